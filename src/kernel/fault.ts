@@ -1,0 +1,92 @@
+/**
+ * The catalogue of everything that can go wrong for a caller: one stable code, one status and one
+ * default sentence each (docs/protocol.md, "Error codes"). Messages never contain what was submitted.
+ */
+
+const catalogue = {
+  malformed_json: [400, 'The request body is not acceptable JSON.'],
+  invalid_host: [400, 'The Host header is missing, malformed or not allowed.'],
+  invalid_target: [400, 'target_url must be an absolute https URL without user information.'],
+  invalid_header: [400, 'A header has a name or value that cannot be sent.'],
+  forbidden_header: [400, 'A header was given that only the resolver may set.'],
+  invalid_token: [401, 'Authentication is required: the token is missing, invalid or expired.'],
+  invalid_credentials: [401, 'The e-mail address or the password is wrong.'],
+  forbidden: [403, 'Your role does not permit this.'],
+  domain_blocked: [403, 'The domain is not on the allowlist of the workspace.'],
+  address_blocked: [403, 'The host resolves to an address that may not be dialled.'],
+  policy_blocked: [403, 'The policy of the secret does not permit this request.'],
+  scope_required: [403, 'The token is not scoped for this.'],
+  registration_closed: [403, 'Registration is closed on this server.'],
+  not_found: [404, 'There is nothing here, or nothing that you may see.'],
+  method_not_allowed: [405, 'This path does not support the method.'],
+  already_exists: [409, 'It exists already.'],
+  last_owner: [409, 'A workspace keeps at least one owner.'],
+  epoch_conflict: [
+    409,
+    'The workspace key has changed: fetch the current epoch and encrypt again.',
+  ],
+  key_not_provisioned: [409, 'The token holds no key for this project and environment.'],
+  conflict: [409, 'The state has changed in the meantime.'],
+  payload_too_large: [413, 'The request body is too large.'],
+  unsupported_media_type: [415, 'The request body must be application/json.'],
+  validation_error: [422, 'Some fields are not valid.'],
+  unknown_secret: [422, 'No secret of that name is available to this token.'],
+  ambiguous_secret: [422, 'Several projects have a secret of that name: name the project.'],
+  unusable_secret: [422, 'The secret contains characters that cannot be sent in this place.'],
+  unreadable_secret: [
+    422,
+    'The secret cannot be decrypted: it was altered or sealed under another key.',
+  ],
+  rate_limited: [429, 'Too many requests: wait and try again.'],
+  internal_error: [500, 'Something went wrong on our side.'],
+  upstream_unreachable: [502, 'The upstream could not be reached.'],
+  upstream_tls_error: [502, 'No trustworthy TLS 1.3 connection to the upstream could be made.'],
+  upstream_too_large: [502, 'The response of the upstream is too large.'],
+  upstream_protocol_error: [502, 'The upstream did not answer with acceptable HTTP.'],
+  unavailable: [503, 'The service is temporarily unavailable.'],
+  audit_unavailable: [503, 'The audit record could not be written, so nothing was sent.'],
+  upstream_timeout: [504, 'The upstream did not answer in time.'],
+} as const satisfies Record<string, readonly [status: number, message: string]>
+
+export type FaultCode = keyof typeof catalogue
+
+/** One field that was refused: a dotted path into the body and why, without the value. */
+export type FieldFault = { path: string; message: string }
+
+type FaultDetails = {
+  /** Replaces the catalogue's sentence; must not contain submitted values. */
+  message?: string | undefined
+  fields?: FieldFault[] | undefined
+  headers?: Record<string, string> | undefined
+  cause?: unknown
+}
+
+/** Thrown for every refusal; `serve` and the resolver turn it into a response. */
+export class Fault extends Error {
+  readonly code: FaultCode
+  readonly status: number
+  readonly fields: FieldFault[] | undefined
+  readonly headers: Record<string, string>
+
+  constructor(code: FaultCode, details: FaultDetails = {}) {
+    super(details.message ?? catalogue[code][1], { cause: details.cause })
+    this.name = 'Fault'
+    this.code = code
+    this.status = catalogue[code][0]
+    this.fields = details.fields
+    this.headers = details.headers ?? {}
+  }
+}
+
+/** A 422 for one field. */
+export function invalidField(path: string, message: string): Fault {
+  return new Fault('validation_error', { fields: [{ path, message }] })
+}
+
+export function statusOf(code: FaultCode): number {
+  return catalogue[code][0]
+}
+
+export function messageOf(code: FaultCode): string {
+  return catalogue[code][1]
+}
