@@ -1,0 +1,208 @@
+/**
+ * Account keys (section 3.1), which exist on the client only. The password becomes a master key by
+ * Argon2id; the server gets a value derived from it that cannot unlock the private key. A server
+ * that asks for weaker work is refused, because that is how it would learn the password.
+ */
+import { argon2, randomBytes } from 'node:crypto'
+import { concat, fromBase64, lp, toBase64, toBase64Url, utf8 } from '../kernel/crypto/encoding.ts'
+import {
+  hkdf,
+  KEY_BYTES,
+  NONCE_BYTES,
+  openGcm,
+  sealGcm,
+  TAG_BYTES,
+  x25519PublicKey,
+} from '../kernel/crypto/primitives.ts'
+import type { RawKeyPair } from '../kernel/crypto/token.ts'
+
+export { fingerprint } from '../kernel/crypto/fingerprint.ts'
+
+/** `kdf` as it travels on the wire; `memory_kib` is in KiB. */
+export type Kdf = {
+  algorithm: string
+  memory_kib: number
+  iterations: number
+  parallelism: number
+}
+
+/** What an account needs to register, and the private key that stays here. */
+export type NewAccount = {
+  key_salt: string
+  kdf: Kdf
+  /** The authKey in URL-safe base64: not the password. */
+  password: string
+  public_key: string
+  encrypted_private_key: string
+  privateKey: Uint8Array
+}
+
+/** The parameters of section 3.1; they are also the least that a client accepts. */
+export const KDF_DEFAULT = {
+  algorithm: 'argon2id',
+  memory_kib: 65_536,
+  iterations: 3,
+  parallelism: 4,
+} as const satisfies Kdf
+
+// A hostile server could otherwise make a client run out of memory or compute for hours.
+const KDF_MOST = { memory_kib: 1_048_576, iterations: 16, parallelism: 16 }
+const KDF_COSTS = ['memory_kib', 'iterations', 'parallelism'] as const
+
+const VERSION = 1
+const SALT_BYTES = 16
+const WRAPPED_BYTES = 1 + NONCE_BYTES + KEY_BYTES + TAG_BYTES
+const NO_SALT = new Uint8Array(0)
+const PRIVATE_KEY_LABEL = 'cloakroom/v1/private-key'
+const RECOVERY_LABEL = 'cloakroom/v1/recovery-private-key'
+
+/** Everything that registering takes, from a password alone. About 0.3 s of work. */
+export async function newAccount(password: string): Promise<NewAccount> {
+  const salt = new Uint8Array(randomBytes(SALT_BYTES))
+  const masterKey = await deriveMasterKey(password, salt, KDF_DEFAULT)
+  const { privateKey, publicKey } = generateKeyPair()
+  return {
+    key_salt: toBase64(salt),
+    kdf: { ...KDF_DEFAULT },
+    password: authKey(masterKey),
+    public_key: toBase64(publicKey),
+    encrypted_private_key: wrapPrivateKey(userKey(masterKey), privateKey, publicKey),
+    privateKey,
+  }
+}
+
+/**
+ * MK = Argon2id (RFC 9106) of the password in NFKC, 32 bytes. Throws an Error when the salt is not
+ * 16 bytes or when the parameters are weaker than `KDF_DEFAULT` or absurdly expensive.
+ */
+export async function deriveMasterKey(
+  password: string,
+  salt: Uint8Array,
+  kdf: Kdf,
+): Promise<Uint8Array> {
+  requireAcceptableKdf(kdf)
+  if (salt.length !== SALT_BYTES) throw new Error('The key salt must be 16 bytes.')
+  const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>()
+  const parameters = {
+    message: utf8(password.normalize('NFKC')),
+    nonce: salt,
+    memory: kdf.memory_kib,
+    passes: kdf.iterations,
+    parallelism: kdf.parallelism,
+    tagLength: KEY_BYTES,
+  }
+  argon2('argon2id', parameters, (failure, masterKey) =>
+    failure ? reject(failure) : resolve(Uint8Array.from(masterKey)),
+  )
+  return promise
+}
+
+function requireAcceptableKdf(kdf: Kdf): void {
+  if (kdf.algorithm !== KDF_DEFAULT.algorithm) {
+    throw new Error('The server asks for a key derivation other than argon2id: refused.')
+  }
+  for (const cost of KDF_COSTS) {
+    const value = kdf[cost]
+    if (!Number.isInteger(value) || value < KDF_DEFAULT[cost]) {
+      throw new Error(`The server asks for weaker key derivation (${cost}): refused.`)
+    }
+    if (value > KDF_MOST[cost]) {
+      throw new Error(`The server asks for absurdly expensive key derivation (${cost}): refused.`)
+    }
+  }
+}
+
+/** What a client sends as `password`: URL-safe base64 of 32 bytes. */
+export function authKey(masterKey: Uint8Array): string {
+  return toBase64Url(hkdf(masterKey, NO_SALT, 'cloakroom/v1/auth'))
+}
+
+/** What unlocks the private key; it never leaves the client. */
+export function userKey(masterKey: Uint8Array): Uint8Array {
+  return hkdf(masterKey, NO_SALT, 'cloakroom/v1/user-key')
+}
+
+/** A new X25519 key pair. Any 32 bytes are a private key (RFC 7748 section 5 clamps them). */
+export function generateKeyPair(): RawKeyPair {
+  const privateKey = new Uint8Array(randomBytes(KEY_BYTES))
+  return { privateKey, publicKey: x25519PublicKey(privateKey) }
+}
+
+/** `encrypted_private_key`: b64(`0x01 || nonce12 || ciphertext || tag`). */
+export function wrapPrivateKey(
+  userKey: Uint8Array,
+  privateKey: Uint8Array,
+  publicKey: Uint8Array,
+): string {
+  return wrap(userKey, PRIVATE_KEY_LABEL, privateKey, publicKey)
+}
+
+/** The private key of `publicKey`, or `null` when it does not open or belongs to another. */
+export function unwrapPrivateKey(
+  userKey: Uint8Array,
+  encryptedPrivateKey: string,
+  publicKey: Uint8Array,
+): Uint8Array | null {
+  return unwrap(userKey, PRIVATE_KEY_LABEL, encryptedPrivateKey, publicKey)
+}
+
+/** RK: 32 random bytes, shown to the user once and used once. */
+export function generateRecoveryKey(): Uint8Array {
+  return new Uint8Array(randomBytes(KEY_BYTES))
+}
+
+/** What the server stores like a password to recognise a recovery key: URL-safe base64. */
+export function recoveryVerifier(recoveryKey: Uint8Array): string {
+  return toBase64Url(hkdf(recoveryKey, NO_SALT, 'cloakroom/v1/recovery-auth'))
+}
+
+/** The copy of the private key that the recovery key opens, in the form of `wrapPrivateKey`. */
+export function wrapForRecovery(
+  recoveryKey: Uint8Array,
+  privateKey: Uint8Array,
+  publicKey: Uint8Array,
+): string {
+  return wrap(recoveryWrappingKey(recoveryKey), RECOVERY_LABEL, privateKey, publicKey)
+}
+
+/** The private key of `publicKey`, or `null` when it does not open or belongs to another. */
+export function unwrapForRecovery(
+  recoveryKey: Uint8Array,
+  encryptedPrivateKey: string,
+  publicKey: Uint8Array,
+): Uint8Array | null {
+  const key = recoveryWrappingKey(recoveryKey)
+  return unwrap(key, RECOVERY_LABEL, encryptedPrivateKey, publicKey)
+}
+
+function recoveryWrappingKey(recoveryKey: Uint8Array): Uint8Array {
+  return hkdf(recoveryKey, NO_SALT, 'cloakroom/v1/recovery-key')
+}
+
+function wrap(
+  key: Uint8Array,
+  label: string,
+  privateKey: Uint8Array,
+  publicKey: Uint8Array,
+): string {
+  if (privateKey.length !== KEY_BYTES) throw new RangeError('a private key has 32 bytes')
+  const nonce = randomBytes(NONCE_BYTES)
+  const sealed = sealGcm(key, nonce, concat(lp(label), lp(publicKey)), privateKey)
+  return toBase64(concat(Uint8Array.of(VERSION), nonce, sealed))
+}
+
+function unwrap(
+  key: Uint8Array,
+  label: string,
+  wrapped: string,
+  publicKey: Uint8Array,
+): Uint8Array | null {
+  const bytes = fromBase64(wrapped)
+  if (bytes?.length !== WRAPPED_BYTES || bytes[0] !== VERSION) return null
+  const nonce = bytes.subarray(1, 1 + NONCE_BYTES)
+  const sealed = bytes.subarray(1 + NONCE_BYTES)
+  const privateKey = openGcm(key, nonce, concat(lp(label), lp(publicKey)), sealed)
+  if (privateKey === null) return null
+  // Whoever wrapped it could have named another public key, to which others would then seal.
+  return x25519PublicKey(privateKey).toHex() === publicKey.toHex() ? privateKey : null
+}

@@ -1,0 +1,144 @@
+/**
+ * The byte forms of the protocol: length prefixes (section 3), UUIDs, base64, base62 (section 4).
+ * Decoders answer `null` for anything but the one canonical text of a byte string, so that two
+ * different texts can never stand for the same stored value. Nothing here touches a key. The
+ * module uses web platform globals only, apart from `crc32` and `uuidv7`, which need Bun.
+ */
+
+const encoder = new TextEncoder()
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+const BASE64URL = /^[A-Za-z0-9_-]*={0,2}$/
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+
+/** A byte array over a plain buffer: what Web Crypto accepts. */
+export type Bytes = Uint8Array<ArrayBuffer>
+
+/** UTF-8 of a text. A lone surrogate becomes U+FFFD, as the Encoding Standard says. */
+export function utf8(text: string): Bytes {
+  return encoder.encode(text)
+}
+
+/** `a || b || …` of section 3. */
+export function concat(...parts: readonly Uint8Array[]): Bytes {
+  const joined = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
+  let offset = 0
+  for (const part of parts) {
+    joined.set(part, offset)
+    offset += part.length
+  }
+  return joined
+}
+
+/** Four bytes, big-endian. Throws RangeError for what is not an integer from 0 to 2^32 - 1. */
+export function u32be(value: number): Bytes {
+  if (!Number.isInteger(value) || value < 0 || value > 0xffff_ffff) {
+    throw new RangeError('u32be takes an unsigned 32-bit integer')
+  }
+  return new Uint8Array([value >>> 24, value >>> 16, value >>> 8, value])
+}
+
+/** `lp(x) = u32be(byteLength(x)) || x` of section 3; text counts as its UTF-8 bytes. */
+export function lp(field: Uint8Array | string): Bytes {
+  const bytes = typeof field === 'string' ? utf8(field) : field
+  return concat(u32be(bytes.length), bytes)
+}
+
+/** The 16 raw bytes of a UUID of any version. Throws TypeError for any other text. */
+export function uuidToBytes(uuid: string): Bytes {
+  if (!UUID.test(uuid)) throw new TypeError('not a UUID')
+  return Uint8Array.fromHex(uuid.replaceAll('-', ''))
+}
+
+/** The lower-case text of 16 raw bytes. Throws TypeError for another length. */
+export function bytesToUuid(bytes: Uint8Array): string {
+  if (bytes.length !== 16) throw new TypeError('a UUID has 16 bytes')
+  const hex = bytes.toHex()
+  const groups = [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20)]
+  return `${groups.join('-')}-${hex.slice(20)}`
+}
+
+/** Standard base64 with padding: the wire form of every binary field. */
+export function toBase64(bytes: Uint8Array): string {
+  return bytes.toBase64()
+}
+
+/** The bytes of canonical, padded base64 (RFC 4648 section 4), else `null`. */
+export function fromBase64(text: string): Bytes | null {
+  const bytes = decodeBase64(text, 'base64')
+  return bytes !== null && bytes.toBase64() === text ? bytes : null
+}
+
+/** URL-safe base64 without padding. */
+export function toBase64Url(bytes: Uint8Array): string {
+  return bytes.toBase64({ alphabet: 'base64url', omitPadding: true })
+}
+
+/** The bytes of canonical URL-safe base64 (RFC 4648 section 5), padded or not, else `null`. */
+export function fromBase64Url(text: string): Bytes | null {
+  if (!BASE64URL.test(text)) return null
+  const bare = text.replace(/=+$/, '')
+  const padded = bare.padEnd(Math.ceil(bare.length / 4) * 4, '=')
+  if (text !== bare && text !== padded) return null
+  const bytes = decodeBase64(padded, 'base64url')
+  return bytes !== null && toBase64Url(bytes) === bare ? bytes : null
+}
+
+// The strict mode of the platform still skips white space: both callers compare with a re-encoding.
+function decodeBase64(text: string, alphabet: 'base64' | 'base64url'): Bytes | null {
+  try {
+    return Uint8Array.fromBase64(text, { alphabet, lastChunkHandling: 'strict' })
+  } catch {
+    return null
+  }
+}
+
+/** Lower-case hex. */
+export function toHex(bytes: Uint8Array): string {
+  return bytes.toHex()
+}
+
+/**
+ * The bytes as one big-endian integer in base62 (`0-9A-Za-z`), left-padded with `0` to `length`
+ * characters. Throws RangeError when the integer does not fit.
+ */
+export function encodeBase62(bytes: Uint8Array, length: number): string {
+  const quotient = Uint8Array.from(bytes)
+  let text = ''
+  for (let position = 0; position < length; position++) {
+    let remainder = 0
+    for (let index = 0; index < quotient.length; index++) {
+      const dividend = remainder * 256 + (quotient[index] ?? 0)
+      quotient[index] = Math.floor(dividend / 62)
+      remainder = dividend % 62
+    }
+    text = BASE62.charAt(remainder) + text
+  }
+  if (quotient.some((byte) => byte !== 0)) throw new RangeError('the bytes do not fit')
+  return text
+}
+
+/** Inverse of `encodeBase62`; `null` for a foreign character or more than `byteLength` bytes. */
+export function decodeBase62(text: string, byteLength: number): Bytes | null {
+  const bytes = new Uint8Array(byteLength)
+  for (const character of text) {
+    let carry = BASE62.indexOf(character)
+    if (carry < 0) return null
+    for (let index = byteLength - 1; index >= 0; index--) {
+      const value = (bytes[index] ?? 0) * 62 + carry
+      bytes[index] = value & 0xff
+      carry = value >>> 8
+    }
+    if (carry !== 0) return null
+  }
+  return bytes
+}
+
+/** CRC-32/IEEE of bytes, or of the UTF-8 of a text, as an unsigned number. */
+export function crc32(data: Uint8Array | string): number {
+  return Bun.hash.crc32(data)
+}
+
+/** A new time-ordered id (RFC 9562 section 5.7): what every row of the product is named by. */
+export function uuidv7(): string {
+  return Bun.randomUUIDv7()
+}

@@ -1,0 +1,185 @@
+/**
+ * The outer layer (section 3.4): everything clients sealed is wrapped once more under
+ * ENCRYPTION_KEY before it is stored, so that a database without that key shows no ciphertext, and
+ * a blob moved to another row or column does not open. It protects no plaintext by itself.
+ */
+import { type Bytes, concat, fromBase64Url, lp, u32be, utf8, uuidToBytes } from './encoding.ts'
+import { sha256 } from './primitives.ts'
+
+/** The column constants of section 3.4; they name the protocol's columns, not those of a schema. */
+export type OuterColumn =
+  | 'secrets.value'
+  | 'secret_versions.value'
+  | 'memberships.encrypted_workspace_key'
+  | 'token_envelopes.envelope'
+  | 'users.encrypted_private_key'
+  | 'users.recovery_private_key'
+
+/** One part of a row's identity; each is length-prefixed in the additional data. */
+export type OuterPart = { uuid: string } | { text: string } | { u32: number }
+
+type Place = { column: OuterColumn | 'check.value'; saltId: string; row: readonly OuterPart[] }
+
+// `base` is a non-extractable HKDF key: the raw bytes are not kept.
+type OuterKey = { id: Bytes; base: Promise<CryptoKey> }
+
+const VERSION = 1
+const KEY_BYTES = 32
+const KEY_ID_BYTES = 4
+const NONCE_BYTES = 12
+const TAG_BYTES = 16
+const HEADER_BYTES = 1 + KEY_ID_BYTES + NONCE_BYTES
+const SUBKEYS_KEPT = 4096
+
+// The check row belongs to no workspace: it has the nil UUID as salt and no row identity.
+const CHECK_PLACE: Place = {
+  column: 'check.value',
+  saltId: '00000000-0000-0000-0000-000000000000',
+  row: [],
+}
+const CHECK_TEXT = 'cloakroom/v1/check'
+
+export class OuterLayer {
+  readonly #keys: readonly OuterKey[]
+  readonly #primary: OuterKey
+  // Least recently used first; a Map keeps the order of insertion.
+  readonly #subkeys = new Map<string, Promise<CryptoKey>>()
+
+  private constructor(primary: OuterKey, others: readonly OuterKey[]) {
+    this.#primary = primary
+    this.#keys = [primary, ...others]
+  }
+
+  /**
+   * Reads ENCRYPTION_KEY: keys of 32 bytes in URL-safe base64, separated by commas; the first
+   * encrypts, all decrypt. Throws an Error that names the entry but never shows it.
+   */
+  static parse(encryptionKey: string): OuterLayer {
+    const keys = encryptionKey.split(',').map((entry, index) => {
+      const bytes = fromBase64Url(entry.trim())
+      if (bytes?.length !== KEY_BYTES) {
+        throw new Error(`entry ${index + 1} is not 32 bytes of URL-safe base64`)
+      }
+      return { id: sha256(bytes).slice(0, KEY_ID_BYTES), base: importBase(bytes) }
+    })
+    const [primary, ...others] = keys
+    if (!primary) throw new Error('there is no key')
+    // Two keys with one id would make it a matter of luck which of them opens a blob.
+    if (new Set(keys.map((key) => key.id.toHex())).size < keys.length) {
+      throw new Error('two entries are the same key or have the same key id')
+    }
+    return new OuterLayer(primary, others)
+  }
+
+  /** The id of the key that encrypts, 8 hex digits: first 4 bytes of SHA-256(key). */
+  get primaryKeyId(): string {
+    return this.#primary.id.toHex()
+  }
+
+  /**
+   * `0x01 || keyId4 || nonce12 || ciphertext || tag` of `x`, the raw bytes a client sent. `saltId`
+   * is the workspace's or user's id, `row` the identity that section 3.4 lists for the column.
+   */
+  async seal(
+    column: OuterColumn,
+    saltId: string,
+    row: readonly OuterPart[],
+    x: Uint8Array,
+  ): Promise<Uint8Array> {
+    return this.#sealAt({ column, saltId, row }, x)
+  }
+
+  /** The raw bytes, or `null` for a blob of another place, of an unknown key, or altered. */
+  async open(
+    column: OuterColumn,
+    saltId: string,
+    row: readonly OuterPart[],
+    blob: Uint8Array,
+  ): Promise<Uint8Array | null> {
+    return this.#openAt({ column, saltId, row }, blob)
+  }
+
+  /** A blob to store once, by which a later start can tell whether it was given the right key. */
+  async sealCheck(): Promise<Uint8Array> {
+    return this.#sealAt(CHECK_PLACE, utf8(CHECK_TEXT))
+  }
+
+  /** Whether one of the keys opens what `sealCheck` made. */
+  async openCheck(blob: Uint8Array): Promise<boolean> {
+    const text = await this.#openAt(CHECK_PLACE, blob)
+    return text !== null && new TextDecoder().decode(text) === CHECK_TEXT
+  }
+
+  async #sealAt(place: Place, x: Uint8Array): Promise<Uint8Array> {
+    const nonce = crypto.getRandomValues(new Uint8Array(NONCE_BYTES))
+    const subkey = await this.#subkey(this.#primary, place)
+    const sealed = await crypto.subtle.encrypt(
+      gcm(nonce, additionalData(place)),
+      subkey,
+      plainBuffer(x),
+    )
+    return concat(Uint8Array.of(VERSION), this.#primary.id, nonce, new Uint8Array(sealed))
+  }
+
+  async #openAt(place: Place, blob: Uint8Array): Promise<Uint8Array | null> {
+    if (blob.length < HEADER_BYTES + TAG_BYTES || blob[0] !== VERSION) return null
+    const keyId = blob.subarray(1, 1 + KEY_ID_BYTES).toHex()
+    const key = this.#keys.find((candidate) => candidate.id.toHex() === keyId)
+    if (!key) return null
+    const subkey = await this.#subkey(key, place)
+    const nonce = plainBuffer(blob.subarray(1 + KEY_ID_BYTES, HEADER_BYTES))
+    const parameters = gcm(nonce, additionalData(place))
+    try {
+      const sealed = plainBuffer(blob.subarray(HEADER_BYTES))
+      return new Uint8Array(await crypto.subtle.decrypt(parameters, subkey, sealed))
+    } catch {
+      return null
+    }
+  }
+
+  #subkey(key: OuterKey, { saltId, column }: Place): Promise<CryptoKey> {
+    const name = `${key.id.toHex()} ${column} ${saltId}`
+    const subkey = this.#subkeys.get(name) ?? deriveSubkey(key, uuidToBytes(saltId), column)
+    this.#subkeys.delete(name)
+    this.#subkeys.set(name, subkey)
+    if (this.#subkeys.size > SUBKEYS_KEPT) {
+      const [oldest] = this.#subkeys.keys()
+      if (oldest !== undefined) this.#subkeys.delete(oldest)
+    }
+    return subkey
+  }
+}
+
+function importBase(key: Bytes): Promise<CryptoKey> {
+  return crypto.subtle.importKey('raw', key, 'HKDF', false, ['deriveKey'])
+}
+
+async function deriveSubkey(key: OuterKey, salt: Bytes, column: string): Promise<CryptoKey> {
+  const info = concat(lp('cloakroom/v1/outer'), lp(column))
+  return crypto.subtle.deriveKey(
+    { name: 'HKDF', hash: 'SHA-256', salt, info },
+    await key.base,
+    { name: 'AES-GCM', length: 256 },
+    false,
+    ['encrypt', 'decrypt'],
+  )
+}
+
+function additionalData({ column, row }: Place): Bytes {
+  return concat(lp(column), ...row.map(partBytes))
+}
+
+function partBytes(part: OuterPart): Bytes {
+  if ('uuid' in part) return lp(uuidToBytes(part.uuid))
+  if ('text' in part) return lp(part.text)
+  return lp(u32be(part.u32))
+}
+
+function gcm(iv: Bytes, additionalData: Bytes): AesGcmParams {
+  return { name: 'AES-GCM', iv, additionalData, tagLength: TAG_BYTES * 8 }
+}
+
+// Web Crypto takes no view of shared memory, which the general type allows.
+function plainBuffer(bytes: Uint8Array): Bytes {
+  return Uint8Array.from(bytes)
+}

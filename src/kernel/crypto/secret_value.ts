@@ -1,0 +1,105 @@
+/**
+ * Secret values (section 3.3): a value opens only under the environment key it was sealed with, in
+ * the project, environment and under the name it was sealed for, and with the policy its author
+ * gave it. A policy altered in the database makes a secret unreadable instead of more permissive.
+ */
+import { randomBytes } from 'node:crypto'
+import canonicalize from 'canonicalize'
+import { Secret } from '../secret.ts'
+import { concat, lp, u32be, uuidToBytes } from './encoding.ts'
+import { hkdf, NONCE_BYTES, openGcm, sealGcm, sha256, TAG_BYTES } from './primitives.ts'
+
+/** Where a secret lives; the additional data of its ciphertext. */
+export type SecretPlace = { projectId: string; environment: string; key: string }
+
+const VERSION = 1
+const MAX_EPOCH = 65_535
+const HEADER_BYTES = 1 + 4
+const OVERHEAD_BYTES = HEADER_BYTES + NONCE_BYTES + TAG_BYTES
+
+/**
+ * SHA-256 of the policy in JCS (RFC 8785); a missing policy is `null`. Throws for what JCS cannot
+ * express, such as text with a lone surrogate.
+ */
+export function policyHash(policy: unknown): Uint8Array {
+  const text = canonicalize(policy ?? null)
+  if (text === undefined) throw new TypeError('the policy is not JSON')
+  return sha256(text)
+}
+
+/** EK of section 3.3: 32 bytes for one project, environment and epoch (1 to 65,535). */
+export function environmentKey(
+  workspaceKey: Uint8Array,
+  projectId: string,
+  environment: string,
+  epoch: number,
+): Uint8Array {
+  requireEpoch(epoch)
+  const info = concat(lp('cloakroom/v1/environment-key'), lp(environment), lp(u32be(epoch)))
+  return hkdf(workspaceKey, uuidToBytes(projectId), info)
+}
+
+/**
+ * `0x01 || u32be(epoch) || nonce12 || ciphertext || tag`. The nonce is random unless a test vector
+ * gives it: a nonce used twice under one key would reveal both values.
+ */
+export function sealSecretValue(
+  environmentKey: Uint8Array,
+  place: SecretPlace,
+  policy: unknown,
+  epoch: number,
+  plaintext: Uint8Array,
+  nonce: Uint8Array = randomBytes(NONCE_BYTES),
+): Uint8Array {
+  requireEpoch(epoch)
+  const sealed = sealGcm(environmentKey, nonce, placeData(place, policy), plaintext)
+  return concat(Uint8Array.of(VERSION), u32be(epoch), nonce, sealed)
+}
+
+/**
+ * The value, or `null` for anything that does not open; never throws. The key alone decides about
+ * the epoch, the header is not authenticated: the caller compares `readValueEpoch` with the epoch
+ * of the key it holds.
+ */
+export function openSecretValue(
+  environmentKey: Uint8Array,
+  place: SecretPlace,
+  policy: unknown,
+  value: Uint8Array,
+): Secret | null {
+  if (value.length < OVERHEAD_BYTES || readValueEpoch(value) === null) return null
+  const nonce = value.subarray(HEADER_BYTES, HEADER_BYTES + NONCE_BYTES)
+  const sealed = value.subarray(HEADER_BYTES + NONCE_BYTES)
+  try {
+    const plaintext = openGcm(environmentKey, nonce, placeData(place, policy), sealed)
+    return plaintext && new Secret(plaintext)
+  } catch {
+    // A key of another length, a place or policy that no value can have been sealed for.
+    return null
+  }
+}
+
+/** The epoch of a header that reads version 1 with an epoch from 1 to 65,535, else `null`. */
+export function readValueEpoch(value: Uint8Array): number | null {
+  if (value.length < HEADER_BYTES || value[0] !== VERSION) return null
+  const epoch = new DataView(value.buffer, value.byteOffset).getUint32(1)
+  return isEpoch(epoch) ? epoch : null
+}
+
+function placeData(place: SecretPlace, policy: unknown): Uint8Array {
+  return concat(
+    lp('cloakroom/v1/secret'),
+    lp(uuidToBytes(place.projectId)),
+    lp(place.environment),
+    lp(place.key),
+    lp(policyHash(policy)),
+  )
+}
+
+function requireEpoch(epoch: number): void {
+  if (!isEpoch(epoch)) throw new RangeError('an epoch is an integer from 1 to 65,535')
+}
+
+function isEpoch(epoch: number): boolean {
+  return Number.isInteger(epoch) && epoch >= 1 && epoch <= MAX_EPOCH
+}
