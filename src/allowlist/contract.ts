@@ -1,0 +1,84 @@
+import { z } from 'zod'
+import { parseDomain } from '../kernel/domain.ts'
+import { defineEndpoint } from '../kernel/endpoint.ts'
+import { pagination, timestamp, uuid } from '../kernel/validate.ts'
+
+const path = '/api/workspaces/{workspace_id}/allowlist/'
+const params = z.object({ workspace_id: uuid })
+
+/** A domain of the allowlist, stored canonically (docs/protocol.md, "Allowlist"). */
+const domain = z
+  .string()
+  .max(300)
+  .transform((text, context) => {
+    const parsed = parseDomain(text)
+    if (parsed) return parsed.text
+    context.addIssue({
+      code: 'custom',
+      message: 'must be a host name such as api.example.com, *.example.com or api.example.com:8443',
+    })
+    return z.NEVER
+  })
+
+const entry = z.object({
+  id: uuid,
+  domain: z.string(),
+  added_by_email: z.string().nullable(),
+  added_at: timestamp,
+})
+
+export const listAllowlist = defineEndpoint({
+  name: 'allowlist.list',
+  summary: 'List the domains that agents of the workspace may reach',
+  method: 'GET',
+  path,
+  access: { kind: 'member', permission: 'allowlist.read', tenant: 'path.workspace_id' },
+  params,
+  query: pagination,
+  result: z.array(entry),
+  paged: true,
+})
+
+export const addToAllowlist = defineEndpoint({
+  name: 'allowlist.add',
+  summary: 'Allow domains; what is there already is left as it is',
+  method: 'POST',
+  path,
+  access: { kind: 'member', permission: 'allowlist.write', tenant: 'path.workspace_id' },
+  params,
+  body: z.union([
+    z.strictObject({ domains: z.array(domain).min(1).max(500) }),
+    z.strictObject({ domain }).transform((body) => ({ domains: [body.domain] })),
+  ]),
+  result: z.array(entry),
+  success: 'either',
+})
+
+export const removeFromAllowlist = defineEndpoint({
+  name: 'allowlist.remove',
+  summary: 'Disallow a domain',
+  method: 'DELETE',
+  path: `${path}{domain}/`,
+  access: { kind: 'member', permission: 'allowlist.write', tenant: 'path.workspace_id' },
+  params: params.extend({ domain }),
+})
+
+export const listAllowlistLog = defineEndpoint({
+  name: 'allowlist.log',
+  summary: 'List who allowed and disallowed what, newest first',
+  method: 'GET',
+  path: `${path}log/`,
+  access: { kind: 'member', permission: 'allowlist.read', tenant: 'path.workspace_id' },
+  params,
+  query: pagination,
+  result: z.array(
+    z.object({
+      id: uuid,
+      domain: z.string(),
+      action: z.enum(['added', 'removed']),
+      performed_by_email: z.string().nullable(),
+      performed_at: timestamp,
+    }),
+  ),
+  paged: true,
+})

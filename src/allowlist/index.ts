@@ -1,0 +1,48 @@
+/** Where agents may send credentials: nothing is allowed until somebody says so. */
+import { type Action, recordChanges } from '../audit/record.ts'
+import type { Transaction } from '../kernel/db/open.ts'
+import { Fault } from '../kernel/fault.ts'
+import type { Grant } from '../kernel/grant.ts'
+import { openPager } from '../kernel/page.ts'
+import { created } from '../kernel/reply.ts'
+import { type Route, route } from '../kernel/serve.ts'
+import type { SliceServices } from '../kernel/slice.ts'
+import { addToAllowlist, listAllowlist, listAllowlistLog, removeFromAllowlist } from './contract.ts'
+import { deleteEntry, insertEntries, insertLog, selectEntries, selectLog } from './queries.ts'
+
+export function allowlistRoutes({ config }: SliceServices): Route[] {
+  const pager = openPager(config)
+  return [
+    route(listAllowlist, async ({ tx, grant, query }) => {
+      const [after] = pager.start('allowlist', query.cursor) ?? []
+      const rows = await selectEntries(tx, grant, { after, limit: query.limit })
+      return pager.cut('allowlist', rows, query.limit, (row) => [row.domain], (row) => row)
+    }),
+    route(addToAllowlist, async ({ tx, grant, body }) => {
+      const added = await insertEntries(tx, grant, body.domains)
+      const domains = added.map(({ domain }) => domain)
+      await insertLog(tx, grant, 'added', domains)
+      await record(tx, grant, 'allowlist.added', domains)
+      return added.length > 0 ? created(added) : added
+    }),
+    route(removeFromAllowlist, async ({ tx, grant, params }) => {
+      if (!(await deleteEntry(tx, grant, params.domain))) throw new Fault('not_found')
+      await insertLog(tx, grant, 'removed', [params.domain])
+      await record(tx, grant, 'allowlist.removed', [params.domain])
+      return undefined
+    }),
+    route(listAllowlistLog, async ({ tx, grant, query }) => {
+      const [after] = pager.start('allowlist.log', query.cursor) ?? []
+      const rows = await selectLog(tx, grant, { after, limit: query.limit })
+      return pager.cut('allowlist.log', rows, query.limit, (row) => [row.id], (row) => row)
+    }),
+  ]
+}
+
+function record(tx: Transaction, grant: Grant, action: Action, domains: readonly string[]): Promise<void> {
+  return recordChanges(
+    tx,
+    grant,
+    domains.map((domain) => ({ action, resource: { type: 'domain', id: null, name: domain } })),
+  )
+}

@@ -1,0 +1,34 @@
+import { z } from 'zod'
+import { defineEndpoint } from '../kernel/endpoint.ts'
+import { timestamp } from '../kernel/validate.ts'
+
+const check = z.object({ status: z.enum(['healthy', 'unhealthy']), latency_ms: z.number() })
+
+const health = z.object({
+  status: z.enum(['healthy', 'degraded']),
+  version: z.string(),
+  uptime_seconds: z.number().int(),
+  checks: z.object({ database: check, cache: check, encryption: check }),
+})
+
+export const getHealth = defineEndpoint({
+  name: 'health.get',
+  summary: 'Tell whether the service and what it stands on work; 503 when degraded',
+  method: 'GET',
+  path: '/api/status/health/',
+  access: { kind: 'public' },
+  result: health,
+  bare: true,
+})
+
+export const getStatus = defineEndpoint({ ...getHealth, name: 'health.status', path: '/api/status/' })
+
+export const getResolverHealth = defineEndpoint({
+  name: 'health.resolver',
+  summary: 'Tell that the resolver answers',
+  method: 'GET',
+  path: '/healthz',
+  access: { kind: 'public' },
+  result: z.object({ status: z.literal('healthy'), service: z.literal('resolver'), timestamp }),
+  bare: true,
+})

@@ -1,0 +1,58 @@
+/** Health for load balancers and people, with no detail that helps an attacker. */
+import { sql } from 'drizzle-orm'
+import { version } from '../../package.json'
+import { Reply } from '../kernel/reply.ts'
+import { type Route, route } from '../kernel/serve.ts'
+import type { SliceServices } from '../kernel/slice.ts'
+import { getHealth, getResolverHealth, getStatus } from './contract.ts'
+
+export type CacheProbe = () => void
+
+export function healthRoutes(services: SliceServices, probeCache: CacheProbe): Route[] {
+  const startedAt = services.clock.now()
+  const report = () => examine(services, probeCache, startedAt)
+  return [route(getHealth, report), route(getStatus, report)]
+}
+
+export function resolverHealthRoutes({ clock }: SliceServices): Route[] {
+  return [
+    route(getResolverHealth, () => ({
+      status: 'healthy' as const,
+      service: 'resolver' as const,
+      timestamp: new Date(clock.now()),
+    })),
+  ]
+}
+
+async function examine({ db, outer, clock }: SliceServices, probeCache: CacheProbe, startedAt: number) {
+  const [database, cache, encryption] = await Promise.all([
+    measure(() => db.execute(sql`select 1`)),
+    measure(async () => probeCache()),
+    measure(async () => outer.openCheck(await outer.sealCheck())),
+  ])
+  const checks = { database, cache, encryption }
+  const healthy = Object.values(checks).every(({ status }) => status === 'healthy')
+  const report = {
+    status: healthy ? ('healthy' as const) : ('degraded' as const),
+    version,
+    uptime_seconds: Math.floor((clock.now() - startedAt) / 1000),
+    checks,
+  }
+  return new Reply(report, { status: healthy ? 200 : 503 })
+}
+
+/** Milliseconds that a check may take before it counts as failed. */
+const PATIENCE_MS = 3000
+
+async function measure(check: () => Promise<unknown>) {
+  const started = performance.now()
+  const passed = await Promise.race([
+    check().then(
+      (result) => result !== false,
+      () => false,
+    ),
+    Bun.sleep(PATIENCE_MS).then(() => false),
+  ])
+  const latency_ms = Math.round((performance.now() - started) * 100) / 100
+  return { status: passed ? ('healthy' as const) : ('unhealthy' as const), latency_ms }
+}

@@ -1,0 +1,83 @@
+/**
+ * The one place that decides permissions. It finds the tenant that a request names, the caller's role
+ * in it, and mints the `Grant` without which no tenant query compiles. What belongs to others is
+ * `not_found`, exactly like what does not exist.
+ */
+import { and, eq, type SQL } from 'drizzle-orm'
+import type { Database, Transaction } from '../kernel/db/open.ts'
+import { memberships, projects, workspaces } from '../kernel/db/schema/index.ts'
+import type { Permission } from '../kernel/endpoint.ts'
+import { Fault, invalidField } from '../kernel/fault.ts'
+import type { Caller, Grant, ProjectGrant, ResourceRef } from '../kernel/grant.ts'
+import { isUuid } from '../kernel/validate.ts'
+import { permits } from './roles.ts'
+
+type Db = Database | Transaction
+
+/** @throws Fault `not_found`, `forbidden`, `validation_error` when no workspace is active */
+export async function authorise(
+  db: Db,
+  caller: Caller,
+  permission: Permission,
+  resource: ResourceRef,
+): Promise<Grant> {
+  const grant = await findGrant(db, caller, resource)
+  if (!grant) throw new Fault('not_found')
+  if (!permits(grant.role, permission)) throw new Fault('forbidden')
+  return grant
+}
+
+async function findGrant(db: Db, caller: Caller, resource: ResourceRef): Promise<Grant | null> {
+  const { projectId, projectName } = resource
+  if (projectId !== undefined) {
+    return isUuid(projectId) ? projectGrant(db, caller, eq(projects.id, projectId)) : null
+  }
+  const workspaceId = resource.workspaceId ?? (await activeWorkspace(db, caller))
+  if (!isUuid(workspaceId)) return null
+  if (projectName === undefined) return workspaceGrant(db, caller, workspaceId)
+  const named = and(eq(projects.workspaceId, workspaceId), eq(projects.name, projectName))
+  return projectGrant(db, caller, named)
+}
+
+/** The caller's personal workspace, else the only one; with none or several the request must say. */
+async function activeWorkspace(db: Db, caller: Caller): Promise<string> {
+  const own = await db
+    .select({ id: workspaces.id, type: workspaces.type })
+    .from(memberships)
+    .innerJoin(workspaces, eq(workspaces.id, memberships.workspaceId))
+    .where(and(eq(memberships.userId, caller.userId), eq(memberships.status, 'active')))
+  const personal = own.find(({ type }) => type === 'personal')
+  const active = personal ?? (own.length === 1 ? own[0] : undefined)
+  if (!active) throw invalidField('X-Workspace-Id', 'is required: name the workspace in this header')
+  return active.id
+}
+
+async function workspaceGrant(db: Db, caller: Caller, workspaceId: string): Promise<Grant | null> {
+  const [membership] = await db
+    .select({ role: memberships.role })
+    .from(memberships)
+    .where(and(eq(memberships.workspaceId, workspaceId), isActiveMember(caller)))
+  return membership ? mint(caller, { workspaceId, role: membership.role }) : null
+}
+
+async function projectGrant(db: Db, caller: Caller, which: SQL | undefined): Promise<ProjectGrant | null> {
+  const [found] = await db
+    .select({
+      workspaceId: projects.workspaceId,
+      projectId: projects.id,
+      projectName: projects.name,
+      role: memberships.role,
+    })
+    .from(projects)
+    .innerJoin(memberships, eq(memberships.workspaceId, projects.workspaceId))
+    .where(and(which, isActiveMember(caller)))
+  return found ? mint(caller, found) : null
+}
+
+function isActiveMember(caller: Caller): SQL | undefined {
+  return and(eq(memberships.userId, caller.userId), eq(memberships.status, 'active'))
+}
+
+function mint<T extends { workspaceId: string; role: Grant['role'] }>(caller: Caller, found: T): Grant & T {
+  return { ...found, userId: caller.userId, email: caller.email } as Grant & T
+}

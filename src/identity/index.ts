@@ -1,0 +1,9 @@
+/** Authentication and authorisation, as `serve` needs them. */
+import type { Database } from '../kernel/db/open.ts'
+import type { Identity } from '../kernel/serve.ts'
+import { authenticateSession } from './authenticate.ts'
+import { authorise } from './authorise.ts'
+
+export function openIdentity(db: Database): Identity {
+  return { authenticate: (headers) => authenticateSession(db, headers), authorise }
+}

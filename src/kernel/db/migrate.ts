@@ -1,0 +1,57 @@
+/**
+ * Applies drizzle/ at start: append-only, in order, each file once, all in one transaction, so that a
+ * kill leaves the old schema or the new one. An advisory lock makes starting processes wait for each
+ * other. drizzle's own migrator reads from disk and skips files older than the newest applied one
+ * without a word, which is why this short one exists.
+ */
+import type postgres from 'postgres'
+import initial from '../../../drizzle/0000_initial.sql' with { type: 'text' }
+import policyVersion from '../../../drizzle/0001_policy_version.sql' with { type: 'text' }
+
+type Migration = { name: string; text: string }
+
+/** In the order of drizzle/meta/_journal.json; a test compares both. */
+export const migrations: readonly Migration[] = [
+  { name: '0000_initial', text: initial },
+  { name: '0001_policy_version', text: policyVersion },
+]
+
+const ADVISORY_LOCK = 6_021_023_004
+const SEPARATOR = '--> statement-breakpoint'
+
+/**
+ * Brings the schema up to date and answers how many migrations were applied.
+ *
+ * @throws Error when an applied migration's text has changed, or the database is of a later version
+ */
+export async function migrate(sql: postgres.Sql, list: readonly Migration[] = migrations): Promise<number> {
+  return await sql.begin(async (tx) => {
+    await tx`select pg_advisory_xact_lock(${ADVISORY_LOCK})`
+    await tx`create table if not exists cloakroom_migrations (
+      name text primary key, sha256 text not null, applied_at timestamptz not null default now())`
+    const applied = await tx<{ name: string; sha256: string }[]>`
+      select name, sha256 from cloakroom_migrations order by name`
+    checkHistory(applied, list)
+    for (const migration of list.slice(applied.length)) await apply(tx, migration)
+    return list.length - applied.length
+  })
+}
+
+function checkHistory(applied: readonly { name: string; sha256: string }[], list: readonly Migration[]): void {
+  for (const [index, { name, sha256 }] of applied.entries()) {
+    const known = list[index]
+    if (!known) throw new Error(`the database was migrated by a later version (${name})`)
+    if (known.name !== name || hash(known) !== sha256) {
+      throw new Error(`migration ${name} differs from the one that was applied`)
+    }
+  }
+}
+
+async function apply(tx: postgres.TransactionSql, migration: Migration): Promise<void> {
+  for (const statement of migration.text.split(SEPARATOR)) await tx.unsafe(statement)
+  await tx`insert into cloakroom_migrations (name, sha256) values (${migration.name}, ${hash(migration)})`
+}
+
+function hash({ text }: Migration): string {
+  return new Bun.CryptoHasher('sha256').update(text).digest('hex')
+}

@@ -1,0 +1,60 @@
+/** People and their sessions. What unlocks their keys never reaches these tables. */
+import { boolean, index, jsonb, pgTable, text, uuid } from 'drizzle-orm/pg-core'
+import { bytes, createdAt, id, moment, updatedAt } from './columns.ts'
+
+export const users = pgTable('users', {
+  id: id(),
+  /** Lower-case. */
+  email: text().notNull().unique(),
+  firstName: text().notNull().default(''),
+  lastName: text().notNull().default(''),
+  /** Argon2id of what the client sends as password, which is not the password (section 3.1). */
+  passwordHash: text().notNull(),
+  keySalt: text().notNull(),
+  kdf: jsonb().$type<Record<string, unknown>>().notNull(),
+  publicKey: bytes().notNull(),
+  /** Sealed: `users.encrypted_private_key`. */
+  encryptedPrivateKey: bytes().notNull(),
+  recoveryVerifierHash: text(),
+  /** Sealed: `users.recovery_private_key`. */
+  recoveryPrivateKey: bytes(),
+  isInstanceOwner: boolean().notNull().default(false),
+  termsAgreedAt: moment(),
+  createdAt: createdAt(),
+  updatedAt: updatedAt(),
+})
+
+/** One log-in; its tokens come and go with each refresh. */
+export const sessions = pgTable(
+  'sessions',
+  {
+    id: id(),
+    userId: uuid()
+      .notNull()
+      .references(() => users.id, { onDelete: 'cascade' }),
+    userAgent: text().notNull().default(''),
+    revokedAt: moment(),
+    lastUsedAt: createdAt(),
+    createdAt: createdAt(),
+  },
+  (table) => [index().on(table.userId)],
+)
+
+export const sessionTokens = pgTable(
+  'session_tokens',
+  {
+    /** The id inside the token. */
+    id: uuid().primaryKey(),
+    sessionId: uuid()
+      .notNull()
+      .references(() => sessions.id, { onDelete: 'cascade' }),
+    kind: text({ enum: ['access', 'refresh'] }).notNull(),
+    /** SHA-256(tokenAuth), section 4. */
+    verifier: bytes().notNull(),
+    expiresAt: moment().notNull(),
+    /** Refresh tokens only: when a successor was issued. */
+    rotatedAt: moment(),
+    createdAt: createdAt(),
+  },
+  (table) => [index().on(table.sessionId)],
+)

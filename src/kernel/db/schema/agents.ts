@@ -1,0 +1,70 @@
+/** Agents and their tokens. The database holds verifiers and public keys, so it can use no token. */
+import { sql } from 'drizzle-orm'
+import { index, integer, pgTable, primaryKey, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import { users } from './accounts.ts'
+import { bytes, createdAt, id, moment } from './columns.ts'
+import { workspaces } from './workspaces.ts'
+
+const workspaceId = () =>
+  uuid()
+    .notNull()
+    .references(() => workspaces.id, { onDelete: 'cascade' })
+
+/** Deleted agents stay for the audit. `projectId` has no foreign key: a scope outlives its project. */
+export const agents = pgTable(
+  'agents',
+  {
+    id: id(),
+    workspaceId: workspaceId(),
+    projectId: uuid(),
+    name: text().notNull(),
+    deletedAt: moment(),
+    createdAt: createdAt(),
+  },
+  (table) => [
+    uniqueIndex('agents_live_name')
+      .on(table.workspaceId, sql`coalesce(${table.projectId}, '00000000-0000-0000-0000-000000000000')`, table.name)
+      .where(sql`${table.deletedAt} is null`),
+  ],
+)
+
+export const tokens = pgTable(
+  'tokens',
+  {
+    /** The id inside the token; a client may have chosen it. */
+    id: uuid().primaryKey(),
+    workspaceId: workspaceId(),
+    kind: text({ enum: ['agent', 'workload'] }).notNull(),
+    agentId: uuid().references(() => agents.id, { onDelete: 'cascade' }),
+    projectId: uuid(),
+    environment: text(),
+    label: text().notNull(),
+    /** SHA-256(tokenAuth), section 4. */
+    verifier: bytes().notNull(),
+    publicKey: bytes().notNull(),
+    expiresInDays: integer(),
+    expiresAt: moment(),
+    revokedAt: moment(),
+    lastUsedAt: moment(),
+    createdBy: uuid().references(() => users.id, { onDelete: 'set null' }),
+    createdAt: createdAt(),
+  },
+  (table) => [index().on(table.workspaceId), index().on(table.agentId), index().on(table.projectId)],
+)
+
+export const tokenEnvelopes = pgTable(
+  'token_envelopes',
+  {
+    tokenId: uuid()
+      .notNull()
+      .references(() => tokens.id, { onDelete: 'cascade' }),
+    workspaceId: workspaceId(),
+    projectId: uuid().notNull(),
+    environment: text().notNull(),
+    epoch: integer().notNull(),
+    /** Sealed: `token_envelopes.envelope`. */
+    envelope: bytes().notNull(),
+    createdAt: createdAt(),
+  },
+  (table) => [primaryKey({ columns: [table.tokenId, table.projectId, table.environment] })],
+)

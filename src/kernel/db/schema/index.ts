@@ -1,0 +1,6 @@
+/** The one schema, for both databases. */
+export * from './accounts.ts'
+export * from './agents.ts'
+export * from './audit.ts'
+export * from './instance.ts'
+export * from './workspaces.ts'

@@ -1,0 +1,123 @@
+/** Tenants: who belongs to them, what they hold, and where it may be sent. */
+import { bigint, boolean, index, integer, json, pgTable, primaryKey, text, unique, uuid } from 'drizzle-orm/pg-core'
+import { roles } from '../../grant.ts'
+import { users } from './accounts.ts'
+import { bytes, createdAt, id, updatedAt } from './columns.ts'
+
+export const workspaces = pgTable('workspaces', {
+  id: id(),
+  name: text().notNull(),
+  type: text({ enum: ['personal', 'shared'] }).notNull(),
+  /** Counts the workspace keys: a rekey makes the next one. */
+  epoch: integer().notNull().default(1),
+  rekeyRequired: boolean().notNull().default(false),
+  /**
+   * Grows with every change of what the resolver decides by (triggers in the migrations), so that a
+   * cache filled under an older number is noticed when the audit intent is written.
+   */
+  policyVersion: bigint({ mode: 'number' }).notNull().default(1),
+  createdAt: createdAt(),
+  updatedAt: updatedAt(),
+})
+
+const workspaceId = () =>
+  uuid()
+    .notNull()
+    .references(() => workspaces.id, { onDelete: 'cascade' })
+
+export const memberships = pgTable(
+  'memberships',
+  {
+    id: id(),
+    workspaceId: workspaceId(),
+    userId: uuid()
+      .notNull()
+      .references(() => users.id, { onDelete: 'cascade' }),
+    role: text({ enum: roles }).notNull(),
+    status: text({ enum: ['active', 'invited'] }).notNull(),
+    /** Sealed: `memberships.encrypted_workspace_key`. */
+    encryptedWorkspaceKey: bytes().notNull(),
+    createdAt: createdAt(),
+    updatedAt: updatedAt(),
+  },
+  (table) => [unique().on(table.workspaceId, table.userId), index().on(table.userId)],
+)
+
+export const allowlistEntries = pgTable(
+  'allowlist_entries',
+  {
+    id: id(),
+    workspaceId: workspaceId(),
+    domain: text().notNull(),
+    addedBy: uuid().references(() => users.id, { onDelete: 'set null' }),
+    addedAt: createdAt(),
+  },
+  (table) => [unique().on(table.workspaceId, table.domain)],
+)
+
+export const allowlistLog = pgTable(
+  'allowlist_log',
+  {
+    id: id(),
+    workspaceId: workspaceId(),
+    domain: text().notNull(),
+    action: text({ enum: ['added', 'removed'] }).notNull(),
+    performedBy: uuid().references(() => users.id, { onDelete: 'set null' }),
+    performedAt: createdAt(),
+  },
+  (table) => [index().on(table.workspaceId, table.id)],
+)
+
+export const projects = pgTable(
+  'projects',
+  {
+    id: id(),
+    workspaceId: workspaceId(),
+    name: text().notNull(),
+    description: text().notNull().default(''),
+    createdAt: createdAt(),
+    updatedAt: updatedAt(),
+  },
+  (table) => [unique().on(table.workspaceId, table.name)],
+)
+
+export const secrets = pgTable(
+  'secrets',
+  {
+    id: id(),
+    workspaceId: workspaceId(),
+    projectId: uuid()
+      .notNull()
+      .references(() => projects.id, { onDelete: 'cascade' }),
+    environment: text().notNull(),
+    key: text().notNull(),
+    /** Sealed: `secrets.value`; beneath it the client's ciphertext. */
+    value: bytes().notNull(),
+    /** `json`, not `jsonb`: kept as sent, because the ciphertext binds it. */
+    policy: json().$type<unknown>(),
+    version: integer().notNull().default(1),
+    createdAt: createdAt(),
+    updatedAt: updatedAt(),
+  },
+  (table) => [
+    unique().on(table.projectId, table.environment, table.key),
+    index().on(table.workspaceId, table.environment, table.key),
+  ],
+)
+
+/** The last ten values of each secret, the current one included. */
+export const secretVersions = pgTable(
+  'secret_versions',
+  {
+    secretId: uuid()
+      .notNull()
+      .references(() => secrets.id, { onDelete: 'cascade' }),
+    version: integer().notNull(),
+    /** Sealed: `secret_versions.value`. */
+    value: bytes().notNull(),
+    policy: json().$type<unknown>(),
+    createdBy: uuid().references(() => users.id, { onDelete: 'set null' }),
+    createdAt: createdAt(),
+  },
+  (table) => [primaryKey({ columns: [table.secretId, table.version] })],
+)

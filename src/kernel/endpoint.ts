@@ -1,0 +1,98 @@
+/**
+ * Contracts as data. One `Endpoint` per operation feeds validation, the OpenAPI document, the typed
+ * client and the role matrix test; nothing about an operation is written a second time.
+ */
+import type { z } from 'zod'
+import type { FaultCode } from './fault.ts'
+
+export const permissions = [
+  'workspace.read',
+  'workspace.update',
+  'workspace.delete',
+  'member.manage',
+  'allowlist.read',
+  'allowlist.write',
+  'project.read',
+  'project.write',
+  'project.delete',
+  'secret.read',
+  'secret.write',
+  'agent.manage',
+  'audit.read',
+  'audit.export',
+] as const
+export type Permission = (typeof permissions)[number]
+
+/** Where the operation's tenant is named; `serve` turns it into a resource before the handler runs. */
+export type Tenant =
+  | 'path.workspace_id'
+  | 'path.project_id'
+  /** `{workspace_id}/{project_name}` */
+  | 'path.project_name'
+  /** `{project}`: a name in the active workspace, or an id */
+  | 'path.project'
+  | 'body.project_id'
+  /** X-Workspace-Id, query, body, the personal workspace, the only one (docs/protocol.md, section 2) */
+  | 'active'
+
+/** Tenants whose grant is for one project. */
+export type ProjectTenant = Exclude<Tenant, 'path.workspace_id' | 'active'>
+
+export type Access =
+  | { kind: 'public'; rate?: 'register' | 'login' }
+  | { kind: 'session' }
+  | { kind: 'member'; permission: Permission; tenant: Tenant }
+  /** An agent or workload token; the route authenticates it itself. */
+  | { kind: 'token' }
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+export type Endpoint = {
+  /** Dotted, unique: the operation id in OpenAPI. */
+  name: string
+  summary: string
+  method: Method
+  /** Canonical: with a trailing slash, parameters in braces. */
+  path: `/${string}`
+  access: Access
+  params?: z.ZodObject
+  query?: z.ZodObject
+  body?: z.ZodType
+  /** A request without a body is read as `{}`. */
+  bodyOptional?: true
+  /** Bytes; 1 MiB unless given. */
+  bodyLimit?: number
+  /** What `data` holds, or the whole body when `bare`. */
+  result?: z.ZodType
+  /** Lists answer `pagination` beside `data`. */
+  paged?: true
+  bare?: true
+  /** 200 unless given; with both, the handler answers `created(…)` for 201. */
+  success?: 201 | 'either'
+  /** Codes besides those that access, parameters and body imply. */
+  faults?: readonly FaultCode[]
+}
+
+export function defineEndpoint<const E extends Endpoint>(endpoint: E): E {
+  return endpoint
+}
+
+/** The parsed input of an endpoint's part: `InputOf<typeof upsertSecrets, 'body'>`. */
+export type InputOf<E extends Endpoint, Part extends 'params' | 'query' | 'body'> =
+  E[Part] extends z.ZodType ? z.output<E[Part]> : undefined
+
+/** What a handler returns for an endpoint, before the result schema shapes it. */
+export type ResultOf<E extends Endpoint> = E['result'] extends z.ZodType
+  ? z.input<E['result']>
+  : undefined
+
+/** All codes that an endpoint can answer, for its documentation. */
+export function faultsOf(endpoint: Endpoint): FaultCode[] {
+  const codes: FaultCode[] = ['invalid_host', 'rate_limited', 'internal_error', 'unavailable']
+  if (endpoint.access.kind !== 'public') codes.push('invalid_token')
+  if (endpoint.access.kind === 'member') codes.push('not_found', 'forbidden')
+  if (endpoint.params) codes.push('not_found')
+  if (endpoint.body) codes.push('malformed_json', 'payload_too_large', 'unsupported_media_type')
+  if (endpoint.body ?? endpoint.query ?? endpoint.params) codes.push('validation_error')
+  return [...new Set([...codes, ...(endpoint.faults ?? [])])]
+}

@@ -1,0 +1,42 @@
+/**
+ * Structured logs: one JSON object per line on standard error. Callers pass names, ids, codes and
+ * durations; never bodies, query strings, header values or secrets.
+ */
+const severities = ['debug', 'info', 'warning', 'error'] as const
+export type Severity = (typeof severities)[number]
+type Fields = Record<string, string | number | boolean | null | undefined>
+
+export type Log = {
+  [level in Severity]: (message: string, fields?: Fields) => void
+}
+
+/** Writes lines of at least `least` severity to `write`. */
+export function openLog(least: Severity, write: (line: string) => void = writeError): Log {
+  const entry = (level: Severity) => {
+    if (severities.indexOf(level) < severities.indexOf(least)) return () => {}
+    return (message: string, fields: Fields = {}) =>
+      write(`${JSON.stringify({ time: new Date().toISOString(), level, message, ...fields })}\n`)
+  }
+  return { debug: entry('debug'), info: entry('info'), warning: entry('warning'), error: entry('error') }
+}
+
+/**
+ * What may be logged of an unexpected error: its class and code, the frames of its stack, and no
+ * message, because messages of drivers quote parameters and messages of `fetch` quote URLs.
+ */
+export function describeError(error: unknown): Fields {
+  if (!(error instanceof Error)) return { error: typeof error }
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined
+  const frames = (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line))
+  const cause = error.cause instanceof Error ? error.cause : undefined
+  return {
+    error: error.name,
+    code: code ?? (cause && 'code' in cause ? String(cause.code) : undefined),
+    cause: cause?.name,
+    at: frames.slice(0, 4).map((line) => line.trim()).join(' | '),
+  }
+}
+
+function writeError(line: string): void {
+  process.stderr.write(line)
+}

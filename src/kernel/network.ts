@@ -1,0 +1,23 @@
+/**
+ * The caller's network, the key of every limit for callers who are not known yet: an IPv4 address or
+ * an IPv6 /64, since a single host commands a whole /64. X-Forwarded-For counts only as far as
+ * trusted proxies wrote it.
+ */
+import { parseAddress, type CidrList, contains } from './cidr.ts'
+
+/** Builds the function that names a request's network; `trusted` are the proxies in front of us. */
+export function networkNamer(trusted: CidrList): (request: Request, peer: string | null) => string {
+  return (request, peer) => {
+    const hops = (request.headers.get('x-forwarded-for') ?? '').split(',').map((hop) => hop.trim())
+    let client = peer ?? 'unknown'
+    while (hops.length > 0 && contains(trusted, client)) client = hops.pop() || client
+    return networkOf(client)
+  }
+}
+
+function networkOf(address: string): string {
+  const bytes = parseAddress(address)
+  if (!bytes) return 'unknown'
+  if (bytes.length === 4) return bytes.join('.')
+  return `${Buffer.from(bytes.subarray(0, 8)).toString('hex')}/64`
+}

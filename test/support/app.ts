@@ -1,0 +1,97 @@
+/** The whole application in this process on free ports, over the database under test. */
+import { type App, startApp } from '../../src/app.ts'
+import { type Config, readConfig } from '../../src/kernel/config.ts'
+import { openLog } from '../../src/kernel/log.ts'
+import { freshDatabase } from './database.ts'
+
+/** JSON as tests read it: any field may be looked at, and is undefined where it is not. */
+type Body = { [field: string]: Body } & { [index: number]: Body } & Body[]
+
+export type Answer = {
+  status: number
+  /** The whole parsed body; asserted with toEqual, read through its fields. */
+  body: Body
+  headers: Headers
+}
+
+export type TestApp = App & {
+  config: Config
+  /** Moves with `clock.advance(ms)`; starts at the real time. */
+  clock: { now(): number; advance(ms: number): void }
+  /** Every log line so far. */
+  logs: string[]
+  controlPlane: string
+  resolver: string
+  /** One control-plane call: `body` becomes JSON, `token` the bearer. */
+  call(method: string, path: string, options?: CallOptions): Promise<Answer>
+  stop(): Promise<void>
+}
+
+export type CallOptions = {
+  token?: string | undefined
+  body?: unknown
+  headers?: Record<string, string>
+}
+
+const KEYS = {
+  SECRET_KEY: 'test-secret-key-test-secret-key-test',
+  ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64url'),
+}
+
+export async function startTestApp(env: Record<string, string> = {}): Promise<TestApp> {
+  const database = await freshDatabase()
+  const config = readConfig(
+    { PORT: '0', RESOLVER_PORT: '0', ...KEYS, ...database.env, ...env },
+    () => KEYS,
+  )
+  const logs: string[] = []
+  const clock = movableClock()
+  const app = await startApp(config, {
+    clock,
+    log: openLog('debug', (line) => logs.push(line)),
+    onFailure: (reason) => logs.push(reason),
+  })
+  const controlPlane = app.controlPlane ?? ''
+  return {
+    ...app,
+    config,
+    clock,
+    logs,
+    controlPlane,
+    resolver: app.resolver ?? '',
+    call: (method, path, options) => callJson(controlPlane, method, path, options),
+    stop: async () => {
+      await app.stop()
+      database.remove()
+    },
+  }
+}
+
+export async function callJson(
+  origin: string,
+  method: string,
+  path: string,
+  { token, body, headers = {} }: CallOptions = {},
+): Promise<Answer> {
+  const response = await fetch(`${origin}${path}`, {
+    method,
+    headers: {
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+  const text = await response.text()
+  return { status: response.status, body: text === '' ? {} : JSON.parse(text), headers: response.headers }
+}
+
+function movableClock() {
+  let offset = 0
+  return {
+    now: () => Date.now() + offset,
+    advance: (ms: number) => {
+      offset += ms
+    },
+  }
+}

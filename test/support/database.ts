@@ -1,0 +1,37 @@
+/** The database under test: TEST_DATABASE=postgresql or embedded (the default). */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Cluster, startCluster } from './postgres.ts'
+
+export const databaseKind = process.env.TEST_DATABASE === 'postgresql' ? 'postgresql' : 'embedded'
+
+let cluster: Promise<Cluster> | undefined
+
+/** The one cluster of this test process. */
+export function sharedCluster(): Promise<Cluster> {
+  cluster ??= startCluster()
+  return cluster
+}
+
+export async function stopCluster(): Promise<void> {
+  await (await cluster)?.stop()
+  cluster = undefined
+}
+
+export type TestDatabase = { env: Record<string, string>; remove(): void }
+
+/** An empty database of the kind under test, as the variables that select it. */
+export async function freshDatabase(): Promise<TestDatabase> {
+  if (databaseKind === 'postgresql') {
+    const { socketDir, createDatabase } = await sharedCluster()
+    const name = await createDatabase()
+    const env = { DB_HOST: socketDir, DB_NAME: name, DB_USER: 'cloakroom', DB_SSLMODE: 'disable' }
+    return { env, remove: () => {} }
+  }
+  const directory = mkdtempSync(join(tmpdir(), 'cr-data-'))
+  return {
+    env: { DATA_DIR: join(directory, 'data') },
+    remove: () => rmSync(directory, { recursive: true, force: true }),
+  }
+}

@@ -1,0 +1,90 @@
+/**
+ * A private PostgreSQL cluster for the tests: made in a temporary directory, run as an unprivileged
+ * user on a unix socket only, and stopped at the end. Each caller gets a database of its own.
+ */
+import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import postgres from 'postgres'
+
+export type Cluster = {
+  socketDir: string
+  bin: string
+  pid: () => number
+  createDatabase: () => Promise<string>
+  stop: () => Promise<void>
+}
+
+/** The newest installed server's programs, or `null` where there is none. */
+export function findPostgres(): string | null {
+  const debian = '/usr/lib/postgresql'
+  const installed = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : []
+  const places = [...installed.map((version) => join(debian, version, 'bin')), ...(process.env.PATH ?? '').split(':')]
+  return places.find((place) => existsSync(join(place, 'initdb'))) ?? null
+}
+
+let counter = 0
+
+export async function startCluster(): Promise<Cluster> {
+  const bin = findPostgres()
+  if (!bin) throw new Error('PostgreSQL is not installed: no initdb in /usr/lib/postgresql or PATH')
+  const home = mkdtempSync(join(tmpdir(), 'cr-pg-'))
+  const owner = unprivileged()
+  if (owner) chownSync(home, owner.uid, owner.gid)
+  const data = join(home, 'data')
+  await run([join(bin, 'initdb'), '-D', data, '-U', 'cloakroom', '-A', 'trust', '-E', 'UTF8', '--no-locale'], owner, home)
+  const settings = ['-c', 'listen_addresses=', '-c', `unix_socket_directories=${home}`, '-c', 'max_connections=200']
+  const server = Bun.spawn([join(bin, 'postgres'), '-D', data, ...settings], {
+    stdout: 'ignore',
+    stderr: Bun.file(join(home, 'server.log')),
+    cwd: home,
+    ...owner,
+  })
+  const stop = async () => {
+    server.kill('SIGINT')
+    await server.exited
+    rmSync(home, { recursive: true, force: true })
+  }
+  await waitUntilReady(home)
+  return { socketDir: home, bin, pid: () => server.pid, createDatabase: () => createDatabase(home), stop }
+}
+
+/** PostgreSQL refuses to run as root: then it runs as `postgres` or `nobody`. */
+function unprivileged(): { uid: number; gid: number } | undefined {
+  if (process.getuid?.() !== 0) return undefined
+  const passwd = require('node:fs').readFileSync('/etc/passwd', 'utf8') as string
+  const entry = /^(?:postgres|nobody):[^:]*:(\d+):(\d+):/m.exec(passwd)
+  return { uid: Number(entry?.[1] ?? 65534), gid: Number(entry?.[2] ?? 65534) }
+}
+
+async function run(command: string[], owner: { uid: number; gid: number } | undefined, cwd: string): Promise<void> {
+  const child = Bun.spawn(command, { stdout: 'ignore', stderr: 'pipe', cwd, ...owner })
+  if ((await child.exited) !== 0) throw new Error(`${command[0]} failed: ${await new Response(child.stderr).text()}`)
+}
+
+async function waitUntilReady(socketDir: string): Promise<void> {
+  for (let attempt = 0; attempt < 200; attempt += 1) {
+    const sql = connect(socketDir, 'postgres')
+    try {
+      await sql`select 1`
+      return
+    } catch {
+      await Bun.sleep(50)
+    } finally {
+      await sql.end({ timeout: 1 })
+    }
+  }
+  throw new Error('PostgreSQL did not start within 10 s')
+}
+
+async function createDatabase(socketDir: string): Promise<string> {
+  const name = `test_${process.pid}_${counter++}`
+  const sql = connect(socketDir, 'postgres')
+  await sql.unsafe(`create database ${name}`)
+  await sql.end()
+  return name
+}
+
+function connect(socketDir: string, database: string) {
+  return postgres({ host: socketDir, user: 'cloakroom', database, max: 1, onnotice: () => {} })
+}
