@@ -1,0 +1,73 @@
+/**
+ * Builds the executable: the program, the thread of the embedded database, and all their assets.
+ *
+ * bun src/dev/build.ts [--outfile dist/cloakroom] [--target bun-linux-arm64] [--entry src/main.ts]
+ *
+ * The executable reads neither `.env` nor `bunfig.toml` of the folder it is started in, since either
+ * could make it run foreign code. The argument `--` in front of all others does the same for
+ * `BUN_OPTIONS`, whose options Bun puts before it: `--preload` there is no longer obeyed.
+ */
+
+import { mkdir } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { ensureTemplate } from './template.ts'
+
+const SOURCE = join(import.meta.dir, '..')
+/** src/kernel/db/embedded/thread.ts looks for it under this path, relative to SOURCE. */
+const THREAD = join(SOURCE, 'kernel', 'db', 'embedded', 'worker.ts')
+
+export type BuildOptions = {
+  /** Absolute path of the program, below src. */
+  entry: string
+  outfile: string
+  /** Such as `bun-linux-arm64`; the platform of this process if absent. */
+  target?: Bun.Build.CompileTarget
+  plugins?: Bun.BunPlugin[]
+}
+
+/** @throws {AggregateError} with what the bundler complains about. */
+export async function buildExecutable(options: BuildOptions): Promise<void> {
+  await ensureTemplate()
+  await mkdir(dirname(options.outfile), { recursive: true })
+  await Bun.build({
+    entrypoints: [options.entry, THREAD],
+    root: SOURCE,
+    // Bytecode needs ESM here, because of top-level await; it halves the time to start.
+    format: 'esm',
+    bytecode: true,
+    minify: true,
+    sourcemap: 'none',
+    // Without it the development build of React ships.
+    define: { 'process.env.NODE_ENV': '"production"' },
+    plugins: options.plugins ?? [],
+    compile: {
+      outfile: options.outfile,
+      ...(options.target === undefined ? {} : { target: options.target }),
+      autoloadDotenv: false,
+      autoloadBunfig: false,
+      execArgv: ['--'],
+    },
+  })
+}
+
+function readOptions(): BuildOptions {
+  const { values } = parseArgs({
+    options: {
+      entry: { type: 'string', default: join(SOURCE, 'main.ts') },
+      outfile: { type: 'string', default: join(SOURCE, '..', 'dist', 'cloakroom') },
+      target: { type: 'string' },
+    },
+  })
+  const places = { entry: resolve(values.entry), outfile: resolve(values.outfile) }
+  if (values.target === undefined) return places
+  if (!isTarget(values.target)) throw new Error(`${values.target} does not start with "bun-"`)
+  return { ...places, target: values.target }
+}
+
+/** The bundler itself refuses what it does not know. */
+function isTarget(name: string): name is Bun.Build.CompileTarget {
+  return name.startsWith('bun-')
+}
+
+if (import.meta.main) await buildExecutable(readOptions())

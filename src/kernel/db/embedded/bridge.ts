@@ -1,0 +1,216 @@
+/**
+ * Serves the one session of PGlite on a unix socket, so that postgres.js is the only driver.
+ *
+ * `@electric-sql/pglite-socket` is not used: when PGlite throws, its queue stays marked as busy and
+ * every later query hangs; it interleaves the statements of several connections in the one session;
+ * it leaves prepared statements and settings of a closed connection to the next one; and it hands
+ * over one message at a time. Here one connection at a time is served, the others wait until it
+ * closes, and everything that has arrived is executed in one go.
+ *
+ * Nothing is sent after the database has failed: an answer would be an acknowledgement.
+ */
+
+import type { PGlite } from '@electric-sql/pglite'
+import type { Socket } from 'bun'
+import { Inbox } from './inbox.ts'
+
+const PROTOCOL_3 = 196_608
+const TLS_REQUEST = 80_877_103
+const GSS_REQUEST = 80_877_104
+const NOT_SUPPORTED = Buffer.from('N')
+/**
+ * What a connection may leave behind: a half-done extended query, a transaction, settings and
+ * prepared statements.
+ */
+const RESET = Buffer.concat([message('S'), query('ROLLBACK'), query('DISCARD ALL')])
+
+type Session = {
+  inbox: Inbox
+  outbox: Uint8Array[]
+  /** Present once the client has asked for a session, until it is given one. */
+  startup: Buffer | null
+  stage: 'greeting' | 'waiting' | 'served' | 'left'
+}
+
+type Client = Socket<Session>
+
+/** What the bridge needs to know of the health of the database. */
+export type Health = { isTrusted(): boolean; fail(reason: string): void }
+
+/**
+ * @param path of the socket; its directory must be private, since nobody is asked for a password.
+ * @returns a function that stops serving.
+ */
+export function serveBridge(database: PGlite, path: string, health: Health): () => void {
+  const turns = new Turns(database, health)
+  const listener = Bun.listen<Session>({
+    unix: path,
+    socket: {
+      open(client) {
+        client.data = { inbox: new Inbox(), outbox: [], startup: null, stage: 'greeting' }
+      },
+      data(client, chunk) {
+        client.data.inbox.append(chunk)
+        guarded(client, () => turns.receive(client))
+      },
+      drain: flush,
+      close: (client) => turns.leave(client),
+      error: (client) => turns.leave(client),
+    },
+  })
+  return () => listener.stop(true)
+}
+
+/** A client that does not speak the protocol is disconnected; the others do not notice. */
+function guarded(client: Client, act: () => void): void {
+  try {
+    act()
+  } catch {
+    client.terminate()
+  }
+}
+
+/** The clients that want the session, in the order of their arrival; the first one has it. */
+class Turns {
+  readonly #queue: Client[] = []
+  readonly #database: PGlite
+  readonly #health: Health
+  #working = false
+
+  constructor(database: PGlite, health: Health) {
+    this.#database = database
+    this.#health = health
+  }
+
+  receive(client: Client): void {
+    if (client.data.stage === 'greeting') this.#greet(client)
+    this.#advance()
+  }
+
+  leave(client: Client): void {
+    const wasServed = client.data.stage === 'served'
+    client.data.stage = 'left'
+    if (wasServed) this.#advance()
+    else this.#forget(client)
+  }
+
+  #greet(client: Client): void {
+    for (let packet = client.data.inbox.takeStartup(); packet; ) {
+      const code = packet.readInt32BE(4)
+      if (code === PROTOCOL_3) {
+        client.data.startup = packet
+        client.data.stage = 'waiting'
+        this.#queue.push(client)
+        return
+      }
+      // A cancel request, too, is answered by closing: PGlite has nobody who could be interrupted.
+      if (code !== TLS_REQUEST && code !== GSS_REQUEST) throw new Error('unknown protocol')
+      send(client, [NOT_SUPPORTED])
+      packet = client.data.inbox.takeStartup()
+    }
+  }
+
+  #forget(client: Client): void {
+    const position = this.#queue.indexOf(client)
+    if (position >= 0) this.#queue.splice(position, 1)
+  }
+
+  #advance(): void {
+    if (this.#working) return
+    this.#working = true
+    this.#work()
+      .catch((error: unknown) => this.#health.fail(describe(error)))
+      .finally(() => {
+        this.#working = false
+      })
+  }
+
+  async #work(): Promise<void> {
+    for (let client = this.#queue[0]; client; client = this.#queue[0]) {
+      if (!this.#health.isTrusted()) return
+      if (client.data.stage === 'left') await this.#reset(client)
+      else if (client.data.startup) await this.#begin(client, client.data.startup)
+      else if (!(await this.#serve(client))) return
+    }
+  }
+
+  async #reset(client: Client): Promise<void> {
+    this.#forget(client)
+    await this.#execute(RESET)
+  }
+
+  async #begin(client: Client, startup: Buffer): Promise<void> {
+    client.data.startup = null
+    client.data.stage = 'served'
+    send(client, await this.#execute(startup))
+  }
+
+  /** @returns whether there was something to do. */
+  async #serve(client: Client): Promise<boolean> {
+    const messages = takeMessages(client)
+    if (messages === null) return false
+    if (messages === 'terminate') {
+      client.data.stage = 'left'
+      client.end()
+      return true
+    }
+    send(client, await this.#execute(messages))
+    return true
+  }
+
+  async #execute(messages: Buffer): Promise<Uint8Array[]> {
+    const answer: Uint8Array[] = []
+    await this.#database.execProtocolRawStream(messages, {
+      syncToFs: false,
+      // A view of PostgreSQL's memory, which it overwrites with the next piece.
+      onRawData: (piece) => answer.push(piece.slice()),
+    })
+    return this.#health.isTrusted() ? answer : []
+  }
+}
+
+function takeMessages(client: Client): Buffer | 'terminate' | null {
+  try {
+    return client.data.inbox.takeMessages()
+  } catch {
+    return 'terminate'
+  }
+}
+
+function send(client: Client, pieces: Uint8Array[]): void {
+  if (client.data.stage === 'left') return
+  client.data.outbox.push(...pieces)
+  flush(client)
+}
+
+/** Writes as much as the socket takes; `drain` calls again for the rest. */
+function flush(client: Client): void {
+  const { outbox } = client.data
+  let done = 0
+  for (const piece of outbox) {
+    const written = client.write(piece)
+    if (written < piece.length) {
+      outbox[done] = piece.subarray(Math.max(written, 0))
+      break
+    }
+    done += 1
+  }
+  outbox.splice(0, done)
+}
+
+/** Emscripten throws plain objects that only look like errors. */
+function describe(error: unknown): string {
+  const isObject = typeof error === 'object' && error !== null
+  return `PGlite threw: ${isObject && 'message' in error ? error.message : error}`
+}
+
+function message(type: string, body: Uint8Array = Buffer.alloc(0)): Buffer {
+  const head = Buffer.alloc(5)
+  head.write(type, 0, 'latin1')
+  head.writeInt32BE(4 + body.length, 1)
+  return Buffer.concat([head, body])
+}
+
+function query(statement: string): Buffer {
+  return message('Q', Buffer.from(`${statement}\0`))
+}

@@ -1,0 +1,185 @@
+/**
+ * Decides whether a directory may be used as DATA_DIR, and makes sure that one process at a time
+ * uses it: two on one data directory destroy it silently. A crash at any moment of the first start
+ * leaves either nothing or a complete data directory.
+ *
+ * DATA_DIR/cloakroom.lock   held for the life of the process; also the mark that the directory is ours
+ * DATA_DIR/postgres         PostgreSQL's data directory
+ * DATA_DIR/postgres.new-…   a template that is being extracted, or was when the process was killed
+ */
+
+import { Database } from 'bun:sqlite'
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { extractTemplate, NEW_CLUSTER_PREFIX } from './template_archive.ts'
+
+const LOCK = 'cloakroom.lock'
+const CLUSTER = 'postgres'
+/** The only data format that this build opens: PGlite 0.5.16 is PostgreSQL 18. */
+const POSTGRES_MAJOR = '18'
+/** PostgreSQL's PG_CONTROL_FILE_SIZE, in bytes. */
+const CONTROL_FILE_SIZE = 8192
+/** What a freshly made file system may contain. */
+const NEUTRAL = new Set(['lost+found'])
+
+export type DataDirectoryProblem =
+  | 'in_use'
+  | 'not_writable'
+  | 'other_version'
+  | 'damaged'
+  | 'foreign'
+
+/** DATA_DIR cannot be used; the message is one line for the operator and names the directory. */
+export class DataDirectoryError extends Error {
+  readonly problem: DataDirectoryProblem
+
+  constructor(problem: DataDirectoryProblem, message: string, cause?: unknown) {
+    super(message, { cause })
+    this.name = 'DataDirectoryError'
+    this.problem = problem
+  }
+}
+
+export type DataDirectory = {
+  /** Absolute path of DATA_DIR. */
+  root: string
+  /** Absolute path of PostgreSQL's data directory. */
+  cluster: string
+  /** Lets another process use the directory. */
+  release(): void
+}
+
+/**
+ * Takes the directory for this process, and fills it if it is new.
+ * @param dataDir made if it does not exist; relative to the working directory.
+ * @throws {DataDirectoryError} for every reason that an operator can do something about.
+ */
+export async function claimDataDirectory(
+  dataDir: string,
+  log: (message: string) => void,
+): Promise<DataDirectory> {
+  const root = resolve(dataDir)
+  prepareRoot(root)
+  const lock = takeLock(root)
+  try {
+    removeLeftovers(root, log)
+    const cluster = join(root, CLUSTER)
+    if (!listNames(root).includes(CLUSTER)) await fill(root, cluster, log)
+    checkCluster(root, cluster)
+    return { root, cluster, release: () => lock.close() }
+  } catch (error) {
+    lock.close()
+    throw error
+  }
+}
+
+/** A foreign directory is refused before anything in it is touched. */
+function prepareRoot(root: string): void {
+  try {
+    mkdirSync(root, { recursive: true, mode: 0o700 })
+  } catch (error) {
+    throw notWritable(root, codeOf(error), error)
+  }
+  const names = listNames(root)
+  if (names.length === 0 || names.includes(LOCK)) return
+  throw new DataDirectoryError(
+    'foreign',
+    `The data directory ${root} is not empty and was not made by Cloakroom: it was left untouched.`,
+  )
+}
+
+/** SQLite's lock is a lock of the kernel: kill -9 releases it, and no stale file can keep it. */
+function takeLock(root: string): Database {
+  let lock: Database | undefined
+  try {
+    lock = new Database(join(root, LOCK), { create: true, readwrite: true })
+    lock.run('PRAGMA busy_timeout = 0')
+    lock.run('PRAGMA locking_mode = EXCLUSIVE')
+    lock.run('BEGIN EXCLUSIVE')
+    return lock
+  } catch (error) {
+    lock?.close()
+    throw explainLock(root, error)
+  }
+}
+
+function explainLock(root: string, error: unknown): DataDirectoryError {
+  const code = codeOf(error)
+  if (code.startsWith('SQLITE_BUSY') || code.startsWith('SQLITE_LOCKED')) {
+    return new DataDirectoryError(
+      'in_use',
+      `The data directory ${root} is in use by another process.`,
+      error,
+    )
+  }
+  if (code.startsWith('SQLITE_NOTADB') || code.startsWith('SQLITE_CORRUPT')) {
+    return damaged(root, `${LOCK} is not a lock file`, error)
+  }
+  return notWritable(root, codeOf(error), error)
+}
+
+function removeLeftovers(root: string, log: (message: string) => void): void {
+  for (const name of listNames(root)) {
+    if (!name.startsWith(NEW_CLUSTER_PREFIX)) continue
+    log(`Removing ${join(root, name)}, left by a start that was interrupted.`)
+    rmSync(join(root, name), { recursive: true, force: true })
+  }
+}
+
+async function fill(root: string, cluster: string, log: (message: string) => void): Promise<void> {
+  log(`Making a new database in ${root}.`)
+  try {
+    await extractTemplate(root, cluster)
+  } catch (error) {
+    if (['EACCES', 'EPERM', 'EROFS', 'ENOSPC', 'EDQUOT'].includes(codeOf(error))) {
+      throw notWritable(root, codeOf(error), error)
+    }
+    throw error
+  }
+}
+
+function checkCluster(root: string, cluster: string): void {
+  const version = readVersion(root, cluster)
+  if (version !== POSTGRES_MAJOR) {
+    throw new DataDirectoryError(
+      'other_version',
+      `The data directory ${root} was made by PostgreSQL ${version}; this build opens ${POSTGRES_MAJOR} only.`,
+    )
+  }
+  const control = statSync(join(cluster, 'global', 'pg_control'), { throwIfNoEntry: false })
+  if (control?.size !== CONTROL_FILE_SIZE) throw damaged(root, 'pg_control is missing or cut off')
+}
+
+function readVersion(root: string, cluster: string): string {
+  try {
+    const version = readFileSync(join(cluster, 'PG_VERSION'), 'utf8').trim()
+    if (/^[0-9.]{1,8}$/.test(version)) return version
+  } catch (error) {
+    throw damaged(root, 'PG_VERSION cannot be read', error)
+  }
+  throw damaged(root, 'PG_VERSION holds no version')
+}
+
+function listNames(root: string): string[] {
+  try {
+    return readdirSync(root).filter((name) => !NEUTRAL.has(name))
+  } catch (error) {
+    throw notWritable(root, codeOf(error), error)
+  }
+}
+
+/** @param why a system error code, or what PostgreSQL said. */
+export function notWritable(root: string, why: string, cause: unknown): DataDirectoryError {
+  const message = `The data directory ${root} cannot be written: ${why}.`
+  return new DataDirectoryError('not_writable', message, cause)
+}
+
+/** @param why what is wrong with it, without a full stop. */
+export function damaged(root: string, why: string, cause?: unknown): DataDirectoryError {
+  const message = `The data directory ${root} looks damaged: ${why}. Restore it from a backup.`
+  return new DataDirectoryError('damaged', message, cause)
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : String(error)
+}

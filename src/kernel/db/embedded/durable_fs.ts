@@ -1,0 +1,73 @@
+/**
+ * Makes fsync real. Stock NodeFS has no fsync operation at all, so PostgreSQL believes that its log
+ * is on the disk while it is in the page cache: an acknowledged write would not survive a power cut.
+ *
+ * A failed fsync may have dropped the dirty pages, so it must never be retried and nothing may be
+ * acknowledged after it. PGlite swallows the abort that PostgreSQL answers it with: the failure is
+ * therefore reported from here, and the bridge sends nothing any more.
+ */
+
+import { fsyncSync } from 'node:fs'
+import type { PGlite } from '@electric-sql/pglite'
+import { NodeFS } from '@electric-sql/pglite/nodefs'
+
+type EmscriptenOptions = Parameters<NodeFS['init']>[1]
+
+/** What the patch needs to know of an Emscripten module that mounts the host's file system. */
+type HostModule = {
+  NODEFS: { stream_ops: { fsync?: (stream: { nfd: number }) => number } }
+}
+
+/** WASI error numbers, as fd_sync returns them. */
+const WASI_EBADF = 8
+const WASI_EINVAL = 28
+const WASI_EIO = 29
+
+export class DurableFs extends NodeFS {
+  /** Successful fsync calls since the database was opened. */
+  syncs = 0
+  readonly #fail: (reason: string) => void
+
+  /**
+   * @param directory PostgreSQL's data directory.
+   * @param fail called at most a few times, synchronously, when the database can no longer be
+   *   trusted: a sync failed, or PostgreSQL aborted or left its main loop.
+   */
+  constructor(directory: string, fail: (reason: string) => void) {
+    super(directory)
+    this.#fail = fail
+  }
+
+  override async init(database: PGlite, options: EmscriptenOptions) {
+    const { emscriptenOpts } = await super.init(database, options)
+    const watched = {
+      ...emscriptenOpts,
+      onAbort: () => this.#fail('PostgreSQL aborted'),
+      preRun: [...(emscriptenOpts.preRun ?? []), (host: HostModule) => this.#patch(host)],
+    }
+    return { emscriptenOpts: watched }
+  }
+
+  #patch(host: HostModule): void {
+    host.NODEFS.stream_ops.fsync = (stream) => this.#sync(stream.nfd)
+  }
+
+  #sync(descriptor: number): number {
+    try {
+      fsyncSync(descriptor)
+      this.syncs += 1
+      return 0
+    } catch (error) {
+      return this.#refuse(error)
+    }
+  }
+
+  /** Some file systems cannot sync directories and say so: PostgreSQL knows and goes on. */
+  #refuse(error: unknown): number {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined
+    if (code === 'EBADF') return WASI_EBADF
+    if (code === 'EINVAL') return WASI_EINVAL
+    this.#fail(`fsync failed (${String(code ?? error)})`)
+    return WASI_EIO
+  }
+}

@@ -1,0 +1,104 @@
+/**
+ * Opens the embedded PostgreSQL (PGlite) of DATA_DIR for this process and says how postgres.js
+ * reaches it. A write that postgres.js acknowledges is on the disk: it survives kill -9, and a power
+ * cut as far as the disk tells the truth.
+ *
+ * There are no background processes: the caller runs `maintenanceStatements` from time to time.
+ */
+
+import { createHash } from 'node:crypto'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { claimDataDirectory, type DataDirectory, damaged, notWritable } from './data_directory.ts'
+import { DatabaseThread } from './thread.ts'
+
+export { DataDirectoryError, type DataDirectoryProblem } from './data_directory.ts'
+
+/**
+ * To be run through SQL, one by one and outside a transaction: without CHECKPOINT the log grows
+ * for ever (every 5 minutes while there are writes), and nobody else vacuums (every hour).
+ */
+export const maintenanceStatements = {
+  checkpoint: 'CHECKPOINT',
+  vacuum: 'VACUUM (ANALYZE)',
+} as const
+
+export type EmbeddedOptions = {
+  dataDir: string
+  /**
+   * Called at most once, when the database can no longer be trusted or its thread died: log the
+   * reason and exit, the next start recovers. Nothing is acknowledged from then on.
+   */
+  onFailure(reason: string): void
+  log?(message: string): void
+}
+
+export type EmbeddedDatabase = {
+  /**
+   * Options for postgres.js, which needs `max: 1` and `ssl: false` besides: there is one session,
+   * and a second connection waits until the first one closes.
+   */
+  settings: { path: string; user: string; database: string }
+  /** Absolute path of DATA_DIR. */
+  directory: string
+  /** Successful fsync calls since the start. */
+  countSyncs(): Promise<number>
+  /** Disconnects the driver, writes a last checkpoint and frees the directory. Never throws. */
+  close(): Promise<void>
+}
+
+/**
+ * @throws {DataDirectoryError} if the directory is in use, foreign, damaged, of another version of
+ *   PostgreSQL, or cannot be written.
+ */
+export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedDatabase> {
+  const directory = await claimDataDirectory(options.dataDir, options.log ?? (() => undefined))
+  const socketDirectory = makeSocketDirectory(directory.cluster)
+  const path = join(socketDirectory, 's')
+  const thread = new DatabaseThread()
+  const close = async (): Promise<void> => {
+    const stopped = await thread.close()
+    rmSync(socketDirectory, { recursive: true, force: true })
+    // A thread that does not answer may still write: then only the end of the process frees it.
+    if (stopped) directory.release()
+  }
+  try {
+    await thread.open(directory.cluster, path)
+  } catch (error) {
+    await close()
+    throw explainOpen(directory, error)
+  }
+  thread.watch(options.onFailure)
+  return {
+    settings: { path, user: 'postgres', database: 'postgres' },
+    directory: directory.root,
+    countSyncs: () => thread.countSyncs(),
+    close,
+  }
+}
+
+function explainOpen(directory: DataDirectory, error: unknown): Error {
+  const why = error instanceof Error ? error.message : String(error)
+  if (/No space left|Disk quota|Permission denied|Read-only file system/.test(why)) {
+    return notWritable(directory.root, why, error)
+  }
+  return damaged(directory.root, why, error)
+}
+
+/**
+ * Socket paths are limited to about 100 bytes, so the socket lives in the directory for temporary
+ * files, under a name that belongs to the data directory: what a killed process left is found and
+ * replaced. If somebody else has put something there, a random name does as well.
+ */
+function makeSocketDirectory(cluster: string): string {
+  const name = createHash('sha256').update(cluster).digest('hex').slice(0, 16)
+  const path = join(tmpdir(), `cloakroom-${name}`)
+  try {
+    rmSync(path, { recursive: true, force: true })
+    mkdirSync(path, { mode: 0o700 })
+    return path
+  } catch {
+    return mkdtempSync(join(tmpdir(), 'cloakroom-'))
+  }
+}

@@ -1,0 +1,90 @@
+/**
+ * The thread that runs PostgreSQL, seen from the process: whatever happens to it, every question is
+ * answered or refused, and an unexpected end is heard of.
+ */
+
+import type { Order, Report } from './worker_messages.ts'
+
+/** A last checkpoint on a slow disk takes its time; a thread in an endless loop never answers. */
+const CLOSE_TIMEOUT_MS = 30_000
+
+export class DatabaseThread {
+  readonly #worker = new Worker(workerAddress())
+  readonly #waiting = new Map<Report['kind'], PromiseWithResolvers<Report>>()
+  #closing: Promise<boolean> | undefined
+  #failure: string | undefined
+  #onFailure: (reason: string) => void = () => undefined
+
+  constructor() {
+    const worker = this.#worker
+    worker.addEventListener('message', (event: MessageEvent<Report>) => this.#hear(event.data))
+    worker.addEventListener('error', (event) => this.#fail(event.message))
+    worker.addEventListener('close', () => this.#fail('the thread of the database ended'))
+  }
+
+  /** @throws {Error} with what PostgreSQL said. */
+  async open(directory: string, socketPath: string): Promise<void> {
+    await this.#ask({ kind: 'open', directory, socketPath }, 'opened')
+  }
+
+  async countSyncs(): Promise<number> {
+    const report = await this.#ask({ kind: 'count_syncs' }, 'sync_count')
+    return report.kind === 'sync_count' ? report.count : 0
+  }
+
+  /** @param onFailure called once, unless the thread is being closed. */
+  watch(onFailure: (reason: string) => void): void {
+    this.#onFailure = onFailure
+    if (this.#failure !== undefined) onFailure(this.#failure)
+  }
+
+  /**
+   * Never throws: what cannot be closed is recovered by the next start.
+   * @returns whether the database is closed for certain.
+   */
+  close(): Promise<boolean> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #close(): Promise<boolean> {
+    const closed = this.#ask({ kind: 'close' }, 'closed').then(
+      () => true,
+      () => false,
+    )
+    const { promise: late, resolve } = Promise.withResolvers<boolean>()
+    const timer = setTimeout(resolve, CLOSE_TIMEOUT_MS, false)
+    const stopped = await Promise.race([closed, late])
+    clearTimeout(timer)
+    this.#worker.terminate()
+    return stopped
+  }
+
+  #hear(report: Report): void {
+    if (report.kind === 'failed') this.#fail(report.reason)
+    this.#waiting.get(report.kind)?.resolve(report)
+    this.#waiting.delete(report.kind)
+  }
+
+  #fail(reason: string): void {
+    for (const { reject } of this.#waiting.values()) reject(new Error(reason))
+    this.#waiting.clear()
+    if (this.#failure !== undefined || this.#closing) return
+    this.#failure = reason
+    this.#onFailure(reason)
+  }
+
+  #ask(order: Order, answer: Report['kind']): Promise<Report> {
+    const pending = this.#waiting.get(answer) ?? Promise.withResolvers<Report>()
+    this.#waiting.set(answer, pending)
+    this.#worker.postMessage(order)
+    return pending.promise
+  }
+}
+
+/** In the executable all modules have become one file, and src/dev/build.ts put this beside it. */
+function workerAddress(): string {
+  const fromSource = import.meta.path.endsWith('.ts')
+  const place = fromSource ? './worker.ts' : './kernel/db/embedded/worker.js'
+  return new URL(place, import.meta.url).href
+}

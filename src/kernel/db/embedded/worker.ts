@@ -1,0 +1,106 @@
+/**
+ * The thread that runs PostgreSQL (PGlite), so that a long query does not stall the event loop that
+ * answers requests. It talks to the process in `Order` and `Report` messages, and to the driver
+ * through the bridge.
+ */
+
+import { PGlite } from '@electric-sql/pglite'
+import initdbWasm from '@electric-sql/pglite/initdb.wasm' with { type: 'file' }
+import bundle from '@electric-sql/pglite/pglite.data' with { type: 'file' }
+import pgliteWasm from '@electric-sql/pglite/pglite.wasm' with { type: 'file' }
+import { type Health, serveBridge } from './bridge.ts'
+import { DurableFs } from './durable_fs.ts'
+import type { Order, Report } from './worker_messages.ts'
+
+/**
+ * Single-user mode without `-F` (which turns fsync off) and without background processes, which
+ * PGlite does not have. `fdatasync`, the default on Linux, does nothing in PGlite; `fsync` is real.
+ */
+const START_PARAMETERS = [
+  '--single',
+  '-j',
+  ...setting('fsync', 'on'),
+  ...setting('wal_sync_method', 'fsync'),
+  ...setting('shared_buffers', '32MB'),
+  ...setting('max_wal_size', '64MB'),
+  ...setting('search_path', 'public'),
+  ...setting('exit_on_error', 'false'),
+  ...setting('log_checkpoints', 'false'),
+  ...setting('io_method', 'sync'),
+  ...setting('max_worker_processes', '0'),
+  ...setting('max_parallel_workers', '0'),
+  ...setting('max_parallel_workers_per_gather', '0'),
+  ...setting('max_parallel_maintenance_workers', '0'),
+]
+
+type Running = { database: PGlite; fs: DurableFs; stopServing: () => void }
+
+const complaints: string[] = []
+let trusted = true
+let running: Running | undefined
+
+const health: Health = {
+  isTrusted: () => trusted,
+  fail(reason) {
+    if (!trusted) return
+    trusted = false
+    // The driver's pending queries fail instead of waiting for ever.
+    running?.stopServing()
+    report({ kind: 'failed', reason: [reason, ...complaints].join('; ') })
+  },
+}
+
+self.addEventListener('message', (event: MessageEvent<Order>) => {
+  obey(event.data).catch((error: unknown) => health.fail(describe(error)))
+})
+
+async function obey(order: Order): Promise<void> {
+  if (order.kind === 'open') running = await open(order.directory, order.socketPath)
+  if (order.kind === 'count_syncs') report({ kind: 'sync_count', count: running?.fs.syncs ?? 0 })
+  if (order.kind === 'close') await close()
+}
+
+async function open(directory: string, socketPath: string): Promise<Running> {
+  const fs = new DurableFs(directory, health.fail)
+  const database = await PGlite.create({
+    fs,
+    startParams: START_PARAMETERS,
+    pgliteWasmModule: await compile(pgliteWasm),
+    // Required by the type, but the data directory always comes from the template.
+    initdbWasmModule: await compile(initdbWasm),
+    fsBundle: Bun.file(bundle),
+    onStderr: complain,
+  })
+  const stopServing = serveBridge(database, socketPath, health)
+  report({ kind: 'opened' })
+  return { database, fs, stopServing }
+}
+
+async function close(): Promise<void> {
+  running?.stopServing()
+  if (trusted) await running?.database.close()
+  report({ kind: 'closed' })
+}
+
+async function compile(path: string): Promise<WebAssembly.Module> {
+  return WebAssembly.compile(await Bun.file(path).arrayBuffer())
+}
+
+/** Keeps what PostgreSQL said about its own end, never about a statement and its values. */
+function complain(line: string): boolean {
+  const complaint = /\b(?:FATAL|PANIC): .*/.exec(line)
+  if (complaint && complaints.length < 3) complaints.push(complaint[0].replace(/: +/, ': '))
+  return false
+}
+
+function setting(name: string, value: string): string[] {
+  return ['-c', `${name}=${value}`]
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
+function report(message: Report): void {
+  postMessage(message)
+}

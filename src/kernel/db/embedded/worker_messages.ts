@@ -1,0 +1,13 @@
+/** What the process and the thread of the embedded database say to each other. */
+
+export type Order =
+  | { kind: 'open'; directory: string; socketPath: string }
+  | { kind: 'count_syncs' }
+  | { kind: 'close' }
+
+export type Report =
+  | { kind: 'opened' }
+  /** The database cannot be trusted any more; every acknowledged write is safe in its log. */
+  | { kind: 'failed'; reason: string }
+  | { kind: 'sync_count'; count: number }
+  | { kind: 'closed' }
