@@ -28,9 +28,13 @@ function fieldFaults(issues: readonly z.core.$ZodIssue[]): FieldFault[] {
 
 function describe(issue: z.core.$ZodIssue): FieldFault[] {
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => ({ path: pathOf([...issue.path, key]), message: 'is not a field of this request' }))
+    return issue.keys.map((key) => ({
+      path: pathOf([...issue.path, key]),
+      message: 'is not a field of this request',
+    }))
   }
-  if (issue.code === 'invalid_union') return fieldFaults(closest(issue).map((inner) => prefixed(inner, issue.path)))
+  if (issue.code === 'invalid_union')
+    return fieldFaults(closest(issue).map((inner) => prefixed(inner, issue.path)))
   return [{ path: pathOf(issue.path), message: complaintOf(issue) }]
 }
 
@@ -38,7 +42,9 @@ function describe(issue: z.core.$ZodIssue): FieldFault[] {
 function closest(issue: z.core.$ZodIssueInvalidUnion): z.core.$ZodIssue[] {
   const depth = (branch: z.core.$ZodIssue[]) => Math.max(...branch.map(({ path }) => path.length))
   const [first = [], ...others] = [...issue.errors].sort((a, b) => depth(b) - depth(a))
-  return first.length > 0 ? first : (others[0] ?? [{ ...issue, code: 'custom', message: 'is not valid' }])
+  return first.length > 0
+    ? first
+    : (others[0] ?? [{ ...issue, code: 'custom', message: 'is not valid' }])
 }
 
 function prefixed(issue: z.core.$ZodIssue, path: PropertyKey[]): z.core.$ZodIssue {
@@ -47,7 +53,13 @@ function prefixed(issue: z.core.$ZodIssue, path: PropertyKey[]): z.core.$ZodIssu
 
 /** Keys in paths come from the caller: bounded, and without anything a terminal would act on. */
 function pathOf(path: readonly PropertyKey[]): string {
-  return path.map((part) => String(part).replace(/[^\x20-\x7e]/g, '?').slice(0, 128)).join('.')
+  return path
+    .map((part) =>
+      String(part)
+        .replace(/[^\x20-\x7e]/g, '?')
+        .slice(0, 128),
+    )
+    .join('.')
 }
 
 function complaintOf(issue: z.core.$ZodIssue): string {
@@ -61,7 +73,9 @@ function complaintOf(issue: z.core.$ZodIssue): string {
     case 'too_big':
       return `must ${measure(issue.origin)} at most ${issue.maximum}`
     case 'invalid_format':
-      return issue.format === 'regex' ? `must match ${issue.pattern}` : `must be a valid ${issue.format}`
+      return issue.format === 'regex'
+        ? `must match ${issue.pattern}`
+        : `must be a valid ${issue.format}`
     case 'invalid_key':
       return 'has a name that is not allowed'
     case 'custom':
@@ -84,14 +98,32 @@ export const timestamp = z.preprocess(
   z.iso.datetime({ precision: 3 }),
 )
 
+/**
+ * Characters that a line of text for people must not have: they would break a log line, drive a
+ * terminal, or make a name read as another (U+202E and its kin), and lone surrogates are no text.
+ */
+const UNFIT = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/u
+
+/** One line of text, such as a name or a label, of at most `max` characters (UTF-16 units). */
+export function line(max: number, min = 1) {
+  return z
+    .string()
+    .min(min)
+    .max(max)
+    .refine((text) => !UNFIT.test(text), 'must not contain control characters')
+    .refine((text) => min === 0 || text.trim() !== '', 'must not be blank')
+}
+
 /** Canonical base64 with padding (RFC 4648, section 4) of at most `maxBytes` decoded bytes. */
 export function base64(maxBytes: number, exactBytes?: number): z.ZodType<string, string> {
   return z.string().superRefine((text, context) => {
     const size = base64Size(text)
-    if (size === null) context.addIssue({ code: 'custom', message: 'must be canonical base64 with padding' })
+    if (size === null)
+      context.addIssue({ code: 'custom', message: 'must be canonical base64 with padding' })
     else if (exactBytes !== undefined && size !== exactBytes) {
       context.addIssue({ code: 'custom', message: `must encode exactly ${exactBytes} bytes` })
-    } else if (size > maxBytes) context.addIssue({ code: 'custom', message: `must encode at most ${maxBytes} bytes` })
+    } else if (size > maxBytes)
+      context.addIssue({ code: 'custom', message: `must encode at most ${maxBytes} bytes` })
   })
 }
 

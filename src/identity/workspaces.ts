@@ -1,0 +1,185 @@
+/**
+ * What belongs to a person: the workspaces they are in, and the making of new ones. A workspace never
+ * exists without an envelope for its creator, because the server could not make one (section 1).
+ * Both a log-in and the workspaces' own endpoints answer with the shape defined here.
+ */
+import { and, asc, eq, gt } from 'drizzle-orm'
+import { z } from 'zod'
+import { fromBase64, toBase64 } from '../kernel/crypto/encoding.ts'
+import type { OuterLayer } from '../kernel/crypto/outer_layer.ts'
+import type { Database, Transaction } from '../kernel/db/open.ts'
+import { memberships, workspaces } from '../kernel/db/schema/index.ts'
+import { Fault } from '../kernel/fault.ts'
+import { type Role, roles } from '../kernel/grant.ts'
+import { base64, line, timestamp, uuid } from '../kernel/validate.ts'
+
+/** Bytes; envelopes of other clients may be larger than ours (section 3.2). */
+const MAX_ENVELOPE_BYTES = 4096
+
+/** A member's envelope as clients send it: opaque base64, and never nothing. */
+export const encryptedWorkspaceKey = base64(MAX_ENVELOPE_BYTES).refine(
+  (text) => text !== '',
+  'must not be empty',
+)
+
+export const workspaceName = line(100)
+
+/** A workspace as one of its members sees it. */
+export const workspaceShape = z.object({
+  id: uuid,
+  name: z.string(),
+  type: z.enum(['personal', 'shared']),
+  role: z.enum(roles),
+  status: z.enum(['active', 'invited']),
+  encrypted_workspace_key: z.string(),
+  epoch: z.number().int(),
+  rekey_required: z.boolean(),
+  created_at: timestamp,
+  updated_at: timestamp,
+})
+
+/** Before the result schema shapes it; `membership_id` is the sort key of the list and is not shown. */
+export type WorkspaceOfPerson = {
+  membership_id: string
+  id: string
+  name: string
+  type: 'personal' | 'shared'
+  role: Role
+  status: 'active' | 'invited'
+  encrypted_workspace_key: string
+  epoch: number
+  rekey_required: boolean
+  created_at: Date
+  updated_at: Date
+}
+
+type ListOptions = {
+  /** Only this workspace. */
+  workspaceId?: string | undefined
+  /** The `membership_id` after which the page begins. */
+  after?: string | undefined
+  /** How many rows at most; all unless given. */
+  limit?: number | undefined
+}
+
+const shown = {
+  membership_id: memberships.id,
+  id: workspaces.id,
+  name: workspaces.name,
+  type: workspaces.type,
+  role: memberships.role,
+  status: memberships.status,
+  sealed: memberships.encryptedWorkspaceKey,
+  epoch: workspaces.epoch,
+  rekey_required: workspaces.rekeyRequired,
+  created_at: workspaces.createdAt,
+  updated_at: workspaces.updatedAt,
+}
+
+/** The workspaces that a person belongs to or is invited to, in the order in which they came to them. */
+export async function listWorkspaces(
+  db: Database | Transaction,
+  outer: OuterLayer,
+  userId: string,
+  { workspaceId, after, limit }: ListOptions = {},
+): Promise<WorkspaceOfPerson[]> {
+  const query = db
+    .select(shown)
+    .from(memberships)
+    .innerJoin(workspaces, eq(workspaces.id, memberships.workspaceId))
+    .where(
+      and(
+        eq(memberships.userId, userId),
+        workspaceId === undefined ? undefined : eq(memberships.workspaceId, workspaceId),
+        after === undefined ? undefined : gt(memberships.id, after),
+      ),
+    )
+    .orderBy(asc(memberships.id))
+  const rows = await (limit === undefined ? query : query.limit(limit))
+  return Promise.all(
+    rows.map(async ({ sealed, ...row }) => ({
+      ...row,
+      encrypted_workspace_key: await openEnvelope(outer, { workspaceId: row.id, userId }, sealed),
+    })),
+  )
+}
+
+export type NewWorkspace = {
+  /** Chosen by the client, because its envelope binds it. */
+  id?: string | undefined
+  name: string
+  type: 'personal' | 'shared'
+  ownerId: string
+  /** Base64, checked by `encryptedWorkspaceKey`. */
+  encryptedWorkspaceKey: string
+}
+
+/**
+ * Makes a workspace whose only member is its owner. The caller records `workspace.created`.
+ *
+ * @throws Fault `already_exists` when the id is taken, by whomever
+ */
+export async function createWorkspace(
+  tx: Transaction,
+  outer: OuterLayer,
+  { id = Bun.randomUUIDv7(), name, type, ownerId, encryptedWorkspaceKey: envelope }: NewWorkspace,
+): Promise<WorkspaceOfPerson> {
+  const [workspace] = await tx
+    .insert(workspaces)
+    .values({ id, name, type })
+    .onConflictDoNothing()
+    .returning()
+  if (!workspace) throw new Fault('already_exists', { message: 'The workspace id is taken.' })
+  const membershipId = Bun.randomUUIDv7()
+  const ownership = { role: 'owner', status: 'active' } as const
+  await tx.insert(memberships).values({
+    ...ownership,
+    id: membershipId,
+    workspaceId: id,
+    userId: ownerId,
+    encryptedWorkspaceKey: await sealEnvelope(
+      outer,
+      { workspaceId: id, userId: ownerId },
+      envelope,
+    ),
+  })
+  return {
+    ...ownership,
+    membership_id: membershipId,
+    id,
+    name,
+    type,
+    encrypted_workspace_key: envelope,
+    epoch: workspace.epoch,
+    rekey_required: workspace.rekeyRequired,
+    created_at: workspace.createdAt,
+    updated_at: workspace.updatedAt,
+  }
+}
+
+/** Whose envelope, for which workspace: the row that the outer layer binds it to (section 3.4). */
+export type EnvelopePlace = { workspaceId: string; userId: string }
+
+/** A member's envelope as it is stored. */
+export function sealEnvelope(
+  outer: OuterLayer,
+  { workspaceId, userId }: EnvelopePlace,
+  envelope: string,
+): Promise<Uint8Array> {
+  const raw = fromBase64(envelope)
+  if (!raw) throw new TypeError('an envelope was not validated')
+  const row = [{ uuid: workspaceId }, { uuid: userId }]
+  return outer.seal('memberships.encrypted_workspace_key', workspaceId, row, raw)
+}
+
+/** The envelope as its member sent it. */
+async function openEnvelope(
+  outer: OuterLayer,
+  { workspaceId, userId }: EnvelopePlace,
+  sealed: Uint8Array,
+): Promise<string> {
+  const row = [{ uuid: workspaceId }, { uuid: userId }]
+  const raw = await outer.open('memberships.encrypted_workspace_key', workspaceId, row, sealed)
+  if (raw) return toBase64(raw)
+  throw new Fault('internal_error', { cause: new Error('a member envelope does not open') })
+}
