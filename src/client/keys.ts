@@ -128,22 +128,22 @@ export function generateKeyPair(): RawKeyPair {
   return { privateKey, publicKey: x25519PublicKey(privateKey) }
 }
 
-/** `encrypted_private_key`: b64(`0x01 || nonce12 || ciphertext || tag`). */
+/** `encrypted_private_key` under the user key: b64(`0x01 || nonce12 || ciphertext || tag`). */
 export function wrapPrivateKey(
-  userKey: Uint8Array,
+  key: Uint8Array,
   privateKey: Uint8Array,
   publicKey: Uint8Array,
 ): string {
-  return wrap(userKey, PRIVATE_KEY_LABEL, privateKey, publicKey)
+  return wrap(key, PRIVATE_KEY_LABEL, privateKey, publicKey)
 }
 
 /** The private key of `publicKey`, or `null` when it does not open or belongs to another. */
 export function unwrapPrivateKey(
-  userKey: Uint8Array,
+  key: Uint8Array,
   encryptedPrivateKey: string,
   publicKey: Uint8Array,
 ): Uint8Array | null {
-  return unwrap(userKey, PRIVATE_KEY_LABEL, encryptedPrivateKey, publicKey)
+  return unwrap(key, PRIVATE_KEY_LABEL, encryptedPrivateKey, publicKey)
 }
 
 /** RK: 32 random bytes, shown to the user once and used once. */

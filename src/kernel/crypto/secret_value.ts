@@ -40,11 +40,11 @@ export function environmentKey(
 }
 
 /**
- * `0x01 || u32be(epoch) || nonce12 || ciphertext || tag`. The nonce is random unless a test vector
+ * `0x01 || u32be(epoch) || nonce12 || ciphertext || tag` under the environment key. The nonce is random unless a test vector
  * gives it: a nonce used twice under one key would reveal both values.
  */
 export function sealSecretValue(
-  environmentKey: Uint8Array,
+  key: Uint8Array,
   place: SecretPlace,
   policy: unknown,
   epoch: number,
@@ -52,17 +52,17 @@ export function sealSecretValue(
   nonce: Uint8Array = randomBytes(NONCE_BYTES),
 ): Uint8Array {
   requireEpoch(epoch)
-  const sealed = sealGcm(environmentKey, nonce, placeData(place, policy), plaintext)
+  const sealed = sealGcm(key, nonce, placeData(place, policy), plaintext)
   return concat(Uint8Array.of(VERSION), u32be(epoch), nonce, sealed)
 }
 
 /**
- * The value, or `null` for anything that does not open; never throws. The key alone decides about
+ * The value under the environment key, or `null` for anything that does not open; never throws. The key alone decides about
  * the epoch, the header is not authenticated: the caller compares `readValueEpoch` with the epoch
  * of the key it holds.
  */
 export function openSecretValue(
-  environmentKey: Uint8Array,
+  key: Uint8Array,
   place: SecretPlace,
   policy: unknown,
   value: Uint8Array,
@@ -71,7 +71,7 @@ export function openSecretValue(
   const nonce = value.subarray(HEADER_BYTES, HEADER_BYTES + NONCE_BYTES)
   const sealed = value.subarray(HEADER_BYTES + NONCE_BYTES)
   try {
-    const plaintext = openGcm(environmentKey, nonce, placeData(place, policy), sealed)
+    const plaintext = openGcm(key, nonce, placeData(place, policy), sealed)
     return plaintext && new Secret(plaintext)
   } catch {
     // A key of another length, a place or policy that no value can have been sealed for.

@@ -1,0 +1,150 @@
+import { describe, expect, test } from 'bun:test'
+import {
+  authKey,
+  deriveMasterKey,
+  fingerprint,
+  generateKeyPair,
+  generateRecoveryKey,
+  KDF_DEFAULT,
+  newAccount,
+  recoveryVerifier,
+  unwrapForRecovery,
+  unwrapPrivateKey,
+  userKey,
+  wrapForRecovery,
+  wrapPrivateKey,
+} from '../../src/client/keys.ts'
+import { fromBase64, fromBase64Url, toBase64 } from '../../src/kernel/crypto/encoding.ts'
+
+const salt = new Uint8Array(16).fill(4)
+
+describe('a new account', () => {
+  test('can be unlocked again from the password and what the server stores', async () => {
+    const account = await newAccount('correct horse battery staple')
+    const publicKey = fromBase64(account.public_key)
+    const keySalt = fromBase64(account.key_salt)
+    if (publicKey === null || keySalt === null) throw new Error('not base64')
+    const masterKey = await deriveMasterKey('correct horse battery staple', keySalt, account.kdf)
+    expect(authKey(masterKey)).toBe(account.password)
+    const opened = unwrapPrivateKey(userKey(masterKey), account.encrypted_private_key, publicKey)
+    expect(opened).toEqual(account.privateKey)
+    expect(account.kdf).toEqual(KDF_DEFAULT)
+  })
+
+  test('sends neither the password nor anything that unlocks the private key', async () => {
+    const account = await newAccount('hunter2 hunter2')
+    const { privateKey, ...sent } = account
+    const text = JSON.stringify(sent)
+    expect(text).not.toContain('hunter2')
+    expect(text).not.toContain(toBase64(privateKey))
+    const authenticator = fromBase64Url(account.password) ?? new Uint8Array()
+    const publicKey = fromBase64(account.public_key) ?? new Uint8Array()
+    expect(authenticator).toHaveLength(32)
+    expect(unwrapPrivateKey(authenticator, account.encrypted_private_key, publicKey)).toBeNull()
+  })
+})
+
+describe('the master key', () => {
+  test('is the same for passwords that look the same (NFKC), and for no others', async () => {
+    const [composed, decomposed, other] = await Promise.all([
+      deriveMasterKey('caf\u00e9 \ufb01', salt, KDF_DEFAULT),
+      deriveMasterKey('cafe\u0301 fi', salt, KDF_DEFAULT),
+      deriveMasterKey('cafe fi', salt, KDF_DEFAULT),
+    ])
+    expect(composed).toEqual(decomposed)
+    expect(composed).not.toEqual(other)
+  })
+
+  const weaker = [
+    { algorithm: 'argon2i' },
+    { algorithm: 'pbkdf2' },
+    { memory_kib: 65_535 },
+    { memory_kib: 0 },
+    { iterations: 2 },
+    { parallelism: 3 },
+    { iterations: 3.5 },
+    { iterations: Number.NaN },
+    { memory_kib: -65_536 },
+  ]
+  for (const change of weaker) {
+    test(`is refused when a server asks for ${JSON.stringify(change)}`, async () => {
+      const asked = deriveMasterKey('password', salt, { ...KDF_DEFAULT, ...change })
+      await expect(asked).rejects.toThrow(/The server asks for .*: refused\./)
+    })
+  }
+
+  for (const change of [{ memory_kib: 2 ** 31 }, { iterations: 17 }, { parallelism: 1e9 }]) {
+    test(`is refused when it would cost absurdly much: ${JSON.stringify(change)}`, async () => {
+      const asked = deriveMasterKey('password', salt, { ...KDF_DEFAULT, ...change })
+      await expect(asked).rejects.toThrow(/absurdly expensive/)
+    })
+  }
+
+  test('is refused for a salt that is not 16 bytes', async () => {
+    for (const length of [0, 8, 15, 17]) {
+      const asked = deriveMasterKey('password', new Uint8Array(length), KDF_DEFAULT)
+      await expect(asked).rejects.toThrow('16 bytes')
+    }
+  })
+})
+
+describe('a wrapped private key', () => {
+  const { privateKey, publicKey } = generateKeyPair()
+  const key = new Uint8Array(32).fill(6)
+  const recoveryKey = generateRecoveryKey()
+  const forms = [
+    { name: 'for login', key, wrap: wrapPrivateKey, unwrap: unwrapPrivateKey },
+    { name: 'for recovery', key: recoveryKey, wrap: wrapForRecovery, unwrap: unwrapForRecovery },
+  ]
+
+  for (const { name, key, wrap, unwrap } of forms) {
+    test(`${name} opens, each time under another nonce`, () => {
+      const [one, two] = [wrap(key, privateKey, publicKey), wrap(key, privateKey, publicKey)]
+      expect(one).not.toBe(two)
+      expect(unwrap(key, one, publicKey)).toEqual(privateKey)
+      expect(unwrap(key, two, publicKey)).toEqual(privateKey)
+    })
+
+    test(`${name} does not open with any single bit flipped`, () => {
+      const bytes = fromBase64(wrap(key, privateKey, publicKey)) ?? new Uint8Array()
+      expect(bytes).toHaveLength(61)
+      for (let bit = 0; bit < bytes.length * 8; bit++) {
+        const flipped = bytes.with(bit >> 3, (bytes[bit >> 3] ?? 0) ^ (1 << (bit & 7)))
+        expect(unwrap(key, toBase64(flipped), publicKey)).toBeNull()
+      }
+    })
+
+    test(`${name} does not open under another key or for another public key`, () => {
+      const wrapped = wrap(key, privateKey, publicKey)
+      expect(unwrap(key.with(0, (key[0] ?? 0) ^ 1), wrapped, publicKey)).toBeNull()
+      expect(unwrap(key, wrapped, generateKeyPair().publicKey)).toBeNull()
+      expect(unwrap(key, 'not base64', publicKey)).toBeNull()
+    })
+
+    test(`${name} is refused when it holds the private key of another public key`, () => {
+      const foreign = wrap(key, generateKeyPair().privateKey, publicKey)
+      expect(unwrap(key, foreign, publicKey)).toBeNull()
+    })
+  }
+
+  test('is wrapped differently for login and for recovery under one key', () => {
+    expect(unwrapPrivateKey(key, wrapForRecovery(key, privateKey, publicKey), publicKey)).toBeNull()
+    expect(unwrapForRecovery(key, wrapPrivateKey(key, privateKey, publicKey), publicKey)).toBeNull()
+  })
+})
+
+test('the recovery verifier is neither the recovery key nor the key that unwraps', () => {
+  const recoveryKey = generateRecoveryKey()
+  const { privateKey, publicKey } = generateKeyPair()
+  const verifier = fromBase64Url(recoveryVerifier(recoveryKey)) ?? new Uint8Array()
+  expect(verifier).toHaveLength(32)
+  expect(verifier).not.toEqual(recoveryKey)
+  const wrapped = wrapForRecovery(recoveryKey, privateKey, publicKey)
+  expect(unwrapForRecovery(verifier, wrapped, publicKey)).toBeNull()
+})
+
+test('a fingerprint shows all of SHA-256 in sixteen groups of four', () => {
+  expect(fingerprint(new Uint8Array(32))).toBe(
+    '6668 7aad f862 bd77 6c8f c18b 8e9f 8e20 0897 1485 6ee2 33b3 902a 591d 0d5f 2925',
+  )
+})
