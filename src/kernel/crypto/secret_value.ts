@@ -40,8 +40,8 @@ export function environmentKey(
 }
 
 /**
- * `0x01 || u32be(epoch) || nonce12 || ciphertext || tag` under the environment key. The nonce is random unless a test vector
- * gives it: a nonce used twice under one key would reveal both values.
+ * `0x01 || u32be(epoch) || nonce12 || ciphertext || tag` under the environment key. The nonce is
+ * random unless a test vector gives it: one used twice under one key would reveal both values.
  */
 export function sealSecretValue(
   key: Uint8Array,
@@ -57,9 +57,9 @@ export function sealSecretValue(
 }
 
 /**
- * The value under the environment key, or `null` for anything that does not open; never throws. The key alone decides about
- * the epoch, the header is not authenticated: the caller compares `readValueEpoch` with the epoch
- * of the key it holds.
+ * The value under the environment key, or `null` for anything that does not open; never throws.
+ * The key alone decides about the epoch, the header is not authenticated: the caller compares
+ * `readValueEpoch` with the epoch of the key it holds.
  */
 export function openSecretValue(
   key: Uint8Array,
