@@ -36,7 +36,10 @@ export type AppOptions = {
 /** Milliseconds that running requests get after a stop was asked for. */
 const DRAIN_MS = 30_000
 
-export async function startApp(config: Config, { log, clock = systemClock, onFailure }: AppOptions): Promise<App> {
+export async function startApp(
+  config: Config,
+  { log, clock = systemClock, onFailure }: AppOptions,
+): Promise<App> {
   const connection = await openDatabase(config, onFailure)
   try {
     return await listen(config, connection, { log, clock })
@@ -46,7 +49,11 @@ export async function startApp(config: Config, { log, clock = systemClock, onFai
   }
 }
 
-async function listen(config: Config, connection: Connection, { log, clock }: { log: Log; clock: Clock }): Promise<App> {
+async function listen(
+  config: Config,
+  connection: Connection,
+  { log, clock }: { log: Log; clock: Clock },
+): Promise<App> {
   const applied = await migrate(connection.sql)
   if (applied > 0) log.info('migrated', { applied })
   const { db } = connection
@@ -63,7 +70,9 @@ async function listen(config: Config, connection: Connection, { log, clock }: { 
   return {
     connection,
     controlPlane:
-      config.ROLE === 'resolver' ? null : controlPlane.open({ hostname: config.HOST, port: config.PORT }),
+      config.ROLE === 'resolver'
+        ? null
+        : controlPlane.open({ hostname: config.HOST, port: config.PORT }),
     resolver:
       config.ROLE === 'control-plane'
         ? null
@@ -84,7 +93,12 @@ export function resolverRoutes(services: SliceServices): Route[] {
   return [...resolverHealthRoutes(services)]
 }
 
-function sharedServices({ db, config, clock, log }: SliceServices): Omit<Services, 'surface' | 'routes'> {
+function sharedServices({
+  db,
+  config,
+  clock,
+  log,
+}: SliceServices): Omit<Services, 'surface' | 'routes'> {
   return {
     db,
     log,

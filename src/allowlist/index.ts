@@ -16,7 +16,13 @@ export function allowlistRoutes({ config }: SliceServices): Route[] {
     route(listAllowlist, async ({ tx, grant, query }) => {
       const [after] = pager.start('allowlist', query.cursor) ?? []
       const rows = await selectEntries(tx, grant, { after, limit: query.limit })
-      return pager.cut('allowlist', rows, query.limit, (row) => [row.domain], (row) => row)
+      return pager.cut(
+        'allowlist',
+        rows,
+        query.limit,
+        (row) => [row.domain],
+        (row) => row,
+      )
     }),
     route(addToAllowlist, async ({ tx, grant, body }) => {
       const added = await insertEntries(tx, grant, body.domains)
@@ -34,12 +40,23 @@ export function allowlistRoutes({ config }: SliceServices): Route[] {
     route(listAllowlistLog, async ({ tx, grant, query }) => {
       const [after] = pager.start('allowlist.log', query.cursor) ?? []
       const rows = await selectLog(tx, grant, { after, limit: query.limit })
-      return pager.cut('allowlist.log', rows, query.limit, (row) => [row.id], (row) => row)
+      return pager.cut(
+        'allowlist.log',
+        rows,
+        query.limit,
+        (row) => [row.id],
+        (row) => row,
+      )
     }),
   ]
 }
 
-function record(tx: Transaction, grant: Grant, action: Action, domains: readonly string[]): Promise<void> {
+function record(
+  tx: Transaction,
+  grant: Grant,
+  action: Action,
+  domains: readonly string[],
+): Promise<void> {
   return recordChanges(
     tx,
     grant,

@@ -55,7 +55,9 @@ export async function insertEntries(tx: Transaction, grant: Write, domains: read
 export async function deleteEntry(tx: Transaction, grant: Write, domain: string): Promise<boolean> {
   const deleted = await tx
     .delete(allowlistEntries)
-    .where(and(eq(allowlistEntries.workspaceId, grant.workspaceId), eq(allowlistEntries.domain, domain)))
+    .where(
+      and(eq(allowlistEntries.workspaceId, grant.workspaceId), eq(allowlistEntries.domain, domain)),
+    )
     .returning({ id: allowlistEntries.id })
   return deleted.length > 0
 }

@@ -24,7 +24,11 @@ export type Change = {
 type Actor = Pick<Grant, 'workspaceId' | 'userId' | 'email'>
 
 /** Records changes by name and id, never by value. */
-export async function recordChanges(tx: Transaction, actor: Actor, changes: readonly Change[]): Promise<void> {
+export async function recordChanges(
+  tx: Transaction,
+  actor: Actor,
+  changes: readonly Change[],
+): Promise<void> {
   if (changes.length === 0) return
   await tx.insert(auditLogs).values(
     changes.map(({ action, resource, projectId, environment }) => ({

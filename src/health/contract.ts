@@ -21,7 +21,11 @@ export const getHealth = defineEndpoint({
   bare: true,
 })
 
-export const getStatus = defineEndpoint({ ...getHealth, name: 'health.status', path: '/api/status/' })
+export const getStatus = defineEndpoint({
+  ...getHealth,
+  name: 'health.status',
+  path: '/api/status/',
+})
 
 export const getResolverHealth = defineEndpoint({
   name: 'health.resolver',

@@ -24,7 +24,11 @@ export function resolverHealthRoutes({ clock }: SliceServices): Route[] {
   ]
 }
 
-async function examine({ db, outer, clock }: SliceServices, probeCache: CacheProbe, startedAt: number) {
+async function examine(
+  { db, outer, clock }: SliceServices,
+  probeCache: CacheProbe,
+  startedAt: number,
+) {
   const [database, cache, encryption] = await Promise.all([
     measure(() => db.execute(sql`select 1`)),
     measure(async () => probeCache()),

@@ -48,7 +48,8 @@ async function activeWorkspace(db: Db, caller: Caller): Promise<string> {
     .where(and(eq(memberships.userId, caller.userId), eq(memberships.status, 'active')))
   const personal = own.find(({ type }) => type === 'personal')
   const active = personal ?? (own.length === 1 ? own[0] : undefined)
-  if (!active) throw invalidField('X-Workspace-Id', 'is required: name the workspace in this header')
+  if (!active)
+    throw invalidField('X-Workspace-Id', 'is required: name the workspace in this header')
   return active.id
 }
 
@@ -60,7 +61,11 @@ async function workspaceGrant(db: Db, caller: Caller, workspaceId: string): Prom
   return membership ? mint(caller, { workspaceId, role: membership.role }) : null
 }
 
-async function projectGrant(db: Db, caller: Caller, which: SQL | undefined): Promise<ProjectGrant | null> {
+async function projectGrant(
+  db: Db,
+  caller: Caller,
+  which: SQL | undefined,
+): Promise<ProjectGrant | null> {
   const [found] = await db
     .select({
       workspaceId: projects.workspaceId,
@@ -78,6 +83,9 @@ function isActiveMember(caller: Caller): SQL | undefined {
   return and(eq(memberships.userId, caller.userId), eq(memberships.status, 'active'))
 }
 
-function mint<T extends { workspaceId: string; role: Grant['role'] }>(caller: Caller, found: T): Grant & T {
+function mint<T extends { workspaceId: string; role: Grant['role'] }>(
+  caller: Caller,
+  found: T,
+): Grant & T {
   return { ...found, userId: caller.userId, email: caller.email } as Grant & T
 }

@@ -78,8 +78,10 @@ export function defineEndpoint<const E extends Endpoint>(endpoint: E): E {
 }
 
 /** The parsed input of an endpoint's part: `InputOf<typeof upsertSecrets, 'body'>`. */
-export type InputOf<E extends Endpoint, Part extends 'params' | 'query' | 'body'> =
-  E[Part] extends z.ZodType ? z.output<E[Part]> : undefined
+export type InputOf<
+  E extends Endpoint,
+  Part extends 'params' | 'query' | 'body',
+> = E[Part] extends z.ZodType ? z.output<E[Part]> : undefined
 
 /** What a handler returns for an endpoint, before the result schema shapes it. */
 export type ResultOf<E extends Endpoint> = E['result'] extends z.ZodType

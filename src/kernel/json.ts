@@ -9,6 +9,10 @@ const MAX_DEPTH = 32
 const POISONED_KEYS = new Set(['__proto__', 'constructor'])
 const QUOTE = 34
 const BACKSLASH = 92
+const OPEN_ARRAY = 91
+const CLOSE_ARRAY = 93
+const OPEN_OBJECT = 123
+const CLOSE_OBJECT = 125
 
 /**
  * Parses a UTF-8 JSON text (RFC 8259).
@@ -39,25 +43,27 @@ function decode(bytes: Uint8Array): string {
  */
 function checkStructure(text: string): void {
   const open: (Set<string> | null)[] = []
-  let at = 0
-  while (at < text.length) {
+  for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at)
-    if (code === QUOTE) {
-      const end = endOfString(text, at)
-      const keys = open.at(-1)
-      if (keys && isKey(text, end)) addKey(keys, text.slice(at, end))
-      at = end
-      continue
-    }
-    if (code === 123 || code === 91) enter(open, code === 123 ? new Set() : null)
-    else if (code === 125 || code === 93) open.pop()
-    at += 1
+    if (code === QUOTE) at = passString(text, at, open.at(-1))
+    else if (code === OPEN_OBJECT) enter(open, new Set())
+    else if (code === OPEN_ARRAY) enter(open, null)
+    else if (code === CLOSE_OBJECT || code === CLOSE_ARRAY) open.pop()
   }
+}
+
+/** Notes the string if it is a key; answers the index of its closing quote. */
+function passString(text: string, start: number, keys: Set<string> | null | undefined): number {
+  const end = endOfString(text, start)
+  if (keys && isKey(text, end)) addKey(keys, text.slice(start, end))
+  return end - 1
 }
 
 function enter(open: (Set<string> | null)[], keys: Set<string> | null): void {
   if (open.length >= MAX_DEPTH) {
-    throw new Fault('malformed_json', { message: `The request body is nested deeper than ${MAX_DEPTH}.` })
+    throw new Fault('malformed_json', {
+      message: `The request body is nested deeper than ${MAX_DEPTH}.`,
+    })
   }
   open.push(keys)
 }
@@ -83,8 +89,10 @@ function isKey(text: string, end: number): boolean {
 
 function addKey(keys: Set<string>, quoted: string): void {
   const key = unquote(quoted)
-  if (keys.has(key)) throw new Fault('malformed_json', { message: 'The request body has a duplicate key.' })
-  if (POISONED_KEYS.has(key)) throw new Fault('malformed_json', { message: 'The request body has a forbidden key.' })
+  if (keys.has(key))
+    throw new Fault('malformed_json', { message: 'The request body has a duplicate key.' })
+  if (POISONED_KEYS.has(key))
+    throw new Fault('malformed_json', { message: 'The request body has a forbidden key.' })
   keys.add(key)
 }
 

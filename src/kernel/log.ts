@@ -17,7 +17,12 @@ export function openLog(least: Severity, write: (line: string) => void = writeEr
     return (message: string, fields: Fields = {}) =>
       write(`${JSON.stringify({ time: new Date().toISOString(), level, message, ...fields })}\n`)
   }
-  return { debug: entry('debug'), info: entry('info'), warning: entry('warning'), error: entry('error') }
+  return {
+    debug: entry('debug'),
+    info: entry('info'),
+    warning: entry('warning'),
+    error: entry('error'),
+  }
 }
 
 /**
@@ -33,7 +38,10 @@ export function describeError(error: unknown): Fields {
     error: error.name,
     code: code ?? (cause && 'code' in cause ? String(cause.code) : undefined),
     cause: cause?.name,
-    at: frames.slice(0, 4).map((line) => line.trim()).join(' | '),
+    at: frames
+      .slice(0, 4)
+      .map((line) => line.trim())
+      .join(' | '),
   }
 }
 

@@ -3,16 +3,21 @@
  * an IPv6 /64, since a single host commands a whole /64. X-Forwarded-For counts only as far as
  * trusted proxies wrote it.
  */
-import { parseAddress, type CidrList, contains } from './cidr.ts'
+import { type CidrList, isIn, parseAddress } from './cidr.ts'
 
 /** Builds the function that names a request's network; `trusted` are the proxies in front of us. */
 export function networkNamer(trusted: CidrList): (request: Request, peer: string | null) => string {
   return (request, peer) => {
     const hops = (request.headers.get('x-forwarded-for') ?? '').split(',').map((hop) => hop.trim())
     let client = peer ?? 'unknown'
-    while (hops.length > 0 && contains(trusted, client)) client = hops.pop() || client
+    while (hops.length > 0 && isTrusted(client, trusted)) client = hops.pop() || client
     return networkOf(client)
   }
+}
+
+function isTrusted(address: string, trusted: CidrList): boolean {
+  const bytes = parseAddress(address)
+  return bytes !== null && isIn(bytes, trusted)
 }
 
 function networkOf(address: string): string {

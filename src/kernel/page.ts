@@ -28,13 +28,17 @@ export type Pager = {
 
 export function openPager({ SECRET_KEY }: Pick<Config, 'SECRET_KEY'>): Pager {
   const mac = (text: string) =>
-    createHmac('sha256', `cloakroom/v1/cursor ${SECRET_KEY}`).update(text).digest().subarray(0, MAC_BYTES)
+    createHmac('sha256', `cloakroom/v1/cursor ${SECRET_KEY}`)
+      .update(text)
+      .digest()
+      .subarray(0, MAC_BYTES)
   return {
     start: (list, cursor) => {
       if (cursor === undefined) return null
       const bytes = Buffer.from(cursor, 'base64url')
       const text = bytes.subarray(MAC_BYTES).toString()
-      const known = bytes.length > MAC_BYTES && timingSafeEqual(bytes.subarray(0, MAC_BYTES), mac(list + text))
+      const known =
+        bytes.length > MAC_BYTES && timingSafeEqual(bytes.subarray(0, MAC_BYTES), mac(list + text))
       if (!known) throw invalidField('cursor', 'is not a cursor of this list')
       return JSON.parse(text)
     },

@@ -8,7 +8,12 @@ import { Fault } from './fault.ts'
 
 const MAX_KEYS = 100_000
 
-export type RateState = { limit: number; remaining: number; resetSeconds: number; windowSeconds: number }
+export type RateState = {
+  limit: number
+  remaining: number
+  resetSeconds: number
+  windowSeconds: number
+}
 
 /** A token bucket per key: `count` at once, refilled evenly over `seconds`. */
 export class RateLimiter {
@@ -34,7 +39,10 @@ export class RateLimiter {
     if (tokens >= 1) return state
     const waitSeconds = Math.ceil(((1 - tokens) * this.#rate.seconds) / this.#rate.count)
     throw new Fault('rate_limited', {
-      headers: { ...rateHeaders({ ...state, resetSeconds: waitSeconds }), 'retry-after': String(waitSeconds) },
+      headers: {
+        ...rateHeaders({ ...state, resetSeconds: waitSeconds }),
+        'retry-after': String(waitSeconds),
+      },
     })
   }
 
@@ -84,7 +92,8 @@ export class Backoff {
 
   failed(key: string): void {
     const count = (this.#failures.get(key)?.count ?? 0) + 1
-    const waitSeconds = count < FREE_FAILURES ? 0 : Math.min(MAX_WAIT_SECONDS, 2 ** (count - FREE_FAILURES))
+    const waitSeconds =
+      count < FREE_FAILURES ? 0 : Math.min(MAX_WAIT_SECONDS, 2 ** (count - FREE_FAILURES))
     remember(this.#failures, key, { count, until: this.#clock.now() + waitSeconds * 1000 })
   }
 

@@ -44,7 +44,11 @@ export function commonHeaders(requestId: string): Record<string, string> {
  * Shapes a handler's result by the contract. What the schema does not name does not leave; what it
  * demands and is missing is a defect of ours, hence 500.
  */
-export function present(endpoint: Endpoint, result: unknown, headers: Record<string, string>): Response {
+export function present(
+  endpoint: Endpoint,
+  result: unknown,
+  headers: Record<string, string>,
+): Response {
   const { data, options } = result instanceof Reply ? result : new Reply(result, {})
   const status = options.status ?? (endpoint.success === 201 ? 201 : 200)
   const shaped = shape(endpoint, data)
@@ -63,7 +67,9 @@ function shape(endpoint: Endpoint, data: unknown): unknown {
   const parsed = endpoint.result.safeParse(data)
   if (parsed.success) return parsed.data
   const paths = parsed.error.issues.map((issue) => issue.path.join('.')).join(', ')
-  throw new Fault('internal_error', { cause: new Error(`${endpoint.name} answered badly at: ${paths}`) })
+  throw new Fault('internal_error', {
+    cause: new Error(`${endpoint.name} answered badly at: ${paths}`),
+  })
 }
 
 /** The response for a fault, in the shape of the listener that it left through. */
@@ -73,7 +79,13 @@ export function presentFault(fault: Fault, surface: Surface, requestId: string):
   const body =
     surface === 'resolver'
       ? { error_code, message: withFields(message, fault) }
-      : { status: 'failure', error_code, message, ...(fields ? { fields } : {}), request_id: requestId }
+      : {
+          status: 'failure',
+          error_code,
+          message,
+          ...(fields ? { fields } : {}),
+          request_id: requestId,
+        }
   return Response.json(body, { status: fault.status, headers })
 }
 

@@ -15,7 +15,10 @@ export const DEFAULT_BODY_LIMIT = 1_048_576
  */
 export async function readJsonBody(
   request: Request,
-  { limit = DEFAULT_BODY_LIMIT, optional = false }: { limit?: number | undefined; optional?: boolean },
+  {
+    limit = DEFAULT_BODY_LIMIT,
+    optional = false,
+  }: { limit?: number | undefined; optional?: boolean },
 ): Promise<unknown> {
   if (optional && isAbsent(request)) return undefined
   checkMediaType(request.headers)
@@ -66,5 +69,7 @@ async function received(read: () => Promise<Uint8Array>): Promise<Uint8Array> {
 }
 
 function tooLarge(limit: number): Fault {
-  return new Fault('payload_too_large', { message: `The request body may have at most ${limit} bytes.` })
+  return new Fault('payload_too_large', {
+    message: `The request body may have at most ${limit} bytes.`,
+  })
 }

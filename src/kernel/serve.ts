@@ -6,8 +6,8 @@
  */
 import type { Server } from 'bun'
 import { Elysia } from 'elysia'
-import type { Database, Transaction } from './db/open.ts'
 import { unavailableFault } from './db/errors.ts'
+import type { Database, Transaction } from './db/open.ts'
 import type { Access, Endpoint, InputOf, Permission, ResultOf, Tenant } from './endpoint.ts'
 import { Fault, invalidField } from './fault.ts'
 import type { Caller, Grant, GrantOf, ResourceRef } from './grant.ts'
@@ -57,7 +57,10 @@ export function route<const E extends Endpoint>(endpoint: E, handler: Handler<E>
   return { endpoint, handle: handler as Route['handle'], raw: null }
 }
 
-export function rawRoute(endpoint: Endpoint, raw: (exchange: Exchange) => Promise<Response>): Route {
+export function rawRoute(
+  endpoint: Endpoint,
+  raw: (exchange: Exchange) => Promise<Response>,
+): Route {
   return { endpoint, handle: null, raw }
 }
 
@@ -66,7 +69,12 @@ export type Identity = {
   /** @throws Fault `invalid_token` */
   authenticate(headers: Headers): Promise<Caller>
   /** @throws Fault `not_found`, `forbidden`, `validation_error` (no active workspace) */
-  authorise(db: Database | Transaction, caller: Caller, permission: Permission, resource: ResourceRef): Promise<Grant>
+  authorise(
+    db: Database | Transaction,
+    caller: Caller,
+    permission: Permission,
+    resource: ResourceRef,
+  ): Promise<Grant>
 }
 
 export type Services = {
@@ -90,7 +98,10 @@ export type Listener = {
 
 /** Builds one listener's application from its routes. */
 export function serve(services: Services): Listener {
-  const app = new Elysia({ name: services.surface, serve: { maxRequestBodySize: 64 * 1024 * 1024 } })
+  const app = new Elysia({
+    name: services.surface,
+    serve: { maxRequestBodySize: 64 * 1024 * 1024 },
+  })
   for (const [pattern, routes] of byPattern(services.routes)) {
     app.all(
       pattern,
@@ -171,10 +182,16 @@ function methodOf(request: Request): string {
 
 function allowOf(routes: readonly Route[]): string {
   const methods = routes.map(({ endpoint }) => endpoint.method)
-  return [...new Set(methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])))].join(', ')
+  return [
+    ...new Set(methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))),
+  ].join(', ')
 }
 
-async function attempt(services: Services, requestId: string, act: () => Promise<Response>): Promise<Response> {
+async function attempt(
+  services: Services,
+  requestId: string,
+  act: () => Promise<Response>,
+): Promise<Response> {
   try {
     return await act()
   } catch (error) {
@@ -187,23 +204,47 @@ export function toFault(error: unknown, requestId: string, log: Log): Fault {
   if (error instanceof Fault && error.status !== 500) return error
   const fault = unavailableFault(error) ?? new Fault('internal_error', { cause: error })
   const origin = error instanceof Fault ? (error.cause ?? error) : error
-  log.error('request failed', { request_id: requestId, error_code: fault.code, ...describeError(origin) })
+  log.error('request failed', {
+    request_id: requestId,
+    error_code: fault.code,
+    ...describeError(origin),
+  })
   return fault
 }
 
-async function perform(services: Services, { endpoint, handle }: Route, exchange: Exchange): Promise<Response> {
+async function perform(
+  services: Services,
+  { endpoint, handle }: Route,
+  exchange: Exchange,
+): Promise<Response> {
   const { request } = exchange
   const headers = commonHeaders(exchange.requestId)
   const caller = await admit(services, endpoint.access, exchange, headers)
   checkIds(exchange.params)
-  if (endpoint.access.kind === 'member' && caller && endpoint.body && !namedInBody(endpoint.access.tenant, request)) {
+  if (
+    endpoint.access.kind === 'member' &&
+    caller &&
+    endpoint.body &&
+    !namedInBody(endpoint.access.tenant, request)
+  ) {
     const { permission, tenant } = endpoint.access
-    await services.identity.authorise(services.db, caller, permission, resourceOf(tenant, exchange, undefined))
+    await services.identity.authorise(
+      services.db,
+      caller,
+      permission,
+      resourceOf(tenant, exchange, undefined),
+    )
   }
   const input = await parseInput(endpoint, exchange)
-  const context = { ...input, caller, network: exchange.network, userAgent: request.headers.get('user-agent') ?? '' }
+  const context = {
+    ...input,
+    caller,
+    network: exchange.network,
+    userAgent: request.headers.get('user-agent') ?? '',
+  }
   const act = handle as (context: unknown) => unknown
-  if (endpoint.access.kind !== 'member' || !caller) return present(endpoint, await act(context), headers)
+  if (endpoint.access.kind !== 'member' || !caller)
+    return present(endpoint, await act(context), headers)
   const { permission, tenant } = endpoint.access
   const resource = resourceOf(tenant, exchange, input.body)
   const result = await services.db.transaction(async (tx) => {
@@ -257,7 +298,8 @@ function resourceOf(tenant: Tenant, { request, params }: Exchange, body: unknown
   }
   const named = (body ?? {}) as { project_id?: string; workspace_id?: string }
   if (tenant === 'body.project_id') return { projectId: named.project_id }
-  if (tenant === 'path.project' && isUuid(params.project ?? '')) return { projectId: params.project }
+  if (tenant === 'path.project' && isUuid(params.project ?? ''))
+    return { projectId: params.project }
   const workspaceId = activeOf(request) ?? named.workspace_id
   if (workspaceId !== undefined && !isUuid(workspaceId)) throw new Fault('not_found')
   return { workspaceId, projectName: params.project }
@@ -265,7 +307,9 @@ function resourceOf(tenant: Tenant, { request, params }: Exchange, body: unknown
 
 async function parseInput(endpoint: Endpoint, { request, params }: Exchange) {
   const optional = endpoint.bodyOptional === true
-  const raw = endpoint.body ? await readJsonBody(request, { limit: endpoint.bodyLimit, optional }) : undefined
+  const raw = endpoint.body
+    ? await readJsonBody(request, { limit: endpoint.bodyLimit, optional })
+    : undefined
   return {
     params: parsePart(endpoint.params, params),
     query: parsePart(endpoint.query, queryOf(request)),

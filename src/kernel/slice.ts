@@ -5,4 +5,10 @@ import type { OuterLayer } from './crypto/outer_layer.ts'
 import type { Database } from './db/open.ts'
 import type { Log } from './log.ts'
 
-export type SliceServices = { db: Database; outer: OuterLayer; clock: Clock; config: Config; log: Log }
+export type SliceServices = {
+  db: Database
+  outer: OuterLayer
+  clock: Clock
+  config: Config
+  log: Log
+}

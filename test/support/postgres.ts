@@ -18,8 +18,13 @@ export type Cluster = {
 /** The newest installed server's programs, or `null` where there is none. */
 export function findPostgres(): string | null {
   const debian = '/usr/lib/postgresql'
-  const installed = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : []
-  const places = [...installed.map((version) => join(debian, version, 'bin')), ...(process.env.PATH ?? '').split(':')]
+  const installed = existsSync(debian)
+    ? readdirSync(debian).sort((a, b) => Number(b) - Number(a))
+    : []
+  const places = [
+    ...installed.map((version) => join(debian, version, 'bin')),
+    ...(process.env.PATH ?? '').split(':'),
+  ]
   return places.find((place) => existsSync(join(place, 'initdb'))) ?? null
 }
 
@@ -32,8 +37,30 @@ export async function startCluster(): Promise<Cluster> {
   const owner = unprivileged()
   if (owner) chownSync(home, owner.uid, owner.gid)
   const data = join(home, 'data')
-  await run([join(bin, 'initdb'), '-D', data, '-U', 'cloakroom', '-A', 'trust', '-E', 'UTF8', '--no-locale'], owner, home)
-  const settings = ['-c', 'listen_addresses=', '-c', `unix_socket_directories=${home}`, '-c', 'max_connections=200']
+  await run(
+    [
+      join(bin, 'initdb'),
+      '-D',
+      data,
+      '-U',
+      'cloakroom',
+      '-A',
+      'trust',
+      '-E',
+      'UTF8',
+      '--no-locale',
+    ],
+    owner,
+    home,
+  )
+  const settings = [
+    '-c',
+    'listen_addresses=',
+    '-c',
+    `unix_socket_directories=${home}`,
+    '-c',
+    'max_connections=200',
+  ]
   const server = Bun.spawn([join(bin, 'postgres'), '-D', data, ...settings], {
     stdout: 'ignore',
     stderr: Bun.file(join(home, 'server.log')),
@@ -46,7 +73,13 @@ export async function startCluster(): Promise<Cluster> {
     rmSync(home, { recursive: true, force: true })
   }
   await waitUntilReady(home)
-  return { socketDir: home, bin, pid: () => server.pid, createDatabase: () => createDatabase(home), stop }
+  return {
+    socketDir: home,
+    bin,
+    pid: () => server.pid,
+    createDatabase: () => createDatabase(home),
+    stop,
+  }
 }
 
 /** PostgreSQL refuses to run as root: then it runs as `postgres` or `nobody`. */
@@ -57,9 +90,14 @@ function unprivileged(): { uid: number; gid: number } | undefined {
   return { uid: Number(entry?.[1] ?? 65534), gid: Number(entry?.[2] ?? 65534) }
 }
 
-async function run(command: string[], owner: { uid: number; gid: number } | undefined, cwd: string): Promise<void> {
+async function run(
+  command: string[],
+  owner: { uid: number; gid: number } | undefined,
+  cwd: string,
+): Promise<void> {
   const child = Bun.spawn(command, { stdout: 'ignore', stderr: 'pipe', cwd, ...owner })
-  if ((await child.exited) !== 0) throw new Error(`${command[0]} failed: ${await new Response(child.stderr).text()}`)
+  if ((await child.exited) !== 0)
+    throw new Error(`${command[0]} failed: ${await new Response(child.stderr).text()}`)
 }
 
 async function waitUntilReady(socketDir: string): Promise<void> {

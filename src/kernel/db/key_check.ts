@@ -9,7 +9,10 @@ import { instance } from './schema/index.ts'
 
 /** @throws ConfigError when the key is another one than the data was sealed under */
 export async function checkEncryptionKey(db: Database, outer: OuterLayer): Promise<void> {
-  await db.insert(instance).values({ keyCheck: await outer.sealCheck() }).onConflictDoNothing()
+  await db
+    .insert(instance)
+    .values({ keyCheck: await outer.sealCheck() })
+    .onConflictDoNothing()
   const [row] = await db.select({ keyCheck: instance.keyCheck }).from(instance)
   if (row && (await outer.openCheck(row.keyCheck))) return
   throw new ConfigError([

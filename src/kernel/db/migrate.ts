@@ -24,7 +24,10 @@ const SEPARATOR = '--> statement-breakpoint'
  *
  * @throws Error when an applied migration's text has changed, or the database is of a later version
  */
-export async function migrate(sql: postgres.Sql, list: readonly Migration[] = migrations): Promise<number> {
+export async function migrate(
+  sql: postgres.Sql,
+  list: readonly Migration[] = migrations,
+): Promise<number> {
   return await sql.begin(async (tx) => {
     await tx`select pg_advisory_xact_lock(${ADVISORY_LOCK})`
     await tx`create table if not exists cloakroom_migrations (
@@ -37,7 +40,10 @@ export async function migrate(sql: postgres.Sql, list: readonly Migration[] = mi
   })
 }
 
-function checkHistory(applied: readonly { name: string; sha256: string }[], list: readonly Migration[]): void {
+function checkHistory(
+  applied: readonly { name: string; sha256: string }[],
+  list: readonly Migration[],
+): void {
   for (const [index, { name, sha256 }] of applied.entries()) {
     const known = list[index]
     if (!known) throw new Error(`the database was migrated by a later version (${name})`)

@@ -34,7 +34,9 @@ export async function openDatabase(
   config: Config,
   onFailure: (reason: string) => void,
 ): Promise<Connection> {
-  return config.DB_HOST === undefined ? openLocal(config, onFailure) : openServer(config, config.DB_HOST)
+  return config.DB_HOST === undefined
+    ? openLocal(config, onFailure)
+    : openServer(config, config.DB_HOST)
 }
 
 function openServer(config: Config, host: string): Connection {

@@ -23,7 +23,11 @@ export const agents = pgTable(
   },
   (table) => [
     uniqueIndex('agents_live_name')
-      .on(table.workspaceId, sql`coalesce(${table.projectId}, '00000000-0000-0000-0000-000000000000')`, table.name)
+      .on(
+        table.workspaceId,
+        sql`coalesce(${table.projectId}, '00000000-0000-0000-0000-000000000000')`,
+        table.name,
+      )
       .where(sql`${table.deletedAt} is null`),
   ],
 )
@@ -49,7 +53,11 @@ export const tokens = pgTable(
     createdBy: uuid().references(() => users.id, { onDelete: 'set null' }),
     createdAt: createdAt(),
   },
-  (table) => [index().on(table.workspaceId), index().on(table.agentId), index().on(table.projectId)],
+  (table) => [
+    index().on(table.workspaceId),
+    index().on(table.agentId),
+    index().on(table.projectId),
+  ],
 )
 
 export const tokenEnvelopes = pgTable(

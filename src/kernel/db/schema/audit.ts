@@ -1,5 +1,14 @@
 /** The audit trail. No foreign keys: records outlive what they speak of. */
-import { boolean, index, integer, jsonb, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import {
+  boolean,
+  index,
+  integer,
+  jsonb,
+  pgTable,
+  text,
+  uniqueIndex,
+  uuid,
+} from 'drizzle-orm/pg-core'
 import { bytes, createdAt, id, moment } from './columns.ts'
 
 export const auditLogs = pgTable(

@@ -1,5 +1,16 @@
 /** Tenants: who belongs to them, what they hold, and where it may be sent. */
-import { bigint, boolean, index, integer, json, pgTable, primaryKey, text, unique, uuid } from 'drizzle-orm/pg-core'
+import {
+  bigint,
+  boolean,
+  index,
+  integer,
+  json,
+  pgTable,
+  primaryKey,
+  text,
+  unique,
+  uuid,
+} from 'drizzle-orm/pg-core'
 import { roles } from '../../grant.ts'
 import { users } from './accounts.ts'
 import { bytes, createdAt, id, updatedAt } from './columns.ts'

@@ -1,0 +1,89 @@
+/**
+ * The domain syntax of the allowlist and of secret policies (PROTOCOL section 5), and the one
+ * canonical form of host names. A name is stored, compared and dialled in the same form, so that no
+ * spelling of a host can be decided differently from the host it reaches.
+ */
+import { getPublicSuffix } from 'tldts'
+
+export type Domain = {
+  /** Lower case, punycode, no trailing dot; for a wildcard the name below the `*.`. */
+  host: string
+  wildcard: boolean
+  port: number
+  /** What is stored and shown: `*.` and `:port` as needed, `:443` dropped. */
+  text: string
+}
+
+const HTTPS_PORT = 443
+const MAX_NAME_LENGTH = 253
+const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
+const IPV4 = /^\d+\.\d+\.\d+\.\d+$/
+const PORT = /^[1-9]\d{0,4}$/
+
+/** What would let a URL parser see more than a host name, or drop characters without a word. */
+const NOT_IN_A_NAME = /[\p{Cc}\s/?#@:\\%[\]<>^|]/u
+
+/**
+ * Reads `host`, `*.host`, `host:port` or `*.host:port`. Null for everything else: a scheme, a path,
+ * an IP address in any notation, a bare `*`, a wildcard over a public suffix (public or private
+ * list, so `*.github.io` too) or over a single label. Single-label names are fine without wildcard.
+ */
+export function parseDomain(text: string): Domain | null {
+  const colon = text.indexOf(':')
+  const name = colon === -1 ? text : text.slice(0, colon)
+  const port = colon === -1 ? HTTPS_PORT : parsePort(text.slice(colon + 1))
+  if (port === null) return null
+
+  const wildcard = name.startsWith('*.')
+  const host = canonicalHost(wildcard ? name.slice(2) : name)
+  if (host === null) return null
+  if (wildcard && !isWildcardBase(host)) return null
+
+  const shown = wildcard ? `*.${host}` : host
+  return { host, wildcard, port, text: port === HTTPS_PORT ? shown : `${shown}:${port}` }
+}
+
+/** Whether a canonical host and port fall under the entry; the `*` stands for exactly one label. */
+export function domainMatches(domain: Domain, host: string, port: number): boolean {
+  if (domain.port !== port) return false
+  if (!domain.wildcard) return domain.host === host
+  const dot = host.indexOf('.')
+  return dot > 0 && host.slice(dot + 1) === domain.host
+}
+
+/**
+ * The canonical form of a host name: lower case, IDN as punycode (UTS 46), one trailing dot
+ * dropped, letter-digit-hyphen labels of at most 63 and at most 253 characters in all. Null for
+ * anything that is not a host name, IP addresses included.
+ */
+export function canonicalHost(text: string): string | null {
+  if (text === '' || NOT_IN_A_NAME.test(text)) return null
+  const url = URL.parse(`https://${text}/`)
+  return url === null ? null : canonicalName(url.hostname)
+}
+
+/** The same for a host that a URL parser has already mapped to ASCII. */
+export function canonicalName(hostname: string): string | null {
+  const host = hostname.endsWith('.') ? hostname.slice(0, -1) : hostname
+  if (host.length > MAX_NAME_LENGTH || IPV4.test(host)) return null
+  return host.split('.').every((label) => LABEL.test(label)) ? host : null
+}
+
+function parsePort(text: string): number | null {
+  const port = PORT.test(text) ? Number(text) : 0
+  return port >= 1 && port <= 65_535 ? port : null
+}
+
+/**
+ * A wildcard may not hand out names that strangers can register: neither directly below a public
+ * suffix, nor where every name below is a public suffix itself (`*.kawasaki.jp` in the list).
+ */
+function isWildcardBase(host: string): boolean {
+  if (!host.includes('.') || host.length + 2 > MAX_NAME_LENGTH) return false
+  const below = `any.${host}`
+  return [host, below].every((name) => publicSuffixOf(name) !== name)
+}
+
+function publicSuffixOf(name: string): string | null {
+  return getPublicSuffix(name, { allowPrivateDomains: true })
+}
