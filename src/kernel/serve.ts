@@ -102,15 +102,16 @@ export function serve(services: Services): Listener {
     name: services.surface,
     serve: { maxRequestBodySize: 64 * 1024 * 1024 },
   })
+  // Only what no route below takes comes here: hooks of Elysia hold for later routes.
+  app.onError(({ request, server }) => answer(services, [], request, [], peerOf(server, request)))
   for (const [pattern, routes] of byPattern(services.routes)) {
     app.all(
       pattern,
       ({ request, params, server }) =>
-        answer(services, routes, request, Object.values(params), peerOf(server, request)),
+        answer(services, routes, request, Object.values(params ?? {}), peerOf(server, request)),
       { parse: 'none' },
     )
   }
-  app.onError(({ request, server }) => answer(services, [], request, [], peerOf(server, request)))
   return {
     // A second process on the same port is an accident until workers exist: it must fail, not share.
     open: (socket) => {
