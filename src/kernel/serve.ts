@@ -41,6 +41,8 @@ type Context<E extends Endpoint> = {
   tx: E['access'] extends { kind: 'member' } ? Transaction : undefined
   network: string
   userAgent: string
+  /** The workspace that the header or the query names, for session endpoints over all of them. */
+  namedWorkspace: string | undefined
 }
 
 type Answer<E extends Endpoint> = ResultOf<E> | Reply<ResultOf<E>>
@@ -216,12 +218,15 @@ export function toFault(error: unknown, requestId: string, log: Log): Fault {
 async function perform(
   services: Services,
   { endpoint, handle }: Route,
-  exchange: Exchange,
+  received: Exchange,
 ): Promise<Response> {
-  const { request } = exchange
-  const headers = commonHeaders(exchange.requestId)
-  const caller = await admit(services, endpoint.access, exchange, headers)
-  checkIds(exchange.params)
+  const { request } = received
+  const headers = commonHeaders(received.requestId)
+  const caller = await admit(services, endpoint.access, received, headers)
+  checkIds(received.params)
+  // Before any query: a name that cannot be one, such as text with NUL, must not reach the database.
+  const params = parsePart(endpoint.params, received.params) as Exchange['params'] | undefined
+  const exchange = { ...received, params: { ...received.params, ...params } }
   if (
     endpoint.access.kind === 'member' &&
     caller &&
@@ -239,9 +244,11 @@ async function perform(
   const input = await parseInput(endpoint, exchange)
   const context = {
     ...input,
+    params,
     caller,
     network: exchange.network,
     userAgent: request.headers.get('user-agent') ?? '',
+    namedWorkspace: activeOf(request),
   }
   const act = handle as (context: unknown) => unknown
   if (endpoint.access.kind !== 'member' || !caller)
@@ -294,6 +301,9 @@ function activeOf(request: Request): string | undefined {
 function resourceOf(tenant: Tenant, { request, params }: Exchange, body: unknown): ResourceRef {
   if (tenant === 'path.workspace_id') return { workspaceId: params.workspace_id }
   if (tenant === 'path.project_id') return { projectId: params.project_id }
+  if (tenant === 'path.workspace_project') {
+    return { workspaceId: params.workspace_id, projectId: params.project_id }
+  }
   if (tenant === 'path.project_name') {
     return { workspaceId: params.workspace_id, projectName: params.project_name }
   }
@@ -306,13 +316,12 @@ function resourceOf(tenant: Tenant, { request, params }: Exchange, body: unknown
   return { workspaceId, projectName: params.project }
 }
 
-async function parseInput(endpoint: Endpoint, { request, params }: Exchange) {
+async function parseInput(endpoint: Endpoint, { request }: Exchange) {
   const optional = endpoint.bodyOptional === true
   const raw = endpoint.body
     ? await readJsonBody(request, { limit: endpoint.bodyLimit, optional })
     : undefined
   return {
-    params: parsePart(endpoint.params, params),
     query: parsePart(endpoint.query, queryOf(request)),
     body: parsePart(endpoint.body, raw === undefined && optional ? {} : raw),
   }

@@ -15,7 +15,7 @@ export function isUuid(text: string): boolean {
  */
 export function parsePart(schema: z.ZodType | undefined, value: unknown): unknown {
   if (!schema) return undefined
-  const parsed = schema.safeParse(value)
+  const parsed = schema.safeParse(value, { reportInput: true })
   if (parsed.success) return parsed.data
   throw new Fault('validation_error', { fields: fieldFaults(parsed.error.issues) })
 }
@@ -114,6 +114,9 @@ export function line(max: number, min = 1) {
     .refine((text) => min === 0 || text.trim() !== '', 'must not be blank')
 }
 
+/** The name of an environment (docs/protocol.md, "Projects"). */
+export const environmentName = z.string().regex(/^[a-z][a-z0-9_-]{0,31}$/)
+
 /** Canonical base64 with padding (RFC 4648, section 4) of at most `maxBytes` decoded bytes. */
 export function base64(maxBytes: number, exactBytes?: number): z.ZodType<string, string> {
   return z.string().superRefine((text, context) => {
@@ -135,6 +138,9 @@ function base64Size(text: string): number | null {
     return null
   }
 }
+
+/** An environment of a project (docs/protocol.md, "Projects"). */
+export const environmentName = z.string().regex(/^[a-z][a-z0-9_-]{0,31}$/)
 
 /** The query of every list (docs/protocol.md, "HTTP conventions"). */
 export const pagination = z.strictObject({
