@@ -3,7 +3,7 @@
  * in it, and mints the `Grant` without which no tenant query compiles. What belongs to others is
  * `not_found`, exactly like what does not exist.
  */
-import { and, eq, type SQL } from 'drizzle-orm'
+import { and, asc, eq, type SQL } from 'drizzle-orm'
 import type { Database, Transaction } from '../kernel/db/open.ts'
 import { memberships, projects, workspaces } from '../kernel/db/schema/index.ts'
 import type { Permission } from '../kernel/endpoint.ts'
@@ -29,9 +29,7 @@ export async function authorise(
 
 async function findGrant(db: Db, caller: Caller, resource: ResourceRef): Promise<Grant | null> {
   const { projectId, projectName } = resource
-  if (projectId !== undefined) {
-    return isUuid(projectId) ? projectGrant(db, caller, eq(projects.id, projectId)) : null
-  }
+  if (projectId !== undefined) return projectOf(db, caller, projectId, resource.workspaceId)
   const workspaceId = resource.workspaceId ?? (await activeWorkspace(db, caller))
   if (!isUuid(workspaceId)) return null
   if (projectName === undefined) return workspaceGrant(db, caller, workspaceId)
@@ -39,14 +37,28 @@ async function findGrant(db: Db, caller: Caller, resource: ResourceRef): Promise
   return projectGrant(db, caller, named)
 }
 
+/** A project by its id; where the path names its workspace too, it must be that one. */
+async function projectOf(
+  db: Db,
+  caller: Caller,
+  projectId: string,
+  workspaceId: string | undefined,
+): Promise<ProjectGrant | null> {
+  if (![projectId, workspaceId ?? projectId].every(isUuid)) return null
+  const inside = workspaceId === undefined ? undefined : eq(projects.workspaceId, workspaceId)
+  return projectGrant(db, caller, and(eq(projects.id, projectId), inside))
+}
+
 /** The caller's personal workspace, else the only one; with none or several the request must say. */
 async function activeWorkspace(db: Db, caller: Caller): Promise<string> {
   const own = await db
-    .select({ id: workspaces.id, type: workspaces.type })
+    .select({ id: workspaces.id, type: workspaces.type, role: memberships.role })
     .from(memberships)
     .innerJoin(workspaces, eq(workspaces.id, memberships.workspaceId))
     .where(and(eq(memberships.userId, caller.userId), eq(memberships.status, 'active')))
-  const personal = own.find(({ type }) => type === 'personal')
+    .orderBy(asc(memberships.id))
+  // A guest in somebody's personal workspace has it in this list, but it is not the guest's own.
+  const personal = own.find(({ type, role }) => type === 'personal' && role === 'owner')
   const active = personal ?? (own.length === 1 ? own[0] : undefined)
   if (!active)
     throw invalidField('X-Workspace-Id', 'is required: name the workspace in this header')
