@@ -87,11 +87,12 @@ class Turns {
     this.#advance()
   }
 
+  /** Also called from within `end`, when the session of the client is still to be cleaned. */
   leave(client: Client): void {
-    const wasServed = client.data.stage === 'served'
+    const { stage } = client.data
     client.data.stage = 'left'
-    if (wasServed) this.#advance()
-    else this.#forget(client)
+    if (stage === 'waiting') this.#forget(client)
+    if (stage === 'served') this.#advance()
   }
 
   #greet(client: Client): void {
