@@ -114,9 +114,6 @@ export function line(max: number, min = 1) {
     .refine((text) => min === 0 || text.trim() !== '', 'must not be blank')
 }
 
-/** The name of an environment (docs/protocol.md, "Projects"). */
-export const environmentName = z.string().regex(/^[a-z][a-z0-9_-]{0,31}$/)
-
 /** Canonical base64 with padding (RFC 4648, section 4) of at most `maxBytes` decoded bytes. */
 export function base64(maxBytes: number, exactBytes?: number): z.ZodType<string, string> {
   return z.string().superRefine((text, context) => {
@@ -138,9 +135,6 @@ function base64Size(text: string): number | null {
     return null
   }
 }
-
-/** An environment of a project (docs/protocol.md, "Projects"). */
-export const environmentName = z.string().regex(/^[a-z][a-z0-9_-]{0,31}$/)
 
 /** The query of every list (docs/protocol.md, "HTTP conventions"). */
 export const pagination = z.strictObject({
