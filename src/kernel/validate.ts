@@ -136,6 +136,9 @@ function base64Size(text: string): number | null {
   }
 }
 
+/** An environment of a project (docs/protocol.md, "Projects"). */
+export const environmentName = z.string().regex(/^[a-z][a-z0-9_-]{0,31}$/)
+
 /** The query of every list (docs/protocol.md, "HTTP conventions"). */
 export const pagination = z.strictObject({
   limit: z.coerce.number().int().min(1).max(500).default(100),
