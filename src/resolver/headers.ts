@@ -1,0 +1,105 @@
+/**
+ * What a caller may set on the upstream request (step 7) and what of the upstream's headers it gets
+ * back (step 11). Framing and hop-by-hop headers belong to the resolver alone: a caller that could
+ * set them could smuggle a second request onto a pooled connection.
+ */
+import { Fault } from '../kernel/fault.ts'
+
+export type HeaderPair = [name: string, value: string]
+
+/** No more than this goes upstream in header names and values, including separators. */
+export const MAX_HEADER_BYTES = 65_536
+
+/** RFC 9110 section 7.6.1, and what older specifications call hop-by-hop; `proxy-*` besides. */
+const HOP_BY_HOP = new Set([
+  'connection',
+  'keep-alive',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+])
+const SET_BY_RESOLVER = new Set(['host', 'content-length', 'expect'])
+const NOT_PRESENTED = new Set(['content-encoding', 'content-length', 'set-cookie'])
+
+const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
+const SENDABLE = /^[\t\x20-\x7e]*$/
+const PLACEHOLDER_PREFIX = /SVC_SECRET_/i
+
+/**
+ * Checks the caller's headers and returns them in their order with names as given. Throws
+ * `invalid_header` for a name that is no RFC 9110 token or that has a placeholder, for a name given
+ * twice in different case, for bytes that may not stand in a value and for more than 64 KiB in all;
+ * `forbidden_header` for those that only the resolver sets. Values are never repeated.
+ */
+export function checkCallerHeaders(headers: Readonly<Record<string, string>>): HeaderPair[] {
+  const pairs = Object.entries(headers)
+  const seen = new Set<string>()
+  for (const [name, value] of pairs) {
+    const key = name.toLowerCase()
+    checkName(name)
+    checkNotForbidden(key)
+    if (seen.has(key)) throw invalidHeader('A header is given twice in different case.')
+    if (!isSendable(value))
+      throw invalidHeader('A header value has a character that cannot be sent.')
+    seen.add(key)
+  }
+  if (headerBytes(pairs) > MAX_HEADER_BYTES) throw invalidHeader('The headers are too large.')
+  return pairs
+}
+
+/** Whether a header value has only tab and 0x20–0x7e. */
+export function isSendable(value: string): boolean {
+  return SENDABLE.test(value)
+}
+
+/** The size on the wire: every name and value with `: ` and the line end. */
+export function headerBytes(pairs: readonly Readonly<HeaderPair>[]): number {
+  return pairs.reduce((sum, [name, value]) => sum + name.length + value.length + 4, 0)
+}
+
+/**
+ * The upstream's headers as the caller sees them: hop-by-hop headers (also those that `Connection`
+ * names), content-encoding, content-length and set-cookie dropped, repeated ones joined by `, `,
+ * values passed through `redact`. A header whose very name changes under `redact` is dropped. The
+ * object has no prototype, so that a header called `__proto__` is only a header.
+ */
+export function presentHeaders(
+  headers: Headers,
+  redact: (value: string) => string = (value) => value,
+): Record<string, string> {
+  const dropped = namesIn(headers.get('connection'))
+  const presented: Record<string, string> = Object.create(null)
+  for (const [name, value] of headers) {
+    const key = name.toLowerCase()
+    if (isHopByHop(key) || NOT_PRESENTED.has(key) || dropped.has(key)) continue
+    if (redact(key) !== key) continue
+    presented[key] = redact(value)
+  }
+  return presented
+}
+
+function checkName(name: string): void {
+  if (!TOKEN.test(name)) throw invalidHeader('A header name is not a token.')
+  if (PLACEHOLDER_PREFIX.test(name)) throw invalidHeader('A header name contains a placeholder.')
+}
+
+function checkNotForbidden(key: string): void {
+  if (!isHopByHop(key) && !SET_BY_RESOLVER.has(key)) return
+  // `proxy-` is open-ended, so only the fixed names are repeated to the caller.
+  const shown = key.startsWith('proxy-') ? 'proxy-*' : key
+  const message = `Only the resolver may set the header ${shown}.`
+  throw new Fault('forbidden_header', { message, fields: [{ path: 'headers', message }] })
+}
+
+function isHopByHop(key: string): boolean {
+  return HOP_BY_HOP.has(key) || key.startsWith('proxy-')
+}
+
+function namesIn(connection: string | null): Set<string> {
+  return new Set((connection ?? '').split(',').map((name) => name.trim().toLowerCase()))
+}
+
+function invalidHeader(message: string): Fault {
+  return new Fault('invalid_header', { message, fields: [{ path: 'headers', message }] })
+}

@@ -1,0 +1,83 @@
+/**
+ * Named HTML character references for ASCII punctuation and Latin-1 (HTML standard, section 13.5).
+ * These are what escaping libraries write; other names stand for characters that no credential is
+ * likely to hold and that libraries write numerically.
+ */
+
+const ASCII: Readonly<Record<string, string>> = {
+  '\t': 'Tab',
+  '\n': 'NewLine',
+  '!': 'excl',
+  '"': 'quot QUOT',
+  '#': 'num',
+  $: 'dollar',
+  '%': 'percnt',
+  '&': 'amp AMP',
+  "'": 'apos',
+  '(': 'lpar',
+  ')': 'rpar',
+  '*': 'ast midast',
+  '+': 'plus',
+  ',': 'comma',
+  '.': 'period',
+  '/': 'sol',
+  ':': 'colon',
+  ';': 'semi',
+  '<': 'lt LT',
+  '=': 'equals',
+  '>': 'gt GT',
+  '?': 'quest',
+  '@': 'commat',
+  '[': 'lsqb lbrack',
+  '\\': 'bsol',
+  ']': 'rsqb rbrack',
+  '^': 'Hat',
+  _: 'lowbar UnderBar',
+  '`': 'grave DiacriticalGrave',
+  '{': 'lcub lbrace',
+  '|': 'verbar vert VerticalLine',
+  '}': 'rcub rbrace',
+}
+
+/** U+00A0 to U+00FF in order. */
+const LATIN_1 = `nbsp iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy reg macr
+  deg plusmn sup2 sup3 acute micro para middot cedil sup1 ordm raquo frac14 frac12 frac34 iquest
+  Agrave Aacute Acirc Atilde Auml Aring AElig Ccedil Egrave Eacute Ecirc Euml Igrave Iacute Icirc
+  Iuml ETH Ntilde Ograve Oacute Ocirc Otilde Ouml times Oslash Ugrave Uacute Ucirc Uuml Yacute
+  THORN szlig agrave aacute acirc atilde auml aring aelig ccedil egrave eacute ecirc euml igrave
+  iacute icirc iuml eth ntilde ograve oacute ocirc otilde ouml divide oslash ugrave uacute ucirc
+  uuml yacute thorn yuml`
+
+const latin1 = LATIN_1.split(/\s+/).map((name, index): [string, number] => [name, 0xa0 + index])
+const ascii = Object.entries(ASCII).flatMap(([character, names]) =>
+  names.split(' ').map((name): [string, number] => [name, character.charCodeAt(0)]),
+)
+
+const characters = new Map([...ascii, ...latin1])
+const withoutSemicolon = new Set([
+  ...['amp', 'AMP', 'lt', 'LT', 'gt', 'GT', 'quot', 'QUOT'],
+  ...latin1.map(([name]) => name),
+])
+
+/** The longest name of the table. */
+export const MAX_NAME_LENGTH = 16
+
+/** The code point of a name without `&` and `;`. */
+export function htmlCharacter(name: string): number | undefined {
+  return characters.get(name)
+}
+
+/** The bytes that follow `&` in references to characters whose UTF-8 begins with one of `bytes`. */
+export function startsOfReferences(bytes: ReadonlySet<number>): Set<number> {
+  const starts = new Set([0x23])
+  for (const [name, character] of characters) {
+    const first = character < 0x80 ? character : 0xc0 | (character >> 6)
+    if (bytes.has(first)) starts.add(name.charCodeAt(0))
+  }
+  return starts
+}
+
+/** Whether HTML reads the name also where the semicolon is missing. */
+export function needsNoSemicolon(name: string): boolean {
+  return withoutSemicolon.has(name)
+}

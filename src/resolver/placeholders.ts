@@ -1,0 +1,168 @@
+/**
+ * Step 4 of the resolver: finds `SVC_SECRET_<NAME>` and puts the secrets in their place. Texts are
+ * cut into literals and names once; the secrets are set between the literals and the result is
+ * never scanned again, so a secret whose value looks like a placeholder stays as it is.
+ */
+import { Fault } from '../kernel/fault.ts'
+import type { Secret } from '../kernel/secret.ts'
+import { type HeaderPair, headerBytes, isSendable, MAX_HEADER_BYTES } from './headers.ts'
+
+export type InjectionStyle = 'header' | 'basic'
+
+/** One place where a secret is asked for; `header` is the name of its header in lower case. */
+export type Placeholder = { name: string; style: InjectionStyle; header: string }
+
+export type Use = { name: string; style: InjectionStyle }
+
+export type Injection = {
+  headers: HeaderPair[]
+  /** Every pair of name and style once, in order of first use. */
+  used: Use[]
+  /** Each re-encoded Basic credential, as sent: the sanitiser looks for it as a whole. */
+  wholes: Uint8Array[]
+}
+
+/** A text cut at its placeholders: a piece is a literal or the name of a secret. */
+export type Piece = { literal: string } | { name: string }
+
+/** A longer or empty run of name characters, or one that starts with a digit, is malformed. */
+const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/
+const PLACEHOLDER = /SVC_SECRET_([A-Za-z0-9_]*)/g
+const BASIC = /^([Bb][Aa][Ss][Ii][Cc] +)([A-Za-z0-9+/]+)(={0,2})([ \t]*)$/
+const STRICT_UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+const UTF8 = new TextEncoder()
+
+/**
+ * Every placeholder of the headers in order, repeated ones too. Throws `invalid_header` when a name
+ * does not match `^[A-Za-z_][A-Za-z0-9_]{0,127}$`.
+ */
+export function findPlaceholders(headers: readonly Readonly<HeaderPair>[]): Placeholder[] {
+  return headers.flatMap(([header, value]) => {
+    const { style, pieces } = readTemplate(header, value)
+    return namesIn(pieces).map((name) => ({ name, style, header: header.toLowerCase() }))
+  })
+}
+
+/**
+ * The headers with every placeholder replaced. Inside Basic credentials a secret may be any bytes,
+ * elsewhere only tab and 0x20–0x7e. Throws `invalid_header` for a malformed name, `unknown_secret`
+ * for one that `values` lacks, `unusable_secret` when a secret cannot stand in its place or the
+ * headers would exceed 64 KiB.
+ */
+export function injectPlaceholders(
+  headers: readonly Readonly<HeaderPair>[],
+  values: ReadonlyMap<string, Secret>,
+): Injection {
+  const injected: HeaderPair[] = []
+  const used = new Map<string, Use>()
+  const wholes: Uint8Array[] = []
+  for (const [header, value] of headers) {
+    const template = readTemplate(header, value)
+    const names = namesIn(template.pieces)
+    for (const name of names) used.set(`${template.style} ${name}`, { name, style: template.style })
+    if (names.length === 0) injected.push([header, value])
+    else if (template.style === 'header') injected.push([header, fillHeader(template, values)])
+    else injected.push([header, fillBasic(template, values, wholes)])
+  }
+  if (headerBytes(injected) > MAX_HEADER_BYTES && used.size > 0) throw tooLarge()
+  return { headers: injected, used: [...used.values()], wholes }
+}
+
+/** Cuts a text at its placeholders. The longest run of name characters is the name, looked up whole. */
+export function scanTemplate(text: string): Piece[] {
+  const pieces: Piece[] = []
+  let from = 0
+  for (const match of text.matchAll(PLACEHOLDER)) {
+    const name = match[1] ?? ''
+    if (!NAME.test(name)) throw malformedName()
+    pieces.push({ literal: text.slice(from, match.index) }, { name })
+    from = match.index + match[0].length
+  }
+  pieces.push({ literal: text.slice(from) })
+  return pieces
+}
+
+/** The bytes of a template: literals as UTF-8, each name turned into bytes by `reveal`. */
+export function fillTemplate(
+  pieces: readonly Piece[],
+  reveal: (name: string) => Uint8Array,
+): Uint8Array {
+  return Buffer.concat(
+    pieces.map((piece) => ('name' in piece ? reveal(piece.name) : UTF8.encode(piece.literal))),
+  )
+}
+
+type Template = { style: InjectionStyle; pieces: Piece[]; before: string; after: string }
+
+/**
+ * `Authorization: Basic …` (RFC 7617) is a template of the decoded credentials. Credentials that
+ * are not base64 of UTF-8 are left alone, which leaves their text an ordinary header value.
+ */
+function readTemplate(header: string, value: string): Template {
+  const basic = header.toLowerCase() === 'authorization' ? BASIC.exec(value) : null
+  const decoded = basic === null ? null : decodeCredentials(basic[2] ?? '')
+  if (basic === null || decoded === null) {
+    return { style: 'header', pieces: scanTemplate(value), before: '', after: '' }
+  }
+  return {
+    style: 'basic',
+    pieces: scanTemplate(decoded),
+    before: basic[1] ?? '',
+    after: basic[4] ?? '',
+  }
+}
+
+function decodeCredentials(base64: string): string | null {
+  try {
+    return STRICT_UTF8.decode(Uint8Array.fromBase64(base64))
+  } catch {
+    return null
+  }
+}
+
+function fillHeader(template: Template, values: ReadonlyMap<string, Secret>): string {
+  const filled = fillTemplate(template.pieces, (name) => {
+    const bytes = lookUp(values, name)
+    if (!isSendable(Buffer.from(bytes).toString('latin1'))) throw unusable(name)
+    return bytes
+  })
+  return Buffer.from(filled).toString('latin1')
+}
+
+function fillBasic(
+  template: Template,
+  values: ReadonlyMap<string, Secret>,
+  wholes: Uint8Array[],
+): string {
+  const credentials = fillTemplate(template.pieces, (name) => lookUp(values, name)).toBase64()
+  wholes.push(UTF8.encode(credentials))
+  return template.before + credentials + template.after
+}
+
+function lookUp(values: ReadonlyMap<string, Secret>, name: string): Uint8Array {
+  const secret = values.get(name)
+  if (secret === undefined) throw new Fault('unknown_secret')
+  return secret.reveal()
+}
+
+function namesIn(pieces: readonly Piece[]): string[] {
+  return pieces.flatMap((piece) => ('name' in piece ? [piece.name] : []))
+}
+
+function malformedName(): Fault {
+  const message = 'A placeholder is not followed by the name of a secret.'
+  return new Fault('invalid_header', { message, fields: [{ path: 'headers', message }] })
+}
+
+/** Names of secrets are no secrets; what is in them is. */
+function unusable(name: string): Fault {
+  return new Fault('unusable_secret', {
+    message: `The secret ${name} contains characters that cannot be sent in a header.`,
+  })
+}
+
+function tooLarge(): Fault {
+  return new Fault('unusable_secret', {
+    message: 'With the secrets in place the headers exceed 64 KiB.',
+  })
+}

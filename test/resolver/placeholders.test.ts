@@ -1,0 +1,198 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { Fault } from '../../src/kernel/fault.ts'
+import { Secret } from '../../src/kernel/secret.ts'
+import { findPlaceholders, injectPlaceholders } from '../../src/resolver/placeholders.ts'
+
+type Pair = [string, string]
+
+const secretOf = (text: string) => new Secret(new Uint8Array(Buffer.from(text)))
+const secrets = (values: Record<string, string>) =>
+  new Map(Object.entries(values).map(([name, value]) => [name, secretOf(value)]))
+const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`
+
+const VALUES = secrets({ FOO: 'foo-value', FOO_BAR: 'foobar-value', a: 'lower', UTF8: 'pä:ß😀' })
+
+function inject(value: string, header = 'X-Key', values = VALUES): string {
+  return injectPlaceholders([[header, value]], values).headers[0]?.[1] ?? ''
+}
+
+function codeOf(act: () => unknown): string {
+  try {
+    act()
+  } catch (error) {
+    return error instanceof Fault ? error.code : String(error)
+  }
+  return 'no fault'
+}
+
+describe('in header values', () => {
+  test.each([
+    ['SVC_SECRET_FOO', 'foo-value'],
+    ['Bearer SVC_SECRET_FOO', 'Bearer foo-value'],
+    ['SVC_SECRET_FOO_BAR', 'foobar-value'],
+    ['SVC_SECRET_FOO-BAR', 'foo-value-BAR'],
+    ['xSVC_SECRET_FOO', 'xfoo-value'],
+    ['SVC_SECRET_FOO,SVC_SECRET_FOO_BAR;SVC_SECRET_a', 'foo-value,foobar-value;lower'],
+    ['SVC_SECRET_FOO.SVC_SECRET_FOO', 'foo-value.foo-value'],
+    ['svc_secret_FOO', 'svc_secret_FOO'],
+    ['SVC-SECRET-FOO', 'SVC-SECRET-FOO'],
+    ['SVC_SECRE', 'SVC_SECRE'],
+    ['no placeholder', 'no placeholder'],
+  ])('%p becomes %p', (value, expected) => {
+    expect(inject(value)).toBe(expected)
+  })
+
+  test.each(['SVC_SECRET_FOOD', 'SVC_SECRET_FO', 'SVC_SECRET_foo', 'SVC_SECRET_FOOSVC_SECRET_FOO'])(
+    'the name in %p is looked up whole and is unknown',
+    (value) => {
+      expect(codeOf(() => inject(value))).toBe('unknown_secret')
+    },
+  )
+
+  test.each(['SVC_SECRET_', 'SVC_SECRET_ FOO', 'SVC_SECRET_1', `SVC_SECRET_${'A'.repeat(129)}`])(
+    'the name in %p is malformed',
+    (value) => {
+      expect(codeOf(() => inject(value))).toBe('invalid_header')
+      expect(codeOf(() => findPlaceholders([['X', value]]))).toBe('invalid_header')
+      expect(codeOf(() => inject(basic(value), 'Authorization'))).toBe('invalid_header')
+    },
+  )
+
+  test('a name of 128 characters is allowed', () => {
+    const name = 'A'.repeat(128)
+    expect(inject(`SVC_SECRET_${name}`, 'X', secrets({ [name]: 'v' }))).toBe('v')
+  })
+
+  test('names of object properties are only names', () => {
+    expect(codeOf(() => inject('SVC_SECRET_constructor'))).toBe('unknown_secret')
+    expect(codeOf(() => inject('SVC_SECRET___proto__'))).toBe('unknown_secret')
+  })
+
+  test('a secret that contains a placeholder is not expanded again', () => {
+    const values = secrets({ A: 'SVC_SECRET_B', B: 'b', C: 'SVC_' })
+    expect(inject('SVC_SECRET_A', 'X', values)).toBe('SVC_SECRET_B')
+    expect(inject('SVC_SECRET_C,SECRET_B', 'X', values)).toBe('SVC_,SECRET_B')
+    expect(inject(basic('u:SVC_SECRET_A'), 'Authorization', values)).toBe(basic('u:SVC_SECRET_B'))
+  })
+
+  test.each(['\r', '\n', '\0', '\u0001', '\u007f', 'ä', '😀'])(
+    'a secret with %p is unusable, and the fault names only its key',
+    (character) => {
+      const values = secrets({ KEY: `hunter2${character}` })
+      const act = () => inject('SVC_SECRET_KEY', 'X', values)
+      expect(codeOf(act)).toBe('unusable_secret')
+      expect(act).toThrow('The secret KEY contains characters that cannot be sent in a header.')
+    },
+  )
+
+  test('secrets that make the headers exceed 64 KiB are unusable', () => {
+    const values = secrets({ BIG: 'x'.repeat(65_531) })
+    expect(inject('SVC_SECRET_BIG', 'a', values)).toHaveLength(65_531)
+    expect(codeOf(() => inject('SVC_SECRET_BIG', 'ab', values))).toBe('unusable_secret')
+  })
+})
+
+describe('in Basic credentials', () => {
+  test.each([
+    [basic('user:SVC_SECRET_FOO'), basic('user:foo-value')],
+    [basic('SVC_SECRET_FOO:SVC_SECRET_a'), basic('foo-value:lower')],
+    [
+      basic('SVC_SECRET_FOO:').replace('Basic', 'bAsIc  '),
+      basic('foo-value:').replace('Basic', 'bAsIc  '),
+    ],
+    [basic('SVC_SECRET_FOO:').replaceAll('=', ''), basic('foo-value:')],
+    [basic('ü:SVC_SECRET_UTF8'), basic('ü:pä:ß😀')],
+    [basic('user:word'), basic('user:word')],
+    [basic('user:wor').replaceAll('=', ''), basic('user:wor').replaceAll('=', '')],
+  ])('%p becomes %p', (value, expected) => {
+    expect(inject(value, 'authoriZation')).toBe(expected)
+  })
+
+  test('what does not decode to UTF-8 is left alone', () => {
+    const binary = `Basic ${Buffer.concat([Buffer.from([0xff]), Buffer.from('SVC_SECRET_FOO')]).toString('base64')}`
+    expect(inject(binary, 'Authorization')).toBe(binary)
+    expect(inject('Basic !!!', 'Authorization')).toBe('Basic !!!')
+    expect(inject('Basic A', 'Authorization')).toBe('Basic A')
+  })
+
+  test('a placeholder in place of the credentials is an ordinary one', () => {
+    expect(inject('Basic SVC_SECRET_FOO', 'Authorization')).toBe('Basic foo-value')
+  })
+
+  test('other headers and schemes are not decoded', () => {
+    const value = basic('user:SVC_SECRET_FOO')
+    expect(inject(value, 'X-Authorization')).toBe(value)
+    expect(inject(value.replace('Basic', 'Bearer'), 'Authorization')).toBe(
+      value.replace('Basic', 'Bearer'),
+    )
+  })
+
+  test('the credential as sent is handed to the sanitiser', () => {
+    const { wholes } = injectPlaceholders([['Authorization', basic('u:SVC_SECRET_FOO')]], VALUES)
+    expect(wholes.map((whole) => Buffer.from(whole).toString())).toEqual([
+      basic('u:foo-value').slice('Basic '.length),
+    ])
+  })
+})
+
+test('lists uses in order of first use, and each place where one is asked for', () => {
+  const headers: Pair[] = [
+    ['X-One', 'SVC_SECRET_FOO SVC_SECRET_a SVC_SECRET_FOO'],
+    ['Authorization', basic('SVC_SECRET_a:SVC_SECRET_FOO')],
+  ]
+  expect(injectPlaceholders(headers, VALUES).used).toEqual([
+    { name: 'FOO', style: 'header' },
+    { name: 'a', style: 'header' },
+    { name: 'a', style: 'basic' },
+    { name: 'FOO', style: 'basic' },
+  ])
+  expect(findPlaceholders(headers)).toEqual([
+    { name: 'FOO', style: 'header', header: 'x-one' },
+    { name: 'a', style: 'header', header: 'x-one' },
+    { name: 'FOO', style: 'header', header: 'x-one' },
+    { name: 'a', style: 'basic', header: 'authorization' },
+    { name: 'FOO', style: 'basic', header: 'authorization' },
+  ])
+})
+
+test('headers without placeholders pass unchanged', () => {
+  const headers: Pair[] = [['Accept', '*/*']]
+  expect(injectPlaceholders(headers, new Map())).toEqual({ headers, used: [], wholes: [] })
+})
+
+describe('whatever the values, names and secrets', () => {
+  const name = fc.stringMatching(/^[A-Za-z_][A-Za-z0-9_]{0,5}$/)
+  const secret = fc.oneof(
+    fc.string(),
+    name.map((n) => `SVC_SECRET_${n}`),
+    fc.constantFrom('SVC_', 'SECRET_A', 'SVC_SECRET_'),
+  )
+  const literal = fc
+    .oneof(fc.string(), fc.constantFrom('SVC_', ',', 'x'))
+    .filter((text) => !text.includes('SVC_SECRET_'))
+  const template = fc.array(fc.tuple(literal, name, secret), { minLength: 1, maxLength: 5 })
+
+  function run(
+    parts: [string, string, string][],
+    wrap: (text: string) => string,
+  ): [string, string] {
+    const known = new Map(parts.map(([, n, value]) => [n, value]))
+    // A dot ends each name; the literal before a placeholder must not complete another prefix.
+    const value = parts.map(([text, n]) => `${text}.SVC_SECRET_${n}.`).join('')
+    const expected = parts.map(([text, n]) => `${text}.${known.get(n)}.`).join('')
+    const values = secrets(Object.fromEntries(known))
+    return [inject(wrap(value), 'Authorization', values), wrap(expected)]
+  }
+
+  test('each placeholder is replaced once and no inserted value is read again', () => {
+    fc.assert(
+      fc.property(template, (parts) => {
+        const [header, expectedHeader] = run(parts, (text) => text)
+        expect(header).toBe(expectedHeader)
+        const [credentials, expectedCredentials] = run(parts, basic)
+        expect(credentials).toBe(expectedCredentials)
+      }),
+    )
+  })
+})

@@ -1,0 +1,187 @@
+import { describe, expect, test } from 'bun:test'
+import { Fault } from '../../src/kernel/fault.ts'
+import { parseTarget, policyPathMatches } from '../../src/resolver/target.ts'
+
+function codeOf(text: string): string {
+  try {
+    return `accepted ${parseTarget(text).host}`
+  } catch (error) {
+    return error instanceof Fault ? error.code : `threw ${String(error)}`
+  }
+}
+
+describe('parseTarget', () => {
+  test.each([
+    '',
+    'example.com',
+    '/path',
+    '//example.com/',
+    'http://example.com/',
+    'file:///etc/passwd',
+    'data:text/plain,x',
+    'ftp://example.com/',
+    'httpss://example.com/',
+    'https:example.com',
+    'https:/example.com',
+    'https:///example.com',
+    'https://',
+    'https://?x',
+    'https://#x',
+    'https://user@example.com/',
+    'https://user:word@example.com/',
+    'https://@example.com/',
+    'https://:@example.com/',
+    'https://a@b@example.com/',
+    'https://example.com%40evil.test/',
+    ' https://example.com/',
+    'https://example.com/ ',
+    'https://exa\tmple.com/',
+    'https://example.com/a\nb',
+    'https://example.com/a\rb',
+    'https://example.com/a\0b',
+    'https://example.com/a\u007fb',
+    'https://example.com/a\u0085b',
+    'https://example.com/a\u2028b',
+    'https://example.com/a b',
+    'https://example.com\\evil.test/',
+    'https:\\\\example.com/',
+    'https://example.com/a\\b',
+    'https://example.com/\ud800',
+    'https://example.com:0/',
+    'https://example.com:65536/',
+    'https://example.com:x/',
+    'https://example..com/',
+    'https://example.com../',
+    'https://.example.com/',
+    'https://*.example.com/',
+    'https://a_b.example.com/',
+    'https://a,b.example.com/',
+    'https://[fe80::1%25eth0]/',
+    'https://[::1/',
+    'https://256.256.256.256/',
+    `https://example.com/${'a'.repeat(8192)}`,
+    `https://example.com/${'é'.repeat(4090)}`,
+    `https://${'a.'.repeat(127)}com/`,
+  ])('refuses %p', (text) => {
+    expect(codeOf(text)).toBe('invalid_target')
+  })
+
+  test.each([
+    ['https://example.com', 'example.com', 443, '/', ''],
+    ['HTTPS://EXAMPLE.COM/', 'example.com', 443, '/', ''],
+    ['https://example.com./x', 'example.com', 443, '/x', ''],
+    ['https://example.com:443/x?y=1#z', 'example.com', 443, '/x', '?y=1'],
+    ['https://example.com:8443?q', 'example.com', 8443, '/', '?q'],
+    ['https://bücher.example/ü', 'xn--bcher-kva.example', 443, '/%C3%BC', ''],
+    ['https://ｅxample。com/', 'example.com', 443, '/', ''],
+    ['https://%65xample.com/', 'example.com', 443, '/', ''],
+    ['https://example.com/a/../b/%2E%2e/c', 'example.com', 443, '/c', ''],
+    ['https://example.com/@user', 'example.com', 443, '/@user', ''],
+    [
+      'https://example.com/SVC_SECRET_A?k=SVC_SECRET_B',
+      'example.com',
+      443,
+      '/SVC_SECRET_A',
+      '?k=SVC_SECRET_B',
+    ],
+    ['https://localhost:8443/', 'localhost', 8443, '/', ''],
+  ])('reads %p', (text, host, port, path, search) => {
+    const authority = port === 443 ? host : `${host}:${port}`
+    expect(parseTarget(text)).toEqual({
+      host,
+      port,
+      authority,
+      path,
+      search,
+      isIpLiteral: false,
+      domain: host,
+      auditUrl: `https://${authority}${path}`,
+    })
+  })
+
+  test.each([
+    ['https://127.0.0.1/', '127.0.0.1'],
+    ['https://127.1/', '127.0.0.1'],
+    ['https://2130706433/', '127.0.0.1'],
+    ['https://0x7f000001/', '127.0.0.1'],
+    ['https://0177.0.0.1/', '127.0.0.1'],
+    ['https://１２７.０.０.１/', '127.0.0.1'],
+    ['https://127.0.0.1./', '127.0.0.1'],
+    ['https://%31%32%37.0.0.1/', '127.0.0.1'],
+    ['https://[::1]/', '[::1]'],
+    ['https://[0:0::FFFF:127.0.0.1]/', '[::ffff:7f00:1]'],
+    ['https://8.8.8.8/', '8.8.8.8'],
+  ])('marks %p as an address', (text, host) => {
+    expect(parseTarget(text)).toMatchObject({ host, isIpLiteral: true })
+  })
+
+  test('accepts exactly 8192 bytes', () => {
+    const start = 'https://example.com/'
+    expect(codeOf(start + 'a'.repeat(8192 - start.length))).toBe('accepted example.com')
+    expect(codeOf(start + 'a'.repeat(8193 - start.length))).toBe('invalid_target')
+  })
+
+  test('says nothing of the text in the fault', () => {
+    expect(() => parseTarget('https://user:hunter2@example.com/')).toThrow(
+      'target_url must be an absolute https URL without user information.',
+    )
+  })
+})
+
+describe('policyPathMatches', () => {
+  test.each([
+    ['/', '/'],
+    ['/', '/anything/at/all'],
+    ['/v1', '/v1'],
+    ['/v1', '/v1/'],
+    ['/v1', '/v1/charges'],
+    ['/v1/', '/v1/'],
+    ['/v1/', '/v1/charges'],
+    ['/v1/a/../charges', '/v1/charges/1'],
+    ['/ü', '/%C3%BC/x'],
+    ['/a%20b', '/a%20b/c'],
+    ['/projects', '/projects/group%2Fname'],
+    ['/projects/group%2Fname', '/projects/group%2Fname/issues'],
+    ['/search', '/search/100%25'],
+    ['/v1', '/v1//charges'],
+    ['/v1', '/v1/a;b=c'],
+  ])('%p covers %p', (prefix, path) => {
+    expect(policyPathMatches(prefix, path)).toBe(true)
+  })
+
+  test.each([
+    ['/v1', '/'],
+    ['/v1', '/v10'],
+    ['/v1', '/v1x/charges'],
+    ['/v1', '/V1'],
+    ['/v1/', '/v1'],
+    ['/v1/charges', '/v1'],
+    ['/v1/charges', '/v1//charges'],
+    ['/v1/charges', '/v1%2Fcharges'],
+    ['/v1', '//v1'],
+    ['', '/v1'],
+    ['v1', '/v1'],
+    ['/v1?x', '/v1'],
+    ['/v1#x', '/v1'],
+    ['/v1\\', '/v1'],
+    ['/v1%', '/v1'],
+    ['/v1', '/v1/..%2fadmin'],
+    ['/v1', '/v1/%2e%2e%2fadmin'],
+    ['/v1', '/v1/%252e%252e/admin'],
+    ['/v1', '/v1/%25252e%25252e/admin'],
+    ['/v1', '/v1/..%5cadmin'],
+    ['/v1', '/v1/..;/admin'],
+    ['/v1', '/v1/..;x=y/admin'],
+    ['/v1', '/v1/..%3b/admin'],
+    ['/v1', '/v1/..%20/admin'],
+    ['/v1', '/v1/%c0%ae%c0%ae/admin'],
+    ['/v1', '/v1/%00'],
+    ['/v1', '/v1/%zz'],
+    ['/v1', '/v1/%EF%BC%8E%EF%BC%8E/admin'],
+    ['/v1', '/v1/%E2%80%A5/admin'],
+    ['/', '/v1/..%2f'],
+    ['/v1', `/v1/%${'25'.repeat(8)}2e`],
+  ])('%p does not cover %p', (prefix, path) => {
+    expect(policyPathMatches(prefix, path)).toBe(false)
+  })
+})
