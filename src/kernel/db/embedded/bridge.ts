@@ -13,6 +13,7 @@
 import type { PGlite } from '@electric-sql/pglite'
 import type { Socket } from 'bun'
 import { Inbox } from './inbox.ts'
+import type { Upkeep } from './upkeep.ts'
 
 const PROTOCOL_3 = 196_608
 const TLS_REQUEST = 80_877_103
@@ -23,6 +24,9 @@ const NOT_SUPPORTED = Buffer.from('N')
  * prepared statements.
  */
 const RESET = Buffer.concat([message('S'), query('ROLLBACK'), query('DISCARD ALL')])
+
+/** ReadyForQuery outside a transaction. */
+const IDLE = Buffer.from('Z\0\0\0\x05I', 'latin1')
 
 type Session = {
   inbox: Inbox
@@ -41,8 +45,13 @@ export type Health = { isTrusted(): boolean; fail(reason: string): void }
  * @param path of the socket; its directory must be private, since nobody is asked for a password.
  * @returns a function that stops serving.
  */
-export function serveBridge(database: PGlite, path: string, health: Health): () => void {
-  const turns = new Turns(database, health)
+export function serveBridge(
+  database: PGlite,
+  path: string,
+  health: Health,
+  upkeep: Upkeep,
+): () => void {
+  const turns = new Turns(database, health, upkeep)
   const listener = Bun.listen<Session>({
     unix: path,
     socket: {
@@ -75,11 +84,14 @@ class Turns {
   readonly #queue: Client[] = []
   readonly #database: PGlite
   readonly #health: Health
+  readonly #upkeep: Upkeep
   #working = false
+  #idle = true
 
-  constructor(database: PGlite, health: Health) {
+  constructor(database: PGlite, health: Health, upkeep: Upkeep) {
     this.#database = database
     this.#health = health
+    this.#upkeep = upkeep
   }
 
   receive(client: Client): void {
@@ -138,6 +150,7 @@ class Turns {
   async #reset(client: Client): Promise<void> {
     this.#forget(client)
     await this.#execute(RESET)
+    this.#upkeep.beginSession()
   }
 
   async #begin(client: Client, startup: Buffer): Promise<void> {
@@ -155,6 +168,7 @@ class Turns {
       client.end()
       return true
     }
+    if (this.#idle) await this.#upkeep.attend((statement) => this.#execute(query(statement)))
     send(client, await this.#execute(messages))
     return true
   }
@@ -166,8 +180,15 @@ class Turns {
       // A view of PostgreSQL's memory, which it overwrites with the next piece.
       onRawData: (piece) => answer.push(piece.slice()),
     })
+    this.#idle = endsIdle(answer)
     return this.#health.isTrusted() ? answer : []
   }
+}
+
+/** PostgreSQL may flush in the middle of a message: then it only looks busy, once. */
+function endsIdle(answer: Uint8Array[]): boolean {
+  const end = answer.at(-1)?.subarray(-IDLE.length)
+  return end !== undefined && IDLE.equals(end)
 }
 
 function takeMessages(client: Client): Buffer | 'terminate' | null {

@@ -15,8 +15,13 @@ type EmscriptenOptions = Parameters<NodeFS['init']>[1]
 
 /** What the patch needs to know of an Emscripten module that mounts the host's file system. */
 type HostModule = {
-  NODEFS: { stream_ops: { fsync?: (stream: { nfd: number }) => number } }
+  NODEFS: { stream_ops: { open(stream: HostStream): void; fsync?(stream: HostStream): number } }
 }
+
+type HostStream = { nfd: number; node: { name: string } }
+
+/** The name of a segment of the write-ahead log. */
+const SEGMENT = /^[0-9A-F]{24}$/
 
 /** WASI error numbers, as fd_sync returns them. */
 const WASI_EBADF = 8
@@ -26,6 +31,8 @@ const WASI_EIO = 29
 export class DurableFs extends NodeFS {
   /** Successful fsync calls since the database was opened. */
   syncs = 0
+  #segments = 0
+  #segment = ''
   readonly #fail: (reason: string) => void
 
   /**
@@ -36,6 +43,13 @@ export class DurableFs extends NodeFS {
   constructor(directory: string, fail: (reason: string) => void) {
     super(directory)
     this.#fail = fail
+  }
+
+  /** @returns how many segments of the log were begun since the last call. */
+  takeSegments(): number {
+    const taken = this.#segments
+    this.#segments = 0
+    return taken
   }
 
   override async init(database: PGlite, options: EmscriptenOptions) {
@@ -49,7 +63,20 @@ export class DurableFs extends NodeFS {
   }
 
   #patch(host: HostModule): void {
-    host.NODEFS.stream_ops.fsync = (stream) => this.#sync(stream.nfd)
+    const operations = host.NODEFS.stream_ops
+    const { open } = operations
+    operations.open = (stream) => {
+      open(stream)
+      this.#notice(stream.node.name)
+    }
+    operations.fsync = (stream) => this.#sync(stream.nfd)
+  }
+
+  /** PostgreSQL opens a segment when it begins to write it, and keeps it open. */
+  #notice(name: string): void {
+    if (name === this.#segment || !SEGMENT.test(name)) return
+    this.#segment = name
+    this.#segments += 1
   }
 
   #sync(descriptor: number): number {

@@ -3,7 +3,7 @@
  * reaches it. A write that postgres.js acknowledges is on the disk: it survives kill -9, and a power
  * cut as far as the disk tells the truth.
  *
- * There are no background processes: the caller runs `maintenanceStatements` from time to time.
+ * Before the disk is full, writes are refused with SQLSTATE 25006 and reads go on.
  */
 
 import { createHash } from 'node:crypto'
@@ -16,13 +16,10 @@ import { DatabaseThread } from './thread.ts'
 export { DataDirectoryError, type DataDirectoryProblem } from './data_directory.ts'
 
 /**
- * To be run through SQL, one by one and outside a transaction: without CHECKPOINT the log grows
- * for ever (every 5 minutes while there are writes), and nobody else vacuums (every hour).
+ * To be run through SQL, outside a transaction, about every hour: there is no autovacuum. The log
+ * is kept short without help (upkeep.ts).
  */
-export const maintenanceStatements = {
-  checkpoint: 'CHECKPOINT',
-  vacuum: 'VACUUM (ANALYZE)',
-} as const
+export const vacuumStatement = 'VACUUM (ANALYZE)'
 
 export type EmbeddedOptions = {
   dataDir: string

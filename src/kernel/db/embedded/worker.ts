@@ -4,12 +4,14 @@
  * through the bridge.
  */
 
+import { statfsSync } from 'node:fs'
 import { PGlite } from '@electric-sql/pglite'
 import initdbWasm from '@electric-sql/pglite/initdb.wasm' with { type: 'file' }
 import bundle from '@electric-sql/pglite/pglite.data' with { type: 'file' }
 import pgliteWasm from '@electric-sql/pglite/pglite.wasm' with { type: 'file' }
 import { type Health, serveBridge } from './bridge.ts'
 import { DurableFs } from './durable_fs.ts'
+import { Upkeep } from './upkeep.ts'
 import type { Order, Report } from './worker_messages.ts'
 
 /**
@@ -71,7 +73,13 @@ async function open(directory: string, socketPath: string): Promise<Running> {
     fsBundle: Bun.file(bundle),
     onStderr: complain,
   })
-  const stopServing = serveBridge(database, socketPath, health)
+  fs.takeSegments()
+  const upkeep = new Upkeep({
+    now: () => performance.now(),
+    freeBytes: () => freeBytes(directory),
+    takeSegments: () => fs.takeSegments(),
+  })
+  const stopServing = serveBridge(database, socketPath, health, upkeep)
   report({ kind: 'opened' })
   return { database, fs, stopServing }
 }
@@ -80,6 +88,11 @@ async function close(): Promise<void> {
   running?.stopServing()
   if (trusted) await running?.database.close()
   report({ kind: 'closed' })
+}
+
+function freeBytes(directory: string): number {
+  const { bavail, bsize } = statfsSync(directory)
+  return bavail * bsize
 }
 
 async function compile(path: string): Promise<WebAssembly.Module> {

@@ -1,0 +1,68 @@
+/**
+ * Does what PostgreSQL's background processes would do and PGlite has not: checkpoints, so that the
+ * log does not grow without bound; and, before the disk is full, a refusal of writes. PostgreSQL
+ * that cannot write its log aborts, and then nothing could be read either.
+ */
+
+/** Four segments of 16 MiB: `max_wal_size`, which nobody else looks at. */
+const SEGMENTS_PER_CHECKPOINT = 4
+/** Enough for the log of what is under way, a checkpoint, and a shutdown. */
+const RESERVE_BYTES = 96 * 1024 * 1024
+/** Writes are accepted again only well above the reserve, so that the state does not flap. */
+const RELIEF_BYTES = RESERVE_BYTES + 32 * 1024 * 1024
+const LOOK_EVERY_MS = 250
+
+export type Surroundings = {
+  /** Milliseconds of a clock that never goes back. */
+  now(): number
+  /** What an ordinary user may still write on the disk of the data directory. */
+  freeBytes(): number
+  /** Segments of the log begun since the last call. */
+  takeSegments(): number
+}
+
+export type Execute = (statement: string) => Promise<unknown>
+
+export class Upkeep {
+  readonly #surroundings: Surroundings
+  #segments = 0
+  #lookedAt = Number.NEGATIVE_INFINITY
+  #isReadOnly = false
+
+  constructor(surroundings: Surroundings) {
+    this.#surroundings = surroundings
+  }
+
+  /**
+   * To be called between transactions, before the next statement.
+   * After a refusal, writes fail with SQLSTATE 25006 (read_only_sql_transaction).
+   */
+  async attend(execute: Execute): Promise<void> {
+    this.#segments += this.#surroundings.takeSegments()
+    if (this.#segments >= SEGMENTS_PER_CHECKPOINT) await this.#checkpoint(execute)
+    const now = this.#surroundings.now()
+    if (now - this.#lookedAt < LOOK_EVERY_MS) return
+    this.#lookedAt = now
+    await this.#guardDisk(execute)
+  }
+
+  /** A new session starts with the defaults. */
+  beginSession(): void {
+    this.#isReadOnly = false
+    this.#lookedAt = Number.NEGATIVE_INFINITY
+  }
+
+  async #checkpoint(execute: Execute): Promise<void> {
+    this.#segments = 0
+    await execute('CHECKPOINT')
+  }
+
+  async #guardDisk(execute: Execute): Promise<void> {
+    const free = this.#surroundings.freeBytes()
+    const isReadOnly = free < (this.#isReadOnly ? RELIEF_BYTES : RESERVE_BYTES)
+    if (isReadOnly === this.#isReadOnly) return
+    this.#isReadOnly = isReadOnly
+    if (isReadOnly) await this.#checkpoint(execute)
+    await execute(`SET default_transaction_read_only = ${isReadOnly ? 'on' : 'off'}`)
+  }
+}
