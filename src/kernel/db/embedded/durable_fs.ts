@@ -34,15 +34,18 @@ export class DurableFs extends NodeFS {
   #segments = 0
   #segment = ''
   readonly #fail: (reason: string) => void
+  readonly #sync: (descriptor: number) => void
 
   /**
    * @param directory PostgreSQL's data directory.
-   * @param fail called at most a few times, synchronously, when the database can no longer be
-   *   trusted: a sync failed, or PostgreSQL aborted or left its main loop.
+   * @param fail called synchronously, perhaps more than once, when the database can no longer be
+   *   trusted: a sync failed, or PostgreSQL aborted.
+   * @param sync makes what was written through a file descriptor durable, or throws.
    */
-  constructor(directory: string, fail: (reason: string) => void) {
+  constructor(directory: string, fail: (reason: string) => void, sync = fsyncSync) {
     super(directory)
     this.#fail = fail
+    this.#sync = sync
   }
 
   /** @returns how many segments of the log were begun since the last call. */
@@ -69,7 +72,7 @@ export class DurableFs extends NodeFS {
       open(stream)
       this.#notice(stream.node.name)
     }
-    operations.fsync = (stream) => this.#sync(stream.nfd)
+    operations.fsync = (stream) => this.#makeDurable(stream.nfd)
   }
 
   /** PostgreSQL opens a segment when it begins to write it, and keeps it open. */
@@ -79,9 +82,10 @@ export class DurableFs extends NodeFS {
     this.#segments += 1
   }
 
-  #sync(descriptor: number): number {
+  /** @returns a WASI error number, 0 for none. */
+  #makeDurable(descriptor: number): number {
     try {
-      fsyncSync(descriptor)
+      this.#sync(descriptor)
       this.syncs += 1
       return 0
     } catch (error) {
