@@ -80,6 +80,7 @@ const HOSTILE_BODIES: [name: string, secret: string, body: string][] = [
   ['a prefix without end', `${'a'.repeat(4000)}b`, 'a'.repeat(200_000)],
   ['a periodic prefix', `${'ab'.repeat(2000)}c`, 'ab'.repeat(100_000)],
   ['the needle without end', 'a'.repeat(4000), 'a'.repeat(200_000)],
+  ['the escaped needle without end', 'a'.repeat(4000), '%61'.repeat(70_000)],
   ['an escaped prefix', `${'a'.repeat(4000)}b`, '%61'.repeat(70_000)],
   ['escaped percent signs', `${'%25'.repeat(1500)}x`, '%25'.repeat(70_000)],
   ['twice escaped percent signs', `${'%25'.repeat(1500)}x`, '%2525'.repeat(40_000)],

@@ -126,6 +126,12 @@ describe('where readings and credentials meet', () => {
     ['two side by side', '<abcdefgh>', ['abcd', 'efgh'], '<[REDACTED][REDACTED]>'],
     ['one that overlaps itself', '<ababababa>', ['ababa'], '<[REDACTED]>'],
     ['one upon another', '<aaaaaaaaaaaab>', ['aaaab'], '<aaaaaaaa[REDACTED]>'],
+    [
+      'one at the end of a long escaped run',
+      `${'%61'.repeat(500)}b`,
+      ['aaab'],
+      `${'%61'.repeat(497)}[REDACTED]`,
+    ],
     ['the very end', 'x hunter2', ['hunter2'], 'x [REDACTED]'],
     ['an incomplete end', 'x hunter', ['hunter2'], 'x hunter'],
     ['an escape cut off at the end', 'hunter%3', ['hunter2'], 'hunter%3'],
