@@ -149,6 +149,13 @@ describe('where readings and credentials meet', () => {
     expect(redact(text, values)).toBe(expected)
   })
 
+  test('the start is exact however long the escaped run before it', () => {
+    for (let run = 4; run < 300; run++) {
+      const text = `${'%61'.repeat(run)}b`
+      expect(redact(text, ['aaab'])).toBe(`${'%61'.repeat(run - 3)}${REDACTED}`)
+    }
+  })
+
   test('bytes that are not text are found and left alone like any other', () => {
     const value = Uint8Array.of(0xff, 0x00, 0xfe, 0x80, 0xc3)
     const body = Uint8Array.of(1, 0xff, ...value, 0xff, 0x00)
