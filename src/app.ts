@@ -16,6 +16,7 @@ import { networkNamer } from './kernel/network.ts'
 import { RateLimiter } from './kernel/rate.ts'
 import { type Route, type Services, serve } from './kernel/serve.ts'
 import type { SliceServices } from './kernel/slice.ts'
+import { secretRoutes } from './secrets/index.ts'
 
 export type App = {
   connection: Connection
@@ -86,7 +87,7 @@ async function listen(
 
 /** All routes of the control plane; also what the role matrix and the documentation walk. */
 export function controlPlaneRoutes(services: SliceServices): Route[] {
-  return [...healthRoutes(services, () => {})]
+  return [...healthRoutes(services, () => {}), ...secretRoutes(services)]
 }
 
 export function resolverRoutes(services: SliceServices): Route[] {

@@ -1,0 +1,154 @@
+/** Secrets: what clients sealed, by project, environment and key (docs/protocol.md, "Secrets"). */
+import { z } from 'zod'
+import { defineEndpoint } from '../kernel/endpoint.ts'
+import { policy } from '../kernel/policy.ts'
+import { base64, environmentName, pagination, timestamp, uuid } from '../kernel/validate.ts'
+
+export const MAX_ENTRIES = 500
+/** Decoded; a value of 64 KiB fits in every sealing that we know of. */
+const MAX_VALUE_BYTES = 98_304
+const BODY_LIMIT = 4_194_304
+
+const path = '/api/secrets/{project_id}/'
+const RESERVED = new Set(['__proto__', 'constructor', 'prototype'])
+
+export const secretKey = z
+  .string()
+  .regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/)
+  .refine((key) => !RESERVED.has(key), 'is a reserved name')
+
+/** A client's ciphertext. The server reads nothing of it but the epoch, where there is one. */
+const value = base64(MAX_VALUE_BYTES).refine((text) => text !== '', 'must not be empty')
+
+/** A policy as it is stored: the ciphertext says whether it is its author's (section 3.3). */
+const storedPolicy = z.unknown().meta({ description: 'exactly as it was sent; null for none' })
+
+const entries = z
+  .union([
+    z
+      .array(z.strictObject({ key: secretKey, value, policy: policy.default(null) }))
+      .meta({ minItems: 1, maxItems: MAX_ENTRIES })
+      .transform((list) => list.map((entry, index) => ({ ...entry, path: `secrets.${index}` }))),
+    z
+      .record(secretKey, value)
+      .meta({ minProperties: 1, maxProperties: MAX_ENTRIES })
+      .transform((record) =>
+        Object.entries(record).map(([key, sealed]) => ({
+          key,
+          value: sealed,
+          policy: null,
+          path: `secrets.${key}`,
+        })),
+      ),
+  ])
+  .superRefine((list, context) => {
+    if (list.length < 1 || list.length > MAX_ENTRIES) {
+      context.addIssue({ code: 'custom', message: `must have 1 to ${MAX_ENTRIES} entries` })
+    }
+    const seen = new Set<string>()
+    for (const [index, { key }] of list.entries()) {
+      if (seen.has(key)) {
+        context.addIssue({ code: 'custom', path: [index, 'key'], message: 'is given twice' })
+      }
+      seen.add(key)
+    }
+  })
+
+const inProject = z.object({ project_id: uuid })
+const ofSecret = z.object({ project_id: uuid, key: secretKey })
+const environment = environmentName.default('development')
+const inEnvironment = z.strictObject({ environment })
+
+const secret = z.object({
+  id: uuid,
+  key: z.string(),
+  environment: z.string(),
+  value: z.string(),
+  policy: storedPolicy,
+  version: z.number().int(),
+  created_at: timestamp,
+  updated_at: timestamp,
+})
+
+export const upsertSecrets = defineEndpoint({
+  name: 'secrets.upsert',
+  summary: 'Create or replace secrets, all or none',
+  method: 'POST',
+  path: '/api/secrets/',
+  access: { kind: 'member', permission: 'secret.write', tenant: 'body.project_id' },
+  body: z.strictObject({ project_id: uuid, environment, secrets: entries }),
+  bodyLimit: BODY_LIMIT,
+  result: z.object({ created: z.number().int(), updated: z.number().int() }),
+  success: 'either',
+  faults: ['epoch_conflict', 'conflict'],
+})
+
+export const listSecrets = defineEndpoint({
+  name: 'secrets.list',
+  summary: 'List the secrets of an environment; include=value adds the ciphertexts',
+  method: 'GET',
+  path,
+  access: { kind: 'member', permission: 'secret.read', tenant: 'path.project_id' },
+  params: inProject,
+  query: pagination.extend({ environment, include: z.literal('value').optional() }),
+  result: z.array(secret.extend({ value: z.string().optional() })),
+  paged: true,
+  faults: ['unreadable_secret'],
+})
+
+export const getSecret = defineEndpoint({
+  name: 'secrets.get',
+  summary: 'Get one secret with its ciphertext',
+  method: 'GET',
+  path: `${path}{key}/`,
+  access: { kind: 'member', permission: 'secret.read', tenant: 'path.project_id' },
+  params: ofSecret,
+  query: inEnvironment,
+  result: secret,
+  faults: ['unreadable_secret'],
+})
+
+export const deleteSecret = defineEndpoint({
+  name: 'secrets.delete',
+  summary: 'Delete a secret with all its versions',
+  method: 'DELETE',
+  path: `${path}{key}/`,
+  access: { kind: 'member', permission: 'secret.write', tenant: 'path.project_id' },
+  params: ofSecret,
+  query: inEnvironment,
+  faults: ['conflict'],
+})
+
+export const listVersions = defineEndpoint({
+  name: 'secrets.versions',
+  summary: 'List the versions that are kept of a secret, newest first',
+  method: 'GET',
+  path: `${path}{key}/versions/`,
+  access: { kind: 'member', permission: 'secret.read', tenant: 'path.project_id' },
+  params: ofSecret,
+  query: pagination.extend({ environment, include: z.literal('value').optional() }),
+  result: z.array(
+    z.object({
+      version: z.number().int(),
+      value: z.string().optional(),
+      policy: storedPolicy,
+      created_by_email: z.string().nullable(),
+      created_at: timestamp,
+    }),
+  ),
+  paged: true,
+  faults: ['unreadable_secret'],
+})
+
+export const rollBackSecret = defineEndpoint({
+  name: 'secrets.rollback',
+  summary: 'Make an earlier version, with its policy, the newest one',
+  method: 'POST',
+  path: `${path}{key}/rollback/`,
+  access: { kind: 'member', permission: 'secret.write', tenant: 'path.project_id' },
+  params: ofSecret,
+  query: inEnvironment,
+  body: z.strictObject({ version: z.number().int().min(1).max(2_147_483_647) }),
+  result: secret,
+  faults: ['epoch_conflict', 'unreadable_secret', 'conflict'],
+})

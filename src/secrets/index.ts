@@ -1,0 +1,115 @@
+/** Secrets: stored as clients sealed them, under the outer layer, and never opened further here. */
+import { recordChanges } from '../audit/record.ts'
+import { toBase64 } from '../kernel/crypto/encoding.ts'
+import { lockWorkspace } from '../kernel/db/workspace_lock.ts'
+import { Fault } from '../kernel/fault.ts'
+import { openPager } from '../kernel/page.ts'
+import { created } from '../kernel/reply.ts'
+import { type Route, route } from '../kernel/serve.ts'
+import type { SliceServices } from '../kernel/slice.ts'
+import {
+  deleteSecret,
+  getSecret,
+  listSecrets,
+  listVersions,
+  rollBackSecret,
+  upsertSecrets,
+} from './contract.ts'
+import { deleteRow, selectSecret, selectSecrets, selectVersions } from './queries.ts'
+import { openOuter, openVersion, readValues, unreadable } from './sealed.ts'
+import { rollBack, upsert } from './write.ts'
+
+export { openOuter } from './sealed.ts'
+
+export function secretRoutes(services: SliceServices): Route[] {
+  return [...collectionRoutes(services), ...itemRoutes(services), ...versionRoutes(services)]
+}
+
+function collectionRoutes({ outer, config }: SliceServices): Route[] {
+  const pager = openPager(config)
+  return [
+    route(upsertSecrets, async ({ tx, grant, body }) => {
+      const { environment, secrets: entries } = body
+      const counts = await upsert(tx, grant, outer, { environment, entries })
+      return counts.created > 0 ? created(counts) : counts
+    }),
+    route(listSecrets, async ({ tx, grant, query }) => {
+      const { projectId, workspaceId } = grant
+      const { environment, include, limit, cursor } = query
+      const list = `secrets ${projectId} ${environment}`
+      const [after] = pager.start(list, cursor) ?? []
+      const withValue = include === 'value'
+      const rows = await selectSecrets(tx, grant, environment, { after, limit, withValue })
+      // The row beyond the page only tells that there is a next one: it stays unopened.
+      const values = await readValues(
+        rows.slice(0, limit),
+        ({ key }) => key,
+        ({ key }, value) => openOuter(outer, workspaceId, { projectId, environment, key, value }),
+      )
+      return pager.cut(
+        list,
+        rows,
+        limit,
+        (row) => [row.key],
+        (row) => ({ ...row, value: values.get(row) }),
+      )
+    }),
+  ]
+}
+
+function itemRoutes({ outer }: SliceServices): Route[] {
+  return [
+    route(getSecret, async ({ tx, grant, params: { key }, query: { environment } }) => {
+      const { projectId, workspaceId } = grant
+      const secret = await selectSecret(tx, grant, environment, key)
+      if (!secret) throw new Fault('not_found')
+      const row = { projectId, environment, key, value: secret.sealed }
+      const ciphertext = await openOuter(outer, workspaceId, row)
+      if (!ciphertext) throw unreadable(key)
+      return { ...secret, value: toBase64(ciphertext) }
+    }),
+    route(deleteSecret, async ({ tx, grant, params: { key }, query: { environment } }) => {
+      const { projectId } = grant
+      await lockWorkspace(tx, grant)
+      const id = await deleteRow(tx, grant, environment, key)
+      if (id === null) throw new Fault('not_found')
+      const resource = { type: 'secret', id, name: key }
+      await recordChanges(tx, grant, [
+        { action: 'secret.deleted', resource, projectId, environment },
+      ])
+      return undefined
+    }),
+  ]
+}
+
+function versionRoutes({ outer, config }: SliceServices): Route[] {
+  const pager = openPager(config)
+  return [
+    route(listVersions, async ({ tx, grant, params: { key }, query }) => {
+      const { projectId, workspaceId } = grant
+      const { environment, include, limit, cursor } = query
+      const secret = await selectSecret(tx, grant, environment, key)
+      if (!secret) throw new Fault('not_found')
+      const list = `secrets.versions ${secret.id}`
+      const [after] = pager.start(list, cursor) ?? []
+      const withValue = include === 'value'
+      const rows = await selectVersions(tx, grant, secret.id, { after, limit, withValue })
+      const values = await readValues(
+        rows.slice(0, limit),
+        () => key,
+        ({ version }, value) =>
+          openVersion(outer, workspaceId, { projectId, environment, key, version, value }),
+      )
+      return pager.cut(
+        list,
+        rows,
+        limit,
+        (row) => [String(row.version)],
+        (row) => ({ ...row, value: values.get(row) }),
+      )
+    }),
+    route(rollBackSecret, ({ tx, grant, params, query, body }) =>
+      rollBack(tx, grant, outer, { ...params, ...query, ...body }),
+    ),
+  ]
+}

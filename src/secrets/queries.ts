@@ -1,0 +1,210 @@
+/** The secrets' rows. Every statement names the project of its grant; writers need a write grant. */
+import { and, asc, desc, eq, gt, inArray, lt, sql } from 'drizzle-orm'
+import type { Transaction } from '../kernel/db/open.ts'
+import { projects, secrets, secretVersions, users } from '../kernel/db/schema/index.ts'
+import type { ProjectGrant } from '../kernel/grant.ts'
+
+export const VERSIONS_KEPT = 10
+
+type Read = ProjectGrant<'secret.read' | 'secret.write'>
+type Write = ProjectGrant<'secret.write'>
+type Page = { after: string | undefined; limit: number; withValue: boolean }
+
+/** What is shown of a secret besides its value. */
+const shown = {
+  id: secrets.id,
+  key: secrets.key,
+  environment: secrets.environment,
+  policy: secrets.policy,
+  version: secrets.version,
+  created_at: secrets.createdAt,
+  updated_at: secrets.updatedAt,
+}
+
+/** Blobs are large: a list reads them only when it shows them. */
+const nothing = sql<null>`null`
+
+/** One row more than the page holds, by key. */
+export function selectSecrets(
+  tx: Transaction,
+  grant: Read,
+  environment: string,
+  { after, limit, withValue }: Page,
+) {
+  return tx
+    .select({ ...shown, sealed: withValue ? secrets.value : nothing })
+    .from(secrets)
+    .where(
+      and(
+        inEnvironment(grant, environment),
+        after === undefined ? undefined : gt(secrets.key, after),
+      ),
+    )
+    .orderBy(asc(secrets.key))
+    .limit(limit + 1)
+}
+
+export async function selectSecret(tx: Transaction, grant: Read, environment: string, key: string) {
+  const [found] = await tx
+    .select({ ...shown, sealed: secrets.value })
+    .from(secrets)
+    .where(and(inEnvironment(grant, environment), eq(secrets.key, key)))
+  return found ?? null
+}
+
+/**
+ * The versions of those keys that exist, with the project held against its deletion: a foreign key
+ * would notice that only while the rows are written, and could not say what happened. Answers
+ * `null` when the project is gone. The workspace must be locked.
+ */
+export async function selectCurrentVersions(
+  tx: Transaction,
+  grant: Write,
+  environment: string,
+  keys: readonly string[],
+): Promise<Map<string, number> | null> {
+  const rows = await tx
+    .select({ key: secrets.key, version: secrets.version })
+    .from(projects)
+    .leftJoin(
+      secrets,
+      and(
+        eq(secrets.projectId, projects.id),
+        eq(secrets.environment, environment),
+        inArray(secrets.key, [...keys]),
+      ),
+    )
+    .where(and(eq(projects.id, grant.projectId), eq(projects.workspaceId, grant.workspaceId)))
+    .for('key share', { of: projects })
+  if (rows.length === 0) return null
+  return new Map(
+    rows.flatMap(({ key, version }) => (key === null || version === null ? [] : [[key, version]])),
+  )
+}
+
+/** A secret as it is to be stored: both blobs sealed, the version decided. */
+export type NextSecret = {
+  key: string
+  version: number
+  policy: unknown
+  value: Uint8Array
+  versionValue: Uint8Array
+}
+
+/** Writes the rows and their versions, and drops versions beyond the last ten. */
+export async function writeSecrets(
+  tx: Transaction,
+  grant: Write,
+  environment: string,
+  list: readonly NextSecret[],
+) {
+  const written = await tx
+    .insert(secrets)
+    .values(
+      list.map(({ versionValue: _, ...secret }) => ({
+        ...secret,
+        workspaceId: grant.workspaceId,
+        projectId: grant.projectId,
+        environment,
+      })),
+    )
+    .onConflictDoUpdate({
+      target: [secrets.projectId, secrets.environment, secrets.key],
+      set: {
+        value: sql`excluded.value`,
+        policy: sql`excluded.policy`,
+        version: sql`excluded.version`,
+        updatedAt: sql`now()`,
+      },
+    })
+    .returning(shown)
+  const idOf = new Map(written.map(({ key, id }) => [key, id]))
+  await tx.insert(secretVersions).values(
+    list.map(({ key, version, policy, versionValue }) => ({
+      secretId: idOf.get(key) ?? '',
+      version,
+      policy,
+      value: versionValue,
+      createdBy: grant.userId,
+    })),
+  )
+  const crowded = list.filter(({ version }) => version > VERSIONS_KEPT)
+  await pruneVersions(
+    tx,
+    crowded.map(({ key }) => idOf.get(key) ?? ''),
+  )
+  return written
+}
+
+async function pruneVersions(tx: Transaction, secretIds: readonly string[]): Promise<void> {
+  if (secretIds.length === 0) return
+  await tx.delete(secretVersions).where(
+    and(
+      inArray(secretVersions.secretId, [...secretIds]),
+      sql`${secretVersions.version} <= (
+        select ${secrets.version} from ${secrets} where ${secrets.id} = ${secretVersions.secretId}
+      ) - ${sql.raw(String(VERSIONS_KEPT))}`,
+    ),
+  )
+}
+
+/** The id of what was deleted, or `null`. Versions go with their secret. */
+export async function deleteRow(tx: Transaction, grant: Write, environment: string, key: string) {
+  const [deleted] = await tx
+    .delete(secrets)
+    .where(and(inEnvironment(grant, environment), eq(secrets.key, key)))
+    .returning({ id: secrets.id })
+  return deleted?.id ?? null
+}
+
+/** One row more than the page holds, newest first. */
+export function selectVersions(
+  tx: Transaction,
+  _grant: Read,
+  secretId: string,
+  { after, limit, withValue }: Page,
+) {
+  return tx
+    .select({
+      version: secretVersions.version,
+      sealed: withValue ? secretVersions.value : nothing,
+      policy: secretVersions.policy,
+      created_by_email: users.email,
+      created_at: secretVersions.createdAt,
+    })
+    .from(secretVersions)
+    .leftJoin(users, eq(users.id, secretVersions.createdBy))
+    .where(
+      and(
+        eq(secretVersions.secretId, secretId),
+        after === undefined ? undefined : lt(secretVersions.version, Number(after)),
+      ),
+    )
+    .orderBy(desc(secretVersions.version))
+    .limit(limit + 1)
+}
+
+export async function selectVersion(
+  tx: Transaction,
+  _grant: Read,
+  secretId: string,
+  version: number,
+) {
+  const [found] = await tx
+    .select({
+      version: secretVersions.version,
+      sealed: secretVersions.value,
+      policy: secretVersions.policy,
+    })
+    .from(secretVersions)
+    .where(and(eq(secretVersions.secretId, secretId), eq(secretVersions.version, version)))
+  return found ?? null
+}
+
+function inEnvironment(grant: Read, environment: string) {
+  return and(
+    eq(secrets.workspaceId, grant.workspaceId),
+    eq(secrets.projectId, grant.projectId),
+    eq(secrets.environment, environment),
+  )
+}

@@ -1,0 +1,86 @@
+/**
+ * The outer layer around stored values (docs/protocol.md, section 3.4): each blob is bound to its
+ * workspace, project, environment and key, and an old version to its number, so that a blob moved
+ * to another row does not open.
+ */
+import { toBase64 } from '../kernel/crypto/encoding.ts'
+import type { OuterLayer, OuterPart } from '../kernel/crypto/outer_layer.ts'
+import { Fault } from '../kernel/fault.ts'
+
+/** Where a stored value lives; of an old version, `version` too. */
+export type SecretRow = { projectId: string; environment: string; key: string }
+export type VersionRow = SecretRow & { version: number }
+
+/** The client's ciphertext of a stored secret, or `null` for a blob that does not belong there. */
+export function openOuter(
+  outer: OuterLayer,
+  workspaceId: string,
+  row: SecretRow & { value: Uint8Array },
+): Promise<Uint8Array | null> {
+  return outer.open('secrets.value', workspaceId, identity(row), row.value)
+}
+
+export function sealOuter(
+  outer: OuterLayer,
+  workspaceId: string,
+  row: SecretRow,
+  ciphertext: Uint8Array,
+): Promise<Uint8Array> {
+  return outer.seal('secrets.value', workspaceId, identity(row), ciphertext)
+}
+
+/** The same for a row of the versions. */
+export function openVersion(
+  outer: OuterLayer,
+  workspaceId: string,
+  row: VersionRow & { value: Uint8Array },
+): Promise<Uint8Array | null> {
+  return outer.open('secret_versions.value', workspaceId, versionIdentity(row), row.value)
+}
+
+export function sealVersion(
+  outer: OuterLayer,
+  workspaceId: string,
+  row: VersionRow,
+  ciphertext: Uint8Array,
+): Promise<Uint8Array> {
+  return outer.seal('secret_versions.value', workspaceId, versionIdentity(row), ciphertext)
+}
+
+/**
+ * The values of a page as they go on the wire, by row; rows that were read without their blob have
+ * none.
+ *
+ * @throws Fault `unreadable_secret` naming the key
+ */
+export async function readValues<Row extends { sealed: Uint8Array | null }>(
+  rows: readonly Row[],
+  keyOf: (row: Row) => string,
+  open: (row: Row, sealed: Uint8Array) => Promise<Uint8Array | null>,
+): Promise<Map<Row, string>> {
+  const values = new Map<Row, string>()
+  await Promise.all(
+    rows.map(async (row) => {
+      if (row.sealed === null) return
+      const ciphertext = await open(row, row.sealed)
+      if (!ciphertext) throw unreadable(keyOf(row))
+      values.set(row, toBase64(ciphertext))
+    }),
+  )
+  return values
+}
+
+/** The refusal of a blob that does not open; it names the secret and nothing else. */
+export function unreadable(key: string): Fault {
+  return new Fault('unreadable_secret', {
+    fields: [{ path: key, message: 'was altered or moved in the database' }],
+  })
+}
+
+function identity({ projectId, environment, key }: SecretRow): OuterPart[] {
+  return [{ uuid: projectId }, { text: environment }, { text: key }]
+}
+
+function versionIdentity(row: VersionRow): OuterPart[] {
+  return [...identity(row), { u32: row.version }]
+}
