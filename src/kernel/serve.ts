@@ -110,7 +110,7 @@ export function serve(services: Services): Listener {
     app.all(
       pattern,
       ({ request, params, server }) =>
-        answer(services, routes, request, Object.values(params ?? {}), peerOf(server, request)),
+        answer(services, routes, request, inPathOrder(params ?? {}), peerOf(server, request)),
       { parse: 'none' },
     )
   }
@@ -141,6 +141,11 @@ function byPattern(routes: readonly Route[]): Map<string, Route[]> {
     patterns.set(pattern, [...(patterns.get(pattern) ?? []), candidate])
   }
   return patterns
+}
+
+/** The router finds values from the end of the path; their names are those of `byPattern`. */
+function inPathOrder(params: Record<string, string>): string[] {
+  return Object.keys(params).map((_, position) => params[`p${position}`] ?? '')
 }
 
 /** Gives the router's values, in their order in the path, the names of the contract. */

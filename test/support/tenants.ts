@@ -68,7 +68,7 @@ async function seedPerson(db: TestApp['connection']['db']): Promise<SeededPerson
     email,
     passwordHash: 'never compared here',
     keySalt: '',
-    kdf: {},
+    kdf: { algorithm: 'argon2id', memory_kib: 65_536, iterations: 3, parallelism: 4 },
     publicKey: new Uint8Array(32),
     encryptedPrivateKey: new Uint8Array(64),
   })
