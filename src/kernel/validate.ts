@@ -38,10 +38,14 @@ function describe(issue: z.core.$ZodIssue): FieldFault[] {
   return [{ path: pathOf(issue.path), message: complaintOf(issue) }]
 }
 
-/** Of a union's branches, the complaints of the one that came furthest. */
+/** Of a union's branches, the complaints of the one that came furthest, or knows most of the fields. */
 function closest(issue: z.core.$ZodIssueInvalidUnion): z.core.$ZodIssue[] {
   const depth = (branch: z.core.$ZodIssue[]) => Math.max(...branch.map(({ path }) => path.length))
-  const [first = [], ...others] = [...issue.errors].sort((a, b) => depth(b) - depth(a))
+  const foreign = (branch: z.core.$ZodIssue[]) =>
+    branch.flatMap((inner) => (inner.code === 'unrecognized_keys' ? inner.keys : [])).length
+  const [first = [], ...others] = [...issue.errors].sort(
+    (a, b) => depth(b) - depth(a) || foreign(a) - foreign(b),
+  )
   return first.length > 0
     ? first
     : (others[0] ?? [{ ...issue, code: 'custom', message: 'is not valid' }])
@@ -113,6 +117,12 @@ export function line(max: number, min = 1) {
     .refine((text) => !UNFIT.test(text), 'must not contain control characters')
     .refine((text) => min === 0 || text.trim() !== '', 'must not be blank')
 }
+
+/** RFC 5321, section 4.5.3.1.3: a path has 256 octets, two of them angle brackets. */
+const MAX_EMAIL = 254
+
+/** An address, kept and compared in lower case. */
+export const email = z.string().max(MAX_EMAIL, { abort: true }).toLowerCase().pipe(z.email())
 
 /** Canonical base64 with padding (RFC 4648, section 4) of at most `maxBytes` decoded bytes. */
 export function base64(maxBytes: number, exactBytes?: number): z.ZodType<string, string> {
