@@ -15,16 +15,16 @@ import { permits } from './roles.ts'
 type Db = Database | Transaction
 
 /** @throws Fault `not_found`, `forbidden`, `validation_error` when no workspace is active */
-export async function authorise(
+export async function authorise<P extends Permission>(
   db: Db,
   caller: Caller,
-  permission: Permission,
+  permission: P,
   resource: ResourceRef,
-): Promise<Grant> {
+): Promise<Grant<P>> {
   const grant = await findGrant(db, caller, resource)
   if (!grant) throw new Fault('not_found')
   if (!permits(grant.role, permission)) throw new Fault('forbidden')
-  return grant
+  return grant as Grant<P>
 }
 
 async function findGrant(db: Db, caller: Caller, resource: ResourceRef): Promise<Grant | null> {

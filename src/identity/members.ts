@@ -1,0 +1,191 @@
+/**
+ * Invitations. One function serves the members' endpoint, the making of a workspace and the invitation
+ * through a project, so that all of them obey the same rules. The inviter's client has sealed the
+ * workspace key for each invitee; the server only stores the envelopes.
+ */
+import { and, eq, inArray, sql } from 'drizzle-orm'
+import { z } from 'zod'
+import type { OuterLayer } from '../kernel/crypto/outer_layer.ts'
+import type { Transaction } from '../kernel/db/open.ts'
+import { memberships, users } from '../kernel/db/schema/index.ts'
+import { lockWorkspace } from '../kernel/db/workspace_lock.ts'
+import { Fault } from '../kernel/fault.ts'
+import { type Grant, type Role, roles } from '../kernel/grant.ts'
+import { email } from '../kernel/validate.ts'
+import { mayChangeMember } from './member_rules.ts'
+import { encryptedWorkspaceKey, sealEnvelope } from './workspaces.ts'
+
+const MAX_INVITES = 100
+
+const invite = z.strictObject({
+  email,
+  role: z.enum(roles),
+  encrypted_workspace_key: encryptedWorkspaceKey,
+})
+
+/** A batch in which nobody is named twice. */
+export const invites = z
+  .array(invite)
+  .min(1)
+  .max(MAX_INVITES)
+  .superRefine((entries, context) => refuseRepeats(entries, context))
+
+/** The epoch that the envelopes are for; when given it must be the current one. */
+const epoch = z.number().int().min(1).optional()
+
+export const inviteBody = z.union([
+  z.strictObject({ invites, epoch }),
+  invite
+    .extend({ epoch })
+    .transform(({ epoch, ...single }) => ({ invites: [single], ...(epoch && { epoch }) })),
+])
+
+export const inviteStatuses = ['invited', 'already_member', 'user_not_found'] as const
+
+export const inviteResult = z.object({ email: z.string(), status: z.enum(inviteStatuses) })
+
+export type Invite = z.output<typeof invite>
+export type InviteOutcome = {
+  userId: string | null
+  email: string
+  status: (typeof inviteStatuses)[number]
+  /** What the person is, or will be on accepting. */
+  role: Role | null
+}
+
+function refuseRepeats(entries: readonly Invite[], context: z.RefinementCtx): void {
+  const seen = new Set<string>()
+  for (const [index, { email }] of entries.entries()) {
+    if (seen.has(email))
+      context.addIssue({ code: 'custom', path: [index, 'email'], message: 'is given twice' })
+    seen.add(email)
+  }
+}
+
+/**
+ * Invites people who have an account and are not members; a pending invitation is replaced. Answers
+ * in the order given; the caller records `invitationChanges`.
+ *
+ * @throws Fault `forbidden` for the whole batch when one entry is not the caller's to give,
+ *   `epoch_conflict`
+ */
+export async function inviteMembers(
+  tx: Transaction,
+  outer: OuterLayer,
+  grant: Grant<'member.manage'>,
+  { invites, epoch }: { invites: readonly Invite[]; epoch?: number | undefined },
+): Promise<InviteOutcome[]> {
+  const workspace = await lockWorkspace(tx, grant)
+  if (epoch !== undefined && epoch !== workspace.epoch) throw new Fault('epoch_conflict')
+  const people = await findPeople(
+    tx,
+    grant,
+    invites.map((entry) => entry.email),
+  )
+  const judged = invites.map((entry) => ({ entry, person: people.get(entry.email) ?? null }))
+  for (const { entry, person } of judged) requireMayInvite(grant, entry, person)
+  const invited = judged.flatMap(({ entry, person }) =>
+    person && person.status !== 'active' ? [{ entry, person }] : [],
+  )
+  await upsertInvitations(tx, outer, grant, invited)
+  return judged.map(({ entry, person }) => outcomeOf(entry, person))
+}
+
+/** What the caller of `inviteMembers` records with its outcomes. */
+export function invitationChanges(outcomes: readonly InviteOutcome[]) {
+  return outcomes
+    .filter(({ status }) => status === 'invited')
+    .map(({ userId, email }) => ({
+      action: 'member.invited' as const,
+      resource: { type: 'member', id: userId, name: email },
+    }))
+}
+
+/** The roles in which people of the workspace act already, by address; invitations do not count. */
+export async function activeRoles(
+  tx: Transaction,
+  grant: Grant,
+  emails: readonly string[],
+): Promise<Map<string, Role>> {
+  const people = await findPeople(tx, grant, emails)
+  return new Map(
+    [...people.values()].flatMap(({ email, status, role }) =>
+      status === 'active' && role ? [[email, role]] : [],
+    ),
+  )
+}
+
+type Person = {
+  userId: string
+  email: string
+  role: Role | null
+  status: 'active' | 'invited' | null
+}
+
+async function findPeople(
+  tx: Transaction,
+  grant: Grant,
+  emails: readonly string[],
+): Promise<Map<string, Person>> {
+  if (emails.length === 0) return new Map()
+  const found = await tx
+    .select({
+      userId: users.id,
+      email: users.email,
+      role: memberships.role,
+      status: memberships.status,
+    })
+    .from(users)
+    .leftJoin(
+      memberships,
+      and(eq(memberships.userId, users.id), eq(memberships.workspaceId, grant.workspaceId)),
+    )
+    .where(inArray(users.email, [...emails]))
+  return new Map(found.map((person) => [person.email, person]))
+}
+
+function requireMayInvite(grant: Grant, { role }: Invite, person: Person | null): void {
+  const pending = person?.status === 'invited' ? person.role : null
+  if (!mayChangeMember(grant.role, { kind: 'invite', role, pending })) throw new Fault('forbidden')
+}
+
+async function upsertInvitations(
+  tx: Transaction,
+  outer: OuterLayer,
+  { workspaceId }: Grant<'member.manage'>,
+  invited: readonly { entry: Invite; person: Person }[],
+): Promise<void> {
+  if (invited.length === 0) return
+  const rows = invited.map(async ({ entry, person: { userId } }) => ({
+    workspaceId,
+    userId,
+    role: entry.role,
+    status: 'invited' as const,
+    encryptedWorkspaceKey: await sealEnvelope(
+      outer,
+      { workspaceId, userId },
+      entry.encrypted_workspace_key,
+    ),
+  }))
+  await tx
+    .insert(memberships)
+    .values(await Promise.all(rows))
+    .onConflictDoUpdate({
+      target: [memberships.workspaceId, memberships.userId],
+      set: {
+        role: sql`excluded.role`,
+        encryptedWorkspaceKey: sql`excluded.encrypted_workspace_key`,
+        updatedAt: sql`now()`,
+      },
+      // Somebody who accepted in the meantime is a member, whatever this invitation would make of them.
+      setWhere: eq(memberships.status, 'invited'),
+    })
+}
+
+function outcomeOf({ email, role }: Invite, person: Person | null): InviteOutcome {
+  if (!person) return { userId: null, email, status: 'user_not_found', role: null }
+  const { userId, status } = person
+  return status === 'active'
+    ? { userId, email, status: 'already_member', role: person.role }
+    : { userId, email, status: 'invited', role }
+}
