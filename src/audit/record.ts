@@ -6,7 +6,7 @@ import type { Grant } from '../kernel/grant.ts'
 /** What was done: a past participle after the kind of thing, `token.revoked`. */
 export type Action =
   | `allowlist.${'added' | 'removed'}`
-  | `workspace.${'created' | 'renamed' | 'rekeyed' | 'ownership_transferred'}`
+  | `workspace.${'created' | 'renamed' | 'deleted' | 'rekeyed' | 'ownership_transferred'}`
   | `member.${'invited' | 'accepted' | 'declined' | 'role_changed' | 'removed' | 'left'}`
   | `project.${'created' | 'updated' | 'deleted'}`
   | `secret.${'created' | 'updated' | 'deleted' | 'rolled_back'}`

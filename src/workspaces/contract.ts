@@ -1,0 +1,158 @@
+import { z } from 'zod'
+import { inviteBody, inviteResult, invites } from '../identity/members.ts'
+import { encryptedWorkspaceKey, workspaceName, workspaceShape } from '../identity/workspaces.ts'
+import { defineEndpoint } from '../kernel/endpoint.ts'
+import { roles } from '../kernel/grant.ts'
+import { pagination, timestamp, uuid } from '../kernel/validate.ts'
+
+const collection = '/api/workspaces/'
+const path = '/api/workspaces/{workspace_id}/'
+const members = `${path}members/` as const
+const params = z.object({ workspace_id: uuid })
+
+export const listWorkspacesEndpoint = defineEndpoint({
+  name: 'workspaces.list',
+  summary: 'List the workspaces that you belong to or are invited to',
+  method: 'GET',
+  path: collection,
+  access: { kind: 'session' },
+  query: pagination,
+  result: z.array(workspaceShape),
+  paged: true,
+})
+
+export const createWorkspaceEndpoint = defineEndpoint({
+  name: 'workspaces.create',
+  summary: 'Create a shared workspace, and invite its first members',
+  method: 'POST',
+  path: collection,
+  access: { kind: 'session' },
+  body: z.strictObject({
+    /** Chosen by the client, because the envelopes bind it. */
+    id: uuid.optional(),
+    name: workspaceName,
+    encrypted_workspace_key: encryptedWorkspaceKey,
+    invites: z.union([invites, z.array(z.never()).length(0)]).optional(),
+  }),
+  result: workspaceShape.extend({ invites: z.array(inviteResult) }),
+  success: 201,
+  faults: ['already_exists'],
+})
+
+export const getWorkspace = defineEndpoint({
+  name: 'workspaces.get',
+  summary: 'Show a workspace',
+  method: 'GET',
+  path,
+  access: { kind: 'member', permission: 'workspace.read', tenant: 'path.workspace_id' },
+  params,
+  result: workspaceShape,
+})
+
+export const renameWorkspace = defineEndpoint({
+  name: 'workspaces.rename',
+  summary: 'Rename a workspace',
+  method: 'PATCH',
+  path,
+  access: { kind: 'member', permission: 'workspace.update', tenant: 'path.workspace_id' },
+  params,
+  body: z.strictObject({ name: workspaceName }),
+  result: workspaceShape,
+})
+
+export const deleteWorkspace = defineEndpoint({
+  name: 'workspaces.delete',
+  summary: 'Delete a shared workspace with everything in it',
+  method: 'DELETE',
+  path,
+  access: { kind: 'member', permission: 'workspace.delete', tenant: 'path.workspace_id' },
+  params,
+  faults: ['conflict'],
+})
+
+export const acceptInvitation = defineEndpoint({
+  name: 'workspaces.accept',
+  summary: 'Accept an invitation',
+  method: 'POST',
+  path: `${path}accept/`,
+  access: { kind: 'session' },
+  params,
+  body: z.strictObject({}),
+  bodyOptional: true,
+  result: workspaceShape,
+})
+
+export const declineInvitation = defineEndpoint({
+  name: 'workspaces.decline',
+  summary: 'Decline an invitation',
+  method: 'POST',
+  path: `${path}decline/`,
+  access: { kind: 'session' },
+  params,
+  body: z.strictObject({}),
+  bodyOptional: true,
+})
+
+const memberShape = z.object({
+  /** Of the membership. */
+  id: uuid,
+  user_id: uuid,
+  email: z.string(),
+  name: z.string(),
+  role: z.enum(roles),
+  status: z.enum(['active', 'invited']),
+  public_key: z.string(),
+  created_at: timestamp,
+  updated_at: timestamp,
+})
+
+export const listMembers = defineEndpoint({
+  name: 'members.list',
+  summary: 'List the members of a workspace and those invited to it',
+  method: 'GET',
+  path: members,
+  access: { kind: 'member', permission: 'workspace.read', tenant: 'path.workspace_id' },
+  params,
+  query: pagination,
+  result: z.array(memberShape),
+  paged: true,
+})
+
+export const inviteMembersEndpoint = defineEndpoint({
+  name: 'members.invite',
+  summary: 'Invite people who have an account; 201 when anybody was invited',
+  method: 'POST',
+  path: members,
+  access: { kind: 'member', permission: 'member.manage', tenant: 'path.workspace_id' },
+  params,
+  body: inviteBody,
+  result: z.array(inviteResult),
+  success: 'either',
+  faults: ['epoch_conflict', 'conflict'],
+})
+
+/** A user's id, or an e-mail address. */
+const memberParams = params.extend({ member: z.string().max(254) })
+
+export const changeMemberRole = defineEndpoint({
+  name: 'members.change_role',
+  summary: 'Change the role of a member; ownership is transferred by making somebody an owner',
+  method: 'PATCH',
+  path: `${members}{member}/`,
+  access: { kind: 'member', permission: 'member.manage', tenant: 'path.workspace_id' },
+  params: memberParams,
+  body: z.strictObject({ role: z.enum(roles) }),
+  result: memberShape,
+  faults: ['last_owner', 'conflict'],
+})
+
+/** Everybody may leave; who may remove others is decided by `identity/member_rules`. */
+export const removeMember = defineEndpoint({
+  name: 'members.remove',
+  summary: 'Remove a member, withdraw an invitation, or leave; the workspace then needs a rekey',
+  method: 'DELETE',
+  path: `${members}{member}/`,
+  access: { kind: 'member', permission: 'workspace.read', tenant: 'path.workspace_id' },
+  params: memberParams,
+  faults: ['last_owner', 'conflict'],
+})

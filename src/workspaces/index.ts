@@ -1,0 +1,86 @@
+/**
+ * Workspaces: the tenants. Who holds the key of one is decided by its people, who seal it for each
+ * other; the server keeps the envelopes and the roles.
+ */
+import { recordChanges } from '../audit/record.ts'
+import { authorise } from '../identity/authorise.ts'
+import { invitationChanges, inviteMembers } from '../identity/members.ts'
+import { createWorkspace, listWorkspaces } from '../identity/workspaces.ts'
+import type { Transaction } from '../kernel/db/open.ts'
+import { lockWorkspace } from '../kernel/db/workspace_lock.ts'
+import { Fault } from '../kernel/fault.ts'
+import { openPager } from '../kernel/page.ts'
+import { type Route, route } from '../kernel/serve.ts'
+import type { SliceServices } from '../kernel/slice.ts'
+import {
+  createWorkspaceEndpoint,
+  deleteWorkspace,
+  getWorkspace,
+  listWorkspacesEndpoint,
+  renameWorkspace,
+} from './contract.ts'
+import { invitationRoutes } from './invitations.ts'
+import { memberRoutes } from './members.ts'
+import { deleteWorkspaceRow, updateName } from './queries.ts'
+
+export function workspaceRoutes(services: SliceServices): Route[] {
+  return [...ownRoutes(services), ...invitationRoutes(services), ...memberRoutes(services)]
+}
+
+function ownRoutes({ db, outer, config }: SliceServices): Route[] {
+  const pager = openPager(config)
+  const show = async (tx: Transaction, userId: string, workspaceId: string) => {
+    const [workspace] = await listWorkspaces(tx, outer, userId, { workspaceId })
+    if (!workspace) throw new Fault('not_found')
+    return workspace
+  }
+  return [
+    route(listWorkspacesEndpoint, async ({ caller, query }) => {
+      const [after] = pager.start('workspaces', query.cursor) ?? []
+      const options = { workspaceId: query.workspace_id, after, limit: query.limit + 1 }
+      const rows = await listWorkspaces(db, outer, caller.userId, options)
+      return pager.cut(
+        'workspaces',
+        rows,
+        query.limit,
+        (row) => [row.membership_id],
+        (row) => row,
+      )
+    }),
+    route(createWorkspaceEndpoint, ({ caller, body: { invites = [], ...body } }) =>
+      db.transaction(async (tx) => {
+        const workspace = await createWorkspace(tx, outer, {
+          id: body.id,
+          name: body.name,
+          type: 'shared',
+          ownerId: caller.userId,
+          encryptedWorkspaceKey: body.encrypted_workspace_key,
+        })
+        const grant = await authorise(tx, caller, 'member.manage', { workspaceId: workspace.id })
+        const outcomes = await inviteMembers(tx, outer, grant, { invites })
+        const resource = { type: 'workspace', id: workspace.id, name: workspace.name }
+        await recordChanges(tx, grant, [
+          { action: 'workspace.created', resource },
+          ...invitationChanges(outcomes),
+        ])
+        return { ...workspace, invites: outcomes }
+      }),
+    ),
+    route(getWorkspace, ({ tx, grant }) => show(tx, grant.userId, grant.workspaceId)),
+    route(renameWorkspace, async ({ tx, grant, body }) => {
+      await updateName(tx, grant, body.name)
+      const resource = { type: 'workspace', id: grant.workspaceId, name: body.name }
+      await recordChanges(tx, grant, [{ action: 'workspace.renamed', resource }])
+      return show(tx, grant.userId, grant.workspaceId)
+    }),
+    route(deleteWorkspace, async ({ tx, grant }) => {
+      const { name, type } = await lockWorkspace(tx, grant)
+      if (type === 'personal')
+        throw new Fault('conflict', { message: 'A personal workspace cannot be deleted.' })
+      await deleteWorkspaceRow(tx, grant)
+      const resource = { type: 'workspace', id: grant.workspaceId, name }
+      await recordChanges(tx, grant, [{ action: 'workspace.deleted', resource }])
+      return undefined
+    }),
+  ]
+}

@@ -1,0 +1,45 @@
+/** The invitee's answer. Before it, a person sees the envelope and the name, and nothing else. */
+import { type Action, recordChanges } from '../audit/record.ts'
+import { listWorkspaces } from '../identity/workspaces.ts'
+import type { Transaction } from '../kernel/db/open.ts'
+import { lockWorkspaceRow } from '../kernel/db/workspace_lock.ts'
+import { Fault } from '../kernel/fault.ts'
+import type { Caller } from '../kernel/grant.ts'
+import { type Route, route } from '../kernel/serve.ts'
+import type { SliceServices } from '../kernel/slice.ts'
+import { acceptInvitation, declineInvitation } from './contract.ts'
+import { acceptOwn, declineOwn, requireRekey } from './queries.ts'
+
+export function invitationRoutes({ db, outer }: SliceServices): Route[] {
+  return [
+    route(acceptInvitation, ({ caller, params: { workspace_id: workspaceId } }) =>
+      db.transaction(async (tx) => {
+        await lockWorkspaceRow(tx, workspaceId)
+        if (!(await acceptOwn(tx, caller, workspaceId))) throw new Fault('not_found')
+        await record(tx, caller, workspaceId, 'member.accepted')
+        const [workspace] = await listWorkspaces(tx, outer, caller.userId, { workspaceId })
+        if (!workspace) throw new Fault('not_found')
+        return workspace
+      }),
+    ),
+    route(declineInvitation, ({ caller, params: { workspace_id: workspaceId } }) =>
+      db.transaction(async (tx) => {
+        await lockWorkspaceRow(tx, workspaceId)
+        if (!(await declineOwn(tx, caller, workspaceId))) throw new Fault('not_found')
+        await requireRekey(tx, workspaceId)
+        await record(tx, caller, workspaceId, 'member.declined')
+        return undefined
+      }),
+    ),
+  ]
+}
+
+function record(
+  tx: Transaction,
+  { userId, email }: Caller,
+  workspaceId: string,
+  action: Action,
+): Promise<void> {
+  const resource = { type: 'member', id: userId, name: email }
+  return recordChanges(tx, { workspaceId, userId, email }, [{ action, resource }])
+}

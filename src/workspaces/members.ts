@@ -1,0 +1,108 @@
+/**
+ * Members: who is in, in which role, and how they go. Every change holds the workspace's lock, so that
+ * two owners who demote each other at once cannot leave it without one.
+ */
+import { type Action, recordChanges } from '../audit/record.ts'
+import { type MemberChange, mayChangeMember } from '../identity/member_rules.ts'
+import { invitationChanges, inviteMembers } from '../identity/members.ts'
+import type { Transaction } from '../kernel/db/open.ts'
+import { lockWorkspace } from '../kernel/db/workspace_lock.ts'
+import { Fault } from '../kernel/fault.ts'
+import type { Grant } from '../kernel/grant.ts'
+import { openPager } from '../kernel/page.ts'
+import { created } from '../kernel/reply.ts'
+import { type Route, route } from '../kernel/serve.ts'
+import type { SliceServices } from '../kernel/slice.ts'
+import { email, isUuid } from '../kernel/validate.ts'
+import { changeMemberRole, inviteMembersEndpoint, listMembers, removeMember } from './contract.ts'
+import {
+  countOwners,
+  deleteMember,
+  type MemberRef,
+  requireRekey,
+  selectMember,
+  selectMembers,
+  showMember,
+  updateRole,
+} from './queries.ts'
+
+export function memberRoutes({ outer, config }: SliceServices): Route[] {
+  const pager = openPager(config)
+  return [
+    route(listMembers, async ({ tx, grant, query }) => {
+      const [after] = pager.start('members', query.cursor) ?? []
+      const rows = await selectMembers(tx, grant, { after, limit: query.limit })
+      return pager.cut('members', rows, query.limit, (row) => [row.email], showMember)
+    }),
+    route(inviteMembersEndpoint, async ({ tx, grant, body }) => {
+      const outcomes = await inviteMembers(tx, outer, grant, body)
+      const changes = invitationChanges(outcomes)
+      await recordChanges(tx, grant, changes)
+      return changes.length > 0 ? created(outcomes) : outcomes
+    }),
+    route(changeMemberRole, async ({ tx, grant, params, body: { role } }) => {
+      const target = await lockMember(tx, grant, params.member)
+      requireMayChange(grant, { kind: 'set_role', from: target.role, to: role })
+      if (role !== target.role) {
+        if (role !== 'owner') await requireOtherOwner(tx, grant, target)
+        await updateRole(tx, grant, target.user_id, role)
+        const transfer =
+          role === 'owner' ? 'workspace.ownership_transferred' : 'member.role_changed'
+        await record(tx, grant, target, transfer)
+      }
+      return showMember(await findMember(tx, grant, { userId: target.user_id }))
+    }),
+    route(removeMember, async ({ tx, grant, params }) => {
+      const target = await lockMember(tx, grant, params.member)
+      const self = target.user_id === grant.userId
+      requireMayChange(grant, { kind: 'remove', from: target.role, self })
+      await requireOtherOwner(tx, grant, target)
+      await deleteMember(tx, grant, target.user_id)
+      await requireRekey(tx, grant.workspaceId)
+      await record(tx, grant, target, self ? 'member.left' : 'member.removed')
+      return undefined
+    }),
+  ]
+}
+
+type Manager = Grant<'workspace.read' | 'member.manage'>
+type Member = Awaited<ReturnType<typeof findMember>>
+
+/** The member that the path names, with the workspace locked. */
+async function lockMember(tx: Transaction, grant: Manager, named: string): Promise<Member> {
+  await lockWorkspace(tx, grant)
+  return findMember(tx, grant, refOf(named))
+}
+
+async function findMember(tx: Transaction, grant: Manager, ref: MemberRef) {
+  const member = await selectMember(tx, grant, ref)
+  if (!member) throw new Fault('not_found')
+  return member
+}
+
+/** What is neither an id nor an address names nobody. */
+function refOf(named: string): MemberRef {
+  if (isUuid(named)) return { userId: named }
+  const address = email.safeParse(named)
+  if (!address.success) throw new Fault('not_found')
+  return { email: address.data }
+}
+
+function requireMayChange(grant: Grant, change: MemberChange): void {
+  if (!mayChangeMember(grant.role, change)) throw new Fault('forbidden')
+}
+
+/** An invited owner does not count: nobody could speak for the workspace. */
+async function requireOtherOwner(tx: Transaction, grant: Manager, target: Member): Promise<void> {
+  if (target.role !== 'owner' || target.status !== 'active') return
+  if ((await countOwners(tx, grant)) < 2) throw new Fault('last_owner')
+}
+
+function record(
+  tx: Transaction,
+  grant: Grant,
+  { user_id: id, email: name }: Member,
+  action: Action,
+): Promise<void> {
+  return recordChanges(tx, grant, [{ action, resource: { type: 'member', id, name } }])
+}
