@@ -1,0 +1,147 @@
+/** The projects' rows. Writers need a write grant; the list over all workspaces takes the caller. */
+import { and, asc, eq, isNull, type SQL, sql } from 'drizzle-orm'
+import type { Database, Transaction } from '../kernel/db/open.ts'
+import {
+  agents,
+  memberships,
+  projects,
+  tokenEnvelopes,
+  tokens,
+  workspaces,
+} from '../kernel/db/schema/index.ts'
+import type { Caller, Grant, ProjectGrant } from '../kernel/grant.ts'
+
+type Read = ProjectGrant<'project.read' | 'project.write'>
+type Write = ProjectGrant<'project.write'>
+
+type Page = {
+  workspaceId: string | undefined
+  /** Name and id of the last project shown. */
+  after: readonly [name: string, id: string] | undefined
+  limit: number
+}
+
+/** One row more than the page holds, by name. */
+export function selectProjects(
+  db: Database,
+  { userId }: Caller,
+  { workspaceId, after, limit }: Page,
+) {
+  return shownProjects(
+    db,
+    userId,
+    and(
+      workspaceId === undefined ? undefined : eq(projects.workspaceId, workspaceId),
+      after && sql`(${projects.name}, ${projects.id}) > (${after[0]}, ${after[1]}::uuid)`,
+    ),
+  ).limit(limit + 1)
+}
+
+export async function selectProject(tx: Transaction, grant: Read) {
+  const [project] = await shownProjects(
+    tx,
+    grant.userId,
+    and(eq(projects.workspaceId, grant.workspaceId), eq(projects.id, grant.projectId)),
+  )
+  return project ?? null
+}
+
+function shownProjects(db: Database | Transaction, userId: string, which: SQL | undefined) {
+  return db
+    .select({
+      id: projects.id,
+      name: projects.name,
+      description: projects.description,
+      workspace_id: projects.workspaceId,
+      workspace_name: workspaces.name,
+      role: memberships.role,
+      created_at: projects.createdAt,
+      updated_at: projects.updatedAt,
+    })
+    .from(projects)
+    .innerJoin(workspaces, eq(workspaces.id, projects.workspaceId))
+    .innerJoin(memberships, eq(memberships.workspaceId, projects.workspaceId))
+    .where(and(eq(memberships.userId, userId), eq(memberships.status, 'active'), which))
+    .orderBy(asc(projects.name), asc(projects.id))
+}
+
+/** The new project's id, or `null` when the workspace has one of that name. */
+export async function insertProject(
+  tx: Transaction,
+  grant: Grant<'project.write'>,
+  { name, description }: { name: string; description: string },
+): Promise<string | null> {
+  const [project] = await tx
+    .insert(projects)
+    .values({ workspaceId: grant.workspaceId, name, description })
+    .onConflictDoNothing()
+    .returning({ id: projects.id })
+  return project?.id ?? null
+}
+
+export type ProjectChanges = { name?: string | undefined; description?: string | undefined }
+
+/** Throws the database's unique violation when the name is taken. */
+export async function updateProjectRow(
+  tx: Transaction,
+  grant: Write,
+  changes: ProjectChanges,
+): Promise<void> {
+  await tx
+    .update(projects)
+    .set({ ...changes, updatedAt: sql`now()` })
+    .where(and(eq(projects.workspaceId, grant.workspaceId), eq(projects.id, grant.projectId)))
+}
+
+type Delete = ProjectGrant<'project.delete'>
+
+/** Deletes the project with all that hangs on it; false when it is gone already. */
+export async function deleteProjectRow(tx: Transaction, grant: Delete): Promise<boolean> {
+  const deleted = await tx
+    .delete(projects)
+    .where(and(eq(projects.workspaceId, grant.workspaceId), eq(projects.id, grant.projectId)))
+    .returning({ id: projects.id })
+  return deleted.length > 0
+}
+
+/** Takes the project's grants away, also from tokens of the whole workspace. */
+export async function deleteProjectGrants(tx: Transaction, grant: Delete): Promise<void> {
+  await tx
+    .delete(tokenEnvelopes)
+    .where(
+      and(
+        eq(tokenEnvelopes.workspaceId, grant.workspaceId),
+        eq(tokenEnvelopes.projectId, grant.projectId),
+      ),
+    )
+}
+
+/** Revokes the live tokens that were scoped to the project. */
+export function revokeProjectTokens(tx: Transaction, grant: Delete) {
+  return tx
+    .update(tokens)
+    .set({ revokedAt: sql`now()` })
+    .where(
+      and(
+        eq(tokens.workspaceId, grant.workspaceId),
+        eq(tokens.projectId, grant.projectId),
+        isNull(tokens.revokedAt),
+      ),
+    )
+    .returning({ id: tokens.id, name: tokens.label })
+}
+
+/** Deletes the agents that were scoped to the project; their rows stay for the audit. */
+export function deleteProjectAgents(tx: Transaction, grant: Delete) {
+  return tx
+    .update(agents)
+    .set({ deletedAt: sql`now()` })
+    .where(
+      and(
+        eq(agents.workspaceId, grant.workspaceId),
+        eq(agents.projectId, grant.projectId),
+        isNull(agents.deletedAt),
+      ),
+    )
+    .returning({ id: agents.id, name: agents.name })
+}
