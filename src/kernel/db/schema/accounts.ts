@@ -2,6 +2,14 @@
 import { boolean, index, jsonb, pgTable, text, uuid } from 'drizzle-orm/pg-core'
 import { bytes, createdAt, id, moment, updatedAt } from './columns.ts'
 
+/** What the client derived its keys with (section 3.1), as it travels on the wire. */
+type StoredKdf = {
+  algorithm: 'argon2id'
+  memory_kib: number
+  iterations: number
+  parallelism: number
+}
+
 export const users = pgTable('users', {
   id: id(),
   /** Lower-case. */
@@ -11,7 +19,7 @@ export const users = pgTable('users', {
   /** Argon2id of what the client sends as password, which is not the password (section 3.1). */
   passwordHash: text().notNull(),
   keySalt: text().notNull(),
-  kdf: jsonb().$type<Record<string, unknown>>().notNull(),
+  kdf: jsonb().$type<StoredKdf>().notNull(),
   publicKey: bytes().notNull(),
   /** Sealed: `users.encrypted_private_key`. */
   encryptedPrivateKey: bytes().notNull(),

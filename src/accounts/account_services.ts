@@ -1,0 +1,38 @@
+/** What the operations on accounts share. */
+import type { Clock } from '../kernel/clock.ts'
+import type { Config } from '../kernel/config.ts'
+import type { OuterLayer } from '../kernel/crypto/outer_layer.ts'
+import type { Database } from '../kernel/db/open.ts'
+import { RateLimiter } from '../kernel/rate.ts'
+import { openFakeSalts } from './fake_salt.ts'
+import { Guesses } from './guesses.ts'
+import { openPasswords, type Passwords } from './passwords.ts'
+
+export type AccountServices = {
+  db: Database
+  outer: OuterLayer
+  registration: Config['REGISTRATION']
+  passwords: Passwords
+  guesses: Guesses
+  fakeSalt: (email: string) => string
+  /** Asking for public keys tells who is registered: so often per person, as for log-ins. */
+  lookUps: RateLimiter
+}
+
+export function openAccountServices(services: {
+  db: Database
+  outer: OuterLayer
+  clock: Clock
+  config: Config
+}): AccountServices {
+  const { db, outer, clock, config } = services
+  return {
+    db,
+    outer,
+    registration: config.REGISTRATION,
+    passwords: openPasswords(),
+    guesses: new Guesses(clock),
+    fakeSalt: openFakeSalts(config.SECRET_KEY),
+    lookUps: new RateLimiter(config.RATE_LOGIN, clock),
+  }
+}

@@ -1,0 +1,249 @@
+/** Accounts and sessions as data (docs/protocol.md, sections 3.1 and 5). */
+import { z } from 'zod'
+import { encryptedWorkspaceKey, workspaceName, workspaceShape } from '../identity/workspaces.ts'
+import { defineEndpoint } from '../kernel/endpoint.ts'
+import { base64, line, pagination, timestamp, uuid } from '../kernel/validate.ts'
+
+/** RFC 5321, section 4.5.3.1.3: a path has 256 octets, two of them angle brackets. */
+const MAX_EMAIL = 254
+/** Bytes; the form of section 3.1 has 61, other clients may use another. */
+const MAX_WRAPPED_KEY_BYTES = 4096
+const MAX_PASSWORD = 1024
+
+export const email = z.string().max(MAX_EMAIL, { abort: true }).toLowerCase().pipe(z.email())
+
+/** Opaque to the server: what a client derived, never what the person typed. */
+const newPassword = z.string().min(8).max(MAX_PASSWORD)
+/** No least length here: a wrong password is wrong, however short. */
+const givenPassword = z.string().min(1).max(MAX_PASSWORD)
+
+const wrappedKey = base64(MAX_WRAPPED_KEY_BYTES).refine((text) => text !== '', 'must not be empty')
+const keySalt = base64(16, 16)
+const publicKey = base64(32, 32)
+
+/** From the weakest that clients accept to the dearest that one can be expected to compute. */
+const kdf = z.strictObject({
+  algorithm: z.literal('argon2id'),
+  memory_kib: z.number().int().min(65_536).max(1_048_576),
+  iterations: z.number().int().min(3).max(16),
+  parallelism: z.number().int().min(4).max(16),
+})
+
+/** The parameters of section 3.1, meant where a client sends none. */
+export const defaultKdf: z.output<typeof kdf> = {
+  algorithm: 'argon2id',
+  memory_kib: 65_536,
+  iterations: 3,
+  parallelism: 4,
+}
+
+const recovery = z.strictObject({ verifier: newPassword, encrypted_private_key: wrappedKey })
+
+/** What replaces a password: the private key is the same, wrapped under what the new one derives. */
+const replacement = {
+  new_password: newPassword,
+  key_salt: keySalt,
+  kdf: kdf.default(defaultKdf),
+  encrypted_private_key: wrappedKey,
+}
+
+const user = z.object({
+  id: uuid,
+  email: z.string(),
+  first_name: z.string(),
+  last_name: z.string(),
+  public_key: z.string(),
+  is_instance_owner: z.boolean(),
+  created_at: timestamp,
+  updated_at: timestamp,
+})
+
+const sessionPair = {
+  access: z.string(),
+  refresh: z.string(),
+  /** Of the access token. */
+  expires_at: timestamp,
+}
+
+export const prelogin = defineEndpoint({
+  name: 'auth.prelogin',
+  summary: 'Tell how to derive the keys of an account; an unknown address gets a stable fake',
+  method: 'POST',
+  path: '/api/auth/prelogin/',
+  access: { kind: 'public', rate: 'login' },
+  body: z.strictObject({ email }),
+  result: z.object({ key_salt: z.string(), kdf }),
+})
+
+export const register = defineEndpoint({
+  name: 'auth.register',
+  summary: 'Create an account and, with an envelope for it, its personal workspace',
+  method: 'POST',
+  path: '/api/auth/register/',
+  access: { kind: 'public', rate: 'register' },
+  body: z.strictObject({
+    email,
+    password: newPassword,
+    first_name: line(100, 0).default(''),
+    last_name: line(100, 0).default(''),
+    terms_agreement: z.boolean().default(false),
+    public_key: publicKey,
+    encrypted_private_key: wrappedKey,
+    key_salt: keySalt,
+    kdf: kdf.default(defaultKdf),
+    recovery: recovery.optional(),
+    workspace: z
+      .strictObject({
+        id: uuid.optional(),
+        name: workspaceName.default('Personal'),
+        encrypted_workspace_key: encryptedWorkspaceKey,
+      })
+      .optional(),
+  }),
+  result: z.object({ user, workspace: workspaceShape.nullable() }),
+  success: 201,
+  faults: ['registration_closed', 'already_exists'],
+})
+
+export const login = defineEndpoint({
+  name: 'auth.login',
+  summary: 'Open a session',
+  method: 'POST',
+  path: '/api/auth/login/',
+  access: { kind: 'public', rate: 'login' },
+  body: z.strictObject({ email, password: givenPassword }),
+  result: z.object({
+    ...sessionPair,
+    key_salt: z.string(),
+    kdf,
+    encrypted_private_key: z.string(),
+    user,
+    workspaces: z.array(workspaceShape),
+  }),
+  faults: ['invalid_credentials'],
+})
+
+export const refresh = defineEndpoint({
+  name: 'auth.refresh',
+  summary: 'Exchange a refresh token for new tokens; an old one used again ends the session',
+  method: 'POST',
+  path: '/api/auth/refresh/',
+  access: { kind: 'public', rate: 'login' },
+  body: z.strictObject({ refresh: z.string().max(256) }),
+  result: z.object(sessionPair),
+  faults: ['invalid_token', 'conflict'],
+})
+
+export const logout = defineEndpoint({
+  name: 'auth.logout',
+  summary: 'End this session, and the one that the refresh token belongs to',
+  method: 'POST',
+  path: '/api/auth/logout/',
+  access: { kind: 'session' },
+  body: z.strictObject({ refresh_token: z.string().max(256).optional() }),
+  bodyOptional: true,
+})
+
+export const changePassword = defineEndpoint({
+  name: 'auth.change_password',
+  summary: 'Change the password and end the other sessions',
+  method: 'POST',
+  path: '/api/auth/change-password/',
+  access: { kind: 'session' },
+  body: z.strictObject({ current_password: givenPassword, ...replacement }),
+  faults: ['conflict'],
+})
+
+export const patchPassword = defineEndpoint({
+  ...changePassword,
+  name: 'auth.patch_password',
+  method: 'PATCH',
+})
+
+export const listSessions = defineEndpoint({
+  name: 'auth.sessions.list',
+  summary: "List the caller's sessions, newest first",
+  method: 'GET',
+  path: '/api/auth/sessions/',
+  access: { kind: 'session' },
+  query: pagination,
+  result: z.array(
+    z.object({
+      id: uuid,
+      user_agent: z.string(),
+      /** The one that asks. */
+      current: z.boolean(),
+      last_used_at: timestamp,
+      expires_at: timestamp,
+      created_at: timestamp,
+    }),
+  ),
+  paged: true,
+})
+
+export const revokeSession = defineEndpoint({
+  name: 'auth.sessions.revoke',
+  summary: "End one of the caller's sessions",
+  method: 'DELETE',
+  path: '/api/auth/sessions/{session_id}/',
+  access: { kind: 'session' },
+  params: z.object({ session_id: uuid }),
+})
+
+const recoveryProof = { email, recovery_verifier: givenPassword }
+
+export const beginRecovery = defineEndpoint({
+  name: 'auth.recover.begin',
+  summary: 'Get the private key as wrapped for recovery',
+  method: 'POST',
+  path: '/api/auth/recover/begin/',
+  access: { kind: 'public', rate: 'login' },
+  body: z.strictObject(recoveryProof),
+  result: z.object({ public_key: z.string(), encrypted_private_key: z.string() }),
+  faults: ['invalid_credentials'],
+})
+
+export const recover = defineEndpoint({
+  name: 'auth.recover',
+  summary: 'Set a new password and a new recovery key by the old recovery key; ends all sessions',
+  method: 'POST',
+  path: '/api/auth/recover/',
+  access: { kind: 'public', rate: 'login' },
+  body: z
+    .strictObject({ ...recoveryProof, ...replacement, recovery })
+    // A recovery key is used once (section 3.1).
+    .refine((body) => body.recovery.verifier !== body.recovery_verifier, {
+      path: ['recovery', 'verifier'],
+      message: 'must be a new one',
+    }),
+  faults: ['invalid_credentials'],
+})
+
+export const replaceRecovery = defineEndpoint({
+  name: 'auth.recovery.replace',
+  summary: 'Set or replace the recovery key',
+  method: 'PUT',
+  path: '/api/auth/recovery/',
+  access: { kind: 'session' },
+  body: z.strictObject({ current_password: givenPassword, recovery }),
+  faults: ['conflict'],
+})
+
+export const getMe = defineEndpoint({
+  name: 'users.me',
+  summary: 'Tell who calls',
+  method: 'GET',
+  path: '/api/users/me/',
+  access: { kind: 'session' },
+  result: user,
+})
+
+export const getPublicKey = defineEndpoint({
+  name: 'users.public_key',
+  summary: 'Get the public key of a person, to seal a workspace key to',
+  method: 'GET',
+  path: '/api/users/{email}/public-key/',
+  access: { kind: 'session' },
+  params: z.object({ email }),
+  result: z.object({ email: z.string(), public_key: z.string(), fingerprint: z.string() }),
+})

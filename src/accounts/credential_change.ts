@@ -1,0 +1,56 @@
+/**
+ * Changes to what unlocks an account, by somebody who has a session and still must know the password:
+ * a stolen session must not become a stolen account.
+ */
+import type { InputOf } from '../kernel/endpoint.ts'
+import { Fault, invalidField } from '../kernel/fault.ts'
+import type { Caller } from '../kernel/grant.ts'
+import type { AccountServices } from './account_services.ts'
+import type { changePassword, replaceRecovery } from './contract.ts'
+import { type Proven, passwordValues, provePassword, recoveryValues } from './credentials.ts'
+import { updateCredentials } from './queries.ts'
+import { revokeAllSessions } from './sessions.ts'
+
+type Person = { caller: Caller; network: string }
+
+/** @throws Fault `validation_error` on a wrong password, `conflict`, `rate_limited` */
+export async function replacePassword(
+  services: AccountServices,
+  { caller, network }: Person,
+  body: InputOf<typeof changePassword, 'body'>,
+): Promise<void> {
+  const { user, proof } = await requireProof(services, { caller, network }, body.current_password)
+  const given = { ...body, password: body.new_password }
+  const values = await passwordValues(services, user.id, given)
+  await services.db.transaction(async (tx) => {
+    if (!(await updateCredentials(tx, user.id, proof, values))) throw overtaken()
+    await revokeAllSessions(tx, user.id, { except: caller.sessionId })
+  })
+}
+
+/** @throws Fault `validation_error` on a wrong password, `conflict`, `rate_limited` */
+export async function replaceRecoveryKey(
+  services: AccountServices,
+  person: Person,
+  body: InputOf<typeof replaceRecovery, 'body'>,
+): Promise<void> {
+  const { user, proof } = await requireProof(services, person, body.current_password)
+  const values = await recoveryValues(services, user.id, body.recovery)
+  await services.db.transaction(async (tx) => {
+    if (!(await updateCredentials(tx, user.id, proof, values))) throw overtaken()
+  })
+}
+
+async function requireProof(
+  services: AccountServices,
+  { caller, network }: Person,
+  secret: string,
+): Promise<Proven> {
+  const proven = await provePassword(services, { email: caller.email, network, secret })
+  if (!proven) throw invalidField('current_password', 'is wrong')
+  return proven
+}
+
+function overtaken(): Fault {
+  return new Fault('conflict', { message: 'The password was changed in the meantime.' })
+}

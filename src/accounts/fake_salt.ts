@@ -1,0 +1,17 @@
+/**
+ * What prelogin says about an address without an account: a salt that looks like any other and stays
+ * the same, because it is a MAC of the address under SECRET_KEY. Whoever asks twice, or on another
+ * process, learns nothing (section 5).
+ */
+import { createHmac } from 'node:crypto'
+import { toBase64, utf8 } from '../kernel/crypto/encoding.ts'
+import { hkdf } from '../kernel/crypto/primitives.ts'
+
+const SALT_BYTES = 16
+
+/** The function that maps a lower-case address to its fake salt, in base64. */
+export function openFakeSalts(secretKey: string): (email: string) => string {
+  const key = hkdf(utf8(secretKey), new Uint8Array(0), 'cloakroom/v1/prelogin')
+  return (email) =>
+    toBase64(createHmac('sha256', key).update(email).digest().subarray(0, SALT_BYTES))
+}

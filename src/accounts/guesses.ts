@@ -1,0 +1,49 @@
+/**
+ * Slows down guessing (section 11): after five wrong passwords in a row for one account from one
+ * network, that pair waits, and the wait doubles. Attempts of a pair are judged one after another:
+ * side by side, a hundred of them would pass before the first was counted. The account is the
+ * submitted address, whether it exists or not, and other networks are never affected.
+ */
+import type { Clock } from '../kernel/clock.ts'
+import { Backoff } from '../kernel/rate.ts'
+
+/** What is guessed, for whom, and from where. */
+export type Attempt = { what: 'password' | 'recovery'; email: string; network: string }
+
+export class Guesses {
+  readonly #backoff: Backoff
+  /** The last attempt in line of each pair. */
+  readonly #lines = new Map<string, Promise<void>>()
+
+  constructor(clock: Clock) {
+    this.#backoff = new Backoff(clock)
+  }
+
+  /**
+   * What `check` found, or `null` when it found the password wrong.
+   *
+   * @throws Fault `rate_limited` with Retry-After in seconds, before anything is checked
+   */
+  judge<T>({ what, email, network }: Attempt, check: () => Promise<T | null>): Promise<T | null> {
+    const key = `${what} ${email} ${network}`
+    const verdict = (this.#lines.get(key) ?? Promise.resolve()).then(() => this.#count(key, check))
+    const done: Promise<void> = verdict.then(
+      () => this.#leave(key, done),
+      () => this.#leave(key, done),
+    )
+    this.#lines.set(key, done)
+    return verdict
+  }
+
+  async #count<T>(key: string, check: () => Promise<T | null>): Promise<T | null> {
+    this.#backoff.check(key)
+    const found = await check()
+    if (found === null) this.#backoff.failed(key)
+    else this.#backoff.succeeded(key)
+    return found
+  }
+
+  #leave(key: string, done: Promise<void>): void {
+    if (this.#lines.get(key) === done) this.#lines.delete(key)
+  }
+}

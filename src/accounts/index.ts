@@ -1,0 +1,113 @@
+/**
+ * Accounts and sessions. The server keeps what proves a person and what only that person can open;
+ * it never learns the password that unlocks the private key (section 1).
+ */
+import { toBase64 } from '../kernel/crypto/encoding.ts'
+import { fingerprint } from '../kernel/crypto/fingerprint.ts'
+import { parseToken } from '../kernel/crypto/token.ts'
+import { Fault, invalidField } from '../kernel/fault.ts'
+import type { Caller } from '../kernel/grant.ts'
+import { openPager } from '../kernel/page.ts'
+import { type Route, route } from '../kernel/serve.ts'
+import type { SliceServices } from '../kernel/slice.ts'
+import { type AccountServices, openAccountServices } from './account_services.ts'
+import * as contract from './contract.ts'
+import { replacePassword, replaceRecoveryKey } from './credential_change.ts'
+import { logIn, tellDerivation } from './login.ts'
+import { findUserByEmail, getUser, showUser } from './queries.ts'
+import { recoverAccount, showRecoveryCopy } from './recovery.ts'
+import { registerPerson } from './registration.ts'
+import { findSessionOf, revokeSession, rotateTokens, selectSessions } from './sessions.ts'
+
+export function accountsRoutes(slice: SliceServices): Route[] {
+  const services = openAccountServices(slice)
+  return [
+    ...entranceRoutes(services),
+    ...sessionRoutes(services, slice),
+    ...recoveryRoutes(services),
+    ...personRoutes(services),
+  ]
+}
+
+function entranceRoutes(services: AccountServices): Route[] {
+  return [
+    route(contract.prelogin, ({ body }) => tellDerivation(services, body.email)),
+    route(contract.register, ({ body }) => registerPerson(services, body)),
+    route(contract.login, ({ body, ...visitor }) => logIn(services, body, visitor)),
+    route(contract.refresh, ({ body }) => rotateTokens(services.db, body.refresh)),
+    route(contract.logout, async ({ caller, body }) => {
+      await logOut(services, caller, body.refresh_token)
+      return undefined
+    }),
+  ]
+}
+
+/** Ends the calling session, and the caller's session that the refresh token belongs to. */
+async function logOut(
+  { db }: AccountServices,
+  caller: Caller,
+  refreshToken: string | undefined,
+): Promise<void> {
+  const token = refreshToken === undefined ? null : parseToken(refreshToken)
+  if (refreshToken !== undefined && token?.kind !== 'ref') {
+    throw invalidField('refresh_token', 'must be a refresh token')
+  }
+  const other = token ? await findSessionOf(db, caller.userId, token) : null
+  await revokeSession(db, caller.userId, caller.sessionId)
+  if (other !== null) await revokeSession(db, caller.userId, other)
+}
+
+function sessionRoutes({ db }: AccountServices, { config }: SliceServices): Route[] {
+  const pager = openPager(config)
+  return [
+    route(contract.listSessions, async ({ caller, query }) => {
+      const [before] = pager.start('sessions', query.cursor) ?? []
+      const rows = await selectSessions(db, caller.userId, { before, limit: query.limit })
+      return pager.cut(
+        'sessions',
+        rows,
+        query.limit,
+        (row) => [row.id],
+        (row) => ({ ...row, current: row.id === caller.sessionId }),
+      )
+    }),
+    route(contract.revokeSession, async ({ caller, params }) => {
+      if (!(await revokeSession(db, caller.userId, params.session_id))) throw new Fault('not_found')
+      return undefined
+    }),
+  ]
+}
+
+function recoveryRoutes(services: AccountServices): Route[] {
+  const changing = [contract.changePassword, contract.patchPassword].map((endpoint) =>
+    route(endpoint, async ({ body, ...person }) => {
+      await replacePassword(services, person, body)
+      return undefined
+    }),
+  )
+  return [
+    ...changing,
+    route(contract.replaceRecovery, async ({ body, ...person }) => {
+      await replaceRecoveryKey(services, person, body)
+      return undefined
+    }),
+    route(contract.beginRecovery, ({ body, network }) => showRecoveryCopy(services, body, network)),
+    route(contract.recover, async ({ body, network }) => {
+      await recoverAccount(services, body, network)
+      return undefined
+    }),
+  ]
+}
+
+function personRoutes({ db, lookUps }: AccountServices): Route[] {
+  return [
+    route(contract.getMe, async ({ caller }) => showUser(await getUser(db, caller.userId))),
+    route(contract.getPublicKey, async ({ caller, params }) => {
+      lookUps.take(caller.userId)
+      const user = await findUserByEmail(db, params.email)
+      if (!user) throw new Fault('not_found')
+      const { email, publicKey } = user
+      return { email, public_key: toBase64(publicKey), fingerprint: fingerprint(publicKey) }
+    }),
+  ]
+}

@@ -1,0 +1,50 @@
+/**
+ * The two steps of a log-in: what the client must know to derive its keys, and the session for the
+ * one who proves the password. Neither tells whether an address has an account.
+ */
+import { listWorkspaces } from '../identity/workspaces.ts'
+import type { InputOf } from '../kernel/endpoint.ts'
+import { Fault } from '../kernel/fault.ts'
+import type { AccountServices } from './account_services.ts'
+import { defaultKdf, type login } from './contract.ts'
+import { provePassword } from './credentials.ts'
+import { findUserByEmail, lockUser, showUser } from './queries.ts'
+import { startSession } from './sessions.ts'
+import { openWrappedKey } from './wrapped_keys.ts'
+
+/** A fake has the default parameters: only an account that chose others can be told from one. */
+export async function tellDerivation({ db, fakeSalt }: AccountServices, email: string) {
+  const fake = fakeSalt(email)
+  const user = await findUserByEmail(db, email)
+  return { key_salt: user?.keySalt ?? fake, kdf: user?.kdf ?? defaultKdf }
+}
+
+type Visitor = { network: string; userAgent: string }
+
+/** @throws Fault `invalid_credentials`, `rate_limited` */
+export async function logIn(
+  services: AccountServices,
+  { email, password: secret }: InputOf<typeof login, 'body'>,
+  { network, userAgent }: Visitor,
+) {
+  const { db, outer } = services
+  const proven = await provePassword(services, { email, network, secret })
+  if (!proven) throw new Fault('invalid_credentials')
+  const { user, proof } = proven
+  const column = 'users.encrypted_private_key'
+  const wrapped = await openWrappedKey(outer, column, user.id, user.encryptedPrivateKey)
+  const workspaces = await listWorkspaces(db, outer, user.id)
+  const tokens = await db.transaction(async (tx) => {
+    // A password that was changed since it was checked must not open a session any more.
+    if (!(await lockUser(tx, user.id, proof))) throw new Fault('invalid_credentials')
+    return startSession(tx, user.id, userAgent)
+  })
+  return {
+    ...tokens,
+    key_salt: user.keySalt,
+    kdf: user.kdf,
+    encrypted_private_key: wrapped,
+    user: showUser(user),
+    workspaces,
+  }
+}

@@ -1,0 +1,90 @@
+/** The rows of people. Only `sessions.ts` writes the rows of their sessions. */
+import { and, eq, type SQL, sql } from 'drizzle-orm'
+import { toBase64 } from '../kernel/crypto/encoding.ts'
+import type { Database, Transaction } from '../kernel/db/open.ts'
+import { users } from '../kernel/db/schema/index.ts'
+
+export type User = typeof users.$inferSelect
+
+/** Any constant does, as long as nothing else in this database locks it. */
+const REGISTRATION_LOCK = 7_310_542
+
+/** Makes registrations wait for each other until their transactions end, so that one comes first. */
+export async function queueRegistrations(tx: Transaction): Promise<void> {
+  await tx.execute(sql`select pg_advisory_xact_lock(${REGISTRATION_LOCK})`)
+}
+
+export async function hasUsers(db: Database | Transaction): Promise<boolean> {
+  const rows = await db.select({ id: users.id }).from(users).limit(1)
+  return rows.length > 0
+}
+
+/** The new row, or `null` when the address has an account. */
+export async function insertUser(
+  tx: Transaction,
+  values: typeof users.$inferInsert,
+): Promise<User | null> {
+  const [user] = await tx.insert(users).values(values).onConflictDoNothing().returning()
+  return user ?? null
+}
+
+/** `email` in lower case. */
+export async function findUserByEmail(db: Database, email: string): Promise<User | null> {
+  const [user] = await db.select().from(users).where(eq(users.email, email))
+  return user ?? null
+}
+
+/** The row of somebody who was just authenticated. */
+export async function getUser(db: Database, userId: string): Promise<User> {
+  const [user] = await db.select().from(users).where(eq(users.id, userId))
+  if (!user) throw new Error('an authenticated person has no row')
+  return user
+}
+
+/** The hash that a check was made against: what follows happens only if it is still the current one. */
+export type Proof = { passwordHash: string } | { recoveryVerifierHash: string }
+
+/** Locks the row against other log-ins and changes; tells whether the proof still holds. */
+export async function lockUser(tx: Transaction, userId: string, proof: Proof): Promise<boolean> {
+  const rows = await tx
+    .select({ id: users.id })
+    .from(users)
+    .where(and(eq(users.id, userId), stillHolds(proof)))
+    .for('no key update')
+  return rows.length > 0
+}
+
+/** Changes what unlocks an account; tells whether the proof still held. */
+export async function updateCredentials(
+  tx: Transaction,
+  userId: string,
+  proof: Proof,
+  values: Partial<typeof users.$inferInsert>,
+): Promise<boolean> {
+  const rows = await tx
+    .update(users)
+    .set({ ...values, updatedAt: sql`now()` })
+    .where(and(eq(users.id, userId), stillHolds(proof)))
+    .returning({ id: users.id })
+  return rows.length > 0
+}
+
+function stillHolds(proof: Proof): SQL {
+  return 'passwordHash' in proof
+    ? eq(users.passwordHash, proof.passwordHash)
+    : eq(users.recoveryVerifierHash, proof.recoveryVerifierHash)
+}
+
+/** A person as the contract shows them. */
+export function showUser(user: User) {
+  return {
+    id: user.id,
+    email: user.email,
+    first_name: user.firstName,
+    last_name: user.lastName,
+    public_key: toBase64(user.publicKey),
+    is_instance_owner: user.isInstanceOwner,
+    created_at: user.createdAt,
+    updated_at: user.updatedAt,
+  }
+}

@@ -1,0 +1,81 @@
+/**
+ * Makes accounts. The first of an instance owns it; who is first is decided one transaction at a
+ * time. The personal workspace comes with an envelope that only its owner opens, or not at all.
+ */
+import { recordChanges } from '../audit/record.ts'
+import { createWorkspace, type WorkspaceOfPerson } from '../identity/workspaces.ts'
+import type { Database, Transaction } from '../kernel/db/open.ts'
+import type { users } from '../kernel/db/schema/index.ts'
+import type { InputOf } from '../kernel/endpoint.ts'
+import { Fault } from '../kernel/fault.ts'
+import type { AccountServices } from './account_services.ts'
+import type { register } from './contract.ts'
+import { passwordValues, recoveryValues } from './credentials.ts'
+import { hasUsers, insertUser, queueRegistrations, showUser, type User } from './queries.ts'
+import { decode } from './wrapped_keys.ts'
+
+type Registration = InputOf<typeof register, 'body'>
+
+/** @throws Fault `registration_closed`, `already_exists` (the address, or the workspace's id) */
+export async function registerPerson(services: AccountServices, body: Registration) {
+  const { db, outer, registration } = services
+  await checkOpen(db, registration)
+  const values = await userValues(services, body)
+  return db.transaction(async (tx) => {
+    await queueRegistrations(tx)
+    await checkOpen(tx, registration)
+    const isInstanceOwner = !(await hasUsers(tx))
+    const user = await insertUser(tx, { ...values, isInstanceOwner })
+    if (!user) {
+      throw new Fault('already_exists', { message: 'The e-mail address has an account already.' })
+    }
+    const workspace = body.workspace ? await createPersonal(tx, outer, user, body.workspace) : null
+    return { user: showUser(user), workspace }
+  })
+}
+
+/** Asked twice: before the work of hashing, and where the answer is final. */
+async function checkOpen(
+  db: Database | Transaction,
+  registration: AccountServices['registration'],
+): Promise<void> {
+  if (registration === 'open') return
+  if (registration === 'first' && !(await hasUsers(db))) return
+  throw new Fault('registration_closed')
+}
+
+async function userValues(
+  services: AccountServices,
+  body: Registration,
+): Promise<typeof users.$inferInsert> {
+  const id = Bun.randomUUIDv7()
+  return {
+    id,
+    email: body.email,
+    firstName: body.first_name,
+    lastName: body.last_name,
+    publicKey: decode(body.public_key),
+    termsAgreedAt: body.terms_agreement ? new Date() : null,
+    ...(await passwordValues(services, id, body)),
+    ...(body.recovery ? await recoveryValues(services, id, body.recovery) : {}),
+  }
+}
+
+async function createPersonal(
+  tx: Transaction,
+  outer: AccountServices['outer'],
+  user: User,
+  { id, name, encrypted_workspace_key }: NonNullable<Registration['workspace']>,
+): Promise<WorkspaceOfPerson> {
+  const workspace = await createWorkspace(tx, outer, {
+    id,
+    name,
+    type: 'personal',
+    ownerId: user.id,
+    encryptedWorkspaceKey: encrypted_workspace_key,
+  })
+  const actor = { workspaceId: workspace.id, userId: user.id, email: user.email }
+  const resource = { type: 'workspace', id: workspace.id, name }
+  await recordChanges(tx, actor, [{ action: 'workspace.created', resource }])
+  return workspace
+}

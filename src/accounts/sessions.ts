@@ -1,0 +1,208 @@
+/**
+ * Sessions (section 5): an access token for 15 minutes and a refresh token for 30 days, which is
+ * rotated. A refresh token that comes back after its rotation was copied by somebody, so the whole
+ * session ends; within ten seconds it is taken for a race of the client with itself. The database's
+ * clock decides, and its rows hold verifiers, which are no tokens.
+ */
+import { and, desc, eq, gt, isNull, lt, max, ne, notExists, type SQL, sql } from 'drizzle-orm'
+import {
+  mintToken,
+  type ParsedToken,
+  parseToken,
+  tokenAuth,
+  verifierOf,
+  verifyToken,
+} from '../kernel/crypto/token.ts'
+import type { Database, Transaction } from '../kernel/db/open.ts'
+import { sessions, sessionTokens } from '../kernel/db/schema/index.ts'
+import { Fault } from '../kernel/fault.ts'
+
+const ACCESS_LIFE = sql`now() + interval '15 minutes'`
+const REFRESH_LIFE = sql`now() + interval '30 days'`
+const GRACE = sql`now() - interval '10 seconds'`
+
+const MAX_USER_AGENT = 256
+
+export type SessionTokens = { access: string; refresh: string; expires_at: Date }
+
+/** Opens a session; the person's dead ones are swept away. */
+export async function startSession(
+  tx: Transaction,
+  userId: string,
+  userAgent: string,
+): Promise<SessionTokens> {
+  await deleteDeadSessions(tx, userId)
+  const sessionId = Bun.randomUUIDv7()
+  await tx.insert(sessions).values({ id: sessionId, userId, userAgent: printable(userAgent) })
+  return issueTokens(tx, sessionId)
+}
+
+/** A header may hold what breaks a line or drives a terminal. */
+function printable(userAgent: string): string {
+  return userAgent.replace(/[^\x20-\x7e]/g, '?').slice(0, MAX_USER_AGENT)
+}
+
+async function deleteDeadSessions(tx: Transaction, userId: string): Promise<void> {
+  const liveTokens = tx
+    .select({ id: sessionTokens.id })
+    .from(sessionTokens)
+    .where(and(eq(sessionTokens.sessionId, sessions.id), gt(sessionTokens.expiresAt, sql`now()`)))
+  await tx.delete(sessions).where(and(eq(sessions.userId, userId), notExists(liveTokens)))
+}
+
+async function issueTokens(tx: Transaction, sessionId: string): Promise<SessionTokens> {
+  const access = mintToken('ses')
+  const refresh = mintToken('ref')
+  const row = ({ id, secret }: typeof access) => {
+    return { id, sessionId, verifier: verifierOf(tokenAuth(id, secret)) }
+  }
+  const issued = await tx
+    .insert(sessionTokens)
+    .values([
+      { ...row(access), kind: 'access', expiresAt: ACCESS_LIFE },
+      { ...row(refresh), kind: 'refresh', expiresAt: REFRESH_LIFE },
+    ])
+    .returning({ kind: sessionTokens.kind, expiresAt: sessionTokens.expiresAt })
+  const expiresAt = issued.find(({ kind }) => kind === 'access')?.expiresAt
+  if (!expiresAt) throw new Error('an access token has no expiry')
+  return { access: access.text, refresh: refresh.text, expires_at: expiresAt }
+}
+
+/**
+ * Exchanges a refresh token for new tokens. Of two that race, one gets them.
+ *
+ * @throws Fault `invalid_token`; `conflict` when it was rotated within the last ten seconds
+ */
+export async function rotateTokens(db: Database, refreshToken: string): Promise<SessionTokens> {
+  const token = parseToken(refreshToken)
+  if (token?.kind !== 'ref') throw new Fault('invalid_token')
+  // A reuse must be remembered, hence the transaction ends well and the refusal follows it.
+  const rotation = await db.transaction((tx) => rotateWithin(tx, token))
+  if (rotation === 'refused') throw new Fault('invalid_token')
+  if (rotation === 'raced') {
+    throw new Fault('conflict', { message: 'The refresh token was exchanged a moment ago.' })
+  }
+  return rotation
+}
+
+async function rotateWithin(
+  tx: Transaction,
+  token: ParsedToken,
+): Promise<SessionTokens | 'refused' | 'raced'> {
+  const found = await lockRefreshToken(tx, token)
+  if (!found) return 'refused'
+  const { sessionId, rotated } = found
+  if (rotated === 'lately') return 'raced'
+  if (rotated === 'before') {
+    await revokeSessions(tx, eq(sessions.id, sessionId))
+    return 'refused'
+  }
+  await tx
+    .update(sessionTokens)
+    .set({ rotatedAt: sql`now()` })
+    .where(eq(sessionTokens.id, token.id))
+  await tx.update(sessions).set({ lastUsedAt: sql`now()` }).where(eq(sessions.id, sessionId))
+  await tx
+    .delete(sessionTokens)
+    .where(and(eq(sessionTokens.sessionId, sessionId), lt(sessionTokens.expiresAt, sql`now()`)))
+  return issueTokens(tx, sessionId)
+}
+
+/** The row of a live refresh token, locked: a rival sees what became of it, not what it was. */
+async function lockRefreshToken(tx: Transaction, token: ParsedToken) {
+  const [found] = await tx
+    .select({
+      sessionId: sessions.id,
+      verifier: sessionTokens.verifier,
+      rotated: sql<'never' | 'lately' | 'before'>`case
+        when ${sessionTokens.rotatedAt} is null then 'never'
+        when ${sessionTokens.rotatedAt} > ${GRACE} then 'lately'
+        else 'before' end`,
+    })
+    .from(sessionTokens)
+    .innerJoin(sessions, eq(sessions.id, sessionTokens.sessionId))
+    .where(
+      and(
+        eq(sessionTokens.id, token.id),
+        eq(sessionTokens.kind, 'refresh'),
+        gt(sessionTokens.expiresAt, sql`now()`),
+        isNull(sessions.revokedAt),
+      ),
+    )
+    .for('update', { of: sessionTokens })
+  return found && verifyToken(token, found.verifier) ? found : null
+}
+
+/** The caller's live sessions, newest first; one row more than the page holds. */
+export function selectSessions(
+  db: Database,
+  userId: string,
+  { before, limit }: { before: string | undefined; limit: number },
+) {
+  const expiresAt = max(sessionTokens.expiresAt)
+  return db
+    .select({
+      id: sessions.id,
+      user_agent: sessions.userAgent,
+      last_used_at: sessions.lastUsedAt,
+      expires_at: expiresAt,
+      created_at: sessions.createdAt,
+    })
+    .from(sessions)
+    .innerJoin(sessionTokens, eq(sessionTokens.sessionId, sessions.id))
+    .where(
+      and(
+        eq(sessions.userId, userId),
+        isNull(sessions.revokedAt),
+        gt(sessionTokens.expiresAt, sql`now()`),
+        before === undefined ? undefined : lt(sessions.id, before),
+      ),
+    )
+    .groupBy(sessions.id)
+    .orderBy(desc(sessions.id))
+    .limit(limit + 1)
+}
+
+/** Ends one session of a person; tells whether they had it. */
+export async function revokeSession(
+  db: Database | Transaction,
+  userId: string,
+  sessionId: string,
+): Promise<boolean> {
+  return (
+    (await revokeSessions(db, and(eq(sessions.userId, userId), eq(sessions.id, sessionId)))) > 0
+  )
+}
+
+/** Ends all sessions of a person, or all but one. */
+export async function revokeAllSessions(
+  tx: Transaction,
+  userId: string,
+  { except }: { except?: string } = {},
+): Promise<void> {
+  const others = except === undefined ? undefined : ne(sessions.id, except)
+  await revokeSessions(tx, and(eq(sessions.userId, userId), others))
+}
+
+/** The session of a person that a refresh token belongs to, live or not. */
+export async function findSessionOf(
+  db: Database,
+  userId: string,
+  token: ParsedToken,
+): Promise<string | null> {
+  const [found] = await db
+    .select({ sessionId: sessions.id, verifier: sessionTokens.verifier })
+    .from(sessionTokens)
+    .innerJoin(sessions, eq(sessions.id, sessionTokens.sessionId))
+    .where(and(eq(sessionTokens.id, token.id), eq(sessions.userId, userId)))
+  return found && verifyToken(token, found.verifier) ? found.sessionId : null
+}
+
+async function revokeSessions(db: Database | Transaction, which: SQL | undefined): Promise<number> {
+  const revoked = await db
+    .update(sessions)
+    .set({ revokedAt: sql`now()` })
+    .where(and(which, isNull(sessions.revokedAt)))
+    .returning({ id: sessions.id })
+  return revoked.length
+}

@@ -1,0 +1,38 @@
+/**
+ * The two wrapped copies of a private key, under the outer layer (section 3.4): one opens with what
+ * the password derives, the other with the recovery key. The server can open neither.
+ */
+import { fromBase64, toBase64 } from '../kernel/crypto/encoding.ts'
+import type { OuterLayer } from '../kernel/crypto/outer_layer.ts'
+import { Fault } from '../kernel/fault.ts'
+
+type WrappedKeyColumn = 'users.encrypted_private_key' | 'users.recovery_private_key'
+
+/** What is stored for a wrapped key, given in base64. */
+export function sealWrappedKey(
+  outer: OuterLayer,
+  column: WrappedKeyColumn,
+  userId: string,
+  wrapped: string,
+): Promise<Uint8Array> {
+  return outer.seal(column, userId, [{ uuid: userId }], decode(wrapped))
+}
+
+/** The wrapped key as its owner sent it. */
+export async function openWrappedKey(
+  outer: OuterLayer,
+  column: WrappedKeyColumn,
+  userId: string,
+  sealed: Uint8Array,
+): Promise<string> {
+  const wrapped = await outer.open(column, userId, [{ uuid: userId }], sealed)
+  if (wrapped) return toBase64(wrapped)
+  throw new Fault('internal_error', { cause: new Error(`a ${column} does not open`) })
+}
+
+/** The bytes of base64 that the contract has checked already. */
+export function decode(checked: string): Uint8Array {
+  const bytes = fromBase64(checked)
+  if (bytes) return bytes
+  throw new TypeError('base64 was not checked')
+}
