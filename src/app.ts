@@ -1,22 +1,31 @@
 /**
  * The composition root: configuration in, two listeners out. Nothing else in the code knows all slices.
  */
+import { Cron } from 'croner'
+import { accountsRoutes } from './accounts/index.ts'
+import { allowlistRoutes } from './allowlist/index.ts'
+import { AuditTrail } from './audit/trail.ts'
 import { healthRoutes, resolverHealthRoutes } from './health/index.ts'
 import { openIdentity } from './identity/index.ts'
 import { parseCidrs } from './kernel/cidr.ts'
 import { type Clock, systemClock } from './kernel/clock.ts'
 import type { Config } from './kernel/config.ts'
 import { OuterLayer } from './kernel/crypto/outer_layer.ts'
+import { vacuumStatement } from './kernel/db/embedded/open.ts'
 import { checkEncryptionKey } from './kernel/db/key_check.ts'
 import { migrate } from './kernel/db/migrate.ts'
 import { type Connection, openDatabase } from './kernel/db/open.ts'
 import { hostCheck } from './kernel/host.ts'
-import type { Log } from './kernel/log.ts'
+import { describeError, type Log } from './kernel/log.ts'
 import { networkNamer } from './kernel/network.ts'
 import { RateLimiter } from './kernel/rate.ts'
 import { type Route, type Services, serve } from './kernel/serve.ts'
 import type { SliceServices } from './kernel/slice.ts'
+import { projectRoutes } from './projects/index.ts'
+import type { Lookup } from './resolver/address_book.ts'
+import { openResolver, type Resolver } from './resolver/index.ts'
 import { secretRoutes } from './secrets/index.ts'
+import { workspaceRoutes } from './workspaces/index.ts'
 
 export type App = {
   connection: Connection
@@ -30,20 +39,24 @@ export type App = {
 export type AppOptions = {
   log: Log
   clock?: Clock
+  /** Name resolution of the resolver; DNS unless given. */
+  lookup?: Lookup
   /** Called when the process can no longer do its work, such as after the embedded database died. */
   onFailure(reason: string): void
 }
 
 /** Milliseconds that running requests get after a stop was asked for. */
 const DRAIN_MS = 30_000
+/** Milliseconds that the audit then gets to write its last outcomes. */
+const FLUSH_MS = 5_000
 
 export async function startApp(
   config: Config,
-  { log, clock = systemClock, onFailure }: AppOptions,
+  { log, clock = systemClock, lookup, onFailure }: AppOptions,
 ): Promise<App> {
   const connection = await openDatabase(config, onFailure)
   try {
-    return await listen(config, connection, { log, clock })
+    return await listen(config, connection, { log, clock, lookup })
   } catch (error) {
     await connection.close()
     throw error
@@ -53,7 +66,7 @@ export async function startApp(
 async function listen(
   config: Config,
   connection: Connection,
-  { log, clock }: { log: Log; clock: Clock },
+  { log, clock, lookup }: { log: Log; clock: Clock; lookup: Lookup | undefined },
 ): Promise<App> {
   const applied = await migrate(connection.sql)
   if (applied > 0) log.info('migrated', { applied })
@@ -61,37 +74,78 @@ async function listen(
   const outer = OuterLayer.parse(config.ENCRYPTION_KEY)
   await checkEncryptionKey(db, outer)
   const services: SliceServices = { db, outer, clock, config, log }
-  const shared = sharedServices(services)
-  const controlPlane = serve({
-    ...shared,
-    surface: 'control-plane',
-    routes: controlPlaneRoutes(services),
+  const trail = new AuditTrail(connection.sql, log)
+  const ports: number[] = []
+  const resolver = openResolver(services, {
+    sql: connection.sql,
+    trail,
+    ownPorts: () => ports,
+    lookup,
   })
-  const resolver = serve({ ...shared, surface: 'resolver', routes: resolverRoutes(services) })
+  const listeners = openListeners(services, resolver)
+  ports.push(
+    ...listeners.origins.flatMap((origin) => (origin ? [Number(new URL(origin).port)] : [])),
+  )
+  const vacuum = scheduleVacuum(connection, log)
   return {
     connection,
-    controlPlane:
-      config.ROLE === 'resolver'
-        ? null
-        : controlPlane.open({ hostname: config.HOST, port: config.PORT }),
-    resolver:
-      config.ROLE === 'control-plane'
-        ? null
-        : resolver.open({ hostname: config.HOST, port: config.RESOLVER_PORT }),
+    controlPlane: listeners.origins[0],
+    resolver: listeners.origins[1],
     stop: async () => {
-      await Promise.all([controlPlane.close(DRAIN_MS), resolver.close(DRAIN_MS)])
+      await listeners.close()
+      resolver.close()
+      vacuum?.stop()
+      await trail.close(FLUSH_MS)
       await connection.close()
     },
   }
 }
 
-/** All routes of the control plane; also what the role matrix and the documentation walk. */
-export function controlPlaneRoutes(services: SliceServices): Route[] {
-  return [...healthRoutes(services, () => {}), ...secretRoutes(services)]
+function openListeners(services: SliceServices, resolver: Resolver) {
+  const { HOST: hostname, PORT, RESOLVER_PORT, ROLE } = services.config
+  const shared = sharedServices(services)
+  const control = serve({
+    ...shared,
+    surface: 'control-plane',
+    routes: controlPlaneRoutes(services),
+  })
+  const outbound = serve({
+    ...shared,
+    surface: 'resolver',
+    routes: [...resolverHealthRoutes(services), ...resolver.routes],
+  })
+  const origins = [
+    ROLE === 'resolver' ? null : control.open({ hostname, port: PORT }),
+    ROLE === 'control-plane' ? null : outbound.open({ hostname, port: RESOLVER_PORT }),
+  ] as const
+  return {
+    origins,
+    close: () => Promise.all([control.close(DRAIN_MS), outbound.close(DRAIN_MS)]),
+  }
 }
 
-export function resolverRoutes(services: SliceServices): Route[] {
-  return [...resolverHealthRoutes(services)]
+/** Nobody else vacuums the embedded database: it has no background processes. */
+function scheduleVacuum({ kind, sql }: Connection, log: Log): Cron | null {
+  if (kind !== 'embedded') return null
+  return new Cron('17 * * * *', { protect: true, unref: true }, async () => {
+    try {
+      await sql.unsafe(vacuumStatement)
+    } catch (error) {
+      log.warning('vacuum failed', describeError(error))
+    }
+  })
+}
+
+/** All routes of the control plane; also what the role matrix and the documentation walk. */
+export function controlPlaneRoutes(services: SliceServices): Route[] {
+  return [
+    ...healthRoutes(services, () => {}),
+    ...accountsRoutes(services),
+    ...workspaceRoutes(services),
+    ...allowlistRoutes(services),
+    ...projectRoutes(services),
+    ...secretRoutes(services),
+  ]
 }
 
 function sharedServices({

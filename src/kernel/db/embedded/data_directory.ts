@@ -13,14 +13,17 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { extractTemplate, NEW_CLUSTER_PREFIX } from './template_archive.ts'
 
+/** SECRET_KEY and ENCRYPTION_KEY of the embedded mode (kernel/own_keys.ts). */
+export const KEYS_FILE = 'keys.env'
+
 const LOCK = 'cloakroom.lock'
-const CLUSTER = 'postgres'
+export const CLUSTER = 'postgres'
 /** The only data format that this build opens: PGlite 0.5.16 is PostgreSQL 18. */
 const POSTGRES_MAJOR = '18'
 /** PostgreSQL's PG_CONTROL_FILE_SIZE, in bytes. */
 const CONTROL_FILE_SIZE = 8192
-/** What a freshly made file system may contain. */
-const NEUTRAL = new Set(['lost+found'])
+/** What a freshly made file system, or one to which only the keys were restored, may contain. */
+const NEUTRAL = new Set(['lost+found', KEYS_FILE])
 
 export type DataDirectoryProblem =
   | 'in_use'

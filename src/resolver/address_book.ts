@@ -1,0 +1,76 @@
+/**
+ * Step 8 of the resolver: from a name to the one address that is dialled. Every address of the name
+ * is judged, so that a mixed answer cannot slip a private one through, and the name is looked up
+ * once: what was judged is what is dialled, whatever DNS answers a moment later.
+ */
+import { networkInterfaces } from 'node:os'
+import type { CidrList } from '../kernel/cidr.ts'
+import { Fault } from '../kernel/fault.ts'
+import { classify } from './address.ts'
+
+/** All addresses of a name; rejects when there are none. */
+export type Lookup = (host: string) => Promise<string[]>
+
+/** c-ares does not block the thread pool: a hung name server delays nobody else. */
+export const systemLookup: Lookup = async (host) => {
+  const found = await Bun.dns.lookup(host, { backend: 'c-ares' })
+  return found.map(({ address }) => address)
+}
+
+export type AddressBook = {
+  /**
+   * The address to dial for a host and port.
+   *
+   * @throws Fault `address_blocked`, `upstream_unreachable`, `upstream_timeout`
+   */
+  find(host: string, port: number, deadline: AbortSignal): Promise<string>
+}
+
+type Options = {
+  allowed: CidrList
+  /** `name=address` entries of RESOLVER_HOSTS, consulted before DNS. */
+  hosts: readonly string[]
+  lookup: Lookup
+  /** Ports on which this product itself listens, on whatever address of this machine. */
+  ownPorts: () => readonly number[]
+}
+
+export function openAddressBook({ allowed, hosts, lookup, ownPorts }: Options): AddressBook {
+  const fixed = new Map<string, string[]>()
+  for (const entry of hosts) {
+    const [name = '', address = ''] = entry.toLowerCase().split('=')
+    fixed.set(name, [...(fixed.get(name) ?? []), address])
+  }
+  return {
+    find: async (host, port, deadline) => {
+      const addresses = fixed.get(host) ?? (await lookUp(lookup, host, deadline))
+      const refused = addresses.some((address) => classify(address, allowed) === 'refused')
+      const own = ownPorts().includes(port) && addresses.some(isOwnAddress)
+      if (refused || own) throw new Fault('address_blocked')
+      const chosen = addresses.find((address) => !address.includes(':')) ?? addresses[0]
+      if (chosen === undefined) throw new Fault('upstream_unreachable')
+      return chosen
+    },
+  }
+}
+
+async function lookUp(lookup: Lookup, host: string, deadline: AbortSignal): Promise<string[]> {
+  const late = Promise.withResolvers<never>()
+  const expire = () => late.reject(new Fault('upstream_timeout'))
+  deadline.addEventListener('abort', expire)
+  if (deadline.aborted) expire()
+  try {
+    return await Promise.race([lookup(host), late.promise])
+  } catch (cause) {
+    if (cause instanceof Fault) throw cause
+    throw new Fault('upstream_unreachable', { cause })
+  } finally {
+    deadline.removeEventListener('abort', expire)
+  }
+}
+
+function isOwnAddress(address: string): boolean {
+  if (address.startsWith('127.') || address === '::1') return true
+  const interfaces = Object.values(networkInterfaces()).flatMap((list) => list ?? [])
+  return interfaces.some((own) => own.address === address)
+}

@@ -1,0 +1,118 @@
+/**
+ * Step 11 of the resolver: what came back, bounded and checked. `fetch` accepts answers that a broker
+ * must not pass on; those are refused here.
+ */
+import { promisify } from 'node:util'
+import zlib from 'node:zlib'
+import { Fault } from '../kernel/fault.ts'
+import { RESOLVER_BODY_LIMIT } from './contract.ts'
+import { upstreamFault } from './dial.ts'
+import { presentHeaders } from './headers.ts'
+import type { Sanitiser } from './sanitise.ts'
+
+export type SanitisedAnswer = {
+  status_code: number
+  headers: Record<string, string>
+  body: string
+  body_encoding?: 'base64'
+  redacted: boolean
+}
+
+const MAX_HEADER_BYTES = 65_536
+
+/** Content codings that a body may have (RFC 9110, section 8.4.1), with a cap on what comes out. */
+const decoders: Record<
+  string,
+  (bytes: Uint8Array, options: { maxOutputLength: number }) => Promise<Uint8Array>
+> = {
+  gzip: promisify(zlib.gunzip),
+  'x-gzip': promisify(zlib.gunzip),
+  deflate: promisify(zlib.inflate),
+  br: promisify(zlib.brotliDecompress),
+  zstd: promisify(zlib.zstdDecompress),
+}
+
+/**
+ * Reads, decodes and sanitises a response.
+ *
+ * @throws Fault `upstream_protocol_error`, `upstream_too_large`, `upstream_timeout`
+ */
+export async function readAnswer(
+  response: Response,
+  sanitiser: Sanitiser,
+  deadline: AbortSignal,
+): Promise<SanitisedAnswer> {
+  checkFraming(response)
+  const received = await readBody(response, deadline)
+  const decoded = await decode(response.headers.get('content-encoding'), received)
+  const body = present(sanitiser.redactBody(decoded))
+  const headers = presentHeaders(response.headers, (value) => sanitiser.redactHeaderValue(value))
+  return { status_code: response.status, headers, ...body, redacted: sanitiser.redacted }
+}
+
+function checkFraming({ status, headers }: Response): void {
+  const length = headers.get('content-length')
+  const size = [...headers].reduce((sum, [name, value]) => sum + name.length + value.length + 4, 0)
+  const broken =
+    status < 200 ||
+    status > 599 ||
+    (length !== null && (headers.has('transfer-encoding') || !/^\d+$/.test(length))) ||
+    !/^(chunked)?$/i.test(headers.get('transfer-encoding') ?? '') ||
+    size > MAX_HEADER_BYTES
+  if (broken) throw new Fault('upstream_protocol_error')
+}
+
+async function readBody(response: Response, deadline: AbortSignal): Promise<Uint8Array> {
+  if (
+    Number(response.headers.get('content-length') ?? 0) > RESOLVER_BODY_LIMIT &&
+    hasBody(response)
+  ) {
+    await response.body?.cancel()
+    throw new Fault('upstream_too_large')
+  }
+  try {
+    return response.headers.has('content-length')
+      ? await response.bytes()
+      : await readCapped(response)
+  } catch (error) {
+    throw deadline.aborted ? new Fault('upstream_timeout', { cause: error }) : upstreamFault(error)
+  }
+}
+
+/** A HEAD answer tells the length of a body that does not come. */
+function hasBody(response: Response): boolean {
+  return response.body !== null
+}
+
+async function readCapped(response: Response): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of response.body ?? []) {
+    size += chunk.length
+    if (size > RESOLVER_BODY_LIMIT) throw new Fault('upstream_too_large')
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+async function decode(encoding: string | null, bytes: Uint8Array): Promise<Uint8Array> {
+  const coding = encoding?.trim().toLowerCase() ?? 'identity'
+  if (coding === 'identity' || coding === '' || bytes.length === 0) return bytes
+  const decoder = Object.hasOwn(decoders, coding) ? decoders[coding] : undefined
+  if (!decoder) throw new Fault('upstream_protocol_error')
+  try {
+    return await decoder(bytes, { maxOutputLength: RESOLVER_BODY_LIMIT })
+  } catch (error) {
+    const tooLarge =
+      error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE'
+    throw new Fault(tooLarge ? 'upstream_too_large' : 'upstream_protocol_error', { cause: error })
+  }
+}
+
+function present(bytes: Uint8Array): { body: string; body_encoding?: 'base64' } {
+  try {
+    return { body: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes) }
+  } catch {
+    return { body: bytes.toBase64(), body_encoding: 'base64' }
+  }
+}

@@ -1,0 +1,155 @@
+/**
+ * Steps 4 to 6 of the resolver: from names to values. What a token may use is decided here by its
+ * scope, by the envelopes it was given, and by each secret's own policy.
+ */
+import { openTokenEnvelope } from '../kernel/crypto/envelope.ts'
+import { openSecretValue } from '../kernel/crypto/secret_value.ts'
+import { tokenKeyPair } from '../kernel/crypto/token.ts'
+import { domainMatches, parseDomain } from '../kernel/domain.ts'
+import { Fault } from '../kernel/fault.ts'
+import type { Policy } from '../kernel/policy.ts'
+import { Secret } from '../kernel/secret.ts'
+import type { OutboundCall } from './contract.ts'
+import type { KeyCache } from './key_cache.ts'
+import type { Placeholder } from './placeholders.ts'
+import { policyPathMatches, type Target } from './target.ts'
+import type { LiveToken } from './tokens.ts'
+import type { SealedSecret, View, ViewBook } from './views.ts'
+
+export type Scope = { projectId: string | null; environment: string }
+
+/** Step 5. @throws Fault `scope_required` for a call that names another scope than its token has */
+export function scopeOf(token: LiveToken, call: OutboundCall): Scope {
+  const contradicts = (own: string | null, named: string | null | undefined) =>
+    own !== null && named !== null && named !== undefined && own !== named
+  if (
+    contradicts(token.projectId, call.project_id) ||
+    contradicts(token.environment, call.environment)
+  ) {
+    throw new Fault('scope_required')
+  }
+  return {
+    projectId: token.projectId ?? call.project_id ?? null,
+    environment: token.environment ?? call.environment ?? 'development',
+  }
+}
+
+/**
+ * Step 4: the sealed secrets that the placeholders name.
+ *
+ * @throws Fault `unknown_secret`, `ambiguous_secret`
+ */
+export async function findSecrets(
+  views: ViewBook,
+  view: View,
+  scope: Scope,
+  placeholders: readonly Placeholder[],
+): Promise<Map<string, SealedSecret>> {
+  const names = [...new Set(placeholders.map(({ name }) => name))]
+  if (names.length === 0) return new Map()
+  const candidates = await views.secrets(view, scope.environment, names)
+  const inScope = candidates.filter(
+    ({ projectId }) => scope.projectId === null || projectId === scope.projectId,
+  )
+  return new Map(names.map((name) => [name, only(name, inScope)]))
+}
+
+function only(name: string, candidates: readonly SealedSecret[]): SealedSecret {
+  const [found, another] = candidates.filter(({ key }) => key === name)
+  if (!found)
+    throw new Fault('unknown_secret', { message: `No secret ${name} is available to this token.` })
+  if (another)
+    throw new Fault('ambiguous_secret', {
+      message: `Several projects have a secret ${name}: name the project.`,
+    })
+  return found
+}
+
+/** Step 6. @throws Fault `policy_blocked` */
+export function checkPolicies(
+  secrets: ReadonlyMap<string, SealedSecret>,
+  placeholders: readonly Placeholder[],
+  target: Target,
+  method: string,
+): void {
+  for (const placeholder of placeholders) {
+    const policy = secrets.get(placeholder.name)?.policy ?? null
+    if (policy !== null && !permits(policy, placeholder, target, method)) {
+      throw new Fault('policy_blocked', {
+        message: `The policy of the secret ${placeholder.name} does not permit this request.`,
+      })
+    }
+  }
+}
+
+/** An absent list narrows nothing, an empty one allows nothing. */
+function permits(
+  policy: Policy,
+  { style, header }: Placeholder,
+  target: Target,
+  method: string,
+): boolean {
+  const { allowed_domains, allowed_methods, allowed_paths, allowed_headers, allowed_locations } =
+    policy
+  const domains = allowed_domains?.map((text) => parseDomain(text))
+  return (
+    (domains?.some((domain) => domain && domainMatches(domain, target.host, target.port)) ??
+      true) &&
+    (allowed_methods?.some((allowed) => allowed === method) ?? true) &&
+    (allowed_paths?.some((prefix) => policyPathMatches(prefix, target.path)) ?? true) &&
+    (allowed_headers?.some((name) => name.toLowerCase() === header) ?? true) &&
+    (allowed_locations?.includes(style) ?? true)
+  )
+}
+
+/**
+ * Opens the values for this one request.
+ *
+ * @throws Fault `key_not_provisioned`, `unreadable_secret`
+ */
+export async function openSecrets(
+  { views, keys }: { views: ViewBook; keys: KeyCache },
+  view: View,
+  token: LiveToken,
+  secrets: ReadonlyMap<string, SealedSecret>,
+): Promise<Map<string, Secret>> {
+  const opened = new Map<string, Secret>()
+  for (const [name, sealed] of secrets) {
+    const key = await environmentKeyOf(views, keys, view, token, sealed)
+    const value = sealed.value && openSecretValue(key.reveal(), sealed, sealed.policy, sealed.value)
+    if (!value) {
+      throw new Fault('unreadable_secret', {
+        message: `The secret ${name} cannot be decrypted: it was altered or sealed under another key.`,
+      })
+    }
+    opened.set(name, value)
+  }
+  return opened
+}
+
+async function environmentKeyOf(
+  views: ViewBook,
+  keys: KeyCache,
+  view: View,
+  token: LiveToken,
+  { projectId, environment }: SealedSecret,
+): Promise<Secret> {
+  const name = `${token.id}/${projectId}/${environment}/${view.policyVersion}`
+  const cached = keys.get(name)
+  if (cached) return cached
+  const sealed = await views.envelope(view, token.id, projectId, environment)
+  if (!sealed || sealed.epoch !== view.epoch) throw new Fault('key_not_provisioned')
+  const place = {
+    workspaceId: view.workspaceId,
+    tokenId: token.id,
+    projectId,
+    environment,
+    epoch: sealed.epoch,
+  }
+  const { privateKey } = tokenKeyPair(token.id, token.presented.secret)
+  const opened = sealed.envelope && (await openTokenEnvelope(place, privateKey, sealed.envelope))
+  if (!opened) throw new Fault('key_not_provisioned')
+  const key = new Secret(opened)
+  keys.put(name, key)
+  return key
+}

@@ -1,0 +1,98 @@
+/** What is known of one request, as its audit record wants it: it grows while the steps are taken. */
+import type { Entry, Outcome } from '../audit/trail.ts'
+import { Fault } from '../kernel/fault.ts'
+import type { OutboundCall } from './contract.ts'
+import type { Scope } from './credentials.ts'
+import type { Placeholder } from './placeholders.ts'
+import type { Target } from './target.ts'
+import type { LiveToken } from './tokens.ts'
+
+export class Decision {
+  readonly #token: LiveToken
+  readonly #id: string
+  readonly #startedAt = performance.now()
+  readonly #timestamp = new Date()
+  #method: string | null = null
+  #scope: Scope
+  #uses: readonly Placeholder[] = []
+  target: Target | null = null
+
+  /** The request's own id, a UUID of version 7, is the record's id too. */
+  constructor(token: LiveToken, requestId: string) {
+    this.#token = token
+    this.#id = requestId
+    this.#scope = { projectId: token.projectId, environment: token.environment ?? '' }
+  }
+
+  sees(call: OutboundCall, target: Target): void {
+    this.#method = call.method
+    this.target = target
+  }
+
+  asks(scope: Scope, placeholders: readonly Placeholder[]): void {
+    this.#scope = scope
+    const seen = new Map(placeholders.map((use) => [`${use.name}/${use.style}`, use]))
+    this.#uses = [...seen.values()]
+  }
+
+  /** The record as it stands: a refusal is complete, a plan still waits for its outcome. */
+  entry(policyVersion: number, refusal: unknown): Entry {
+    const { id, workspaceId, registrationId, name, kind } = this.#token
+    const fault = refusal instanceof Fault ? refusal : null
+    return {
+      id: this.#id,
+      workspace_id: workspaceId,
+      policy_version: policyVersion,
+      token_id: id,
+      registration_id: registrationId,
+      agent_id: name,
+      identity_level: kind,
+      timestamp: this.#timestamp,
+      project_id: this.#scope.projectId,
+      environment: this.#scope.environment || null,
+      method: this.#method,
+      target_url: this.target?.auditUrl ?? null,
+      target_path: this.target?.path ?? null,
+      target_domain: this.target?.domain ?? null,
+      credential_ref: this.#joined('name'),
+      injection_style: this.#joined('style'),
+      decision: fault ? decisionOf(fault) : 'allowed',
+      reason: fault?.code ?? null,
+      status_code: fault?.status ?? null,
+      duration_ms: fault ? this.#elapsed() : null,
+      redacted: fault ? false : null,
+    }
+  }
+
+  outcome(statusCode: number, redacted: boolean): Outcome {
+    return {
+      id: this.#id,
+      decision: 'allowed',
+      reason: null,
+      status_code: statusCode,
+      duration_ms: this.#elapsed(),
+      redacted,
+    }
+  }
+
+  failure(fault: Fault): Outcome {
+    return {
+      ...this.outcome(fault.status, false),
+      decision: decisionOf(fault),
+      reason: fault.code,
+    }
+  }
+
+  #joined(field: 'name' | 'style'): string | null {
+    return this.#uses.length === 0 ? null : this.#uses.map((use) => use[field]).join(',')
+  }
+
+  #elapsed(): number {
+    return Math.round(performance.now() - this.#startedAt)
+  }
+}
+
+/** 403 is the workspace's own word; everything else went wrong. */
+function decisionOf({ status }: Fault): Entry['decision'] {
+  return status === 403 ? 'blocked' : 'error'
+}

@@ -1,0 +1,129 @@
+/**
+ * Step 10 of the resolver: one outbound request over TLS 1.3 to exactly the address that was judged,
+ * with name, certificate and Host of the real host. Nothing of the environment can bend it: proxies,
+ * extra certificate files and debug switches are all overridden.
+ */
+import { constants } from 'node:crypto'
+import { checkServerIdentity, type PeerCertificate, rootCertificates } from 'node:tls'
+import { Fault } from '../kernel/fault.ts'
+import type { HeaderPair } from './headers.ts'
+
+export type Outbound = {
+  /** Already judged. */
+  address: string
+  host: string
+  port: number
+  authority: string
+  /** Path and query, as normalised by the target parser. */
+  pathAndQuery: string
+  method: string
+  headers: readonly HeaderPair[]
+  body: Uint8Array | null
+}
+
+export type Dialler = {
+  /**
+   * The upstream's response, its body not yet read.
+   *
+   * @throws Fault `upstream_*`
+   */
+  send(outbound: Outbound, deadline: AbortSignal): Promise<Response>
+  close(): void
+}
+
+/** TLS 1.3 as the number that Bun's fetch understands; a string throws, anything else is ignored. */
+const TLS_1_3 = 0x0304
+const NOTHING_OLDER =
+  constants.SSL_OP_NO_TLSv1 | constants.SSL_OP_NO_TLSv1_1 | constants.SSL_OP_NO_TLSv1_2
+/** Host names whose connection pools are kept. */
+const MAX_SESSIONS = 256
+
+/** `authorities`: PEM certificates trusted besides the built-in ones. */
+export function openDialler(authorities: string | undefined): Dialler {
+  const ca = authorities === undefined ? [...rootCertificates] : [...rootCertificates, authorities]
+  const sessions = new Map<string, Bun.FetchSession>()
+  return {
+    send: async (outbound, deadline) => {
+      const session = sessionFor(sessions, outbound.host, ca)
+      try {
+        return await fetch(urlOf(outbound), { session, ...initOf(outbound, deadline) })
+      } catch (error) {
+        throw upstreamFault(error)
+      }
+    },
+    close: () => {
+      for (const session of sessions.values()) session.close()
+    },
+  }
+}
+
+/** One pool per host: connections of two names are never mixed, even at one address. */
+function sessionFor(
+  sessions: Map<string, Bun.FetchSession>,
+  host: string,
+  ca: string[],
+): Bun.FetchSession {
+  const session = sessions.get(host) ?? new Bun.FetchSession({ tls: tlsFor(host, ca) })
+  sessions.delete(host)
+  sessions.set(host, session)
+  for (const [oldest, idle] of sessions) {
+    if (sessions.size <= MAX_SESSIONS) break
+    sessions.delete(oldest)
+    idle.close()
+  }
+  return session
+}
+
+function tlsFor(host: string, ca: string[]) {
+  return {
+    ca,
+    serverName: host,
+    rejectUnauthorized: true,
+    // The runtime takes the number; its types know the names only.
+    minVersion: TLS_1_3 as never,
+    secureOptions: NOTHING_OLDER,
+    checkServerIdentity: (_: string, certificate: PeerCertificate) => checkName(host, certificate),
+  }
+}
+
+/** RFC 9525: the name must be in subjectAltName; a common name alone proves nothing. */
+function checkName(host: string, certificate: PeerCertificate): Error | undefined {
+  if (certificate.subjectaltname) return checkServerIdentity(host, certificate)
+  return Object.assign(new Error('no subjectAltName'), { code: 'ERR_TLS_CERT_ALTNAME_INVALID' })
+}
+
+function urlOf({ address, port, pathAndQuery }: Outbound): string {
+  return `https://${address.includes(':') ? `[${address}]` : address}:${port}${pathAndQuery}`
+}
+
+function initOf(
+  { method, headers, authority, body }: Outbound,
+  signal: AbortSignal,
+): BunFetchRequestInit {
+  return {
+    method,
+    headers: [...headers, ['host', authority]],
+    ...(body === null ? {} : { body: body as Uint8Array<ArrayBuffer> }),
+    redirect: 'manual',
+    proxy: false,
+    decompress: false,
+    verbose: false,
+    protocol: 'http1.1',
+    signal,
+  } as BunFetchRequestInit
+}
+
+const TLS_CODES =
+  /^(EPROTO|CERT_|ERR_TLS_|ERR_SSL_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|INVALID_CA|PATH_LENGTH_EXCEEDED|INVALID_PURPOSE|HOSTNAME_MISMATCH|CRL_)/
+const UNREACHABLE_CODES =
+  /^(ECONNREFUSED|ENETUNREACH|EHOSTUNREACH|ETIMEDOUT|EADDRNOTAVAIL|ENOTFOUND|DNS_|FailedToOpenSocket)/
+
+/** What an error of `fetch` means; its message quotes the URL and is never passed on. */
+export function upstreamFault(error: unknown): Fault {
+  if (error instanceof Fault) return error
+  if (error instanceof DOMException) return new Fault('upstream_timeout', { cause: error })
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  if (TLS_CODES.test(code)) return new Fault('upstream_tls_error', { cause: error })
+  if (UNREACHABLE_CODES.test(code)) return new Fault('upstream_unreachable', { cause: error })
+  return new Fault('upstream_protocol_error', { cause: error })
+}

@@ -1,0 +1,66 @@
+/** The resolver's parts, put together. */
+import { existsSync, readFileSync } from 'node:fs'
+import type postgres from 'postgres'
+import { version } from '../../package.json'
+import type { AuditTrail } from '../audit/trail.ts'
+import { parseCidrs } from '../kernel/cidr.ts'
+import { ConfigError } from '../kernel/config.ts'
+import { RateLimiter } from '../kernel/rate.ts'
+import { type Route, rawRoute } from '../kernel/serve.ts'
+import type { SliceServices } from '../kernel/slice.ts'
+import { type Lookup, openAddressBook, systemLookup } from './address_book.ts'
+import { resolveCall } from './contract.ts'
+import { openDialler } from './dial.ts'
+import { KeyCache } from './key_cache.ts'
+import { type ResolverServices, resolve } from './resolve.ts'
+import { TokenBook } from './tokens.ts'
+import { ViewBook } from './views.ts'
+
+export type Resolver = { routes: Route[]; close(): void }
+
+type Options = {
+  sql: postgres.Sql
+  trail: AuditTrail
+  ownPorts: () => readonly number[]
+  lookup?: Lookup | undefined
+}
+
+/** @throws ConfigError when RESOLVER_CA_FILE cannot be read */
+export function openResolver(
+  { config, clock, outer, log }: SliceServices,
+  { sql, trail, ownPorts, lookup = systemLookup }: Options,
+): Resolver {
+  const services: ResolverServices = {
+    tokens: new TokenBook(sql, clock),
+    views: new ViewBook(sql, outer),
+    keys: new KeyCache(config.KEY_CACHE_SECONDS, clock),
+    trail,
+    addresses: openAddressBook({
+      allowed: parseCidrs(config.RESOLVER_ALLOW_NETWORKS),
+      hosts: config.RESOLVER_HOSTS,
+      lookup,
+      ownPorts,
+    }),
+    dialler: openDialler(readAuthorities(config.RESOLVER_CA_FILE)),
+    limiter: new RateLimiter(config.RATE_TOKEN, clock),
+    defaultTimeoutMs: config.RESOLVER_TIMEOUT_MS,
+    userAgent: `cloakroom/${version}`,
+    log,
+  }
+  return {
+    routes: [rawRoute(resolveCall, (exchange) => resolve(services, exchange))],
+    close: () => {
+      services.keys.close()
+      services.dialler.close()
+    },
+  }
+}
+
+function readAuthorities(file: string | undefined): string | undefined {
+  if (file === undefined) return undefined
+  const text = existsSync(file) ? readFileSync(file, 'utf8') : ''
+  if (text.includes('-----BEGIN CERTIFICATE-----')) return text
+  throw new ConfigError([
+    'RESOLVER_CA_FILE: is not a readable PEM file (example: /etc/cloakroom/ca.pem)',
+  ])
+}

@@ -1,0 +1,83 @@
+/**
+ * Step 1 of the resolver: whose token this is. Rows are cached for seconds; that a cached token is
+ * still live is proved again by the statement that records the decision (audit/trail.ts).
+ */
+import type postgres from 'postgres'
+import { bearerToken } from '../identity/authenticate.ts'
+import type { Clock } from '../kernel/clock.ts'
+import { type ParsedToken, verifyToken } from '../kernel/crypto/token.ts'
+import { Fault } from '../kernel/fault.ts'
+
+export type TokenRow = {
+  id: string
+  kind: 'agent' | 'workload'
+  workspaceId: string
+  projectId: string | null
+  environment: string | null
+  verifier: Uint8Array
+  registrationId: string | null
+  /** The agent's name, or the label of a workload's token. */
+  name: string
+}
+
+/** A verified token: its row, and the secret part that opens the envelopes stored for it. */
+export type LiveToken = TokenRow & { presented: ParsedToken }
+
+const KINDS = { agt: 'agent', wkl: 'workload', sea: null, ses: null, ref: null } as const
+const TTL_MS = 5_000
+const MAX_TOKENS = 10_000
+/** Verified against when a token is unknown, so that this costs what a wrong secret costs. */
+const NO_VERIFIER = new Uint8Array(32)
+
+export class TokenBook {
+  readonly #sql: postgres.Sql
+  readonly #clock: Clock
+  readonly #rows = new Map<string, { row: TokenRow; until: number }>()
+
+  constructor(sql: postgres.Sql, clock: Clock) {
+    this.#sql = sql
+    this.#clock = clock
+  }
+
+  /** @throws Fault `invalid_token`, alike for unknown, wrong, revoked and expired */
+  async authenticate(headers: Headers): Promise<LiveToken> {
+    const presented = bearerToken(headers, ['agt', 'wkl', 'sea'])
+    const row = this.#cached(presented.id) ?? (await this.#load(presented.id))
+    const verified = verifyToken(presented, row?.verifier ?? NO_VERIFIER)
+    const kind = KINDS[presented.kind]
+    if (!row || !verified || (kind !== null && kind !== row.kind)) throw new Fault('invalid_token')
+    return { ...row, presented }
+  }
+
+  /**
+   * Asks the database again.
+   *
+   * @throws Fault `invalid_token` when the token is no longer live
+   */
+  async confirm({ id }: TokenRow): Promise<void> {
+    this.#rows.delete(id)
+    if (!(await this.#load(id))) throw new Fault('invalid_token')
+  }
+
+  #cached(id: string): TokenRow | null {
+    const entry = this.#rows.get(id)
+    return entry && entry.until > this.#clock.now() ? entry.row : null
+  }
+
+  async #load(id: string): Promise<TokenRow | null> {
+    const [row] = await this.#sql<TokenRow[]>`
+      select t.id, t.kind, t.workspace_id as "workspaceId", t.project_id as "projectId", t.environment,
+        t.verifier, a.id as "registrationId", coalesce(a.name, t.label) as name
+      from tokens t left join agents a on a.id = t.agent_id
+      where t.id = ${id} and t.revoked_at is null
+        and (t.expires_at is null or t.expires_at > clock_timestamp())`
+    if (!row) return null
+    this.#rows.delete(id)
+    this.#rows.set(id, { row, until: this.#clock.now() + TTL_MS })
+    for (const oldest of this.#rows.keys()) {
+      if (this.#rows.size <= MAX_TOKENS) break
+      this.#rows.delete(oldest)
+    }
+    return row
+  }
+}

@@ -1,0 +1,181 @@
+/**
+ * What the resolver knows of a workspace: allowlist, sealed values and envelopes, all of one policy
+ * version. A view is kept until the recorded decision turns out to be of an older version; then it is
+ * thrown away and read anew. Values are kept as the client's ciphertext, never in the clear.
+ */
+import type postgres from 'postgres'
+import type { OuterLayer } from '../kernel/crypto/outer_layer.ts'
+import { type Domain, parseDomain } from '../kernel/domain.ts'
+import { Fault } from '../kernel/fault.ts'
+import type { Policy } from '../kernel/policy.ts'
+
+/** A secret as stored; `value` is null when the outer layer does not open. */
+export type SealedSecret = {
+  projectId: string
+  environment: string
+  key: string
+  policy: Policy | null
+  value: Uint8Array | null
+}
+
+export type SealedEnvelope = { epoch: number; envelope: Uint8Array | null }
+
+export type View = {
+  workspaceId: string
+  policyVersion: number
+  epoch: number
+  allowlist: readonly Domain[]
+  secrets: Map<string, readonly SealedSecret[]>
+  envelopes: Map<string, SealedEnvelope | null>
+}
+
+/** Thrown when a lazily read part is of a newer version than the view. */
+export class StaleView extends Error {}
+
+const MAX_VIEWS = 1000
+/** Secrets and envelopes that one view may hold before it is read anew. */
+const MAX_PARTS = 5000
+
+export class ViewBook {
+  readonly #sql: postgres.Sql
+  readonly #outer: OuterLayer
+  readonly #views = new Map<string, Promise<View>>()
+
+  constructor(sql: postgres.Sql, outer: OuterLayer) {
+    this.#sql = sql
+    this.#outer = outer
+  }
+
+  /** The view of a workspace; requests that come at once share one read. */
+  async of(workspaceId: string): Promise<View> {
+    const view = this.#views.get(workspaceId) ?? this.#load(workspaceId)
+    this.#views.delete(workspaceId)
+    this.#views.set(workspaceId, view)
+    for (const oldest of this.#views.keys()) {
+      if (this.#views.size <= MAX_VIEWS) break
+      this.#views.delete(oldest)
+    }
+    try {
+      return await view
+    } catch (error) {
+      this.forget(workspaceId, view)
+      throw error
+    }
+  }
+
+  /** Makes the next `of` read anew, unless somebody has done so already. */
+  forget(workspaceId: string, seen?: Promise<View>): void {
+    if (seen === undefined || this.#views.get(workspaceId) === seen) this.#views.delete(workspaceId)
+  }
+
+  /**
+   * All secrets of these names in one environment, over all projects of the workspace.
+   *
+   * @throws StaleView
+   */
+  async secrets(
+    view: View,
+    environment: string,
+    names: readonly string[],
+  ): Promise<SealedSecret[]> {
+    const missing = names.filter((name) => !view.secrets.has(`${environment}/${name}`))
+    if (missing.length > 0) await this.#loadSecrets(view, environment, missing)
+    return names.flatMap((name) => view.secrets.get(`${environment}/${name}`) ?? [])
+  }
+
+  /**
+   * The envelope of a token for a project and environment, or `null` without a grant.
+   *
+   * @throws StaleView
+   */
+  async envelope(
+    view: View,
+    tokenId: string,
+    projectId: string,
+    environment: string,
+  ): Promise<SealedEnvelope | null> {
+    const name = `${tokenId}/${projectId}/${environment}`
+    const known = view.envelopes.get(name)
+    if (known !== undefined) return known
+    const loaded = await this.#loadEnvelope(view, tokenId, projectId, environment)
+    view.envelopes.set(name, loaded)
+    return loaded
+  }
+
+  async #load(workspaceId: string): Promise<View> {
+    const [row] = await this.#sql<{ version: number; epoch: number; domains: string[] }[]>`
+      select w.policy_version::float8 as version, w.epoch,
+        array(select domain from allowlist_entries a where a.workspace_id = w.id) as domains
+      from workspaces w where w.id = ${workspaceId}`
+    if (!row) throw new Fault('invalid_token')
+    const allowlist = row.domains.flatMap((text) => parseDomain(text) ?? [])
+    const { version: policyVersion, epoch } = row
+    return {
+      workspaceId,
+      policyVersion,
+      epoch,
+      allowlist,
+      secrets: new Map(),
+      envelopes: new Map(),
+    }
+  }
+
+  async #loadSecrets(view: View, environment: string, names: readonly string[]): Promise<void> {
+    const rows = await this.#sql<
+      (Omit<SealedSecret, 'value'> & { version: number; value: Uint8Array })[]
+    >`
+      select w.policy_version::float8 as version, s.project_id as "projectId", s.environment, s.key, s.policy, s.value
+      from workspaces w left join secrets s
+        on s.workspace_id = w.id and s.environment = ${environment} and s.key = any(${names as string[]})
+      where w.id = ${view.workspaceId}`
+    this.#checkVersion(view, rows[0]?.version)
+    const stored = rows.filter(({ key }) => key !== null)
+    const sealed = await Promise.all(stored.map((row) => this.#openSecret(view, row)))
+    for (const name of names) {
+      view.secrets.set(
+        `${environment}/${name}`,
+        sealed.filter(({ key }) => key === name),
+      )
+    }
+  }
+
+  async #openSecret(
+    view: View,
+    row: Omit<SealedSecret, 'value'> & { value: Uint8Array },
+  ): Promise<SealedSecret> {
+    const { projectId, environment, key, policy } = row
+    const place = [{ uuid: projectId }, { text: environment }, { text: key }]
+    const value = await this.#outer.open('secrets.value', view.workspaceId, place, row.value)
+    return { projectId, environment, key, policy, value }
+  }
+
+  async #loadEnvelope(
+    view: View,
+    tokenId: string,
+    projectId: string,
+    environment: string,
+  ): Promise<SealedEnvelope | null> {
+    const [row] = await this.#sql<
+      { version: number; epoch: number | null; envelope: Uint8Array }[]
+    >`
+      select w.policy_version::float8 as version, e.epoch, e.envelope
+      from workspaces w left join token_envelopes e on e.workspace_id = w.id and e.token_id = ${tokenId}
+        and e.project_id = ${projectId} and e.environment = ${environment}
+      where w.id = ${view.workspaceId}`
+    this.#checkVersion(view, row?.version)
+    if (!row || row.epoch === null) return null
+    const place = [{ uuid: tokenId }, { uuid: projectId }, { text: environment }]
+    const envelope = await this.#outer.open(
+      'token_envelopes.envelope',
+      view.workspaceId,
+      place,
+      row.envelope,
+    )
+    return { epoch: row.epoch, envelope }
+  }
+
+  #checkVersion(view: View, version: number | undefined): void {
+    const full = view.secrets.size + view.envelopes.size > MAX_PARTS
+    if (version !== view.policyVersion || full) throw new StaleView()
+  }
+}
