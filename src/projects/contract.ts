@@ -1,7 +1,16 @@
 import { z } from 'zod'
+import { inviteBody, inviteStatuses } from '../identity/members.ts'
 import { defineEndpoint } from '../kernel/endpoint.ts'
 import { roles } from '../kernel/grant.ts'
-import { isUuid, line, pagination, timestamp, uuid } from '../kernel/validate.ts'
+import {
+  email,
+  environmentName,
+  isUuid,
+  line,
+  pagination,
+  timestamp,
+  uuid,
+} from '../kernel/validate.ts'
 
 /** Names that would shadow the paths below a project (docs/protocol.md, "Projects"). */
 const RESERVED = new Set(['environments', 'secrets', 'invite', 'workload-tokens'])
@@ -53,9 +62,12 @@ export const createProject = defineEndpoint({
   faults: ['already_exists'],
 })
 
+const nameParams = z.object({ workspace_id: uuid, project_name: projectName })
+const idParams = z.object({ project_id: uuid })
+
 const byName = {
   path: '/api/projects/{workspace_id}/{project_name}/',
-  params: z.object({ workspace_id: uuid, project_name: projectName }),
+  params: nameParams,
 } as const
 
 /** The short form: a name in the active workspace, or an id. */
@@ -123,4 +135,103 @@ export const deleteProjectShort = defineEndpoint({
   method: 'DELETE',
   ...byProject,
   access: { kind: 'member', permission: 'project.delete', tenant: 'path.project' },
+})
+
+const MAX_MEMBERS = 100
+
+/** People of the workspace, or invitations to it: access to a project follows the workspace's roles. */
+const projectInviteBody = z.union([
+  z.strictObject({
+    members: z
+      .array(email)
+      .min(1)
+      .max(MAX_MEMBERS)
+      .refine((emails) => new Set(emails).size === emails.length, 'names an address twice'),
+  }),
+  inviteBody,
+])
+
+const projectInviteResult = z.array(
+  z.object({
+    email: z.string(),
+    status: z.enum([...inviteStatuses, 'not_a_member']),
+    /** What the person is, or will be on accepting. */
+    role: z.enum(roles).nullable(),
+  }),
+)
+
+export const inviteToProject = defineEndpoint({
+  name: 'projects.invite',
+  summary: 'Tell the roles of members in a project, or invite others to its workspace',
+  method: 'POST',
+  path: '/api/projects/{project_id}/invite/',
+  params: idParams,
+  access: { kind: 'member', permission: 'member.manage', tenant: 'path.project_id' },
+  body: projectInviteBody,
+  result: projectInviteResult,
+  success: 'either',
+  faults: ['epoch_conflict', 'conflict'],
+})
+
+export const inviteToProjectByName = defineEndpoint({
+  name: 'projects.invite_by_name',
+  summary: 'Tell the roles of members in a project, or invite others to its workspace',
+  method: 'POST',
+  path: '/api/projects/{workspace_id}/{project_name}/invite/',
+  params: nameParams,
+  access: { kind: 'member', permission: 'member.manage', tenant: 'path.project_name' },
+  body: projectInviteBody,
+  result: projectInviteResult,
+  success: 'either',
+  faults: ['epoch_conflict', 'conflict'],
+})
+
+export const listEnvironments = defineEndpoint({
+  name: 'projects.environments',
+  summary: 'Count the secrets of each environment',
+  method: 'GET',
+  path: '/api/projects/{project_id}/environments/',
+  params: idParams,
+  access: { kind: 'member', permission: 'project.read', tenant: 'path.project_id' },
+  result: z.object({
+    project_id: uuid,
+    environments: z.record(environmentName, z.object({ secret_count: z.number().int() })),
+  }),
+})
+
+export const showCoverage = defineEndpoint({
+  name: 'projects.coverage',
+  summary: 'Show which environments have which secrets, by name',
+  method: 'GET',
+  path: '/api/projects/{project_id}/secrets/coverage/',
+  params: idParams,
+  access: { kind: 'member', permission: 'secret.read', tenant: 'path.project_id' },
+  result: z.object({
+    project_id: uuid,
+    environments: z.array(environmentName),
+    keys: z.array(
+      z.object({
+        key: z.string(),
+        environments: z.record(environmentName, z.boolean()),
+        missing: z.array(environmentName),
+      }),
+    ),
+  }),
+})
+
+export const showDiff = defineEndpoint({
+  name: 'projects.diff',
+  summary: 'Compare the names of the secrets of two environments',
+  method: 'GET',
+  path: '/api/projects/{project_id}/secrets/diff/',
+  params: idParams,
+  query: z.strictObject({ from: environmentName, to: environmentName }),
+  access: { kind: 'member', permission: 'secret.read', tenant: 'path.project_id' },
+  result: z.object({
+    from: environmentName,
+    to: environmentName,
+    in_from_only: z.array(z.string()),
+    in_to_only: z.array(z.string()),
+    in_both: z.array(z.string()),
+  }),
 })

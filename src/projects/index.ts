@@ -1,12 +1,20 @@
 /** Projects: the names under which secrets are kept. Who may do what follows the workspace's roles. */
 import { type Change, recordChanges } from '../audit/record.ts'
 import { authorise } from '../identity/authorise.ts'
+import {
+  activeRoles,
+  type InviteOutcome,
+  invitationChanges,
+  inviteMembers,
+} from '../identity/members.ts'
+import type { OuterLayer } from '../kernel/crypto/outer_layer.ts'
 import { isUniqueViolation } from '../kernel/db/errors.ts'
 import type { Transaction } from '../kernel/db/open.ts'
 import { lockWorkspace } from '../kernel/db/workspace_lock.ts'
 import { Fault } from '../kernel/fault.ts'
-import type { ProjectGrant } from '../kernel/grant.ts'
+import type { Grant, ProjectGrant } from '../kernel/grant.ts'
 import { openPager } from '../kernel/page.ts'
+import { created, type Reply } from '../kernel/reply.ts'
 import { type Route, route } from '../kernel/serve.ts'
 import type { SliceServices } from '../kernel/slice.ts'
 import {
@@ -15,10 +23,16 @@ import {
   deleteProjectShort,
   getProject,
   getProjectShort,
+  inviteToProject,
+  inviteToProjectByName,
+  listEnvironments,
   listProjects,
+  showCoverage,
+  showDiff,
   updateProject,
   updateProjectShort,
 } from './contract.ts'
+import { countByEnvironment, coverageOf, diffOf } from './coverage.ts'
 import {
   deleteProjectAgents,
   deleteProjectGrants,
@@ -28,10 +42,15 @@ import {
   revokeProjectTokens,
   selectProject,
   selectProjects,
+  selectSecretNames,
   updateProjectRow,
 } from './queries.ts'
 
-export function projectRoutes({ db, config }: SliceServices): Route[] {
+export function projectRoutes(services: SliceServices): Route[] {
+  return [...ownRoutes(services), ...inviteRoutes(services), ...nameRoutes()]
+}
+
+function ownRoutes({ db, config }: SliceServices): Route[] {
   const pager = openPager(config)
   return [
     route(listProjects, async ({ caller, query, namedWorkspace }) => {
@@ -62,6 +81,29 @@ export function projectRoutes({ db, config }: SliceServices): Route[] {
     route(updateProjectShort, ({ tx, grant, body }) => update(tx, grant, body)),
     route(deleteProject, ({ tx, grant }) => remove(tx, grant)),
     route(deleteProjectShort, ({ tx, grant }) => remove(tx, grant)),
+  ]
+}
+
+function inviteRoutes({ outer }: SliceServices): Route[] {
+  return [
+    route(inviteToProject, ({ tx, grant, body }) => invite(tx, outer, grant, body)),
+    route(inviteToProjectByName, ({ tx, grant, body }) => invite(tx, outer, grant, body)),
+  ]
+}
+
+function nameRoutes(): Route[] {
+  return [
+    route(listEnvironments, async ({ tx, grant }) => {
+      const names = await selectSecretNames(tx, grant)
+      return { project_id: grant.projectId, environments: countByEnvironment(names) }
+    }),
+    route(showCoverage, async ({ tx, grant }) => {
+      const names = await selectSecretNames(tx, grant)
+      return { project_id: grant.projectId, ...coverageOf(names) }
+    }),
+    route(showDiff, async ({ tx, grant, query: { from, to } }) =>
+      diffOf(await selectSecretNames(tx, grant), from, to),
+    ),
   ]
 }
 
@@ -115,6 +157,32 @@ async function remove(tx: Transaction, grant: ProjectGrant<'project.delete'>): P
     ),
     change('project.deleted', grant),
   ])
+}
+
+type InviteBody = { members: string[] } | Parameters<typeof inviteMembers>[3]
+
+/** Access to a project follows the roles of its workspace, so inviting to it is inviting there. */
+async function invite(
+  tx: Transaction,
+  outer: OuterLayer,
+  grant: Grant<'member.manage'>,
+  body: InviteBody,
+): Promise<RoleInProject[] | Reply<RoleInProject[]>> {
+  if ('members' in body) {
+    const acting = await activeRoles(tx, grant, body.members)
+    return body.members.map((email) => {
+      const role = acting.get(email) ?? null
+      return { email, status: role === null ? 'not_a_member' : 'already_member', role }
+    })
+  }
+  const outcomes = await inviteMembers(tx, outer, grant, body)
+  const changes = invitationChanges(outcomes)
+  await recordChanges(tx, grant, changes)
+  return changes.length > 0 ? created(outcomes) : outcomes
+}
+
+type RoleInProject = Pick<InviteOutcome, 'email' | 'role'> & {
+  status: InviteOutcome['status'] | 'not_a_member'
 }
 
 function change(action: Change['action'], { projectId, projectName }: ProjectGrant): Change {

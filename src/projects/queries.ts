@@ -5,6 +5,7 @@ import {
   agents,
   memberships,
   projects,
+  secrets,
   tokenEnvelopes,
   tokens,
   workspaces,
@@ -144,4 +145,15 @@ export function deleteProjectAgents(tx: Transaction, grant: Delete) {
       ),
     )
     .returning({ id: agents.id, name: agents.name })
+}
+
+/** The names of all secrets of the project, without their values. */
+export function selectSecretNames(
+  tx: Transaction,
+  grant: ProjectGrant<'project.read' | 'secret.read'>,
+) {
+  return tx
+    .select({ environment: secrets.environment, key: secrets.key })
+    .from(secrets)
+    .where(and(eq(secrets.workspaceId, grant.workspaceId), eq(secrets.projectId, grant.projectId)))
 }

@@ -1,0 +1,49 @@
+/** Which secrets a project has in which environments: by name, because values are nobody's here. */
+
+/** Listed even while they are empty (docs/protocol.md, "Projects"). */
+const ALWAYS = ['development', 'staging', 'production'] as const
+
+export type SecretName = { environment: string; key: string }
+
+/** The environments that are always there, in their order, then the others by name. */
+export function environmentsOf(names: readonly SecretName[]): string[] {
+  const others = new Set(names.map(({ environment }) => environment))
+  for (const name of ALWAYS) others.delete(name)
+  return [...ALWAYS, ...[...others].sort()]
+}
+
+export function countByEnvironment(names: readonly SecretName[]) {
+  return Object.fromEntries(
+    environmentsOf(names).map((environment) => {
+      const secret_count = names.filter((name) => name.environment === environment).length
+      return [environment, { secret_count }]
+    }),
+  )
+}
+
+export function coverageOf(names: readonly SecretName[]) {
+  const environments = environmentsOf(names)
+  const byKey = Map.groupBy(names, ({ key }) => key)
+  const keys = [...byKey.keys()].sort().map((key) => {
+    const present = new Set(byKey.get(key)?.map(({ environment }) => environment))
+    return {
+      key,
+      environments: Object.fromEntries(environments.map((name) => [name, present.has(name)])),
+      missing: environments.filter((name) => !present.has(name)),
+    }
+  })
+  return { environments, keys }
+}
+
+export function diffOf(names: readonly SecretName[], from: string, to: string) {
+  const keysIn = (wanted: string) =>
+    new Set(names.filter(({ environment }) => environment === wanted).map(({ key }) => key))
+  const [before, after] = [keysIn(from), keysIn(to)]
+  return {
+    from,
+    to,
+    in_from_only: [...before.difference(after)].sort(),
+    in_to_only: [...after.difference(before)].sort(),
+    in_both: [...before.intersection(after)].sort(),
+  }
+}
