@@ -1,11 +1,8 @@
 /** The subcommands. Each is loaded when it is asked for, so that none slows another's start. */
 import { version } from '../../package.json'
+import { EX_USAGE } from './exit.ts'
 
 type Command = { about: string; run: (args: string[]) => Promise<number> }
-
-/** sysexits.h */
-export const EX_USAGE = 2
-export const EX_CONFIG = 78
 
 const commands: Record<string, Command> = {
   serve: {

@@ -5,7 +5,7 @@ import { DataDirectoryError } from '../kernel/db/embedded/open.ts'
 import { describeError, openLog } from '../kernel/log.ts'
 import { readOwnKeys } from '../kernel/own_keys.ts'
 import { enterCleanEnvironment } from './environment.ts'
-import { EX_CONFIG } from './index.ts'
+import { EX_CONFIG } from './exit.ts'
 
 export async function runServe(): Promise<number> {
   enterCleanEnvironment()
