@@ -2,19 +2,18 @@
  * Steps 4 to 6 of the resolver: from names to values. What a token may use is decided here by its
  * scope, by the envelopes it was given, and by each secret's own policy.
  */
-import { openTokenEnvelope } from '../kernel/crypto/envelope.ts'
+import { environmentKeyOf } from '../broker/environment_key.ts'
+import type { KeyCache } from '../broker/key_cache.ts'
+import type { LiveToken } from '../broker/tokens.ts'
+import type { SealedSecret, View, ViewBook } from '../broker/views.ts'
 import { openSecretValue } from '../kernel/crypto/secret_value.ts'
-import { tokenKeyPair } from '../kernel/crypto/token.ts'
 import { domainMatches, parseDomain } from '../kernel/domain.ts'
 import { Fault } from '../kernel/fault.ts'
 import type { Policy } from '../kernel/policy.ts'
-import { Secret } from '../kernel/secret.ts'
+import type { Secret } from '../kernel/secret.ts'
 import type { OutboundCall } from './contract.ts'
-import type { KeyCache } from './key_cache.ts'
 import type { Placeholder } from './placeholders.ts'
 import { policyPathMatches, type Target } from './target.ts'
-import type { LiveToken } from './tokens.ts'
-import type { SealedSecret, View, ViewBook } from './views.ts'
 
 export type Scope = { projectId: string | null; environment: string }
 
@@ -108,14 +107,14 @@ function permits(
  * @throws Fault `key_not_provisioned`, `unreadable_secret`
  */
 export async function openSecrets(
-  { views, keys }: { views: ViewBook; keys: KeyCache },
+  broker: { views: ViewBook; keys: KeyCache },
   view: View,
   token: LiveToken,
   secrets: ReadonlyMap<string, SealedSecret>,
 ): Promise<Map<string, Secret>> {
   const opened = new Map<string, Secret>()
   for (const [name, sealed] of secrets) {
-    const key = await environmentKeyOf(views, keys, view, token, sealed)
+    const key = await environmentKeyOf(broker, view, token, sealed)
     const value = sealed.value && openSecretValue(key.reveal(), sealed, sealed.policy, sealed.value)
     if (!value) {
       throw new Fault('unreadable_secret', {
@@ -125,31 +124,4 @@ export async function openSecrets(
     opened.set(name, value)
   }
   return opened
-}
-
-async function environmentKeyOf(
-  views: ViewBook,
-  keys: KeyCache,
-  view: View,
-  token: LiveToken,
-  { projectId, environment }: SealedSecret,
-): Promise<Secret> {
-  const name = `${token.id}/${projectId}/${environment}/${view.policyVersion}`
-  const cached = keys.get(name)
-  if (cached) return cached
-  const sealed = await views.envelope(view, token.id, projectId, environment)
-  if (!sealed || sealed.epoch !== view.epoch) throw new Fault('key_not_provisioned')
-  const place = {
-    workspaceId: view.workspaceId,
-    tokenId: token.id,
-    projectId,
-    environment,
-    epoch: sealed.epoch,
-  }
-  const { privateKey } = tokenKeyPair(token.id, token.presented.secret)
-  const opened = sealed.envelope && (await openTokenEnvelope(place, privateKey, sealed.envelope))
-  if (!opened) throw new Fault('key_not_provisioned')
-  const key = new Secret(opened)
-  keys.put(name, key)
-  return key
 }

@@ -1,11 +1,11 @@
 /** What is known of one request, as its audit record wants it: it grows while the steps are taken. */
 import type { Entry, Outcome } from '../audit/trail.ts'
+import type { LiveToken } from '../broker/tokens.ts'
 import { Fault } from '../kernel/fault.ts'
 import type { OutboundCall } from './contract.ts'
 import type { Scope } from './credentials.ts'
 import type { Placeholder } from './placeholders.ts'
 import type { Target } from './target.ts'
-import type { LiveToken } from './tokens.ts'
 
 export class Decision {
   readonly #token: LiveToken

@@ -4,6 +4,9 @@
  * types that print `[redacted]`.
  */
 import type { AuditTrail } from '../audit/trail.ts'
+import type { KeyCache } from '../broker/key_cache.ts'
+import type { LiveToken, TokenBook } from '../broker/tokens.ts'
+import { StaleView, type View, type ViewBook } from '../broker/views.ts'
 import { domainMatches } from '../kernel/domain.ts'
 import { Fault } from '../kernel/fault.ts'
 import type { RateLimiter } from '../kernel/rate.ts'
@@ -18,12 +21,9 @@ import { checkPolicies, findSecrets, openSecrets, scopeOf } from './credentials.
 import { Decision } from './decision.ts'
 import type { Dialler } from './dial.ts'
 import { checkCallerHeaders, type HeaderPair } from './headers.ts'
-import type { KeyCache } from './key_cache.ts'
 import { findPlaceholders, injectPlaceholders } from './placeholders.ts'
 import { Sanitiser } from './sanitise.ts'
 import { parseTarget, type Target } from './target.ts'
-import type { LiveToken, TokenBook } from './tokens.ts'
-import { StaleView, type View, type ViewBook } from './views.ts'
 
 export type ResolverServices = {
   tokens: TokenBook

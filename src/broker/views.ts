@@ -1,5 +1,5 @@
 /**
- * What the resolver knows of a workspace: allowlist, sealed values and envelopes, all of one policy
+ * What resolver and delivery know of a workspace: allowlist, sealed values and envelopes, all of one policy
  * version. A view is kept until the recorded decision turns out to be of an older version; then it is
  * thrown away and read anew. Values are kept as the client's ciphertext, never in the clear.
  */

@@ -1,5 +1,5 @@
 /**
- * Step 1 of the resolver: whose token this is. Rows are cached for seconds; that a cached token is
+ * Whose token this is: step 1 of resolver and delivery. Rows are cached for seconds; that a cached token is
  * still live is proved again by the statement that records the decision (audit/trail.ts).
  */
 import type postgres from 'postgres'

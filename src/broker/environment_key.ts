@@ -1,0 +1,43 @@
+/**
+ * From a token to the environment key that was sealed for it. The secret part of the presented token
+ * opens the envelope; nothing that is stored could (docs/protocol.md, section 4).
+ */
+import { openTokenEnvelope } from '../kernel/crypto/envelope.ts'
+import { tokenKeyPair } from '../kernel/crypto/token.ts'
+import { Fault } from '../kernel/fault.ts'
+import { Secret } from '../kernel/secret.ts'
+import type { KeyCache } from './key_cache.ts'
+import type { LiveToken } from './tokens.ts'
+import type { View, ViewBook } from './views.ts'
+
+/**
+ * The key of one project and environment, from the cache or from the token's envelope.
+ *
+ * @throws Fault `key_not_provisioned` without an envelope of the current epoch that opens
+ * @throws StaleView
+ */
+export async function environmentKeyOf(
+  { views, keys }: { views: ViewBook; keys: KeyCache },
+  view: View,
+  token: LiveToken,
+  { projectId, environment }: { projectId: string; environment: string },
+): Promise<Secret> {
+  const name = `${token.id}/${projectId}/${environment}/${view.policyVersion}`
+  const cached = keys.get(name)
+  if (cached) return cached
+  const sealed = await views.envelope(view, token.id, projectId, environment)
+  if (!sealed || sealed.epoch !== view.epoch) throw new Fault('key_not_provisioned')
+  const place = {
+    workspaceId: view.workspaceId,
+    tokenId: token.id,
+    projectId,
+    environment,
+    epoch: sealed.epoch,
+  }
+  const { privateKey } = tokenKeyPair(token.id, token.presented.secret)
+  const opened = sealed.envelope && (await openTokenEnvelope(place, privateKey, sealed.envelope))
+  if (!opened) throw new Fault('key_not_provisioned')
+  const key = new Secret(opened)
+  keys.put(name, key)
+  return key
+}
