@@ -22,9 +22,15 @@ import {
 import { invitationRoutes } from './invitations.ts'
 import { memberRoutes } from './members.ts'
 import { deleteWorkspaceRow, updateName } from './queries.ts'
+import { rekeyRoutes } from './rekey.ts'
 
 export function workspaceRoutes(services: SliceServices): Route[] {
-  return [...ownRoutes(services), ...invitationRoutes(services), ...memberRoutes(services)]
+  return [
+    ...ownRoutes(services),
+    ...invitationRoutes(services),
+    ...memberRoutes(services),
+    ...rekeyRoutes(services),
+  ]
 }
 
 function ownRoutes({ db, outer, config }: SliceServices): Route[] {

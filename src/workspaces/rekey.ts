@@ -1,0 +1,78 @@
+/**
+ * Rekey: after somebody has left, what they could open must not open what is written from then on. A
+ * client makes the new key and seals everything under it; here all of it is replaced in one
+ * transaction, or nothing. Between two epochs there is no state in which some secrets are under the
+ * old key and some under the new one.
+ */
+import { type Change, recordChanges } from '../audit/record.ts'
+import { listWorkspaces } from '../identity/workspaces.ts'
+import type { OuterLayer } from '../kernel/crypto/outer_layer.ts'
+import type { Transaction } from '../kernel/db/open.ts'
+import { lockWorkspace } from '../kernel/db/workspace_lock.ts'
+import { Fault } from '../kernel/fault.ts'
+import type { Grant } from '../kernel/grant.ts'
+import { type Route, route } from '../kernel/serve.ts'
+import type { SliceServices } from '../kernel/slice.ts'
+import {
+  requireComplete,
+  requireKnown,
+  requireNextEpoch,
+  requireSamePolicies,
+  requireWithinScope,
+} from './rekey_checks.ts'
+import { type RekeyBody, rekeyWorkspace } from './rekey_contract.ts'
+import {
+  advanceEpoch,
+  type Holdings,
+  readHoldings,
+  replaceEnvelopes,
+  replaceGrants,
+  replaceSecrets,
+} from './rekey_queries.ts'
+
+export function rekeyRoutes({ outer }: SliceServices): Route[] {
+  return [route(rekeyWorkspace, ({ tx, grant, body }) => rekey(tx, outer, grant, body))]
+}
+
+async function rekey(
+  tx: Transaction,
+  outer: OuterLayer,
+  grant: Grant<'workspace.update'>,
+  body: RekeyBody,
+) {
+  const workspace = await lockWorkspace(tx, grant)
+  requireNextEpoch(workspace.epoch, body)
+
+  const held = await readHoldings(tx, grant)
+  requireKnown(held, body)
+  requireComplete(held, body)
+  requireSamePolicies(held, body)
+  requireWithinScope(held, body)
+
+  await replaceEnvelopes(tx, outer, grant, held, body)
+  await replaceSecrets(tx, outer, grant, held, body)
+  await replaceGrants(tx, outer, grant, held, body)
+  if (!(await advanceEpoch(tx, grant, body.epoch))) throw new Fault('epoch_conflict')
+
+  const resource = { type: 'workspace', id: grant.workspaceId, name: workspace.name }
+  await recordChanges(tx, grant, [
+    { action: 'workspace.rekeyed', resource },
+    ...lostGrants(held, body),
+  ])
+  const [shown] = await listWorkspaces(tx, outer, grant.userId, { workspaceId: grant.workspaceId })
+  if (!shown) throw new Fault('not_found')
+  return shown
+}
+
+/** Tokens that could open something before and can open nothing now. */
+function lostGrants(held: Holdings, body: RekeyBody): Change[] {
+  const kept = new Set(
+    body.tokens.flatMap(({ token_id, envelopes }) => (envelopes.length > 0 ? [token_id] : [])),
+  )
+  return [...held.tokens.values()]
+    .filter(({ id, live, provisioned }) => live && provisioned && !kept.has(id))
+    .map(({ id, label }) => ({
+      action: 'token.grant_removed',
+      resource: { type: 'token', id, name: label },
+    }))
+}
