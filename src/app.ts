@@ -3,6 +3,7 @@
  */
 import { Cron } from 'croner'
 import { accountsRoutes } from './accounts/index.ts'
+import { agentsRoutes } from './agents/index.ts'
 import { allowlistRoutes } from './allowlist/index.ts'
 import { AuditTrail } from './audit/trail.ts'
 import { healthRoutes, resolverHealthRoutes } from './health/index.ts'
@@ -144,6 +145,7 @@ export function controlPlaneRoutes(services: SliceServices): Route[] {
     ...workspaceRoutes(services),
     ...allowlistRoutes(services),
     ...projectRoutes(services),
+    ...agentsRoutes(services),
     ...secretRoutes(services),
   ]
 }

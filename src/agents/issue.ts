@@ -1,0 +1,73 @@
+/**
+ * Issuing tokens. The server makes one and shows it once, or takes the public half of one that the
+ * client made; either way it stores a verifier and a public key, with which it can use no token.
+ */
+import { recordChanges } from '../audit/record.ts'
+import { fromBase64, toBase64 } from '../kernel/crypto/encoding.ts'
+import type { OuterLayer } from '../kernel/crypto/outer_layer.ts'
+import { mintToken, tokenAuth, tokenKeyPair, verifierOf } from '../kernel/crypto/token.ts'
+import type { Transaction } from '../kernel/db/open.ts'
+import { Fault } from '../kernel/fault.ts'
+import type { Grant } from '../kernel/grant.ts'
+import { provision } from './provision.ts'
+import type { Order } from './shapes.ts'
+import { type Holder, insertToken } from './token_queries.ts'
+
+/** What the database may know of a token, and its text where the server made it. */
+type Credential = {
+  id: string
+  text: string | null
+  verifier: Uint8Array
+  publicKey: Uint8Array
+}
+
+/**
+ * Issues a token to a holder, with the envelopes that came with it. The workspace must be locked.
+ *
+ * @throws Fault `already_exists` for a taken id, and what `provision` throws
+ */
+export async function issueToken(
+  tx: Transaction,
+  grant: Grant<'agent.manage'>,
+  outer: OuterLayer,
+  { holder, order, epoch }: { holder: Holder; order: Order; epoch: number },
+) {
+  const { text, ...credential } = order.token ? received(order.token) : minted(holder)
+  const token = await insertToken(tx, grant, holder, {
+    ...credential,
+    label: order.label,
+    environment: order.environment,
+    expiresInDays: order.expires_in_days,
+  })
+  if (!token) throw new Fault('already_exists', { message: 'The token id is taken.' })
+  await recordChanges(tx, grant, [
+    {
+      action: 'token.issued',
+      resource: { type: 'token', id: token.id, name: token.label },
+      projectId: token.projectId ?? undefined,
+      environment: token.environment ?? undefined,
+    },
+  ])
+  const list = order.token?.envelopes ?? []
+  await provision(tx, grant, outer, token, { list, path: 'token.envelopes.', epoch })
+  return {
+    token: text,
+    token_id: token.id,
+    public_key: toBase64(token.publicKey),
+    label: token.label,
+    environment: token.environment,
+    expires_at: token.expiresAt,
+  }
+}
+
+function minted({ kind }: Holder): Credential {
+  const { id, secret, text } = mintToken(kind === 'agent' ? 'agt' : 'wkl')
+  const { publicKey } = tokenKeyPair(id, secret)
+  return { id, text, verifier: verifierOf(tokenAuth(id, secret)), publicKey }
+}
+
+function received({ id, verifier, public_key }: NonNullable<Order['token']>): Credential {
+  const [hash, publicKey] = [fromBase64(verifier), fromBase64(public_key)]
+  if (!hash || !publicKey) throw new TypeError('a client-made token was not validated')
+  return { id, text: null, verifier: hash, publicKey }
+}

@@ -1,0 +1,90 @@
+/** The agents' rows. Deleted agents stay in the table for the audit and are found by nobody here. */
+import { and, asc, count, eq, gt, isNull, max, type SQL, sql } from 'drizzle-orm'
+import type { Transaction } from '../kernel/db/open.ts'
+import { agents, tokens } from '../kernel/db/schema/index.ts'
+import type { Grant } from '../kernel/grant.ts'
+
+type Manage = Grant<'agent.manage'>
+
+/** What the database's clock says of a token; the process's clock has no say. */
+export const isActive = sql`(${tokens.revokedAt} is null
+  and (${tokens.expiresAt} is null or ${tokens.expiresAt} > now()))`
+
+/** One row more than the page holds, oldest first: ids are UUIDs of version 7. */
+export function selectAgents(
+  tx: Transaction,
+  grant: Manage,
+  filter: { projectId?: string; after: string | undefined; limit: number },
+) {
+  const { projectId, after, limit } = filter
+  return selectCounted(
+    tx,
+    and(
+      isLive(grant),
+      projectId === undefined ? undefined : eq(agents.projectId, projectId),
+      after === undefined ? undefined : gt(agents.id, after),
+    ),
+  )
+    .orderBy(asc(agents.id))
+    .limit(limit + 1)
+}
+
+export async function selectAgent(tx: Transaction, grant: Manage, id: string) {
+  const [found] = await selectCounted(tx, and(isLive(grant), eq(agents.id, id)))
+  return found ?? null
+}
+
+/** Agents with the tally of their tokens, in one statement. */
+function selectCounted(tx: Transaction, which: SQL | undefined) {
+  const tally = tx
+    .select({
+      all: count().as('all_tokens'),
+      active: sql`count(*) filter (where ${isActive})`.mapWith(Number).as('active_tokens'),
+      lastUsedAt: max(tokens.lastUsedAt).as('last_used_at'),
+    })
+    .from(tokens)
+    .where(eq(tokens.agentId, agents.id))
+    .as('tally')
+  return tx
+    .select({
+      id: agents.id,
+      name: agents.name,
+      project_id: agents.projectId,
+      token_count: tally.all,
+      active_token_count: tally.active,
+      last_used_at: tally.lastUsedAt,
+      created_at: agents.createdAt,
+    })
+    .from(agents)
+    .innerJoinLateral(tally, sql`true`)
+    .where(which)
+    .$dynamic()
+}
+
+/** The new row, or `null` when a live agent of that name is in the same scope. */
+export async function insertAgent(
+  tx: Transaction,
+  grant: Manage,
+  agent: { name: string; projectId: string | null },
+) {
+  const [inserted] = await tx
+    .insert(agents)
+    .values({ ...agent, workspaceId: grant.workspaceId })
+    .onConflictDoNothing()
+    .returning()
+  return inserted ?? null
+}
+
+/** What was deleted, or `null`. */
+export async function markDeleted(tx: Transaction, grant: Manage, id: string) {
+  const [deleted] = await tx
+    .update(agents)
+    .set({ deletedAt: sql`now()` })
+    .where(and(isLive(grant), eq(agents.id, id)))
+    .returning({ name: agents.name, projectId: agents.projectId })
+  return deleted ?? null
+}
+
+function isLive(grant: Manage): SQL | undefined {
+  return and(eq(agents.workspaceId, grant.workspaceId), isNull(agents.deletedAt))
+}

@@ -1,0 +1,122 @@
+/** The fields of agents and tokens on the wire (docs/protocol.md, "Agents and tokens"). */
+import { z } from 'zod'
+import { fromBase64 } from '../kernel/crypto/encoding.ts'
+import { isTokenEnvelope } from '../kernel/crypto/envelope.ts'
+import { base64, environmentName, line, timestamp, uuid } from '../kernel/validate.ts'
+
+const MAX_ENVELOPES = 500
+const ENVELOPE_BYTES = 81
+const KEY_BYTES = 32
+const MAX_EPOCH = 65_535
+
+export const agentName = line(100)
+
+/** The server opens token envelopes itself, so they must have its form (section 3.2). */
+const sealedKey = base64(ENVELOPE_BYTES, ENVELOPE_BYTES).refine((text) => {
+  const bytes = fromBase64(text)
+  return bytes !== null && isTokenEnvelope(bytes)
+}, 'must be an envelope of version 1')
+
+const tokenEnvelope = z.strictObject({
+  project_id: uuid,
+  environment: environmentName,
+  epoch: z.number().int().min(1).max(MAX_EPOCH),
+  envelope: sealedKey,
+})
+
+export const tokenEnvelopes = z
+  .array(tokenEnvelope)
+  .max(MAX_ENVELOPES)
+  .superRefine((list, context) => {
+    const seen = new Set<string>()
+    for (const [index, { project_id, environment }] of list.entries()) {
+      const place = `${project_id} ${environment}`
+      if (seen.has(place))
+        context.addIssue({ code: 'custom', path: [index], message: 'is given twice' })
+      seen.add(place)
+    }
+  })
+
+/** A token whose secret the server never sees: the client sends only what it is checked by. */
+const clientMade = z.strictObject({
+  id: uuid,
+  verifier: base64(KEY_BYTES, KEY_BYTES),
+  public_key: base64(KEY_BYTES, KEY_BYTES),
+  envelopes: tokenEnvelopes.default([]),
+})
+
+const lifetime = {
+  label: line(100).default('default'),
+  expires_in_days: z.number().int().min(1).max(3650).nullable().default(90),
+}
+
+/** What an agent's token is ordered with. */
+export const order = {
+  ...lifetime,
+  environment: environmentName.nullable().default(null),
+  token: clientMade.optional(),
+}
+
+/** A workload token always has a label of its own and an environment (section 4). */
+export const workloadOrder = {
+  ...lifetime,
+  label: line(100),
+  environment: environmentName,
+  token: clientMade.optional(),
+}
+
+export type TokenEnvelope = z.output<typeof tokenEnvelope>
+
+/** An order of either kind. */
+export type Order = {
+  label: string
+  expires_in_days: number | null
+  environment: string | null
+  token?: z.output<typeof clientMade> | undefined
+}
+
+export const agent = z.object({
+  id: uuid,
+  name: z.string(),
+  project_id: uuid.nullable(),
+  token_count: z.number().int(),
+  active_token_count: z.number().int(),
+  last_used_at: timestamp.nullable(),
+  created_at: timestamp,
+})
+
+/** `token` is shown this once, and is null where the client made it. */
+export const issuedToken = z.object({
+  token: z.string().nullable(),
+  token_id: uuid,
+  public_key: z.string(),
+})
+
+export const orderedToken = issuedToken.extend({
+  label: z.string(),
+  environment: z.string().nullable(),
+  expires_at: timestamp.nullable(),
+})
+
+const provision = z.object({
+  project_id: uuid,
+  environment: z.string(),
+  epoch: z.number().int(),
+})
+
+export const provisioned = z.array(provision)
+export type Provision = z.output<typeof provision>
+
+export const token = z.object({
+  id: uuid,
+  label: z.string(),
+  environment: z.string().nullable(),
+  status: z.enum(['active', 'revoked', 'expired']),
+  expires_in_days: z.number().int().nullable(),
+  expires_at: timestamp.nullable(),
+  revoked_at: timestamp.nullable(),
+  last_used_at: timestamp.nullable(),
+  created_at: timestamp,
+  public_key: z.string(),
+  provisioned,
+})

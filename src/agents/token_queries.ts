@@ -1,0 +1,219 @@
+/** The tokens' rows and their envelopes. Every statement names the workspace and the holder. */
+import { and, asc, eq, inArray, isNull, type SQL, sql } from 'drizzle-orm'
+import type { Transaction } from '../kernel/db/open.ts'
+import { projects, tokenEnvelopes, tokens } from '../kernel/db/schema/index.ts'
+import type { Grant } from '../kernel/grant.ts'
+import { isActive } from './queries.ts'
+import type { Provision } from './shapes.ts'
+
+type Manage = Grant<'agent.manage'>
+
+/** Whose tokens: an agent's, or the workload tokens of a project. */
+export type Holder =
+  | { kind: 'agent'; agentId: string; projectId: string | null }
+  | { kind: 'workload'; projectId: string }
+
+export type NewToken = {
+  id: string
+  label: string
+  environment: string | null
+  expiresInDays: number | null
+  verifier: Uint8Array
+  publicKey: Uint8Array
+}
+
+/** The new row, or `null` when the id is taken, by whomever. The expiry is of the database's clock. */
+export async function insertToken(tx: Transaction, grant: Manage, holder: Holder, token: NewToken) {
+  const { expiresInDays } = token
+  const [inserted] = await tx
+    .insert(tokens)
+    .values({
+      ...token,
+      workspaceId: grant.workspaceId,
+      kind: holder.kind,
+      agentId: holder.kind === 'agent' ? holder.agentId : null,
+      projectId: holder.projectId,
+      createdBy: grant.userId,
+      expiresAt:
+        expiresInDays === null ? null : sql`now() + ${expiresInDays} * interval '24 hours'`,
+    })
+    .onConflictDoNothing()
+    .returning()
+  return inserted ?? null
+}
+
+/** One row more than the page holds, oldest first, each with what it is provisioned for. */
+export function selectTokens(
+  tx: Transaction,
+  grant: Manage,
+  holder: Holder,
+  { after, limit }: { after: readonly string[] | null; limit: number },
+) {
+  const provisions = tx
+    .select({
+      list: sql<Provision[]>`coalesce(json_agg(json_build_object(
+          'project_id', ${tokenEnvelopes.projectId},
+          'environment', ${tokenEnvelopes.environment},
+          'epoch', ${tokenEnvelopes.epoch}
+        ) order by ${tokenEnvelopes.projectId}, ${tokenEnvelopes.environment}), '[]')`.as('list'),
+    })
+    .from(tokenEnvelopes)
+    .where(eq(tokenEnvelopes.tokenId, tokens.id))
+    .as('provisions')
+  return tx
+    .select({
+      id: tokens.id,
+      label: tokens.label,
+      environment: tokens.environment,
+      status: sql<'active' | 'revoked' | 'expired'>`case
+        when ${tokens.revokedAt} is not null then 'revoked'
+        when ${isActive} then 'active' else 'expired' end`,
+      expires_in_days: tokens.expiresInDays,
+      expires_at: tokens.expiresAt,
+      revoked_at: tokens.revokedAt,
+      last_used_at: tokens.lastUsedAt,
+      created_at: tokens.createdAt,
+      publicKey: tokens.publicKey,
+      provisioned: provisions.list,
+    })
+    .from(tokens)
+    .innerJoinLateral(provisions, sql`true`)
+    .where(and(isOf(grant, holder), after ? isAfter(after) : undefined))
+    .orderBy(asc(tokens.createdAt), asc(tokens.id))
+    .limit(limit + 1)
+}
+
+/** Clients choose ids, so the order of creation is the sort key and the id decides between equals. */
+function isAfter([createdAt, id]: readonly string[]): SQL {
+  return sql`(${tokens.createdAt}, ${tokens.id}) > (${createdAt}::timestamptz, ${id}::uuid)`
+}
+
+export async function selectToken(tx: Transaction, grant: Manage, holder: Holder, id: string) {
+  const [found] = await tx
+    .select({
+      id: tokens.id,
+      label: tokens.label,
+      projectId: tokens.projectId,
+      environment: tokens.environment,
+      isActive: sql<boolean>`${isActive}`,
+    })
+    .from(tokens)
+    .where(and(isOf(grant, holder), eq(tokens.id, id)))
+  return found ?? null
+}
+
+/**
+ * Revokes the tokens that are not revoked yet, all of the holder's or one, and answers them. Their
+ * envelopes go with it: what no token may open any more is better not kept.
+ */
+export async function revokeTokens(tx: Transaction, grant: Manage, holder: Holder, id?: string) {
+  const revoked = await tx
+    .update(tokens)
+    .set({ revokedAt: sql`now()` })
+    .where(
+      and(
+        isOf(grant, holder),
+        isNull(tokens.revokedAt),
+        id === undefined ? undefined : eq(tokens.id, id),
+      ),
+    )
+    .returning({
+      id: tokens.id,
+      label: tokens.label,
+      projectId: tokens.projectId,
+      environment: tokens.environment,
+    })
+  if (revoked.length > 0) {
+    const ids = revoked.map((token) => token.id)
+    await tx.delete(tokenEnvelopes).where(inArray(tokenEnvelopes.tokenId, ids))
+  }
+  return revoked
+}
+
+/** Which of the projects are the workspace's; they are held against deletion until the end. */
+export async function selectProjects(tx: Transaction, grant: Manage, ids: readonly string[]) {
+  const found = await tx
+    .select({ id: projects.id })
+    .from(projects)
+    .where(and(eq(projects.workspaceId, grant.workspaceId), inArray(projects.id, [...ids])))
+    .for('key share')
+  return new Set(found.map(({ id }) => id))
+}
+
+export type NewEnvelope = Provision & { sealed: Uint8Array }
+
+/** Adds envelopes or replaces those of the same project and environment. */
+export async function mergeEnvelopes(
+  tx: Transaction,
+  grant: Manage,
+  tokenId: string,
+  envelopes: readonly NewEnvelope[],
+): Promise<void> {
+  await tx
+    .insert(tokenEnvelopes)
+    .values(
+      envelopes.map(({ project_id, environment, epoch, sealed }) => ({
+        tokenId,
+        workspaceId: grant.workspaceId,
+        projectId: project_id,
+        environment,
+        epoch,
+        envelope: sealed,
+      })),
+    )
+    .onConflictDoUpdate({
+      target: [tokenEnvelopes.tokenId, tokenEnvelopes.projectId, tokenEnvelopes.environment],
+      set: {
+        epoch: sql`excluded.epoch`,
+        envelope: sql`excluded.envelope`,
+        createdAt: sql`now()`,
+      },
+    })
+}
+
+export function selectProvisions(
+  tx: Transaction,
+  grant: Manage,
+  tokenId: string,
+): Promise<Provision[]> {
+  return tx
+    .select({
+      project_id: tokenEnvelopes.projectId,
+      environment: tokenEnvelopes.environment,
+      epoch: tokenEnvelopes.epoch,
+    })
+    .from(tokenEnvelopes)
+    .where(
+      and(eq(tokenEnvelopes.workspaceId, grant.workspaceId), eq(tokenEnvelopes.tokenId, tokenId)),
+    )
+    .orderBy(asc(tokenEnvelopes.projectId), asc(tokenEnvelopes.environment))
+}
+
+/** Tells whether the token had it. */
+export async function deleteEnvelope(
+  tx: Transaction,
+  grant: Manage,
+  tokenId: string,
+  { project_id, environment }: { project_id: string; environment: string },
+): Promise<boolean> {
+  const deleted = await tx
+    .delete(tokenEnvelopes)
+    .where(
+      and(
+        eq(tokenEnvelopes.workspaceId, grant.workspaceId),
+        eq(tokenEnvelopes.tokenId, tokenId),
+        eq(tokenEnvelopes.projectId, project_id),
+        eq(tokenEnvelopes.environment, environment),
+      ),
+    )
+    .returning({ tokenId: tokenEnvelopes.tokenId })
+  return deleted.length > 0
+}
+
+function isOf(grant: Manage, holder: Holder): SQL | undefined {
+  const held =
+    holder.kind === 'agent'
+      ? eq(tokens.agentId, holder.agentId)
+      : eq(tokens.projectId, holder.projectId)
+  return and(eq(tokens.workspaceId, grant.workspaceId), eq(tokens.kind, holder.kind), held)
+}

@@ -1,0 +1,102 @@
+/** The tokens of one holder: of an agent, or of the workloads of a project. */
+
+import type { Transaction } from '../kernel/db/open.ts'
+import { lockWorkspace } from '../kernel/db/workspace_lock.ts'
+import { Fault } from '../kernel/fault.ts'
+import type { Grant, ProjectGrant } from '../kernel/grant.ts'
+import { openPager } from '../kernel/page.ts'
+import { type Route, route } from '../kernel/serve.ts'
+import type { SliceServices } from '../kernel/slice.ts'
+import {
+  issueAgentToken,
+  issueWorkloadToken,
+  listAgentTokens,
+  listWorkloadTokens,
+  provisionAgentToken,
+  provisionWorkloadToken,
+  revokeAgentToken,
+  revokeWorkloadToken,
+  unprovisionAgentToken,
+  unprovisionWorkloadToken,
+} from './contract.ts'
+import { issueToken } from './issue.ts'
+import { selectAgent } from './queries.ts'
+import type { Holder } from './token_queries.ts'
+import { type Held, listTokens, provisionToken, revokeToken, unprovisionToken } from './tokens.ts'
+
+type Manage = Grant<'agent.manage'>
+
+export function agentTokenRoutes({ outer, config }: SliceServices): Route[] {
+  const pager = openPager(config)
+  return [
+    route(issueAgentToken, async ({ tx, grant, params, body }) =>
+      issueToken(tx, grant, outer, { ...(await lockAgent(tx, grant, params)), order: body }),
+    ),
+    route(listAgentTokens, async ({ tx, grant, params, query }) =>
+      listTokens(tx, grant, pager, await agentOf(tx, grant, params), query),
+    ),
+    route(revokeAgentToken, async ({ tx, grant, params }) =>
+      revokeToken(tx, grant, await lockAgent(tx, grant, params), params.token_id),
+    ),
+    route(provisionAgentToken, async ({ tx, grant, params, body }) => {
+      const held = await lockAgent(tx, grant, params)
+      return provisionToken(tx, grant, outer, held, { id: params.token_id, envelopes: body })
+    }),
+    route(unprovisionAgentToken, async ({ tx, grant, params, query }) => {
+      const held = await lockAgent(tx, grant, params)
+      return unprovisionToken(tx, grant, held, { id: params.token_id, place: query })
+    }),
+  ]
+}
+
+export function workloadTokenRoutes({ outer, config }: SliceServices): Route[] {
+  const pager = openPager(config)
+  return [
+    route(issueWorkloadToken, async ({ tx, grant, body }) =>
+      issueToken(tx, grant, outer, { ...(await lockWorkloads(tx, grant)), order: body }),
+    ),
+    route(listWorkloadTokens, ({ tx, grant, query }) =>
+      listTokens(tx, grant, pager, workloadsOf(grant), query),
+    ),
+    route(revokeWorkloadToken, async ({ tx, grant, params }) =>
+      revokeToken(tx, grant, await lockWorkloads(tx, grant), params.token_id),
+    ),
+    route(provisionWorkloadToken, async ({ tx, grant, params, body }) => {
+      const held = await lockWorkloads(tx, grant)
+      return provisionToken(tx, grant, outer, held, { id: params.token_id, envelopes: body })
+    }),
+    route(unprovisionWorkloadToken, async ({ tx, grant, params, query }) => {
+      const held = await lockWorkloads(tx, grant)
+      return unprovisionToken(tx, grant, held, { id: params.token_id, place: query })
+    }),
+  ]
+}
+
+/** The agent is read under the lock: else one that is being deleted could get a token that lives on. */
+async function lockAgent(
+  tx: Transaction,
+  grant: Manage,
+  params: { registration_id: string },
+): Promise<Held> {
+  const { epoch } = await lockWorkspace(tx, grant)
+  return { epoch, holder: await agentOf(tx, grant, params) }
+}
+
+async function agentOf(
+  tx: Transaction,
+  grant: Manage,
+  { registration_id }: { registration_id: string },
+): Promise<Holder> {
+  const agent = await selectAgent(tx, grant, registration_id)
+  if (!agent) throw new Fault('not_found')
+  return { kind: 'agent', agentId: agent.id, projectId: agent.project_id }
+}
+
+async function lockWorkloads(tx: Transaction, grant: ProjectGrant<'agent.manage'>): Promise<Held> {
+  const { epoch } = await lockWorkspace(tx, grant)
+  return { epoch, holder: workloadsOf(grant) }
+}
+
+function workloadsOf({ projectId }: ProjectGrant<'agent.manage'>): Holder {
+  return { kind: 'workload', projectId }
+}
