@@ -203,7 +203,7 @@ async function insertEntries(sql: postgres.Sql, entries: readonly Entry[]): Prom
     select r.id, r.workspace_id, r.timestamp, 'resolver', r.identity_level, r.agent_id, r.registration_id,
       r.token_id, r.project_id, r.environment, r.method, r.target_url, r.target_path, r.target_domain,
       r.credential_ref, r.injection_style, r.decision, r.reason, r.status_code, r.duration_ms, r.redacted
-    from json_to_recordset(${sql.json(entries as never)}) as r(id uuid, workspace_id uuid,
+    from json_to_recordset(${JSON.stringify(entries)}::text::json) as r(id uuid, workspace_id uuid,
       policy_version bigint, timestamp timestamptz, identity_level text, agent_id text,
       registration_id uuid, token_id uuid, project_id uuid, environment text, method text,
       target_url text, target_path text, target_domain text, credential_ref text,
@@ -220,7 +220,7 @@ async function updateOutcomes(sql: postgres.Sql, outcomes: readonly Outcome[]): 
   await sql`
     update audit_logs a set decision = o.decision, reason = o.reason, status_code = o.status_code,
       duration_ms = o.duration_ms, redacted = o.redacted
-    from json_to_recordset(${sql.json(outcomes as never)}) as o(id uuid, decision text, reason text,
+    from json_to_recordset(${JSON.stringify(outcomes)}::text::json) as o(id uuid, decision text, reason text,
       status_code integer, duration_ms integer, redacted boolean)
     where a.id = o.id`
 }
@@ -231,6 +231,6 @@ async function stampTokens(
 ): Promise<void> {
   await sql`
     update tokens t set last_used_at = u.at
-    from json_to_recordset(${sql.json(used as never)}) as u(token_id uuid, at timestamptz)
+    from json_to_recordset(${JSON.stringify(used)}::text::json) as u(token_id uuid, at timestamptz)
     where t.id = u.token_id and (t.last_used_at is null or t.last_used_at < u.at - interval '10 seconds')`
 }

@@ -29,7 +29,7 @@ export type Kdf = {
 /** What an account needs to register, and the private key that stays here. */
 export type NewAccount = {
   key_salt: string
-  kdf: Kdf
+  kdf: typeof KDF_DEFAULT
   /** The authKey in URL-safe base64: not the password. */
   password: string
   public_key: string

@@ -1,0 +1,243 @@
+/**
+ * `cloakroom demo`: the main job end to end on this machine. Every step is checked while it is told;
+ * the exit code is 0 only if all of it was true.
+ */
+import { provisionAgentToken, registerAgent, revokeAgentToken } from '../agents/contract.ts'
+import { addToAllowlist } from '../allowlist/contract.ts'
+import {
+  grantEnvironment,
+  logIn,
+  type OpenWorkspace,
+  type Session,
+  sealSecret,
+  signUp,
+} from '../client/vault.ts'
+import { createProject } from '../projects/contract.ts'
+import { upsertSecrets } from '../secrets/contract.ts'
+import { type Narrator, openNarrator } from './demo/narrator.ts'
+import { BASIC_USER, credentials, type Stage, setStage } from './demo/stage.ts'
+
+const ENVIRONMENT = 'development'
+
+export async function runDemo(): Promise<number> {
+  const narrator = openNarrator(
+    (text) => process.stdout.write(text),
+    process.stdout.isTTY && !process.env.NO_COLOR,
+  )
+  const stage = await setStage()
+  try {
+    const owner = await prepare(stage, narrator)
+    const agent = await employAgent(stage, narrator, owner)
+    await callThroughResolver(stage, narrator, agent)
+    await beRefused(stage, narrator, owner, agent)
+    await lookBehind(stage, narrator)
+  } finally {
+    await stage.clear()
+  }
+  const failures = narrator.failures()
+  process.stdout.write(
+    failures === 0
+      ? '\nEverything was as told; the demo left nothing behind.\nNext: cloakroom serve\n'
+      : `\n${failures} of the claims did not hold.\n`,
+  )
+  return failures === 0 ? 0 : 1
+}
+
+type Owner = { session: Session; workspace: OpenWorkspace; projectId: string }
+type Agent = { token: string; tokenId: string; registrationId: string }
+
+async function prepare(stage: Stage, narrator: Narrator): Promise<Owner> {
+  narrator.step('A person registers; keys are made on the client')
+  const [email, password] = ['ada@example.com', 'a long passphrase that stays here']
+  await signUp(stage.controlPlane, email, password)
+  const session = await logIn(stage.controlPlane, email, password)
+  const [workspace] = session.workspaces
+  if (!workspace) throw new Error('no workspace opened')
+  narrator.show('server', stage.controlPlane)
+  narrator.show('account', email)
+  narrator.check(
+    'the client opened its own private key and workspace key',
+    workspace.key.length === 32,
+  )
+
+  narrator.step('Three secrets are encrypted on the client and uploaded')
+  const project = await session.api.call(createProject, {
+    body: { name: 'payments', workspace_id: workspace.id },
+  })
+  const secrets = Object.entries(credentials).map(([key, value]) => ({
+    key,
+    value: sealSecret(
+      workspace,
+      { projectId: project.id, environment: ENVIRONMENT, key },
+      null,
+      value,
+    ),
+  }))
+  const { created } = await session.api.call(upsertSecrets, {
+    body: { project_id: project.id, environment: ENVIRONMENT, secrets },
+  })
+  for (const { key, value } of secrets) narrator.show(key, `${value.slice(0, 48)}…`)
+  narrator.check('the server took three ciphertexts', created === 3)
+
+  narrator.step('One domain is allowed')
+  const [entry] = await session.api.call(addToAllowlist, {
+    params: { workspace_id: workspace.id },
+    body: { domain: stage.apiAuthority },
+  })
+  narrator.show('allowlist', entry?.domain ?? '(empty)')
+  return { session, workspace, projectId: project.id }
+}
+
+async function employAgent(
+  _: Stage,
+  narrator: Narrator,
+  { session, workspace, projectId }: Owner,
+): Promise<Agent> {
+  narrator.step('An agent gets a token, and the token the key of one environment')
+  const registered = await session.api.call(registerAgent, {
+    params: { workspace_id: workspace.id },
+    body: { name: 'demo-agent', expires_in_days: 1 },
+  })
+  const token = { id: registered.token_id, publicKey: registered.public_key }
+  const grant = await grantEnvironment(workspace, token, projectId, ENVIRONMENT)
+  const registrationId = registered.agent.id
+  await session.api.call(provisionAgentToken, {
+    params: { workspace_id: workspace.id, registration_id: registrationId, token_id: token.id },
+    body: [grant],
+  })
+  narrator.show('token', `${registered.token?.slice(0, 16)}…`)
+  narrator.show('granted', `payments / ${ENVIRONMENT}`)
+  narrator.check('the token was shown once', registered.token !== null)
+  return { token: registered.token ?? '', tokenId: token.id, registrationId }
+}
+
+type Call = { path: string; authorization: string; host?: string }
+type Seen = { status: number; answer: Record<string, unknown> }
+
+async function callThroughResolver(stage: Stage, narrator: Narrator, agent: Agent): Promise<void> {
+  narrator.step('The agent calls the API with a name in place of the key')
+  const bearer = await tell(stage, narrator, agent, {
+    path: '/v1/charges',
+    authorization: 'Bearer SVC_SECRET_PAYMENTS_KEY',
+  })
+  narrator.check('the API accepted the real key', bearer.answer.status_code === 200)
+  narrator.check('the agent never saw it', !mentions(bearer))
+
+  narrator.step('The same with Basic credentials')
+  const pair = Buffer.from(`${BASIC_USER}:SVC_SECRET_BASIC_PASSWORD`).toString('base64')
+  const basic = await tell(stage, narrator, agent, {
+    path: '/v1/charges',
+    authorization: `Basic ${pair}`,
+  })
+  narrator.check('the API accepted the real password', basic.answer.status_code === 200)
+  narrator.check('the agent never saw it', !mentions(basic))
+
+  narrator.step('An API that echoes the key back')
+  const echo = await tell(stage, narrator, agent, {
+    path: '/v1/echo',
+    authorization: 'Bearer SVC_SECRET_PAYMENTS_KEY',
+  })
+  narrator.check('the answer came back redacted', echo.answer.redacted === true)
+  narrator.check(
+    'the agent never saw it',
+    !mentions(echo) && JSON.stringify(echo).includes('[REDACTED]'),
+  )
+}
+
+async function beRefused(
+  stage: Stage,
+  narrator: Narrator,
+  { session, workspace }: Owner,
+  agent: Agent,
+): Promise<void> {
+  const authorization = 'Bearer SVC_SECRET_PAYMENTS_KEY'
+  narrator.step('A domain that nobody allowed')
+  const blocked = await tell(stage, narrator, agent, {
+    path: '/collect',
+    authorization,
+    host: 'evil.example',
+  })
+  narrator.check(
+    'refused before anything was sent',
+    blocked.status === 403 && blocked.answer.error_code === 'domain_blocked',
+  )
+
+  narrator.step('The token is revoked')
+  await session.api.call(revokeAgentToken, {
+    params: {
+      workspace_id: workspace.id,
+      registration_id: agent.registrationId,
+      token_id: agent.tokenId,
+    },
+  })
+  const revoked = await tell(stage, narrator, agent, { path: '/v1/charges', authorization })
+  narrator.check(
+    'refused from that moment on',
+    revoked.status === 401 && revoked.answer.error_code === 'invalid_token',
+  )
+}
+
+/** Makes one call as the agent and shows it from all three sides. */
+async function tell(stage: Stage, narrator: Narrator, agent: Agent, call: Call): Promise<Seen> {
+  const sent = {
+    target_url: `https://${call.host ?? stage.apiAuthority}${call.path}`,
+    headers: { Authorization: call.authorization },
+  }
+  const before = stage.api.received.length
+  const response = await fetch(`${stage.resolver}/v1/resolve`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${agent.token}`, 'content-type': 'application/json' },
+    body: JSON.stringify(sent),
+  })
+  const answer = (await response.json()) as Record<string, unknown>
+  const received = stage.api.received[before]
+  narrator.show('the agent sent', `GET ${sent.target_url}\nAuthorization: ${call.authorization}`)
+  narrator.show(
+    'the API received',
+    received
+      ? `${received.method} ${received.path}\nAuthorization: ${received.authorization}`
+      : '(nothing)',
+  )
+  narrator.show('the agent saw', { http: response.status, ...pick(answer) })
+  return { status: response.status, answer }
+}
+
+function pick({ status_code, body, redacted, error_code }: Record<string, unknown>) {
+  return error_code === undefined ? { status_code, body, redacted } : { error_code }
+}
+
+function mentions(seen: Seen): boolean {
+  const text = JSON.stringify(seen)
+  return Object.values(credentials).some((value) => text.includes(value))
+}
+
+async function lookBehind({ app }: Stage, narrator: Narrator): Promise<void> {
+  const { sql } = app.connection
+  narrator.step('What the audit says')
+  const pending = () =>
+    sql`select count(*)::int as left from audit_logs where source = 'resolver' and status_code is null`
+  while ((await pending())[0]?.left > 0) await Bun.sleep(50)
+  const records = await sql`
+    select decision, status_code, reason, credential_ref, injection_style, target_domain, redacted
+    from audit_logs where source = 'resolver' order by id`
+  for (const record of records) {
+    const { decision, status_code, credential_ref, target_domain, reason, redacted } = record
+    narrator.show(
+      decision,
+      `${status_code} ${target_domain} ${credential_ref ?? '-'}${redacted ? ' (redacted)' : ''}${reason ? ` (${reason})` : ''}`,
+    )
+  }
+  narrator.check(
+    'four decisions, with names and without values',
+    records.length === 4 && !JSON.stringify(records).includes(credentials.PAYMENTS_KEY),
+  )
+
+  narrator.step('What the database holds')
+  const [row] =
+    await sql`select key, encode(value, 'hex') as value from secrets where key = 'PAYMENTS_KEY'`
+  narrator.show(row?.key, `${row?.value.slice(0, 96)}…`)
+  narrator.check(
+    'ciphertext, under two layers',
+    !Buffer.from(row?.value ?? '', 'hex').includes(credentials.PAYMENTS_KEY),
+  )
+}

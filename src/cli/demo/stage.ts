@@ -1,0 +1,68 @@
+/** The demo's stage: a server with a temporary data directory, an API to call, and people with keys. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type App, startApp } from '../../app.ts'
+import { createAuthority } from '../../client/certificates.ts'
+import { readConfig } from '../../kernel/config.ts'
+import { openLog } from '../../kernel/log.ts'
+import { readOwnKeys } from '../../kernel/own_keys.ts'
+import { API_HOST, type PaymentsApi, startPaymentsApi } from './payments_api.ts'
+
+export type Stage = {
+  app: App
+  api: PaymentsApi
+  /** `host:port`, as the allowlist and URLs name the API. */
+  apiAuthority: string
+  controlPlane: string
+  resolver: string
+  clear(): Promise<void>
+}
+
+export const credentials = {
+  PAYMENTS_KEY: 'pk_live_51N8xDemoOnlyNotARealKey',
+  BASIC_PASSWORD: 'correct horse battery staple',
+  WEBHOOK_SECRET: 'whsec_demo_only_7f3a',
+} as const
+
+export const BASIC_USER = 'billing'
+
+export async function setStage(): Promise<Stage> {
+  const directory = mkdtempSync(join(tmpdir(), 'cloakroom-demo-'))
+  try {
+    return await build(directory)
+  } catch (error) {
+    rmSync(directory, { recursive: true, force: true })
+    throw error
+  }
+}
+
+async function build(directory: string): Promise<Stage> {
+  const authority = await createAuthority('Cloakroom demo')
+  const caFile = join(directory, 'demo-ca.pem')
+  writeFileSync(caFile, authority.certificate)
+  const basic = `${BASIC_USER}:${credentials.BASIC_PASSWORD}`
+  const api = await startPaymentsApi(authority, { bearer: credentials.PAYMENTS_KEY, basic })
+  const env = {
+    DATA_DIR: join(directory, 'data'),
+    PORT: '0',
+    RESOLVER_PORT: '0',
+    RESOLVER_HOSTS: `${API_HOST}=127.0.0.1`,
+    RESOLVER_ALLOW_NETWORKS: '127.0.0.1/32',
+    RESOLVER_CA_FILE: caFile,
+  }
+  const config = readConfig(env, (dataDir) => readOwnKeys(dataDir, () => {}))
+  const app = await startApp(config, { log: openLog('error'), onFailure: () => {} })
+  return {
+    app,
+    api,
+    apiAuthority: `${API_HOST}:${api.port}`,
+    controlPlane: app.controlPlane ?? '',
+    resolver: app.resolver ?? '',
+    clear: async () => {
+      await api.stop()
+      await app.stop()
+      rmSync(directory, { recursive: true, force: true })
+    },
+  }
+}

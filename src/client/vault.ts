@@ -1,0 +1,142 @@
+/**
+ * What a client does with keys: it makes accounts, opens workspaces, seals secrets and grants
+ * environment keys to tokens. Everything secret happens here, before anything is sent; the server
+ * receives ciphertext, envelopes and verifiers.
+ */
+import { login, prelogin, register } from '../accounts/contract.ts'
+import { fromBase64, toBase64, utf8, uuidv7 } from '../kernel/crypto/encoding.ts'
+import {
+  openMemberEnvelope,
+  sealMemberEnvelope,
+  sealTokenEnvelope,
+} from '../kernel/crypto/envelope.ts'
+import { environmentKey, openSecretValue, sealSecretValue } from '../kernel/crypto/secret_value.ts'
+import type { Policy } from '../kernel/policy.ts'
+import type { Secret } from '../kernel/secret.ts'
+import { type Api, openApi } from './api.ts'
+import { authKey, deriveMasterKey, newAccount, unwrapPrivateKey, userKey } from './keys.ts'
+
+/** A workspace with its key in the clear: on a client only. */
+export type OpenWorkspace = { id: string; name: string; epoch: number; key: Uint8Array }
+
+export type Session = {
+  api: Api
+  email: string
+  access: string
+  refresh: string
+  privateKey: Uint8Array
+  publicKey: Uint8Array
+  workspaces: OpenWorkspace[]
+}
+
+/** Where a secret lives. */
+export type SecretPlace = { projectId: string; environment: string; key: string }
+
+/** Registers an account whose password and keys never leave this process, with a personal workspace. */
+export async function signUp(origin: string, email: string, password: string): Promise<void> {
+  const account = await newAccount(password)
+  const publicKey = decode(account.public_key)
+  const workspaceId = uuidv7()
+  const workspaceKey = crypto.getRandomValues(new Uint8Array(32))
+  await openApi(origin).call(register, {
+    body: {
+      email,
+      password: account.password,
+      key_salt: account.key_salt,
+      kdf: account.kdf,
+      public_key: account.public_key,
+      encrypted_private_key: account.encrypted_private_key,
+      workspace: {
+        id: workspaceId,
+        encrypted_workspace_key: await sealMemberEnvelope(
+          { workspaceId, recipientPublicKey: publicKey, epoch: 1 },
+          workspaceKey,
+        ),
+      },
+    },
+  })
+}
+
+/**
+ * Logs in and opens the private key and every workspace that it opens.
+ *
+ * @throws ApiError when the server refuses, Error when it asks for weak key derivation or its copy of
+ * the private key does not open
+ */
+export async function logIn(origin: string, email: string, password: string): Promise<Session> {
+  const anonymous = openApi(origin)
+  const { key_salt, kdf } = await anonymous.call(prelogin, { body: { email } })
+  const masterKey = await deriveMasterKey(password, decode(key_salt), kdf)
+  const answer = await anonymous.call(login, { body: { email, password: authKey(masterKey) } })
+  const publicKey = decode(answer.user.public_key)
+  const privateKey = unwrapPrivateKey(userKey(masterKey), answer.encrypted_private_key, publicKey)
+  if (!privateKey) throw new Error('the private key on the server does not open with this password')
+  const opened = await Promise.all(
+    answer.workspaces.map((workspace) => openWorkspace(workspace, privateKey, publicKey)),
+  )
+  return {
+    api: openApi(origin, () => answer.access),
+    email,
+    access: answer.access,
+    refresh: answer.refresh,
+    privateKey,
+    publicKey,
+    workspaces: opened.flatMap((workspace) => workspace ?? []),
+  }
+}
+
+type SealedWorkspace = { id: string; name: string; epoch: number; encrypted_workspace_key: string }
+
+/** The workspace with its key, or `null` when the envelope is not for this key pair. */
+async function openWorkspace(
+  { id, name, epoch, encrypted_workspace_key }: SealedWorkspace,
+  privateKey: Uint8Array,
+  recipientPublicKey: Uint8Array,
+): Promise<OpenWorkspace | null> {
+  const place = { workspaceId: id, recipientPublicKey, epoch }
+  const key = await openMemberEnvelope(place, privateKey, encrypted_workspace_key)
+  return key && { id, name, epoch, key }
+}
+
+/** A value as it is uploaded: b64 of the sealed form of section 3.3. */
+export function sealSecret(
+  { key, epoch }: OpenWorkspace,
+  place: SecretPlace,
+  policy: Policy | null,
+  value: string,
+): string {
+  const sealingKey = environmentKey(key, place.projectId, place.environment, epoch)
+  return toBase64(sealSecretValue(sealingKey, place, policy, epoch, utf8(value)))
+}
+
+/** The value of a stored secret, or `null` when it was altered, moved or sealed under another key. */
+export function openSecret(
+  { key, epoch }: OpenWorkspace,
+  place: SecretPlace,
+  policy: Policy | null,
+  value: string,
+): Secret | null {
+  const bytes = fromBase64(value)
+  const openingKey = environmentKey(key, place.projectId, place.environment, epoch)
+  return bytes && openSecretValue(openingKey, place, policy, bytes)
+}
+
+/** The grant of one environment's key to a token, for PUT …/envelopes/. */
+export async function grantEnvironment(
+  workspace: OpenWorkspace,
+  token: { id: string; publicKey: string },
+  projectId: string,
+  environment: string,
+) {
+  const { id: workspaceId, epoch } = workspace
+  const granted = environmentKey(workspace.key, projectId, environment, epoch)
+  const place = { workspaceId, tokenId: token.id, projectId, environment, epoch }
+  const envelope = await sealTokenEnvelope(place, decode(token.publicKey), granted)
+  return { project_id: projectId, environment, epoch, envelope }
+}
+
+function decode(text: string): Uint8Array {
+  const bytes = fromBase64(text)
+  if (!bytes) throw new Error('the server sent text that is not base64')
+  return bytes
+}
