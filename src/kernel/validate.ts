@@ -77,9 +77,7 @@ function complaintOf(issue: z.core.$ZodIssue): string {
     case 'too_big':
       return `must ${measure(issue.origin)} at most ${issue.maximum}`
     case 'invalid_format':
-      return issue.format === 'regex'
-        ? `must match ${issue.pattern}`
-        : `must be a valid ${issue.format}`
+      return formatComplaint(issue)
     case 'invalid_key':
       return 'has a name that is not allowed'
     case 'custom':
@@ -87,6 +85,16 @@ function complaintOf(issue: z.core.$ZodIssue): string {
     default:
       return 'is not valid'
   }
+}
+
+/** A pattern's own words where the contract gives it some: few people read expressions. */
+function formatComplaint({
+  format,
+  pattern,
+  message,
+}: z.core.$ZodIssueInvalidStringFormat): string {
+  if (format !== 'regex') return `must be a valid ${format}`
+  return message.startsWith('must ') ? message : `must match ${pattern}`
 }
 
 function measure(origin: string): string {
