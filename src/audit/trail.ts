@@ -151,7 +151,7 @@ export class AuditTrail {
         for (const { refuse } of group) refuse(unavailable(error))
       },
     )
-    await Promise.race([stored, Bun.sleep(PATIENCE_MS)])
+    await atMost(stored, PATIENCE_MS)
     for (const { entry } of group) this.#usedTokens.set(entry.token_id, entry.timestamp.getTime())
   }
 
@@ -189,6 +189,14 @@ export class AuditTrail {
       })
     }
   }
+}
+
+/** Waits for the work, but no longer than `ms` milliseconds. */
+async function atMost(work: Promise<void>, ms: number): Promise<void> {
+  const late = Promise.withResolvers<void>()
+  const timer = setTimeout(late.resolve, ms)
+  await Promise.race([work, late.promise])
+  clearTimeout(timer)
 }
 
 function unavailable(cause?: unknown): Fault {

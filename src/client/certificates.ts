@@ -2,13 +2,7 @@
  * Certificates for servers on this machine: a throw-away authority and what it signs. Used by the demo
  * and the tests; never for anything that others should trust.
  */
-import 'reflect-metadata'
-import {
-  BasicConstraintsExtension,
-  SubjectAlternativeNameExtension,
-  type X509Certificate,
-  X509CertificateGenerator,
-} from '@peculiar/x509'
+import type { X509Certificate } from '@peculiar/x509'
 import { toBase64 } from '../kernel/crypto/encoding.ts'
 
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const
@@ -24,6 +18,7 @@ export type Authority = {
 export type IssueOptions = { commonName?: string; notBefore?: Date; notAfter?: Date }
 
 export async function createAuthority(name: string): Promise<Authority> {
+  const { X509CertificateGenerator, BasicConstraintsExtension } = await loadX509()
   const keys = await generate()
   const certificate = await X509CertificateGenerator.createSelfSigned({
     name: `CN=${name}`,
@@ -44,6 +39,7 @@ async function issue(
   names: readonly string[],
   options: IssueOptions,
 ): Promise<{ cert: string; key: string }> {
+  const { X509CertificateGenerator, SubjectAlternativeNameExtension } = await loadX509()
   const keys = await generate()
   const certificate = await X509CertificateGenerator.create({
     issuer: authority.subject,
@@ -64,6 +60,12 @@ async function issue(
   const encoded = toBase64(await pkcs8Of(keys.privateKey))
   const key = `-----BEGIN PRIVATE KEY-----\n${encoded}\n-----END PRIVATE KEY-----\n`
   return { cert: certificate.toString('pem'), key }
+}
+
+/** The library needs its polyfill before it is evaluated, which a bundle does not promise otherwise. */
+async function loadX509() {
+  await import('reflect-metadata')
+  return import('@peculiar/x509')
 }
 
 async function pkcs8Of(key: CryptoKey): Promise<Uint8Array> {
