@@ -1,0 +1,51 @@
+/** Refusals as a whole: status, code, sentence and fields, nothing more, and nothing written. */
+import { expect } from 'bun:test'
+import { sql } from 'drizzle-orm'
+import { type FaultCode, type FieldFault, messageOf, statusOf } from '../../src/kernel/fault.ts'
+import type { Answer, CallOptions, TestApp } from './app.ts'
+
+type Details = { message?: string; fields?: FieldFault[] }
+
+export function expectFailure(
+  { status, body }: Pick<Answer, 'status' | 'body'>,
+  code: FaultCode,
+  { message = messageOf(code), fields }: Details = {},
+): void {
+  expect({ status, body }).toEqual({
+    status: statusOf(code),
+    body: {
+      status: 'failure',
+      error_code: code,
+      message,
+      ...(fields ? { fields } : {}),
+      request_id: expect.any(String),
+    },
+  })
+}
+
+export type Call = [method: string, path: string, options?: CallOptions]
+
+/** Makes the call, and expects this refusal and every table as it was. */
+export async function expectRefusal(
+  app: TestApp,
+  call: Call,
+  code: FaultCode,
+  details: Details = {},
+): Promise<void> {
+  const before = await contentOf(app)
+  expectFailure(await app.call(...call), code, details)
+  expect(await contentOf(app)).toEqual(before)
+}
+
+/** A digest of the rows of each table. */
+export async function contentOf({ connection: { db } }: TestApp): Promise<unknown[]> {
+  const tables = await db.execute<{ name: string }>(
+    sql`select tablename as name from pg_tables where schemaname = 'public' order by 1`,
+  )
+  const digests = tables.map(({ name }) =>
+    sql.raw(
+      `select '${name}' as name, md5(coalesce(string_agg(t::text, '|' order by t::text), '')) as digest from "${name}" t`,
+    ),
+  )
+  return [...(await db.execute(sql.join(digests, sql.raw(' union all '))))]
+}
