@@ -1,0 +1,370 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { fromBase64, toBase64 } from '../../src/kernel/crypto/encoding.ts'
+import { OuterLayer } from '../../src/kernel/crypto/outer_layer.ts'
+import { openOuter } from '../../src/secrets/index.ts'
+import { startTestApp, type TestApp } from '../support/app.ts'
+import { recordedChanges } from '../support/audit.ts'
+import { expectFailure } from '../support/failure.ts'
+import { openProject, type ProjectTeam } from '../support/project.ts'
+import { storedSecrets } from './stored.ts'
+
+let app: TestApp
+let team: ProjectTeam
+let foreign: ProjectTeam
+
+beforeAll(async () => {
+  app = await startTestApp()
+  team = await openProject(app)
+  foreign = await openProject(app)
+})
+afterAll(() => app.stop())
+
+const OPAQUE = toBase64(new Uint8Array(40).fill(9))
+
+function upsert(body: unknown, token: string | undefined = team.owner.token) {
+  return app.call('POST', '/api/secrets/', { token, body })
+}
+
+/** The call must fail so, and leave both workspaces as they were. */
+async function expectRefused(
+  body: unknown,
+  code: Parameters<typeof expectFailure>[1],
+  details?: Parameters<typeof expectFailure>[2],
+  token?: string,
+) {
+  const before = await everything()
+  expectFailure(await upsert(body, token), code, details)
+  expect(await everything()).toEqual(before)
+}
+
+async function everything() {
+  return {
+    own: await storedSecrets(app, team.workspaceId),
+    foreign: await storedSecrets(app, foreign.workspaceId),
+    audit: await recordedChanges(app, team.workspaceId),
+  }
+}
+
+function refusedField(path: string, message: string) {
+  return { fields: [{ path, message }] }
+}
+
+describe('storing', () => {
+  test('answers 201 and the counts while something is created, else 200', async () => {
+    const entry = (key: string, text: string) => ({ key, value: team.seal(key, text) })
+    const first = await upsert({ project_id: team.projectId, secrets: [entry('ONE', 'a')] })
+    expect([first.status, first.body]).toEqual([
+      201,
+      { status: 'success', data: { created: 1, updated: 0 } },
+    ])
+    const mixed = [entry('ONE', 'b'), entry('TWO', 'c')]
+    const second = await upsert({ project_id: team.projectId, secrets: mixed })
+    expect([second.status, second.body]).toEqual([
+      201,
+      { status: 'success', data: { created: 1, updated: 1 } },
+    ])
+    const third = await upsert({ project_id: team.projectId, secrets: mixed })
+    expect([third.status, third.body]).toEqual([
+      200,
+      { status: 'success', data: { created: 0, updated: 2 } },
+    ])
+    const changes = await recordedChanges(app, team.workspaceId)
+    expect(changes.filter((change) => change.startsWith('secret.'))).toEqual([
+      'secret.created ONE',
+      'secret.updated ONE',
+      'secret.created TWO',
+      'secret.updated ONE',
+      'secret.updated TWO',
+    ])
+  })
+
+  test('takes the short form of names and values', async () => {
+    const body = { project_id: team.projectId, environment: 'short', secrets: { A: OPAQUE } }
+    expect((await upsert(body)).status).toBe(201)
+    const read = await app.call('GET', `/api/secrets/${team.projectId}/A/?environment=short`, {
+      token: team.owner.token,
+    })
+    expect(read.body).toMatchObject({ data: { key: 'A', value: OPAQUE, policy: null } })
+  })
+
+  test('keeps nothing but the outer layer in the table, bound to its row', async () => {
+    const value = team.seal('BOUND', 'text', { environment: 'bound' })
+    const body = { project_id: team.projectId, environment: 'bound', secrets: { BOUND: value } }
+    await upsert(body)
+    const { rows } = await storedSecrets(app, team.workspaceId)
+    const row = rows.find(({ key }) => key === 'BOUND')
+    if (!row) throw new Error('the row is missing')
+    expect(Buffer.from(row.value).includes(fromBase64(value) ?? '')).toBe(false)
+    const outer = OuterLayer.parse(String(app.config.ENCRYPTION_KEY))
+    const opened = await openOuter(outer, team.workspaceId, row)
+    expect(opened && toBase64(opened)).toBe(value)
+    expect(await openOuter(outer, team.workspaceId, { ...row, key: 'OTHER' })).toBeNull()
+    expect(await openOuter(outer, foreign.workspaceId, row)).toBeNull()
+  })
+
+  test('keeps policies to the letter, with the order of their fields', async () => {
+    const policies = [
+      null,
+      {},
+      {
+        allowed_paths: ['/v1', '/v1/ü'],
+        allowed_domains: ['API.Example.com', '*.example.org:8443'],
+      },
+      { allowed_locations: ['json', 'env'], allowed_headers: [], allowed_methods: ['GET', 'GET'] },
+    ]
+    const list = policies.map((policy, index) => ({ key: `P${index}`, value: OPAQUE, policy }))
+    await upsert({ project_id: team.projectId, environment: 'policies', secrets: list })
+    const read = await app.call('GET', `/api/secrets/${team.projectId}/?environment=policies`, {
+      token: team.owner.token,
+    })
+    const shown = (read.body as { data: { policy: unknown }[] }).data.map(({ policy }) => policy)
+    expect(JSON.stringify(shown)).toBe(JSON.stringify(policies))
+  })
+
+  test('replaces the policy together with the value, also by none', async () => {
+    const place = { project_id: team.projectId, environment: 'replaced' }
+    await upsert({ ...place, secrets: [{ key: 'A', value: OPAQUE, policy: {} }] })
+    await upsert({ ...place, secrets: [{ key: 'A', value: OPAQUE }] })
+    const read = await app.call('GET', `/api/secrets/${team.projectId}/A/?environment=replaced`, {
+      token: team.owner.token,
+    })
+    expect(read.body).toMatchObject({ data: { policy: null, version: 2 } })
+  })
+
+  test('takes 500 entries, and values in the form of another client', async () => {
+    const place = { project_id: team.projectId, environment: 'bulk' }
+    const many = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`K${i}`, OPAQUE]))
+    const all = await upsert({ ...place, secrets: many })
+    expect(all.body).toEqual({ status: 'success', data: { created: 500, updated: 0 } })
+    for (const header of ['AQAAAAA=', 'AQABAAA=', 'AgAAAAk=', 'AQAA']) {
+      expect((await upsert({ ...place, secrets: { K0: header } })).status).toBe(200)
+    }
+  })
+
+  test('counts every one of several writers of one key', async () => {
+    const body = { project_id: team.projectId, environment: 'race', secrets: { RACED: OPAQUE } }
+    const answers = await Promise.all(Array.from({ length: 6 }, () => upsert(body)))
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 200, 201])
+    const { rows, versions } = await storedSecrets(app, team.workspaceId)
+    const raced = rows.find(({ key }) => key === 'RACED')
+    const kept = versions.filter(({ secretId }) => secretId === raced?.id)
+    expect([raced?.version, kept.map(({ version }) => version)]).toEqual([6, [1, 2, 3, 4, 5, 6]])
+  })
+
+  test('accepts bodies over the common limit up to its own', async () => {
+    const value = toBase64(new Uint8Array(98_304))
+    const body = (count: number) => ({
+      project_id: team.projectId,
+      environment: 'large',
+      secrets: Object.fromEntries(Array.from({ length: count }, (_, i) => [`L${i}`, value])),
+    })
+    expect((await upsert(body(20))).status).toBe(201)
+    await expectRefused(body(40), 'payload_too_large', {
+      message: 'The request body may have at most 4194304 bytes.',
+    })
+  })
+})
+
+describe('refusing', () => {
+  const one = (key: string, value = OPAQUE, rest = {}) => ({
+    project_id: team.projectId,
+    secrets: [{ key, value, ...rest }],
+  })
+
+  test.each([
+    '',
+    '1A',
+    'A-B',
+    'A B',
+    'A/B',
+    '%2F',
+    '..',
+    'A\u0000',
+    'A\u202eB',
+    'Ä',
+    'A\n',
+    'A'.repeat(129),
+    'A'.repeat(300),
+  ])('a key that is none: %j', async (key) => {
+    const rule = 'must match /^[A-Za-z_][A-Za-z0-9_]{0,127}$/'
+    await expectRefused(one(key), 'validation_error', refusedField('secrets.0.key', rule))
+  })
+
+  test.each(['__proto__', 'constructor', 'prototype'])('the reserved name %s', async (key) => {
+    const said = refusedField('secrets.0.key', 'is a reserved name')
+    await expectRefused(one(key), 'validation_error', said)
+  })
+
+  test.each(['__proto__', 'constructor'])('%s as a name in the short form', async (key) => {
+    const text = `{"project_id":"${team.projectId}","secrets":{"${key}":"${OPAQUE}"}}`
+    const response = await fetch(`${app.controlPlane}/api/secrets/`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        authorization: `Bearer ${team.owner.token}`,
+      },
+      body: text,
+    })
+    expectFailure({ status: response.status, body: await response.json() }, 'malformed_json', {
+      message: 'The request body has a forbidden key.',
+    })
+  })
+
+  test('a name in the short form that is none', async () => {
+    const said = refusedField('secrets.prototype', 'has a name that is not allowed')
+    const body = { project_id: team.projectId, secrets: { A: OPAQUE, prototype: OPAQUE } }
+    await expectRefused(body, 'validation_error', said)
+  })
+
+  test.each(['QR==', 'QUJ=', 'QQ', 'QQ=', 'QUJD\n', ' QUJD', '-_-_', 'QQ==QUJD', 'QUJé', '='])(
+    'base64 that is not canonical: %j',
+    async (value) => {
+      const said = refusedField('secrets.0.value', 'must be canonical base64 with padding')
+      await expectRefused(one('A', value), 'validation_error', said)
+    },
+  )
+
+  test('values that are empty, too long or no text', async () => {
+    const long = toBase64(new Uint8Array(98_305))
+    const cases: [unknown, string][] = [
+      ['', 'must not be empty'],
+      [long, 'must encode at most 98304 bytes'],
+      [7, 'must be of type string'],
+      [null, 'must be of type string'],
+    ]
+    for (const [value, message] of cases) {
+      const body = { project_id: team.projectId, secrets: [{ key: 'A', value }] }
+      await expectRefused(body, 'validation_error', refusedField('secrets.0.value', message))
+    }
+  })
+
+  test('policies outside their schema', async () => {
+    const [paths, locations] = ['must begin with / and hold neither query nor fragment', 'location']
+    const cases: [unknown, string, string][] = [
+      [{ allowed: [] }, 'allowed', 'is not a field of this request'],
+      [[], '', 'must be of type object'],
+      ['GET', '', 'must be of type object'],
+      [{ allowed_domains: 'a.example' }, 'allowed_domains', 'must be of type array'],
+      [
+        { allowed_domains: ['https://a.example'] },
+        'allowed_domains.0',
+        'must be in the syntax of the allowlist',
+      ],
+      [
+        { allowed_domains: ['10.0.0.1'] },
+        'allowed_domains.0',
+        'must be in the syntax of the allowlist',
+      ],
+      [{ allowed_paths: ['v1'] }, 'allowed_paths.0', paths],
+      [{ allowed_paths: ['/ok', '/a?b'] }, 'allowed_paths.1', paths],
+      [{ allowed_paths: ['/\ud800'] }, 'allowed_paths.0', paths],
+      [{ allowed_headers: ['X Y'] }, 'allowed_headers.0', 'must be the name of a header'],
+      [
+        { allowed_methods: ['get'] },
+        'allowed_methods.0',
+        'must be one of GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS',
+      ],
+      [
+        { allowed_locations: [locations] },
+        'allowed_locations.0',
+        'must be one of header, basic, query, path, json, form, env',
+      ],
+    ]
+    for (const [policy, where, message] of cases) {
+      const path = where === '' ? 'secrets.0.policy' : `secrets.0.policy.${where}`
+      const body = one('A', OPAQUE, { policy })
+      await expectRefused(body, 'validation_error', refusedField(path, message))
+    }
+  })
+
+  test('no entries, too many, or one key twice', async () => {
+    const place = { project_id: team.projectId }
+    const list = Array.from({ length: 501 }, (_, i) => ({ key: `K${i}`, value: OPAQUE }))
+    const map = Object.fromEntries(list.map(({ key, value }) => [key, value]))
+    const count = refusedField('secrets', 'must have 1 to 500 entries')
+    for (const secrets of [[], {}, list, map]) {
+      await expectRefused({ ...place, secrets }, 'validation_error', count)
+    }
+    const twice = [...list.slice(0, 499), { key: 'K7', value: OPAQUE }]
+    const said = refusedField('secrets.499.key', 'is given twice')
+    await expectRefused({ ...place, secrets: twice }, 'validation_error', said)
+  })
+
+  test('all 500 for one that is bad', async () => {
+    const list = Array.from({ length: 500 }, (_, i) => ({ key: `N${i}`, value: OPAQUE }))
+    const secrets = [...list.slice(0, 499), { key: 'N499', value: 'QR==' }]
+    const said = refusedField('secrets.499.value', 'must be canonical base64 with padding')
+    await expectRefused({ project_id: team.projectId, secrets }, 'validation_error', said)
+  })
+
+  test('fields that are unknown, missing or malformed', async () => {
+    const { projectId: project_id } = team
+    const secrets = { A: OPAQUE }
+    const unknown = 'is not a field of this request'
+    const cases: [unknown, string, string][] = [
+      [{ project_id, secrets, role: 'owner' }, 'role', unknown],
+      [{ project_id, secrets, workspace_id: team.workspaceId }, 'workspace_id', unknown],
+      [{ project_id, secrets: [{ key: 'A', value: OPAQUE, id: 1 }] }, 'secrets.0.id', unknown],
+      [
+        { project_id, secrets: [{ key: 'A', value: OPAQUE, version: 9 }] },
+        'secrets.0.version',
+        unknown,
+      ],
+      [{ secrets }, 'project_id', 'is required'],
+      [{ project_id: 'api', secrets }, 'project_id', 'must be a UUID'],
+      [{ project_id }, 'secrets', 'is required'],
+      [{ project_id, environment: 'Prod', secrets }, 'environment', `must match ${NAME_RULE}`],
+      [
+        { project_id, environment: 'a'.repeat(33), secrets },
+        'environment',
+        `must match ${NAME_RULE}`,
+      ],
+      [{ project_id, environment: '\u202e', secrets }, 'environment', `must match ${NAME_RULE}`],
+    ]
+    for (const [body, path, message] of cases) {
+      await expectRefused(body, 'validation_error', refusedField(path, message))
+    }
+  })
+
+  test('a value of another epoch, with all that came with it', async () => {
+    const secrets = [
+      { key: 'GOOD', value: team.seal('GOOD', 'x') },
+      { key: 'OLD', value: team.seal('OLD', 'x', { epoch: 2 }) },
+    ]
+    const message = 'is sealed under another epoch'
+    await expectRefused(
+      { project_id: team.projectId, secrets },
+      'epoch_conflict',
+      refusedField('secrets.1', message),
+    )
+    await expectRefused(
+      { project_id: team.projectId, secrets: { OLD: secrets[1]?.value } },
+      'epoch_conflict',
+      refusedField('secrets.OLD', message),
+    )
+  })
+
+  test('projects of others and projects that do not exist, alike', async () => {
+    for (const project_id of [foreign.projectId, Bun.randomUUIDv7(), team.workspaceId]) {
+      await expectRefused({ project_id, secrets: { A: OPAQUE } }, 'not_found')
+    }
+  })
+
+  test('callers without a session before it reads the body, and those who may only read', async () => {
+    const anonymous = await app.call('POST', '/api/secrets/', { body: 'not even an object' })
+    expectFailure(anonymous, 'invalid_token')
+    const reader = await team.join('read_only')
+    const body = { project_id: team.projectId, secrets: { A: OPAQUE } }
+    await expectRefused(body, 'forbidden', {}, reader.token)
+  })
+
+  test('bodies that are no JSON', async () => {
+    const { token } = team.owner
+    const headers = { 'content-type': 'text/plain' }
+    const plain = await app.call('POST', '/api/secrets/', { token, body: {}, headers })
+    expectFailure(plain, 'unsupported_media_type')
+    await expectRefused(undefined, 'unsupported_media_type')
+  })
+})
+
+const NAME_RULE = '/^[a-z][a-z0-9_-]{0,31}$/'
