@@ -1,0 +1,64 @@
+/** HTTP by hand, for requests that no client library would send. */
+import { connect } from 'node:net'
+
+export type RawAnswer = {
+  /** Everything that came back. */
+  text: string
+  /** The status codes in it, in order. */
+  statuses: number[]
+  /** Whether the server closed the connection, rather than the test after `patienceMs`. */
+  closed: boolean
+}
+
+type Options = {
+  /** Sent one after the other, `pauseMs` apart. */
+  pauseMs?: number
+  /** How long to wait for more after the last byte from either side. */
+  patienceMs?: number
+}
+
+/** Sends bytes (a string is latin1) and collects what comes back until silence or the end. */
+export function sendRaw(
+  origin: string,
+  parts: string | Uint8Array | readonly (string | Uint8Array)[],
+  { pauseMs = 20, patienceMs = 400 }: Options = {},
+): Promise<RawAnswer> {
+  const { hostname, port } = new URL(origin)
+  const { promise, resolve } = Promise.withResolvers<RawAnswer>()
+  const socket = connect({ host: hostname, port: Number(port) })
+  let text = ''
+  const finish = (closed: boolean) => {
+    clearTimeout(silence)
+    socket.destroy()
+    resolve({ text, statuses: statusesOf(text), closed })
+  }
+  let silence = setTimeout(() => finish(false), patienceMs)
+  const stir = () => {
+    clearTimeout(silence)
+    silence = setTimeout(() => finish(false), patienceMs)
+  }
+  socket.on('data', (chunk) => {
+    text += chunk.toString('latin1')
+    stir()
+  })
+  socket.on('close', () => finish(true))
+  socket.on('error', () => {})
+  socket.on('connect', async () => {
+    for (const part of typeof parts === 'string' || parts instanceof Uint8Array ? [parts] : parts) {
+      if (socket.destroyed) return
+      socket.write(typeof part === 'string' ? Buffer.from(part, 'latin1') : part)
+      stir()
+      await Bun.sleep(pauseMs)
+    }
+  })
+  return promise
+}
+
+function statusesOf(text: string): number[] {
+  return [...text.matchAll(/HTTP\/1\.[01] (\d{3})/g)].map((match) => Number(match[1]))
+}
+
+/** A request with these header lines; Host and Content-Length are the caller's business. */
+export function rawRequest(line: string, headers: readonly string[], body = ''): string {
+  return `${[line, ...headers].join('\r\n')}\r\n\r\n${body}`
+}
