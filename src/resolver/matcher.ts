@@ -57,14 +57,24 @@ export class Matcher {
     return this.#position
   }
 
-  /** Whether the beginning of a needle has been seen that may yet be completed. */
-  get isLive(): boolean {
-    return this.#live > 0
+  /** Where the earliest needle that may yet be completed began; the position when there is none. */
+  get earliest(): number {
+    if (this.#live === 0) return this.#position
+    const starts = this.#ring.flatMap((threads) =>
+      threads.map(({ trace, fed, index }) => this.#startOf(trace, fed - index)),
+    )
+    return Math.min(this.#position, ...starts)
+  }
+
+  /** Whether nothing is under way and no needle can begin with the byte at the position. */
+  isIdleAt(text: Uint8Array, base: number): boolean {
+    const byte = text[this.#position - base] ?? 0
+    return this.#live === 0 && !isIntroducer(byte) && !this.#needles.beginning.has(byte)
   }
 
   /**
-   * Visits the positions up to `until`. `text[0]` is position `base`; it must reach `LOOKAHEAD`
-   * bytes beyond `until` or to the end of the whole text.
+   * Visits the positions up to `until`. `text[0]` is position `base`; it must reach so far beyond
+   * `until` that no later byte changes how a visited position reads, or to the end of the text.
    */
   advance(text: Uint8Array, base: number, until: number): void {
     while (this.#position < until) {

@@ -9,7 +9,7 @@
  * on each side that mixes with neighbouring bytes stays.
  */
 
-import { MAX_UNIT_BYTES } from './escapes.ts'
+import { isIntroducer } from './escapes.ts'
 import { LOOKAHEAD, Matcher } from './matcher.ts'
 import { compileNeedles, type Needles } from './needles.ts'
 
@@ -58,14 +58,14 @@ export class Sanitiser {
 }
 
 /**
- * The same for a body that arrives in chunks. What could still belong to a credential is held back:
- * at most the longest needle times the longest escape, plus the look-ahead. Any division into
- * chunks gives the same output. Chunks are not kept and may be reused after `push`.
+ * The same for a body that arrives in chunks. Only what could still belong to a credential is held
+ * back: the beginning of one, an escape that is not complete, and where either is under way the last
+ * bytes; a line that ends in neither goes out whole, so that streamed events are not delayed. Any
+ * division into chunks gives the same output. Chunks are not kept and may be reused after `push`.
  */
 export class Redactor {
   readonly #needles: Needles
   readonly #matcher: Matcher
-  readonly #holdBack: number
   #buffer: Uint8Array = NOTHING
   /** The position in the stream of the first byte of the buffer, and how many bytes it has. */
   #base = 0
@@ -77,8 +77,6 @@ export class Redactor {
   constructor(values: readonly Uint8Array[], wholes: readonly Uint8Array[] = []) {
     this.#needles = compileNeedles(values, wholes)
     this.#matcher = new Matcher(this.#needles)
-    const longest = this.#needles.list.reduce((most, { text }) => Math.max(most, text.length), 0)
-    this.#holdBack = longest * MAX_UNIT_BYTES
   }
 
   /** Whether anything has been replaced so far. */
@@ -95,21 +93,26 @@ export class Redactor {
   push(chunk: Uint8Array): Uint8Array {
     if (this.#needles.list.length === 0) return chunk
     this.#append(chunk)
-    return this.#advance(this.#base + this.#length - LOOKAHEAD)
+    const matcher = this.#matcher
+    const text = this.#buffer.subarray(0, this.#length)
+    const decided = this.#base + decidedLength(text)
+    matcher.advance(text, this.#base, Math.min(decided, this.#base + text.length - TAIL_BYTES))
+    while (matcher.position < decided && matcher.isIdleAt(text, this.#base)) {
+      matcher.advance(text, this.#base, matcher.position + 1)
+    }
+    return this.#give(matcher.earliest)
   }
 
   /** The rest, after the last chunk. */
   flush(): Uint8Array {
     const end = this.#base + this.#length
-    const rest = this.#advance(end)
-    return concat([rest, this.#emit(end)])
+    this.#matcher.advance(this.#buffer.subarray(0, this.#length), this.#base, end)
+    return this.#give(end)
   }
 
-  #advance(until: number): Uint8Array {
-    const matcher = this.#matcher
-    matcher.advance(this.#buffer.subarray(0, this.#length), this.#base, until)
-    if (matcher.spans.length > 0) this.#redacted = true
-    return this.#emit(matcher.position - (matcher.isLive ? this.#holdBack : 0))
+  #give(until: number): Uint8Array {
+    if (this.#matcher.spans.length > 0) this.#redacted = true
+    return this.#emit(until)
   }
 
   /** Gives out everything before the position `until`, with what was found replaced. */
@@ -150,6 +153,29 @@ export class Redactor {
     this.#buffer.set(chunk, this.#length)
     this.#length += chunk.length
   }
+}
+
+/** A needle's tail has at most three characters; they are decided only when they are there. */
+const TAIL_BYTES = 4
+
+/**
+ * How many bytes of the text read the same whatever follows: all, unless it ends inside what may be an
+ * escape. Escapes, nested ones too, consist of letters, digits and `#;%&\+` only.
+ */
+function decidedLength(text: Uint8Array): number {
+  let decided = text.length
+  for (let at = text.length - 1; at >= 0 && at > text.length - LOOKAHEAD; at--) {
+    const byte = text[at] ?? 0
+    if (isIntroducer(byte)) decided = at - TAIL_BYTES
+    else if (!isEscapeBody(byte)) break
+  }
+  return Math.max(0, decided)
+}
+
+function isEscapeBody(byte: number): boolean {
+  const lower = byte | 0x20
+  const isLetter = lower >= 0x61 && lower <= 0x7a
+  return isLetter || (byte >= 0x30 && byte <= 0x39) || byte === 0x23 || byte === 0x3b
 }
 
 function concat(pieces: readonly Uint8Array[]): Uint8Array {

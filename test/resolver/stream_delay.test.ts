@@ -1,0 +1,33 @@
+import { expect, test } from 'bun:test'
+import { Redactor } from '../../src/resolver/sanitise.ts'
+
+const bytes = (text: string) => new TextEncoder().encode(text)
+const text = (given: Uint8Array) => new TextDecoder().decode(given)
+
+test('a streamed event goes out whole with the chunk that completes it', () => {
+  const redactor = new Redactor([bytes('sk_live_0123456789abcdef')])
+  for (const event of [
+    'data: {"delta":"Hel"}\n\n',
+    'data: {"delta":"lo & more"}\n\n',
+    'data: [DONE]\n\n',
+  ]) {
+    expect(text(redactor.push(bytes(event)))).toBe(event)
+  }
+})
+
+test('what may be the beginning of a credential waits, and what stands before it does not', () => {
+  const redactor = new Redactor([bytes('sk_live_0123456789abcdef')])
+  expect(text(redactor.push(bytes('key: sk_live_0123')))).toBe('key: ')
+  expect(text(redactor.push(bytes('456789abcdef.\n')))).toBe('[REDACTED].\n')
+  expect(text(redactor.flush())).toBe('')
+})
+
+test('an escape that is cut off waits for its end', () => {
+  const redactor = new Redactor([bytes('a"secret"value')])
+  const given = [
+    redactor.push(bytes('x a&quo')),
+    redactor.push(bytes('t;secret\\u00')),
+    redactor.push(bytes('22value y\n')),
+  ]
+  expect(given.map(text).join('') + text(redactor.flush())).toBe('x [REDACTED] y\n')
+})
