@@ -66,10 +66,14 @@ export class Matcher {
     return Math.min(this.#position, ...starts)
   }
 
-  /** Whether nothing is under way and no needle can begin with the byte at the position. */
-  isIdleAt(text: Uint8Array, base: number): boolean {
+  /** Whether the position reads the same whatever follows: no tail is awaited, nothing begins. */
+  isDecidedAt(text: Uint8Array, base: number): boolean {
     const byte = text[this.#position - base] ?? 0
-    return this.#live === 0 && !isIntroducer(byte) && !this.#needles.beginning.has(byte)
+    if (isIntroducer(byte) || this.#needles.beginning.has(byte)) return false
+    return (
+      this.#live === 0 ||
+      !this.#ring.some((threads) => threads.some(({ needle }) => needle.tail.length > 0))
+    )
   }
 
   /**

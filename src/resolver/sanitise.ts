@@ -97,7 +97,7 @@ export class Redactor {
     const text = this.#buffer.subarray(0, this.#length)
     const decided = this.#base + decidedLength(text)
     matcher.advance(text, this.#base, Math.min(decided, this.#base + text.length - TAIL_BYTES))
-    while (matcher.position < decided && matcher.isIdleAt(text, this.#base)) {
+    while (matcher.position < decided && matcher.isDecidedAt(text, this.#base)) {
       matcher.advance(text, this.#base, matcher.position + 1)
     }
     return this.#give(matcher.earliest)
