@@ -50,7 +50,8 @@ export class RateLimiter {
     const { count, seconds } = this.#rate
     const bucket = this.#buckets.get(key)
     if (!bucket) return count
-    return Math.min(count, bucket.tokens + ((now - bucket.at) / 1000 / seconds) * count)
+    // A clock that was set back must not lock everybody out until it has caught up.
+    return Math.min(count, bucket.tokens + (Math.max(0, now - bucket.at) / 1000 / seconds) * count)
   }
 
   #stateOf(tokens: number): RateState {
