@@ -1,0 +1,483 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { eq, sql } from 'drizzle-orm'
+import { deleteAgent, getAgent, listAgents, registerAgent } from '../../src/agents/contract.ts'
+import { fromBase64, toBase64 } from '../../src/kernel/crypto/encoding.ts'
+import { parseToken, tokenKeyPair, verifyToken } from '../../src/kernel/crypto/token.ts'
+import { tokens } from '../../src/kernel/db/schema/index.ts'
+import type { FaultCode, FieldFault } from '../../src/kernel/fault.ts'
+import { startTestApp, type TestApp } from '../support/app.ts'
+import { expectFailure } from '../support/failure.ts'
+import { openProject, type ProjectTeam } from '../support/project.ts'
+import { clientMadeToken, envelopeTo, storedAgents } from './stored.ts'
+
+let app: TestApp
+let team: ProjectTeam
+let foreign: ProjectTeam
+
+beforeAll(async () => {
+  app = await startTestApp()
+  team = await openProject(app)
+  foreign = await openProject(app)
+})
+afterAll(() => app.stop())
+
+const moment = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+
+function agentsPath({ workspaceId }: { workspaceId: string } = team) {
+  return `/api/workspaces/${workspaceId}/agents/`
+}
+
+function projectPath(projectId = team.projectId, workspaceId = team.workspaceId) {
+  return `/api/workspaces/${workspaceId}/projects/${projectId}/agents/`
+}
+
+function call(method: string, path: string, body?: unknown, token = team.owner.token) {
+  return app.call(method, path, { token, body })
+}
+
+async function register(name: string, rest: Record<string, unknown> = {}) {
+  const params = { workspace_id: team.workspaceId }
+  return team.owner.api.call(registerAgent, { params, body: { name, ...rest } })
+}
+
+/** The call must fail so, and leave both workspaces as they were. */
+async function expectRefused(
+  act: () => ReturnType<typeof call>,
+  code: FaultCode,
+  details?: { message?: string; fields?: FieldFault[] },
+) {
+  const before = [await storedAgents(app, team.workspaceId), await counted()]
+  expectFailure(await act(), code, details)
+  expect([await storedAgents(app, team.workspaceId), await counted()]).toEqual(before)
+}
+
+async function counted() {
+  return storedAgents(app, foreign.workspaceId)
+}
+
+describe('registering', () => {
+  test('answers the agent and its first token, which is shown this once', async () => {
+    const answer = await call('POST', agentsPath(), { name: 'deploy bot' })
+    expect([answer.status, answer.body]).toEqual([
+      201,
+      {
+        status: 'success',
+        data: {
+          agent: {
+            id: expect.any(String),
+            name: 'deploy bot',
+            project_id: null,
+            token_count: 1,
+            active_token_count: 1,
+            last_used_at: null,
+            created_at: moment,
+          },
+          token: expect.stringMatching(/^svc_agt_[0-9A-Za-z]{71}$/),
+          token_id: expect.any(String),
+          public_key: expect.any(String),
+        },
+      },
+    ])
+    const { audit } = await storedAgents(app, team.workspaceId)
+    expect(audit.slice(-2)).toEqual(['agent.created deploy bot', 'token.issued default'])
+  })
+
+  test('stores of the token a verifier and the public half of its key', async () => {
+    const { token, token_id, public_key } = await register('verified', { label: 'first' })
+    const parsed = parseToken(token ?? '')
+    if (!parsed) throw new Error('the token does not parse')
+    const stored = await storedAgents(app, team.workspaceId)
+    const row = stored.tokens.find(({ id }) => id === token_id)
+    expect(parsed.id).toBe(token_id)
+    expect(verifyToken(parsed, row?.verifier ?? new Uint8Array())).toBe(true)
+    const { publicKey } = tokenKeyPair(parsed.id, parsed.secret)
+    expect([toBase64(publicKey), toBase64(row?.publicKey ?? new Uint8Array())]).toEqual([
+      public_key,
+      public_key,
+    ])
+    expect(JSON.stringify(stored)).not.toContain(token ?? '')
+  })
+
+  test('a project’s agent holds tokens of that project', async () => {
+    const answer = await call('POST', projectPath(), { name: 'scoped', environment: 'staging' })
+    expect(answer.status).toBe(201)
+    expect(answer.body).toMatchObject({ data: { agent: { project_id: team.projectId } } })
+    const { tokens } = await storedAgents(app, team.workspaceId)
+    expect(tokens.at(-1)).toMatchObject({
+      kind: 'agent',
+      projectId: team.projectId,
+      environment: 'staging',
+      expiresInDays: 90,
+    })
+  })
+
+  test('takes a token that the client made, with its envelopes, and never sees it', async () => {
+    const made = clientMadeToken()
+    const envelopes = [await envelopeTo(team, made)]
+    const issued = await register('sealed', { token: { ...made.sent, envelopes } })
+    expect(issued).toMatchObject({
+      token: null,
+      token_id: made.id,
+      public_key: made.sent.public_key,
+    })
+    const stored = await storedAgents(app, team.workspaceId)
+    const row = stored.tokens.find(({ id }) => id === made.id)
+    const parsed = parseToken(made.text)
+    expect(parsed && verifyToken(parsed, row?.verifier ?? new Uint8Array())).toBe(true)
+    const blob = stored.envelopes.find(({ tokenId }) => tokenId === made.id)?.envelope
+    const raw = fromBase64(envelopes[0]?.envelope ?? '') ?? new Uint8Array([1])
+    expect(Buffer.from(blob ?? []).includes(raw)).toBe(false)
+    expect(stored.audit.slice(-3)).toEqual([
+      'agent.created sealed',
+      'token.issued default',
+      'token.provisioned default',
+    ])
+  })
+
+  test('reckons the expiry by the clock of the database', async () => {
+    const days = async (given: Record<string, unknown>) => {
+      const { token_id } = await register(`expiry ${JSON.stringify(given)}`, given)
+      const [row] = await app.connection.db
+        .select({
+          days: sql<
+            number | null
+          >`extract(epoch from ${tokens.expiresAt} - ${tokens.createdAt})::float / 86400`,
+          given: tokens.expiresInDays,
+        })
+        .from(tokens)
+        .where(eq(tokens.id, token_id))
+      return row
+    }
+    app.clock.advance(86_400_000)
+    expect(await days({})).toEqual({ days: 90, given: 90 })
+    expect(await days({ expires_in_days: 1 })).toEqual({ days: 1, given: 1 })
+    expect(await days({ expires_in_days: 3650 })).toEqual({ days: 3650, given: 3650 })
+    expect(await days({ expires_in_days: null })).toEqual({ days: null, given: null })
+    app.clock.advance(-86_400_000)
+  })
+})
+
+describe('names', () => {
+  test('are unique within their scope while the agent lives', async () => {
+    const { agent } = await register('twin')
+    const taken = { message: 'An agent of that name exists.' }
+    await expectRefused(() => call('POST', agentsPath(), { name: 'twin' }), 'already_exists', taken)
+    expect((await call('POST', projectPath(), { name: 'twin' })).status).toBe(201)
+    await expectRefused(
+      () => call('POST', projectPath(), { name: 'twin' }),
+      'already_exists',
+      taken,
+    )
+    const params = { workspace_id: team.workspaceId, registration_id: agent.id }
+    await team.owner.api.call(deleteAgent, { params })
+    expect((await call('POST', agentsPath(), { name: 'twin' })).status).toBe(201)
+  })
+
+  test('two at once: one is registered', async () => {
+    const answers = await Promise.all([
+      call('POST', agentsPath(), { name: 'racing' }),
+      call('POST', agentsPath(), { name: 'racing' }),
+    ])
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 409])
+  })
+
+  test.each(['a\u0000b', 'a\nb', 'a\u001b[31m', 'a\u202eb', 'a\u2066b', 'a\ufeffb', 'a\ud800'])(
+    'with characters that cannot be seen are refused: %j',
+    async (name) => {
+      const fields = [{ path: 'name', message: 'must not contain control characters' }]
+      await expectRefused(() => call('POST', agentsPath(), { name }), 'validation_error', {
+        fields,
+      })
+    },
+  )
+
+  test('that are blank, too long or no text are refused', async () => {
+    const cases: [unknown, string][] = [
+      ['', 'must have a length of at least 1'],
+      ['  ', 'must not be blank'],
+      ['a'.repeat(101), 'must have a length of at most 100'],
+      ['a'.repeat(65_536), 'must have a length of at most 100'],
+      [7, 'must be of type string'],
+      [undefined, 'is required'],
+    ]
+    for (const [name, message] of cases) {
+      const fields = [{ path: 'name', message }]
+      // An empty text is blank as well as short: both are said.
+      const all = name === '' ? [...fields, { path: 'name', message: 'must not be blank' }] : fields
+      await expectRefused(() => call('POST', agentsPath(), { name }), 'validation_error', {
+        fields: all,
+      })
+    }
+  })
+
+  test('that only look like paths are names', async () => {
+    for (const name of ['a/b', '..', '%2F', 'ein Bot für später', '🤖']) {
+      expect((await register(name)).agent.name).toBe(name)
+    }
+  })
+})
+
+describe('bodies', () => {
+  test.each([
+    ['0', 'must be at least 1'],
+    ['-1', 'must be at least 1'],
+    ['1.5', 'must be of type int'],
+    ['"7"', 'must be of type number'],
+    ['1e400', 'must be of type number'],
+    ['3651', 'must be at most 3650'],
+    ['true', 'must be of type number'],
+    ['[]', 'must be of type number'],
+  ])('refuse %s days until expiry', async (days, message) => {
+    const before = await storedAgents(app, team.workspaceId)
+    const response = await fetch(`${app.controlPlane}${agentsPath()}`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        authorization: `Bearer ${team.owner.token}`,
+      },
+      body: `{"name":"days","expires_in_days":${days}}`,
+    })
+    const answer = { status: response.status, body: await response.json() }
+    expectFailure(answer, 'validation_error', { fields: [{ path: 'expires_in_days', message }] })
+    expect(await storedAgents(app, team.workspaceId)).toEqual(before)
+  })
+
+  test('refuse fields that are unknown or malformed', async () => {
+    const unknown = 'is not a field of this request'
+    const cases: [Record<string, unknown>, string, string][] = [
+      [{ id: Bun.randomUUIDv7() }, 'id', unknown],
+      [{ role: 'owner' }, 'role', unknown],
+      [{ workspace_id: team.workspaceId }, 'workspace_id', unknown],
+      [{ project_id: team.projectId }, 'project_id', unknown],
+      [{ label: 'a\nb' }, 'label', 'must not contain control characters'],
+      [{ label: 'a'.repeat(101) }, 'label', 'must have a length of at most 100'],
+      [{ environment: 'Prod' }, 'environment', 'must match /^[a-z][a-z0-9_-]{0,31}$/'],
+      [{ token: 'svc_agt_' }, 'token', 'must be of type object'],
+    ]
+    for (const [rest, path, message] of cases) {
+      const body = { name: 'bodies', ...rest }
+      await expectRefused(() => call('POST', agentsPath(), body), 'validation_error', {
+        fields: [{ path, message }],
+      })
+    }
+  })
+
+  test('refuse client-made tokens that are malformed', async () => {
+    const { sent } = clientMadeToken()
+    const cases: [Record<string, unknown>, string, string][] = [
+      [{ id: 'x' }, 'token.id', 'must be a UUID'],
+      [{ verifier: 'QR==' }, 'token.verifier', 'must be canonical base64 with padding'],
+      [{ verifier: 'QUJD' }, 'token.verifier', 'must encode exactly 32 bytes'],
+      [{ public_key: 'QUJD' }, 'token.public_key', 'must encode exactly 32 bytes'],
+      [{ secret: 'x' }, 'token.secret', 'is not a field of this request'],
+      [{ envelopes: {} }, 'token.envelopes', 'must be of type array'],
+    ]
+    for (const [change, path, message] of cases) {
+      const body = { name: 'malformed', token: { ...sent, ...change } }
+      await expectRefused(() => call('POST', agentsPath(), body), 'validation_error', {
+        fields: [{ path, message }],
+      })
+    }
+  })
+
+  test('refuse a token id that is taken, here or elsewhere, with the agent', async () => {
+    const { token_id } = await register('taker')
+    const taken = { message: 'The token id is taken.' }
+    const body = { name: 'taken', token: { ...clientMadeToken().sent, id: token_id } }
+    await expectRefused(() => call('POST', agentsPath(), body), 'already_exists', taken)
+    await expectRefused(
+      () => call('POST', agentsPath(foreign), body, foreign.owner.token),
+      'already_exists',
+      taken,
+    )
+  })
+
+  test('refuse envelopes of a foreign project, alone and beside own ones, with the agent', async () => {
+    const made = clientMadeToken()
+    const own = await envelopeTo(team, made)
+    for (const project_id of [foreign.projectId, Bun.randomUUIDv7()]) {
+      for (const envelopes of [[{ ...own, project_id }], [own, { ...own, project_id }]]) {
+        const body = { name: 'foreign', token: { ...made.sent, envelopes } }
+        await expectRefused(() => call('POST', agentsPath(), body), 'not_found')
+      }
+    }
+  })
+
+  test('refuse envelopes of another epoch or outside the token’s scope, with the agent', async () => {
+    const made = clientMadeToken()
+    const old = await envelopeTo(team, made, { epoch: 2 })
+    const body = (envelope: unknown) => ({
+      name: 'refused',
+      environment: 'production',
+      token: { ...made.sent, envelopes: [envelope] },
+    })
+    const production = { ...old, environment: 'production' }
+    await expectRefused(() => call('POST', agentsPath(), body(production)), 'epoch_conflict', {
+      fields: [{ path: 'token.envelopes.0.epoch', message: 'is not the current epoch' }],
+    })
+    const message = 'is outside the scope of the token'
+    await expectRefused(() => call('POST', agentsPath(), body(old)), 'validation_error', {
+      fields: [{ path: 'token.envelopes.0.environment', message }],
+    })
+    const second = await team.addProject('second')
+    const elsewhere = { ...production, project_id: second }
+    await expectRefused(() => call('POST', projectPath(), body(elsewhere)), 'validation_error', {
+      fields: [{ path: 'token.envelopes.0.project_id', message }],
+    })
+  })
+})
+
+describe('lists', () => {
+  test('show all agents of the workspace, or those of one project, in pages', async () => {
+    const lister = await openProject(app)
+    const { token } = lister.owner
+    const names = ['one', 'two', 'three', 'four', 'five']
+    for (const name of names) {
+      const path =
+        name === 'two' ? projectPath(lister.projectId, lister.workspaceId) : agentsPath(lister)
+      expect((await call('POST', path, { name }, token)).status).toBe(201)
+    }
+    const all = await lister.owner.api.list(listAgents, {
+      params: { workspace_id: lister.workspaceId },
+      query: { limit: 2 },
+    })
+    expect(all.map(({ name }) => name)).toEqual(names)
+    const path = projectPath(lister.projectId, lister.workspaceId)
+    const inProject = await call('GET', path, undefined, token)
+    expect([inProject.status, inProject.body]).toEqual([
+      200,
+      { status: 'success', data: [all[1]], pagination: { next_cursor: null } },
+    ])
+  })
+
+  test('count tokens and those that are active, by the clock of the database', async () => {
+    const { agent, token_id } = await register('tally')
+    const path = `${agentsPath()}${agent.id}/`
+    for (const label of ['second', 'third']) await call('POST', `${path}tokens/`, { label })
+    const { db } = app.connection
+    await db
+      .update(tokens)
+      .set({ lastUsedAt: new Date('2026-01-02T03:04:05.678Z'), expiresAt: sql`now()` })
+      .where(eq(tokens.id, token_id))
+    const expected = {
+      ...agent,
+      token_count: 3,
+      active_token_count: 2,
+      last_used_at: '2026-01-02T03:04:05.678Z',
+    }
+    const one = await call('GET', path)
+    expect([one.status, one.body]).toEqual([200, { status: 'success', data: expected }])
+    const params = { workspace_id: team.workspaceId }
+    const all = await team.owner.api.list(listAgents, { params })
+    expect(all.find(({ id }) => id === agent.id)).toEqual(expected)
+  })
+
+  test('refuse the cursor of another list', async () => {
+    const { body } = await call('GET', `${agentsPath()}?limit=1`)
+    const { next_cursor } = (body as { pagination: { next_cursor: string } }).pagination
+    const answer = await call('GET', `${projectPath()}?cursor=${next_cursor}`)
+    expectFailure(answer, 'validation_error', {
+      fields: [{ path: 'cursor', message: 'is not a cursor of this list' }],
+    })
+  })
+})
+
+describe('deleting', () => {
+  test('revokes all tokens at once, forgets their envelopes and keeps the rows', async () => {
+    const made = clientMadeToken()
+    const envelopes = [await envelopeTo(team, made)]
+    const { agent } = await register('leaving', { label: 'a', token: { ...made.sent, envelopes } })
+    const path = `${agentsPath()}${agent.id}/`
+    await call('POST', `${path}tokens/`, { label: 'b' })
+    const answer = await call('DELETE', path)
+    expect([answer.status, answer.body]).toEqual([200, { status: 'success' }])
+    const stored = await storedAgents(app, team.workspaceId)
+    expect(stored.agents.find(({ id }) => id === agent.id)?.deletedAt).toBeInstanceOf(Date)
+    const left = stored.tokens.filter(({ agentId }) => agentId === agent.id)
+    expect(left.map(({ revokedAt }) => revokedAt instanceof Date)).toEqual([true, true])
+    expect(stored.envelopes.filter(({ tokenId }) => tokenId === made.id)).toEqual([])
+    expect(stored.audit.slice(-3, -2)).toEqual(['agent.deleted leaving'])
+    expect(stored.audit.slice(-2).sort()).toEqual(['token.revoked a', 'token.revoked b'])
+  })
+
+  test('hides the agent and its tokens', async () => {
+    const { agent } = await register('hidden')
+    const path = `${agentsPath()}${agent.id}/`
+    await call('DELETE', path)
+    for (const [method, below] of [
+      ['GET', ''],
+      ['DELETE', ''],
+      ['GET', 'tokens/'],
+      ['POST', 'tokens/'],
+    ] as const) {
+      await expectRefused(() => call(method, `${path}${below}`), 'not_found')
+    }
+    const all = await team.owner.api.list(listAgents, {
+      params: { workspace_id: team.workspaceId },
+    })
+    expect(all.map(({ id }) => id)).not.toContain(agent.id)
+  })
+})
+
+describe('who may', () => {
+  test('others find nothing, whatever they name and mix', async () => {
+    const { agent } = await register('private')
+    const stranger = foreign.owner.token
+    const [own, theirs] = [agentsPath(foreign), agentsPath()]
+    const attempts: [string, string, unknown?][] = [
+      ['GET', theirs],
+      ['POST', theirs, { name: 'intruder' }],
+      ['GET', `${theirs}${agent.id}/`],
+      ['DELETE', `${theirs}${agent.id}/`],
+      ['GET', `${own}${agent.id}/`],
+      ['DELETE', `${own}${agent.id}/`],
+      ['GET', `${own}${Bun.randomUUIDv7()}/`],
+      ['GET', `${own}agent/`],
+      ['GET', projectPath()],
+      ['POST', projectPath(), { name: 'intruder' }],
+      ['GET', projectPath(team.projectId, foreign.workspaceId)],
+      ['POST', projectPath(team.projectId, foreign.workspaceId), { name: 'intruder' }],
+      ['GET', projectPath(foreign.projectId, team.workspaceId)],
+      ['POST', projectPath(foreign.projectId, team.workspaceId), { name: 'intruder' }],
+      ['POST', projectPath(Bun.randomUUIDv7(), foreign.workspaceId), { name: 'intruder' }],
+      ['POST', projectPath('api', foreign.workspaceId), { name: 'intruder' }],
+    ]
+    for (const [method, path, body] of attempts) {
+      await expectRefused(() => call(method, path, body, stranger), 'not_found')
+    }
+  })
+
+  test('a foreign tenant is not found before the body is looked at', async () => {
+    const path = projectPath(team.projectId, foreign.workspaceId)
+    const answer = await call('POST', path, { nonsense: true }, foreign.owner.token)
+    expectFailure(answer, 'not_found')
+  })
+
+  test('admins manage agents; members and readers do not even see them', async () => {
+    const { agent } = await register('managed')
+    const admin = await team.join('admin')
+    const params = { workspace_id: team.workspaceId, registration_id: agent.id }
+    expect(await admin.api.call(getAgent, { params })).toMatchObject({ name: 'managed' })
+    for (const role of ['member', 'read_only'] as const) {
+      const { token } = await team.join(role)
+      const attempts: [string, string, unknown?][] = [
+        ['GET', agentsPath()],
+        ['POST', agentsPath(), { name: role }],
+        ['GET', projectPath()],
+        ['POST', projectPath(), { name: role }],
+        ['GET', `${agentsPath()}${agent.id}/`],
+        ['DELETE', `${agentsPath()}${agent.id}/`],
+      ]
+      for (const [method, path, body] of attempts) {
+        await expectRefused(() => call(method, path, body, token), 'forbidden')
+      }
+    }
+  })
+
+  test('nobody without a session, and agent tokens are none', async () => {
+    const { token } = await register('agent at the door')
+    expectFailure(await app.call('GET', agentsPath()), 'invalid_token')
+    expectFailure(await app.call('POST', agentsPath(), { body: 'unread' }), 'invalid_token')
+    expectFailure(await app.call('GET', agentsPath(), { token: token ?? '' }), 'invalid_token')
+  })
+})
