@@ -7,6 +7,7 @@
 import type postgres from 'postgres'
 import initial from '../../../drizzle/0000_initial.sql' with { type: 'text' }
 import policyVersion from '../../../drizzle/0001_policy_version.sql' with { type: 'text' }
+import auditIndexes from '../../../drizzle/0002_audit_indexes.sql' with { type: 'text' }
 
 type Migration = { name: string; text: string }
 
@@ -14,6 +15,7 @@ type Migration = { name: string; text: string }
 export const migrations: readonly Migration[] = [
   { name: '0000_initial', text: initial },
   { name: '0001_policy_version', text: policyVersion },
+  { name: '0002_audit_indexes', text: auditIndexes },
 ]
 
 const ADVISORY_LOCK = 6_021_023_004
