@@ -34,18 +34,20 @@ export type Tenant =
   /** `{project}`: a name in the active workspace, or an id */
   | 'path.project'
   | 'body.project_id'
+  /** Required there: nothing stands in for it. */
+  | 'query.workspace_id'
   /** X-Workspace-Id, query, body, the personal workspace, the only one (docs/protocol.md, section 2) */
   | 'active'
 
 /** Tenants whose grant is for one project. */
-export type ProjectTenant = Exclude<Tenant, 'path.workspace_id' | 'active'>
+export type ProjectTenant = Exclude<Tenant, 'path.workspace_id' | 'query.workspace_id' | 'active'>
 
 export type Access =
   | { kind: 'public'; rate?: 'register' | 'login' }
   | { kind: 'session' }
   | { kind: 'member'; permission: Permission; tenant: Tenant }
-  /** An agent or workload token; the route authenticates it itself. */
-  | { kind: 'token' }
+  /** An agent or workload token, or a session where it says so; the route authenticates it itself. */
+  | { kind: 'token'; orSession?: true }
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 

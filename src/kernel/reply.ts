@@ -28,6 +28,22 @@ export function page<T>(data: T, nextCursor: string | null): Reply<T> {
   return new Reply(data, { nextCursor })
 }
 
+/**
+ * A file that is read while it is made, after the transaction of its handler has ended: `chunks` opens
+ * what it needs for as long as each piece takes, and is told by `return` when the client goes away.
+ */
+export class Download {
+  readonly mediaType: string
+  readonly fileName: string
+  readonly chunks: () => AsyncGenerator<string, void>
+
+  constructor(mediaType: string, fileName: string, chunks: () => AsyncGenerator<string, void>) {
+    this.mediaType = mediaType
+    this.fileName = fileName
+    this.chunks = chunks
+  }
+}
+
 export type Surface = 'control-plane' | 'resolver'
 
 /** On every response that the application makes (docs/protocol.md, "HTTP conventions"). */
@@ -49,6 +65,7 @@ export function present(
   result: unknown,
   headers: Record<string, string>,
 ): Response {
+  if (result instanceof Download) return presentDownload(result, headers)
   const { data, options } = result instanceof Reply ? result : new Reply(result, {})
   const status = options.status ?? (endpoint.success === 201 ? 201 : 200)
   const shaped = shape(endpoint, data)
@@ -60,6 +77,33 @@ export function present(
     ...(endpoint.paged ? { pagination: { next_cursor: options.nextCursor ?? null } } : {}),
   }
   return Response.json(body, { status, headers })
+}
+
+/** One chunk is made when the last one was taken: a slow client costs no memory. */
+function presentDownload(
+  { mediaType, fileName, chunks }: Download,
+  headers: Record<string, string>,
+): Response {
+  const source = chunks()
+  const encoder = new TextEncoder()
+  const stream = new ReadableStream<Uint8Array>(
+    {
+      pull: async (controller) => {
+        const next = await source.next()
+        if (next.done) controller.close()
+        else controller.enqueue(encoder.encode(next.value))
+      },
+      cancel: () => source.return(),
+    },
+    { highWaterMark: 0 },
+  )
+  return new Response(stream, {
+    headers: {
+      ...headers,
+      'content-type': mediaType,
+      'content-disposition': `attachment; filename="${fileName}"`,
+    },
+  })
 }
 
 function shape(endpoint: Endpoint, data: unknown): unknown {

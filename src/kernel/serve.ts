@@ -13,7 +13,14 @@ import { Fault, invalidField } from './fault.ts'
 import type { Caller, Grant, GrantOf, ResourceRef } from './grant.ts'
 import { describeError, type Log } from './log.ts'
 import { type RateLimiter, rateHeaders } from './rate.ts'
-import { commonHeaders, present, presentFault, type Reply, type Surface } from './reply.ts'
+import {
+  commonHeaders,
+  type Download,
+  present,
+  presentFault,
+  type Reply,
+  type Surface,
+} from './reply.ts'
 import { readJsonBody } from './request_body.ts'
 import { isUuid, parsePart } from './validate.ts'
 
@@ -45,7 +52,7 @@ type Context<E extends Endpoint> = {
   namedWorkspace: string | undefined
 }
 
-type Answer<E extends Endpoint> = ResultOf<E> | Reply<ResultOf<E>>
+type Answer<E extends Endpoint> = ResultOf<E> | Reply<ResultOf<E>> | Download
 type Handler<E extends Endpoint> = (context: Context<E>) => Promise<Answer<E>> | Answer<E>
 
 export type Route = {
@@ -295,16 +302,17 @@ function namedInBody(tenant: Tenant, request: Request): boolean {
 }
 
 function activeOf(request: Request): string | undefined {
-  return (
-    request.headers.get('x-workspace-id') ??
-    new URL(request.url).searchParams.get('workspace_id') ??
-    undefined
-  )
+  return request.headers.get('x-workspace-id') ?? activeInQuery(request)
+}
+
+function activeInQuery(request: Request): string | undefined {
+  return new URL(request.url).searchParams.get('workspace_id') ?? undefined
 }
 
 /** The resource that the request names; parts that cannot name anything are 404. */
 function resourceOf(tenant: Tenant, { request, params }: Exchange, body: unknown): ResourceRef {
   if (tenant === 'path.workspace_id') return { workspaceId: params.workspace_id }
+  if (tenant === 'query.workspace_id') return { workspaceId: activeInQuery(request) }
   if (tenant === 'path.project_id') return { projectId: params.project_id }
   if (tenant === 'path.workspace_project') {
     return { workspaceId: params.workspace_id, projectId: params.project_id }
