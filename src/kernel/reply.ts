@@ -93,7 +93,9 @@ function presentDownload(
         if (next.done) controller.close()
         else controller.enqueue(encoder.encode(next.value))
       },
-      cancel: () => source.return(),
+      cancel: async () => {
+        await source.return()
+      },
     },
     { highWaterMark: 0 },
   )

@@ -310,23 +310,35 @@ function activeInQuery(request: Request): string | undefined {
 }
 
 /** The resource that the request names; parts that cannot name anything are 404. */
-function resourceOf(tenant: Tenant, { request, params }: Exchange, body: unknown): ResourceRef {
-  if (tenant === 'path.workspace_id') return { workspaceId: params.workspace_id }
-  if (tenant === 'query.workspace_id') return { workspaceId: activeInQuery(request) }
-  if (tenant === 'path.project_id') return { projectId: params.project_id }
-  if (tenant === 'path.workspace_project') {
-    return { workspaceId: params.workspace_id, projectId: params.project_id }
+function resourceOf(tenant: Tenant, exchange: Exchange, body: unknown): ResourceRef {
+  const { request, params } = exchange
+  switch (tenant) {
+    case 'path.workspace_id':
+      return { workspaceId: params.workspace_id }
+    case 'path.project_id':
+      return { projectId: params.project_id }
+    case 'path.workspace_project':
+      return { workspaceId: params.workspace_id, projectId: params.project_id }
+    case 'path.project_name':
+      return { workspaceId: params.workspace_id, projectName: params.project_name }
+    case 'query.workspace_id':
+      return { workspaceId: activeInQuery(request) }
+    case 'body.project_id':
+      return { projectId: namesOf(body).project_id }
+    default:
+      return activeResource(exchange, body)
   }
-  if (tenant === 'path.project_name') {
-    return { workspaceId: params.workspace_id, projectName: params.project_name }
-  }
-  const named = (body ?? {}) as { project_id?: string; workspace_id?: string }
-  if (tenant === 'body.project_id') return { projectId: named.project_id }
-  if (tenant === 'path.project' && isUuid(params.project ?? ''))
-    return { projectId: params.project }
-  const workspaceId = activeOf(request) ?? named.workspace_id
+}
+
+function activeResource({ request, params }: Exchange, body: unknown): ResourceRef {
+  if (params.project !== undefined && isUuid(params.project)) return { projectId: params.project }
+  const workspaceId = activeOf(request) ?? namesOf(body).workspace_id
   if (workspaceId !== undefined && !isUuid(workspaceId)) throw new Fault('not_found')
   return { workspaceId, projectName: params.project }
+}
+
+function namesOf(body: unknown): { project_id?: string; workspace_id?: string } {
+  return body ?? {}
 }
 
 async function parseInput(endpoint: Endpoint, { request }: Exchange) {
