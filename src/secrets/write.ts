@@ -21,6 +21,9 @@ import { openVersion, sealOuter, sealVersion, unreadable } from './sealed.ts'
 
 type Write = ProjectGrant<'secret.write'>
 
+/** As many complaints as an answer lists. */
+const MAX_FIELDS = 100
+
 /** `value` is canonical base64; `path` is where the entry stands in the request. */
 type Entry = { key: string; value: string; policy: unknown; path: string }
 
@@ -133,6 +136,8 @@ function isUnder(epoch: number, ciphertext: Uint8Array): boolean {
 
 function epochConflict(paths: readonly string[]): Fault {
   return new Fault('epoch_conflict', {
-    fields: paths.map((path) => ({ path, message: 'is sealed under another epoch' })),
+    fields: paths
+      .slice(0, MAX_FIELDS)
+      .map((path) => ({ path, message: 'is sealed under another epoch' })),
   })
 }

@@ -1,9 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { eq, sql } from 'drizzle-orm'
 import { fromBase64, toBase64 } from '../../src/kernel/crypto/encoding.ts'
 import { OuterLayer } from '../../src/kernel/crypto/outer_layer.ts'
+import type { Transaction } from '../../src/kernel/db/open.ts'
+import { workspaces } from '../../src/kernel/db/schema/index.ts'
 import { openOuter } from '../../src/secrets/index.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { recordedChanges } from '../support/audit.ts'
+import { databaseKind } from '../support/database.ts'
 import { expectFailure } from '../support/failure.ts'
 import { openProject, type ProjectTeam } from '../support/project.ts'
 import { storedSecrets } from './stored.ts'
@@ -43,6 +47,18 @@ async function everything() {
     foreign: await storedSecrets(app, foreign.workspaceId),
     audit: await recordedChanges(app, team.workspaceId),
   }
+}
+
+/** On a server; the embedded database's one connection makes everybody wait anyhow. */
+async function untilSomebodyWaits(tx: Transaction) {
+  if (databaseKind === 'embedded') return
+  for (let looks = 0; looks < 10_000; looks += 1) {
+    const [locks] = await tx.execute<{ waiting: boolean }>(
+      sql`select exists (select from pg_locks where not granted) as waiting`,
+    )
+    if (locks?.waiting) return
+  }
+  throw new Error('nobody waits for the lock')
 }
 
 function refusedField(path: string, message: string) {
@@ -342,6 +358,26 @@ describe('refusing', () => {
       'epoch_conflict',
       refusedField('secrets.OLD', message),
     )
+  })
+
+  test('a value under the old key, when the key changed while it waited', async () => {
+    const { db } = app.connection
+    const here = eq(workspaces.id, team.workspaceId)
+    const body = { project_id: team.projectId, secrets: { LATE: team.seal('LATE', 'x') } }
+    const { answer } = await db.transaction(async (tx) => {
+      await tx.update(workspaces).set({ epoch: 2 }).where(here)
+      const waiting = upsert(body)
+      await untilSomebodyWaits(tx)
+      return { answer: waiting }
+    })
+    expectFailure(
+      await answer,
+      'epoch_conflict',
+      refusedField('secrets.LATE', 'is sealed under another epoch'),
+    )
+    await db.update(workspaces).set({ epoch: 1 }).where(here)
+    const { rows } = await storedSecrets(app, team.workspaceId)
+    expect(rows.map(({ key }) => key)).not.toContain('LATE')
   })
 
   test('projects of others and projects that do not exist, alike', async () => {
