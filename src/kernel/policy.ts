@@ -11,8 +11,8 @@ const PATH = /^\/[^?#\p{Cc}\p{Cs}]*$/u
 /** RFC 9110, section 5.1. */
 const HEADER = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/
 
-export const policyMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
-export const policyLocations = ['header', 'basic', 'query', 'path', 'json', 'form', 'env'] as const
+const policyMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
+const policyLocations = ['header', 'basic', 'query', 'path', 'json', 'form', 'env'] as const
 
 const domain = z
   .string()

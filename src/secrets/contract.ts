@@ -4,7 +4,7 @@ import { defineEndpoint } from '../kernel/endpoint.ts'
 import { policy } from '../kernel/policy.ts'
 import { base64, environmentName, pagination, timestamp, uuid } from '../kernel/validate.ts'
 
-export const MAX_ENTRIES = 500
+const MAX_ENTRIES = 500
 /** Decoded; a value of 64 KiB fits in every sealing that we know of. */
 const MAX_VALUE_BYTES = 98_304
 const BODY_LIMIT = 4_194_304
@@ -12,7 +12,7 @@ const BODY_LIMIT = 4_194_304
 const path = '/api/secrets/{project_id}/'
 const RESERVED = new Set(['__proto__', 'constructor', 'prototype'])
 
-export const secretKey = z
+const secretKey = z
   .string()
   .regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/)
   .refine((key) => !RESERVED.has(key), 'is a reserved name')

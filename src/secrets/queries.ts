@@ -4,7 +4,7 @@ import type { Transaction } from '../kernel/db/open.ts'
 import { projects, secrets, secretVersions, users } from '../kernel/db/schema/index.ts'
 import type { ProjectGrant } from '../kernel/grant.ts'
 
-export const VERSIONS_KEPT = 10
+const VERSIONS_KEPT = 10
 
 type Read = ProjectGrant<'secret.read' | 'secret.write'>
 type Write = ProjectGrant<'secret.write'>
