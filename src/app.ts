@@ -6,6 +6,7 @@ import { accountsRoutes } from './accounts/index.ts'
 import { agentsRoutes } from './agents/index.ts'
 import { allowlistRoutes } from './allowlist/index.ts'
 import { AuditTrail } from './audit/trail.ts'
+import { getResolverHealth } from './health/contract.ts'
 import { healthRoutes, resolverHealthRoutes } from './health/index.ts'
 import { openIdentity } from './identity/index.ts'
 import { parseCidrs } from './kernel/cidr.ts'
@@ -19,11 +20,14 @@ import { type Connection, openDatabase } from './kernel/db/open.ts'
 import { hostCheck } from './kernel/host.ts'
 import { describeError, type Log } from './kernel/log.ts'
 import { networkNamer } from './kernel/network.ts'
+import type { Documented } from './kernel/openapi.ts'
 import { RateLimiter } from './kernel/rate.ts'
 import { type Route, type Services, serve } from './kernel/serve.ts'
 import type { SliceServices } from './kernel/slice.ts'
 import { projectRoutes } from './projects/index.ts'
+import { referenceRoutes } from './reference/index.ts'
 import type { Lookup } from './resolver/address_book.ts'
+import { resolveCall } from './resolver/contract.ts'
 import { openResolver, type Resolver } from './resolver/index.ts'
 import { secretRoutes } from './secrets/index.ts'
 import { workspaceRoutes } from './workspaces/index.ts'
@@ -139,7 +143,7 @@ function scheduleVacuum({ kind, sql }: Connection, log: Log): Cron | null {
 
 /** All routes of the control plane; also what the role matrix and the documentation walk. */
 export function controlPlaneRoutes(services: SliceServices): Route[] {
-  return [
+  const routes = [
     ...healthRoutes(services, () => {}),
     ...accountsRoutes(services),
     ...workspaceRoutes(services),
@@ -147,6 +151,15 @@ export function controlPlaneRoutes(services: SliceServices): Route[] {
     ...projectRoutes(services),
     ...agentsRoutes(services),
     ...secretRoutes(services),
+  ]
+  return [...routes, ...referenceRoutes(() => documented(routes))]
+}
+
+/** What both listeners serve, for the documentation. */
+export function documented(routes: readonly Route[]): Documented[] {
+  return [
+    { surface: 'control-plane', endpoints: routes.map(({ endpoint }) => endpoint) },
+    { surface: 'resolver', endpoints: [getResolverHealth, resolveCall] },
   ]
 }
 

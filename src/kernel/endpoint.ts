@@ -71,6 +71,8 @@ export type Endpoint = {
   /** Lists answer `pagination` beside `data`. */
   paged?: true
   bare?: true
+  /** Of an answer that is not JSON; there is no `result` then. */
+  mediaType?: string
   /** 200 unless given; with both, the handler answers `created(…)` for 201. */
   success?: 201 | 'either'
   /** Codes besides those that access, parameters and body imply. */

@@ -1,0 +1,9 @@
+/** Files that are embedded in the executable; the import answers where to read them. */
+declare module 'swagger-ui-dist/swagger-ui-bundle.js' {
+  const path: string
+  export default path
+}
+declare module 'swagger-ui-dist/swagger-ui.css' {
+  const path: string
+  export default path
+}

@@ -1,0 +1,40 @@
+/** The documentation of the API, served by the API. */
+import { defineEndpoint } from '../kernel/endpoint.ts'
+
+const path = '/api/docs/'
+
+export const getPage = defineEndpoint({
+  name: 'docs.page',
+  summary: 'Show the documentation of the API',
+  method: 'GET',
+  path,
+  access: { kind: 'public' },
+  mediaType: 'text/html',
+})
+
+export const getDocument = defineEndpoint({
+  name: 'docs.document',
+  summary: 'Get the OpenAPI document',
+  method: 'GET',
+  path: `${path}json`,
+  access: { kind: 'public' },
+  bare: true,
+})
+
+export const getScript = defineEndpoint({
+  name: 'docs.script',
+  summary: 'Get the script of the page',
+  method: 'GET',
+  path: `${path}swagger-ui.js`,
+  access: { kind: 'public' },
+  mediaType: 'text/javascript',
+})
+
+export const getStyle = defineEndpoint({
+  name: 'docs.style',
+  summary: 'Get the style of the page',
+  method: 'GET',
+  path: `${path}swagger-ui.css`,
+  access: { kind: 'public' },
+  mediaType: 'text/css',
+})

@@ -1,0 +1,46 @@
+/** The documentation of the API: a page and its assets, all from this process. */
+import stylePath from 'swagger-ui-dist/swagger-ui.css' with { type: 'file' }
+import scriptPath from 'swagger-ui-dist/swagger-ui-bundle.js' with { type: 'file' }
+import { version } from '../../package.json'
+import type { Endpoint } from '../kernel/endpoint.ts'
+import { type Documented, openApiDocument } from '../kernel/openapi.ts'
+import { commonHeaders } from '../kernel/reply.ts'
+import { type Exchange, type Route, rawRoute } from '../kernel/serve.ts'
+import { getDocument, getPage, getScript, getStyle } from './contract.ts'
+import { type Reference, renderReference } from './page.ts'
+
+/** `surfaces` is asked once, when somebody first looks. */
+export function referenceRoutes(surfaces: () => readonly Documented[]): Route[] {
+  let rendered: Promise<Reference> | undefined
+  const reference = () => {
+    rendered ??= renderReference(openApiDocument(surfaces(), version))
+    return rendered
+  }
+  return [
+    rawRoute(getPage, async (exchange) => {
+      const { page, contentSecurityPolicy } = await reference()
+      const policy = { 'content-security-policy': contentSecurityPolicy }
+      return send(exchange, getPage, page, policy)
+    }),
+    rawRoute(getDocument, async (exchange) =>
+      send(exchange, getDocument, (await reference()).document),
+    ),
+    rawRoute(getScript, async (exchange) => send(exchange, getScript, Bun.file(scriptPath))),
+    rawRoute(getStyle, async (exchange) => send(exchange, getStyle, Bun.file(stylePath))),
+  ]
+}
+
+function send(
+  { requestId }: Exchange,
+  { mediaType = 'application/json' }: Endpoint,
+  content: string | Blob,
+  headers: Record<string, string> = {},
+): Response {
+  return new Response(content, {
+    headers: {
+      ...commonHeaders(requestId),
+      ...headers,
+      'content-type': `${mediaType};charset=utf-8`,
+    },
+  })
+}

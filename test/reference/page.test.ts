@@ -1,0 +1,88 @@
+/** The documentation is served by the application itself, and by nobody else. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { allEndpoints } from '../../src/dev/all_endpoints.ts'
+import { startTestApp, type TestApp } from '../support/app.ts'
+
+let app: TestApp
+
+beforeAll(async () => {
+  app = await startTestApp()
+})
+afterAll(() => app.stop())
+
+const get = (path: string, headers: Record<string, string> = {}) =>
+  fetch(`${app.controlPlane}${path}`, { headers, redirect: 'error' })
+
+const paths = ['', '/', '/json', '/json/', '/swagger-ui.js', '/swagger-ui.css']
+
+test.each(paths)(
+  '/api/docs%s passes the host check and carries the common headers',
+  async (path) => {
+    const response = await get(`/api/docs${path}`)
+    expect(response.status).toBe(200)
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      'x-request-id': expect.stringMatching(/^[0-9a-f-]{36}$/),
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'no-referrer',
+    })
+    const refused = await get(`/api/docs${path}`, { host: 'evil.example' })
+    expect(refused.status).toBe(400)
+    expect(await refused.json()).toMatchObject({ error_code: 'invalid_host' })
+  },
+)
+
+test('the page takes script, style and document from this server only', async () => {
+  const page = await (await get('/api/docs/')).text()
+  const loaded = [...page.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, target]) => target)
+  expect(loaded.sort()).toEqual(['/api/docs/swagger-ui.css', '/api/docs/swagger-ui.js'])
+  expect(page).not.toMatch(/https?:\/\//)
+  expect(page).toContain('"url":"/api/docs/json"')
+  expect(page).toContain('"validatorUrl":"none"')
+})
+
+test('the policy of the page admits its own inline script by hash, and no other', async () => {
+  const response = await get('/api/docs/')
+  const page = await response.text()
+  const policy = response.headers.get('content-security-policy') ?? ''
+  const inline = [...page.matchAll(/<script>([\s\S]*?)<\/script>/g)].map(([, text = '']) => text)
+  expect(inline).toHaveLength(1)
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(inline[0]))
+  expect(policy).toContain(`'sha256-${new Uint8Array(digest).toBase64()}'`)
+  expect(policy).toStartWith("default-src 'none'; script-src 'self' 'sha256-")
+  expect(policy).not.toContain('unsafe')
+  expect(policy).toContain("frame-ancestors 'none'")
+  expect(page).not.toMatch(/<style|\sstyle=|\son\w+=/)
+})
+
+test('script and style are what they say', async () => {
+  const script = await get('/api/docs/swagger-ui.js')
+  expect(script.headers.get('content-type')).toStartWith('text/javascript')
+  expect(await script.text()).toContain('SwaggerUIBundle')
+  const style = await get('/api/docs/swagger-ui.css')
+  expect(style.headers.get('content-type')).toStartWith('text/css')
+  expect(await style.text()).toContain('.swagger-ui')
+})
+
+test('the document lists every operation of both listeners', async () => {
+  const { status, body, headers } = await app.call('GET', '/api/docs/json')
+  expect(status).toBe(200)
+  expect(headers.get('content-type')).toStartWith('application/json')
+  const { openapi, paths } = body as {
+    openapi: string
+    paths: Record<string, Record<string, { operationId: string }>>
+  }
+  expect(openapi).toBe('3.1.0')
+  const listed = Object.values(paths).flatMap((methods) =>
+    Object.values(methods).map(({ operationId }) => operationId),
+  )
+  const names = allEndpoints().flatMap(({ endpoints }) => endpoints.map(({ name }) => name))
+  expect(listed.sort()).toEqual([...new Set(names)].sort())
+})
+
+test('another method is 405, an unknown file 404', async () => {
+  const post = await app.call('POST', '/api/docs/', { body: {} })
+  expect(post.status).toBe(405)
+  expect(post.headers.get('allow')).toBe('GET, HEAD')
+  expect((await app.call('GET', '/api/docs/swagger-ui.js.map')).status).toBe(404)
+})
