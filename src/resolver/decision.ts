@@ -35,6 +35,14 @@ export class Decision {
     this.#uses = [...seen.values()]
   }
 
+  /** A token of the whole workspace: its record names the project that its secrets turned out to be of. */
+  finds(secrets: Iterable<{ projectId: string }>): void {
+    const projects = new Set([...secrets].map(({ projectId }) => projectId))
+    const [only] = projects
+    if (this.#scope.projectId !== null || only === undefined || projects.size > 1) return
+    this.#scope = { ...this.#scope, projectId: only }
+  }
+
   /** The record as it stands: a refusal is complete, a plan still waits for its outcome. */
   entry(policyVersion: number, refusal: unknown): Entry {
     const { id, workspaceId, registrationId, name, kind } = this.#token

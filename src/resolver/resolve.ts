@@ -129,6 +129,7 @@ async function takeSteps(services: ResolverServices, job: Job, view: View): Prom
     const scope = scopeOf(token, call)
     decision.asks(scope, placeholders)
     const sealed = await findSecrets(services.views, view, scope, placeholders)
+    decision.finds(sealed.values())
     // Opening proves the policy, which the ciphertext binds: only then is the policy believed.
     const values = await openSecrets(services, view, token, sealed)
     // Step 6: the policy of each secret.

@@ -4,6 +4,7 @@ import { type App, startApp } from '../../src/app.ts'
 import { type Api, openApi } from '../../src/client/api.ts'
 import { type Config, readConfig } from '../../src/kernel/config.ts'
 import { openLog } from '../../src/kernel/log.ts'
+import type { Lookup } from '../../src/resolver/address_book.ts'
 import { freshDatabase } from './database.ts'
 
 export type Answer = {
@@ -39,7 +40,10 @@ const KEYS = {
   ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64url'),
 }
 
-export async function startTestApp(env: Record<string, string> = {}): Promise<TestApp> {
+export async function startTestApp(
+  env: Record<string, string> = {},
+  { lookup }: { lookup?: Lookup } = {},
+): Promise<TestApp> {
   const database = await freshDatabase()
   const config = readConfig(
     { PORT: '0', RESOLVER_PORT: '0', ...KEYS, ...database.env, ...env },
@@ -51,6 +55,7 @@ export async function startTestApp(env: Record<string, string> = {}): Promise<Te
     clock,
     log: openLog('debug', (line) => logs.push(line)),
     onFailure: (reason) => logs.push(reason),
+    ...(lookup ? { lookup } : {}),
   })
   const controlPlane = app.controlPlane ?? ''
   return {

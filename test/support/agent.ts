@@ -1,0 +1,250 @@
+/**
+ * The stage of the resolver's tests: the whole application, an API outside, and somebody whose agent
+ * holds a provisioned token. Keys, envelopes and ciphertexts are made by the client's own code.
+ */
+import { expect } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import {
+  issueAgentToken,
+  provisionAgentToken,
+  registerAgent,
+  registerProjectAgent,
+  revokeAgentToken,
+} from '../../src/agents/contract.ts'
+import { addToAllowlist, removeFromAllowlist } from '../../src/allowlist/contract.ts'
+import { type Authority, createAuthority } from '../../src/client/certificates.ts'
+import { grantEnvironment, type OpenWorkspace, sealSecret } from '../../src/client/vault.ts'
+import { type FaultCode, messageOf, statusOf } from '../../src/kernel/fault.ts'
+import type { Policy } from '../../src/kernel/policy.ts'
+import { createProject } from '../../src/projects/contract.ts'
+import { upsertSecrets } from '../../src/secrets/contract.ts'
+import { type Answer, startTestApp, type TestApp } from './app.ts'
+import { type Person, registerPerson } from './people.ts'
+import { startUpstream, type Upstream } from './upstream.ts'
+
+export const API = 'api.upstream.example'
+
+export type Stage = {
+  app: TestApp
+  authority: Authority
+  caFile: string
+  upstream: Upstream
+  /** `host:port` of the upstream under its usual name. */
+  authorityOf(host?: string): string
+  url(path: string, host?: string): string
+  /** Addresses by name; a name that is not there does not exist. */
+  names: Map<string, string[] | (() => Promise<string[]>)>
+  /** Every name that was looked up, in order. */
+  lookups: string[]
+  stop(): Promise<void>
+}
+
+type StageOptions = {
+  env?: Record<string, string>
+  /** Further names of the upstream's certificate. */
+  names?: readonly string[]
+}
+
+export async function openStage({ env = {}, names: more = [] }: StageOptions = {}): Promise<Stage> {
+  const directory = mkdtempSync(join(tmpdir(), 'cr-stage-'))
+  const caFile = join(directory, 'ca.pem')
+  const authority = await createAuthority('Test authority')
+  writeFileSync(caFile, authority.certificate)
+  const upstream = await startUpstream(authority, { names: [API, ...more] })
+  const names: Stage['names'] = new Map([API, ...more].map((name) => [name, ['127.0.0.1']]))
+  const lookups: string[] = []
+  const app = await startTestApp(
+    { RESOLVER_ALLOW_NETWORKS: '127.0.0.1/32', RESOLVER_CA_FILE: caFile, ...env },
+    {
+      lookup: async (host) => {
+        lookups.push(host)
+        const found = names.get(host)
+        if (!found) throw Object.assign(new Error('not found'), { code: 'DNS_ENOTFOUND' })
+        return typeof found === 'function' ? found() : found
+      },
+    },
+  )
+  const authorityOf = (host = API) => `${host}:${upstream.port}`
+  return {
+    app,
+    authority,
+    caFile,
+    upstream,
+    authorityOf,
+    url: (path, host) => `https://${authorityOf(host)}${path}`,
+    names,
+    lookups,
+    stop: async () => {
+      await app.stop()
+      await upstream.stop()
+      rmSync(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+export type ResolveBody = Record<string, unknown>
+
+export type Agent = {
+  person: Person
+  workspaceId: string
+  projectId: string
+  environment: string
+  token: string
+  tokenId: string
+  registrationId: string
+  /** POST /v1/resolve as this agent. */
+  resolve(body: unknown, origin?: string): Promise<Answer>
+  allow(...domains: string[]): Promise<void>
+  disallow(domain: string): Promise<void>
+  /** Seals and uploads a secret; in the agent's project and environment unless said otherwise. */
+  store(key: string, value: string, options?: StoreOptions): Promise<void>
+  addProject(name: string): Promise<string>
+  /** Gives a token the key of a project's environment. */
+  provision(token?: IssuedToken, projectId?: string, environment?: string): Promise<void>
+  /** A further token of this agent. */
+  issue(order?: { environment?: string; expires_in_days?: number | null }): Promise<IssuedToken>
+  revoke(tokenId?: string): Promise<void>
+}
+
+export type IssuedToken = { text: string; id: string; publicKey: string }
+type StoreOptions = { policy?: Policy; projectId?: string; environment?: string }
+
+type AgentOptions = {
+  /** Values by name, stored before the first call. */
+  secrets?: Record<string, string>
+  /** Domains of the allowlist; the upstream's unless given. */
+  domains?: readonly string[]
+  /** Whether the token belongs to the project; otherwise to the whole workspace. */
+  ofProject?: boolean
+}
+
+const ENVIRONMENT = 'development'
+let counter = 0
+
+/** A person with a project, secrets and an allowlist, and an agent whose token can open them. */
+export async function employAgent(
+  { app, authorityOf }: Pick<Stage, 'app' | 'authorityOf'>,
+  { secrets = {}, domains = [authorityOf()], ofProject = false }: AgentOptions = {},
+): Promise<Agent> {
+  counter += 1
+  const person = await registerPerson(app, 'employer')
+  const { api, workspaceId } = person
+  const workspace: OpenWorkspace = { id: workspaceId, name: '', epoch: 1, key: person.workspaceKey }
+  const params = { workspace_id: workspaceId }
+  const addProject = async (name: string) =>
+    (await api.call(createProject, { body: { name, workspace_id: workspaceId } })).id
+  const projectId = await addProject('main')
+  const order = { params, body: { name: `agent-${counter}` } }
+  const registered = ofProject
+    ? await api.call(registerProjectAgent, {
+        ...order,
+        params: { ...params, project_id: projectId },
+      })
+    : await api.call(registerAgent, order)
+  const first = issued(registered)
+  const ofAgent = { ...params, registration_id: registered.agent.id }
+  const agent: Agent = {
+    person,
+    workspaceId,
+    projectId,
+    environment: ENVIRONMENT,
+    token: first.text,
+    tokenId: first.id,
+    registrationId: registered.agent.id,
+    resolve: (body, origin = app.resolver) => resolveAs(origin, first.text, body),
+    allow: async (...added) => {
+      await api.call(addToAllowlist, { params, body: { domains: added } })
+    },
+    disallow: async (domain) => {
+      await api.call(removeFromAllowlist, { params: { ...params, domain } })
+    },
+    store: async (key, value, options = {}) => {
+      const { policy = null, projectId: project = projectId, environment = ENVIRONMENT } = options
+      const place = { projectId: project, environment, key }
+      const sealed = sealSecret(workspace, place, policy, value)
+      const body = { project_id: project, environment, secrets: [{ key, value: sealed, policy }] }
+      await api.call(upsertSecrets, { body })
+    },
+    addProject,
+    provision: async (token = first, project = projectId, environment = ENVIRONMENT) => {
+      const grant = await grantEnvironment(workspace, token, project, environment)
+      await api.call(provisionAgentToken, {
+        params: { ...ofAgent, token_id: token.id },
+        body: [grant],
+      })
+    },
+    issue: async (body = {}) => issued(await api.call(issueAgentToken, { params: ofAgent, body })),
+    revoke: async (tokenId = first.id) => {
+      await api.call(revokeAgentToken, { params: { ...ofAgent, token_id: tokenId } })
+    },
+  }
+  await agent.provision()
+  for (const [key, value] of Object.entries(secrets)) await agent.store(key, value)
+  if (domains.length > 0) await agent.allow(...domains)
+  return agent
+}
+
+function issued(order: { token: string | null; token_id: string; public_key: string }) {
+  return { text: order.token ?? '', id: order.token_id, publicKey: order.public_key }
+}
+
+/** POST /v1/resolve with any token and any JSON. */
+export async function resolveAs(origin: string, token: string, body: unknown): Promise<Answer> {
+  const response = await fetch(`${origin}/v1/resolve`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  })
+  return { status: response.status, body: await response.json(), headers: response.headers }
+}
+
+export type AuditRow = Record<string, unknown>
+
+/** The audit record of a call, once its outcome is there; `null` when the call left none. */
+export async function recordOf(
+  { connection: { sql } }: Pick<TestApp, 'connection'>,
+  { headers }: Pick<Answer, 'headers'>,
+): Promise<AuditRow | null> {
+  const id = headers.get('x-request-id') ?? ''
+  for (;;) {
+    const [row] = await sql<AuditRow[]>`select * from audit_logs where id = ${id}`
+    if (!row) return null
+    if (row.status_code !== null) return row
+    await Bun.sleep(10)
+  }
+}
+
+/**
+ * Makes the call and expects the refusal as a whole: status, body, headers, an audit record that says
+ * the same, and an upstream to which not one byte was sent.
+ */
+export async function expectRefused(
+  stage: Stage,
+  agent: Agent,
+  body: unknown,
+  code: FaultCode,
+  message: string = messageOf(code),
+): Promise<AuditRow> {
+  const sent = stage.upstream.bytes
+  const answer = await agent.resolve(body)
+  expect({ status: answer.status, body: answer.body }).toEqual({
+    status: statusOf(code),
+    body: { error_code: code, message },
+  })
+  expect(answer.headers.get('cache-control')).toBe('no-store')
+  const record = await recordOf(stage.app, answer)
+  expect(record).toMatchObject({
+    decision: statusOf(code) === 403 ? 'blocked' : 'error',
+    reason: code,
+    status_code: statusOf(code),
+    redacted: false,
+    source: 'resolver',
+    workspace_id: agent.workspaceId,
+    token_id: agent.tokenId,
+    registration_id: agent.registrationId,
+  })
+  expect(stage.upstream.bytes).toBe(sent)
+  return record ?? {}
+}
