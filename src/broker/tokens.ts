@@ -39,9 +39,13 @@ export class TokenBook {
     this.#clock = clock
   }
 
+  /** The token of an `Authorization: Bearer` header. @throws Fault `invalid_token` */
+  authenticate(headers: Headers): Promise<LiveToken> {
+    return this.verify(bearerToken(headers, ['agt', 'wkl', 'sea']))
+  }
+
   /** @throws Fault `invalid_token`, alike for unknown, wrong, revoked and expired */
-  async authenticate(headers: Headers): Promise<LiveToken> {
-    const presented = bearerToken(headers, ['agt', 'wkl', 'sea'])
+  async verify(presented: ParsedToken): Promise<LiveToken> {
     const row = this.#cached(presented.id) ?? (await this.#load(presented.id))
     const verified = verifyToken(presented, row?.verifier ?? NO_VERIFIER)
     const kind = KINDS[presented.kind]

@@ -49,7 +49,7 @@ export type Access =
   /** An agent or workload token, or a session where it says so; the route authenticates it itself. */
   | { kind: 'token'; orSession?: true }
 
-export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS'
 
 export type Endpoint = {
   /** Dotted, unique: the operation id in OpenAPI. */
@@ -58,6 +58,8 @@ export type Endpoint = {
   method: Method
   /** Canonical: with a trailing slash, parameters in braces. */
   path: `/${string}`
+  /** The last parameter takes all that is left of the path, slashes too. */
+  restOfPath?: true
   access: Access
   params?: z.ZodObject
   query?: z.ZodObject

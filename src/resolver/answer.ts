@@ -50,7 +50,8 @@ export async function readAnswer(
   return { status_code: response.status, headers, ...body, redacted: sanitiser.redacted }
 }
 
-function checkFraming({ status, headers }: Response): void {
+/** @throws Fault `upstream_protocol_error` for what `fetch` lets through and a broker must not */
+export function checkFraming({ status, headers }: Response): void {
   const length = headers.get('content-length')
   const size = [...headers].reduce((sum, [name, value]) => sum + name.length + value.length + 4, 0)
   const broken =

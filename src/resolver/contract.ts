@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { defineEndpoint } from '../kernel/endpoint.ts'
 import { environmentName, uuid } from '../kernel/validate.ts'
+import { signing } from './signing.ts'
 
 /** Bytes of a request to the resolver, body and all, and of an upstream's decoded body. */
 export const RESOLVER_BODY_LIMIT = 10 * 1024 * 1024
@@ -17,6 +18,8 @@ const outboundCall = z
     project_id: uuid.nullish(),
     environment: environmentName.nullish(),
     timeout_ms: z.number().int().min(1).max(120_000).nullish(),
+    stream: z.boolean().nullish(),
+    sign: signing.nullish(),
   })
   .superRefine(({ method, body, body_encoding }, context) => {
     const refuse = (path: string, message: string) =>
@@ -29,6 +32,28 @@ const outboundCall = z
   })
 
 export type OutboundCall = z.output<typeof outboundCall>
+
+/** What the steps of a call can answer, whichever way it was asked for. */
+const outboundFaults = [
+  'invalid_target',
+  'invalid_header',
+  'forbidden_header',
+  'domain_blocked',
+  'address_blocked',
+  'policy_blocked',
+  'scope_required',
+  'key_not_provisioned',
+  'unknown_secret',
+  'ambiguous_secret',
+  'unusable_secret',
+  'unreadable_secret',
+  'upstream_unreachable',
+  'upstream_tls_error',
+  'upstream_too_large',
+  'upstream_protocol_error',
+  'upstream_timeout',
+  'audit_unavailable',
+] as const
 
 export const resolveCall = defineEndpoint({
   name: 'resolver.resolve',
@@ -46,27 +71,48 @@ export const resolveCall = defineEndpoint({
     redacted: z.boolean(),
   }),
   bare: true,
-  faults: [
-    'invalid_target',
-    'invalid_header',
-    'forbidden_header',
-    'domain_blocked',
-    'address_blocked',
-    'policy_blocked',
-    'scope_required',
-    'key_not_provisioned',
-    'unknown_secret',
-    'ambiguous_secret',
-    'unusable_secret',
-    'unreadable_secret',
-    'upstream_unreachable',
-    'upstream_tls_error',
-    'upstream_too_large',
-    'upstream_protocol_error',
-    'upstream_timeout',
-    'audit_unavailable',
-  ],
+  faults: outboundFaults,
 })
+
+/** Headers of forward mode, `X-Service-Timeout-Ms` and so on, under their names in POST /v1/resolve. */
+export const forwardSettings = z.strictObject({
+  project: uuid.optional(),
+  environment: environmentName.optional(),
+  timeout_ms: z.coerce.number().int().min(1).max(120_000).optional(),
+  sign: z
+    .string()
+    .transform((text, context) => {
+      const parsed = signing.safeParse(parseJson(text))
+      if (parsed.success) return parsed.data
+      context.addIssue({ code: 'custom', message: 'must be the JSON of a signature' })
+      return z.NEVER
+    })
+    .optional(),
+})
+
+const forwardMethods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
+
+/** One contract per method; HEAD goes with GET. */
+export const forwardCalls = forwardMethods.map((method) =>
+  defineEndpoint({
+    name: `resolver.forward.${method.toLowerCase()}`,
+    summary: `Send a ${method} request as it is, with credentials put in, and pass the answer on as it arrives`,
+    method,
+    path: '/v1/forward/{host}/{path}',
+    restOfPath: true,
+    access: { kind: 'token' },
+    bare: true,
+    faults: ['payload_too_large', 'validation_error', ...outboundFaults],
+  }),
+)
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}
 
 function isBase64(text: string): boolean {
   try {

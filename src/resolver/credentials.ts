@@ -11,24 +11,24 @@ import { domainMatches, parseDomain } from '../kernel/domain.ts'
 import { Fault } from '../kernel/fault.ts'
 import type { Policy } from '../kernel/policy.ts'
 import type { Secret } from '../kernel/secret.ts'
-import type { OutboundCall } from './contract.ts'
+import type { Call } from './call.ts'
 import type { Placeholder } from './placeholders.ts'
 import { policyPathMatches, type Target } from './target.ts'
 
 export type Scope = { projectId: string | null; environment: string }
 
 /** Step 5. @throws Fault `scope_required` for a call that names another scope than its token has */
-export function scopeOf(token: LiveToken, call: OutboundCall): Scope {
-  const contradicts = (own: string | null, named: string | null | undefined) =>
-    own !== null && named !== null && named !== undefined && own !== named
+export function scopeOf(token: LiveToken, call: Pick<Call, 'projectId' | 'environment'>): Scope {
+  const contradicts = (own: string | null, named: string | null) =>
+    own !== null && named !== null && own !== named
   if (
-    contradicts(token.projectId, call.project_id) ||
+    contradicts(token.projectId, call.projectId) ||
     contradicts(token.environment, call.environment)
   ) {
     throw new Fault('scope_required')
   }
   return {
-    projectId: token.projectId ?? call.project_id ?? null,
+    projectId: token.projectId ?? call.projectId,
     environment: token.environment ?? call.environment ?? 'development',
   }
 }
@@ -51,6 +51,30 @@ export async function findSecrets(
     ({ projectId }) => scope.projectId === null || projectId === scope.projectId,
   )
   return new Map(names.map((name) => [name, only(name, inScope)]))
+}
+
+/**
+ * Of placeholders outside of headers those that count: where a secret of the name exists in the scope
+ * and its policy lists the location. The rest is text.
+ */
+export async function acceptLocations(
+  views: ViewBook,
+  view: View,
+  scope: Scope,
+  candidates: readonly Placeholder[],
+): Promise<Placeholder[]> {
+  const accepted: Placeholder[] = []
+  for (const candidate of candidates) {
+    const stored = await views.secrets(view, scope.environment, [candidate.name])
+    const inScope = stored.filter(
+      ({ projectId }) => scope.projectId === null || projectId === scope.projectId,
+    )
+    const permitted = inScope.some(({ policy }) =>
+      policy?.allowed_locations?.includes(candidate.style as never),
+    )
+    if (permitted) accepted.push(candidate)
+  }
+  return accepted
 }
 
 function only(name: string, candidates: readonly SealedSecret[]): SealedSecret {
@@ -81,6 +105,14 @@ export function checkPolicies(
   }
 }
 
+/** Where a secret may stand whose policy does not say (docs/protocol.md, "Secrets"). */
+const DEFAULT_LOCATIONS: NonNullable<Policy['allowed_locations']> = ['header', 'basic', 'env']
+
+/** A signature shows in a header, so that is where its secret must be allowed. */
+function locationOf(style: Placeholder['style']): NonNullable<Policy['allowed_locations']>[number] {
+  return style === 'hmac_sha256' || style === 'aws_sigv4' ? 'header' : style
+}
+
 /** An absent list narrows nothing, an empty one allows nothing. */
 function permits(
   policy: Policy,
@@ -96,8 +128,8 @@ function permits(
       true) &&
     (allowed_methods?.some((allowed) => allowed === method) ?? true) &&
     (allowed_paths?.some((prefix) => policyPathMatches(prefix, target.path)) ?? true) &&
-    (allowed_headers?.some((name) => name.toLowerCase() === header) ?? true) &&
-    (allowed_locations?.includes(style) ?? true)
+    (header === '' || (allowed_headers?.some((name) => name.toLowerCase() === header) ?? true)) &&
+    (allowed_locations ?? DEFAULT_LOCATIONS).includes(locationOf(style))
   )
 }
 

@@ -2,29 +2,29 @@
 import type { Entry, Outcome } from '../audit/trail.ts'
 import type { LiveToken } from '../broker/tokens.ts'
 import { Fault } from '../kernel/fault.ts'
-import type { OutboundCall } from './contract.ts'
+import type { Call } from './call.ts'
 import type { Scope } from './credentials.ts'
 import type { Placeholder } from './placeholders.ts'
 import type { Target } from './target.ts'
 
 export class Decision {
   readonly #token: LiveToken
-  readonly #id: string
   readonly #startedAt = performance.now()
   readonly #timestamp = new Date()
   #method: string | null = null
   #scope: Scope
   #uses: readonly Placeholder[] = []
   target: Target | null = null
+  readonly id: string
 
   /** The request's own id, a UUID of version 7, is the record's id too. */
   constructor(token: LiveToken, requestId: string) {
     this.#token = token
-    this.#id = requestId
+    this.id = requestId
     this.#scope = { projectId: token.projectId, environment: token.environment ?? '' }
   }
 
-  sees(call: OutboundCall, target: Target): void {
+  sees(call: Call, target: Target): void {
     this.#method = call.method
     this.target = target
   }
@@ -48,7 +48,7 @@ export class Decision {
     const { id, workspaceId, registrationId, name, kind } = this.#token
     const fault = refusal instanceof Fault ? refusal : null
     return {
-      id: this.#id,
+      id: this.id,
       workspace_id: workspaceId,
       policy_version: policyVersion,
       token_id: id,
@@ -74,7 +74,7 @@ export class Decision {
 
   outcome(statusCode: number, redacted: boolean): Outcome {
     return {
-      id: this.#id,
+      id: this.id,
       decision: 'allowed',
       reason: null,
       status_code: statusCode,

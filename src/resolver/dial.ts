@@ -6,6 +6,7 @@
 import { constants } from 'node:crypto'
 import { checkServerIdentity, type PeerCertificate, rootCertificates } from 'node:tls'
 import { Fault } from '../kernel/fault.ts'
+import type { CallBody } from './call.ts'
 import type { HeaderPair } from './headers.ts'
 
 export type Outbound = {
@@ -18,7 +19,7 @@ export type Outbound = {
   pathAndQuery: string
   method: string
   headers: readonly HeaderPair[]
-  body: Uint8Array | null
+  body: CallBody
 }
 
 export type Dialler = {
@@ -102,8 +103,8 @@ function initOf(
 ): BunFetchRequestInit {
   return {
     method,
-    headers: [...headers, ['host', authority]],
-    ...(body === null ? {} : { body: body as Uint8Array<ArrayBuffer> }),
+    headers: [...headers, ['host', authority], ...framingOf(body)],
+    ...(body === null ? {} : { body: 'bytes' in body ? body.bytes : body.stream, duplex: 'half' }),
     redirect: 'manual',
     proxy: false,
     decompress: false,
@@ -111,6 +112,12 @@ function initOf(
     protocol: 'http1.1',
     signal,
   } as BunFetchRequestInit
+}
+
+/** A body that still arrives keeps the length that the caller declared, and is chunked without one. */
+function framingOf(body: CallBody): HeaderPair[] {
+  if (body === null || 'bytes' in body || body.length === null) return []
+  return [['content-length', String(body.length)]]
 }
 
 const TLS_CODES =

@@ -92,7 +92,8 @@ function checkNotForbidden(key: string): void {
   throw new Fault('forbidden_header', { message, fields: [{ path: 'headers', message }] })
 }
 
-function isHopByHop(key: string): boolean {
+/** RFC 9110, section 7.6.1; `key` in lower case. */
+export function isHopByHop(key: string): boolean {
   return HOP_BY_HOP.has(key) || key.startsWith('proxy-')
 }
 

@@ -12,8 +12,9 @@ import { RateLimiter } from '../kernel/rate.ts'
 import { type Route, rawRoute } from '../kernel/serve.ts'
 import type { SliceServices } from '../kernel/slice.ts'
 import { type Lookup, openAddressBook, systemLookup } from './address_book.ts'
-import { resolveCall } from './contract.ts'
+import { forwardCalls, resolveCall } from './contract.ts'
 import { openDialler } from './dial.ts'
+import { forward } from './forward.ts'
 import { type ResolverServices, resolve } from './resolve.ts'
 
 export type Resolver = { routes: Route[]; close(): void }
@@ -45,10 +46,16 @@ export function openResolver(
     limiter: new RateLimiter(config.RATE_TOKEN, clock),
     defaultTimeoutMs: config.RESOLVER_TIMEOUT_MS,
     userAgent: `cloakroom/${version}`,
+    clock,
     log,
   }
   return {
-    routes: [rawRoute(resolveCall, (exchange) => resolve(services, exchange))],
+    routes: [
+      rawRoute(resolveCall, (exchange) => resolve(services, exchange)),
+      ...forwardCalls.map((endpoint) =>
+        rawRoute(endpoint, (exchange) => forward(services, exchange)),
+      ),
+    ],
     close: () => {
       services.keys.close()
       services.dialler.close()

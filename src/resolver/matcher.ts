@@ -9,6 +9,7 @@
  */
 import { isIntroducer, MAX_UNIT_BYTES, type Unit, unitsAt } from './escapes.ts'
 import type { Needle, Needles } from './needles.ts'
+import { endOfTail } from './tail.ts'
 
 /** A stretch of the text to be replaced; `begun` when its replacement was given out already. */
 export type Span = { start: number; end: number; begun: boolean }
@@ -241,15 +242,4 @@ const PLAIN_UNITS: readonly (readonly Unit[])[] = Array.from({ length: 256 }, (_
 function readingsAt(text: Uint8Array, at: number): readonly Unit[] {
   const byte = text[at] ?? 0
   return isIntroducer(byte) ? unitsAt(text, at) : (PLAIN_UNITS[byte] ?? [])
-}
-
-/** Takes in as much of the needle's tail as follows, escaped or not. */
-function endOfTail(needle: Needle, text: Uint8Array, from: number): number {
-  let at = from
-  for (const wanted of needle.tail) {
-    const unit = unitsAt(text, at).find((reading) => needle.fold[reading.bytes[0] ?? 0] === wanted)
-    if (unit === undefined) break
-    at += unit.length
-  }
-  return at
 }

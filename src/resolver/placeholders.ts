@@ -6,11 +6,20 @@
 import { Fault } from '../kernel/fault.ts'
 import type { Secret } from '../kernel/secret.ts'
 import { type HeaderPair, headerBytes, isSendable, MAX_HEADER_BYTES } from './headers.ts'
+import type { LocationStyle } from './locations.ts'
+import type { SigningStyle } from './signing.ts'
 
 export type InjectionStyle = 'header' | 'basic'
 
-/** One place where a secret is asked for; `header` is the name of its header in lower case. */
-export type Placeholder = { name: string; style: InjectionStyle; header: string }
+/**
+ * One place where a secret is asked for; `header` is the name of its header in lower case, empty where
+ * the place is none.
+ */
+export type Placeholder = {
+  name: string
+  style: InjectionStyle | LocationStyle | SigningStyle
+  header: string
+}
 
 export type Use = { name: string; style: InjectionStyle }
 

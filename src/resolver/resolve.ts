@@ -1,5 +1,5 @@
 /**
- * POST /v1/resolve: the story of one request, step by step as docs/protocol.md numbers them. Each step
+ * The story of one call, step by step as docs/protocol.md numbers them. Each step
  * refuses before the next begins. The value of a credential exists from step 9 to step 11 only, in
  * types that print `[redacted]`.
  */
@@ -7,6 +7,7 @@ import type { AuditTrail } from '../audit/trail.ts'
 import type { KeyCache } from '../broker/key_cache.ts'
 import type { LiveToken, TokenBook } from '../broker/tokens.ts'
 import { StaleView, type View, type ViewBook } from '../broker/views.ts'
+import type { Clock } from '../kernel/clock.ts'
 import { domainMatches } from '../kernel/domain.ts'
 import { Fault } from '../kernel/fault.ts'
 import type { RateLimiter } from '../kernel/rate.ts'
@@ -16,14 +17,20 @@ import { type Exchange, toFault } from '../kernel/serve.ts'
 import { parsePart } from '../kernel/validate.ts'
 import type { AddressBook } from './address_book.ts'
 import { readAnswer } from './answer.ts'
+import { bytesOf, type Call, callOf, contentTypeOf } from './call.ts'
 import { type OutboundCall, resolveCall } from './contract.ts'
-import { checkPolicies, findSecrets, openSecrets, scopeOf } from './credentials.ts'
+import { acceptLocations, checkPolicies, findSecrets, openSecrets, scopeOf } from './credentials.ts'
+import { Deadline } from './deadline.ts'
 import { Decision } from './decision.ts'
 import type { Dialler } from './dial.ts'
-import { checkCallerHeaders, type HeaderPair } from './headers.ts'
-import { findPlaceholders, injectPlaceholders } from './placeholders.ts'
+import { checkCallerHeaders } from './headers.ts'
+import { fillLocations, findLocations } from './locations.ts'
+import { findPlaceholders, injectPlaceholders, type Placeholder } from './placeholders.ts'
+import { type Plan, planOf } from './plan.ts'
 import { Sanitiser } from './sanitise.ts'
-import { parseTarget, type Target } from './target.ts'
+import { usesOf } from './signing.ts'
+import { type StreamEnd, streamAnswer } from './stream_answer.ts'
+import { parseTarget } from './target.ts'
 
 export type ResolverServices = {
   tokens: TokenBook
@@ -36,16 +43,14 @@ export type ResolverServices = {
   /** Milliseconds, where the call names no deadline. */
   defaultTimeoutMs: number
   userAgent: string
+  clock: Clock
   log: Parameters<typeof toFault>[2]
 }
 
-/** All that is sent, and the sanitiser that knows what of it must not come back. */
-type Plan = { target: Target; address: string; headers: HeaderPair[]; sanitiser: Sanitiser }
-
 type Job = {
   token: LiveToken
-  call: OutboundCall
-  deadline: AbortSignal
+  call: Call
+  deadline: Deadline
   decision: Decision
   /** Looked up at most once per request, however often the decision is made anew. */
   address: Promise<string> | null
@@ -54,31 +59,78 @@ type Job = {
 /** How often a decision is made anew because the policy changed meanwhile. */
 const MAX_ATTEMPTS = 5
 
-export async function resolve(
+/** POST /v1/resolve: the call is described in JSON. */
+export async function resolve(services: ResolverServices, exchange: Exchange): Promise<Response> {
+  // Step 1: the token, its rate, then the body.
+  const token = await services.tokens.authenticate(exchange.request.headers)
+  return admit(services, exchange, token, async ({ headers }) => {
+    const body = await readJsonBody(exchange.request, { limit: resolveCall.bodyLimit })
+    const parsed = parsePart(resolveCall.body, body) as OutboundCall
+    return callOf(parsed, headers.get('accept'), services.defaultTimeoutMs)
+  })
+}
+
+/** The rest of step 1 and all others, for whichever way the caller describes its call. */
+export async function admit(
   services: ResolverServices,
   { request, requestId }: Exchange,
+  token: LiveToken,
+  readCall: (request: Request) => Promise<Call>,
 ): Promise<Response> {
-  // Step 1: the token, its rate, then the body.
-  const token = await services.tokens.authenticate(request.headers)
   const decision = new Decision(token, requestId)
   if (token.presented.kind === 'sea') return await refuseSealed(services, token, decision)
   services.limiter.take(token.id)
-  const call = await readCall(services, token, request)
-  const deadline = AbortSignal.timeout(call.timeout_ms ?? services.defaultTimeoutMs)
-  // Steps 2 to 9, again from the start whenever the policy changed while they were taken.
-  const plan = await decide(services, { token, call, deadline, decision, address: null })
+  const call = await readLive(services, token, () => readCall(request))
+  const deadline = new Deadline(call.timeoutMs)
+  if (call.streamed) request.signal.addEventListener('abort', () => deadline.abort())
+  try {
+    // Steps 2 to 9, again from the start whenever the policy changed while they were taken.
+    const plan = await decide(services, { token, call, deadline, decision, address: null })
+    return await carryOut(services, plan, call, deadline, decision)
+  } catch (error) {
+    deadline.clear()
+    throw error
+  }
+}
+
+/** Steps 10 to 12. */
+async function carryOut(
+  services: ResolverServices,
+  plan: Plan,
+  call: Call,
+  deadline: Deadline,
+  decision: Decision,
+): Promise<Response> {
+  const headers = commonHeaders(decision.id)
+  const fail = (error: unknown) => {
+    const fault = toFault(error, decision.id, services.log)
+    services.trail.conclude(decision.failure(fault))
+    return fault
+  }
   try {
     // Step 10: one request over TLS 1.3 to the judged address.
-    const response = await services.dialler.send(outboundOf(services, plan, call), deadline)
-    // Step 11: the answer, bounded, checked and sanitised.
-    const answer = await readAnswer(response, plan.sanitiser, deadline)
+    const response = await services.dialler.send(plan, deadline.signal)
+    // Step 11: the answer, checked and sanitised, as it arrives or whole.
+    if (call.streamed) {
+      // Step 12 comes when the stream ends.
+      const onEnd = ({ redacted, fault }: StreamEnd) =>
+        fault ? fail(fault) : services.trail.conclude(decision.outcome(response.status, redacted))
+      return streamAnswer(response, {
+        values: plan.values,
+        wholes: plan.wholes,
+        deadline,
+        headers,
+        onEnd,
+      })
+    }
+    const sanitiser = new Sanitiser(plan.values, plan.wholes)
+    const answer = await readAnswer(response, sanitiser, deadline.signal)
+    deadline.clear()
     // Step 12: the outcome, into the record of step 9.
     services.trail.conclude(decision.outcome(answer.status_code, answer.redacted))
-    return Response.json(answer, { headers: commonHeaders(requestId) })
+    return Response.json(answer, { headers })
   } catch (error) {
-    const fault = toFault(error, requestId, services.log)
-    services.trail.conclude(decision.failure(fault))
-    throw fault
+    throw fail(error)
   }
 }
 
@@ -118,15 +170,19 @@ async function takeSteps(services: ResolverServices, job: Job, view: View): Prom
   const { token, call, decision } = job
   try {
     // Step 2: the target.
-    const target = parseTarget(call.target_url)
+    const target = parseTarget(call.targetUrl)
     decision.sees(call, target)
     // Step 3: the allowlist; an empty one blocks all.
     if (!view.allowlist.some((domain) => domainMatches(domain, target.host, target.port))) {
       throw new Fault('domain_blocked')
     }
     // Steps 4 and 5: placeholders, and the secrets they name in the token's scope.
-    const placeholders = findPlaceholders(Object.entries(call.headers))
+    const demanded = demandedBy(call)
     const scope = scopeOf(token, call)
+    decision.asks(scope, demanded)
+    const locations = findLocations(target, bytesOf(call.body), contentTypeOf(call.headers))
+    const accepted = await acceptLocations(services.views, view, scope, locations.found)
+    const placeholders = [...demanded, ...accepted]
     decision.asks(scope, placeholders)
     const sealed = await findSecrets(services.views, view, scope, placeholders)
     decision.finds(sealed.values())
@@ -134,19 +190,22 @@ async function takeSteps(services: ResolverServices, job: Job, view: View): Prom
     const values = await openSecrets(services, view, token, sealed)
     // Step 6: the policy of each secret.
     checkPolicies(sealed, placeholders, target, call.method)
-    // Step 7: the caller's headers, and the credentials among them.
-    const headers = checkCallerHeaders(call.headers)
-    const injection = injectPlaceholders(headers, values)
-    const revealed = [...values.values()].map((value) => value.reveal())
+    // Step 7: the caller's headers, and the credentials among them and elsewhere.
+    const injection = injectPlaceholders(checkCallerHeaders(call.headers), values)
+    const filled = fillLocations(target, locations, accepted, values)
     // Step 8: the one address to dial.
-    job.address ??= services.addresses.find(target.host, target.port, job.deadline)
-    const address = await job.address
-    const sanitiser = new Sanitiser(revealed, injection.wholes)
-    return { target, address, headers: injection.headers, sanitiser }
+    job.address ??= services.addresses.find(target.host, target.port, job.deadline.signal)
+    const request = { target, address: await job.address, injection, filled, values }
+    return planOf(services, call, request)
   } catch (error) {
     if (error instanceof Fault) return error
     throw error
   }
+}
+
+/** Placeholders that must be known: those in headers, and what a signature is made with. */
+function demandedBy({ headers, signing }: Call): Placeholder[] {
+  return [...findPlaceholders(Object.entries(headers)), ...(signing ? usesOf(signing) : [])]
 }
 
 /** Sealed-only tokens cannot decrypt: they serve delivery and audit ingestion. */
@@ -165,43 +224,16 @@ async function refuseSealed(
   throw fault
 }
 
-/** A body is only complained about to a token that is live at this moment. */
-async function readCall(
+/** A call is only complained about to a token that is live at this moment. */
+async function readLive(
   services: ResolverServices,
   token: LiveToken,
-  request: Request,
-): Promise<OutboundCall> {
+  read: () => Promise<Call>,
+): Promise<Call> {
   try {
-    const body = await readJsonBody(request, { limit: resolveCall.bodyLimit })
-    return parsePart(resolveCall.body, body) as OutboundCall
+    return await read()
   } catch (error) {
     await services.tokens.confirm(token)
     throw error
   }
-}
-
-function outboundOf(
-  { userAgent }: ResolverServices,
-  { target, address, headers }: Plan,
-  call: OutboundCall,
-) {
-  const names = new Set(headers.map(([name]) => name.toLowerCase()))
-  const kept = headers.filter(([name]) => name.toLowerCase() !== 'accept-encoding')
-  const agent: HeaderPair[] = names.has('user-agent') ? [] : [['user-agent', userAgent]]
-  return {
-    address,
-    host: target.host,
-    port: target.port,
-    authority: target.authority,
-    pathAndQuery: `${target.path}${target.search}`,
-    method: call.method,
-    // An upstream that does not compress cannot send a bomb.
-    headers: [...kept, ...agent, ['accept-encoding', 'identity'] satisfies HeaderPair],
-    body: bodyOf(call),
-  }
-}
-
-function bodyOf({ body, body_encoding }: OutboundCall): Uint8Array | null {
-  if (body === null || body === undefined) return null
-  return body_encoding === 'base64' ? Uint8Array.fromBase64(body) : new TextEncoder().encode(body)
 }

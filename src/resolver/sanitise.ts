@@ -73,6 +73,7 @@ export class Redactor {
   /** Everything before this position has been given out. */
   #emitted = 0
   #redacted = false
+  #flushed = false
 
   constructor(values: readonly Uint8Array[], wholes: readonly Uint8Array[] = []) {
     this.#needles = compileNeedles(values, wholes)
@@ -82,6 +83,11 @@ export class Redactor {
   /** Whether anything has been replaced so far. */
   get redacted(): boolean {
     return this.#redacted
+  }
+
+  /** Whether the rest was asked for. */
+  get isFlushed(): boolean {
+    return this.#flushed
   }
 
   /** Comparisons so far, for tests of the cost. */
@@ -105,6 +111,7 @@ export class Redactor {
 
   /** The rest, after the last chunk. */
   flush(): Uint8Array {
+    this.#flushed = true
     const end = this.#base + this.#length
     this.#matcher.advance(this.#buffer.subarray(0, this.#length), this.#base, end)
     return this.#give(end)

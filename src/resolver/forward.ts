@@ -1,0 +1,157 @@
+/**
+ * Forward mode: `ANY /v1/forward/{host}/{path…}`. An SDK works by setting its base URL to
+ * `{resolver}/v1/forward/api.openai.com/v1` and its API key to `svc_agt_….SVC_SECRET_OPENAI_KEY`; it
+ * sends what it always sends, and the same steps are taken as for POST /v1/resolve.
+ */
+import { type ParsedToken, parseToken, TOKEN_PATTERN } from '../kernel/crypto/token.ts'
+import { Fault } from '../kernel/fault.ts'
+import type { Exchange } from '../kernel/serve.ts'
+import { parsePart } from '../kernel/validate.ts'
+import type { Call, CallBody } from './call.ts'
+import { forwardSettings, RESOLVER_BODY_LIMIT } from './contract.ts'
+import { isHopByHop } from './headers.ts'
+import { admit, type ResolverServices } from './resolve.ts'
+
+const PREFIX = '/v1/forward/'
+const TOKEN_HEADER = 'x-service-token'
+const BASIC = /^(basic +)([A-Za-z0-9+/]+={0,2})$/i
+const EMBEDDED = new RegExp(`(${TOKEN_PATTERN.source})\\.`, 'g')
+const BARE = new RegExp(`^bearer +(${TOKEN_PATTERN.source})$`, 'i')
+/** Between the caller and us, or about it: not for the upstream to know. */
+const OURS = /^(x-service-|x-forwarded-)|^(forwarded|via|x-real-ip|host|content-length|expect)$/
+
+export async function forward(services: ResolverServices, exchange: Exchange): Promise<Response> {
+  const { presented, headers } = takeToken(exchange.request.headers)
+  const token = await services.tokens.verify(presented)
+  return admit(services, exchange, token, (request) =>
+    readForward(request, headers, services.defaultTimeoutMs),
+  )
+}
+
+/**
+ * The token, from its own header or from before the placeholder in an API key, and the caller's
+ * headers without it.
+ *
+ * @throws Fault `invalid_token` when there is none, or two that differ
+ */
+export function takeToken(given: Headers): {
+  presented: ParsedToken
+  headers: Record<string, string>
+} {
+  const named = given.get(TOKEN_HEADER)
+  const tokens = new Set<string>(named === null ? [] : [named.trim()])
+  const headers: Record<string, string> = {}
+  const dropped = connectionNames(given)
+  for (const [name, value] of given) {
+    if (isHopByHop(name) || OURS.test(name) || dropped.has(name)) continue
+    const bare = name === 'authorization' ? BARE.exec(value)?.[1] : undefined
+    if (bare) tokens.add(bare)
+    else headers[name] = withoutTokens(name, value, tokens)
+  }
+  return { presented: onlyToken([...tokens]), headers }
+}
+
+function onlyToken([text = '', ...others]: readonly string[]): ParsedToken {
+  const token = others.length === 0 ? parseToken(text) : null
+  if (!token || token.kind === 'ses' || token.kind === 'ref') throw new Fault('invalid_token')
+  return token
+}
+
+function connectionNames(given: Headers): Set<string> {
+  return new Set(
+    (given.get('connection') ?? '').split(',').map((name) => name.trim().toLowerCase()),
+  )
+}
+
+/** Cuts `svc_agt_….` out of a value, also inside Basic credentials, and notes which it was. */
+function withoutTokens(name: string, value: string, tokens: Set<string>): string {
+  const cut = (text: string) =>
+    text.replace(EMBEDDED, (_, token: string) => {
+      tokens.add(token)
+      return ''
+    })
+  const [, scheme = '', credentials = ''] = (name === 'authorization' && BASIC.exec(value)) || []
+  if (scheme === '') return cut(value)
+  const decoded = Buffer.from(credentials, 'base64')
+  const text = decoded.toString()
+  if (!Buffer.from(text).equals(decoded)) return value
+  return `${scheme}${Buffer.from(cut(text)).toString('base64')}`
+}
+
+async function readForward(
+  request: Request,
+  headers: Record<string, string>,
+  defaultTimeoutMs: number,
+): Promise<Call> {
+  const settings = parsePart(forwardSettings, settingsOf(request.headers)) as ReturnType<
+    typeof forwardSettings.parse
+  >
+  const method = request.method
+  const url = new URL(request.url)
+  const raw = request.url.slice(url.origin.length)
+  const signing = settings.sign ?? null
+  return {
+    targetUrl: `https://${raw.slice(PREFIX.length)}`,
+    method,
+    headers,
+    body: await bodyOf(request, headers['content-type'], signing !== null),
+    projectId: settings.project ?? null,
+    environment: settings.environment ?? null,
+    timeoutMs: settings.timeout_ms ?? defaultTimeoutMs,
+    streamed: true,
+    signing,
+  }
+}
+
+/** `X-Service-Project`, `-Environment`, `-Timeout-Ms` and `-Sign` (JSON), under their wire names. */
+function settingsOf(headers: Headers): Record<string, string> {
+  const names = ['project', 'environment', 'timeout_ms', 'sign']
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = headers.get(`x-service-${name.replace('_', '-')}`)
+      return value === null ? [] : [[name, value]]
+    }),
+  )
+}
+
+/**
+ * The body: whole where placeholders or a signature have to be put in (JSON, forms), otherwise as it
+ * arrives.
+ *
+ * @throws Fault `payload_too_large`, `validation_error` for a body with GET or HEAD
+ */
+async function bodyOf(
+  request: Request,
+  contentType: string | undefined,
+  isSigned: boolean,
+): Promise<CallBody> {
+  const declared = request.headers.get('content-length')
+  const length = declared === null ? null : Number(declared)
+  if (request.body === null || length === 0) return null
+  if (request.method === 'GET' || request.method === 'HEAD') {
+    throw new Fault('validation_error', {
+      fields: [{ path: 'body', message: 'is not possible with GET or HEAD' }],
+    })
+  }
+  if ((length ?? 0) > RESOLVER_BODY_LIMIT) throw tooLarge()
+  const stream = request.body.pipeThrough(bounded())
+  const isScanned = isSigned || /json|x-www-form-urlencoded/i.test(contentType ?? '')
+  return isScanned ? { bytes: await new Response(stream).bytes() } : { stream, length }
+}
+
+function bounded(): TransformStream<Uint8Array, Uint8Array> {
+  let size = 0
+  return new TransformStream({
+    transform: (chunk, controller) => {
+      size += chunk.length
+      if (size > RESOLVER_BODY_LIMIT) controller.error(tooLarge())
+      else controller.enqueue(chunk)
+    },
+  })
+}
+
+function tooLarge(): Fault {
+  return new Fault('payload_too_large', {
+    message: `The request body may have at most ${RESOLVER_BODY_LIMIT} bytes.`,
+  })
+}

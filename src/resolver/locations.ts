@@ -1,0 +1,123 @@
+/**
+ * Placeholders outside of headers: in the query, in path segments, in JSON and form bodies. There they
+ * are ordinary text unless the secret's own policy lists the location, so a body that merely speaks
+ * of SVC_SECRET_X stays as it is.
+ */
+import { Fault } from '../kernel/fault.ts'
+import type { Secret } from '../kernel/secret.ts'
+import type { Placeholder } from './placeholders.ts'
+import type { Target } from './target.ts'
+
+export type LocationStyle = 'query' | 'path' | 'json' | 'form'
+
+/** A text in which placeholders may stand, and how a value is written there. */
+type Place = { style: LocationStyle; text: string }
+
+const PLACEHOLDER = /SVC_SECRET_([A-Za-z_][A-Za-z0-9_]{0,127})(?![A-Za-z0-9_])/g
+const PREFIX = Buffer.from('SVC_SECRET_')
+const MAX_URL_BYTES = 16_384
+
+export type Locations = {
+  /** Candidates: whether they are placeholders is for the policies to say. */
+  found: Placeholder[]
+  body: Place | null
+}
+
+/** Looks through target and body; `contentType` is the caller's header. */
+export function findLocations(
+  target: Target,
+  body: Uint8Array | null,
+  contentType: string | undefined,
+): Locations {
+  const bodyPlace = body && body.length > 0 ? placeOfBody(body, contentType) : null
+  const places: Place[] = [
+    { style: 'path', text: target.path },
+    { style: 'query', text: target.search },
+    ...(bodyPlace ? [bodyPlace] : []),
+  ]
+  const found = places.flatMap(({ style, text }) =>
+    [...text.matchAll(PLACEHOLDER)].map((match) => ({ name: match[1] ?? '', style, header: '' })),
+  )
+  return { found, body: bodyPlace }
+}
+
+/** A body is looked at only as what it says it is, and only if it really is that. */
+function placeOfBody(bytes: Uint8Array, contentType: string | undefined): Place | null {
+  const type = contentType?.split(';')[0]?.trim().toLowerCase() ?? ''
+  const style = /^application\/([a-z0-9.+-]+\+)?json$/.test(type)
+    ? 'json'
+    : type === 'application/x-www-form-urlencoded'
+      ? 'form'
+      : null
+  if (style === null || !Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes(PREFIX))
+    return null
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+    // In valid JSON the prefix can only stand inside a string, where an escaped value is right.
+    if (style === 'json') JSON.parse(text)
+    return { style, text }
+  } catch {
+    return null
+  }
+}
+
+export type Filled = { path: string; search: string; body: Uint8Array | null }
+
+/**
+ * Puts the values of the `accepted` placeholders in, once; all others stay literal.
+ *
+ * @throws Fault `unusable_secret` when a value cannot stand in its place
+ */
+export function fillLocations(
+  target: Target,
+  { body }: Locations,
+  accepted: readonly Placeholder[],
+  values: ReadonlyMap<string, Secret>,
+): Filled {
+  const fill = (style: LocationStyle, text: string) => {
+    const names = new Set(accepted.filter((use) => use.style === style).map(({ name }) => name))
+    if (names.size === 0) return text
+    return text.replace(PLACEHOLDER, (whole, name: string) => {
+      const value = names.has(name) ? values.get(name) : undefined
+      return value ? write(style, name, value.reveal()) : whole
+    })
+  }
+  const path = fill('path', target.path)
+  const search = fill('query', target.search)
+  if (path !== target.path || search !== target.search) checkUrl(path, search)
+  const filledBody = body && fill(body.style, body.text)
+  return { path, search, body: filledBody === null ? null : new TextEncoder().encode(filledBody) }
+}
+
+function write(style: LocationStyle, name: string, value: Uint8Array): string {
+  if (style !== 'json') return percentEncode(value)
+  try {
+    return JSON.stringify(
+      new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(value),
+    ).slice(1, -1)
+  } catch {
+    throw unusable(`The secret ${name} is not text and cannot be sent in JSON.`)
+  }
+}
+
+/** RFC 3986, section 2: unreserved characters stay, every other byte is escaped. */
+function percentEncode(value: Uint8Array): string {
+  return Buffer.from(value)
+    .toString('latin1')
+    .replace(
+      /[^A-Za-z0-9\-._~]/g,
+      (char) => `%${char.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`,
+    )
+}
+
+/** A value must not change which path it stands in: `..` in a segment would. */
+function checkUrl(path: string, search: string): void {
+  const url = URL.parse(`https://host${path}${search}`)
+  if (url?.pathname !== path || path.length + search.length > MAX_URL_BYTES) {
+    throw unusable('A secret cannot be sent in this place of the URL.')
+  }
+}
+
+function unusable(message: string): Fault {
+  return new Fault('unusable_secret', { message })
+}

@@ -1,0 +1,154 @@
+/**
+ * Credentials that never travel: the upstream gets a signature made with them. HMAC-SHA256 (RFC 2104)
+ * over a template, and AWS Signature Version 4.
+ */
+import { createHmac } from 'node:crypto'
+import { z } from 'zod'
+import { Fault } from '../kernel/fault.ts'
+import type { Secret } from '../kernel/secret.ts'
+import { type AwsCredentials, signAws } from './aws_sigv4.ts'
+import { type HeaderPair, isSendable } from './headers.ts'
+
+/** `SVC_SECRET_NAME`, read as the name. */
+const reference = z
+  .string()
+  .regex(/^SVC_SECRET_[A-Za-z_][A-Za-z0-9_]{0,127}$/)
+  .transform((text) => text.slice('SVC_SECRET_'.length))
+
+const headerName = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/)
+const awsWord = z.string().regex(/^[a-z0-9-]{1,64}$/)
+
+const hmac = z.strictObject({
+  type: z.literal('hmac-sha256'),
+  secret: reference,
+  header: headerName,
+  /** What is signed: text with {method}, {host}, {path}, {query}, {body}, {timestamp} (Unix seconds). */
+  template: z.string().max(1024).default('{body}'),
+  /** The header's value: text with {signature} and {timestamp}. */
+  value: z.string().max(1024).default('{signature}'),
+  encoding: z.enum(['hex', 'base64', 'base64url']).default('hex'),
+  key_encoding: z.enum(['utf8', 'hex', 'base64']).default('utf8'),
+})
+
+const sigv4 = z.strictObject({
+  type: z.literal('aws-sigv4'),
+  access_key_id: reference,
+  secret_access_key: reference,
+  session_token: reference.optional(),
+  region: awsWord,
+  service: awsWord,
+})
+
+export const signing = z.discriminatedUnion('type', [hmac, sigv4])
+export type Signing = z.output<typeof signing>
+type Hmac = z.output<typeof hmac>
+type SigV4 = z.output<typeof sigv4>
+
+export type SigningStyle = 'hmac_sha256' | 'aws_sigv4'
+
+/** What is signed: the request as it goes out, except the headers that the signature adds. */
+export type Signable = {
+  method: string
+  authority: string
+  path: string
+  /** With its `?`, or empty. */
+  search: string
+  headers: readonly HeaderPair[]
+  body: Uint8Array
+}
+
+/** The secrets that a signature takes, each with the header in which its work shows. */
+export function usesOf(spec: Signing): { name: string; style: SigningStyle; header: string }[] {
+  if (spec.type === 'hmac-sha256') {
+    return [{ name: spec.secret, style: 'hmac_sha256', header: spec.header.toLowerCase() }]
+  }
+  const names = [
+    spec.access_key_id,
+    spec.secret_access_key,
+    ...(spec.session_token ? [spec.session_token] : []),
+  ]
+  return names.map((name) => ({ name, style: 'aws_sigv4', header: 'authorization' }))
+}
+
+/**
+ * The headers that the signature adds; `now` in milliseconds since 1970.
+ *
+ * @throws Fault `invalid_header` when the caller set one of them too or a template cannot be sent,
+ * `unusable_secret` when a credential is not what its place needs
+ */
+export function sign(
+  spec: Signing,
+  request: Signable,
+  values: ReadonlyMap<string, Secret>,
+  now: number,
+): HeaderPair[] {
+  const added =
+    spec.type === 'hmac-sha256'
+      ? signHmac(spec, request, values, now)
+      : signAws(awsCredentials(spec, values), request, now)
+  const given = new Set(request.headers.map(([name]) => name.toLowerCase()))
+  if (added.some(([name, value]) => given.has(name.toLowerCase()) || !isSendable(value))) {
+    throw new Fault('invalid_header', {
+      message: 'A signature header is given twice or cannot be sent.',
+    })
+  }
+  return added
+}
+
+function awsCredentials(spec: SigV4, values: ReadonlyMap<string, Secret>): AwsCredentials {
+  return {
+    accessKeyId: textOf(values, spec.access_key_id),
+    secretAccessKey: bytesOf(values, spec.secret_access_key),
+    sessionToken: spec.session_token ? textOf(values, spec.session_token) : null,
+    region: spec.region,
+    service: spec.service,
+  }
+}
+
+function signHmac(
+  spec: Hmac,
+  request: Signable,
+  values: ReadonlyMap<string, Secret>,
+  now: number,
+): HeaderPair[] {
+  const secret = bytesOf(values, spec.secret)
+  const key =
+    spec.key_encoding === 'utf8'
+      ? secret
+      : Buffer.from(Buffer.from(secret).toString(), spec.key_encoding)
+  const timestamp = String(Math.floor(now / 1000))
+  const parts = {
+    method: request.method,
+    host: request.authority,
+    path: request.path,
+    query: request.search.slice(1),
+    timestamp,
+  }
+  const mac = createHmac('sha256', key)
+  for (const piece of spec.template.split(/(\{body\})/)) {
+    mac.update(piece === '{body}' ? request.body : fill(piece, parts))
+  }
+  return [[spec.header, fill(spec.value, { timestamp, signature: mac.digest(spec.encoding) })]]
+}
+
+/** One pass: what is filled in is not looked at again. */
+function fill(template: string, parts: Record<string, string>): string {
+  return template.replace(/\{(\w+)\}/g, (whole, name) =>
+    Object.hasOwn(parts, name) ? (parts[name] ?? '') : whole,
+  )
+}
+
+function bytesOf(values: ReadonlyMap<string, Secret>, name: string): Uint8Array {
+  const value = values.get(name)
+  if (!value) throw new Fault('unknown_secret')
+  return value.reveal()
+}
+
+/** A credential that stands in a header itself. */
+function textOf(values: ReadonlyMap<string, Secret>, name: string): string {
+  const text = Buffer.from(bytesOf(values, name)).toString('latin1')
+  if (isSendable(text)) return text
+  throw new Fault('unusable_secret', {
+    message: `The secret ${name} contains characters that cannot be sent in a header.`,
+  })
+}
