@@ -49,6 +49,7 @@ const catalogue = {
 } as const satisfies Record<string, readonly [status: number, message: string]>
 
 export type FaultCode = keyof typeof catalogue
+export const faultCodes = Object.keys(catalogue) as FaultCode[]
 
 /** One field that was refused: a dotted path into the body and why, without the value. */
 export type FieldFault = { path: string; message: string }
