@@ -1,0 +1,486 @@
+/** Step 11 on the real listener: what comes back is bounded, checked, and free of what was put in. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
+import { type FaultCode, messageOf, statusOf } from '../../src/kernel/fault.ts'
+import { type Agent, employAgent, openStage, recordOf, type Stage } from '../support/agent.ts'
+import { answerOf, chunked, type Script } from '../support/upstream.ts'
+
+const KEY = 'sk_live_"<&>é/+0123456789'
+const ASCII = 'sk-live/0123+456789~<&>"'
+const MIB = 1024 * 1024
+const CAP = 10 * MIB
+
+let stage: Stage
+let agent: Agent
+let count = 0
+
+beforeAll(async () => {
+  stage = await openStage()
+  agent = await employAgent(stage, { secrets: { KEY, ASCII } })
+})
+afterAll(() => stage.stop())
+
+type Call = Record<string, unknown>
+
+/** A call to a path where this happens, with a credential in it. */
+async function callTo(script: Script | string | Uint8Array, call: Call = {}) {
+  count += 1
+  const path = `/answer/${count}`
+  stage.upstream.on(path, script)
+  const headers = {
+    'X-Key': 'SVC_SECRET_ASCII',
+    Authorization: `Basic ${btoa('ada:SVC_SECRET_KEY')}`,
+  }
+  return agent.resolve({ target_url: stage.url(path), headers, ...call })
+}
+
+async function expectAnswer(script: Script | string | Uint8Array, body: object, call: Call = {}) {
+  const answer = await callTo(script, call)
+  expect({ status: answer.status, body: answer.body }).toEqual({ status: 200, body })
+  return answer
+}
+
+async function expectFailed(script: Script | string | Uint8Array, code: FaultCode, call?: Call) {
+  const answer = await callTo(script, call)
+  expect({ status: answer.status, body: answer.body }).toEqual({
+    status: statusOf(code),
+    body: { error_code: code, message: messageOf(code) },
+  })
+  expect(await recordOf(stage.app, answer)).toMatchObject({
+    decision: 'error',
+    reason: code,
+    status_code: statusOf(code),
+    redacted: false,
+    credential_ref: 'ASCII,KEY',
+  })
+}
+
+const raw = (head: string, body: string | Uint8Array = '') =>
+  Buffer.concat([Buffer.from(head.replaceAll('\n', '\r\n'), 'latin1'), Buffer.from(body)])
+
+/** Every way in which the specification promises to recognise a value. */
+function disguises(value: string): [name: string, text: string][] {
+  const bytes = Buffer.from(value)
+  const aligned = ['', 'x', 'xy'].map((lead) => Buffer.concat([Buffer.from(lead), bytes]))
+  const percent = [...bytes].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('')
+  return [
+    ['raw', value],
+    ...aligned.map((lead, at): [string, string] => [`base64 at ${at}`, lead.toString('base64')]),
+    ...aligned.map((lead, at): [string, string] => [`b64url at ${at}`, lead.toString('base64url')]),
+    ['hex', bytes.toString('hex')],
+    ['upper-case hex', bytes.toString('hex').toUpperCase()],
+    ['percent', encodeURIComponent(value)],
+    ['all percent', percent],
+    ['a form', new URLSearchParams({ value }).toString().slice(6)],
+    ['JSON', JSON.stringify(value)],
+    ['JSON in JSON', JSON.stringify(JSON.stringify(value))],
+    [
+      'JSON with every character escaped',
+      [...value].map((c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`).join(''),
+    ],
+    [
+      'HTML',
+      value
+        .replaceAll('&', '&amp;')
+        .replaceAll('<', '&lt;')
+        .replaceAll('>', '&gt;')
+        .replaceAll('"', '&quot;'),
+    ],
+    ['numeric HTML', [...value].map((c) => `&#${c.charCodeAt(0)};`).join('')],
+  ]
+}
+
+describe('a credential that is echoed', () => {
+  for (const [name, value] of [
+    ['KEY', KEY],
+    ['ASCII', ASCII],
+  ] as const) {
+    test.each(disguises(value))(`is replaced in the body: ${name} as %s`, async (_, text) => {
+      const answer = await callTo(answerOf(200, {}, `before ${text} after`))
+      const { body, redacted } = answer.body as { body: string; redacted: boolean }
+      expect(redacted).toBe(true)
+      expect(body).toMatch(/^before .*\[REDACTED\].* after$/)
+      // What may stay is the digit on each side that mixes with neighbouring bytes.
+      expect(body.replace('[REDACTED]', '').length).toBeLessThanOrEqual('before  after'.length + 7)
+      expect(await recordOf(stage.app, answer)).toMatchObject({ redacted: true, status_code: 200 })
+    })
+  }
+
+  test.each([200, 201, 301, 400, 401, 404, 422, 500, 503, 599])(
+    'is replaced whatever the status: %i',
+    async (status) => {
+      await expectAnswer(answerOf(status, { 'x-echo': ASCII }, KEY), {
+        status_code: status,
+        headers: { 'x-echo': '[REDACTED]' },
+        body: '[REDACTED]',
+        redacted: true,
+      })
+    },
+  )
+
+  test('is replaced in header values, raw, encoded and as the whole Basic pair', async () => {
+    const pair = Buffer.from(`ada:${KEY}`).toString('base64')
+    await expectAnswer(
+      answerOf(200, {
+        'x-raw': `a ${ASCII} b`,
+        'x-pair': `Basic ${pair}`,
+        'x-hex': Buffer.from(ASCII).toString('hex'),
+        location: `https://evil.example/?k=${encodeURIComponent(ASCII)}`,
+        'x-utf8': Buffer.from(KEY).toString('latin1'),
+        'x-many': [ASCII, ASCII],
+      }),
+      {
+        status_code: 200,
+        headers: {
+          'x-raw': 'a [REDACTED] b',
+          'x-pair': 'Basic [REDACTED]',
+          'x-hex': '[REDACTED]',
+          location: 'https://evil.example/?k=[REDACTED]',
+          'x-utf8': '[REDACTED]',
+          'x-many': '[REDACTED], [REDACTED]',
+        },
+        body: '',
+        redacted: true,
+      },
+    )
+  })
+
+  test('is replaced as a header name too: the header is dropped', async () => {
+    await agent.store('TOKENISH', 'x-secret-name')
+    const answer = await callTo(answerOf(200, { 'x-secret-name': '1', 'x-other': '2' }), {
+      headers: { 'X-Key': 'SVC_SECRET_TOKENISH' },
+    })
+    expect(answer.body).toMatchObject({ headers: { 'x-other': '2' }, redacted: true })
+    expect(JSON.stringify(answer.body)).not.toContain('x-secret-name')
+  })
+
+  const encoders = {
+    gzip: gzipSync,
+    'x-gzip': gzipSync,
+    deflate: deflateSync,
+    br: brotliCompressSync,
+    zstd: zstdCompressSync,
+  }
+  test.each(Object.entries(encoders))('is replaced inside %s', async (coding, encode) => {
+    const body = encode(Buffer.from(`{"key":${JSON.stringify(KEY)}}`))
+    await expectAnswer(answerOf(200, { 'content-encoding': coding.toUpperCase() }, body), {
+      status_code: 200,
+      headers: {},
+      body: '{"key":"[REDACTED]"}',
+      redacted: true,
+    })
+  })
+
+  test('is replaced when it arrives byte by byte in chunks', async () => {
+    const pieces = [...Buffer.from(`a ${KEY} b`)].map((byte) => Uint8Array.of(byte))
+    await expectAnswer(raw('HTTP/1.1 200 X\ntransfer-encoding: chunked\n\n', chunked(pieces)), {
+      status_code: 200,
+      headers: {},
+      body: 'a [REDACTED] b',
+      redacted: true,
+    })
+  })
+
+  test('is replaced in a body without length, in separate writes', async () => {
+    const script: Script = async (_, wire) => {
+      wire.write(raw('HTTP/1.1 200 X\nconnection: close\n\n'))
+      for (const byte of Buffer.from(KEY)) {
+        await new Promise((resolve) => wire.write(Uint8Array.of(byte), resolve))
+      }
+      wire.end()
+    }
+    await expectAnswer(script, {
+      status_code: 200,
+      headers: {},
+      body: '[REDACTED]',
+      redacted: true,
+    })
+  })
+
+  test('is replaced in a body that is not text', async () => {
+    const body = Buffer.concat([Uint8Array.of(0xff, 0xfe), Buffer.from(KEY), Uint8Array.of(0xff)])
+    const expected = Buffer.concat([
+      Uint8Array.of(0xff, 0xfe),
+      Buffer.from('[REDACTED]'),
+      Uint8Array.of(0xff),
+    ])
+    await expectAnswer(answerOf(200, {}, body), {
+      status_code: 200,
+      headers: {},
+      body: expected.toString('base64'),
+      body_encoding: 'base64',
+      redacted: true,
+    })
+  })
+
+  test('of this call is replaced, and nothing else', async () => {
+    const answer = await callTo(answerOf(200, {}, `${KEY} ${ASCII}`), {
+      headers: { 'X-Key': 'SVC_SECRET_ASCII' },
+    })
+    expect(answer.body).toMatchObject({ body: `${KEY} [REDACTED]`, redacted: true })
+  })
+})
+
+describe('the answer', () => {
+  test('joins repeated headers and drops what is not the caller’s', async () => {
+    const dropped = {
+      'set-cookie': ['a=1', 'b=2'],
+      connection: 'X-Hop, keep-alive',
+      'x-hop': 'by hop',
+      'keep-alive': 'timeout=5',
+      'proxy-authenticate': 'Basic',
+      trailer: 'x',
+      upgrade: 'h2c',
+      te: 'trailers',
+    }
+    const kept = { 'x-many': ['1', '2', '3'], vary: ['a', 'b'], __proto__x: 'y' }
+    await expectAnswer(answerOf(200, { ...dropped, ...kept }, 'ok'), {
+      status_code: 200,
+      headers: { 'x-many': '1, 2, 3', vary: 'a, b', __proto__x: 'y' },
+      body: 'ok',
+      redacted: false,
+    })
+  })
+
+  test('has a binary body as base64, and UTF-8 as it is, a byte order mark included', async () => {
+    const bytes = Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0, 255)
+    await expectAnswer(answerOf(200, {}, bytes), {
+      status_code: 200,
+      headers: {},
+      body: Buffer.from(bytes).toString('base64'),
+      body_encoding: 'base64',
+      redacted: false,
+    })
+    const text = '\ufeff\0 grüße \u{1f600}'
+    await expectAnswer(answerOf(200, {}, text), {
+      status_code: 200,
+      headers: {},
+      body: text,
+      redacted: false,
+    })
+  })
+
+  test('of HEAD, 204 and 304 has no body, whatever length is told', async () => {
+    const head = raw(`HTTP/1.1 200 X\ncontent-length: ${50 * MIB}\n\n`)
+    const empty = { headers: {}, body: '', redacted: false }
+    await expectAnswer(head, { status_code: 200, ...empty }, { method: 'HEAD' })
+    await expectAnswer(raw('HTTP/1.1 204 X\n\n'), { status_code: 204, ...empty })
+    await expectAnswer(raw(`HTTP/1.1 304 X\ncontent-length: ${50 * MIB}\n\n`), {
+      status_code: 304,
+      ...empty,
+    })
+    const gzipped = raw('HTTP/1.1 200 X\ncontent-encoding: gzip\ncontent-length: 9\n\n')
+    await expectAnswer(gzipped, { status_code: 200, ...empty }, { method: 'HEAD' })
+  })
+
+  test('may follow informational responses', async () => {
+    await expectAnswer(
+      raw('HTTP/1.1 103 Early Hints\nlink: </a>\n\nHTTP/1.1 200 X\ncontent-length: 2\n\nok'),
+      { status_code: 200, headers: {}, body: 'ok', redacted: false },
+    )
+  })
+
+  test('is a redirect like any other answer, and its target is never contacted', async () => {
+    stage.names.set('sink.example', ['127.0.0.1'])
+    for (const status of [301, 302, 303, 307, 308]) {
+      const [before, lookups] = [stage.upstream.received.length, stage.lookups.length]
+      const location = stage.url('/sink', 'sink.example')
+      await expectAnswer(answerOf(status, { location }), {
+        status_code: status,
+        headers: { location },
+        body: '',
+        redacted: false,
+      })
+      expect(stage.upstream.received.length).toBe(before + 1)
+      expect(stage.lookups.slice(lookups)).toEqual(['api.upstream.example'])
+    }
+  })
+
+  test('has up to exactly 10 MiB', async () => {
+    const body = Buffer.alloc(CAP, 'a')
+    const answer = await callTo(answerOf(200, {}, body))
+    expect((answer.body as { body: string }).body.length).toBe(CAP)
+  })
+})
+
+describe('502 upstream_too_large', () => {
+  test('for a declared length over the cap, without waiting for it', async () => {
+    await expectFailed(
+      raw(`HTTP/1.1 200 X\ncontent-length: ${CAP + 1}\n\nstart`),
+      'upstream_too_large',
+    )
+  })
+
+  test('for more than the cap in chunks or until the end', async () => {
+    const body = Buffer.alloc(CAP + 1, 'a')
+    await expectFailed(
+      raw('HTTP/1.1 200 X\ntransfer-encoding: chunked\n\n', chunked([body])),
+      'upstream_too_large',
+    )
+    await expectFailed((_, wire) => {
+      wire.write(raw('HTTP/1.1 200 X\n\n'))
+      wire.end(body)
+    }, 'upstream_too_large')
+  })
+
+  test.each([
+    ['gzip', gzipSync],
+    ['deflate', deflateSync],
+    ['br', brotliCompressSync],
+    ['zstd', zstdCompressSync],
+  ] as const)('for %s that grows over the cap', async (coding, encode) => {
+    const bomb = encode(Buffer.alloc(CAP + 1))
+    await expectFailed(answerOf(200, { 'content-encoding': coding }, bomb), 'upstream_too_large')
+  })
+})
+
+describe('502 upstream_protocol_error', () => {
+  const length = 'content-length: 2\n'
+  const broken: [string, string | Uint8Array][] = [
+    ['Content-Length and Transfer-Encoding', `${length}transfer-encoding: chunked\n\n2\nok\n0\n\n`],
+    ['Transfer-Encoding and Content-Length', `transfer-encoding: chunked\n${length}\n2\nok\n0\n\n`],
+    ['repeated Content-Length', `${length}${length}\nok`],
+    ['different Content-Length', `${length}content-length: 3\n\nokk`],
+    ['a Content-Length list', 'content-length: 2, 2\n\nok'],
+    ['a negative length', 'content-length: -2\n\nok'],
+    ['a length with a sign', 'content-length: +2\n\nok'],
+    ['a hexadecimal length', 'content-length: 0x2\n\nok'],
+    ['another transfer coding', 'transfer-encoding: gzip, chunked\n\n2\nok\n0\n\n'],
+    ['an unknown transfer coding', 'transfer-encoding: cow\n\nok'],
+    ['a bad chunk size', 'transfer-encoding: chunked\n\nzz\nok\n0\n\n'],
+    ['a folded header', `x-a: 1\n 2\n${length}\nok`],
+    ['NUL in a header', `x-a: 1\x002\n${length}\nok`],
+    ['a space before the colon', `x-a : 1\n${length}\nok`],
+    ['an unknown content coding', `content-encoding: rot13\n${length}\nok`],
+    ['two content codings', `content-encoding: gzip, br\n${length}\nok`],
+    ['a coding that is not kept', `content-encoding: gzip\n${length}\nok`],
+  ]
+  test.each(broken)('for %s', async (_, rest) => {
+    await expectFailed(raw(`HTTP/1.1 200 X\n${rest}`), 'upstream_protocol_error')
+  })
+
+  test.each(['000', '099', '600', '999', '20', '2000', 'abc'])(
+    'for the status %s',
+    async (status) => {
+      await expectFailed(raw(`HTTP/1.1 ${status} X\n${length}\nok`), 'upstream_protocol_error')
+    },
+  )
+
+  test('for an unasked 101', async () => {
+    await expectFailed(
+      raw('HTTP/1.1 101 X\nupgrade: websocket\nconnection: upgrade\n\n'),
+      'upstream_protocol_error',
+    )
+  })
+
+  test.each([
+    ['one header', `x-a: ${'a'.repeat(65_536)}\n`],
+    [
+      'many headers',
+      Array.from({ length: 700 }, (_, at) => `x-${at}: ${'a'.repeat(100)}\n`).join(''),
+    ],
+  ])('for more than 64 KiB in %s', async (_, headers) => {
+    await expectFailed(raw(`HTTP/1.1 200 X\n${headers}${length}\nok`), 'upstream_protocol_error')
+  })
+
+  const ends: [string, string][] = [
+    ['no answer at all', ''],
+    ['half a head', 'HTTP/1.1 200 X\ncontent-le'],
+    ['less than its length', 'HTTP/1.1 200 X\ncontent-length: 10\n\nok'],
+    ['no last chunk', 'HTTP/1.1 200 X\ntransfer-encoding: chunked\n\n2\nok\n'],
+    ['half a chunk', 'HTTP/1.1 200 X\ntransfer-encoding: chunked\n\nff\nok'],
+    ['something that is not HTTP', 'SSH-2.0-OpenSSH_9.6\n'],
+    ['another protocol version', 'HTTP/2.0 200 X\ncontent-length: 2\n\nok'],
+  ]
+  test.each(ends)('for %s before the end', async (_, text) => {
+    await expectFailed((__, wire) => void wire.end(raw(text)), 'upstream_protocol_error', {
+      method: 'POST',
+    })
+  })
+
+  test('for compressed data that breaks off', async () => {
+    const body = gzipSync(Buffer.from('a'.repeat(1000)))
+    await expectFailed(
+      answerOf(200, { 'content-encoding': 'gzip' }, body.subarray(0, body.length - 9)),
+      'upstream_protocol_error',
+    )
+  })
+})
+
+describe('504 upstream_timeout', () => {
+  const late = { timeout_ms: 200 }
+  const pace = (wire: { write(text: string): unknown; destroyed: boolean }, text: string) => {
+    const timer = setInterval(() => {
+      if (wire.destroyed) clearInterval(timer)
+      else wire.write(text)
+    }, 20)
+  }
+  const slow: [string, Script][] = [
+    ['silence', () => {}],
+    ['silence after half a head', (_, wire) => void wire.write('HTTP/1.1 200 X\r\n')],
+    [
+      'silence in a body with length',
+      (_, wire) => void wire.write('HTTP/1.1 200 X\r\ncontent-length: 10\r\n\r\nstart'),
+    ],
+    [
+      'silence in a chunked body',
+      (_, wire) =>
+        void wire.write('HTTP/1.1 200 X\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\n'),
+    ],
+    [
+      'a head that drips',
+      (_, wire) => {
+        wire.write('HTTP/1.1 200 X\r\n')
+        pace(wire, 'x-a: 1\r\n')
+      },
+    ],
+    [
+      'a body that drips',
+      (_, wire) => {
+        wire.write('HTTP/1.1 200 X\r\ncontent-length: 10000\r\n\r\n')
+        pace(wire, 'a')
+      },
+    ],
+    [
+      'chunks that drip',
+      (_, wire) => {
+        wire.write('HTTP/1.1 200 X\r\ntransfer-encoding: chunked\r\n\r\n')
+        pace(wire, '1\r\na\r\n')
+      },
+    ],
+    [
+      'endless informational responses',
+      (_, wire) => pace(wire, 'HTTP/1.1 103 Early Hints\r\n\r\n'),
+    ],
+  ]
+  test.each(slow)('for %s', async (_, script) => {
+    const started = performance.now()
+    await expectFailed(script, 'upstream_timeout', late)
+    expect(performance.now() - started).toBeLessThan(5_000)
+  })
+
+  test('for a name server that does not answer, and nothing is sent', async () => {
+    stage.names.set('slow.example', () => new Promise(() => {}))
+    await agent.allow('slow.example')
+    const sent = stage.upstream.bytes
+    const answer = await agent.resolve({ target_url: 'https://slow.example/', timeout_ms: 100 })
+    expect({ status: answer.status, body: answer.body }).toEqual({
+      status: 504,
+      body: { error_code: 'upstream_timeout', message: messageOf('upstream_timeout') },
+    })
+    expect(await recordOf(stage.app, answer)).toMatchObject({ reason: 'upstream_timeout' })
+    expect(stage.upstream.bytes).toBe(sent)
+  })
+
+  test('never, when the answer arrives in time', async () => {
+    await expectAnswer(
+      async (_, wire) => {
+        for (const piece of ['HTTP/1.1 200 X\r\ncontent', '-length: 2\r\n\r\n', 'o', 'k']) {
+          await new Promise((resolve) => wire.write(piece, resolve))
+        }
+      },
+      { status_code: 200, headers: {}, body: 'ok', redacted: false },
+      { timeout_ms: 10_000 },
+    )
+  })
+})
