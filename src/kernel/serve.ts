@@ -16,7 +16,7 @@ import type { Route, Services } from './route.ts'
 export type { Exchange, Identity, Route, Services } from './route.ts'
 export { rawRoute, route } from './route.ts'
 
-/** A connection on which nothing moves for so long is closed. */
+/** A request that does not arrive, or an answer that is not taken, for so long ends the connection. */
 const IDLE_SECONDS = 30
 
 const PARAMETER = /\{(\w+)\}/g
@@ -24,7 +24,7 @@ const PARAMETER = /\{(\w+)\}/g
 /** One port with its routes behind it. */
 export type Listener = {
   /** Starts to accept; answers the origin, `http://host:port`. */
-  open(socket: { hostname: string; port: number }): string
+  open(socket: { hostname: string; port: number; idleSeconds?: number }): string
   /** Stops accepting and waits for what runs, at most `drainMs`. */
   close(drainMs: number): Promise<void>
 }
@@ -47,8 +47,8 @@ export function serve(services: Services): Listener {
   }
   return {
     // A second process on the same port is an accident until workers exist: it must fail, not share.
-    open: (socket) => {
-      app.listen({ ...socket, reusePort: false, idleTimeout: IDLE_SECONDS })
+    open: ({ hostname, port, idleSeconds = IDLE_SECONDS }) => {
+      app.listen({ hostname, port, reusePort: false, idleTimeout: idleSeconds })
       return app.server?.url.origin ?? ''
     },
     close: async (drainMs) => {

@@ -1,5 +1,6 @@
 /** The request pipeline over a handful of routes and no database: what `serve` itself promises. */
 import { z } from 'zod'
+import type { Rate } from '../../src/kernel/config.ts'
 import type { Database } from '../../src/kernel/db/open.ts'
 import { defineEndpoint, type Permission } from '../../src/kernel/endpoint.ts'
 import { Fault } from '../../src/kernel/fault.ts'
@@ -8,7 +9,7 @@ import { hostCheck } from '../../src/kernel/host.ts'
 import { openLog } from '../../src/kernel/log.ts'
 import { networkNamer } from '../../src/kernel/network.ts'
 import { RateLimiter } from '../../src/kernel/rate.ts'
-import { created } from '../../src/kernel/reply.ts'
+import { created, type Surface } from '../../src/kernel/reply.ts'
 import { type Listener, type Route, rawRoute, route, serve } from '../../src/kernel/serve.ts'
 import { pagination, uuid } from '../../src/kernel/validate.ts'
 
@@ -171,11 +172,20 @@ function failure(how: string): { right: string } {
   throw new Fault('conflict', { message: 'Somebody was faster.' })
 }
 
+type Options = {
+  loginRate?: Rate
+  apiRate?: Rate
+  surface?: Surface
+  idleSeconds?: number
+}
+
 /** Starts the tiny application on a free port; `close` its listener at the end. */
-export function openTiny(
-  { loginRate = { count: 10_000, seconds: 60 }, apiRate = { count: 10_000, seconds: 10 } } = {},
-  surface: 'control-plane' | 'resolver' = 'control-plane',
-): TinyListener {
+export function openTiny({
+  loginRate = { count: 10_000, seconds: 60 },
+  apiRate = { count: 10_000, seconds: 10 },
+  surface = 'control-plane',
+  idleSeconds = 30,
+}: Options = {}): TinyListener {
   const events: Event[] = []
   const logs: string[] = []
   let offset = 0
@@ -205,7 +215,7 @@ export function openTiny(
     },
     log: openLog('debug', (line) => logs.push(line)),
   })
-  const origin = listener.open({ hostname: '127.0.0.1', port: 0 })
+  const origin = listener.open({ hostname: '127.0.0.1', port: 0, idleSeconds })
   return { origin, listener, events, logs, clock }
 }
 
