@@ -13,6 +13,10 @@ const commands: Record<string, Command> = {
     about: 'show the main job end to end on this machine, then clean up',
     run: async () => (await import('./demo.ts')).runDemo(),
   },
+  health: {
+    about: 'ask the running server on this machine whether it works; exit code 0 or 1',
+    run: async () => (await import('./health.ts')).runHealth(),
+  },
   keygen: {
     about: 'print fresh SECRET_KEY, ENCRYPTION_KEY and CRON_SECRET lines for a .env file',
     run: async () => (await import('./keygen.ts')).runKeygen(),

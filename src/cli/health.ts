@@ -1,0 +1,65 @@
+/**
+ * `cloakroom health`: asks the listeners of this machine, found through the same settings as the
+ * server's, whether they work. For containers that have no other program in them.
+ */
+import { type Config, ConfigError, readConfig } from '../kernel/config.ts'
+import { EX_CONFIG } from './exit.ts'
+
+type Listener = { name: string; port: number; path: string }
+
+/** Milliseconds; shorter than the time a container engine gives a health check. */
+const PATIENCE_MS = 4_000
+const NO_KEYS = { SECRET_KEY: '', ENCRYPTION_KEY: '' }
+
+/** Exits with 0 if every listener that ROLE opens is healthy, else with 1. */
+export async function runHealth(): Promise<number> {
+  try {
+    const config = readConfig(process.env, () => NO_KEYS)
+    const answers = await Promise.all(listenersOf(config).map((each) => examine(config, each)))
+    return answers.every(Boolean) ? 0 : 1
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    process.stderr.write(error.problems.map((problem) => `cloakroom: ${problem}\n`).join(''))
+    return EX_CONFIG
+  }
+}
+
+function listenersOf({ ROLE, PORT, RESOLVER_PORT }: Config): Listener[] {
+  const controlPlane = { name: 'control plane', port: PORT, path: '/api/status/health/' }
+  const resolver = { name: 'resolver', port: RESOLVER_PORT, path: '/healthz' }
+  if (ROLE === 'control-plane') return [controlPlane]
+  return ROLE === 'resolver' ? [resolver] : [controlPlane, resolver]
+}
+
+async function examine(config: Config, { name, port, path }: Listener): Promise<boolean> {
+  const status = await ask(`http://${addressOf(config.HOST)}:${port}${path}`, hostOf(config))
+  process.stdout.write(`${name.padEnd(14)} ${status}\n`)
+  return status === 'healthy'
+}
+
+async function ask(url: string, host: string): Promise<string> {
+  try {
+    const response = await fetch(url, {
+      headers: { host },
+      proxy: false,
+      redirect: 'manual',
+      signal: AbortSignal.timeout(PATIENCE_MS),
+    })
+    await response.body?.cancel()
+    return response.ok ? 'healthy' : `unhealthy (status ${response.status})`
+  } catch {
+    return 'unreachable'
+  }
+}
+
+/** Who listens on all addresses is asked on loopback. */
+function addressOf(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1'
+  if (host === '::') return '[::1]'
+  return host.includes(':') ? `[${host}]` : host
+}
+
+/** A name that the Host check lets in, since loopback need not be in ALLOWED_HOSTS. */
+function hostOf({ ALLOWED_HOSTS: [first = 'localhost'] }: Config): string {
+  return first === '*' ? 'localhost' : first.replace(/^\./, '')
+}
