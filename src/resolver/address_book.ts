@@ -4,7 +4,7 @@
  * once: what was judged is what is dialled, whatever DNS answers a moment later.
  */
 import { networkInterfaces } from 'node:os'
-import type { CidrList } from '../kernel/cidr.ts'
+import { type CidrList, isIn, parseAddress, parseCidrs } from '../kernel/cidr.ts'
 import { Fault } from '../kernel/fault.ts'
 import { classify } from './address.ts'
 
@@ -69,8 +69,22 @@ async function lookUp(lookup: Lookup, host: string, deadline: AbortSignal): Prom
   }
 }
 
+/** Loopback, and the unspecified addresses, which connect to this machine too. */
+const THIS_MACHINE = parseCidrs('127.0.0.0/8, 0.0.0.0/8, ::1, ::')
+const MAPPED = parseCidrs('::ffff:0:0/96')
+
+/** Compared as bytes: an address has many notations, and an IPv4 one a second form in IPv6. */
 function isOwnAddress(address: string): boolean {
-  if (address.startsWith('127.') || address === '::1') return true
+  const bytes = plainBytes(address)
+  if (bytes === null || isIn(bytes, THIS_MACHINE)) return true
   const interfaces = Object.values(networkInterfaces()).flatMap((list) => list ?? [])
-  return interfaces.some((own) => own.address === address)
+  return interfaces.some((own) => {
+    const ours = plainBytes(own.address.split('%')[0] ?? '')
+    return ours !== null && Buffer.compare(ours, bytes) === 0
+  })
+}
+
+function plainBytes(address: string): Uint8Array | null {
+  const bytes = parseAddress(address)
+  return bytes !== null && isIn(bytes, MAPPED) ? bytes.subarray(12) : bytes
 }
