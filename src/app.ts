@@ -5,7 +5,9 @@ import { Cron } from 'croner'
 import { accountsRoutes } from './accounts/index.ts'
 import { agentsRoutes } from './agents/index.ts'
 import { allowlistRoutes } from './allowlist/index.ts'
+import { auditRoutes } from './audit/index.ts'
 import { AuditTrail } from './audit/trail.ts'
+import { scheduleUpkeep } from './audit/upkeep.ts'
 import { getResolverHealth } from './health/contract.ts'
 import { healthRoutes, resolverHealthRoutes } from './health/index.ts'
 import { openIdentity } from './identity/index.ts'
@@ -92,6 +94,7 @@ async function listen(
     ...listeners.origins.flatMap((origin) => (origin ? [Number(new URL(origin).port)] : [])),
   )
   const vacuum = scheduleVacuum(connection, log)
+  const upkeep = scheduleUpkeep(services, config.AUDIT_RETENTION_DAYS)
   return {
     connection,
     controlPlane: listeners.origins[0],
@@ -100,6 +103,7 @@ async function listen(
       await listeners.close()
       resolver.close()
       vacuum?.stop()
+      upkeep.stop()
       await trail.close(FLUSH_MS)
       await connection.close()
     },
@@ -151,6 +155,7 @@ export function controlPlaneRoutes(services: SliceServices): Route[] {
     ...projectRoutes(services),
     ...agentsRoutes(services),
     ...secretRoutes(services),
+    ...auditRoutes(services),
   ]
   return [...routes, ...referenceRoutes(() => documented(routes))]
 }

@@ -153,6 +153,16 @@ const schema = z.object({
       about: 'how long the resolver keeps an opened environment key; 0 keeps none',
       example: '0',
     }),
+  AUDIT_RETENTION_DAYS: z.coerce
+    .number({ error: 'must be days' })
+    .int()
+    .min(1)
+    .max(36_500)
+    .optional()
+    .meta({
+      about: 'days that audit records are kept; without it they are kept for ever',
+      example: '365',
+    }),
   RATE_REGISTER: rate
     .default({ count: 100, seconds: 3600 })
     .meta({ about: 'registrations per network', example: '100/3600' }),

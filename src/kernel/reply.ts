@@ -33,12 +33,10 @@ export function page<T>(data: T, nextCursor: string | null): Reply<T> {
  * what it needs for as long as each piece takes, and is told by `return` when the client goes away.
  */
 export class Download {
-  readonly mediaType: string
   readonly fileName: string
   readonly chunks: () => AsyncGenerator<string, void>
 
-  constructor(mediaType: string, fileName: string, chunks: () => AsyncGenerator<string, void>) {
-    this.mediaType = mediaType
+  constructor(fileName: string, chunks: () => AsyncGenerator<string, void>) {
     this.fileName = fileName
     this.chunks = chunks
   }
@@ -65,7 +63,7 @@ export function present(
   result: unknown,
   headers: Record<string, string>,
 ): Response {
-  if (result instanceof Download) return presentDownload(result, headers)
+  if (result instanceof Download) return presentDownload(endpoint, result, headers)
   const { data, options } = result instanceof Reply ? result : new Reply(result, {})
   const status = options.status ?? (endpoint.success === 201 ? 201 : 200)
   const shaped = shape(endpoint, data)
@@ -81,7 +79,8 @@ export function present(
 
 /** One chunk is made when the last one was taken: a slow client costs no memory. */
 function presentDownload(
-  { mediaType, fileName, chunks }: Download,
+  { mediaType = 'application/octet-stream' }: Endpoint,
+  { fileName, chunks }: Download,
   headers: Record<string, string>,
 ): Response {
   const source = chunks()

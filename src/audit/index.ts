@@ -1,0 +1,40 @@
+/** Who used which credential where: reads of the audit trail. */
+import { Fault } from '../kernel/fault.ts'
+import { openPager } from '../kernel/page.ts'
+import { Download } from '../kernel/reply.ts'
+import { type Route, route } from '../kernel/serve.ts'
+import type { SliceServices } from '../kernel/slice.ts'
+import { exportAudit, getAuditLog, listAuditLogs, summariseAudit } from './contract.ts'
+import { exportLines } from './export.ts'
+import { positionOf, selectLog, selectLogs } from './queries.ts'
+import { summarise } from './summary.ts'
+
+export function auditRoutes(services: SliceServices): Route[] {
+  const pager = openPager(services.config)
+  return [
+    route(listAuditLogs, async ({ tx, grant, query }) => {
+      const [timestamp, id] = pager.start('audit', query.cursor) ?? []
+      const after = timestamp !== undefined && id !== undefined ? { timestamp, id } : null
+      const rows = await selectLogs(tx, grant, query, { after, limit: query.limit })
+      return pager.cut(
+        'audit',
+        rows,
+        query.limit,
+        (row) => Object.values(positionOf(row)),
+        (row) => row,
+      )
+    }),
+    route(getAuditLog, async ({ tx, grant, params }) => {
+      const found = await selectLog(tx, grant, params.log_id)
+      if (!found) throw new Fault('not_found')
+      return found
+    }),
+    route(summariseAudit, ({ tx, grant, query }) => summarise(tx, grant, query)),
+    route(exportAudit, ({ caller, grant, query }) => {
+      const day = new Date(services.clock.now()).toISOString().slice(0, 10)
+      return new Download(`audit-${day}.jsonl`, () =>
+        exportLines(services, caller, grant.workspaceId, query),
+      )
+    }),
+  ]
+}

@@ -1,0 +1,162 @@
+/** The audit records of one workspace, read with a grant, in the order of the indexes that serve them. */
+import { and, desc, eq, gte, inArray, lt, type SQL, sql } from 'drizzle-orm'
+import { union } from 'drizzle-orm/pg-core'
+import type { Transaction } from '../kernel/db/open.ts'
+import { auditLogs, auditStatuses } from '../kernel/db/schema/index.ts'
+import type { Grant } from '../kernel/grant.ts'
+import { isUuid } from '../kernel/validate.ts'
+import type { Filters } from './contract.ts'
+
+type Read = Grant<'audit.read' | 'audit.export'>
+
+/** The sort key of the last record that was read. */
+export type Position = { timestamp: string; id: string }
+type Page = { after: Position | null; limit: number }
+
+const shown = {
+  id: auditLogs.id,
+  workspace_id: auditLogs.workspaceId,
+  timestamp: auditLogs.timestamp,
+  recorded_at: auditLogs.recordedAt,
+  source: auditLogs.source,
+  identity_level: auditLogs.identityLevel,
+  agent_id: auditLogs.agentId,
+  registration_id: auditLogs.registrationId,
+  token_id: auditLogs.tokenId,
+  user_id: auditLogs.userId,
+  project_id: auditLogs.projectId,
+  environment: auditLogs.environment,
+  method: auditLogs.method,
+  target_url: auditLogs.targetUrl,
+  target_path: auditLogs.targetPath,
+  target_domain: auditLogs.targetDomain,
+  credential_ref: auditLogs.credentialRef,
+  injection_style: auditLogs.injectionStyle,
+  decision: auditLogs.decision,
+  reason: auditLogs.reason,
+  status_code: auditLogs.statusCode,
+  duration_ms: auditLogs.durationMs,
+  redacted: auditLogs.redacted,
+  action: auditLogs.action,
+  resource: auditLogs.resource,
+  client_id: auditLogs.clientId,
+}
+
+const newestFirst = [desc(auditLogs.timestamp), desc(auditLogs.id)]
+
+/** One record more than the page holds, newest first. */
+export function selectLogs(tx: Transaction, grant: Read, filters: Filters, page: Page) {
+  const { agent_id: agent, status_code: status } = filters
+  if (status !== undefined) return selectByStatus(tx, grant, filters, status, page)
+  const chosen =
+    agent !== undefined && isUuid(agent) ? byAnyId(tx, grant, filters, agent, page) : undefined
+  return tx
+    .select(shown)
+    .from(auditLogs)
+    .where(chosen ?? matches(grant, filters, page))
+    .orderBy(...newestFirst)
+    .limit(page.limit + 1)
+}
+
+/** The records that `selectLogs` answers, by the sort key where a next page would start. */
+export function positionOf({ timestamp, id }: { timestamp: Date; id: string }): Position {
+  return { timestamp: timestamp.toISOString(), id }
+}
+
+/** Of the workspace, or `null`. */
+export async function selectLog(tx: Transaction, { workspaceId }: Read, id: string) {
+  const [found] = await tx
+    .select(shown)
+    .from(auditLogs)
+    .where(and(eq(auditLogs.id, id), eq(auditLogs.workspaceId, workspaceId)))
+  return found ?? null
+}
+
+/** By the table that is the index by status. */
+function selectByStatus(
+  tx: Transaction,
+  grant: Read,
+  filters: Filters,
+  status: number,
+  page: Page,
+) {
+  const agent = filters.agent_id === undefined ? undefined : isAgent(filters.agent_id)
+  return tx
+    .select(shown)
+    .from(auditStatuses)
+    .innerJoin(auditLogs, eq(auditLogs.id, auditStatuses.logId))
+    .where(
+      and(
+        eq(auditStatuses.workspaceId, grant.workspaceId),
+        eq(auditStatuses.statusCode, status),
+        within(auditStatuses.timestamp, auditStatuses.logId, filters, page.after),
+        equals(filters),
+        agent,
+      ),
+    )
+    .orderBy(desc(auditStatuses.timestamp), desc(auditStatuses.logId))
+    .limit(page.limit + 1)
+}
+
+/**
+ * A UUID may be an agent's id, a token's, or a name that looks like one. Each has an index that is in
+ * the order of the list; an OR over them would have to read and sort all that any of them matches.
+ */
+function byAnyId(tx: Transaction, grant: Read, filters: Filters, id: string, page: Page): SQL {
+  const { agent_id: _, ...others } = filters
+  const newest = (which: SQL) =>
+    tx
+      .select({ id: auditLogs.id })
+      .from(auditLogs)
+      .where(and(matches(grant, others, page), which))
+      .orderBy(...newestFirst)
+      .limit(page.limit + 1)
+  const ids = union(
+    newest(eq(auditLogs.agentId, id)),
+    newest(eq(auditLogs.registrationId, id)),
+    newest(eq(auditLogs.tokenId, id)),
+  )
+  return inArray(auditLogs.id, ids)
+}
+
+function matches({ workspaceId }: Read, filters: Filters, { after }: Page): SQL | undefined {
+  const { agent_id: agent } = filters
+  return and(
+    eq(auditLogs.workspaceId, workspaceId),
+    within(auditLogs.timestamp, auditLogs.id, filters, after),
+    equals(filters),
+    agent === undefined ? undefined : eq(auditLogs.agentId, agent),
+  )
+}
+
+function equals({ project_id, environment, domain, method }: Filters): SQL | undefined {
+  return and(
+    project_id === undefined ? undefined : eq(auditLogs.projectId, project_id),
+    environment === undefined ? undefined : eq(auditLogs.environment, environment),
+    domain === undefined ? undefined : eq(auditLogs.targetDomain, domain),
+    method === undefined ? undefined : eq(auditLogs.method, method),
+  )
+}
+
+function isAgent(agent: string): SQL | undefined {
+  if (!isUuid(agent)) return eq(auditLogs.agentId, agent)
+  return sql`${agent} in (${auditLogs.agentId}, ${auditLogs.registrationId}::text, ${auditLogs.tokenId}::text)`
+}
+
+type Timestamp = typeof auditLogs.timestamp | typeof auditStatuses.timestamp
+type Id = typeof auditLogs.id | typeof auditStatuses.logId
+
+function within(
+  timestamp: Timestamp,
+  id: Id,
+  { since, until }: Filters,
+  after: Position | null,
+): SQL | undefined {
+  return and(
+    since === undefined ? undefined : gte(timestamp, since),
+    until === undefined ? undefined : lt(timestamp, until),
+    after === null
+      ? undefined
+      : sql`(${timestamp}, ${id}) < (${after.timestamp}::timestamptz, ${after.id}::uuid)`,
+  )
+}

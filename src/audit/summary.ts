@@ -1,0 +1,161 @@
+/**
+ * Exact counts without counting: whole days and hours come from the rollups, what is not folded into
+ * them yet from the deltas, and only the ends of a range that are no whole hours from the records. One
+ * statement reads all three, so that they belong to the same moment.
+ */
+import { type SQL, sql } from 'drizzle-orm'
+import type { Transaction } from '../kernel/db/open.ts'
+import type { Grant } from '../kernel/grant.ts'
+
+type Range = { since?: Date | undefined; until?: Date | undefined }
+
+/** Half-open ranges, in milliseconds since 1970; one that ends before it begins is empty. */
+type Span = readonly [from: number, to: number]
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+const BEGINNING = Date.UTC(1, 0, 1)
+const END = Date.UTC(9999, 11, 31)
+/** The entries of a list in the summary, the most frequent first. */
+const MAX_ENTRIES = 1000
+
+type Row = {
+  dimension: 'total' | 'agent' | 'domain' | 'credential'
+  /** Of the total, the day. */
+  value: string
+  requests: number
+  allowed: number
+  blocked: number
+  errors: number
+  redacted: number
+  last_used_at: string
+}
+
+export async function summarise(tx: Transaction, grant: Grant<'audit.read'>, range: Range) {
+  const rows = (await tx.execute(statement(grant.workspaceId, spansOf(range)))) as unknown as Row[]
+  const of = (dimension: Row['dimension']) => rows.filter((row) => row.dimension === dimension)
+  const days = of('total')
+  const sum = (field: 'requests' | 'allowed' | 'blocked' | 'errors' | 'redacted') =>
+    days.reduce((total, row) => total + row[field], 0)
+  return {
+    totals: {
+      requests: sum('requests'),
+      allowed: sum('allowed'),
+      blocked: sum('blocked'),
+      errors: sum('errors'),
+      redacted: sum('redacted'),
+    },
+    by_agent: mostFrequent(of('agent')).map(({ value, requests, last_used_at }) => ({
+      agent_id: value,
+      count: requests,
+      last_used_at: new Date(last_used_at),
+    })),
+    by_domain: mostFrequent(of('domain')).map(({ value, requests }) => ({
+      domain: value,
+      count: requests,
+    })),
+    by_credential: mostFrequent(of('credential')).map(({ value, requests }) => ({
+      credential_ref: value,
+      count: requests,
+    })),
+    by_day: days
+      .sort((a, b) => (a.value < b.value ? -1 : 1))
+      .map(({ value, requests }) => ({ date: value, count: requests })),
+  }
+}
+
+function mostFrequent(rows: Row[]): Row[] {
+  return rows
+    .sort((a, b) => b.requests - a.requests || (a.value < b.value ? -1 : 1))
+    .slice(0, MAX_ENTRIES)
+}
+
+type Spans = {
+  days: Span
+  hours: readonly [Span, Span]
+  /** All whole hours, also those of whole days: what the deltas count. */
+  deltas: Span
+  records: readonly [Span, Span]
+}
+
+/** Cuts a range into whole days, whole hours on both sides of them, and what is left at the ends. */
+function spansOf({ since, until }: Range): Spans {
+  const from = since?.getTime() ?? BEGINNING
+  const to = until?.getTime() ?? END
+  const nothing: Span = [to, to]
+  const [firstHour, lastHour] = [roundUp(from, HOUR_MS), roundDown(to, HOUR_MS)]
+  if (firstHour > lastHour) {
+    const records = [[from, to], nothing] as const
+    return { days: nothing, hours: [nothing, nothing], deltas: nothing, records }
+  }
+  const deltas: Span = [firstHour, lastHour]
+  const records = [
+    [from, firstHour],
+    [lastHour, to],
+  ] as const
+  const [firstDay, lastDay] = [roundUp(firstHour, DAY_MS), roundDown(lastHour, DAY_MS)]
+  if (firstDay > lastDay) return { days: nothing, hours: [deltas, nothing], deltas, records }
+  return {
+    days: [firstDay, lastDay],
+    hours: [
+      [firstHour, firstDay],
+      [lastDay, lastHour],
+    ],
+    deltas,
+    records,
+  }
+}
+
+function roundUp(time: number, unit: number): number {
+  return Math.ceil(time / unit) * unit
+}
+
+function roundDown(time: number, unit: number): number {
+  return Math.floor(time / unit) * unit
+}
+
+function statement(workspaceId: string, { days, hours, deltas, records }: Spans): SQL {
+  return sql`
+    with unfolded as (
+      select workspace_id, hour, agent_id, target_domain, credential_ref,
+        requests, allowed, blocked, errors, redacted, last_used_at
+      from audit_deltas where workspace_id = ${workspaceId} and ${isWithin(sql`hour`, deltas)}
+      union all
+      select workspace_id, date_trunc('hour', timestamp, 'UTC'), agent_id, target_domain, credential_ref,
+        1, (decision = 'allowed')::int, (decision = 'blocked')::int, (decision = 'error')::int,
+        redacted::int, timestamp
+      from audit_logs where workspace_id = ${workspaceId} and source <> 'control_plane'
+        and (${isWithin(sql`timestamp`, records[0])} or ${isWithin(sql`timestamp`, records[1])})
+    ), parts as (
+      ${splitByDimension(sql`unfolded`)}
+      union all
+      select workspace_id, dimension, value, bucket, requests, allowed, blocked, errors, redacted, last_used_at
+      from audit_rollups where workspace_id = ${workspaceId} and (
+        (grain = 'day' and ${isWithin(sql`bucket`, days)}) or
+        (grain = 'hour' and (${isWithin(sql`bucket`, hours[0])} or ${isWithin(sql`bucket`, hours[1])})))
+    )
+    select dimension,
+      case dimension when 'total' then to_char(bucket at time zone 'UTC', 'YYYY-MM-DD') else value end as value,
+      sum(requests)::float8 as requests, coalesce(sum(allowed), 0)::float8 as allowed,
+      coalesce(sum(blocked), 0)::float8 as blocked, coalesce(sum(errors), 0)::float8 as errors,
+      coalesce(sum(redacted), 0)::float8 as redacted,
+      to_char(max(last_used_at) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as last_used_at
+    from parts group by 1, 2 having sum(requests) > 0`
+}
+
+function isWithin(column: SQL, [from, to]: Span): SQL {
+  const text = (time: number) => new Date(time).toISOString()
+  return sql`(${column} >= ${text(from)}::timestamptz and ${column} < ${text(to)}::timestamptz)`
+}
+
+/** Rows in the shape of `audit_deltas`, as rows of `audit_rollups` without their grain. */
+export function splitByDimension(source: SQL): SQL {
+  return sql`
+    select workspace_id, dimension, value, hour as bucket, requests, allowed, blocked, errors, redacted, last_used_at
+    from ${source} cross join lateral (
+      select 'total' as dimension, '' as value
+      union all select 'agent', agent_id
+      union all select 'domain', target_domain where target_domain is not null
+      union all select distinct 'credential', unnest(string_to_array(credential_ref, ','))
+    ) as part`
+}

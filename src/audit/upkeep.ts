@@ -1,0 +1,102 @@
+/**
+ * Housekeeping of the audit: folds the differences that triggers leave into the rollups, and deletes
+ * what is older than the retention. Of several processes on one database one does it at a time.
+ */
+import { Cron } from 'croner'
+import { sql } from 'drizzle-orm'
+import type { Database, Transaction } from '../kernel/db/open.ts'
+import { describeError, type Log } from '../kernel/log.ts'
+import { splitByDimension } from './summary.ts'
+
+export type Upkeep = { stop(): void }
+
+/** Keys of the advisory locks of the two tasks. */
+const FOLDING = 6_021_023_005
+const EXPIRING = 6_021_023_006
+
+/** Records that one transaction deletes: it holds up the writers of an embedded database. */
+const BATCH = 2000
+/** Milliseconds between two batches, in which others have their turn. */
+const PAUSE_MS = 20
+
+/** `retentionDays` is undefined where records are kept for ever. */
+export function scheduleUpkeep(
+  { db, log }: { db: Database; log: Log },
+  retentionDays: number | undefined,
+): Upkeep {
+  const jobs = [
+    schedule('*/5 * * * * *', log, () => foldDeltas(db)),
+    ...(retentionDays === undefined
+      ? []
+      : [schedule('23 7 * * * *', log, () => expireLogs(db, retentionDays))]),
+  ]
+  return { stop: () => jobs.forEach((job) => void job.stop()) }
+}
+
+function schedule(pattern: string, log: Log, task: () => Promise<unknown>): Cron {
+  return new Cron(pattern, { protect: true, unref: true }, async () => {
+    try {
+      await task()
+    } catch (error) {
+      log.warning('upkeep of the audit failed', describeError(error))
+    }
+  })
+}
+
+/** Adds the differences so far to the rollups of their hours and days. */
+export async function foldDeltas(db: Database): Promise<void> {
+  await alone(db, FOLDING, async (tx) => {
+    await tx.execute(sql`
+      with taken as (delete from audit_deltas returning *),
+      parts as (${splitByDimension(sql`taken`)})
+      insert into audit_rollups as r (workspace_id, grain, bucket, dimension, value,
+        requests, allowed, blocked, errors, redacted, last_used_at)
+      select workspace_id, grain, date_trunc(grain, bucket, 'UTC'), dimension, value,
+        sum(requests), sum(allowed), sum(blocked), sum(errors), sum(redacted), max(last_used_at)
+      from parts cross join (values ('hour'), ('day')) as grains(grain)
+      group by 1, 2, 3, 4, 5
+      on conflict (workspace_id, grain, bucket, dimension, value) do update set
+        requests = r.requests + excluded.requests, allowed = r.allowed + excluded.allowed,
+        blocked = r.blocked + excluded.blocked, errors = r.errors + excluded.errors,
+        redacted = r.redacted + excluded.redacted,
+        last_used_at = greatest(r.last_used_at, excluded.last_used_at)`)
+  })
+}
+
+/**
+ * Deletes what was recorded more than `days` days ago, by the database's clock and by the moment of
+ * recording, which no client can choose. Answers how many records went.
+ */
+export async function expireLogs(db: Database, days: number): Promise<number> {
+  let expired = 0
+  for (;;) {
+    const deleted = (await alone(db, EXPIRING, (tx) => deleteBatch(tx, days))) ?? 0
+    expired += deleted
+    if (deleted < BATCH) break
+    await Bun.sleep(PAUSE_MS)
+  }
+  if (expired > 0)
+    await alone(db, FOLDING, (tx) => tx.execute(sql`delete from audit_rollups where requests = 0`))
+  return expired
+}
+
+async function deleteBatch(tx: Transaction, days: number): Promise<number> {
+  const deleted = await tx.execute(sql`
+    delete from audit_logs where ctid = any (array(
+      select ctid from audit_logs where recorded_at < now() - make_interval(days => ${days}::int)
+      limit ${BATCH}))
+    returning 1`)
+  return deleted.length
+}
+
+/** Runs a task in a transaction unless another process is at it: then `null`. */
+async function alone<T>(
+  db: Database,
+  lock: number,
+  task: (tx: Transaction) => Promise<T>,
+): Promise<T | null> {
+  return db.transaction(async (tx) => {
+    const [row] = await tx.execute(sql`select pg_try_advisory_xact_lock(${lock}::bigint) as free`)
+    return row?.free === true ? await task(tx) : null
+  })
+}
