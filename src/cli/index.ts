@@ -1,10 +1,9 @@
-/** The subcommands. Each is loaded when it is asked for, so that none slows another's start. */
-import { version } from '../../package.json'
-import { EX_USAGE } from './exit.ts'
+/** The subcommands. Those of the server are found without the command line library: they start fast. */
+import type { Spec } from './program.ts'
 
-type Command = { about: string; run: (args: string[]) => Promise<number> }
+type ServerCommand = { about: string; run: () => Promise<number> }
 
-const commands: Record<string, Command> = {
+const serverCommands: Record<string, ServerCommand> = {
   serve: {
     about: 'start the server (also without any command)',
     run: async () => (await import('./serve.ts')).runServe(),
@@ -21,36 +20,24 @@ const commands: Record<string, Command> = {
     about: 'print fresh SECRET_KEY, ENCRYPTION_KEY and CRON_SECRET lines for a .env file',
     run: async () => (await import('./keygen.ts')).runKeygen(),
   },
-  config: {
-    about: 'print every setting with its meaning, default and an example',
-    run: async () => (await import('./config.ts')).runConfig(),
+  settings: {
+    about: 'print every setting of the server with its meaning, default and an example',
+    run: async () => (await import('./settings_table.ts')).runSettings(),
   },
 }
 
 /** Runs a command line without the program's name; answers the exit code. */
-export async function runCommand([name = 'serve', ...args]: string[]): Promise<number> {
-  if (name === '--version' || name === 'version') return print(version)
-  if (name === '--help' || name === '-h' || name === 'help') return print(usage())
-  const command = Object.hasOwn(commands, name) ? commands[name] : undefined
-  if (command && args.length === 0) return command.run(args)
-  process.stderr.write(
-    `cloakroom: ${command ? `${name} takes no arguments` : 'there is no such command'}\n\n${usage()}\n`,
-  )
-  return EX_USAGE
+export async function runCommand(args: string[]): Promise<number> {
+  const [name = 'serve', ...rest] = args
+  const command = Object.hasOwn(serverCommands, name) ? serverCommands[name] : undefined
+  if (command && rest.length === 0) return command.run()
+  const [{ runProgram }, { topLevel, groups }] = await Promise.all([
+    import('./program.ts'),
+    import('./catalogue.ts'),
+  ])
+  return runProgram(args, groups, [...Object.entries(serverCommands).map(specOf), ...topLevel])
 }
 
-function print(text: string): number {
-  process.stdout.write(`${text}\n`)
-  return 0
-}
-
-function usage(): string {
-  const lines = Object.entries(commands).map(([name, { about }]) => `  ${name.padEnd(8)} ${about}`)
-  return [
-    'Usage: cloakroom [command]',
-    '',
-    ...lines,
-    '  version  print the version',
-    '  help     print this',
-  ].join('\n')
+function specOf([usage, { about, run }]: [string, ServerCommand]): Spec {
+  return { usage, about, examples: [usage], action: async () => run }
 }

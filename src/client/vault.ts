@@ -88,7 +88,7 @@ export async function logIn(origin: string, email: string, password: string): Pr
 type SealedWorkspace = { id: string; name: string; epoch: number; encrypted_workspace_key: string }
 
 /** The workspace with its key, or `null` when the envelope is not for this key pair. */
-async function openWorkspace(
+export async function openWorkspace(
   { id, name, epoch, encrypted_workspace_key }: SealedWorkspace,
   privateKey: Uint8Array,
   recipientPublicKey: Uint8Array,

@@ -1,0 +1,135 @@
+/** Accounts on this machine: register, log in and out, and what the commands would use. */
+import { getMe, logout } from '../../accounts/contract.ts'
+import { openApi } from '../../client/api.ts'
+import { fingerprint } from '../../client/keys.ts'
+import { logIn, signUp } from '../../client/vault.ts'
+import { getStatus } from '../../health/contract.ts'
+import { toBase64 } from '../../kernel/crypto/encoding.ts'
+import type { Context } from '../context.ts'
+import { CliError, EX_USAGE } from '../exit.ts'
+import type { Action } from '../program.ts'
+import { askSecret, readSecretFromStdin } from '../prompts.ts'
+import { findProjectFile, globalFile, type SettingName, updateFile } from '../settings.ts'
+
+const LEAST_PASSWORD = 8
+
+export const register: Action = async (context, [email = ''], options) => {
+  const password = await readPassword(options, true)
+  if (password.length < LEAST_PASSWORD) {
+    throw new CliError(EX_USAGE, `the password must have at least ${LEAST_PASSWORD} characters`)
+  }
+  await signUp(context.setting('server'), email, password)
+  await enter(context, email, password)
+  context.output.say(`Welcome. Your keys were made here; the server cannot read them.`)
+  return undefined
+}
+
+export const login: Action = async (context, [email = ''], options) => {
+  await enter(context, email, await readPassword(options, false))
+  return undefined
+}
+
+async function enter(context: Context, email: string, password: string): Promise<void> {
+  const server = context.setting('server')
+  const store = await context.store()
+  const session = await logIn(server, email, password)
+  const known = await store.read().catch(() => null)
+  await store.write({
+    server,
+    email: session.email,
+    access: session.access,
+    refresh: session.refresh,
+    privateKey: toBase64(session.privateKey),
+    publicKey: toBase64(session.publicKey),
+    pins: known?.email === session.email && known.server === server ? known.pins : {},
+  })
+  if (context.settings.server?.origin === 'flag') updateFile(globalFile(context.env), { server })
+  context.output.record({
+    email: session.email,
+    server,
+    workspaces: session.workspaces.map(({ name }) => name),
+    session_in: store.place,
+  })
+}
+
+async function readPassword(options: Record<string, unknown>, isNew: boolean): Promise<string> {
+  if (options.passwordStdin === true) return readSecretFromStdin()
+  return askSecret(isNew ? 'Choose a password' : 'Password', isNew)
+}
+
+/** Forgets the session here even when the server cannot be told. */
+export const logOut: Action = async (context) => {
+  const store = await context.store()
+  const stored = await store.read().catch(() => null)
+  if (stored) {
+    const told = openApi(stored.server, () => stored.access).call(logout, {
+      body: { refresh_token: stored.refresh },
+    })
+    await told.catch(() =>
+      context.output.warn('the server could not be told; the session ends there when it expires'),
+    )
+  }
+  await store.clear()
+  context.output.say('Logged out.')
+  return undefined
+}
+
+export const whoAmI: Action = async (context) => {
+  const session = await context.session()
+  const me = await session.api.call(getMe, {})
+  context.output.record({
+    email: me.email,
+    name: [me.first_name, me.last_name].filter(Boolean).join(' '),
+    id: me.id,
+    server: session.server,
+    fingerprint: fingerprint(session.publicKey),
+  })
+  return undefined
+}
+
+export const status: Action = async (context) => {
+  const server = context.setting('server')
+  const store = await context.store()
+  const [health, stored] = await Promise.all([
+    openApi(server).call(getStatus, {}),
+    store.read().catch(() => null),
+  ])
+  context.output.record({
+    server,
+    health: health.status,
+    version: health.version,
+    logged_in: stored?.email ?? 'nobody',
+    session_in: store.place,
+    workspace: context.settings.workspace?.value,
+    project: context.settings.project?.value,
+    environment: context.setting('environment'),
+  })
+  return undefined
+}
+
+const NAMES: readonly SettingName[] = ['server', 'resolver', 'workspace', 'project', 'environment']
+
+/** Shows every setting with its origin, or sets one in the global or project file. */
+export const config: Action = async (context, args, options) => {
+  const [name, value] = args
+  if (name === undefined) {
+    const rows = NAMES.map((key) => ({
+      setting: key,
+      value: context.settings[key]?.value ?? null,
+      origin: context.settings[key]?.origin ?? 'not set',
+    }))
+    context.output.table(rows, ['setting', 'value', 'origin'])
+    return undefined
+  }
+  const known = NAMES.find((candidate) => candidate === name)
+  if (!known)
+    throw new CliError(EX_USAGE, `there is no such setting; there are ${NAMES.join(', ')}`)
+  const path = options.local === true ? findProjectFile(context.cwd) : globalFile(context.env)
+  if (path === null)
+    throw new CliError(EX_USAGE, 'there is no project file here', 'make one with: cloakroom init')
+  updateFile(path, { [known]: value })
+  context.output.say(
+    value === undefined ? `${known} removed from ${path}` : `${known} set in ${path}`,
+  )
+  return undefined
+}

@@ -1,0 +1,66 @@
+/** What every command is given: its settings, its output, and the session when it asks for it. */
+import type { Command } from 'commander'
+import { type Output, openOutput } from './output.ts'
+import { resumeSession, type Session } from './session.ts'
+import { openSessionStore, type SessionStore } from './session_store.ts'
+import { readSettings, type SettingName, type Settings } from './settings.ts'
+
+export type GlobalOptions = {
+  server?: string
+  resolver?: string
+  workspace?: string
+  project?: string
+  env?: string
+  json?: boolean
+  debug?: boolean
+  insecureStorage?: boolean
+}
+
+export type Context = {
+  settings: Settings
+  output: Output
+  env: Record<string, string | undefined>
+  cwd: string
+  /** The value of a setting that has a default. */
+  setting(name: SettingName): string
+  store(): Promise<SessionStore>
+  /** @throws CliError when nobody is logged in */
+  session(): Promise<Session>
+}
+
+/** The context of one command, from the options that stand anywhere on its line. */
+export function openContext(command: Command): Context {
+  const options = command.optsWithGlobals<GlobalOptions>()
+  const { env } = process
+  const settings = readSettings(flagsOf(options), env, process.cwd())
+  const store = () =>
+    openSessionStore({ env, insecure: options.insecureStorage === true, passphrase: askPassphrase })
+  return {
+    settings,
+    env,
+    cwd: process.cwd(),
+    output: openOutput({
+      json: options.json === true,
+      colour: process.stdout.isTTY === true && !env.NO_COLOR,
+      width: process.stdout.columns || Number(env.COLUMNS) || 100,
+      out: (text) => process.stdout.write(text),
+      err: (text) => process.stderr.write(text),
+    }),
+    setting: (name) => settings[name]?.value ?? '',
+    store,
+    session: async () => resumeSession(await store(), settings.server?.value ?? ''),
+  }
+}
+
+function flagsOf({ server, resolver, workspace, project, env }: GlobalOptions) {
+  const flags = { server, resolver, workspace, project, environment: env }
+  return Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined))
+}
+
+async function askPassphrase(isNew: boolean): Promise<string> {
+  const { askSecret } = await import('./prompts.ts')
+  return askSecret(
+    isNew ? 'Choose a passphrase for this machine' : 'Passphrase of this machine',
+    isNew,
+  )
+}

@@ -1,0 +1,107 @@
+/** The command line as commander knows it. Actions are loaded when they run, so that none slows another. */
+import { Command, CommanderError, Option } from 'commander'
+import { version } from '../../package.json'
+import type { Context } from './context.ts'
+import { openContext } from './context.ts'
+import { EX_USAGE } from './exit.ts'
+import { explain } from './explain.ts'
+
+/** A command that talks to a server: gets its context, its arguments and its own options. */
+export type Action = (
+  context: Context,
+  args: string[],
+  options: Record<string, unknown>,
+) => Promise<number | undefined>
+
+export type Spec = {
+  /** With its arguments: `set <pairs...>`. */
+  usage: string
+  about: string
+  /** Command lines without the program's name. */
+  examples: readonly string[]
+  options?: readonly (readonly [flags: string, about: string, fallback?: string])[]
+  /** What follows the arguments is handed on untouched. */
+  passThrough?: true
+  action: () => Promise<Action>
+}
+
+export type Group = { name: string; about: string; commands: readonly Spec[] }
+
+/** Runs a command line without the program's name; answers the exit code. */
+export async function runProgram(
+  args: string[],
+  groups: readonly Group[],
+  specs: readonly Spec[],
+): Promise<number> {
+  const outcome = { exitCode: 0 }
+  const program = build(groups, specs, outcome)
+  try {
+    await program.parseAsync(args, { from: 'user' })
+    return outcome.exitCode
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EX_USAGE
+    return report(error, args.includes('--debug'))
+  }
+}
+
+function report(error: unknown, debug: boolean): number {
+  const { exitCode, lines } = explain(error)
+  process.stderr.write(`cloakroom: ${lines.join('\n')}\n`)
+  if (debug && error instanceof Error) process.stderr.write(`${error.stack}\n`)
+  return exitCode
+}
+
+function build(
+  groups: readonly Group[],
+  specs: readonly Spec[],
+  outcome: { exitCode: number },
+): Command {
+  const program = new Command('cloakroom')
+    .description(
+      'A zero-knowledge store and broker of credentials for developers, CI runners and AI agents.',
+    )
+    .version(version, '-V, --version', 'print the version')
+    .enablePositionalOptions()
+    .exitOverride()
+    .showHelpAfterError('(add --help for examples)')
+  for (const option of globalOptions()) program.addOption(option)
+  for (const spec of specs) program.addCommand(commandOf(spec, outcome))
+  for (const { name, about, commands } of groups) {
+    const group = new Command(name).description(about).exitOverride()
+    for (const spec of commands) group.addCommand(commandOf(spec, outcome))
+    program.addCommand(group)
+  }
+  return program
+}
+
+function commandOf(
+  { usage, about, examples, options = [], passThrough, action }: Spec,
+  outcome: { exitCode: number },
+): Command {
+  const [name = '', ...args] = usage.split(' ')
+  const command = new Command(name).description(about).exitOverride()
+  for (const argument of args) command.argument(argument)
+  for (const [flags, text, fallback] of options) command.option(flags, text, fallback)
+  for (const option of globalOptions()) if (!passThrough) command.addOption(option.hideHelp())
+  if (passThrough) command.passThroughOptions()
+  const lines = examples.map((example) => `  $ cloakroom ${example}`)
+  command.addHelpText('after', `\nExamples:\n${lines.join('\n')}`)
+  return command.action(async () => {
+    const act = await action()
+    outcome.exitCode = (await act(openContext(command), command.args, command.opts())) ?? 0
+  })
+}
+
+/** Understood before and after the command's name. */
+function globalOptions(): Option[] {
+  return [
+    new Option('--server <url>', 'control plane (SERVICE_SERVER_URL)'),
+    new Option('--resolver <url>', 'resolver (SERVICE_RESOLVER_URL)'),
+    new Option('-w, --workspace <name>', 'workspace, by name or id'),
+    new Option('-p, --project <name>', 'project, by name or id'),
+    new Option('-e, --env <name>', 'environment of the project'),
+    new Option('--json', 'print JSON for scripts'),
+    new Option('--insecure-storage', 'keep the session unencrypted where there is no keyring'),
+    new Option('--debug', 'show where an error came from'),
+  ]
+}

@@ -1,0 +1,145 @@
+/** A logged-in person on this machine: calls that renew their tokens, and workspaces that open. */
+import { refresh } from '../accounts/contract.ts'
+import { type Api, ApiError, openApi } from '../client/api.ts'
+import { type OpenWorkspace, openWorkspace } from '../client/vault.ts'
+import { fromBase64 } from '../kernel/crypto/encoding.ts'
+import { listWorkspacesEndpoint } from '../workspaces/contract.ts'
+import { CliError, EX_AUTH, EX_NOT_FOUND } from './exit.ts'
+import type { SessionStore, StoredSession } from './session_store.ts'
+
+export type Session = {
+  email: string
+  server: string
+  api: Api
+  privateKey: Uint8Array
+  publicKey: Uint8Array
+  /** Every workspace of this person, with its key where it opens. */
+  workspaces(): Promise<WorkspaceEntry[]>
+  /** A workspace by id or name, with its key. @throws CliError */
+  workspace(named: string | undefined): Promise<WorkspaceEntry & { open: OpenWorkspace }>
+  stored: StoredSession
+  store: SessionStore
+}
+
+export type WorkspaceEntry = Awaited<ReturnType<typeof listAll>>[number] & {
+  open: OpenWorkspace | null
+}
+
+/** @throws CliError when nobody is logged in, or at another server */
+export async function resumeSession(store: SessionStore, server: string): Promise<Session> {
+  const stored = await store.read()
+  if (!stored) throw new CliError(EX_AUTH, 'nobody is logged in', 'log in with: cloakroom login')
+  if (stored.server !== server) {
+    throw new CliError(
+      EX_AUTH,
+      `the session is for ${stored.server}, not ${server}`,
+      'log in with: cloakroom login',
+    )
+  }
+  return openSession(store, stored)
+}
+
+export function openSession(store: SessionStore, stored: StoredSession): Session {
+  const api = renewing(store, stored)
+  const privateKey = decode(stored.privateKey)
+  const publicKey = decode(stored.publicKey)
+  const workspaces = async () => {
+    const listed = await listAll(api)
+    return Promise.all(
+      listed.map(async (entry) => ({
+        ...entry,
+        open: await openWorkspace(entry, privateKey, publicKey),
+      })),
+    )
+  }
+  return {
+    email: stored.email,
+    server: stored.server,
+    api,
+    privateKey,
+    publicKey,
+    workspaces,
+    workspace: async (named) => withKey(choose(await workspaces(), named)),
+    stored,
+    store,
+  }
+}
+
+function listAll(api: Api) {
+  return api.list(listWorkspacesEndpoint, {})
+}
+
+function choose(workspaces: readonly WorkspaceEntry[], named: string | undefined): WorkspaceEntry {
+  const active = workspaces.filter(({ status }) => status === 'active')
+  const candidates =
+    named === undefined
+      ? active.filter(({ type }) => type === 'personal' || active.length === 1)
+      : active.filter(({ id, name }) => id === named || name === named)
+  const [found, another] = candidates
+  if (found && !another) return found
+  const hint = 'list them with: cloakroom workspace list'
+  if (another)
+    throw new CliError(EX_NOT_FOUND, 'several workspaces have that name: give the id', hint)
+  throw new CliError(
+    EX_NOT_FOUND,
+    named ? 'you have no such workspace' : 'no workspace is chosen',
+    hint,
+  )
+}
+
+function withKey(entry: WorkspaceEntry): WorkspaceEntry & { open: OpenWorkspace } {
+  if (entry.open) return { ...entry, open: entry.open }
+  throw new CliError(
+    EX_AUTH,
+    `the key of ${entry.name} does not open with your private key`,
+    'ask an admin to invite you anew',
+  )
+}
+
+/** Calls with the access token; when it has expired, with a new one. */
+function renewing(store: SessionStore, stored: StoredSession): Api {
+  const plain = openApi(stored.server, () => stored.access)
+  const renewed = async <T>(act: () => Promise<T>): Promise<T> => {
+    try {
+      return await act()
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code !== 'invalid_token') throw error
+      await renew(store, stored)
+      return act()
+    }
+  }
+  return {
+    call: (endpoint, input) => renewed(() => plain.call(endpoint, input)),
+    list: (endpoint, input) => renewed(() => plain.list(endpoint, input)),
+  }
+}
+
+/** Another process may have renewed the session already: then its tokens are taken. */
+async function renew(store: SessionStore, stored: StoredSession): Promise<void> {
+  const latest = await store.read()
+  if (latest && latest.access !== stored.access && latest.email === stored.email) {
+    Object.assign(stored, latest)
+    return
+  }
+  try {
+    const pair = await openApi(stored.server).call(refresh, { body: { refresh: stored.refresh } })
+    Object.assign(stored, { access: pair.access, refresh: pair.refresh })
+    await store.write(stored)
+  } catch (error) {
+    const successor = await store.read()
+    if (error instanceof ApiError && error.code === 'conflict' && successor)
+      Object.assign(stored, successor)
+    else throw error
+  }
+}
+
+function decode(text: string): Uint8Array {
+  const bytes = fromBase64(text)
+  if (!bytes)
+    throw new CliError(
+      EX_AUTH,
+      'the stored session is damaged',
+      'log in again with: cloakroom login',
+    )
+  return bytes
+}

@@ -1,0 +1,7 @@
+/** `cloakroom settings`: the documentation of the configuration, from its declaration. */
+import { documentConfig } from '../kernel/config.ts'
+
+export async function runSettings(): Promise<number> {
+  process.stdout.write(`${documentConfig()}\n`)
+  return 0
+}
