@@ -63,6 +63,16 @@ export const removeFromAllowlist = defineEndpoint({
   params: params.extend({ domain }),
 })
 
+/** The host `log` is an entry like any other, but its path is that of the log. */
+export const removeLogFromAllowlist = defineEndpoint({
+  name: 'allowlist.remove_log',
+  summary: 'Disallow the host called log',
+  method: 'DELETE',
+  path: `${path}log/`,
+  access: { kind: 'member', permission: 'allowlist.write', tenant: 'path.workspace_id' },
+  params,
+})
+
 export const listAllowlistLog = defineEndpoint({
   name: 'allowlist.log',
   summary: 'List who allowed and disallowed what, newest first',

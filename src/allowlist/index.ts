@@ -7,7 +7,13 @@ import { openPager } from '../kernel/page.ts'
 import { created } from '../kernel/reply.ts'
 import { type Route, route } from '../kernel/serve.ts'
 import type { SliceServices } from '../kernel/slice.ts'
-import { addToAllowlist, listAllowlist, listAllowlistLog, removeFromAllowlist } from './contract.ts'
+import {
+  addToAllowlist,
+  listAllowlist,
+  listAllowlistLog,
+  removeFromAllowlist,
+  removeLogFromAllowlist,
+} from './contract.ts'
 import { deleteEntry, insertEntries, insertLog, selectEntries, selectLog } from './queries.ts'
 
 export function allowlistRoutes({ config }: SliceServices): Route[] {
@@ -31,12 +37,8 @@ export function allowlistRoutes({ config }: SliceServices): Route[] {
       await record(tx, grant, 'allowlist.added', domains)
       return added.length > 0 ? created(added) : added
     }),
-    route(removeFromAllowlist, async ({ tx, grant, params }) => {
-      if (!(await deleteEntry(tx, grant, params.domain))) throw new Fault('not_found')
-      await insertLog(tx, grant, 'removed', [params.domain])
-      await record(tx, grant, 'allowlist.removed', [params.domain])
-      return undefined
-    }),
+    route(removeFromAllowlist, ({ tx, grant, params }) => remove(tx, grant, params.domain)),
+    route(removeLogFromAllowlist, ({ tx, grant }) => remove(tx, grant, 'log')),
     route(listAllowlistLog, async ({ tx, grant, query }) => {
       const [after] = pager.start('allowlist.log', query.cursor) ?? []
       const rows = await selectLog(tx, grant, { after, limit: query.limit })
@@ -49,6 +51,16 @@ export function allowlistRoutes({ config }: SliceServices): Route[] {
       )
     }),
   ]
+}
+
+async function remove(
+  tx: Transaction,
+  grant: Grant<'allowlist.write'>,
+  domain: string,
+): Promise<undefined> {
+  if (!(await deleteEntry(tx, grant, domain))) throw new Fault('not_found')
+  await insertLog(tx, grant, 'removed', [domain])
+  await record(tx, grant, 'allowlist.removed', [domain])
 }
 
 function record(

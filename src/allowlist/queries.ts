@@ -31,12 +31,15 @@ export function selectEntries(tx: Transaction, grant: Read, { after, limit }: Pa
     .limit(limit + 1)
 }
 
-/** Adds what is missing and answers those rows, in the order given. */
+/**
+ * Adds what is missing and answers those rows, by domain. They are written in that order, because two
+ * who add the same domains in different orders would wait for each other.
+ */
 export async function insertEntries(tx: Transaction, grant: Write, domains: readonly string[]) {
   const added = await tx
     .insert(allowlistEntries)
     .values(
-      [...new Set(domains)].map((domain) => ({
+      [...new Set(domains)].sort().map((domain) => ({
         workspaceId: grant.workspaceId,
         domain,
         addedBy: grant.userId,
