@@ -5,6 +5,8 @@ import { defineEndpoint } from '../kernel/endpoint.ts'
 import { roles } from '../kernel/grant.ts'
 import { pagination, timestamp, uuid } from '../kernel/validate.ts'
 
+export { type RekeyBody, rekeyWorkspace } from './rekey_contract.ts'
+
 const collection = '/api/workspaces/'
 const path = '/api/workspaces/{workspace_id}/'
 const members = `${path}members/` as const
