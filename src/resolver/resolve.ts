@@ -78,14 +78,15 @@ export async function admit(
   readCall: (request: Request) => Promise<Call>,
 ): Promise<Response> {
   const decision = new Decision(token, requestId)
-  if (token.presented.kind === 'sea') return await refuseSealed(services, token, decision)
   services.limiter.take(token.id)
+  if (token.presented.kind === 'sea') return await refuseSealed(services, token, decision)
   const call = await readLive(services, token, () => readCall(request))
   const deadline = new Deadline(call.timeoutMs)
   if (call.streamed) request.signal.addEventListener('abort', () => deadline.abort())
   try {
     // Steps 2 to 9, again from the start whenever the policy changed while they were taken.
-    const plan = await decide(services, { token, call, deadline, decision, address: null })
+    const job: Job = { token, call, deadline, decision, address: null }
+    const plan = await decide(services, token, decision, (view) => takeSteps(services, job, view))
     return await carryOut(services, plan, call, deadline, decision)
   } catch (error) {
     deadline.clear()
@@ -140,24 +141,34 @@ async function carryOut(
  *
  * @throws Fault whatever step refused, after the refusal was recorded
  */
-async function decide(services: ResolverServices, job: Job): Promise<Plan> {
+async function decide(
+  services: ResolverServices,
+  token: LiveToken,
+  decision: Decision,
+  steps: (view: View) => Promise<Plan | Fault>,
+): Promise<Plan> {
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
-    const plan = await decideOnce(services, job)
+    const plan = await decideOnce(services, token, decision, steps)
     if (plan instanceof Fault) throw plan
     if (plan) return plan
-    services.views.forget(job.token.workspaceId)
-    await services.tokens.confirm(job.token)
+    services.views.forget(token.workspaceId)
+    await services.tokens.confirm(token)
   }
   throw new Fault('unavailable')
 }
 
 /** `null` when what was decided by is no longer current: then nothing was stored. */
-async function decideOnce(services: ResolverServices, job: Job): Promise<Plan | Fault | null> {
+async function decideOnce(
+  { views, trail }: ResolverServices,
+  token: LiveToken,
+  decision: Decision,
+  steps: (view: View) => Promise<Plan | Fault>,
+): Promise<Plan | Fault | null> {
   try {
-    const view = await services.views.of(job.token.workspaceId)
-    const plan = await takeSteps(services, job, view)
+    const view = await views.of(token.workspaceId)
+    const plan = await steps(view)
     // Step 9: durable before the credential leaves.
-    const verdict = await services.trail.record(job.decision.entry(view.policyVersion, plan))
+    const verdict = await trail.record(decision.entry(view.policyVersion, plan))
     return verdict === 'recorded' ? plan : null
   } catch (error) {
     if (error instanceof StaleView) return null
@@ -214,13 +225,8 @@ async function refuseSealed(
   token: LiveToken,
   decision: Decision,
 ): Promise<never> {
-  const { policyVersion } = await services.views.of(token.workspaceId)
   const fault = new Fault('scope_required')
-  const verdict = await services.trail.record(decision.entry(policyVersion, fault))
-  if (verdict === 'stale') {
-    services.views.forget(token.workspaceId)
-    await services.tokens.confirm(token)
-  }
+  await decide(services, token, decision, async () => fault)
   throw fault
 }
 
