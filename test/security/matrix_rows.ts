@@ -1,0 +1,427 @@
+/**
+ * One row per endpoint: how to make a valid request, and what is special about its callers. What the
+ * callers get otherwise follows from the contract's access and the permission matrix.
+ */
+
+import { eq } from 'drizzle-orm'
+import {
+  issueWorkloadToken,
+  provisionAgentToken,
+  provisionWorkloadToken,
+  registerAgent,
+} from '../../src/agents/contract.ts'
+import { addToAllowlist } from '../../src/allowlist/contract.ts'
+import { memberships, secrets } from '../../src/kernel/db/schema/index.ts'
+import { logInAs, newApplicant, type Person, registrationOf } from '../support/people.ts'
+import {
+  addProject,
+  addSecret,
+  addTarget,
+  type CallerName,
+  ciphertext,
+  copyWorkspace,
+  envelope,
+  unique,
+  type World,
+} from './matrix_world.ts'
+
+export type Request = {
+  params?: Record<string, string>
+  query?: Record<string, string>
+  body?: unknown
+  /** Another session than the caller's usual one, where the request ends it. */
+  token?: string
+}
+
+/** `caller` is the person who will call, or the owner where that is no person. */
+export type Scene = { world: World; caller: Person; name: CallerName }
+
+export type Row = {
+  request(scene: Scene): Promise<Request> | Request
+  /** Statuses that mean that the caller was let through; 200 and 201 unless given. */
+  through?: readonly number[]
+  /** Callers whose answer does not follow from the contract. */
+  expect?: Partial<Record<CallerName, number>>
+  /**
+   * Slots (`query.project_id`) in which a foreign value is no request for something foreign, with the
+   * status and the reason.
+   */
+  slots?: Record<string, { status: number; because: string }>
+}
+
+const row = (request: Row['request'], rest: Omit<Row, 'request'> = {}): Row => ({
+  request,
+  ...rest,
+})
+
+const inWorkspace = ({ world }: Scene) => ({ workspace_id: world.workspaceId })
+const inProject = ({ world }: Scene) => ({ project_id: world.projectId })
+const ofSecret = ({ world }: Scene) => ({ project_id: world.projectId, key: world.secretKey })
+const none = () => ({})
+const stranger = () => `${unique('nobody-')}@people.example`
+const newEmail = { status: 200, because: 'addresses of other tenants may be looked up' }
+const filter = {
+  status: 200,
+  because: 'it filters what the caller may see; a test below looks inside',
+}
+const invite = () => ({ email: stranger(), role: 'member', encrypted_workspace_key: envelope })
+
+const spareProject = async ({ world }: Scene) => {
+  const { name } = await addProject(world)
+  return { workspace_id: world.workspaceId, project_name: name }
+}
+const spareShort = async ({ world }: Scene) => ({ project: (await addProject(world)).id })
+
+const register = ({ world }: Scene) =>
+  world.person.owner.api.call(registerAgent, {
+    params: { workspace_id: world.workspaceId },
+    body: { name: unique('spare-agent') },
+  })
+const ofAgent = async (scene: Scene) => ({
+  ...inWorkspace(scene),
+  registration_id: (await register(scene)).agent.id,
+})
+const ofToken = async (scene: Scene) => {
+  const { agent, token_id } = await register(scene)
+  return { ...inWorkspace(scene), registration_id: agent.id, token_id }
+}
+const ofWorkloadToken = async (scene: Scene) => {
+  const { token_id } = await scene.world.person.owner.api.call(issueWorkloadToken, {
+    params: inProject(scene),
+    body: { label: 'spare', environment: 'development' },
+  })
+  return { ...inProject(scene), token_id }
+}
+const grants = async ({ world }: Scene) => [
+  {
+    project_id: world.projectId,
+    environment: 'development',
+    epoch: await epochOf(world),
+    envelope,
+  },
+]
+const grantQuery = (scene: Scene) => ({ ...inProject(scene), environment: 'development' })
+
+async function epochOf({ app, workspaceId }: World): Promise<number> {
+  const [found] = await app.connection.sql`select epoch from workspaces where id = ${workspaceId}`
+  return found?.epoch
+}
+
+async function rekeyBody({ world }: Scene) {
+  const { db } = world.app.connection
+  const members = await db
+    .select({ user_id: memberships.userId })
+    .from(memberships)
+    .where(eq(memberships.workspaceId, world.workspaceId))
+  const stored = await db
+    .select({ project_id: secrets.projectId, environment: secrets.environment, key: secrets.key })
+    .from(secrets)
+    .where(eq(secrets.workspaceId, world.workspaceId))
+  return {
+    epoch: (await epochOf(world)) + 1,
+    members: members.map((member) => ({ ...member, encrypted_workspace_key: envelope })),
+    tokens: [],
+    secrets: stored.map((secret) => ({ ...secret, value: ciphertext, policy: null })),
+  }
+}
+
+const auditQuery = (scene: Scene) => ({ ...inWorkspace(scene), ...inProject(scene) })
+
+/** Somebody's own session besides the one that they call with. */
+async function spareSession({ world, caller }: Scene) {
+  const { token } = await logInAs(world.app, caller)
+  const answer = await world.app.call('GET', '/api/auth/sessions/', { token })
+  const listed = (answer.body as { data: { id: string; current: boolean }[] }).data
+  return { id: listed.find(({ current }) => current)?.id ?? '', token }
+}
+
+/** No row here tests passwords: a wrong one shows that the caller was known. */
+const wrongPassword = async ({ caller }: Scene) => {
+  const { key_salt, kdf, encrypted_private_key } = await registrationOf(caller)
+  return {
+    body: {
+      current_password: 'not the password',
+      new_password: 'a new password',
+      key_salt,
+      kdf,
+      encrypted_private_key,
+    },
+  }
+}
+const refused = { through: [422] }
+
+const accounts: Record<string, Row> = {
+  'auth.prelogin': row(({ caller }) => ({ body: { email: caller.email } })),
+  'auth.register': row(async () => ({ body: await registrationOf(newApplicant('applicant')) }), {
+    slots: { 'body.workspace.id': { status: 201, because: 'the client names a new workspace' } },
+  }),
+  'auth.login': row(({ caller: { email, password } }) => ({ body: { email, password } })),
+  'auth.refresh': row(async ({ world, caller }) => ({
+    body: { refresh: (await logInAs(world.app, caller)).refresh },
+  })),
+  'auth.logout': row(async (scene) => ({ token: (await spareSession(scene)).token })),
+  'auth.change_password': row(wrongPassword, refused),
+  'auth.patch_password': row(wrongPassword, refused),
+  'auth.sessions.list': row(none),
+  'auth.sessions.revoke': row(async (scene) => ({
+    params: { session_id: (await spareSession(scene)).id },
+  })),
+  'auth.recovery.replace': row(async ({ caller }) => {
+    const { recovery } = await registrationOf(caller)
+    return { body: { current_password: 'not the password', recovery } }
+  }, refused),
+  'auth.recover.begin': row(
+    () => ({ body: { email: stranger(), recovery_verifier: 'no such verifier' } }),
+    { through: [401] },
+  ),
+  'auth.recover': row(
+    async ({ caller }) => {
+      const { key_salt, kdf, encrypted_private_key, recovery } = await registrationOf(caller)
+      return {
+        body: {
+          email: stranger(),
+          recovery_verifier: 'no such verifier',
+          new_password: 'a new password',
+          key_salt,
+          kdf,
+          encrypted_private_key,
+          recovery,
+        },
+      }
+    },
+    { through: [401] },
+  ),
+  'users.me': row(none),
+  'users.public_key': row(({ world }) => ({ params: { email: world.person.admin.email } }), {
+    slots: { 'params.email': newEmail },
+  }),
+}
+
+/** An invitation is answered by the invited; for everybody else there is none. */
+const onlyInvited = {
+  owner: 404,
+  admin: 404,
+  member: 404,
+  read_only: 404,
+  removed: 404,
+  other_owner: 404,
+} as const
+
+/** The invitation to the workspace itself stays open for the other rows. */
+const invitation = async ({ world, name }: Scene) => ({
+  params: { workspace_id: name === 'invited' ? await world.inviteAgain() : world.workspaceId },
+})
+
+const workspaceRows: Record<string, Row> = {
+  'workspaces.list': row(none),
+  'workspaces.create': row(
+    () => ({
+      body: { id: Bun.randomUUIDv7(), name: 'Another', encrypted_workspace_key: envelope },
+    }),
+    { slots: { 'body.id': { status: 201, because: 'the client names a new workspace' } } },
+  ),
+  'workspaces.get': row((scene) => ({ params: inWorkspace(scene) })),
+  'workspaces.rename': row((scene) => ({ params: inWorkspace(scene), body: { name: 'Renamed' } })),
+  'workspaces.delete': row(async ({ world }) => ({
+    params: { workspace_id: await copyWorkspace(world) },
+  })),
+  'workspaces.accept': row(invitation, { expect: onlyInvited }),
+  'workspaces.decline': row(invitation, { expect: onlyInvited }),
+  'workspaces.rekey': row(async (scene) => ({
+    params: inWorkspace(scene),
+    body: await rekeyBody(scene),
+  })),
+  'members.list': row((scene) => ({ params: inWorkspace(scene) })),
+  'members.invite': row((scene) => ({
+    params: inWorkspace(scene),
+    body: { invites: [invite()] },
+  })),
+  'members.change_role': row(async (scene) => ({
+    params: { ...inWorkspace(scene), member: await addTarget(scene.world, 'member') },
+    body: { role: 'read_only' },
+  })),
+  'members.remove': row(
+    async (scene) => ({
+      params: { ...inWorkspace(scene), member: await addTarget(scene.world, 'member') },
+    }),
+    // Anybody may leave, so that the contract's permission is to read; others are an admin's to remove.
+    { expect: { member: 403, read_only: 403 } },
+  ),
+}
+
+const projectRows: Record<string, Row> = {
+  'projects.list': row(none),
+  'projects.create': row((scene) => ({ body: { name: unique('made'), ...inWorkspace(scene) } })),
+  'projects.get': row(({ world }) => ({
+    params: { workspace_id: world.workspaceId, project_name: world.projectName },
+  })),
+  'projects.get_short': row(({ world }) => ({ params: { project: world.projectId } })),
+  'projects.update': row(async (scene) => ({
+    params: await spareProject(scene),
+    body: { name: unique('renamed') },
+  })),
+  'projects.update_short': row(async (scene) => ({
+    params: await spareShort(scene),
+    body: { description: 'Said' },
+  })),
+  'projects.delete': row(async (scene) => ({ params: await spareProject(scene) })),
+  'projects.delete_short': row(async (scene) => ({ params: await spareShort(scene) })),
+  'projects.invite': row((scene) => ({ params: inProject(scene), body: { invites: [invite()] } })),
+  'projects.invite_by_name': row(({ world }) => ({
+    params: { workspace_id: world.workspaceId, project_name: world.projectName },
+    body: { members: [world.person.admin.email] },
+  })),
+  'projects.environments': row((scene) => ({ params: inProject(scene) })),
+  'projects.coverage': row((scene) => ({ params: inProject(scene) })),
+  'projects.diff': row((scene) => ({
+    params: inProject(scene),
+    query: { from: 'development', to: 'production' },
+  })),
+}
+
+const secretRows: Record<string, Row> = {
+  'secrets.upsert': row((scene) => ({
+    body: {
+      ...inProject(scene),
+      environment: 'development',
+      secrets: [{ key: unique('MADE_'), value: ciphertext }],
+    },
+  })),
+  'secrets.list': row((scene) => ({ params: inProject(scene), query: { include: 'value' } })),
+  'secrets.get': row((scene) => ({ params: ofSecret(scene) })),
+  'secrets.delete': row(async (scene) => ({
+    params: { ...inProject(scene), key: await addSecret(scene.world) },
+  })),
+  'secrets.versions': row((scene) => ({ params: ofSecret(scene) })),
+  'secrets.rollback': row(async (scene) => ({
+    params: { ...inProject(scene), key: await addSecret(scene.world) },
+    body: { version: 1 },
+  })),
+}
+
+const agentRows: Record<string, Row> = {
+  'agents.register': row(
+    async (scene) => ({
+      params: inWorkspace(scene),
+      body: {
+        name: unique('made'),
+        token: {
+          id: Bun.randomUUIDv7(),
+          verifier: new Uint8Array(32).toBase64(),
+          public_key: new Uint8Array(32).fill(9).toBase64(),
+          envelopes: await grants(scene),
+        },
+      },
+    }),
+    { slots: { 'body.token.id': { status: 201, because: 'the client names a new token' } } },
+  ),
+  'agents.register_in_project': row((scene) => ({
+    params: { ...inWorkspace(scene), ...inProject(scene) },
+    body: { name: unique('made') },
+  })),
+  'agents.list': row((scene) => ({ params: inWorkspace(scene) })),
+  'agents.list_in_project': row((scene) => ({
+    params: { ...inWorkspace(scene), ...inProject(scene) },
+  })),
+  'agents.get': row(async (scene) => ({ params: await ofAgent(scene) })),
+  'agents.delete': row(async (scene) => ({ params: await ofAgent(scene) })),
+  'agents.tokens.issue': row(async (scene) => ({
+    params: await ofAgent(scene),
+    body: { label: 'second' },
+  })),
+  'agents.tokens.list': row(async (scene) => ({ params: await ofAgent(scene) })),
+  'agents.tokens.revoke': row(async (scene) => ({ params: await ofToken(scene) })),
+  'agents.tokens.provision': row(async (scene) => ({
+    params: await ofToken(scene),
+    body: await grants(scene),
+  })),
+  'agents.tokens.unprovision': row(async (scene) => {
+    const params = await ofToken(scene)
+    const body = await grants(scene)
+    await scene.world.person.owner.api.call(provisionAgentToken, { params, body })
+    return { params, query: grantQuery(scene) }
+  }),
+  'workload_tokens.issue': row((scene) => ({
+    params: inProject(scene),
+    body: { label: unique('made'), environment: 'development' },
+  })),
+  'workload_tokens.list': row((scene) => ({ params: inProject(scene) })),
+  'workload_tokens.revoke': row(async (scene) => ({ params: await ofWorkloadToken(scene) })),
+  'workload_tokens.provision': row(async (scene) => ({
+    params: await ofWorkloadToken(scene),
+    body: await grants(scene),
+  })),
+  'workload_tokens.unprovision': row(async (scene) => {
+    const params = await ofWorkloadToken(scene)
+    const body = await grants(scene)
+    await scene.world.person.owner.api.call(provisionWorkloadToken, { params, body })
+    return { params, query: grantQuery(scene) }
+  }),
+}
+
+const allowlistRows: Record<string, Row> = {
+  'allowlist.list': row((scene) => ({ params: inWorkspace(scene) })),
+  'allowlist.add': row((scene) => ({
+    params: inWorkspace(scene),
+    body: { domain: `${unique('added')}.example.com` },
+  })),
+  'allowlist.remove': row(async (scene) => {
+    const domain = `${unique('spare')}.example.com`
+    await scene.world.person.owner.api.call(addToAllowlist, {
+      params: inWorkspace(scene),
+      body: { domain },
+    })
+    return { params: { ...inWorkspace(scene), domain } }
+  }),
+  'allowlist.remove_log': row(async (scene) => {
+    const params = inWorkspace(scene)
+    await scene.world.person.owner.api.call(addToAllowlist, { params, body: { domain: 'log' } })
+    return { params }
+  }),
+  'allowlist.log': row((scene) => ({ params: inWorkspace(scene) })),
+}
+
+const auditRows: Record<string, Row> = {
+  'audit.list': row((scene) => ({ query: auditQuery(scene) }), {
+    slots: { 'query.project_id': filter },
+  }),
+  'audit.get': row(async ({ world }) => {
+    const { sql } = world.app.connection
+    const [found] = await sql`
+      select id from audit_logs where workspace_id = ${world.workspaceId} limit 1`
+    return { params: { log_id: found?.id }, query: { workspace_id: world.workspaceId } }
+  }),
+  'audit.summary': row((scene) => ({ query: inWorkspace(scene) })),
+  'audit.export': row((scene) => ({ query: auditQuery(scene) }), {
+    slots: { 'query.project_id': filter },
+  }),
+}
+
+const open: Record<string, Row> = {
+  'health.get': row(none),
+  'health.status': row(none),
+  'health.resolver': row(none),
+  'docs.page': row(none),
+  'docs.document': row(none),
+  'docs.script': row(none),
+  'docs.style': row(none),
+}
+
+const tokenRows: Record<string, Row> = {
+  'resolver.resolve': row(() => ({ body: { target_url: 'https://blocked.example.com/' } }), {
+    // Known, and stopped by the allowlist: nothing leaves.
+    through: [403],
+  }),
+}
+
+export const rows: Record<string, Row> = {
+  ...open,
+  ...accounts,
+  ...workspaceRows,
+  ...projectRows,
+  ...secretRows,
+  ...agentRows,
+  ...allowlistRows,
+  ...auditRows,
+  ...tokenRows,
+}

@@ -1,0 +1,179 @@
+/** Two tenants alike, everybody who may call, and what of theirs there is to call for. */
+import { issueWorkloadToken, registerAgent } from '../../src/agents/contract.ts'
+import { addToAllowlist } from '../../src/allowlist/contract.ts'
+import { memberships, projects, users, workspaces } from '../../src/kernel/db/schema/index.ts'
+import type { Role } from '../../src/kernel/grant.ts'
+import { createProject } from '../../src/projects/contract.ts'
+import { upsertSecrets } from '../../src/secrets/contract.ts'
+import { removeMember } from '../../src/workspaces/contract.ts'
+import type { TestApp } from '../support/app.ts'
+import { type Person, registerPerson } from '../support/people.ts'
+import { openTeam } from '../support/teams.ts'
+
+export const people = ['owner', 'admin', 'member', 'read_only', 'invited', 'removed'] as const
+export const callers = [
+  'anonymous',
+  ...people,
+  /** The owner of another workspace. */
+  'other_owner',
+  'agent_token',
+  'workload_token',
+] as const
+export type CallerName = (typeof callers)[number]
+
+export type World = {
+  app: TestApp
+  workspaceId: string
+  projectId: string
+  projectName: string
+  /** A secret that is there, in `development`. */
+  secretKey: string
+  agentId: string
+  agentToken: string
+  workloadToken: string
+  domain: string
+  person: Record<(typeof people)[number], Person>
+  /** One more workspace of the owner, to which the invited one is invited; answers its id. */
+  inviteAgain(): Promise<string>
+}
+
+let counter = 0
+
+/** A name that nothing else has. */
+export function unique(prefix: string): string {
+  counter += 1
+  return `${prefix}${counter}`
+}
+
+/** Canonical base64 in the form of a token envelope; nobody ever opens it. */
+export const envelope = new Uint8Array(81).fill(1).toBase64()
+/** A ciphertext that says nothing about its epoch. */
+export const ciphertext = new Uint8Array(24).fill(9).toBase64()
+
+export async function buildWorld(app: TestApp): Promise<World> {
+  const team = await openTeam(app)
+  const removed = await team.join('member')
+  const invited = await registerPerson(app, 'invited')
+  await team.invite(invited, 'member')
+  const { owner, workspaceId } = team
+  const params = { workspace_id: workspaceId }
+  await owner.api.call(removeMember, { params: { ...params, member: removed.userId } })
+  const projectName = unique('project')
+  const { id: projectId } = await owner.api.call(createProject, {
+    body: { name: projectName, workspace_id: workspaceId },
+  })
+  const secretKey = unique('SECRET_')
+  await owner.api.call(upsertSecrets, {
+    body: { project_id: projectId, secrets: { [secretKey]: ciphertext } },
+  })
+  const domain = `${unique('api')}.example.com`
+  await owner.api.call(addToAllowlist, { params, body: { domain } })
+  const registered = await owner.api.call(registerAgent, {
+    params,
+    body: { name: unique('agent') },
+  })
+  const workload = await owner.api.call(issueWorkloadToken, {
+    params: { project_id: projectId },
+    body: { label: 'ci', environment: 'development' },
+  })
+  return {
+    app,
+    workspaceId,
+    projectId,
+    projectName,
+    secretKey,
+    domain,
+    agentId: registered.agent.id,
+    agentToken: registered.token ?? '',
+    workloadToken: workload.token ?? '',
+    inviteAgain: async () => {
+      const another = await openTeam(app, owner)
+      await another.invite(invited, 'member')
+      return another.workspaceId
+    },
+    person: {
+      owner,
+      admin: await team.join('admin'),
+      member: await team.join('member'),
+      read_only: await team.join('read_only'),
+      invited,
+      removed,
+    },
+  }
+}
+
+/** Somebody new in the workspace, to be promoted, removed or left alone. */
+export async function addTarget({ app, workspaceId }: World, role: Role): Promise<string> {
+  const { db } = app.connection
+  const id = Bun.randomUUIDv7()
+  await db.insert(users).values({
+    id,
+    email: `${id}@targets.example`,
+    passwordHash: '',
+    keySalt: '',
+    kdf: { algorithm: 'argon2id', memory_kib: 65_536, iterations: 3, parallelism: 4 },
+    publicKey: new Uint8Array(32),
+    encryptedPrivateKey: new Uint8Array(64),
+  })
+  await db.insert(memberships).values({
+    workspaceId,
+    userId: id,
+    role,
+    status: 'active',
+    encryptedWorkspaceKey: new Uint8Array(64),
+  })
+  return id
+}
+
+/** A workspace to be deleted, with the same people in the same roles. */
+export async function copyWorkspace({ app, workspaceId: from }: World): Promise<string> {
+  const { db, sql } = app.connection
+  const workspaceId = Bun.randomUUIDv7()
+  await db.insert(workspaces).values({ id: workspaceId, name: 'Copy', type: 'shared' })
+  await sql`
+    insert into memberships (id, workspace_id, user_id, role, status, encrypted_workspace_key)
+    select gen_random_uuid(), ${workspaceId}, user_id, role, status, encrypted_workspace_key
+    from memberships where workspace_id = ${from}`
+  return workspaceId
+}
+
+/** A project to be renamed or deleted. */
+export async function addProject({ app, workspaceId }: World) {
+  const id = Bun.randomUUIDv7()
+  const name = unique('spare')
+  await app.connection.db.insert(projects).values({ id, workspaceId, name })
+  return { id, name }
+}
+
+/** A secret to be deleted or rolled back, of two versions. */
+export async function addSecret({ projectId, person }: World): Promise<string> {
+  const key = unique('SPARE_')
+  const body = { project_id: projectId, secrets: { [key]: ciphertext } }
+  await person.owner.api.call(upsertSecrets, { body })
+  await person.owner.api.call(upsertSecrets, { body })
+  return key
+}
+
+/** Written in the background from what is there already. */
+const DERIVED = ['audit_deltas', 'audit_rollups']
+/** Filled in later: when a token was used, and how its request ended. */
+const LATER = ['last_used_at', 'status_code', 'duration_ms', 'redacted', 'decision', 'reason']
+
+/** One value per table for all that it holds; what changes it was written. */
+export async function fingerprint({ app }: World): Promise<Record<string, string>> {
+  const { sql } = app.connection
+  tables ??= (
+    await sql<{ name: string }[]>`
+      select table_name as name from information_schema.tables
+      where table_schema = 'public' and table_type = 'BASE TABLE' order by 1`
+  ).flatMap(({ name }) => (DERIVED.includes(name) ? [] : [name]))
+  const entry = `(to_jsonb(t) - array['${LATER.join("','")}'])::text`
+  const parts = tables.map(
+    (name) =>
+      `select '${name}' as name, md5(coalesce(string_agg(${entry}, '' order by ${entry}), '')) as state from "${name}" t`,
+  )
+  const rows = await sql.unsafe<{ name: string; state: string }[]>(parts.join(' union all '))
+  return Object.fromEntries(rows.map(({ name, state }) => [name, state]))
+}
+
+let tables: string[] | undefined

@@ -1,0 +1,213 @@
+/**
+ * Every endpoint × everybody. What a caller gets follows from the contract's access and the matrix of
+ * docs/protocol.md, "Roles"; an endpoint without a row fails. Whoever is refused has written nothing.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { allEndpoints } from '../../src/dev/all_endpoints.ts'
+import { permits } from '../../src/identity/roles.ts'
+import type { Endpoint } from '../../src/kernel/endpoint.ts'
+import { type Role, roles } from '../../src/kernel/grant.ts'
+import { getDocument, getPage, getScript, getStyle } from '../../src/reference/contract.ts'
+import { startTestApp, type TestApp } from '../support/app.ts'
+import type { Person } from '../support/people.ts'
+import { type Request, type Row, rows, type Scene } from './matrix_rows.ts'
+import { slotsOf, withSlot } from './matrix_slots.ts'
+import {
+  buildWorld,
+  type CallerName,
+  callers,
+  fingerprint,
+  people,
+  type World,
+} from './matrix_world.ts'
+
+const surfaces = [
+  ...allEndpoints(),
+  { surface: 'control-plane' as const, endpoints: [getPage, getDocument, getScript, getStyle] },
+]
+const endpoints = surfaces.flatMap(({ surface, endpoints }) =>
+  endpoints.map((endpoint) => ({ surface, endpoint: endpoint as Endpoint })),
+)
+
+let app: TestApp
+let world: World
+let other: World
+
+beforeAll(async () => {
+  const plenty = '1000000/1'
+  app = await startTestApp({
+    RATE_REGISTER: plenty,
+    RATE_LOGIN: plenty,
+    RATE_API: plenty,
+    RATE_TOKEN: plenty,
+  })
+  world = await buildWorld(app)
+  other = await buildWorld(app)
+}, 60_000)
+afterAll(() => app.stop())
+
+const isPerson = (name: CallerName): name is (typeof people)[number] =>
+  (people as readonly string[]).includes(name)
+const isRole = (name: CallerName): name is Role => (roles as readonly string[]).includes(name)
+
+function personOf(name: CallerName): Person {
+  if (name === 'other_owner') return other.person.owner
+  return isPerson(name) ? world.person[name] : world.person.owner
+}
+
+function tokenOf(name: CallerName): string | undefined {
+  if (name === 'anonymous') return undefined
+  if (name === 'agent_token') return world.agentToken
+  return name === 'workload_token' ? world.workloadToken : personOf(name).token
+}
+
+/** Whether the endpoint takes this kind of credential at all. */
+function isKnown({ access }: Endpoint, name: CallerName): boolean {
+  if (name === 'anonymous') return false
+  const isToken = name === 'agent_token' || name === 'workload_token'
+  return access.kind === 'token' ? isToken || access.orSession === true : !isToken
+}
+
+/** The status that a refusal must have, or `null` for being let through. */
+function expected(endpoint: Endpoint, row: Row, name: CallerName): number | null {
+  const special = row.expect?.[name]
+  if (special !== undefined) return special
+  const { access } = endpoint
+  if (access.kind === 'public') return null
+  if (!isKnown(endpoint, name)) return 401
+  if (access.kind !== 'member') return null
+  if (!isRole(name)) return 404
+  return permits(name, access.permission) ? null : 403
+}
+
+async function send(
+  { endpoint, surface }: { endpoint: Endpoint; surface: 'control-plane' | 'resolver' },
+  { params = {}, query = {}, body }: Request,
+  token: string | undefined,
+): Promise<{ status: number; text: string }> {
+  const origin = surface === 'resolver' ? app.resolver : app.controlPlane
+  const path = endpoint.path.replace(/\{(\w+)\}/g, (_, name) =>
+    encodeURIComponent(params[name] ?? ''),
+  )
+  const response = await fetch(`${origin}${path}?${new URLSearchParams(query)}`, {
+    method: endpoint.method,
+    headers: {
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+  return { status: response.status, text: await response.text() }
+}
+
+function rowOf({ name }: Endpoint): Row {
+  const row = rows[name]
+  if (!row) throw new Error(`${name} has no row in matrix_rows.ts`)
+  return row
+}
+
+test('every endpoint has a row, and every row an endpoint', () => {
+  const names = [...new Set(endpoints.map(({ endpoint }) => endpoint.name))]
+  expect(Object.keys(rows).sort()).toEqual(names.sort())
+})
+
+describe.each(endpoints.map((served) => [served.endpoint.name, served] as const))(
+  '%s',
+  (_, served) => {
+    const { endpoint } = served
+    const sceneOf = (name: CallerName): Scene => ({ world, caller: personOf(name), name })
+
+    test('lets through whom it must, and nobody else', async () => {
+      const row = rowOf(endpoint)
+      const through = row.through ?? [200, 201]
+      const allowed = callers.filter((name) => expected(endpoint, row, name) === null)
+      for (const name of allowed) {
+        const request = await row.request(sceneOf(name))
+        const token = name === 'anonymous' ? undefined : (request.token ?? tokenOf(name))
+        const { status, text } = await send(served, request, token)
+        expect({ name, status, text, through: through.includes(status) }).toMatchObject({
+          through: true,
+        })
+      }
+    })
+
+    test('refuses the others, who have written nothing', async () => {
+      const row = rowOf(endpoint)
+      const denied = callers.filter((name) => expected(endpoint, row, name) !== null)
+      const requests = new Map<CallerName, Request>()
+      for (const name of denied) requests.set(name, await row.request(sceneOf(name)))
+      const before = await fingerprint(world)
+      const got: Partial<Record<CallerName, number>> = {}
+      for (const name of denied) {
+        got[name] = (await send(served, requests.get(name) ?? {}, tokenOf(name))).status
+      }
+      expect(got).toEqual(
+        Object.fromEntries(denied.map((name) => [name, expected(endpoint, row, name)])),
+      )
+      expect(await fingerprint(world)).toEqual(before)
+    })
+
+    if (endpoint.access.kind === 'member' || endpoint.access.kind === 'session') {
+      test('knows nothing of a foreign id, alone or among own ones', async () => {
+        const row = rowOf(endpoint)
+        const foreign = await row.request({
+          world: other,
+          caller: other.person.owner,
+          name: 'owner',
+        })
+        const own = await row.request(sceneOf('owner'))
+        for (const slot of slotsOf(own, foreign)) {
+          // Where a foreign id is not refused, the request does what it says: each needs a fresh one.
+          const fresh = await row.request(sceneOf('owner'))
+          const request = withSlot(fresh, slot, foreign)
+          const before = await fingerprint(world)
+          const { status, text } = await send(served, request, tokenOf('owner'))
+          const special = row.slots?.[slot.name]
+          expect({ slot: slot.name, status, text }).toMatchObject({
+            status: special?.status ?? 404,
+          })
+          if (!special) {
+            expect({ slot: slot.name, state: await fingerprint(world) }).toEqual({
+              slot: slot.name,
+              state: before,
+            })
+          }
+        }
+      })
+    }
+  },
+)
+
+test('audit filters with a foreign project find nothing', async () => {
+  const query = `workspace_id=${world.workspaceId}&project_id=${other.projectId}`
+  const token = world.person.owner.token
+  const listed = await app.call('GET', `/api/audit/logs/?${query}`, { token })
+  expect(listed.body).toMatchObject({ data: [] })
+})
+
+test('a foreign workspace in the header or the query is 404, wherever it may be named there', async () => {
+  const { token } = world.person.owner
+  const named = endpoints.filter(
+    ({ endpoint: { access } }) =>
+      access.kind === 'member' && (access.tenant === 'active' || access.tenant === 'path.project'),
+  )
+  expect(named.length).toBeGreaterThan(0)
+  for (const { endpoint } of named) {
+    const row = rowOf(endpoint)
+    const { params = {}, body } = await row.request({
+      world,
+      caller: world.person.owner,
+      name: 'owner',
+    })
+    const byName = 'project' in params ? { project: other.projectName } : {}
+    const path = endpoint.path.replace('{project}', byName.project ?? '')
+    const headers = { 'x-workspace-id': other.workspaceId }
+    const inHeader = await app.call(endpoint.method, path, { token, body, headers })
+    expect({ name: endpoint.name, status: inHeader.status }).toEqual({
+      name: endpoint.name,
+      status: 404,
+    })
+    const inQuery = `${path}?workspace_id=${other.workspaceId}`
+    expect((await app.call(endpoint.method, inQuery, { token, body })).status).toBe(404)
+  }
+})
