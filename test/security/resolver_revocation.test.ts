@@ -1,0 +1,206 @@
+/**
+ * What was taken away is gone from the acknowledgement on, on every process, with warm caches and
+ * under load: no request that starts afterwards may succeed.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { deleteAgent, unprovisionAgentToken } from '../../src/agents/contract.ts'
+import { deleteProject } from '../../src/projects/contract.ts'
+import { deleteSecret } from '../../src/secrets/contract.ts'
+import { type Agent, employAgent, openStage, resolveAs, type Stage } from '../support/agent.ts'
+import { sharedCluster } from '../support/database.ts'
+import { answerOf } from '../support/upstream.ts'
+
+const LOOPS = 32
+
+/** One change, and what calls look like that start after it was acknowledged. */
+type Change = {
+  title: string
+  act(agent: Agent, stage: Stage): Promise<unknown>
+  after: { status: number; code: string }
+}
+
+const changes: Change[] = [
+  {
+    title: 'a revoked token',
+    act: (agent) => agent.revoke(),
+    after: { status: 401, code: 'invalid_token' },
+  },
+  {
+    title: 'the token of a deleted agent',
+    act: ({ person, workspaceId, registrationId }) =>
+      person.api.call(deleteAgent, {
+        params: { workspace_id: workspaceId, registration_id: registrationId },
+      }),
+    after: { status: 401, code: 'invalid_token' },
+  },
+  {
+    title: 'a domain taken off the allowlist',
+    act: (agent, stage) => agent.disallow(stage.authorityOf()),
+    after: { status: 403, code: 'domain_blocked' },
+  },
+  {
+    title: 'a grant taken away',
+    act: ({ person, workspaceId, registrationId, tokenId, projectId, environment }) =>
+      person.api.call(unprovisionAgentToken, {
+        params: {
+          workspace_id: workspaceId,
+          registration_id: registrationId,
+          token_id: tokenId,
+        },
+        query: { project_id: projectId, environment },
+      }),
+    after: { status: 409, code: 'key_not_provisioned' },
+  },
+  {
+    title: 'a deleted secret',
+    act: ({ person, projectId, environment }) =>
+      person.api.call(deleteSecret, {
+        params: { project_id: projectId, key: 'KEY' },
+        query: { environment },
+      }),
+    after: { status: 422, code: 'unknown_secret' },
+  },
+  {
+    title: 'a secret whose policy became narrower',
+    act: (agent) => agent.store('KEY', 'value-one', { policy: { allowed_methods: ['POST'] } }),
+    after: { status: 403, code: 'policy_blocked' },
+  },
+  {
+    title: 'a deleted project',
+    act: ({ person, workspaceId }) =>
+      person.api.call(deleteProject, {
+        params: { workspace_id: workspaceId, project_name: 'main' },
+      }),
+    after: { status: 422, code: 'unknown_secret' },
+  },
+]
+
+type Seen = { startedAt: number; status: number; code: string | undefined; value: string | null }
+
+/** Calls through all origins in turn, without pause, until it is told to end. */
+async function hammer(stage: Stage, agent: Agent, origins: readonly string[]) {
+  const seen: Seen[] = []
+  let ended = false
+  const call = { target_url: stage.url('/value'), headers: { 'X-Key': 'SVC_SECRET_KEY' } }
+  const loops = Array.from({ length: LOOPS }, async (_, number) => {
+    for (let round = number; !ended; round += 1) {
+      const startedAt = performance.now()
+      const answer = await resolveAs(origins[round % origins.length] ?? '', agent.token, call)
+      const body = answer.body as { error_code?: string; headers?: Record<string, string> }
+      const value = body.headers?.['x-value'] ?? null
+      seen.push({ startedAt, status: answer.status, code: body.error_code, value })
+    }
+  })
+  const until = async (count: number) => {
+    const target = seen.length + count
+    while (seen.length < target) await Bun.sleep(1)
+  }
+  return {
+    seen,
+    until,
+    end: async () => {
+      ended = true
+      await Promise.all(loops)
+    },
+  }
+}
+
+function describeExactness(place: string, open: () => Promise<{ stage: Stage; others: Stage[] }>) {
+  describe(place, () => {
+    let stage: Stage
+    let others: Stage[]
+    beforeAll(async () => {
+      ;({ stage, others } = await open())
+      // The upstream tells a hash of what it was given: the value itself would be redacted.
+      stage.upstream.on('/value', (request, wire) => {
+        const digest = Bun.hash(request.header('x-key') ?? '').toString(16)
+        wire.write(answerOf(200, { 'x-value': digest }))
+      })
+    })
+    afterAll(async () => {
+      for (const other of others) await other.stop()
+      await stage.stop()
+    })
+    const origins = () => [...others, stage].map(({ app }) => app.resolver)
+
+    test.each(changes.map((change) => [change.title, change] as const))(
+      'does not serve a request that starts after the acknowledgement: %s',
+      async (_, { act, after }) => {
+        const agent = await employAgent(stage, { secrets: { KEY: 'value-one' } })
+        const load = await hammer(stage, agent, origins())
+        await load.until(3 * LOOPS)
+        await act(agent, stage)
+        const acknowledgedAt = performance.now()
+        await load.until(3 * LOOPS)
+        await load.end()
+        const late = load.seen.filter(({ startedAt }) => startedAt > acknowledgedAt)
+        expect(late.length).toBeGreaterThan(LOOPS)
+        expect(new Set(late.map(({ status, code }) => `${status} ${code}`))).toEqual(
+          new Set([`${after.status} ${after.code}`]),
+        )
+        expect(load.seen.filter(({ status }) => status === 200).length).toBeGreaterThan(LOOPS)
+      },
+    )
+
+    test('uses the new value of a secret from the acknowledgement on', async () => {
+      const agent = await employAgent(stage, { secrets: { KEY: 'value-0' } })
+      const load = await hammer(stage, agent, origins())
+      for (let version = 1; version <= 5; version += 1) {
+        await load.until(2 * LOOPS)
+        await agent.store('KEY', `value-${version}`)
+        const acknowledgedAt = performance.now()
+        const before = load.seen.length
+        await load.until(3 * LOOPS)
+        const late = load.seen.slice(before).filter(({ startedAt }) => startedAt > acknowledgedAt)
+        const expected = Bun.hash(`value-${version}`).toString(16)
+        expect(late.length).toBeGreaterThan(LOOPS)
+        expect(late.filter(({ value }) => value !== expected)).toEqual([])
+      }
+      await load.end()
+      expect(load.seen.filter(({ status }) => status !== 200)).toEqual([])
+    })
+
+    test('permits at once what was added', async () => {
+      const agent = await employAgent(stage, { domains: [] })
+      const call = { target_url: stage.url('/value'), headers: { 'X-Key': 'SVC_SECRET_KEY' } }
+      for (const origin of origins()) {
+        expect((await agent.resolve(call, origin)).body).toMatchObject({
+          error_code: 'domain_blocked',
+        })
+      }
+      await agent.allow(stage.authorityOf())
+      for (const origin of origins()) {
+        expect((await agent.resolve(call, origin)).body).toMatchObject({
+          error_code: 'unknown_secret',
+        })
+      }
+      await agent.store('KEY', 'value-one')
+      for (const origin of origins()) expect((await agent.resolve(call, origin)).status).toBe(200)
+    })
+  })
+}
+
+const RATE = { RATE_API: '100000/1', RATE_TOKEN: '100000/1', RATE_LOGIN: '100000/1' }
+
+describeExactness('one process, the database under test', async () => ({
+  stage: await openStage({ env: RATE }),
+  others: [],
+}))
+
+describeExactness(
+  'two instances on one PostgreSQL, the change made through one of them',
+  async () => {
+    const { socketDir, createDatabase } = await sharedCluster()
+    const env = {
+      ...RATE,
+      DB_HOST: socketDir,
+      DB_NAME: await createDatabase(),
+      DB_USER: 'cloakroom',
+      DB_SSLMODE: 'disable',
+    }
+    const stage = await openStage({ env })
+    // The other one knows the same upstream and trusts the same authority.
+    const other = await openStage({ env: { ...env, RESOLVER_CA_FILE: stage.caFile } })
+    return { stage, others: [other] }
+  },
+)
