@@ -52,6 +52,7 @@ export const addToAllowlist = defineEndpoint({
   ]),
   result: z.array(entry),
   success: 'either',
+  faults: ['conflict'],
 })
 
 export const removeFromAllowlist = defineEndpoint({
@@ -61,6 +62,7 @@ export const removeFromAllowlist = defineEndpoint({
   path: `${path}{domain}/`,
   access: { kind: 'member', permission: 'allowlist.write', tenant: 'path.workspace_id' },
   params: params.extend({ domain }),
+  faults: ['conflict'],
 })
 
 /** The host `log` is an entry like any other, but its path is that of the log. */
@@ -71,6 +73,7 @@ export const removeLogFromAllowlist = defineEndpoint({
   path: `${path}log/`,
   access: { kind: 'member', permission: 'allowlist.write', tenant: 'path.workspace_id' },
   params,
+  faults: ['conflict'],
 })
 
 export const listAllowlistLog = defineEndpoint({

@@ -1,6 +1,7 @@
 /** Where agents may send credentials: nothing is allowed until somebody says so. */
 import { type Action, recordChanges } from '../audit/record.ts'
 import type { Transaction } from '../kernel/db/open.ts'
+import { lockWorkspace } from '../kernel/db/workspace_lock.ts'
 import { Fault } from '../kernel/fault.ts'
 import type { Grant } from '../kernel/grant.ts'
 import { openPager } from '../kernel/page.ts'
@@ -31,6 +32,7 @@ export function allowlistRoutes({ config }: SliceServices): Route[] {
       )
     }),
     route(addToAllowlist, async ({ tx, grant, body }) => {
+      await lockWorkspace(tx, grant)
       const added = await insertEntries(tx, grant, body.domains)
       const domains = added.map(({ domain }) => domain)
       await insertLog(tx, grant, 'added', domains)
@@ -58,6 +60,7 @@ async function remove(
   grant: Grant<'allowlist.write'>,
   domain: string,
 ): Promise<undefined> {
+  await lockWorkspace(tx, grant)
   if (!(await deleteEntry(tx, grant, domain))) throw new Fault('not_found')
   await insertLog(tx, grant, 'removed', [domain])
   await record(tx, grant, 'allowlist.removed', [domain])

@@ -31,10 +31,7 @@ export function selectEntries(tx: Transaction, grant: Read, { after, limit }: Pa
     .limit(limit + 1)
 }
 
-/**
- * Adds what is missing and answers those rows, by domain. They are written in that order, because two
- * who add the same domains in different orders would wait for each other.
- */
+/** Adds what is missing and answers those rows, by domain. */
 export async function insertEntries(tx: Transaction, grant: Write, domains: readonly string[]) {
   const added = await tx
     .insert(allowlistEntries)

@@ -59,7 +59,7 @@ export const createProject = defineEndpoint({
   }),
   result: projectShape,
   success: 201,
-  faults: ['already_exists'],
+  faults: ['already_exists', 'conflict'],
 })
 
 const nameParams = z.object({ workspace_id: uuid, project_name: projectName })
@@ -127,6 +127,7 @@ export const deleteProject = defineEndpoint({
   method: 'DELETE',
   ...byName,
   access: { kind: 'member', permission: 'project.delete', tenant: 'path.project_name' },
+  faults: ['conflict'],
 })
 
 export const deleteProjectShort = defineEndpoint({
@@ -135,6 +136,7 @@ export const deleteProjectShort = defineEndpoint({
   method: 'DELETE',
   ...byProject,
   access: { kind: 'member', permission: 'project.delete', tenant: 'path.project' },
+  faults: ['conflict'],
 })
 
 const MAX_MEMBERS = 100

@@ -69,6 +69,7 @@ function ownRoutes({ db, config }: SliceServices): Route[] {
       )
     }),
     route(createProject, async ({ tx, grant, body: { name, description = '' } }) => {
+      await lockWorkspace(tx, grant)
       const projectId = await insertProject(tx, grant, { name, description })
       if (projectId === null) throw nameTaken()
       const project = { ...grant, projectId, projectName: name }
