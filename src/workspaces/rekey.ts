@@ -13,6 +13,7 @@ import { Fault } from '../kernel/fault.ts'
 import type { Grant } from '../kernel/grant.ts'
 import { type Route, route } from '../kernel/serve.ts'
 import type { SliceServices } from '../kernel/slice.ts'
+import { type RekeyBody, rekeyWorkspace } from './contract.ts'
 import {
   requireComplete,
   requireKnown,
@@ -20,7 +21,6 @@ import {
   requireSamePolicies,
   requireWithinScope,
 } from './rekey_checks.ts'
-import { type RekeyBody, rekeyWorkspace } from './rekey_contract.ts'
 import {
   advanceEpoch,
   type Holdings,

@@ -2,7 +2,7 @@
 import { fromBase64 } from '../kernel/crypto/encoding.ts'
 import { policyHash, readValueEpoch } from '../kernel/crypto/secret_value.ts'
 import { Fault, type FieldFault } from '../kernel/fault.ts'
-import type { RekeyBody } from './rekey_contract.ts'
+import type { RekeyBody } from './contract.ts'
 import { type HeldSecret, type Holdings, placeOf } from './rekey_queries.ts'
 
 /** As many complaints as an answer lists. */

@@ -17,7 +17,7 @@ import {
   workspaces,
 } from '../kernel/db/schema/index.ts'
 import type { Grant, Role } from '../kernel/grant.ts'
-import type { RekeyBody } from './rekey_contract.ts'
+import type { RekeyBody } from './contract.ts'
 
 type Rekey = Grant<'workspace.update'>
 

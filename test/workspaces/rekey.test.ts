@@ -13,8 +13,12 @@ import {
 import { parseToken, tokenKeyPair } from '../../src/kernel/crypto/token.ts'
 import { secretVersions, tokenEnvelopes } from '../../src/kernel/db/schema/index.ts'
 import { getSecret, listSecrets, listVersions, upsertSecrets } from '../../src/secrets/contract.ts'
-import { getWorkspace, removeMember } from '../../src/workspaces/contract.ts'
-import { type RekeyBody, rekeyWorkspace } from '../../src/workspaces/rekey_contract.ts'
+import {
+  getWorkspace,
+  type RekeyBody,
+  rekeyWorkspace,
+  removeMember,
+} from '../../src/workspaces/contract.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { recordedChanges } from '../support/audit.ts'
 import { type Call, contentOf, expectFailure, expectRefusal } from '../support/failure.ts'

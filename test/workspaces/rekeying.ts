@@ -9,8 +9,8 @@ import {
   sealSecretValue,
 } from '../../src/kernel/crypto/secret_value.ts'
 import { listSecrets } from '../../src/secrets/contract.ts'
+import type { RekeyBody } from '../../src/workspaces/contract.ts'
 import { getWorkspace, listMembers } from '../../src/workspaces/contract.ts'
-import type { RekeyBody } from '../../src/workspaces/rekey_contract.ts'
 import { envelopeFor } from '../support/people.ts'
 import type { ProjectTeam } from '../support/project.ts'
 
