@@ -111,6 +111,67 @@ test('every endpoint has a row, and every row an endpoint', () => {
   expect(Object.keys(rows).sort()).toEqual(names.sort())
 })
 
+/** The table of docs/protocol.md, "Roles", once more, so that a contract cannot ask for less in silence. */
+const protocol = {
+  everyone: [
+    ...['workspaces.get', 'members.list', 'members.remove', 'allowlist.list', 'allowlist.log'],
+    ...['projects.get', 'projects.get_short', 'projects.environments', 'projects.coverage'],
+    ...['projects.diff', 'secrets.list', 'secrets.get', 'secrets.versions'],
+    ...['audit.list', 'audit.get', 'audit.summary'],
+  ],
+  writers: [
+    ...['projects.create', 'projects.update', 'projects.update_short'],
+    ...['secrets.upsert', 'secrets.delete', 'secrets.rollback'],
+  ],
+  admins: [
+    ...['workspaces.rename', 'workspaces.rekey', 'members.invite', 'members.change_role'],
+    ...['allowlist.add', 'allowlist.remove', 'allowlist.remove_log', 'audit.export'],
+    ...['projects.delete', 'projects.delete_short', 'projects.invite', 'projects.invite_by_name'],
+    ...['agents.register', 'agents.register_in_project', 'agents.list', 'agents.list_in_project'],
+    ...['agents.get', 'agents.delete', 'agents.tokens.issue', 'agents.tokens.list'],
+    ...['agents.tokens.revoke', 'agents.tokens.provision', 'agents.tokens.unprovision'],
+    ...['workload_tokens.issue', 'workload_tokens.list', 'workload_tokens.revoke'],
+    ...['workload_tokens.provision', 'workload_tokens.unprovision'],
+  ],
+  owners: ['workspaces.delete'],
+}
+const allowedRoles: Record<keyof typeof protocol, readonly Role[]> = {
+  everyone: ['owner', 'admin', 'member', 'read_only'],
+  writers: ['owner', 'admin', 'member'],
+  admins: ['owner', 'admin'],
+  owners: ['owner'],
+}
+/** Everything else that needs no role. */
+const roleless = {
+  public: [
+    ...['health.get', 'health.status', 'health.resolver'],
+    ...['docs.page', 'docs.document', 'docs.script', 'docs.style'],
+    ...['auth.prelogin', 'auth.register', 'auth.login', 'auth.refresh'],
+    ...['auth.recover.begin', 'auth.recover'],
+  ],
+  session: [
+    ...['auth.logout', 'auth.change_password', 'auth.patch_password', 'auth.recovery.replace'],
+    ...['auth.sessions.list', 'auth.sessions.revoke', 'users.me', 'users.public_key'],
+    ...['workspaces.list', 'workspaces.create', 'workspaces.accept', 'workspaces.decline'],
+    ...['projects.list'],
+  ],
+  token: ['resolver.resolve'],
+}
+
+test('each contract asks for what the protocol says, no less', () => {
+  const said: Record<string, string> = {}
+  for (const [kind, names] of Object.entries(roleless)) for (const name of names) said[name] = kind
+  for (const [who, names] of Object.entries(protocol))
+    for (const name of names) said[name] = allowedRoles[who as keyof typeof protocol].join()
+  const asked = endpoints.map(({ endpoint: { name, access } }) => [
+    name,
+    access.kind === 'member'
+      ? roles.filter((role) => permits(role, access.permission)).join()
+      : access.kind,
+  ])
+  expect(Object.fromEntries(asked)).toEqual(said)
+})
+
 describe.each(endpoints.map((served) => [served.endpoint.name, served] as const))(
   '%s',
   (_, served) => {
