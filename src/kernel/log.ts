@@ -32,7 +32,9 @@ export function openLog(least: Severity, write: (line: string) => void = writeEr
 export function describeError(error: unknown): Fields {
   if (!(error instanceof Error)) return { error: typeof error }
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined
-  const frames = (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line))
+  const frames = framesOf(error)
+    .split('\n')
+    .filter((line) => /^\s+at /.test(line))
   const cause = error.cause instanceof Error ? error.cause : undefined
   return {
     error: error.name,
@@ -43,6 +45,12 @@ export function describeError(error: unknown): Fields {
       .map((line) => line.trim())
       .join(' | '),
   }
+}
+
+/** The stack begins with the message, whose lines may look like frames. */
+function framesOf({ stack = '', message }: Error): string {
+  const start = stack.indexOf(message)
+  return start < 0 ? '' : stack.slice(start + message.length)
 }
 
 function writeError(line: string): void {

@@ -15,6 +15,9 @@ export type RateState = {
   windowSeconds: number
 }
 
+/** One token, less what a sum of fractions may lack. */
+const WHOLE = 1 - 1e-9
+
 /** A token bucket per key: `count` at once, refilled evenly over `seconds`. */
 export class RateLimiter {
   readonly #rate: Rate
@@ -32,26 +35,26 @@ export class RateLimiter {
    * @throws Fault `rate_limited` with Retry-After in seconds
    */
   take(key: string): RateState {
+    const { count, seconds } = this.#rate
     const now = this.#clock.now()
-    const tokens = this.#refilled(key, now)
-    remember(this.#buckets, key, { tokens: tokens >= 1 ? tokens - 1 : tokens, at: now })
-    const state = this.#stateOf(tokens >= 1 ? tokens - 1 : 0)
-    if (tokens >= 1) return state
-    const waitSeconds = Math.ceil(((1 - tokens) * this.#rate.seconds) / this.#rate.count)
+    const bucket = this.#buckets.get(key) ?? { tokens: count, at: now }
+    // A clock that was set back must not lock everybody out until it has caught up.
+    const since = Math.min(bucket.at, now)
+    const tokens = Math.min(count, bucket.tokens + ((now - since) / 1000 / seconds) * count)
+    if (tokens >= WHOLE) {
+      const left = Math.max(0, tokens - 1)
+      remember(this.#buckets, key, { tokens: left, at: now })
+      return this.#stateOf(left)
+    }
+    // A refusal refills nothing: many small sums would round below the whole that the wait promised.
+    remember(this.#buckets, key, { tokens: bucket.tokens, at: since })
+    const waitSeconds = Math.ceil(((1 - tokens) * seconds) / count)
     throw new Fault('rate_limited', {
       headers: {
-        ...rateHeaders({ ...state, resetSeconds: waitSeconds }),
+        ...rateHeaders({ ...this.#stateOf(0), resetSeconds: waitSeconds }),
         'retry-after': String(waitSeconds),
       },
     })
-  }
-
-  #refilled(key: string, now: number): number {
-    const { count, seconds } = this.#rate
-    const bucket = this.#buckets.get(key)
-    if (!bucket) return count
-    // A clock that was set back must not lock everybody out until it has caught up.
-    return Math.min(count, bucket.tokens + (Math.max(0, now - bucket.at) / 1000 / seconds) * count)
   }
 
   #stateOf(tokens: number): RateState {
