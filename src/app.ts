@@ -5,9 +5,13 @@ import { Cron } from 'croner'
 import { accountsRoutes } from './accounts/index.ts'
 import { agentsRoutes } from './agents/index.ts'
 import { allowlistRoutes } from './allowlist/index.ts'
+import { recordAuditLogs } from './audit/contract.ts'
 import { auditRoutes } from './audit/index.ts'
+import { ingestionRoutes } from './audit/ingestion.ts'
 import { AuditTrail } from './audit/trail.ts'
 import { scheduleUpkeep } from './audit/upkeep.ts'
+import { type Broker, openBroker } from './broker/index.ts'
+import { reporterOf } from './broker/reporters.ts'
 import { getResolverHealth } from './health/contract.ts'
 import { healthRoutes, resolverHealthRoutes } from './health/index.ts'
 import { openIdentity } from './identity/index.ts'
@@ -32,6 +36,8 @@ import type { Lookup } from './resolver/address_book.ts'
 import { resolveCall } from './resolver/contract.ts'
 import { openResolver, type Resolver } from './resolver/index.ts'
 import { secretRoutes } from './secrets/index.ts'
+import { deliverEnvironment } from './workloads/contract.ts'
+import { workloadRoutes } from './workloads/index.ts'
 import { workspaceRoutes } from './workspaces/index.ts'
 
 export type App = {
@@ -82,14 +88,14 @@ async function listen(
   await checkEncryptionKey(db, outer)
   const services: SliceServices = { db, outer, clock, config, log }
   const trail = new AuditTrail(connection.sql, log)
+  const broker = openBroker(services, { sql: connection.sql, trail })
   const ports: number[] = []
   const resolver = openResolver(services, {
-    sql: connection.sql,
-    trail,
+    broker,
     ownPorts: () => ports,
     lookup,
   })
-  const listeners = openListeners(services, resolver)
+  const listeners = openListeners(services, resolver, broker)
   ports.push(
     ...listeners.origins.flatMap((origin) => (origin ? [Number(new URL(origin).port)] : [])),
   )
@@ -110,18 +116,22 @@ async function listen(
   }
 }
 
-function openListeners(services: SliceServices, resolver: Resolver) {
+function openListeners(services: SliceServices, resolver: Resolver, broker: Broker) {
   const { HOST: hostname, PORT, RESOLVER_PORT, ROLE } = services.config
   const shared = sharedServices(services)
   const control = serve({
     ...shared,
     surface: 'control-plane',
-    routes: controlPlaneRoutes(services),
+    routes: [
+      ...controlPlaneRoutes(services),
+      ...ingestionRoutes(services, reporterOf(services.db, broker, shared.limits.api)),
+      ...workloadRoutes(broker),
+    ],
   })
   const outbound = serve({
     ...shared,
     surface: 'resolver',
-    routes: [...resolverHealthRoutes(services), ...resolver.routes],
+    routes: [...resolverHealthRoutes(services), ...resolver.routes, ...workloadRoutes(broker)],
   })
   const origins = [
     ROLE === 'resolver' ? null : control.open({ hostname, port: PORT }),
@@ -163,8 +173,11 @@ export function controlPlaneRoutes(services: SliceServices): Route[] {
 /** What both listeners serve, for the documentation. */
 export function documented(routes: readonly Route[]): Documented[] {
   return [
-    { surface: 'control-plane', endpoints: routes.map(({ endpoint }) => endpoint) },
-    { surface: 'resolver', endpoints: [getResolverHealth, resolveCall] },
+    {
+      surface: 'control-plane',
+      endpoints: [...routes.map(({ endpoint }) => endpoint), recordAuditLogs, deliverEnvironment],
+    },
+    { surface: 'resolver', endpoints: [getResolverHealth, resolveCall, deliverEnvironment] },
   ]
 }
 

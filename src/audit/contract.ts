@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { defineEndpoint } from '../kernel/endpoint.ts'
 import { environmentName, line, pagination, timestamp, uuid } from '../kernel/validate.ts'
+import { readTarget } from './reported_target.ts'
 
 /** The audit names its workspace in the query, always: nothing stands in for it. */
 const workspace = z.strictObject({ workspace_id: uuid })
@@ -21,17 +22,19 @@ const moment = z
 /** `since` belongs to the range, `until` does not. */
 const range = { since: moment.optional(), until: moment.optional() }
 
+/** RFC 9110, section 9.1; kept in upper case. */
+const method = z
+  .string()
+  .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,32}$/)
+  .toUpperCase()
+
 const filters = {
   project_id: uuid.optional(),
   environment: environmentName.optional(),
   /** A name, a registration_id or a token_id. */
   agent_id: line(320).optional(),
   domain: line(255).toLowerCase().optional(),
-  method: z
-    .string()
-    .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,32}$/)
-    .toUpperCase()
-    .optional(),
+  method: method.optional(),
   status_code: z.coerce.number().int().min(0).max(999).optional(),
   ...range,
 }
@@ -124,4 +127,79 @@ export const exportAudit = defineEndpoint({
   access: { kind: 'member', permission: 'audit.export', tenant: 'query.workspace_id' },
   query: workspace.extend({ format: z.literal('jsonl').default('jsonl'), ...filters }),
   mediaType: 'application/x-ndjson',
+})
+
+/** Milliseconds by which a reporting client's clock may be ahead. */
+export const MAX_AHEAD_MS = 5 * 60_000
+
+const MAX_URL = 8192
+
+const injectionStyle = z.enum([
+  'header',
+  'basic',
+  'query',
+  'path',
+  'json',
+  'form',
+  'env',
+  'hmac_sha256',
+  'aws_sigv4',
+])
+
+/** Comma-joined, as the records hold them. */
+function joined(maxEntries: number, entry: z.ZodType<string, string>) {
+  return z
+    .string()
+    .transform((text) => text.split(',').map((part) => part.trim()))
+    .pipe(z.array(entry).max(maxEntries))
+    .transform((parts) => parts.join(','))
+}
+
+/** Fields that are not named here are ignored; null is read as absent. */
+const reportedRecord = z.object({
+  id: line(64).nullish(),
+  timestamp: moment,
+  method,
+  target_url: line(MAX_URL).nullish(),
+  target_domain: line(255).nullish(),
+  target_path: line(MAX_URL).nullish(),
+  project_id: uuid.nullish(),
+  environment: environmentName.nullish(),
+  status_code: z.number().int().min(100).max(599).nullish(),
+  duration_ms: z.number().min(0).max(2_147_483_647).transform(Math.round).nullish(),
+  redacted: z.boolean().nullish(),
+  credential_ref: joined(100, line(128)).nullish(),
+  injection_style: joined(100, injectionStyle).nullish(),
+  decision: z.enum(['allowed', 'blocked', 'error']).nullish(),
+  reason: line(200).nullish(),
+})
+
+/** A record with its target in the form in which it is stored. */
+const placedRecord = reportedRecord.transform((record, context) => {
+  const target = readTarget(record)
+  if (target) return { ...record, ...target }
+  const path = record.target_url ? 'target_url' : 'target_domain'
+  const given = record.target_url ?? record.target_domain
+  const message = given
+    ? path === 'target_url'
+      ? 'must be an absolute http, https, ws or wss URL'
+      : 'must be a host name'
+    : 'is required, or target_url'
+  context.addIssue({ code: 'custom', path: [path], message })
+  return z.NEVER
+})
+
+export type ReportedRecord = z.output<typeof placedRecord>
+
+export const recordAuditLogs = defineEndpoint({
+  name: 'audit.record',
+  summary: 'Report requests that a client made itself; a repeat of a client id is not stored again',
+  method: 'POST',
+  path: '/api/internal/audit/logs/',
+  access: { kind: 'token', orSession: true },
+  body: z.union([placedRecord, z.array(placedRecord).min(1).max(1000)]),
+  bodyLimit: 4 * 1_048_576,
+  result: z.object({ created: count, duplicates: count, ids: z.array(uuid) }),
+  success: 201,
+  faults: ['not_found', 'conflict'],
 })

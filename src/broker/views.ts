@@ -18,6 +18,8 @@ export type SealedSecret = {
   value: Uint8Array | null
 }
 
+type StoredSecret = Omit<SealedSecret, 'value'> & { value: Uint8Array }
+
 export type SealedEnvelope = { epoch: number; envelope: Uint8Array | null }
 
 export type View = {
@@ -27,6 +29,8 @@ export type View = {
   allowlist: readonly Domain[]
   secrets: Map<string, readonly SealedSecret[]>
   envelopes: Map<string, SealedEnvelope | null>
+  /** Whole environments, by name; null for a project that is not of this workspace. */
+  environments: Map<string, readonly SealedSecret[] | null>
 }
 
 /** Thrown when a lazily read part is of a newer version than the view. */
@@ -84,6 +88,24 @@ export class ViewBook {
   }
 
   /**
+   * All secrets of a project's environment, by name, or `null` when the workspace has no such project.
+   *
+   * @throws StaleView
+   */
+  async environment(
+    view: View,
+    projectId: string,
+    environment: string,
+  ): Promise<readonly SealedSecret[] | null> {
+    const name = `${projectId}/${environment}`
+    const known = view.environments.get(name)
+    if (known !== undefined) return known
+    const loaded = await this.#loadEnvironment(view, projectId, environment)
+    view.environments.set(name, loaded)
+    return loaded
+  }
+
+  /**
    * The envelope of a token for a project and environment, or `null` without a grant.
    *
    * @throws StaleView
@@ -117,13 +139,12 @@ export class ViewBook {
       allowlist,
       secrets: new Map(),
       envelopes: new Map(),
+      environments: new Map(),
     }
   }
 
   async #loadSecrets(view: View, environment: string, names: readonly string[]): Promise<void> {
-    const rows = await this.#sql<
-      (Omit<SealedSecret, 'value'> & { version: number; value: Uint8Array })[]
-    >`
+    const rows = await this.#sql<(StoredSecret & { version: number })[]>`
       select w.policy_version::float8 as version, s.project_id as "projectId", s.environment, s.key, s.policy, s.value
       from workspaces w left join secrets s
         on s.workspace_id = w.id and s.environment = ${environment} and s.key = any(${names as string[]})
@@ -139,10 +160,25 @@ export class ViewBook {
     }
   }
 
-  async #openSecret(
+  async #loadEnvironment(
     view: View,
-    row: Omit<SealedSecret, 'value'> & { value: Uint8Array },
-  ): Promise<SealedSecret> {
+    projectId: string,
+    environment: string,
+  ): Promise<SealedSecret[] | null> {
+    const rows = await this.#sql<(StoredSecret & { version: number; project: string | null })[]>`
+      select w.policy_version::float8 as version, p.id as project,
+        s.project_id as "projectId", s.environment, s.key, s.policy, s.value
+      from workspaces w
+        left join projects p on p.workspace_id = w.id and p.id = ${projectId}
+        left join secrets s on s.workspace_id = w.id and s.project_id = p.id and s.environment = ${environment}
+      where w.id = ${view.workspaceId} order by s.key`
+    this.#checkVersion(view, rows[0]?.version)
+    if (!rows[0]?.project) return null
+    const stored = rows.filter(({ key }) => key !== null)
+    return Promise.all(stored.map((row) => this.#openSecret(view, row)))
+  }
+
+  async #openSecret(view: View, row: StoredSecret): Promise<SealedSecret> {
     const { projectId, environment, key, policy } = row
     const place = [{ uuid: projectId }, { text: environment }, { text: key }]
     const value = await this.#outer.open('secrets.value', view.workspaceId, place, row.value)
@@ -175,7 +211,9 @@ export class ViewBook {
   }
 
   #checkVersion(view: View, version: number | undefined): void {
-    const full = view.secrets.size + view.envelopes.size > MAX_PARTS
+    const delivered = [...view.environments.values()].map((secrets) => secrets?.length ?? 1)
+    const size = delivered.reduce((sum, count) => sum + count, view.secrets.size)
+    const full = size + view.envelopes.size > MAX_PARTS
     if (version !== view.policyVersion || full) throw new StaleView()
   }
 }

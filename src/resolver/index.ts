@@ -1,14 +1,9 @@
 /** The resolver's parts, put together. */
 import { existsSync, readFileSync } from 'node:fs'
-import type postgres from 'postgres'
 import { version } from '../../package.json'
-import type { AuditTrail } from '../audit/trail.ts'
-import { KeyCache } from '../broker/key_cache.ts'
-import { TokenBook } from '../broker/tokens.ts'
-import { ViewBook } from '../broker/views.ts'
+import type { Broker } from '../broker/index.ts'
 import { parseCidrs } from '../kernel/cidr.ts'
 import { ConfigError } from '../kernel/config.ts'
-import { RateLimiter } from '../kernel/rate.ts'
 import { type Route, rawRoute } from '../kernel/serve.ts'
 import type { SliceServices } from '../kernel/slice.ts'
 import { type Lookup, openAddressBook, systemLookup } from './address_book.ts'
@@ -20,22 +15,18 @@ import { type ResolverServices, resolve } from './resolve.ts'
 export type Resolver = { routes: Route[]; close(): void }
 
 type Options = {
-  sql: postgres.Sql
-  trail: AuditTrail
+  broker: Broker
   ownPorts: () => readonly number[]
   lookup?: Lookup | undefined
 }
 
 /** @throws ConfigError when RESOLVER_CA_FILE cannot be read */
 export function openResolver(
-  { config, clock, outer, log }: SliceServices,
-  { sql, trail, ownPorts, lookup = systemLookup }: Options,
+  { config, clock, log }: SliceServices,
+  { broker, ownPorts, lookup = systemLookup }: Options,
 ): Resolver {
   const services: ResolverServices = {
-    tokens: new TokenBook(sql, clock),
-    views: new ViewBook(sql, outer),
-    keys: new KeyCache(config.KEY_CACHE_SECONDS, clock),
-    trail,
+    ...broker,
     addresses: openAddressBook({
       allowed: parseCidrs(config.RESOLVER_ALLOW_NETWORKS),
       hosts: config.RESOLVER_HOSTS,
@@ -43,7 +34,6 @@ export function openResolver(
       ownPorts,
     }),
     dialler: openDialler(readAuthorities(config.RESOLVER_CA_FILE)),
-    limiter: new RateLimiter(config.RATE_TOKEN, clock),
     defaultTimeoutMs: config.RESOLVER_TIMEOUT_MS,
     userAgent: `cloakroom/${version}`,
     clock,

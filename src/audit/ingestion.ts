@@ -1,0 +1,186 @@
+/**
+ * What clients report of requests that they made themselves. A record is stored under the identity of
+ * whoever sends it, whatever it claims to be, and a client id makes a repeat harmless: it is counted,
+ * not stored, and the same id with other content refuses the whole batch.
+ */
+import { and, eq, inArray } from 'drizzle-orm'
+import { sha256 } from '../kernel/crypto/primitives.ts'
+import type { Transaction } from '../kernel/db/open.ts'
+import { auditLogs, projects } from '../kernel/db/schema/index.ts'
+import { Fault } from '../kernel/fault.ts'
+import { commonHeaders, present } from '../kernel/reply.ts'
+import { readJsonBody } from '../kernel/request_body.ts'
+import { type Exchange, type Route, rawRoute } from '../kernel/serve.ts'
+import type { SliceServices } from '../kernel/slice.ts'
+import { parsePart } from '../kernel/validate.ts'
+import { MAX_AHEAD_MS, type ReportedRecord, recordAuditLogs } from './contract.ts'
+
+/** Whose word a record is; where it happened, as far as the token is bound to a place. */
+export type Reporter = {
+  workspaceId: string
+  identityLevel: 'agent' | 'workload' | 'user'
+  /** The agent's name, a workload's label, or the person's e-mail address. */
+  agentId: string
+  registrationId: string | null
+  tokenId: string | null
+  userId: string | null
+  projectId: string | null
+  environment: string | null
+}
+
+type Row = typeof auditLogs.$inferInsert & { id: string }
+
+/** `reporterOf` authenticates a request, from its headers alone. */
+export function ingestionRoutes(
+  services: Pick<SliceServices, 'db' | 'clock'>,
+  reporterOf: (request: Request) => Promise<Reporter>,
+): Route[] {
+  return [
+    rawRoute(recordAuditLogs, async ({ request, requestId }: Exchange) => {
+      const reporter = await reporterOf(request)
+      const records = await readRecords(request, services.clock.now())
+      const rows = records.map((record) => rowOf(reporter, record))
+      const stored = await services.db.transaction((tx) => store(tx, reporter, rows))
+      return present(recordAuditLogs, stored, commonHeaders(requestId))
+    }),
+  ]
+}
+
+/** @throws Fault of the body, with the position of each record that is refused */
+async function readRecords(request: Request, now: number): Promise<ReportedRecord[]> {
+  const body = await readJsonBody(request, { limit: recordAuditLogs.bodyLimit })
+  const [one, many] = recordAuditLogs.body.options
+  const records = Array.isArray(body)
+    ? (parsePart(many, body) as ReportedRecord[])
+    : [parsePart(one, body) as ReportedRecord]
+  const fields = records.flatMap(({ timestamp }, index) =>
+    timestamp.getTime() > now + MAX_AHEAD_MS
+      ? [
+          {
+            path: Array.isArray(body) ? `${index}.timestamp` : 'timestamp',
+            message: 'is more than five minutes ahead',
+          },
+        ]
+      : [],
+  )
+  if (fields.length > 0) throw new Fault('validation_error', { fields: fields.slice(0, 100) })
+  return records
+}
+
+function rowOf(reporter: Reporter, record: ReportedRecord): Row {
+  const row = {
+    ...reporter,
+    timestamp: record.timestamp,
+    source: 'client' as const,
+    projectId: reporter.projectId ?? record.project_id ?? null,
+    environment: reporter.environment ?? record.environment ?? null,
+    method: record.method,
+    targetUrl: record.target_url,
+    targetPath: record.target_path,
+    targetDomain: record.target_domain,
+    credentialRef: record.credential_ref || null,
+    injectionStyle: record.injection_style || null,
+    decision: record.decision ?? ('allowed' as const),
+    reason: record.reason ?? null,
+    statusCode: record.status_code ?? null,
+    durationMs: record.duration_ms ?? null,
+    redacted: record.redacted ?? null,
+  }
+  const clientId = record.id ?? null
+  return { ...row, id: Bun.randomUUIDv7(), clientId, contentHash: clientId ? hashOf(row) : null }
+}
+
+/** A new token of the same agent may repeat what the old one sent, hence without the token's id. */
+function hashOf({ tokenId, ...content }: Omit<Row, 'id'>): Uint8Array {
+  const owner = content.registrationId ?? content.userId ?? tokenId
+  return sha256(
+    JSON.stringify([owner, Object.entries(content).sort(([a], [b]) => (a < b ? -1 : 1))]),
+  )
+}
+
+/** @throws Fault `not_found` for a foreign project, `conflict` */
+async function store(tx: Transaction, reporter: Reporter, rows: readonly Row[]) {
+  await requireOwnProjects(tx, reporter, rows)
+  const named = new Map<string, Row>()
+  for (const row of rows) {
+    const earlier = row.clientId ? named.get(row.clientId) : undefined
+    if (earlier) requireSame(earlier.contentHash, row.contentHash)
+    else if (row.clientId) named.set(row.clientId, row)
+  }
+  // In one order everywhere, so that two batches with the same ids wait for each other and no more.
+  const inOrder = [...named.values()].sort((a, b) =>
+    (a.clientId ?? '') < (b.clientId ?? '') ? -1 : 1,
+  )
+  const created = await insert(tx, [...inOrder, ...rows.filter(({ clientId }) => !clientId)])
+  const repeated = inOrder.filter(({ id }) => !created.has(id))
+  const known = await findRepeated(tx, reporter, repeated)
+  const ids = rows.map(({ id, clientId }) => {
+    const first = clientId ? named.get(clientId)?.id : id
+    return first !== undefined && created.has(first) ? first : known.get(clientId ?? '')
+  })
+  return { created: created.size, duplicates: rows.length - created.size, ids }
+}
+
+/** A project of another workspace is 404, like one that does not exist. */
+async function requireOwnProjects(
+  tx: Transaction,
+  reporter: Reporter,
+  rows: readonly Row[],
+): Promise<void> {
+  const named = [...new Set(rows.flatMap(({ projectId }) => projectId ?? []))].filter(
+    (projectId) => projectId !== reporter.projectId,
+  )
+  if (named.length === 0) return
+  const own = await tx
+    .select({ id: projects.id })
+    .from(projects)
+    .where(and(eq(projects.workspaceId, reporter.workspaceId), inArray(projects.id, named)))
+  if (own.length < named.length) throw new Fault('not_found')
+}
+
+async function insert(tx: Transaction, rows: readonly Row[]): Promise<Set<string>> {
+  if (rows.length === 0) return new Set()
+  const stored = await tx
+    .insert(auditLogs)
+    .values([...rows])
+    .onConflictDoNothing({ target: [auditLogs.workspaceId, auditLogs.clientId] })
+    .returning({ id: auditLogs.id })
+  return new Set(stored.map(({ id }) => id))
+}
+
+/** The ids under which repeated records were stored the first time, by client id. */
+async function findRepeated(
+  tx: Transaction,
+  { workspaceId }: Reporter,
+  repeated: readonly Row[],
+): Promise<Map<string, string>> {
+  if (repeated.length === 0) return new Map()
+  const sent = new Map(repeated.map(({ clientId, contentHash }) => [clientId, contentHash]))
+  const stored = await tx
+    .select({
+      id: auditLogs.id,
+      clientId: auditLogs.clientId,
+      contentHash: auditLogs.contentHash,
+    })
+    .from(auditLogs)
+    .where(
+      and(
+        eq(auditLogs.workspaceId, workspaceId),
+        inArray(
+          auditLogs.clientId,
+          repeated.flatMap(({ clientId }) => clientId ?? []),
+        ),
+      ),
+    )
+  // One that retention took away in this very moment is told by a conflict: the client tries again.
+  if (stored.length < repeated.length) throw new Fault('conflict')
+  for (const { clientId, contentHash } of stored) requireSame(contentHash, sent.get(clientId))
+  return new Map(stored.map(({ id, clientId }) => [clientId ?? '', id]))
+}
+
+function requireSame(a: Uint8Array | null | undefined, b: Uint8Array | null | undefined): void {
+  if (a && b && Buffer.compare(a, b) === 0) return
+  throw new Fault('conflict', {
+    message: 'A record of the batch has the id of another one with other content.',
+  })
+}

@@ -1,0 +1,30 @@
+/** What resolver and delivery share: tokens, views, opened keys, and one rate per token over both. */
+import type postgres from 'postgres'
+import type { AuditTrail } from '../audit/trail.ts'
+import { RateLimiter } from '../kernel/rate.ts'
+import type { SliceServices } from '../kernel/slice.ts'
+import { KeyCache } from './key_cache.ts'
+import { TokenBook } from './tokens.ts'
+import { ViewBook } from './views.ts'
+
+export type Broker = {
+  tokens: TokenBook
+  views: ViewBook
+  keys: KeyCache
+  /** RATE_TOKEN, by token id. */
+  limiter: RateLimiter
+  trail: AuditTrail
+}
+
+export function openBroker(
+  { config, clock, outer }: Pick<SliceServices, 'config' | 'clock' | 'outer'>,
+  { sql, trail }: { sql: postgres.Sql; trail: AuditTrail },
+): Broker {
+  return {
+    tokens: new TokenBook(sql, clock),
+    views: new ViewBook(sql, outer),
+    keys: new KeyCache(config.KEY_CACHE_SECONDS, clock),
+    limiter: new RateLimiter(config.RATE_TOKEN, clock),
+    trail,
+  }
+}

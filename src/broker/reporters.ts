@@ -1,0 +1,74 @@
+/** Who reports to the audit from outside: a token speaks for itself, a person for a workspace they name. */
+import type { Reporter } from '../audit/ingestion.ts'
+import { authenticateSession, bearerToken } from '../identity/authenticate.ts'
+import { authorise } from '../identity/authorise.ts'
+import type { ParsedToken } from '../kernel/crypto/token.ts'
+import type { Database } from '../kernel/db/open.ts'
+import { Fault, invalidField } from '../kernel/fault.ts'
+import type { RateLimiter } from '../kernel/rate.ts'
+import { isUuid } from '../kernel/validate.ts'
+import type { Broker } from './index.ts'
+
+/**
+ * Builds the function that tells for whom a request reports, and counts it against their rate.
+ *
+ * @throws Fault `invalid_token`, `rate_limited`, and for sessions `validation_error`, `not_found`
+ */
+export function reporterOf(
+  db: Database,
+  { tokens, limiter }: Pick<Broker, 'tokens' | 'limiter'>,
+  sessions: RateLimiter,
+): (request: Request) => Promise<Reporter> {
+  return (request) => {
+    const presented = bearerToken(request.headers, ['ses', 'agt', 'wkl', 'sea'])
+    return presented.kind === 'ses'
+      ? asPerson(db, sessions, request)
+      : asToken({ tokens, limiter }, presented)
+  }
+}
+
+async function asToken(
+  { tokens, limiter }: Pick<Broker, 'tokens' | 'limiter'>,
+  presented: ParsedToken,
+): Promise<Reporter> {
+  const token = await tokens.verify(presented)
+  // No statement of the trail proves here that the token is still live.
+  await tokens.confirm(token)
+  limiter.take(token.id)
+  return {
+    workspaceId: token.workspaceId,
+    identityLevel: token.kind,
+    agentId: token.name,
+    registrationId: token.registrationId,
+    tokenId: token.id,
+    userId: null,
+    projectId: token.projectId,
+    environment: token.environment,
+  }
+}
+
+async function asPerson(
+  db: Database,
+  sessions: RateLimiter,
+  { headers, url }: Request,
+): Promise<Reporter> {
+  const caller = await authenticateSession(db, headers)
+  sessions.take(caller.sessionId)
+  const named = headers.get('x-workspace-id') ?? new URL(url).searchParams.get('workspace_id')
+  if (named === null)
+    throw invalidField('X-Workspace-Id', 'is required: name the workspace in this header')
+  if (!isUuid(named)) throw new Fault('not_found')
+  const { workspaceId, userId, email } = await authorise(db, caller, 'audit.read', {
+    workspaceId: named.toLowerCase(),
+  })
+  return {
+    workspaceId,
+    identityLevel: 'user',
+    agentId: email,
+    registrationId: null,
+    tokenId: null,
+    userId,
+    projectId: null,
+    environment: null,
+  }
+}

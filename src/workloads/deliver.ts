@@ -1,0 +1,170 @@
+/**
+ * POST /api/workloads/env/: a whole environment for one token (docs/protocol.md, "Workload delivery").
+ * Nothing leaves before its record is durable, and the record proves that the token is live. Names go
+ * into the audit, values never. With a sealed-only token nothing is opened here at all.
+ */
+import { environmentKeyOf } from '../broker/environment_key.ts'
+import type { Broker } from '../broker/index.ts'
+import { settle } from '../broker/settle.ts'
+import type { LiveToken } from '../broker/tokens.ts'
+import type { SealedSecret, View } from '../broker/views.ts'
+import { toBase64 } from '../kernel/crypto/encoding.ts'
+import { openSecretValue } from '../kernel/crypto/secret_value.ts'
+import { Fault } from '../kernel/fault.ts'
+import { commonHeaders } from '../kernel/reply.ts'
+import { readJsonBody } from '../kernel/request_body.ts'
+import type { Exchange } from '../kernel/serve.ts'
+import { parsePart } from '../kernel/validate.ts'
+import { type Delivery, type DeliveryScope, deliverEnvironment } from './contract.ts'
+import { DeliveryRecord } from './delivery_record.ts'
+
+type Scope = { projectId: string; environment: string }
+
+const STRICT_UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+export async function deliver(broker: Broker, { request, requestId }: Exchange): Promise<Response> {
+  const token = await broker.tokens.authenticate(request.headers)
+  broker.limiter.take(token.id)
+  const named = await readScope(broker, token, request)
+  const record = new DeliveryRecord(token, requestId)
+  const delivery = await settle(broker, token, async (view) => {
+    const result = await attempt(() => gather(broker, view, token, named, record))
+    return { result, entry: record.entry(view.policyVersion, result) }
+  })
+  return Response.json(delivery, { headers: commonHeaders(requestId) })
+}
+
+/** A body is only complained about to a token that is live at this moment. */
+async function readScope(
+  { tokens }: Broker,
+  token: LiveToken,
+  request: Request,
+): Promise<DeliveryScope> {
+  try {
+    const body = await readJsonBody(request, { optional: true })
+    return parsePart(deliverEnvironment.body, body ?? {}) as DeliveryScope
+  } catch (error) {
+    await tokens.confirm(token)
+    throw error
+  }
+}
+
+async function attempt<T>(task: () => Promise<T>): Promise<T | Fault> {
+  try {
+    return await task()
+  } catch (error) {
+    if (error instanceof Fault) return error
+    throw error
+  }
+}
+
+/** @throws Fault `scope_required`, `not_found`, `key_not_provisioned`, `unreadable_secret` */
+async function gather(
+  broker: Broker,
+  view: View,
+  token: LiveToken,
+  named: DeliveryScope,
+  record: DeliveryRecord,
+): Promise<Delivery> {
+  const scope = scopeOf(token, named)
+  // First the envelope: a view that is full is then left before a whole environment is read.
+  await broker.views.envelope(view, token.id, scope.projectId, scope.environment)
+  const secrets = await broker.views.environment(view, scope.projectId, scope.environment)
+  if (secrets === null) throw new Fault('not_found')
+  const delivered = secrets.filter(mayBeDelivered)
+  record.holds(
+    scope,
+    delivered.map(({ key }) => key),
+  )
+  const place = {
+    status: 'success' as const,
+    workspace_id: view.workspaceId,
+    project_id: scope.projectId,
+    environment: scope.environment,
+  }
+  return token.presented.kind === 'sea'
+    ? { ...place, ...(await sealedParts(broker, view, token, scope, secrets)) }
+    : { ...place, secrets: await openedParts(broker, view, token, scope, secrets) }
+}
+
+/** Both must be settled, by the token or by the request, and the request cannot leave the token's. */
+function scopeOf(token: LiveToken, { project_id, environment }: DeliveryScope): Scope {
+  const settled = (own: string | null, named: string | null | undefined) => {
+    const value = own ?? named
+    if (!value || (named && named !== value)) throw new Fault('scope_required')
+    return value
+  }
+  return {
+    projectId: settled(token.projectId, project_id),
+    environment: settled(token.environment, environment),
+  }
+}
+
+/** A policy that lists locations without `env` keeps its secret to the resolver. */
+function mayBeDelivered({ policy }: SealedSecret): boolean {
+  return policy?.allowed_locations?.includes('env') ?? true
+}
+
+/**
+ * Every value is opened, also of those that are left out: the ciphertext binds the policy, so that only
+ * then it is known that its author said so.
+ */
+async function openedParts(
+  broker: Broker,
+  view: View,
+  token: LiveToken,
+  scope: Scope,
+  secrets: readonly SealedSecret[],
+): Promise<Record<string, string>> {
+  if (secrets.length === 0) return {}
+  const key = await environmentKeyOf(broker, view, token, scope)
+  const opened = secrets.map((sealed) => [sealed, textOf(key.reveal(), sealed)] as const)
+  return Object.fromEntries(
+    opened
+      .filter(([sealed]) => mayBeDelivered(sealed))
+      .map(([{ key: name }, text]) => [name, text]),
+  )
+}
+
+/** An environment variable is text: bytes that are not UTF-8 cannot be delivered as they are. */
+function textOf(environmentKey: Uint8Array, sealed: SealedSecret): string {
+  const value = sealed.value && openSecretValue(environmentKey, sealed, sealed.policy, sealed.value)
+  if (!value) throw unreadable(sealed.key)
+  try {
+    return STRICT_UTF8.decode(value.reveal())
+  } catch {
+    throw unreadable(sealed.key, 'is not UTF-8 text, so it cannot be an environment variable.')
+  }
+}
+
+async function sealedParts(
+  { views }: Broker,
+  view: View,
+  token: LiveToken,
+  { projectId, environment }: Scope,
+  secrets: readonly SealedSecret[],
+) {
+  const granted = await views.envelope(view, token.id, projectId, environment)
+  const usable = granted?.envelope && granted.epoch === view.epoch ? granted.envelope : null
+  if (!usable && secrets.length > 0) throw new Fault('key_not_provisioned')
+  const broken = secrets.find(({ value }) => value === null)
+  if (broken) throw unreadable(broken.key)
+  const delivered = secrets.filter(mayBeDelivered)
+  return {
+    sealed: Object.fromEntries(
+      delivered.flatMap(({ key, value, policy }) =>
+        value ? [[key, { value: toBase64(value), policy }] as const] : [],
+      ),
+    ),
+    envelopes: usable
+      ? [{ project_id: projectId, environment, epoch: view.epoch, envelope: toBase64(usable) }]
+      : [],
+  }
+}
+
+function unreadable(
+  name: string,
+  why = 'cannot be decrypted: it was altered or sealed under another key.',
+): Fault {
+  return new Fault('unreadable_secret', { message: `The secret ${name} ${why}` })
+}

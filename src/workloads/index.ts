@@ -1,0 +1,9 @@
+/** Delivery of secrets to containers and CI jobs, on both listeners. */
+import type { Broker } from '../broker/index.ts'
+import { type Route, rawRoute } from '../kernel/serve.ts'
+import { deliverEnvironment } from './contract.ts'
+import { deliver } from './deliver.ts'
+
+export function workloadRoutes(broker: Broker): Route[] {
+  return [rawRoute(deliverEnvironment, (exchange) => deliver(broker, exchange))]
+}
