@@ -9,14 +9,18 @@ type Listener = { name: string; port: number; path: string }
 
 /** Milliseconds; shorter than the time a container engine gives a health check. */
 const PATIENCE_MS = 4_000
+const HEALTHY = 'healthy'
 const NO_KEYS = { SECRET_KEY: '', ENCRYPTION_KEY: '' }
 
 /** Exits with 0 if every listener that ROLE opens is healthy, else with 1. */
 export async function runHealth(): Promise<number> {
   try {
     const config = readConfig(process.env, () => NO_KEYS)
-    const answers = await Promise.all(listenersOf(config).map((each) => examine(config, each)))
-    return answers.every(Boolean) ? 0 : 1
+    const listeners = listenersOf(config)
+    const answers = await Promise.all(listeners.map((listener) => examine(config, listener)))
+    for (const [index, { name }] of listeners.entries())
+      process.stdout.write(`${name.padEnd(14)} ${answers[index]}\n`)
+    return answers.every((answer) => answer === HEALTHY) ? 0 : 1
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     process.stderr.write(error.problems.map((problem) => `cloakroom: ${problem}\n`).join(''))
@@ -31,10 +35,8 @@ function listenersOf({ ROLE, PORT, RESOLVER_PORT }: Config): Listener[] {
   return ROLE === 'resolver' ? [resolver] : [controlPlane, resolver]
 }
 
-async function examine(config: Config, { name, port, path }: Listener): Promise<boolean> {
-  const status = await ask(`http://${addressOf(config.HOST)}:${port}${path}`, hostOf(config))
-  process.stdout.write(`${name.padEnd(14)} ${status}\n`)
-  return status === 'healthy'
+function examine(config: Config, { port, path }: Listener): Promise<string> {
+  return ask(`http://${addressOf(config.HOST)}:${port}${path}`, hostOf(config))
 }
 
 async function ask(url: string, host: string): Promise<string> {
@@ -46,7 +48,7 @@ async function ask(url: string, host: string): Promise<string> {
       signal: AbortSignal.timeout(PATIENCE_MS),
     })
     await response.body?.cancel()
-    return response.ok ? 'healthy' : `unhealthy (status ${response.status})`
+    return response.ok ? HEALTHY : `unhealthy (status ${response.status})`
   } catch {
     return 'unreachable'
   }

@@ -33,7 +33,7 @@ export async function runCommand(args: string[]): Promise<number> {
   if (command && rest.length === 0) return command.run()
   const [{ runProgram }, { topLevel, groups }] = await Promise.all([
     import('./program.ts'),
-    import('./catalogue.ts'),
+    import('./catalogue/index.ts'),
   ])
   return runProgram(args, groups, [...Object.entries(serverCommands).map(specOf), ...topLevel])
 }

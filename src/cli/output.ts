@@ -34,7 +34,10 @@ export function openOutput({ json, colour, width, out, err }: Options): Output {
       else for (const line of layOut(rows, columns, width, bold)) out(`${line}\n`)
     },
     record: (fields) => {
-      if (json) return out(`${JSON.stringify(fields, null, 2)}\n`)
+      if (json) {
+        out(`${JSON.stringify(fields, null, 2)}\n`)
+        return
+      }
       const widest = Math.max(...Object.keys(fields).map((name) => name.length))
       for (const [name, value] of Object.entries(fields))
         out(`${name.padEnd(widest)}  ${cell(value)}\n`)

@@ -11,6 +11,7 @@ import {
   sealTokenEnvelope,
 } from '../kernel/crypto/envelope.ts'
 import { environmentKey, openSecretValue, sealSecretValue } from '../kernel/crypto/secret_value.ts'
+import { mintToken, tokenAuth, tokenKeyPair, verifierOf } from '../kernel/crypto/token.ts'
 import type { Policy } from '../kernel/policy.ts'
 import type { Secret } from '../kernel/secret.ts'
 import { type Api, openApi } from './api.ts'
@@ -103,10 +104,18 @@ export function sealSecret(
   { key, epoch }: OpenWorkspace,
   place: SecretPlace,
   policy: Policy | null,
-  value: string,
+  value: string | Uint8Array,
 ): string {
   const sealingKey = environmentKey(key, place.projectId, place.environment, epoch)
-  return toBase64(sealSecretValue(sealingKey, place, policy, epoch, utf8(value)))
+  return toBase64(
+    sealSecretValue(
+      sealingKey,
+      place,
+      policy,
+      epoch,
+      typeof value === 'string' ? utf8(value) : value,
+    ),
+  )
 }
 
 /** The value of a stored secret, or `null` when it was altered, moved or sealed under another key. */
@@ -139,4 +148,24 @@ function decode(text: string): Uint8Array {
   const bytes = fromBase64(text)
   if (!bytes) throw new Error('the server sent text that is not base64')
   return bytes
+}
+
+/**
+ * A token that is made here: the server receives what checks it and the keys sealed to it, and never the
+ * token. `grants` are the environments that it may use.
+ */
+export async function makeToken(
+  workspace: OpenWorkspace,
+  kind: 'agt' | 'wkl',
+  grants: readonly { projectId: string; environment: string }[],
+) {
+  const { id, secret, text } = mintToken(kind)
+  const publicKey = toBase64(tokenKeyPair(id, secret).publicKey)
+  const envelopes = await Promise.all(
+    grants.map(({ projectId, environment }) =>
+      grantEnvironment(workspace, { id, publicKey }, projectId, environment),
+    ),
+  )
+  const verifier = toBase64(verifierOf(tokenAuth(id, secret)))
+  return { text, id, order: { id, verifier, public_key: publicKey, envelopes } }
 }

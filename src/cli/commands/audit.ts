@@ -1,0 +1,117 @@
+/** Reading the audit. */
+import { exportAudit, listAuditLogs, summariseAudit } from '../../audit/contract.ts'
+import { ApiError } from '../../client/api.ts'
+import { CliError, EX_USAGE } from '../exit.ts'
+import { type WorkspacePlace, workspacePlace } from '../place.ts'
+import type { Action } from '../program.ts'
+
+const COLUMNS = [
+  'timestamp',
+  'agent_id',
+  'decision',
+  'status_code',
+  'method',
+  'target_domain',
+  'credential_ref',
+  'reason',
+]
+const TAIL_MS = 1000
+const PAGE = 50
+
+type Query = Record<string, string | number>
+
+/** Filters as the server names them. */
+function filtersOf(options: Record<string, unknown>): Query {
+  const names = {
+    agent: 'agent_id',
+    domain: 'domain',
+    method: 'method',
+    status: 'status_code',
+    since: 'since',
+    until: 'until',
+  }
+  return Object.fromEntries(
+    Object.entries(names).flatMap(([option, filter]) =>
+      typeof options[option] === 'string' ? [[filter, options[option]]] : [],
+    ),
+  )
+}
+
+async function page({ session, workspace }: WorkspacePlace, query: Query) {
+  return session.api.call(listAuditLogs, { query: { ...query, workspace_id: workspace.id } })
+}
+
+export const list: Action = async (context, _, options) => {
+  const limit = Number(options.limit ?? PAGE)
+  if (!Number.isInteger(limit) || limit < 1 || limit > 500)
+    throw new CliError(EX_USAGE, '--limit is a number from 1 to 500')
+  const records = await page(await workspacePlace(context), { ...filtersOf(options), limit })
+  context.output.table(records.map(shown), COLUMNS, records)
+  return undefined
+}
+
+/** Changes on the control plane have an action where requests have a target. */
+function shown(record: Awaited<ReturnType<typeof page>>[number]): Record<string, unknown> {
+  const { action, resource } = record
+  return action === null
+    ? record
+    : { ...record, method: action, target_domain: resource?.name ?? resource?.id }
+}
+
+export const summary: Action = async (context, _, options) => {
+  const { session, workspace } = await workspacePlace(context)
+  const query = { workspace_id: workspace.id, ...filtersOf(options) }
+  const counted = await session.api.call(summariseAudit, { query })
+  if (context.output.isJson) context.output.table([], [], counted)
+  else {
+    context.output.record(counted.totals)
+    context.output.say('')
+    context.output.table(counted.by_agent, ['agent_id', 'count', 'last_used_at'])
+    context.output.say('')
+    context.output.table(counted.by_domain, ['domain', 'count'])
+    context.output.say('')
+    context.output.table(counted.by_credential, ['credential_ref', 'count'])
+  }
+  return undefined
+}
+
+/** One JSON object per line, as it arrives. */
+export const exportAll: Action = async (context, _, options) => {
+  const { session, workspace } = await workspacePlace(context)
+  // A small call first: it renews the session if that has expired.
+  await page({ session, workspace }, { limit: 1 })
+  const query = new URLSearchParams({ workspace_id: workspace.id, ...filtersOf(options) } as Record<
+    string,
+    string
+  >)
+  const response = await fetch(`${session.server}${exportAudit.path}?${query}`, {
+    headers: { authorization: `Bearer ${session.stored.access}` },
+  })
+  if (!response.ok) throw new ApiError(response.status, (await response.json()) as object)
+  for await (const chunk of response.body ?? []) process.stdout.write(chunk)
+  return undefined
+}
+
+/** Prints new records until it is interrupted. */
+export const tail: Action = async (context, _, options) => {
+  const place = await workspacePlace(context)
+  let since = new Date().toISOString()
+  const seen = new Set<string>()
+  while (true) {
+    const records = (await page(place, { ...filtersOf(options), since, limit: 500 })).filter(
+      ({ id }) => !seen.has(id),
+    )
+    for (const record of records.reverse()) {
+      seen.add(record.id)
+      since = record.timestamp
+      context.output.raw(
+        context.output.isJson ? `${JSON.stringify(record)}\n` : `${lineOf(shown(record))}\n`,
+      )
+    }
+    await Bun.sleep(TAIL_MS)
+  }
+}
+
+function lineOf(record: Record<string, unknown>): string {
+  return COLUMNS.map((column) => String(record[column] ?? '-').replace(/\p{Cc}/gu, '?')).join('  ')
+}

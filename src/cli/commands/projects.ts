@@ -1,0 +1,107 @@
+/** Projects and their environments, and the project file that remembers both. */
+import { join } from 'node:path'
+import { createProject, deleteProjectShort, listEnvironments } from '../../projects/contract.ts'
+import type { Context } from '../context.ts'
+import { CliError, EX_NOT_FOUND, EX_REFUSED } from '../exit.ts'
+import { projectPlace, projectsOf, type WorkspacePlace, workspacePlace } from '../place.ts'
+import type { Action } from '../program.ts'
+import { findProjectFile, PROJECT_FILE, updateFile } from '../settings.ts'
+
+/** Makes or chooses a project for this directory and writes the project file. */
+export const init: Action = async (context, [name = '']) => {
+  const place = await workspacePlace(context)
+  const known = (await projectsOf(place)).find((project) => project.name === name)
+  const project = known ?? (await create(place, name))
+  const path = join(context.cwd, PROJECT_FILE)
+  updateFile(path, {
+    server: context.setting('server'),
+    workspace: place.workspace.id,
+    project: project.name,
+    environment: context.setting('environment'),
+  })
+  context.output.say(
+    `${known ? 'Using' : 'Created'} ${project.name}; ${PROJECT_FILE} holds names and ids only and may be committed.`,
+  )
+  context.output.say('Next: cloakroom secrets set NAME=value')
+  return undefined
+}
+
+export const listAll: Action = async (context) => {
+  const projects = await projectsOf(await workspacePlace(context))
+  context.output.table(projects, ['name', 'description', 'workspace_name', 'id'])
+  return undefined
+}
+
+export const createOne: Action = async (context, [name = '']) => {
+  const project = await create(await workspacePlace(context), name)
+  context.output.record({ id: project.id, name: project.name })
+  return undefined
+}
+
+export const use: Action = async (context, [name = '']) => {
+  const place = await workspacePlace(context)
+  const project = (await projectsOf(place)).find(
+    (candidate) => candidate.name === name || candidate.id === name,
+  )
+  if (!project)
+    throw new CliError(
+      EX_NOT_FOUND,
+      `there is no project ${name}`,
+      'list them with: cloakroom project list',
+    )
+  remember(context, { workspace: place.workspace.id, project: project.name })
+  return undefined
+}
+
+export const remove: Action = async (context, [name = ''], options) => {
+  const place = await workspacePlace(context)
+  const project = (await projectsOf(place)).find(
+    (candidate) => candidate.name === name || candidate.id === name,
+  )
+  if (!project)
+    throw new CliError(
+      EX_NOT_FOUND,
+      `there is no project ${name}`,
+      'list them with: cloakroom project list',
+    )
+  await confirmed(options, `Delete ${project.name} with all its secrets?`)
+  await place.session.api.call(deleteProjectShort, { params: { project: project.id } })
+  context.output.say(`Deleted ${project.name}.`)
+  return undefined
+}
+
+export const environments: Action = async (context) => {
+  const { session, project, environment } = await projectPlace(context)
+  const listed = await session.api.call(listEnvironments, { params: { project_id: project.id } })
+  const rows = Object.entries(listed.environments).map(([name, { secret_count }]) => ({
+    environment: name,
+    secrets: secret_count,
+    current: name === environment ? 'yes' : '',
+  }))
+  context.output.table(rows, ['environment', 'secrets', 'current'], listed)
+  return undefined
+}
+
+export const useEnvironment: Action = async (context, [environment = '']) => {
+  remember(context, { environment })
+  return undefined
+}
+
+/** Into the project file of this directory or above, or a new one here. */
+export function remember(context: Context, changes: Parameters<typeof updateFile>[1]): void {
+  const path = findProjectFile(context.cwd) ?? join(context.cwd, PROJECT_FILE)
+  updateFile(path, changes)
+  const told = Object.entries(changes).map(([name, value]) => `${name} ${value}`)
+  context.output.say(`Using ${told.join(', ')} (in ${path}).`)
+}
+
+/** Asks before something is lost, unless --yes was given. */
+export async function confirmed(options: Record<string, unknown>, question: string): Promise<void> {
+  if (options.yes === true) return
+  const { askConfirmation } = await import('../prompts.ts')
+  if (!(await askConfirmation(question))) throw new CliError(EX_REFUSED, 'nothing was done')
+}
+
+function create({ session, workspace }: WorkspacePlace, name: string) {
+  return session.api.call(createProject, { body: { name, workspace_id: workspace.id } })
+}

@@ -1,0 +1,38 @@
+/** What environments differ in, and what a secret was before. */
+import { showDiff } from '../../projects/contract.ts'
+import { listVersions, rollBackSecret } from '../../secrets/contract.ts'
+import { projectPlace } from '../place.ts'
+import type { Action } from '../program.ts'
+
+export const diff: Action = async (context, [from = '', to = '']) => {
+  const { session, project } = await projectPlace(context)
+  const compared = await session.api.call(showDiff, {
+    params: { project_id: project.id },
+    query: { from, to },
+  })
+  const rows = [
+    ...compared.in_from_only.map((key) => ({ key, in: from })),
+    ...compared.in_to_only.map((key) => ({ key, in: to })),
+    ...compared.in_both.map((key) => ({ key, in: 'both' })),
+  ]
+  context.output.table(rows, ['key', 'in'], compared)
+  return undefined
+}
+
+export const history: Action = async (context, [key = '']) => {
+  const { session, project, environment } = await projectPlace(context)
+  const params = { project_id: project.id, key }
+  const versions = await session.api.list(listVersions, { params, query: { environment } })
+  context.output.table(versions, ['version', 'created_by_email', 'created_at'])
+  return undefined
+}
+
+/** Makes an earlier value the newest: its ciphertext binds the place, not the number. */
+export const rollBack: Action = async (context, [key = '', version = '']) => {
+  const { session, project, environment } = await projectPlace(context)
+  const params = { project_id: project.id, key }
+  const body = { version: Number(version) }
+  const now = await session.api.call(rollBackSecret, { params, query: { environment }, body })
+  context.output.say(`${key} is back to version ${version}, as version ${now.version}.`)
+  return undefined
+}

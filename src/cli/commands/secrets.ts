@@ -1,0 +1,227 @@
+/** Secrets: encrypted and decrypted here, by name on the server. */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { basename } from 'node:path'
+import { openSecret, sealSecret } from '../../client/vault.ts'
+import type { Policy } from '../../kernel/policy.ts'
+import { policy as policySchema } from '../../kernel/policy.ts'
+import { deleteSecret, getSecret, listSecrets, upsertSecrets } from '../../secrets/contract.ts'
+import type { Context } from '../context.ts'
+import { CliError, EX_FAILED, EX_USAGE } from '../exit.ts'
+import {
+  type ExportFormat,
+  exportFormats,
+  readValues,
+  type Values,
+  writeValues,
+} from '../formats.ts'
+import { type ProjectPlace, projectPlace } from '../place.ts'
+import type { Action } from '../program.ts'
+import { askSecret, readSecretFromStdin } from '../prompts.ts'
+import { confirmed } from './projects.ts'
+
+/** Secrets in one request of the server. */
+const BATCH = 500
+
+export const set: Action = async (context, pairs, options) => {
+  const values = await valuesOf(pairs, options)
+  const place = await projectPlace(context)
+  const counts = await upload(place, values, policyOf(options))
+  report(context, place, counts)
+  return undefined
+}
+
+/** From `NAME=value` pairs, from a file, or one value that is asked for. */
+async function valuesOf(pairs: string[], options: Record<string, unknown>): Promise<Values> {
+  if (typeof options.fromFile === 'string') return readFile(options.fromFile)
+  const [first = ''] = pairs
+  if (pairs.length === 1 && !first.includes('=')) {
+    return {
+      [first]:
+        options.stdin === true ? await readSecretFromStdin() : await askSecret(`Value of ${first}`),
+    }
+  }
+  if (pairs.length === 0) throw new CliError(EX_USAGE, 'give NAME=value, NAME, or --from-file')
+  return Object.fromEntries(pairs.map(splitPair))
+}
+
+function splitPair(pair: string): [string, string] {
+  const at = pair.indexOf('=')
+  if (at < 1)
+    throw new CliError(
+      EX_USAGE,
+      'several secrets are given as NAME=value',
+      'a single NAME asks for its value',
+    )
+  return [pair.slice(0, at), pair.slice(at + 1)]
+}
+
+function readFile(path: string): Values {
+  try {
+    return readValues(basename(path), readFileSync(path === '-' ? 0 : path, 'utf8'))
+  } catch (error) {
+    if (error instanceof CliError) throw error
+    throw new CliError(EX_USAGE, `${path} cannot be read`)
+  }
+}
+
+function policyOf(options: Record<string, unknown>): Policy | null {
+  if (typeof options.policy !== 'string') return null
+  try {
+    return policySchema.parse(JSON.parse(options.policy))
+  } catch {
+    throw new CliError(
+      EX_USAGE,
+      'the policy is not valid',
+      `example: --policy '{"allowed_methods":["GET"]}'`,
+    )
+  }
+}
+
+async function upload(
+  { session, workspace, project, environment }: ProjectPlace,
+  values: Values,
+  policy: Policy | null,
+) {
+  const secrets = Object.entries(values).map(([key, value]) => ({
+    key,
+    value: sealSecret(workspace.open, { projectId: project.id, environment, key }, policy, value),
+    ...(policy === null ? {} : { policy }),
+  }))
+  const counts = { created: 0, updated: 0 }
+  for (let from = 0; from < secrets.length; from += BATCH) {
+    const body = { project_id: project.id, environment, secrets: secrets.slice(from, from + BATCH) }
+    const { created, updated } = await session.api.call(upsertSecrets, { body })
+    counts.created += created
+    counts.updated += updated
+  }
+  return counts
+}
+
+function report(
+  context: Context,
+  { project, environment }: ProjectPlace,
+  counts: { created: number; updated: number },
+): void {
+  if (context.output.isJson) context.output.record(counts)
+  else
+    context.output.say(
+      `${project.name}/${environment}: ${counts.created} created, ${counts.updated} updated.`,
+    )
+}
+
+export const get: Action = async (context, [key = '']) => {
+  const place = await projectPlace(context)
+  const { session, project, environment } = place
+  const params = { project_id: project.id, key }
+  const stored = await session.api.call(getSecret, { params, query: { environment } })
+  const value = reveal(place, stored)
+  if (context.output.isJson)
+    context.output.record({ key, value, version: stored.version, environment })
+  else context.output.raw(process.stdout.isTTY ? `${value}\n` : value)
+  return undefined
+}
+
+function reveal(
+  { workspace, project, environment }: ProjectPlace,
+  stored: { key: string; value?: string | undefined; policy?: unknown },
+): string {
+  const at = { projectId: project.id, environment, key: stored.key }
+  const secret = openSecret(
+    workspace.open,
+    at,
+    (stored.policy ?? null) as Policy | null,
+    stored.value ?? '',
+  )
+  if (secret) return Buffer.from(secret.reveal()).toString()
+  throw new CliError(
+    EX_FAILED,
+    `${stored.key} does not open with the workspace key`,
+    'it was altered, or sealed under another key',
+  )
+}
+
+export const list: Action = async (context) => {
+  const { session, project, environment } = await projectPlace(context)
+  const secrets = await session.api.list(listSecrets, {
+    params: { project_id: project.id },
+    query: { environment },
+  })
+  const rows = secrets.map(({ key, version, updated_at, policy }) => ({
+    key,
+    version,
+    policy: policy === null ? '' : 'yes',
+    updated_at,
+  }))
+  context.output.table(rows, ['key', 'version', 'policy', 'updated_at'], secrets)
+  return undefined
+}
+
+export const remove: Action = async (context, keys, options) => {
+  const { session, project, environment } = await projectPlace(context)
+  await confirmed(options, `Delete ${keys.join(', ')} from ${project.name}/${environment}?`)
+  for (const key of keys) {
+    await session.api.call(deleteSecret, {
+      params: { project_id: project.id, key },
+      query: { environment },
+    })
+  }
+  context.output.say(`${keys.length} deleted.`)
+  return undefined
+}
+
+/** Every value of the environment, to standard output or a file that only its owner may read. */
+export const pull: Action = async (context, [path], options) => {
+  const values = await download(await projectPlace(context))
+  const text = writeValues(formatOf(options), values)
+  if (path === undefined) context.output.raw(text)
+  else {
+    writeFileSync(path, text, { mode: 0o600 })
+    context.output.say(
+      `${Object.keys(values).length} secrets written to ${path} (readable by you only).`,
+    )
+  }
+  return undefined
+}
+
+function formatOf(options: Record<string, unknown>): ExportFormat {
+  const format = exportFormats.find((candidate) => candidate === options.format)
+  if (format) return format
+  throw new CliError(EX_USAGE, `the format must be one of ${exportFormats.join(', ')}`)
+}
+
+export async function download(place: ProjectPlace): Promise<Values> {
+  const { session, project, environment } = place
+  const query = { environment, include: 'value' as const }
+  const secrets = await session.api.list(listSecrets, { params: { project_id: project.id }, query })
+  return Object.fromEntries(secrets.map((stored) => [stored.key, reveal(place, stored)]))
+}
+
+/** Uploads what is new or different; policies of what is there stay. */
+export const push: Action = async (context, [path = '.env']) => {
+  const values = readFile(path)
+  const place = await projectPlace(context)
+  const { session, project, environment } = place
+  const query = { environment, include: 'value' as const }
+  const stored = await session.api.list(listSecrets, { params: { project_id: project.id }, query })
+  const known = new Map(stored.map((secret) => [secret.key, secret]))
+  const changed = Object.entries(values).filter(([key, value]) => {
+    const before = known.get(key)
+    return before === undefined || reveal(place, before) !== value
+  })
+  const counts = { created: 0, updated: 0 }
+  for (const [policy, group] of byPolicy(changed, known)) {
+    const { created, updated } = await upload(place, Object.fromEntries(group), policy)
+    counts.created += created
+    counts.updated += updated
+  }
+  report(context, place, counts)
+  return undefined
+}
+
+function byPolicy(
+  changed: [string, string][],
+  known: ReadonlyMap<string, { policy?: unknown }>,
+): [Policy | null, [string, string][]][] {
+  const groups = Map.groupBy(changed, ([key]) => JSON.stringify(known.get(key)?.policy ?? null))
+  return [...groups].map(([policy, group]) => [JSON.parse(policy), group])
+}

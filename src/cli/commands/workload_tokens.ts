@@ -1,0 +1,76 @@
+/** Tokens of containers and CI jobs: one project, one environment each. */
+import {
+  issueWorkloadToken,
+  listWorkloadTokens,
+  provisionWorkloadToken,
+  revokeWorkloadToken,
+} from '../../agents/contract.ts'
+import { grantEnvironment, makeToken } from '../../client/vault.ts'
+import { parseToken, sealedToken } from '../../kernel/crypto/token.ts'
+import { CliError, EX_NOT_FOUND } from '../exit.ts'
+import { lifetimeOf, showToken } from '../issued.ts'
+import { projectPlace } from '../place.ts'
+import type { Action } from '../program.ts'
+
+export const issue: Action = async (context, [label = ''], options) => {
+  const { session, workspace, project, environment } = await projectPlace(context)
+  const made = await makeToken(workspace.open, 'wkl', [{ projectId: project.id, environment }])
+  await session.api.call(issueWorkloadToken, {
+    params: { project_id: project.id },
+    body: { ...lifetimeOf(options), label, environment, token: made.order },
+  })
+  showToken(context, options.sealed === true ? sealedForm(made.text) : made.text, {
+    label,
+    id: made.id,
+    grants: [`${project.name}/${environment}`],
+  })
+  return undefined
+}
+
+/** Authenticates, and decrypts nothing: for sealed delivery where values are opened elsewhere. */
+function sealedForm(text: string): string {
+  const token = parseToken(text)
+  return token ? sealedToken(token.id, token.secret) : text
+}
+
+export const list: Action = async (context) => {
+  const { session, project } = await projectPlace(context)
+  const tokens = await session.api.list(listWorkloadTokens, { params: { project_id: project.id } })
+  context.output.table(tokens, [
+    'label',
+    'environment',
+    'status',
+    'expires_at',
+    'last_used_at',
+    'id',
+  ])
+  return undefined
+}
+
+export const revoke: Action = async (context, [token_id = '']) => {
+  const { session, project } = await projectPlace(context)
+  await session.api.call(revokeWorkloadToken, { params: { project_id: project.id, token_id } })
+  context.output.say('Revoked; it is refused from now on.')
+  return undefined
+}
+
+export const grant: Action = async (context, [token_id = '']) => {
+  const { session, workspace, project } = await projectPlace(context)
+  const tokens = await session.api.list(listWorkloadTokens, { params: { project_id: project.id } })
+  const token = tokens.find(({ id }) => id === token_id)
+  if (!token)
+    throw new CliError(
+      EX_NOT_FOUND,
+      'there is no such token',
+      'list them with: cloakroom workload-token list',
+    )
+  const holder = { id: token.id, publicKey: token.public_key }
+  const environment = token.environment ?? ''
+  const envelope = await grantEnvironment(workspace.open, holder, project.id, environment)
+  await session.api.call(provisionWorkloadToken, {
+    params: { project_id: project.id, token_id },
+    body: [envelope],
+  })
+  context.output.say(`It may use ${project.name}/${environment}.`)
+  return undefined
+}

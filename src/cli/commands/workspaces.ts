@@ -1,0 +1,173 @@
+/** Workspaces and the people in them. */
+import { getPublicKey } from '../../accounts/contract.ts'
+import { ApiError } from '../../client/api.ts'
+import { rekey } from '../../client/rekey.ts'
+import { fromBase64, uuidv7 } from '../../kernel/crypto/encoding.ts'
+import { sealMemberEnvelope } from '../../kernel/crypto/envelope.ts'
+import { type Role, roles } from '../../kernel/grant.ts'
+import {
+  acceptInvitation,
+  changeMemberRole,
+  createWorkspaceEndpoint,
+  declineInvitation,
+  inviteMembersEndpoint,
+  listMembers,
+  removeMember,
+} from '../../workspaces/contract.ts'
+import { CliError, EX_NOT_FOUND, EX_USAGE } from '../exit.ts'
+import { pinKeys } from '../pins.ts'
+import { workspacePlace } from '../place.ts'
+import type { Action } from '../program.ts'
+import type { Session } from '../session.ts'
+import { confirmed, remember } from './projects.ts'
+
+export const list: Action = async (context) => {
+  const session = await context.session()
+  const workspaces = await session.workspaces()
+  const rows = workspaces.map(({ id, name, type, role, status, epoch, rekey_required }) => ({
+    name,
+    type,
+    role,
+    status,
+    epoch,
+    rekey_required: rekey_required ? 'yes' : '',
+    id,
+  }))
+  context.output.table(rows, ['name', 'type', 'role', 'status', 'rekey_required', 'id'])
+  return undefined
+}
+
+export const create: Action = async (context, [name = '']) => {
+  const session = await context.session()
+  const id = uuidv7()
+  const place = { workspaceId: id, recipientPublicKey: session.publicKey, epoch: 1 }
+  const encrypted_workspace_key = await sealMemberEnvelope(
+    place,
+    crypto.getRandomValues(new Uint8Array(32)),
+  )
+  const workspace = await session.api.call(createWorkspaceEndpoint, {
+    body: { id, name, encrypted_workspace_key },
+  })
+  context.output.record({ id: workspace.id, name: workspace.name })
+  return undefined
+}
+
+export const use: Action = async (context, [named = '']) => {
+  const { id } = await (await context.session()).workspace(named)
+  remember(context, { workspace: id, project: undefined })
+  return undefined
+}
+
+export const members: Action = async (context) => {
+  const { session, workspace } = await workspacePlace(context)
+  const listed = await session.api.list(listMembers, { params: { workspace_id: workspace.id } })
+  context.output.table(listed, ['email', 'name', 'role', 'status'])
+  return undefined
+}
+
+/** Seals the workspace key to each person; all their public keys are fetched at once. */
+export const invite: Action = async (context, emails, options) => {
+  const role = roleOf(options.role)
+  const { session, workspace } = await workspacePlace(context)
+  const keys = await Promise.all(emails.map((email) => publicKeyOf(session, email)))
+  await pinKeys(context, session, keys, options.acceptChangedKeys === true)
+  const invites = await Promise.all(
+    keys.map(async ({ email, bytes }) => {
+      const place = {
+        workspaceId: workspace.id,
+        recipientPublicKey: bytes,
+        epoch: workspace.open.epoch,
+      }
+      return {
+        email,
+        role,
+        encrypted_workspace_key: await sealMemberEnvelope(place, workspace.open.key),
+      }
+    }),
+  )
+  const outcome = await session.api.call(inviteMembersEndpoint, {
+    params: { workspace_id: workspace.id },
+    body: { invites, epoch: workspace.open.epoch },
+  })
+  context.output.table(outcome, ['email', 'status'])
+  return undefined
+}
+
+async function publicKeyOf(session: Session, email: string) {
+  try {
+    const { public_key } = await session.api.call(getPublicKey, { params: { email } })
+    const bytes = fromBase64(public_key)
+    if (bytes) return { email: email.toLowerCase(), publicKey: public_key, bytes }
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 404) throw error
+  }
+  throw new CliError(
+    EX_NOT_FOUND,
+    `${email} has no account here`,
+    'they register first: cloakroom register',
+  )
+}
+
+function roleOf(given: unknown): Role {
+  const role = roles.find((candidate) => candidate === given)
+  if (role) return role
+  throw new CliError(EX_USAGE, `the role must be one of ${roles.join(', ')}`)
+}
+
+export const accept: Action = (context, [named = '']) => answer(context, named, 'accept')
+export const decline: Action = (context, [named = '']) => answer(context, named, 'decline')
+
+async function answer(
+  context: Parameters<Action>[0],
+  named: string,
+  how: 'accept' | 'decline',
+): Promise<undefined> {
+  const session = await context.session()
+  const invited = (await session.workspaces()).filter(({ status }) => status === 'invited')
+  const found = invited.find(({ id, name }) => id === named || name === named)
+  if (!found)
+    throw new CliError(
+      EX_NOT_FOUND,
+      'there is no such invitation',
+      'list them with: cloakroom workspace list',
+    )
+  const endpoint = how === 'accept' ? acceptInvitation : declineInvitation
+  await session.api.call(endpoint, { params: { workspace_id: found.id } })
+  context.output.say(
+    how === 'accept' ? `You are a member of ${found.name}.` : `Declined ${found.name}.`,
+  )
+  return undefined
+}
+
+export const remove: Action = async (context, [email = ''], options) => {
+  const { session, workspace } = await workspacePlace(context)
+  await confirmed(options, `Remove ${email} from ${workspace.name}?`)
+  await session.api.call(removeMember, { params: { workspace_id: workspace.id, member: email } })
+  context.output.say(
+    `Removed ${email}. They knew the workspace key: seal everything anew with: cloakroom workspace rekey`,
+  )
+  return undefined
+}
+
+export const role: Action = async (context, [email = '', given]) => {
+  const { session, workspace } = await workspacePlace(context)
+  const params = { workspace_id: workspace.id, member: email }
+  const member = await session.api.call(changeMemberRole, { params, body: { role: roleOf(given) } })
+  context.output.say(`${member.email} is now ${member.role}.`)
+  return undefined
+}
+
+export const rekeyAll: Action = async (context, _, options) => {
+  const { session, workspace } = await workspacePlace(context)
+  const done = await rekey(session.api, workspace.open, (listed) => {
+    const keys = listed.map(({ email, public_key }) => ({ email, publicKey: public_key }))
+    return pinKeys(context, session, keys, options.acceptChangedKeys === true)
+  })
+  if (context.output.isJson) context.output.record(done)
+  else {
+    context.output.say(
+      `Epoch ${done.epoch}: ${done.members} members, ${done.tokens} tokens and ${done.secrets} secrets are under a new key.`,
+    )
+  }
+  return undefined
+}

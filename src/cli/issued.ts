@@ -1,0 +1,35 @@
+/** What all ways of issuing a token have in common. */
+import type { Context } from './context.ts'
+import { CliError, EX_USAGE } from './exit.ts'
+
+/** `--label` and `--expires-in-days`, of which `never` is none. */
+export function lifetimeOf(options: Record<string, unknown>): {
+  label?: string
+  expires_in_days?: number | null
+} {
+  const { label, expiresInDays } = options
+  if (
+    expiresInDays !== undefined &&
+    expiresInDays !== 'never' &&
+    !/^\d{1,4}$/.test(String(expiresInDays))
+  ) {
+    throw new CliError(EX_USAGE, '--expires-in-days is a number of days, or never')
+  }
+  return {
+    ...(typeof label === 'string' ? { label } : {}),
+    ...(expiresInDays === undefined
+      ? {}
+      : { expires_in_days: expiresInDays === 'never' ? null : Number(expiresInDays) }),
+  }
+}
+
+/** Shows a token the only time that anybody will. */
+export function showToken(context: Context, token: string, about: Record<string, unknown>): void {
+  if (context.output.isJson) {
+    context.output.record({ ...about, token })
+    return
+  }
+  context.output.record(about)
+  context.output.warn('The token, shown this once; the server has never seen it:')
+  context.output.raw(`${token}\n`)
+}

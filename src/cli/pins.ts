@@ -1,0 +1,40 @@
+/**
+ * Public keys of other people, pinned when first seen. The server names the keys that a workspace key
+ * is sealed to; a changed one may be somebody in between.
+ */
+import { fingerprint } from '../client/keys.ts'
+import { fromBase64 } from '../kernel/crypto/encoding.ts'
+import type { Context } from './context.ts'
+import { CliError, EX_REFUSED } from './exit.ts'
+import type { Session } from './session.ts'
+
+export type KeyOfPerson = { email: string; publicKey: string }
+
+/**
+ * Shows new fingerprints and remembers them.
+ *
+ * @throws CliError for a key that differs from the pinned one, unless `acceptChanged`
+ */
+export async function pinKeys(
+  context: Context,
+  session: Session,
+  keys: readonly KeyOfPerson[],
+  acceptChanged: boolean,
+): Promise<void> {
+  const { pins } = session.stored
+  for (const { email, publicKey } of keys) {
+    const pinned = pins[email]
+    if (pinned === publicKey) continue
+    context.output.warn(`${email}  ${fingerprint(fromBase64(publicKey) ?? new Uint8Array())}`)
+    if (pinned !== undefined && !acceptChanged) {
+      throw new CliError(
+        EX_REFUSED,
+        `the public key of ${email} is not the one that was seen before`,
+        'ask them for the fingerprint that cloakroom whoami shows, then use --accept-changed-keys',
+      )
+    }
+  }
+  const changed = keys.some(({ email, publicKey }) => pins[email] !== publicKey)
+  for (const { email, publicKey } of keys) pins[email] = publicKey
+  if (changed) await session.store.write(session.stored)
+}

@@ -1,0 +1,48 @@
+/** Where a command works: the workspace with its key, the project and the environment. */
+import type { OpenWorkspace } from '../client/vault.ts'
+import { listProjects } from '../projects/contract.ts'
+import type { Context } from './context.ts'
+import { CliError, EX_NOT_FOUND } from './exit.ts'
+import type { Session, WorkspaceEntry } from './session.ts'
+
+export type WorkspacePlace = {
+  session: Session
+  workspace: WorkspaceEntry & { open: OpenWorkspace }
+}
+
+export type ProjectPlace = WorkspacePlace & {
+  project: { id: string; name: string }
+  environment: string
+}
+
+/** @throws CliError when nobody is logged in or there is no such workspace */
+export async function workspacePlace(context: Context): Promise<WorkspacePlace> {
+  const session = await context.session()
+  return { session, workspace: await session.workspace(context.settings.workspace?.value) }
+}
+
+/** @throws CliError when no project is chosen, or there is no such project */
+export async function projectPlace(context: Context): Promise<ProjectPlace> {
+  const place = await workspacePlace(context)
+  const named = context.settings.project?.value
+  const projects = await projectsOf(place)
+  const found =
+    named === undefined
+      ? only(projects)
+      : projects.find(({ id, name }) => id === named || name === named)
+  if (found) return { ...place, project: found, environment: context.setting('environment') }
+  const hint = 'choose one with: cloakroom project use <name>, or make one with: cloakroom init'
+  throw new CliError(
+    EX_NOT_FOUND,
+    named ? `there is no project ${named} in ${place.workspace.name}` : 'no project is chosen',
+    hint,
+  )
+}
+
+export function projectsOf({ session, workspace }: WorkspacePlace) {
+  return session.api.list(listProjects, { query: { workspace_id: workspace.id } })
+}
+
+function only<T>(all: readonly T[]): T | undefined {
+  return all.length === 1 ? all[0] : undefined
+}
