@@ -1,5 +1,8 @@
-/** Runs around every `bun test`: one PostgreSQL cluster at most, stopped at the end. */
+/** Runs around every `bun test`: one PostgreSQL cluster and one executable at most, gone at the end. */
 import { afterAll } from 'bun:test'
+import { rmSync } from 'node:fs'
 import { stopCluster } from './database.ts'
+import { executablePlace } from './executable_place.ts'
 
 afterAll(stopCluster)
+afterAll(() => rmSync(executablePlace, { recursive: true, force: true }))
