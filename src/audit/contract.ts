@@ -147,11 +147,12 @@ const injectionStyle = z.enum([
 ])
 
 /** Comma-joined, as the records hold them. */
-function joined(maxEntries: number, entry: z.ZodType<string, string>) {
+function joined(example: string, entry: z.ZodType<string, string>) {
   return z
     .string()
+    .meta({ examples: [example] })
     .transform((text) => text.split(',').map((part) => part.trim()))
-    .pipe(z.array(entry).max(maxEntries))
+    .pipe(z.array(entry).max(100))
     .transform((parts) => parts.join(','))
 }
 
@@ -168,8 +169,8 @@ const reportedRecord = z.object({
   status_code: z.number().int().min(100).max(599).nullish(),
   duration_ms: z.number().min(0).max(2_147_483_647).transform(Math.round).nullish(),
   redacted: z.boolean().nullish(),
-  credential_ref: joined(100, line(128)).nullish(),
-  injection_style: joined(100, injectionStyle).nullish(),
+  credential_ref: joined('STRIPE_API_KEY', line(128)).nullish(),
+  injection_style: joined('header', injectionStyle).nullish(),
   decision: z.enum(['allowed', 'blocked', 'error']).nullish(),
   reason: line(200).nullish(),
 })

@@ -397,6 +397,12 @@ const auditRows: Record<string, Row> = {
   }),
 }
 
+const reported = () => ({
+  timestamp: new Date().toISOString(),
+  method: 'GET',
+  target_domain: 'api.example.com',
+})
+
 const open: Record<string, Row> = {
   'health.get': row(none),
   'health.status': row(none),
@@ -408,6 +414,15 @@ const open: Record<string, Row> = {
 }
 
 const tokenRows: Record<string, Row> = {
+  'audit.record': row((scene) => ({ query: inWorkspace(scene), body: reported() }), {
+    // A session speaks for a workspace of which its person is a member.
+    expect: { invited: 404, removed: 404, other_owner: 404 },
+  }),
+  'workloads.env': row(
+    (scene) => ({ body: { ...inProject(scene), environment: 'development' } }),
+    // Known, and stopped because nobody gave the token a key.
+    { through: [409] },
+  ),
   'resolver.resolve': row(() => ({ body: { target_url: 'https://blocked.example.com/' } }), {
     // Known, and stopped by the allowlist: nothing leaves.
     through: [403],

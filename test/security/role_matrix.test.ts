@@ -155,7 +155,7 @@ const roleless = {
     ...['workspaces.list', 'workspaces.create', 'workspaces.accept', 'workspaces.decline'],
     ...['projects.list'],
   ],
-  token: ['resolver.resolve'],
+  token: ['resolver.resolve', 'audit.record', 'workloads.env'],
 }
 
 test('each contract asks for what the protocol says, no less', () => {
