@@ -1,0 +1,148 @@
+import { describe, expect, test } from 'bun:test'
+import { ConfigError, documentConfig, readConfig } from '../../src/kernel/config.ts'
+
+const keys = {
+  SECRET_KEY: 'a secret key of at least 32 characters',
+  ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64url'),
+}
+const unasked = () => {
+  throw new Error('own keys were asked for')
+}
+
+function problemsOf(env: Record<string, string>): readonly string[] {
+  try {
+    readConfig(env, () => keys)
+    return []
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems
+    throw error
+  }
+}
+
+test('without anything, the embedded database with its own keys', () => {
+  const asked: string[] = []
+  const config = readConfig({}, (directory) => {
+    asked.push(directory)
+    return keys
+  })
+  expect(asked).toEqual(['cloakroom-data'])
+  expect(config).toMatchObject({
+    ...keys,
+    SERVICE_SETTINGS: 'development',
+    ALLOWED_HOSTS: ['localhost', '127.0.0.1', '[::1]'],
+    HOST: '127.0.0.1',
+    PORT: 8000,
+    RESOLVER_PORT: 8080,
+    REGISTRATION: 'open',
+    KEY_CACHE_SECONDS: 60,
+    RATE_REGISTER: { count: 100, seconds: 3600 },
+    RATE_LOGIN: { count: 240, seconds: 60 },
+    RATE_API: { count: 600, seconds: 10 },
+    RATE_TOKEN: { count: 1000, seconds: 1 },
+  })
+  expect(config.DB_HOST).toBeUndefined()
+})
+
+test('given keys are used, and the own ones not asked for', () => {
+  expect(readConfig(keys, unasked)).toMatchObject(keys)
+})
+
+test('an empty variable is one that is not set', () => {
+  expect(readConfig({ ...keys, PORT: '', DB_HOST: '', CRON_SECRET: '' }, unasked)).toMatchObject({
+    PORT: 8000,
+  })
+})
+
+describe('a wrong value is one line: variable, complaint, example', () => {
+  test.each([
+    ['PORT', 'eighty'],
+    ['PORT', '65536'],
+    ['PORT', '-1'],
+    ['PORT', '80.5'],
+    ['RESOLVER_PORT', '0x1f90x'],
+    ['SERVICE_SETTINGS', 'prod'],
+    ['SECRET_KEY', 'short'],
+    ['ENCRYPTION_KEY', 'hunter2'],
+    ['ENCRYPTION_KEY', `${keys.ENCRYPTION_KEY},`],
+    ['ENCRYPTION_KEY', Buffer.alloc(31).toString('base64url')],
+    ['ENCRYPTION_KEY', Buffer.alloc(33).toString('base64url')],
+    ['CRON_SECRET', 'short'],
+    ['DB_SSLMODE', 'yes'],
+    ['LOG_LEVEL', 'loud'],
+    ['ROLE', 'both'],
+    ['REGISTRATION', 'maybe'],
+    ['TRUSTED_PROXIES', '10.0.0.0/33'],
+    ['TRUSTED_PROXIES', 'proxy.internal'],
+    ['RESOLVER_ALLOW_NETWORKS', '10.0.0'],
+    ['RESOLVER_HOSTS', 'name'],
+    ['RESOLVER_TIMEOUT_MS', '0'],
+    ['RESOLVER_TIMEOUT_MS', '120001'],
+    ['KEY_CACHE_SECONDS', '-1'],
+    ['RATE_LOGIN', '10'],
+    ['RATE_LOGIN', '0/60'],
+    ['RATE_LOGIN', '10/0'],
+    ['RATE_LOGIN', '10/60/60'],
+    ['RATE_API', '-1/60'],
+  ])('%s=%s', (name, value) => {
+    const problems = problemsOf({ ...keys, [name]: value })
+    expect(problems).toHaveLength(1)
+    expect(problems[0]).toMatch(new RegExp(`^${name}: .+ \\(example: .+\\)$`))
+    expect(problems[0]).not.toContain('\n')
+    if (value.length > 5) expect(problems[0]).not.toContain(value)
+  })
+})
+
+test('all problems are reported at once', () => {
+  const problems = problemsOf({ PORT: 'x', ROLE: 'x', RATE_API: 'x' })
+  expect(problems.map((line) => line.split(':')[0])).toEqual(['PORT', 'ROLE', 'RATE_API'])
+})
+
+describe('what must be there', () => {
+  test('production names every missing variable', () => {
+    const problems = problemsOf({ SERVICE_SETTINGS: 'production' })
+    expect(problems.map((line) => line.split(':')[0])).toEqual([
+      'SECRET_KEY',
+      'ENCRYPTION_KEY',
+      'CRON_SECRET',
+      'ALLOWED_HOSTS',
+      'DB_HOST',
+      'DB_NAME',
+      'DB_USER',
+      'DB_PASSWORD',
+    ])
+  })
+
+  test('production with all of them starts', () => {
+    const env = {
+      ...keys,
+      SERVICE_SETTINGS: 'production',
+      CRON_SECRET: 'a cron secret of some length',
+      ALLOWED_HOSTS: 'vault.example.com, .example.org ,',
+      DB_HOST: 'db',
+      DB_NAME: 'cloakroom',
+      DB_USER: 'cloakroom',
+      DB_PASSWORD: 'x',
+    }
+    expect(readConfig(env, unasked)).toMatchObject({
+      ALLOWED_HOSTS: ['vault.example.com', '.example.org'],
+      DB_PORT: 5432,
+      DB_SSLMODE: 'prefer',
+    })
+  })
+
+  test('a PostgreSQL server needs keys, which are never invented for it', () => {
+    const problems = problemsOf({ DB_HOST: 'db' })
+    expect(problems.map((line) => line.split(':')[0])).toEqual([
+      'DB_NAME',
+      'DB_USER',
+      'SECRET_KEY',
+      'ENCRYPTION_KEY',
+    ])
+  })
+})
+
+test('the documentation names every variable and no value of this process', () => {
+  const text = documentConfig()
+  for (const name of Object.keys(readConfig(keys, unasked))) expect(text).toContain(`\`${name}\``)
+  expect(text).not.toContain(keys.ENCRYPTION_KEY)
+})
