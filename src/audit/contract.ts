@@ -12,7 +12,7 @@ const LATEST = Date.UTC(9999, 11, 30)
 
 /** An ISO 8601 moment with `Z` or an offset, or a day, which begins at midnight UTC. */
 const moment = z
-  .union([z.iso.datetime({ offset: true }), z.iso.date()], 'must be an ISO 8601 date or time')
+  .union([z.iso.datetime({ offset: true }), z.iso.date()])
   .transform((text) => new Date(text))
   .refine(
     (date) => date.getTime() >= EARLIEST && date.getTime() <= LATEST,
