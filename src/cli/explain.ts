@@ -1,5 +1,6 @@
 /** From any error to what is printed and the exit code. A stack is only shown with --debug. */
 import { ApiError } from '../client/api.ts'
+import { InvalidToken } from '../client/delivery.ts'
 import {
   CliError,
   EX_AUTH,
@@ -17,6 +18,10 @@ export function explain(error: unknown): Explanation {
     return { exitCode: error.exitCode, lines: withHint(error.message, error.hint) }
   }
   if (error instanceof ApiError) return explainApi(error)
+  if (error instanceof InvalidToken) {
+    const hint = 'tokens begin with svc_agt_ or svc_wkl_; copy the whole line'
+    return { exitCode: EX_AUTH, lines: withHint(error.message, hint) }
+  }
   if (isCancelled(error)) return { exitCode: EX_FAILED, lines: ['cancelled'] }
   if (isNetwork(error)) {
     const hint =

@@ -1,5 +1,5 @@
 /** The subcommands. Those of the server are found without the command line library: they start fast. */
-import type { Spec } from './program.ts'
+import type { Group, Spec } from './program.ts'
 
 type ServerCommand = { about: string; run: () => Promise<number> }
 
@@ -35,9 +35,22 @@ export async function runCommand(args: string[]): Promise<number> {
     import('./program.ts'),
     import('./catalogue/index.ts'),
   ])
-  return runProgram(args, groups, [...Object.entries(serverCommands).map(specOf), ...topLevel])
+  const specs = [...Object.entries(serverCommands).map(specOf), ...topLevel]
+  return runProgram(args, groups, [...specs, completionSpec(groups, specs)])
 }
 
 function specOf([usage, { about, run }]: [string, ServerCommand]): Spec {
   return { usage, about, examples: [usage], action: async () => run }
+}
+
+function completionSpec(groups: readonly Group[], specs: readonly Spec[]): Spec {
+  return {
+    usage: 'completion <shell>',
+    about: 'print a completion script for bash, zsh or fish',
+    examples: [
+      'completion bash > ~/.local/share/bash-completion/completions/cloakroom',
+      'completion fish > ~/.config/fish/completions/cloakroom.fish',
+    ],
+    action: async () => (await import('./commands/completion.ts')).completionFor(groups, specs),
+  }
 }

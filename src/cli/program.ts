@@ -81,7 +81,7 @@ function commandOf(
   const [name = '', ...args] = usage.split(' ')
   const command = new Command(name).description(about).exitOverride()
   for (const argument of args) command.argument(argument)
-  for (const [flags, text, fallback] of options) command.option(flags, text, fallback)
+  for (const [flags, text, fallback] of options) command.addOption(optionOf(flags, text, fallback))
   for (const option of globalOptions()) if (!passThrough) command.addOption(option.hideHelp())
   if (passThrough) command.passThroughOptions()
   const lines = examples.map((example) => `  $ cloakroom ${example}`)
@@ -90,6 +90,13 @@ function commandOf(
     const act = await action()
     outcome.exitCode = (await act(openContext(command), command.args, command.opts())) ?? 0
   })
+}
+
+/** `<value...>` may be given several times; unlike commander's own, each takes one argument. */
+function optionOf(flags: string, about: string, fallback: string | undefined): Option {
+  const option = new Option(flags.replace('...', ''), about).default(fallback)
+  if (!flags.includes('...')) return option
+  return option.argParser((value: string, earlier: string[] = []) => [...earlier, value])
 }
 
 /** Understood before and after the command's name. */

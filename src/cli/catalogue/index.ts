@@ -1,6 +1,7 @@
 /** Every command, with its examples. What a command does is loaded when it runs. */
 import type { Group, Spec } from '../program.ts'
 import { agentGroups } from './agents.ts'
+import { runningSpecs } from './running.ts'
 import { secretGroups } from './secrets.ts'
 import { teamGroups } from './teams.ts'
 
@@ -59,6 +60,7 @@ export const topLevel: readonly Spec[] = [
     options: [['--local', 'in the project file instead of the global one']],
     action: async () => (await import('../commands/account.ts')).config,
   },
+  ...runningSpecs,
 ]
 
 export const groups: readonly Group[] = [...teamGroups, ...secretGroups, ...agentGroups]

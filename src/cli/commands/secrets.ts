@@ -121,7 +121,7 @@ export const get: Action = async (context, [key = '']) => {
   return undefined
 }
 
-function reveal(
+export function reveal(
   { workspace, project, environment }: ProjectPlace,
   stored: { key: string; value?: string | undefined; policy?: unknown },
 ): string {
@@ -189,7 +189,7 @@ function formatOf(options: Record<string, unknown>): ExportFormat {
   throw new CliError(EX_USAGE, `the format must be one of ${exportFormats.join(', ')}`)
 }
 
-export async function download(place: ProjectPlace): Promise<Values> {
+async function download(place: ProjectPlace): Promise<Values> {
   const { session, project, environment } = place
   const query = { environment, include: 'value' as const }
   const secrets = await session.api.list(listSecrets, { params: { project_id: project.id }, query })

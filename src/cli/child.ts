@@ -1,0 +1,101 @@
+/**
+ * A child process that feels like it was started by the shell: terminal, signals and exit code pass
+ * through. What it prints is masked on the way, so that a careless `env` shows no value.
+ */
+import { Redactor } from '../resolver/sanitise.ts'
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'] as const
+const ENCODER = new TextEncoder()
+
+type Options = {
+  env: Record<string, string | undefined>
+  /** Values to mask in what the child prints; none means that nothing is looked at. */
+  masked: readonly string[]
+}
+
+/** Runs a command; answers its exit code, or 128 and the number of the signal that ended it. */
+export async function runChild(
+  command: readonly string[],
+  { env, masked }: Options,
+): Promise<number> {
+  const needles = masked.map((value) => ENCODER.encode(value))
+  if (needles.length === 0) return passThrough(command, env)
+  const isTerminal = process.stdin.isTTY && process.stdout.isTTY
+  return isTerminal ? inTerminal(command, env, needles) : piped(command, env, needles)
+}
+
+async function passThrough(command: readonly string[], env: Options['env']): Promise<number> {
+  const child = Bun.spawn([...command], { env, stdio: ['inherit', 'inherit', 'inherit'] })
+  return ended(child)
+}
+
+async function piped(
+  command: readonly string[],
+  env: Options['env'],
+  needles: readonly Uint8Array[],
+): Promise<number> {
+  const child = Bun.spawn([...command], { env, stdin: 'inherit', stdout: 'pipe', stderr: 'pipe' })
+  const code = ended(child)
+  await Promise.all([
+    relay(child.stdout, process.stdout, needles),
+    relay(child.stderr, process.stderr, needles),
+  ])
+  return code
+}
+
+async function relay(
+  from: ReadableStream<Uint8Array>,
+  to: NodeJS.WriteStream,
+  needles: readonly Uint8Array[],
+): Promise<void> {
+  const redactor = new Redactor(needles)
+  for await (const chunk of from) to.write(redactor.push(chunk))
+  to.write(redactor.flush())
+}
+
+/** A pseudo-terminal of its own keeps colours, prompts and window size, and lets us mask what comes out. */
+async function inTerminal(
+  command: readonly string[],
+  env: Options['env'],
+  needles: readonly Uint8Array[],
+): Promise<number> {
+  const redactor = new Redactor(needles)
+  const closed = Promise.withResolvers<void>()
+  const child = Bun.spawn([...command], {
+    env,
+    terminal: {
+      cols: process.stdout.columns,
+      rows: process.stdout.rows,
+      name: env.TERM ?? 'xterm-256color',
+      data: (_, chunk) => process.stdout.write(redactor.push(chunk)),
+      exit: () => closed.resolve(),
+    },
+  })
+  const { terminal } = child
+  process.stdin.setRawMode(true)
+  process.stdin.on('data', (chunk) => terminal?.write(chunk))
+  process.stdout.on('resize', () => terminal?.resize(process.stdout.columns, process.stdout.rows))
+  const code = await ended(child)
+  // The last output may still be on its way when the child is gone.
+  await Promise.race([closed.promise, Bun.sleep(200)])
+  process.stdout.write(redactor.flush())
+  process.stdin.setRawMode(false)
+  process.stdin.pause()
+  return code
+}
+
+const SIGNAL_NUMBERS: Record<string, number> = {
+  SIGHUP: 1,
+  SIGINT: 2,
+  SIGQUIT: 3,
+  SIGKILL: 9,
+  SIGTERM: 15,
+}
+
+async function ended(child: Bun.Subprocess): Promise<number> {
+  const handlers = SIGNALS.map((signal) => [signal, () => child.kill(signal)] as const)
+  for (const [signal, handler] of handlers) process.on(signal, handler)
+  const code = await child.exited
+  for (const [signal, handler] of handlers) process.off(signal, handler)
+  return child.signalCode ? 128 + (SIGNAL_NUMBERS[child.signalCode] ?? 0) : code
+}

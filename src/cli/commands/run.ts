@@ -1,0 +1,59 @@
+/** `cloakroom run`: an environment for one command, decrypted here and handed to nobody else. */
+import { fetchEnvironment } from '../../client/delivery.ts'
+import { listSecrets } from '../../secrets/contract.ts'
+import { runChild } from '../child.ts'
+import type { Context } from '../context.ts'
+import { CliError, EX_NOT_FOUND, EX_USAGE } from '../exit.ts'
+import { projectPlace } from '../place.ts'
+import type { Action } from '../program.ts'
+import { reveal } from './secrets.ts'
+
+/** What was only meant for us: a child that knows the token could fetch more. */
+const OURS = ['SERVICE_TOKEN', 'SERVICE_PASSPHRASE']
+
+export const run: Action = async (context, command, options) => {
+  if (command.length === 0)
+    throw new CliError(EX_USAGE, 'give a command after --', 'example: cloakroom run -- npm start')
+  const values = await valuesFor(context, options)
+  const inherited = Object.fromEntries(
+    Object.entries(context.env).filter(([name]) => !OURS.includes(name)),
+  )
+  try {
+    return await runChild(command, {
+      env: { ...inherited, ...values },
+      masked: options.mask === false ? [] : Object.values(values),
+    })
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') {
+      throw new CliError(EX_NOT_FOUND, `there is no program ${command[0]}`)
+    }
+    throw error
+  }
+}
+
+/** By a token where there is one, else by the session of the person who is logged in. */
+async function valuesFor(
+  context: Context,
+  options: Record<string, unknown>,
+): Promise<Record<string, string>> {
+  const token = typeof options.token === 'string' ? options.token : context.env.SERVICE_TOKEN
+  if (!token) return valuesOfSession(context)
+  const named = context.settings.environment
+  const scope = named && named.origin !== 'default' ? { environment: named.value } : {}
+  return (await fetchEnvironment(context.setting('server'), token, scope)).open()
+}
+
+/** Secrets whose policy does not list `env` stay where they are, as in delivery by token. */
+async function valuesOfSession(context: Context): Promise<Record<string, string>> {
+  const place = await projectPlace(context)
+  const { session, project, environment } = place
+  const query = { environment, include: 'value' as const }
+  const stored = await session.api.list(listSecrets, { params: { project_id: project.id }, query })
+  const meant = stored.filter(({ policy }) => allowsEnvironment(policy))
+  return Object.fromEntries(meant.map((secret) => [secret.key, reveal(place, secret)]))
+}
+
+function allowsEnvironment(policy: unknown): boolean {
+  const locations = (policy as { allowed_locations?: string[] } | null)?.allowed_locations
+  return locations?.includes('env') ?? true
+}

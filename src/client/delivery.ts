@@ -1,0 +1,106 @@
+/**
+ * An environment for a process on this machine, by sealed delivery: the server hands out ciphertext to a
+ * token that only authenticates, and the values are opened here with the part that stayed here.
+ */
+import { fromBase64 } from '../kernel/crypto/encoding.ts'
+import { openTokenEnvelope } from '../kernel/crypto/envelope.ts'
+import { openSecretValue } from '../kernel/crypto/secret_value.ts'
+import { parseToken, sealedToken, tokenKeyPair } from '../kernel/crypto/token.ts'
+import type { Policy } from '../kernel/policy.ts'
+import { deliverEnvironment } from '../workloads/contract.ts'
+import { openApi } from './api.ts'
+
+export type SealedEnvironment = {
+  projectId: string
+  environment: string
+  /** Name → ciphertext and policy. */
+  sealed: Record<string, { value: string; policy?: unknown }>
+  /** Opens all values. @throws Error that names what does not open */
+  open(): Promise<Record<string, string>>
+}
+
+/** Text that is no token, or one of a session. */
+export class InvalidToken extends Error {
+  constructor() {
+    super('this is not the token of an agent or workload')
+    this.name = 'InvalidToken'
+  }
+}
+
+type Scope = { project_id?: string; environment?: string }
+
+/**
+ * Fetches what a token may have. `token` is an agent's or workload's; only its sealed form is sent.
+ *
+ * @throws ApiError when the server refuses, Error for text that is not a token
+ */
+export async function fetchEnvironment(
+  origin: string,
+  token: string,
+  scope: Scope = {},
+): Promise<SealedEnvironment> {
+  const parsed = parseToken(token)
+  if (!parsed || !['agt', 'wkl'].includes(parsed.kind)) throw new InvalidToken()
+  const sent = sealedToken(parsed.id, parsed.secret)
+  const answer = await openApi(origin, () => sent).call(deliverEnvironment, { body: scope })
+  if (!('sealed' in answer)) throw new Error('the server did not answer with a sealed environment')
+  const { privateKey } = tokenKeyPair(parsed.id, parsed.secret)
+  return {
+    projectId: answer.project_id,
+    environment: answer.environment,
+    sealed: answer.sealed,
+    open: () => openAll(answer, parsed.id, privateKey),
+  }
+}
+
+type Answer = {
+  workspace_id: string
+  project_id: string
+  environment: string
+  sealed: Record<string, { value: string; policy?: unknown }>
+  envelopes: readonly { project_id: string; environment: string; epoch: number; envelope: string }[]
+}
+
+async function openAll(
+  answer: Answer,
+  tokenId: string,
+  privateKey: Uint8Array,
+): Promise<Record<string, string>> {
+  const key = await environmentKeyOf(answer, tokenId, privateKey)
+  return Object.fromEntries(
+    Object.entries(answer.sealed).map(([name, { value, policy }]) => {
+      const place = { projectId: answer.project_id, environment: answer.environment, key: name }
+      const opened = openSecretValue(
+        key,
+        place,
+        (policy ?? null) as Policy | null,
+        fromBase64(value) ?? new Uint8Array(),
+      )
+      if (!opened)
+        throw new Error(
+          `the secret ${name} does not open: it was altered or sealed under another key`,
+        )
+      return [name, Buffer.from(opened.reveal()).toString()]
+    }),
+  )
+}
+
+async function environmentKeyOf(
+  answer: Answer,
+  tokenId: string,
+  privateKey: Uint8Array,
+): Promise<Uint8Array> {
+  const { workspace_id: workspaceId, project_id: projectId, environment } = answer
+  for (const { epoch, envelope } of answer.envelopes) {
+    const place = { workspaceId, tokenId, projectId, environment, epoch }
+    const opened = await openTokenEnvelope(
+      place,
+      privateKey,
+      fromBase64(envelope) ?? new Uint8Array(),
+    )
+    if (opened) return opened
+  }
+  throw new Error(
+    'the token holds no key for this environment; an admin grants it with: cloakroom token grant',
+  )
+}
