@@ -29,4 +29,11 @@ export const runningSpecs: readonly Spec[] = [
     ],
     action: async () => (await import('../commands/call.ts')).call,
   },
+  {
+    usage: 'mcp',
+    about: 'serve tools to an AI agent over the Model Context Protocol (stdio)',
+    examples: ['mcp', 'mcp --token svc_agt_…'],
+    options: [token],
+    action: async () => (await import('../commands/mcp.ts')).mcp,
+  },
 ]

@@ -42,7 +42,7 @@ function scopeOf({ settings }: Context): { environment?: string } {
   return environment && environment.origin !== 'default' ? { environment: environment.value } : {}
 }
 
-function tokenOf(context: Context, options: Record<string, unknown>): string {
+export function tokenOf(context: Context, options: Record<string, unknown>): string {
   const token = typeof options.token === 'string' ? options.token : context.env.SERVICE_TOKEN
   if (token) return token
   throw new CliError(
