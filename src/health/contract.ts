@@ -19,6 +19,7 @@ export const getHealth = defineEndpoint({
   access: { kind: 'public' },
   result: health,
   bare: true,
+  degradable: true,
 })
 
 export const getStatus = defineEndpoint({

@@ -73,6 +73,8 @@ export type Endpoint = {
   /** Lists answer `pagination` beside `data`. */
   paged?: true
   bare?: true
+  /** The result may come with 503 as well: it then says what is wrong. */
+  degradable?: true
   /** Of an answer that is not JSON; there is no `result` then. */
   mediaType?: string
   /** 200 unless given; with both, the handler answers `created(…)` for 201. */

@@ -122,13 +122,18 @@ function failures(endpoint: Endpoint, surface: Surface): Fields {
       {
         description: codes.map((code) => `\`${code}\`: ${messageOf(code)}`).join('\n\n'),
         headers: headersOf(['X-Request-Id', ...headersOfStatus(status)]),
-        content: { 'application/json': failureContent(codes, surface) },
+        content: {
+          'application/json':
+            status === 503 && endpoint.degradable
+              ? orResult(endpoint, failureContent(codes, surface))
+              : failureContent(codes, surface),
+        },
       },
     ]),
   )
 }
 
-function failureContent(codes: readonly FaultCode[], surface: Surface): Fields {
+function failureContent(codes: readonly FaultCode[], surface: Surface) {
   return {
     schema: {
       allOf: [
@@ -137,6 +142,16 @@ function failureContent(codes: readonly FaultCode[], surface: Surface): Fields {
       ],
     },
     examples: Object.fromEntries(codes.map((code) => [code, { value: failure(code, surface) }])),
+  }
+}
+
+/** A degraded service answers in the shape of a success, a broken one in that of a failure. */
+function orResult(endpoint: Endpoint, content: { schema: Fields; examples: Fields }): Fields {
+  const schema = successSchema(endpoint)
+  const degraded = { value: exampleOf(schema), summary: 'with the parts that do not work' }
+  return {
+    schema: { anyOf: [schema, content.schema] },
+    examples: { degraded, ...content.examples },
   }
 }
 

@@ -138,6 +138,14 @@ test('the resolver has its own failure shape and server', () => {
   expect(resolve?.security).toEqual([{ token: [] }])
 })
 
+test('health answers 503 in its own shape', () => {
+  const content = ['503', 'content', 'application/json', 'schema', 'anyOf', 0, 'properties']
+  expect(document.paths['/api/status/health/']?.get?.responses).toHaveProperty(
+    [...content, 'checks', 'properties', 'database'].map(String),
+  )
+  expect(document.paths['/healthz']?.get?.responses).not.toHaveProperty(content.map(String))
+})
+
 test('nothing of the schema library shows through', () => {
   const text = JSON.stringify(document)
   for (const trace of ['"~standard"', '_zod', '[object', '9007199254740991', '$schema'])
