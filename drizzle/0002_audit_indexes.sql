@@ -8,8 +8,7 @@ CREATE TABLE "audit_deltas" (
 	"allowed" bigint NOT NULL,
 	"blocked" bigint NOT NULL,
 	"errors" bigint NOT NULL,
-	"redacted" bigint NOT NULL,
-	"last_used_at" timestamp (3) with time zone NOT NULL
+	"redacted" bigint NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "audit_rollups" (
@@ -23,7 +22,6 @@ CREATE TABLE "audit_rollups" (
 	"blocked" bigint NOT NULL,
 	"errors" bigint NOT NULL,
 	"redacted" bigint NOT NULL,
-	"last_used_at" timestamp (3) with time zone NOT NULL,
 	CONSTRAINT "audit_rollups_workspace_id_grain_bucket_dimension_value_pk" PRIMARY KEY("workspace_id","grain","bucket","dimension","value")
 );
 --> statement-breakpoint
@@ -52,10 +50,10 @@ CREATE INDEX "audit_logs_by_time" ON "audit_logs" USING btree ("workspace_id","t
 CREATE FUNCTION count_added_audit_logs() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO audit_deltas (workspace_id, hour, agent_id, target_domain, credential_ref,
-      requests, allowed, blocked, errors, redacted, last_used_at)
+      requests, allowed, blocked, errors, redacted)
     SELECT workspace_id, date_trunc('hour', timestamp, 'UTC'), agent_id, target_domain, credential_ref,
       count(*), count(*) FILTER (WHERE decision = 'allowed'), count(*) FILTER (WHERE decision = 'blocked'),
-      count(*) FILTER (WHERE decision = 'error'), count(*) FILTER (WHERE redacted), max(timestamp)
+      count(*) FILTER (WHERE decision = 'error'), count(*) FILTER (WHERE redacted)
     FROM added WHERE source <> 'control_plane' GROUP BY 1, 2, 3, 4, 5;
   INSERT INTO audit_statuses (workspace_id, status_code, timestamp, log_id)
     SELECT workspace_id, status_code, timestamp, id FROM added WHERE status_code IS NOT NULL;
@@ -69,10 +67,10 @@ CREATE FUNCTION count_removed_audit_logs() RETURNS trigger LANGUAGE plpgsql
 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
 BEGIN
   INSERT INTO audit_deltas (workspace_id, hour, agent_id, target_domain, credential_ref,
-      requests, allowed, blocked, errors, redacted, last_used_at)
+      requests, allowed, blocked, errors, redacted)
     SELECT workspace_id, date_trunc('hour', timestamp, 'UTC'), agent_id, target_domain, credential_ref,
       -count(*), -count(*) FILTER (WHERE decision = 'allowed'), -count(*) FILTER (WHERE decision = 'blocked'),
-      -count(*) FILTER (WHERE decision = 'error'), -count(*) FILTER (WHERE redacted), max(timestamp)
+      -count(*) FILTER (WHERE decision = 'error'), -count(*) FILTER (WHERE redacted)
     FROM removed WHERE source <> 'control_plane' GROUP BY 1, 2, 3, 4, 5;
   DELETE FROM audit_statuses s USING removed r WHERE r.status_code IS NOT NULL AND
     (s.workspace_id, s.status_code, s.timestamp, s.log_id) = (r.workspace_id, r.status_code, r.timestamp, r.id);
@@ -85,13 +83,13 @@ CREATE FUNCTION count_changed_audit_logs() RETURNS trigger LANGUAGE plpgsql
 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off AS $$
 BEGIN
   INSERT INTO audit_deltas (workspace_id, hour, agent_id, target_domain, credential_ref,
-      requests, allowed, blocked, errors, redacted, last_used_at)
+      requests, allowed, blocked, errors, redacted)
     SELECT * FROM (
       SELECT workspace_id, date_trunc('hour', timestamp, 'UTC'), agent_id, target_domain, credential_ref,
         sum(sign) AS requests, coalesce(sum(sign) FILTER (WHERE decision = 'allowed'), 0) AS allowed,
         coalesce(sum(sign) FILTER (WHERE decision = 'blocked'), 0) AS blocked,
         coalesce(sum(sign) FILTER (WHERE decision = 'error'), 0) AS errors,
-        coalesce(sum(sign) FILTER (WHERE redacted), 0) AS redacted, max(timestamp)
+        coalesce(sum(sign) FILTER (WHERE redacted), 0) AS redacted
       FROM (SELECT 1 AS sign, * FROM added UNION ALL SELECT -1, * FROM removed) AS changes
       WHERE source <> 'control_plane' GROUP BY 1, 2, 3, 4, 5) AS sums
     WHERE (requests, allowed, blocked, errors, redacted) <> (0, 0, 0, 0, 0);
@@ -111,10 +109,10 @@ CREATE TRIGGER audit_logs_removed AFTER DELETE ON audit_logs REFERENCING OLD TAB
 --> statement-breakpoint
 -- What was recorded before there were triggers.
 INSERT INTO audit_deltas (workspace_id, hour, agent_id, target_domain, credential_ref,
-    requests, allowed, blocked, errors, redacted, last_used_at)
+    requests, allowed, blocked, errors, redacted)
   SELECT workspace_id, date_trunc('hour', timestamp, 'UTC'), agent_id, target_domain, credential_ref,
     count(*), count(*) FILTER (WHERE decision = 'allowed'), count(*) FILTER (WHERE decision = 'blocked'),
-    count(*) FILTER (WHERE decision = 'error'), count(*) FILTER (WHERE redacted), max(timestamp)
+    count(*) FILTER (WHERE decision = 'error'), count(*) FILTER (WHERE redacted)
   FROM audit_logs WHERE source <> 'control_plane' GROUP BY 1, 2, 3, 4, 5;
 --> statement-breakpoint
 INSERT INTO audit_statuses (workspace_id, status_code, timestamp, log_id)

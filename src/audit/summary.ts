@@ -28,7 +28,8 @@ type Row = {
   blocked: number
   errors: number
   redacted: number
-  last_used_at: string
+  /** Of agents. */
+  last_used_at: string | null
 }
 
 export async function summarise(tx: Transaction, grant: Grant<'audit.read'>, range: Range) {
@@ -48,7 +49,7 @@ export async function summarise(tx: Transaction, grant: Grant<'audit.read'>, ran
     by_agent: mostFrequent(of('agent')).map(({ value, requests, last_used_at }) => ({
       agent_id: value,
       count: requests,
-      last_used_at: new Date(last_used_at),
+      last_used_at: new Date(last_used_at ?? 0),
     })),
     by_domain: mostFrequent(of('domain')).map(({ value, requests }) => ({
       domain: value,
@@ -76,17 +77,19 @@ type Spans = {
   /** All whole hours, also those of whole days: what the deltas count. */
   deltas: Span
   records: readonly [Span, Span]
+  whole: Span
 }
 
 /** Cuts a range into whole days, whole hours on both sides of them, and what is left at the ends. */
 function spansOf({ since, until }: Range): Spans {
   const from = since?.getTime() ?? BEGINNING
   const to = until?.getTime() ?? END
+  const whole: Span = [from, to]
   const nothing: Span = [to, to]
   const [firstHour, lastHour] = [roundUp(from, HOUR_MS), roundDown(to, HOUR_MS)]
   if (firstHour > lastHour) {
-    const records = [[from, to], nothing] as const
-    return { days: nothing, hours: [nothing, nothing], deltas: nothing, records }
+    const records = [whole, nothing] as const
+    return { days: nothing, hours: [nothing, nothing], deltas: nothing, records, whole }
   }
   const deltas: Span = [firstHour, lastHour]
   const records = [
@@ -94,7 +97,7 @@ function spansOf({ since, until }: Range): Spans {
     [lastHour, to],
   ] as const
   const [firstDay, lastDay] = [roundUp(firstHour, DAY_MS), roundDown(lastHour, DAY_MS)]
-  if (firstDay > lastDay) return { days: nothing, hours: [deltas, nothing], deltas, records }
+  if (firstDay > lastDay) return { days: nothing, hours: [deltas, nothing], deltas, records, whole }
   return {
     days: [firstDay, lastDay],
     hours: [
@@ -103,6 +106,7 @@ function spansOf({ since, until }: Range): Spans {
     ],
     deltas,
     records,
+    whole,
   }
 }
 
@@ -114,33 +118,38 @@ function roundDown(time: number, unit: number): number {
   return Math.floor(time / unit) * unit
 }
 
-function statement(workspaceId: string, { days, hours, deltas, records }: Spans): SQL {
+function statement(workspaceId: string, { days, hours, deltas, records, whole }: Spans): SQL {
   return sql`
     with unfolded as (
       select workspace_id, hour, agent_id, target_domain, credential_ref,
-        requests, allowed, blocked, errors, redacted, last_used_at
+        requests, allowed, blocked, errors, redacted
       from audit_deltas where workspace_id = ${workspaceId} and ${isWithin(sql`hour`, deltas)}
       union all
       select workspace_id, date_trunc('hour', timestamp, 'UTC'), agent_id, target_domain, credential_ref,
-        1, (decision = 'allowed')::int, (decision = 'blocked')::int, (decision = 'error')::int,
-        redacted::int, timestamp
+        1, (decision = 'allowed')::int, (decision = 'blocked')::int, (decision = 'error')::int, redacted::int
       from audit_logs where workspace_id = ${workspaceId} and source <> 'control_plane'
         and (${isWithin(sql`timestamp`, records[0])} or ${isWithin(sql`timestamp`, records[1])})
     ), parts as (
       ${splitByDimension(sql`unfolded`)}
       union all
-      select workspace_id, dimension, value, bucket, requests, allowed, blocked, errors, redacted, last_used_at
+      select workspace_id, dimension, value, bucket, requests, allowed, blocked, errors, redacted
       from audit_rollups where workspace_id = ${workspaceId} and (
         (grain = 'day' and ${isWithin(sql`bucket`, days)}) or
         (grain = 'hour' and (${isWithin(sql`bucket`, hours[0])} or ${isWithin(sql`bucket`, hours[1])})))
+    ), counts as (
+      select dimension,
+        case dimension when 'total' then to_char(bucket at time zone 'UTC', 'YYYY-MM-DD') else value end as value,
+        sum(requests)::float8 as requests, coalesce(sum(allowed), 0)::float8 as allowed,
+        coalesce(sum(blocked), 0)::float8 as blocked, coalesce(sum(errors), 0)::float8 as errors,
+        coalesce(sum(redacted), 0)::float8 as redacted
+      from parts group by 1, 2 having sum(requests) > 0
     )
-    select dimension,
-      case dimension when 'total' then to_char(bucket at time zone 'UTC', 'YYYY-MM-DD') else value end as value,
-      sum(requests)::float8 as requests, coalesce(sum(allowed), 0)::float8 as allowed,
-      coalesce(sum(blocked), 0)::float8 as blocked, coalesce(sum(errors), 0)::float8 as errors,
-      coalesce(sum(redacted), 0)::float8 as redacted,
-      to_char(max(last_used_at) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as last_used_at
-    from parts group by 1, 2 having sum(requests) > 0`
+    select counts.*, case dimension when 'agent' then (
+      select to_char(timestamp at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') from audit_logs
+      where workspace_id = ${workspaceId} and agent_id = counts.value and source <> 'control_plane'
+        and ${isWithin(sql`timestamp`, whole)}
+      order by timestamp desc, id desc limit 1) end as last_used_at
+    from counts`
 }
 
 function isWithin(column: SQL, [from, to]: Span): SQL {
@@ -151,7 +160,7 @@ function isWithin(column: SQL, [from, to]: Span): SQL {
 /** Rows in the shape of `audit_deltas`, as rows of `audit_rollups` without their grain. */
 export function splitByDimension(source: SQL): SQL {
   return sql`
-    select workspace_id, dimension, value, hour as bucket, requests, allowed, blocked, errors, redacted, last_used_at
+    select workspace_id, dimension, value, hour as bucket, requests, allowed, blocked, errors, redacted
     from ${source} cross join lateral (
       select 'total' as dimension, '' as value
       union all select 'agent', agent_id

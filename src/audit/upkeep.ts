@@ -50,16 +50,15 @@ export async function foldDeltas(db: Database): Promise<void> {
       with taken as (delete from audit_deltas returning *),
       parts as (${splitByDimension(sql`taken`)})
       insert into audit_rollups as r (workspace_id, grain, bucket, dimension, value,
-        requests, allowed, blocked, errors, redacted, last_used_at)
+        requests, allowed, blocked, errors, redacted)
       select workspace_id, grain, date_trunc(grain, bucket, 'UTC'), dimension, value,
-        sum(requests), sum(allowed), sum(blocked), sum(errors), sum(redacted), max(last_used_at)
+        sum(requests), sum(allowed), sum(blocked), sum(errors), sum(redacted)
       from parts cross join (values ('hour'), ('day')) as grains(grain)
       group by 1, 2, 3, 4, 5
       on conflict (workspace_id, grain, bucket, dimension, value) do update set
         requests = r.requests + excluded.requests, allowed = r.allowed + excluded.allowed,
         blocked = r.blocked + excluded.blocked, errors = r.errors + excluded.errors,
-        redacted = r.redacted + excluded.redacted,
-        last_used_at = greatest(r.last_used_at, excluded.last_used_at)`)
+        redacted = r.redacted + excluded.redacted`)
   })
 }
 

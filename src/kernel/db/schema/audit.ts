@@ -95,7 +95,6 @@ const counts = () => ({
   blocked: bigint({ mode: 'number' }).notNull(),
   errors: bigint({ mode: 'number' }).notNull(),
   redacted: bigint({ mode: 'number' }).notNull(),
-  lastUsedAt: moment().notNull(),
 })
 
 /**
