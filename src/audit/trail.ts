@@ -7,41 +7,15 @@
 import type postgres from 'postgres'
 import { Fault } from '../kernel/fault.ts'
 import { describeError, type Log } from '../kernel/log.ts'
+import {
+  type Entry,
+  insertEntries,
+  type Outcome,
+  stampTokens,
+  updateOutcomes,
+} from './trail_store.ts'
 
-/** One decision about an outbound request or a delivery, complete or still without its outcome. */
-export type Entry = {
-  id: string
-  workspace_id: string
-  /** The version under which the decision was made. */
-  policy_version: number
-  token_id: string
-  registration_id: string | null
-  agent_id: string
-  identity_level: 'agent' | 'workload'
-  timestamp: Date
-  project_id: string | null
-  environment: string | null
-  method: string | null
-  target_url: string | null
-  target_path: string | null
-  target_domain: string | null
-  credential_ref: string | null
-  injection_style: string | null
-  decision: 'allowed' | 'blocked' | 'error'
-  reason: string | null
-  status_code: number | null
-  duration_ms: number | null
-  redacted: boolean | null
-}
-
-export type Outcome = {
-  id: string
-  decision: Entry['decision']
-  reason: string | null
-  status_code: number
-  duration_ms: number
-  redacted: boolean
-}
+export type { Entry, Outcome } from './trail_store.ts'
 
 /** `stale`: nothing was stored, because the token or the policy is no longer what it was. */
 export type Verdict = 'recorded' | 'stale'
@@ -89,8 +63,8 @@ export class AuditTrail {
       const timer = setTimeout(() => this.#expire(waiting), PATIENCE_MS)
       waiting.settle = (verdict) => {
         clearTimeout(timer)
-        if (waiting.expired) this.#disown(waiting.entry, verdict)
-        else resolve(verdict)
+        if (!waiting.expired) resolve(verdict)
+        else if (verdict === 'recorded') this.#disown(entry)
       }
       waiting.refuse = (fault) => {
         clearTimeout(timer)
@@ -118,10 +92,14 @@ export class AuditTrail {
   async close(patienceMs: number): Promise<void> {
     clearInterval(this.#timer)
     const deadline = Date.now() + patienceMs
-    while ((this.#outcomes.length > 0 || this.#writing) && Date.now() < deadline) {
-      await this.flush()
-      if (this.#outcomes.length > 0 || this.#writing) await Bun.sleep(20)
-    }
+    do {
+      await atMost(this.flush(), deadline - Date.now())
+      if (this.#isBusy) await Bun.sleep(20)
+    } while (this.#isBusy && Date.now() < deadline)
+  }
+
+  get #isBusy(): boolean {
+    return this.#outcomes.length > 0 || this.#writing || this.#flushing !== undefined
   }
 
   async #write(): Promise<void> {
@@ -148,7 +126,11 @@ export class AuditTrail {
           entries: group.length,
           ...describeError(error),
         })
-        for (const { refuse } of group) refuse(unavailable(error))
+        for (const { entry, refuse } of group) {
+          refuse(unavailable(error))
+          // Only the confirmation may have been lost: then the entry is there, and must say so.
+          this.#disown(entry)
+        }
       },
     )
     await atMost(stored, PATIENCE_MS)
@@ -161,9 +143,7 @@ export class AuditTrail {
   }
 
   /** An entry that was stored after its request had been refused: nothing was sent for it. */
-  #disown(entry: Entry, verdict: Verdict): void {
-    if (verdict === 'stale') return
-    const { id } = entry
+  #disown({ id }: Entry): void {
     this.conclude({
       id,
       decision: 'error',
@@ -178,67 +158,39 @@ export class AuditTrail {
     const outcomes = this.#outcomes.splice(0)
     const used = [...this.#usedTokens].map(([token_id, at]) => ({ token_id, at: new Date(at) }))
     this.#usedTokens.clear()
-    try {
-      if (outcomes.length > 0) await updateOutcomes(this.#sql, outcomes)
-      if (used.length > 0) await stampTokens(this.#sql, used)
-    } catch (error) {
+    const keep = (error: unknown) => {
       this.#outcomes.unshift(...outcomes.slice(0, MAX_WAITING))
       this.#log.warning('audit outcomes wait', {
         outcomes: outcomes.length,
         ...describeError(error),
       })
     }
+    try {
+      // Written twice is written once; a statement that stalls must not hold up all that follow.
+      const written = await atMost(this.#store(outcomes, used), PATIENCE_MS)
+      if (!written) keep(unavailable())
+    } catch (error) {
+      keep(error)
+    }
+  }
+
+  async #store(outcomes: readonly Outcome[], used: Parameters<typeof stampTokens>[1]) {
+    if (outcomes.length > 0) await updateOutcomes(this.#sql, outcomes)
+    if (used.length > 0) await stampTokens(this.#sql, used)
   }
 }
 
-/** Waits for the work, but no longer than `ms` milliseconds. */
-async function atMost(work: Promise<void>, ms: number): Promise<void> {
-  const late = Promise.withResolvers<void>()
-  const timer = setTimeout(late.resolve, ms)
-  await Promise.race([work, late.promise])
-  clearTimeout(timer)
+/** Waits for the work, but no longer than `ms` milliseconds; answers whether it was done. */
+async function atMost(work: Promise<void>, ms: number): Promise<boolean> {
+  const late = Promise.withResolvers<false>()
+  const timer = setTimeout(() => late.resolve(false), Math.max(0, ms))
+  try {
+    return await Promise.race([work.then(() => true), late.promise])
+  } finally {
+    clearTimeout(timer)
+  }
 }
 
 function unavailable(cause?: unknown): Fault {
   return new Fault('audit_unavailable', { cause })
-}
-
-async function insertEntries(sql: postgres.Sql, entries: readonly Entry[]): Promise<Set<string>> {
-  const stored = await sql<{ id: string }[]>`
-    insert into audit_logs (id, workspace_id, timestamp, source, identity_level, agent_id, registration_id,
-      token_id, project_id, environment, method, target_url, target_path, target_domain, credential_ref,
-      injection_style, decision, reason, status_code, duration_ms, redacted)
-    select r.id, r.workspace_id, r.timestamp, 'resolver', r.identity_level, r.agent_id, r.registration_id,
-      r.token_id, r.project_id, r.environment, r.method, r.target_url, r.target_path, r.target_domain,
-      r.credential_ref, r.injection_style, r.decision, r.reason, r.status_code, r.duration_ms, r.redacted
-    from json_to_recordset(${JSON.stringify(entries)}::text::json) as r(id uuid, workspace_id uuid,
-      policy_version bigint, timestamp timestamptz, identity_level text, agent_id text,
-      registration_id uuid, token_id uuid, project_id uuid, environment text, method text,
-      target_url text, target_path text, target_domain text, credential_ref text,
-      injection_style text, decision text, reason text, status_code integer, duration_ms integer,
-      redacted boolean)
-    join tokens t on t.id = r.token_id and t.revoked_at is null
-      and (t.expires_at is null or t.expires_at > clock_timestamp())
-    join workspaces w on w.id = r.workspace_id and w.policy_version = r.policy_version
-    returning id`
-  return new Set(stored.map(({ id }) => id))
-}
-
-async function updateOutcomes(sql: postgres.Sql, outcomes: readonly Outcome[]): Promise<void> {
-  await sql`
-    update audit_logs a set decision = o.decision, reason = o.reason, status_code = o.status_code,
-      duration_ms = o.duration_ms, redacted = o.redacted
-    from json_to_recordset(${JSON.stringify(outcomes)}::text::json) as o(id uuid, decision text, reason text,
-      status_code integer, duration_ms integer, redacted boolean)
-    where a.id = o.id`
-}
-
-async function stampTokens(
-  sql: postgres.Sql,
-  used: readonly { token_id: string; at: Date }[],
-): Promise<void> {
-  await sql`
-    update tokens t set last_used_at = u.at
-    from json_to_recordset(${JSON.stringify(used)}::text::json) as u(token_id uuid, at timestamptz)
-    where t.id = u.token_id and (t.last_used_at is null or t.last_used_at < u.at - interval '10 seconds')`
 }

@@ -4,6 +4,7 @@ import type { AuditTrail } from '../audit/trail.ts'
 import { RateLimiter } from '../kernel/rate.ts'
 import type { SliceServices } from '../kernel/slice.ts'
 import { KeyCache } from './key_cache.ts'
+import { openReader } from './reader.ts'
 import { TokenBook } from './tokens.ts'
 import { ViewBook } from './views.ts'
 
@@ -20,9 +21,10 @@ export function openBroker(
   { config, clock, outer }: Pick<SliceServices, 'config' | 'clock' | 'outer'>,
   { sql, trail }: { sql: postgres.Sql; trail: AuditTrail },
 ): Broker {
+  const reader = openReader(sql)
   return {
-    tokens: new TokenBook(sql, clock),
-    views: new ViewBook(sql, outer),
+    tokens: new TokenBook(reader, clock),
+    views: new ViewBook(reader, outer),
     keys: new KeyCache(config.KEY_CACHE_SECONDS, clock),
     limiter: new RateLimiter(config.RATE_TOKEN, clock),
     trail,

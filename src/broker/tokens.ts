@@ -2,11 +2,11 @@
  * Whose token this is: step 1 of resolver and delivery. Rows are cached for seconds; that a cached token is
  * still live is proved again by the statement that records the decision (audit/trail.ts).
  */
-import type postgres from 'postgres'
 import { bearerToken } from '../identity/authenticate.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { type ParsedToken, verifyToken } from '../kernel/crypto/token.ts'
 import { Fault } from '../kernel/fault.ts'
+import type { Reader } from './reader.ts'
 
 export type TokenRow = {
   id: string
@@ -30,12 +30,12 @@ const MAX_TOKENS = 10_000
 const NO_VERIFIER = new Uint8Array(32)
 
 export class TokenBook {
-  readonly #sql: postgres.Sql
+  readonly #read: Reader
   readonly #clock: Clock
   readonly #rows = new Map<string, { row: TokenRow; until: number }>()
 
-  constructor(sql: postgres.Sql, clock: Clock) {
-    this.#sql = sql
+  constructor(read: Reader, clock: Clock) {
+    this.#read = read
     this.#clock = clock
   }
 
@@ -72,7 +72,7 @@ export class TokenBook {
   }
 
   async #load(id: string): Promise<TokenRow | null> {
-    const [row] = await this.#sql<TokenRow[]>`
+    const [row] = await this.#read<TokenRow[]>`
       select t.id, t.kind, t.workspace_id as "workspaceId", t.project_id as "projectId", t.environment,
         t.verifier, a.id as "registrationId", coalesce(a.name, t.label) as name
       from tokens t left join agents a on a.id = t.agent_id

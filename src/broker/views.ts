@@ -3,11 +3,11 @@
  * version. A view is kept until the recorded decision turns out to be of an older version; then it is
  * thrown away and read anew. Values are kept as the client's ciphertext, never in the clear.
  */
-import type postgres from 'postgres'
 import type { OuterLayer } from '../kernel/crypto/outer_layer.ts'
 import { type Domain, parseDomain } from '../kernel/domain.ts'
 import { Fault } from '../kernel/fault.ts'
 import type { Policy } from '../kernel/policy.ts'
+import type { Reader } from './reader.ts'
 
 /** A secret as stored; `value` is null when the outer layer does not open. */
 export type SealedSecret = {
@@ -41,12 +41,12 @@ const MAX_VIEWS = 1000
 const MAX_PARTS = 5000
 
 export class ViewBook {
-  readonly #sql: postgres.Sql
+  readonly #read: Reader
   readonly #outer: OuterLayer
   readonly #views = new Map<string, Promise<View>>()
 
-  constructor(sql: postgres.Sql, outer: OuterLayer) {
-    this.#sql = sql
+  constructor(read: Reader, outer: OuterLayer) {
+    this.#read = read
     this.#outer = outer
   }
 
@@ -125,9 +125,10 @@ export class ViewBook {
   }
 
   async #load(workspaceId: string): Promise<View> {
-    const [row] = await this.#sql<{ version: number; epoch: number; domains: string[] }[]>`
+    const [row] = await this.#read<{ version: number; epoch: number; domains: string[] }[]>`
       select w.policy_version::float8 as version, w.epoch,
-        array(select domain from allowlist_entries a where a.workspace_id = w.id) as domains
+        (select coalesce(json_agg(domain), '[]') from allowlist_entries a where a.workspace_id = w.id)
+          as domains
       from workspaces w where w.id = ${workspaceId}`
     if (!row) throw new Fault('invalid_token')
     const allowlist = row.domains.flatMap((text) => parseDomain(text) ?? [])
@@ -144,10 +145,11 @@ export class ViewBook {
   }
 
   async #loadSecrets(view: View, environment: string, names: readonly string[]): Promise<void> {
-    const rows = await this.#sql<(StoredSecret & { version: number })[]>`
+    const rows = await this.#read<(StoredSecret & { version: number })[]>`
       select w.policy_version::float8 as version, s.project_id as "projectId", s.environment, s.key, s.policy, s.value
       from workspaces w left join secrets s
-        on s.workspace_id = w.id and s.environment = ${environment} and s.key = any(${names as string[]})
+        on s.workspace_id = w.id and s.environment = ${environment} and s.key in
+          (select json_array_elements_text(${JSON.stringify(names)}::text::json))
       where w.id = ${view.workspaceId}`
     this.#checkVersion(view, rows[0]?.version)
     const stored = rows.filter(({ key }) => key !== null)
@@ -165,7 +167,7 @@ export class ViewBook {
     projectId: string,
     environment: string,
   ): Promise<SealedSecret[] | null> {
-    const rows = await this.#sql<(StoredSecret & { version: number; project: string | null })[]>`
+    const rows = await this.#read<(StoredSecret & { version: number; project: string | null })[]>`
       select w.policy_version::float8 as version, p.id as project,
         s.project_id as "projectId", s.environment, s.key, s.policy, s.value
       from workspaces w
@@ -191,7 +193,7 @@ export class ViewBook {
     projectId: string,
     environment: string,
   ): Promise<SealedEnvelope | null> {
-    const [row] = await this.#sql<
+    const [row] = await this.#read<
       { version: number; epoch: number | null; envelope: Uint8Array }[]
     >`
       select w.policy_version::float8 as version, e.epoch, e.envelope

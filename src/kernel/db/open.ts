@@ -25,6 +25,11 @@ const COMMON = {
   connection: { application_name: 'cloakroom' },
   /** Seconds. */
   connect_timeout: 5,
+  /**
+   * The driver would ask for array types on each new connection, in a promise that nobody awaits: a
+   * server that goes away at that moment would be an unhandled rejection. No statement uses arrays.
+   */
+  fetch_types: false,
 } as const
 
 /** Connections per process to a PostgreSQL server. */

@@ -1,0 +1,32 @@
+/**
+ * Reads of the database that give up: a server that holds still, or a network that swallows packets, must
+ * end in 503 and not in requests that wait without end.
+ */
+import type postgres from 'postgres'
+import { Fault } from '../kernel/fault.ts'
+
+/** `reader<Row[]>\`select …\``, like the driver's own tag. */
+export type Reader = <Rows extends readonly object[]>(
+  parts: TemplateStringsArray,
+  ...values: string[]
+) => Promise<Rows>
+
+/** Milliseconds. */
+const PATIENCE_MS = 5_000
+
+/** The reader throws the driver's errors, and Fault `unavailable` when there is no answer in time. */
+export function openReader(sql: postgres.Sql, patienceMs = PATIENCE_MS): Reader {
+  return async <Rows extends readonly object[]>(
+    parts: TemplateStringsArray,
+    ...values: string[]
+  ) => {
+    const late = Promise.withResolvers<never>()
+    const timer = setTimeout(() => late.reject(new Fault('unavailable')), patienceMs)
+    try {
+      const query: PromiseLike<unknown> = sql(parts, ...values)
+      return (await Promise.race([query, late.promise])) as Rows
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+}

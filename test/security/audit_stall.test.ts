@@ -1,0 +1,211 @@
+/** Without a durable record nothing is sent; and when the database is back, so are we, by ourselves. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { readdirSync, readFileSync } from 'node:fs'
+import postgres from 'postgres'
+import { AuditTrail, type Entry } from '../../src/audit/trail.ts'
+import { type FaultCode, messageOf, statusOf } from '../../src/kernel/fault.ts'
+import { openLog } from '../../src/kernel/log.ts'
+import { type Agent, employAgent, openStage, recordOf, type Stage } from '../support/agent.ts'
+import type { Answer } from '../support/app.ts'
+import { sharedCluster } from '../support/database.ts'
+import { type Cluster, startCluster } from '../support/postgres.ts'
+
+const call = (stage: Stage) => ({
+  target_url: stage.url('/'),
+  headers: { Authorization: 'Bearer SVC_SECRET_KEY' },
+})
+
+function expectUnavailable(answer: Answer, code: FaultCode) {
+  expect({ status: answer.status, body: answer.body }).toEqual({
+    status: statusOf(code),
+    body: { error_code: code, message: messageOf(code) },
+  })
+  expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
+}
+
+describe('while the database holds still', () => {
+  let stage: Stage
+  beforeAll(async () => {
+    stage = await openStage()
+  })
+  afterAll(() => stage.stop())
+
+  /** Nothing can be read from or written to these tables (embedded: from any) while `act` runs. */
+  async function whileLocked(tables: string, act: () => Promise<void>) {
+    await stage.app.connection.sql.begin(async (tx) => {
+      await tx.unsafe(`lock table ${tables} in access exclusive mode`)
+      await act()
+    })
+  }
+
+  test('a call is 503 audit_unavailable, nothing is sent, and the next one works', async () => {
+    const agent = await employAgent(stage, { secrets: { KEY: 'sk_live_stall' } })
+    await recordOf(stage.app, await agent.resolve(call(stage)))
+    const sent = stage.upstream.bytes
+    const answers: Answer[] = []
+    await whileLocked('audit_logs', async () => {
+      const calls = Array.from({ length: 8 }, () => agent.resolve(call(stage)))
+      answers.push(...(await Promise.all(calls)))
+    })
+    for (const answer of answers) expectUnavailable(answer, 'audit_unavailable')
+    expect(stage.upstream.bytes).toBe(sent)
+    const next = await agent.resolve(call(stage))
+    expect(next.status).toBe(200)
+    await recordOf(stage.app, next)
+    // What was stored after all, when nobody waited any more, says so.
+    for (const answer of answers) {
+      const late = await recordOf(stage.app, answer)
+      if (late) expect(late).toMatchObject({ reason: 'audit_unavailable', status_code: 503 })
+    }
+  }, 30_000)
+
+  test('a call with nothing cached is 503 too, and not a wait without end', async () => {
+    const agent = await employAgent(stage, { secrets: { KEY: 'sk_live_cold' } })
+    const sent = stage.upstream.bytes
+    await whileLocked('tokens', async () => {
+      expectUnavailable(await agent.resolve(call(stage)), 'unavailable')
+    })
+    expect((await agent.resolve(call(stage))).status).toBe(200)
+    const other = await employAgent(stage, { secrets: { KEY: 'sk_live_cold' } })
+    await other.resolve({ target_url: 'https://blocked.example/' })
+    const sentMeanwhile = stage.upstream.bytes
+    expect(sentMeanwhile).toBeGreaterThan(sent)
+    await whileLocked('secrets', async () => {
+      // That it could not be decided is a refusal, and where the whole database stands, so is its record.
+      const answer = await other.resolve(call(stage))
+      const isEmbedded = stage.app.connection.kind === 'embedded'
+      expectUnavailable(answer, isEmbedded ? 'audit_unavailable' : 'unavailable')
+    })
+    expect(stage.upstream.bytes).toBe(sentMeanwhile)
+    expect((await other.resolve(call(stage))).status).toBe(200)
+  }, 30_000)
+})
+
+describe('while a PostgreSQL server', () => {
+  let cluster: Cluster
+  let stage: Stage
+  let agent: Agent
+
+  beforeAll(async () => {
+    cluster = await startCluster()
+    const database = await cluster.createDatabase()
+    stage = await openStage({
+      env: {
+        DB_HOST: cluster.socketDir,
+        DB_NAME: database,
+        DB_USER: 'cloakroom',
+        DB_SSLMODE: 'disable',
+      },
+    })
+    agent = await employAgent(stage, { secrets: { KEY: 'sk_live_stopped' } })
+  }, 30_000)
+  afterAll(async () => {
+    await stage.stop()
+    await cluster.stop()
+  }, 30_000)
+
+  /** The postmaster and all that it started. */
+  function processes(): number[] {
+    const children = readdirSync('/proc').filter((name) => {
+      try {
+        return (
+          readFileSync(`/proc/${name}/stat`, 'utf8').split(') ')[1]?.split(' ')[1] ===
+          String(cluster.pid())
+        )
+      } catch {
+        return false
+      }
+    })
+    return [cluster.pid(), ...children.map(Number)]
+  }
+
+  test('is frozen, calls are 503 and nothing is sent; thawed, it is used again without a restart', async () => {
+    expect((await agent.resolve(call(stage))).status).toBe(200)
+    const sent = stage.upstream.bytes
+    const frozen = processes()
+    for (const pid of frozen) process.kill(pid, 'SIGSTOP')
+    let answers: Answer[]
+    try {
+      answers = await Promise.all(Array.from({ length: 32 }, () => agent.resolve(call(stage))))
+    } finally {
+      for (const pid of frozen) process.kill(pid, 'SIGCONT')
+    }
+    for (const answer of answers) expectUnavailable(answer, 'audit_unavailable')
+    expect(stage.upstream.bytes).toBe(sent)
+    const thawed = await agent.resolve(call(stage))
+    expect(thawed.status).toBe(200)
+    expect(await recordOf(stage.app, thawed)).toMatchObject({ status_code: 200 })
+    for (const answer of answers) {
+      const late = await recordOf(stage.app, answer)
+      if (late) expect(late).toMatchObject({ reason: 'audit_unavailable', status_code: 503 })
+    }
+  }, 30_000)
+
+  test('throws everybody out, calls are 200 or 503, and soon 200 again', async () => {
+    const admin = postgres({ host: cluster.socketDir, user: 'cloakroom', database: 'postgres' })
+    const answers: Answer[] = []
+    let ended = false
+    const loops = Array.from({ length: 8 }, async () => {
+      while (!ended) answers.push(await agent.resolve(call(stage)))
+    })
+    for (let round = 0; round < 5; round += 1) {
+      const before = answers.length
+      await admin`select pg_terminate_backend(pid) from pg_stat_activity
+        where application_name = 'cloakroom' and pid <> pg_backend_pid()`
+      while (answers.length < before + 40) await Bun.sleep(5)
+    }
+    ended = true
+    await Promise.all(loops)
+    await admin.end()
+    const odd = answers.filter(
+      ({ status, body }) =>
+        status !== 200 &&
+        !['audit_unavailable', 'unavailable'].includes((body as { error_code: string }).error_code),
+    )
+    expect(odd.map(({ body }) => body)).toEqual([])
+    expect((await agent.resolve(call(stage))).status).toBe(200)
+    // Every record got its outcome: no process died.
+    const open = async () => {
+      const [row] = await stage.app.connection.sql`
+        select count(*)::int as count from audit_logs where source = 'resolver' and status_code is null`
+      return row?.count
+    }
+    for (let round = 0; round < 100 && (await open()) > 0; round += 1) await Bun.sleep(20)
+    expect(await open()).toBe(0)
+  }, 30_000)
+})
+
+test('a stop is not held up by a database that holds still', async () => {
+  const { socketDir, createDatabase } = await sharedCluster()
+  const database = await createDatabase()
+  const settings = { DB_HOST: socketDir, DB_NAME: database, DB_USER: 'cloakroom' }
+  const stage = await openStage({ env: { ...settings, DB_SSLMODE: 'disable' } })
+  const agent = await employAgent(stage)
+  const admin = postgres({ host: socketDir, user: 'cloakroom', database })
+  await admin.begin(async (tx) => {
+    await agent.resolve({ target_url: stage.url('/') })
+    await tx`lock table audit_logs in access exclusive mode`
+    await stage.stop()
+  })
+  await admin.end()
+}, 20_000)
+
+test('no more than 10,000 entries wait; the next is refused at once', async () => {
+  const never = (() => new Promise(() => {})) as unknown as ConstructorParameters<
+    typeof AuditTrail
+  >[0]
+  const trail = new AuditTrail(
+    never,
+    openLog('error', () => {}),
+  )
+  const refused: number[] = []
+  const entry = { token_id: 'a', timestamp: new Date() } as Entry
+  for (let number = 0; number < 10_600; number += 1) {
+    trail.record(entry).catch(() => refused.push(number))
+  }
+  await Promise.resolve()
+  // One group of entries is on its way; the others wait.
+  expect(refused.length).toBeGreaterThan(0)
+  expect(Math.min(...refused)).toBeGreaterThanOrEqual(10_000)
+  await trail.close(0)
+})
