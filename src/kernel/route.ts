@@ -16,7 +16,16 @@ export type Exchange = {
   /** The caller's network: an IPv4 address or an IPv6 /64. */
   network: string
   params: Record<string, string>
+  /** The route's own deadline takes over from the limit on idle connections. */
+  holdOpen(): void
+  /** Answers by making the connection a WebSocket; `false` when the request is no handshake. */
+  upgrade(handlers: SocketHandlers, headers: Record<string, string>): boolean
 }
+
+/** What a raw route does with the WebSocket that it made of a request. */
+export type SocketHandlers = Required<
+  Pick<Bun.WebSocketHandler<unknown>, 'open' | 'message' | 'ping' | 'drain' | 'close'>
+>
 
 type Context<E extends Endpoint> = {
   params: InputOf<E, 'params'>
@@ -39,17 +48,17 @@ export type Route = {
   endpoint: Endpoint
   handle: ((context: Context<Endpoint>) => unknown) | null
   /** Set for routes that tell their whole story themselves: the resolver and delivery. */
-  raw: ((exchange: Exchange) => Promise<Response>) | null
+  raw: RawHandler | null
 }
+
+/** Answers `null` after `upgrade`. */
+type RawHandler = (exchange: Exchange) => Promise<Response | null>
 
 export function route<const E extends Endpoint>(endpoint: E, handler: Handler<E>): Route {
   return { endpoint, handle: handler as Route['handle'], raw: null }
 }
 
-export function rawRoute(
-  endpoint: Endpoint,
-  raw: (exchange: Exchange) => Promise<Response>,
-): Route {
+export function rawRoute(endpoint: Endpoint, raw: RawHandler): Route {
   return { endpoint, handle: null, raw }
 }
 

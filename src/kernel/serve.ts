@@ -11,13 +11,26 @@ import { Fault } from './fault.ts'
 import { describeError, type Log } from './log.ts'
 import { perform } from './perform.ts'
 import { presentFault } from './reply.ts'
-import type { Route, Services } from './route.ts'
+import type { Exchange, Route, Services } from './route.ts'
 
-export type { Exchange, Identity, Route, Services } from './route.ts'
+export type { Exchange, Identity, Route, Services, SocketHandlers } from './route.ts'
 export { rawRoute, route } from './route.ts'
 
 /** A request that does not arrive, or an answer that is not taken, for so long ends the connection. */
 const IDLE_SECONDS = 30
+
+/** Bytes of one message on a WebSocket, and bytes that may wait for a slow reader of it. */
+export const MAX_MESSAGE_BYTES = 1_048_576
+export const MAX_WAITING_BYTES = 4 * MAX_MESSAGE_BYTES
+
+/** Compression is off: a small frame cannot become a large message. */
+const SOCKETS = {
+  maxPayloadLength: MAX_MESSAGE_BYTES,
+  backpressureLimit: MAX_WAITING_BYTES,
+  closeOnBackpressureLimit: true,
+  perMessageDeflate: false,
+  idleTimeout: 0,
+}
 
 const PARAMETER = /\{(\w+)\}/g
 
@@ -34,14 +47,15 @@ export function serve(services: Services): Listener {
   const app = new Elysia({
     name: services.surface,
     serve: { maxRequestBodySize: 64 * 1024 * 1024 },
+    websocket: SOCKETS,
   })
   // Only what no route below takes comes here: hooks of Elysia hold for later routes.
-  app.onError(({ request, server }) => answer(services, [], request, [], peerOf(server, request)))
+  app.onError(({ request, server }) => answer(services, [], request, [], server))
   for (const [pattern, routes] of byPattern(services.routes)) {
     app.all(
       pattern,
       ({ request, params, server }) =>
-        answer(services, routes, request, inPathOrder(params ?? {}), peerOf(server, request)),
+        answer(services, routes, request, inPathOrder(params ?? {}), server),
       { parse: 'none' },
     )
   }
@@ -57,10 +71,6 @@ export function serve(services: Services): Listener {
       clearTimeout(force)
     },
   }
-}
-
-function peerOf(server: Server<unknown> | null, request: Request): string | null {
-  return server?.requestIP(request)?.address ?? null
 }
 
 /** Paths that differ only in the names of their parameters are one path to a router. */
@@ -91,8 +101,8 @@ async function answer(
   routes: readonly Route[],
   request: Request,
   values: readonly string[],
-  peer: string | null,
-): Promise<Response> {
+  server: Server<unknown> | null,
+): Promise<Response | undefined> {
   const started = performance.now()
   const requestId = Bun.randomUUIDv7()
   const found = routes.find(({ endpoint }) => endpoint.method === methodOf(request))
@@ -103,7 +113,7 @@ async function answer(
     if (routes.length === 0) throw new Fault('not_found')
     if (!found) throw new Fault('method_not_allowed', { headers: { allow: allowOf(routes) } })
     const params = nameParams(found.endpoint, values)
-    const exchange = { request, requestId, params, network: services.networkOf(request, peer) }
+    const exchange = { request, requestId, params, ...connectionOf(services, request, server) }
     return found.raw ? found.raw(exchange) : perform(services, found, exchange)
   })
   services.log.info('request', {
@@ -111,10 +121,23 @@ async function answer(
     listener: services.surface,
     method: request.method,
     route: found?.endpoint.path ?? routes[0]?.endpoint.path ?? null,
-    status: response.status,
+    status: response?.status ?? 101,
     duration_ms: Math.round((performance.now() - started) * 10) / 10,
   })
-  return response
+  return response ?? undefined
+}
+
+/** What the request's connection tells and can do. */
+function connectionOf(
+  { networkOf }: Services,
+  request: Request,
+  server: Server<unknown> | null,
+): Pick<Exchange, 'network' | 'holdOpen' | 'upgrade'> {
+  return {
+    network: networkOf(request, server?.requestIP(request)?.address ?? null),
+    holdOpen: () => server?.timeout(request, 0),
+    upgrade: (data, headers) => server?.upgrade(request, { data, headers }) ?? false,
+  }
 }
 
 /** HEAD is GET without the body, which the runtime drops (RFC 9110, section 9.3.2). */
@@ -132,8 +155,8 @@ function allowOf(routes: readonly Route[]): string {
 async function attempt(
   services: Services,
   requestId: string,
-  act: () => Promise<Response>,
-): Promise<Response> {
+  act: () => Promise<Response | null>,
+): Promise<Response | null> {
   try {
     return await act()
   } catch (error) {

@@ -18,14 +18,17 @@ export type Call = {
   body: CallBody
   projectId: string | null
   environment: string | null
-  /** Milliseconds for the whole call; between two bytes when the answer is streamed. */
+  /** Milliseconds for the whole call; between two signs of life unless the answer is `whole`. */
   timeoutMs: number
-  /** Whether the upstream's answer is passed on as it arrives instead of being wrapped in JSON. */
-  streamed: boolean
+  /** Wrapped in JSON, passed on as it arrives, or a WebSocket. */
+  answer: 'whole' | 'streamed' | 'socket'
   signing: Signing | null
+  /** The resolver's own origin, where links in the answer's headers have to lead through it. */
+  leadBackTo: string | null
 }
 
 export function callOf(body: OutboundCall, accept: string | null, defaultTimeoutMs: number): Call {
+  const wantsStream = body.stream ?? /\btext\/event-stream\b/i.test(accept ?? '')
   return {
     targetUrl: body.target_url,
     method: body.method,
@@ -34,8 +37,9 @@ export function callOf(body: OutboundCall, accept: string | null, defaultTimeout
     projectId: body.project_id ?? null,
     environment: body.environment ?? null,
     timeoutMs: body.timeout_ms ?? defaultTimeoutMs,
-    streamed: body.stream ?? /\btext\/event-stream\b/i.test(accept ?? ''),
+    answer: wantsStream ? 'streamed' : 'whole',
     signing: body.sign ?? null,
+    leadBackTo: null,
   }
 }
 

@@ -1,7 +1,10 @@
 /** A deadline that can be put off by signs of life, and that leaves no timer behind. */
+import type { CallBody } from './call.ts'
+
 export class Deadline {
   readonly #controller = new AbortController()
   readonly #timer: Timer
+  #unwanted = false
 
   constructor(ms: number) {
     this.#timer = setTimeout(() => {
@@ -13,9 +16,30 @@ export class Deadline {
     return this.#controller.signal
   }
 
+  /** Whether the work was ended because nobody wants it, and not because it took too long. */
+  get isUnwanted(): boolean {
+    return this.#unwanted
+  }
+
   /** Counts anew from now. */
   putOff(): void {
-    this.#timer.refresh()
+    if (!this.signal.aborted) this.#timer.refresh()
+  }
+
+  /** The body, each piece of which is a sign of life. */
+  watch(body: CallBody): CallBody {
+    if (body === null || 'bytes' in body) return body
+    const transform = (chunk: Uint8Array, controller: TransformStreamDefaultController) => {
+      this.putOff()
+      controller.enqueue(chunk)
+    }
+    return { ...body, stream: body.stream.pipeThrough(new TransformStream({ transform })) }
+  }
+
+  /** The work is not wanted any more once `signal` says so. */
+  endWith(signal: AbortSignal): void {
+    if (signal.aborted) this.abort()
+    else signal.addEventListener('abort', () => this.abort(), { once: true })
   }
 
   /** The work is done. */
@@ -26,6 +50,8 @@ export class Deadline {
   /** The work is not wanted any more. */
   abort(): void {
     this.clear()
+    if (this.signal.aborted) return
+    this.#unwanted = true
     this.#controller.abort(new DOMException('not wanted', 'AbortError'))
   }
 }

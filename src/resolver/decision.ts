@@ -83,12 +83,17 @@ export class Decision {
     }
   }
 
-  failure(fault: Fault): Outcome {
+  failure(fault: Fault, redacted = false): Outcome {
     return {
-      ...this.outcome(fault.status, false),
+      ...this.outcome(fault.status, redacted),
       decision: decisionOf(fault),
       reason: fault.code,
     }
+  }
+
+  /** The caller left before there was an answer: 499, which nobody received. */
+  abandonment(): Outcome {
+    return { ...this.outcome(499, false), decision: 'error', reason: 'caller_gone' }
   }
 
   #joined(field: 'name' | 'style'): string | null {

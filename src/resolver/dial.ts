@@ -34,14 +34,14 @@ export type Dialler = {
 
 /** TLS 1.3 as the number that Bun's fetch understands; a string throws, anything else is ignored. */
 const TLS_1_3 = 0x0304
-const NOTHING_OLDER =
+export const NOTHING_OLDER =
   constants.SSL_OP_NO_TLSv1 | constants.SSL_OP_NO_TLSv1_1 | constants.SSL_OP_NO_TLSv1_2
 /** Host names whose connection pools are kept. */
 const MAX_SESSIONS = 256
 
 /** `authorities`: PEM certificates trusted besides the built-in ones. */
 export function openDialler(authorities: string | undefined): Dialler {
-  const ca = authorities === undefined ? [...rootCertificates] : [...rootCertificates, authorities]
+  const ca = trusted(authorities)
   const sessions = new Map<string, Bun.FetchSession>()
   return {
     send: async (outbound, deadline) => {
@@ -56,6 +56,11 @@ export function openDialler(authorities: string | undefined): Dialler {
       for (const session of sessions.values()) session.close()
     },
   }
+}
+
+/** The built-in authorities and those of the operator; given explicitly, so that no variable adds any. */
+export function trusted(authorities: string | undefined): string[] {
+  return authorities === undefined ? [...rootCertificates] : [...rootCertificates, authorities]
 }
 
 /** One pool per host: connections of two names are never mixed, even at one address. */
@@ -88,7 +93,7 @@ function tlsFor(host: string, ca: string[]) {
 }
 
 /** RFC 9525: the name must be in subjectAltName; a common name alone proves nothing. */
-function checkName(host: string, certificate: PeerCertificate): Error | undefined {
+export function checkName(host: string, certificate: PeerCertificate): Error | undefined {
   if (certificate.subjectaltname) return checkServerIdentity(host, certificate)
   return Object.assign(new Error('no subjectAltName'), { code: 'ERR_TLS_CERT_ALTNAME_INVALID' })
 }

@@ -9,18 +9,22 @@ import type { Exchange } from '../kernel/serve.ts'
 import { parsePart } from '../kernel/validate.ts'
 import type { Call, CallBody } from './call.ts'
 import { forwardSettings, RESOLVER_BODY_LIMIT } from './contract.ts'
+import { FORWARD_PREFIX } from './forward_links.ts'
 import { isHopByHop } from './headers.ts'
 import { admit, type ResolverServices } from './resolve.ts'
 
-const PREFIX = '/v1/forward/'
 const TOKEN_HEADER = 'x-service-token'
 const BASIC = /^(basic +)([A-Za-z0-9+/]+={0,2})$/i
 const EMBEDDED = new RegExp(`(${TOKEN_PATTERN.source})\\.`, 'g')
 const BARE = new RegExp(`^bearer +(${TOKEN_PATTERN.source})$`, 'i')
 /** Between the caller and us, or about it: not for the upstream to know. */
-const OURS = /^(x-service-|x-forwarded-)|^(forwarded|via|x-real-ip|host|content-length|expect)$/
+const OURS =
+  /^(x-service-|x-forwarded-)|^(forwarded|via|x-real-ip|host|content-length|expect)$|^sec-websocket-(key|version|extensions|accept)$/
 
-export async function forward(services: ResolverServices, exchange: Exchange): Promise<Response> {
+export async function forward(
+  services: ResolverServices,
+  exchange: Exchange,
+): Promise<Response | null> {
   const { presented, headers } = takeToken(exchange.request.headers)
   const token = await services.tokens.verify(presented)
   return admit(services, exchange, token, (request) =>
@@ -86,21 +90,41 @@ async function readForward(
   const settings = parsePart(forwardSettings, settingsOf(request.headers)) as ReturnType<
     typeof forwardSettings.parse
   >
-  const method = request.method
-  const url = new URL(request.url)
-  const raw = request.url.slice(url.origin.length)
   const signing = settings.sign ?? null
+  const from = request.url.indexOf(FORWARD_PREFIX)
+  if (from < 0) throw new Fault('not_found')
   return {
-    targetUrl: `https://${raw.slice(PREFIX.length)}`,
-    method,
+    // As the caller wrote it: what a router decodes or repairs would not be what is judged.
+    targetUrl: `https://${request.url.slice(from + FORWARD_PREFIX.length)}`,
+    method: request.method,
     headers,
     body: await bodyOf(request, headers['content-type'], signing !== null),
     projectId: settings.project ?? null,
     environment: settings.environment ?? null,
     timeoutMs: settings.timeout_ms ?? defaultTimeoutMs,
-    streamed: true,
+    answer: isHandshake(request) ? 'socket' : 'streamed',
     signing,
+    leadBackTo: originOf(request),
   }
+}
+
+/** RFC 6455, section 4.2.1. @throws Fault `invalid_header` for a handshake that is not of version 13 */
+function isHandshake({ method, headers }: Request): boolean {
+  const upgrade = headers.get('upgrade')?.toLowerCase()
+  if (method !== 'GET' || upgrade !== 'websocket') return false
+  const isWhole =
+    connectionNames(headers).has('upgrade') &&
+    headers.get('sec-websocket-version') === '13' &&
+    /^[A-Za-z0-9+/]{22}==$/.test(headers.get('sec-websocket-key') ?? '')
+  if (isWhole) return true
+  throw new Fault('invalid_header', { message: 'The WebSocket handshake is not complete.' })
+}
+
+/** As the caller sees it, also behind a proxy that ends TLS: only its own links depend on it. */
+function originOf({ url, headers }: Request): string {
+  const { origin } = new URL(url)
+  const isSecure = headers.get('x-forwarded-proto')?.toLowerCase() === 'https'
+  return isSecure ? origin.replace(/^http:/, 'https:') : origin
 }
 
 /** `X-Service-Project`, `-Environment`, `-Timeout-Ms` and `-Sign` (JSON), under their wire names. */

@@ -11,6 +11,7 @@ import { forwardCalls, resolveCall } from './contract.ts'
 import { openDialler } from './dial.ts'
 import { forward } from './forward.ts'
 import { type ResolverServices, resolve } from './resolve.ts'
+import { openSocketDialler } from './websocket_dial.ts'
 
 export type Resolver = { routes: Route[]; close(): void }
 
@@ -25,6 +26,7 @@ export function openResolver(
   { config, clock, log }: SliceServices,
   { broker, ownPorts, lookup = systemLookup }: Options,
 ): Resolver {
+  const authorities = readAuthorities(config.RESOLVER_CA_FILE)
   const services: ResolverServices = {
     ...broker,
     addresses: openAddressBook({
@@ -33,7 +35,8 @@ export function openResolver(
       lookup,
       ownPorts,
     }),
-    dialler: openDialler(readAuthorities(config.RESOLVER_CA_FILE)),
+    dialler: openDialler(authorities),
+    sockets: openSocketDialler(authorities),
     defaultTimeoutMs: config.RESOLVER_TIMEOUT_MS,
     userAgent: `cloakroom/${version}`,
     clock,

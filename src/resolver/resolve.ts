@@ -11,13 +11,12 @@ import type { Clock } from '../kernel/clock.ts'
 import { domainMatches } from '../kernel/domain.ts'
 import { Fault } from '../kernel/fault.ts'
 import type { RateLimiter } from '../kernel/rate.ts'
-import { commonHeaders } from '../kernel/reply.ts'
 import { readJsonBody } from '../kernel/request_body.ts'
-import { type Exchange, toFault } from '../kernel/serve.ts'
+import type { Exchange, toFault } from '../kernel/serve.ts'
 import { parsePart } from '../kernel/validate.ts'
 import type { AddressBook } from './address_book.ts'
-import { readAnswer } from './answer.ts'
 import { bytesOf, type Call, callOf, contentTypeOf } from './call.ts'
+import { carryOut } from './carry_out.ts'
 import { type OutboundCall, resolveCall } from './contract.ts'
 import { acceptLocations, checkPolicies, findSecrets, openSecrets, scopeOf } from './credentials.ts'
 import { Deadline } from './deadline.ts'
@@ -27,10 +26,9 @@ import { checkCallerHeaders } from './headers.ts'
 import { fillLocations, findLocations } from './locations.ts'
 import { findPlaceholders, injectPlaceholders, type Placeholder } from './placeholders.ts'
 import { type Plan, planOf } from './plan.ts'
-import { Sanitiser } from './sanitise.ts'
 import { usesOf } from './signing.ts'
-import { type StreamEnd, streamAnswer } from './stream_answer.ts'
 import { parseTarget } from './target.ts'
+import type { SocketDialler } from './websocket_dial.ts'
 
 export type ResolverServices = {
   tokens: TokenBook
@@ -39,6 +37,7 @@ export type ResolverServices = {
   trail: AuditTrail
   addresses: AddressBook
   dialler: Dialler
+  sockets: SocketDialler
   limiter: RateLimiter
   /** Milliseconds, where the call names no deadline. */
   defaultTimeoutMs: number
@@ -60,7 +59,10 @@ type Job = {
 const MAX_ATTEMPTS = 5
 
 /** POST /v1/resolve: the call is described in JSON. */
-export async function resolve(services: ResolverServices, exchange: Exchange): Promise<Response> {
+export async function resolve(
+  services: ResolverServices,
+  exchange: Exchange,
+): Promise<Response | null> {
   // Step 1: the token, its rate, then the body.
   const token = await services.tokens.authenticate(exchange.request.headers)
   return admit(services, exchange, token, async ({ headers }) => {
@@ -73,65 +75,29 @@ export async function resolve(services: ResolverServices, exchange: Exchange): P
 /** The rest of step 1 and all others, for whichever way the caller describes its call. */
 export async function admit(
   services: ResolverServices,
-  { request, requestId }: Exchange,
+  exchange: Exchange,
   token: LiveToken,
   readCall: (request: Request) => Promise<Call>,
-): Promise<Response> {
+): Promise<Response | null> {
+  const { request, requestId } = exchange
   const decision = new Decision(token, requestId)
   services.limiter.take(token.id)
   if (token.presented.kind === 'sea') return await refuseSealed(services, token, decision)
   const call = await readLive(services, token, () => readCall(request))
+  // From here on the call's own deadline limits it, not the listener's patience with connections.
+  exchange.holdOpen()
   const deadline = new Deadline(call.timeoutMs)
-  if (call.streamed) request.signal.addEventListener('abort', () => deadline.abort())
+  if (call.answer !== 'whole') deadline.endWith(request.signal)
   try {
     // Steps 2 to 9, again from the start whenever the policy changed while they were taken.
     const job: Job = { token, call, deadline, decision, address: null }
     const plan = await decide(services, token, decision, (view) => takeSteps(services, job, view))
-    return await carryOut(services, plan, call, deadline, decision)
+    // Steps 10 to 12.
+    return await carryOut(services, exchange, { plan, call, deadline, decision })
   } catch (error) {
-    deadline.clear()
+    // Also lets go of an upstream whose answer was refused half-way.
+    deadline.abort()
     throw error
-  }
-}
-
-/** Steps 10 to 12. */
-async function carryOut(
-  services: ResolverServices,
-  plan: Plan,
-  call: Call,
-  deadline: Deadline,
-  decision: Decision,
-): Promise<Response> {
-  const headers = commonHeaders(decision.id)
-  const fail = (error: unknown) => {
-    const fault = toFault(error, decision.id, services.log)
-    services.trail.conclude(decision.failure(fault))
-    return fault
-  }
-  try {
-    // Step 10: one request over TLS 1.3 to the judged address.
-    const response = await services.dialler.send(plan, deadline.signal)
-    // Step 11: the answer, checked and sanitised, as it arrives or whole.
-    if (call.streamed) {
-      // Step 12 comes when the stream ends.
-      const onEnd = ({ redacted, fault }: StreamEnd) =>
-        fault ? fail(fault) : services.trail.conclude(decision.outcome(response.status, redacted))
-      return streamAnswer(response, {
-        values: plan.values,
-        wholes: plan.wholes,
-        deadline,
-        headers,
-        onEnd,
-      })
-    }
-    const sanitiser = new Sanitiser(plan.values, plan.wholes)
-    const answer = await readAnswer(response, sanitiser, deadline.signal)
-    deadline.clear()
-    // Step 12: the outcome, into the record of step 9.
-    services.trail.conclude(decision.outcome(answer.status_code, answer.redacted))
-    return Response.json(answer, { headers })
-  } catch (error) {
-    throw fail(error)
   }
 }
 

@@ -6,31 +6,37 @@
 import { Readable } from 'node:stream'
 import zlib from 'node:zlib'
 import { Fault } from '../kernel/fault.ts'
+import { commonHeaders } from '../kernel/reply.ts'
 import { checkFraming } from './answer.ts'
 import type { Deadline } from './deadline.ts'
 import { upstreamFault } from './dial.ts'
+import { leadBack } from './forward_links.ts'
 import { presentHeaders } from './headers.ts'
+import type { Plan } from './plan.ts'
 import { Redactor, Sanitiser } from './sanitise.ts'
 
-/** What became of a stream, once: `fault` when it broke off. */
-export type StreamEnd = { redacted: boolean; fault: Fault | null }
+/** What became of an answer that took its time, once: `fault` when it broke off. */
+export type Ending = { redacted: boolean; fault: Fault | null }
 
-type Options = {
-  values: readonly Uint8Array[]
-  wholes: readonly Uint8Array[]
+type Options = Pick<Plan, 'values' | 'wholes' | 'authority' | 'pathAndQuery'> & {
   deadline: Deadline
-  /** Of the response, besides the upstream's. */
-  headers: Record<string, string>
-  onEnd(end: StreamEnd): void
+  requestId: string
+  leadBackTo: string | null
+  onEnd(ending: Ending): void
 }
+
+/** These speak about the origin that they come from, which for the caller is the resolver. */
+const OF_THE_ORIGIN = ['alt-svc', 'clear-site-data', 'strict-transport-security']
 
 /** @throws Fault `upstream_protocol_error` for framing or a content coding that is not acceptable */
 export function streamAnswer(response: Response, options: Options): Response {
   checkFraming(response)
   const sanitiser = new Sanitiser(options.values, options.wholes)
-  const headers = presentHeaders(response.headers, (value) => sanitiser.redactHeaderValue(value))
-  const body = decodedBody(response)
+  const presented = presentHeaders(response.headers, (value) => sanitiser.redactHeaderValue(value))
+  for (const name of OF_THE_ORIGIN) delete presented[name]
+  if (options.leadBackTo) leadBack(presented, options, options.leadBackTo)
   const headersRedacted = sanitiser.redacted
+  const body = decodedBody(response)
   const end = (fault: Fault | null, redacted = false) => {
     options.deadline.clear()
     options.onEnd({ redacted: redacted || headersRedacted, fault })
@@ -38,8 +44,23 @@ export function streamAnswer(response: Response, options: Options): Response {
   if (body === null) end(null)
   return new Response(body && redactedBody(body, options, end), {
     status: response.status,
-    headers: { ...options.headers, ...headers },
+    headers: completeHeaders(presented, options.requestId),
   })
+}
+
+/** SDKs report the upstream's `x-request-id`; ours, the id of the audit record, has a name besides. */
+function completeHeaders(
+  presented: Record<string, string>,
+  requestId: string,
+): Record<string, string> {
+  const ours = commonHeaders(requestId)
+  const theirs = presented['x-request-id']
+  return {
+    ...presented,
+    ...ours,
+    ...(theirs === undefined ? {} : { 'x-request-id': theirs }),
+    'x-service-request-id': requestId,
+  }
 }
 
 function redactedBody(
@@ -60,7 +81,7 @@ function redactedBody(
         await passOn(reader, redactor, controller, deadline)
         if (redactor.isFlushed) endOnce(null)
       } catch (error) {
-        endOnce(faultOf(error, deadline))
+        endOnce(deadline.isUnwanted ? null : faultOf(error, deadline))
         controller.error(error)
       }
     },

@@ -1,0 +1,107 @@
+/**
+ * Steps 10 to 12 of the resolver: the call goes out, the answer comes back whole, as it arrives or as a
+ * WebSocket, and its outcome goes into the record that was durable before.
+ */
+import { commonHeaders } from '../kernel/reply.ts'
+import { type Exchange, toFault } from '../kernel/serve.ts'
+import { readAnswer } from './answer.ts'
+import type { Call } from './call.ts'
+import type { Deadline } from './deadline.ts'
+import type { Decision } from './decision.ts'
+import type { Plan } from './plan.ts'
+import type { ResolverServices } from './resolve.ts'
+import { Sanitiser } from './sanitise.ts'
+import { type Ending, streamAnswer } from './stream_answer.ts'
+import { relay } from './websocket.ts'
+
+type Work = { plan: Plan; call: Call; deadline: Deadline; decision: Decision }
+type Carrier = (
+  services: ResolverServices,
+  exchange: Exchange,
+  work: Work,
+) => Promise<Response | null>
+
+const carriers: Record<Call['answer'], Carrier> = {
+  whole: answerWhole,
+  streamed: answerStreamed,
+  socket: answerSocket,
+}
+
+/**
+ * `null` when the caller's connection became a WebSocket.
+ *
+ * @throws Fault `upstream_*`, after it was recorded
+ */
+export async function carryOut(
+  services: ResolverServices,
+  exchange: Exchange,
+  work: Work,
+): Promise<Response | null> {
+  try {
+    return await carriers[work.call.answer](services, exchange, work)
+  } catch (error) {
+    const { decision, deadline } = work
+    const fault = toFault(error, decision.id, services.log)
+    services.trail.conclude(deadline.isUnwanted ? decision.abandonment() : decision.failure(fault))
+    throw fault
+  }
+}
+
+async function answerWhole(
+  { dialler, trail }: ResolverServices,
+  _: Exchange,
+  { plan, deadline, decision }: Work,
+): Promise<Response> {
+  // Step 10: one request over TLS 1.3 to the judged address.
+  const response = await dialler.send(plan, deadline.signal)
+  // Step 11: the answer, checked and sanitised.
+  const sanitiser = new Sanitiser(plan.values, plan.wholes)
+  const answer = await readAnswer(response, sanitiser, deadline.signal)
+  deadline.clear()
+  // Step 12: the outcome, into the record of step 9.
+  trail.conclude(decision.outcome(answer.status_code, answer.redacted))
+  return Response.json(answer, { headers: commonHeaders(decision.id) })
+}
+
+async function answerStreamed(
+  services: ResolverServices,
+  _: Exchange,
+  { plan, call, deadline, decision }: Work,
+): Promise<Response> {
+  const body = deadline.watch(plan.body)
+  const response = await services.dialler.send({ ...plan, body }, deadline.signal)
+  return streamAnswer(response, {
+    ...plan,
+    deadline,
+    requestId: decision.id,
+    leadBackTo: call.leadBackTo,
+    // Step 12 comes when the stream ends.
+    onEnd: (ending) => conclude(services, decision, response.status, ending),
+  })
+}
+
+async function answerSocket(
+  services: ResolverServices,
+  exchange: Exchange,
+  { plan, deadline, decision }: Work,
+): Promise<null> {
+  const socket = await services.sockets.dial(plan, deadline.signal)
+  relay(socket, exchange, {
+    ...plan,
+    deadline,
+    onEnd: (ending) => conclude(services, decision, 101, ending),
+  })
+  return null
+}
+
+function conclude(
+  { trail, log }: ResolverServices,
+  decision: Decision,
+  status: number,
+  { fault, redacted }: Ending,
+): void {
+  const outcome = fault
+    ? decision.failure(toFault(fault, decision.id, log), redacted)
+    : decision.outcome(status, redacted)
+  trail.conclude(outcome)
+}

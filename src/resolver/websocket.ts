@@ -1,0 +1,171 @@
+/**
+ * A WebSocket between caller and upstream (RFC 6455). The handshake carried the credential and was
+ * decided and recorded like any call; here frames go both ways, whole message by whole message, and
+ * credentials are redacted in what comes back. A credential that the upstream spreads over several
+ * messages is not recognised.
+ *
+ * Limits: 1 MiB for a message, 4 MiB that wait for a slow reader, and the deadline as the longest
+ * silence of both sides (pings count as life).
+ */
+import type { ServerWebSocket } from 'bun'
+import { Fault } from '../kernel/fault.ts'
+import { commonHeaders } from '../kernel/reply.ts'
+import { type Exchange, MAX_MESSAGE_BYTES, MAX_WAITING_BYTES } from '../kernel/serve.ts'
+import type { Deadline } from './deadline.ts'
+import { Sanitiser } from './sanitise.ts'
+import type { Ending } from './stream_answer.ts'
+import { protocolsIn, type UpstreamSocket } from './websocket_dial.ts'
+import {
+  decodeClosing,
+  decodeText,
+  encodeClosing,
+  encodeFrame,
+  FrameReader,
+  isSendableCode,
+  type SocketMessage,
+} from './websocket_frames.ts'
+
+type Options = {
+  values: readonly Uint8Array[]
+  wholes: readonly Uint8Array[]
+  deadline: Deadline
+  onEnd(ending: Ending): void
+}
+
+/** Close codes (RFC 6455, section 7.4.1). */
+const NORMAL = 1000
+const GOING_AWAY = 1001
+const TOO_BIG = 1009
+const INTERNAL_ERROR = 1011
+/** Milliseconds that the upstream gets to answer a close frame. */
+const LINGER_MS = 5_000
+const UTF8 = new TextEncoder()
+
+/** @throws Fault `invalid_header` when the caller's request is no handshake */
+export function relay(upstream: UpstreamSocket, exchange: Exchange, options: Options): void {
+  const { request, requestId } = exchange
+  const offered = protocolsIn(request.headers.get('sec-websocket-protocol'))
+  const chosen = upstream.protocol === null ? undefined : offered[upstream.protocol]
+  const line = new Relay(upstream, options)
+  const upgraded = exchange.upgrade(line.handlers, {
+    ...commonHeaders(requestId),
+    'x-service-request-id': requestId,
+    ...(chosen === undefined ? {} : { 'sec-websocket-protocol': chosen }),
+  })
+  if (upgraded) return
+  upstream.wire.destroy()
+  throw new Fault('invalid_header', { message: 'The request is no WebSocket handshake.' })
+}
+
+class Relay {
+  readonly #upstream: UpstreamSocket
+  readonly #options: Options
+  readonly #reader = new FrameReader(MAX_MESSAGE_BYTES)
+  readonly #sanitiser: Sanitiser
+  #caller: ServerWebSocket<unknown> | null = null
+  #ended = false
+
+  constructor(upstream: UpstreamSocket, options: Options) {
+    this.#upstream = upstream
+    this.#options = options
+    this.#sanitiser = new Sanitiser(options.values, options.wholes)
+  }
+
+  readonly handlers: Parameters<Exchange['upgrade']>[0] = {
+    open: (caller) => this.#open(caller),
+    message: (_, message) => {
+      const isText = typeof message === 'string'
+      this.#send(isText ? 'text' : 'binary', isText ? UTF8.encode(message) : message)
+    },
+    ping: (_, payload) => this.#send('ping', payload),
+    drain: () => void this.#upstream.wire.resume(),
+    close: (_, code, reason) => {
+      this.#end(null)
+      this.#hangUp(isSendableCode(code) ? code : code === 1005 ? null : GOING_AWAY, reason)
+    },
+  }
+
+  #open(caller: ServerWebSocket<unknown>): void {
+    const { wire, rest } = this.#upstream
+    const { signal } = this.#options.deadline
+    this.#caller = caller
+    const late = () => this.#fail(new Fault('upstream_timeout'))
+    signal.addEventListener('abort', late, { once: true })
+    wire.on('data', (chunk: Uint8Array) => this.#receive(chunk))
+    wire.once('close', () => this.#fail(new Fault('upstream_protocol_error')))
+    if (signal.aborted) late()
+    if (wire.destroyed) this.#fail(new Fault('upstream_protocol_error'))
+    this.#receive(rest)
+    wire.resume()
+  }
+
+  /** To the upstream; one that does not take what the caller sends is given up. */
+  #send(type: 'text' | 'binary' | 'ping' | 'pong', payload: Uint8Array): void {
+    if (this.#ended) return
+    const { wire } = this.#upstream
+    this.#options.deadline.putOff()
+    wire.write(encodeFrame(type, payload))
+    if (wire.writableLength > MAX_WAITING_BYTES) this.#fail(new Fault('upstream_timeout'))
+  }
+
+  #receive(chunk: Uint8Array): void {
+    if (this.#ended) return
+    try {
+      for (const message of this.#reader.push(chunk)) this.#deliver(message)
+    } catch (error) {
+      this.#fail(error instanceof Fault ? error : new Fault('internal_error', { cause: error }))
+    }
+  }
+
+  #deliver({ type, payload }: SocketMessage): void {
+    if (this.#ended) return
+    this.#options.deadline.putOff()
+    if (type === 'close') this.#close(payload)
+    else if (type === 'ping') this.#send('pong', payload)
+    else if (type !== 'pong') this.#pass(type, payload)
+  }
+
+  /** To the caller; while it does not take it, the upstream has to wait. */
+  #pass(type: 'text' | 'binary', payload: Uint8Array): void {
+    if (type === 'text') decodeText(payload)
+    const redacted = this.#sanitiser.redactBody(payload)
+    const sent =
+      type === 'text'
+        ? this.#caller?.sendText(Buffer.from(redacted).toString())
+        : this.#caller?.sendBinary(redacted)
+    if (sent === -1) this.#upstream.wire.pause()
+  }
+
+  #close(payload: Uint8Array): void {
+    const { code, reason } = decodeClosing(payload)
+    const shown = Buffer.from(this.#sanitiser.redactBody(UTF8.encode(reason))).toString()
+    this.#end(null)
+    this.#caller?.close(code ?? NORMAL, Buffer.byteLength(shown) > 123 ? '' : shown)
+    this.#hangUp(code, '')
+  }
+
+  #fail(fault: Fault): void {
+    if (this.#ended) return
+    this.#end(fault)
+    const code = fault.code === 'upstream_too_large' ? TOO_BIG : INTERNAL_ERROR
+    this.#caller?.close(code, fault.code)
+    this.#hangUp(GOING_AWAY, '')
+  }
+
+  #end(fault: Fault | null): void {
+    if (this.#ended) return
+    this.#ended = true
+    this.#options.deadline.clear()
+    this.#options.onEnd({ fault, redacted: this.#sanitiser.redacted })
+  }
+
+  /** Says goodbye to the upstream, once, and does not wait long for its answer. */
+  #hangUp(code: number | null, reason: string): void {
+    const { wire } = this.#upstream
+    if (wire.writableEnded || wire.destroyed) return
+    wire.end(encodeFrame('close', encodeClosing(code, reason)))
+    const patience = setTimeout(() => wire.destroy(), LINGER_MS)
+    wire.once('close', () => clearTimeout(patience))
+    wire.resume()
+  }
+}

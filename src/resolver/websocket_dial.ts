@@ -1,0 +1,144 @@
+/**
+ * Step 10 of the resolver for WebSockets: the opening handshake (RFC 6455, section 4.1) over TLS 1.3 to
+ * exactly the address that was judged, under the same checks of name and certificate as any request.
+ * The runtime's own client takes messages of any size and cannot be paused, so the wire is ours.
+ */
+import { createHash, randomBytes } from 'node:crypto'
+import { connect, createSecureContext, type TLSSocket } from 'node:tls'
+import { Fault } from '../kernel/fault.ts'
+import { checkName, NOTHING_OLDER, type Outbound, trusted, upstreamFault } from './dial.ts'
+import { MAX_HEADER_BYTES } from './headers.ts'
+
+/** An upstream that has agreed to speak frames; the wire is paused. */
+export type UpstreamSocket = {
+  wire: TLSSocket
+  /** Frames that came together with the handshake. */
+  rest: Uint8Array
+  /** Position of the chosen subprotocol among those offered, or `null` for none. */
+  protocol: number | null
+}
+
+export type SocketDialler = {
+  /** @throws Fault `upstream_*`, also for an upstream that answers anything but 101 */
+  dial(outbound: Outbound, deadline: AbortSignal): Promise<UpstreamSocket>
+}
+
+/** `authorities`: PEM certificates trusted besides the built-in ones. */
+export function openSocketDialler(authorities: string | undefined): SocketDialler {
+  const secureContext = createSecureContext({
+    ca: trusted(authorities),
+    minVersion: 'TLSv1.3',
+    secureOptions: NOTHING_OLDER,
+  })
+  return {
+    dial: async (outbound, deadline) => {
+      const { address: host, port } = outbound
+      const wire = connect({
+        host,
+        port,
+        secureContext,
+        servername: outbound.host,
+        rejectUnauthorized: true,
+        checkServerIdentity: (_, certificate) => checkName(outbound.host, certificate),
+      })
+      try {
+        return await shakeHands(wire, outbound, deadline)
+      } catch (error) {
+        wire.destroy()
+        throw upstreamFault(error)
+      }
+    },
+  }
+}
+
+async function shakeHands(
+  wire: TLSSocket,
+  outbound: Outbound,
+  deadline: AbortSignal,
+): Promise<UpstreamSocket> {
+  const key = randomBytes(16).toString('base64')
+  wire.once('secureConnect', () => wire.write(requestOf(outbound, key), 'latin1'))
+  const { head, rest } = await readHead(wire, deadline)
+  const [status = '', ...lines] = head.split('\r\n')
+  const offered = protocolsIn(outbound.headers.find(([name]) => isProtocolHeader(name))?.[1])
+  const headers = new Headers(lines.map(splitLine))
+  if (!/^HTTP\/1\.1 101(?: |$)/.test(status) || !agrees(headers, key)) throw broken()
+  return { wire, rest, protocol: chosenOf(headers.get('sec-websocket-protocol'), offered) }
+}
+
+export function protocolsIn(header: string | null | undefined): string[] {
+  return (header ?? '').split(',').map((protocol) => protocol.trim())
+}
+
+function isProtocolHeader(name: string): boolean {
+  return name.toLowerCase() === 'sec-websocket-protocol'
+}
+
+/** Every header was checked: nothing in it can end its line. */
+function requestOf({ pathAndQuery, authority, headers }: Outbound, key: string): string {
+  const own = [
+    ['Host', authority],
+    ['Connection', 'Upgrade'],
+    ['Upgrade', 'websocket'],
+    ['Sec-WebSocket-Key', key],
+    ['Sec-WebSocket-Version', '13'],
+  ] as const
+  const lines = [...own, ...headers].map(([name, value]) => `${name}: ${value}\r\n`)
+  return `GET ${pathAndQuery} HTTP/1.1\r\n${lines.join('')}\r\n`
+}
+
+function readHead(
+  wire: TLSSocket,
+  deadline: AbortSignal,
+): Promise<{ head: string; rest: Uint8Array }> {
+  const { promise, resolve, reject } = Promise.withResolvers<{ head: string; rest: Uint8Array }>()
+  let received = Buffer.alloc(0)
+  const late = () => reject(new Fault('upstream_timeout'))
+  const closed = () => reject(broken())
+  const take = (chunk: Buffer) => {
+    received = Buffer.concat([received, chunk])
+    const end = received.indexOf('\r\n\r\n')
+    if (end < 0 && received.length > MAX_HEADER_BYTES) reject(broken())
+    if (end < 0) return
+    wire.pause()
+    wire.off('data', take)
+    resolve({ head: received.toString('latin1', 0, end), rest: received.subarray(end + 4) })
+  }
+  wire.on('data', take)
+  wire.on('error', reject)
+  wire.once('close', closed)
+  deadline.addEventListener('abort', late)
+  if (deadline.aborted) late()
+  return promise.finally(() => {
+    wire.off('close', closed)
+    deadline.removeEventListener('abort', late)
+  })
+}
+
+function splitLine(line: string): [string, string] {
+  const colon = line.indexOf(':')
+  if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(line.slice(0, Math.max(0, colon)))) throw broken()
+  return [line.slice(0, colon), line.slice(colon + 1).trim()]
+}
+
+/** Section 4.1: what proves that the upstream read this very handshake; extensions were not offered. */
+function agrees(headers: Headers, key: string): boolean {
+  const proof = createHash('sha1').update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`)
+  return (
+    headers.get('upgrade')?.toLowerCase() === 'websocket' &&
+    /(?:^|,)\s*upgrade\s*(?:,|$)/i.test(headers.get('connection') ?? '') &&
+    headers.get('sec-websocket-accept') === proof.digest('base64') &&
+    !headers.has('sec-websocket-extensions')
+  )
+}
+
+function chosenOf(chosen: string | null, offered: readonly string[]): number | null {
+  if (chosen === null) return null
+  const position = offered.indexOf(chosen)
+  if (position < 0 || chosen === '') throw broken()
+  return position
+}
+
+function broken(): Fault {
+  return new Fault('upstream_protocol_error')
+}

@@ -1,0 +1,166 @@
+/**
+ * Frames of the WebSocket protocol (RFC 6455, section 5), as the client of an upstream sends and reads
+ * them. An upstream cannot make us hold more than one message of the permitted size: a frame is refused
+ * by its header, before its payload is taken.
+ */
+import { randomBytes } from 'node:crypto'
+import { Fault } from '../kernel/fault.ts'
+
+export const OPCODES = { text: 1, binary: 2, close: 8, ping: 9, pong: 10 } as const
+export type FrameType = keyof typeof OPCODES
+
+/** One whole message, or one control frame. */
+export type SocketMessage = { type: FrameType; payload: Uint8Array }
+
+type Header = { isFinal: boolean; opcode: number; start: number; length: number }
+
+const CONTINUATION = 0
+const MAX_CONTROL_BYTES = 125
+const TYPES = new Map<number, FrameType>(
+  Object.entries(OPCODES).map(([type, opcode]) => [opcode, type as FrameType]),
+)
+const STRICT_UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** A frame with one whole message, masked as a client must (section 5.3). */
+export function encodeFrame(type: FrameType, payload: Uint8Array): Uint8Array {
+  const header = lengthHeader(0x80 | OPCODES[type], payload.length)
+  const mask = randomBytes(4)
+  const frame = Buffer.concat([header, mask, payload])
+  for (let at = 0, start = header.length + 4; at < payload.length; at++) {
+    frame[start + at] = (payload[at] ?? 0) ^ (mask[at & 3] ?? 0)
+  }
+  return frame
+}
+
+/** The payload of a close frame; no code stands for none given (section 7.4.1: 1005). */
+export function encodeClosing(code: number | null, reason = ''): Uint8Array {
+  if (code === null) return new Uint8Array()
+  return Buffer.concat([Buffer.from([code >> 8, code & 0xff]), Buffer.from(reason)])
+}
+
+/** @throws Fault `upstream_protocol_error` for a code that may not be sent */
+export function decodeClosing(payload: Uint8Array): { code: number | null; reason: string } {
+  if (payload.length === 0) return { code: null, reason: '' }
+  const code = ((payload[0] ?? 0) << 8) | (payload[1] ?? 0)
+  if (payload.length === 1 || !isSendableCode(code)) throw broken()
+  return { code, reason: decodeText(payload.subarray(2)) }
+}
+
+/** Section 7.4: 1004 to 1006 and 1015 never stand in a frame. */
+export function isSendableCode(code: number): boolean {
+  const isDefined = (code >= 1000 && code <= 1003) || (code >= 1007 && code <= 1014)
+  return isDefined || (code >= 3000 && code <= 4999)
+}
+
+/** @throws Fault `upstream_protocol_error` */
+export function decodeText(bytes: Uint8Array): string {
+  try {
+    return STRICT_UTF8.decode(bytes)
+  } catch (cause) {
+    throw broken(cause)
+  }
+}
+
+/** Puts frames together from bytes as they arrive. */
+export class FrameReader {
+  readonly #maxBytes: number
+  #chunks: Uint8Array[] = []
+  #size = 0
+  /** Bytes without which no further step is possible. */
+  #needed = 2
+  #fragments: Uint8Array[] = []
+  #fragmentBytes = 0
+  #fragmentType: FrameType | null = null
+
+  /** `maxBytes`: of one message, all its fragments together. */
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes
+  }
+
+  /**
+   * What is complete with these bytes.
+   *
+   * @throws Fault `upstream_too_large`, `upstream_protocol_error`
+   */
+  push(chunk: Uint8Array): SocketMessage[] {
+    this.#chunks.push(chunk)
+    this.#size += chunk.length
+    if (this.#size < this.#needed) return []
+    const bytes: Uint8Array = Buffer.concat(this.#chunks)
+    const messages: SocketMessage[] = []
+    let from = 0
+    this.#needed = 2
+    for (let header = readHeader(bytes, from); header; header = readHeader(bytes, from)) {
+      this.#check(header)
+      const end = header.start + header.length
+      this.#needed = end - from
+      if (end > bytes.length) break
+      const message = this.#take(header, bytes.slice(header.start, end))
+      if (message) messages.push(message)
+      from = end
+      this.#needed = 2
+    }
+    this.#chunks = [bytes.slice(from)]
+    this.#size = bytes.length - from
+    // A header that is not complete yet: look again at the next byte.
+    this.#needed = Math.max(this.#needed, this.#size + 1)
+    return messages
+  }
+
+  #check({ isFinal, opcode, length }: Header): void {
+    const isControl = opcode >= OPCODES.close
+    if (opcode !== CONTINUATION && !TYPES.has(opcode)) throw broken()
+    if (isControl && (!isFinal || length > MAX_CONTROL_BYTES)) throw broken()
+    if (!isControl && (opcode === CONTINUATION) !== (this.#fragmentType !== null)) throw broken()
+    const total = isControl ? length : this.#fragmentBytes + length
+    if (total > this.#maxBytes) throw new Fault('upstream_too_large')
+  }
+
+  #take({ isFinal, opcode }: Header, payload: Uint8Array): SocketMessage | null {
+    const type = TYPES.get(opcode) ?? this.#fragmentType
+    if (type === null) throw broken()
+    if (opcode >= OPCODES.close) return { type, payload }
+    this.#fragmentType = type
+    this.#fragmentBytes += payload.length
+    if (payload.length > 0) this.#fragments.push(payload)
+    if (!isFinal) return null
+    const message = { type, payload: new Uint8Array(Buffer.concat(this.#fragments)) }
+    this.#fragments = []
+    this.#fragmentBytes = 0
+    this.#fragmentType = null
+    return message
+  }
+}
+
+function lengthHeader(first: number, length: number): Uint8Array {
+  const MASKED = 0x80
+  if (length < 126) return Uint8Array.from([first, MASKED | length])
+  const header = Buffer.alloc(length < 65_536 ? 4 : 10)
+  header[0] = first
+  header[1] = MASKED | (length < 65_536 ? 126 : 127)
+  if (length < 65_536) header.writeUInt16BE(length, 2)
+  else header.writeBigUInt64BE(BigInt(length), 2)
+  return header
+}
+
+/** `null` until the header is there; masks and reserved bits are refused, since none was agreed on. */
+function readHeader(bytes: Uint8Array, from: number): Header | null {
+  const [first, second] = [bytes[from], bytes[from + 1]]
+  if (first === undefined || second === undefined) return null
+  if ((first & 0x70) !== 0 || (second & 0x80) !== 0) throw broken()
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const form = second & 0x7f
+  const start = from + (form === 127 ? 10 : form === 126 ? 4 : 2)
+  if (start > bytes.length) return null
+  const length =
+    form === 127
+      ? Number(view.getBigUint64(from + 2))
+      : form === 126
+        ? view.getUint16(from + 2)
+        : form
+  return { isFinal: (first & 0x80) !== 0, opcode: first & 0x0f, start, length }
+}
+
+function broken(cause?: unknown): Fault {
+  return new Fault('upstream_protocol_error', { cause })
+}
