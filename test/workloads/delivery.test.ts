@@ -1,0 +1,592 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { eq, sql } from 'drizzle-orm'
+import {
+  issueWorkloadToken,
+  provisionAgentToken,
+  provisionWorkloadToken,
+  registerAgent,
+  revokeWorkloadToken,
+  unprovisionWorkloadToken,
+} from '../../src/agents/contract.ts'
+import { grantEnvironment, type OpenWorkspace, sealSecret } from '../../src/client/vault.ts'
+import { fromBase64, toBase64 } from '../../src/kernel/crypto/encoding.ts'
+import { openTokenEnvelope } from '../../src/kernel/crypto/envelope.ts'
+import {
+  environmentKey,
+  openSecretValue,
+  sealSecretValue,
+} from '../../src/kernel/crypto/secret_value.ts'
+import { parseToken, sealedToken, tokenKeyPair } from '../../src/kernel/crypto/token.ts'
+import { auditLogs, secrets } from '../../src/kernel/db/schema/index.ts'
+import { type FaultCode, messageOf, statusOf } from '../../src/kernel/fault.ts'
+import type { Policy } from '../../src/kernel/policy.ts'
+import { createProject } from '../../src/projects/contract.ts'
+import { deleteSecret, upsertSecrets } from '../../src/secrets/contract.ts'
+import { deliverEnvironment } from '../../src/workloads/contract.ts'
+import { type Answer, callJson, startTestApp, type TestApp } from '../support/app.ts'
+import { expectFailure } from '../support/failure.ts'
+import { registerPerson } from '../support/people.ts'
+import { openTeam, type Team } from '../support/teams.ts'
+
+let app: TestApp
+let team: Team
+let workspace: OpenWorkspace
+
+beforeAll(async () => {
+  app = await startTestApp()
+  team = await openTeam(app)
+  workspace = { id: team.workspaceId, name: 'Team', epoch: 1, key: team.workspaceKey }
+})
+afterAll(() => app.stop())
+
+type Issued = { text: string; id: string; publicKey: string }
+const issued = (answer: {
+  token: string | null
+  token_id: string
+  public_key: string
+}): Issued => ({
+  text: answer.token ?? '',
+  id: answer.token_id,
+  publicKey: answer.public_key,
+})
+
+let counter = 0
+/** A project of its own, so that tests do not see each other's secrets. */
+async function openPlace(environment = 'production') {
+  counter += 1
+  const { api } = team.owner
+  const project = await api.call(createProject, {
+    body: { name: `project-${counter}`, workspace_id: team.workspaceId },
+  })
+  const params = { project_id: project.id }
+  const body = { label: `job-${counter}`, environment }
+  const token = issued(await api.call(issueWorkloadToken, { params, body }))
+  const place = {
+    projectId: project.id,
+    environment,
+    label: body.label,
+    token,
+    store: async (values: Record<string, string>, policy: Policy | null = null) => {
+      const entries = Object.entries(values).map(([key, value]) => ({
+        key,
+        policy,
+        value: sealSecret(workspace, { projectId: project.id, environment, key }, policy, value),
+      }))
+      await api.call(upsertSecrets, {
+        body: { project_id: project.id, environment, secrets: entries },
+      })
+    },
+    provision: async (to: Issued = token) => {
+      const grant = await grantEnvironment(workspace, to, project.id, environment)
+      await api.call(provisionWorkloadToken, {
+        params: { ...params, token_id: to.id },
+        body: [grant],
+      })
+    },
+  }
+  await place.provision()
+  return place
+}
+
+const path = deliverEnvironment.path
+const deliver = (token: string, body?: unknown, origin = app.controlPlane) =>
+  callJson(origin, 'POST', path, { token, body })
+
+/** The audit record of a request, as a whole but for its times. */
+async function recordOf({ headers }: Answer) {
+  const id = headers.get('x-request-id') ?? ''
+  const [found] = await app.connection.db.select().from(auditLogs).where(eq(auditLogs.id, id))
+  return found
+}
+
+const listeners = () => [app.controlPlane, app.resolver]
+
+/** The refusal on both listeners, each in its shape, and what the audit keeps of it. */
+async function expectRefused(
+  token: string,
+  body: unknown,
+  code: FaultCode,
+  details: Parameters<typeof expectFailure>[2] = {},
+) {
+  const message = details.message ?? messageOf(code)
+  const first = await deliver(token, body)
+  expectFailure(first, code, details)
+  const second = await deliver(token, body, app.resolver)
+  const fields = details.fields?.map((field) => ` ${field.path}: ${field.message}`).join('') ?? ''
+  expect({ status: second.status, body: second.body }).toEqual({
+    status: statusOf(code),
+    body: { error_code: code, message: `${message}${fields}` },
+  })
+  return [await recordOf(first), await recordOf(second)] as const
+}
+
+describe('a delivery', () => {
+  test('gives a workload all secrets of its environment, on both listeners', async () => {
+    const place = await openPlace()
+    const values = { URL: 'postgres://u:p@db/x', KEY: 'line one\nline two', EMPTY: '', UMLAUT: 'ü' }
+    await place.store(values)
+    for (const origin of listeners()) {
+      const answer = await deliver(place.token.text, undefined, origin)
+      expect({ status: answer.status, body: answer.body }).toEqual({
+        status: 200,
+        body: {
+          status: 'success',
+          workspace_id: team.workspaceId,
+          project_id: place.projectId,
+          environment: 'production',
+          secrets: values,
+        },
+      })
+      expect(answer.headers.get('cache-control')).toBe('no-store')
+      expect(answer.headers.get('content-type')).toContain('application/json')
+    }
+  })
+
+  test('is recorded whole, with names and without a value', async () => {
+    const place = await openPlace()
+    await place.store({ ALPHA: 'first-marked-value', BETA: 'second-marked-value' })
+    const answer = await deliver(place.token.text)
+    expect(await recordOf(answer)).toEqual({
+      id: expect.any(String),
+      workspaceId: team.workspaceId,
+      timestamp: expect.any(Date),
+      recordedAt: expect.any(Date),
+      source: 'resolver',
+      identityLevel: 'workload',
+      agentId: place.label,
+      registrationId: null,
+      tokenId: place.token.id,
+      userId: null,
+      projectId: place.projectId,
+      environment: 'production',
+      method: null,
+      targetUrl: null,
+      targetPath: null,
+      targetDomain: null,
+      credentialRef: 'ALPHA,BETA',
+      injectionStyle: 'env',
+      decision: 'allowed',
+      reason: null,
+      statusCode: 200,
+      durationMs: expect.any(Number),
+      redacted: false,
+      action: null,
+      resource: null,
+      clientId: null,
+      contentHash: null,
+    })
+    const [marked] = await app.connection.sql`
+      select count(*)::int as n from audit_logs a where a::text like '%marked-value%'`
+    expect(marked?.n).toBe(0)
+    expect(app.logs.join('')).not.toContain('marked-value')
+  })
+
+  test('of an environment without secrets is empty, and needs no key', async () => {
+    const place = await openPlace('staging')
+    const answer = await deliver(place.token.text)
+    expect(answer.body).toMatchObject({ environment: 'staging', secrets: {} })
+    expect(await recordOf(answer)).toMatchObject({ credentialRef: null, injectionStyle: 'env' })
+  })
+
+  test('holds what is current: a new value, a new name, and one that is gone', async () => {
+    const place = await openPlace()
+    await place.store({ KEPT: 'old', GONE: 'x' })
+    expect((await deliver(place.token.text)).body).toMatchObject({ secrets: { KEPT: 'old' } })
+    await place.store({ KEPT: 'new', ADDED: 'y' })
+    await team.owner.api.call(deleteSecret, {
+      params: { project_id: place.projectId, key: 'GONE' },
+      query: { environment: 'production' },
+    })
+    const { secrets: delivered } = (await deliver(place.token.text)).body as { secrets: unknown }
+    expect(delivered).toEqual({ KEPT: 'new', ADDED: 'y' })
+  })
+
+  test('leaves out secrets whose policy lists places and not env', async () => {
+    const place = await openPlace()
+    await place.store({ OPEN: 'a' })
+    await place.store({ BOUND: 'b' }, { allowed_domains: ['api.example.com'] })
+    await place.store({ LISTED: 'c' }, { allowed_locations: ['header', 'env'] })
+    await place.store({ HEADER: 'd' }, { allowed_locations: ['header'] })
+    await place.store({ NOWHERE: 'e' }, { allowed_locations: [] })
+    const answer = await deliver(place.token.text)
+    expect((answer.body as { secrets: unknown }).secrets).toEqual({
+      OPEN: 'a',
+      BOUND: 'b',
+      LISTED: 'c',
+    })
+    expect(await recordOf(answer)).toMatchObject({ credentialRef: 'BOUND,LISTED,OPEN' })
+  })
+
+  test('never shows secrets of another project or environment', async () => {
+    const [one, two] = [await openPlace(), await openPlace()]
+    await one.store({ MINE: 'one' })
+    await two.store({ MINE: 'two', OTHER: 'x' })
+    expect((await deliver(one.token.text)).body).toMatchObject({ secrets: { MINE: 'one' } })
+    expect((await deliver(two.token.text)).body).toMatchObject({
+      secrets: { MINE: 'two', OTHER: 'x' },
+    })
+  })
+
+  test('of a hundred secrets to sixteen callers at once is whole each time', async () => {
+    const place = await openPlace()
+    const values = Object.fromEntries(
+      Array.from({ length: 100 }, (_, n) => [`NAME_${n}`, `value ${n} ${'x'.repeat(n)}`]),
+    )
+    await place.store(values)
+    const answers = await Promise.all(
+      Array.from({ length: 64 }, (_, n) =>
+        deliver(place.token.text, undefined, listeners()[n % 2] ?? ''),
+      ),
+    )
+    for (const { status, body } of answers)
+      expect({ status, body }).toMatchObject({ status: 200, body: { secrets: values } })
+    const ids = answers.map(({ headers }) => headers.get('x-request-id') ?? '')
+    const [recorded] = await app.connection.sql`
+      select count(*)::int as n from audit_logs where id = any(${ids}) and decision = 'allowed'`
+    expect(recorded?.n).toBe(64)
+  })
+})
+
+describe('scope', () => {
+  const issueTo = async (environment?: string) => {
+    const params = { workspace_id: team.workspaceId }
+    counter += 1
+    const made = await team.owner.api.call(registerAgent, {
+      params,
+      body: { name: `agent-${counter}`, ...(environment ? { environment } : {}) },
+    })
+    return { ...issued(made), registrationId: made.agent.id }
+  }
+
+  test('an agent of the workspace must say both, and gets what it was given the key of', async () => {
+    const place = await openPlace()
+    await place.store({ TOKEN: 'value' })
+    const agent = await issueTo()
+    const named = { project_id: place.projectId, environment: 'production' }
+    for (const body of [
+      undefined,
+      {},
+      { project_id: place.projectId },
+      { environment: 'production' },
+    ])
+      for (const record of await expectRefused(agent.text, body, 'scope_required'))
+        expect(record).toMatchObject({
+          decision: 'blocked',
+          reason: 'scope_required',
+          statusCode: 403,
+          identityLevel: 'agent',
+          registrationId: agent.registrationId,
+          injectionStyle: 'env',
+          credentialRef: null,
+          projectId: null,
+        })
+    for (const record of await expectRefused(agent.text, named, 'key_not_provisioned'))
+      expect(record).toMatchObject({ decision: 'error', reason: 'key_not_provisioned' })
+    const grant = await grantEnvironment(workspace, agent, place.projectId, 'production')
+    await team.owner.api.call(provisionAgentToken, {
+      params: {
+        workspace_id: team.workspaceId,
+        registration_id: agent.registrationId,
+        token_id: agent.id,
+      },
+      body: [grant],
+    })
+    expect((await deliver(agent.text, named)).body).toMatchObject({ secrets: { TOKEN: 'value' } })
+  })
+
+  test('an agent with an environment of its own need only name the project', async () => {
+    const place = await openPlace()
+    const agent = await issueTo('production')
+    const answer = await deliver(agent.text, { project_id: place.projectId })
+    expect(answer.body).toMatchObject({ environment: 'production', secrets: {} })
+  })
+
+  test('what contradicts the token is 403, and what repeats it is not', async () => {
+    const place = await openPlace()
+    const other = await openPlace()
+    const own = { project_id: place.projectId, environment: 'production' }
+    expect((await deliver(place.token.text, own)).status).toBe(200)
+    expect((await deliver(place.token.text, { project_id: null })).status).toBe(200)
+    await expectRefused(place.token.text, { project_id: other.projectId }, 'scope_required')
+    await expectRefused(place.token.text, { ...own, environment: 'staging' }, 'scope_required')
+  })
+
+  test('a project of another workspace is 404, like one that does not exist', async () => {
+    const stranger = await registerPerson(app, 'stranger')
+    const foreign = await stranger.api.call(createProject, { body: { name: 'theirs' } })
+    const agent = await issueTo('production')
+    for (const project_id of [foreign.id, Bun.randomUUIDv7()])
+      for (const record of await expectRefused(agent.text, { project_id }, 'not_found'))
+        expect(record).toMatchObject({ reason: 'not_found', statusCode: 404, projectId: null })
+  })
+})
+
+describe('one secret that cannot be delivered', () => {
+  const unreadable = (name: string) => ({
+    message: `The secret ${name} cannot be decrypted: it was altered or sealed under another key.`,
+  })
+
+  test('makes the whole answer 422 and is named, when it is no ciphertext of ours', async () => {
+    const place = await openPlace()
+    await place.store({ GOOD: 'a' })
+    await team.owner.api.call(upsertSecrets, {
+      body: {
+        project_id: place.projectId,
+        environment: 'production',
+        secrets: { STRANGE: toBase64(new Uint8Array(40).fill(9)) },
+      },
+    })
+    for (const record of await expectRefused(
+      place.token.text,
+      undefined,
+      'unreadable_secret',
+      unreadable('STRANGE'),
+    ))
+      expect(record).toMatchObject({
+        decision: 'error',
+        reason: 'unreadable_secret',
+        statusCode: 422,
+      })
+  })
+
+  test('also when its policy was altered in the database, to more or to less', async () => {
+    const place = await openPlace()
+    await place.store({ BOUND: 'a' }, { allowed_locations: ['header'] })
+    const { db } = app.connection
+    for (const policy of [null, { allowed_locations: ['env'] }, { allowed_locations: [] }]) {
+      await db.update(secrets).set({ policy }).where(eq(secrets.projectId, place.projectId))
+      await expectRefused(place.token.text, undefined, 'unreadable_secret', unreadable('BOUND'))
+    }
+  })
+
+  test('also when its row was moved from elsewhere', async () => {
+    const [one, two] = [await openPlace(), await openPlace()]
+    await one.store({ NAME: 'a' })
+    await two.store({ NAME: 'b' })
+    await app.connection.db.execute(sql`
+      update secrets s set value = o.value from secrets o
+      where s.project_id = ${one.projectId} and o.project_id = ${two.projectId}`)
+    await expectRefused(one.token.text, undefined, 'unreadable_secret', unreadable('NAME'))
+    const sealed = parseToken(one.token.text)
+    const text = sealedToken(sealed?.id ?? '', sealed?.secret ?? new Uint8Array())
+    await expectRefused(text, undefined, 'unreadable_secret', unreadable('NAME'))
+  })
+
+  test('also when it is not UTF-8 text, and says so', async () => {
+    const place = await openPlace()
+    const key = environmentKey(workspace.key, place.projectId, 'production', 1)
+    const at = { projectId: place.projectId, environment: 'production', key: 'BINARY' }
+    const value = toBase64(sealSecretValue(key, at, null, 1, Uint8Array.of(0xff, 0xfe)))
+    await team.owner.api.call(upsertSecrets, {
+      body: { project_id: place.projectId, environment: 'production', secrets: { BINARY: value } },
+    })
+    await expectRefused(place.token.text, undefined, 'unreadable_secret', {
+      message: 'The secret BINARY is not UTF-8 text, so it cannot be an environment variable.',
+    })
+  })
+})
+
+describe('a token', () => {
+  test('that was revoked gets nothing from the acknowledgement on, however warm the caches', async () => {
+    const place = await openPlace()
+    await place.store({ KEY: 'v' })
+    for (const origin of listeners())
+      expect((await deliver(place.token.text, undefined, origin)).status).toBe(200)
+    await team.owner.api.call(revokeWorkloadToken, {
+      params: { project_id: place.projectId, token_id: place.token.id },
+    })
+    const before = await app.connection.db.$count(auditLogs)
+    await expectRefused(place.token.text, undefined, 'invalid_token')
+    await expectRefused(place.token.text, { surplus: 1 }, 'invalid_token')
+    expect(await app.connection.db.$count(auditLogs)).toBe(before)
+  })
+
+  test('that expired by the clock of the database gets nothing', async () => {
+    const place = await openPlace()
+    await place.store({ KEY: 'v' })
+    expect((await deliver(place.token.text)).status).toBe(200)
+    await app.connection.sql`
+      update tokens set expires_at = now() - interval '1 second' where id = ${place.token.id}`
+    await expectRefused(place.token.text, undefined, 'invalid_token')
+  })
+
+  test('whose grant was taken away gets nothing, however warm the caches', async () => {
+    const place = await openPlace()
+    await place.store({ KEY: 'v' })
+    expect((await deliver(place.token.text)).status).toBe(200)
+    await team.owner.api.call(unprovisionWorkloadToken, {
+      params: { project_id: place.projectId, token_id: place.token.id },
+      query: { project_id: place.projectId, environment: 'production' },
+    })
+    await expectRefused(place.token.text, undefined, 'key_not_provisioned')
+  })
+
+  test('of a session, none at all, and one that is none are 401', async () => {
+    for (const token of [team.owner.token, 'svc_wkl_x', ''])
+      await expectRefused(token, undefined, 'invalid_token')
+    expectFailure(await app.call('POST', path), 'invalid_token')
+  })
+
+  test('has one rate over resolver and delivery', async () => {
+    const slow = await startTestApp({ RATE_TOKEN: '2/60' })
+    const { owner, workspaceId } = await openTeam(slow)
+    const project = await owner.api.call(createProject, {
+      body: { name: 'main', workspace_id: workspaceId },
+    })
+    const { token } = await owner.api.call(issueWorkloadToken, {
+      params: { project_id: project.id },
+      body: { label: 'ci', environment: 'production' },
+    })
+    const resolving = await callJson(slow.resolver, 'POST', '/v1/resolve', {
+      token: token ?? '',
+      body: { target_url: 'https://blocked.example.com/' },
+    })
+    expect(resolving.status).toBe(403)
+    expect((await deliver(token ?? '', undefined, slow.controlPlane)).status).toBe(200)
+    const third = await deliver(token ?? '', undefined, slow.controlPlane)
+    expectFailure(third, 'rate_limited')
+    expect(Number(third.headers.get('retry-after'))).toBeGreaterThan(0)
+    await slow.stop()
+  })
+})
+
+describe('sealed delivery', () => {
+  const sealedOf = ({ text }: Issued) => {
+    const parsed = parseToken(text)
+    return sealedToken(parsed?.id ?? '', parsed?.secret ?? new Uint8Array())
+  }
+
+  test('gives ciphertexts and the envelope, which only the whole token opens', async () => {
+    const place = await openPlace()
+    const policy = { allowed_locations: ['env' as const] }
+    await place.store({ PLAIN: 'first' })
+    await place.store({ BOUND: 'second' }, policy)
+    await place.store({ HIDDEN: 'third' }, { allowed_locations: ['header'] })
+    const answer = await deliver(sealedOf(place.token))
+    expect({ status: answer.status, body: answer.body }).toEqual({
+      status: 200,
+      body: {
+        status: 'success',
+        workspace_id: team.workspaceId,
+        project_id: place.projectId,
+        environment: 'production',
+        sealed: {
+          BOUND: { value: expect.any(String), policy },
+          PLAIN: { value: expect.any(String), policy: null },
+        },
+        envelopes: [
+          {
+            project_id: place.projectId,
+            environment: 'production',
+            epoch: 1,
+            envelope: expect.any(String),
+          },
+        ],
+      },
+    })
+    const { sealed, envelopes } = answer.body as {
+      sealed: Record<string, { value: string; policy: Policy | null }>
+      envelopes: { envelope: string }[]
+    }
+    const parsed = parseToken(place.token.text)
+    const { privateKey } = tokenKeyPair(place.token.id, parsed?.secret ?? new Uint8Array())
+    const at = { projectId: place.projectId, environment: 'production' }
+    const key = await openTokenEnvelope(
+      { workspaceId: team.workspaceId, tokenId: place.token.id, ...at, epoch: 1 },
+      privateKey,
+      fromBase64(envelopes[0]?.envelope ?? '') ?? new Uint8Array(),
+    )
+    const read = (name: string) =>
+      openSecretValue(
+        key ?? new Uint8Array(),
+        { ...at, key: name },
+        sealed[name]?.policy ?? null,
+        fromBase64(sealed[name]?.value ?? '') ?? new Uint8Array(),
+      )?.reveal()
+    expect(new TextDecoder().decode(read('PLAIN'))).toBe('first')
+    expect(new TextDecoder().decode(read('BOUND'))).toBe('second')
+    expect(await recordOf(answer)).toMatchObject({
+      credentialRef: 'BOUND,PLAIN',
+      injectionStyle: 'env',
+      decision: 'allowed',
+      statusCode: 200,
+      tokenId: place.token.id,
+      identityLevel: 'workload',
+    })
+  })
+
+  test('without a grant is 409, and of an empty environment is empty', async () => {
+    const place = await openPlace()
+    expect((await deliver(sealedOf(place.token))).body).toMatchObject({ sealed: {} })
+    await place.store({ KEY: 'v' })
+    const { token, token_id, public_key } = await team.owner.api.call(issueWorkloadToken, {
+      params: { project_id: place.projectId },
+      body: { label: 'other', environment: 'production' },
+    })
+    const other = issued({ token, token_id, public_key })
+    await expectRefused(sealedOf(other), undefined, 'key_not_provisioned')
+  })
+
+  test('ends with the token too', async () => {
+    const place = await openPlace()
+    await place.store({ KEY: 'v' })
+    expect((await deliver(sealedOf(place.token))).status).toBe(200)
+    await team.owner.api.call(revokeWorkloadToken, {
+      params: { project_id: place.projectId, token_id: place.token.id },
+    })
+    await expectRefused(sealedOf(place.token), undefined, 'invalid_token')
+  })
+})
+
+describe('bodies', () => {
+  test('unknown fields and wrong types are 422', async () => {
+    const { token } = await openPlace()
+    await expectRefused(token.text, { workspace_id: team.workspaceId }, 'validation_error', {
+      fields: [{ path: 'workspace_id', message: 'is not a field of this request' }],
+    })
+    for (const body of [{ project_id: 'main' }, { environment: 'PROD' }, [], 'production']) {
+      const answer = await deliver(token.text, body)
+      expect(answer.status).toBe(422)
+      expect(answer.body).toMatchObject({ error_code: 'validation_error' })
+      expect(await recordOf(answer)).toBeUndefined()
+    }
+  })
+
+  test('that are no JSON, of another type or too large', async () => {
+    const { token } = await openPlace()
+    const raw = (body: string, type = 'application/json') =>
+      fetch(`${app.controlPlane}${path}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token.text}`, 'content-type': type },
+        body,
+      }).then(async (response) => ({ status: response.status, body: await response.json() }))
+    expectFailure(await raw('{'), 'malformed_json')
+    expectFailure(await raw('a=b', 'application/x-www-form-urlencoded'), 'unsupported_media_type')
+    expectFailure(await raw(`{${' '.repeat(1_048_576)}}`), 'payload_too_large', {
+      message: 'The request body may have at most 1048576 bytes.',
+    })
+  })
+
+  test('of other methods are 405', async () => {
+    const answer = await app.call('GET', path)
+    expectFailure(answer, 'method_not_allowed')
+    expect(answer.headers.get('allow')).toBe('POST')
+  })
+})
+
+test('nothing is delivered that cannot be recorded', async () => {
+  const place = await openPlace()
+  await place.store({ KEY: 'marked-unrecorded' })
+  expect((await deliver(place.token.text)).status).toBe(200)
+  const { sql: connection } = app.connection
+  await connection`alter table audit_logs rename to audit_logs_away`
+  const answers = [
+    await deliver(place.token.text),
+    await deliver(place.token.text, {}, app.resolver),
+  ]
+  await connection`alter table audit_logs_away rename to audit_logs`
+  expectFailure(answers[0] ?? { status: 0, body: null }, 'audit_unavailable')
+  expect(answers[1]?.status).toBe(503)
+  expect(JSON.stringify(answers.map(({ body }) => body))).not.toContain('marked-unrecorded')
+  expect((await deliver(place.token.text)).status).toBe(200)
+})
