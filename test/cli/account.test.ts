@@ -1,0 +1,183 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { startTestApp, type TestApp } from '../support/app.ts'
+import { openTerminal, PASSWORD, settle, type Terminal } from './person.ts'
+
+let app: TestApp
+let ada: Terminal
+
+beforeAll(async () => {
+  app = await startTestApp()
+  ada = await settle(app, 'ada@example.com')
+})
+afterAll(async () => {
+  ada.remove()
+  await app.stop()
+})
+
+const sessionFile = () => join(ada.home, '.config', 'cloakroom', 'session.json')
+
+test('whoami and status show the person, the server and where the session is', async () => {
+  expect(await ada.json('whoami')).toEqual({
+    email: 'ada@example.com',
+    name: '',
+    id: expect.any(String),
+    server: app.controlPlane,
+    fingerprint: expect.stringMatching(/^([0-9a-f]{4} ){15}[0-9a-f]{4}$/),
+  })
+  expect(await ada.json('status')).toEqual({
+    server: app.controlPlane,
+    health: 'healthy',
+    version: expect.any(String),
+    logged_in: 'ada@example.com',
+    session_in: sessionFile(),
+    environment: 'development',
+  })
+})
+
+test('the session file is for its owner only', () => {
+  expect(statSync(sessionFile()).mode & 0o777).toBe(0o600)
+})
+
+test('a wrong password is exit 3 and says what to do, without a stack', async () => {
+  const { code, out, err } = await ada.run(['login', 'ada@example.com', '--password-stdin'], {
+    stdin: 'something else\n',
+  })
+  expect({ code, out }).toEqual({ code: 3, out: '' })
+  expect(err).toBe(
+    'cloakroom: The e-mail address or the password is wrong. (invalid_credentials)\n→ check the address and the password\n',
+  )
+})
+
+test('logging out ends the session here and on the server', async () => {
+  const bob = await settle(app, 'bob@example.com')
+  const kept = readFileSync(join(bob.home, '.config', 'cloakroom', 'session.json'), 'utf8')
+  const { access } = JSON.parse(kept)
+  expect(await bob.must('logout')).toBe('Logged out.\n')
+  expect(await bob.run(['whoami'])).toEqual({
+    code: 3,
+    out: '',
+    err: 'cloakroom: nobody is logged in\n→ log in with: cloakroom login\n',
+  })
+  const refused = await app.call('GET', '/api/users/me/', { token: access })
+  expect(refused.status).toBe(401)
+  bob.remove()
+})
+
+test('an expired access token is renewed without a word', async () => {
+  const { sql } = app.connection
+  await sql`update session_tokens set expires_at = now() - interval '1 minute' where kind = 'access'`
+  expect(await ada.json('workspace', 'list')).toHaveLength(1)
+})
+
+test('several commands at once renew the session once and all succeed', async () => {
+  const { sql } = app.connection
+  await sql`update session_tokens set expires_at = now() - interval '1 minute' where kind = 'access'`
+  const runs = await Promise.all([1, 2, 3, 4].map(() => ada.run(['whoami'])))
+  expect(runs.map(({ code, err }) => ({ code, err }))).toEqual(
+    runs.map(() => ({ code: 0, err: '' })),
+  )
+})
+
+test('without --insecure-storage the session is sealed under a passphrase', async () => {
+  const carol = await openTerminal(app)
+  const env = { SERVICE_PASSPHRASE: 'of this machine' }
+  const registered = await carol.run(['register', 'carol@example.com', '--password-stdin'], {
+    stdin: PASSWORD,
+    env,
+  })
+  expect(registered.code).toBe(0)
+  const kept = readFileSync(join(carol.home, '.config', 'cloakroom', 'session.json'), 'utf8')
+  expect(Object.keys(JSON.parse(kept))).toEqual(['sealed', 'salt', 'nonce', 'data'])
+  expect((await carol.run(['whoami'], { env })).code).toBe(0)
+  const wrong = await carol.run(['whoami'], { env: { SERVICE_PASSPHRASE: 'another' } })
+  expect({ code: wrong.code, err: wrong.err }).toEqual({
+    code: 3,
+    err: 'cloakroom: the passphrase is wrong\n→ try again, or start over with: cloakroom logout\n',
+  })
+  carol.remove()
+})
+
+test('settings come from flag, environment, project file and global file, in this order', async () => {
+  const rows = async (args: string[], env: Record<string, string>) => {
+    const { out } = await ada.run(['config', '--json', ...args], { env })
+    const found = (JSON.parse(out) as { setting: string; value: string; origin: string }[]).find(
+      ({ setting }) => setting === 'environment',
+    )
+    return [found?.value, found?.origin]
+  }
+  expect(await rows([], {})).toEqual(['development', 'default'])
+  await ada.must('config', 'environment', 'qa')
+  expect(await rows([], {})).toEqual(['qa', 'global file'])
+  ada.write('.cloakroom.json', '{"environment":"staging"}')
+  expect(await rows([], {})).toEqual(['staging', 'project file'])
+  expect(await rows([], { SERVICE_ENVIRONMENT: 'preview' })).toEqual(['preview', 'environment'])
+  expect(await rows(['-e', 'production'], { SERVICE_ENVIRONMENT: 'preview' })).toEqual([
+    'production',
+    'flag',
+  ])
+  ada.write('.cloakroom.json', '{}')
+  await ada.must('config', 'environment')
+})
+
+test('SERVICE_API_URL is another name of SERVICE_SERVER_URL', async () => {
+  const { out } = await ada.run(['config', '--json'], {
+    env: { SERVICE_SERVER_URL: '', SERVICE_API_URL: 'https://vault.example.com/' },
+  })
+  expect(JSON.parse(out)[0]).toEqual({
+    setting: 'server',
+    value: 'https://vault.example.com',
+    origin: 'environment',
+  })
+})
+
+test('a damaged settings file is named, and is exit 2', async () => {
+  ada.write('.cloakroom.json', '{"server": 1')
+  const { code, err } = await ada.run(['config'])
+  expect(code).toBe(2)
+  expect(err).toContain('.cloakroom.json is not a settings file of cloakroom')
+  ada.write('.cloakroom.json', '{}')
+})
+
+test('a server that is not there is exit 6', async () => {
+  const { code, err } = await ada.run(['status'], {
+    env: { SERVICE_SERVER_URL: 'http://127.0.0.1:1' },
+  })
+  expect(code).toBe(6)
+  expect(err).toContain('the server cannot be reached')
+})
+
+test('usage errors are exit 2, help is exit 0 and shows examples', async () => {
+  expect((await ada.run(['nonsense'])).code).toBe(2)
+  expect((await ada.run(['login'])).code).toBe(2)
+  expect((await ada.run(['login', 'a@b.example', '--nonsense'])).code).toBe(2)
+  const help = await ada.run(['secrets', 'set', '--help'])
+  expect(help.code).toBe(0)
+  expect(help.out).toContain(
+    'Examples:\n  $ cloakroom secrets set STRIPE_KEY=sk_live_1 MODE=live\n',
+  )
+})
+
+test('a question without a terminal is exit 2 and names the option', async () => {
+  const { code, err } = await ada.run(['login', 'ada@example.com'])
+  expect({ code, err }).toEqual({
+    code: 2,
+    err: 'cloakroom: there is no terminal to ask on\n→ give the password on standard input with --password-stdin, or set SERVICE_PASSPHRASE\n',
+  })
+})
+
+test('the completion scripts are acceptable to their shells', async () => {
+  const script = await ada.must('completion', 'bash')
+  const checked = Bun.spawnSync([
+    'bash',
+    '-c',
+    `${script}\nCOMP_WORDS=(cloakroom secrets pu) COMP_CWORD=2 _cloakroom cloakroom pu secrets; echo "\${COMPREPLY[@]}"`,
+  ])
+  expect(checked.stdout.toString()).toBe('pull push\n')
+  expect(await ada.must('completion', 'zsh')).toStartWith('#compdef cloakroom\n')
+  expect(await ada.must('completion', 'fish')).toContain(
+    "-n '__fish_seen_subcommand_from secrets' -a 'set get list",
+  )
+  expect((await ada.run(['completion', 'tcsh'])).code).toBe(2)
+})

@@ -1,0 +1,80 @@
+/** A person at a terminal: a home of their own, the compiled program, and a server of the test. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { executable } from '../binary/executable.ts'
+
+export type Run = { code: number; out: string; err: string }
+
+export type Terminal = {
+  /** Their working directory. */
+  cwd: string
+  home: string
+  /** One command line; the session is kept unencrypted, because there is nobody to ask. */
+  run(args: readonly string[], options?: RunOptions): Promise<Run>
+  /** The same, which must succeed; answers what it printed. */
+  must(...args: string[]): Promise<string>
+  /** The same with --json, parsed. */
+  json(...args: string[]): Promise<unknown>
+  /** A file in the working directory. */
+  write(name: string, text: string): void
+  remove(): void
+}
+
+export type RunOptions = { stdin?: string; env?: Record<string, string>; cwd?: string }
+
+type Server = { controlPlane: string; resolver: string }
+
+export async function openTerminal(server: Server): Promise<Terminal> {
+  const home = mkdtempSync(join(tmpdir(), 'cr-home-'))
+  const cwd = join(home, 'work')
+  mkdirSync(cwd)
+  const base = {
+    PATH: process.env.PATH ?? '',
+    HOME: home,
+    SERVICE_SERVER_URL: server.controlPlane,
+    SERVICE_RESOLVER_URL: server.resolver,
+  }
+  const run: Terminal['run'] = async (args, { stdin = '', env = {}, cwd: place = cwd } = {}) => {
+    const child = Bun.spawn([await executable(), ...args], {
+      cwd: place,
+      env: { ...base, ...env },
+      stdin: new Blob([stdin]),
+      stdout: 'pipe',
+      stderr: 'pipe',
+    })
+    const [out, err, code] = await Promise.all([
+      new Response(child.stdout).text(),
+      new Response(child.stderr).text(),
+      child.exited,
+    ])
+    return { code, out, err }
+  }
+  const must = async (...args: string[]) => {
+    const { code, out, err } = await run(args)
+    if (code !== 0) throw new Error(`cloakroom ${args.join(' ')} ended with ${code}: ${err}`)
+    return out
+  }
+  return {
+    cwd,
+    home,
+    run,
+    must,
+    json: async (...args) => JSON.parse(await must(...args, '--json')),
+    write: (name, text) => writeFileSync(join(cwd, name), text),
+    remove: () => rmSync(home, { recursive: true, force: true }),
+  }
+}
+
+export const PASSWORD = 'a long passphrase that stays here'
+
+/** Somebody registered and logged in at their terminal. */
+export async function settle(server: Server, email: string): Promise<Terminal> {
+  const terminal = await openTerminal(server)
+  const { code, err } = await terminal.run(
+    ['register', email, '--password-stdin', '--insecure-storage'],
+    { stdin: `${PASSWORD}\n` },
+  )
+  if (code !== 0) throw new Error(err)
+  return terminal
+}

@@ -1,0 +1,215 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { startTestApp, type TestApp } from '../support/app.ts'
+import { settle, type Terminal } from './person.ts'
+
+let app: TestApp
+let ada: Terminal
+
+beforeAll(async () => {
+  app = await startTestApp()
+  ada = await settle(app, 'ada@example.com')
+  await ada.must('init', 'payments')
+})
+afterAll(async () => {
+  ada.remove()
+  await app.stop()
+})
+
+test('init writes a project file with names and ids only', () => {
+  const file = JSON.parse(readFileSync(join(ada.cwd, '.cloakroom.json'), 'utf8'))
+  expect(file).toEqual({
+    server: app.controlPlane,
+    workspace: expect.any(String),
+    project: 'payments',
+    environment: 'development',
+  })
+})
+
+test('set, get, list, history, rollback and delete do what they say', async () => {
+  expect(await ada.json('secrets', 'set', 'STRIPE_KEY=sk_live_1', 'MODE=live it')).toEqual({
+    created: 2,
+    updated: 0,
+  })
+  expect(await ada.must('secrets', 'get', 'STRIPE_KEY')).toBe('sk_live_1')
+  expect(await ada.json('secrets', 'set', 'STRIPE_KEY=sk_live_2')).toEqual({
+    created: 0,
+    updated: 1,
+  })
+  const listed = (await ada.json('secrets', 'list')) as { key: string; version: number }[]
+  expect(listed.map(({ key, version }) => [key, version])).toEqual([
+    ['MODE', 1],
+    ['STRIPE_KEY', 2],
+  ])
+  expect(await ada.json('secrets', 'history', 'STRIPE_KEY')).toEqual([
+    expect.objectContaining({ version: 2, created_by_email: 'ada@example.com' }),
+    expect.objectContaining({ version: 1 }),
+  ])
+  await ada.must('secrets', 'rollback', 'STRIPE_KEY', '1')
+  expect(await ada.must('secrets', 'get', 'STRIPE_KEY')).toBe('sk_live_1')
+  await ada.must('secrets', 'delete', 'MODE', '--yes')
+  expect((await ada.run(['secrets', 'get', 'MODE'])).code).toBe(4)
+})
+
+test('the value never reaches the database in the clear', async () => {
+  const rows = await app.connection.sql`select * from secrets, secret_versions`
+  expect(rows.length).toBeGreaterThan(0)
+  for (const { value } of rows)
+    expect(Buffer.from(value).toString('latin1')).not.toContain('sk_live')
+})
+
+test('a value can come from standard input, and keeps every character', async () => {
+  const value = 'päss "word" \\ $HOME `x` €'
+  await ada.run(['secrets', 'set', 'ODD', '--stdin'], { stdin: `${value}\n` })
+  expect(await ada.must('secrets', 'get', 'ODD')).toBe(value)
+})
+
+const files: Record<string, [name: string, text: string]> = {
+  dotenv: ['in.env', `# comment\nexport A=1\nB="two\\nlines"\nC='x $y'\nD=plain # remark\n`],
+  json: ['in.json', '{"A":"1","B":"two\\nlines","C":"x $y","D":"plain"}'],
+  yaml: ['in.yaml', 'A: 1\nB: "two\\nlines"\nC: x $y\nD: plain\n'],
+  doppler: [
+    'doppler.json',
+    '{"A":{"computed":"1"},"B":{"computed":"two\\nlines"},"C":{"computed":"x $y"},"D":{"computed":"plain"}}',
+  ],
+  infisical: [
+    'infisical.json',
+    '[{"key":"A","value":"1"},{"key":"B","value":"two\\nlines"},{"key":"C","value":"x $y"},{"key":"D","value":"plain"}]',
+  ],
+  'older infisical': [
+    'old.json',
+    '{"secrets":[{"secretKey":"A","secretValue":"1"},{"secretKey":"B","secretValue":"two\\nlines"},{"secretKey":"C","secretValue":"x $y"},{"secretKey":"D","secretValue":"plain"}]}',
+  ],
+}
+const imported = { A: '1', B: 'two\nlines', C: 'x $y', D: 'plain' }
+
+for (const [format, [name, text]] of Object.entries(files)) {
+  test(`imports ${format}`, async () => {
+    const environment = `import-${format.replace(' ', '-')}`
+    ada.write(name, text)
+    await ada.must('secrets', 'set', '--from-file', name, '-e', environment)
+    expect(
+      JSON.parse(await ada.must('secrets', 'pull', '--format', 'json', '-e', environment)),
+    ).toEqual(imported)
+  })
+}
+
+for (const format of ['dotenv', 'json', 'yaml']) {
+  test(`what is exported as ${format} is imported as it was`, async () => {
+    const name = `round.${format === 'dotenv' ? 'env' : format}`
+    await ada.must('secrets', 'pull', name, '--format', format, '-e', 'import-dotenv')
+    expect(statSync(join(ada.cwd, name)).mode & 0o777).toBe(0o600)
+    await ada.must('secrets', 'push', name, '-e', `round-${format}`)
+    expect(
+      JSON.parse(await ada.must('secrets', 'pull', '--format', 'json', '-e', `round-${format}`)),
+    ).toEqual(imported)
+  })
+}
+
+test('a shell reads the shell export as it was', async () => {
+  ada.write('odd.json', JSON.stringify({ ODD: `a'b"c\\d\n$e` }))
+  await ada.must('secrets', 'set', '--from-file', 'odd.json', '-e', 'shell')
+  const script = await ada.must('secrets', 'pull', '--format', 'shell', '-e', 'shell')
+  const shell = Bun.spawnSync(['sh', '-c', `${script}\nprintf %s "$ODD"`])
+  expect(shell.stdout.toString()).toBe(`a'b"c\\d\n$e`)
+})
+
+test('push uploads only what differs and keeps policies', async () => {
+  const policy = { allowed_methods: ['GET'] }
+  await ada.must(
+    'secrets',
+    'set',
+    'KEPT=1',
+    'CHANGED=1',
+    '--policy',
+    JSON.stringify(policy),
+    '-e',
+    'push',
+  )
+  ada.write('push.env', 'KEPT=1\nCHANGED=2\nNEW=3\n')
+  expect(await ada.json('secrets', 'push', 'push.env', '-e', 'push')).toEqual({
+    created: 1,
+    updated: 1,
+  })
+  const listed = (await ada.json('secrets', 'list', '-e', 'push')) as {
+    key: string
+    version: number
+    policy: unknown
+  }[]
+  expect(listed.map(({ key, version, policy: kept }) => ({ key, version, policy: kept }))).toEqual([
+    { key: 'CHANGED', version: 2, policy },
+    { key: 'KEPT', version: 1, policy },
+    { key: 'NEW', version: 1, policy: null },
+  ])
+  expect(await ada.must('secrets', 'get', 'CHANGED', '-e', 'push')).toBe('2')
+})
+
+test('more than one request full of secrets is uploaded in several', async () => {
+  const many = Object.fromEntries(
+    Array.from({ length: 620 }, (_, index) => [`KEY_${index}`, `value ${index}`]),
+  )
+  ada.write('many.json', JSON.stringify(many))
+  expect(await ada.json('secrets', 'set', '--from-file', 'many.json', '-e', 'many')).toEqual({
+    created: 620,
+    updated: 0,
+  })
+  expect(JSON.parse(await ada.must('secrets', 'pull', '--format', 'json', '-e', 'many'))).toEqual(
+    many,
+  )
+})
+
+test('diff and env list compare environments by name', async () => {
+  expect(await ada.json('secrets', 'diff', 'push', 'many')).toEqual({
+    from: 'push',
+    to: 'many',
+    in_from_only: ['CHANGED', 'KEPT', 'NEW'],
+    in_to_only: expect.any(Array),
+    in_both: [],
+  })
+  expect(await ada.json('env', 'list')).toEqual({
+    project_id: expect.any(String),
+    environments: expect.objectContaining({
+      push: { secret_count: 3 },
+      production: { secret_count: 0 },
+    }),
+  })
+  await ada.must('env', 'use', 'push')
+  expect(await ada.must('secrets', 'get', 'NEW')).toBe('3')
+  await ada.must('env', 'use', 'development')
+})
+
+test('what is not acceptable is exit 2 and shows no value', async () => {
+  for (const args of [
+    ['secrets', 'set'],
+    ['secrets', 'set', 'a=1', 'b'],
+    ['secrets', 'set', '1A=hunter2'],
+    ['secrets', 'set', 'A=hunter2', '--policy', '{'],
+    ['secrets', 'set', '--from-file', 'missing.env'],
+    ['secrets', 'pull', '--format', 'xml'],
+  ]) {
+    const { code, out, err } = await ada.run(args)
+    expect({ args, code, out }).toEqual({ args, code: 2, out: '' })
+    expect(err).not.toContain('hunter2')
+  }
+})
+
+test('deleting asks, and without a terminal wants --yes', async () => {
+  const { code, err } = await ada.run(['project', 'delete', 'payments'])
+  expect({ code, err }).toEqual({
+    code: 2,
+    err: 'cloakroom: there is no terminal to ask on\n→ confirm with --yes\n',
+  })
+})
+
+test('projects are created, listed, used and deleted', async () => {
+  await ada.must('project', 'create', 'second')
+  const listed = (await ada.json('project', 'list')) as { name: string }[]
+  expect(listed.map(({ name }) => name).sort()).toEqual(['payments', 'second'])
+  await ada.must('project', 'use', 'second')
+  await ada.must('secrets', 'set', 'ONLY=here')
+  await ada.must('project', 'use', 'payments')
+  expect((await ada.run(['secrets', 'get', 'ONLY'])).code).toBe(4)
+  await ada.must('project', 'delete', 'second', '--yes')
+  expect((await ada.run(['project', 'use', 'second'])).code).toBe(4)
+})
