@@ -16,7 +16,8 @@ export async function runServe(): Promise<number> {
     )
     return await serveUntilStopped(config, notices)
   } catch (error) {
-    return explain(error)
+    // A start that failed half-way may have left a listener or a timer: nothing of it may live on.
+    process.exit(explain(error))
   }
 }
 
