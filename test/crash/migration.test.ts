@@ -1,0 +1,130 @@
+/** Migrations at start: several processes at once, and one that is killed in the middle (ADVERSARY 60). */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import postgres from 'postgres'
+import { migrations } from '../../src/kernel/db/migrate.ts'
+import { executable, spawnProgram, startProgram } from '../binary/executable.ts'
+import { enrol } from '../binary/independent_client.ts'
+import { KEYS } from '../binary/scene.ts'
+import { databaseKind, freshDatabase, type TestDatabase } from '../support/database.ts'
+
+let database: TestDatabase
+let env: Record<string, string> = {}
+
+beforeAll(async () => {
+  await executable()
+}, 60_000)
+
+async function renew(): Promise<void> {
+  database = await freshDatabase()
+  env = { ...KEYS, ...database.env }
+}
+afterAll(() => database.remove())
+
+/** Starts once more, works a little, and stops in order. */
+async function proveHealthy(): Promise<void> {
+  const program = await startProgram({ env })
+  const customer = await enrol(program.controlPlane)
+  await customer.upload({ KEY: 'value' })
+  expect(await customer.download('KEY')).toBe('value')
+  program.signal('SIGTERM')
+  expect((await program.ended).code).toBe(0)
+}
+
+if (databaseKind === 'postgresql') {
+  const connect = () =>
+    postgres({ host: env.DB_HOST ?? '', database: env.DB_NAME ?? '', user: 'cloakroom', max: 2 })
+
+  /** Every column, index and constraint, and what was applied. */
+  const readSchema = async () => {
+    const sql = connect()
+    const columns = await sql`select table_name, column_name, data_type, is_nullable, column_default
+      from information_schema.columns where table_schema = 'public' order by 1, 2`
+    const indexes =
+      await sql`select indexdef from pg_indexes where schemaname = 'public' order by 1`
+    const constraints = await sql`select conrelid::regclass::text as table, conname,
+      pg_get_constraintdef(oid) as definition from pg_constraint
+      where connamespace = 'public'::regnamespace order by 1, 2`
+    const applied = await sql`select name from cloakroom_migrations order by name`
+    await sql.end()
+    return {
+      columns: [...columns],
+      indexes: [...indexes],
+      constraints: [...constraints],
+      applied: [...applied],
+    }
+  }
+
+  let reference: Awaited<ReturnType<typeof readSchema>>
+
+  test('one process makes the schema', async () => {
+    await renew()
+    await proveHealthy()
+    reference = await readSchema()
+    expect(reference.applied).toEqual(migrations.map(({ name }) => ({ name })))
+  }, 60_000)
+
+  test('three processes that start at once on a fresh database make one schema, and all serve', async () => {
+    await renew()
+    const programs = await Promise.all([1, 2, 3].map(() => startProgram({ env })))
+    expect(await readSchema()).toEqual(reference)
+    for (const program of programs) {
+      expect((await fetch(`${program.controlPlane}/api/status/health/`)).status).toBe(200)
+      program.signal('SIGTERM')
+    }
+    const codes = await Promise.all(programs.map(async ({ ended }) => (await ended).code))
+    expect(codes).toEqual([0, 0, 0])
+  }, 60_000)
+
+  test('a process killed in the middle of the migration leaves nothing half done', async () => {
+    await renew()
+    const sql = connect()
+    // An uncommitted table of the same name makes the migration wait where its own would be made.
+    const blocker = await sql.reserve()
+    await blocker`begin`
+    await blocker`create table secrets (x integer)`
+    const victim = await spawnProgram({ env: { ...env, PORT: '0', RESOLVER_PORT: '0' } })
+    const stuck = () => sql`select 1 from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock' and query ilike '%create table%secrets%'`
+    while ((await stuck()).length === 0) await Bun.sleep(10)
+    victim.signal('SIGKILL')
+    expect(await victim.ended).toMatchObject({ stdout: '' })
+    await blocker`rollback`
+    blocker.release()
+    await sql.end()
+    await proveHealthy()
+    expect(await readSchema()).toEqual(reference)
+  }, 60_000)
+}
+
+if (databaseKind === 'embedded') {
+  test('a first start that is killed at any moment is made good by the next', async () => {
+    for (const delayMs of [60, 180, 300, 420, 540, 700]) {
+      await renew()
+      const victim = await spawnProgram({ env: { ...env, PORT: '0', RESOLVER_PORT: '0' } })
+      await Bun.sleep(delayMs)
+      victim.signal('SIGKILL')
+      await victim.ended
+      await proveHealthy()
+      database.remove()
+    }
+  }, 120_000)
+
+  test('of two first starts at once one serves, and the other says why it does not', async () => {
+    await renew()
+    const ports = { PORT: '0', RESOLVER_PORT: '0' }
+    const one = await spawnProgram({ env: { ...env, ...ports } })
+    const other = await spawnProgram({ env: { ...env, ...ports } })
+    const refused = await Promise.race([one.ended, other.ended])
+    expect(refused).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `cloakroom: The data directory ${env.DATA_DIR} is in use by another process.\n`,
+    })
+    const winner = await Promise.race([
+      one.stdout.until('Stop: Ctrl-C').then(() => one),
+      other.stdout.until('Stop: Ctrl-C').then(() => other),
+    ])
+    winner.signal('SIGTERM')
+    expect((await winner.ended).code).toBe(0)
+  }, 60_000)
+}
