@@ -8,7 +8,7 @@ import { Fault, invalidField } from './fault.ts'
 import type { Caller } from './grant.ts'
 import { rateHeaders } from './rate.ts'
 import { commonHeaders, present } from './reply.ts'
-import { readJsonBody } from './request_body.ts'
+import { DEFAULT_BODY_LIMIT, readJsonBody } from './request_body.ts'
 import type { Exchange, Route, Services } from './route.ts'
 import { activeOf, namedInBody, resourceOf } from './tenant.ts'
 import { isUuid, parsePart } from './validate.ts'
@@ -38,7 +38,7 @@ export async function perform(
   const act: Act = (more) => (handle as Act)({ ...context, ...(more as object) })
   const result = caller
     ? await actAs(caller, services, endpoint, exchange, act)
-    : await act(await inputOf(endpoint, request))
+    : await act(await inputOf(endpoint, exchange))
   return present(endpoint, result, headers)
 }
 
@@ -51,12 +51,12 @@ async function actAs(
 ): Promise<unknown> {
   const { access } = endpoint
   const { request } = exchange
-  if (access.kind !== 'member') return act(await inputOf(endpoint, request))
+  if (access.kind !== 'member') return act(await inputOf(endpoint, exchange))
   const { permission, tenant } = access
   if (endpoint.body && !namedInBody(tenant, request)) {
     await identity.authorise(db, caller, permission, resourceOf(tenant, exchange, undefined))
   }
-  const body = await bodyOf(endpoint, request)
+  const body = await bodyOf(endpoint, exchange)
   const resource = resourceOf(tenant, exchange, body)
   return db.transaction(async (tx) => {
     const grant = await identity.authorise(tx, caller, permission, resource)
@@ -88,14 +88,15 @@ function checkIds(params: Record<string, string>): void {
   }
 }
 
-async function inputOf(endpoint: Endpoint, request: Request) {
-  const query = parsePart(endpoint.query, queryOf(request))
-  return { query, body: await bodyOf(endpoint, request) }
+async function inputOf(endpoint: Endpoint, exchange: Exchange) {
+  const query = parsePart(endpoint.query, queryOf(exchange.request))
+  return { query, body: await bodyOf(endpoint, exchange) }
 }
 
-async function bodyOf(endpoint: Endpoint, request: Request): Promise<unknown> {
+async function bodyOf(endpoint: Endpoint, { request, expectBytes }: Exchange): Promise<unknown> {
   if (!endpoint.body) return undefined
   const optional = endpoint.bodyOptional === true
+  expectBytes(endpoint.bodyLimit ?? DEFAULT_BODY_LIMIT)
   const raw = await readJsonBody(request, { limit: endpoint.bodyLimit, optional })
   return parsePart(endpoint.body, raw === undefined && optional ? {} : raw)
 }

@@ -16,6 +16,8 @@ export type Exchange = {
   /** The caller's network: an IPv4 address or an IPv6 /64. */
   network: string
   params: Record<string, string>
+  /** Before a body of at most so many bytes is read: gives it the time that a slow line needs. */
+  expectBytes(count: number): void
   /** The route's own deadline takes over from the limit on idle connections. */
   holdOpen(): void
   /** Answers by making the connection a WebSocket; `false` when the request is no handshake. */

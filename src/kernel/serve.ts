@@ -19,6 +19,13 @@ export { rawRoute, route } from './route.ts'
 /** A request that does not arrive, or an answer that is not taken, for so long ends the connection. */
 const IDLE_SECONDS = 30
 
+/**
+ * The runtime counts that time from the start of a body, however steadily it arrives: bodies of known
+ * callers get more by their size, up to what the runtime can count.
+ */
+const SLOWEST_BYTES_PER_SECOND = 131_072
+const LONGEST_SECONDS = 255
+
 /** Bytes of one message on a WebSocket, and bytes that may wait for a slow reader of it. */
 export const MAX_MESSAGE_BYTES = 1_048_576
 export const MAX_WAITING_BYTES = 4 * MAX_MESSAGE_BYTES
@@ -132,9 +139,14 @@ function connectionOf(
   { networkOf }: Services,
   request: Request,
   server: Server<unknown> | null,
-): Pick<Exchange, 'network' | 'holdOpen' | 'upgrade'> {
+): Pick<Exchange, 'network' | 'expectBytes' | 'holdOpen' | 'upgrade'> {
   return {
     network: networkOf(request, server?.requestIP(request)?.address ?? null),
+    expectBytes: (count) => {
+      const declared = Number(request.headers.get('content-length') ?? count)
+      const needed = Math.ceil(Math.min(count, declared) / SLOWEST_BYTES_PER_SECOND)
+      if (needed > 1) server?.timeout(request, Math.min(IDLE_SECONDS + needed, LONGEST_SECONDS))
+    },
     holdOpen: () => server?.timeout(request, 0),
     upgrade: (data, headers) => server?.upgrade(request, { data, headers }) ?? false,
   }

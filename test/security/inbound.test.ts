@@ -353,6 +353,21 @@ describe('slowness (49)', () => {
   }, 30_000)
 })
 
+test('a large body of a known caller may take longer than the idle timeout to arrive', async () => {
+  // Four seconds and more, where the listener closes after two: the runtime counts in steps of four.
+  const size = 1_000_000
+  const parts = Array.from({ length: 9 }, () => ' '.repeat(100_000))
+  const body = '{"text":"slow"}'
+  const headers = [HOST, JSON_TYPE, `Authorization: Bearer ${CALLER}`, `Content-Length: ${size}`]
+  const head = rawRequest(`PUT /items/${WORKSPACE}/a/ HTTP/1.1`, headers)
+  const { statuses } = await sendRaw(
+    tiny.origin,
+    [head, ...parts, ' '.repeat(100_000 - body.length) + body],
+    { pauseMs: 700, patienceMs: 3000 },
+  )
+  expect(statuses).toEqual([200])
+}, 20_000)
+
 test('X-Forwarded-For of a stranger opens no new account at the rate limiter (50)', async () => {
   const limited = openTiny({ loginRate: { count: 3, seconds: 60 } })
   const statuses: number[] = []
