@@ -8,6 +8,8 @@ import type postgres from 'postgres'
 import initial from '../../../drizzle/0000_initial.sql' with { type: 'text' }
 import policyVersion from '../../../drizzle/0001_policy_version.sql' with { type: 'text' }
 import auditIndexes from '../../../drizzle/0002_audit_indexes.sql' with { type: 'text' }
+import dailyMetrics from '../../../drizzle/0003_daily_metrics.sql' with { type: 'text' }
+import policyNotices from '../../../drizzle/0004_policy_notices.sql' with { type: 'text' }
 
 type Migration = { name: string; text: string }
 
@@ -16,6 +18,8 @@ export const migrations: readonly Migration[] = [
   { name: '0000_initial', text: initial },
   { name: '0001_policy_version', text: policyVersion },
   { name: '0002_audit_indexes', text: auditIndexes },
+  { name: '0003_daily_metrics', text: dailyMetrics },
+  { name: '0004_policy_notices', text: policyNotices },
 ]
 
 const ADVISORY_LOCK = 6_021_023_004
