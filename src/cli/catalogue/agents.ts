@@ -1,6 +1,6 @@
 /** Agents, tokens and the audit. */
 import type { Group } from '../program.ts'
-import { filters, lifetime, yes } from './options.ts'
+import { filters, lifetime, range, yes } from './options.ts'
 
 const agents = () => import('../commands/agents.ts')
 const workloadTokens = () => import('../commands/workload_tokens.ts')
@@ -116,7 +116,7 @@ export const agentGroups: readonly Group[] = [
         usage: 'summary',
         about: 'count requests by agent, domain and credential',
         examples: ['audit summary --since 2026-01-01'],
-        options: filters,
+        options: range,
         action: async () => (await audit()).summary,
       },
       {

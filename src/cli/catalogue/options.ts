@@ -9,11 +9,14 @@ export const lifetime = [
   ['--label <text>', 'a label for the token'],
   ['--expires-in-days <days>', '1 to 3650, or never (90 unless given)'],
 ] as const
+export const range = [
+  ['--since <time>', 'from this ISO 8601 time on'],
+  ['--until <time>', 'before this ISO 8601 time'],
+] as const
 export const filters = [
   ['--agent <name>', 'only this agent, by name or id'],
   ['--domain <name>', 'only requests to this domain'],
   ['--method <method>', 'only this method'],
   ['--status <code>', 'only this status'],
-  ['--since <time>', 'from this ISO 8601 time on'],
-  ['--until <time>', 'before this ISO 8601 time'],
+  ...range,
 ] as const

@@ -1,0 +1,220 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { API, openStage, type Stage } from '../support/agent.ts'
+import { answerOf } from '../support/upstream.ts'
+import { settle, type Terminal } from './person.ts'
+
+const VALUE = 'sk_live_7f3a9c_not_real'
+
+let stage: Stage
+let ada: Terminal
+let token: string
+
+beforeAll(async () => {
+  stage = await openStage()
+  ada = await settle(stage.app, 'ada@example.com')
+  await ada.must('init', 'payments')
+  await ada.must('secrets', 'set', `STRIPE_KEY=${VALUE}`, 'MODE=live')
+  await ada.must('allowlist', 'add', stage.authorityOf())
+  token = await issue('agent', 'create', 'bot')
+})
+afterAll(async () => {
+  ada.remove()
+  await stage.stop()
+})
+
+async function issue(...args: string[]): Promise<string> {
+  return ((await ada.json(...args)) as { token: string }).token
+}
+
+const as = (SERVICE_TOKEN: string) => ({ env: { SERVICE_TOKEN } })
+
+test('call puts the credential on the wire and shows the answer redacted', async () => {
+  stage.upstream.on('/echo', (request, wire) => {
+    wire.write(
+      answerOf(200, { 'content-type': 'text/plain' }, `got ${request.header('authorization')}`),
+    )
+  })
+  const args = ['call', stage.url('/echo'), '-H', 'Authorization: Bearer SVC_SECRET_STRIPE_KEY']
+  expect(await ada.run(args, as(token))).toEqual({
+    code: 0,
+    out: 'got Bearer [REDACTED]',
+    err: 'a credential in the answer was redacted\n',
+  })
+  expect(stage.upstream.received.at(-1)?.header('authorization')).toBe(`Bearer ${VALUE}`)
+})
+
+test('call sends bodies, methods and headers as curl would', async () => {
+  await ada.run(['call', stage.url('/a'), '-d', 'x=1'], as(token))
+  const form = stage.upstream.received.at(-1)
+  expect([
+    form?.method,
+    form?.header('content-type'),
+    Buffer.from(form?.body ?? []).toString(),
+  ]).toEqual(['POST', 'application/x-www-form-urlencoded', 'x=1'])
+  await ada.run(
+    ['call', stage.url('/a'), '-X', 'put', '-H', 'Content-Type: application/json', '-d', '@-'],
+    {
+      stdin: '{"a":1}',
+      ...as(token),
+    },
+  )
+  const put = stage.upstream.received.at(-1)
+  expect([
+    put?.method,
+    put?.header('content-type'),
+    Buffer.from(put?.body ?? []).toString(),
+  ]).toEqual(['PUT', 'application/json', '{"a":1}'])
+})
+
+test('call -i shows status and headers, --fail tells of an error in the exit code', async () => {
+  stage.upstream.on('/missing', answerOf(404, { 'x-kind': 'odd' }, 'no'))
+  const shown = await ada.run(['call', stage.url('/missing'), '-i', '--fail'], as(token))
+  expect(shown.code).toBe(1)
+  expect(shown.out).toBe('404\nx-kind: odd\n\nno')
+  expect((await ada.run(['call', stage.url('/missing')], as(token))).code).toBe(0)
+})
+
+test('a refusal is exit 5 with its code, a bad token exit 3', async () => {
+  const blocked = await ada.run(['call', 'https://elsewhere.example/'], as(token))
+  expect([blocked.code, blocked.err]).toEqual([
+    5,
+    'cloakroom: The domain is not on the allowlist of the workspace. (domain_blocked)\n',
+  ])
+  expect((await ada.run(['call', stage.url('/')], as('svc_agt_nonsense'))).code).toBe(3)
+  expect((await ada.run(['call', stage.url('/')])).code).toBe(3)
+})
+
+test('run gives the environment to the child and masks what it prints', async () => {
+  const masked = await ada.run([
+    'run',
+    '--',
+    'sh',
+    '-c',
+    'echo "$STRIPE_KEY"; printf %s "$STRIPE_KEY" | base64 >&2',
+  ])
+  expect(masked).toEqual({ code: 0, out: '[REDACTED]\n', err: '[REDACTED]\n' })
+  const plain = await ada.run(['run', '--no-mask', '--', 'sh', '-c', 'printf %s "$STRIPE_KEY"'])
+  expect(plain).toEqual({ code: 0, out: VALUE, err: '' })
+})
+
+test('run by token uses sealed delivery and keeps the token from the child', async () => {
+  const workload = await issue('workload-token', 'issue', 'ci')
+  for (const used of [token, workload]) {
+    const child = 'printf %s/%s "$STRIPE_KEY" "$SERVICE_TOKEN"'
+    const ran = await ada.run(['run', '--no-mask', '--', 'sh', '-c', child], as(used))
+    expect(ran).toEqual({ code: 0, out: `${VALUE}/`, err: '' })
+  }
+  const { sql } = stage.app.connection
+  const delivered =
+    await sql`select credential_ref, injection_style from audit_logs where injection_style = 'env'`
+  expect(delivered.length).toBe(2)
+  expect(JSON.stringify(delivered)).not.toContain(VALUE)
+})
+
+test('run leaves out what a policy keeps from environments', async () => {
+  await ada.must(
+    'secrets',
+    'set',
+    'HEADER_ONLY=abcdef',
+    '--policy',
+    '{"allowed_locations":["header"]}',
+  )
+  for (const options of [{}, as(token)]) {
+    const ran = await ada.run(
+      ['run', '--no-mask', '--', 'sh', '-c', 'test -z "$HEADER_ONLY" && printf absent'],
+      options,
+    )
+    expect(ran.out).toBe('absent')
+  }
+})
+
+test('run passes exit codes, signals and standard input through', async () => {
+  expect((await ada.run(['run', '--', 'sh', '-c', 'exit 7'])).code).toBe(7)
+  expect((await ada.run(['run', '--', 'sh', '-c', 'kill -TERM $$'])).code).toBe(143)
+  expect((await ada.run(['run', '--', 'cat'], { stdin: 'through' })).out).toBe('through')
+  expect((await ada.run(['run', '--', 'no-such-program'])).code).toBe(4)
+  expect((await ada.run(['run'])).code).toBe(2)
+})
+
+test('arguments after -- belong to the command', async () => {
+  const ran = await ada.run(['run', '--no-mask', '--', 'printf', '%s|', '--json', '-e', 'x'])
+  expect(ran.out).toBe('--json|-e|x|')
+})
+
+test('tokens are issued, listed, granted and revoked', async () => {
+  const id = ((await ada.json('token', 'issue', 'bot', '--label', 'second')) as { id: string }).id
+  const tokens = (await ada.json('token', 'list', 'bot')) as {
+    id: string
+    label: string
+    status: string
+  }[]
+  expect(tokens.map(({ label, status }) => [label, status])).toEqual([
+    ['default', 'active'],
+    ['second', 'active'],
+  ])
+  await ada.must('token', 'revoke', 'bot', id)
+  const after = (await ada.json('token', 'list', 'bot')) as { id: string; status: string }[]
+  expect(after.find((entry) => entry.id === id)?.status).toBe('revoked')
+})
+
+test('an agent for all projects works after a grant', async () => {
+  const made = (await ada.json(
+    'agent',
+    'create',
+    'wide',
+    '--all-projects',
+    '--expires-in-days',
+    'never',
+  )) as {
+    token: string
+  }
+  const args = ['call', stage.url('/a'), '-H', 'X-Key: SVC_SECRET_STRIPE_KEY']
+  const before = await ada.run(args, as(made.token))
+  expect([before.code, before.err]).toEqual([5, expect.stringContaining('key_not_provisioned')])
+  const [listed] = (await ada.json('token', 'list', 'wide')) as {
+    id: string
+    expires_at: string | null
+  }[]
+  expect(listed?.expires_at).toBe(null)
+  await ada.must('token', 'grant', 'wide', listed?.id ?? '')
+  expect((await ada.run(args, as(made.token))).code).toBe(0)
+})
+
+test('workload tokens are listed and revoked; a sealed one cannot decrypt', async () => {
+  const sealed = await issue('workload-token', 'issue', 'sealed', '--sealed')
+  expect(sealed).toStartWith('svc_sea_')
+  expect((await ada.run(['run', '--', 'true'], as(sealed))).code).toBe(3)
+  const listed = (await ada.json('workload-token', 'list')) as { id: string; label: string }[]
+  const { id = '' } = listed.find(({ label }) => label === 'sealed') ?? {}
+  await ada.must('workload-token', 'revoke', id)
+  const after = (await ada.json('workload-token', 'list')) as { id: string; status: string }[]
+  expect(after.find((entry) => entry.id === id)?.status).toBe('revoked')
+})
+
+test('the audit is listed, filtered, summed up, exported and followed', async () => {
+  const blocked = (await ada.json('audit', 'list', '--status', '403')) as {
+    target_domain: string
+  }[]
+  expect(blocked.map(({ target_domain }) => target_domain)).toEqual(['elsewhere.example'])
+  const summary = (await ada.json('audit', 'summary', '--since', '2020-01-01')) as {
+    by_domain: { domain: string }[]
+  }
+  expect(summary.by_domain.map(({ domain }) => domain)).toContain(API)
+  const exported = await ada.must('audit', 'export')
+  const lines = exported
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  expect(lines.length).toBeGreaterThan(10)
+  expect(exported).not.toContain(VALUE)
+  expect((await ada.run(['audit', 'list', '--limit', '0'])).code).toBe(2)
+})
+
+test('deleting an agent refuses its tokens from then on', async () => {
+  const doomed = await issue('agent', 'create', 'doomed')
+  expect((await ada.run(['call', stage.url('/a')], as(doomed))).code).toBe(0)
+  await ada.must('agent', 'delete', 'doomed', '--yes')
+  expect((await ada.run(['call', stage.url('/a')], as(doomed))).code).toBe(3)
+  const agents = (await ada.json('agent', 'list')) as { name: string }[]
+  expect(agents.map(({ name }) => name)).not.toContain('doomed')
+})

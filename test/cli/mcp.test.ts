@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
+import { executable } from '../binary/executable.ts'
+import { openStage, type Stage } from '../support/agent.ts'
+import { answerOf } from '../support/upstream.ts'
+import { settle, type Terminal } from './person.ts'
+
+const VALUE = 'sk_live_mcp_not_real'
+
+let stage: Stage
+let ada: Terminal
+let client: Client
+let token: string
+
+beforeAll(async () => {
+  stage = await openStage()
+  ada = await settle(stage.app, 'ada@example.com')
+  await ada.must('init', 'payments')
+  await ada.must('secrets', 'set', `STRIPE_KEY=${VALUE}`, 'MODE=live_mode')
+  await ada.must('allowlist', 'add', stage.authorityOf())
+  token = ((await ada.json('agent', 'create', 'bot')) as { token: string }).token
+  client = await connect(token)
+})
+afterAll(async () => {
+  await client.close()
+  ada.remove()
+  await stage.stop()
+})
+
+async function connect(SERVICE_TOKEN: string): Promise<Client> {
+  const connected = new Client({ name: 'test', version: '1' })
+  const env = {
+    HOME: ada.home,
+    PATH: process.env.PATH ?? '',
+    SERVICE_TOKEN,
+    SERVICE_SERVER_URL: stage.app.controlPlane,
+    SERVICE_RESOLVER_URL: stage.app.resolver,
+  }
+  await connected.connect(
+    new StdioClientTransport({
+      command: await executable(),
+      args: ['mcp'],
+      env,
+      cwd: ada.cwd,
+      stderr: 'ignore',
+    }),
+  )
+  return connected
+}
+
+type Content = { type: string; text: string }[]
+
+async function use(name: string, args: Record<string, unknown> = {}, who = client) {
+  const { content, isError } = await who.callTool({ name, arguments: args })
+  const [{ text }] = content as [Content[number]]
+  return { text, isError: isError === true }
+}
+
+test('there are four tools, and none returns a value', async () => {
+  const { tools } = await client.listTools()
+  expect(tools.map(({ name }) => name)).toEqual([
+    'list_credentials',
+    'call_api',
+    'check_status',
+    'read_audit',
+  ])
+})
+
+test('list_credentials shows names', async () => {
+  const { text } = await use('list_credentials')
+  expect(JSON.parse(text)).toEqual({
+    environment: 'development',
+    credentials: [
+      { placeholder: 'SVC_SECRET_MODE', policy: null },
+      { placeholder: 'SVC_SECRET_STRIPE_KEY', policy: null },
+    ],
+  })
+})
+
+test('call_api sends the credential and shows it redacted', async () => {
+  stage.upstream.on('/echo', (request, wire) => {
+    wire.write(answerOf(200, { 'content-type': 'text/plain' }, `got ${request.header('x-key')}`))
+  })
+  const { text } = await use('call_api', {
+    url: stage.url('/echo'),
+    headers: { 'X-Key': 'SVC_SECRET_STRIPE_KEY' },
+  })
+  expect(JSON.parse(text)).toEqual({
+    status_code: 200,
+    headers: { 'content-type': 'text/plain' },
+    body: 'got [REDACTED]',
+    redacted: true,
+  })
+  expect(stage.upstream.received.at(-1)?.header('x-key')).toBe(VALUE)
+})
+
+test('a refusal is an error that says its code', async () => {
+  expect(await use('call_api', { url: 'https://elsewhere.example/' })).toEqual({
+    text: 'The domain is not on the allowlist of the workspace. (domain_blocked)',
+    isError: true,
+  })
+})
+
+test('check_status tells whether the token is accepted', async () => {
+  expect(JSON.parse((await use('check_status')).text)).toEqual({
+    resolver: 'healthy',
+    token: 'accepted',
+    credentials: 2,
+  })
+  const stranger = await connect(`${token.slice(0, -1)}${token.endsWith('0') ? '1' : '0'}`)
+  const { token: verdict } = JSON.parse((await use('check_status', {}, stranger)).text)
+  expect(verdict).toContain('this is not the token of an agent or workload')
+  await stranger.close()
+})
+
+test('read_audit shows the requests of this token', async () => {
+  const { text } = await use('read_audit', { limit: 5 })
+  const records = JSON.parse(text) as { agent_id: string; target_domain: string | null }[]
+  expect(records.length).toBeGreaterThan(0)
+  expect(new Set(records.map(({ agent_id }) => agent_id))).toEqual(new Set(['bot']))
+  expect(text).not.toContain(VALUE)
+})

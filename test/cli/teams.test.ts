@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { startTestApp, type TestApp } from '../support/app.ts'
+import { settle, type Terminal } from './person.ts'
+
+let app: TestApp
+let ada: Terminal
+let bob: Terminal
+let eve: Terminal
+
+beforeAll(async () => {
+  app = await startTestApp()
+  ada = await settle(app, 'ada@example.com')
+  bob = await settle(app, 'bob@example.com')
+  eve = await settle(app, 'eve@example.com')
+  await ada.must('workspace', 'create', 'acme')
+  await ada.must('workspace', 'use', 'acme')
+})
+afterAll(async () => {
+  for (const person of [ada, bob, eve]) person.remove()
+  await app.stop()
+})
+
+const fingerprintOf = async (person: Terminal) =>
+  ((await person.json('whoami')) as { fingerprint: string }).fingerprint
+
+test('inviting several people shows the fingerprints that are new', async () => {
+  const { code, out, err } = await ada.run([
+    'workspace',
+    'invite',
+    'bob@example.com',
+    'eve@example.com',
+    '--json',
+  ])
+  expect(code).toBe(0)
+  expect(JSON.parse(out)).toEqual([
+    { email: 'bob@example.com', status: 'invited' },
+    { email: 'eve@example.com', status: 'invited' },
+  ])
+  expect(err).toBe(
+    `bob@example.com  ${await fingerprintOf(bob)}\neve@example.com  ${await fingerprintOf(eve)}\n`,
+  )
+})
+
+test('a pinned key is not shown again', async () => {
+  const { err } = await ada.run(['workspace', 'invite', 'bob@example.com'])
+  expect(err).toBe('')
+})
+
+test('a changed public key is refused until it is accepted', async () => {
+  const path = join(ada.home, '.config', 'cloakroom', 'session.json')
+  const session = JSON.parse(readFileSync(path, 'utf8'))
+  const others = { ...session.pins, 'bob@example.com': Buffer.alloc(32, 1).toString('base64') }
+  writeFileSync(path, JSON.stringify({ ...session, pins: others }))
+  const refused = await ada.run(['workspace', 'invite', 'bob@example.com'])
+  expect(refused.code).toBe(5)
+  expect(refused.err).toContain(
+    'the public key of bob@example.com is not the one that was seen before',
+  )
+  expect(
+    (await ada.run(['workspace', 'invite', 'bob@example.com', '--accept-changed-keys'])).code,
+  ).toBe(0)
+})
+
+test('somebody without an account cannot be invited, and nobody is', async () => {
+  const { code, err } = await ada.run(['workspace', 'invite', 'nobody@example.com'])
+  expect(code).toBe(4)
+  expect(err).toContain('nobody@example.com has no account here')
+})
+
+test('invited people accept or decline, and read what was there before', async () => {
+  await ada.must('project', 'create', 'shared')
+  await ada.must('secrets', 'set', 'SHARED=before', '-p', 'shared')
+  expect((await bob.run(['secrets', 'get', 'SHARED', '-w', 'acme', '-p', 'shared'])).code).toBe(4)
+  await bob.must('workspace', 'accept', 'acme')
+  expect(await bob.must('secrets', 'get', 'SHARED', '-w', 'acme', '-p', 'shared')).toBe('before')
+  await eve.must('workspace', 'decline', 'acme')
+  expect(await eve.json('workspace', 'list')).toHaveLength(1)
+  expect((await eve.run(['workspace', 'accept', 'acme'])).code).toBe(4)
+})
+
+test('members and roles', async () => {
+  expect((await bob.run(['allowlist', 'add', 'api.example.com', '-w', 'acme'])).code).toBe(5)
+  await ada.must('workspace', 'role', 'bob@example.com', 'admin')
+  await bob.must('allowlist', 'add', 'api.example.com', '-w', 'acme')
+  const members = (await bob.json('workspace', 'members', '-w', 'acme')) as {
+    email: string
+    role: string
+  }[]
+  expect(members.map(({ email, role }) => [email, role]).sort()).toEqual([
+    ['ada@example.com', 'owner'],
+    ['bob@example.com', 'admin'],
+  ])
+  expect((await ada.run(['workspace', 'role', 'bob@example.com', 'emperor'])).code).toBe(2)
+})
+
+test('after a removal a rekey seals everything anew; the one who left is out, tokens go on', async () => {
+  const issued = await ada.run(['agent', 'create', 'bot', '-p', 'shared', '--json'])
+  const { token } = JSON.parse(issued.out)
+  const running = ['run', '--no-mask', '--', 'sh', '-c', 'printf %s "$SHARED"']
+  expect((await bob.run(running, { env: { SERVICE_TOKEN: token } })).out).toBe('before')
+  await ada.must('workspace', 'remove', 'bob@example.com', '--yes')
+  expect((await bob.run(['secrets', 'get', 'SHARED', '-w', 'acme', '-p', 'shared'])).code).toBe(4)
+  const before = (await ada.json('workspace', 'list')) as { name: string; rekey_required: string }[]
+  expect(before.find(({ name }) => name === 'acme')?.rekey_required).toBe('yes')
+  expect(await ada.json('workspace', 'rekey')).toEqual({
+    epoch: 2,
+    members: 1,
+    tokens: 1,
+    secrets: 1,
+  })
+  const after = (await ada.json('workspace', 'list')) as {
+    name: string
+    epoch: number
+    rekey_required: string
+  }[]
+  expect(after.find(({ name }) => name === 'acme')).toEqual(
+    expect.objectContaining({ epoch: 2, rekey_required: '' }),
+  )
+  expect(await ada.must('secrets', 'get', 'SHARED', '-p', 'shared')).toBe('before')
+  expect((await bob.run(running, { env: { SERVICE_TOKEN: token } })).out).toBe('before')
+})
