@@ -11,6 +11,7 @@ import { createProject } from '../../src/projects/contract.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { contentOf, expectFailure } from '../support/failure.ts'
 import { type Person, registerPerson } from '../support/people.ts'
+import { sendRaw } from '../support/raw_http.ts'
 import { openTeam, type Team } from '../support/teams.ts'
 
 let app: TestApp
@@ -503,9 +504,13 @@ describe('refusals, after which nothing is stored', () => {
       message: 'The request body has a duplicate key.',
     })
     expectFailure(await raw('{}', 'text/plain'), 'unsupported_media_type')
-    expectFailure(await raw(`[${' '.repeat(4 * 1_048_576)}]`), 'payload_too_large', {
-      message: 'The request body may have at most 4194304 bytes.',
-    })
+    // Refused by its declared length: not one byte of the body is waited for.
+    const announced = await sendRaw(app.controlPlane, [
+      `POST ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${agent.token}\r\n`,
+      'Content-Type: application/json\r\nContent-Length: 4194305\r\n\r\n',
+    ])
+    expect(announced.statuses).toEqual([413])
+    expect(announced.text).toContain('"error_code":"payload_too_large"')
     expect(await contentOf(app)).toEqual(before)
   })
 })
