@@ -1,0 +1,91 @@
+/** Answers that grow cost the server bounded memory, however many arrive at once. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib'
+import { messageOf } from '../../src/kernel/fault.ts'
+import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
+import { type ServerProcess, startServer } from '../support/server_process.ts'
+import { answerOf } from '../support/upstream.ts'
+
+const MIB = 1024 * 1024
+/** What one bomb would be if somebody let it. */
+const BOMB = 512 * MIB
+const AT_ONCE = 16
+/** A sixteenth of what the bombs of one round would be. */
+const MAX_GROWTH = 512 * MIB
+
+let stage: Stage
+let server: ServerProcess
+let agent: Agent
+let directory: string
+
+beforeAll(async () => {
+  stage = await openStage()
+  directory = mkdtempSync(join(tmpdir(), 'cr-bomb-'))
+  server = await startServer({
+    DATA_DIR: join(directory, 'data'),
+    LOG_LEVEL: 'error',
+    RESOLVER_ALLOW_NETWORKS: '127.0.0.1/32',
+    RESOLVER_CA_FILE: stage.caFile,
+    RESOLVER_HOSTS: 'api.upstream.example=127.0.0.1',
+  })
+  agent = await employAgent({ app: server.app, authorityOf: stage.authorityOf })
+}, 30_000)
+afterAll(async () => {
+  server.kill('SIGTERM')
+  await server.exited
+  await stage.stop()
+  rmSync(directory, { recursive: true, force: true })
+}, 30_000)
+
+/** The most that the process ever had in memory, in bytes. */
+function peak(): number {
+  const status = readFileSync(`/proc/${server.pid}/status`, 'utf8')
+  return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024
+}
+
+const zeros = Buffer.alloc(BOMB)
+const bombs: [string, () => Uint8Array][] = [
+  ['gzip', () => gzipSync(zeros, { level: 1 })],
+  ['br', () => brotliCompressSync(zeros, { params: { 1: 1 } })],
+  ['zstd', () => zstdCompressSync(zeros)],
+]
+
+test.each(bombs)(
+  'sixteen bombs of %s at once are 502 upstream_too_large in bounded memory',
+  async (coding, make) => {
+    stage.upstream.on(`/bomb/${coding}`, answerOf(200, { 'content-encoding': coding }, make()))
+    const call = { target_url: stage.url(`/bomb/${coding}`) }
+    const before = peak()
+    const answers = await Promise.all(Array.from({ length: AT_ONCE }, () => agent.resolve(call)))
+    for (const { status, body } of answers) {
+      expect({ status, body }).toEqual({
+        status: 502,
+        body: { error_code: 'upstream_too_large', message: messageOf('upstream_too_large') },
+      })
+    }
+    expect(peak() - before).toBeLessThan(MAX_GROWTH)
+  },
+  60_000,
+)
+
+test('endless answers end at the cap, in bounded memory', async () => {
+  const piece = Buffer.alloc(MIB, 'a')
+  stage.upstream.on('/endless', async (_, wire) => {
+    wire.write('HTTP/1.1 200 X\r\n\r\n')
+    const closed = new Promise((resolve) => wire.once('close', resolve))
+    while (wire.writable) {
+      const full = !wire.write(piece)
+      if (full) await Promise.race([new Promise((resolve) => wire.once('drain', resolve)), closed])
+    }
+  })
+  const before = peak()
+  const call = { target_url: stage.url('/endless') }
+  const answers = await Promise.all(Array.from({ length: AT_ONCE }, () => agent.resolve(call)))
+  expect(answers.map(({ body }) => (body as { error_code: string }).error_code)).toEqual(
+    Array(AT_ONCE).fill('upstream_too_large'),
+  )
+  expect(peak() - before).toBeLessThan(MAX_GROWTH)
+}, 60_000)

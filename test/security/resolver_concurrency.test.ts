@@ -1,0 +1,107 @@
+/** Two hundred calls at once, of different workspaces: nobody ever sends or receives what is another's. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { type Agent, employAgent, openStage, recordOf, type Stage } from '../support/agent.ts'
+import { answerOf } from '../support/upstream.ts'
+
+const AGENTS = 10
+const CALLS = 200
+const hosts = ['one.upstream.example', 'two.upstream.example', 'three.upstream.example']
+
+let stage: Stage
+const agents: Agent[] = []
+const values: string[] = []
+
+beforeAll(async () => {
+  stage = await openStage({ names: hosts })
+  for (let number = 0; number < AGENTS; number += 1) {
+    const value = `value-of-agent-${number}-${'x'.repeat(number * 7)}`
+    values.push(value)
+    // The same name everywhere: only tenant and token tell them apart.
+    const domains = hosts.map((host) => stage.authorityOf(host))
+    agents.push(await employAgent(stage, { secrets: { KEY: value }, domains }))
+  }
+}, 30_000)
+afterAll(() => stage.stop())
+
+test('values are never mixed among tokens, workspaces, hosts and connections', async () => {
+  // The upstream tells who it believes the caller to be, and echoes what it was given.
+  stage.upstream.on('/who', (request, wire) => {
+    const given = request.header('x-key') ?? ''
+    const basic = Buffer.from((request.header('authorization') ?? '').slice(6), 'base64').toString()
+    const number = values.indexOf(given)
+    const consistent = basic === `me:${given}` && request.header('x-number') === String(number)
+    const body = JSON.stringify({ number, consistent, echo: given })
+    setTimeout(() => wire.write(answerOf(200, { 'x-echo': given }, body)), number % 5)
+  })
+  const answers = await Promise.all(
+    Array.from({ length: CALLS }, async (_, call) => {
+      const number = call % AGENTS
+      const answer = await agents[number]?.resolve({
+        target_url: stage.url('/who', hosts[call % hosts.length]),
+        headers: {
+          'X-Key': 'SVC_SECRET_KEY',
+          'X-Number': String(number),
+          Authorization: `Basic ${btoa('me:SVC_SECRET_KEY')}`,
+        },
+      })
+      return { number, answer }
+    }),
+  )
+  for (const { number, answer } of answers) {
+    expect({ status: answer?.status, body: answer?.body }).toEqual({
+      status: 200,
+      body: {
+        status_code: 200,
+        headers: { 'x-echo': '[REDACTED]' },
+        body: JSON.stringify({ number, consistent: true, echo: '[REDACTED]' }),
+        redacted: true,
+      },
+    })
+  }
+  for (const { number, answer } of answers.slice(0, 20)) {
+    const record = answer && (await recordOf(stage.app, answer))
+    expect(record).toMatchObject({
+      workspace_id: agents[number]?.workspaceId,
+      token_id: agents[number]?.tokenId,
+    })
+  }
+}, 30_000)
+
+test('two tokens of one agent open only what each was given', async () => {
+  const agent = await employAgent(stage, { domains: [stage.authorityOf()] })
+  const other = await agent.addProject('other')
+  await agent.store('HERE', 'value-of-here')
+  await agent.store('THERE', 'value-of-there', { projectId: other })
+  const second = await agent.issue()
+  await agent.provision(second, other)
+  stage.upstream.on('/given', (request, wire) => {
+    const given = request.header('x-key') ?? ''
+    const seen = given === 'value-of-here' ? 'here' : given === 'value-of-there' ? 'there' : '?'
+    wire.write(answerOf(200, {}, seen))
+  })
+  const ask = async (token: string, name: string) => {
+    const response = await fetch(`${stage.app.resolver}/v1/resolve`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        target_url: stage.url('/given'),
+        headers: { 'X-Key': `SVC_SECRET_${name}` },
+      }),
+    })
+    const { body, error_code } = (await response.json()) as { body?: string; error_code?: string }
+    return body ?? error_code
+  }
+  const rounds = await Promise.all(
+    Array.from({ length: 40 }, () =>
+      Promise.all([
+        ask(agent.token, 'HERE'),
+        ask(agent.token, 'THERE'),
+        ask(second.text, 'HERE'),
+        ask(second.text, 'THERE'),
+      ]),
+    ),
+  )
+  expect(new Set(rounds.map((round) => round.join(' ')))).toEqual(
+    new Set(['here key_not_provisioned key_not_provisioned there']),
+  )
+})
