@@ -1,7 +1,7 @@
 /** A person at a terminal: a home of their own, the compiled program, and a server of the test. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { executable } from '../binary/executable.ts'
 
 export type Run = { code: number; out: string; err: string }
@@ -14,6 +14,8 @@ export type Terminal = {
   run(args: readonly string[], options?: RunOptions): Promise<Run>
   /** The same, which must succeed; answers what it printed. */
   must(...args: string[]): Promise<string>
+  /** A line of shell in which `cloakroom` is the program. */
+  shell(line: string, env?: Record<string, string>): Promise<Run>
   /** The same with --json, parsed. */
   json(...args: string[]): Promise<unknown>
   /** A file in the working directory. */
@@ -35,8 +37,11 @@ export async function openTerminal(server: Server): Promise<Terminal> {
     SERVICE_SERVER_URL: server.controlPlane,
     SERVICE_RESOLVER_URL: server.resolver,
   }
-  const run: Terminal['run'] = async (args, { stdin = '', env = {}, cwd: place = cwd } = {}) => {
-    const child = Bun.spawn([await executable(), ...args], {
+  const spawn = async (
+    command: string[],
+    { stdin = '', env = {}, cwd: place = cwd }: RunOptions,
+  ): Promise<Run> => {
+    const child = Bun.spawn(command, {
       cwd: place,
       env: { ...base, ...env },
       stdin: new Blob([stdin]),
@@ -50,6 +55,8 @@ export async function openTerminal(server: Server): Promise<Terminal> {
     ])
     return { code, out, err }
   }
+  const run: Terminal['run'] = async (args, options = {}) =>
+    spawn([await executable(), ...args], options)
   const must = async (...args: string[]) => {
     const { code, out, err } = await run(args)
     if (code !== 0) throw new Error(`cloakroom ${args.join(' ')} ended with ${code}: ${err}`)
@@ -60,6 +67,10 @@ export async function openTerminal(server: Server): Promise<Terminal> {
     home,
     run,
     must,
+    shell: async (line, env = {}) => {
+      const PATH = `${dirname(await executable())}:${process.env.PATH}`
+      return spawn(['bash', '-c', line], { env: { ...env, PATH } })
+    },
     json: async (...args) => JSON.parse(await must(...args, '--json')),
     write: (name, text) => writeFileSync(join(cwd, name), text),
     remove: () => rmSync(home, { recursive: true, force: true }),
