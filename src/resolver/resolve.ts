@@ -3,14 +3,13 @@
  * refuses before the next begins. The value of a credential exists from step 9 to step 11 only, in
  * types that print `[redacted]`.
  */
-import type { AuditTrail } from '../audit/trail.ts'
-import type { KeyCache } from '../broker/key_cache.ts'
-import type { LiveToken, TokenBook } from '../broker/tokens.ts'
-import { StaleView, type View, type ViewBook } from '../broker/views.ts'
+import type { Broker } from '../broker/index.ts'
+import { type Settlement, settle } from '../broker/settle.ts'
+import type { LiveToken } from '../broker/tokens.ts'
+import type { View } from '../broker/views.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { domainMatches } from '../kernel/domain.ts'
 import { Fault } from '../kernel/fault.ts'
-import type { RateLimiter } from '../kernel/rate.ts'
 import { readJsonBody } from '../kernel/request_body.ts'
 import type { Exchange, toFault } from '../kernel/serve.ts'
 import { parsePart } from '../kernel/validate.ts'
@@ -30,15 +29,10 @@ import { usesOf } from './signing.ts'
 import { parseTarget } from './target.ts'
 import type { SocketDialler } from './websocket_dial.ts'
 
-export type ResolverServices = {
-  tokens: TokenBook
-  views: ViewBook
-  keys: KeyCache
-  trail: AuditTrail
+export type ResolverServices = Broker & {
   addresses: AddressBook
   dialler: Dialler
   sockets: SocketDialler
-  limiter: RateLimiter
   /** Milliseconds, where the call names no deadline. */
   defaultTimeoutMs: number
   userAgent: string
@@ -55,9 +49,6 @@ type Job = {
   address: Promise<string> | null
 }
 
-/** How often a decision is made anew because the policy changed meanwhile. */
-const MAX_ATTEMPTS = 5
-
 /** POST /v1/resolve: the call is described in JSON. */
 export async function resolve(
   services: ResolverServices,
@@ -66,6 +57,7 @@ export async function resolve(
   // Step 1: the token, its rate, then the body.
   const token = await services.tokens.authenticate(exchange.request.headers)
   return admit(services, exchange, token, async ({ headers }) => {
+    exchange.expectBytes(resolveCall.bodyLimit)
     const body = await readJsonBody(exchange.request, { limit: resolveCall.bodyLimit })
     const parsed = parsePart(resolveCall.body, body) as OutboundCall
     return callOf(parsed, headers.get('accept'), services.defaultTimeoutMs)
@@ -91,7 +83,7 @@ export async function admit(
   try {
     // Steps 2 to 9, again from the start whenever the policy changed while they were taken.
     const job: Job = { token, call, deadline, decision, address: null }
-    const plan = await decide(services, token, decision, (view) => takeSteps(services, job, view))
+    const plan = await settle(services, token, (view) => decide(services, job, view))
     // Steps 10 to 12.
     return await carryOut(services, exchange, { plan, call, deadline, decision })
   } catch (error) {
@@ -101,45 +93,10 @@ export async function admit(
   }
 }
 
-/**
- * Decides and records. The record is only stored if the token is live and the policy still the one
- * that was decided by; otherwise both are read again.
- *
- * @throws Fault whatever step refused, after the refusal was recorded
- */
-async function decide(
-  services: ResolverServices,
-  token: LiveToken,
-  decision: Decision,
-  steps: (view: View) => Promise<Plan | Fault>,
-): Promise<Plan> {
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
-    const plan = await decideOnce(services, token, decision, steps)
-    if (plan instanceof Fault) throw plan
-    if (plan) return plan
-    services.views.forget(token.workspaceId)
-    await services.tokens.confirm(token)
-  }
-  throw new Fault('unavailable')
-}
-
-/** `null` when what was decided by is no longer current: then nothing was stored. */
-async function decideOnce(
-  { views, trail }: ResolverServices,
-  token: LiveToken,
-  decision: Decision,
-  steps: (view: View) => Promise<Plan | Fault>,
-): Promise<Plan | Fault | null> {
-  try {
-    const view = await views.of(token.workspaceId)
-    const plan = await steps(view)
-    // Step 9: durable before the credential leaves.
-    const verdict = await trail.record(decision.entry(view.policyVersion, plan))
-    return verdict === 'recorded' ? plan : null
-  } catch (error) {
-    if (error instanceof StaleView) return null
-    throw error
-  }
+/** Steps 2 to 9: what was decided, with the record that must be durable before anything is sent. */
+async function decide(services: ResolverServices, job: Job, view: View): Promise<Settlement<Plan>> {
+  const result = await takeSteps(services, job, view)
+  return { result, entry: job.decision.entry(view.policyVersion, result) }
 }
 
 /** Steps 2 to 8: a plan, or the fault of the step that refused. */
@@ -191,9 +148,11 @@ async function refuseSealed(
   token: LiveToken,
   decision: Decision,
 ): Promise<never> {
-  const fault = new Fault('scope_required')
-  await decide(services, token, decision, async () => fault)
-  throw fault
+  const result = new Fault('scope_required')
+  return settle<never>(services, token, async ({ policyVersion }) => ({
+    result,
+    entry: decision.entry(policyVersion, result),
+  }))
 }
 
 /** A call is only complained about to a token that is live at this moment. */
