@@ -2,7 +2,7 @@
 import { createHash, createHmac } from 'node:crypto'
 import { Fault } from '../kernel/fault.ts'
 import type { HeaderPair } from './headers.ts'
-import type { Signable } from './signing.ts'
+import type { Signable } from './signable.ts'
 
 export type AwsCredentials = {
   accessKeyId: string

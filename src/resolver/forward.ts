@@ -11,7 +11,8 @@ import type { Call, CallBody } from './call.ts'
 import { forwardSettings, RESOLVER_BODY_LIMIT } from './contract.ts'
 import { FORWARD_PREFIX } from './forward_links.ts'
 import { isHopByHop } from './headers.ts'
-import { admit, type ResolverServices } from './resolve.ts'
+import { admit } from './resolve.ts'
+import type { ResolverServices } from './services.ts'
 
 const TOKEN_HEADER = 'x-service-token'
 const BASIC = /^(basic +)([A-Za-z0-9+/]+={0,2})$/i

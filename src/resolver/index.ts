@@ -10,7 +10,8 @@ import { type Lookup, openAddressBook, systemLookup } from './address_book.ts'
 import { forwardCalls, resolveCall } from './contract.ts'
 import { openDialler } from './dial.ts'
 import { forward } from './forward.ts'
-import { type ResolverServices, resolve } from './resolve.ts'
+import { resolve } from './resolve.ts'
+import type { ResolverServices } from './services.ts'
 import { openSocketDialler } from './websocket_dial.ts'
 
 export type Resolver = { routes: Route[]; close(): void }

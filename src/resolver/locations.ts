@@ -5,10 +5,8 @@
  */
 import { Fault } from '../kernel/fault.ts'
 import type { Secret } from '../kernel/secret.ts'
-import type { Placeholder } from './placeholders.ts'
+import type { LocationStyle, Placeholder } from './placeholders.ts'
 import type { Target } from './target.ts'
-
-export type LocationStyle = 'query' | 'path' | 'json' | 'form'
 
 /** A text in which placeholders may stand, and how a value is written there. */
 type Place = { style: LocationStyle; text: string }

@@ -6,10 +6,10 @@
 import { Fault } from '../kernel/fault.ts'
 import type { Secret } from '../kernel/secret.ts'
 import { type HeaderPair, headerBytes, isSendable, MAX_HEADER_BYTES } from './headers.ts'
-import type { LocationStyle } from './locations.ts'
 import type { SigningStyle } from './signing.ts'
 
 export type InjectionStyle = 'header' | 'basic'
+export type LocationStyle = 'query' | 'path' | 'json' | 'form'
 
 /**
  * One place where a secret is asked for; `header` is the name of its header in lower case, empty where

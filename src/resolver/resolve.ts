@@ -3,42 +3,27 @@
  * refuses before the next begins. The value of a credential exists from step 9 to step 11 only, in
  * types that print `[redacted]`.
  */
-import type { Broker } from '../broker/index.ts'
 import { type Settlement, settle } from '../broker/settle.ts'
 import type { LiveToken } from '../broker/tokens.ts'
 import type { View } from '../broker/views.ts'
-import type { Clock } from '../kernel/clock.ts'
 import { domainMatches } from '../kernel/domain.ts'
 import { Fault } from '../kernel/fault.ts'
 import { readJsonBody } from '../kernel/request_body.ts'
-import type { Exchange, toFault } from '../kernel/serve.ts'
+import type { Exchange } from '../kernel/serve.ts'
 import { parsePart } from '../kernel/validate.ts'
-import type { AddressBook } from './address_book.ts'
 import { bytesOf, type Call, callOf, contentTypeOf } from './call.ts'
 import { carryOut } from './carry_out.ts'
 import { type OutboundCall, resolveCall } from './contract.ts'
 import { acceptLocations, checkPolicies, findSecrets, openSecrets, scopeOf } from './credentials.ts'
 import { Deadline } from './deadline.ts'
 import { Decision } from './decision.ts'
-import type { Dialler } from './dial.ts'
 import { checkCallerHeaders } from './headers.ts'
 import { fillLocations, findLocations } from './locations.ts'
 import { findPlaceholders, injectPlaceholders, type Placeholder } from './placeholders.ts'
 import { type Plan, planOf } from './plan.ts'
+import type { ResolverServices } from './services.ts'
 import { usesOf } from './signing.ts'
 import { parseTarget } from './target.ts'
-import type { SocketDialler } from './websocket_dial.ts'
-
-export type ResolverServices = Broker & {
-  addresses: AddressBook
-  dialler: Dialler
-  sockets: SocketDialler
-  /** Milliseconds, where the call names no deadline. */
-  defaultTimeoutMs: number
-  userAgent: string
-  clock: Clock
-  log: Parameters<typeof toFault>[2]
-}
 
 type Job = {
   token: LiveToken

@@ -8,6 +8,7 @@ import { Fault } from '../kernel/fault.ts'
 import type { Secret } from '../kernel/secret.ts'
 import { type AwsCredentials, signAws } from './aws_sigv4.ts'
 import { type HeaderPair, isSendable } from './headers.ts'
+import type { Signable } from './signable.ts'
 
 /** `SVC_SECRET_NAME`, read as the name. */
 const reference = z
@@ -45,17 +46,6 @@ type Hmac = z.output<typeof hmac>
 type SigV4 = z.output<typeof sigv4>
 
 export type SigningStyle = 'hmac_sha256' | 'aws_sigv4'
-
-/** What is signed: the request as it goes out, except the headers that the signature adds. */
-export type Signable = {
-  method: string
-  authority: string
-  path: string
-  /** With its `?`, or empty. */
-  search: string
-  headers: readonly HeaderPair[]
-  body: Uint8Array
-}
 
 /** The secrets that a signature takes, each with the header in which its work shows. */
 export function usesOf(spec: Signing): { name: string; style: SigningStyle; header: string }[] {

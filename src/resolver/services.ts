@@ -1,0 +1,18 @@
+/** What the resolver's steps stand on. */
+import type { Broker } from '../broker/index.ts'
+import type { Clock } from '../kernel/clock.ts'
+import type { Log } from '../kernel/log.ts'
+import type { AddressBook } from './address_book.ts'
+import type { Dialler } from './dial.ts'
+import type { SocketDialler } from './websocket_dial.ts'
+
+export type ResolverServices = Broker & {
+  addresses: AddressBook
+  dialler: Dialler
+  sockets: SocketDialler
+  /** Milliseconds, where the call names no deadline. */
+  defaultTimeoutMs: number
+  userAgent: string
+  clock: Clock
+  log: Log
+}

@@ -1,0 +1,13 @@
+/** The request that a signature is made over. */
+import type { HeaderPair } from './headers.ts'
+
+/** What is signed: the request as it goes out, except the headers that the signature adds. */
+export type Signable = {
+  method: string
+  authority: string
+  path: string
+  /** With its `?`, or empty. */
+  search: string
+  headers: readonly HeaderPair[]
+  body: Uint8Array
+}
