@@ -22,14 +22,19 @@ export class KeyCache {
     this.#timer.unref()
   }
 
+  /** The key, to be used at once: it is the last to be wiped when room is needed. */
   get(name: string): Secret | null {
     const entry = this.#keys.get(name)
-    return entry && entry.until > this.#clock.now() ? entry.key : null
+    if (!entry || entry.until <= this.#clock.now()) return null
+    this.#keys.delete(name)
+    this.#keys.set(name, entry)
+    return entry.key
   }
 
-  /** Keeps a copy: what the caller holds is not wiped with it. */
+  /** Keeps a copy: what the caller holds is not wiped with it. What is there stays, it may be in use. */
   put(name: string, key: Secret): void {
-    if (this.#ttlMs === 0) return
+    if (this.#ttlMs === 0 || this.get(name)) return
+    this.#drop(name)
     this.#keys.set(name, {
       key: new Secret(key.reveal().slice()),
       until: this.#clock.now() + this.#ttlMs,

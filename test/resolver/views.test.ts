@@ -1,0 +1,86 @@
+/** What is remembered of a workspace is of one policy version, shared while it is read, and bounded. */
+import { expect, test } from 'bun:test'
+import type { Reader } from '../../src/broker/reader.ts'
+import { openReader } from '../../src/broker/reader.ts'
+import { StaleView, ViewBook } from '../../src/broker/views.ts'
+import { OuterLayer } from '../../src/kernel/crypto/outer_layer.ts'
+
+const outer = OuterLayer.parse(Buffer.alloc(32, 1).toString('base64url'))
+
+/** Answers each query from a list, and counts them. */
+function scripted(answer: (query: string) => unknown[] | Promise<unknown[]>) {
+  const queries: string[] = []
+  const reader = (async (parts: TemplateStringsArray) => {
+    queries.push(parts.join('?'))
+    return answer(parts.join('?'))
+  }) as unknown as Reader
+  return { book: new ViewBook(reader, outer), queries }
+}
+
+const row = (version: number) => ({ version, epoch: 1, domains: ['a.example'] })
+
+test('requests that come at once share one read, and later ones need none', async () => {
+  const { book, queries } = scripted(() => [row(1)])
+  const views = await Promise.all(Array.from({ length: 10 }, () => book.of('w')))
+  views.push(await book.of('w'))
+  expect(new Set(views).size).toBe(1)
+  expect(queries.length).toBe(1)
+})
+
+test('a read that failed is not remembered', async () => {
+  let attempts = 0
+  const { book } = scripted(() => {
+    attempts += 1
+    if (attempts === 1) throw new Error('gone')
+    return [row(1)]
+  })
+  await expect(Promise.all([book.of('w'), book.of('w')])).rejects.toThrow('gone')
+  expect((await book.of('w')).policyVersion).toBe(1)
+})
+
+test('a workspace that is gone is 401 to its tokens', async () => {
+  const { book } = scripted(() => [])
+  await expect(book.of('w')).rejects.toMatchObject({ code: 'invalid_token' })
+})
+
+test('a part that is of a newer version than the view is never mixed into it', async () => {
+  let version = 1
+  const { book } = scripted((query) =>
+    query.includes('secrets s') || query.includes('token_envelopes')
+      ? [{ version, key: null, epoch: null }]
+      : [row(version)],
+  )
+  const view = await book.of('w')
+  expect(await book.secrets(view, 'development', ['A'])).toEqual([])
+  expect(await book.envelope(view, 't', 'p', 'development')).toBeNull()
+  version = 2
+  await expect(book.secrets(view, 'development', ['B'])).rejects.toBeInstanceOf(StaleView)
+  await expect(book.envelope(view, 't', 'q', 'development')).rejects.toBeInstanceOf(StaleView)
+  // What was read under the old version stays what it was, until the view is forgotten.
+  expect(await book.secrets(view, 'development', ['A'])).toEqual([])
+  book.forget('w')
+  expect((await book.of('w')).policyVersion).toBe(2)
+})
+
+test('names that nobody has do not fill the memory: the view is read anew', async () => {
+  const { book } = scripted((query) =>
+    query.includes('secrets s') ? [{ version: 1, key: null }] : [row(1)],
+  )
+  const view = await book.of('w')
+  const ask = async () => {
+    for (let number = 0; number < 6_000; number += 1) {
+      await book.secrets(view, 'development', [`N${number}`])
+    }
+  }
+  await expect(ask()).rejects.toBeInstanceOf(StaleView)
+  expect(view.secrets.size).toBeLessThanOrEqual(5_001)
+})
+
+test('a reader gives up after its patience with 503 unavailable, and passes errors on', async () => {
+  const never = openReader((() => new Promise(() => {})) as never, 10)
+  await expect(never`select 1`).rejects.toMatchObject({ code: 'unavailable' })
+  const failing = openReader((() => Promise.reject(new Error('boom'))) as never, 10)
+  await expect(failing`select 1`).rejects.toThrow('boom')
+  const quick = openReader((() => Promise.resolve([{ a: 1 }])) as never, 10_000)
+  expect(await quick<{ a: number }[]>`select 1`).toEqual([{ a: 1 }])
+})
