@@ -53,7 +53,8 @@ export type Listener = {
 export function serve(services: Services): Listener {
   const app = new Elysia({
     name: services.surface,
-    serve: { maxRequestBodySize: 64 * 1024 * 1024 },
+    // Development prints the errors of streams, which quote upstream URLs with credentials in them.
+    serve: { maxRequestBodySize: 64 * 1024 * 1024, development: false },
     websocket: SOCKETS,
   })
   // Only what no route below takes comes here: hooks of Elysia hold for later routes.

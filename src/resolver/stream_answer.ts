@@ -3,7 +3,7 @@
  * redacted across chunk borders. The deadline counts from byte to byte; a caller that goes away ends
  * the outbound call.
  */
-import { Readable } from 'node:stream'
+import { pipeline, Readable, type Transform } from 'node:stream'
 import zlib from 'node:zlib'
 import { Fault } from '../kernel/fault.ts'
 import { commonHeaders } from '../kernel/reply.ts'
@@ -28,21 +28,28 @@ type Options = Pick<Plan, 'values' | 'wholes' | 'authority' | 'pathAndQuery'> & 
 /** These speak about the origin that they come from, which for the caller is the resolver. */
 const OF_THE_ORIGIN = ['alt-svc', 'clear-site-data', 'strict-transport-security']
 
-/** @throws Fault `upstream_protocol_error` for framing or a content coding that is not acceptable */
-export function streamAnswer(response: Response, options: Options): Response {
+/**
+ * The answer, once the first piece of its body is there: the runtime sends no headers before, and until
+ * then a failure can still be told.
+ *
+ * @throws Fault `upstream_protocol_error` for framing or a content coding that is not acceptable, and
+ * `upstream_*` for a body that breaks off at once
+ */
+export async function streamAnswer(response: Response, options: Options): Promise<Response> {
   checkFraming(response)
   const sanitiser = new Sanitiser(options.values, options.wholes)
   const presented = presentHeaders(response.headers, (value) => sanitiser.redactHeaderValue(value))
   for (const name of OF_THE_ORIGIN) delete presented[name]
   if (options.leadBackTo) leadBack(presented, options, options.leadBackTo)
-  const headersRedacted = sanitiser.redacted
-  const body = decodedBody(response)
-  const end = (fault: Fault | null, redacted = false) => {
+  const redactor = new Redactor(options.values, options.wholes)
+  const pieces = redactedPieces(decodedBody(response), redactor, options.deadline)
+  const first = await firstOf(pieces, options.deadline)
+  const end = (fault: Fault | null) => {
     options.deadline.clear()
-    options.onEnd({ redacted: redacted || headersRedacted, fault })
+    options.onEnd({ redacted: redactor.redacted || sanitiser.redacted, fault })
   }
-  if (body === null) end(null)
-  return new Response(body && redactedBody(body, options, end), {
+  if (first === null) end(null)
+  return new Response(first && restOf(first, pieces, options.deadline, end), {
     status: response.status,
     headers: completeHeaders(presented, options.requestId),
   })
@@ -63,51 +70,65 @@ function completeHeaders(
   }
 }
 
-function redactedBody(
-  body: ReadableStream<Uint8Array>,
-  { values, wholes, deadline }: Options,
-  end: (fault: Fault | null, redacted?: boolean) => void,
+/** What is certain to be free of credentials, as soon as it is; each chunk is a sign of life. */
+async function* redactedPieces(
+  body: AsyncIterable<Uint8Array> | null,
+  redactor: Redactor,
+  deadline: Deadline,
+): AsyncGenerator<Uint8Array, void> {
+  for await (const chunk of body ?? []) {
+    deadline.putOff()
+    const certain = redactor.push(chunk)
+    if (certain.length > 0) yield certain
+  }
+  const last = redactor.flush()
+  if (last.length > 0) yield last
+}
+
+/** `null` for an empty body. */
+async function firstOf(
+  pieces: AsyncGenerator<Uint8Array, void>,
+  deadline: Deadline,
+): Promise<Uint8Array | null> {
+  try {
+    return (await pieces.next()).value ?? null
+  } catch (error) {
+    throw faultOf(error, deadline)
+  }
+}
+
+function restOf(
+  first: Uint8Array,
+  pieces: AsyncGenerator<Uint8Array, void>,
+  deadline: Deadline,
+  end: (fault: Fault | null) => void,
 ): ReadableStream<Uint8Array> {
-  const redactor = new Redactor(values, wholes)
-  const reader = body.getReader()
   let ended = false
   const endOnce = (fault: Fault | null) => {
-    if (!ended) end(fault, redactor.redacted)
+    if (!ended) end(fault)
     ended = true
   }
   return new ReadableStream<Uint8Array>({
+    start: (controller) => controller.enqueue(first),
     pull: async (controller) => {
       try {
-        await passOn(reader, redactor, controller, deadline)
-        if (redactor.isFlushed) endOnce(null)
+        const { value } = await pieces.next()
+        if (value) return controller.enqueue(value)
+        endOnce(null)
+        controller.close()
       } catch (error) {
-        endOnce(deadline.isUnwanted ? null : faultOf(error, deadline))
-        controller.error(error)
+        const fault = faultOf(error, deadline)
+        endOnce(deadline.isUnwanted ? null : fault)
+        // Without its cause: the runtime's messages quote the URL.
+        controller.error(new Fault(fault.code))
       }
     },
     cancel: async () => {
       endOnce(null)
       deadline.abort()
-      await reader.cancel().catch(() => {})
+      await pieces.return().catch(() => {})
     },
   })
-}
-
-/** Reads until there is something to give out, or the end. */
-async function passOn(
-  reader: { read(): Promise<{ done: boolean; value?: Uint8Array | undefined }> },
-  redactor: Redactor,
-  controller: ReadableStreamDefaultController<Uint8Array>,
-  deadline: Deadline,
-): Promise<void> {
-  while (true) {
-    const { done, value } = await reader.read()
-    deadline.putOff()
-    const certain = done ? redactor.flush() : redactor.push(value ?? new Uint8Array())
-    if (certain.length > 0) controller.enqueue(certain)
-    if (done) controller.close()
-    if (done || certain.length > 0) return
-  }
 }
 
 function faultOf(error: unknown, deadline: Deadline): Fault {
@@ -119,7 +140,7 @@ function faultOf(error: unknown, deadline: Deadline): Fault {
   return upstreamFault(error)
 }
 
-const decoders: Record<string, () => NodeJS.ReadWriteStream> = {
+const decoders: Record<string, () => Transform> = {
   gzip: () => zlib.createGunzip(),
   'x-gzip': () => zlib.createGunzip(),
   deflate: () => zlib.createInflate(),
@@ -128,14 +149,11 @@ const decoders: Record<string, () => NodeJS.ReadWriteStream> = {
 }
 
 /** Decoded piece by piece: memory stays bounded whatever the pieces expand to. */
-function decodedBody({ body, headers }: Response): ReadableStream<Uint8Array> | null {
+function decodedBody({ body, headers }: Response): AsyncIterable<Uint8Array> | null {
   const coding = headers.get('content-encoding')?.trim().toLowerCase() ?? 'identity'
   if (body === null || coding === 'identity' || coding === '') return body
   const decoder = Object.hasOwn(decoders, coding) ? decoders[coding] : undefined
   if (!decoder) throw new Fault('upstream_protocol_error')
-  const source = Readable.fromWeb(body as never)
-  const decoded = decoder() as unknown as Readable & NodeJS.WritableStream
-  source.on('error', (error) => decoded.destroy(error))
-  source.pipe(decoded)
-  return Readable.toWeb(decoded) as unknown as ReadableStream<Uint8Array>
+  // What goes wrong on either side comes out at the end that is read.
+  return pipeline(Readable.fromWeb(body as never), decoder(), () => {})
 }

@@ -1,0 +1,470 @@
+/** Streamed answers on the real listener: passed on as they arrive, and still free of what was put in. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { randomBytes } from 'node:crypto'
+import type { TLSSocket } from 'node:tls'
+import { brotliCompressSync, createGzip, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
+import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
+import {
+  expectFault,
+  forwardAs,
+  newestRecord,
+  recordOfAnswer,
+  streamAs,
+} from '../support/forward.ts'
+import { answerOf, chunked, type Script } from '../support/upstream.ts'
+
+const KEY = 'sk_live_0123456789abcdef'
+const MIB = 1024 * 1024
+
+let stage: Stage
+let agent: Agent
+let count = 0
+
+beforeAll(async () => {
+  stage = await openStage()
+  agent = await employAgent(stage, { secrets: { KEY } })
+})
+afterAll(() => stage.stop())
+
+const HEADERS = { authorization: 'Bearer SVC_SECRET_KEY' }
+
+function pathFor(script: Script | string | Uint8Array): string {
+  count += 1
+  stage.upstream.on(`/stream/${count}`, script)
+  return `/stream/${count}`
+}
+
+function call(script: Script | string | Uint8Array, more: object = {}, signal?: AbortSignal) {
+  const target_url = stage.url(pathFor(script))
+  return streamAs(stage, agent, { target_url, headers: HEADERS, ...more }, signal)
+}
+
+const HEAD =
+  'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n'
+const chunk = (text: string) => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`
+const END = '0\r\n\r\n'
+
+/** An upstream that is led piece by piece. */
+function led() {
+  const { promise, resolve } = Promise.withResolvers<TLSSocket>()
+  return { script: (_: unknown, wire: TLSSocket) => resolve(wire), wire: promise }
+}
+
+function readerOf(response: Response) {
+  const reader = response.body?.getReader()
+  const decoder = new TextDecoder()
+  return {
+    next: async () => decoder.decode((await reader?.read())?.value),
+    cancel: () => reader?.cancel(),
+  }
+}
+
+const closed = (wire: TLSSocket) =>
+  new Promise<void>((resolve) => {
+    if (wire.destroyed) resolve()
+    else wire.once('close', () => resolve())
+  })
+
+describe('what comes first', () => {
+  test('an event is passed on before the next one is sent', async () => {
+    const { script, wire } = led()
+    const pending = call(script)
+    const upstream = await wire
+    upstream.write(`${HEAD}${chunk('data: one\n\n')}`)
+    const reader = readerOf(await pending)
+    expect(await reader.next()).toBe('data: one\n\n')
+    for (const event of ['data: two\n\n', `data: ${KEY}\n\n`]) {
+      upstream.write(chunk(event))
+      expect(await reader.next()).toBe(event.replace(KEY, '[REDACTED]'))
+    }
+    upstream.write(END)
+    expect(await reader.next()).toBe('')
+    expect(await newestRecord(stage)).toMatchObject({
+      decision: 'allowed',
+      status_code: 200,
+      redacted: true,
+      credential_ref: 'KEY',
+    })
+  })
+
+  test('so is one that the upstream compressed and flushed', async () => {
+    const { script, wire } = led()
+    const pending = call(script)
+    const upstream = await wire
+    const gzip = createGzip()
+    gzip.on('data', (piece: Buffer) => {
+      upstream.write(`${piece.length.toString(16)}\r\n`)
+      upstream.write(piece)
+      upstream.write('\r\n')
+    })
+    upstream.write(HEAD.replace('\r\n\r\n', '\r\ncontent-encoding: gzip\r\n\r\n'))
+    gzip.write('data: one\n\n')
+    gzip.flush()
+    const reader = readerOf(await pending)
+    expect(await reader.next()).toBe('data: one\n\n')
+    gzip.once('end', () => upstream.write(END))
+    gzip.end(`data: ${KEY}\n\n`)
+    expect(await reader.next()).toBe('data: [REDACTED]\n\n')
+    expect(await reader.next()).toBe('')
+  })
+
+  test('an Accept header of text/event-stream asks for it too, unless the call says otherwise', async () => {
+    const ask = (body: object) =>
+      fetch(`${stage.app.resolver}/v1/resolve`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${agent.token}`,
+          'content-type': 'application/json',
+          accept: 'text/event-stream',
+        },
+        body: JSON.stringify({ target_url: stage.url('/plain'), ...body }),
+      })
+    expect(await (await ask({})).json()).toEqual({ ok: true })
+    expect(await (await ask({ stream: false })).json()).toMatchObject({ body: '{"ok":true}' })
+  })
+})
+
+describe('a credential', () => {
+  test('is redacted wherever the chunks are cut', async () => {
+    const text = `before ${KEY} between ${btoa(KEY)} after`
+    for (let cut = 1; cut < text.length; cut += 3) {
+      const body = chunked([text.slice(0, cut), text.slice(cut)])
+      const response = await call(Buffer.concat([Buffer.from(HEAD), body]))
+      expect(await response.text()).toBe('before [REDACTED] between [REDACTED] after')
+    }
+  })
+
+  test('is redacted when every byte comes alone, in every coding', async () => {
+    const codings = {
+      gzip: gzipSync,
+      'x-gzip': gzipSync,
+      deflate: deflateSync,
+      br: brotliCompressSync,
+      zstd: zstdCompressSync,
+    }
+    for (const [coding, compress] of Object.entries(codings)) {
+      const bytes = compress(Buffer.from(`{"key":"${KEY}"}`))
+      const head = HEAD.replace('\r\n\r\n', `\r\ncontent-encoding: ${coding}\r\n\r\n`)
+      const pieces = [...bytes].map((byte) => Uint8Array.of(byte))
+      const response = await call(Buffer.concat([Buffer.from(head), chunked(pieces)]))
+      expect({ coding, text: await response.text() }).toEqual({
+        coding,
+        text: '{"key":"[REDACTED]"}',
+      })
+      expect(response.headers.get('content-encoding')).toBeNull()
+    }
+  })
+
+  test('is redacted in headers, and the record says so though the body is clean', async () => {
+    const response = await call(answerOf(200, { 'x-echo': `key=${KEY}` }, 'clean'))
+    expect(response.headers.get('x-echo')).toBe('key=[REDACTED]')
+    expect(await response.text()).toBe('clean')
+    expect(await recordOfAnswer(stage, response)).toMatchObject({ redacted: true })
+  })
+})
+
+describe('the answer is the upstream’s', () => {
+  test('with its status and sanitised body, whatever the status', async () => {
+    for (const status of [201, 400, 401, 404, 429, 500, 503]) {
+      const response = await call(answerOf(status, { 'retry-after': '7' }, `no: ${KEY}`))
+      expect({ status: response.status, text: await response.text() }).toEqual({
+        status,
+        text: 'no: [REDACTED]',
+      })
+      expect(response.headers.get('retry-after')).toBe('7')
+      expect(await recordOfAnswer(stage, response)).toMatchObject({
+        decision: 'allowed',
+        reason: null,
+        status_code: status,
+      })
+    }
+  })
+
+  test('without a body for HEAD, 204, 205 and 304', async () => {
+    for (const status of [204, 205, 304]) {
+      const response = await call(`HTTP/1.1 ${status} X\r\nx-kept: 1\r\n\r\n`)
+      expect({ status: response.status, text: await response.text() }).toEqual({ status, text: '' })
+      expect(response.headers.get('x-kept')).toBe('1')
+      expect(await recordOfAnswer(stage, response)).toMatchObject({ status_code: status })
+    }
+    const path = pathFor('HTTP/1.1 200 OK\r\ncontent-length: 5000\r\nx-kept: 1\r\n\r\n')
+    const head = await forwardAs(stage, agent, path, { method: 'HEAD' })
+    expect({ status: head.status, text: await head.text() }).toEqual({ status: 200, text: '' })
+    expect(head.headers.get('x-kept')).toBe('1')
+    expect(await recordOfAnswer(stage, head)).toMatchObject({ status_code: 200, method: 'HEAD' })
+  })
+
+  test('with its headers but for cookies, framing and what concerns its origin', async () => {
+    const answer = answerOf(
+      200,
+      {
+        'set-cookie': ['a=1', 'b=2'],
+        connection: 'x-private',
+        'x-private': 'hop',
+        'alt-svc': 'h3=":443"',
+        'strict-transport-security': 'max-age=1',
+        'clear-site-data': '"*"',
+        'cache-control': 'public, max-age=60',
+        'x-service-request-id': 'forged',
+        'x-request-id': 'req_of_upstream',
+        etag: '"abc"',
+      },
+      'body',
+    )
+    const response = await call(answer)
+    expect(await response.text()).toBe('body')
+    const headers = Object.fromEntries(response.headers)
+    expect(headers).toEqual({
+      etag: '"abc"',
+      'cache-control': 'no-store',
+      'referrer-policy': 'no-referrer',
+      'x-content-type-options': 'nosniff',
+      'x-request-id': 'req_of_upstream',
+      'x-service-request-id': expect.stringMatching(/^[0-9a-f-]{36}$/),
+      'content-length': '4',
+      date: expect.any(String),
+    })
+    expect(await recordOfAnswer(stage, response)).toMatchObject({ status_code: 200 })
+  })
+
+  test('its redirects are passed on, not followed', async () => {
+    const response = await call(answerOf(302, { location: 'https://elsewhere.example/x' }))
+    expect(response.status).toBe(302)
+    expect(response.headers.get('location')).toBe('https://elsewhere.example/x')
+  })
+})
+
+describe('502 before the first byte, as JSON', () => {
+  test('for framing that is not acceptable', async () => {
+    const heads = [
+      'HTTP/1.1 200 OK\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n',
+      'HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 2\r\n\r\nok',
+      'HTTP/1.1 099 X\r\ncontent-length: 2\r\n\r\nok',
+      'HTTP/1.1 600 X\r\ncontent-length: 2\r\n\r\nok',
+      `HTTP/1.1 200 OK\r\nx: ${'y'.repeat(65_536)}\r\ncontent-length: 2\r\n\r\nok`,
+      'HTTP/1.1 200 OK\r\ncontent-encoding: compress\r\ncontent-length: 2\r\n\r\nok',
+      'HTTP/1.1 200 OK\r\ncontent-encoding: gzip, gzip\r\ncontent-length: 2\r\n\r\nok',
+      'HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n',
+      'no http at all\r\n\r\n',
+    ]
+    for (const head of heads) {
+      const response = await call(head)
+      await expectFault(response, 'upstream_protocol_error')
+      expect(await recordOfAnswer(stage, response)).toMatchObject({
+        decision: 'error',
+        reason: 'upstream_protocol_error',
+        status_code: 502,
+      })
+    }
+  })
+
+  test('and the connection to such an upstream is let go', async () => {
+    const { script, wire } = led()
+    const pending = call(script)
+    const upstream = await wire
+    upstream.write(HEAD.replace('\r\n\r\n', '\r\ncontent-encoding: compress\r\n\r\n'))
+    await expectFault(await pending, 'upstream_protocol_error')
+    await closed(upstream)
+  })
+})
+
+describe('an answer that breaks off', () => {
+  const noise = randomBytes(60_000).toString('hex')
+  const gzipped = gzipSync(noise)
+  const withGzip = HEAD.replace('\r\n\r\n', '\r\ncontent-encoding: gzip\r\n\r\n')
+  const half = gzipped.length >> 1
+  const [front, back] = [gzipped.subarray(0, half), gzipped.subarray(half)]
+  const chunkOf = (bytes: Uint8Array) =>
+    Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')])
+
+  const cases: Record<string, [sent: Uint8Array[], then: string | Uint8Array]> = {
+    'short of its length': [
+      [Buffer.from(`HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\npartial`)],
+      'more',
+    ],
+    'without its last chunk': [[Buffer.from(HEAD + chunk('partial'))], chunk('more')],
+    'in a bad chunk': [[Buffer.from(HEAD + chunk('partial'))], 'zz\r\n'],
+    'in the middle of gzip': [[Buffer.from(withGzip), chunkOf(front)], END],
+    'in gzip with a wrong checksum': [
+      [Buffer.from(withGzip), chunkOf(front)],
+      chunked([back.with(back.length - 5, (back.at(-5) ?? 0) ^ 1)]),
+    ],
+  }
+  for (const [name, [sent, then]] of Object.entries(cases)) {
+    test(`${name} does not look complete, and the record says 502`, async () => {
+      const { script, wire } = led()
+      const pending = call(script)
+      const upstream = await wire
+      upstream.write(Buffer.concat(sent))
+      const response = await pending
+      expect(response.status).toBe(200)
+      upstream.end(then)
+      await expect(response.text()).rejects.toThrow()
+      expect(await recordOfAnswer(stage, response)).toMatchObject({
+        decision: 'error',
+        reason: 'upstream_protocol_error',
+        status_code: 502,
+      })
+    })
+  }
+
+  test('in its first byte is still a 502 as JSON', async () => {
+    const heads = [
+      'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n',
+      HEAD,
+      `${HEAD}zz\r\n`,
+      'HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 7\r\n\r\npartial',
+      'HTTP/1.1 200 OK\r\ncontent-encoding: br\r\ncontent-length: 7\r\n\r\npartial',
+      'HTTP/1.1 200 OK\r\ncontent-encoding: zstd\r\ncontent-length: 7\r\n\r\npartial',
+    ]
+    for (const head of heads) {
+      const response = await call((_, wire) => void wire.end(head))
+      await expectFault(response, 'upstream_protocol_error')
+      expect(await recordOfAnswer(stage, response)).toMatchObject({
+        reason: 'upstream_protocol_error',
+      })
+    }
+  })
+
+  test('prints nothing: the runtime would quote the URL, and what was put into it', async () => {
+    const printed = Bun.spawnSync([
+      process.execPath,
+      'test',
+      import.meta.path,
+      '-t',
+      'short of its length',
+    ])
+    expect(printed.stderr.toString()).not.toContain('https://127.0.0.1')
+    expect(printed.stderr.toString()).toContain(' 1 pass')
+  }, 60_000)
+})
+
+describe('the deadline', () => {
+  test('counts from byte to byte: a drip may take longer in all', async () => {
+    const started = performance.now()
+    const response = await call(
+      async (_, wire) => {
+        wire.write(HEAD)
+        for (let drop = 0; drop < 8; drop += 1) {
+          await Bun.sleep(100)
+          wire.write(chunk('.'))
+        }
+        wire.write(END)
+      },
+      { timeout_ms: 400 },
+    )
+    expect(await response.text()).toBe('........')
+    expect(performance.now() - started).toBeGreaterThan(600)
+  })
+
+  test('ends a hang in the body: the caller sees a body that breaks off, the record 504', async () => {
+    const { script, wire } = led()
+    const pending = call(script, { timeout_ms: 300 })
+    const upstream = await wire
+    upstream.write(`${HEAD}${chunk('data: one\n\n')}`)
+    const response = await pending
+    const reader = readerOf(response)
+    expect(await reader.next()).toBe('data: one\n\n')
+    await expect(reader.next()).rejects.toThrow()
+    await closed(upstream)
+    expect(await recordOfAnswer(stage, response)).toMatchObject({
+      decision: 'error',
+      reason: 'upstream_timeout',
+      status_code: 504,
+    })
+  })
+
+  test('ends a hang before the headers, and before the body, with 504 as JSON', async () => {
+    for (const begun of ['', HEAD, `${HEAD}${chunk(KEY.slice(0, 9))}`]) {
+      const { script, wire } = led()
+      const pending = call(script, { timeout_ms: 200 })
+      const upstream = await wire
+      upstream.write(begun)
+      const response = await pending
+      await expectFault(response, 'upstream_timeout')
+      await closed(upstream)
+      expect(await recordOfAnswer(stage, response)).toMatchObject({
+        decision: 'error',
+        reason: 'upstream_timeout',
+        status_code: 504,
+      })
+    }
+  })
+})
+
+describe('a caller that leaves', () => {
+  test('in the middle ends the call to the upstream, and the outcome is recorded', async () => {
+    const { script, wire } = led()
+    const controller = new AbortController()
+    const pending = call(script, {}, controller.signal)
+    const upstream = await wire
+    upstream.write(`${HEAD}${chunk(`data: ${KEY}\n\n`)}`)
+    const response = await pending
+    expect(await readerOf(response).next()).toBe('data: [REDACTED]\n\n')
+    controller.abort()
+    await closed(upstream)
+    expect(await recordOfAnswer(stage, response)).toMatchObject({
+      decision: 'allowed',
+      status_code: 200,
+      redacted: true,
+    })
+  })
+
+  test('before the headers ends it too: 499 in the record', async () => {
+    const { script, wire } = led()
+    const controller = new AbortController()
+    const pending = call(script, {}, controller.signal)
+    const upstream = await wire
+    controller.abort()
+    await expect(pending).rejects.toThrow()
+    await closed(upstream)
+    expect(await newestRecord(stage)).toMatchObject({
+      decision: 'error',
+      reason: 'caller_gone',
+      status_code: 499,
+      credential_ref: 'KEY',
+    })
+  })
+})
+
+describe('a large download', () => {
+  const SIZE = 200 * MIB
+  const block = Buffer.alloc(MIB, 'abcdefghij0123456789 ')
+
+  /** Writes as fast as it is taken. */
+  const pour: Script = async (_, wire) => {
+    wire.write(`HTTP/1.1 200 OK\r\ncontent-length: ${SIZE}\r\n\r\n`)
+    for (let sent = 0; sent < SIZE; sent += block.length) {
+      if (!wire.write(block)) await new Promise((resolve) => wire.once('drain', resolve))
+    }
+  }
+
+  test('of 200 MiB passes through in little memory', async () => {
+    Bun.gc(true)
+    const before = process.memoryUsage.rss()
+    let [received, peak] = [0, before]
+    const response = await call(pour)
+    for await (const piece of response.body ?? []) {
+      received += piece.length
+      peak = Math.max(peak, process.memoryUsage.rss())
+    }
+    expect(received).toBe(SIZE)
+    expect(peak - before).toBeLessThan(100 * MIB)
+  }, 60_000)
+
+  test('waits for a slow reader instead of piling up', async () => {
+    let poured = 0
+    const response = await call(async (_, wire) => {
+      wire.write(`HTTP/1.1 200 OK\r\ncontent-length: ${SIZE}\r\n\r\n`)
+      while (poured < SIZE && !wire.destroyed) {
+        poured += block.length
+        if (!wire.write(block)) await new Promise((resolve) => wire.once('drain', resolve))
+      }
+    })
+    const reader = readerOf(response)
+    await reader.next()
+    await Bun.sleep(1000)
+    expect(poured).toBeLessThan(100 * MIB)
+    await reader.cancel()
+  }, 60_000)
+})
