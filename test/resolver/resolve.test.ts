@@ -339,6 +339,25 @@ describe('the request itself', () => {
     expect(response.headers.get('allow')).toBe('POST')
   })
 
+  test('is 500 internal_error without details when something breaks on our side', async () => {
+    const { sql } = stage.app.connection
+    const broken = await employAgent(stage, { domains: [] })
+    await sql`alter table allowlist_entries rename to elsewhere`
+    const answer = await broken.resolve({ target_url: target(), headers: BEARER })
+    await sql`alter table elsewhere rename to allowlist_entries`
+    expect({ status: answer.status, body: answer.body }).toEqual({
+      status: 500,
+      body: { error_code: 'internal_error', message: messageOf('internal_error') },
+    })
+    expect(await recordOf(stage.app, answer)).toBeNull()
+    expect(stage.upstream.received).toEqual([])
+    const line = stage.app.logs.find((text) =>
+      text.includes(`"request_id":"${answer.headers.get('x-request-id')}"`),
+    )
+    expect(line).toContain('"code":"42P01"')
+    expect(line).not.toContain('allowlist_entries')
+  })
+
   test('is 400 invalid_host under a name that is not ours', async () => {
     await expectTurnedAway(post('{}', { host: 'evil.example' }), 'invalid_host')
   })
