@@ -42,6 +42,7 @@ export function openContext(command: Command): Context {
     output: openOutput({
       json: options.json === true,
       colour: process.stdout.isTTY === true && !env.NO_COLOR,
+      watched: process.stderr.isTTY === true,
       width: process.stdout.columns || Number(env.COLUMNS) || 100,
       out: (text) => process.stdout.write(text),
       err: (text) => process.stderr.write(text),

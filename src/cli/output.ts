@@ -11,6 +11,8 @@ export type Output = {
   raw(text: string): void
   /** Remarks, on standard error. */
   warn(text: string): void
+  /** Waits for the work; where it takes over a second, a terminal sees that something is going on. */
+  during<T>(label: string, work: Promise<T>): Promise<T>
   isJson: boolean
 }
 
@@ -18,11 +20,13 @@ type Options = {
   json: boolean
   colour: boolean
   width: number
+  /** Whether somebody watches standard error. */
+  watched: boolean
   out: (text: string) => void
   err: (text: string) => void
 }
 
-export function openOutput({ json, colour, width, out, err }: Options): Output {
+export function openOutput({ json, colour, width, watched, out, err }: Options): Output {
   const bold = (text: string) => (colour ? `\x1b[1m${text}\x1b[0m` : text)
   return {
     isJson: json,
@@ -44,6 +48,32 @@ export function openOutput({ json, colour, width, out, err }: Options): Output {
     },
     raw: (text) => out(text),
     warn: (text) => err(`${text}\n`),
+    during: async (label, work) => {
+      const progress = watched ? showProgress(label, err) : null
+      try {
+        return await work
+      } finally {
+        progress?.()
+      }
+    },
+  }
+}
+
+const PATIENCE_MS = 1000
+const FRAME_MS = 120
+const FRAMES = ['⠋', '⠙', '⠸', '⠴', '⠦', '⠇']
+
+/** Turns a wheel after the first second; the answer takes it away. */
+function showProgress(label: string, err: (text: string) => void): () => void {
+  const started = performance.now()
+  const timer = setInterval(() => {
+    const elapsed = performance.now() - started
+    const frame = FRAMES[Math.floor(elapsed / FRAME_MS) % FRAMES.length]
+    if (elapsed >= PATIENCE_MS) err(`\r${frame} ${label} (${Math.floor(elapsed / 1000)} s)\x1b[K`)
+  }, FRAME_MS)
+  return () => {
+    clearInterval(timer)
+    if (performance.now() - started >= PATIENCE_MS) err('\r\x1b[K')
   }
 }
 

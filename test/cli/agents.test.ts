@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { executable } from '../binary/executable.ts'
 import { API, openStage, type Stage } from '../support/agent.ts'
 import { answerOf } from '../support/upstream.ts'
 import { settle, type Terminal } from './person.ts'
@@ -191,7 +192,7 @@ test('workload tokens are listed and revoked; a sealed one cannot decrypt', asyn
   expect(after.find((entry) => entry.id === id)?.status).toBe('revoked')
 })
 
-test('the audit is listed, filtered, summed up, exported and followed', async () => {
+test('the audit is listed, filtered, summed up and exported', async () => {
   const blocked = (await ada.json('audit', 'list', '--status', '403')) as {
     target_domain: string
   }[]
@@ -208,6 +209,22 @@ test('the audit is listed, filtered, summed up, exported and followed', async ()
   expect(lines.length).toBeGreaterThan(10)
   expect(exported).not.toContain(VALUE)
   expect((await ada.run(['audit', 'list', '--limit', '0'])).code).toBe(2)
+})
+
+test('audit tail prints records as they come', async () => {
+  const child = Bun.spawn([await executable(), 'audit', 'tail', '--json'], {
+    cwd: ada.cwd,
+    env: { HOME: ada.home, SERVICE_SERVER_URL: stage.app.controlPlane },
+    stdout: 'pipe',
+  })
+  const calls = setInterval(() => void ada.run(['call', stage.url('/tailed')], as(token)), 1000)
+  const { value } = await child.stdout.getReader().read()
+  clearInterval(calls)
+  child.kill()
+  const [first = ''] = new TextDecoder().decode(value).split('\n')
+  expect(JSON.parse(first)).toEqual(
+    expect.objectContaining({ agent_id: 'bot', target_path: '/tailed' }),
+  )
 })
 
 test('deleting an agent refuses its tokens from then on', async () => {

@@ -25,7 +25,8 @@ const BATCH = 500
 export const set: Action = async (context, pairs, options) => {
   const values = await valuesOf(pairs, options)
   const place = await projectPlace(context)
-  const counts = await upload(place, values, policyOf(options))
+  const work = upload(place, values, policyOf(options))
+  const counts = await context.output.during('encrypting and uploading', work)
   report(context, place, counts)
   return undefined
 }
@@ -171,7 +172,8 @@ export const remove: Action = async (context, keys, options) => {
 
 /** Every value of the environment, to standard output or a file that only its owner may read. */
 export const pull: Action = async (context, [path], options) => {
-  const values = await download(await projectPlace(context))
+  const place = await projectPlace(context)
+  const values = await context.output.during('fetching and decrypting', download(place))
   const text = writeValues(formatOf(options), values)
   if (path === undefined) context.output.raw(text)
   else {
@@ -210,7 +212,8 @@ export const push: Action = async (context, [path = '.env']) => {
   })
   const counts = { created: 0, updated: 0 }
   for (const [policy, group] of byPolicy(changed, known)) {
-    const { created, updated } = await upload(place, Object.fromEntries(group), policy)
+    const work = upload(place, Object.fromEntries(group), policy)
+    const { created, updated } = await context.output.during('encrypting and uploading', work)
     counts.created += created
     counts.updated += updated
   }

@@ -159,10 +159,11 @@ export const role: Action = async (context, [email = '', given]) => {
 
 export const rekeyAll: Action = async (context, _, options) => {
   const { session, workspace } = await workspacePlace(context)
-  const done = await rekey(session.api, workspace.open, (listed) => {
+  const work = rekey(session.api, workspace.open, (listed) => {
     const keys = listed.map(({ email, public_key }) => ({ email, publicKey: public_key }))
     return pinKeys(context, session, keys, options.acceptChangedKeys === true)
   })
+  const done = await context.output.during('sealing everything anew', work)
   if (context.output.isJson) context.output.record(done)
   else {
     context.output.say(
