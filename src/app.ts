@@ -10,7 +10,7 @@ import { auditRoutes } from './audit/index.ts'
 import { ingestionRoutes } from './audit/ingestion.ts'
 import { AuditTrail } from './audit/trail.ts'
 import { scheduleUpkeep } from './audit/upkeep.ts'
-import { type Broker, openBroker } from './broker/index.ts'
+import { type Broker, forgetWorkspace, openBroker } from './broker/index.ts'
 import { reporterOf } from './broker/reporters.ts'
 import { getResolverHealth } from './health/contract.ts'
 import { healthRoutes, resolverHealthRoutes } from './health/index.ts'
@@ -22,6 +22,7 @@ import { OuterLayer } from './kernel/crypto/outer_layer.ts'
 import { vacuumStatement } from './kernel/db/embedded/open.ts'
 import { checkEncryptionKey } from './kernel/db/key_check.ts'
 import { migrate } from './kernel/db/migrate.ts'
+import { openBus, POLICY_CHANGES } from './kernel/db/notify.ts'
 import { type Connection, openDatabase } from './kernel/db/open.ts'
 import { hostCheck } from './kernel/host.ts'
 import { describeError, type Log } from './kernel/log.ts'
@@ -30,6 +31,9 @@ import type { Documented } from './kernel/openapi.ts'
 import { RateLimiter } from './kernel/rate.ts'
 import { type Route, type Services, serve } from './kernel/serve.ts'
 import type { SliceServices } from './kernel/slice.ts'
+import { ActivityBook, stamping } from './metrics/activity.ts'
+import { metricsRoutes, scheduleMetrics } from './metrics/index.ts'
+import { openWatch } from './metrics/watch.ts'
 import { projectRoutes } from './projects/index.ts'
 import { referenceRoutes } from './reference/index.ts'
 import type { Lookup } from './resolver/address_book.ts'
@@ -45,6 +49,8 @@ export type App = {
   /** `http://host:port`, or `null` where ROLE leaves the listener out. */
   controlPlane: string | null
   resolver: string | null
+  /** `null` without ADMIN_PORT. */
+  admin: string | null
   /** Stops accepting, finishes what runs, flushes the audit and closes the database. */
   stop(): Promise<void>
 }
@@ -87,44 +93,73 @@ async function listen(
   const outer = OuterLayer.parse(config.ENCRYPTION_KEY)
   await checkEncryptionKey(db, outer)
   const services: SliceServices = { db, outer, clock, config, log }
-  const trail = new AuditTrail(connection.sql, log)
+  const watch = openWatch(config)
+  const trail = new AuditTrail(connection.sql, log, watch?.instruments)
   const broker = openBroker(services, { sql: connection.sql, trail })
+  const bus = openBus(connection, log)
+  bus.subscribe(POLICY_CHANGES, {
+    onNotice: (workspaceId) => forgetWorkspace(broker, workspaceId),
+    onGap: () => forgetWorkspace(broker),
+  })
+  const activity = new ActivityBook(services)
   const ports: number[] = []
   const resolver = openResolver(services, {
     broker,
     ownPorts: () => ports,
     lookup,
   })
-  const listeners = openListeners(services, resolver, broker)
+  const listeners = openListeners(services, {
+    resolver,
+    broker,
+    activity,
+    onChange: (workspaceId) => bus.publish(POLICY_CHANGES, workspaceId),
+    onRequest: watch?.instruments.onRequest,
+  })
+  const admin = watch?.open({ sql: connection.sql, ...broker }) ?? null
   ports.push(
-    ...listeners.origins.flatMap((origin) => (origin ? [Number(new URL(origin).port)] : [])),
+    ...[...listeners.origins, admin?.origin].flatMap((origin) =>
+      origin ? [Number(new URL(origin).port)] : [],
+    ),
   )
-  const vacuum = scheduleVacuum(connection, log)
-  const upkeep = scheduleUpkeep(services, config.AUDIT_RETENTION_DAYS)
+  const jobs = [
+    scheduleVacuum(connection, log),
+    scheduleUpkeep(services, config.AUDIT_RETENTION_DAYS),
+    scheduleMetrics(services),
+  ]
   return {
     connection,
     controlPlane: listeners.origins[0],
     resolver: listeners.origins[1],
+    admin: admin?.origin ?? null,
     stop: async () => {
       await listeners.close()
+      await admin?.close()
       resolver.close()
-      vacuum?.stop()
-      upkeep.stop()
+      for (const job of jobs) job?.stop()
+      await activity.close(FLUSH_MS)
       await trail.close(FLUSH_MS)
       await connection.close()
     },
   }
 }
 
-function openListeners(services: SliceServices, resolver: Resolver, broker: Broker) {
+type Parts = Pick<Services, 'onChange' | 'onRequest'> & {
+  resolver: Resolver
+  broker: Broker
+  activity: ActivityBook
+}
+
+function openListeners(services: SliceServices, parts: Parts) {
   const { HOST: hostname, PORT, RESOLVER_PORT, ROLE } = services.config
-  const shared = sharedServices(services)
+  const { resolver, broker, activity, onChange, onRequest } = parts
+  const identity = stamping(openIdentity(services.db), activity)
+  const shared = { ...sharedServices(services), identity, onChange, onRequest }
   const control = serve({
     ...shared,
     surface: 'control-plane',
     routes: [
-      ...controlPlaneRoutes(services),
-      ...ingestionRoutes(services, reporterOf(services.db, broker, shared.limits.api)),
+      ...controlPlaneRoutes(services, () => activity.flush()),
+      ...ingestionRoutes(services, reporterOf(shared, broker)),
       ...workloadRoutes(broker),
     ],
   })
@@ -156,7 +191,10 @@ function scheduleVacuum({ kind, sql }: Connection, log: Log): Cron | null {
 }
 
 /** All routes of the control plane; also what the role matrix and the documentation walk. */
-export function controlPlaneRoutes(services: SliceServices): Route[] {
+export function controlPlaneRoutes(
+  services: SliceServices,
+  flushActivity: () => Promise<void> = async () => {},
+): Route[] {
   const routes = [
     ...healthRoutes(services, () => {}),
     ...accountsRoutes(services),
@@ -166,6 +204,7 @@ export function controlPlaneRoutes(services: SliceServices): Route[] {
     ...agentsRoutes(services),
     ...secretRoutes(services),
     ...auditRoutes(services),
+    ...metricsRoutes(services, flushActivity),
   ]
   return [...routes, ...referenceRoutes(() => documented(routes))]
 }
@@ -186,11 +225,10 @@ function sharedServices({
   config,
   clock,
   log,
-}: SliceServices): Omit<Services, 'surface' | 'routes'> {
+}: SliceServices): Omit<Services, 'surface' | 'routes' | 'identity'> {
   return {
     db,
     log,
-    identity: openIdentity(db),
     checkHost: hostCheck(config.ALLOWED_HOSTS),
     networkOf: networkNamer(parseCidrs(config.TRUSTED_PROXIES)),
     limits: {
@@ -198,5 +236,6 @@ function sharedServices({
       login: new RateLimiter(config.RATE_LOGIN, clock),
       api: new RateLimiter(config.RATE_API, clock),
     },
+    cronSecret: config.CRON_SECRET,
   }
 }

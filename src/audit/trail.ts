@@ -17,6 +17,14 @@ import {
 
 export type { Entry, Outcome } from './trail_store.ts'
 
+/** Told of what happens, for figures; must not throw. */
+export type TrailObserver = {
+  /** A decision about a request that is final: its record, or the outcome of one. */
+  onDecision(decision: Entry | Outcome): void
+  /** A statement ended; `seconds` includes the wait for the database. */
+  onWrite(kind: 'intents' | 'outcomes', seconds: number, written: boolean): void
+}
+
 /** `stale`: nothing was stored, because the token or the policy is no longer what it was. */
 export type Verdict = 'recorded' | 'stale'
 
@@ -38,6 +46,7 @@ const OUTCOME_INTERVAL_MS = 250
 export class AuditTrail {
   readonly #sql: postgres.Sql
   readonly #log: Log
+  readonly #observer: TrailObserver | undefined
   #waiting: Waiting[] = []
   #writing = false
   #outcomes: Outcome[] = []
@@ -45,9 +54,10 @@ export class AuditTrail {
   readonly #usedTokens = new Map<string, number>()
   readonly #timer: Timer
 
-  constructor(sql: postgres.Sql, log: Log) {
+  constructor(sql: postgres.Sql, log: Log, observer?: TrailObserver) {
     this.#sql = sql
     this.#log = log
+    this.#observer = observer
     this.#timer = setInterval(() => void this.flush(), OUTCOME_INTERVAL_MS)
   }
 
@@ -63,8 +73,12 @@ export class AuditTrail {
       const timer = setTimeout(() => this.#expire(waiting), PATIENCE_MS)
       waiting.settle = (verdict) => {
         clearTimeout(timer)
-        if (!waiting.expired) resolve(verdict)
-        else if (verdict === 'recorded') this.#disown(entry)
+        if (waiting.expired) {
+          if (verdict === 'recorded') this.#disown(entry)
+          return
+        }
+        if (verdict === 'recorded' && entry.status_code !== null) this.#observer?.onDecision(entry)
+        resolve(verdict)
       }
       waiting.refuse = (fault) => {
         clearTimeout(timer)
@@ -78,6 +92,12 @@ export class AuditTrail {
   /** Adds the outcome to a recorded entry, within a second. */
   conclude(outcome: Outcome): void {
     this.#outcomes.push(outcome)
+    this.#observer?.onDecision(outcome)
+  }
+
+  /** Entries that wait for their statement, and outcomes that wait to be written. */
+  get depth(): { entries: number; outcomes: number } {
+    return { entries: this.#waiting.length, outcomes: this.#outcomes.length }
   }
 
   /** Writes the outcomes that wait. One write at a time; what fails is tried again. */
@@ -114,10 +134,8 @@ export class AuditTrail {
 
   /** Waits for one group, but not for ever: a stalled statement must not hold up the next. */
   async #commit(group: readonly Waiting[]): Promise<void> {
-    const stored = insertEntries(
-      this.#sql,
-      group.map(({ entry }) => entry),
-    ).then(
+    const entries = group.map(({ entry }) => entry)
+    const stored = this.#timed('intents', () => insertEntries(this.#sql, entries)).then(
       (ids) => {
         for (const { entry, settle } of group) settle(ids.has(entry.id) ? 'recorded' : 'stale')
       },
@@ -175,8 +193,21 @@ export class AuditTrail {
   }
 
   async #store(outcomes: readonly Outcome[], used: Parameters<typeof stampTokens>[1]) {
-    if (outcomes.length > 0) await updateOutcomes(this.#sql, outcomes)
+    if (outcomes.length > 0)
+      await this.#timed('outcomes', () => updateOutcomes(this.#sql, outcomes))
     if (used.length > 0) await stampTokens(this.#sql, used)
+  }
+
+  async #timed<T>(kind: 'intents' | 'outcomes', write: () => Promise<T>): Promise<T> {
+    const startedAt = performance.now()
+    let written = false
+    try {
+      const result = await write()
+      written = true
+      return result
+    } finally {
+      this.#observer?.onWrite(kind, (performance.now() - startedAt) / 1000, written)
+    }
   }
 }
 

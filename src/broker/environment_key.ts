@@ -11,7 +11,8 @@ import type { LiveToken } from './tokens.ts'
 import type { View, ViewBook } from './views.ts'
 
 /**
- * The key of one project and environment, from the cache or from the token's envelope.
+ * The key of one project and environment, from the cache or from the token's envelope. It may be wiped
+ * when its workspace changes: to be used before the next wait.
  *
  * @throws Fault `key_not_provisioned` without an envelope of the current epoch that opens
  * @throws StaleView
@@ -22,7 +23,8 @@ export async function environmentKeyOf(
   token: LiveToken,
   { projectId, environment }: { projectId: string; environment: string },
 ): Promise<Secret> {
-  const name = `${token.id}/${projectId}/${environment}/${view.policyVersion}`
+  const { generation } = keys
+  const name = `${view.workspaceId}/${token.id}/${projectId}/${environment}/${view.policyVersion}`
   const cached = keys.get(name)
   if (cached) return cached
   const sealed = await views.envelope(view, token.id, projectId, environment)
@@ -38,6 +40,6 @@ export async function environmentKeyOf(
   const opened = sealed.envelope && (await openTokenEnvelope(place, privateKey, sealed.envelope))
   if (!opened) throw new Fault('key_not_provisioned')
   const key = new Secret(opened)
-  keys.put(name, key)
+  keys.put(name, key, generation)
   return key
 }

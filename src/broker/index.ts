@@ -17,6 +17,14 @@ export type Broker = {
   trail: AuditTrail
 }
 
+/** Drops what is known of a workspace, or of all: the next request reads anew, and keys are wiped. */
+export function forgetWorkspace({ tokens, views, keys }: Broker, workspaceId?: string): void {
+  tokens.forget(workspaceId)
+  keys.forget(workspaceId === undefined ? '' : `${workspaceId}/`)
+  if (workspaceId === undefined) views.forgetAll()
+  else views.forget(workspaceId)
+}
+
 export function openBroker(
   { config, clock, outer }: Pick<SliceServices, 'config' | 'clock' | 'outer'>,
   { sql, trail }: { sql: postgres.Sql; trail: AuditTrail },

@@ -9,11 +9,17 @@ import { Secret } from '../kernel/secret.ts'
 const MAX_KEYS = 4096
 const SWEEP_MS = 1000
 
+/** How a cache has served since the start. */
+export type CacheStats = { hits: number; misses: number; entries: number }
+
 export class KeyCache {
   readonly #ttlMs: number
   readonly #clock: Clock
   readonly #keys = new Map<string, { key: Secret; until: number }>()
   readonly #timer: Timer
+  readonly #counts = { hits: 0, misses: 0 }
+  /** Grows with every loss, so that what was opened before one is not kept after it. */
+  #generation = 0
 
   constructor(seconds: number, clock: Clock) {
     this.#ttlMs = seconds * 1000
@@ -24,16 +30,21 @@ export class KeyCache {
 
   /** The key, to be used at once: it is the last to be wiped when room is needed. */
   get(name: string): Secret | null {
-    const entry = this.#keys.get(name)
-    if (!entry || entry.until <= this.#clock.now()) return null
-    this.#keys.delete(name)
-    this.#keys.set(name, entry)
-    return entry.key
+    const key = this.#find(name)
+    this.#counts[key ? 'hits' : 'misses'] += 1
+    return key
   }
 
-  /** Keeps a copy: what the caller holds is not wiped with it. What is there stays, it may be in use. */
-  put(name: string, key: Secret): void {
-    if (this.#ttlMs === 0 || this.get(name)) return
+  get generation(): number {
+    return this.#generation
+  }
+
+  /**
+   * Keeps a copy: what the caller holds is not wiped with it. What is there stays, it may be in use. A
+   * key that was asked for in an earlier generation is not kept: its token may be revoked by now.
+   */
+  put(name: string, key: Secret, generation = this.#generation): void {
+    if (this.#ttlMs === 0 || generation !== this.#generation || this.#find(name)) return
     this.#drop(name)
     this.#keys.set(name, {
       key: new Secret(key.reveal().slice()),
@@ -42,6 +53,19 @@ export class KeyCache {
     for (const oldest of this.#keys.keys()) {
       if (this.#keys.size <= MAX_KEYS) break
       this.#drop(oldest)
+    }
+  }
+
+  /**
+   * Takes away what is kept under names that begin so; everything, without. It is wiped when whoever was
+   * given it a moment ago has used it.
+   */
+  forget(prefix = ''): void {
+    this.#generation += 1
+    for (const [name, { key }] of this.#keys) {
+      if (!name.startsWith(prefix)) continue
+      this.#keys.delete(name)
+      setImmediate(() => key.reveal().fill(0))
     }
   }
 
@@ -58,6 +82,18 @@ export class KeyCache {
 
   get size(): number {
     return this.#keys.size
+  }
+
+  get stats(): CacheStats {
+    return { ...this.#counts, entries: this.size }
+  }
+
+  #find(name: string): Secret | null {
+    const entry = this.#keys.get(name)
+    if (!entry || entry.until <= this.#clock.now()) return null
+    this.#keys.delete(name)
+    this.#keys.set(name, entry)
+    return entry.key
   }
 
   #drop(name: string): void {

@@ -1,11 +1,9 @@
 /** Who reports to the audit from outside: a token speaks for itself, a person for a workspace they name. */
 import type { Reporter } from '../audit/ingestion.ts'
-import { authenticateSession, bearerToken } from '../identity/authenticate.ts'
-import { authorise } from '../identity/authorise.ts'
+import { bearerToken } from '../identity/authenticate.ts'
 import type { ParsedToken } from '../kernel/crypto/token.ts'
-import type { Database } from '../kernel/db/open.ts'
 import { Fault, invalidField } from '../kernel/fault.ts'
-import type { RateLimiter } from '../kernel/rate.ts'
+import type { Services } from '../kernel/serve.ts'
 import { isUuid } from '../kernel/validate.ts'
 import type { Broker } from './index.ts'
 
@@ -15,14 +13,13 @@ import type { Broker } from './index.ts'
  * @throws Fault `invalid_token`, `rate_limited`, and for sessions `validation_error`, `not_found`
  */
 export function reporterOf(
-  db: Database,
+  services: Pick<Services, 'db' | 'identity' | 'limits'>,
   { tokens, limiter }: Pick<Broker, 'tokens' | 'limiter'>,
-  sessions: RateLimiter,
 ): (request: Request) => Promise<Reporter> {
   return (request) => {
     const presented = bearerToken(request.headers, ['ses', 'agt', 'wkl', 'sea'])
     return presented.kind === 'ses'
-      ? asPerson(db, sessions, request)
+      ? asPerson(services, request)
       : asToken({ tokens, limiter }, presented)
   }
 }
@@ -48,17 +45,16 @@ async function asToken(
 }
 
 async function asPerson(
-  db: Database,
-  sessions: RateLimiter,
+  { db, identity, limits }: Pick<Services, 'db' | 'identity' | 'limits'>,
   { headers, url }: Request,
 ): Promise<Reporter> {
-  const caller = await authenticateSession(db, headers)
-  sessions.take(caller.sessionId)
+  const caller = await identity.authenticate(headers)
+  limits.api.take(caller.sessionId)
   const named = headers.get('x-workspace-id') ?? new URL(url).searchParams.get('workspace_id')
   if (named === null)
     throw invalidField('X-Workspace-Id', 'is required: name the workspace in this header')
   if (!isUuid(named)) throw new Fault('not_found')
-  const { workspaceId, userId, email } = await authorise(db, caller, 'audit.read', {
+  const { workspaceId, userId, email } = await identity.authorise(db, caller, 'audit.read', {
     workspaceId: named.toLowerCase(),
   })
   return {

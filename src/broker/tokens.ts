@@ -6,6 +6,7 @@ import { bearerToken } from '../identity/authenticate.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { type ParsedToken, verifyToken } from '../kernel/crypto/token.ts'
 import { Fault } from '../kernel/fault.ts'
+import type { CacheStats } from './key_cache.ts'
 import type { Reader } from './reader.ts'
 
 export type TokenRow = {
@@ -32,6 +33,7 @@ const NO_VERIFIER = new Uint8Array(32)
 export class TokenBook {
   readonly #read: Reader
   readonly #clock: Clock
+  readonly #counts = { hits: 0, misses: 0 }
   readonly #rows = new Map<string, { row: TokenRow; until: number }>()
 
   constructor(read: Reader, clock: Clock) {
@@ -47,6 +49,7 @@ export class TokenBook {
   /** @throws Fault `invalid_token`, alike for unknown, wrong, revoked and expired */
   async verify(presented: ParsedToken): Promise<LiveToken> {
     const cached = this.#cached(presented.id)
+    this.#counts[cached ? 'hits' : 'misses'] += 1
     const row = cached ?? (await this.#load(presented.id))
     const verified = verifyToken(presented, row?.verifier ?? NO_VERIFIER)
     const kind = KINDS[presented.kind]
@@ -64,6 +67,16 @@ export class TokenBook {
   async confirm({ id }: TokenRow): Promise<void> {
     this.#rows.delete(id)
     if (!(await this.#load(id))) throw new Fault('invalid_token')
+  }
+
+  /** Makes the next look at a workspace's tokens, or at all, ask the database. */
+  forget(workspaceId?: string): void {
+    for (const [id, { row }] of this.#rows)
+      if (workspaceId === undefined || row.workspaceId === workspaceId) this.#rows.delete(id)
+  }
+
+  get stats(): CacheStats {
+    return { ...this.#counts, entries: this.#rows.size }
   }
 
   #cached(id: string): TokenRow | null {

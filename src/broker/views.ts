@@ -7,6 +7,7 @@ import type { OuterLayer } from '../kernel/crypto/outer_layer.ts'
 import { type Domain, parseDomain } from '../kernel/domain.ts'
 import { Fault } from '../kernel/fault.ts'
 import type { Policy } from '../kernel/policy.ts'
+import type { CacheStats } from './key_cache.ts'
 import type { Reader } from './reader.ts'
 
 /** A secret as stored; `value` is null when the outer layer does not open. */
@@ -43,6 +44,7 @@ const MAX_PARTS = 5000
 export class ViewBook {
   readonly #read: Reader
   readonly #outer: OuterLayer
+  readonly #counts = { hits: 0, misses: 0 }
   readonly #views = new Map<string, Promise<View>>()
 
   constructor(read: Reader, outer: OuterLayer) {
@@ -52,7 +54,9 @@ export class ViewBook {
 
   /** The view of a workspace; requests that come at once share one read. */
   async of(workspaceId: string): Promise<View> {
-    const view = this.#views.get(workspaceId) ?? this.#load(workspaceId)
+    const known = this.#views.get(workspaceId)
+    this.#counts[known ? 'hits' : 'misses'] += 1
+    const view = known ?? this.#load(workspaceId)
     this.#views.delete(workspaceId)
     this.#views.set(workspaceId, view)
     for (const oldest of this.#views.keys()) {
@@ -70,6 +74,14 @@ export class ViewBook {
   /** Makes the next `of` read anew, unless somebody has done so already. */
   forget(workspaceId: string, seen?: Promise<View>): void {
     if (seen === undefined || this.#views.get(workspaceId) === seen) this.#views.delete(workspaceId)
+  }
+
+  forgetAll(): void {
+    this.#views.clear()
+  }
+
+  get stats(): CacheStats {
+    return { ...this.#counts, entries: this.#views.size }
   }
 
   /**

@@ -1,7 +1,11 @@
 /** The subcommands. Those of the server are found without the command line library: they start fast. */
 import type { Group, Spec } from './program.ts'
 
-type ServerCommand = { about: string; run: () => Promise<number> }
+type ServerCommand = {
+  about: string
+  options?: Spec['options']
+  run: (options?: Record<string, unknown>) => Promise<number>
+}
 
 const serverCommands: Record<string, ServerCommand> = {
   serve: {
@@ -19,6 +23,12 @@ const serverCommands: Record<string, ServerCommand> = {
   keygen: {
     about: 'print fresh SECRET_KEY, ENCRYPTION_KEY and CRON_SECRET lines for a .env file',
     run: async () => (await import('./keygen.ts')).runKeygen(),
+  },
+  calculate_metrics: {
+    about: 'compute the figures of the last days anew and print them as JSON lines',
+    options: [['--days <count>', 'how many days, today included', '2']],
+    run: async ({ days = 2 } = {}) =>
+      (await import('./calculate_metrics.ts')).runCalculateMetrics(days),
   },
   settings: {
     about: 'print every setting of the server with its meaning, default and an example',
@@ -39,8 +49,15 @@ export async function runCommand(args: string[]): Promise<number> {
   return runProgram(args, groups, [...specs, completionSpec(groups, specs)])
 }
 
-function specOf([usage, { about, run }]: [string, ServerCommand]): Spec {
-  return { usage, about, examples: [usage], action: async () => run }
+function specOf([usage, { about, options, run }]: [string, ServerCommand]): Spec {
+  const rest = options ? { options } : {}
+  return {
+    usage,
+    about,
+    examples: [usage],
+    ...rest,
+    action: async () => (_context, _args, given) => run(given),
+  }
 }
 
 function completionSpec(groups: readonly Group[], specs: readonly Spec[]): Spec {

@@ -45,12 +45,16 @@ async function serveUntilStopped(config: Config, notices: readonly string[]): Pr
   process.exit(code)
 }
 
-function banner({ controlPlane, resolver, connection }: App, notices: readonly string[]): string {
+function banner(
+  { controlPlane, resolver, admin, connection }: App,
+  notices: readonly string[],
+): string {
   const database = connection.kind === 'embedded' ? 'embedded, in' : 'PostgreSQL,'
   return [
     'Cloakroom is ready.',
     ...(controlPlane ? [`  control plane  ${controlPlane}`] : []),
     ...(resolver ? [`  resolver       ${resolver}`] : []),
+    ...(admin ? [`  metrics        ${admin}/metrics`] : []),
     `  database       ${database} ${connection.location}`,
     ...notices.map((notice) => `  notice         ${notice}`),
     ...(controlPlane ? ['', `Try:  curl ${controlPlane}/api/status/health/`] : []),
@@ -73,7 +77,7 @@ function reasonOf(error: unknown): string {
   if (error instanceof DataDirectoryError) return error.message
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   if (code === 'EADDRINUSE')
-    return 'PORT or RESOLVER_PORT is in use by another program (set another, or 0 for a free one)'
+    return 'PORT, RESOLVER_PORT or ADMIN_PORT is in use by another program (set another, or 0 for a free one)'
   if (/^E?CONN|^ENOENT|^CONNECT/.test(code))
     return `the database cannot be reached (${code}): check DB_HOST and DB_PORT`
   if (/^28|^3D/.test(code))

@@ -44,10 +44,13 @@ export type ProjectTenant = Exclude<Tenant, 'path.workspace_id' | 'query.workspa
 
 export type Access =
   | { kind: 'public'; rate?: 'register' | 'login' }
-  | { kind: 'session' }
+  /** With `instanceOwner` only whoever owns the installation. */
+  | { kind: 'session'; instanceOwner?: true }
   | { kind: 'member'; permission: Permission; tenant: Tenant }
   /** An agent or workload token, or a session where it says so; the route authenticates it itself. */
   | { kind: 'token'; orSession?: true }
+  /** CRON_SECRET as the bearer; not there at all while that is not set. */
+  | { kind: 'cron' }
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS'
 
@@ -103,6 +106,8 @@ export function faultsOf(endpoint: Endpoint): FaultCode[] {
   const codes: FaultCode[] = ['invalid_host', 'rate_limited', 'internal_error', 'unavailable']
   if (endpoint.access.kind !== 'public') codes.push('invalid_token')
   if (endpoint.access.kind === 'member') codes.push('not_found', 'forbidden')
+  if (endpoint.access.kind === 'session' && endpoint.access.instanceOwner) codes.push('forbidden')
+  if (endpoint.access.kind === 'cron') codes.push('not_found')
   if (endpoint.params) codes.push('not_found')
   if (endpoint.body) codes.push('malformed_json', 'payload_too_large', 'unsupported_media_type')
   if (endpoint.body ?? endpoint.query ?? endpoint.params) codes.push('validation_error')

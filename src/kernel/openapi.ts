@@ -60,6 +60,7 @@ const securitySchemes = {
     bearerFormat: 'svc_agt_…, svc_wkl_… or svc_sea_…',
     description: 'The token of an agent or a workload.',
   },
+  cron: { type: 'http', scheme: 'bearer', description: 'CRON_SECRET of the installation.' },
 }
 
 const DESCRIPTION = `Bodies are JSON in UTF-8. Paths end in \`/\`; without it they answer alike.
@@ -133,7 +134,11 @@ function operationOf(endpoint: Endpoint, on: readonly Surface[]): Operation {
 function descriptionOf({ access, bodyLimit }: Endpoint): string {
   const sentences = [
     access.kind === 'public' && 'Needs no authentication.',
-    access.kind === 'session' && 'Needs a session.',
+    access.kind === 'session' &&
+      (access.instanceOwner
+        ? 'Needs a session of the owner of the installation.'
+        : 'Needs a session.'),
+    access.kind === 'cron' && 'Needs CRON_SECRET as the bearer token; 404 where none is set.',
     access.kind === 'member' && `Needs a session with the permission \`${access.permission}\`.`,
     access.kind === 'token' &&
       (access.orSession
@@ -148,6 +153,7 @@ function descriptionOf({ access, bodyLimit }: Endpoint): string {
 
 function securityOf({ access }: Endpoint): Fields[] {
   if (access.kind === 'public') return []
+  if (access.kind === 'cron') return [{ cron: [] }]
   if (access.kind !== 'token') return [{ session: [] }]
   return access.orSession ? [{ token: [] }, { session: [] }] : [{ token: [] }]
 }

@@ -3,6 +3,7 @@
  * authentication, path and tenant, role, body, state. Nothing of a body is read before the caller is
  * known, and every handler that touches a tenant receives a transaction and a grant, never less.
  */
+import { checkCronSecret } from './cron_secret.ts'
 import type { Access, Endpoint } from './endpoint.ts'
 import { Fault, invalidField } from './fault.ts'
 import type { Caller } from './grant.ts'
@@ -44,7 +45,7 @@ export async function perform(
 
 async function actAs(
   caller: Caller,
-  { identity, db }: Services,
+  { identity, db, onChange }: Services,
   endpoint: Endpoint,
   exchange: Exchange,
   act: Act,
@@ -58,16 +59,20 @@ async function actAs(
   }
   const body = await bodyOf(endpoint, exchange)
   const resource = resourceOf(tenant, exchange, body)
-  return db.transaction(async (tx) => {
+  let workspaceId: string | undefined
+  const result = await db.transaction(async (tx) => {
     const grant = await identity.authorise(tx, caller, permission, resource)
+    workspaceId = grant.workspaceId
     const query = parsePart(endpoint.query, queryOf(request))
     return act({ body, query, tx, grant })
   })
+  if (workspaceId !== undefined && endpoint.method !== 'GET') onChange?.(workspaceId)
+  return result
 }
 
 /** Rate limits and authentication; adds the rate's headers to the answer. */
 async function admit(
-  { limits, identity }: Services,
+  { limits, identity, cronSecret }: Services,
   access: Access,
   { request, network }: Exchange,
   headers: Record<string, string>,
@@ -76,8 +81,15 @@ async function admit(
     if (access.rate) Object.assign(headers, rateHeaders(limits[access.rate].take(network)))
     return undefined
   }
+  if (access.kind === 'cron') {
+    Object.assign(headers, rateHeaders(limits.login.take(network)))
+    checkCronSecret(cronSecret, request.headers)
+    return undefined
+  }
   const caller = await identity.authenticate(request.headers)
   Object.assign(headers, rateHeaders(limits.api.take(caller.sessionId)))
+  if (access.kind === 'session' && access.instanceOwner && !caller.isInstanceOwner)
+    throw new Fault('forbidden')
   return caller
 }
 

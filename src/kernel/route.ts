@@ -33,7 +33,7 @@ type Context<E extends Endpoint> = {
   params: InputOf<E, 'params'>
   query: InputOf<E, 'query'>
   body: InputOf<E, 'body'>
-  caller: E['access'] extends { kind: 'public' } ? undefined : Caller
+  caller: E['access'] extends { kind: 'public' | 'cron' } ? undefined : Caller
   grant: GrantOf<E>
   /** The transaction in which the grant was given; public and session endpoints open their own. */
   tx: E['access'] extends { kind: 'member' } ? Transaction : undefined
@@ -77,6 +77,14 @@ export type Identity = {
   ): Promise<Grant>
 }
 
+/** What figures are made of: the route's pattern, never its path. */
+export type ServedRequest = {
+  method: string
+  route: string | null
+  status: number
+  duration_ms: number
+}
+
 export type Services = {
   surface: Surface
   routes: readonly Route[]
@@ -85,5 +93,11 @@ export type Services = {
   checkHost: (header: string | null) => void
   networkOf: (request: Request, peer: string | null) => string
   limits: { register: RateLimiter; login: RateLimiter; api: RateLimiter }
+  /** CRON_SECRET, if it is set. */
+  cronSecret?: string | undefined
+  /** Told after each transaction in which something of a workspace may have changed. */
+  onChange?: ((workspaceId: string) => void) | undefined
+  /** Told of each request after it was answered. */
+  onRequest?: ((surface: Surface, request: ServedRequest) => void) | undefined
   log: Log
 }

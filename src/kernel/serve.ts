@@ -124,14 +124,14 @@ async function answer(
     const exchange = { request, requestId, params, ...connectionOf(services, request, server) }
     return found.raw ? found.raw(exchange) : perform(services, found, exchange)
   })
-  services.log.info('request', {
-    request_id: requestId,
-    listener: services.surface,
+  const served = {
     method: request.method,
     route: found?.endpoint.path ?? routes[0]?.endpoint.path ?? null,
     status: response?.status ?? 101,
     duration_ms: Math.round((performance.now() - started) * 10) / 10,
-  })
+  }
+  services.onRequest?.(services.surface, served)
+  services.log.info('request', { request_id: requestId, listener: services.surface, ...served })
   return response ?? undefined
 }
 

@@ -92,6 +92,10 @@ export const settings = z.object({
   RESOLVER_PORT: port
     .default(8080)
     .meta({ about: 'port of the resolver; 0 picks a free one', example: '8080' }),
+  ADMIN_PORT: port.optional().meta({
+    about: 'port of the admin listener with GET /metrics for Prometheus; without it there is none',
+    example: '9090',
+  }),
   ROLE: z
     .enum(['all', 'control-plane', 'resolver'])
     .default('all')

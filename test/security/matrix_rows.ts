@@ -407,6 +407,14 @@ const open: Record<string, Row> = {
   'health.get': row(none),
   'health.status': row(none),
   'health.resolver': row(none),
+  'metrics.compute': row(none),
+  // The first person who registered owns the installation.
+  'metrics.list': row(none, {
+    expect: {
+      ...{ admin: 403, member: 403, read_only: 403 },
+      ...{ invited: 403, removed: 403, other_owner: 403 },
+    },
+  }),
   'docs.page': row(none),
   'docs.document': row(none),
   'docs.script': row(none),

@@ -1,0 +1,50 @@
+/**
+ * `cloakroom calculate_metrics`: computes the rows of the last days, for a scheduler of one's own. The
+ * embedded database belongs to the server that runs: that one is asked over HTTP
+ * (POST /telemetry/internal/compute-metrics/).
+ */
+import { systemClock } from '../kernel/clock.ts'
+import { ConfigError, readConfig } from '../kernel/config.ts'
+import { DataDirectoryError } from '../kernel/db/embedded/open.ts'
+import { migrate } from '../kernel/db/migrate.ts'
+import { openDatabase } from '../kernel/db/open.ts'
+import { readOwnKeys } from '../kernel/own_keys.ts'
+import { computeLastDays } from '../metrics/compute.ts'
+import { MAX_DAYS } from '../metrics/contract.ts'
+import { showDay } from '../metrics/index.ts'
+import { enterCleanEnvironment } from './environment.ts'
+import { EX_CONFIG, EX_USAGE } from './exit.ts'
+
+/** Prints one JSON line per day, newest first; `days` as it stands on the command line. */
+export async function runCalculateMetrics(days: unknown): Promise<number> {
+  const count = Number(days)
+  if (!Number.isInteger(count) || count < 1 || count > MAX_DAYS) {
+    process.stderr.write(`cloakroom: --days must be a number from 1 to ${MAX_DAYS}\n`)
+    return EX_USAGE
+  }
+  enterCleanEnvironment()
+  try {
+    await calculate(count)
+    return 0
+  } catch (error) {
+    if (error instanceof ConfigError) {
+      process.stderr.write(error.problems.map((problem) => `cloakroom: ${problem}\n`).join(''))
+      return EX_CONFIG
+    }
+    if (!(error instanceof DataDirectoryError)) throw error
+    process.stderr.write(`cloakroom: ${error.message}\n`)
+    return 1
+  }
+}
+
+async function calculate(count: number): Promise<void> {
+  const config = readConfig(process.env, (dataDir) => readOwnKeys(dataDir, () => {}))
+  const connection = await openDatabase(config, () => process.exit(1))
+  try {
+    await migrate(connection.sql)
+    const rows = await computeLastDays({ db: connection.db, clock: systemClock }, count)
+    for (const row of rows) process.stdout.write(`${JSON.stringify(showDay(row))}\n`)
+  } finally {
+    await connection.close()
+  }
+}

@@ -1,0 +1,88 @@
+/**
+ * Who was active today, without a write per request: each process remembers whom it has noted down
+ * already and writes the new ones together. What a crash loses is noted again with the next request.
+ */
+import type { Clock } from '../kernel/clock.ts'
+import type { Database } from '../kernel/db/open.ts'
+import { userActivity } from '../kernel/db/schema/index.ts'
+import { describeError, type Log } from '../kernel/log.ts'
+import type { Identity } from '../kernel/serve.ts'
+import { dayOf, endOf } from './days.ts'
+
+const FLUSH_MS = 5_000
+/** People remembered at most; beyond that they are noted twice, which changes nothing. */
+const MAX_SEEN = 100_000
+/** Rows of one statement. */
+const BATCH = 5_000
+
+export class ActivityBook {
+  readonly #db: Database
+  readonly #clock: Clock
+  readonly #log: Log
+  #day = ''
+  #endsAt = 0
+  readonly #seen = new Set<string>()
+  #waiting: { day: string; userId: string }[] = []
+  #flushing: Promise<void> = Promise.resolve()
+  readonly #timer: Timer
+
+  constructor({ db, clock, log }: { db: Database; clock: Clock; log: Log }) {
+    this.#db = db
+    this.#clock = clock
+    this.#log = log
+    this.#timer = setInterval(() => void this.flush(), FLUSH_MS)
+    this.#timer.unref()
+  }
+
+  /** Notes that somebody proved who they are. Costs a look into a set. */
+  stamp(userId: string): void {
+    const now = this.#clock.now()
+    if (now >= this.#endsAt || this.#seen.size >= MAX_SEEN) this.#begin(now)
+    if (this.#seen.has(userId)) return
+    this.#seen.add(userId)
+    if (this.#waiting.length < MAX_SEEN) this.#waiting.push({ day: this.#day, userId })
+  }
+
+  /** Writes what waits; what fails is tried again. */
+  flush(): Promise<void> {
+    this.#flushing = this.#flushing.then(() => this.#write())
+    return this.#flushing
+  }
+
+  /** Writes the last ones; not for longer than `patienceMs`. */
+  async close(patienceMs: number): Promise<void> {
+    clearInterval(this.#timer)
+    await Promise.race([this.flush(), Bun.sleep(patienceMs)])
+  }
+
+  #begin(now: number): void {
+    this.#day = dayOf(now)
+    this.#endsAt = endOf(this.#day)
+    this.#seen.clear()
+  }
+
+  async #write(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const rows = this.#waiting.splice(0, BATCH)
+      try {
+        await this.#db.insert(userActivity).values(rows).onConflictDoNothing()
+      } catch (error) {
+        this.#waiting.unshift(...rows)
+        this.#log.warning('activity waits', { people: rows.length, ...describeError(error) })
+        return
+      }
+    }
+  }
+}
+
+/** Everybody who proves who they are is active today. */
+export function stamping(identity: Identity, activity: ActivityBook): Identity {
+  return {
+    ...identity,
+    authenticate: async (headers) => {
+      const caller = await identity.authenticate(headers)
+      activity.stamp(caller.userId)
+      return caller
+    },
+  }
+}

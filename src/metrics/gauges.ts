@@ -1,0 +1,168 @@
+/** What is looked up when somebody asks: queues, caches, the database and this process. */
+import { readdirSync } from 'node:fs'
+import type postgres from 'postgres'
+import { Counter, Gauge, type Registry } from 'prom-client'
+import { version } from '../../package.json'
+
+type CacheStats = { hits: number; misses: number; entries: number }
+
+type Cache = { readonly stats: CacheStats }
+
+export type Sources = {
+  sql: postgres.Sql
+  trail: { readonly depth: { entries: number; outcomes: number } }
+  tokens: Cache
+  views: Cache
+  keys: Cache
+}
+
+/** Milliseconds that the database has to answer. */
+const PATIENCE_MS = 2_000
+
+export function openGauges(registry: Registry, sources: Sources): void {
+  const registers = [registry]
+  watchAudit(registers, sources)
+  watchCaches(registers, sources)
+  watchDatabase(registers, sources)
+  watchProcess(registers)
+}
+
+function watchAudit(registers: Registry[], { trail }: Sources): void {
+  new Gauge({
+    name: 'cloakroom_audit_queue_depth',
+    help: 'Intents that wait for their statement, and outcomes that wait to be written.',
+    labelNames: ['kind'],
+    registers,
+    collect() {
+      const { entries, outcomes } = trail.depth
+      this.set({ kind: 'intents' }, entries)
+      this.set({ kind: 'outcomes' }, outcomes)
+    },
+  })
+}
+
+function watchCaches(registers: Registry[], { tokens, views, keys }: Sources): void {
+  const caches = Object.entries({ tokens, views, keys })
+  const looks = { hits: 'Looks that a cache answered.', misses: 'Looks that it did not answer.' }
+  for (const [kind, help] of Object.entries(looks)) {
+    new Counter({
+      name: `cloakroom_cache_${kind}_total`,
+      help,
+      labelNames: ['cache'],
+      registers,
+      collect() {
+        this.reset()
+        for (const [cache, { stats }] of caches)
+          this.inc({ cache }, stats[kind as keyof typeof looks])
+      },
+    })
+  }
+  new Gauge({
+    name: 'cloakroom_cache_entries',
+    help: 'Entries of a cache.',
+    labelNames: ['cache'],
+    registers,
+    collect() {
+      for (const [cache, { stats }] of caches) this.set({ cache }, stats.entries)
+    },
+  })
+}
+
+function watchDatabase(registers: Registry[], { sql }: Sources): void {
+  const ping = new Gauge({
+    name: 'cloakroom_database_ping_seconds',
+    help: 'Time of one small query through the pool.',
+    registers,
+  })
+  const open = new Gauge({
+    name: 'cloakroom_database_connections',
+    help: 'Connections of all processes to this database, by state.',
+    labelNames: ['state'],
+    registers,
+  })
+  new Gauge({
+    name: 'cloakroom_database_up',
+    help: 'Whether the database answered in time.',
+    registers,
+    async collect() {
+      const startedAt = performance.now()
+      open.reset()
+      try {
+        for (const { state, count } of await connectionsOf(sql)) open.set({ state }, count)
+        this.set(1)
+      } catch {
+        this.set(0)
+      }
+      ping.set((performance.now() - startedAt) / 1000)
+    },
+  })
+}
+
+/** @throws when the database does not answer in time */
+async function connectionsOf(sql: postgres.Sql): Promise<{ state: string; count: number }[]> {
+  const late = Promise.withResolvers<never>()
+  const timer = setTimeout(() => late.reject(new Error('no answer in time')), PATIENCE_MS)
+  const query = sql<{ state: string; count: number }[]>`
+    select coalesce(state, 'unknown') as state, count(*)::int as count from pg_stat_activity
+    where datname = current_database() group by 1`
+  try {
+    return await Promise.race([query, late.promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** The names that Prometheus' own libraries use for any process. */
+function watchProcess(registers: Registry[]): void {
+  const startedAt = Date.now() / 1000 - process.uptime()
+  const gauges: Record<string, readonly [help: string, read: () => number]> = {
+    process_resident_memory_bytes: ['Resident memory.', () => process.memoryUsage.rss()],
+    process_heap_bytes: ['Heap in use.', () => process.memoryUsage().heapUsed],
+    process_start_time_seconds: ['Start, in seconds since 1970.', () => startedAt],
+    process_open_fds: ['Open file descriptors, where the system tells.', countDescriptors],
+  }
+  for (const [name, [help, read]] of Object.entries(gauges)) {
+    new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        this.set(read())
+      },
+    })
+  }
+  new Counter({
+    name: 'process_cpu_seconds_total',
+    help: 'Processor time, user and system.',
+    registers,
+    collect() {
+      const { user, system } = process.cpuUsage()
+      this.reset()
+      this.inc((user + system) / 1e6)
+    },
+  })
+  new Gauge({
+    name: 'nodejs_eventloop_lag_seconds',
+    help: 'How late the event loop comes to work that is due.',
+    registers,
+    async collect() {
+      const askedAt = performance.now()
+      await new Promise((resolve) => setImmediate(resolve))
+      this.set((performance.now() - askedAt) / 1000)
+    },
+  })
+  new Gauge({
+    name: 'cloakroom_build_info',
+    help: 'The version that runs; always 1.',
+    labelNames: ['version'],
+    registers,
+  }).set({ version }, 1)
+}
+
+function countDescriptors(): number {
+  try {
+    return readdirSync('/proc/self/fd').length
+  } catch {
+    return Number.NaN
+  }
+}

@@ -1,0 +1,79 @@
+/** Figures by day: read by the owner of the installation, computed by the clock or on demand. */
+import { Cron } from 'croner'
+import { desc, lt } from 'drizzle-orm'
+import { dailyMetrics } from '../kernel/db/schema/index.ts'
+import { describeError } from '../kernel/log.ts'
+import { openPager } from '../kernel/page.ts'
+import { type Route, route } from '../kernel/serve.ts'
+import type { SliceServices } from '../kernel/slice.ts'
+import { computeLastDays, computeMissedDays } from './compute.ts'
+import { computeMetrics, type DailyRow, listMetrics } from './contract.ts'
+import type { StoredDay } from './measure.ts'
+
+/** Yesterday, which is whole, and today so far. */
+const DEFAULT_DAYS = 2
+
+/** Five past midnight UTC, and five past each hour after it in case nobody was there then. */
+const SCHEDULE = '5 * * * *'
+
+/** `flushActivity` writes what this process still holds of today's activity. */
+export function metricsRoutes(
+  { db, clock, config }: SliceServices,
+  flushActivity: () => Promise<void>,
+): Route[] {
+  const pager = openPager(config)
+  return [
+    route(computeMetrics, async ({ body }) => {
+      await flushActivity()
+      const rows = await computeLastDays({ db, clock }, body.days ?? DEFAULT_DAYS)
+      return { days: rows.map(showDay) }
+    }),
+    route(listMetrics, async ({ query }) => {
+      const [before] = pager.start('metrics', query.cursor) ?? []
+      const rows = await db
+        .select()
+        .from(dailyMetrics)
+        .where(before === undefined ? undefined : lt(dailyMetrics.date, before))
+        .orderBy(desc(dailyMetrics.date))
+        .limit(query.limit + 1)
+      return pager.cut('metrics', rows, query.limit, (row) => [row.date], showDay)
+    }),
+  ]
+}
+
+/** Computes each day once, soon after it has ended, in one of the processes. */
+export function scheduleMetrics({ db, clock, log }: Pick<SliceServices, 'db' | 'clock' | 'log'>) {
+  return new Cron(SCHEDULE, { timezone: 'UTC', protect: true, unref: true }, async () => {
+    try {
+      const days = await computeMissedDays({ db, clock })
+      if (days.length > 0) log.info('metrics computed', { days: days.length })
+    } catch (error) {
+      log.warning('metrics could not be computed', describeError(error))
+    }
+  })
+}
+
+export function showDay(row: StoredDay): DailyRow {
+  return {
+    date: row.date,
+    total_users: row.totalUsers,
+    new_users: row.newUsers,
+    total_workspaces: row.totalWorkspaces,
+    total_projects: row.totalProjects,
+    total_secrets: row.totalSecrets,
+    total_agents: row.totalAgents,
+    active_tokens: row.activeTokens,
+    dau: row.dau,
+    wau: row.wau,
+    mau: row.mau,
+    resolver_calls: row.resolverCalls,
+    resolver_blocked: row.resolverBlocked,
+    resolver_redacted: row.resolverRedacted,
+    resolver_errors: row.resolverErrors,
+    active_agents: row.activeAgents,
+    resolver_p50_ms: row.resolverP50Ms,
+    resolver_p95_ms: row.resolverP95Ms,
+    workload_deliveries: row.workloadDeliveries,
+    top_domains: row.topDomains,
+  }
+}
