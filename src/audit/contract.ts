@@ -7,8 +7,8 @@ import { readTarget } from './reported_target.ts'
 const workspace = z.strictObject({ workspace_id: uuid })
 
 /** The years that both JavaScript and PostgreSQL write with four digits. */
-const EARLIEST = Date.UTC(1, 0, 2)
-const LATEST = Date.UTC(9999, 11, 30)
+const EARLIEST = Date.parse('0001-01-02T00:00:00Z')
+const LATEST = Date.parse('9999-12-30T00:00:00Z')
 
 /** An ISO 8601 moment with `Z` or an offset, or a day, which begins at midnight UTC. */
 const moment = z

@@ -1,5 +1,5 @@
 /** The audit records of one workspace, read with a grant, in the order of the indexes that serve them. */
-import { and, desc, eq, gte, inArray, lt, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, gte, lt, type SQL, sql } from 'drizzle-orm'
 import { union } from 'drizzle-orm/pg-core'
 import type { Transaction } from '../kernel/db/open.ts'
 import { auditLogs, auditStatuses } from '../kernel/db/schema/index.ts'
@@ -46,19 +46,34 @@ const newestFirst = [desc(auditLogs.timestamp), desc(auditLogs.id)]
 
 /** One record more than the page holds, newest first. */
 export function selectLogs(tx: Transaction, grant: Read, filters: Filters, page: Page) {
-  const { agent_id: agent, status_code: status } = filters
-  if (status !== undefined) return selectByStatus(tx, grant, filters, status, page)
-  const chosen =
-    agent !== undefined && isUuid(agent) ? byAnyId(tx, grant, filters, agent, page) : undefined
+  const newest = newestKeys(tx, grant, filters, page)
+  if (newest === null) {
+    return tx
+      .select(shown)
+      .from(auditLogs)
+      .where(matches(grant, filters, page))
+      .orderBy(...newestFirst)
+      .limit(page.limit + 1)
+  }
+  // In the order of the keys: asked for the order of the records, the planner may walk all of them.
+  const keys = newest.as('keys')
   return tx
     .select(shown)
-    .from(auditLogs)
-    .where(chosen ?? matches(grant, filters, page))
-    .orderBy(...newestFirst)
+    .from(keys)
+    .innerJoin(auditLogs, eq(auditLogs.id, keys.id))
+    .orderBy(desc(keys.timestamp), desc(keys.id))
     .limit(page.limit + 1)
 }
 
-/** The records that `selectLogs` answers, by the sort key where a next page would start. */
+/** The page's sort keys, where no single index of `audit_logs` has them in order; else `null`. */
+function newestKeys(tx: Transaction, grant: Read, filters: Filters, page: Page) {
+  const { agent_id: agent, status_code: status, since, until, ...others } = filters
+  if (agent !== undefined && isUuid(agent)) return byAnyId(tx, grant, filters, agent, page)
+  const alone = agent === undefined && Object.values(others).every((value) => value === undefined)
+  return status !== undefined && alone ? byStatus(tx, grant, { since, until }, status, page) : null
+}
+
+/** The sort key of a record, where a next page would start. */
 export function positionOf({ timestamp, id }: { timestamp: Date; id: string }): Position {
   return { timestamp: timestamp.toISOString(), id }
 }
@@ -72,51 +87,47 @@ export async function selectLog(tx: Transaction, { workspaceId }: Read, id: stri
   return found ?? null
 }
 
-/** By the table that is the index by status. */
-function selectByStatus(
+/** From the table that is the index by status. */
+function byStatus(
   tx: Transaction,
-  grant: Read,
-  filters: Filters,
+  { workspaceId }: Read,
+  range: Pick<Filters, 'since' | 'until'>,
   status: number,
-  page: Page,
+  { after, limit }: Page,
 ) {
-  const agent = filters.agent_id === undefined ? undefined : isAgent(filters.agent_id)
+  const { timestamp, logId } = auditStatuses
   return tx
-    .select(shown)
+    .select({ id: logId, timestamp })
     .from(auditStatuses)
-    .innerJoin(auditLogs, eq(auditLogs.id, auditStatuses.logId))
     .where(
       and(
-        eq(auditStatuses.workspaceId, grant.workspaceId),
+        eq(auditStatuses.workspaceId, workspaceId),
         eq(auditStatuses.statusCode, status),
-        within(auditStatuses.timestamp, auditStatuses.logId, filters, page.after),
-        equals(filters),
-        agent,
+        within(timestamp, logId, range, after),
       ),
     )
-    .orderBy(desc(auditStatuses.timestamp), desc(auditStatuses.logId))
-    .limit(page.limit + 1)
+    .orderBy(desc(timestamp), desc(logId))
+    .limit(limit + 1)
 }
 
 /**
  * A UUID may be an agent's id, a token's, or a name that looks like one. Each has an index that is in
  * the order of the list; an OR over them would have to read and sort all that any of them matches.
  */
-function byAnyId(tx: Transaction, grant: Read, filters: Filters, id: string, page: Page): SQL {
+function byAnyId(tx: Transaction, grant: Read, filters: Filters, id: string, page: Page) {
   const { agent_id: _, ...others } = filters
   const newest = (which: SQL) =>
     tx
-      .select({ id: auditLogs.id })
+      .select({ id: auditLogs.id, timestamp: auditLogs.timestamp })
       .from(auditLogs)
       .where(and(matches(grant, others, page), which))
       .orderBy(...newestFirst)
       .limit(page.limit + 1)
-  const ids = union(
+  return union(
     newest(eq(auditLogs.agentId, id)),
     newest(eq(auditLogs.registrationId, id)),
     newest(eq(auditLogs.tokenId, id)),
   )
-  return inArray(auditLogs.id, ids)
 }
 
 function matches({ workspaceId }: Read, filters: Filters, { after }: Page): SQL | undefined {
@@ -129,18 +140,20 @@ function matches({ workspaceId }: Read, filters: Filters, { after }: Page): SQL 
   )
 }
 
-function equals({ project_id, environment, domain, method }: Filters): SQL | undefined {
+function equals({
+  project_id,
+  environment,
+  domain,
+  method,
+  status_code,
+}: Filters): SQL | undefined {
   return and(
     project_id === undefined ? undefined : eq(auditLogs.projectId, project_id),
     environment === undefined ? undefined : eq(auditLogs.environment, environment),
     domain === undefined ? undefined : eq(auditLogs.targetDomain, domain),
     method === undefined ? undefined : eq(auditLogs.method, method),
+    status_code === undefined ? undefined : eq(auditLogs.statusCode, status_code),
   )
-}
-
-function isAgent(agent: string): SQL | undefined {
-  if (!isUuid(agent)) return eq(auditLogs.agentId, agent)
-  return sql`${agent} in (${auditLogs.agentId}, ${auditLogs.registrationId}::text, ${auditLogs.tokenId}::text)`
 }
 
 type Timestamp = typeof auditLogs.timestamp | typeof auditStatuses.timestamp
@@ -149,7 +162,7 @@ type Id = typeof auditLogs.id | typeof auditStatuses.logId
 function within(
   timestamp: Timestamp,
   id: Id,
-  { since, until }: Filters,
+  { since, until }: Pick<Filters, 'since' | 'until'>,
   after: Position | null,
 ): SQL | undefined {
   return and(

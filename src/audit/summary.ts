@@ -14,8 +14,8 @@ type Span = readonly [from: number, to: number]
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
-const BEGINNING = Date.UTC(1, 0, 1)
-const END = Date.UTC(9999, 11, 31)
+const BEGINNING = Date.parse('0001-01-01T00:00:00Z')
+const END = Date.parse('9999-12-31T00:00:00Z')
 /** The entries of a list in the summary, the most frequent first. */
 const MAX_ENTRIES = 1000
 
