@@ -9,6 +9,7 @@
  */
 import { isIntroducer, MAX_UNIT_BYTES, type Unit, unitsAt } from './escapes.ts'
 import type { Needle, Needles } from './needles.ts'
+import { hasPair, nextBeginning } from './pairs.ts'
 import { endOfTail } from './tail.ts'
 
 /** A stretch of the text to be replaced; `begun` when its replacement was given out already. */
@@ -45,7 +46,8 @@ export class Matcher {
   /** Comparisons and visits so far: tests hold this against the length of the text. */
   work = 0
   readonly #needles: Needles
-  readonly #ring: Thread[][] = Array.from({ length: RING }, () => [])
+  /** A slot is made when a thread first waits in it: in most texts none ever does. */
+  readonly #ring: Thread[][] = []
   #live = 0
   #position = 0
 
@@ -92,17 +94,8 @@ export class Matcher {
 
   /** The fast way through text in which no needle begins. */
   #skip(text: Uint8Array, base: number, until: number): void {
-    const pairs = this.#needles.pairs
-    const end = until - base
-    let at = this.#position - base
-    let first = text[at] ?? 0
-    for (; at < end; at++) {
-      const second = text[at + 1] ?? 0
-      const pair = (first << 8) | second
-      if (((pairs[pair >> 3] ?? 0) >> (pair & 7)) & 1) break
-      first = second
-    }
-    this.#position = base + at
+    const at = this.#position - base
+    this.#position = base + nextBeginning(this.#needles.pairs, text, at, until - base)
   }
 
   #visit(text: Uint8Array, base: number): void {
@@ -122,8 +115,7 @@ export class Matcher {
   }
 
   #canBegin(text: Uint8Array, at: number): boolean {
-    const pair = ((text[at] ?? 0) << 8) | (text[at + 1] ?? 0)
-    return (((this.#needles.pairs[pair >> 3] ?? 0) >> (pair & 7)) & 1) === 1
+    return hasPair(this.#needles.pairs, text[at] ?? 0, text[at + 1] ?? 0)
   }
 
   /** A needle with a thread here needs no new one: its failure function covers the beginning. */
@@ -167,6 +159,7 @@ export class Matcher {
   }
 
   #wait(thread: Thread, at: number): void {
+    this.#ring[at & (RING - 1)] ??= []
     const waiting = this.#ring[at & (RING - 1)] ?? []
     const rivals = waiting.filter((other) => other.needle === thread.needle)
     if (rivals.some((other) => other.index === thread.index)) return

@@ -3,8 +3,7 @@
  * alignments it can have inside a longer text. How the characters of a needle may be escaped is the
  * matcher's affair. Compiling is cheap enough to be done for each request.
  */
-import { startsOfJsonEscapes } from './escapes.ts'
-import { startsOfReferences } from './html_names.ts'
+import { BASE64, beginningPairs, HEX, type Pairs, PLAIN, spellings } from './pairs.ts'
 
 /** One string to look for, in folded form, with its failure function (Knuth, Morris, Pratt). */
 export type Needle = {
@@ -24,41 +23,37 @@ export type Needles = {
   list: readonly Needle[]
   /** For each byte the needles that can begin with it. */
   beginning: ReadonlyMap<number, readonly Needle[]>
-  /** One bit for each pair of bytes with which an occurrence can begin. */
-  pairs: Uint8Array
+  /** The pairs of bytes with which an occurrence can begin. */
+  pairs: Pairs
 }
+
+/** What is looked for: distinct values of at least four characters, and Basic credentials as sent. */
+export type Sought = { values: readonly Uint8Array[]; wholes: readonly Uint8Array[]; pairs: Pairs }
 
 /** Shorter values are not looked for: they would blacken half of every response. */
 export const MIN_CHARACTERS = 4
 
-/**
- * Compiles the needles for the injected values and for `wholes`, the Basic credentials as sent
- * (base64 text). Values under 4 characters are left out.
- */
-export function compileNeedles(
-  values: readonly Uint8Array[],
-  wholes: readonly Uint8Array[] = [],
-): Needles {
+/** Leaves out values under 4 characters. `wholes` are Basic credentials as sent (base64 text). */
+export function seek(values: readonly Uint8Array[], wholes: readonly Uint8Array[] = []): Sought {
+  const sought = {
+    values: distinct(values).filter(isLongEnough),
+    wholes: distinct(wholes).filter((whole) => lengthOfDigits(whole) >= MIN_CHARACTERS),
+  }
+  return { ...sought, pairs: beginningPairs(sought.values, sought.wholes) }
+}
+
+export function compileNeedles({ values, wholes, pairs }: Sought): Needles {
   const list: Needle[] = []
-  for (const value of distinct(values)) {
-    if (characterCount(value) < MIN_CHARACTERS) continue
+  for (const value of values) {
     addNeedle(list, value, PLAIN, [])
     addNeedle(list, ascii(value.toHex()), HEX, [])
     for (let alignment = 0; alignment < 3; alignment++) addBase64(list, value, alignment)
   }
-  for (const whole of distinct(wholes)) addWhole(list, whole)
-  return { list, ...index(list) }
+  for (const whole of wholes) addWhole(list, whole)
+  return { list, beginning: byBeginning(list), pairs }
 }
 
-const PLAIN = Uint8Array.from({ length: 256 }, (_, byte) => byte)
-const HEX = PLAIN.map((byte) => (byte >= 0x41 && byte <= 0x46 ? byte | 0x20 : byte))
-const BASE64 = PLAIN.map((byte) => (byte === 0x2d ? 0x2b : byte === 0x5f ? 0x2f : byte))
 const PADDING = 0x3d
-const SPACE = 0x20
-const PERCENT = 0x25
-const AMPERSAND = 0x26
-const PLUS = 0x2b
-const BACKSLASH = 0x5c
 
 /**
  * The base64 digits that the value alone determines when `alignment` bytes precede it in its group
@@ -75,10 +70,14 @@ function addBase64(list: Needle[], value: Uint8Array, alignment: number): void {
 }
 
 function addWhole(list: Needle[], whole: Uint8Array): void {
-  const padding = whole.indexOf(PADDING)
-  const end = padding === -1 ? whole.length : padding
-  if (end < MIN_CHARACTERS) return
+  const end = lengthOfDigits(whole)
   addNeedle(list, whole.subarray(0, end), BASE64, [...whole.subarray(end)])
+}
+
+/** Of base64 text, without its padding. */
+function lengthOfDigits(whole: Uint8Array): number {
+  const padding = whole.indexOf(PADDING)
+  return padding === -1 ? whole.length : padding
 }
 
 function addNeedle(
@@ -109,62 +108,28 @@ function fallbackOf(text: Uint8Array): Int32Array {
   return fallback
 }
 
-function index(list: readonly Needle[]): Pick<Needles, 'beginning' | 'pairs'> {
+function byBeginning(list: readonly Needle[]): Map<number, Needle[]> {
   const beginning = new Map<number, Needle[]>()
-  const pairs = new Uint8Array(list.length === 0 ? 0 : 8192)
   for (const needle of list) {
-    const seconds = [...spellings(needle.fold, needle.text[1]), ...STARTS_OF_ESCAPES]
     for (const first of spellings(needle.fold, needle.text[0])) {
       beginning.set(first, [...(beginning.get(first) ?? []), needle])
-      for (const second of seconds) markPair(pairs, first, second)
     }
   }
-  if (list.length > 0) markEscapes(pairs, beginning)
-  return { beginning, pairs }
+  return beginning
 }
 
-/** What hex and base64 digits can also be written as; a fold decides whether it applies. */
-const ALTERNATIVES = new Map(
-  [...'Aa Bb Cc Dd Ee Ff -+ _/'.split(' ')].map((pair) => [pair.charCodeAt(1), pair.charCodeAt(0)]),
-)
-const STARTS_OF_ESCAPES = ascii('%&\\+')
-const INTRODUCERS = [...ascii('%&\\')]
-
-/** An occurrence may begin with an escape for its first byte, or with one for an introducer. */
-function markEscapes(pairs: Uint8Array, beginning: ReadonlyMap<number, unknown>): void {
-  const bytes = new Set([...beginning.keys(), ...INTRODUCERS])
-  for (const introducer of INTRODUCERS) {
-    for (const second of INTRODUCERS) markPair(pairs, introducer, second)
-  }
-  for (const byte of bytes) {
-    const nibble = (byte >> 4).toString(16)
-    for (const second of ascii(nibble + nibble.toUpperCase())) markPair(pairs, PERCENT, second)
-  }
-  for (const second of startsOfJsonEscapes(bytes)) markPair(pairs, BACKSLASH, second)
-  for (const second of startsOfReferences(bytes)) markPair(pairs, AMPERSAND, second)
-  if (!bytes.has(SPACE)) return
-  for (let second = 0; second < 256; second++) markPair(pairs, PLUS, second)
-}
-
-/** The bytes that fold to `wanted`: itself and its other case or alphabet. */
-function spellings(fold: Uint8Array, wanted: number | undefined): number[] {
-  if (wanted === undefined) return []
-  const other = ALTERNATIVES.get(wanted)
-  return other !== undefined && fold[other] === wanted ? [wanted, other] : [wanted]
-}
-
-function markPair(pairs: Uint8Array, first: number, second: number): void {
-  const pair = (first << 8) | second
-  pairs[pair >> 3] = (pairs[pair >> 3] ?? 0) | (1 << (pair & 7))
-}
-
-function distinct(values: readonly Uint8Array[]): Uint8Array[] {
+function distinct(values: readonly Uint8Array[]): readonly Uint8Array[] {
+  if (values.length < 2) return values
   return [...new Map(values.map((value) => [value.toHex(), value])).values()]
 }
 
-/** Code points of UTF-8 text: the bytes that do not continue a character. */
-function characterCount(value: Uint8Array): number {
-  return value.reduce((count, byte) => count + ((byte & 0xc0) === 0x80 ? 0 : 1), 0)
+/** Counts code points of UTF-8 text: the bytes that do not continue a character. */
+function isLongEnough(value: Uint8Array): boolean {
+  let count = 0
+  for (let at = 0; at < value.length && count < MIN_CHARACTERS; at++) {
+    if (((value[at] ?? 0) & 0xc0) !== 0x80) count++
+  }
+  return count >= MIN_CHARACTERS
 }
 
 function ascii(text: string): Uint8Array {

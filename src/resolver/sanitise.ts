@@ -11,19 +11,22 @@
 
 import { isIntroducer } from './escapes.ts'
 import { LOOKAHEAD, Matcher } from './matcher.ts'
-import { compileNeedles, type Needles } from './needles.ts'
+import { compileNeedles, type Needles, type Sought, seek } from './needles.ts'
+import { canBeginIn, nextBeginning } from './pairs.ts'
 
 const MARKER = new Uint8Array(Buffer.from('[REDACTED]'))
 const NOTHING = new Uint8Array(0)
 
 /** Looks for one set of credentials in any number of bodies and header values. */
 export class Sanitiser {
-  readonly #needles: Needles
+  readonly #sought: Sought
+  /** Compiled for the first text in which a credential can begin: most answers have none. */
+  #needles: Needles | undefined
   #redacted = false
 
   /** `wholes` are Basic credentials as sent (base64 text), which are also looked for as they are. */
   constructor(values: readonly Uint8Array[], wholes: readonly Uint8Array[] = []) {
-    this.#needles = compileNeedles(values, wholes)
+    this.#sought = seek(values, wholes)
   }
 
   /** Whether anything has been replaced so far. */
@@ -33,7 +36,9 @@ export class Sanitiser {
 
   /** The body with the credentials replaced; the same array when there was nothing to replace. */
   redactBody(body: Uint8Array): Uint8Array {
-    if (this.#needles.list.length === 0) return body
+    const { pairs } = this.#sought
+    if (nextBeginning(pairs, body, 0, body.length) === body.length) return body
+    this.#needles ??= compileNeedles(this.#sought)
     const matcher = new Matcher(this.#needles)
     matcher.advance(body, 0, body.length)
     if (matcher.spans.length === 0) return body
@@ -50,6 +55,7 @@ export class Sanitiser {
 
   /** The same for a header value as `fetch` gives it: one character for each byte. */
   redactHeaderValue(value: string): string {
+    if (!canBeginIn(this.#sought.pairs, value)) return value
     const encoding = /^[\0-\xff]*$/.test(value) ? 'latin1' : 'utf8'
     const bytes = new Uint8Array(Buffer.from(value, encoding))
     const redacted = this.redactBody(bytes)
@@ -76,7 +82,7 @@ export class Redactor {
   #flushed = false
 
   constructor(values: readonly Uint8Array[], wholes: readonly Uint8Array[] = []) {
-    this.#needles = compileNeedles(values, wholes)
+    this.#needles = compileNeedles(seek(values, wholes))
     this.#matcher = new Matcher(this.#needles)
   }
 
