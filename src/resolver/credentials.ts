@@ -6,7 +6,7 @@ import { environmentKeyOf } from '../broker/environment_key.ts'
 import type { KeyCache } from '../broker/key_cache.ts'
 import type { LiveToken } from '../broker/tokens.ts'
 import type { SealedSecret, View, ViewBook } from '../broker/views.ts'
-import { openSecretValue } from '../kernel/crypto/secret_value.ts'
+import { bindingOf, openBoundValue } from '../kernel/crypto/secret_value.ts'
 import { domainMatches, parseDomain } from '../kernel/domain.ts'
 import { Fault } from '../kernel/fault.ts'
 import type { Policy } from '../kernel/policy.ts'
@@ -147,7 +147,8 @@ export async function openSecrets(
   const opened = new Map<string, Secret>()
   for (const [name, sealed] of secrets) {
     const key = await environmentKeyOf(broker, view, token, sealed)
-    const value = sealed.value && openSecretValue(key.reveal(), sealed, sealed.policy, sealed.value)
+    const binding = bindingFor(sealed)
+    const value = binding && sealed.value && openBoundValue(key.reveal(), binding, sealed.value)
     if (!value) {
       throw new Fault('unreadable_secret', {
         message: `The secret ${name} cannot be decrypted: it was altered or sealed under another key.`,
@@ -156,4 +157,15 @@ export async function openSecrets(
     opened.set(name, value)
   }
   return opened
+}
+
+/** A sealed secret lives as long as its view, so its binding is made once for each policy version. */
+const bindings = new WeakMap<SealedSecret, Uint8Array | null>()
+
+function bindingFor(sealed: SealedSecret): Uint8Array | null {
+  const known = bindings.get(sealed)
+  if (known !== undefined) return known
+  const binding = bindingOf(sealed, sealed.policy)
+  bindings.set(sealed, binding)
+  return binding
 }

@@ -67,14 +67,36 @@ export function openSecretValue(
   policy: unknown,
   value: Uint8Array,
 ): Secret | null {
+  const binding = bindingOf(place, policy)
+  return binding && openBoundValue(key, binding, value)
+}
+
+/**
+ * What binds a value to its place and policy: the additional data of its ciphertext, or `null` for
+ * what no value can have been sealed for. Who opens a value again and again makes it once.
+ */
+export function bindingOf(place: SecretPlace, policy: unknown): Uint8Array | null {
+  try {
+    return placeData(place, policy)
+  } catch {
+    return null
+  }
+}
+
+/** `openSecretValue` with the binding at hand. */
+export function openBoundValue(
+  key: Uint8Array,
+  binding: Uint8Array,
+  value: Uint8Array,
+): Secret | null {
   if (value.length < OVERHEAD_BYTES || readValueEpoch(value) === null) return null
   const nonce = value.subarray(HEADER_BYTES, HEADER_BYTES + NONCE_BYTES)
   const sealed = value.subarray(HEADER_BYTES + NONCE_BYTES)
   try {
-    const plaintext = openGcm(key, nonce, placeData(place, policy), sealed)
+    const plaintext = openGcm(key, nonce, binding, sealed)
     return plaintext && new Secret(plaintext)
   } catch {
-    // A key of another length, a place or policy that no value can have been sealed for.
+    // A key of another length.
     return null
   }
 }
