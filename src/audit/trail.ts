@@ -85,7 +85,8 @@ export class AuditTrail {
         reject(fault)
       }
       this.#waiting.push(waiting)
-      void this.#write()
+      // What arrived in the same turn of the event loop shares the commit, also when none is under way.
+      if (!this.#writing && this.#waiting.length === 1) setImmediate(() => void this.#write())
     })
   }
 
@@ -119,7 +120,8 @@ export class AuditTrail {
   }
 
   get #isBusy(): boolean {
-    return this.#outcomes.length > 0 || this.#writing || this.#flushing !== undefined
+    const left = this.#waiting.length + this.#outcomes.length
+    return left > 0 || this.#writing || this.#flushing !== undefined
   }
 
   async #write(): Promise<void> {

@@ -41,8 +41,9 @@ export async function insertEntries(
   sql: postgres.Sql,
   entries: readonly Entry[],
 ): Promise<Set<string>> {
-  const stored = await sql<{ id: string }[]>`
-    insert into audit_logs (id, workspace_id, timestamp, source, identity_level, agent_id, registration_id,
+  // One row for the whole group: a row for each entry would cost the driver more than the insert.
+  const [stored] = await sql<{ ids: string | null }[]>`
+    with stored as (insert into audit_logs (id, workspace_id, timestamp, source, identity_level, agent_id, registration_id,
       token_id, project_id, environment, method, target_url, target_path, target_domain, credential_ref,
       injection_style, decision, reason, status_code, duration_ms, redacted)
     select r.id, r.workspace_id, r.timestamp, 'resolver', r.identity_level, r.agent_id, r.registration_id,
@@ -57,8 +58,9 @@ export async function insertEntries(
     join tokens t on t.id = r.token_id and t.revoked_at is null
       and (t.expires_at is null or t.expires_at > clock_timestamp())
     join workspaces w on w.id = r.workspace_id and w.policy_version = r.policy_version
-    returning id`
-  return new Set(stored.map(({ id }) => id))
+    returning id)
+    select string_agg(id::text, ' ') as ids from stored`
+  return new Set(stored?.ids?.split(' '))
 }
 
 export async function updateOutcomes(
