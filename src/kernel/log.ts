@@ -53,6 +53,20 @@ function framesOf({ stack = '', message }: Error): string {
   return start < 0 ? '' : stack.slice(start + message.length)
 }
 
+let waiting: string[] = []
+
+/** Lines of one turn of the event loop leave in one write: a write for each would be a cost of its own. */
 function writeError(line: string): void {
-  process.stderr.write(line)
+  if (waiting.length === 0) setImmediate(flush)
+  waiting.push(line)
 }
+
+function flush(): void {
+  if (waiting.length === 0) return
+  const text = waiting.join('')
+  waiting = []
+  process.stderr.write(text)
+}
+
+// Also what was logged just before the end.
+process.on('exit', flush)
