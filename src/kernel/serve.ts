@@ -121,7 +121,7 @@ async function answer(
     if (routes.length === 0) throw new Fault('not_found')
     if (!found) throw new Fault('method_not_allowed', { headers: { allow: allowOf(routes) } })
     const params = nameParams(found.endpoint, values)
-    const exchange = { request, requestId, params, ...connectionOf(services, request, server) }
+    const exchange = exchangeOf(services, { request, requestId, params }, server)
     return found.raw ? found.raw(exchange) : perform(services, found, exchange)
   })
   const served = {
@@ -135,14 +135,20 @@ async function answer(
   return response ?? undefined
 }
 
-/** What the request's connection tells and can do. */
-function connectionOf(
+/** Adds what the request's connection tells and can do. */
+function exchangeOf(
   { networkOf }: Services,
-  request: Request,
+  { request, requestId, params }: Pick<Exchange, 'request' | 'requestId' | 'params'>,
   server: Server<unknown> | null,
-): Pick<Exchange, 'network' | 'expectBytes' | 'holdOpen' | 'upgrade'> {
+): Exchange {
   return {
-    network: networkOf(request, server?.requestIP(request)?.address ?? null),
+    request,
+    requestId,
+    params,
+    // Worked out where it is asked for: agents are limited by token, not by network.
+    get network() {
+      return networkOf(request, server?.requestIP(request)?.address ?? null)
+    },
     expectBytes: (count) => {
       const declared = Number(request.headers.get('content-length') ?? count)
       const needed = Math.ceil(Math.min(count, declared) / SLOWEST_BYTES_PER_SECOND)
