@@ -87,8 +87,11 @@ function byPattern(routes: readonly Route[]): Map<string, Route[]> {
   for (const candidate of routes) {
     let position = 0
     const named = candidate.endpoint.path.replace(PARAMETER, () => `:p${position++}`)
-    const pattern = candidate.endpoint.restOfPath ? named.replace(/:p\d+$/, '*') : named
-    patterns.set(pattern, [...(patterns.get(pattern) ?? []), candidate])
+    // The rest of a path may be empty, with or without the slash before it.
+    const rest = candidate.endpoint.restOfPath ? /\/:p\d+$/ : null
+    for (const pattern of rest ? [named.replace(rest, ''), named.replace(rest, '/*')] : [named]) {
+      patterns.set(pattern, [...(patterns.get(pattern) ?? []), candidate])
+    }
   }
   return patterns
 }

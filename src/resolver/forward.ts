@@ -4,7 +4,7 @@
  * sends what it always sends, and the same steps are taken as for POST /v1/resolve.
  */
 import { type ParsedToken, parseToken, TOKEN_PATTERN } from '../kernel/crypto/token.ts'
-import { Fault } from '../kernel/fault.ts'
+import { Fault, invalidField } from '../kernel/fault.ts'
 import type { Exchange } from '../kernel/serve.ts'
 import { parsePart } from '../kernel/validate.ts'
 import type { Call, CallBody } from './call.ts'
@@ -16,6 +16,7 @@ import type { ResolverServices } from './services.ts'
 
 const TOKEN_HEADER = 'x-service-token'
 const BASIC = /^(basic +)([A-Za-z0-9+/]+={0,2})$/i
+const ANYWHERE = new RegExp(TOKEN_PATTERN.source)
 const EMBEDDED = new RegExp(`(${TOKEN_PATTERN.source})\\.`, 'g')
 const BARE = new RegExp(`^bearer +(${TOKEN_PATTERN.source})$`, 'i')
 /** Between the caller and us, or about it: not for the upstream to know. */
@@ -53,7 +54,13 @@ export function takeToken(given: Headers): {
     if (bare) tokens.add(bare)
     else headers[name] = withoutTokens(name, value, tokens)
   }
-  return { presented: onlyToken([...tokens]), headers }
+  const presented = onlyToken([...tokens])
+  if (Object.entries(headers).some(holdsToken)) {
+    throw new Fault('invalid_header', {
+      message: 'A header repeats the token where the upstream would see it.',
+    })
+  }
+  return { presented, headers }
 }
 
 function onlyToken([text = '', ...others]: readonly string[]): ParsedToken {
@@ -81,6 +88,13 @@ function withoutTokens(name: string, value: string, tokens: Set<string>): string
   const text = decoded.toString()
   if (!Buffer.from(text).equals(decoded)) return value
   return `${scheme}${Buffer.from(cut(text)).toString('base64')}`
+}
+
+/** Also inside Basic credentials, whatever their bytes. */
+function holdsToken([name, value]: readonly [string, string]): boolean {
+  const credentials = name === 'authorization' ? BASIC.exec(value)?.[2] : undefined
+  const decoded = Buffer.from(credentials ?? '', 'base64').toString('latin1')
+  return ANYWHERE.test(value) || ANYWHERE.test(decoded)
 }
 
 async function readForward(
@@ -152,16 +166,26 @@ async function bodyOf(
 ): Promise<CallBody> {
   const declared = request.headers.get('content-length')
   const length = declared === null ? null : Number(declared)
-  if (request.body === null || length === 0) return null
-  if (request.method === 'GET' || request.method === 'HEAD') {
-    throw new Fault('validation_error', {
-      fields: [{ path: 'body', message: 'is not possible with GET or HEAD' }],
-    })
+  const isAnnounced = length === null ? request.headers.has('transfer-encoding') : length > 0
+  // The runtime drops such a body without a word.
+  if (isAnnounced && (request.method === 'GET' || request.method === 'HEAD')) {
+    throw invalidField('body', 'is not possible with GET or HEAD')
   }
+  if (request.body === null || !isAnnounced) return null
   if ((length ?? 0) > RESOLVER_BODY_LIMIT) throw tooLarge()
   const stream = request.body.pipeThrough(bounded())
   const isScanned = isSigned || /json|x-www-form-urlencoded/i.test(contentType ?? '')
-  return isScanned ? { bytes: await new Response(stream).bytes() } : { stream, length }
+  return isScanned ? { bytes: await wholeOf(stream) } : { stream, length }
+}
+
+/** A body that breaks off is the caller's fault, whatever the runtime throws for it. */
+async function wholeOf(stream: ReadableStream<Uint8Array>): Promise<Uint8Array> {
+  try {
+    return await new Response(stream).bytes()
+  } catch (cause) {
+    if (cause instanceof Fault) throw cause
+    throw new Fault('malformed_json', { message: 'The request body did not arrive whole.', cause })
+  }
 }
 
 function bounded(): TransformStream<Uint8Array, Uint8Array> {

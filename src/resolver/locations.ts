@@ -108,10 +108,14 @@ function percentEncode(value: Uint8Array): string {
     )
 }
 
-/** A value must not change which path it stands in: `..` in a segment would. */
+/** A value must not change which path it stands in: `..` in a segment would, or nothing in the first. */
 function checkUrl(path: string, search: string): void {
   const url = URL.parse(`https://host${path}${search}`)
-  if (url?.pathname !== path || path.length + search.length > MAX_URL_BYTES) {
+  if (
+    url?.pathname !== path ||
+    path.startsWith('//') ||
+    path.length + search.length > MAX_URL_BYTES
+  ) {
     throw unusable('A secret cannot be sent in this place of the URL.')
   }
 }

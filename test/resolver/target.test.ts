@@ -43,6 +43,8 @@ describe('parseTarget', () => {
     'https://example.com/a\u0085b',
     'https://example.com/a\u2028b',
     'https://example.com/a b',
+    'https://example.com//x',
+    'https://example.com/a/..//x',
     'https://example.com\\evil.test/',
     'https:\\\\example.com/',
     'https://example.com/a\\b',

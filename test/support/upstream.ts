@@ -143,13 +143,28 @@ function takeRequest(pending: Buffer<ArrayBuffer>) {
     return [text.slice(0, colon), text.slice(colon + 1).trim()]
   })
   const header = (name: string) => headers.find(([given]) => given.toLowerCase() === name)?.[1]
-  const length = Number(header('content-length') ?? 0)
-  const start = end + 4
-  if (pending.length < start + length) return null
   const [method = '', path = ''] = line.split(' ')
-  const body = new Uint8Array(pending.subarray(start, start + length))
-  return {
-    request: { method, path, headers, body, header },
-    rest: pending.subarray(start + length),
+  const found =
+    header('transfer-encoding') === undefined
+      ? takeBytes(pending.subarray(end + 4), Number(header('content-length') ?? 0))
+      : takeChunks(pending.subarray(end + 4))
+  return found && { request: { method, path, headers, body: found.body, header }, rest: found.rest }
+}
+
+function takeBytes(pending: Buffer<ArrayBuffer>, length: number) {
+  if (pending.length < length) return null
+  return { body: new Uint8Array(pending.subarray(0, length)), rest: pending.subarray(length) }
+}
+
+function takeChunks(pending: Buffer<ArrayBuffer>) {
+  const chunks: Uint8Array[] = []
+  for (let at = 0; ; ) {
+    const end = pending.indexOf('\r\n', at)
+    const size = end < 0 ? Number.NaN : Number.parseInt(pending.toString('latin1', at, end), 16)
+    if (!(pending.length >= end + 4 + size)) return null
+    at = end + 4 + size
+    if (size === 0)
+      return { body: new Uint8Array(Buffer.concat(chunks)), rest: pending.subarray(at) }
+    chunks.push(pending.subarray(end + 2, end + 2 + size))
   }
 }
