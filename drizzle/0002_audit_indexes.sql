@@ -120,6 +120,3 @@ INSERT INTO audit_statuses (workspace_id, status_code, timestamp, log_id)
 --> statement-breakpoint
 -- The outcome of a record is written right after it: with room on the page that touches no index.
 ALTER TABLE audit_logs SET (fillfactor = 50);
---> statement-breakpoint
--- Rows come and go within seconds: vacuumed early, the table stays as small as it is.
-ALTER TABLE audit_deltas SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);

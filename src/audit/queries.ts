@@ -67,24 +67,12 @@ export function selectLogs(tx: Transaction, grant: Read, filters: Filters, page:
 
 /** The page's sort keys, where no single index of `audit_logs` has them in order; else `null`. */
 function newestKeys(tx: Transaction, grant: Read, filters: Filters, page: Page) {
-  const { agent_id: agent, status_code: status, since, until, ...others } = filters
+  const { agent_id: agent, status_code: status, project_id, environment, domain, method } = filters
   if (agent !== undefined && isUuid(agent)) return byAnyId(tx, grant, filters, agent, page)
-  const alone = agent === undefined && Object.values(others).every((value) => value === undefined)
-  return status !== undefined && alone ? byStatus(tx, grant, { since, until }, status, page) : null
-}
-
-/** The sort key of a record, where a next page would start. */
-export function positionOf({ timestamp, id }: { timestamp: Date; id: string }): Position {
-  return { timestamp: timestamp.toISOString(), id }
-}
-
-/** Of the workspace, or `null`. */
-export async function selectLog(tx: Transaction, { workspaceId }: Read, id: string) {
-  const [found] = await tx
-    .select(shown)
-    .from(auditLogs)
-    .where(and(eq(auditLogs.id, id), eq(auditLogs.workspaceId, workspaceId)))
-  return found ?? null
+  const others = [agent, project_id, environment, domain, method]
+  return status !== undefined && others.every((value) => value === undefined)
+    ? byStatus(tx, grant, filters, status, page)
+    : null
 }
 
 /** From the table that is the index by status. */

@@ -14,6 +14,9 @@ export type Upkeep = { stop(): void }
 const FOLDING = 6_021_023_005
 const EXPIRING = 6_021_023_006
 
+/** Folded differences, which the next summary reads around until they are vacuumed. */
+const MUCH = 5000
+
 /** Records that one transaction deletes: it holds up the writers of an embedded database. */
 const BATCH = 2000
 /** Milliseconds between two batches, in which others have their turn. */
@@ -25,7 +28,7 @@ export function scheduleUpkeep(
   retentionDays: number | undefined,
 ): Upkeep {
   const jobs = [
-    schedule('*/5 * * * * *', log, () => foldDeltas(db)),
+    schedule('*/5 * * * * *', log, foldOften(db)),
     ...(retentionDays === undefined
       ? []
       : [schedule('23 7 * * * *', log, () => expireLogs(db, retentionDays))]),
@@ -43,13 +46,24 @@ function schedule(pattern: string, log: Log, task: () => Promise<unknown>): Cron
   })
 }
 
-/** Adds the differences so far to the rollups of their hours and days. */
-export async function foldDeltas(db: Database): Promise<void> {
-  await alone(db, FOLDING, async (tx) => {
-    await tx.execute(sql`
+/** Folds, and gives back the room of what was folded once that is much. */
+function foldOften(db: Database): () => Promise<void> {
+  let folded = 0
+  return async () => {
+    folded += await foldDeltas(db)
+    if (folded < MUCH) return
+    await db.execute(sql`vacuum audit_deltas`)
+    folded = 0
+  }
+}
+
+/** Adds the differences so far to the rollups of their hours and days. Answers how many there were. */
+export async function foldDeltas(db: Database): Promise<number> {
+  const folded = await alone(db, FOLDING, async (tx) => {
+    const [row] = await tx.execute<{ taken: number }>(sql`
       with taken as (delete from audit_deltas returning *),
-      parts as (${splitByDimension(sql`taken`)})
-      insert into audit_rollups as r (workspace_id, grain, bucket, dimension, value,
+      parts as (${splitByDimension(sql`taken`)}),
+      folded as (insert into audit_rollups as r (workspace_id, grain, bucket, dimension, value,
         requests, allowed, blocked, errors, redacted)
       select workspace_id, grain, date_trunc(grain, bucket, 'UTC'), dimension, value,
         sum(requests), sum(allowed), sum(blocked), sum(errors), sum(redacted)
@@ -58,8 +72,11 @@ export async function foldDeltas(db: Database): Promise<void> {
       on conflict (workspace_id, grain, bucket, dimension, value) do update set
         requests = r.requests + excluded.requests, allowed = r.allowed + excluded.allowed,
         blocked = r.blocked + excluded.blocked, errors = r.errors + excluded.errors,
-        redacted = r.redacted + excluded.redacted`)
+        redacted = r.redacted + excluded.redacted)
+      select count(*)::int as taken from taken`)
+    return row?.taken
   })
+  return folded ?? 0
 }
 
 /**
