@@ -75,6 +75,20 @@ function newestKeys(tx: Transaction, grant: Read, filters: Filters, page: Page) 
     : null
 }
 
+/** The sort key of a record, where a next page would start. */
+export function positionOf({ timestamp, id }: { timestamp: Date; id: string }): Position {
+  return { timestamp: timestamp.toISOString(), id }
+}
+
+/** Of the workspace, or `null`. */
+export async function selectLog(tx: Transaction, { workspaceId }: Read, id: string) {
+  const [found] = await tx
+    .select(shown)
+    .from(auditLogs)
+    .where(and(eq(auditLogs.id, id), eq(auditLogs.workspaceId, workspaceId)))
+  return found ?? null
+}
+
 /** From the table that is the index by status. */
 function byStatus(
   tx: Transaction,
