@@ -31,10 +31,13 @@ async function serveUntilStopped(config: Config, notices: readonly string[]): Pr
       stopped.resolve(1)
     },
   })
+  let asked = false
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.once(signal, () => {
+    // Never without a handler, not even for a moment: the default would end it half-way.
+    process.on(signal, () => {
+      if (asked) process.exit(1)
+      asked = true
       log.info('stopping', { signal })
-      process.once(signal, () => process.exit(1))
       stopped.resolve(0)
     })
   }
