@@ -77,7 +77,8 @@ class Relay {
       const isText = typeof message === 'string'
       this.#send(isText ? 'text' : 'binary', isText ? UTF8.encode(message) : message)
     },
-    ping: (_, payload) => this.#send('ping', payload),
+    // The payload does not come through to here; the caller has had its pong already.
+    ping: () => this.#send('ping', new Uint8Array()),
     drain: () => void this.#upstream.wire.resume(),
     close: (_, code, reason) => {
       this.#end(null)
@@ -87,9 +88,13 @@ class Relay {
 
   #open(caller: ServerWebSocket<unknown>): void {
     const { wire, rest } = this.#upstream
-    const { signal } = this.#options.deadline
+    const { deadline } = this.#options
+    const { signal } = deadline
     this.#caller = caller
-    const late = () => this.#fail(new Fault('upstream_timeout'))
+    // A caller that has left is told by `close`, which knows its code.
+    const late = () => {
+      if (!deadline.isUnwanted) this.#fail(new Fault('upstream_timeout'))
+    }
     signal.addEventListener('abort', late, { once: true })
     wire.on('data', (chunk: Uint8Array) => this.#receive(chunk))
     wire.once('close', () => this.#fail(new Fault('upstream_protocol_error')))
