@@ -2,6 +2,7 @@
  * Steps 10 to 12 of the resolver: the call goes out, the answer comes back whole, as it arrives or as a
  * WebSocket, and its outcome goes into the record that was durable before.
  */
+import { type RateState, rateHeaders } from '../kernel/rate.ts'
 import { commonHeaders } from '../kernel/reply.ts'
 import { type Exchange, toFault } from '../kernel/serve.ts'
 import { readAnswer } from './answer.ts'
@@ -14,7 +15,14 @@ import type { ResolverServices } from './services.ts'
 import { type Ending, streamAnswer } from './stream_answer.ts'
 import { relay } from './websocket.ts'
 
-type Work = { plan: Plan; call: Call; deadline: Deadline; decision: Decision }
+type Work = {
+  plan: Plan
+  call: Call
+  deadline: Deadline
+  decision: Decision
+  /** Told to who calls through /v1/resolve; streamed answers carry the upstream's own. */
+  rate: RateState
+}
 type Carrier = (
   services: ResolverServices,
   exchange: Exchange,
@@ -50,7 +58,7 @@ export async function carryOut(
 async function answerWhole(
   { dialler, trail }: ResolverServices,
   _: Exchange,
-  { plan, deadline, decision }: Work,
+  { plan, deadline, decision, rate }: Work,
 ): Promise<Response> {
   // Step 10: one request over TLS 1.3 to the judged address.
   const response = await dialler.send(plan, deadline.signal)
@@ -60,7 +68,8 @@ async function answerWhole(
   deadline.clear()
   // Step 12: the outcome, into the record of step 9.
   trail.conclude(decision.outcome(answer.status_code, answer.redacted))
-  return Response.json(answer, { headers: commonHeaders(decision.id) })
+  const headers = { ...commonHeaders(decision.id), ...rateHeaders(rate) }
+  return Response.json(answer, { headers })
 }
 
 async function answerStreamed(

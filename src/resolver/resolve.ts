@@ -58,7 +58,7 @@ export async function admit(
 ): Promise<Response | null> {
   const { request, requestId } = exchange
   const decision = new Decision(token, requestId)
-  services.limiter.take(token.id)
+  const rate = services.limiter.take(token.id)
   if (token.presented.kind === 'sea') return await refuseSealed(services, token, decision)
   const call = await readLive(services, token, () => readCall(request))
   // From here on the call's own deadline limits it, not the listener's patience with connections.
@@ -70,7 +70,7 @@ export async function admit(
     const job: Job = { token, call, deadline, decision, address: null }
     const plan = await settle(services, token, (view) => decide(services, job, view))
     // Steps 10 to 12.
-    return await carryOut(services, exchange, { plan, call, deadline, decision })
+    return await carryOut(services, exchange, { plan, call, deadline, decision, rate })
   } catch (error) {
     // Also lets go of an upstream whose answer was refused half-way.
     deadline.abort()

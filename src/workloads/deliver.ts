@@ -11,6 +11,7 @@ import type { SealedSecret, View } from '../broker/views.ts'
 import { toBase64 } from '../kernel/crypto/encoding.ts'
 import { openSecretValue } from '../kernel/crypto/secret_value.ts'
 import { Fault } from '../kernel/fault.ts'
+import { rateHeaders } from '../kernel/rate.ts'
 import { commonHeaders } from '../kernel/reply.ts'
 import { readJsonBody } from '../kernel/request_body.ts'
 import type { Exchange } from '../kernel/serve.ts'
@@ -24,14 +25,15 @@ const STRICT_UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 export async function deliver(broker: Broker, { request, requestId }: Exchange): Promise<Response> {
   const token = await broker.tokens.authenticate(request.headers)
-  broker.limiter.take(token.id)
+  const rate = broker.limiter.take(token.id)
   const named = await readScope(broker, token, request)
   const record = new DeliveryRecord(token, requestId)
   const delivery = await settle(broker, token, async (view) => {
     const result = await attempt(() => gather(broker, view, token, named, record))
     return { result, entry: record.entry(view.policyVersion, result) }
   })
-  return Response.json(delivery, { headers: commonHeaders(requestId) })
+  const headers = { ...commonHeaders(requestId), ...rateHeaders(rate) }
+  return Response.json(delivery, { headers })
 }
 
 /** A body is only complained about to a token that is live at this moment. */
