@@ -28,6 +28,9 @@ export class ConfigError extends Error {
 /** Keys that the embedded mode makes for itself when they are not configured. */
 export type OwnKeys = { SECRET_KEY: string; ENCRYPTION_KEY: string }
 
+const SOLITARY =
+  'WORKERS: the embedded database serves one process; set DB_HOST to use PostgreSQL (example: 1)'
+
 /**
  * Reads the environment. `ownKeys` is called only in embedded mode and only if a key is missing;
  * it answers the keys kept in DATA_DIR.
@@ -47,6 +50,7 @@ export function readConfig(
   if (!parsed.success) throw new ConfigError(parsed.error.issues.map(problemLine))
   const missing = missingVariables(parsed.data, new Set(Object.keys(given)))
   if (missing.length > 0) throw new ConfigError(missing)
+  if (parsed.data.WORKERS > 1 && !parsed.data.DB_HOST) throw new ConfigError([SOLITARY])
   const keys =
     parsed.data.SECRET_KEY && parsed.data.ENCRYPTION_KEY ? undefined : ownKeys(parsed.data.DATA_DIR)
   return {

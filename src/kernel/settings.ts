@@ -100,6 +100,16 @@ export const settings = z.object({
     .enum(['all', 'control-plane', 'resolver'])
     .default('all')
     .meta({ about: 'which listeners this process opens', example: 'resolver' }),
+  WORKERS: z.coerce
+    .number({ error: 'must be a number of processes' })
+    .int()
+    .min(1)
+    .max(64)
+    .default(1)
+    .meta({
+      about: 'processes that serve the ports together; more than 1 needs PostgreSQL',
+      example: '4',
+    }),
   LOG_LEVEL: z
     .string()
     .toLowerCase()
@@ -145,6 +155,17 @@ export const settings = z.object({
     .meta({
       about: 'total deadline of an outbound call unless the request names one',
       example: '30000',
+    }),
+  RESOLVER_CONCURRENCY: z.coerce
+    .number({ error: 'must be a number of calls' })
+    .int()
+    .min(1)
+    .max(30_000)
+    .default(1000)
+    .meta({
+      about:
+        'outbound calls of one workspace that run at once in one process, streams and WebSockets included; as many wait, a second at most',
+      example: '500',
     }),
   KEY_CACHE_SECONDS: z.coerce
     .number({ error: 'must be seconds' })

@@ -5,10 +5,13 @@ export class Deadline {
   readonly #controller = new AbortController()
   readonly #timer: Timer
   #unwanted = false
+  #over = false
+  #afterwards: (() => void) | null = null
 
   constructor(ms: number) {
     this.#timer = setTimeout(() => {
       this.#controller.abort(new DOMException('too late', 'TimeoutError'))
+      this.#end()
     }, ms)
   }
 
@@ -42,9 +45,16 @@ export class Deadline {
     else signal.addEventListener('abort', () => this.abort(), { once: true })
   }
 
+  /** Calls back once: when the work is done, late or not wanted any more, or now if it is so already. */
+  afterwards(callback: () => void): void {
+    if (this.#over) callback()
+    else this.#afterwards = callback
+  }
+
   /** The work is done. */
   clear(): void {
     clearTimeout(this.#timer)
+    this.#end()
   }
 
   /** The work is not wanted any more. */
@@ -53,5 +63,12 @@ export class Deadline {
     if (this.signal.aborted) return
     this.#unwanted = true
     this.#controller.abort(new DOMException('not wanted', 'AbortError'))
+  }
+
+  #end(): void {
+    this.#over = true
+    const afterwards = this.#afterwards
+    this.#afterwards = null
+    afterwards?.()
   }
 }

@@ -10,6 +10,7 @@ import { type Lookup, openAddressBook, systemLookup } from './address_book.ts'
 import { forwardCalls, resolveCall } from './contract.ts'
 import { openDialler } from './dial.ts'
 import { forward } from './forward.ts'
+import { Lanes } from './lanes.ts'
 import { resolve } from './resolve.ts'
 import type { ResolverServices } from './services.ts'
 import { openSocketDialler } from './websocket_dial.ts'
@@ -37,6 +38,7 @@ export function openResolver(
       ownPorts,
     }),
     dialler: openDialler(authorities),
+    lanes: new Lanes({ width: config.RESOLVER_CONCURRENCY }),
     sockets: openSocketDialler(authorities),
     defaultTimeoutMs: config.RESOLVER_TIMEOUT_MS,
     userAgent: `cloakroom/${version}`,

@@ -66,6 +66,8 @@ export async function admit(
   const deadline = new Deadline(call.timeoutMs)
   if (call.answer !== 'whole') deadline.endWith(request.signal)
   try {
+    // Still of step 1: a place among the calls of its workspace, for as long as it lasts.
+    deadline.afterwards(await services.lanes.enter(token.workspaceId, deadline.signal))
     // Steps 2 to 9, again from the start whenever the policy changed while they were taken.
     const job: Job = { token, call, deadline, decision, address: null }
     const plan = await settle(services, token, (view) => decide(services, job, view))

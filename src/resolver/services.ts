@@ -4,12 +4,15 @@ import type { Clock } from '../kernel/clock.ts'
 import type { Log } from '../kernel/log.ts'
 import type { AddressBook } from './address_book.ts'
 import type { Dialler } from './dial.ts'
+import type { Lanes } from './lanes.ts'
 import type { SocketDialler } from './websocket_dial.ts'
 
 export type ResolverServices = Broker & {
   addresses: AddressBook
   dialler: Dialler
   sockets: SocketDialler
+  /** RESOLVER_CONCURRENCY, by workspace. */
+  lanes: Lanes
   /** Milliseconds, where the call names no deadline. */
   defaultTimeoutMs: number
   userAgent: string

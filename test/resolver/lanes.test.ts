@@ -1,0 +1,93 @@
+import { expect, test } from 'bun:test'
+import { Fault } from '../../src/kernel/fault.ts'
+import { Deadline } from '../../src/resolver/deadline.ts'
+import { Lanes } from '../../src/resolver/lanes.ts'
+
+const never = new AbortController().signal
+
+function refusal(entering: Promise<unknown>): Promise<unknown> {
+  return entering.then(
+    () => 'entered',
+    (error) => (error instanceof Fault ? [error.code, error.headers] : error),
+  )
+}
+
+const BUSY = ['rate_limited', { 'retry-after': '1' }]
+
+test('a full lane refuses its own workspace only', async () => {
+  const lanes = new Lanes({ width: 2, patienceMs: 1 })
+  await lanes.enter('a', never)
+  await lanes.enter('a', never)
+  expect(await refusal(lanes.enter('a', never))).toEqual(BUSY)
+  expect(await refusal(lanes.enter('b', never))).toBe('entered')
+  expect([lanes.running('a'), lanes.running('b'), lanes.running()]).toEqual([2, 1, 3])
+})
+
+test('a place that is given back goes to the one who has waited longest', async () => {
+  const lanes = new Lanes({ width: 2, patienceMs: 60_000 })
+  const leaveFirst = await lanes.enter('a', never)
+  const leave = await lanes.enter('a', never)
+  const order: string[] = []
+  const [second, third] = ['second', 'third'].map(async (name) => {
+    const leaveLater = await lanes.enter('a', never)
+    order.push(name)
+    return leaveLater
+  })
+  leave()
+  const leaveSecond = await second
+  expect([order, lanes.running('a')]).toEqual([['second'], 2])
+  leaveSecond?.()
+  const leaveThird = await third
+  expect(order).toEqual(['second', 'third'])
+  for (const last of [leaveFirst, leaveThird]) last?.()
+  expect(lanes.running('a')).toBe(0)
+})
+
+test('giving a place back twice frees one', async () => {
+  const lanes = new Lanes({ width: 2, patienceMs: 1 })
+  const leave = await lanes.enter('a', never)
+  await lanes.enter('a', never)
+  leave()
+  leave()
+  expect(lanes.running('a')).toBe(1)
+})
+
+test('no more wait than may run: the next is refused at once', async () => {
+  const lanes = new Lanes({ width: 1, patienceMs: 60_000 })
+  const leave = await lanes.enter('a', never)
+  const waiting = lanes.enter('a', never)
+  expect(await refusal(lanes.enter('a', never))).toEqual(BUSY)
+  leave()
+  expect(await refusal(waiting)).toBe('entered')
+})
+
+test('a deadline ends the wait, and the place goes to the next', async () => {
+  const lanes = new Lanes({ width: 2, patienceMs: 60_000 })
+  const leave = await lanes.enter('a', never)
+  await lanes.enter('a', never)
+  const controller = new AbortController()
+  const given = refusal(lanes.enter('a', controller.signal))
+  const next = lanes.enter('a', never)
+  // In one turn: nobody may receive a place and lose it.
+  controller.abort()
+  leave()
+  expect(await given).toEqual(BUSY)
+  await next
+  expect(lanes.running('a')).toBe(2)
+  expect(await refusal(lanes.enter('a', AbortSignal.abort()))).toEqual(BUSY)
+})
+
+test('a deadline tells once that its work is over: done, late, unwanted, or over before it was asked', async () => {
+  const ends: string[] = []
+  const done = new Deadline(60_000)
+  done.afterwards(() => ends.push('done'))
+  done.clear()
+  done.abort()
+  const unwanted = new Deadline(60_000)
+  unwanted.afterwards(() => ends.push('unwanted'))
+  unwanted.abort()
+  unwanted.clear()
+  unwanted.afterwards(() => ends.push('asked afterwards'))
+  await new Promise<void>((resolve) => new Deadline(1).afterwards(resolve))
+  expect(ends).toEqual(['done', 'unwanted', 'asked afterwards'])
+})
