@@ -1,0 +1,157 @@
+/** The examples of docs/delivery.md, run as they stand there. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { issueWorkloadToken, provisionWorkloadToken } from '../../src/agents/contract.ts'
+import { grantEnvironment, type OpenWorkspace, sealSecret } from '../../src/client/vault.ts'
+import { createProject } from '../../src/projects/contract.ts'
+import { upsertSecrets } from '../../src/secrets/contract.ts'
+import { startTestApp, type TestApp } from '../support/app.ts'
+import { openTeam } from '../support/teams.ts'
+
+const page = readFileSync(join(import.meta.dir, '../../docs/delivery.md'), 'utf8')
+
+function blocks(language: string): string[] {
+  return [...page.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].flatMap(([, name, text]) =>
+    name === language && text !== undefined ? [text] : [],
+  )
+}
+
+const values = {
+  DATABASE_URL: 'postgres://app:p%40ss@db.internal/app?sslmode=require',
+  EMPTY: '',
+  MULTI_LINE: '-----BEGIN KEY-----\nabc\n\ndef\n-----END KEY-----',
+  TRICKY: `it's "quoted" $HOME \`id\` $(id) \\n ; & | ü → EOF`,
+}
+
+let app: TestApp
+let directory: string
+let token: string
+
+beforeAll(async () => {
+  for (const program of ['curl', 'jq', 'sh', 'bash'])
+    if (!Bun.which(program)) throw new Error(`${program} is not installed; the examples need it`)
+  app = await startTestApp()
+  directory = mkdtempSync(join(tmpdir(), 'cr-docs-'))
+  const { owner, workspaceId, workspaceKey } = await openTeam(app)
+  const workspace: OpenWorkspace = { id: workspaceId, name: '', epoch: 1, key: workspaceKey }
+  const environment = 'production'
+  const body = { name: 'main', workspace_id: workspaceId }
+  const { id: projectId } = await owner.api.call(createProject, { body })
+  const params = { project_id: projectId }
+  const issued = await owner.api.call(issueWorkloadToken, {
+    params,
+    body: { label: 'docs', environment },
+  })
+  const recipient = { id: issued.token_id, publicKey: issued.public_key }
+  await owner.api.call(provisionWorkloadToken, {
+    params: { ...params, token_id: issued.token_id },
+    body: [await grantEnvironment(workspace, recipient, projectId, environment)],
+  })
+  const secrets = Object.fromEntries(
+    Object.entries(values).map(([key, value]) => [
+      key,
+      sealSecret(workspace, { projectId, environment, key }, null, value),
+    ]),
+  )
+  await owner.api.call(upsertSecrets, { body: { project_id: projectId, environment, secrets } })
+  token = issued.token ?? ''
+})
+afterAll(async () => {
+  rmSync(directory, { recursive: true, force: true })
+  await app.stop()
+})
+
+async function run(command: string[], env: Record<string, string> = {}) {
+  const child = Bun.spawn(command, {
+    cwd: directory,
+    stdout: 'pipe',
+    stderr: 'pipe',
+    env: {
+      PATH: process.env.PATH ?? '',
+      SERVICE_SERVER_URL: app.controlPlane,
+      SERVICE_TOKEN: token,
+      ...env,
+    },
+  })
+  const [out, err, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ])
+  return { out, err, code }
+}
+
+/** Prints the environment as JSON, for the programs that the examples start. */
+const showEnvironment = [process.execPath, '-e', 'console.log(JSON.stringify(process.env))']
+
+function written(name: string, text: string): string {
+  const path = join(directory, name)
+  writeFileSync(path, text, { mode: 0o755 })
+  return path
+}
+
+test('the entry point of a container starts the program with the secrets and without the token', async () => {
+  const [script = ''] = blocks('sh')
+  const { out, err, code } = await run(['sh', written('entrypoint.sh', script), ...showEnvironment])
+  expect({ err, code }).toEqual({ err: '', code: 0 })
+  const seen = JSON.parse(out)
+  expect(seen).toMatchObject(values)
+  expect(seen).not.toHaveProperty('SERVICE_TOKEN')
+})
+
+test('the entry point does not start the program when nothing is delivered', async () => {
+  const [script = ''] = blocks('sh')
+  const path = written('refused.sh', script)
+  const { out, err, code } = await run(['sh', path, 'echo', 'started'], {
+    SERVICE_TOKEN: 'svc_wkl_x',
+  })
+  expect({ out, code }).toEqual({ out: '', code: 1 })
+  expect(err).toContain('"error_code":"invalid_token"')
+})
+
+test('the step for GitHub Actions masks every line and exports every value', async () => {
+  const workflow = blocks('yaml')
+    .map((text) => Bun.YAML.parse(text) as { jobs?: { deploy: { steps: { run: string }[] } } })
+    .find(({ jobs }) => jobs !== undefined)
+  const script = workflow?.jobs?.deploy.steps[0]?.run ?? ''
+  const file = join(directory, 'github_env')
+  const shell = ['bash', '--noprofile', '--norc', '-eo', 'pipefail', written('step.sh', script)]
+  const { out, err, code } = await run(shell, { GITHUB_ENV: file })
+  expect({ err, code }).toEqual({ err: '', code: 0 })
+  const lines = Object.values(values).flatMap((value) => value.split('\n').filter(Boolean))
+  expect(out.trimEnd().split('\n').sort()).toEqual(
+    lines.map((line) => `::add-mask::${line}`).sort(),
+  )
+  expect(readGithubEnv(readFileSync(file, 'utf8'))).toEqual(values)
+})
+
+/** The runner's format: `NAME<<delimiter`, the value's lines, the delimiter. */
+function readGithubEnv(text: string): Record<string, string> {
+  const found = text.matchAll(/^(\w+)<<(\S+)\n([\s\S]*?)\n\2$/gm)
+  return Object.fromEntries([...found].map(([, name, , value]) => [name, value ?? '']))
+}
+
+test('the job for GitLab has the values in the commands that follow', async () => {
+  const job = blocks('yaml')
+    .map((text) => Bun.YAML.parse(text) as { deploy?: { script: string[] } })
+    .find(({ deploy }) => deploy !== undefined)
+  const [fetching = '', then] = job?.deploy?.script ?? []
+  expect(then).toBe('./deploy.sh')
+  written(
+    'deploy.sh',
+    `#!/bin/sh\nexec ${process.execPath} -e 'console.log(JSON.stringify(process.env))'\n`,
+  )
+  const script = written('job.sh', `set -eo pipefail\n${fetching}\n${then}\n`)
+  const { out, err, code } = await run(['bash', script])
+  expect({ err, code }).toEqual({ err: '', code: 0 })
+  expect(JSON.parse(out)).toMatchObject(values)
+})
+
+test('the token is in no argument that other processes can read', () => {
+  for (const text of [...blocks('sh'), ...blocks('yaml')]) {
+    for (const line of text.split('\n').filter((each) => each.includes('$SERVICE_TOKEN')))
+      expect(line.trim()).toStartWith('printf ')
+  }
+})
