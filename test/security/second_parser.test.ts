@@ -1,0 +1,217 @@
+/**
+ * Two readers of one URL must see one host: what the allowlist judges is compared with an independent
+ * implementation of the URL standard, and what is dialled with an independent list of address ranges.
+ */
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import ipaddr from 'ipaddr.js'
+import { URL as SecondUrl } from 'whatwg-url'
+import { parseCidrs } from '../../src/kernel/cidr.ts'
+import { domainMatches, parseDomain } from '../../src/kernel/domain.ts'
+import { Fault } from '../../src/kernel/fault.ts'
+import { openAddressBook } from '../../src/resolver/address_book.ts'
+import { parseTarget, type Target } from '../../src/resolver/target.ts'
+
+const RUNS = { numRuns: 3000 }
+
+const label = fc.oneof(
+  fc.constantFrom(
+    'api',
+    'example',
+    'com',
+    'evil',
+    'xn--bcher-kva',
+    'bücher',
+    'EXAMPLE',
+    'ⓔxample',
+    '１２７',
+    'a_b',
+    '%65xample',
+    '0x7f',
+    '017700000001',
+    '2130706433',
+  ),
+  fc.string({ minLength: 1, maxLength: 6 }),
+)
+const host = fc.oneof(
+  fc.array(label, { minLength: 1, maxLength: 4 }).map((labels) => labels.join('.')),
+  fc.constantFrom(
+    'api.example.com',
+    'api.example.com.',
+    'api.example.com..',
+    '127.1',
+    '[::1]',
+    '[::ffff:127.0.0.1]',
+    'api.example.com@evil.com',
+    'evil.com#api.example.com',
+    'evil.com\\api.example.com',
+    'api。example。com',
+  ),
+)
+const rest = fc.oneof(
+  fc.constantFrom(
+    '',
+    '/',
+    '/v1/../x',
+    '/%2e%2e/x',
+    '//evil.com/',
+    '/a?b=c#d',
+    '\\@evil.com',
+    '/\t',
+    '?@evil.com',
+    '#@evil.com',
+    '/%00',
+  ),
+  fc.string({ maxLength: 12 }).map((text) => `/${text}`),
+)
+const scheme = fc.constantFrom(
+  'https://',
+  'https:',
+  'HTTPS://',
+  'https:///',
+  'https:\\\\',
+  'http://',
+  ' https://',
+  'https://user@',
+  'https://:@',
+)
+const port = fc.oneof(
+  fc.constant(''),
+  fc.constantFrom(':443', ':8443', ':0', ':65536', ':00443', ':'),
+)
+const url = fc.tuple(scheme, host, port, rest).map((parts) => parts.join(''))
+
+function read(text: string): Target | null {
+  try {
+    return parseTarget(text)
+  } catch (error) {
+    if (error instanceof Fault && error.code === 'invalid_target') return null
+    throw error
+  }
+}
+
+test('a target that is accepted reads the same to an independent parser', () => {
+  let accepted = 0
+  fc.assert(
+    fc.property(url, (text) => {
+      const target = read(text)
+      if (!target) return
+      accepted += 1
+      const second = new SecondUrl(text)
+      expect({
+        protocol: second.protocol,
+        host: second.hostname.replace(/\.$/, ''),
+        port: second.port === '' ? 443 : Number(second.port),
+        path: second.pathname,
+        search: second.search,
+        userinfo: second.username + second.password,
+      }).toEqual({
+        protocol: 'https:',
+        host: target.host,
+        port: target.port,
+        path: target.path,
+        search: target.search,
+        userinfo: '',
+      })
+    }),
+    RUNS,
+  )
+  expect(accepted).toBeGreaterThan(50)
+})
+
+test('only the host that is on the allowlist matches it, whatever the URL looks like', () => {
+  const allowed = parseDomain('api.example.com')
+  if (!allowed) throw new Error('the entry must parse')
+  fc.assert(
+    fc.property(url, (text) => {
+      const target = read(text)
+      if (!target || !domainMatches(allowed, target.host, target.port)) return
+      const second = new SecondUrl(text)
+      expect([second.hostname.replace(/\.$/, ''), second.port]).toEqual(['api.example.com', ''])
+    }),
+    RUNS,
+  )
+})
+
+const v4 = fc.oneof(
+  fc.ipV4(),
+  fc.constantFrom(
+    '10.0.0.1',
+    '127.0.0.1',
+    '169.254.169.254',
+    '172.16.0.1',
+    '192.168.1.1',
+    '100.64.0.1',
+    '0.0.0.0',
+    '224.0.0.1',
+    '255.255.255.255',
+    '198.18.0.1',
+    '192.0.2.1',
+    '8.8.8.8',
+  ),
+)
+const v6 = fc.oneof(
+  fc.ipV6(),
+  fc.constantFrom(
+    '::1',
+    '::',
+    'fe80::1',
+    'fc00::1',
+    'ff02::1',
+    '::ffff:10.0.0.1',
+    '64:ff9b::7f00:1',
+    '2002:7f00:1::',
+    '2001:db8::1',
+    '2001::1',
+    '2606:4700::1111',
+  ),
+)
+const answers = fc.array(fc.oneof(v4, v6), { minLength: 1, maxLength: 4 })
+
+test('the address that is dialled is public to an independent list, and so are its companions', async () => {
+  let dialled = 0
+  await fc.assert(
+    fc.asyncProperty(answers, async (addresses) => {
+      const found = await dial(addresses, '')
+      if (found === null) return
+      dialled += 1
+      expect(addresses).toContain(found)
+      expect(addresses.map((address) => ipaddr.parse(address).range())).toEqual(
+        addresses.map(() => 'unicast'),
+      )
+    }),
+    RUNS,
+  )
+  expect(dialled).toBeGreaterThan(50)
+})
+
+test('a listed network may be dialled, its neighbours may not', async () => {
+  const network = ipaddr.parseCIDR('10.1.0.0/16') as [ipaddr.IPv4, number]
+  await fc.assert(
+    fc.asyncProperty(answers, async (addresses) => {
+      const found = await dial(addresses, '10.1.0.0/16')
+      if (found === null) return
+      for (const address of addresses) {
+        const parsed = ipaddr.parse(address)
+        const listed = parsed.kind() === 'ipv4' && parsed.match(network)
+        expect(listed || parsed.range() === 'unicast').toBe(true)
+      }
+    }),
+    RUNS,
+  )
+})
+
+async function dial(addresses: string[], allowed: string): Promise<string | null> {
+  const book = openAddressBook({
+    allowed: parseCidrs(allowed),
+    hosts: [],
+    lookup: async () => addresses,
+    ownPorts: () => [],
+  })
+  try {
+    return await book.find('name.example', 443, new AbortController().signal)
+  } catch (error) {
+    if (error instanceof Fault && error.code === 'address_blocked') return null
+    throw error
+  }
+}
