@@ -26,6 +26,7 @@ const rules: Record<string, readonly string[]> = {
   resolver: [...common, 'broker', 'secrets/index.ts', 'allowlist/index.ts'],
   workloads: [...common, 'broker', 'secrets/index.ts', 'allowlist/index.ts'],
   client: ['kernel', '*/contract.ts'],
+  proxy: ['kernel', 'client', '*/contract.ts', ...pureResolver],
   console: ['kernel', 'client', '*/contract.ts'],
 }
 const slice = common
@@ -114,11 +115,11 @@ describe('dependencies', () => {
     expect(isAllowed('kernel/serve.ts', 'identity/index.ts')).toBe(false)
   })
 
-  test('only serve.ts and the reference page know Elysia', () => {
+  test('only serve.ts, the reference page and the benches know Elysia', () => {
     const knowing = sources
       .filter((source) => importsOf(source).some((target) => /^(elysia|@elysiajs\/)/.test(target)))
       .map(({ path }) => path)
-      .filter((path) => path !== 'kernel/serve.ts' && homeOf(path) !== 'reference')
+      .filter((path) => path !== 'kernel/serve.ts' && !['reference', 'dev'].includes(homeOf(path)))
     expect(knowing).toEqual([])
   })
 

@@ -1,0 +1,28 @@
+/** `bun run bench [name] [options]`: measurements that live with the code; see docs/performance.md. */
+import { benchRedact } from './redact.ts'
+import { benchResolver } from './resolver.ts'
+import { benchSecrets } from './secrets.ts'
+import { benchStart } from './start.ts'
+
+const benches: Record<string, (args: string[]) => Promise<void>> = {
+  start: benchStart,
+  resolver: benchResolver,
+  secrets: benchSecrets,
+  redact: benchRedact,
+}
+
+const [name, ...args] = process.argv.slice(2)
+if (name === 'part') {
+  const { runPart } = await import('./parts.ts')
+  await runPart(args[0] ?? '', args[1] ?? 'null')
+} else {
+  const chosen = Object.entries(benches).filter(([known]) => name === undefined || known === name)
+  if (chosen.length === 0) {
+    process.stderr.write(`Usage: bun run bench [${Object.keys(benches).join('|')}] [options]\n`)
+    process.exitCode = 2
+  }
+  for (const [title, bench] of chosen) {
+    process.stdout.write(`\n## ${title}\n\n`)
+    await bench(args)
+  }
+}

@@ -1,0 +1,72 @@
+/** The load: so many connections, each with one request at a time, from a process of its own. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { partCommand } from './processes.ts'
+
+export type Shot = {
+  url: string
+  method: 'GET' | 'POST'
+  headers: Record<string, string>
+  body: string | null
+}
+
+/** `failures`: answers of status 400 and above, and broken connections. */
+export type LoadResult = {
+  requests: number
+  failures: number
+  seconds: number
+  p50Ms: number
+  p99Ms: number
+}
+
+export type LoadPlan = { shot: Shot; concurrency: number; seconds: number }
+
+/** wrk where it is installed, otherwise the small client of load_client.ts. */
+export async function applyLoad(plan: LoadPlan): Promise<LoadResult> {
+  const wrk = Bun.which('wrk')
+  return wrk ? await byWrk(wrk, plan) : await byClient(plan)
+}
+
+async function byWrk(wrk: string, { shot, concurrency, seconds }: LoadPlan): Promise<LoadResult> {
+  const directory = mkdtempSync(join(tmpdir(), 'cr-bench-wrk-'))
+  const script = join(directory, 'shot.lua')
+  writeFileSync(script, scriptOf(shot))
+  const options = ['-t1', `-c${concurrency}`, `-d${seconds}s`, '--timeout', '30s', '-s', script]
+  const output = await run([wrk, ...options, shot.url])
+  rmSync(directory, { recursive: true, force: true })
+  return resultIn(output)
+}
+
+/** Lua strings take the escapes of JSON but `\u` and `\/`, which nothing here needs. */
+function scriptOf({ method, headers, body }: Shot): string {
+  const lines = Object.entries(headers).map(
+    ([name, value]) => `wrk.headers[${JSON.stringify(name)}] = ${JSON.stringify(value)}`,
+  )
+  return `wrk.method = "${method}"
+${lines.join('\n')}
+${body === null ? '' : `wrk.body = ${JSON.stringify(body)}`}
+function done(summary, latency)
+  local errors = summary.errors
+  local failures = errors.connect + errors.read + errors.write + errors.status + errors.timeout
+  io.write(string.format('\\nresult {"requests":%d,"failures":%d,"seconds":%f,"p50Ms":%f,"p99Ms":%f}\\n',
+    summary.requests, failures, summary.duration / 1e6,
+    latency:percentile(50) / 1000, latency:percentile(99) / 1000))
+end
+`
+}
+
+async function byClient(plan: LoadPlan): Promise<LoadResult> {
+  return resultIn(await run(partCommand('load', plan)))
+}
+
+async function run(cmd: string[]): Promise<string> {
+  const child = Bun.spawn(cmd, { stdout: 'pipe', stderr: 'ignore' })
+  return await new Response(child.stdout).text()
+}
+
+function resultIn(output: string): LoadResult {
+  const found = /^result (\{.*\})$/m.exec(output)?.[1]
+  if (!found) throw new Error('the load generator failed')
+  return JSON.parse(found)
+}

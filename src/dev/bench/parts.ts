@@ -1,0 +1,89 @@
+/** What the benches start as processes of their own: `bench part <name> <settings as JSON>`. */
+import type { AuditTrail as Trail } from '../../audit/trail.ts'
+import type { LoadPlan } from './load.ts'
+
+const parts: Record<string, (settings: never) => Promise<void>> = {
+  upstream: serveUpstream,
+  broker: serveBroker,
+  'no-audit': serveWithoutAudit,
+  route: serveRoute,
+  load: generate,
+}
+
+export async function runPart(name: string, settings: string): Promise<void> {
+  await parts[name]?.(JSON.parse(settings) as never)
+}
+
+export type UpstreamSettings = { cert: string; key: string; authorization: string }
+
+/** An API over TLS 1.3 with a small answer for who knows the key. */
+async function serveUpstream({ cert, key, authorization }: UpstreamSettings): Promise<void> {
+  const item = JSON.stringify({ id: 'ch_1001', amount: 4200, currency: 'eur', paid: true })
+  const headers = { 'content-type': 'application/json' }
+  listen({
+    tls: { cert, key },
+    fetch: (request) =>
+      request.headers.get('authorization') === authorization
+        ? new Response(item, { headers })
+        : new Response('{"error":"unauthorised"}', { status: 401, headers }),
+  })
+}
+
+export type BrokerSettings = { host: string; port: number; ca: string }
+
+/** The least that a broker on this runtime can be: Bun.serve in front, fetch behind, no checks. */
+async function serveBroker({ host, port, ca }: BrokerSettings): Promise<void> {
+  const session = new Bun.FetchSession({ tls: { ca, serverName: host, rejectUnauthorized: true } })
+  listen({
+    fetch: async (request) => {
+      const headers = new Headers(request.headers)
+      headers.set('host', `${host}:${port}`)
+      const { pathname } = new URL(request.url)
+      const init = { method: request.method, headers, session, proxy: false, decompress: false }
+      const answer = await fetch(`https://127.0.0.1:${port}${pathname}`, init as RequestInit)
+      return new Response(await answer.bytes(), { status: answer.status, headers: answer.headers })
+    },
+  })
+}
+
+/** The product with a trail that records nothing: what is left of the cost without the audit. */
+async function serveWithoutAudit(env: Record<string, string>): Promise<void> {
+  const { AuditTrail } = await import('../../audit/trail.ts')
+  Object.assign(AuditTrail.prototype, {
+    record: async () => 'recorded',
+    conclude: () => {},
+  } satisfies Pick<Trail, 'record' | 'conclude'>)
+  const { startApp } = await import('../../app.ts')
+  const { readConfig } = await import('../../kernel/config.ts')
+  const { openLog } = await import('../../kernel/log.ts')
+  const config = readConfig(env, () => ({ SECRET_KEY: '', ENCRYPTION_KEY: '' }))
+  const app = await startApp(config, { log: openLog('info'), onFailure: () => process.exit(1) })
+  process.stdout.write(`  control plane  ${app.controlPlane}\n  resolver       ${app.resolver}\n`)
+}
+
+/** A route of Elysia that answers the given text, and does nothing else. */
+async function serveRoute(text: string): Promise<void> {
+  const { Elysia } = await import('elysia')
+  const headers = { 'content-type': 'application/json' }
+  const app = new Elysia().all('/', () => new Response(text, { headers }), { parse: 'none' })
+  announce(Number(app.listen({ hostname: '127.0.0.1', port: 0 }).server?.port))
+}
+
+async function generate(plan: LoadPlan): Promise<void> {
+  const { generateLoad } = await import('./load_client.ts')
+  process.stdout.write(`result ${JSON.stringify(await generateLoad(plan))}\n`)
+  process.exit()
+}
+
+type Handler = {
+  tls?: { cert: string; key: string }
+  fetch: (request: Request) => Response | Promise<Response>
+}
+
+function listen(handler: Handler): void {
+  announce(Bun.serve({ hostname: '127.0.0.1', port: 0, ...handler }).port ?? 0)
+}
+
+function announce(port: number): void {
+  process.stdout.write(`listening on ${port}\n`)
+}

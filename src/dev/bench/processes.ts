@@ -1,0 +1,127 @@
+/** Contestants run as processes of their own, so that the CPU time of each can be told apart. */
+import { openSync, readdirSync, readFileSync } from 'node:fs'
+import { devNull } from 'node:os'
+import { join } from 'node:path'
+
+export type Running = {
+  pid: number
+  /** The named groups of the pattern that told that it is ready. */
+  ready: Record<string, string>
+  stop(): Promise<void>
+}
+
+type Options = {
+  env?: Record<string, string>
+  /** Matched against standard output; absent for programs that say nothing. */
+  ready?: RegExp
+  /** Where standard error goes; nowhere unless given. */
+  log?: string
+  owner?: { uid: number; gid: number } | undefined
+  stopBy?: 'SIGTERM' | 'SIGINT'
+}
+
+const START_MS = 60_000
+
+/** @throws Error when the program ends, or is silent for a minute, before it is ready */
+export async function startProcess(cmd: string[], options: Options): Promise<Running> {
+  const child = Bun.spawn(cmd, {
+    env: { PATH: process.env.PATH ?? '', ...options.env },
+    stdout: 'pipe',
+    stderr: openSync(options.log ?? devNull, 'a'),
+    ...options.owner,
+  })
+  const late = setTimeout(() => child.kill(), START_MS)
+  const ready = options.ready ? await waitFor(child.stdout, options.ready) : {}
+  clearTimeout(late)
+  if (!ready) throw new Error(`did not start: ${cmd.join(' ')}`)
+  return {
+    pid: child.pid,
+    ready,
+    stop: async () => {
+      child.kill(options.stopBy ?? 'SIGTERM')
+      await child.exited
+    },
+  }
+}
+
+/** The command line of one of the helpers in parts.ts. */
+export function partCommand(name: string, settings: unknown): string[] {
+  const index = join(import.meta.dir, 'index.ts')
+  return [process.execPath, index, 'part', name, JSON.stringify(settings)]
+}
+
+/** Starts a helper that prints its port when it listens. */
+export function startPart(name: string, settings: unknown): Promise<Running> {
+  return startProcess(partCommand(name, settings), {
+    ready: /^listening on (?<port>\d+)$/m,
+    env: { BUN_CONFIG_MAX_HTTP_REQUESTS: '65535' },
+  })
+}
+
+/** A port that nobody listens on at this moment. */
+export function freePort(): number {
+  const server = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => {} } })
+  const { port } = server
+  server.stop()
+  return port
+}
+
+/** Reads until the pattern matches, and lets the rest flow away. */
+async function waitFor(
+  output: ReadableStream<Uint8Array>,
+  pattern: RegExp,
+): Promise<Record<string, string> | null> {
+  const found = Promise.withResolvers<Record<string, string> | null>()
+  const read = async () => {
+    let text = ''
+    for await (const chunk of output.pipeThrough(new TextDecoderStream() as never)) {
+      if (text.length < 65_536) text += chunk
+      const match = pattern.exec(text)
+      if (match) found.resolve({ ...match.groups })
+    }
+    found.resolve(null)
+  }
+  read().catch(found.reject)
+  return found.promise
+}
+
+/** Ticks of /proc in a second: USER_HZ is 100 wherever Linux runs today. */
+const TICKS = 100
+
+/** User and system time in seconds of a process with all its threads; NaN where there is no /proc. */
+export function cpuSeconds(pid: number): number {
+  const [user, system] = statOf(pid).slice(11, 13)
+  return (Number(user) + Number(system)) / TICKS
+}
+
+/** The same for a process and its children, those that ended included. */
+export function familyCpuSeconds(pid: number): number {
+  const ended = statOf(pid).slice(13, 15).map(Number)
+  const alive = childrenOf(pid).reduce((sum, child) => sum + cpuSeconds(child), 0)
+  return cpuSeconds(pid) + alive + ended.reduce((sum, ticks) => sum + ticks, 0) / TICKS
+}
+
+/** Resident memory in MB. */
+export function residentMb(pid: number): number {
+  const status = readProc(`${pid}/status`)
+  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? Number.NaN) / 1024
+}
+
+/** The fields of /proc/<pid>/stat from the third on: the second may contain anything. */
+function statOf(pid: number): string[] {
+  const text = readProc(`${pid}/stat`)
+  return text.slice(text.lastIndexOf(')') + 2).split(' ')
+}
+
+function childrenOf(parent: number): number[] {
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
+  return pids.map(Number).filter((pid) => Number(statOf(pid)[1]) === parent)
+}
+
+function readProc(path: string): string {
+  try {
+    return readFileSync(join('/proc', path), 'utf8')
+  } catch {
+    return ''
+  }
+}

@@ -1,0 +1,167 @@
+/**
+ * `bench resolver`: what the resolver costs next to no proxy, nginx, and the least that a broker on
+ * the same runtime can be. CPU time per request is what noise of the machine disturbs least.
+ */
+import { parseArgs } from 'node:util'
+import { type Contestant, gather } from './contestants.ts'
+import { applyLoad } from './load.ts'
+import { figure, markdownTable, median } from './measure.ts'
+import { drawCharts } from './plot.ts'
+import { cpuSeconds, familyCpuSeconds } from './processes.ts'
+
+type Sample = {
+  perSecond: number
+  p50Ms: number
+  p99Ms: number
+  /** Microseconds of the contestant's process, and of the database server, for one request. */
+  cpuUs: number
+  databaseUs: number
+  failures: number
+}
+
+const SAMPLE_COLUMNS = ['perSecond', 'p50Ms', 'p99Ms', 'cpuUs', 'databaseUs', 'failures'] as const
+
+/** The compiler of the runtime is at work for the first ten thousand requests. */
+const WARM_SECONDS = 8
+
+type Row = { contestant: string; concurrency: number; result: Sample }
+
+export async function benchResolver(args: string[]): Promise<void> {
+  const options = readOptions(args)
+  const field = await gather(options.only)
+  try {
+    const rows = await takeRounds(field.contestants, options)
+    process.stdout.write(`${tableOf(rows)}\n`)
+    if (options.plot) await Bun.write(options.plot, plotOf(rows))
+  } finally {
+    await field.clear()
+  }
+}
+
+type Options = { seconds: number; rounds: number; levels: number[]; only: RegExp; plot: string }
+
+function readOptions(args: string[]): Options {
+  const { values } = parseArgs({
+    args,
+    options: {
+      seconds: { type: 'string', default: '2' },
+      rounds: { type: 'string', default: '5' },
+      concurrency: { type: 'string', default: '1,16,64,256' },
+      only: { type: 'string', default: '' },
+      plot: { type: 'string', default: '' },
+    },
+  })
+  return {
+    seconds: Number(values.seconds),
+    rounds: Number(values.rounds),
+    levels: values.concurrency.split(',').map(Number),
+    only: new RegExp(values.only),
+    plot: values.plot,
+  }
+}
+
+/** Everybody's turn comes in every round, so that a bad minute of the machine is shared by all. */
+async function takeRounds(
+  contestants: readonly Contestant[],
+  { seconds, rounds, levels }: Options,
+): Promise<Row[]> {
+  process.stderr.write('warming up\n')
+  for (const { shot } of contestants)
+    await applyLoad({ shot, concurrency: 16, seconds: WARM_SECONDS })
+  const samples = new Map<string, Sample[]>()
+  for (let round = 1; round <= rounds; round += 1) {
+    process.stderr.write(`round ${round} of ${rounds}\n`)
+    for (const concurrency of levels) {
+      for (const contestant of contestants) {
+        const key = `${contestant.name}/${concurrency}`
+        const sample = await takeSample(contestant, concurrency, seconds)
+        samples.set(key, [...(samples.get(key) ?? []), sample])
+      }
+    }
+  }
+  return levels.flatMap((concurrency) =>
+    contestants.map(({ name }) => ({
+      contestant: name,
+      concurrency,
+      result: medianOf(samples.get(`${name}/${concurrency}`) ?? []),
+    })),
+  )
+}
+
+async function takeSample(
+  { shot, pid, databasePid }: Contestant,
+  concurrency: number,
+  seconds: number,
+): Promise<Sample> {
+  const before = cpuOf(pid, databasePid)
+  const { requests, failures, p50Ms, p99Ms, ...took } = await applyLoad({
+    shot,
+    concurrency,
+    seconds,
+  })
+  const after = cpuOf(pid, databasePid)
+  return {
+    perSecond: requests / took.seconds,
+    p50Ms,
+    p99Ms,
+    cpuUs: ((after.own - before.own) * 1e6) / requests,
+    databaseUs: ((after.database - before.database) * 1e6) / requests,
+    failures,
+  }
+}
+
+function cpuOf(pid: number, databasePid: number | null): { own: number; database: number } {
+  const database = databasePid === null ? Number.NaN : familyCpuSeconds(databasePid)
+  return { own: cpuSeconds(pid), database }
+}
+
+function medianOf(samples: readonly Sample[]): Sample {
+  const medians = SAMPLE_COLUMNS.map((column) => [
+    column,
+    median(samples.map((sample) => sample[column])),
+  ])
+  return Object.fromEntries(medians)
+}
+
+/** Ratios are to nginx at the same concurrency. */
+function tableOf(rows: readonly Row[]): string {
+  const head = ['contestant', 'concurrent', 'per s', 'p50 ms', 'p99 ms', 'CPU µs', '× nginx']
+  return markdownTable(
+    [...head, 'database CPU µs', 'failures'],
+    rows.map(({ contestant, concurrency, result }) => {
+      const nginx = rows.find((row) => isNginx(row) && row.concurrency === concurrency)
+      const ratio = result.cpuUs / (nginx?.result.cpuUs ?? Number.NaN)
+      return [
+        contestant,
+        String(concurrency),
+        result.perSecond.toFixed(0),
+        figure(result.p50Ms),
+        figure(result.p99Ms),
+        figure(result.cpuUs),
+        figure(ratio),
+        figure(result.databaseUs),
+        String(result.failures),
+      ]
+    }),
+  )
+}
+
+function isNginx({ contestant }: Row): boolean {
+  return contestant === 'nginx'
+}
+
+function plotOf(rows: readonly Row[]): string {
+  const names = [...new Set(rows.map(({ contestant }) => contestant))]
+  const lines = (column: keyof Sample) =>
+    names.map((name) => ({
+      name,
+      points: rows
+        .filter(({ contestant }) => contestant === name)
+        .map(({ concurrency, result }) => ({ x: String(concurrency), y: result[column] })),
+    }))
+  return drawCharts([
+    { title: 'CPU time per request, µs', lines: lines('cpuUs') },
+    { title: 'Requests per second', lines: lines('perSecond') },
+    { title: 'p50, ms', lines: lines('p50Ms') },
+  ])
+}

@@ -1,0 +1,191 @@
+/** `bench secrets`: storing, listing and delivering a hundred secrets, and logging in, on both databases. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { login, prelogin } from '../../accounts/contract.ts'
+import { openApi } from '../../client/api.ts'
+import { authKey, deriveMasterKey } from '../../client/keys.ts'
+import { fromBase64 } from '../../kernel/crypto/encoding.ts'
+import { listSecrets, upsertSecrets } from '../../secrets/contract.ts'
+import { deliverEnvironment } from '../../workloads/contract.ts'
+import { startBenchCluster } from './cluster.ts'
+import { applyLoad, type Shot } from './load.ts'
+import { figure, markdownTable, median, timed } from './measure.ts'
+import { cpuSeconds, startPart } from './processes.ts'
+import {
+  benchSettings,
+  type Customer,
+  ENVIRONMENT,
+  employAgent,
+  PASSWORD,
+  registerCustomer,
+  type Server,
+  sealedSecrets,
+  startServer,
+} from './server.ts'
+
+const COUNT = 100
+const CONCURRENCY = 16
+const NAMES = Array.from({ length: COUNT }, (_, index) => `SECRET_${index}`)
+
+type Subject = { database: string; server: Server; customer: Customer; token: string }
+
+export async function benchSecrets(args: string[]): Promise<void> {
+  const { values } = parseArgs({
+    args,
+    options: {
+      rounds: { type: 'string', default: '7' },
+      seconds: { type: 'string', default: '2' },
+    },
+  })
+  const [rounds, seconds] = [Number(values.rounds), Number(values.seconds)]
+  const directory = mkdtempSync(join(tmpdir(), 'cr-bench-secrets-'))
+  const cluster = await startBenchCluster()
+  const databases: [string, Record<string, string>][] = [
+    ['PostgreSQL', await cluster.createDatabase()],
+    ['embedded', { DATA_DIR: join(directory, 'data') }],
+  ]
+  const subjects = await Promise.all(databases.map(([name, env]) => prepare(name, env)))
+  try {
+    process.stdout.write(`${await benchUpsert(subjects, rounds)}\n\n`)
+    process.stdout.write(`${await benchReads(subjects, rounds, seconds)}\n`)
+  } finally {
+    for (const { server } of subjects) await server.stop()
+    await cluster.stop()
+    rmSync(directory, { recursive: true, force: true })
+  }
+}
+
+async function prepare(database: string, env: Record<string, string>): Promise<Subject> {
+  const server = await startServer({ ...benchSettings(), ...env })
+  const customer = await registerCustomer(server)
+  const token = await employAgent(customer, valuesOf('first'), 'api.bench.example')
+  return { database, server, customer, token }
+}
+
+function valuesOf(word: string): Record<string, string> {
+  return Object.fromEntries(NAMES.map((name) => [name, `${word}-${crypto.randomUUID()}`]))
+}
+
+/** New secrets in an environment of their own, then new values for all of them. */
+async function benchUpsert(subjects: readonly Subject[], rounds: number): Promise<string> {
+  const samples = subjects.map(() => ({ create: [] as number[], update: [] as number[] }))
+  for (let round = 0; round < rounds; round += 1) {
+    for (const [index, { customer }] of subjects.entries()) {
+      const { api } = customer.session
+      for (const kind of ['create', 'update'] as const) {
+        const environment = `round-${round}`
+        const body = sealedSecrets(customer, valuesOf(kind), environment)
+        samples[index]?.[kind].push(await timed(() => api.call(upsertSecrets, { body })))
+      }
+    }
+  }
+  const head = [`upsert of ${COUNT} secrets, ms`, 'new', 'new values']
+  const rows = subjects.map(({ database }, index) => [
+    database,
+    figure(median(samples[index]?.create ?? [])),
+    figure(median(samples[index]?.update ?? [])),
+  ])
+  return markdownTable(head, rows)
+}
+
+type Reader = { name: string; shot: Shot; pid: number }
+
+async function benchReads(
+  subjects: readonly Subject[],
+  rounds: number,
+  seconds: number,
+): Promise<string> {
+  const kinds: [string, (subject: Subject) => Promise<Shot>][] = [
+    [`list ${COUNT}`, listingShot],
+    [`deliver ${COUNT}`, deliveryShot],
+    ['log in', loginShot],
+  ]
+  const rows: string[][] = []
+  for (const [kind, shotOf] of kinds) {
+    const shots = await Promise.all(subjects.map(shotOf))
+    const bare = await startPart('route', await bodyOf(shots[0]))
+    const url = `http://127.0.0.1:${bare.ready.port}/`
+    const readers: Reader[] = [
+      ...subjects.map(({ database, server }, index) => ({
+        name: `${kind}, ${database}`,
+        shot: shots[index] as Shot,
+        pid: server.pid,
+      })),
+      {
+        name: `${kind}, bare route`,
+        shot: { ...(shots[0] as Shot), url },
+        pid: bare.pid,
+      },
+    ]
+    rows.push(...(await compare(readers, rounds, seconds)))
+    await bare.stop()
+  }
+  const head = [`${CONCURRENCY} concurrent`, 'per s', 'p50 ms', 'p99 ms', 'CPU µs', 'failures']
+  return markdownTable(head, rows)
+}
+
+async function compare(
+  readers: readonly Reader[],
+  rounds: number,
+  seconds: number,
+): Promise<string[][]> {
+  const samples = readers.map(() => [] as number[][])
+  for (let round = 0; round <= rounds; round += 1) {
+    for (const [index, { shot, pid }] of readers.entries()) {
+      const before = cpuSeconds(pid)
+      const result = await applyLoad({ shot, concurrency: CONCURRENCY, seconds })
+      const cpuUs = ((cpuSeconds(pid) - before) * 1e6) / result.requests
+      const { requests, p50Ms, p99Ms, failures } = result
+      // The first round is for the compiler.
+      if (round > 0)
+        samples[index]?.push([requests / result.seconds, p50Ms, p99Ms, cpuUs, failures])
+    }
+  }
+  return readers.map(({ name }, index) => [
+    name,
+    ...[0, 1, 2, 3, 4].map((column) =>
+      figure(median((samples[index] ?? []).map((sample) => sample[column] ?? Number.NaN))),
+    ),
+  ])
+}
+
+async function listingShot({ server, customer }: Subject): Promise<Shot> {
+  const path = listSecrets.path.replace('{project_id}', customer.projectId)
+  const query = `environment=${ENVIRONMENT}&limit=${COUNT}`
+  const headers = { authorization: `Bearer ${customer.session.access}` }
+  return { url: `${server.controlPlane}${path}?${query}`, method: 'GET', headers, body: null }
+}
+
+async function deliveryShot({ server, customer, token }: Subject): Promise<Shot> {
+  return {
+    url: `${server.controlPlane}${deliverEnvironment.path}`,
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ project_id: customer.projectId, environment: ENVIRONMENT }),
+  }
+}
+
+async function loginShot({ server, customer }: Subject): Promise<Shot> {
+  const { email } = customer.session
+  const api = openApi(server.controlPlane)
+  const { key_salt, kdf } = await api.call(prelogin, { body: { email } })
+  const masterKey = await deriveMasterKey(PASSWORD, fromBase64(key_salt) ?? new Uint8Array(), kdf)
+  return {
+    url: `${server.controlPlane}${login.path}`,
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ email, password: authKey(masterKey) }),
+  }
+}
+
+/** @throws Error for a refusal: nobody's failures are to be measured */
+async function bodyOf(shot: Shot | undefined): Promise<string> {
+  if (!shot) return ''
+  const { url, method, headers, body } = shot
+  const answer = await fetch(url, { method, headers, body })
+  const text = await answer.text()
+  if (!answer.ok) throw new Error(`${url} answers ${answer.status}: ${text}`)
+  return text
+}

@@ -1,0 +1,113 @@
+/** The product as the benches start it: `cloakroom serve` in a process of its own, on free ports. */
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { provisionAgentToken, registerAgent } from '../../agents/contract.ts'
+import { addToAllowlist } from '../../allowlist/contract.ts'
+import {
+  grantEnvironment,
+  logIn,
+  type OpenWorkspace,
+  type Session,
+  sealSecret,
+  signUp,
+} from '../../client/vault.ts'
+import { createProject } from '../../projects/contract.ts'
+import { upsertSecrets } from '../../secrets/contract.ts'
+import { type Running, startProcess } from './processes.ts'
+
+export const ENVIRONMENT = 'development'
+
+const ENTRY = join(import.meta.dir, '..', '..', 'main.ts')
+
+export type Server = { pid: number; controlPlane: string; resolver: string; stop(): Promise<void> }
+
+/** Limits that a load generator does not reach, and keys. */
+export function benchSettings(): Record<string, string> {
+  return {
+    SECRET_KEY: randomBytes(32).toString('hex'),
+    ENCRYPTION_KEY: randomBytes(32).toString('base64url'),
+    PORT: '0',
+    RESOLVER_PORT: '0',
+    RATE_TOKEN: '9999999/1',
+    RATE_API: '9999999/1',
+    RATE_LOGIN: '9999999/1',
+    RATE_REGISTER: '9999999/1',
+  }
+}
+
+const BANNER = /control plane {2}(?<controlPlane>\S+)\n {2}resolver {7}(?<resolver>\S+)\n/
+
+/** Its log goes to a file, as it would under a service manager. */
+export async function startServer(
+  env: Record<string, string>,
+  cmd: string[] = [process.execPath, ENTRY, 'serve'],
+): Promise<Server> {
+  const directory = mkdtempSync(join(tmpdir(), 'cr-bench-log-'))
+  const running = await startProcess(cmd, {
+    env,
+    ready: BANNER,
+    log: join(directory, 'server.log'),
+  })
+  return { ...originsOf(running), stop: stopAndRemove(running, directory) }
+}
+
+function originsOf({ pid, ready }: Running) {
+  return { pid, controlPlane: ready.controlPlane ?? '', resolver: ready.resolver ?? '' }
+}
+
+function stopAndRemove(running: Running, directory: string): () => Promise<void> {
+  return async () => {
+    await running.stop()
+    rmSync(directory, { recursive: true, force: true })
+  }
+}
+
+export type Customer = { session: Session; workspace: OpenWorkspace; projectId: string }
+
+export const PASSWORD = 'a passphrase for benches only'
+
+/** Somebody with a workspace and a project. */
+export async function registerCustomer(server: Server): Promise<Customer> {
+  const email = `customer-${randomBytes(6).toString('hex')}@example.com`
+  await signUp(server.controlPlane, email, PASSWORD)
+  const session = await logIn(server.controlPlane, email, PASSWORD)
+  const [workspace] = session.workspaces
+  if (!workspace) throw new Error('no workspace opened')
+  const body = { name: 'bench', workspace_id: workspace.id }
+  const project = await session.api.call(createProject, { body })
+  return { session, workspace, projectId: project.id }
+}
+
+/** The body that stores these secrets. */
+export function sealedSecrets(
+  { workspace, projectId }: Customer,
+  values: Readonly<Record<string, string>>,
+  environment = ENVIRONMENT,
+) {
+  const secrets = Object.entries(values).map(([key, value]) => {
+    const place = { projectId, environment, key }
+    return { key, value: sealSecret(workspace, place, null, value) }
+  })
+  return { project_id: projectId, environment, secrets }
+}
+
+/** Stores the secrets, allows the domain, and answers the token of an agent that may use both. */
+export async function employAgent(
+  customer: Customer,
+  values: Readonly<Record<string, string>>,
+  domain: string,
+): Promise<string> {
+  const { session, workspace, projectId } = customer
+  const params = { workspace_id: workspace.id }
+  await session.api.call(upsertSecrets, { body: sealedSecrets(customer, values) })
+  await session.api.call(addToAllowlist, { params, body: { domain } })
+  const agent = await session.api.call(registerAgent, { params, body: { name: 'bench-agent' } })
+  const token = { id: agent.token_id, publicKey: agent.public_key }
+  await session.api.call(provisionAgentToken, {
+    params: { ...params, registration_id: agent.agent.id, token_id: token.id },
+    body: [await grantEnvironment(workspace, token, projectId, ENVIRONMENT)],
+  })
+  return agent.token ?? ''
+}
