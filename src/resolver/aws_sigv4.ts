@@ -14,8 +14,10 @@ export type AwsCredentials = {
 
 /**
  * AWS Signature Version 4, with the Authorization header. Signed are host, content-type and all x-amz-
- * headers. Amazon S3 wants the path as sent and the payload's hash in a header, other services the path
- * escaped once more.
+ * headers. Amazon S3 wants the path escaped in one way and the payload's hash in a header, other services
+ * the path as sent, without empty segments and escaped once more.
+ *
+ * @throws Fault `invalid_target` for malformed escapes in what has to be escaped anew
  */
 export function signAws(credentials: AwsCredentials, request: Signable, now: number): HeaderPair[] {
   const { region, service, sessionToken } = credentials
@@ -34,7 +36,7 @@ export function signAws(credentials: AwsCredentials, request: Signable, now: num
   const names = signed.map(([name]) => name).join(';')
   const canonical = [
     request.method,
-    service === 's3' ? request.path : escapePath(request.path),
+    service === 's3' ? objectPath(request.path) : normalPath(request.path),
     canonicalQuery(request.search),
     ...signed.map(([name, value]) => `${name}:${value}`),
     '',
@@ -66,13 +68,24 @@ function signedHeaders(
 ): HeaderPair[] {
   const all: HeaderPair[] = [['host', authority], ...headers, ...added]
   return all
-    .map(([name, value]): HeaderPair => [name.toLowerCase(), value.trim().replace(/ +/g, ' ')])
+    .map(([name, value]): HeaderPair => [name.toLowerCase(), value.replace(/[ \t]+/g, ' ').trim()])
     .filter(([name]) => name === 'host' || name === 'content-type' || name.startsWith('x-amz-'))
     .sort(byCode)
 }
 
-function escapePath(path: string): string {
-  return path.split('/').map(escapeAws).join('/')
+/** An object's key is its bytes: however it was escaped on the way, here it is escaped alike. */
+function objectPath(path: string): string {
+  return path
+    .split('/')
+    .map((segment) => escapeAws(decode(segment)))
+    .join('/')
+}
+
+/** The target has no dot segments any more; `path` begins with a slash. */
+function normalPath(path: string): string {
+  const segments = path.split('/').filter((segment) => segment !== '')
+  const end = segments.length > 0 && path.endsWith('/') ? '/' : ''
+  return `/${segments.map(escapeAws).join('/')}${end}`
 }
 
 /** RFC 3986 unreserved characters stay, all else is percent-encoded, parameters sorted by code. */
@@ -95,7 +108,9 @@ function decode(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
-    throw new Fault('invalid_target', { message: 'The query of the target cannot be signed.' })
+    throw new Fault('invalid_target', {
+      message: 'The path or query of the target cannot be signed.',
+    })
   }
 }
 

@@ -42,7 +42,7 @@ export function planOf(
     authority: target.authority,
     pathAndQuery: `${path}${search}`,
     method: call.method,
-    headers: [...completeHeaders(injection.headers, userAgent), ...signed],
+    headers: completeHeaders([...injection.headers, ...signed], userAgent),
     body,
     values: [...values.values()].map((value) => value.reveal()),
     wholes: injection.wholes,

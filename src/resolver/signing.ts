@@ -7,7 +7,7 @@ import { z } from 'zod'
 import { Fault } from '../kernel/fault.ts'
 import type { Secret } from '../kernel/secret.ts'
 import { type AwsCredentials, signAws } from './aws_sigv4.ts'
-import { type HeaderPair, isSendable } from './headers.ts'
+import { checkCallerHeaders, type HeaderPair, isSendable } from './headers.ts'
 import type { Signable } from './signable.ts'
 
 /** `SVC_SECRET_NAME`, read as the name. */
@@ -64,6 +64,7 @@ export function usesOf(spec: Signing): { name: string; style: SigningStyle; head
  * The headers that the signature adds; `now` in milliseconds since 1970.
  *
  * @throws Fault `invalid_header` when the caller set one of them too or a template cannot be sent,
+ * `forbidden_header` for one that only the resolver may set,
  * `unusable_secret` when a credential is not what its place needs
  */
 export function sign(
@@ -77,12 +78,11 @@ export function sign(
       ? signHmac(spec, request, values, now)
       : signAws(awsCredentials(spec, values), request, now)
   const given = new Set(request.headers.map(([name]) => name.toLowerCase()))
-  if (added.some(([name, value]) => given.has(name.toLowerCase()) || !isSendable(value))) {
-    throw new Fault('invalid_header', {
-      message: 'A signature header is given twice or cannot be sent.',
-    })
+  if (added.some(([name]) => given.has(name.toLowerCase()))) {
+    throw new Fault('invalid_header', { message: 'A signature header is given twice.' })
   }
-  return added
+  // The caller chose name and value: a signature must not become a way to set Host or framing.
+  return checkCallerHeaders(Object.fromEntries(added))
 }
 
 function awsCredentials(spec: SigV4, values: ReadonlyMap<string, Secret>): AwsCredentials {
@@ -102,10 +102,7 @@ function signHmac(
   now: number,
 ): HeaderPair[] {
   const secret = bytesOf(values, spec.secret)
-  const key =
-    spec.key_encoding === 'utf8'
-      ? secret
-      : Buffer.from(Buffer.from(secret).toString(), spec.key_encoding)
+  const key = spec.key_encoding === 'utf8' ? secret : decodeKey(secret, spec)
   const timestamp = String(Math.floor(now / 1000))
   const parts = {
     method: request.method,
@@ -119,6 +116,21 @@ function signHmac(
     mac.update(piece === '{body}' ? request.body : fill(piece, parts))
   }
   return [[spec.header, fill(spec.value, { timestamp, signature: mac.digest(spec.encoding) })]]
+}
+
+/** What is not wholly in its encoding would be cut short in silence, down to an empty key. */
+function decodeKey(text: Uint8Array, { secret, key_encoding }: Hmac): Uint8Array {
+  const encoded = Buffer.from(text).toString('latin1')
+  try {
+    const key =
+      key_encoding === 'hex' ? Uint8Array.fromHex(encoded) : Uint8Array.fromBase64(encoded)
+    if (key.length > 0) return key
+  } catch {
+    // Told below, without the value.
+  }
+  throw new Fault('unusable_secret', {
+    message: `The secret ${secret} is not a key in ${key_encoding}.`,
+  })
 }
 
 /** One pass: what is filled in is not looked at again. */

@@ -1,0 +1,338 @@
+/** Credentials outside of headers: only where the secret's own policy says so, and text everywhere else. */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { Fault } from '../../src/kernel/fault.ts'
+import type { Policy } from '../../src/kernel/policy.ts'
+import { Secret } from '../../src/kernel/secret.ts'
+import { fillLocations, findLocations } from '../../src/resolver/locations.ts'
+import { parseTarget } from '../../src/resolver/target.ts'
+import { type Agent, employAgent, expectRefused, openStage, type Stage } from '../support/agent.ts'
+import { forwardAs, recordOfAnswer, streamAs } from '../support/forward.ts'
+import { answerOf } from '../support/upstream.ts'
+
+const bytes = (text: string) => new TextEncoder().encode(text)
+const text = (given: Uint8Array | null | undefined) =>
+  given ? new TextDecoder().decode(given) : null
+
+type Parts = { path?: string; body?: string; type?: string }
+
+/** What goes out when every placeholder found is accepted. */
+function filled({ path = '/', body, type }: Parts, named: Record<string, string | Uint8Array>) {
+  const target = parseTarget(`https://api.example.com${path}`)
+  const locations = findLocations(target, body === undefined ? null : bytes(body), type)
+  const values = new Map(
+    Object.entries(named).map(([name, value]) => [
+      name,
+      new Secret(typeof value === 'string' ? bytes(value) : value),
+    ]),
+  )
+  const { found } = locations
+  const out = fillLocations(target, locations, found, values)
+  return { ...out, body: text(out.body), styles: found.map(({ style }) => style) }
+}
+
+const codeOf = (act: () => unknown) => {
+  try {
+    act()
+    return 'accepted'
+  } catch (error) {
+    return error instanceof Fault ? error.code : String(error)
+  }
+}
+
+describe('a value', () => {
+  const printable = fc.string({ unit: 'grapheme', minLength: 1 }).filter((s) => s.isWellFormed())
+
+  test('of any bytes stands in a query as what the upstream decodes to it', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ minLength: 1 }), (value) => {
+        const { search } = filled({ path: '/x?a=1&key=SVC_SECRET_K&b=2' }, { K: value })
+        const [, encoded = ''] = /&key=([^&]*)&b=2$/.exec(search) ?? []
+        expect(encoded).toMatch(/^(?:[A-Za-z0-9\-._~]|%[0-9A-F]{2})+$/)
+        const decoded = encoded.replace(/%(..)/g, (_, hex) =>
+          String.fromCharCode(Number.parseInt(hex, 16)),
+        )
+        expect(Buffer.from(decoded, 'latin1').equals(Buffer.from(value))).toBe(true)
+      }),
+    )
+  })
+
+  test('of any text stands in a query, a path, JSON and a form as what the upstream reads', () => {
+    fc.assert(
+      fc.property(printable, (value) => {
+        const url = filled({ path: '/x?key=SVC_SECRET_K' }, { K: value })
+        expect(new URLSearchParams(url.search).get('key')).toBe(value)
+        const json = filled(
+          { body: '{"a":{"key":"pre SVC_SECRET_K"}}', type: 'application/json' },
+          { K: value },
+        )
+        expect(JSON.parse(json.body ?? '')).toEqual({ a: { key: `pre ${value}` } })
+        const form = filled(
+          { body: 'a=1&key=SVC_SECRET_K&b=', type: 'application/x-www-form-urlencoded' },
+          { K: value },
+        )
+        expect([...new URLSearchParams(form.body ?? '')]).toEqual([
+          ['a', '1'],
+          ['key', value],
+          ['b', ''],
+        ])
+      }),
+    )
+  })
+
+  test('stays in its segment of the path, whatever it holds', () => {
+    fc.assert(
+      fc.property(printable, (value) => {
+        fc.pre(value !== '.' && value !== '..')
+        const { path } = filled({ path: '/bot/SVC_SECRET_K/send' }, { K: value })
+        expect(path.split('/').length).toBe(4)
+        expect(decodeURIComponent(path.split('/')[2] ?? '')).toBe(value)
+        expect(new URL(`https://host${path}`).pathname).toBe(path)
+      }),
+    )
+  })
+
+  test('that would change the path it stands in is 422 unusable_secret', () => {
+    for (const value of ['.', '..']) {
+      expect(codeOf(() => filled({ path: '/a/SVC_SECRET_K/b' }, { K: value }))).toBe(
+        'unusable_secret',
+      )
+    }
+    expect(codeOf(() => filled({ path: '/SVC_SECRET_K/b' }, { K: '' }))).toBe('unusable_secret')
+    expect(codeOf(() => filled({ path: '/x?a=SVC_SECRET_K' }, { K: 'é'.repeat(6000) }))).toBe(
+      'unusable_secret',
+    )
+  })
+
+  test('that is no text cannot stand in JSON', () => {
+    const parts = { body: '{"k":"SVC_SECRET_K"}', type: 'application/json' }
+    expect(codeOf(() => filled(parts, { K: Uint8Array.of(0xff) }))).toBe('unusable_secret')
+  })
+
+  test('is put in once: what looks like a placeholder in it stays', () => {
+    const named = { A: 'SVC_SECRET_B', B: 'value-of-b' }
+    expect(filled({ path: '/SVC_SECRET_A?q=SVC_SECRET_A&r=SVC_SECRET_B' }, named)).toMatchObject({
+      path: '/SVC_SECRET_B',
+      search: '?q=SVC_SECRET_B&r=value-of-b',
+    })
+    const body = '{"a":"SVC_SECRET_A","b":"SVC_SECRET_B"}'
+    expect(filled({ body, type: 'application/json' }, named).body).toBe(
+      '{"a":"SVC_SECRET_B","b":"value-of-b"}',
+    )
+  })
+})
+
+describe('placeholders are found', () => {
+  test('whole, the longest name first, several in one place', () => {
+    const named = { FOO: 'foo', FOO_BAR: 'foobar' }
+    expect(
+      filled({ path: '/x?a=SVC_SECRET_FOO_BAR-SVC_SECRET_FOO.SVC_SECRET_FOO' }, named).search,
+    ).toBe('?a=foobar-foo.foo')
+    expect(filled({ path: `/x?a=SVC_SECRET_${'A'.repeat(129)}` }, {}).styles).toEqual([])
+    expect(filled({ path: '/x?a=svc_secret_FOO&b=SVC_SECRET_&c=SVC_SECRET_1' }, named).search).toBe(
+      '?a=svc_secret_FOO&b=SVC_SECRET_&c=SVC_SECRET_1',
+    )
+  })
+
+  test('in a body only as what its type says, and only if it is that', () => {
+    const json = '{"k":"SVC_SECRET_K"}'
+    const styles = (body: string, type?: string) =>
+      filled({ body, ...(type ? { type } : {}) }, { K: 'v' }).styles
+    for (const type of [
+      'application/json',
+      'Application/JSON; charset=utf-8',
+      'application/vnd.api+json',
+    ]) {
+      expect({ type, styles: styles(json, type) }).toEqual({ type, styles: ['json'] })
+    }
+    for (const type of [
+      undefined,
+      'text/plain',
+      'application/jsonx',
+      'text/json',
+      'multipart/form-data',
+    ]) {
+      expect({ type, styles: styles(json, type) }).toEqual({ type, styles: [] })
+    }
+    expect(styles('{"k":SVC_SECRET_K}', 'application/json')).toEqual([])
+    expect(styles('k=SVC_SECRET_K', 'application/x-www-form-urlencoded')).toEqual(['form'])
+  })
+
+  test('not in bytes that are no UTF-8', () => {
+    const target = parseTarget('https://api.example.com/')
+    const body = Buffer.concat([Buffer.from('k=SVC_SECRET_K&x='), Buffer.of(0xff)])
+    expect(findLocations(target, body, 'application/x-www-form-urlencoded')).toEqual({
+      found: [],
+      body: null,
+    })
+  })
+
+  test('and all else of a body stays as it is, byte for byte', () => {
+    const body = '\ufeff{ "n": 1.0e+2,\r\n "k" : "SVC_SECRET_K", "u":"\\u00e9\u00e9" }'
+    // A byte order mark is no JSON: such a body is left alone.
+    expect(filled({ body, type: 'application/json' }, { K: 'v' }).body).toBeNull()
+    const plain = body.slice(1)
+    expect(filled({ body: plain, type: 'application/json' }, { K: 'v' }).body).toBe(
+      plain.replace('SVC_SECRET_K', 'v'),
+    )
+  })
+})
+
+describe('on the real listener', () => {
+  let stage: Stage
+  let agent: Agent
+
+  beforeAll(async () => {
+    stage = await openStage()
+    agent = await employAgent(stage, { secrets: { PLAIN: 'value-of-plain' } })
+    const permit = (...locations: NonNullable<Policy['allowed_locations']>) => ({
+      policy: { allowed_locations: locations },
+    })
+    await agent.store('QUERY', 'q&=/+ value', permit('query'))
+    await agent.store('PATH', 'p/../é', permit('path'))
+    await agent.store('JSON', 'j"\\\n', permit('json'))
+    await agent.store('FORM', 'f&=+ ', permit('form'))
+    await agent.store('HEADER', 'value-of-header', permit('header'))
+  })
+  afterAll(() => stage.stop())
+  afterEach(() => {
+    stage.upstream.received.length = 0
+  })
+
+  const JSON_TYPE = { 'Content-Type': 'application/json' }
+  const FORM_TYPE = { 'Content-Type': 'application/x-www-form-urlencoded' }
+
+  test('each location is filled where the policy lists it, and the audit says which', async () => {
+    const cases: [call: Record<string, unknown>, sent: object, style: string][] = [
+      [
+        { target_url: stage.url('/x?key=SVC_SECRET_QUERY') },
+        { path: '/x?key=q%26%3D%2F%2B%20value' },
+        'query',
+      ],
+      [
+        { target_url: stage.url('/botSVC_SECRET_PATH/send') },
+        { path: '/botp%2F..%2F%C3%A9/send' },
+        'path',
+      ],
+      [
+        {
+          target_url: stage.url('/x'),
+          method: 'POST',
+          headers: JSON_TYPE,
+          body: '{"key":"SVC_SECRET_JSON"}',
+        },
+        { body: '{"key":"j\\"\\\\\\n"}' },
+        'json',
+      ],
+      [
+        {
+          target_url: stage.url('/x'),
+          method: 'POST',
+          headers: FORM_TYPE,
+          body: 'key=SVC_SECRET_FORM',
+        },
+        { body: 'key=f%26%3D%2B%20' },
+        'form',
+      ],
+    ]
+    for (const [call, sent, style] of cases) {
+      for (const streamed of [false, true]) {
+        stage.upstream.received.length = 0
+        const answer = streamed ? await streamAs(stage, agent, call) : await agent.resolve(call)
+        expect(answer.status).toBe(200)
+        const [received] = stage.upstream.received
+        expect({ path: received?.path, body: text(received?.body) }).toMatchObject(sent)
+        const length = received?.header('content-length')
+        expect(length ?? '0').toBe(String(received?.body.length))
+        const record = await recordOfAnswer(stage, answer as Response)
+        expect(record).toMatchObject({
+          credential_ref: style.toUpperCase(),
+          injection_style: style,
+        })
+        expect(JSON.stringify(record)).not.toContain('%26')
+      }
+    }
+  })
+
+  test('forward mode does the same', async () => {
+    const response = await forwardAs(stage, agent, '/x?key=SVC_SECRET_QUERY', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"key":"SVC_SECRET_JSON","other":"SVC_SECRET_PLAIN"}',
+    })
+    expect(response.status).toBe(200)
+    const [received] = stage.upstream.received
+    expect(received?.path).toBe('/x?key=q%26%3D%2F%2B%20value')
+    expect(text(received?.body)).toBe('{"key":"j\\"\\\\\\n","other":"SVC_SECRET_PLAIN"}')
+    expect(await recordOfAnswer(stage, response)).toMatchObject({
+      credential_ref: 'QUERY,JSON',
+      injection_style: 'query,json',
+    })
+  })
+
+  test('everything else stays text: no policy, another location, no such secret', async () => {
+    const path =
+      '/SVC_SECRET_PLAIN/SVC_SECRET_QUERY?a=SVC_SECRET_PLAIN&b=SVC_SECRET_PATH&c=SVC_SECRET_NOBODY&d=SVC_SECRET_HEADER'
+    const body = '{"a":"SVC_SECRET_PLAIN","b":"SVC_SECRET_FORM","c":"SVC_SECRET_NOBODY"}'
+    const answer = await agent.resolve({
+      target_url: stage.url(path),
+      method: 'POST',
+      headers: JSON_TYPE,
+      body,
+    })
+    expect(answer.status).toBe(200)
+    const [received] = stage.upstream.received
+    expect(received?.path).toBe(path)
+    expect(text(received?.body)).toBe(body)
+    expect(await recordOfAnswer(stage, answer as unknown as Response)).toMatchObject({
+      credential_ref: null,
+      injection_style: null,
+    })
+  })
+
+  test('a policy that lists other locations only keeps the secret out of headers', async () => {
+    await expectRefused(
+      stage,
+      agent,
+      { target_url: stage.url('/x'), headers: { 'X-Key': 'SVC_SECRET_QUERY' } },
+      'policy_blocked',
+      'The policy of the secret QUERY does not permit this request.',
+    )
+  })
+
+  test('the rest of the policy holds there too', async () => {
+    await agent.store('STRICT', 'value-of-strict', {
+      policy: { allowed_locations: ['query'], allowed_paths: ['/v1/'], allowed_headers: ['x-key'] },
+    })
+    const call = (path: string) => ({ target_url: stage.url(`${path}?key=SVC_SECRET_STRICT`) })
+    expect((await agent.resolve(call('/v1/x'))).status).toBe(200)
+    await expectRefused(
+      stage,
+      agent,
+      call('/v2/x'),
+      'policy_blocked',
+      'The policy of the secret STRICT does not permit this request.',
+    )
+  })
+
+  test('what was put in is redacted wherever it comes back, as it was written there too', async () => {
+    stage.upstream.on('/echo', (request, wire) => {
+      wire.write(answerOf(200, { location: request.path }, `${request.path} ${text(request.body)}`))
+    })
+    const call = {
+      target_url: stage.url('/echo?key=SVC_SECRET_QUERY'),
+      method: 'POST',
+      headers: JSON_TYPE,
+      body: '{"key":"SVC_SECRET_JSON"}',
+    }
+    const answer = await agent.resolve(call)
+    expect(answer.body).toMatchObject({
+      headers: { location: '/echo?key=[REDACTED]' },
+      body: '/echo?key=[REDACTED] {"key":"[REDACTED]"}',
+      redacted: true,
+    })
+    const streamed = await streamAs(stage, agent, call)
+    expect(streamed.headers.get('location')).toBe('/echo?key=[REDACTED]')
+    expect(await streamed.text()).toBe('/echo?key=[REDACTED] {"key":"[REDACTED]"}')
+  })
+})
