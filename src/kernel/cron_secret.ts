@@ -6,7 +6,7 @@ import { Fault } from './fault.ts'
 /** @throws Fault `not_found` where no secret is set, `invalid_token` */
 export function checkCronSecret(secret: string | undefined, headers: Headers): void {
   if (!secret) throw new Fault('not_found')
-  const [, presented = ''] = /^Bearer +(\S+)$/i.exec(headers.get('authorization') ?? '') ?? []
+  const [, presented = ''] = /^Bearer +(.+)$/i.exec(headers.get('authorization') ?? '') ?? []
   // Hashes have one length, so that the time tells nothing of the secret's.
   if (!timingSafeEqual(sha256(presented), sha256(secret))) throw new Fault('invalid_token')
 }
