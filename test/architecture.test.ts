@@ -14,6 +14,24 @@ const root = join(import.meta.dir, '..')
 /** What everybody may know. */
 const common = ['kernel', 'identity', 'audit'] as const
 
+/** What of the resolver the local proxy does the same with: nothing that knows tokens or the database. */
+const stepsOfResolver = [
+  'address_book',
+  'call',
+  'credentials',
+  'deadline',
+  'dial',
+  'forward_links',
+  'headers',
+  'locations',
+  'placeholders',
+  'plan',
+  'stream_answer',
+  'target',
+  'websocket',
+  'websocket_dial',
+].map((name) => `resolver/${name}.ts`)
+
 /**
  * Who may import whom, by the folder in src/ (or the file, for those that lie there). A slice that is
  * not named follows `slice`; `x/file.ts` permits one file of a folder.
@@ -26,7 +44,7 @@ const rules: Record<string, readonly string[]> = {
   resolver: [...common, 'broker', 'secrets/index.ts', 'allowlist/index.ts'],
   workloads: [...common, 'broker', 'secrets/index.ts', 'allowlist/index.ts'],
   client: ['kernel', '*/contract.ts'],
-  proxy: ['kernel', 'client', '*/contract.ts', ...pureResolver],
+  proxy: ['kernel', 'client', '*/contract.ts', ...stepsOfResolver],
   console: ['kernel', 'client', '*/contract.ts'],
 }
 const slice = common

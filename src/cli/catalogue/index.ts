@@ -1,6 +1,7 @@
 /** Every command, with its examples. What a command does is loaded when it runs. */
 import type { Group, Spec } from '../program.ts'
 import { agentGroups } from './agents.ts'
+import { proxySpecs } from './proxy.ts'
 import { runningSpecs } from './running.ts'
 import { secretGroups } from './secrets.ts'
 import { teamGroups } from './teams.ts'
@@ -61,6 +62,7 @@ export const topLevel: readonly Spec[] = [
     action: async () => (await import('../commands/account.ts')).config,
   },
   ...runningSpecs,
+  ...proxySpecs,
 ]
 
 export const groups: readonly Group[] = [...teamGroups, ...secretGroups, ...agentGroups]

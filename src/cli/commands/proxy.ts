@@ -1,0 +1,189 @@
+/**
+ * `cloakroom proxy`: programs of this machine send the names of credentials, and the proxy puts the
+ * values in. With a command after `--` it lives as long as that.
+ */
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { openAuthority } from '../../proxy/authority.ts'
+import type { Carrier } from '../../proxy/carrier.ts'
+import { type LocalProxy, openProxy } from '../../proxy/index.ts'
+import {
+  bundleVariables,
+  proxyEnvironment,
+  trustEnvironment,
+  writeBundle,
+} from '../../proxy/trust.ts'
+import { runChild } from '../child.ts'
+import type { Context } from '../context.ts'
+import { CliError, EX_CONFIG, EX_NOT_FOUND, EX_USAGE } from '../exit.ts'
+import type { Action } from '../program.ts'
+import { openCarrier } from '../proxy_carrier.ts'
+import { configDirectory } from '../settings.ts'
+
+const DEFAULT_PORT = 8899
+
+/** What was only meant for us: a child that knows the token could use it past the proxy. */
+const OURS = ['SERVICE_TOKEN', 'SERVICE_PASSPHRASE']
+
+type Options = Record<string, unknown>
+
+export const proxy: Action = async (context, command, options) => {
+  if (command.length === 1 && command[0] === 'trust') return trust(context)
+  const notices = openNotices(context, command.length > 0)
+  const own: { port: number | null } = { port: null }
+  const carrier = await openCarrier(context, {
+    way: wayOf(context, options),
+    agent: typeof options.agent === 'string' ? options.agent : null,
+    token: typeof options.token === 'string' ? options.token : (context.env.SERVICE_TOKEN ?? null),
+    stateDirectory: stateDirectory(context.env),
+    ownPorts: () => (own.port === null ? [] : [own.port]),
+    notice: notices.say,
+  })
+  const running = await start(context, carrier, options, command.length > 0)
+  own.port = running.port
+  try {
+    return await work(context, running, command, options)
+  } finally {
+    await running.close()
+    notices.flush()
+  }
+}
+
+/** By token where there is one: then no value comes to this machine. */
+function wayOf({ env }: Context, options: Options): 'remote' | 'local' {
+  if (options.remote === true && options.local === true) {
+    throw new CliError(EX_USAGE, '--remote and --local exclude each other')
+  }
+  const hasToken = typeof options.token === 'string' || Boolean(env.SERVICE_TOKEN)
+  if (options.remote === true || (hasToken && options.local !== true)) return 'remote'
+  return 'local'
+}
+
+function portOf({ port }: Options, hasCommand: boolean): number {
+  if (port === undefined) return hasCommand ? 0 : DEFAULT_PORT
+  const number = /^\d{1,5}$/.test(String(port)) ? Number(port) : Number.NaN
+  if (number <= 65_535) return number
+  throw new CliError(EX_USAGE, '--port is a number from 0 to 65535', '0 picks a free one')
+}
+
+async function start(
+  { env }: Context,
+  carrier: Carrier,
+  options: Options,
+  hasCommand: boolean,
+): Promise<LocalProxy> {
+  const port = portOf(options, hasCommand)
+  const directory = proxyDirectory(env)
+  try {
+    return await openProxy({ carrier, directory, port, strict: options.strict === true })
+  } catch (error) {
+    if (!(error instanceof Error) || !('code' in error) || error.code !== 'EADDRINUSE') throw error
+    throw new CliError(EX_CONFIG, `port ${port} is taken`, 'choose another one with --port, or 0')
+  }
+}
+
+async function work(
+  context: Context,
+  running: LocalProxy,
+  command: readonly string[],
+  options: Options,
+): Promise<number> {
+  const bundle = writeBundle(proxyDirectory(context.env), running.certificate, context.env)
+  const added = {
+    ...proxyEnvironment(running.url, context.env, options.strict === true),
+    ...trustEnvironment(bundle),
+    SERVICE_PROXY_BASE_URL: running.baseUrl,
+  }
+  if (command.length === 0) {
+    announce(context, running, added)
+    return untilStopped()
+  }
+  const inherited = Object.entries(context.env).filter(([name]) => !OURS.includes(name))
+  try {
+    return await runChild(command, {
+      env: { ...Object.fromEntries(inherited), ...added },
+      masked: [],
+    })
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') {
+      throw new CliError(EX_NOT_FOUND, `there is no program ${command[0]}`)
+    }
+    throw error
+  }
+}
+
+function announce(
+  { output }: Context,
+  { port, url, baseUrl }: LocalProxy,
+  added: Record<string, string>,
+): void {
+  if (output.isJson) {
+    output.record({ port, https_proxy: url, base_url: baseUrl, environment: added })
+    return
+  }
+  output.warn(`The proxy listens on 127.0.0.1:${port}. For programs that are to use it:`)
+  output.raw(exportLines(added))
+  output.warn(`Base URL of https://api.example.com: ${baseUrl}/api.example.com\nStop: Ctrl-C`)
+}
+
+function exportLines(variables: Record<string, string>): string {
+  const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
+  return Object.entries(variables)
+    .map(([name, value]) => `export ${name}=${quoted(value)}\n`)
+    .join('')
+}
+
+async function untilStopped(): Promise<number> {
+  const stopped = Promise.withResolvers<void>()
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.once(signal, () => stopped.resolve())
+  }
+  await stopped.promise
+  return 0
+}
+
+/** Makes the authority if there is none, and says how programs come to trust it. */
+async function trust({ output, env }: Context): Promise<number> {
+  const directory = proxyDirectory(env)
+  const { certificate, certificateFile } = await openAuthority(directory)
+  const bundle = writeBundle(directory, certificate, env)
+  const variables = trustEnvironment(bundle)
+  if (output.isJson) {
+    output.record({ certificate: certificateFile, bundle, environment: variables })
+    return 0
+  }
+  output.warn(
+    [
+      `Your proxy's certificate authority: ${certificateFile}`,
+      'It was made on this machine and its key stays here. Only programs that are told to trust it',
+      'do; do not install it system-wide. These lines tell them, with a bundle of the authorities',
+      'of the system and yours:',
+      '',
+    ].join('\n'),
+  )
+  for (const [name, readers] of Object.entries(bundleVariables)) {
+    output.raw(`# ${readers}\n${exportLines({ [name]: bundle })}`)
+  }
+  output.warn('\ncloakroom proxy -- COMMAND sets them, and the address of the proxy, by itself.')
+  return 0
+}
+
+/** While a command has the terminal, nothing is written over what it shows. */
+function openNotices({ output }: Context, isHeldBack: boolean) {
+  const held: string[] = []
+  return {
+    say: (text: string) => void (isHeldBack ? held.push(text) : output.warn(`cloakroom: ${text}`)),
+    flush: () => {
+      for (const text of new Set(held)) output.warn(`cloakroom: ${text}`)
+    },
+  }
+}
+
+function proxyDirectory(env: Context['env']): string {
+  return join(configDirectory(env), 'proxy')
+}
+
+/** `$XDG_STATE_HOME/cloakroom`, where the audit waits for the server. */
+function stateDirectory(env: Context['env']): string {
+  return join(env.XDG_STATE_HOME || join(homedir(), '.local', 'state'), 'cloakroom')
+}

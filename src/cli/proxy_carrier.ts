@@ -1,0 +1,165 @@
+/** Whose credentials a proxy uses and under whose name: an agent's token, or the person logged in. */
+import { join } from 'node:path'
+import { ApiError } from '../client/api.ts'
+import type { OpenWorkspace } from '../client/vault.ts'
+import { parseToken } from '../kernel/crypto/token.ts'
+import { isUuid } from '../kernel/validate.ts'
+import { issueRunToken, type RunToken } from '../proxy/agent_token.ts'
+import type { Carrier, Notice } from '../proxy/carrier.ts'
+import { openLocalCarrier } from '../proxy/open_local.ts'
+import { remoteCarrier } from '../proxy/remote.ts'
+import { openReport } from '../proxy/report.ts'
+import type { Context } from './context.ts'
+import { CliError, EX_AUTH, EX_REFUSED, EX_USAGE } from './exit.ts'
+import { type ProjectPlace, projectPlace } from './place.ts'
+import type { Session } from './session.ts'
+
+type Order = {
+  way: 'remote' | 'local'
+  /** The name that `--agent` gave. */
+  agent: string | null
+  token: string | null
+  stateDirectory: string
+  ownPorts: () => readonly number[]
+  notice: Notice
+}
+
+/** @throws CliError, ApiError */
+export async function openCarrier(context: Context, order: Order): Promise<Carrier> {
+  if (order.way === 'local') return openLocal(context, order)
+  if (order.token === null) return openAsAgent(context, order)
+  if (order.agent !== null) {
+    throw new CliError(
+      EX_USAGE,
+      '--agent does not go with a token, which tells who the agent is',
+      'leave one of them out',
+    )
+  }
+  if (parseToken(order.token)?.kind !== 'agt') {
+    throw new CliError(EX_AUTH, 'this is not the token of an agent', 'agent tokens: svc_agt_…')
+  }
+  return remoteCarrier({
+    resolver: context.setting('resolver'),
+    token: order.token,
+    projectId: namedProject(context),
+    environment: chosen(context, 'environment'),
+    notice: order.notice,
+    close: async () => {},
+  })
+}
+
+/** The remote way without a token at hand: one is made for this run, for this project and environment. */
+async function openAsAgent(context: Context, { agent, notice }: Order): Promise<Carrier> {
+  if (agent === null) {
+    throw new CliError(
+      EX_AUTH,
+      '--remote needs the token of an agent',
+      'set SERVICE_TOKEN, or name an agent with --agent and a token is made for this run',
+    )
+  }
+  const { session, workspace, project, environment } = await projectPlace(context)
+  const grants = [{ projectId: project.id, environment }]
+  const token = await issue(session, workspace.open, agent, grants)
+  return remoteCarrier({
+    resolver: context.setting('resolver'),
+    token: token.text,
+    projectId: project.id,
+    environment,
+    notice,
+    close: () => token.revoke().catch(() => {}),
+  })
+}
+
+async function openLocal(context: Context, order: Order): Promise<Carrier> {
+  const place = await projectPlace(context)
+  const { session, workspace, project, environment } = place
+  const tokens = openTokens(session)
+  if (order.agent !== null) await tokens.of(workspace.id, order.agent)
+  const carrier = openLocalCarrier({
+    place: {
+      api: session.api,
+      workspace: () => openedAnew(session, workspace.id),
+      projectId: project.id,
+      environment,
+    },
+    owner: ownerOf(place, order.agent),
+    report: openReport({
+      server: session.server,
+      api: session.api,
+      access: () => session.stored.access,
+      tokenFor: async (workspaceId, agent) => (await tokens.of(workspaceId, agent)).sealed,
+    }),
+    directory: join(order.stateDirectory, 'audit'),
+    env: context.env,
+    ownPorts: order.ownPorts,
+    notice: order.notice,
+  })
+  return {
+    ...carrier,
+    close: async () => {
+      await carrier.close()
+      await tokens.revokeAll()
+    },
+  }
+}
+
+function ownerOf({ session, workspace }: ProjectPlace, agent: string | null) {
+  return { server: session.server, email: session.email, workspace_id: workspace.id, agent }
+}
+
+/** Membership and key as they are now. @throws ApiError when this person has them no longer */
+async function openedAnew(session: Session, workspaceId: string): Promise<OpenWorkspace> {
+  const found = (await session.workspaces()).find(({ id }) => id === workspaceId)
+  if (found?.status === 'active' && found.open) return found.open
+  throw new ApiError(404, { error_code: 'not_found' })
+}
+
+/** One token for each agent in whose name something is reported, for this run. */
+function openTokens(session: Session) {
+  const tokens = new Map<string, Promise<RunToken>>()
+  const make = async (workspaceId: string, agent: string) =>
+    issue(session, await openedAnew(session, workspaceId), agent, [])
+  return {
+    of: (workspaceId: string, agent: string): Promise<RunToken> => {
+      const name = `${workspaceId} ${agent}`
+      const token = tokens.get(name) ?? make(workspaceId, agent)
+      tokens.set(name, token)
+      // A failure is not kept: the next attempt asks anew.
+      token.catch(() => tokens.delete(name))
+      return token
+    },
+    revokeAll: async () => {
+      for (const token of tokens.values())
+        await (await token.catch(() => null))?.revoke().catch(() => {})
+    },
+  }
+}
+
+async function issue(
+  { api }: Session,
+  workspace: OpenWorkspace,
+  name: string,
+  grants: readonly { projectId: string; environment: string }[],
+): Promise<RunToken> {
+  try {
+    return await issueRunToken({ api, workspace, name, grants })
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== 'forbidden') throw error
+    throw new CliError(
+      EX_REFUSED,
+      `you may not make a token for the agent ${name}`,
+      'ask an admin for one (SERVICE_TOKEN), or leave --agent out: records then carry your name',
+    )
+  }
+}
+
+function chosen({ settings }: Context, name: 'environment'): string | null {
+  const setting = settings[name]
+  return setting && setting.origin !== 'default' ? setting.value : null
+}
+
+/** A token knows its project; one that is for several is told by id which. */
+function namedProject({ settings: { project } }: Context): string | null {
+  const isNamed = project?.origin === 'flag' || project?.origin === 'environment'
+  return project && isNamed && isUuid(project.value) ? project.value : null
+}

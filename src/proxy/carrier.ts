@@ -1,0 +1,34 @@
+/** What the two ways of getting credentials into a request have in common: `local.ts` and `remote.ts`. */
+import type { SocketHandlers } from '../kernel/route.ts'
+
+/** A request that a program of this machine sent through the proxy, for a host that is ours. */
+export type Inbound = {
+  request: Request
+  /** `host` or `host:port` as the program asked for it; never taken from a header. */
+  authority: string
+  /** As the program wrote them. */
+  pathAndQuery: string
+  requestId: string
+  /** Where links in answers lead: `null` where the program talks to the real names. */
+  linkBase: string | null
+  /** Answers by making the connection a WebSocket; `false` when the request is no handshake. */
+  upgrade(handlers: SocketHandlers, headers: Record<string, string>): boolean
+}
+
+export type Carrier = {
+  /** Whether requests to this host are to be read at all. Never throws. */
+  covers(host: string, port: number): Promise<boolean>
+  /**
+   * The sanitised answer; `null` when the connection became a WebSocket.
+   *
+   * @throws Fault
+   */
+  carry(inbound: Inbound): Promise<Response | null>
+  /** Notes that a host was refused outright, where that is the proxy's to note. */
+  refused(host: string, port: number): Promise<void>
+  /** Lets what is on its way arrive, for a short while. */
+  close(): Promise<void>
+}
+
+/** Tells the user something, once in a while: never a value, a header or a query. */
+export type Notice = (text: string) => void

@@ -1,0 +1,77 @@
+/**
+ * A look at the first bytes of a TLS connection (RFC 8446, section 4.1.2): which protocols the client
+ * offers (ALPN, RFC 7301). Nothing is decided by it but which of our own listeners answers; the
+ * handshake itself is left to the TLS library.
+ */
+
+const HANDSHAKE = 22
+const CLIENT_HELLO = 1
+const ALPN = 16
+/** A record's payload has at most so many bytes; no client fills more than one with its hello. */
+const MAX_RECORD_BYTES = 16_384
+
+/** `null` while bytes are missing; no protocols for what is no ClientHello or offers none. */
+export function offeredProtocols(bytes: Uint8Array): string[] | null {
+  if (bytes[0] !== undefined && bytes[0] !== HANDSHAKE) return []
+  if (bytes.length < 5) return null
+  const length = u16(bytes, 3)
+  if (length > MAX_RECORD_BYTES) return []
+  if (bytes.length < 5 + length) return null
+  try {
+    return protocolsIn(new Reader(bytes.subarray(5, 5 + length)))
+  } catch (error) {
+    if (error instanceof RangeError) return []
+    throw error
+  }
+}
+
+function protocolsIn(hello: Reader): string[] {
+  if (hello.number(1) !== CLIENT_HELLO) return []
+  hello.take(3 + 2 + 32) // length, legacy version, random
+  hello.take(hello.number(1)) // session id
+  hello.take(hello.number(2)) // cipher suites
+  hello.take(hello.number(1)) // compression methods
+  const extensions = new Reader(hello.take(hello.number(2)))
+  while (extensions.left > 0) {
+    const type = extensions.number(2)
+    const data = extensions.take(extensions.number(2))
+    if (type === ALPN) return namesIn(new Reader(data))
+  }
+  return []
+}
+
+function namesIn(data: Reader): string[] {
+  const list = new Reader(data.take(data.number(2)))
+  const names: string[] = []
+  while (list.left > 0) names.push(Buffer.from(list.take(list.number(1))).toString('latin1'))
+  return names
+}
+
+class Reader {
+  readonly #bytes: Uint8Array
+  #at = 0
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes
+  }
+
+  get left(): number {
+    return this.#bytes.length - this.#at
+  }
+
+  /** @throws RangeError at the end, as `take` */
+  number(size: 1 | 2): number {
+    const bytes = this.take(size)
+    return size === 1 ? (bytes[0] ?? 0) : u16(bytes, 0)
+  }
+
+  take(size: number): Uint8Array {
+    if (size > this.left) throw new RangeError('the hello ends early')
+    this.#at += size
+    return this.#bytes.subarray(this.#at - size, this.#at)
+  }
+}
+
+function u16(bytes: Uint8Array, at: number): number {
+  return ((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0)
+}

@@ -1,0 +1,66 @@
+/**
+ * The local proxy: programs of this machine send requests with the names of credentials, and the values
+ * are put in on the way out. docs/proxy.md tells what it protects against, and what not.
+ */
+import { randomBytes } from 'node:crypto'
+import { openAuthority } from './authority.ts'
+import type { Carrier } from './carrier.ts'
+import { openFront } from './front.ts'
+import { plainHandler } from './plain.ts'
+import { openRooms } from './rooms.ts'
+
+export type LocalProxy = {
+  port: number
+  /** For HTTPS_PROXY; whoever knows it may use the proxy. */
+  url: string
+  /** Before `/{host}/{path}`, for programs that take a base URL. */
+  baseUrl: string
+  /** PEM of the authority. */
+  certificate: string
+  close(): Promise<void>
+}
+
+type Options = {
+  carrier: Carrier
+  /** Where the authority is kept. */
+  directory: string
+  /** 0 picks a free one. */
+  port: number
+  /** Refuse what is not on the allowlist, instead of letting it pass untouched. */
+  strict: boolean
+}
+
+const PASSWORD_BYTES = 24
+
+/** @throws Error when the port is taken, or the directory cannot be used */
+export async function openProxy({
+  carrier,
+  directory,
+  port,
+  strict,
+}: Options): Promise<LocalProxy> {
+  const authority = await openAuthority(directory)
+  const password = randomBytes(PASSWORD_BYTES).toString('base64url')
+  const rooms = openRooms(authority, carrier)
+  const own = { port: 0 }
+  const path = rooms.plain(plainHandler({ password, strict, carrier, port: () => own.port }))
+  try {
+    const front = await openFront({ port, password, strict, carrier, rooms, plainPath: () => path })
+    own.port = front.port
+    return {
+      port: front.port,
+      url: `http://cloakroom:${password}@127.0.0.1:${front.port}`,
+      baseUrl: `http://127.0.0.1:${front.port}/${password}`,
+      certificate: authority.certificate,
+      close: async () => {
+        await front.close()
+        rooms.close()
+        await carrier.close()
+      },
+    }
+  } catch (error) {
+    rooms.close()
+    await carrier.close()
+    throw error
+  }
+}

@@ -1,0 +1,234 @@
+/**
+ * The local carrier: the member's own session reads the sealed secrets, and values are opened here, for
+ * one request each. The steps are the resolver's, in its order and with its functions; the server never
+ * sees a value, and learns of the request from its audit record.
+ */
+import { systemClock } from '../kernel/clock.ts'
+import { Fault } from '../kernel/fault.ts'
+import type { Secret } from '../kernel/secret.ts'
+import type { AddressBook } from '../resolver/address_book.ts'
+import { bytesOf, type Call, contentTypeOf } from '../resolver/call.ts'
+import { checkPolicies } from '../resolver/credentials.ts'
+import { Deadline } from '../resolver/deadline.ts'
+import type { Dialler } from '../resolver/dial.ts'
+import { checkCallerHeaders } from '../resolver/headers.ts'
+import { fillLocations, findLocations } from '../resolver/locations.ts'
+import { findPlaceholders, injectPlaceholders, type Placeholder } from '../resolver/placeholders.ts'
+import { type Plan, planOf } from '../resolver/plan.ts'
+import { type Ending, streamAnswer } from '../resolver/stream_answer.ts'
+import { parseTarget } from '../resolver/target.ts'
+import type { SocketDialler } from '../resolver/websocket_dial.ts'
+import type { Carrier, Inbound } from './carrier.ts'
+import { restoreLinks } from './links.ts'
+import type { AuditQueue } from './queue.ts'
+import { type AuditRecord, faultOf, RecordBook } from './record.ts'
+import { bodyOf, checkMethod, headersOf, isHandshake } from './request.ts'
+import type { SealedEntry, VaultView, ViewKeeper } from './vault_view.ts'
+
+export type LocalServices = {
+  views: ViewKeeper
+  projectId: string
+  environment: string
+  queue: AuditQueue
+  addresses: AddressBook
+  dialler: Dialler
+  sockets: SocketDialler
+  /** Milliseconds between two signs of life of the upstream. */
+  timeoutMs: number
+  userAgent: string
+  close(): Promise<void>
+}
+
+type Work = { inbound: Inbound; book: RecordBook; deadline: Deadline }
+type Begun = Work & { plan: Plan; end(outcome: AuditRecord): void }
+
+/** Where links would be led that restoreLinks leads elsewhere; nobody sees it. */
+const PLACE_OF_LINKS = 'https://proxy.invalid'
+
+export function localCarrier(services: LocalServices): Carrier {
+  return {
+    covers: async (host, port) => {
+      const view = await services.views.current().catch(() => null)
+      return view?.allows(host, port) ?? false
+    },
+    carry: (inbound) => carry(services, inbound),
+    refused: async (host, port) => {
+      const book = openBook(services, host, 'CONNECT', Bun.randomUUIDv7())
+      book.sees(parseTarget(`https://${host}:${port}/`))
+      await services.queue.add(book.failure(new Fault('domain_blocked')))
+    },
+    close: services.close,
+  }
+}
+
+async function carry(services: LocalServices, inbound: Inbound): Promise<Response | null> {
+  const { request, requestId, authority } = inbound
+  const host = authority.replace(/:\d+$/, '')
+  const book = openBook(services, host, request.method, requestId)
+  const deadline = new Deadline(services.timeoutMs)
+  deadline.endWith(request.signal)
+  const work = { inbound, book, deadline }
+  try {
+    const plan = await decide(services, work)
+    return await carryOut(services, { ...work, plan, end: await begin(services, work) })
+  } catch (error) {
+    // Also lets go of an upstream whose answer was refused half-way.
+    deadline.abort()
+    throw error
+  }
+}
+
+function openBook(
+  { projectId, environment }: LocalServices,
+  host: string,
+  method: string,
+  id: string,
+): RecordBook {
+  return new RecordBook({ id, method, host, projectId, environment })
+}
+
+/** Steps 2 to 8. @throws Fault, after the refusal was put on record */
+async function decide(services: LocalServices, work: Work): Promise<Plan> {
+  try {
+    return await takeSteps(services, work)
+  } catch (error) {
+    const fault = faultOf(error)
+    // A disk that is full does not make a refusal anything else.
+    await services.queue.add(work.book.failure(fault)).catch(() => {})
+    throw fault
+  }
+}
+
+async function takeSteps(
+  services: LocalServices,
+  { inbound, book, deadline }: Work,
+): Promise<Plan> {
+  const { request, authority, pathAndQuery } = inbound
+  const target = parseTarget(`https://${authority}${pathAndQuery}`)
+  book.sees(target)
+  const view = await services.views.current()
+  if (!view.allows(target.host, target.port)) throw new Fault('domain_blocked')
+  const method = checkMethod(request)
+  const headers = headersOf(request.headers)
+  const demanded = findPlaceholders(Object.entries(headers))
+  book.asks(demanded)
+  const body = await bodyOf(request, headers, view.scansBodies)
+  const locations = findLocations(target, bytesOf(body), contentTypeOf(headers))
+  const accepted = locations.found.filter((candidate) => isAccepted(view, candidate))
+  const placeholders = [...demanded, ...accepted]
+  book.asks(placeholders)
+  const { sealed, values } = openAll(view, placeholders)
+  checkPolicies(sealed, placeholders, target, method)
+  const injection = injectPlaceholders(checkCallerHeaders(headers), values)
+  const filled = fillLocations(target, locations, accepted, values)
+  const address = await services.addresses.find(target.host, target.port, deadline.signal)
+  const call = callOf(inbound, headers, body, services.timeoutMs)
+  const parts = { target, address, injection, filled, values }
+  return planOf({ userAgent: services.userAgent, clock: systemClock }, call, parts)
+}
+
+/** Outside of headers a name is text, unless its secret's policy lists the place. */
+function isAccepted(view: VaultView, { name, style }: Placeholder): boolean {
+  const { policy } = view.sealed(name) ?? {}
+  return policy?.allowed_locations?.some((location) => location === style) ?? false
+}
+
+/**
+ * Opening proves the policy, which the ciphertext binds: only then is the policy believed.
+ *
+ * @throws Fault `unknown_secret`, `unreadable_secret`
+ */
+function openAll(view: VaultView, placeholders: readonly Placeholder[]) {
+  const sealed = new Map<string, SealedEntry>()
+  const values = new Map<string, Secret>()
+  for (const { name } of placeholders) {
+    const entry = view.sealed(name)
+    if (!entry) {
+      throw new Fault('unknown_secret', { message: `There is no secret ${name} here.` })
+    }
+    sealed.set(name, entry)
+    if (!values.has(name)) values.set(name, view.open(entry))
+  }
+  return { sealed, values }
+}
+
+function callOf(
+  { request, linkBase }: Inbound,
+  headers: Record<string, string>,
+  body: Call['body'],
+  timeoutMs: number,
+): Call {
+  return {
+    targetUrl: '',
+    method: request.method,
+    headers,
+    body,
+    projectId: null,
+    environment: null,
+    timeoutMs,
+    answer: isHandshake(request) ? 'socket' : 'streamed',
+    signing: null,
+    leadBackTo: linkBase === null ? null : PLACE_OF_LINKS,
+  }
+}
+
+/** Step 9: durable before the credential leaves. @throws Fault `audit_unavailable` */
+async function begin({ queue }: LocalServices, { book }: Work): Promise<Begun['end']> {
+  try {
+    const entry = await queue.begin(book.intent())
+    // An outcome that does not reach the disk leaves the record without one.
+    return (outcome) => void entry.end(outcome).catch(() => {})
+  } catch (cause) {
+    throw new Fault('audit_unavailable', { cause })
+  }
+}
+
+/** Steps 10 to 12. @throws Fault `upstream_*`, after it was put on record */
+async function carryOut(services: LocalServices, begun: Begun): Promise<Response | null> {
+  try {
+    return isHandshake(begun.inbound.request)
+      ? await answerSocket(services, begun)
+      : await answerStreamed(services, begun)
+  } catch (error) {
+    const { deadline, book, end } = begun
+    const fault = faultOf(error)
+    end(deadline.isUnwanted ? book.abandonment() : book.failure(fault))
+    throw fault
+  }
+}
+
+async function answerStreamed(
+  { dialler }: LocalServices,
+  { inbound, plan, deadline, book, end }: Begun,
+): Promise<Response> {
+  const { linkBase, requestId } = inbound
+  const response = await dialler.send({ ...plan, body: deadline.watch(plan.body) }, deadline.signal)
+  const answer = await streamAnswer(response, {
+    ...plan,
+    deadline,
+    requestId,
+    leadBackTo: linkBase === null ? null : PLACE_OF_LINKS,
+    onEnd: (ending) => end(outcomeOf(book, response.status, ending)),
+  })
+  if (linkBase !== null) restoreLinks(answer.headers, linkBase)
+  return answer
+}
+
+async function answerSocket(
+  { sockets }: LocalServices,
+  { inbound, plan, deadline, book, end }: Begun,
+): Promise<null> {
+  const { relay } = await import('../resolver/websocket.ts')
+  const socket = await sockets.dial(plan, deadline.signal)
+  const exchange = { ...inbound, network: '', params: {}, expectBytes() {}, holdOpen() {} }
+  relay(socket, exchange, {
+    ...plan,
+    deadline,
+    onEnd: (ending) => end(outcomeOf(book, 101, ending)),
+  })
+  return null
+}
+
+function outcomeOf(book: RecordBook, status: number, { fault, redacted }: Ending): AuditRecord {
+  return fault ? book.failure(fault, redacted) : book.outcome(status, redacted)
+}

@@ -1,0 +1,87 @@
+/** The local carrier with everything that it stands on. */
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { version } from '../../package.json'
+import { parseCidrs } from '../kernel/cidr.ts'
+import { ConfigError } from '../kernel/config.ts'
+import { settings } from '../kernel/settings.ts'
+import { openAddressBook, systemLookup } from '../resolver/address_book.ts'
+import { openDialler } from '../resolver/dial.ts'
+import { openSocketDialler } from '../resolver/websocket_dial.ts'
+import type { Carrier, Notice } from './carrier.ts'
+import { localCarrier } from './local.ts'
+import { AuditQueue } from './queue.ts'
+import type { Owner } from './segment.ts'
+import { AuditSync, type Report } from './sync.ts'
+import { type VaultPlace, ViewKeeper } from './vault_view.ts'
+
+export type LocalOptions = {
+  place: VaultPlace
+  owner: Owner
+  report: Report
+  /** Where the audit waits. */
+  directory: string
+  /** Its RESOLVER_* settings hold here as they do in a resolver. */
+  env: Record<string, string | undefined>
+  /** Ports of this machine that may not be dialled: the proxy's own. */
+  ownPorts: () => readonly number[]
+  notice: Notice
+}
+
+/** Milliseconds that the audit gets to reach the server when the proxy ends. */
+const LAST_SYNC_MS = 3_000
+
+const dialling = settings.pick({
+  RESOLVER_ALLOW_NETWORKS: true,
+  RESOLVER_HOSTS: true,
+  RESOLVER_CA_FILE: true,
+  RESOLVER_TIMEOUT_MS: true,
+})
+
+/** @throws ConfigError for a setting that is not valid */
+export function openLocalCarrier(options: LocalOptions): Carrier {
+  const { place, owner, report, directory, notice } = options
+  const config = readDialling(options.env)
+  const authorities = readAuthorities(config.RESOLVER_CA_FILE)
+  const dialler = openDialler(authorities)
+  const queue = new AuditQueue(directory, owner)
+  const refusedFile = join(directory, 'refused.jsonl')
+  const sync = new AuditSync(queue, { report, notice, refusedFile })
+  return localCarrier({
+    views: new ViewKeeper(place),
+    projectId: place.projectId,
+    environment: place.environment,
+    queue,
+    addresses: openAddressBook({
+      allowed: parseCidrs(config.RESOLVER_ALLOW_NETWORKS),
+      hosts: config.RESOLVER_HOSTS,
+      lookup: systemLookup,
+      ownPorts: options.ownPorts,
+    }),
+    dialler,
+    sockets: openSocketDialler(authorities),
+    timeoutMs: config.RESOLVER_TIMEOUT_MS,
+    userAgent: `cloakroom/${version}`,
+    close: async () => {
+      dialler.close()
+      await sync.stop(LAST_SYNC_MS)
+      await queue.close()
+    },
+  })
+}
+
+function readDialling(env: LocalOptions['env']) {
+  const given = Object.fromEntries(
+    Object.keys(dialling.shape).flatMap((name) => (env[name] ? [[name, env[name]]] : [])),
+  )
+  const parsed = dialling.safeParse(given)
+  if (parsed.success) return parsed.data
+  throw new ConfigError(parsed.error.issues.map(({ path }) => `${String(path[0])} is not valid`))
+}
+
+function readAuthorities(file: string | undefined): string | undefined {
+  if (file === undefined) return undefined
+  const text = existsSync(file) ? readFileSync(file, 'utf8') : ''
+  if (text.includes('-----BEGIN CERTIFICATE-----')) return text
+  throw new ConfigError(['RESOLVER_CA_FILE is not a readable PEM file'])
+}

@@ -1,0 +1,95 @@
+/**
+ * What comes to the front door without CONNECT: base-URL mode, `http://127.0.0.1:PORT/PASSWORD/HOST/PATH`,
+ * and plain http for other hosts. Into plain http no credential is ever put: it passes untouched, or not
+ * at all with `strict`.
+ */
+import { canonicalHost } from '../kernel/domain.ts'
+import { Fault } from '../kernel/fault.ts'
+import { presentFault } from '../kernel/reply.ts'
+import { isHopByHop } from '../resolver/headers.ts'
+import type { Carrier, Inbound } from './carrier.ts'
+import { isAuthorised, isSame } from './front.ts'
+import { connectionNames } from './request.ts'
+import { answer, type Handler, pathOf } from './rooms.ts'
+
+type Options = { password: string; strict: boolean; carrier: Carrier; port: () => number }
+
+export function plainHandler(options: Options): Handler {
+  return async (request, upgrade) => {
+    const origin = `http://127.0.0.1:${options.port()}`
+    const path = pathOf(request)
+    return [origin, origin.replace('127.0.0.1', 'localhost')].some(
+      (own) => request.url === `${own}${path}`,
+    )
+      ? baseUrl(options, request, path, origin, upgrade)
+      : otherHost(options, request)
+  }
+}
+
+async function baseUrl(
+  { password, carrier }: Options,
+  request: Request,
+  path: string,
+  origin: string,
+  upgrade: Inbound['upgrade'],
+): Promise<Response | undefined> {
+  const [, given = '', authority = '', rest = '/'] =
+    /^\/([^/?]*)\/([^/?]*)([/?].*)?$/.exec(path) ?? []
+  if (!isSame(given, password))
+    return plainText(403, 'the password in the path is missing or wrong')
+  const requestId = Bun.randomUUIDv7()
+  const canonical = canonicalAuthority(authority)
+  if (canonical === null) return presentFault(new Fault('invalid_target'), 'resolver', requestId)
+  const pathAndQuery = rest.startsWith('/') ? rest : `/${rest}`
+  const linkBase = `${origin}/${password}`
+  return answer(carrier, {
+    request,
+    authority: canonical,
+    pathAndQuery,
+    requestId,
+    linkBase,
+    upgrade,
+  })
+}
+
+function canonicalAuthority(text: string): string | null {
+  const [, name = '', port] = /^([^:]+)(?::(\d{1,5}))?$/.exec(text) ?? []
+  const host = canonicalHost(name)
+  if (host === null) return null
+  return port === undefined || port === '443' ? host : `${host}:${port}`
+}
+
+async function otherHost({ password, strict }: Options, request: Request): Promise<Response> {
+  const { headers, method, url, body, signal } = request
+  if (!isAuthorised(headers.get('proxy-authorization'), password)) {
+    const answered = plainText(407, 'the proxy password is missing or wrong')
+    answered.headers.set('proxy-authenticate', 'Basic realm="cloakroom"')
+    return answered
+  }
+  if (strict) return plainText(403, 'plain http does not pass a strict proxy')
+  try {
+    const response = await fetch(url, {
+      method,
+      headers: endToEnd(headers),
+      ...(body === null ? {} : { body, duplex: 'half' }),
+      redirect: 'manual',
+      decompress: false,
+      signal,
+    } as BunFetchRequestInit)
+    return new Response(response.body, {
+      status: response.status,
+      headers: endToEnd(response.headers),
+    })
+  } catch {
+    return plainText(502, 'the host cannot be reached')
+  }
+}
+
+function endToEnd(headers: Headers): [string, string][] {
+  const dropped = connectionNames(headers)
+  return [...headers].filter(([name]) => !isHopByHop(name) && !dropped.has(name))
+}
+
+function plainText(status: number, text: string): Response {
+  return new Response(`${text}\n`, { status, headers: { 'cache-control': 'no-store' } })
+}

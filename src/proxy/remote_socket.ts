@@ -1,0 +1,59 @@
+/** A WebSocket through the resolver: messages go both ways as they are; it redacts what comes back. */
+import type { ServerWebSocket } from 'bun'
+import { Fault } from '../kernel/fault.ts'
+import type { SocketHandlers } from '../kernel/route.ts'
+import type { Inbound } from './carrier.ts'
+
+const GOING_AWAY = 1001
+const NO_STATUS = 1005
+
+/** @throws Fault `upstream_protocol_error` when the resolver does not agree to the handshake */
+export async function relayThrough(
+  { request, upgrade }: Inbound,
+  url: string,
+  headers: Record<string, string>,
+): Promise<null> {
+  const { 'sec-websocket-protocol': protocols, ...others } = headers
+  const far = new WebSocket(url.replace(/^http/, 'ws'), {
+    headers: others,
+    ...(protocols ? { protocols: protocols.split(',').map((name) => name.trim()) } : {}),
+  } as never)
+  far.binaryType = 'nodebuffer' as never
+  // What comes before the program's side is open must not be lost.
+  const early: (string | Uint8Array)[] = []
+  let near: ServerWebSocket<unknown> | null = null
+  far.onmessage = ({ data }) => {
+    if (near) near.send(data)
+    else early.push(data)
+  }
+  await opened(far)
+  const handlers: SocketHandlers = {
+    open: (socket) => {
+      near = socket
+      for (const message of early) socket.send(message)
+      if (far.readyState !== WebSocket.OPEN) socket.close(GOING_AWAY)
+    },
+    message: (_, message) => far.send(message),
+    ping: () => {},
+    drain: () => {},
+    close: (_, code, reason) => far.close(closable(code), reason),
+  }
+  far.onclose = ({ code, reason }) => near?.close(closable(code), reason)
+  const chosen = far.protocol ? { 'sec-websocket-protocol': far.protocol } : {}
+  if (upgrade(handlers, chosen as Record<string, string>)) return null
+  far.close()
+  throw new Fault('invalid_header', { message: `No handshake: ${request.method}.` })
+}
+
+function opened(far: WebSocket): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  far.onopen = () => resolve()
+  far.onerror = () => reject(new Fault('upstream_protocol_error'))
+  far.onclose = far.onerror
+  return promise
+}
+
+/** Codes that stand for the absence of one may not be sent (RFC 6455, section 7.4.1). */
+function closable(code: number): number {
+  return code === NO_STATUS || code === 1006 || code === 1015 ? 1000 : code
+}

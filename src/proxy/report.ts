@@ -1,0 +1,54 @@
+/** POST /api/internal/audit/logs/, as the person, or as the agent that a segment names (section 8). */
+import { getMe } from '../accounts/contract.ts'
+import { recordAuditLogs } from '../audit/contract.ts'
+import { type Api, ApiError } from '../client/api.ts'
+import type { Report } from './sync.ts'
+
+type Options = {
+  server: string
+  /** Renews the session when it has expired. */
+  api: Api
+  /** The session's access token at this moment. */
+  access: () => string
+  /** The sealed token of an agent of a workspace. */
+  tokenFor(workspaceId: string, agent: string): Promise<string>
+}
+
+const PATIENCE_MS = 10_000
+
+export function openReport({ server, api, access, tokenFor }: Options): Report {
+  const post = async (bearer: string, workspaceId: string, body: string) => {
+    const response = await fetch(`${server}${recordAuditLogs.path}`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${bearer}`,
+        'content-type': 'application/json',
+        'x-workspace-id': workspaceId,
+      },
+      body,
+      signal: AbortSignal.timeout(PATIENCE_MS),
+    })
+    const answer = await response.text()
+    if (!response.ok) throw new ApiError(response.status, parse(answer))
+  }
+  return async ({ workspace_id, agent }, records) => {
+    const body = JSON.stringify(records)
+    if (agent !== null) return post(await tokenFor(workspace_id, agent), workspace_id, body)
+    try {
+      await post(access(), workspace_id, body)
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status !== 401) throw error
+      // Any call of the session renews it.
+      await api.call(getMe, {})
+      await post(access(), workspace_id, body)
+    }
+  }
+}
+
+function parse(text: string): { error_code?: string; message?: string } {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return {}
+  }
+}

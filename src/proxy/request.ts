@@ -1,0 +1,83 @@
+/**
+ * The program's request in the resolver's form: without what is between the program and the proxy,
+ * and with its body whole where placeholders may have to be put into it.
+ */
+import { Fault } from '../kernel/fault.ts'
+import { type CallBody, contentTypeOf } from '../resolver/call.ts'
+import { outboundMethods, RESOLVER_BODY_LIMIT } from '../resolver/contract.ts'
+import { isHopByHop } from '../resolver/headers.ts'
+
+/** Set anew for the upstream, or meant for us. */
+const OURS =
+  /^(host|content-length|expect|x-service-.*|sec-websocket-(key|version|extensions|accept))$/
+
+/** The headers that go on, names in lower case. */
+export function headersOf(given: Headers): Record<string, string> {
+  const dropped = connectionNames(given)
+  const kept = [...given].filter(
+    ([name]) => !isHopByHop(name) && !OURS.test(name) && !dropped.has(name),
+  )
+  return Object.fromEntries(kept)
+}
+
+export function connectionNames(given: Headers): Set<string> {
+  const names = (given.get('connection') ?? '').split(',')
+  return new Set(names.map((name) => name.trim().toLowerCase()))
+}
+
+/** RFC 6455, section 4.2.1. @throws Fault `invalid_header` for a handshake that is not complete */
+export function isHandshake({ method, headers }: Request): boolean {
+  if (method !== 'GET' || headers.get('upgrade')?.toLowerCase() !== 'websocket') return false
+  const isWhole =
+    connectionNames(headers).has('upgrade') &&
+    headers.get('sec-websocket-version') === '13' &&
+    /^[A-Za-z0-9+/]{22}==$/.test(headers.get('sec-websocket-key') ?? '')
+  if (isWhole) return true
+  throw new Fault('invalid_header', { message: 'The WebSocket handshake is not complete.' })
+}
+
+/** @throws Fault `validation_error` for a method that is not passed on, or a GET or HEAD with a body */
+export function checkMethod(request: Request): string {
+  const { method } = request
+  if (!outboundMethods.some((known) => known === method))
+    throw refused('method', 'is not passed on')
+  if ((method === 'GET' || method === 'HEAD') && declaredLength(request) !== 0 && request.body) {
+    throw refused('body', 'is not possible with GET or HEAD')
+  }
+  return method
+}
+
+/**
+ * The body as it arrives, or whole if `isScanned` and it says that it is JSON or a form.
+ *
+ * @throws Fault `payload_too_large` for one that would have to be held whole and is too large for it
+ */
+export async function bodyOf(
+  request: Request,
+  headers: Record<string, string>,
+  isScanned: boolean,
+): Promise<CallBody> {
+  const length = declaredLength(request)
+  if (request.body === null || length === 0) return null
+  if (!isScanned || !/json|x-www-form-urlencoded/i.test(contentTypeOf(headers) ?? '')) {
+    return { stream: request.body, length }
+  }
+  if ((length ?? 0) > RESOLVER_BODY_LIMIT) throw new Fault('payload_too_large')
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of request.body) {
+    size += chunk.length
+    if (size > RESOLVER_BODY_LIMIT) throw new Fault('payload_too_large')
+    chunks.push(chunk)
+  }
+  return { bytes: new Uint8Array(Buffer.concat(chunks)) }
+}
+
+function declaredLength({ headers }: Request): number | null {
+  const declared = headers.get('content-length')
+  return declared === null ? null : Number(declared)
+}
+
+function refused(path: string, message: string): Fault {
+  return new Fault('validation_error', { fields: [{ path, message }] })
+}

@@ -1,0 +1,144 @@
+/**
+ * The listeners behind the front door, one for each host that is intercepted: its certificate names that
+ * host, and whatever a request says of itself, it goes to that host. They are sockets in a directory
+ * that only this user can enter, so the front door and its password cannot be walked around.
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Server } from 'bun'
+import { Fault } from '../kernel/fault.ts'
+import { presentFault } from '../kernel/reply.ts'
+import type { SocketHandlers } from '../kernel/route.ts'
+import type { Leaf, ProxyAuthority } from './authority.ts'
+import type { Carrier, Inbound } from './carrier.ts'
+import { faultOf } from './record.ts'
+
+export type Rooms = {
+  /** The socket on which TLS for a host is answered; `onlyHttp2` for a client that takes nothing else. */
+  secure(host: string, port: number, onlyHttp2: boolean): Promise<string>
+  /** A socket without TLS, answered by `handler`. */
+  plain(handler: Handler): string
+  close(): void
+}
+
+export type Handler = (
+  request: Request,
+  upgrade: Inbound['upgrade'],
+) => Promise<Response | undefined>
+
+const MAX_ROOMS = 64
+const DAY_MS = 86_400_000
+const MAX_MESSAGE_BYTES = 1_048_576
+const HTTPS_PORT = 443
+
+type Room = { server: Server<SocketHandlers>; path: string; leaf: Leaf | null }
+
+export function openRooms(authority: ProxyAuthority, carrier: Carrier): Rooms {
+  const directory = mkdtempSync(join(tmpdir(), 'cloakroom-'))
+  const rooms = new Map<string, Room>()
+  let counter = 0
+  const nextPath = () => join(directory, `${++counter}.sock`)
+  const enter = (name: string, room: Room) => {
+    rooms.set(name, room)
+    for (const [oldest, idle] of rooms) {
+      if (rooms.size <= MAX_ROOMS) break
+      // Requests under way end in their own time.
+      void idle.server.stop()
+      rooms.delete(oldest)
+    }
+    return room.path
+  }
+  return {
+    secure: async (host, port, onlyHttp2) => {
+      const name = `${host}:${port} ${onlyHttp2}`
+      const leaf = await authority.leafFor(host)
+      const known = rooms.get(name)
+      rooms.delete(name)
+      if (known?.leaf === leaf && leaf.expiresAt - Date.now() > DAY_MS / 2) {
+        return enter(name, known)
+      }
+      void known?.server.stop()
+      const path = nextPath()
+      const handler = handlerFor(carrier, host, port)
+      const server = listen(path, handler, { tls: leaf, http2: onlyHttp2, http1: !onlyHttp2 })
+      return enter(name, { server, path, leaf })
+    },
+    plain: (handler) => {
+      const path = nextPath()
+      listen(path, handler, {})
+      return path
+    },
+    close: () => {
+      for (const { server } of rooms.values()) void server.stop(true)
+      rmSync(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+function handlerFor(carrier: Carrier, host: string, port: number): Handler {
+  const authority = port === HTTPS_PORT ? host : `${host}:${port}`
+  return (request, upgrade) => {
+    const named = (request.headers.get('host') ?? '').toLowerCase()
+    // RFC 9110, section 15.5.20: a name that this connection was not made for.
+    if (named !== authority && named !== `${host}:${port}`) {
+      return Promise.resolve(new Response('misdirected request\n', { status: 421 }))
+    }
+    return answer(carrier, {
+      request,
+      authority,
+      pathAndQuery: pathOf(request),
+      requestId: Bun.randomUUIDv7(),
+      linkBase: null,
+      upgrade,
+    })
+  }
+}
+
+/** A refusal is told in the resolver's words, so that agents need to know one language only. */
+export async function answer(carrier: Carrier, inbound: Inbound): Promise<Response | undefined> {
+  try {
+    return (await carrier.carry(inbound)) ?? undefined
+  } catch (error) {
+    return presentFault(faultOf(error), 'resolver', inbound.requestId)
+  }
+}
+
+/** @throws Fault `invalid_target` for a request whose Host spoils the URL */
+export function pathOf({ url }: Request): string {
+  const from = url.indexOf('/', url.indexOf('://') + 3)
+  if (!URL.canParse(url) || from < 0) throw new Fault('invalid_target')
+  return url.slice(from)
+}
+
+type Tls = { tls?: Leaf; http2?: boolean; http1?: boolean }
+
+function listen(
+  path: string,
+  handler: Handler,
+  { tls, ...protocols }: Tls,
+): Server<SocketHandlers> {
+  return Bun.serve<SocketHandlers>({
+    unix: path,
+    ...(tls ? { tls: { cert: tls.cert, key: tls.key }, ...protocols } : {}),
+    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+    fetch: (request, server) => {
+      // The deadline of a call is the carrier's; only idle connections are the listener's.
+      server.timeout(request, 0)
+      return handler(request, (data, headers) => server.upgrade(request, { data, headers }))
+    },
+    error: (error) => presentFault(faultOf(error), 'resolver', Bun.randomUUIDv7()),
+    websocket: {
+      maxPayloadLength: MAX_MESSAGE_BYTES,
+      backpressureLimit: 4 * MAX_MESSAGE_BYTES,
+      closeOnBackpressureLimit: true,
+      perMessageDeflate: false,
+      idleTimeout: 0,
+      open: (socket) => socket.data.open(socket),
+      message: (socket, message) => socket.data.message(socket, message as never),
+      ping: (socket, payload) => socket.data.ping(socket, payload),
+      drain: (socket) => socket.data.drain(socket),
+      close: (socket, code, reason) => socket.data.close(socket, code, reason),
+    },
+  } as Parameters<typeof Bun.serve<SocketHandlers>>[0])
+}

@@ -1,0 +1,116 @@
+/**
+ * Sends the audit queue in batches, in the background. A server that is away is asked again, at growing
+ * intervals; a record that it refuses for good is put aside, so that it does not hold up the others.
+ */
+import { appendFile } from 'node:fs/promises'
+import { ApiError } from '../client/api.ts'
+import type { Notice } from './carrier.ts'
+import type { AuditQueue } from './queue.ts'
+import type { Owner, StoredRecord } from './segment.ts'
+
+/** @throws ApiError when the server refuses, another error when it cannot be reached */
+export type Report = (owner: Owner, records: readonly StoredRecord[]) => Promise<void>
+
+const MAX_BATCH = 1000
+const MAX_BATCH_BYTES = 2 * 1_048_576
+const PAUSE_MS = 1_000
+const LONGEST_PAUSE_MS = 60_000
+
+type Options = { report: Report; notice: Notice; refusedFile: string }
+
+export class AuditSync {
+  readonly #queue: AuditQueue
+  readonly #options: Options
+  #timer: Timer | null = null
+  #running: Promise<boolean> = Promise.resolve(true)
+  #pauseMs = PAUSE_MS
+  #stopped = false
+
+  constructor(queue: AuditQueue, options: Options) {
+    this.#queue = queue
+    this.#options = options
+    this.#schedule()
+  }
+
+  /** Sends what there is, now; `false` when something has to wait for later. */
+  flush(): Promise<boolean> {
+    this.#running = this.#running.then(() => this.#sendAll())
+    return this.#running
+  }
+
+  /** A last attempt, of at most `patienceMs`. */
+  async stop(patienceMs: number): Promise<void> {
+    this.#stopped = true
+    if (this.#timer) clearTimeout(this.#timer)
+    const late = Promise.withResolvers<boolean>()
+    const timer = setTimeout(() => late.resolve(false), patienceMs)
+    const isDone = await Promise.race([this.flush(), late.promise])
+    clearTimeout(timer)
+    if (!isDone) {
+      this.#options.notice('audit records wait on this machine; the next proxy sends them')
+    }
+  }
+
+  #schedule(): void {
+    if (this.#stopped) return
+    this.#timer = setTimeout(() => void this.flush().then(() => this.#schedule()), this.#pauseMs)
+    this.#timer.unref()
+  }
+
+  async #sendAll(): Promise<boolean> {
+    try {
+      for await (const { owner, records, delivered } of this.#queue.parcels()) {
+        for (const batch of batchesOf(records)) await this.#send(owner, batch)
+        await delivered()
+      }
+      if (this.#pauseMs > PAUSE_MS) this.#options.notice('audit records are being sent again')
+      this.#pauseMs = PAUSE_MS
+      return true
+    } catch {
+      if (this.#pauseMs === PAUSE_MS) {
+        this.#options.notice('audit records wait on this machine until the server takes them')
+      }
+      this.#pauseMs = Math.min(LONGEST_PAUSE_MS, this.#pauseMs * 2)
+      return false
+    }
+  }
+
+  /** Halves a batch that is refused for what is in it, until the one record is found. */
+  async #send(owner: Owner, batch: readonly StoredRecord[]): Promise<void> {
+    if (batch.length === 0) return
+    try {
+      await this.#options.report(owner, batch)
+    } catch (error) {
+      if (!(error instanceof ApiError) || ![400, 409, 413, 422].includes(error.status)) throw error
+      const middle = batch.length >> 1
+      if (batch.length === 1) await this.#putAside(error, batch[0])
+      else {
+        await this.#send(owner, batch.slice(0, middle))
+        await this.#send(owner, batch.slice(middle))
+      }
+    }
+  }
+
+  /** Nothing is thrown away: what the server does not want stays in a file, with its reason. */
+  async #putAside({ code }: ApiError, record: StoredRecord | undefined): Promise<void> {
+    const { refusedFile, notice } = this.#options
+    await appendFile(refusedFile, `${JSON.stringify({ code, record })}\n`, { mode: 0o600 })
+    notice(`the server refuses an audit record (${code}); it is kept in ${refusedFile}`)
+  }
+}
+
+function* batchesOf(records: readonly StoredRecord[]): Generator<StoredRecord[], void> {
+  let batch: StoredRecord[] = []
+  let bytes = 0
+  for (const record of records) {
+    const size = JSON.stringify(record).length * 2
+    if (batch.length === MAX_BATCH || bytes + size > MAX_BATCH_BYTES) {
+      yield batch
+      batch = []
+      bytes = 0
+    }
+    batch.push(record)
+    bytes += size
+  }
+  if (batch.length > 0) yield batch
+}

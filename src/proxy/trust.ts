@@ -1,0 +1,67 @@
+/**
+ * How programs come to trust the proxy: by variables of their own environment that name a bundle of
+ * the system's authorities and ours. The machine's own trust store is never touched.
+ */
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { rootCertificates } from 'node:tls'
+import { replaceFile } from './authority.ts'
+
+type Env = Record<string, string | undefined>
+
+const SYSTEM_BUNDLES = [
+  '/etc/ssl/certs/ca-certificates.crt',
+  '/etc/pki/tls/certs/ca-bundle.crt',
+  '/etc/ssl/ca-bundle.pem',
+  '/etc/ssl/cert.pem',
+]
+const NEVER_PROXIED = ['localhost', '127.0.0.1', '::1']
+
+/** Variables with the bundle, and what reads them. */
+export const bundleVariables = {
+  SSL_CERT_FILE: 'OpenSSL, Go, Ruby, Rust and most others',
+  CURL_CA_BUNDLE: 'curl',
+  REQUESTS_CA_BUNDLE: 'Python requests and httpx',
+  GIT_SSL_CAINFO: 'git',
+  NODE_EXTRA_CA_CERTS: 'Node.js, and what is built on it',
+} as const
+
+/**
+ * Writes the bundle and answers its path. Authorities that the user already named in a variable stay
+ * in it: a company's own, for example.
+ */
+export function writeBundle(directory: string, certificate: string, env: Env): string {
+  const path = join(directory, 'bundle.pem')
+  const named = [env.SSL_CERT_FILE, ...SYSTEM_BUNDLES].find(
+    (candidate) => candidate && candidate !== path && existsSync(candidate),
+  )
+  const extra = env.NODE_EXTRA_CA_CERTS
+  const parts = [
+    named ? readFileSync(named, 'utf8') : rootCertificates.join('\n'),
+    extra && extra !== path && existsSync(extra) ? readFileSync(extra, 'utf8') : '',
+    certificate,
+  ]
+  replaceFile(path, `${parts.map((part) => part.trim()).join('\n')}\n`, 0o644)
+  return path
+}
+
+/** Variables that make a program trust the bundle. */
+export function trustEnvironment(bundle: string): Record<string, string> {
+  return Object.fromEntries(Object.keys(bundleVariables).map((name) => [name, bundle]))
+}
+
+/** Variables that make a program use the proxy. With `all`, also for plain http. */
+export function proxyEnvironment(url: string, env: Env, all: boolean): Record<string, string> {
+  const kept = (env.NO_PROXY ?? env.no_proxy ?? '').split(',').map((name) => name.trim())
+  // Hosts that were to bypass another proxy may be just those that need credentials: only ours stay.
+  const local = kept.filter((name) => /^(localhost|127\.|::1|\[::1\])/.test(name))
+  const noProxy = [...new Set([...NEVER_PROXIED, ...local])].join(',')
+  return {
+    HTTPS_PROXY: url,
+    https_proxy: url,
+    ...(all ? { HTTP_PROXY: url, http_proxy: url } : {}),
+    NO_PROXY: noProxy,
+    no_proxy: noProxy,
+    NODE_USE_ENV_PROXY: '1',
+  }
+}

@@ -1,0 +1,158 @@
+/**
+ * What the local carrier decides by: the allowlist, and the sealed secrets of one environment with
+ * their policies. Ciphertext is kept, values never are. What changed on the server holds here after at
+ * most ten seconds; while the server cannot be reached the last view serves on, for a quarter of an
+ * hour. A server that answers, and refuses, ends it at once.
+ */
+import { listAllowlist } from '../allowlist/contract.ts'
+import { type Api, ApiError } from '../client/api.ts'
+import type { OpenWorkspace } from '../client/vault.ts'
+import { fromBase64 } from '../kernel/crypto/encoding.ts'
+import { environmentKey, openSecretValue } from '../kernel/crypto/secret_value.ts'
+import { type Domain, domainMatches, parseDomain } from '../kernel/domain.ts'
+import { Fault } from '../kernel/fault.ts'
+import type { Policy } from '../kernel/policy.ts'
+import { Secret } from '../kernel/secret.ts'
+import { listSecrets } from '../secrets/contract.ts'
+
+/** Where the values come from. `workspace` opens it anew each time, for a rekey changes its key. */
+export type VaultPlace = {
+  api: Api
+  workspace(): Promise<OpenWorkspace>
+  projectId: string
+  environment: string
+}
+
+export type SealedEntry = {
+  projectId: string
+  environment: string
+  key: string
+  policy: Policy | null
+  value: Uint8Array | null
+}
+
+export type VaultView = {
+  allows(host: string, port: number): boolean
+  sealed(name: string): SealedEntry | undefined
+  /** Whether any policy lets a value stand in a body. */
+  scansBodies: boolean
+  /** @throws Fault `unreadable_secret` */
+  open(sealed: SealedEntry): Secret
+}
+
+const FRESH_MS = 10_000
+const LAST_RESORT_MS = 15 * 60_000
+/** How long a call waits for a server that does not answer, and how long until one asks again. */
+const PATIENCE_MS = 3_000
+const PAUSE_MS = 5_000
+
+export class ViewKeeper {
+  readonly #place: VaultPlace
+  readonly #now: () => number
+  #view: VaultView | null = null
+  #readAt = 0
+  #failedAt = Number.NEGATIVE_INFINITY
+  #reading: Promise<VaultView> | null = null
+
+  constructor(place: VaultPlace, now: () => number = Date.now) {
+    this.#place = place
+    this.#now = now
+  }
+
+  /** @throws Fault `unavailable` without a view, `forbidden` when the server refuses */
+  async current(): Promise<VaultView> {
+    const age = this.#now() - this.#readAt
+    if (this.#view && age < FRESH_MS) return this.#view
+    const usable = age < LAST_RESORT_MS ? this.#view : null
+    if (usable && this.#now() - this.#failedAt < PAUSE_MS) return usable
+    this.#reading ??= this.#read().finally(() => {
+      this.#reading = null
+    })
+    try {
+      return await within(PATIENCE_MS * (usable ? 1 : 5), this.#reading)
+    } catch (error) {
+      return this.#without(error, usable)
+    }
+  }
+
+  async #read(): Promise<VaultView> {
+    const startedAt = this.#now()
+    const view = await readView(this.#place)
+    this.#view = view
+    this.#readAt = startedAt
+    return view
+  }
+
+  #without(error: unknown, usable: VaultView | null): VaultView {
+    if (error instanceof ApiError && error.status < 500 && error.status !== 429) {
+      this.#view = null
+      throw new Fault('forbidden', {
+        message: 'The server does not let this session read the environment any more.',
+        cause: error,
+      })
+    }
+    this.#failedAt = this.#now()
+    if (usable) return usable
+    throw new Fault('unavailable', { cause: error })
+  }
+}
+
+async function readView({ api, workspace, projectId, environment }: VaultPlace) {
+  const opened = await workspace()
+  const [allowlist, secrets] = await Promise.all([
+    api.list(listAllowlist, { params: { workspace_id: opened.id } }),
+    api.list(listSecrets, {
+      params: { project_id: projectId },
+      query: { environment, include: 'value' },
+    }),
+  ])
+  const domains = allowlist.flatMap(({ domain }) => parseDomain(domain) ?? [])
+  const sealed = new Map<string, SealedEntry>(
+    secrets.map(({ key, policy, value }) => [
+      key,
+      {
+        projectId,
+        environment,
+        key,
+        policy: (policy ?? null) as Policy | null,
+        value: fromBase64(value ?? ''),
+      },
+    ]),
+  )
+  const openingKey = environmentKey(opened.key, projectId, environment, opened.epoch)
+  return viewOf(new Secret(openingKey), domains, sealed)
+}
+
+function viewOf(
+  openingKey: Secret,
+  domains: readonly Domain[],
+  sealed: ReadonlyMap<string, SealedEntry>,
+): VaultView {
+  return {
+    allows: (host, port) => domains.some((domain) => domainMatches(domain, host, port)),
+    sealed: (name) => sealed.get(name),
+    scansBodies: [...sealed.values()].some(({ policy }) =>
+      policy?.allowed_locations?.some((location) => location === 'json' || location === 'form'),
+    ),
+    open: (entry) => {
+      const { policy, value } = entry
+      const secret = value && openSecretValue(openingKey.reveal(), entry, policy, value)
+      if (secret) return secret
+      throw new Fault('unreadable_secret', {
+        message: `The secret ${entry.key} cannot be decrypted: it was altered or sealed under another key.`,
+      })
+    },
+  }
+}
+
+async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  const late = Promise.withResolvers<never>()
+  const timer = setTimeout(() => late.reject(new Error('the server does not answer')), ms)
+  // A refusal that comes after its time is nobody's business.
+  work.catch(() => {})
+  try {
+    return await Promise.race([work, late.promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,144 @@
+/**
+ * The stage of the proxy's tests: the application, an API outside, somebody with credentials and an
+ * agent, and proxies of either kind in this process.
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { listAuditLogs } from '../../src/audit/contract.ts'
+import type { Carrier } from '../../src/proxy/carrier.ts'
+import { type LocalProxy, openProxy } from '../../src/proxy/index.ts'
+import { openLocalCarrier } from '../../src/proxy/open_local.ts'
+import { remoteCarrier } from '../../src/proxy/remote.ts'
+import { openReport } from '../../src/proxy/report.ts'
+import { writeBundle } from '../../src/proxy/trust.ts'
+import { type Agent, API, employAgent, openStage, type Stage } from '../support/agent.ts'
+
+export const KEY = 'sk_live_T0PSECRETvalue+/9'
+export const OTHER = 'other.upstream.example'
+
+export type ProxyStage = Stage & {
+  agent: Agent
+  /** A directory for this test file's authority and queues. */
+  directory: string
+  /** The environment of a proxy that is to find the upstream. */
+  dialling: Record<string, string>
+  open(way: 'local' | 'remote', options?: { strict?: boolean; server?: string }): Promise<OpenProxy>
+  /** Audit records of the workspace that clients reported or the resolver wrote, oldest first. */
+  records(source: 'client' | 'resolver'): Promise<Recorded[]>
+}
+
+export type OpenProxy = LocalProxy & { bundle: string; notices: string[] }
+export type Recorded = Awaited<ReturnType<typeof readRecords>>[number]
+
+export async function openProxyStage(): Promise<ProxyStage> {
+  const stage = await openStage({ names: [OTHER] })
+  const agent = await employAgent(stage, { secrets: { KEY, LOGIN: 'pass:word' } })
+  const directory = mkdtempSync(join(tmpdir(), 'cr-proxy-'))
+  const dialling = {
+    RESOLVER_HOSTS: `${API}=127.0.0.1`,
+    RESOLVER_ALLOW_NETWORKS: '127.0.0.1/32',
+    RESOLVER_CA_FILE: stage.caFile,
+  }
+  const opened: LocalProxy[] = []
+  return {
+    ...stage,
+    agent,
+    directory,
+    dialling,
+    open: async (way, { strict = false, server = stage.app.controlPlane } = {}) => {
+      const notices: string[] = []
+      const notice = (text: string) => void notices.push(text)
+      const carrier =
+        way === 'remote'
+          ? remoteOf(stage, agent, notice)
+          : localOf(agent, { directory, dialling, server, notice })
+      const proxy = await openProxy({ carrier, directory, port: 0, strict })
+      opened.push(proxy)
+      return { ...proxy, notices, bundle: writeBundle(directory, proxy.certificate, process.env) }
+    },
+    records: (source) => readRecords(agent, source),
+    stop: async () => {
+      for (const proxy of opened) await proxy.close()
+      await stage.stop()
+      rmSync(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+function remoteOf({ app }: Stage, agent: Agent, notice: (text: string) => void): Carrier {
+  return remoteCarrier({
+    resolver: app.resolver,
+    token: agent.token,
+    projectId: null,
+    environment: null,
+    notice,
+    close: async () => {},
+  })
+}
+
+type LocalParts = {
+  directory: string
+  dialling: Record<string, string>
+  server: string
+  notice: (text: string) => void
+}
+
+function localOf(agent: Agent, { directory, dialling, server, notice }: LocalParts): Carrier {
+  const { api, token, email, workspaceKey: key } = agent.person
+  const workspace = { id: agent.workspaceId, name: '', epoch: 1, key }
+  return openLocalCarrier({
+    place: {
+      api,
+      workspace: async () => workspace,
+      projectId: agent.projectId,
+      environment: agent.environment,
+    },
+    owner: { server, email, workspace_id: agent.workspaceId, agent: null },
+    report: openReport({
+      server,
+      api,
+      access: () => token,
+      tokenFor: () => Promise.reject(new Error('no agent was named')),
+    }),
+    directory: join(directory, 'audit'),
+    env: dialling,
+    ownPorts: () => [],
+    notice,
+  })
+}
+
+async function readRecords({ person, workspaceId }: Agent, source: 'client' | 'resolver') {
+  const query = { workspace_id: workspaceId }
+  const all = await person.api.list(listAuditLogs, { query })
+  return all.filter((record) => record.source === source).reverse()
+}
+
+export type Ending = { code: number; out: string; err: string }
+
+/** Runs a program with the proxy in its environment. */
+export async function runWith(
+  proxy: Pick<OpenProxy, 'url' | 'bundle'>,
+  command: readonly string[],
+  env: Record<string, string> = {},
+): Promise<Ending> {
+  const trusted = ['SSL_CERT_FILE', 'CURL_CA_BUNDLE', 'REQUESTS_CA_BUNDLE', 'GIT_SSL_CAINFO']
+  const child = Bun.spawn([...command], {
+    env: {
+      PATH: process.env.PATH ?? '',
+      HTTPS_PROXY: proxy.url,
+      NODE_EXTRA_CA_CERTS: proxy.bundle,
+      ...Object.fromEntries(trusted.map((name) => [name, proxy.bundle])),
+      ...env,
+    },
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [out, err, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ])
+  return { code, out, err }
+}
