@@ -18,16 +18,15 @@ import { openIdentity } from './identity/index.ts'
 import { parseCidrs } from './kernel/cidr.ts'
 import { type Clock, systemClock } from './kernel/clock.ts'
 import type { Config } from './kernel/config.ts'
-import { OuterLayer } from './kernel/crypto/outer_layer.ts'
 import { vacuumStatement } from './kernel/db/embedded/open.ts'
-import { checkEncryptionKey } from './kernel/db/key_check.ts'
-import { migrate } from './kernel/db/migrate.ts'
 import { openBus, POLICY_CHANGES } from './kernel/db/notify.ts'
 import { type Connection, openDatabase } from './kernel/db/open.ts'
+import { prepareDatabase } from './kernel/db/prepare.ts'
 import { hostCheck } from './kernel/host.ts'
 import { describeError, type Log } from './kernel/log.ts'
 import { networkNamer } from './kernel/network.ts'
 import type { Documented } from './kernel/openapi.ts'
+import { adminPortOf, configuredPorts } from './kernel/ports.ts'
 import { RateLimiter } from './kernel/rate.ts'
 import { type Route, type Services, serve } from './kernel/serve.ts'
 import type { SliceServices } from './kernel/slice.ts'
@@ -60,6 +59,8 @@ export type AppOptions = {
   clock?: Clock
   /** Name resolution of the resolver; DNS unless given. */
   lookup?: Lookup
+  /** Which of WORKERS processes this is, from 0. */
+  worker?: number
   /** Called when the process can no longer do its work, such as after the embedded database died. */
   onFailure(reason: string): void
 }
@@ -71,11 +72,11 @@ const FLUSH_MS = 5_000
 
 export async function startApp(
   config: Config,
-  { log, clock = systemClock, lookup, onFailure }: AppOptions,
+  { log, clock = systemClock, lookup, worker = 0, onFailure }: AppOptions,
 ): Promise<App> {
   const connection = await openDatabase(config, onFailure)
   try {
-    return await listen(config, connection, { log, clock, lookup })
+    return await listen(config, connection, { log, clock, lookup, worker })
   } catch (error) {
     await connection.close()
     throw error
@@ -85,15 +86,13 @@ export async function startApp(
 async function listen(
   config: Config,
   connection: Connection,
-  { log, clock, lookup }: { log: Log; clock: Clock; lookup: Lookup | undefined },
+  options: { log: Log; clock: Clock; lookup: Lookup | undefined; worker: number },
 ): Promise<App> {
-  const applied = await migrate(connection.sql)
-  if (applied > 0) log.info('migrated', { applied })
+  const { log, clock, lookup, worker } = options
   const { db } = connection
-  const outer = OuterLayer.parse(config.ENCRYPTION_KEY)
-  await checkEncryptionKey(db, outer)
+  const outer = await prepareDatabase(connection, config, log)
   const services: SliceServices = { db, outer, clock, config, log }
-  const watch = openWatch(config)
+  const watch = openWatch({ ...config, ADMIN_PORT: adminPortOf(config, worker) })
   const trail = new AuditTrail(connection.sql, log, watch?.instruments)
   const broker = openBroker(services, { sql: connection.sql, trail })
   const bus = openBus(connection, log)
@@ -102,7 +101,7 @@ async function listen(
     onGap: () => forgetWorkspace(broker),
   })
   const activity = new ActivityBook(services)
-  const ports: number[] = []
+  const ports = configuredPorts(config)
   const resolver = openResolver(services, {
     broker,
     ownPorts: () => ports,
@@ -150,7 +149,8 @@ type Parts = Pick<Services, 'onChange' | 'onRequest'> & {
 }
 
 function openListeners(services: SliceServices, parts: Parts) {
-  const { HOST: hostname, PORT, RESOLVER_PORT, ROLE } = services.config
+  const { HOST: hostname, PORT, RESOLVER_PORT, ROLE, WORKERS } = services.config
+  const socket = { hostname, shared: WORKERS > 1 }
   const { resolver, broker, activity, onChange, onRequest } = parts
   const identity = stamping(openIdentity(services.db), activity)
   const shared = { ...sharedServices(services), identity, onChange, onRequest }
@@ -169,8 +169,8 @@ function openListeners(services: SliceServices, parts: Parts) {
     routes: [...resolverHealthRoutes(services), ...resolver.routes, ...workloadRoutes(broker)],
   })
   const origins = [
-    ROLE === 'resolver' ? null : control.open({ hostname, port: PORT }),
-    ROLE === 'control-plane' ? null : outbound.open({ hostname, port: RESOLVER_PORT }),
+    ROLE === 'resolver' ? null : control.open({ ...socket, port: PORT }),
+    ROLE === 'control-plane' ? null : outbound.open({ ...socket, port: RESOLVER_PORT }),
   ] as const
   return {
     origins,

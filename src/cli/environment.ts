@@ -23,7 +23,11 @@ export function cleanEnvironment(env: Record<string, string | undefined>): Recor
 /** Replaces this process by itself in the clean environment; returns if it runs there already. */
 export function enterCleanEnvironment(): void {
   if (process.env.BUN_CONFIG_MAX_HTTP_REQUESTS === MAX_REQUESTS) return
+  process.execve?.(process.execPath, ownCommand(), cleanEnvironment(process.env))
+}
+
+/** The command line that starts this very program once more, compiled or from source. */
+export function ownCommand(): string[] {
   const compiled = import.meta.path.startsWith('/$bunfs/')
-  const args = compiled ? process.argv.slice(2) : process.argv.slice(1)
-  process.execve?.(process.execPath, [process.execPath, ...args], cleanEnvironment(process.env))
+  return [process.execPath, ...process.argv.slice(compiled ? 2 : 1)]
 }

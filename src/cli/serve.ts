@@ -1,11 +1,14 @@
-/** `cloakroom serve`: starts the application, says where it is, and stops it gracefully. */
+/** `cloakroom serve`: starts the application or its workers, says where it is, and stops it gracefully. */
 import { type App, startApp } from '../app.ts'
 import { type Config, ConfigError, readConfig } from '../kernel/config.ts'
 import { DataDirectoryError } from '../kernel/db/embedded/open.ts'
-import { describeError, openLog } from '../kernel/log.ts'
+import { describeError, type Log, openLog } from '../kernel/log.ts'
 import { readOwnKeys } from '../kernel/own_keys.ts'
 import { enterCleanEnvironment } from './environment.ts'
 import { EX_CONFIG } from './exit.ts'
+import { readyText } from './ready.ts'
+import { WorkerFailed } from './supervisor.ts'
+import { reportReady, superviseWorkers, workerIndex, workerStopped } from './workers.ts'
 
 export async function runServe(): Promise<number> {
   enterCleanEnvironment()
@@ -14,6 +17,8 @@ export async function runServe(): Promise<number> {
     const config = readConfig(process.env, (dataDir) =>
       readOwnKeys(dataDir, (text) => notices.push(text)),
     )
+    const isSupervisor = config.WORKERS > 1 && workerIndex() === null
+    if (isSupervisor) process.exit(await superviseWorkers(config))
     return await serveUntilStopped(config, notices)
   } catch (error) {
     // A start that failed half-way may have left a listener or a timer: nothing of it may live on.
@@ -21,16 +26,29 @@ export async function runServe(): Promise<number> {
   }
 }
 
-async function serveUntilStopped(config: Config, notices: readonly string[]): Promise<number> {
+async function serveUntilStopped(config: Config, notices: readonly string[]): Promise<never> {
   const log = openLog(config.LOG_LEVEL)
-  const stopped = Promise.withResolvers<number>()
+  const failed = Promise.withResolvers<number>()
+  const worker = workerIndex()
   const app = await startApp(config, {
     log,
+    worker: worker ?? 0,
     onFailure: (reason) => {
       log.error('the database failed', { reason })
-      stopped.resolve(1)
+      failed.resolve(1)
     },
   })
+  const stopped = worker === null ? toldToStop(log) : workerStopped()
+  announce(app, worker, notices)
+  const code = await Promise.race([failed.promise, stopped.then(() => 0)])
+  await app.stop()
+  log.info('stopped', { code })
+  process.exit(code)
+}
+
+/** The first signal asks; a second one does not wait for what the first has begun. */
+function toldToStop(log: Log): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
   let asked = false
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     // Never without a handler, not even for a moment: the default would end it half-way.
@@ -38,32 +56,20 @@ async function serveUntilStopped(config: Config, notices: readonly string[]): Pr
       if (asked) process.exit(1)
       asked = true
       log.info('stopping', { signal })
-      stopped.resolve(0)
+      resolve()
     })
   }
-  process.stdout.write(banner(app, notices))
-  const code = await stopped.promise
-  await app.stop()
-  log.info('stopped', { code })
-  process.exit(code)
+  return promise
 }
 
-function banner(
-  { controlPlane, resolver, admin, connection }: App,
-  notices: readonly string[],
-): string {
+/** To the supervisor, or to the people at the terminal. */
+function announce(app: App, worker: number | null, notices: readonly string[]): void {
+  const { controlPlane, resolver, connection } = app
+  const place = { controlPlane, resolver, admin: app.admin ? [app.admin] : [] }
   const database = connection.kind === 'embedded' ? 'embedded, in' : 'PostgreSQL,'
-  return [
-    'Cloakroom is ready.',
-    ...(controlPlane ? [`  control plane  ${controlPlane}`] : []),
-    ...(resolver ? [`  resolver       ${resolver}`] : []),
-    ...(admin ? [`  metrics        ${admin}/metrics`] : []),
-    `  database       ${database} ${connection.location}`,
-    ...notices.map((notice) => `  notice         ${notice}`),
-    ...(controlPlane ? ['', `Try:  curl ${controlPlane}/api/status/health/`] : []),
-    'Stop: Ctrl-C',
-    '',
-  ].join('\n')
+  const location = `${database} ${connection.location}`
+  if (worker !== null) reportReady(place)
+  else process.stdout.write(readyText({ ...place, location, notices }))
 }
 
 /** A start that fails says why in one line per problem, and shows no stack. */
@@ -72,6 +78,8 @@ function explain(error: unknown): number {
     process.stderr.write(error.problems.map((problem) => `cloakroom: ${problem}\n`).join(''))
     return EX_CONFIG
   }
+  // It has said why, in a line of its own.
+  if (error instanceof WorkerFailed) return error.code
   process.stderr.write(`cloakroom: ${reasonOf(error)}\n`)
   return 1
 }

@@ -28,9 +28,6 @@ export class ConfigError extends Error {
 /** Keys that the embedded mode makes for itself when they are not configured. */
 export type OwnKeys = { SECRET_KEY: string; ENCRYPTION_KEY: string }
 
-const SOLITARY =
-  'WORKERS: the embedded database serves one process; set DB_HOST to use PostgreSQL (example: 1)'
-
 /**
  * Reads the environment. `ownKeys` is called only in embedded mode and only if a key is missing;
  * it answers the keys kept in DATA_DIR.
@@ -50,7 +47,8 @@ export function readConfig(
   if (!parsed.success) throw new ConfigError(parsed.error.issues.map(problemLine))
   const missing = missingVariables(parsed.data, new Set(Object.keys(given)))
   if (missing.length > 0) throw new ConfigError(missing)
-  if (parsed.data.WORKERS > 1 && !parsed.data.DB_HOST) throw new ConfigError([SOLITARY])
+  const contradictions = workerProblems(parsed.data)
+  if (contradictions.length > 0) throw new ConfigError(contradictions)
   const keys =
     parsed.data.SECRET_KEY && parsed.data.ENCRYPTION_KEY ? undefined : ownKeys(parsed.data.DATA_DIR)
   return {
@@ -103,6 +101,20 @@ function missingVariables(parsed: Parsed, given: Set<string>): string[] {
   return needed
     .filter((name) => !given.has(name))
     .map((name) => `${name}: must be set with ${why} (example: ${metaOf(name).example})`)
+}
+
+/** What several processes cannot share. */
+function workerProblems({ WORKERS, DB_HOST, ADMIN_PORT }: Parsed): string[] {
+  if (WORKERS === 1) return []
+  const isCramped = ADMIN_PORT === 0 || (ADMIN_PORT ?? 0) + WORKERS > 65_536
+  return [
+    ...(DB_HOST
+      ? []
+      : ['WORKERS: more than 1 needs PostgreSQL: set DB_HOST (example: 1 without it)']),
+    ...(isCramped
+      ? ['ADMIN_PORT: must be the first of as many ports as there are WORKERS (example: 9090)']
+      : []),
+  ]
 }
 
 function problemLine(issue: z.core.$ZodIssue): string {

@@ -15,7 +15,9 @@ export function openLog(least: Severity, write: (line: string) => void = writeEr
   const entry = (level: Severity) => {
     if (severities.indexOf(level) < severities.indexOf(least)) return () => {}
     return (message: string, fields: Fields = {}) =>
-      write(`${JSON.stringify({ time: new Date().toISOString(), level, message, ...fields })}\n`)
+      write(
+        `${JSON.stringify({ time: new Date().toISOString(), level, pid: process.pid, message, ...fields })}\n`,
+      )
   }
   return {
     debug: entry('debug'),
@@ -53,6 +55,9 @@ function framesOf({ stack = '', message }: Error): string {
   return start < 0 ? '' : stack.slice(start + message.length)
 }
 
+/** What reaches a pipe in one piece (PIPE_BUF): workers share one, and must not cut each other's lines. */
+const WHOLE_BYTES = 4096
+
 let waiting: string[] = []
 
 /** Lines of one turn of the event loop leave in one write: a write for each would be a cost of its own. */
@@ -62,10 +67,20 @@ function writeError(line: string): void {
 }
 
 function flush(): void {
-  if (waiting.length === 0) return
-  const text = waiting.join('')
+  const lines = waiting
   waiting = []
-  process.stderr.write(text)
+  let [text, size] = ['', 0]
+  for (const line of lines) {
+    const length = Buffer.byteLength(line)
+    if (size > 0 && size + length > WHOLE_BYTES) {
+      process.stderr.write(text)
+      text = ''
+      size = 0
+    }
+    text += line
+    size += length
+  }
+  if (size > 0) process.stderr.write(text)
 }
 
 // Also what was logged just before the end.

@@ -43,8 +43,8 @@ const PARAMETER = /\{(\w+)\}/g
 
 /** One port with its routes behind it. */
 export type Listener = {
-  /** Starts to accept; answers the origin, `http://host:port`. */
-  open(socket: { hostname: string; port: number; idleSeconds?: number }): string
+  /** Starts to accept, `shared` with other processes of ours; answers the origin, `http://host:port`. */
+  open(socket: { hostname: string; port: number; shared?: boolean; idleSeconds?: number }): string
   /** Stops accepting and waits for what runs, at most `drainMs`. */
   close(drainMs: number): Promise<void>
 }
@@ -68,9 +68,9 @@ export function serve(services: Services): Listener {
     )
   }
   return {
-    // A second process on the same port is an accident until workers exist: it must fail, not share.
-    open: ({ hostname, port, idleSeconds = IDLE_SECONDS }) => {
-      app.listen({ hostname, port, reusePort: false, idleTimeout: idleSeconds })
+    // Only workers share: any other second process on the port is an accident, and must fail.
+    open: ({ hostname, port, shared = false, idleSeconds = IDLE_SECONDS }) => {
+      app.listen({ hostname, port, reusePort: shared, idleTimeout: idleSeconds })
       return app.server?.url.origin ?? ''
     },
     close: async (drainMs) => {

@@ -45,7 +45,7 @@ test('a port that is in use stops the start with one line', async () => {
     code: 1,
     stdout: '',
     stderr:
-      'cloakroom: PORT or RESOLVER_PORT is in use by another program (set another, or 0 for a free one)\n',
+      'cloakroom: PORT, RESOLVER_PORT or ADMIN_PORT is in use by another program (set another, or 0 for a free one)\n',
   })
 }, 60_000)
 

@@ -14,6 +14,7 @@ test('each entry is one line of JSON, whatever is in it', () => {
   expect(JSON.parse(lines[0] ?? '')).toEqual({
     time: expect.stringMatching(/^\d{4}-.*Z$/),
     level: 'warning',
+    pid: process.pid,
     message: 'a\nb',
     name: 'x\u001b[31m\r\n{"level":"error"}',
     count: 3,

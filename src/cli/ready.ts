@@ -1,0 +1,22 @@
+/** What a server prints when it serves: where it is, and how to try and stop it. */
+
+/** Origins of the listeners; `null` where ROLE leaves one out. */
+export type Place = { controlPlane: string | null; resolver: string | null; admin: string[] }
+
+type Ready = Place & { location: string; workers?: number; notices?: readonly string[] }
+
+export function readyText(ready: Ready): string {
+  const { controlPlane, resolver, admin, location, workers = 1, notices = [] } = ready
+  return [
+    'Cloakroom is ready.',
+    ...(controlPlane ? [`  control plane  ${controlPlane}`] : []),
+    ...(resolver ? [`  resolver       ${resolver}`] : []),
+    ...admin.map((origin) => `  metrics        ${origin}/metrics`),
+    `  database       ${location}`,
+    ...(workers > 1 ? [`  workers        ${workers}`] : []),
+    ...notices.map((notice) => `  notice         ${notice}`),
+    ...(controlPlane ? ['', `Try:  curl ${controlPlane}/api/status/health/`] : []),
+    'Stop: Ctrl-C',
+    '',
+  ].join('\n')
+}

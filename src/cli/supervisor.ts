@@ -1,0 +1,120 @@
+/**
+ * Keeps a number of workers alive. One that ends is started anew, after a wait that grows while it
+ * keeps failing, so that a worker that cannot live does not take the machine with it.
+ */
+import type { Log } from '../kernel/log.ts'
+
+export type Worker<Ready> = {
+  pid: number
+  /** Resolves when it serves; stays open if it ends before. */
+  ready: Promise<Ready>
+  exited: Promise<number>
+  kill(signal: 'SIGTERM' | 'SIGKILL'): void
+}
+
+type Options<Ready> = {
+  count: number
+  spawn: (index: number) => Worker<Ready>
+  log: Log
+  /** Calls back after so many milliseconds. */
+  wait?: (ms: number, callback: () => void) => void
+  now?: () => number
+}
+
+const FIRST_WAIT_MS = 100
+const LONGEST_WAIT_MS = 10_000
+/** Milliseconds after which a worker counts as healthy: its next failure is a first one. */
+const HEALTHY_MS = 60_000
+
+/** A worker that ended before all were ready for the first time. */
+export class WorkerFailed extends Error {
+  readonly code: number
+
+  constructor(code: number) {
+    super(`a worker ended with ${code}`)
+    this.code = code
+  }
+}
+
+/** Milliseconds before the next start, after so many failures in a row. */
+export function restartWait(failures: number): number {
+  return Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.max(0, failures - 1))
+}
+
+export class Supervisor<Ready> {
+  readonly #options: Required<Options<Ready>>
+  readonly #workers = new Map<number, Worker<Ready>>()
+  #stopping = false
+  #restarts = false
+
+  constructor(options: Options<Ready>) {
+    const wait = (ms: number, callback: () => void) => void setTimeout(callback, ms)
+    this.#options = { wait, now: () => Date.now(), ...options }
+  }
+
+  /**
+   * Starts all; answers what they said when the last was ready. From then on they are replaced.
+   *
+   * @throws WorkerFailed when one ends before; the others are killed
+   */
+  async start(): Promise<Ready[]> {
+    const failed = Promise.withResolvers<never>()
+    const indices = Array.from({ length: this.#options.count }, (_, index) => index)
+    const readiness = indices.map((index) => {
+      const worker = this.#spawn(index, 0)
+      void worker.exited.then((code) => {
+        if (!this.#restarts) failed.reject(new WorkerFailed(code))
+      })
+      return worker.ready
+    })
+    try {
+      const all = await Promise.race([Promise.all(readiness), failed.promise])
+      this.#restarts = true
+      return all
+    } catch (error) {
+      await this.stop(0)
+      throw error
+    }
+  }
+
+  /** Asks all to finish, kills those that have not after `patienceMs`; answers whether none was killed. */
+  async stop(patienceMs: number): Promise<boolean> {
+    this.#stopping = true
+    const running = [...this.#workers.values()]
+    const killing = setTimeout(() => this.kill(), patienceMs)
+    for (const worker of running) worker.kill('SIGTERM')
+    const codes = await Promise.all(running.map(({ exited }) => exited))
+    clearTimeout(killing)
+    return codes.every((code) => code === 0)
+  }
+
+  /** At once, without finishing anything. */
+  kill(): void {
+    this.#stopping = true
+    for (const worker of this.#workers.values()) worker.kill('SIGKILL')
+  }
+
+  #spawn(index: number, failures: number): Worker<Ready> {
+    const { spawn, log, now } = this.#options
+    const worker = spawn(index)
+    const startedAt = now()
+    this.#workers.set(index, worker)
+    log.info('worker started', { worker: index, worker_pid: worker.pid })
+    void worker.exited.then((code) => {
+      this.#workers.delete(index)
+      const recent = now() - startedAt >= HEALTHY_MS ? 1 : failures + 1
+      this.#replace(index, recent, { worker: index, worker_pid: worker.pid, code })
+    })
+    return worker
+  }
+
+  #replace(index: number, failures: number, ended: Record<string, number>): void {
+    if (this.#stopping || !this.#restarts) return
+    const { log, wait } = this.#options
+    const waitMs = restartWait(failures)
+    log.error('worker ended', { ...ended, restart_in_ms: waitMs })
+    wait(waitMs, () => {
+      if (!this.#stopping) this.#spawn(index, failures)
+    })
+  }
+}

@@ -1,0 +1,122 @@
+/**
+ * WORKERS above 1: this process serves nothing itself. It brings the database up to date, finds the ports
+ * and starts that many processes of its own kind, which share the ports.
+ */
+import type { Config } from '../kernel/config.ts'
+import { openDatabase } from '../kernel/db/open.ts'
+import { prepareDatabase } from '../kernel/db/prepare.ts'
+import { type Log, openLog } from '../kernel/log.ts'
+import { ownCommand } from './environment.ts'
+import { type Place, readyText } from './ready.ts'
+import { Supervisor, type Worker } from './supervisor.ts'
+
+/** Which worker a process is, from 0; set together with a channel to the supervisor. */
+const INDEX_VARIABLE = 'CLOAKROOM_WORKER'
+/** Milliseconds that workers get to finish what runs. */
+const STOP_MS = 35_000
+
+/** The index of this process among the workers, or `null` where it is none. */
+export function workerIndex(): number | null {
+  const index = process.env[INDEX_VARIABLE]
+  return process.send === undefined || index === undefined ? null : Number(index)
+}
+
+/** Runs until it is told to stop; answers the exit code. @throws WorkerFailed, and what stops any start */
+export async function superviseWorkers(config: Config): Promise<number> {
+  const log = openLog(config.LOG_LEVEL)
+  const location = await prepare(config, log)
+  const ports = choosePorts(config)
+  const spawn = (index: number) => spawnWorker(index, ports)
+  const supervisor = new Supervisor<Place>({ count: config.WORKERS, spawn, log })
+  const stopped = Promise.withResolvers<void>()
+  let asked = false
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, () => {
+      if (asked) supervisor.kill()
+      if (asked) process.exit(1)
+      asked = true
+      log.info('stopping', { signal })
+      stopped.resolve()
+    })
+  }
+  const started = supervisor.start().then((places) => {
+    process.stdout.write(readyText({ ...merged(places), location, workers: config.WORKERS }))
+  })
+  await Promise.race([started, stopped.promise])
+  await stopped.promise
+  const code = (await supervisor.stop(STOP_MS)) ? 0 : 1
+  log.info('stopped', { code })
+  return code
+}
+
+/** What a worker says of itself when it serves. */
+export function reportReady(place: Place): void {
+  process.send?.(place)
+}
+
+/**
+ * Workers finish when they are told to, or when the supervisor is gone. A Ctrl-C at a terminal reaches
+ * them too: it is the supervisor's to act on.
+ */
+export function workerStopped(): Promise<void> {
+  return new Promise((resolve) => {
+    process.on('SIGINT', () => {})
+    process.on('SIGTERM', () => resolve())
+    process.on('disconnect', () => resolve())
+  })
+}
+
+/** Once for all, and before any worker exists: a start that cannot succeed fails here, in one line. */
+async function prepare(config: Config, log: Log): Promise<string> {
+  const connection = await openDatabase(config, () => {})
+  try {
+    await prepareDatabase(connection, config, log)
+    return `PostgreSQL, ${connection.location}`
+  } finally {
+    await connection.close()
+  }
+}
+
+function spawnWorker(index: number, ports: Record<string, string>): Worker<Place> {
+  const ready = Promise.withResolvers<Place>()
+  const child = Bun.spawn({
+    cmd: ownCommand(),
+    env: { ...process.env, ...ports, [INDEX_VARIABLE]: String(index) },
+    stdio: ['ignore', 'inherit', 'inherit'],
+    ipc: (message) => ready.resolve(message as Place),
+  })
+  return {
+    pid: child.pid,
+    ready: ready.promise,
+    exited: child.exited,
+    kill: (signal) => child.kill(signal),
+  }
+}
+
+/**
+ * Workers would share a port with whatever else shares it, such as a second start by mistake. So each is
+ * taken alone first, which also finds a free one in place of 0.
+ */
+function choosePorts({ HOST, PORT, RESOLVER_PORT, ROLE }: Config): Record<string, string> {
+  const chosen: Record<string, string> = {}
+  if (ROLE !== 'resolver') chosen.PORT = String(takeAlone(HOST, PORT))
+  if (ROLE !== 'control-plane') chosen.RESOLVER_PORT = String(takeAlone(HOST, RESOLVER_PORT))
+  return chosen
+}
+
+function takeAlone(hostname: string, port: number): number {
+  const fetch = () => new Response(null, { status: 503 })
+  const server = Bun.serve({ hostname, port, reusePort: false, fetch })
+  void server.stop(true)
+  return server.port ?? port
+}
+
+/** The workers' listeners are the same but for those of the figures, of which each has its own. */
+function merged(places: readonly Place[]): Place {
+  const [first] = places
+  return {
+    controlPlane: first?.controlPlane ?? null,
+    resolver: first?.resolver ?? null,
+    admin: places.flatMap(({ admin }) => admin),
+  }
+}
