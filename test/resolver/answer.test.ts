@@ -17,7 +17,7 @@ let count = 0
 beforeAll(async () => {
   stage = await openStage()
   agent = await employAgent(stage, { secrets: { KEY, ASCII } })
-})
+}, 30_000)
 afterAll(() => stage.stop())
 
 type Call = Record<string, unknown>

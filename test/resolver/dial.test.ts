@@ -13,7 +13,7 @@ let agent: Agent
 beforeAll(async () => {
   stage = await openStage({ names: ['other.upstream.example'] })
   agent = await employAgent(stage, { secrets: { KEY: 'sk_live_dial' } })
-})
+}, 30_000)
 afterAll(() => stage.stop())
 
 const HEADERS = { Authorization: 'Bearer SVC_SECRET_KEY' }

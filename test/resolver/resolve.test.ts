@@ -36,7 +36,7 @@ beforeAll(async () => {
       DELETE: 'a\x7fb',
     },
   })
-})
+}, 30_000)
 afterAll(() => stage.stop())
 afterEach(() => {
   stage.upstream.received.length = 0

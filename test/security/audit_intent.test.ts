@@ -15,7 +15,7 @@ let agent: Agent
 beforeAll(async () => {
   stage = await openStage()
   agent = await employAgent(stage, { secrets: { KEY: 'sk_live_intent' } })
-})
+}, 30_000)
 afterAll(() => stage.stop())
 
 const call = (path: string) => ({

@@ -15,7 +15,7 @@ beforeAll(async () => {
   })
   agent = await employAgent(stage, { secrets: { KEY: 'sk_live_address' } })
   await agent.allow(NAME, `${NAME}:${stage.upstream.port}`)
-})
+}, 30_000)
 afterAll(() => stage.stop())
 
 const call = (url = `https://${NAME}/`) => ({

@@ -18,7 +18,7 @@ beforeAll(async () => {
   const secrets = { ONE: 'value-number-one', TWO: 'value-number-two' }
   agent = await employAgent(stage, { secrets })
   victim = await employAgent(stage, { secrets: { ...secrets, THREE: 'value-number-three' } })
-})
+}, 30_000)
 afterAll(() => stage.stop())
 
 type StoredSecret = {

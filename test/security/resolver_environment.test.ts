@@ -28,7 +28,7 @@ beforeAll(async () => {
       data: () => {},
     },
   })
-})
+}, 30_000)
 afterAll(async () => {
   proxy.stop(true)
   await stage.stop()

@@ -116,7 +116,7 @@ function describeExactness(place: string, open: () => Promise<{ stage: Stage; ot
         const digest = Bun.hash(request.header('x-key') ?? '').toString(16)
         wire.write(answerOf(200, { 'x-value': digest }))
       })
-    })
+    }, 30_000)
     afterAll(async () => {
       for (const other of others) await other.stop()
       await stage.stop()

@@ -23,7 +23,7 @@ let agent: Agent
 beforeAll(async () => {
   stage = await openStage()
   agent = await employAgent(stage, { secrets: { KEY: 'sk_live_tokens' } })
-})
+}, 30_000)
 afterAll(() => stage.stop())
 
 const call = () => ({
