@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { eq, sql } from 'drizzle-orm'
+import { and, eq, inArray, sql } from 'drizzle-orm'
 import {
   issueWorkloadToken,
   provisionAgentToken,
@@ -241,9 +241,8 @@ describe('a delivery', () => {
     for (const { status, body } of answers)
       expect({ status, body }).toMatchObject({ status: 200, body: { secrets: values } })
     const ids = answers.map(({ headers }) => headers.get('x-request-id') ?? '')
-    const [recorded] = await app.connection.sql`
-      select count(*)::int as n from audit_logs where id = any(${ids}) and decision = 'allowed'`
-    expect(recorded?.n).toBe(64)
+    const allowed = and(inArray(auditLogs.id, ids), eq(auditLogs.decision, 'allowed'))
+    expect(await app.connection.db.$count(auditLogs, allowed)).toBe(64)
   })
 })
 
