@@ -8,12 +8,8 @@
 
 FROM oven/bun:1.4.5 AS build
 WORKDIR /build
-# The packages first: they change less often than the source. The database template, which the
-# postinstall script makes, needs the source, and the build makes it.
-COPY package.json bun.lock ./
-RUN bun install --frozen-lockfile --ignore-scripts
 COPY . .
-RUN bun src/dev/build.ts && mkdir -m 0700 data
+RUN bun install --frozen-lockfile && bun src/dev/build.ts && mkdir -m 0700 data
 
 # The executable needs the C library and nothing else: no shell, no package manager, no certificates
 # (it carries its own).
