@@ -13,7 +13,7 @@ import { perform } from './perform.ts'
 import { presentFault } from './reply.ts'
 import type { Exchange, Route, Services } from './route.ts'
 
-export type { Exchange, Identity, Route, Services, SocketHandlers } from './route.ts'
+export type { Exchange, Identity, Route, Services } from './route.ts'
 export { rawRoute, route } from './route.ts'
 
 /** A request that does not arrive, or an answer that is not taken, for so long ends the connection. */

@@ -84,7 +84,7 @@ export async function openStage({ env = {}, names: more = [] }: StageOptions = {
   }
 }
 
-export type ResolveBody = Record<string, unknown>
+type ResolveBody = Record<string, unknown>
 
 export type Agent = {
   person: Person

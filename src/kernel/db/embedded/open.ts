@@ -13,7 +13,7 @@ import { join } from 'node:path'
 import { claimDataDirectory, type DataDirectory, damaged, notWritable } from './data_directory.ts'
 import { DatabaseThread } from './thread.ts'
 
-export { DataDirectoryError, type DataDirectoryProblem } from './data_directory.ts'
+export { DataDirectoryError } from './data_directory.ts'
 
 /**
  * To be run through SQL, outside a transaction, about every hour: there is no autovacuum. The log
