@@ -69,33 +69,53 @@ function watchCaches(registers: Registry[], { tokens, views, keys }: Sources): v
 }
 
 function watchDatabase(registers: Registry[], { sql }: Sources): void {
-  const ping = new Gauge({
-    name: 'cloakroom_database_ping_seconds',
-    help: 'Time of one small query through the pool.',
-    registers,
-  })
-  const open = new Gauge({
-    name: 'cloakroom_database_connections',
-    help: 'Connections of all processes to this database, by state.',
-    labelNames: ['state'],
-    registers,
-  })
+  const ping = shared(() => pingDatabase(sql))
   new Gauge({
     name: 'cloakroom_database_up',
     help: 'Whether the database answered in time.',
     registers,
     async collect() {
-      const startedAt = performance.now()
-      open.reset()
-      try {
-        for (const { state, count } of await connectionsOf(sql)) open.set({ state }, count)
-        this.set(1)
-      } catch {
-        this.set(0)
-      }
-      ping.set((performance.now() - startedAt) / 1000)
+      this.set((await ping()).connections ? 1 : 0)
     },
   })
+  new Gauge({
+    name: 'cloakroom_database_ping_seconds',
+    help: 'Time of one small query through the pool.',
+    registers,
+    async collect() {
+      this.set((await ping()).seconds)
+    },
+  })
+  new Gauge({
+    name: 'cloakroom_database_connections',
+    help: 'Connections of all processes to this database, by state.',
+    labelNames: ['state'],
+    registers,
+    async collect() {
+      const { connections } = await ping()
+      this.reset()
+      for (const { state, count } of connections ?? []) this.set({ state }, count)
+    },
+  })
+}
+
+/** Gauges of one scrape that ask at the same moment share one answer. */
+function shared<T>(ask: () => Promise<T>): () => Promise<T> {
+  let running: Promise<T> | undefined
+  return () => {
+    running ??= ask().finally(() => {
+      running = undefined
+    })
+    return running
+  }
+}
+
+type Ping = { seconds: number; connections: { state: string; count: number }[] | null }
+
+async function pingDatabase(sql: postgres.Sql): Promise<Ping> {
+  const startedAt = performance.now()
+  const connections = await connectionsOf(sql).catch(() => null)
+  return { seconds: (performance.now() - startedAt) / 1000, connections }
 }
 
 /** @throws when the database does not answer in time */
