@@ -1,0 +1,256 @@
+/**
+ * The examples of docs/sdks.md, each run as a program of its own with the real SDK: two variables are all
+ * it gets, and the API outside sees the credential.
+ */
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
+import { newestRecord } from '../support/forward.ts'
+import { answerOf, type Script } from '../support/upstream.ts'
+
+const ROOT = join(import.meta.dir, '..', '..')
+const HOSTS = ['api.openai.com', 'api.anthropic.com', 'api.github.com', 'api.stripe.com']
+const KEYS = {
+  OPENAI_KEY: 'sk-proj-0123456789abcdef',
+  ANTHROPIC_KEY: 'sk-ant-0123456789abcdef',
+  GITHUB_TOKEN: 'ghp_0123456789abcdef',
+  STRIPE_KEY: 'sk_live_0123456789abcdef',
+}
+const docs = await Bun.file(join(ROOT, 'docs/sdks.md')).text()
+const examples = new Map(
+  [...docs.matchAll(/```ts (\S+)\n(.*?)```/gs)].map(([, name = '', text = '']) => [name, text]),
+)
+
+let stage: Stage
+let agent: Agent
+
+beforeAll(async () => {
+  const fixed = HOSTS.map((host) => `${host}=127.0.0.1`).join(',')
+  stage = await openStage({ env: { RESOLVER_HOSTS: fixed }, names: HOSTS })
+  agent = await employAgent(stage, {
+    secrets: KEYS,
+    domains: HOSTS.map((host) => stage.authorityOf(host)),
+  })
+})
+afterAll(() => stage.stop())
+afterEach(() => {
+  stage.upstream.received.length = 0
+})
+
+/** What the example prints. The upstream of the test has a port of its own; nothing else is changed. */
+async function run(name: string): Promise<{ out: string; err: string; code: number }> {
+  const text = examples.get(name) ?? ''
+  expect(text.trim().split('\n').length).toBe(5)
+  const code = HOSTS.reduce(
+    (given, host) =>
+      given.replaceAll(`/v1/forward/${host}`, `/v1/forward/${stage.authorityOf(host)}`),
+    text,
+  )
+  const child = Bun.spawn([process.execPath, '-e', code], {
+    cwd: ROOT,
+    env: {
+      PATH: process.env.PATH ?? '',
+      SERVICE_TOKEN: agent.token,
+      SERVICE_RESOLVER_URL: stage.app.resolver,
+    },
+    stderr: 'pipe',
+  })
+  const [out, err] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ])
+  return { out, err, code: await child.exited }
+}
+
+async function expectPrinted(name: string, out: string): Promise<void> {
+  expect(await run(name)).toEqual({ out, err: '', code: 0 })
+}
+
+const json = (body: object, headers: Record<string, string> = {}) =>
+  answerOf(200, { 'content-type': 'application/json', ...headers }, JSON.stringify(body))
+
+/** Sends each event only after the one before has had time to arrive. */
+function events(list: readonly (readonly [name: string | null, data: unknown])[]): Script {
+  return async (_, wire) => {
+    wire.write(
+      'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n',
+    )
+    for (const [name, data] of list) {
+      const event = `${name ? `event: ${name}\n` : ''}data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`
+      wire.write(`${Buffer.byteLength(event).toString(16)}\r\n${event}\r\n`)
+      await Bun.sleep(20)
+    }
+    wire.write('0\r\n\r\n')
+  }
+}
+
+/** The credential arrived in this header, the token nowhere, and the record names what was used. */
+async function expectCredential(header: string, value: string, name: string, host: string) {
+  for (const request of stage.upstream.received) {
+    expect(request.header(header)).toBe(value)
+    expect(request.header('host')).toBe(stage.authorityOf(host))
+    expect(JSON.stringify(request.headers)).not.toContain('svc_')
+  }
+  expect(await newestRecord(stage)).toMatchObject({
+    decision: 'allowed',
+    status_code: 200,
+    credential_ref: name,
+    target_domain: host,
+  })
+}
+
+test('openai: a chat completion', async () => {
+  stage.upstream.on(
+    '/v1/chat/completions',
+    json({
+      id: 'chatcmpl-1',
+      object: 'chat.completion',
+      created: 1,
+      model: 'gpt-5',
+      choices: [
+        { index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'Hello, you.' } },
+      ],
+    }),
+  )
+  await expectPrinted('openai', 'Hello, you.\n')
+  const [received] = stage.upstream.received
+  expect(JSON.parse(Buffer.from(received?.body ?? []).toString())).toEqual({
+    model: 'gpt-5',
+    messages: [{ role: 'user', content: 'Hello' }],
+  })
+  await expectCredential(
+    'authorization',
+    `Bearer ${KEYS.OPENAI_KEY}`,
+    'OPENAI_KEY',
+    'api.openai.com',
+  )
+})
+
+test('openai: a streamed chat completion', async () => {
+  const delta = (content: string) => ({
+    id: 'chatcmpl-1',
+    object: 'chat.completion.chunk',
+    choices: [{ index: 0, delta: { content }, finish_reason: null }],
+  })
+  stage.upstream.on(
+    '/v1/chat/completions',
+    events([
+      [null, delta('Hel')],
+      [null, delta('lo.')],
+      [null, delta(KEYS.OPENAI_KEY)],
+      [null, '[DONE]'],
+    ]),
+  )
+  await expectPrinted('openai-streamed', 'Hel\nlo.\n[REDACTED]\n')
+  await expectCredential(
+    'authorization',
+    `Bearer ${KEYS.OPENAI_KEY}`,
+    'OPENAI_KEY',
+    'api.openai.com',
+  )
+})
+
+test('anthropic: a streamed message', async () => {
+  const delta = (text: string) =>
+    [
+      'content_block_delta',
+      { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } },
+    ] as const
+  const message = {
+    id: 'msg_1',
+    type: 'message',
+    role: 'assistant',
+    model: 'claude-sonnet-5-5',
+    content: [],
+    stop_reason: null,
+    stop_sequence: null,
+    usage: { input_tokens: 1, output_tokens: 1 },
+  }
+  stage.upstream.on(
+    '/v1/messages',
+    events([
+      ['message_start', { type: 'message_start', message }],
+      [
+        'content_block_start',
+        { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+      ],
+      delta('Hel'),
+      ['ping', { type: 'ping' }],
+      delta('lo.'),
+      ['content_block_stop', { type: 'content_block_stop', index: 0 }],
+      [
+        'message_delta',
+        {
+          type: 'message_delta',
+          delta: { stop_reason: 'end_turn', stop_sequence: null },
+          usage: { output_tokens: 2 },
+        },
+      ],
+      ['message_stop', { type: 'message_stop' }],
+    ]),
+  )
+  await expectPrinted('anthropic', 'Hel\nlo.\n')
+  await expectCredential(
+    'authorization',
+    `Bearer ${KEYS.ANTHROPIC_KEY}`,
+    'ANTHROPIC_KEY',
+    'api.anthropic.com',
+  )
+})
+
+test('github: a list of several pages', async () => {
+  stage.upstream.on('/orgs/acme/repos', (request, wire) => {
+    const page = Number(new URL(request.path, 'https://x').searchParams.get('page') ?? 1)
+    const next = `<${stage.url(`/orgs/acme/repos?page=${page + 1}`, 'api.github.com')}>; rel="next"`
+    wire.write(json([{ name: `repo-${page}` }], page < 3 ? { link: next } : {}))
+  })
+  await expectPrinted('github', 'repo-1 repo-2 repo-3\n')
+  expect(stage.upstream.received.length).toBe(3)
+  await expectCredential(
+    'authorization',
+    `token ${KEYS.GITHUB_TOKEN}`,
+    'GITHUB_TOKEN',
+    'api.github.com',
+  )
+})
+
+test('stripe: a charge, as a form', async () => {
+  stage.upstream.on('/v1/charges', json({ id: 'ch_1', object: 'charge' }))
+  await expectPrinted('stripe', 'ch_1\n')
+  const [received] = stage.upstream.received
+  expect(received?.method).toBe('POST')
+  expect(Buffer.from(received?.body ?? []).toString()).toBe(
+    'amount=1999&currency=eur&source=tok_visa',
+  )
+  await expectCredential(
+    'authorization',
+    `Bearer ${KEYS.STRIPE_KEY}`,
+    'STRIPE_KEY',
+    'api.stripe.com',
+  )
+})
+
+test('an error of the API is the SDK’s error, with the API’s own request id', async () => {
+  stage.upstream.on(
+    '/v1/chat/completions',
+    answerOf(
+      400,
+      { 'content-type': 'application/json', 'x-request-id': 'req_of_openai' },
+      `{"error":{"message":"bad key ${KEYS.OPENAI_KEY}","type":"invalid_request_error","code":"bad"}}`,
+    ),
+  )
+  const { err, code } = await run('openai')
+  expect(code).toBe(1)
+  expect(err).toContain('400 bad key [REDACTED]')
+  expect(err).toContain('req_of_openai')
+})
+
+test('every example of the page is run here', () => {
+  expect([...examples.keys()]).toEqual([
+    'openai',
+    'openai-streamed',
+    'anthropic',
+    'github',
+    'stripe',
+  ])
+})
