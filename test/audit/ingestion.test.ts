@@ -505,10 +505,11 @@ describe('refusals, after which nothing is stored', () => {
     })
     expectFailure(await raw('{}', 'text/plain'), 'unsupported_media_type')
     // Refused by its declared length: not one byte of the body is waited for.
-    const announced = await sendRaw(app.controlPlane, [
-      `POST ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${agent.token}\r\n`,
-      'Content-Type: application/json\r\nContent-Length: 4194305\r\n\r\n',
-    ])
+    const announced = await sendRaw(
+      app.controlPlane,
+      `POST ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${agent.token}\r\nContent-Type: application/json\r\nContent-Length: 4194305\r\n\r\n`,
+      { patienceMs: 3000 },
+    )
     expect(announced.statuses).toEqual([413])
     expect(announced.text).toContain('"error_code":"payload_too_large"')
     expect(await contentOf(app)).toEqual(before)
