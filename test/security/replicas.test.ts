@@ -1,0 +1,207 @@
+/**
+ * Several processes on one database. What was taken away holds everywhere from the acknowledgement on,
+ * with notices or without; with notices, what was cached is gone soon after.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { revokeSession } from '../../src/accounts/contract.ts'
+import { parseExposition, sumOf } from '../metrics/exposition.ts'
+import { type Agent, employAgent, openStage, resolveAs, type Stage } from '../support/agent.ts'
+import { callJson, type TestApp } from '../support/app.ts'
+import { sharedCluster } from '../support/database.ts'
+import { logInAs } from '../support/people.ts'
+
+const LOOPS = 16
+const ENV = {
+  ADMIN_PORT: '0',
+  RATE_API: '100000/1',
+  RATE_TOKEN: '100000/1',
+  RATE_LOGIN: '100000/1',
+}
+
+type Seen = { startedAt: number; status: number; code: string | undefined }
+type Ask = () => Promise<{ status: number; body: unknown }>
+
+/** Sixteen loops that ask without pause until they are told to end. */
+function hammer(ask: Ask) {
+  const seen: Seen[] = []
+  let ended = false
+  const loops = Array.from({ length: LOOPS }, async () => {
+    while (!ended) {
+      const startedAt = performance.now()
+      const { status, body } = await ask()
+      seen.push({ startedAt, status, code: (body as { error_code?: string } | null)?.error_code })
+    }
+  })
+  const until = async (count: number) => {
+    const target = seen.length + count
+    while (seen.length < target) await Bun.sleep(1)
+  }
+  const end = async () => {
+    ended = true
+    await Promise.all(loops)
+  }
+  return { seen, until, end }
+}
+
+/** Nothing that starts after the acknowledgement succeeds, and it fails for the right reason. */
+async function expectExact(ask: Ask, act: () => Promise<unknown>, code: string): Promise<void> {
+  const load = hammer(ask)
+  await load.until(3 * LOOPS)
+  await act()
+  const acknowledgedAt = performance.now()
+  await load.until(3 * LOOPS)
+  await load.end()
+  const late = load.seen.filter(({ startedAt }) => startedAt > acknowledgedAt)
+  expect(late.length).toBeGreaterThan(LOOPS)
+  expect([...new Set(late.map((one) => one.code))]).toEqual([code])
+  expect(load.seen.filter(({ status }) => status === 200).length).toBeGreaterThan(LOOPS)
+}
+
+async function entriesOf(app: TestApp, cache: string): Promise<number> {
+  const text = await (await fetch(`${app.admin}/metrics`)).text()
+  return sumOf(parseExposition(text), 'cloakroom_cache_entries', { cache })
+}
+
+/** Waits until nothing is cached; a test that waits too long fails. */
+async function expectEmptied(app: TestApp): Promise<void> {
+  for (const cache of ['tokens', 'views', 'keys'])
+    while ((await entriesOf(app, cache)) > 0) await Bun.sleep(5)
+}
+
+/** Revocations in which it shows how fast a notice is; cached for an hour without one. */
+const KEPT = { KEY_CACHE_SECONDS: '3600' }
+
+const call = (stage: Stage) => ({
+  target_url: stage.url('/'),
+  headers: { 'X-Key': 'SVC_SECRET_KEY' },
+})
+
+const changes: [string, (agent: Agent, stage: Stage) => Promise<unknown>][] = [
+  ['a revoked token', (agent) => agent.revoke()],
+  ['a domain taken off the allowlist', (agent, stage) => agent.disallow(stage.authorityOf())],
+  ['a new value of a secret', (agent) => agent.store('KEY', 'another value')],
+  ['a grant', (agent) => agent.provision(undefined, undefined, 'staging')],
+]
+
+describe('one process, the database under test', () => {
+  let stage: Stage
+  beforeAll(async () => {
+    stage = await openStage({ env: { ...ENV, ...KEPT } })
+  }, 60_000)
+  afterAll(() => stage.stop())
+
+  test.each(changes)('drops and wipes at once what it had cached: %s', async (_, act) => {
+    const agent = await employAgent(stage, { secrets: { KEY: 'the value' } })
+    expect((await agent.resolve(call(stage))).status).toBe(200)
+    expect(await entriesOf(stage.app, 'keys')).toBe(1)
+    await act(agent, stage)
+    await expectEmptied(stage.app)
+  })
+
+  test('keeps what others had cached', async () => {
+    const [one, two] = [
+      await employAgent(stage, { secrets: { KEY: 'the value' } }),
+      await employAgent(stage, { secrets: { KEY: 'the value' } }),
+    ]
+    for (const agent of [one, two]) await agent.resolve(call(stage))
+    await one.revoke()
+    while ((await entriesOf(stage.app, 'keys')) > 1) await Bun.sleep(5)
+    await Bun.sleep(50)
+    expect(await entriesOf(stage.app, 'keys')).toBe(1)
+    await two.revoke()
+    await expectEmptied(stage.app)
+  })
+})
+
+describe('two instances on one PostgreSQL', () => {
+  let stage: Stage
+  let other: Stage
+
+  beforeAll(async () => {
+    const { socketDir, createDatabase } = await sharedCluster()
+    const database = {
+      DB_HOST: socketDir,
+      DB_NAME: await createDatabase(),
+      DB_USER: 'cloakroom',
+      DB_SSLMODE: 'disable',
+    }
+    const env = { ...ENV, ...KEPT, ...database }
+    stage = await openStage({ env })
+    other = await openStage({ env: { ...env, RESOLVER_CA_FILE: stage.caFile } })
+  }, 60_000)
+  afterAll(async () => {
+    await other.stop()
+    await stage.stop()
+  })
+
+  const employ = () => employAgent(stage, { secrets: { KEY: 'the value' } })
+  const askOther = (agent: Agent) => () => resolveAs(other.app.resolver, agent.token, call(stage))
+
+  /** Ends the connections over which notices come; answers how many there were. */
+  async function killListeners(): Promise<number> {
+    const killed = await stage.app.connection.sql`
+      select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and query ilike 'listen %'`
+    return killed.length
+  }
+
+  test.each(changes)('the other one drops what it had cached: %s', async (_, act) => {
+    const agent = await employ()
+    expect((await askOther(agent)()).status).toBe(200)
+    expect(await entriesOf(other.app, 'keys')).toBeGreaterThan(0)
+    await act(agent, stage)
+    await expectEmptied(other.app)
+  })
+
+  test('each has one connection for notices', async () => {
+    const [row] = await stage.app.connection.sql`
+      select count(*)::int as n from pg_stat_activity
+      where datname = current_database() and query ilike 'listen %'`
+    expect(row?.n).toBe(2)
+  })
+
+  test('a session that one ends is over on the other', async () => {
+    const { person } = await employ()
+    const { token } = await logInAs(stage.app, person)
+    const me = (origin: string) => callJson(origin, 'GET', '/api/users/me/', { token })
+    const { sql } = stage.app.connection
+    const [session] = await sql`
+      select id from sessions where user_id = ${person.userId} order by id desc limit 1`
+    await expectExact(
+      () => me(other.app.controlPlane),
+      () => person.api.call(revokeSession, { params: { session_id: session?.id } }),
+      'invalid_token',
+    )
+  })
+
+  test('revocations hold while the connections for notices are killed, again and again', async () => {
+    for (const [act, code] of [
+      [(agent: Agent) => agent.revoke(), 'invalid_token'],
+      [(agent: Agent) => agent.disallow(stage.authorityOf()), 'domain_blocked'],
+    ] as const) {
+      const agent = await employ()
+      let ended = false
+      let killed = 0
+      const killing = (async () => {
+        while (!ended) {
+          killed += await killListeners()
+          await Bun.sleep(10)
+        }
+      })()
+      await expectExact(askOther(agent), () => act(agent), code)
+      ended = true
+      await killing
+      expect(killed).toBeGreaterThan(0)
+    }
+  }, 30_000)
+
+  test('a connection for notices that broke comes back, and what was missed meanwhile is dropped', async () => {
+    const agent = await employ()
+    expect((await askOther(agent)()).status).toBe(200)
+    await killListeners()
+    await expectEmptied(other.app)
+    expect((await askOther(agent)()).status).toBe(200)
+    await agent.revoke()
+    await expectEmptied(other.app)
+  }, 30_000)
+})
