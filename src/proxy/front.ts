@@ -136,6 +136,7 @@ async function readUntil(
     if (isEnough(bytes)) resolve(bytes)
     else if (bytes.length > MAX_HEAD_BYTES) fail()
   }
+  if (bytes.length > MAX_HEAD_BYTES) fail()
   const timer = setTimeout(fail, PATIENCE_MS)
   socket.on('data', take).once('end', fail).once('close', fail)
   socket.resume()

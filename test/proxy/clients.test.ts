@@ -1,0 +1,161 @@
+/** The programs that people use, as they are, behind the proxy: they know its address and its bundle. */
+import { afterAll, describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Accepted, accepting, closing, frame } from '../support/socket_upstream.ts'
+import { answerOf } from '../support/upstream.ts'
+import { KEY, type OpenProxy, openProxyStage, runWith } from './stage.ts'
+
+const stage = await openProxyStage()
+afterAll(stage.stop)
+
+stage.upstream.on('/echo', ({ header }, wire) => {
+  const sent = header('authorization') ?? ''
+  wire.write(answerOf(200, { 'content-type': 'text/plain', 'x-echo': sent }, `got ${sent}`))
+})
+
+await publishRepository()
+
+const proxies = { local: await stage.open('local'), remote: await stage.open('remote') }
+const ways = Object.entries(proxies)
+
+function lastCredential(): string | undefined {
+  return stage.upstream.received.at(-1)?.header('authorization')
+}
+
+const nodeProgram = join(stage.directory, 'child.js')
+await Bun.build({
+  entrypoints: [join(import.meta.dir, 'child.ts')],
+  target: 'node',
+  format: 'esm',
+  outdir: stage.directory,
+})
+
+/** Greets with the credential, answers one message, and lets the client close. */
+async function chat({ request, wire, next }: Accepted): Promise<void> {
+  wire.write(frame(1, `welcome, ${request.header('authorization')}`))
+  const { payload } = await next()
+  wire.write(frame(1, `${payload} to you`))
+  await next()
+  wire.end(closing(1000))
+}
+
+/** A bare repository with one commit, served as files: git's dumb protocol, behind a password. */
+async function publishRepository(): Promise<void> {
+  const [work, bare] = [join(stage.directory, 'work'), join(stage.directory, 'repo.git')]
+  const identity = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.com']
+  const git = (...args: string[]) => Bun.$`git ${args}`.quiet()
+  await git('init', '-q', work)
+  await Bun.write(join(work, 'hello.txt'), `hello, ${KEY}`)
+  await git('-C', work, 'add', 'hello.txt')
+  await git('-C', work, ...identity, 'commit', '-q', '-m', 'first')
+  await git('clone', '-q', '--bare', work, bare)
+  await git('-C', bare, 'update-server-info')
+  const files = await Array.fromAsync(new Bun.Glob('**/*').scan({ cwd: bare, dot: true }))
+  const missing = ['objects/info/alternates', 'objects/info/http-alternates', 'objects/info/packs']
+  for (const name of [...missing, ...files]) {
+    const file = Bun.file(join(bare, name))
+    const bytes = (await file.exists()) ? await file.bytes() : null
+    stage.upstream.on(`/repo.git/${name}`, ({ header }, wire) => {
+      const isKnown = header('authorization') === `Basic ${btoa(`git:${KEY}`)}`
+      if (!isKnown) wire.write(answerOf(401, { 'www-authenticate': 'Basic realm="git"' }))
+      else wire.write(answerOf(bytes ? 200 : 404, {}, bytes ?? ''))
+    })
+  }
+}
+
+async function node(proxy: OpenProxy, mode: string, url: string): Promise<unknown> {
+  const ran = await runWith(proxy, ['node', nodeProgram, mode, url, 'SVC_SECRET_KEY'])
+  if (ran.code !== 0) throw new Error(ran.err)
+  return JSON.parse(ran.out)
+}
+
+describe.each(ways)('behind the %s proxy', (way, proxy) => {
+  test('curl sends the value and is shown none', async () => {
+    const ran = await runWith(proxy, [
+      ...['curl', '-sSi', '-H', 'Authorization: Bearer SVC_SECRET_KEY'],
+      stage.url('/echo?page=2'),
+    ])
+    expect({ code: ran.code, err: ran.err }).toEqual({ code: 0, err: '' })
+    expect(ran.out).toContain('HTTP/1.1 200 OK\r\n')
+    expect(ran.out).toContain('\r\nx-echo: Bearer [REDACTED]\r\n')
+    expect(ran.out).toEndWith('\r\n\r\ngot Bearer [REDACTED]')
+    expect(ran.out).not.toContain(KEY)
+    expect(lastCredential()).toBe(`Bearer ${KEY}`)
+    expect(stage.upstream.received.at(-1)?.path).toBe('/echo?page=2')
+  })
+
+  test('curl uploads more than a buffer holds, with Expect: 100-continue', async () => {
+    const body = 'x'.repeat(3_000_000)
+    const path = join(stage.directory, 'upload')
+    await Bun.write(path, body)
+    const ran = await runWith(proxy, ['curl', '-sS', '-T', path, stage.url('/upload')])
+    expect({ code: ran.code, out: ran.out }).toEqual({ code: 0, out: '{"ok":true}' })
+    expect(stage.upstream.received.at(-1)?.body.length).toBe(body.length)
+  })
+
+  test('curl logs in with a Basic password that only the proxy knows', async () => {
+    const ran = await runWith(proxy, [
+      'curl',
+      '-sS',
+      '-u',
+      'ada:SVC_SECRET_LOGIN',
+      stage.url('/echo'),
+    ])
+    expect(ran.out).toBe('got Basic [REDACTED]')
+    expect(lastCredential()).toBe(`Basic ${btoa('ada:pass:word')}`)
+  })
+
+  test('fetch of Node.js sends the value and is shown none', async () => {
+    expect(await node(proxy, 'fetch', stage.url('/echo'))).toMatchObject({
+      status: 200,
+      headers: { 'x-echo': 'Bearer [REDACTED]' },
+      pieces: [['got Bearer [REDACTED]', expect.any(Number)]],
+    })
+    expect(lastCredential()).toBe(`Bearer ${KEY}`)
+  })
+
+  test("a WebSocket of Node.js carries messages both ways, the upstream's redacted", async () => {
+    stage.upstream.on(
+      '/socket',
+      accepting(chat, () => 'Sec-WebSocket-Protocol: superchat\r\n'),
+    )
+    expect(await node(proxy, 'socket', stage.url('/socket').replace('https', 'wss'))).toEqual({
+      protocol: 'superchat',
+      messages: ['welcome, Bearer [REDACTED]', 'hello to you'],
+      code: 1000,
+    })
+    expect(lastCredential()).toBe(`Bearer ${KEY}`)
+  })
+
+  test('a client that offers only HTTP/2 gets it', async () => {
+    expect(await node(proxy, 'http2', stage.url('/echo'))).toEqual({
+      protocol: 'h2',
+      status: 200,
+      body: 'got Bearer [REDACTED]',
+    })
+  })
+
+  test('requests of Python send the value and is shown none', async () => {
+    const program = [
+      'import requests, sys',
+      "answer = requests.get(sys.argv[1], headers={'Authorization': 'Bearer SVC_SECRET_KEY'})",
+      "print(answer.status_code, answer.text, answer.headers['x-echo'])",
+    ].join('\n')
+    const ran = await runWith(proxy, ['/usr/bin/python3', '-c', program, stage.url('/echo')])
+    expect(ran).toEqual({ code: 0, out: '200 got Bearer [REDACTED] Bearer [REDACTED]\n', err: '' })
+    expect(lastCredential()).toBe(`Bearer ${KEY}`)
+  })
+
+  test('git clones over HTTPS with a password that only the proxy knows', async () => {
+    const clone = join(stage.directory, `clone-${way}`)
+    const url = stage.url('/repo.git').replace('https://', 'https://git:SVC_SECRET_KEY@')
+    const ran = await runWith(proxy, ['git', 'clone', '-q', url, clone], {
+      HOME: stage.directory,
+      GIT_TERMINAL_PROMPT: '0',
+    })
+    expect(ran).toEqual({ code: 0, out: '', err: '' })
+    // Objects are compressed: what stands in them is not recognised, and their hashes still agree.
+    expect(readFileSync(join(clone, 'hello.txt'), 'utf8')).toBe(`hello, ${KEY}`)
+  })
+})

@@ -1,0 +1,262 @@
+/** Who may use the proxy, and what becomes of requests that are not for hosts on the allowlist. */
+import { afterAll, describe, expect, test } from 'bun:test'
+import { connect as connectTcp, type Socket } from 'node:net'
+import { connect as connectTls } from 'node:tls'
+import { API } from '../support/agent.ts'
+import { sendRaw } from '../support/raw_http.ts'
+import { answerOf } from '../support/upstream.ts'
+import { KEY, type OpenProxy, OTHER, openProxyStage, runWith } from './stage.ts'
+
+const stage = await openProxyStage()
+afterAll(stage.stop)
+const open = await stage.open('local')
+const strict = await stage.open('local', { strict: true })
+
+const plain = Bun.serve({
+  hostname: '127.0.0.1',
+  port: 0,
+  fetch: ({ headers }) => Response.json(Object.fromEntries(headers)),
+})
+afterAll(() => plain.stop(true))
+
+function passwordOf({ url }: OpenProxy): string {
+  return new URL(url).password
+}
+
+function loginOf(proxy: OpenProxy, password = passwordOf(proxy)): string {
+  return `Proxy-Authorization: Basic ${btoa(`cloakroom:${password}`)}`
+}
+
+function connectRequest(target: string, ...headers: string[]): string {
+  return [`CONNECT ${target} HTTP/1.1`, `Host: ${target}`, ...headers, '', ''].join('\r\n')
+}
+
+/** A tunnel, once the proxy says that there is one. */
+async function tunnel(proxy: OpenProxy, target: string): Promise<Socket> {
+  const socket = connectTcp(proxy.port, '127.0.0.1')
+  socket.write(connectRequest(target, loginOf(proxy)))
+  const answer = await new Promise<Buffer>((resolve) => socket.once('data', resolve))
+  expect(answer.toString()).toBe('HTTP/1.1 200 Connection Established\r\n\r\n')
+  return socket
+}
+
+/** TLS in a tunnel, whoever answers; and who that is. */
+async function secure(socket: Socket, servername: string, ca: string) {
+  const wire = connectTls({ socket, servername, ca })
+  await new Promise((resolve, reject) => wire.once('secureConnect', resolve).once('error', reject))
+  return { wire, issuer: wire.getPeerCertificate().issuer.CN }
+}
+
+describe('without the password of this run', () => {
+  const wrong = [
+    ['no password', []],
+    ['a wrong password', [loginOf(open, 'x'.repeat(32))]],
+    ['an empty password', [loginOf(open, '')]],
+    ['the password of another run', [loginOf(open, passwordOf(strict))]],
+    ['another scheme', [`Proxy-Authorization: Bearer ${passwordOf(open)}`]],
+  ] as const
+
+  test.each(wrong)('CONNECT with %s is 407, and nothing is dialled', async (_, headers) => {
+    const sent = stage.upstream.bytes
+    const answer = await sendRaw(open.baseUrl, connectRequest(stage.authorityOf(), ...headers))
+    expect(answer.statuses).toEqual([407])
+    expect(answer.text).toContain('Proxy-Authenticate: Basic realm="cloakroom"\r\n')
+    expect(stage.upstream.bytes).toBe(sent)
+  })
+
+  test.each(wrong)('plain http with %s is 407', async (_, headers) => {
+    const request = [
+      `GET ${plain.url.href} HTTP/1.1`,
+      `Host: ${plain.url.host}`,
+      ...headers,
+      '',
+      '',
+    ]
+    const answer = await sendRaw(open.baseUrl, request.join('\r\n'))
+    expect(answer.statuses).toEqual([407])
+    expect(answer.text).toContain('the proxy password is missing or wrong')
+  })
+
+  test.each(['', 'x'.repeat(32), passwordOf(strict)])(
+    'base-URL mode with %p is 403',
+    async (password) => {
+      const sent = stage.upstream.bytes
+      const url = `http://127.0.0.1:${open.port}/${password}/${stage.authorityOf()}/echo`
+      const answer = await fetch(url, { headers: { authorization: 'Bearer SVC_SECRET_KEY' } })
+      expect({ status: answer.status, text: await answer.text() }).toEqual({
+        status: 403,
+        text: 'the password in the path is missing or wrong\n',
+      })
+      expect(stage.upstream.bytes).toBe(sent)
+    },
+  )
+
+  test('no other address of this machine answers', async () => {
+    const socket = connectTcp(open.port, '127.0.0.2')
+    const code = await new Promise((resolve) => {
+      socket.once('error', (error) => resolve('code' in error ? error.code : error))
+      socket.once('connect', () => resolve('connected'))
+    })
+    expect(code).toBe('ECONNREFUSED')
+  })
+})
+
+describe('a host that is not on the allowlist', () => {
+  const elsewhere = () => `localhost:${stage.upstream.port}`
+
+  test('is tunnelled unread: the certificate is its own, and no name is replaced', async () => {
+    const socket = await tunnel(open, elsewhere())
+    const { wire, issuer } = await secure(socket, OTHER, stage.authority.certificate)
+    expect(issuer).toBe('Test authority')
+    const asked = stage.upstream.received.length
+    wire.write(`GET /x HTTP/1.1\r\nHost: ${OTHER}\r\nAuthorization: Bearer SVC_SECRET_KEY\r\n\r\n`)
+    const answer = await new Promise<Buffer>((resolve) => wire.once('data', resolve))
+    expect(answer.toString()).toContain('{"ok":true}')
+    expect(stage.upstream.received[asked]?.headers).toEqual([
+      ['Host', OTHER],
+      ['Authorization', 'Bearer SVC_SECRET_KEY'],
+    ])
+    wire.destroy()
+  })
+
+  test('is refused with --strict, and that is put on record', async () => {
+    const sent = stage.upstream.bytes
+    const answer = await sendRaw(strict.baseUrl, connectRequest(elsewhere(), loginOf(strict)))
+    expect(answer.statuses).toEqual([403])
+    expect(answer.text).toContain('the host is not on the allowlist (domain_blocked)')
+    expect(stage.upstream.bytes).toBe(sent)
+    const record = await recordFor('localhost')
+    expect(record).toMatchObject({
+      method: 'CONNECT',
+      decision: 'blocked',
+      reason: 'domain_blocked',
+      status_code: 403,
+      credential_ref: null,
+    })
+  })
+
+  test.each([
+    ['another port', `${API}:1`],
+    ['a sibling', `x${API}:443`],
+    ['an address', '127.0.0.1:443'],
+  ])('is refused with --strict for %s of one that is', async (_, target) => {
+    const answer = await sendRaw(strict.baseUrl, connectRequest(target, loginOf(strict)))
+    expect(answer.statuses).toEqual([403])
+  })
+
+  test('is 403 domain_blocked in base-URL mode', async () => {
+    const answer = await fetch(`${open.baseUrl}/${elsewhere()}/x`)
+    expect({ status: answer.status, body: await answer.json() }).toEqual({
+      status: 403,
+      body: {
+        error_code: 'domain_blocked',
+        message: 'The domain is not on the allowlist of the workspace.',
+      },
+    })
+  })
+})
+
+describe('a host on the allowlist', () => {
+  test.each([
+    ['in capitals', API.toUpperCase()],
+    ['with a trailing dot', `${API}.`],
+  ])('is intercepted however it is written: %s', async (_, name) => {
+    const socket = await tunnel(open, `${name}:${stage.upstream.port}`)
+    const { wire, issuer } = await secure(socket, API, open.certificate)
+    expect(issuer).toStartWith('Cloakroom local proxy ')
+    wire.destroy()
+  })
+
+  test('is the only one that its connection reaches: another Host is 421', async () => {
+    const sent = stage.upstream.bytes
+    const ran = await runWith(open, [
+      ...['curl', '-sS', '-H', `Host: ${OTHER}`, '-H', 'Authorization: Bearer SVC_SECRET_KEY'],
+      stage.url('/echo'),
+    ])
+    expect(ran.out).toBe('misdirected request\n')
+    expect(stage.upstream.bytes).toBe(sent)
+  })
+
+  test('does not learn the password of the proxy', async () => {
+    await runWith(open, ['curl', '-sS', '-H', `${loginOf(open)}`, stage.url('/echo')])
+    const names = stage.upstream.received.at(-1)?.headers.map(([name]) => name.toLowerCase())
+    expect(names).toEqual(['accept', 'accept-encoding', 'host', 'user-agent', 'connection'])
+  })
+
+  test('answers base-URL mode, with links that lead back through it', async () => {
+    const to = `https://${stage.authorityOf()}/next?page=2`
+    stage.upstream.on(
+      '/old',
+      answerOf(302, { location: to, link: `<${to}>; rel="next"`, 'content-location': '/here' }),
+    )
+    const answer = await fetch(`${open.baseUrl}/${stage.authorityOf()}/old`, {
+      headers: { 'x-api-key': 'SVC_SECRET_KEY' },
+      redirect: 'manual',
+    })
+    const base = `${open.baseUrl}/${stage.authorityOf()}`
+    expect(answer.status).toBe(302)
+    expect(answer.headers.get('location')).toBe(`${base}/next?page=2`)
+    expect(answer.headers.get('link')).toBe(`<${base}/next?page=2>; rel="next"`)
+    expect(answer.headers.get('content-location')).toBe(`${base}/here`)
+    expect(stage.upstream.received.at(-1)?.header('x-api-key')).toBe(KEY)
+  })
+
+  test('is redirected from as it says itself, behind HTTPS_PROXY', async () => {
+    stage.upstream.on('/away', answerOf(302, { location: 'https://elsewhere.example/x' }))
+    const ran = await runWith(open, ['curl', '-sSi', stage.url('/away')])
+    expect(ran.out).toContain('\r\nLocation: https://elsewhere.example/x\r\n')
+  })
+})
+
+describe('plain http', () => {
+  const send = (proxy: OpenProxy) =>
+    runWith(proxy, ['curl', '-sS', '-H', 'Authorization: Bearer SVC_SECRET_KEY', plain.url.href], {
+      http_proxy: proxy.url,
+    })
+
+  test('passes with the names in it, without the password', async () => {
+    const { out } = await send(open)
+    expect(JSON.parse(out)).toMatchObject({ authorization: 'Bearer SVC_SECRET_KEY' })
+    expect(Object.keys(JSON.parse(out))).not.toContain('proxy-authorization')
+  })
+
+  test('does not pass with --strict', async () => {
+    expect((await send(strict)).out).toBe('plain http does not pass a strict proxy\n')
+  })
+})
+
+describe('the front door', () => {
+  test.each([
+    'CONNECT  HTTP/1.1',
+    'CONNECT example.com HTTP/1.1',
+    'CONNECT example.com:0 HTTP/1.1',
+    'CONNECT example.com:65536 HTTP/1.1',
+    'CONNECT user@example.com:443 HTTP/1.1',
+    'CONNECT example.com:443/ HTTP/1.1',
+    'CONNECT example.com:443 HTTP/2.0',
+  ])('answers 400 to %p', async (line) => {
+    const answer = await sendRaw(open.baseUrl, `${line}\r\n${loginOf(open)}\r\n\r\n`)
+    expect(answer.statuses).toEqual([400])
+  })
+
+  test('takes a request in as many pieces as it comes in', async () => {
+    const request = connectRequest(stage.authorityOf(), loginOf(open))
+    const pieces = [request.slice(0, 3), request.slice(3, 20), request.slice(20)]
+    expect((await sendRaw(open.baseUrl, pieces)).statuses).toEqual([200])
+  })
+
+  test('closes the connection of a head without end', async () => {
+    const head = `CONNECT ${stage.authorityOf()} HTTP/1.1\r\nX: ${'x'.repeat(70_000)}`
+    const answer = await sendRaw(open.baseUrl, head, { patienceMs: 5_000 })
+    expect(answer).toEqual({ text: '', statuses: [], closed: true })
+  })
+})
+
+/** The newest record for a host, once the audit was synchronised. */
+async function recordFor(domain: string) {
+  for (;;) {
+    const found = (await stage.records('client')).findLast((each) => each.target_domain === domain)
+    if (found) return found
+    await Bun.sleep(50)
+  }
+}
