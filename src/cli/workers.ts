@@ -107,8 +107,10 @@ function choosePorts({ HOST, PORT, RESOLVER_PORT, ROLE }: Config): Record<string
 function takeAlone(hostname: string, port: number): number {
   const fetch = () => new Response(null, { status: 503 })
   const server = Bun.serve({ hostname, port, reusePort: false, fetch })
+  // A server that was stopped does not know its port any more.
+  const taken = server.port ?? port
   void server.stop(true)
-  return server.port ?? port
+  return taken
 }
 
 /** The workers' listeners are the same but for those of the figures, of which each has its own. */

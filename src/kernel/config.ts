@@ -108,9 +108,7 @@ function workerProblems({ WORKERS, DB_HOST, ADMIN_PORT }: Parsed): string[] {
   if (WORKERS === 1) return []
   const isCramped = ADMIN_PORT === 0 || (ADMIN_PORT ?? 0) + WORKERS > 65_536
   return [
-    ...(DB_HOST
-      ? []
-      : ['WORKERS: more than 1 needs PostgreSQL: set DB_HOST (example: 1 without it)']),
+    ...(DB_HOST ? [] : ['WORKERS: more than 1 needs PostgreSQL: set DB_HOST (example: 1)']),
     ...(isCramped
       ? ['ADMIN_PORT: must be the first of as many ports as there are WORKERS (example: 9090)']
       : []),

@@ -29,6 +29,8 @@ export type Program = {
   pid: number
   controlPlane: string
   resolver: string
+  /** Standard error so far. */
+  log(): string
   /** Resolves when standard error has the text; rejects when the program ends without it. */
   until(text: string): Promise<void>
   signal(name: 'SIGTERM' | 'SIGINT' | 'SIGKILL'): void
@@ -59,6 +61,7 @@ export async function startProgram({ env = {}, ...start }: Start): Promise<Progr
     pid: program.pid,
     controlPlane: addressOf('control plane'),
     resolver: addressOf('resolver'),
+    log: program.stderr.text,
     until: (text) => program.stderr.until(text),
     signal: program.signal,
     ended: program.ended,

@@ -146,3 +146,24 @@ test('the documentation names every variable and no value of this process', () =
   for (const name of Object.keys(readConfig(keys, unasked))) expect(text).toContain(`\`${name}\``)
   expect(text).not.toContain(keys.ENCRYPTION_KEY)
 })
+
+describe('workers', () => {
+  const server = { ...keys, DB_HOST: 'db', DB_NAME: 'cloakroom', DB_USER: 'cloakroom' }
+  const complaint =
+    'ADMIN_PORT: must be the first of as many ports as there are WORKERS (example: 9090)'
+
+  test('several need PostgreSQL, and a port each for their figures', () => {
+    expect(problemsOf({ ...keys, WORKERS: '2' })).toEqual([
+      'WORKERS: more than 1 needs PostgreSQL: set DB_HOST (example: 1)',
+    ])
+    expect(problemsOf({ ...server, WORKERS: '2', ADMIN_PORT: '0' })).toEqual([complaint])
+    expect(problemsOf({ ...server, WORKERS: '3', ADMIN_PORT: '65534' })).toEqual([complaint])
+    const most = readConfig({ ...server, WORKERS: '3', ADMIN_PORT: '65533' }, unasked)
+    expect(most.WORKERS).toBe(3)
+  })
+
+  test('one may pick its port, on any database', () => {
+    const config = readConfig({ ...keys, WORKERS: '1', ADMIN_PORT: '0' }, unasked)
+    expect([config.WORKERS, config.ADMIN_PORT]).toEqual([1, 0])
+  })
+})
