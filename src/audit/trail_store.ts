@@ -38,7 +38,7 @@ export type Outcome = {
 
 /** Stores the entries whose token is live and whose policy is current, and answers their ids. */
 export async function insertEntries(
-  sql: postgres.Sql,
+  sql: postgres.Sql | postgres.TransactionSql,
   entries: readonly Entry[],
 ): Promise<Set<string>> {
   // One row for the whole group: a row for each entry would cost the driver more than the insert.

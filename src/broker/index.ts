@@ -4,6 +4,7 @@ import type { AuditTrail } from '../audit/trail.ts'
 import { RateLimiter } from '../kernel/rate.ts'
 import type { SliceServices } from '../kernel/slice.ts'
 import { KeyCache } from './key_cache.ts'
+import { openPin, type Pin } from './pinned.ts'
 import { openReader } from './reader.ts'
 import { TokenBook } from './tokens.ts'
 import { ViewBook } from './views.ts'
@@ -15,6 +16,7 @@ export type Broker = {
   /** RATE_TOKEN, by token id. */
   limiter: RateLimiter
   trail: AuditTrail
+  pin: Pin
 }
 
 /** Drops what is known of a workspace, or of all: the next request reads anew, and keys are wiped. */
@@ -36,5 +38,6 @@ export function openBroker(
     keys: new KeyCache(config.KEY_CACHE_SECONDS, clock),
     limiter: new RateLimiter(config.RATE_TOKEN, clock),
     trail,
+    pin: openPin(sql, outer),
   }
 }

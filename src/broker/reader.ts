@@ -15,7 +15,10 @@ export type Reader = <Rows extends readonly object[]>(
 const PATIENCE_MS = 5_000
 
 /** The reader throws the driver's errors, and Fault `unavailable` when there is no answer in time. */
-export function openReader(sql: postgres.Sql, patienceMs = PATIENCE_MS): Reader {
+export function openReader(
+  sql: postgres.Sql | postgres.TransactionSql,
+  patienceMs = PATIENCE_MS,
+): Reader {
   return async <Rows extends readonly object[]>(
     parts: TemplateStringsArray,
     ...values: string[]

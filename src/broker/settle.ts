@@ -6,26 +6,32 @@ import type { Entry } from '../audit/trail.ts'
 import { Fault } from '../kernel/fault.ts'
 import type { Broker } from './index.ts'
 import type { LiveToken } from './tokens.ts'
-import { StaleView, type View } from './views.ts'
+import { StaleView, type View, type ViewBook } from './views.ts'
 
 /** What was decided, and how it stands in the audit. */
 export type Settlement<T> = { result: T | Fault; entry: Entry }
 
-/** How often a decision is made anew because the policy changed meanwhile. */
-const MAX_ATTEMPTS = 5
+/**
+ * Milliseconds for which a decision is made anew while the policy keeps changing: every write of a
+ * secret counts as a change, and an import must not stop the workspace's agents.
+ */
+const PATIENCE_MS = 5_000
+/** After so many attempts the workspace's writers have to wait for one decision. */
+const FREE_ATTEMPTS = 2
+
+type Deciding = Pick<Broker, 'tokens' | 'views' | 'trail' | 'pin'>
+type Decide<T> = (view: View, views: ViewBook) => Promise<Settlement<T>>
 
 /**
  * The decision, once its record is durable.
  *
  * @throws Fault what was decided, `invalid_token`, `audit_unavailable`, `unavailable`
  */
-export async function settle<T>(
-  broker: Pick<Broker, 'tokens' | 'views' | 'trail'>,
-  token: LiveToken,
-  decide: (view: View) => Promise<Settlement<T>>,
-): Promise<T> {
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
-    const settled = await attemptOnce(broker, token, decide)
+export async function settle<T>(broker: Deciding, token: LiveToken, decide: Decide<T>): Promise<T> {
+  const started = performance.now()
+  for (let attempt = 1; performance.now() - started < PATIENCE_MS; attempt += 1) {
+    const isPinned = attempt > FREE_ATTEMPTS
+    const settled = await attemptOnce(broker, token, decide, isPinned)
     if (settled?.result instanceof Fault) throw settled.result
     if (settled) return settled.result
     broker.views.forget(token.workspaceId)
@@ -36,12 +42,14 @@ export async function settle<T>(
 
 /** `null` when what was decided by is no longer current: then nothing was stored. */
 async function attemptOnce<T>(
-  { views, trail }: Pick<Broker, 'views' | 'trail'>,
+  { views, trail, pin }: Deciding,
   token: LiveToken,
-  decide: (view: View) => Promise<Settlement<T>>,
+  decide: Decide<T>,
+  isPinned: boolean,
 ): Promise<Settlement<T> | null> {
   try {
-    const settlement = await decide(await views.of(token.workspaceId))
+    if (isPinned) return await pin(token, decide)
+    const settlement = await decide(await views.of(token.workspaceId), views)
     return (await trail.record(settlement.entry)) === 'recorded' ? settlement : null
   } catch (error) {
     if (error instanceof StaleView) return null

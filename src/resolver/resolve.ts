@@ -70,7 +70,9 @@ export async function admit(
     deadline.afterwards(await services.lanes.enter(token.workspaceId, deadline.signal))
     // Steps 2 to 9, again from the start whenever the policy changed while they were taken.
     const job: Job = { token, call, deadline, decision, address: null }
-    const plan = await settle(services, token, (view) => decide(services, job, view))
+    const plan = await settle(services, token, (view, views) =>
+      decide({ ...services, views }, job, view),
+    )
     // Steps 10 to 12.
     return await carryOut(services, exchange, { plan, call, deadline, decision, rate })
   } catch (error) {

@@ -28,8 +28,8 @@ export async function deliver(broker: Broker, { request, requestId }: Exchange):
   const rate = broker.limiter.take(token.id)
   const named = await readScope(broker, token, request)
   const record = new DeliveryRecord(token, requestId)
-  const delivery = await settle(broker, token, async (view) => {
-    const result = await attempt(() => gather(broker, view, token, named, record))
+  const delivery = await settle(broker, token, async (view, views) => {
+    const result = await attempt(() => gather({ ...broker, views }, view, token, named, record))
     return { result, entry: record.entry(view.policyVersion, result) }
   })
   const headers = { ...commonHeaders(requestId), ...rateHeaders(rate) }

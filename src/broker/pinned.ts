@@ -1,0 +1,41 @@
+/**
+ * A decision under a lock: where a workspace is written to without pause, every look at its policy would
+ * be old by the time it is recorded. Reading, deciding and recording then share one transaction that
+ * lets no writer of this workspace in between.
+ */
+import type postgres from 'postgres'
+import { insertEntries } from '../audit/trail_store.ts'
+import type { OuterLayer } from '../kernel/crypto/outer_layer.ts'
+import { openReader } from './reader.ts'
+import type { Settlement } from './settle.ts'
+import type { LiveToken } from './tokens.ts'
+import { StaleView, type View, ViewBook } from './views.ts'
+
+/** Milliseconds for which writers are kept out; whoever looks up a slow name tries again after. */
+const PATIENCE_MS = 2_000
+
+type Decide<T> = (view: View, views: ViewBook) => Promise<Settlement<T>>
+
+/** `null` when the token is no longer live, or the time was too short; then nothing was stored. */
+export type Pin = <T>(token: LiveToken, decide: Decide<T>) => Promise<Settlement<T> | null>
+
+export function openPin(sql: postgres.Sql, outer: OuterLayer): Pin {
+  return <T>(token: LiveToken, decide: Decide<T>) =>
+    sql.begin(async (tx) => {
+      await tx`select 1 from workspaces where id = ${token.workspaceId} for share`
+      const views = new ViewBook(openReader(tx), outer)
+      const settlement = await inTime(async () => decide(await views.of(token.workspaceId), views))
+      const stored = await insertEntries(tx, [settlement.entry])
+      return stored.has(settlement.entry.id) ? settlement : null
+    }) as Promise<Settlement<T> | null>
+}
+
+async function inTime<T>(decide: () => Promise<T>): Promise<T> {
+  const late = Promise.withResolvers<never>()
+  const timer = setTimeout(() => late.reject(new StaleView()), PATIENCE_MS)
+  try {
+    return await Promise.race([decide(), late.promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}
