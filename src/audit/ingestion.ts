@@ -36,8 +36,9 @@ export function ingestionRoutes(
   reporterOf: (request: Request) => Promise<Reporter>,
 ): Route[] {
   return [
-    rawRoute(recordAuditLogs, async ({ request, requestId }: Exchange) => {
+    rawRoute(recordAuditLogs, async ({ request, requestId, expectBytes }: Exchange) => {
       const reporter = await reporterOf(request)
+      expectBytes(recordAuditLogs.bodyLimit)
       const records = await readRecords(request, services.clock.now())
       const rows = records.map((record) => rowOf(reporter, record))
       const stored = await services.db.transaction((tx) => store(tx, reporter, rows))

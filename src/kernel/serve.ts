@@ -133,6 +133,8 @@ async function answer(
     status: response?.status ?? 101,
     duration_ms: Math.round((performance.now() - started) * 10) / 10,
   }
+  // What was not read would stay in the connection, and a stop would wait for it.
+  if (response && request.body && !request.bodyUsed) response.headers.set('connection', 'close')
   services.onRequest?.(services.surface, served)
   services.log.info('request', { request_id: requestId, listener: services.surface, ...served })
   return response ?? undefined
