@@ -114,23 +114,40 @@ function renewing(store: SessionStore, stored: StoredSession): Api {
   }
 }
 
-/** Another process may have renewed the session already: then its tokens are taken. */
+/** Another process may have renewed the session already, or be about to: then its tokens are taken. */
 async function renew(store: SessionStore, stored: StoredSession): Promise<void> {
-  const latest = await store.read()
-  if (latest && latest.access !== stored.access && latest.email === stored.email) {
-    Object.assign(stored, latest)
-    return
-  }
+  if (await takeSuccessor(store, stored)) return
   try {
     const pair = await openApi(stored.server).call(refresh, { body: { refresh: stored.refresh } })
     Object.assign(stored, { access: pair.access, refresh: pair.refresh })
     await store.write(stored)
   } catch (error) {
-    const successor = await store.read()
-    if (error instanceof ApiError && error.code === 'conflict' && successor)
-      Object.assign(stored, successor)
-    else throw error
+    if (!(error instanceof ApiError) || error.code !== 'conflict') throw error
+    await waitForSuccessor(store, stored)
   }
+}
+
+const SUCCESSOR_TRIES = 50
+const SUCCESSOR_WAIT_MS = 100
+
+/** The process that got the new tokens still has to write them. */
+async function waitForSuccessor(store: SessionStore, stored: StoredSession): Promise<void> {
+  for (let attempt = 0; attempt < SUCCESSOR_TRIES; attempt += 1) {
+    if (await takeSuccessor(store, stored)) return
+    await Bun.sleep(SUCCESSOR_WAIT_MS)
+  }
+  throw new CliError(
+    EX_AUTH,
+    'the session was renewed elsewhere',
+    'log in again with: cloakroom login',
+  )
+}
+
+async function takeSuccessor(store: SessionStore, stored: StoredSession): Promise<boolean> {
+  const latest = await store.read()
+  if (!latest || latest.access === stored.access || latest.email !== stored.email) return false
+  Object.assign(stored, latest)
+  return true
 }
 
 function decode(text: string): Uint8Array {
