@@ -1,0 +1,53 @@
+/** What a notice of a change takes out of the caches, and what it leaves. */
+import { describe, expect, test } from 'bun:test'
+import { KeyCache } from '../../src/broker/key_cache.ts'
+import { Secret } from '../../src/kernel/secret.ts'
+
+const clock = { now: () => 0 }
+const key = (fill: number) => new Secret(new Uint8Array(32).fill(fill))
+const ZERO = new Uint8Array(32)
+
+/** Opens a cache with a key of two workspaces each. */
+function filled() {
+  const cache = new KeyCache(3600, clock)
+  for (const [index, name] of ['one/a', 'one/b', 'two/a'].entries()) cache.put(name, key(index + 1))
+  return cache
+}
+
+describe('forgetting the keys of a workspace', () => {
+  test('takes them away at once and wipes them, but not under the hands of who was just given one', async () => {
+    const cache = filled()
+    const given = cache.get('one/a')
+    const kept = cache.get('two/a')
+    cache.forget('one/')
+    expect([cache.get('one/a'), cache.get('one/b')]).toEqual([null, null])
+    await Promise.resolve()
+    expect(given?.reveal()).toEqual(new Uint8Array(32).fill(1))
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(given?.reveal()).toEqual(ZERO)
+    expect(kept?.reveal()).toEqual(new Uint8Array(32).fill(3))
+    expect(cache.stats).toEqual({ hits: 2, misses: 2, entries: 1 })
+    cache.close()
+  })
+
+  test('without a workspace takes all', async () => {
+    const cache = filled()
+    const given = [cache.get('one/a'), cache.get('one/b'), cache.get('two/a')]
+    cache.forget()
+    expect(cache.size).toBe(0)
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(given.map((one) => one?.reveal())).toEqual([ZERO, ZERO, ZERO])
+    cache.close()
+  })
+
+  test('does not keep a key that was asked for before and opened after', () => {
+    const cache = new KeyCache(3600, clock)
+    const { generation } = cache
+    cache.forget('one/')
+    cache.put('one/a', key(1), generation)
+    expect(cache.get('one/a')).toBeNull()
+    cache.put('one/a', key(1), cache.generation)
+    expect(cache.get('one/a')).not.toBeNull()
+    cache.close()
+  })
+})
