@@ -40,7 +40,8 @@ export async function perform(
   const result = caller
     ? await actAs(caller, services, endpoint, exchange, act)
     : await act(await inputOf(endpoint, exchange))
-  return present(endpoint, result, headers)
+  // The runtime's patience counts from the beginning of an answer, however steadily it is taken.
+  return present(endpoint, result, headers, received.putOff)
 }
 
 async function actAs(

@@ -56,14 +56,15 @@ export function commonHeaders(requestId: string): Record<string, string> {
 
 /**
  * Shapes a handler's result by the contract. What the schema does not name does not leave; what it
- * demands and is missing is a defect of ours, hence 500.
+ * demands and is missing is a defect of ours, hence 500. `onPiece` is told of each piece of a download.
  */
 export function present(
   endpoint: Endpoint,
   result: unknown,
   headers: Record<string, string>,
+  onPiece: () => void = () => {},
 ): Response {
-  if (result instanceof Download) return presentDownload(endpoint, result, headers)
+  if (result instanceof Download) return presentDownload(endpoint, result, headers, onPiece)
   const { data, options } = result instanceof Reply ? result : new Reply(result, {})
   const status = options.status ?? (endpoint.success === 201 ? 201 : 200)
   const shaped = shape(endpoint, data)
@@ -82,6 +83,7 @@ function presentDownload(
   { mediaType = 'application/octet-stream' }: Endpoint,
   { fileName, chunks }: Download,
   headers: Record<string, string>,
+  onPiece: () => void,
 ): Response {
   const source = chunks()
   const encoder = new TextEncoder()
@@ -89,6 +91,7 @@ function presentDownload(
     {
       pull: async (controller) => {
         const next = await source.next()
+        onPiece()
         if (next.done) controller.close()
         else controller.enqueue(encoder.encode(next.value))
       },

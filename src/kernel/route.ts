@@ -20,6 +20,8 @@ export type Exchange = {
   expectBytes(count: number): void
   /** The route's own deadline takes over from the limit on idle connections. */
   holdOpen(): void
+  /** That limit holds again, counted anew from now. */
+  putOff(): void
   /** Answers by making the connection a WebSocket; `false` when the request is no handshake. */
   upgrade(handlers: SocketHandlers, headers: Record<string, string>): boolean
 }

@@ -160,6 +160,7 @@ function exchangeOf(
       if (needed > 1) server?.timeout(request, Math.min(IDLE_SECONDS + needed, LONGEST_SECONDS))
     },
     holdOpen: () => server?.timeout(request, 0),
+    putOff: () => server?.timeout(request, IDLE_SECONDS),
     upgrade: (data, headers) => server?.upgrade(request, { data, headers }) ?? false,
   }
 }

@@ -6,7 +6,7 @@ export class Deadline {
   readonly #timer: Timer
   #unwanted = false
   #over = false
-  #afterwards: (() => void) | null = null
+  #afterwards: (() => void)[] = []
 
   constructor(ms: number) {
     this.#timer = setTimeout(() => {
@@ -48,7 +48,7 @@ export class Deadline {
   /** Calls back once: when the work is done, late or not wanted any more, or now if it is so already. */
   afterwards(callback: () => void): void {
     if (this.#over) callback()
-    else this.#afterwards = callback
+    else this.#afterwards.push(callback)
   }
 
   /** The work is done. */
@@ -68,7 +68,7 @@ export class Deadline {
   #end(): void {
     this.#over = true
     const afterwards = this.#afterwards
-    this.#afterwards = null
-    afterwards?.()
+    this.#afterwards = []
+    for (const callback of afterwards) callback()
   }
 }

@@ -29,9 +29,10 @@ export async function forward(
 ): Promise<Response | null> {
   const { presented, headers } = takeToken(exchange.request.headers)
   const token = await services.tokens.verify(presented)
-  return admit(services, exchange, token, (request) =>
-    readForward(request, headers, services.defaultTimeoutMs),
-  )
+  return admit(services, exchange, token, (request) => {
+    exchange.expectBytes(RESOLVER_BODY_LIMIT)
+    return readForward(request, headers, services.defaultTimeoutMs)
+  })
 }
 
 /**

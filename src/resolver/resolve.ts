@@ -64,6 +64,7 @@ export async function admit(
   // From here on the call's own deadline limits it, not the listener's patience with connections.
   exchange.holdOpen()
   const deadline = new Deadline(call.timeoutMs)
+  deadline.afterwards(exchange.putOff)
   if (call.answer !== 'whole') deadline.endWith(request.signal)
   try {
     // Still of step 1: a place among the calls of its workspace, for as long as it lasts.

@@ -9,7 +9,7 @@ import { hostCheck } from '../../src/kernel/host.ts'
 import { openLog } from '../../src/kernel/log.ts'
 import { networkNamer } from '../../src/kernel/network.ts'
 import { RateLimiter } from '../../src/kernel/rate.ts'
-import { created, type Surface } from '../../src/kernel/reply.ts'
+import { created, Download, type Surface } from '../../src/kernel/reply.ts'
 import { type Listener, type Route, rawRoute, route, serve } from '../../src/kernel/serve.ts'
 import { pagination, uuid } from '../../src/kernel/validate.ts'
 
@@ -114,6 +114,15 @@ const list = defineEndpoint({
   paged: true,
 })
 
+const pour = defineEndpoint({
+  name: 'tiny.pour',
+  summary: 'Make a file for a while',
+  method: 'GET',
+  path: '/pour/',
+  access: { kind: 'public' },
+  mediaType: 'text/plain',
+})
+
 const fails = defineEndpoint({
   name: 'tiny.fails',
   summary: 'Fail in the way that the path names',
@@ -155,9 +164,24 @@ function tinyRoutes(events: Event[]): Route[] {
     route(inBody, async () => undefined),
     route(active, async () => undefined),
     route(list, () => []),
+    route(pour, () => new Download('slow.txt', drops)),
     route(fails, ({ params: { how } }) => failure(how)),
-    rawRoute(raw, async ({ params }) => Response.json(params)),
+    rawRoute(raw, async ({ params, holdOpen, putOff }) => {
+      const [how, ms] = params.thing?.split('-') ?? []
+      if (how === 'held') holdOpen()
+      if (ms) await Bun.sleep(Number(ms))
+      if (how === 'held') putOff()
+      return Response.json(params)
+    }),
   ]
+}
+
+/** Takes longer than a listener waits that has not much patience. */
+async function* drops(): AsyncGenerator<string, void> {
+  for (let drop = 0; drop < 18; drop += 1) {
+    yield '.'
+    await Bun.sleep(500)
+  }
 }
 
 function failure(how: string): { right: string } {
