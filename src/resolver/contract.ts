@@ -101,6 +101,10 @@ export const forwardCalls = forwardMethods.map((method) =>
     path: '/v1/forward/{host}/{path}',
     restOfPath: true,
     access: { kind: 'token' },
+    params: z.object({
+      host: z.string().meta({ examples: ['api.example.com'] }),
+      path: z.string().meta({ examples: ['v1/charges'] }),
+    }),
     bare: true,
     faults: ['payload_too_large', 'validation_error', ...outboundFaults],
   }),

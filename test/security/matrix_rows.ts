@@ -12,6 +12,7 @@ import {
 } from '../../src/agents/contract.ts'
 import { addToAllowlist } from '../../src/allowlist/contract.ts'
 import { memberships, secrets } from '../../src/kernel/db/schema/index.ts'
+import { forwardCalls } from '../../src/resolver/contract.ts'
 import { logInAs, newApplicant, type Person, registrationOf } from '../support/people.ts'
 import {
   addProject,
@@ -435,6 +436,12 @@ const tokenRows: Record<string, Row> = {
     // Known, and stopped by the allowlist: nothing leaves.
     through: [403],
   }),
+  ...Object.fromEntries(
+    forwardCalls.map(({ name }) => [
+      name,
+      row(() => ({ params: { host: 'blocked.example.com', path: 'x' } }), { through: [403] }),
+    ]),
+  ),
 }
 
 export const rows: Record<string, Row> = {

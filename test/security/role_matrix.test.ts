@@ -2,12 +2,14 @@
  * Every endpoint × everybody. What a caller gets follows from the contract's access and the matrix of
  * docs/protocol.md, "Roles"; an endpoint without a row fails. Whoever is refused has written nothing.
  */
+
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { allEndpoints } from '../../src/dev/all_endpoints.ts'
 import { permits } from '../../src/identity/roles.ts'
 import type { Endpoint } from '../../src/kernel/endpoint.ts'
 import { type Role, roles } from '../../src/kernel/grant.ts'
 import { getDocument, getPage, getScript, getStyle } from '../../src/reference/contract.ts'
+import { forwardCalls } from '../../src/resolver/contract.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import type { Person } from '../support/people.ts'
 import { type Request, type Row, rows, type Scene } from './matrix_rows.ts'
@@ -157,7 +159,10 @@ const roleless = {
     ...['workspaces.list', 'workspaces.create', 'workspaces.accept', 'workspaces.decline'],
     ...['projects.list', 'metrics.list'],
   ],
-  token: ['resolver.resolve', 'audit.record', 'workloads.env'],
+  token: [
+    ...forwardCalls.map(({ name }) => name),
+    ...['resolver.resolve', 'audit.record', 'workloads.env'],
+  ],
   cron: ['metrics.compute'],
 }
 
