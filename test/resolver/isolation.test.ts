@@ -1,0 +1,199 @@
+/** What one workspace does with its upstreams is nobody else's business: it takes nothing away from them. */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { connect } from 'node:net'
+import type { TLSSocket } from 'node:tls'
+import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
+import { forwardAs, streamAs } from '../support/forward.ts'
+
+const WIDTH = 3
+const BUSY = {
+  status: 429,
+  body: {
+    error_code: 'rate_limited',
+    message: 'Too many calls of this workspace are running: wait and try again.',
+  },
+}
+const ANSWER = 'HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nslow'
+
+let stage: Stage
+let slow: Agent
+let other: Agent
+/** Connections on which the upstream holds an answer back. */
+let held: TLSSocket[] = []
+let arrivals: { count: number; reached: () => void }[] = []
+
+beforeAll(async () => {
+  stage = await openStage({ env: { RESOLVER_CONCURRENCY: String(WIDTH) } })
+  slow = await employAgent(stage)
+  other = await employAgent(stage)
+  stage.upstream.on('/held', (_, wire) => {
+    held.push(wire)
+    for (const { count, reached } of arrivals) if (held.length >= count) reached()
+  })
+})
+afterAll(() => stage.stop())
+afterEach(() => {
+  held = []
+  arrivals = []
+})
+
+/** Resolves when the upstream holds so many calls. */
+function holding(count: number): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  arrivals.push({ count, reached: resolve })
+  if (held.length >= count) resolve()
+  return promise
+}
+
+const call = (agent: Agent, path = '/held') => agent.resolve({ target_url: stage.url(path) })
+
+async function outcome(answer: ReturnType<typeof call>) {
+  const { status, body } = await answer
+  return { status, body }
+}
+
+/** As many calls as may run, each held back by the upstream. */
+async function fill(): Promise<ReturnType<typeof call>[]> {
+  const running = Array.from({ length: WIDTH }, () => call(slow))
+  await holding(WIDTH)
+  return running
+}
+
+async function expectFree(): Promise<void> {
+  const running = await fill()
+  for (const wire of held) wire.write(ANSWER)
+  expect((await Promise.all(running)).map(({ status }) => status)).toEqual([200, 200, 200])
+}
+
+describe('a workspace at its limit', () => {
+  test('is answered 429 with Retry-After, leaves no record, and delays nobody else', async () => {
+    const { sql } = stage.app.connection
+    const running = await fill()
+    const refused = await call(slow)
+    expect({ status: refused.status, body: refused.body }).toEqual(BUSY)
+    expect(refused.headers.get('retry-after')).toBe('1')
+    const id = refused.headers.get('x-request-id') ?? ''
+    expect(await sql`select from audit_logs where id = ${id}`).toHaveLength(0)
+    expect((await call(other, '/quick')).status).toBe(200)
+    for (const wire of held) wire.write(ANSWER)
+    for (const { status } of await Promise.all(running)) expect(status).toBe(200)
+  })
+
+  test('gets the next place that becomes free', async () => {
+    const running = await fill()
+    const waiting = call(slow)
+    held[0]?.write(ANSWER)
+    await holding(WIDTH + 1)
+    for (const wire of held.slice(1)) wire.write(ANSWER)
+    for (const { status } of await Promise.all([...running, waiting])) expect(status).toBe(200)
+  })
+
+  test('refuses at once when as many wait as run', async () => {
+    const running = await fill()
+    const more = Array.from({ length: 2 * WIDTH }, () => outcome(call(slow)))
+    const first = await Promise.race(more)
+    expect(first).toEqual(BUSY)
+    for (const wire of held) wire.write(ANSWER)
+    await holding(2 * WIDTH)
+    for (const wire of held.slice(WIDTH)) wire.write(ANSWER)
+    await Promise.all(running)
+    const statuses = (await Promise.all(more)).map(({ status }) => status).sort()
+    expect(statuses).toEqual([200, 200, 200, 429, 429, 429])
+  })
+})
+
+describe('a place is free again after', () => {
+  test('a call whose upstream breaks off', async () => {
+    stage.upstream.on('/broken', (_, wire) => void wire.destroy())
+    const broken = await Promise.all(Array.from({ length: WIDTH }, () => call(slow, '/broken')))
+    expect(broken.map(({ status }) => status)).toEqual([502, 502, 502])
+    await expectFree()
+  })
+
+  test('a call that takes too long', async () => {
+    const body = { target_url: stage.url('/held'), timeout_ms: 50 }
+    const late = await Promise.all(Array.from({ length: WIDTH }, () => slow.resolve(body)))
+    expect(late.map(({ status }) => status)).toEqual([504, 504, 504])
+    held = []
+    await expectFree()
+  })
+
+  test('calls that are refused on the way', async () => {
+    const targets = ['https://elsewhere.example/', 'http://plain.example/', stage.url('/held')]
+    for (const target_url of targets) {
+      const headers = { authorization: 'Bearer SVC_SECRET_MISSING' }
+      expect((await slow.resolve({ target_url, headers })).status).toBeGreaterThanOrEqual(400)
+    }
+    await expectFree()
+  })
+
+  test('a streamed answer, which counts until its end', async () => {
+    stage.upstream.on('/endless', (_, wire) => {
+      wire.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n4\r\npart\r\n')
+      held.push(wire)
+    })
+    const body = { target_url: stage.url('/endless') }
+    const streams = await Promise.all(
+      Array.from({ length: WIDTH }, () => streamAs(stage, slow, body)),
+    )
+    expect(await outcome(call(slow))).toEqual(BUSY)
+    for (const wire of held) wire.write('0\r\n\r\n')
+    for (const stream of streams) expect(await stream.text()).toBe('part')
+    held = []
+    await expectFree()
+  })
+
+  test('a caller that goes away from a streamed answer', async () => {
+    const callers = Array.from({ length: WIDTH }, () => new AbortController())
+    const streams = callers.map(({ signal }) => forwardAs(stage, slow, '/held', { signal }))
+    await holding(WIDTH)
+    expect(await outcome(call(slow))).toEqual(BUSY)
+    const gone = held.map((wire) => new Promise((resolve) => wire.once('close', resolve)))
+    for (const caller of callers) caller.abort()
+    await Promise.allSettled(streams)
+    await Promise.all(gone)
+    held = []
+    await expectFree()
+  })
+
+  test('a WebSocket, which counts while it lasts', async () => {
+    const sockets = await Promise.all(Array.from({ length: WIDTH }, openSocket))
+    expect(await outcome(call(slow))).toEqual(BUSY)
+    expect((await call(other, '/quick')).status).toBe(200)
+    const gone = held.map((wire) => new Promise((resolve) => wire.once('close', resolve)))
+    for (const socket of sockets) socket.destroy()
+    await Promise.all(gone)
+    held = []
+    await expectFree()
+  })
+})
+
+const HANDSHAKE = [
+  'Host: localhost',
+  'Connection: Upgrade',
+  'Upgrade: websocket',
+  'Sec-WebSocket-Version: 13',
+  'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==',
+]
+
+/** Speaks as far as the handshake, with an upstream that agrees and then is silent. */
+async function openSocket() {
+  stage.upstream.on('/socket', (request, wire) => {
+    const key = `${request.header('sec-websocket-key')}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`
+    const proof = new Bun.CryptoHasher('sha1').update(key).digest('base64')
+    const agreed = ['Upgrade: websocket', 'Connection: Upgrade', `Sec-WebSocket-Accept: ${proof}`]
+    wire.write(`HTTP/1.1 101 X\r\n${agreed.join('\r\n')}\r\n\r\n`)
+    held.push(wire)
+  })
+  const { hostname, port } = new URL(stage.app.resolver)
+  const socket = connect({ host: hostname, port: Number(port) })
+  const lines = [...HANDSHAKE, `X-Service-Token: ${slow.token}`]
+  socket.write(
+    `GET /v1/forward/${stage.authorityOf()}/socket HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`,
+  )
+  const [head] = await new Promise<[Buffer]>((resolve) =>
+    socket.once('data', (data: Buffer) => resolve([data])),
+  )
+  expect(head.toString()).toStartWith('HTTP/1.1 101')
+  return socket
+}
