@@ -3,17 +3,22 @@
  * embedded database belongs to the server that runs: that one is asked over HTTP
  * (POST /telemetry/internal/compute-metrics/).
  */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { systemClock } from '../kernel/clock.ts'
 import { ConfigError, readConfig } from '../kernel/config.ts'
+import { CLUSTER } from '../kernel/db/embedded/data_directory.ts'
 import { DataDirectoryError } from '../kernel/db/embedded/open.ts'
 import { migrate } from '../kernel/db/migrate.ts'
 import { openDatabase } from '../kernel/db/open.ts'
-import { readOwnKeys } from '../kernel/own_keys.ts'
 import { computeLastDays } from '../metrics/compute.ts'
 import { MAX_DAYS } from '../metrics/contract.ts'
 import { showDay } from '../metrics/index.ts'
 import { enterCleanEnvironment } from './environment.ts'
 import { EX_CONFIG, EX_USAGE } from './exit.ts'
+
+/** Nothing that is counted is opened. */
+const NO_KEYS = { SECRET_KEY: '', ENCRYPTION_KEY: '' }
 
 /** Prints one JSON line per day, newest first; `days` as it stands on the command line. */
 export async function runCalculateMetrics(days: unknown): Promise<number> {
@@ -32,13 +37,19 @@ export async function runCalculateMetrics(days: unknown): Promise<number> {
       return EX_CONFIG
     }
     if (!(error instanceof DataDirectoryError)) throw error
-    process.stderr.write(`cloakroom: ${error.message}\n`)
+    process.stderr.write(
+      `cloakroom: ${error.message} A running server computes by itself, or when asked: POST /telemetry/internal/compute-metrics/\n`,
+    )
     return 1
   }
 }
 
 async function calculate(count: number): Promise<void> {
-  const config = readConfig(process.env, (dataDir) => readOwnKeys(dataDir, () => {}))
+  const config = readConfig(process.env, () => NO_KEYS)
+  if (config.DB_HOST === undefined && !existsSync(join(config.DATA_DIR, CLUSTER)))
+    throw new ConfigError([
+      'DATA_DIR: there is no database (set it, or DB_HOST, as for the server)',
+    ])
   const connection = await openDatabase(config, () => process.exit(1))
   try {
     await migrate(connection.sql)

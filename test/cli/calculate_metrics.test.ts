@@ -1,5 +1,7 @@
 /** `cloakroom calculate_metrics` on the database under test. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { DailyRow } from '../../src/metrics/contract.ts'
 import { dayOf, daysUntil } from '../../src/metrics/days.ts'
@@ -24,9 +26,11 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => database.remove())
 
-async function calculate(...args: string[]) {
+const calculate = (...args: string[]) => run(database.env, args)
+
+async function run(place: Record<string, string>, args: readonly string[]) {
   const child = Bun.spawn([process.execPath, MAIN, 'calculate_metrics', ...args], {
-    env: { PATH: process.env.PATH ?? '', ...KEYS, ...database.env },
+    env: { PATH: process.env.PATH ?? '', ...KEYS, ...place },
     stdout: 'pipe',
     stderr: 'pipe',
   })
@@ -35,6 +39,14 @@ async function calculate(...args: string[]) {
     new Response(child.stderr).text(),
   ])
   return { code: await child.exited, out, err }
+}
+
+function freshDirectory() {
+  const directory = mkdtempSync(join(tmpdir(), 'cr-none-'))
+  return {
+    env: { DATA_DIR: join(directory, 'data') },
+    remove: () => rmSync(directory, { recursive: true }),
+  }
 }
 
 test('beside a running server it works on PostgreSQL; the embedded database is the server’s alone', async () => {
@@ -63,6 +75,18 @@ test('prints one line per day, newest first, and stores them', async () => {
   const again = await calculate('--days', '3')
   expect(again.out).toBe(out)
 }, 60_000)
+
+test('makes no database where there is none: 78, one line, nothing on the disk', async () => {
+  const { env, remove } = freshDirectory()
+  const { code, out, err } = await run(env, [])
+  expect({ code, out, err }).toEqual({
+    code: 78,
+    out: '',
+    err: 'cloakroom: DATA_DIR: there is no database (set it, or DB_HOST, as for the server)\n',
+  })
+  expect(existsSync(env.DATA_DIR)).toBe(false)
+  remove()
+}, 30_000)
 
 test('refuses a number that is none, with 2 and one line', async () => {
   for (const days of ['0', '367', 'three', '1.5', '']) {
