@@ -513,6 +513,31 @@ describe('bodies', () => {
     expect(stage.app.logs.filter((line) => line.includes('request failed'))).toEqual([])
   })
 
+  test('may take longer than the deadline in all, but not stand still for so long', async () => {
+    const drip = (pauses: readonly number[]) =>
+      new ReadableStream<Uint8Array>({
+        start: async (controller) => {
+          for (const pause of pauses) {
+            controller.enqueue(new Uint8Array(10))
+            await Bun.sleep(pause)
+          }
+          controller.close()
+        },
+      })
+    const put = (body: ReadableStream<Uint8Array>) =>
+      forward('/drip', {
+        method: 'PUT',
+        headers: { 'content-type': 'application/octet-stream', 'x-service-timeout-ms': '500' },
+        body,
+      })
+    const steady = await put(drip([200, 200, 200, 200, 200]))
+    expect(steady.status).toBe(200)
+    expect(received()?.body.length).toBe(50)
+    stage.upstream.received.length = 0
+    await expectFault(await put(drip([100, 1500])), 'upstream_timeout')
+    expect(stage.upstream.received).toEqual([])
+  })
+
   test('are never sent in part when a pooled connection turns out dead', async () => {
     for (let round = 0; round < 10; round += 1) {
       stage.upstream.received.length = 0

@@ -245,7 +245,7 @@ test('an error of the API is the SDK’s error, with the API’s own request id'
   expect(err).toContain('req_of_openai')
 })
 
-test('every example of the page is run here', () => {
+test('every example of the page is run here, with the SDK as its makers publish it', () => {
   expect([...examples.keys()]).toEqual([
     'openai',
     'openai-streamed',
@@ -253,4 +253,14 @@ test('every example of the page is run here', () => {
     'github',
     'stripe',
   ])
+  const packages = [
+    import.meta.resolve('openai'),
+    import.meta.resolve('@anthropic-ai/sdk'),
+    import.meta.resolve('@octokit/rest'),
+    import.meta.resolve('stripe'),
+  ]
+  const imported = new Set(
+    [...docs.matchAll(/ from '([^']+)'/g)].map(([, name = '']) => import.meta.resolve(name)),
+  )
+  expect(imported).toEqual(new Set(packages))
 })
