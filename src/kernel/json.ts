@@ -6,6 +6,7 @@
 import { Fault } from './fault.ts'
 
 const MAX_DEPTH = 32
+const STRICT_UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const POISONED_KEYS = new Set(['__proto__', 'constructor'])
 const QUOTE = 34
 const BACKSLASH = 92
@@ -31,7 +32,7 @@ export function parseJson(bytes: Uint8Array): unknown {
 
 function decode(bytes: Uint8Array): string {
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+    return STRICT_UTF8.decode(bytes)
   } catch {
     throw new Fault('malformed_json', { message: 'The request body is not valid UTF-8.' })
   }

@@ -19,6 +19,7 @@ export type SanitisedAnswer = {
 }
 
 const MAX_HEADER_BYTES = 65_536
+const STRICT_UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /** Content codings that a body may have (RFC 9110, section 8.4.1), with a cap on what comes out. */
 const decoders: Record<
@@ -112,7 +113,7 @@ async function decode(encoding: string | null, bytes: Uint8Array): Promise<Uint8
 
 function present(bytes: Uint8Array): { body: string; body_encoding?: 'base64' } {
   try {
-    return { body: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes) }
+    return { body: STRICT_UTF8.decode(bytes) }
   } catch {
     return { body: bytes.toBase64(), body_encoding: 'base64' }
   }

@@ -12,7 +12,7 @@ import type { Target } from './target.ts'
 type Place = { style: LocationStyle; text: string }
 
 const PLACEHOLDER = /SVC_SECRET_([A-Za-z_][A-Za-z0-9_]{0,127})(?![A-Za-z0-9_])/g
-const PREFIX = Buffer.from('SVC_SECRET_')
+const PREFIX = 'SVC_SECRET_'
 const MAX_URL_BYTES = 16_384
 
 export type Locations = {
@@ -33,7 +33,9 @@ export function findLocations(
     { style: 'query', text: target.search },
     ...(bodyPlace ? [bodyPlace] : []),
   ]
-  const found = places.flatMap(({ style, text }) =>
+  // Hardly any target or body has one, and to look for the prefix alone is cheaper by far.
+  const likely = places.filter(({ text }) => text.includes(PREFIX))
+  const found = likely.flatMap(({ style, text }) =>
     [...text.matchAll(PLACEHOLDER)].map((match) => ({ name: match[1] ?? '', style, header: '' })),
   )
   return { found, body: bodyPlace }

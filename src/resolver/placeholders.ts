@@ -36,6 +36,7 @@ export type Piece = { literal: string } | { name: string }
 
 /** A longer or empty run of name characters, or one that starts with a digit, is malformed. */
 const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/
+const PREFIX = 'SVC_SECRET_'
 const PLACEHOLDER = /SVC_SECRET_([A-Za-z0-9_]*)/g
 const BASIC = /^([Bb][Aa][Ss][Ii][Cc] +)([A-Za-z0-9+/]+)(={0,2})([ \t]*)$/
 const STRICT_UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
@@ -79,6 +80,7 @@ export function injectPlaceholders(
 
 /** Cuts a text at its placeholders. The longest run of name characters is the name, looked up whole. */
 export function scanTemplate(text: string): Piece[] {
+  if (!text.includes(PREFIX)) return [{ literal: text }]
   const pieces: Piece[] = []
   let from = 0
   for (const match of text.matchAll(PLACEHOLDER)) {

@@ -117,11 +117,16 @@ export function encodeBase62(bytes: Uint8Array, length: number): string {
   return text
 }
 
+/** The value of each ASCII character as a digit, -1 for those that are none. */
+const BASE62_VALUES = Int8Array.from({ length: 128 }, (_, code) =>
+  BASE62.indexOf(String.fromCharCode(code)),
+)
+
 /** Inverse of `encodeBase62`; `null` for a foreign character or more than `byteLength` bytes. */
 export function decodeBase62(text: string, byteLength: number): Bytes | null {
   const bytes = new Uint8Array(byteLength)
-  for (const character of text) {
-    let carry = BASE62.indexOf(character)
+  for (let at = 0; at < text.length; at++) {
+    let carry = BASE62_VALUES[text.charCodeAt(at)] ?? -1
     if (carry < 0) return null
     for (let index = byteLength - 1; index >= 0; index--) {
       const value = (bytes[index] ?? 0) * 62 + carry

@@ -23,7 +23,7 @@ const CIPHER = 'aes-256-gcm'
 const PKCS8_X25519 = Uint8Array.fromHex('302e020100300506032b656e04220420')
 
 export function sha256(data: Uint8Array | string): Bytes {
-  return Uint8Array.from(createHash('sha256').update(data).digest())
+  return new Uint8Array(createHash('sha256').update(data).digest())
 }
 
 /** HKDF-SHA256 (RFC 5869), extract and expand, 32 bytes. A text stands for its UTF-8 bytes. */
@@ -60,7 +60,7 @@ export function openGcm(
   const plaintext = decipher.update(sealed.subarray(0, border))
   try {
     decipher.final()
-    return Uint8Array.from(plaintext)
+    return new Uint8Array(plaintext)
   } catch {
     return null
   } finally {
