@@ -154,8 +154,8 @@ export async function addSecret({ projectId, person }: World): Promise<string> {
   return key
 }
 
-/** Written in the background from what is there already. */
-const DERIVED = ['audit_deltas', 'audit_rollups']
+/** Written in the background: counts of what is there already, and who was active. */
+const DERIVED = ['audit_deltas', 'audit_rollups', 'user_activity']
 /** Filled in later: when a token was used, and how its request ended. */
 const LATER = ['last_used_at', 'status_code', 'duration_ms', 'redacted', 'decision', 'reason']
 
