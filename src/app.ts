@@ -135,8 +135,7 @@ async function listen(
       await admin?.close()
       resolver.close()
       for (const job of jobs) job?.stop()
-      await activity.close(FLUSH_MS)
-      await trail.close(FLUSH_MS)
+      await Promise.all([activity.close(FLUSH_MS), trail.close(FLUSH_MS)])
       await connection.close()
     },
   }
