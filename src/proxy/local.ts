@@ -220,7 +220,14 @@ async function answerSocket(
 ): Promise<null> {
   const { relay } = await import('../resolver/websocket.ts')
   const socket = await sockets.dial(plan, deadline.signal)
-  const exchange = { ...inbound, network: '', params: {}, expectBytes() {}, holdOpen() {}, putOff() {} }
+  const exchange = {
+    ...inbound,
+    network: '',
+    params: {},
+    expectBytes() {},
+    holdOpen() {},
+    putOff() {},
+  }
   relay(socket, exchange, {
     ...plan,
     deadline,

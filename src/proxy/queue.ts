@@ -6,7 +6,7 @@
 import { readdir, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { AuditRecord } from './record.ts'
-import { type Owner, readSegment, Segment, type StoredRecord } from './segment.ts'
+import { isInUse, type Owner, readSegment, Segment, type StoredRecord } from './segment.ts'
 
 /** What to send next: some records of one owner, and what to do when the server has them. */
 export type Parcel = { owner: Owner; records: StoredRecord[]; delivered(): Promise<void> }
@@ -51,7 +51,9 @@ export class AuditQueue {
     for (const [segment, sent] of this.#sealed) {
       await segment.settle()
       const isWhole = !segment.hasOpen
-      const records = (await readSegment(segment.path)).ended.filter(({ id }) => !sent.has(id))
+      // A file that somebody took away holds up no other.
+      const content = await readSegment(segment.path).catch(() => null)
+      const records = content?.ended.filter(({ id }) => !sent.has(id)) ?? []
       if (records.length === 0 && !isWhole) continue
       const delivered = async () => {
         for (const { id } of records) sent.add(id)
@@ -72,15 +74,13 @@ export class AuditQueue {
 
   /** Segments of this person whose process is gone; what it had begun will never end. */
   async *#left(): AsyncGenerator<Parcel, void> {
-    const own = new Set([...this.#sealed.keys()].map(({ path }) => path))
-    const live = await this.#live?.catch(() => null)
-    if (live) own.add(live.path)
     for (const name of (await listed(this.#directory)).sort()) {
       const path = join(this.#directory, name)
-      if (!/^[0-9a-f-]{36}\.jsonl$/.test(name) || own.has(path)) continue
+      if (!/^[0-9a-f-]{36}\.jsonl$/.test(name) || isInUse(path)) continue
       const content = await readSegment(path).catch(() => null)
       const header = content?.header
       if (!content || !header || !this.#isOurs(header)) continue
+      // A process of our own number that is not this one is gone.
       if (header.pid !== process.pid && this.#isAlive(header.pid)) continue
       const records = [...content.ended, ...content.begun]
       yield { owner: header, records, delivered: () => unlink(path).catch(() => {}) }

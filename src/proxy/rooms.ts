@@ -37,6 +37,7 @@ type Room = { server: Server<SocketHandlers>; path: string; leaf: Leaf | null }
 export function openRooms(authority: ProxyAuthority, carrier: Carrier): Rooms {
   const directory = mkdtempSync(join(tmpdir(), 'cloakroom-'))
   const rooms = new Map<string, Room>()
+  const others: Room['server'][] = []
   let counter = 0
   const nextPath = () => join(directory, `${++counter}.sock`)
   const enter = (name: string, room: Room) => {
@@ -66,11 +67,13 @@ export function openRooms(authority: ProxyAuthority, carrier: Carrier): Rooms {
     },
     plain: (handler) => {
       const path = nextPath()
-      listen(path, handler, {})
+      others.push(listen(path, handler, {}))
       return path
     },
     close: () => {
-      for (const { server } of rooms.values()) void server.stop(true)
+      for (const server of [...others, ...[...rooms.values()].map((room) => room.server)]) {
+        void server.stop(true)
+      }
       rmSync(directory, { recursive: true, force: true })
     },
   }

@@ -29,6 +29,13 @@ const line = z.union([
   z.object({ segment: header }),
 ])
 
+/** Files that this process still writes or sends. */
+const inUse = new Set<string>()
+
+export function isInUse(path: string): boolean {
+  return inUse.has(path)
+}
+
 export class Segment {
   readonly path: string
   readonly #file: FileHandle
@@ -48,6 +55,7 @@ export class Segment {
 
   static async create(path: string, segment: SegmentHeader): Promise<Segment> {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+    inUse.add(path)
     const created = new Segment(path, await open(path, 'ax', 0o600))
     await created.#append({ segment })
     // The name of the file must survive, too.
@@ -88,11 +96,12 @@ export class Segment {
   async close(): Promise<void> {
     await this.settle()
     await this.#file.close()
+    inUse.delete(this.path)
   }
 
   async remove(): Promise<void> {
+    await unlink(this.path).catch(() => {})
     await this.close()
-    await unlink(this.path)
   }
 
   #append(entry: z.input<typeof line>): Promise<void> {

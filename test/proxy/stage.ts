@@ -23,9 +23,16 @@ export type ProxyStage = Stage & {
   directory: string
   /** The environment of a proxy that is to find the upstream. */
   dialling: Record<string, string>
-  open(way: 'local' | 'remote', options?: { strict?: boolean; server?: string }): Promise<OpenProxy>
+  open(way: 'local' | 'remote', options?: OpenOptions): Promise<OpenProxy>
   /** Audit records of the workspace that clients reported or the resolver wrote, oldest first. */
   records(source: 'client' | 'resolver'): Promise<Recorded[]>
+}
+
+type OpenOptions = {
+  strict?: boolean
+  /** Where the audit waits. */
+  auditDirectory?: string
+  dialling?: Record<string, string>
 }
 
 export type OpenProxy = LocalProxy & { bundle: string; notices: string[] }
@@ -46,13 +53,12 @@ export async function openProxyStage(): Promise<ProxyStage> {
     agent,
     directory,
     dialling,
-    open: async (way, { strict = false, server = stage.app.controlPlane } = {}) => {
+    open: async (way, { strict = false, ...options } = {}) => {
       const notices: string[] = []
       const notice = (text: string) => void notices.push(text)
+      const parts = { dialling, auditDirectory: join(directory, 'audit'), notice, ...options }
       const carrier =
-        way === 'remote'
-          ? remoteOf(stage, agent, notice)
-          : localOf(agent, { directory, dialling, server, notice })
+        way === 'remote' ? remoteOf(stage, agent, notice) : localOf(stage, agent, parts)
       const proxy = await openProxy({ carrier, directory, port: 0, strict })
       opened.push(proxy)
       return { ...proxy, notices, bundle: writeBundle(directory, proxy.certificate, process.env) }
@@ -78,13 +84,16 @@ function remoteOf({ app }: Stage, agent: Agent, notice: (text: string) => void):
 }
 
 type LocalParts = {
-  directory: string
+  auditDirectory: string
   dialling: Record<string, string>
-  server: string
   notice: (text: string) => void
 }
 
-function localOf(agent: Agent, { directory, dialling, server, notice }: LocalParts): Carrier {
+function localOf(
+  { app: { controlPlane: server } }: Stage,
+  agent: Agent,
+  { auditDirectory, dialling, notice }: LocalParts,
+): Carrier {
   const { api, token, email, workspaceKey: key } = agent.person
   const workspace = { id: agent.workspaceId, name: '', epoch: 1, key }
   return openLocalCarrier({
@@ -101,7 +110,7 @@ function localOf(agent: Agent, { directory, dialling, server, notice }: LocalPar
       access: () => token,
       tokenFor: () => Promise.reject(new Error('no agent was named')),
     }),
-    directory: join(directory, 'audit'),
+    directory: auditDirectory,
     env: dialling,
     ownPorts: () => [],
     notice,

@@ -95,8 +95,9 @@ async function work(
     SERVICE_PROXY_BASE_URL: running.baseUrl,
   }
   if (command.length === 0) {
+    const stopped = untilStopped()
     announce(context, running, added)
-    return untilStopped()
+    return stopped
   }
   const inherited = Object.entries(context.env).filter(([name]) => !OURS.includes(name))
   try {

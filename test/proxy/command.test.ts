@@ -1,0 +1,275 @@
+/** `cloakroom proxy` as people start it: the executable, with a home of its own, and a server that may be away. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { executable } from '../binary/executable.ts'
+import { settle, type Terminal } from '../cli/person.ts'
+import { API, openStage, type Stage } from '../support/agent.ts'
+import { answerOf } from '../support/upstream.ts'
+
+const KEY = 'sk_live_0123456789abcdef'
+let stage: Stage
+let server: Awaited<ReturnType<typeof openDoor>>
+let ada: Terminal
+let environment: Record<string, string>
+
+beforeAll(async () => {
+  stage = await openStage()
+  server = await openDoor(stage.app.controlPlane)
+  stage.upstream.on('/echo', ({ header }, wire) => {
+    wire.write(answerOf(200, {}, `got ${header('authorization')}`))
+  })
+  ada = await settle(
+    { controlPlane: server.origin, resolver: stage.app.resolver },
+    'ada@example.com',
+  )
+  await ada.must('init', 'payments')
+  await ada.must('secrets', 'set', `KEY=${KEY}`)
+  await ada.must('allowlist', 'add', stage.authorityOf())
+  environment = {
+    RESOLVER_HOSTS: `${API}=127.0.0.1`,
+    RESOLVER_ALLOW_NETWORKS: '127.0.0.1/32',
+    RESOLVER_CA_FILE: stage.caFile,
+  }
+})
+afterAll(async () => {
+  ada.remove()
+  server.close()
+  await stage.stop()
+})
+
+const echo = (...more: string[]) => [
+  ...['curl', '-sS', '-H', 'Authorization: Bearer SVC_SECRET_KEY', ...more],
+  stage.url('/echo'),
+]
+
+function proxyWith(args: string[], env: Record<string, string> = {}) {
+  return ada.run(['proxy', ...args], { env: { ...environment, ...env } })
+}
+
+describe('with a command', () => {
+  test('that knows nothing of the proxy, the value is put in and redacted', async () => {
+    expect(await proxyWith(['--', ...echo()])).toEqual({
+      code: 0,
+      out: 'got Bearer [REDACTED]',
+      err: '',
+    })
+    expect(stage.upstream.received.at(-1)?.header('authorization')).toBe(`Bearer ${KEY}`)
+  })
+
+  test("its exit code and its signal are the command's", async () => {
+    expect((await proxyWith(['--', 'sh', '-c', 'exit 7'])).code).toBe(7)
+    expect((await proxyWith(['--', 'sh', '-c', 'kill -TERM $$'])).code).toBe(143)
+    expect(await proxyWith(['--', 'no-such-program'])).toMatchObject({
+      code: 4,
+      err: 'cloakroom: there is no program no-such-program\n',
+    })
+  })
+
+  test('the command finds the proxy and its authority in its environment, and no secret', async () => {
+    const { out } = await proxyWith(['--strict', '--', 'env'], { NO_PROXY: 'internal.example' })
+    const found = Object.fromEntries(
+      out
+        .trim()
+        .split('\n')
+        .map((line) => line.split(/=(.*)/s)),
+    )
+    const bundle = join(ada.home, '.config/cloakroom/proxy/bundle.pem')
+    expect(found.HTTPS_PROXY).toMatch(/^http:\/\/cloakroom:[\w-]{32}@127\.0\.0\.1:\d+$/)
+    expect(found).toMatchObject({
+      https_proxy: found.HTTPS_PROXY,
+      http_proxy: found.HTTPS_PROXY,
+      NO_PROXY: 'localhost,127.0.0.1,::1',
+      NODE_USE_ENV_PROXY: '1',
+      NODE_EXTRA_CA_CERTS: bundle,
+      SSL_CERT_FILE: bundle,
+      REQUESTS_CA_BUNDLE: bundle,
+      CURL_CA_BUNDLE: bundle,
+      GIT_SSL_CAINFO: bundle,
+    })
+    expect(out).not.toContain(KEY)
+  })
+
+  test('with a token it works through the resolver, and the command does not see the token', async () => {
+    const made = await ada.json('agent', 'create', 'bot')
+    const { token } = made as { token: string }
+    const env = { SERVICE_TOKEN: token }
+    expect(await proxyWith(['--', ...echo()], env)).toMatchObject({
+      code: 0,
+      out: 'got Bearer [REDACTED]',
+    })
+    expect((await proxyWith(['--', 'env'], env)).out).not.toContain(token)
+    expect((await proxyWith(['--agent', 'x', '--', 'true'], env)).code).toBe(2)
+  })
+
+  test('with --agent the records carry that name, and the token of the run is revoked', async () => {
+    expect((await proxyWith(['--agent', 'claude', '--', ...echo()])).code).toBe(0)
+    expect((await proxyWith(['--remote', '--agent', 'claude', '--', ...echo()])).out).toBe(
+      'got Bearer [REDACTED]',
+    )
+    expect(await ada.json('audit', 'list', '--agent', 'claude')).toMatchObject([
+      { agent_id: 'claude', source: 'resolver', decision: 'allowed', credential_ref: 'KEY' },
+      { agent_id: 'claude', source: 'resolver', reason: 'invalid_header' },
+      { agent_id: 'claude', source: 'client', decision: 'allowed', credential_ref: 'KEY' },
+    ])
+    expect(await ada.json('agent', 'list')).toMatchObject([
+      { name: 'bot', active_token_count: 1 },
+      { name: 'claude', token_count: 2, active_token_count: 0 },
+    ])
+  })
+})
+
+describe('the authority', () => {
+  test('is made once, its key readable by its owner only', async () => {
+    const directory = join(ada.home, '.config/cloakroom/proxy')
+    const before = readFileSync(join(directory, 'ca.pem'), 'utf8')
+    expect(statSync(join(directory, 'ca.key')).mode & 0o777).toBe(0o600)
+    const { code, out, err } = await ada.run(['proxy', 'trust'])
+    expect({ code, lines: out.match(/^export \w+/gm) }).toEqual({
+      code: 0,
+      lines: [
+        'export SSL_CERT_FILE',
+        'export CURL_CA_BUNDLE',
+        'export REQUESTS_CA_BUNDLE',
+        'export GIT_SSL_CAINFO',
+        'export NODE_EXTRA_CA_CERTS',
+      ],
+    })
+    expect(err).toContain(join(directory, 'ca.pem'))
+    expect(readFileSync(join(directory, 'ca.pem'), 'utf8')).toBe(before)
+    expect(readFileSync(join(directory, 'bundle.pem'), 'utf8')).toContain(before.trim())
+  })
+})
+
+describe('without a command', () => {
+  test('it tells how to reach it, and ends with a signal', async () => {
+    const running = await startProxy()
+    expect(running.told).toMatchObject({
+      port: expect.any(Number),
+      https_proxy: expect.stringMatching(/^http:\/\/cloakroom:[\w-]{32}@127\.0\.0\.1:\d+$/),
+      base_url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/[\w-]{32}$/),
+    })
+    running.child.kill('SIGTERM')
+    expect(await running.child.exited).toBe(0)
+  })
+
+  test('a port that is taken is told in a sentence', async () => {
+    const taken = String(new URL(server.origin).port)
+    expect(await proxyWith(['--port', taken])).toMatchObject({
+      code: 78,
+      err: `cloakroom: port ${taken} is taken\n→ choose another one with --port, or 0\n`,
+    })
+  })
+})
+
+describe('a server that is away', () => {
+  test('holds up no call, and gets every record once, whatever happened to the proxy', async () => {
+    const before = await countRecords()
+    const first = await startProxy()
+    expect(await callThrough(first)).toBe('got Bearer [REDACTED]')
+    server.shut()
+    for (let call = 0; call < 5; call++) {
+      expect(await callThrough(first)).toBe('got Bearer [REDACTED]')
+    }
+    // One call is under way when the proxy is killed.
+    const received = Promise.withResolvers<void>()
+    stage.upstream.on('/never', () => received.resolve())
+    const last = fetch(`${first.told.base_url}/${stage.authorityOf()}/never`).catch(() => null)
+    await received.promise
+    first.child.kill('SIGKILL')
+    await first.child.exited
+    await last
+    expect(queued()).toBeGreaterThan(0)
+    server.open()
+    const second = await startProxy()
+    while (queued() > 0) await Bun.sleep(20)
+    second.child.kill('SIGTERM')
+    await second.child.exited
+    const records = (await ada.json('audit', 'list', '--limit', '500')) as Record<string, unknown>[]
+    const mine = records.filter(({ source }) => source === 'client')
+    expect(mine.length - before).toBe(7)
+    expect(mine.filter(({ status_code }) => status_code === null)).toMatchObject([
+      { target_path: '/never', decision: 'allowed' },
+    ])
+    expect(new Set(mine.map(({ client_id }) => client_id)).size).toBe(mine.length)
+  })
+})
+
+async function countRecords(): Promise<number> {
+  const records = (await ada.json('audit', 'list', '--limit', '500')) as Record<string, unknown>[]
+  return records.filter(({ source }) => source === 'client').length
+}
+
+/** Files in which records wait. */
+function queued(): number {
+  return readdirSync(join(ada.home, '.local/state/cloakroom/audit')).length
+}
+
+type Running = {
+  child: Bun.Subprocess<'ignore', 'pipe', 'inherit'>
+  told: { port: number; https_proxy: string; base_url: string }
+}
+
+async function startProxy(): Promise<Running> {
+  const { PATH = '' } = process.env
+  const child = Bun.spawn([await executable(), '--json', 'proxy', '--port', '0'], {
+    cwd: ada.cwd,
+    env: { PATH, HOME: ada.home, SERVICE_SERVER_URL: server.origin, ...environment },
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'inherit',
+  })
+  let text = ''
+  for await (const chunk of child.stdout) {
+    text += Buffer.from(chunk).toString()
+    if (text.endsWith('\n}\n')) break
+  }
+  return { child, told: JSON.parse(text) }
+}
+
+async function callThrough({ told }: Running): Promise<string> {
+  const url = `${told.base_url}/${stage.authorityOf()}/echo`
+  const answer = await fetch(url, { headers: { authorization: 'Bearer SVC_SECRET_KEY' } })
+  return answer.text()
+}
+
+/** A way to the control plane that can be shut: then nobody answers there. */
+async function openDoor(target: string) {
+  const { hostname, port } = new URL(target)
+  const open = new Set<Socket>()
+  let isShut = false
+  const door = createServer((near) => {
+    if (isShut) return void near.destroy()
+    const far = connect(Number(port), hostname)
+    for (const socket of [near, far]) {
+      open.add(socket)
+      socket.on('error', () => {})
+      socket.on('close', () => {
+        near.destroy()
+        far.destroy()
+      })
+    }
+    near.pipe(far)
+    far.pipe(near)
+  })
+  await new Promise<void>((resolve) => door.listen(0, '127.0.0.1', resolve))
+  const drop = () => {
+    for (const socket of open) socket.destroy()
+    open.clear()
+  }
+  return {
+    origin: `http://127.0.0.1:${(door.address() as AddressInfo).port}`,
+    shut: () => {
+      isShut = true
+      drop()
+    },
+    open: () => {
+      isShut = false
+    },
+    close: () => {
+      drop()
+      door.close()
+    },
+  }
+}
