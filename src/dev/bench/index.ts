@@ -1,4 +1,5 @@
 /** `bun run bench [name] [options]`: measurements that live with the code; see docs/performance.md. */
+import { benchIsolation } from './isolation.ts'
 import { benchRedact } from './redact.ts'
 import { benchResolver } from './resolver.ts'
 import { benchSecrets } from './secrets.ts'
@@ -9,6 +10,7 @@ const benches: Record<string, (args: string[]) => Promise<void>> = {
   resolver: benchResolver,
   secrets: benchSecrets,
   redact: benchRedact,
+  isolation: benchIsolation,
 }
 
 const [name, ...args] = process.argv.slice(2)

@@ -16,16 +16,23 @@ export async function runPart(name: string, settings: string): Promise<void> {
 
 export type UpstreamSettings = { cert: string; key: string; authorization: string }
 
+/** What /slow waits before it answers. */
+const SLOW_MS = 1_000
+
 /** An API over TLS 1.3 with a small answer for who knows the key. */
 async function serveUpstream({ cert, key, authorization }: UpstreamSettings): Promise<void> {
   const item = JSON.stringify({ id: 'ch_1001', amount: 4200, currency: 'eur', paid: true })
   const headers = { 'content-type': 'application/json' }
+  const answer = (request: Request) =>
+    request.headers.get('authorization') === authorization
+      ? new Response(item, { headers })
+      : new Response('{"error":"unauthorised"}', { status: 401, headers })
   listen({
     tls: { cert, key },
     fetch: (request) =>
-      request.headers.get('authorization') === authorization
-        ? new Response(item, { headers })
-        : new Response('{"error":"unauthorised"}', { status: 401, headers }),
+      request.url.endsWith('/slow')
+        ? Bun.sleep(SLOW_MS).then(() => answer(request))
+        : answer(request),
   })
 }
 

@@ -1,0 +1,41 @@
+import { expect, test } from 'bun:test'
+import { Turns } from '../../src/resolver/turns.ts'
+
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
+
+test('a burst of one workspace begins in portions, in order, and another does not wait behind it', async () => {
+  const turns = new Turns(2)
+  const begun: string[] = []
+  const begin = (name: string, workspace: string) => {
+    const turn = turns.take(workspace)
+    if (turn) void turn.then(() => begun.push(name))
+    else begun.push(name)
+  }
+  for (const name of ['a1', 'a2', 'a3', 'a4', 'a5']) begin(name, 'a')
+  begin('b1', 'b')
+  expect(begun).toEqual(['a1', 'a2', 'b1'])
+  await nextTurn()
+  expect(begun).toEqual(['a1', 'a2', 'b1', 'a3', 'a4'])
+  begin('b2', 'b')
+  await nextTurn()
+  expect(begun).toEqual(['a1', 'a2', 'b1', 'a3', 'a4', 'b2', 'a5'])
+})
+
+test('who waits comes before who arrives', async () => {
+  const turns = new Turns(1)
+  const begun: string[] = []
+  expect(turns.take('a')).toBeNull()
+  const second = turns.take('a')?.then(() => begun.push('second'))
+  await nextTurn()
+  const third = turns.take('a')?.then(() => begun.push('third'))
+  await Promise.all([second, third])
+  expect(begun).toEqual(['second', 'third'])
+})
+
+test('calls that come one at a time never wait', async () => {
+  const turns = new Turns(1)
+  for (let call = 0; call < 3; call += 1) {
+    expect(turns.take('a')).toBeNull()
+    await nextTurn()
+  }
+})
