@@ -1,0 +1,113 @@
+/** How long the local carrier believes what it knows: by a clock that the test moves. */
+import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
+import { ApiError } from '../../src/client/api.ts'
+import type { FaultCode } from '../../src/kernel/fault.ts'
+import { type VaultPlace, ViewKeeper } from '../../src/proxy/vault_view.ts'
+import { type Agent, employAgent, openStage } from '../support/agent.ts'
+
+const stage = await openStage()
+afterAll(stage.stop)
+
+const MINUTE_MS = 60_000
+let agent: Agent
+let now: number
+let trouble: Error | null
+let reads: number
+let keeper: ViewKeeper
+
+beforeEach(async () => {
+  agent = await employAgent(stage, { secrets: { KEY: 'the value' }, domains: ['one.example'] })
+  const { api, workspaceKey: key } = agent.person
+  ;[now, trouble, reads] = [1_000_000, null, 0]
+  const place: VaultPlace = {
+    api,
+    workspace: async () => {
+      reads += 1
+      if (trouble) throw trouble
+      return { id: agent.workspaceId, name: '', epoch: 1, key }
+    },
+    projectId: agent.projectId,
+    environment: agent.environment,
+  }
+  keeper = new ViewKeeper(place, () => now)
+})
+
+async function refusal(): Promise<FaultCode | 'none'> {
+  const error = await keeper.current().then(
+    () => null,
+    (thrown) => thrown,
+  )
+  return error === null ? 'none' : error.code
+}
+
+describe('a view', () => {
+  test('is read once for all that ask within ten seconds', async () => {
+    await Promise.all([keeper.current(), keeper.current(), keeper.current()])
+    now += 9_999
+    await keeper.current()
+    expect(reads).toBe(1)
+  })
+
+  test('shows what changed on the server after ten seconds', async () => {
+    expect((await keeper.current()).allows('one.example', 443)).toBe(true)
+    await agent.disallow('one.example')
+    await agent.allow('two.example')
+    await agent.store('NEW', 'x')
+    now += 10_000
+    const view = await keeper.current()
+    expect(view.allows('one.example', 443)).toBe(false)
+    expect(view.allows('two.example', 443)).toBe(true)
+    expect(view.sealed('NEW')).toMatchObject({ key: 'NEW', policy: null })
+  })
+
+  test('opens a value for the one who asks, and refuses one whose policy was altered', async () => {
+    const view = await keeper.current()
+    const sealed = view.sealed('KEY')
+    if (!sealed) throw new Error('there is no KEY')
+    expect(Buffer.from(view.open(sealed).reveal()).toString()).toBe('the value')
+    const altered = { ...sealed, policy: { allowed_methods: [] } }
+    expect(() => view.open(altered)).toThrow('The secret KEY cannot be decrypted')
+    expect(JSON.stringify(view)).not.toContain('the value')
+  })
+})
+
+describe('when the server is away', () => {
+  test('the last view serves on for a quarter of an hour, and no longer', async () => {
+    await keeper.current()
+    trouble = new TypeError('no connection')
+    now += 14 * MINUTE_MS
+    expect(await refusal()).toBe('none')
+    now += MINUTE_MS
+    expect(await refusal()).toBe('unavailable')
+    trouble = null
+    expect(await refusal()).toBe('none')
+  })
+
+  test('it is asked again at most every five seconds', async () => {
+    await keeper.current()
+    trouble = new ApiError(503, {})
+    now += 10_000
+    await keeper.current()
+    now += 4_999
+    await keeper.current()
+    expect(reads).toBe(2)
+    now += 1
+    await keeper.current()
+    expect(reads).toBe(3)
+  })
+
+  test('there is nothing to serve from at the start', async () => {
+    trouble = new TypeError('no connection')
+    expect(await refusal()).toBe('unavailable')
+  })
+})
+
+test.each([401, 403, 404])('a server that answers %d ends the view at once', async (status) => {
+  await keeper.current()
+  now += 10_000
+  trouble = new ApiError(status, {})
+  expect(await refusal()).toBe('forbidden')
+  // Nor does an outage bring the old one back.
+  trouble = new TypeError('no connection')
+  expect(await refusal()).toBe('unavailable')
+})
