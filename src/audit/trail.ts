@@ -38,6 +38,8 @@ type Waiting = {
 /** Entries in one statement, and entries that may wait before new ones are refused. */
 const GROUP_SIZE = 500
 const MAX_WAITING = 10_000
+/** Of them, those of one workspace: no other is refused because of it. */
+const MAX_SHARE = 2_500
 /** Milliseconds a request waits for its record, and a statement for the database. */
 const PATIENCE_MS = 5_000
 /** Milliseconds between writes of outcomes. */
@@ -48,6 +50,7 @@ export class AuditTrail {
   readonly #log: Log
   readonly #observer: TrailObserver | undefined
   #waiting: Waiting[] = []
+  readonly #shares = new Map<string, number>()
   #writing = false
   #outcomes: Outcome[] = []
   #flushing: Promise<void> | undefined
@@ -67,7 +70,10 @@ export class AuditTrail {
    * @throws Fault `audit_unavailable` when the database does not confirm in time; nothing may be sent
    */
   record(entry: Entry): Promise<Verdict> {
-    if (this.#waiting.length >= MAX_WAITING) return Promise.reject(unavailable())
+    const share = this.#shares.get(entry.workspace_id) ?? 0
+    if (this.#waiting.length >= MAX_WAITING || share >= MAX_SHARE)
+      return Promise.reject(unavailable())
+    this.#shares.set(entry.workspace_id, share + 1)
     return new Promise((resolve, reject) => {
       const waiting: Waiting = { entry, expired: false, settle: resolve, refuse: reject }
       const timer = setTimeout(() => this.#expire(waiting), PATIENCE_MS)
@@ -128,10 +134,20 @@ export class AuditTrail {
     if (this.#writing) return
     this.#writing = true
     while (this.#waiting.length > 0) {
-      const group = this.#waiting.splice(0, GROUP_SIZE).filter(({ expired }) => !expired)
+      const group = this.#takeGroup().filter(({ expired }) => !expired)
       if (group.length > 0) await this.#commit(group)
     }
     this.#writing = false
+  }
+
+  #takeGroup(): Waiting[] {
+    const group = this.#waiting.splice(0, GROUP_SIZE)
+    for (const { entry } of group) {
+      const left = (this.#shares.get(entry.workspace_id) ?? 1) - 1
+      if (left > 0) this.#shares.set(entry.workspace_id, left)
+      else this.#shares.delete(entry.workspace_id)
+    }
+    return group
   }
 
   /** Waits for one group, but not for ever: a stalled statement must not hold up the next. */

@@ -1,0 +1,58 @@
+import { expect, test } from 'bun:test'
+import type postgres from 'postgres'
+import { AuditTrail, type Entry } from '../../src/audit/trail.ts'
+import { Fault } from '../../src/kernel/fault.ts'
+import { openLog } from '../../src/kernel/log.ts'
+
+const SHARE = 2_500
+
+function entryOf(workspace: string): Entry {
+  return {
+    id: Bun.randomUUIDv7(),
+    workspace_id: workspace,
+    policy_version: 1,
+    token_id: 'token',
+    registration_id: null,
+    agent_id: 'agent',
+    identity_level: 'agent',
+    timestamp: new Date(),
+    project_id: null,
+    environment: null,
+    method: null,
+    target_url: null,
+    target_path: null,
+    target_domain: null,
+    credential_ref: null,
+    injection_style: null,
+    decision: 'allowed',
+    reason: null,
+    status_code: null,
+    duration_ms: null,
+    redacted: null,
+  }
+}
+
+test('a workspace that fills its share of the queue is refused; others are recorded, and it is again later', async () => {
+  const opened = Promise.withResolvers<void>()
+  let statements = 0
+  /** A database that holds still until it is told, and then stores nothing. */
+  const sql = (async () => {
+    statements += 1
+    await opened.promise
+    return []
+  }) as unknown as postgres.Sql
+  const trail = new AuditTrail(
+    sql,
+    openLog('error', () => {}),
+  )
+  const filling = Array.from({ length: SHARE }, () => trail.record(entryOf('greedy')))
+  const over = await trail.record(entryOf('greedy')).catch((error: unknown) => error)
+  expect(over instanceof Fault && over.code).toBe('audit_unavailable')
+  const other = trail.record(entryOf('modest'))
+  opened.resolve()
+  expect(await other).toBe('stale')
+  expect(new Set(await Promise.all(filling))).toEqual(new Set(['stale']))
+  expect(await trail.record(entryOf('greedy'))).toBe('stale')
+  expect(statements).toBeGreaterThan(SHARE / 500)
+  await trail.close(100)
+})
