@@ -84,8 +84,6 @@ export async function openStage({ env = {}, names: more = [] }: StageOptions = {
   }
 }
 
-type ResolveBody = Record<string, unknown>
-
 export type Agent = {
   person: Person
   workspaceId: string
