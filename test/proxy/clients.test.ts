@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Accepted, accepting, closing, frame } from '../support/socket_upstream.ts'
 import { answerOf } from '../support/upstream.ts'
-import { KEY, type OpenProxy, openProxyStage, runWith } from './stage.ts'
+import { KEY, type OpenProxy, openProxyStage, runWith, startWith } from './stage.ts'
 
 const stage = await openProxyStage()
 afterAll(stage.stop)
@@ -98,6 +98,26 @@ describe.each(ways)('behind the %s proxy', (way, proxy) => {
     const ran = await runWith(proxy, ['curl', '-sS', '-T', path, stage.url('/upload')])
     expect({ code: ran.code, out: ran.out }).toEqual({ code: 0, out: '{"ok":true}' })
     expect(stage.upstream.received.at(-1)?.body.length).toBe(body.length)
+  })
+
+  test('curl shows an event before the upstream sends the next one', async () => {
+    const goOn = Promise.withResolvers<void>()
+    stage.upstream.on('/events', async (_, wire) => {
+      const headers = 'Content-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n'
+      wire.write(`HTTP/1.1 200 OK\r\n${headers}\r\n9\r\ndata: 1\n\n\r\n`)
+      await goOn.promise
+      wire.write('9\r\ndata: 2\n\n\r\n0\r\n\r\n')
+    })
+    const curl = startWith(proxy, [
+      ...['curl', '-sSN', '-H', 'Authorization: Bearer SVC_SECRET_KEY'],
+      stage.url('/events'),
+    ])
+    let shown = ''
+    for await (const chunk of curl.stdout) {
+      shown += Buffer.from(chunk).toString()
+      if (shown === 'data: 1\n\n') goOn.resolve()
+    }
+    expect({ code: await curl.exited, shown }).toEqual({ code: 0, shown: 'data: 1\n\ndata: 2\n\n' })
   })
 
   test('curl logs in with a Basic password that only the proxy knows', async () => {

@@ -11,7 +11,7 @@ import { type LocalProxy, openProxy } from '../../src/proxy/index.ts'
 import { openLocalCarrier } from '../../src/proxy/open_local.ts'
 import { remoteCarrier } from '../../src/proxy/remote.ts'
 import { openReport } from '../../src/proxy/report.ts'
-import { writeBundle } from '../../src/proxy/trust.ts'
+import { trustEnvironment, writeBundle } from '../../src/proxy/trust.ts'
 import { type Agent, API, employAgent, openStage, type Stage } from '../support/agent.ts'
 
 export const KEY = 'sk_live_T0PSECRETvalue+/9'
@@ -125,29 +125,33 @@ async function readRecords({ person, workspaceId }: Agent, source: 'client' | 'r
 
 export type Ending = { code: number; out: string; err: string }
 
+type Reached = Pick<OpenProxy, 'url' | 'bundle'>
+
 /** Runs a program with the proxy in its environment. */
 export async function runWith(
-  proxy: Pick<OpenProxy, 'url' | 'bundle'>,
+  proxy: Reached,
   command: readonly string[],
   env: Record<string, string> = {},
 ): Promise<Ending> {
-  const trusted = ['SSL_CERT_FILE', 'CURL_CA_BUNDLE', 'REQUESTS_CA_BUNDLE', 'GIT_SSL_CAINFO']
-  const child = Bun.spawn([...command], {
-    env: {
-      PATH: process.env.PATH ?? '',
-      HTTPS_PROXY: proxy.url,
-      NODE_EXTRA_CA_CERTS: proxy.bundle,
-      ...Object.fromEntries(trusted.map((name) => [name, proxy.bundle])),
-      ...env,
-    },
-    stdin: 'ignore',
-    stdout: 'pipe',
-    stderr: 'pipe',
-  })
+  const child = startWith(proxy, command, env)
   const [out, err, code] = await Promise.all([
     new Response(child.stdout).text(),
     new Response(child.stderr).text(),
     child.exited,
   ])
   return { code, out, err }
+}
+
+export function startWith(
+  { url, bundle }: Reached,
+  command: readonly string[],
+  env: Record<string, string> = {},
+) {
+  const { PATH = '' } = process.env
+  return Bun.spawn([...command], {
+    env: { PATH, HTTPS_PROXY: url, ...trustEnvironment(bundle), ...env },
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
 }

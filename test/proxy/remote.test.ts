@@ -1,0 +1,103 @@
+/** The remote carrier asks the resolver, and adds nothing of its own to what that decides. */
+import { afterAll, describe, expect, test } from 'bun:test'
+import { parseToken, sealedToken } from '../../src/kernel/crypto/token.ts'
+import { openProxy } from '../../src/proxy/index.ts'
+import { remoteCarrier } from '../../src/proxy/remote.ts'
+import { sendRaw } from '../support/raw_http.ts'
+import { KEY, OTHER, openProxyStage, runWith } from './stage.ts'
+
+const stage = await openProxyStage()
+afterAll(stage.stop)
+const { agent, upstream } = stage
+await agent.store('GET_ONLY', 'value', { policy: { allowed_methods: ['GET'] } })
+const proxy = await stage.open('remote')
+
+function send(path: string, init: RequestInit = {}): Promise<Response> {
+  return fetch(`${proxy.baseUrl}/${stage.authorityOf()}${path}`, { redirect: 'manual', ...init })
+}
+
+/** A proxy of this test alone. */
+async function openWith(resolver: string, token: string) {
+  const notices: string[] = []
+  const notice = (text: string) => void notices.push(text)
+  const parts = { projectId: null, environment: null, notice, close: async () => {} }
+  const carrier = remoteCarrier({ resolver, token, ...parts })
+  const opened = await openProxy({ carrier, directory: stage.directory, port: 0, strict: false })
+  return { ...opened, notices }
+}
+
+function connectTo(opened: { baseUrl: string; url: string }, target: string) {
+  const login = btoa(`cloakroom:${new URL(opened.url).password}`)
+  return sendRaw(
+    opened.baseUrl,
+    `CONNECT ${target} HTTP/1.1\r\nProxy-Authorization: Basic ${login}\r\n\r\n`,
+  )
+}
+
+test('the resolver is asked once for a host, before its first request', async () => {
+  for (let call = 0; call < 3; call++) {
+    await runWith(proxy, ['curl', '-sS', stage.url('/x')])
+  }
+  const questions = (await stage.records('resolver')).filter(
+    ({ reason }) => reason === 'invalid_header',
+  )
+  expect(questions).toMatchObject([{ target_path: '/', credential_ref: null }])
+})
+
+test('what the resolver refuses is refused in its words', async () => {
+  const answer = await send('/', {
+    method: 'POST',
+    headers: { authorization: 'Bearer SVC_SECRET_GET_ONLY' },
+  })
+  expect({ status: answer.status, body: await answer.json() }).toEqual({
+    status: 403,
+    body: {
+      error_code: 'policy_blocked',
+      message: 'The policy of the secret GET_ONLY does not permit this request.',
+    },
+  })
+})
+
+test('a program can neither replace the token nor change the scope', async () => {
+  const answer = await send('/x', {
+    headers: {
+      authorization: 'Bearer SVC_SECRET_KEY',
+      'x-service-token': 'svc_agt_nonsense',
+      'x-service-environment': 'production',
+    },
+  })
+  expect(answer.status).toBe(200)
+  expect(upstream.received.at(-1)?.header('authorization')).toBe(`Bearer ${KEY}`)
+})
+
+test('the upstream does not learn the token', async () => {
+  await send('/x', { headers: { authorization: 'Bearer SVC_SECRET_KEY' } })
+  const headers = JSON.stringify(upstream.received.at(-1)?.headers)
+  expect(headers).not.toContain('svc_')
+  expect(headers.toLowerCase()).not.toContain('x-service')
+})
+
+describe.each([
+  ['is away', () => openWith('http://127.0.0.1:9', agent.token), 503, 'unavailable'],
+  ['does not know the token', () => openWith(stage.app.resolver, unknown()), 401, 'invalid_token'],
+] as const)('when the resolver %s', (_, open, status, code) => {
+  test('other hosts are reached all the same, ours say what is wrong, and the user is told once', async () => {
+    const opened = await open()
+    const target = `localhost:${upstream.port}`
+    expect((await connectTo(opened, target)).statuses).toEqual([200])
+    expect((await connectTo(opened, `${OTHER}:1`)).statuses).toEqual([502])
+    const answer = await fetch(`${opened.baseUrl}/${stage.authorityOf()}/x`)
+    expect({ status: answer.status, body: await answer.json() }).toMatchObject({
+      status,
+      body: { error_code: code },
+    })
+    expect(opened.notices).toEqual([expect.stringContaining('nothing is intercepted')])
+    await opened.close()
+  })
+})
+
+/** Well-formed, and of nobody. */
+function unknown(): string {
+  const parsed = parseToken(agent.token)
+  return sealedToken(parsed?.id ?? '', new Uint8Array(32).fill(7))
+}
