@@ -200,9 +200,10 @@ test('no more than 10,000 entries wait; the next is refused at once', async () =
     openLog('error', () => {}),
   )
   const refused: number[] = []
-  const entry = { token_id: 'a', timestamp: new Date() } as Entry
+  const entryOf = (workspace_id: string) =>
+    ({ workspace_id, token_id: 'a', timestamp: new Date() }) as Entry
   for (let number = 0; number < 10_600; number += 1) {
-    trail.record(entry).catch(() => refused.push(number))
+    trail.record(entryOf(`workspace ${number % 10}`)).catch(() => refused.push(number))
   }
   await Promise.resolve()
   // One group of entries is on its way; the others wait.
