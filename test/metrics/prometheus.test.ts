@@ -89,8 +89,11 @@ describe('figures', () => {
   })
 
   test('have no label that a caller could fill with something new', async () => {
+    // Of what callers cause: the process's own work, such as a first flush, may come in between.
     const sizeOf = (families: Map<string, Family>) =>
-      [...families.values()].reduce((sum, { samples }) => sum + samples.length, 0)
+      [...families]
+        .filter(([name]) => /^cloakroom_(http|resolver)_/.test(name))
+        .reduce((sum, [, { samples }]) => sum + samples.length, 0)
     const many = async () => {
       for (let count = 0; count < 20; count += 1) {
         await stage.app.call('GET', `/api/workspaces/${Bun.randomUUIDv7()}/`)
