@@ -94,9 +94,11 @@ async function tunnel(
 /** Not ours: bytes go both ways, unread. */
 async function pass(socket: Socket, host: string, port: number, rest: Buffer): Promise<void> {
   const far = connect({ host, port })
+  socket.once('close', () => far.destroy())
   const connected = Promise.withResolvers<boolean>()
   far.once('connect', () => connected.resolve(true))
   far.once('error', () => connected.resolve(false))
+  far.once('close', () => connected.resolve(false))
   if (!(await connected.promise)) {
     return refuse(socket, 'HTTP/1.1 502 Bad Gateway\r\n', 'the host cannot be reached')
   }

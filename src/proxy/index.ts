@@ -32,35 +32,37 @@ type Options = {
 
 const PASSWORD_BYTES = 24
 
-/** @throws Error when the port is taken, or the directory cannot be used */
-export async function openProxy({
-  carrier,
-  directory,
-  port,
-  strict,
-}: Options): Promise<LocalProxy> {
+/** The carrier is the proxy's from here on. @throws Error when port or directory cannot be used */
+export async function openProxy(options: Options): Promise<LocalProxy> {
+  try {
+    return await open(options)
+  } catch (error) {
+    await options.carrier.close()
+    throw error
+  }
+}
+
+async function open({ carrier, directory, port, strict }: Options): Promise<LocalProxy> {
   const authority = await openAuthority(directory)
   const password = randomBytes(PASSWORD_BYTES).toString('base64url')
   const rooms = openRooms(authority, carrier)
   const own = { port: 0 }
   const path = rooms.plain(plainHandler({ password, strict, carrier, port: () => own.port }))
-  try {
-    const front = await openFront({ port, password, strict, carrier, rooms, plainPath: () => path })
-    own.port = front.port
-    return {
-      port: front.port,
-      url: `http://cloakroom:${password}@127.0.0.1:${front.port}`,
-      baseUrl: `http://127.0.0.1:${front.port}/${password}`,
-      certificate: authority.certificate,
-      close: async () => {
-        await front.close()
-        rooms.close()
-        await carrier.close()
-      },
-    }
-  } catch (error) {
+  const parts = { port, password, strict, carrier, rooms, plainPath: () => path }
+  const front = await openFront(parts).catch((error) => {
     rooms.close()
-    await carrier.close()
     throw error
+  })
+  own.port = front.port
+  return {
+    port: front.port,
+    url: `http://cloakroom:${password}@127.0.0.1:${front.port}`,
+    baseUrl: `http://127.0.0.1:${front.port}/${password}`,
+    certificate: authority.certificate,
+    close: async () => {
+      await front.close()
+      rooms.close()
+      await carrier.close()
+    },
   }
 }

@@ -3,14 +3,13 @@
  * and plain http for other hosts. Into plain http no credential is ever put: it passes untouched, or not
  * at all with `strict`.
  */
-import { canonicalHost } from '../kernel/domain.ts'
 import { Fault } from '../kernel/fault.ts'
 import { presentFault } from '../kernel/reply.ts'
 import { isHopByHop } from '../resolver/headers.ts'
 import type { Carrier, Inbound } from './carrier.ts'
 import { isAuthorised, isSame } from './front.ts'
-import { connectionNames } from './request.ts'
-import { answer, type Handler, pathOf } from './rooms.ts'
+import { canonicalAuthority, connectionNames } from './request.ts'
+import { answer, breakingQuietly, type Handler, pathOf } from './rooms.ts'
 
 type Options = { password: string; strict: boolean; carrier: Carrier; port: () => number }
 
@@ -52,13 +51,6 @@ async function baseUrl(
   })
 }
 
-function canonicalAuthority(text: string): string | null {
-  const [, name = '', port] = /^([^:]+)(?::(\d{1,5}))?$/.exec(text) ?? []
-  const host = canonicalHost(name)
-  if (host === null) return null
-  return port === undefined || port === '443' ? host : `${host}:${port}`
-}
-
 async function otherHost({ password, strict }: Options, request: Request): Promise<Response> {
   const { headers, method, url, body, signal } = request
   if (!isAuthorised(headers.get('proxy-authorization'), password)) {
@@ -76,10 +68,8 @@ async function otherHost({ password, strict }: Options, request: Request): Promi
       decompress: false,
       signal,
     } as BunFetchRequestInit)
-    return new Response(response.body, {
-      status: response.status,
-      headers: endToEnd(response.headers),
-    })
+    const answered = { status: response.status, headers: endToEnd(response.headers) }
+    return breakingQuietly(new Response(response.body, answered))
   } catch {
     return plainText(502, 'the host cannot be reached')
   }

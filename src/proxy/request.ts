@@ -2,6 +2,7 @@
  * The program's request in the resolver's form: without what is between the program and the proxy,
  * and with its body whole where placeholders may have to be put into it.
  */
+import { canonicalHost } from '../kernel/domain.ts'
 import { Fault } from '../kernel/fault.ts'
 import { type CallBody, contentTypeOf } from '../resolver/call.ts'
 import { outboundMethods, RESOLVER_BODY_LIMIT } from '../resolver/contract.ts'
@@ -18,6 +19,14 @@ export function headersOf(given: Headers): Record<string, string> {
     ([name]) => !isHopByHop(name) && !OURS.test(name) && !dropped.has(name),
   )
   return Object.fromEntries(kept)
+}
+
+/** `host` or `host:port` in the one form in which they are compared; `null` for what names no host. */
+export function canonicalAuthority(text: string): string | null {
+  const [, name = '', port] = /^([^:]+)(?::(\d{1,5}))?$/.exec(text) ?? []
+  const host = canonicalHost(name)
+  if (host === null) return null
+  return port === undefined || port === '443' ? host : `${host}:${port}`
 }
 
 export function connectionNames(given: Headers): Set<string> {

@@ -13,6 +13,7 @@ import type { SocketHandlers } from '../kernel/route.ts'
 import type { Leaf, ProxyAuthority } from './authority.ts'
 import type { Carrier, Inbound } from './carrier.ts'
 import { faultOf } from './record.ts'
+import { canonicalAuthority } from './request.ts'
 
 export type Rooms = {
   /** The socket on which TLS for a host is answered; `onlyHttp2` for a client that takes nothing else. */
@@ -82,9 +83,8 @@ export function openRooms(authority: ProxyAuthority, carrier: Carrier): Rooms {
 function handlerFor(carrier: Carrier, host: string, port: number): Handler {
   const authority = port === HTTPS_PORT ? host : `${host}:${port}`
   return (request, upgrade) => {
-    const named = (request.headers.get('host') ?? '').toLowerCase()
     // RFC 9110, section 15.5.20: a name that this connection was not made for.
-    if (named !== authority && named !== `${host}:${port}`) {
+    if (canonicalAuthority(request.headers.get('host') ?? '') !== authority) {
       return Promise.resolve(new Response('misdirected request\n', { status: 421 }))
     }
     return answer(carrier, {
@@ -101,10 +101,32 @@ function handlerFor(carrier: Carrier, host: string, port: number): Handler {
 /** A refusal is told in the resolver's words, so that agents need to know one language only. */
 export async function answer(carrier: Carrier, inbound: Inbound): Promise<Response | undefined> {
   try {
-    return (await carrier.carry(inbound)) ?? undefined
+    const response = await carrier.carry(inbound)
+    return response === null ? undefined : breakingQuietly(response)
   } catch (error) {
     return presentFault(faultOf(error), 'resolver', inbound.requestId)
   }
+}
+
+/**
+ * The runtime prints the reason why a stream broke off, with its source, on the terminal that belongs to
+ * somebody else: so it is given none.
+ */
+export function breakingQuietly(response: Response): Response {
+  const reader = response.body?.getReader()
+  if (!reader) return response
+  const pull = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
+    try {
+      const { done, value } = await reader.read()
+      if (done) controller.close()
+      else controller.enqueue(value)
+    } catch {
+      controller.error(undefined)
+    }
+  }
+  const cancel = () => reader.cancel()
+  const stream = new ReadableStream<Uint8Array>({ pull, cancel }, { highWaterMark: 0 })
+  return new Response(stream, { status: response.status, headers: response.headers })
 }
 
 /** @throws Fault `invalid_target` for a request whose Host spoils the URL */

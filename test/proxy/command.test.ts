@@ -26,6 +26,8 @@ beforeAll(async () => {
   )
   await ada.must('init', 'payments')
   await ada.must('secrets', 'set', `KEY=${KEY}`)
+  const policy = ['--policy', '{"allowed_locations":["query"]}']
+  await ada.must('secrets', 'set', 'SHOWN=in the query', ...policy)
   await ada.must('allowlist', 'add', stage.authorityOf())
   environment = {
     RESOLVER_HOSTS: `${API}=127.0.0.1`,
@@ -91,6 +93,21 @@ describe('with a command', () => {
     expect(out).not.toContain(KEY)
   })
 
+  test('what breaks off half-way leaves nothing on the terminal, least of all the value', async () => {
+    stage.upstream.on('/broken', (_, wire) => {
+      wire.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\none\r\n')
+      setTimeout(() => wire.destroy(), 50)
+    })
+    const url = stage.url('/broken?key=SVC_SECRET_SHOWN')
+    const curl = ['curl', '-s', '-H', 'X-Key: SVC_SECRET_KEY', url]
+    const ran = await proxyWith(['--', ...curl])
+    expect({ out: ran.out, err: ran.err }).toEqual({ out: 'one', err: '' })
+    expect(ran.code).not.toBe(0)
+    expect(stage.upstream.received.at(-1)?.path).toBe(
+      '/broken?key=in+the+query'.replaceAll('+', '%20'),
+    )
+  })
+
   test('with a token it works through the resolver, and the command does not see the token', async () => {
     const made = await ada.json('agent', 'create', 'bot')
     const { token } = made as { token: string }
@@ -113,10 +130,11 @@ describe('with a command', () => {
       { agent_id: 'claude', source: 'resolver', reason: 'invalid_header' },
       { agent_id: 'claude', source: 'client', decision: 'allowed', credential_ref: 'KEY' },
     ])
-    expect(await ada.json('agent', 'list')).toMatchObject([
-      { name: 'bot', active_token_count: 1 },
-      { name: 'claude', token_count: 2, active_token_count: 0 },
-    ])
+    const agents = (await ada.json('agent', 'list')) as Record<string, unknown>[]
+    expect(agents.find(({ name }) => name === 'claude')).toMatchObject({
+      token_count: 2,
+      active_token_count: 0,
+    })
   })
 })
 
