@@ -20,7 +20,7 @@ import { join } from 'node:path'
 import type { X509Certificate } from '@peculiar/x509'
 import { toBase64 } from '../kernel/crypto/encoding.ts'
 
-export type Leaf = { cert: string; key: string; expiresAt: number }
+export type Leaf = { cert: string; key: string }
 
 export type ProxyAuthority = {
   /** PEM; what programs have to trust. */
@@ -53,15 +53,16 @@ const NO_IP_ADDRESSES = Buffer.from(
 export async function openAuthority(directory: string): Promise<ProxyAuthority> {
   const certificateFile = join(directory, 'ca.pem')
   const { certificate, key } = (await readStored(directory)) ?? (await createStored(directory))
-  const leaves = new Map<string, Leaf>()
+  const leaves = new Map<string, { leaf: Promise<Leaf>; renewAt: number }>()
   return {
     certificate: certificate.toString('pem'),
     certificateFile,
-    leafFor: async (host) => {
+    // Connections that come at once must get one and the same.
+    leafFor: (host) => {
       const known = leaves.get(host)
-      if (known && known.expiresAt - Date.now() > DAY_MS) return known
-      const leaf = await issueLeaf(certificate, key, host)
-      leaves.set(host, leaf)
+      if (known && known.renewAt > Date.now()) return known.leaf
+      const leaf = issueLeaf(certificate, key, host)
+      leaves.set(host, { leaf, renewAt: Date.now() + (LEAF_DAYS - 1) * DAY_MS })
       for (const [oldest] of leaves) if (leaves.size > MAX_LEAVES) leaves.delete(oldest)
       return leaf
     },
@@ -139,11 +140,7 @@ async function issueLeaf(
       await x509.AuthorityKeyIdentifierExtension.create(authority.publicKey),
     ],
   })
-  return {
-    cert: certificate.toString('pem'),
-    key: await pemOf(keys.privateKey),
-    expiresAt: certificate.notAfter.getTime(),
-  }
+  return { cert: certificate.toString('pem'), key: await pemOf(keys.privateKey) }
 }
 
 /** The library needs its polyfill before it is evaluated, which a bundle does not promise otherwise. */

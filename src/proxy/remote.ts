@@ -31,24 +31,8 @@ const PATIENCE_MS = 5_000
 type Word = { covered: boolean; until: number }
 
 export function remoteCarrier(options: RemoteOptions): Carrier {
-  const words = new Map<string, Word>()
-  let warned = false
-  const ask = async (host: string, port: number): Promise<boolean> => {
-    const name = `${host}:${port}`
-    const known = words.get(name)
-    if (known && known.until > Date.now()) return known.covered
-    try {
-      const covered = await isOnAllowlist(options, name)
-      words.set(name, { covered, until: Date.now() + (covered ? YES_MS : NO_MS) })
-      return covered
-    } catch (error) {
-      if (!warned) options.notice(complaintOf(error))
-      warned = true
-      return known?.covered ?? false
-    }
-  }
   return {
-    covers: ask,
+    covers: questioner(options),
     carry: (inbound) =>
       isHandshake(inbound.request)
         ? relayThrough(inbound, urlOf(options, inbound), forwardHeaders(options, inbound.request))
@@ -56,6 +40,32 @@ export function remoteCarrier(options: RemoteOptions): Carrier {
     // The resolver noted it itself, when it was asked.
     refused: async () => {},
     close: options.close,
+  }
+}
+
+/** Asks about a host once, however many want to know, and while nobody answers keeps to the last word. */
+function questioner(options: RemoteOptions): Carrier['covers'] {
+  const words = new Map<string, Word>()
+  const asking = new Map<string, Promise<boolean>>()
+  let warned = false
+  const ask = async (name: string): Promise<boolean> => {
+    try {
+      const covered = await isOnAllowlist(options, name)
+      words.set(name, { covered, until: Date.now() + (covered ? YES_MS : NO_MS) })
+      return covered
+    } catch (error) {
+      if (!warned) options.notice(complaintOf(error))
+      warned = true
+      return words.get(name)?.covered ?? false
+    }
+  }
+  return async (host, port) => {
+    const name = `${host}:${port}`
+    const known = words.get(name)
+    if (known && known.until > Date.now()) return known.covered
+    const question = asking.get(name) ?? ask(name).finally(() => asking.delete(name))
+    asking.set(name, question)
+    return question
   }
 }
 

@@ -29,11 +29,10 @@ export type Handler = (
 ) => Promise<Response | undefined>
 
 const MAX_ROOMS = 64
-const DAY_MS = 86_400_000
 const MAX_MESSAGE_BYTES = 1_048_576
 const HTTPS_PORT = 443
 
-type Room = { server: Server<SocketHandlers>; path: string; leaf: Leaf | null }
+type Room = { server: Server<SocketHandlers>; path: string; leaf: Leaf }
 
 export function openRooms(authority: ProxyAuthority, carrier: Carrier): Rooms {
   const directory = mkdtempSync(join(tmpdir(), 'cloakroom-'))
@@ -57,9 +56,7 @@ export function openRooms(authority: ProxyAuthority, carrier: Carrier): Rooms {
       const leaf = await authority.leafFor(host)
       const known = rooms.get(name)
       rooms.delete(name)
-      if (known?.leaf === leaf && leaf.expiresAt - Date.now() > DAY_MS / 2) {
-        return enter(name, known)
-      }
+      if (known?.leaf === leaf) return enter(name, known)
       void known?.server.stop()
       const path = nextPath()
       const handler = handlerFor(carrier, host, port)

@@ -58,7 +58,7 @@ describe('an authority', () => {
 })
 
 describe('a certificate', () => {
-  let leaf: { cert: string; key: string; expiresAt: number }
+  let leaf: { cert: string; key: string }
   let authority: string
   let directory: string
 

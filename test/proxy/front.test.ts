@@ -167,6 +167,18 @@ describe('a host on the allowlist', () => {
     wire.destroy()
   })
 
+  test('has one certificate for all connections that come at once, the first ones too', async () => {
+    const fresh = await stage.open('local')
+    const target = `${API}:${stage.upstream.port}`
+    const prints = Array.from({ length: 20 }, async () => {
+      const { wire } = await secure(await tunnel(fresh, target), API, fresh.certificate)
+      const { fingerprint256 } = wire.getPeerCertificate()
+      wire.destroy()
+      return fingerprint256
+    })
+    expect(new Set(await Promise.all(prints)).size).toBe(1)
+  })
+
   test('is the only one that its connection reaches: another Host is 421', async () => {
     const sent = stage.upstream.bytes
     const ran = await runWith(open, [
