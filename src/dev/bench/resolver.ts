@@ -21,8 +21,8 @@ type Sample = {
 
 const SAMPLE_COLUMNS = ['perSecond', 'p50Ms', 'p99Ms', 'cpuUs', 'databaseUs', 'failures'] as const
 
-/** The compiler of the runtime is at work for the first ten thousand requests. */
-const WARM_SECONDS = 8
+/** The compiler of the runtime is at work for the first tens of thousands of requests. */
+const WARM_SECONDS = 10
 
 type Row = { contestant: string; concurrency: number; result: Sample }
 
@@ -67,7 +67,7 @@ async function takeRounds(
 ): Promise<Row[]> {
   process.stderr.write('warming up\n')
   for (const { shot } of contestants)
-    await applyLoad({ shot, concurrency: 16, seconds: WARM_SECONDS })
+    await applyLoad({ shot, concurrency: 64, seconds: WARM_SECONDS })
   const samples = new Map<string, Sample[]>()
   for (let round = 1; round <= rounds; round += 1) {
     process.stderr.write(`round ${round} of ${rounds}\n`)
