@@ -30,6 +30,7 @@ const stepsOfResolver = [
   'target',
   'websocket',
   'websocket_dial',
+  'websocket_frames',
 ].map((name) => `resolver/${name}.ts`)
 
 /**

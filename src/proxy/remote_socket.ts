@@ -2,10 +2,11 @@
 import type { ServerWebSocket } from 'bun'
 import { Fault } from '../kernel/fault.ts'
 import type { SocketHandlers } from '../kernel/route.ts'
+import { isSendableCode } from '../resolver/websocket_frames.ts'
 import type { Inbound } from './carrier.ts'
 
 const GOING_AWAY = 1001
-const NO_STATUS = 1005
+const NORMAL = 1000
 
 /** @throws Fault `upstream_protocol_error` when the resolver does not agree to the handshake */
 export async function relayThrough(
@@ -55,5 +56,5 @@ function opened(far: WebSocket): Promise<void> {
 
 /** Codes that stand for the absence of one may not be sent (RFC 6455, section 7.4.1). */
 function closable(code: number): number {
-  return code === NO_STATUS || code === 1006 || code === 1015 ? 1000 : code
+  return isSendableCode(code) ? code : NORMAL
 }

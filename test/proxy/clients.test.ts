@@ -154,6 +154,23 @@ describe.each(ways)('behind the %s proxy', (way, proxy) => {
     expect(lastCredential()).toBe(`Bearer ${KEY}`)
   })
 
+  test('a WebSocket that the upstream closes is closed in its words', async () => {
+    stage.upstream.on(
+      '/closing',
+      accepting(
+        ({ wire }) => void wire.end(closing(4001, 'enough')),
+        () => '',
+      ),
+    )
+    const url = stage.url('/closing').replace('https', 'wss')
+    expect(await node(proxy, 'socket', url)).toMatchObject({ messages: [], code: 4001 })
+  })
+
+  test('a WebSocket that the upstream does not want is refused', async () => {
+    const url = stage.url('/no-socket').replace('https', 'wss')
+    expect(await node(proxy, 'socket', url)).toEqual({ messages: [], failed: true })
+  })
+
   test('a client that offers only HTTP/2 gets it', async () => {
     expect(await node(proxy, 'http2', stage.url('/echo'))).toEqual({
       protocol: 'h2',
