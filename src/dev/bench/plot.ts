@@ -1,4 +1,4 @@
-/** A small writer of line charts in SVG: categories along x, zero-based values along y. */
+/** A small writer of line charts in SVG: categories along x, values on a logarithmic scale along y. */
 
 export type Chart = {
   title: string
@@ -10,7 +10,6 @@ const COLOURS = ['#64748b', '#16a34a', '#d97706', '#2563eb', '#9333ea', '#dc2626
 const [WIDTH, HEIGHT] = [320, 220]
 const MARGIN = { left: 56, right: 12, top: 32, bottom: 36 }
 const LEGEND_HEIGHT = 28
-const GRID_LINES = 4
 
 /** The charts side by side with one legend below. */
 export function drawCharts(charts: readonly Chart[]): string {
@@ -28,8 +27,8 @@ ${drawLegend(charts[0]?.lines.map(({ name }) => name) ?? [])}
 }
 
 function drawChart({ title, lines }: Chart): string {
-  const most = Math.max(...lines.flatMap(({ points }) => points.map(({ y }) => y)))
-  const top = roundUp(most)
+  const exponents = lines.flatMap(({ points }) => points.map(({ y }) => Math.log10(y)))
+  const [low, high] = [Math.floor(Math.min(...exponents)), Math.ceil(Math.max(...exponents))]
   const inner = {
     width: WIDTH - MARGIN.left - MARGIN.right,
     height: HEIGHT - MARGIN.top - MARGIN.bottom,
@@ -37,8 +36,9 @@ function drawChart({ title, lines }: Chart): string {
   const categories = lines[0]?.points.map(({ x }) => x) ?? []
   const atX = (index: number) =>
     MARGIN.left + (inner.width * (index + 0.5)) / Math.max(1, categories.length)
-  const atY = (value: number) => MARGIN.top + inner.height * (1 - value / top)
-  const grid = Array.from({ length: GRID_LINES + 1 }, (_, step) => (top * step) / GRID_LINES)
+  const atY = (value: number) =>
+    MARGIN.top + (inner.height * (high - Math.log10(value))) / Math.max(1, high - low)
+  const grid = Array.from({ length: high - low + 1 }, (_, step) => 10 ** (low + step))
   return [
     text(MARGIN.left, 18, title, 'font-weight="bold"'),
     ...grid.map((value) => gridLine(value, atY(value))),
@@ -84,10 +84,4 @@ function colour(index: number): string {
 
 function round(value: number): number {
   return Math.round(value * 10) / 10
-}
-
-/** The next of 1, 2, 4, 8 times a power of ten: all divide well by the grid. */
-function roundUp(value: number): number {
-  const power = 10 ** Math.floor(Math.log10(value))
-  return power * ([1, 2, 4, 8, 10].find((step) => value <= step * power) ?? 10)
 }
