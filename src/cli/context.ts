@@ -43,7 +43,7 @@ export function openContext(command: Command): Context {
       json: options.json === true,
       colour: process.stdout.isTTY === true && !env.NO_COLOR,
       watched: process.stderr.isTTY === true,
-      width: process.stdout.columns || Number(env.COLUMNS) || 100,
+      width: process.stdout.columns || Number(env.COLUMNS) || Number.POSITIVE_INFINITY,
       out: (text) => process.stdout.write(text),
       err: (text) => process.stderr.write(text),
     }),
@@ -60,8 +60,7 @@ function flagsOf({ server, resolver, workspace, project, env }: GlobalOptions) {
 
 async function askPassphrase(isNew: boolean): Promise<string> {
   const { askSecret } = await import('./prompts.ts')
-  return askSecret(
-    isNew ? 'Choose a passphrase for this machine' : 'Passphrase of this machine',
-    isNew,
-  )
+  const label = isNew ? 'Choose a passphrase for this machine' : 'Passphrase of this machine'
+  const hint = 'there is no keyring here: set SERVICE_PASSPHRASE, or add --insecure-storage'
+  return askSecret(label, { isNew, hint })
 }

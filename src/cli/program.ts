@@ -82,7 +82,7 @@ function commandOf(
   const command = new Command(name).description(about).exitOverride()
   for (const argument of args) command.argument(argument)
   for (const [flags, text, fallback] of options) command.addOption(optionOf(flags, text, fallback))
-  for (const option of globalOptions()) if (!passThrough) command.addOption(option.hideHelp())
+  for (const option of globalOptions()) command.addOption(option.hideHelp())
   if (passThrough) command.passThroughOptions()
   const lines = examples.map((example) => `  $ cloakroom ${example}`)
   command.addHelpText('after', `\nExamples:\n${lines.join('\n')}`)

@@ -6,10 +6,11 @@ import { CliError, EX_USAGE } from './exit.ts'
 const ON_STDERR = { output: process.stderr }
 
 /** Something that must not be echoed; twice when it is new. */
-export async function askSecret(message: string, isNew = false): Promise<string> {
-  demandTerminal(
-    'give the password on standard input with --password-stdin, or set SERVICE_PASSPHRASE',
-  )
+export async function askSecret(
+  message: string,
+  { isNew = false, hint }: { isNew?: boolean; hint: string },
+): Promise<string> {
+  demandTerminal(hint)
   const first = await password({ message, mask: false }, ON_STDERR)
   if (!isNew || first === (await password({ message: 'The same again', mask: false }, ON_STDERR)))
     return first

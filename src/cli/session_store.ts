@@ -35,6 +35,8 @@ export type StoredSession = z.output<typeof stored>
 export type SessionStore = {
   /** Where it keeps things, for `cloakroom status`. */
   place: string
+  /** Asks what writing will need, so that nothing is done that cannot be kept. */
+  prepare(): Promise<void>
   read(): Promise<StoredSession | null>
   write(session: StoredSession): Promise<void>
   clear(): Promise<void>
@@ -53,6 +55,7 @@ export async function openSessionStore(options: StoreOptions): Promise<SessionSt
   if (!keyring) return fileStore(options)
   return {
     place: keyring.name,
+    prepare: async () => {},
     read: async () => parse(await keyring.read()),
     write: (session) => keyring.write(JSON.stringify(session)),
     clear: () => keyring.clear(),
@@ -68,12 +71,16 @@ function parse(text: string | null): StoredSession | null {
 function fileStore({ env, insecure, passphrase }: StoreOptions): SessionStore {
   const path = join(configDirectory(env), 'session.json')
   let remembered: string | undefined
+  const keepsPlain = () => insecure || (existsSync(path) && !isSealed(readFileSync(path, 'utf8')))
   const ask = async (isNew: boolean) => {
     remembered ??= env.SERVICE_PASSPHRASE ?? (await passphrase(isNew))
     return remembered
   }
   return {
     place: path,
+    prepare: async () => {
+      if (!keepsPlain()) await ask(!existsSync(path))
+    },
     read: async () => {
       if (!existsSync(path)) return null
       const text = readFileSync(path, 'utf8')
@@ -81,8 +88,7 @@ function fileStore({ env, insecure, passphrase }: StoreOptions): SessionStore {
     },
     write: async (session) => {
       const text = JSON.stringify(session)
-      const keepsPlain = insecure || (existsSync(path) && !isSealed(readFileSync(path, 'utf8')))
-      replaceFile(path, keepsPlain ? text : await seal(text, await ask(!existsSync(path))))
+      replaceFile(path, keepsPlain() ? text : await seal(text, await ask(!existsSync(path))))
     },
     clear: async () => rmSync(path, { force: true }),
   }

@@ -15,7 +15,15 @@ import { mintToken, tokenAuth, tokenKeyPair, verifierOf } from '../kernel/crypto
 import type { Policy } from '../kernel/policy.ts'
 import type { Secret } from '../kernel/secret.ts'
 import { type Api, openApi } from './api.ts'
-import { authKey, deriveMasterKey, newAccount, unwrapPrivateKey, userKey } from './keys.ts'
+import {
+  authKey,
+  deriveMasterKey,
+  generateRecoveryKey,
+  newAccount,
+  unwrapPrivateKey,
+  userKey,
+} from './keys.ts'
+import { recoveryOf, writeRecoveryKey } from './recovery.ts'
 
 /** A workspace with its key in the clear: on a client only. */
 export type OpenWorkspace = { id: string; name: string; epoch: number; key: Uint8Array }
@@ -33,10 +41,14 @@ export type Session = {
 /** Where a secret lives. */
 export type SecretPlace = { projectId: string; environment: string; key: string }
 
-/** Registers an account whose password and keys never leave this process, with a personal workspace. */
-export async function signUp(origin: string, email: string, password: string): Promise<void> {
+/**
+ * Registers an account whose password and keys never leave this process, with a personal workspace;
+ * answers the recovery key as text.
+ */
+export async function signUp(origin: string, email: string, password: string): Promise<string> {
   const account = await newAccount(password)
   const publicKey = decode(account.public_key)
+  const recoveryKey = generateRecoveryKey()
   const workspaceId = uuidv7()
   const workspaceKey = crypto.getRandomValues(new Uint8Array(32))
   await openApi(origin).call(register, {
@@ -47,6 +59,7 @@ export async function signUp(origin: string, email: string, password: string): P
       kdf: account.kdf,
       public_key: account.public_key,
       encrypted_private_key: account.encrypted_private_key,
+      recovery: recoveryOf(recoveryKey, account.privateKey, publicKey),
       workspace: {
         id: workspaceId,
         encrypted_workspace_key: await sealMemberEnvelope(
@@ -56,6 +69,7 @@ export async function signUp(origin: string, email: string, password: string): P
       },
     },
   })
+  return writeRecoveryKey(recoveryKey)
 }
 
 /**

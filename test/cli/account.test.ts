@@ -99,6 +99,44 @@ test('without --insecure-storage the session is sealed under a passphrase', asyn
   carol.remove()
 })
 
+test('the recovery key sets a new password once, and is replaced by another', async () => {
+  const dora = await openTerminal(app)
+  const flags = ['--password-stdin', '--insecure-storage']
+  const { err } = await dora.run(['register', 'dora@example.com', ...flags], { stdin: PASSWORD })
+  const [key = ''] = /^([0-9a-f]{8}-?){8}$/m.exec(err) ?? []
+  await dora.must('init', 'kept')
+  await dora.must('secrets', 'set', 'KEPT=still here')
+  const recovered = await dora.run(['recover', 'dora@example.com', ...flags], {
+    stdin: 'another long password',
+    env: { SERVICE_RECOVERY_KEY: key },
+  })
+  expect(recovered.code).toBe(0)
+  expect(await dora.must('secrets', 'get', 'KEPT')).toBe('still here')
+  const [next] = /^([0-9a-f]{8}-?){8}$/m.exec(recovered.err) ?? []
+  expect(next).not.toBe(key)
+  const again = await dora.run(['recover', 'dora@example.com', ...flags], {
+    stdin: 'a third long password',
+    env: { SERVICE_RECOVERY_KEY: key },
+  })
+  expect(again.code).toBe(3)
+  dora.remove()
+})
+
+test('nothing is registered where the session could not be kept', async () => {
+  const erin = await openTerminal(app)
+  const refused = await erin.run(['register', 'erin@example.com', '--password-stdin'], {
+    stdin: PASSWORD,
+  })
+  expect([refused.code, refused.err]).toEqual([
+    2,
+    'cloakroom: there is no terminal to ask on\n→ there is no keyring here: set SERVICE_PASSPHRASE, or add --insecure-storage\n',
+  ])
+  expect(
+    (await app.connection.sql`select 1 from users where email = 'erin@example.com'`).length,
+  ).toBe(0)
+  erin.remove()
+})
+
 test('settings come from flag, environment, project file and global file, in this order', async () => {
   const rows = async (args: string[], env: Record<string, string>) => {
     const { out } = await ada.run(['config', '--json', ...args], { env })
@@ -163,7 +201,7 @@ test('a question without a terminal is exit 2 and names the option', async () =>
   const { code, err } = await ada.run(['login', 'ada@example.com'])
   expect({ code, err }).toEqual({
     code: 2,
-    err: 'cloakroom: there is no terminal to ask on\n→ give the password on standard input with --password-stdin, or set SERVICE_PASSPHRASE\n',
+    err: 'cloakroom: there is no terminal to ask on\n→ give the password on standard input with --password-stdin\n',
   })
 })
 

@@ -129,6 +129,32 @@ test('run leaves out what a policy keeps from environments', async () => {
   }
 })
 
+test('run takes the environment before the command, as its help says', async () => {
+  await ada.must('secrets', 'set', 'WHERE=elsewhere', '-e', 'staging')
+  for (const flag of ['--env', '-e']) {
+    const ran = await ada.run([
+      'run',
+      flag,
+      'staging',
+      '--no-mask',
+      '--',
+      'sh',
+      '-c',
+      'printf %s "$WHERE"',
+    ])
+    expect(ran).toEqual({ code: 0, out: 'elsewhere', err: '' })
+  }
+})
+
+test('an environment without secrets is worth a remark', async () => {
+  const ran = await ada.run(['run', '-e', 'prodution', '--', 'true'])
+  expect(ran).toEqual({
+    code: 0,
+    out: '',
+    err: 'there are no secrets for this command: check the environment\n',
+  })
+})
+
 test('run passes exit codes, signals and standard input through', async () => {
   expect((await ada.run(['run', '--', 'sh', '-c', 'exit 7'])).code).toBe(7)
   expect((await ada.run(['run', '--', 'sh', '-c', 'kill -TERM $$'])).code).toBe(143)

@@ -27,6 +27,13 @@ export const topLevel: readonly Spec[] = [
     action: async () => (await import('../commands/account.ts')).login,
   },
   {
+    usage: 'recover <email>',
+    about: 'set a new password with the recovery key',
+    examples: ['recover ada@example.com'],
+    options: [stdinOption],
+    action: async () => (await import('../commands/account.ts')).recover,
+  },
+  {
     usage: 'logout',
     about: 'end the session here and on the server',
     examples: ['logout'],

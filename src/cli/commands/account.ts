@@ -2,6 +2,7 @@
 import { getMe, logout } from '../../accounts/contract.ts'
 import { openApi } from '../../client/api.ts'
 import { fingerprint } from '../../client/keys.ts'
+import { recoverAccount } from '../../client/recovery.ts'
 import { logIn, signUp } from '../../client/vault.ts'
 import { getStatus } from '../../health/contract.ts'
 import { toBase64 } from '../../kernel/crypto/encoding.ts'
@@ -9,29 +10,67 @@ import type { Context } from '../context.ts'
 import { CliError, EX_USAGE } from '../exit.ts'
 import type { Action } from '../program.ts'
 import { askSecret, readSecretFromStdin } from '../prompts.ts'
+import type { SessionStore } from '../session_store.ts'
 import { findProjectFile, globalFile, type SettingName, updateFile } from '../settings.ts'
 
 const LEAST_PASSWORD = 8
 
 export const register: Action = async (context, [email = ''], options) => {
-  const password = await readPassword(options, true)
-  if (password.length < LEAST_PASSWORD) {
-    throw new CliError(EX_USAGE, `the password must have at least ${LEAST_PASSWORD} characters`)
-  }
-  await signUp(context.setting('server'), email, password)
-  await enter(context, email, password)
-  context.output.say(`Welcome. Your keys were made here; the server cannot read them.`)
+  const password = await readNewPassword(options)
+  const store = await preparedStore(context)
+  const recoveryKey = await signUp(context.setting('server'), email, password)
+  await enter(context, store, email, password)
+  context.output.say('Welcome. Your keys were made here; the server cannot read them.')
+  showRecoveryKey(context, recoveryKey)
   return undefined
 }
 
 export const login: Action = async (context, [email = ''], options) => {
-  await enter(context, email, await readPassword(options, false))
+  const password = await readPassword(options, false)
+  await enter(context, await preparedStore(context), email, password)
   return undefined
 }
 
-async function enter(context: Context, email: string, password: string): Promise<void> {
-  const server = context.setting('server')
+/** Sets a new password with the recovery key; the key is used up and replaced. */
+export const recover: Action = async (context, [email = ''], options) => {
+  const hint = 'set SERVICE_RECOVERY_KEY'
+  const given = context.env.SERVICE_RECOVERY_KEY ?? (await askSecret('Recovery key', { hint }))
+  const password = await readNewPassword(options)
+  const store = await preparedStore(context)
+  const next = await recoverAccount(context.setting('server'), email, given, password)
+  await enter(context, store, email, password)
+  context.output.say('The password is changed; all other sessions have ended.')
+  showRecoveryKey(context, next)
+  return undefined
+}
+
+function showRecoveryKey(context: Context, recoveryKey: string): void {
+  context.output.warn(
+    'Recovery key, shown this once. Without it a forgotten password loses everything:',
+  )
+  context.output.warn(recoveryKey)
+}
+
+/** Asks for what keeping the session takes before the server is asked for anything. */
+async function preparedStore(context: Context): Promise<SessionStore> {
   const store = await context.store()
+  await store.prepare()
+  return store
+}
+
+async function readNewPassword(options: Record<string, unknown>): Promise<string> {
+  const password = await readPassword(options, true)
+  if (password.length >= LEAST_PASSWORD) return password
+  throw new CliError(EX_USAGE, `the password must have at least ${LEAST_PASSWORD} characters`)
+}
+
+async function enter(
+  context: Context,
+  store: SessionStore,
+  email: string,
+  password: string,
+): Promise<void> {
+  const server = context.setting('server')
   const session = await logIn(server, email, password)
   const known = await store.read().catch(() => null)
   await store.write({
@@ -54,7 +93,8 @@ async function enter(context: Context, email: string, password: string): Promise
 
 async function readPassword(options: Record<string, unknown>, isNew: boolean): Promise<string> {
   if (options.passwordStdin === true) return readSecretFromStdin()
-  return askSecret(isNew ? 'Choose a password' : 'Password', isNew)
+  const hint = 'give the password on standard input with --password-stdin'
+  return askSecret(isNew ? 'Choose a password' : 'Password', { isNew, hint })
 }
 
 /** Forgets the session here even when the server cannot be told. */
@@ -92,13 +132,13 @@ export const status: Action = async (context) => {
   const store = await context.store()
   const [health, stored] = await Promise.all([
     openApi(server).call(getStatus, {}),
-    store.read().catch(() => null),
+    store.read().catch(() => 'locked' as const),
   ])
   context.output.record({
     server,
     health: health.status,
     version: health.version,
-    logged_in: stored?.email ?? 'nobody',
+    logged_in: stored === 'locked' ? stored : (stored?.email ?? 'nobody'),
     session_in: store.place,
     workspace: context.settings.workspace?.value,
     project: context.settings.project?.value,

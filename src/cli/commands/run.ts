@@ -15,6 +15,9 @@ export const run: Action = async (context, command, options) => {
   if (command.length === 0)
     throw new CliError(EX_USAGE, 'give a command after --', 'example: cloakroom run -- npm start')
   const values = await valuesFor(context, options)
+  if (Object.keys(values).length === 0) {
+    context.output.warn('there are no secrets for this command: check the environment')
+  }
   const inherited = Object.fromEntries(
     Object.entries(context.env).filter(([name]) => !OURS.includes(name)),
   )

@@ -38,7 +38,11 @@ async function valuesOf(pairs: string[], options: Record<string, unknown>): Prom
   if (pairs.length === 1 && !first.includes('=')) {
     return {
       [first]:
-        options.stdin === true ? await readSecretFromStdin() : await askSecret(`Value of ${first}`),
+        options.stdin === true
+          ? await readSecretFromStdin()
+          : await askSecret(`Value of ${first}`, {
+              hint: 'give NAME=value, or the value on standard input with --stdin',
+            }),
     }
   }
   if (pairs.length === 0) throw new CliError(EX_USAGE, 'give NAME=value, NAME, or --from-file')

@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { topLevel } from '../../src/cli/catalogue/index.ts'
+import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
+import { answerOf } from '../support/upstream.ts'
+
+const ROOT = join(import.meta.dir, '..', '..')
+const readme = await Bun.file(join(ROOT, 'README.md')).text()
+
+let stage: Stage
+let agent: Agent
+
+beforeAll(async () => {
+  stage = await openStage({ names: ['api.example.com'] })
+  agent = await employAgent(stage, {
+    secrets: { STRIPE_KEY: 'sk_live_readme' },
+    domains: [stage.authorityOf('api.example.com')],
+  })
+})
+afterAll(() => stage.stop())
+
+test('the call of the README works as it stands, and answers as it says', async () => {
+  stage.upstream.on(
+    '/v1/charges',
+    answerOf(200, { 'content-type': 'application/json' }, '{"ok":true}'),
+  )
+  const [, example = '', answer = ''] =
+    /```sh run\n(.*?)```\s+```json\n(.*?)```/s.exec(readme) ?? []
+  // The upstream of the test has a port of its own; nothing else of the example changes.
+  const script = example.replace('https://api.example.com/', stage.url('/', 'api.example.com'))
+  const child = Bun.spawn(['sh', '-c', script], {
+    env: {
+      PATH: process.env.PATH ?? '',
+      SERVICE_TOKEN: agent.token,
+      SERVICE_RESOLVER_URL: stage.app.resolver,
+    },
+  })
+  expect(JSON.parse(await new Response(child.stdout).text())).toEqual(JSON.parse(answer))
+  const [received] = stage.upstream.received
+  expect([received?.method, received?.header('authorization')]).toEqual([
+    'POST',
+    'Bearer sk_live_readme',
+  ])
+})
+
+test('every file that the README points to exists', () => {
+  const links = [...readme.matchAll(/\]\(([^)#]+)[^)]*\)/g)].map(([, path = '']) => path)
+  expect(links.length).toBeGreaterThan(5)
+  expect(links.filter((path) => !existsSync(join(ROOT, path)))).toEqual([])
+})
+
+test('every script and command that the README names exists', async () => {
+  const { scripts } = await Bun.file(join(ROOT, 'package.json')).json()
+  for (const [, name = ''] of readme.matchAll(/bun(?:@[\d.]+)? run (\w+)/g))
+    expect(Object.keys(scripts)).toContain(name)
+  const known = [
+    'keygen',
+    'settings',
+    'serve',
+    'secrets',
+    'allowlist',
+    'agent',
+    ...topLevel.map(({ usage }) => usage.split(' ')[0]),
+  ]
+  for (const [, name = ''] of readme.matchAll(/(?:^|`)cloakroom ([a-z-]+)/gm))
+    expect(known).toContain(name)
+})
