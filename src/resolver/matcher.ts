@@ -72,11 +72,18 @@ export class Matcher {
   /** Whether the position reads the same whatever follows: no tail is awaited, nothing begins. */
   isDecidedAt(text: Uint8Array, base: number): boolean {
     const byte = text[this.#position - base] ?? 0
-    if (isIntroducer(byte) || this.#needles.beginning.has(byte)) return false
+    if (isIntroducer(byte) || this.#mayBegin(text, this.#position - base)) return false
     return (
       this.#live === 0 ||
       !this.#ring.some((threads) => threads.some(({ needle }) => needle.tail.length > 0))
     )
+  }
+
+  /** Whether a needle begins here, or could when the text goes on. */
+  #mayBegin(text: Uint8Array, at: number): boolean {
+    return at + 1 < text.length
+      ? this.#canBegin(text, at)
+      : this.#needles.beginning.has(text[at] ?? 0)
   }
 
   /**

@@ -10,6 +10,8 @@ test('a streamed event goes out whole with the chunk that completes it', () => {
     'data: {"delta":"Hel"}\n\n',
     'data: {"delta":"lo & more"}\n\n',
     'data: [DONE]\n\n',
+    'data: the last\n\n',
+    'data: tests\n\n',
   ]) {
     expect(text(redactor.push(bytes(event)))).toBe(event)
   }
