@@ -3,7 +3,7 @@
  * version. A view is kept until the recorded decision turns out to be of an older version; then it is
  * thrown away and read anew. Values are kept as the client's ciphertext, never in the clear.
  */
-import type { OuterLayer } from '../kernel/crypto/outer_layer.ts'
+import { type OuterLayer, secretRow } from '../kernel/crypto/outer_layer.ts'
 import { type Domain, parseDomain } from '../kernel/domain.ts'
 import { Fault } from '../kernel/fault.ts'
 import type { Policy } from '../kernel/policy.ts'
@@ -194,7 +194,7 @@ export class ViewBook {
 
   async #openSecret(view: View, row: StoredSecret): Promise<SealedSecret> {
     const { projectId, environment, key, policy } = row
-    const place = [{ uuid: projectId }, { text: environment }, { text: key }]
+    const place = secretRow(row)
     const value = await this.#outer.open('secrets.value', view.workspaceId, place, row.value)
     return { projectId, environment, key, policy, value }
   }

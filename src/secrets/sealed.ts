@@ -4,7 +4,7 @@
  * to another row does not open.
  */
 import { toBase64 } from '../kernel/crypto/encoding.ts'
-import type { OuterLayer, OuterPart } from '../kernel/crypto/outer_layer.ts'
+import { type OuterLayer, type OuterPart, secretRow } from '../kernel/crypto/outer_layer.ts'
 import { Fault } from '../kernel/fault.ts'
 
 /** Where a stored value lives; of an old version, `version` too. */
@@ -17,7 +17,7 @@ export function openOuter(
   workspaceId: string,
   row: SecretRow & { value: Uint8Array },
 ): Promise<Uint8Array | null> {
-  return outer.open('secrets.value', workspaceId, identity(row), row.value)
+  return outer.open('secrets.value', workspaceId, secretRow(row), row.value)
 }
 
 export function sealOuter(
@@ -26,7 +26,7 @@ export function sealOuter(
   row: SecretRow,
   ciphertext: Uint8Array,
 ): Promise<Uint8Array> {
-  return outer.seal('secrets.value', workspaceId, identity(row), ciphertext)
+  return outer.seal('secrets.value', workspaceId, secretRow(row), ciphertext)
 }
 
 /** The same for a row of the versions. */
@@ -77,10 +77,6 @@ export function unreadable(key: string): Fault {
   })
 }
 
-function identity({ projectId, environment, key }: SecretRow): OuterPart[] {
-  return [{ uuid: projectId }, { text: environment }, { text: key }]
-}
-
 function versionIdentity(row: VersionRow): OuterPart[] {
-  return [...identity(row), { u32: row.version }]
+  return [...secretRow(row), { u32: row.version }]
 }

@@ -5,7 +5,7 @@
 import { and, eq, inArray, sql } from 'drizzle-orm'
 import { sealEnvelope } from '../identity/workspaces.ts'
 import { fromBase64 } from '../kernel/crypto/encoding.ts'
-import type { OuterLayer, OuterPart } from '../kernel/crypto/outer_layer.ts'
+import { type OuterLayer, type OuterPart, secretRow } from '../kernel/crypto/outer_layer.ts'
 import type { Transaction } from '../kernel/db/open.ts'
 import {
   memberships,
@@ -181,7 +181,7 @@ async function sealSecret(
   if (!stored) throw new TypeError('a secret was not checked')
   const { id, project_id: projectId, environment, key, policy } = stored
   const version = stored.version + 1
-  const row: OuterPart[] = [{ uuid: projectId }, { text: environment }, { text: key }]
+  const row = secretRow({ projectId, environment, key })
   const ciphertext = decode(sent.value)
   const [value, versionValue] = await Promise.all([
     outer.seal('secrets.value', workspaceId, row, ciphertext),

@@ -18,6 +18,15 @@ export type OuterColumn =
 /** One part of a row's identity; each is length-prefixed in the additional data. */
 export type OuterPart = { uuid: string } | { text: string } | { u32: number }
 
+/** The identity of a secret's row (section 3.4); a version's has its number after it. */
+export function secretRow(row: {
+  projectId: string
+  environment: string
+  key: string
+}): OuterPart[] {
+  return [{ uuid: row.projectId }, { text: row.environment }, { text: row.key }]
+}
+
 type Place = { column: OuterColumn | 'check.value'; saltId: string; row: readonly OuterPart[] }
 
 // `base` is a non-extractable HKDF key: the raw bytes are not kept.
