@@ -96,10 +96,6 @@ async function listen(
   const trail = new AuditTrail(connection.sql, log, watch?.instruments)
   const broker = openBroker(services, { sql: connection.sql, trail })
   const bus = openBus(connection, log)
-  bus.subscribe(POLICY_CHANGES, {
-    onNotice: (workspaceId) => forgetWorkspace(broker, workspaceId),
-    onGap: () => forgetWorkspace(broker),
-  })
   const activity = new ActivityBook(services)
   const ports = configuredPorts(config)
   const resolver = openResolver(services, {
@@ -107,6 +103,11 @@ async function listen(
     ownPorts: () => ports,
     lookup,
   })
+  const onPolicyChange = (workspaceId?: string) => {
+    forgetWorkspace(broker, workspaceId)
+    resolver.recheck(workspaceId)
+  }
+  bus.subscribe(POLICY_CHANGES, { onNotice: onPolicyChange, onGap: () => onPolicyChange() })
   const listeners = openListeners(services, {
     resolver,
     broker,

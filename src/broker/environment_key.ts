@@ -8,7 +8,7 @@ import { Fault } from '../kernel/fault.ts'
 import { Secret } from '../kernel/secret.ts'
 import type { KeyCache } from './key_cache.ts'
 import type { LiveToken } from './tokens.ts'
-import type { View, ViewBook } from './views.ts'
+import type { SealedEnvelope, View, ViewBook } from './views.ts'
 
 /**
  * The key of one project and environment, from the cache or from the token's envelope. It may be wiped
@@ -27,8 +27,7 @@ export async function environmentKeyOf(
   const name = `${view.workspaceId}/${token.id}/${projectId}/${environment}/${view.policyVersion}`
   const cached = keys.get(name)
   if (cached) return cached
-  const sealed = await views.envelope(view, token.id, projectId, environment)
-  if (!sealed || sealed.epoch !== view.epoch) throw new Fault('key_not_provisioned')
+  const sealed = await grantOf(views, view, token, { projectId, environment })
   const place = {
     workspaceId: view.workspaceId,
     tokenId: token.id,
@@ -42,4 +41,21 @@ export async function environmentKeyOf(
   const key = new Secret(opened)
   keys.put(name, key, generation)
   return key
+}
+
+/**
+ * The envelope that grants a token an environment.
+ *
+ * @throws Fault `key_not_provisioned` without one of the current epoch
+ * @throws StaleView
+ */
+export async function grantOf(
+  views: ViewBook,
+  view: View,
+  token: LiveToken,
+  { projectId, environment }: { projectId: string; environment: string },
+): Promise<SealedEnvelope> {
+  const sealed = await views.envelope(view, token.id, projectId, environment)
+  if (!sealed || sealed.epoch !== view.epoch) throw new Fault('key_not_provisioned')
+  return sealed
 }

@@ -69,6 +69,16 @@ export class TokenBook {
     if (!(await this.#load(id))) throw new Fault('invalid_token')
   }
 
+  /** Of these tokens those that are live at this moment, each with its workspace's policy version. */
+  async versions(ids: readonly string[]): Promise<Map<string, number>> {
+    const rows = await this.#read<{ id: string; version: number }[]>`
+      select t.id, w.policy_version::float8 as version
+      from tokens t join workspaces w on w.id = t.workspace_id
+      where t.id in (select json_array_elements_text(${JSON.stringify(ids)}::text::json)::uuid)
+        and t.revoked_at is null and (t.expires_at is null or t.expires_at > clock_timestamp())`
+    return new Map(rows.map(({ id, version }) => [id, version]))
+  }
+
   /** Makes the next look at a workspace's tokens, or at all, ask the database. */
   forget(workspaceId?: string): void {
     for (const [id, { row }] of this.#rows)

@@ -38,21 +38,29 @@ const carriers: Record<Call['answer'], Carrier> = {
 /**
  * `null` when the caller's connection became a WebSocket.
  *
- * @throws Fault `upstream_*`, after it was recorded
+ * @throws Fault `upstream_*`, or why it was not permitted any more, after it was recorded
  */
 export async function carryOut(
   services: ResolverServices,
   exchange: Exchange,
   work: Work,
 ): Promise<Response | null> {
+  const { decision, deadline, call } = work
+  if (call.answer !== 'whole') holdOpen(services, work)
   try {
-    return await carriers[work.call.answer](services, exchange, work)
+    return await carriers[call.answer](services, exchange, work)
   } catch (error) {
-    const { decision, deadline } = work
-    const fault = toFault(error, decision.id, services.log)
+    const fault = toFault(deadline.refusal ?? error, decision.id, services.log)
     services.trail.conclude(deadline.isUnwanted ? decision.abandonment() : decision.failure(fault))
     throw fault
   }
+}
+
+/** What takes its time ends when it is not permitted any more. */
+function holdOpen({ openCalls }: ResolverServices, { decision, deadline }: Work): void {
+  const { grounds } = decision
+  if (!grounds) return
+  deadline.afterwards(openCalls.hold(grounds, (fault) => deadline.refuse(fault)))
 }
 
 async function answerWhole(

@@ -1,10 +1,15 @@
-/** A deadline that can be put off by signs of life, and that leaves no timer behind. */
+/**
+ * A deadline that can be put off by signs of life, and that leaves no timer behind. Work also ends with
+ * it that nobody wants any more, or that is not permitted any more.
+ */
+import type { Fault } from '../kernel/fault.ts'
 import type { CallBody } from './call.ts'
 
 export class Deadline {
   readonly #controller = new AbortController()
   readonly #timer: Timer
   #unwanted = false
+  #refusal: Fault | null = null
   #over = false
   #afterwards: (() => void)[] = []
 
@@ -22,6 +27,11 @@ export class Deadline {
   /** Whether the work was ended because nobody wants it, and not because it took too long. */
   get isUnwanted(): boolean {
     return this.#unwanted
+  }
+
+  /** Why the work was not permitted any more, if that is what ended it. */
+  get refusal(): Fault | null {
+    return this.#refusal
   }
 
   /** Counts anew from now. */
@@ -63,6 +73,14 @@ export class Deadline {
     if (this.signal.aborted) return
     this.#unwanted = true
     this.#controller.abort(new DOMException('not wanted', 'AbortError'))
+  }
+
+  /** The work is not permitted any more; nothing happens if it is done. */
+  refuse(fault: Fault): void {
+    if (this.#over) return
+    this.#refusal = fault
+    this.clear()
+    this.#controller.abort(new DOMException('not permitted', 'AbortError'))
   }
 
   #end(): void {

@@ -4,6 +4,7 @@ import type { LiveToken } from '../broker/tokens.ts'
 import { Fault } from '../kernel/fault.ts'
 import type { Call } from './call.ts'
 import type { Scope } from './credentials.ts'
+import type { Grounds } from './open_calls.ts'
 import type { Placeholder } from './placeholders.ts'
 import type { Target } from './target.ts'
 
@@ -13,7 +14,7 @@ export class Decision {
   readonly #timestamp = new Date()
   #method: string | null = null
   #scope: Scope
-  #uses: readonly Placeholder[] = []
+  #placeholders: readonly Placeholder[] = []
   target: Target | null = null
   readonly id: string
 
@@ -31,8 +32,7 @@ export class Decision {
 
   asks(scope: Scope, placeholders: readonly Placeholder[]): void {
     this.#scope = scope
-    const seen = new Map(placeholders.map((use) => [`${use.name}/${use.style}`, use]))
-    this.#uses = [...seen.values()]
+    this.#placeholders = placeholders
   }
 
   /** A token of the whole workspace: its record names the project that its secrets turned out to be of. */
@@ -41,6 +41,19 @@ export class Decision {
     const [only] = projects
     if (this.#scope.projectId !== null || only === undefined || projects.size > 1) return
     this.#scope = { ...this.#scope, projectId: only }
+  }
+
+  /** What a call that was let through stands on, for as long as it is open. */
+  get grounds(): Grounds | null {
+    const { target } = this
+    if (target === null || this.#method === null) return null
+    return {
+      token: this.#token,
+      scope: this.#scope,
+      placeholders: this.#placeholders,
+      target,
+      method: this.#method,
+    }
   }
 
   /** The record as it stands: a refusal is complete, a plan still waits for its outcome. */
@@ -83,12 +96,9 @@ export class Decision {
     }
   }
 
-  failure(fault: Fault, redacted = false): Outcome {
-    return {
-      ...this.outcome(fault.status, redacted),
-      decision: decisionOf(fault),
-      reason: fault.code,
-    }
+  /** It had been let through: whatever ended it, and be it the workspace's word, blocked it was not. */
+  failure({ status, code }: Fault, redacted = false): Outcome {
+    return { ...this.outcome(status, redacted), decision: 'error', reason: code }
   }
 
   /** The caller left before there was an answer: 499, which nobody received. */
@@ -97,7 +107,9 @@ export class Decision {
   }
 
   #joined(field: 'name' | 'style'): string | null {
-    return this.#uses.length === 0 ? null : this.#uses.map((use) => use[field]).join(',')
+    if (this.#placeholders.length === 0) return null
+    const uses = new Map(this.#placeholders.map((use) => [`${use.name}/${use.style}`, use]))
+    return [...uses.values()].map((use) => use[field]).join(',')
   }
 
   #elapsed(): number {

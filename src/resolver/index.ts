@@ -11,11 +11,17 @@ import { forwardCalls, resolveCall } from './contract.ts'
 import { openDialler } from './dial.ts'
 import { forward } from './forward.ts'
 import { Lanes } from './lanes.ts'
+import { OpenCalls } from './open_calls.ts'
 import { resolve } from './resolve.ts'
 import type { ResolverServices } from './services.ts'
 import { openSocketDialler } from './websocket_dial.ts'
 
-export type Resolver = { routes: Route[]; close(): void }
+export type Resolver = {
+  routes: Route[]
+  /** The policy of a workspace changed, or may have in any: what is open is judged again. */
+  recheck(workspaceId?: string): void
+  close(): void
+}
 
 type Options = {
   broker: Broker
@@ -39,6 +45,7 @@ export function openResolver(
     }),
     dialler: openDialler(authorities),
     lanes: new Lanes({ width: config.RESOLVER_CONCURRENCY }),
+    openCalls: new OpenCalls({ ...broker, log }),
     sockets: openSocketDialler(authorities),
     defaultTimeoutMs: config.RESOLVER_TIMEOUT_MS,
     userAgent: `cloakroom/${version}`,
@@ -52,7 +59,9 @@ export function openResolver(
         rawRoute(endpoint, (exchange) => forward(services, exchange)),
       ),
     ],
+    recheck: (workspaceId) => services.openCalls.check(workspaceId),
     close: () => {
+      services.openCalls.close()
       services.keys.close()
       services.dialler.close()
     },

@@ -5,6 +5,7 @@ import type { Log } from '../kernel/log.ts'
 import type { AddressBook } from './address_book.ts'
 import type { Dialler } from './dial.ts'
 import type { Lanes } from './lanes.ts'
+import type { OpenCalls } from './open_calls.ts'
 import type { SocketDialler } from './websocket_dial.ts'
 
 export type ResolverServices = Broker & {
@@ -13,6 +14,8 @@ export type ResolverServices = Broker & {
   sockets: SocketDialler
   /** RESOLVER_CONCURRENCY, by workspace. */
   lanes: Lanes
+  /** Streams and WebSockets, for as long as they last. */
+  openCalls: OpenCalls
   /** Milliseconds, where the call names no deadline. */
   defaultTimeoutMs: number
   userAgent: string

@@ -109,7 +109,16 @@ function restOf(
     ended = true
   }
   return new ReadableStream<Uint8Array>({
-    start: (controller) => controller.enqueue(first),
+    start: (controller) => {
+      controller.enqueue(first)
+      // Also for a caller that reads nothing, and so never asks for what comes next.
+      deadline.signal.addEventListener('abort', () => {
+        if (!deadline.refusal) return
+        endOnce(deadline.refusal)
+        controller.error(new Fault(deadline.refusal.code))
+        void pieces.return().catch(() => {})
+      })
+    },
     pull: async (controller) => {
       try {
         const { value } = await pieces.next()
@@ -132,6 +141,7 @@ function restOf(
 }
 
 function faultOf(error: unknown, deadline: Deadline): Fault {
+  if (deadline.refusal) return deadline.refusal
   const isLate =
     deadline.signal.aborted || (error instanceof DOMException && error.name === 'TimeoutError')
   if (isLate) return new Fault('upstream_timeout', { cause: error })

@@ -35,6 +35,7 @@ type Options = {
 /** Close codes (RFC 6455, section 7.4.1). */
 const NORMAL = 1000
 const GOING_AWAY = 1001
+const POLICY_VIOLATION = 1008
 const TOO_BIG = 1009
 const INTERNAL_ERROR = 1011
 /** Milliseconds that the upstream gets to answer a close frame. */
@@ -93,7 +94,7 @@ class Relay {
     this.#caller = caller
     // A caller that has left is told by `close`, which knows its code.
     const late = () => {
-      if (!deadline.isUnwanted) this.#fail(new Fault('upstream_timeout'))
+      if (!deadline.isUnwanted) this.#fail(deadline.refusal ?? new Fault('upstream_timeout'))
     }
     signal.addEventListener('abort', late, { once: true })
     wire.on('data', (chunk: Uint8Array) => this.#receive(chunk))
@@ -152,9 +153,9 @@ class Relay {
   #fail(fault: Fault): void {
     if (this.#ended) return
     this.#end(fault)
-    const code = fault.code === 'upstream_too_large' ? TOO_BIG : INTERNAL_ERROR
-    this.#caller?.close(code, fault.code)
+    // The upstream first: closing the caller's side tells `close`, which would pass its code on.
     this.#hangUp(GOING_AWAY, '')
+    this.#caller?.close(closingCodeOf(fault), fault.code)
   }
 
   #end(fault: Fault | null): void {
@@ -173,4 +174,10 @@ class Relay {
     wire.once('close', () => clearTimeout(patience))
     wire.resume()
   }
+}
+
+/** What the upstream did is an error of ours towards the caller; a refusal is the workspace's word. */
+function closingCodeOf({ code, status }: Fault): number {
+  if (code === 'upstream_too_large') return TOO_BIG
+  return status < 500 ? POLICY_VIOLATION : INTERNAL_ERROR
 }

@@ -1,0 +1,190 @@
+/**
+ * What is open goes on only while the same call would still be let through: streams and WebSockets are
+ * judged again whenever the policy of their workspace changes, and end when their token is no longer
+ * live or one of steps 3 to 6 refuses now. A notice makes this happen at once; a look every few seconds
+ * makes it happen without one, and sees tokens expire.
+ */
+import { grantOf } from '../broker/environment_key.ts'
+import type { LiveToken, TokenBook } from '../broker/tokens.ts'
+import { StaleView, type View, type ViewBook } from '../broker/views.ts'
+import { domainMatches } from '../kernel/domain.ts'
+import { Fault } from '../kernel/fault.ts'
+import { describeError, type Log } from '../kernel/log.ts'
+import { checkPolicies, findSecrets, type Scope } from './credentials.ts'
+import type { Placeholder } from './placeholders.ts'
+import type { Target } from './target.ts'
+import { Turns } from './turns.ts'
+
+/** What a call was let through on. */
+export type Grounds = {
+  token: LiveToken
+  scope: Scope
+  placeholders: readonly Placeholder[]
+  target: Target
+  method: string
+}
+
+type OpenCall = {
+  grounds: Grounds
+  end(fault: Fault): void
+  /** The policy version by which it was judged since it opened. */
+  judgedBy: number | null
+}
+
+type Services = {
+  tokens: Pick<TokenBook, 'versions'>
+  views: ViewBook
+  log: Log
+}
+
+/** Milliseconds between two looks at everything that is open. */
+const SWEEP_MS = 5_000
+/** Attempts to judge by one policy version while the policy keeps changing; then the next look tries. */
+const MAX_ATTEMPTS = 5
+
+export class OpenCalls {
+  readonly #services: Services
+  readonly #calls = new Map<string, Set<OpenCall>>()
+  /** Workspaces that are being looked at: whether to look again, because something changed meanwhile. */
+  readonly #checks = new Map<string, { again: boolean }>()
+  readonly #turns = new Turns()
+  readonly #timer: Timer
+
+  constructor(services: Services, sweepMs = SWEEP_MS) {
+    this.#services = services
+    this.#timer = setInterval(() => void this.#sweep(), sweepMs)
+    this.#timer.unref()
+  }
+
+  /** Holds a call until what is answered is called; `end` is told, once, why it may not go on. */
+  hold(grounds: Grounds, end: (fault: Fault) => void): () => void {
+    const { workspaceId } = grounds.token
+    const calls = this.#calls.get(workspaceId) ?? new Set()
+    this.#calls.set(workspaceId, calls)
+    const call: OpenCall = { grounds, end, judgedBy: null }
+    calls.add(call)
+    return () => {
+      calls.delete(call)
+      if (calls.size === 0 && this.#calls.get(workspaceId) === calls) {
+        this.#calls.delete(workspaceId)
+      }
+    }
+  }
+
+  /** Something changed in a workspace, or may have in any. */
+  check(workspaceId?: string): void {
+    const changed = workspaceId === undefined ? [...this.#calls.keys()] : [workspaceId]
+    for (const id of changed) void this.#checkWorkspace(id)
+  }
+
+  get size(): number {
+    return [...this.#calls.values()].reduce((sum, calls) => sum + calls.size, 0)
+  }
+
+  close(): void {
+    clearInterval(this.#timer)
+  }
+
+  /** One statement for all; what is not as it was is looked at. */
+  async #sweep(): Promise<void> {
+    const calls = [...this.#calls.values()].flatMap((some) => [...some])
+    if (calls.length === 0) return
+    try {
+      const versions = await this.#versionsOf(calls)
+      const changed = calls.filter(
+        ({ grounds, judgedBy }) => versions.get(grounds.token.id) !== judgedBy,
+      )
+      for (const id of new Set(changed.map(({ grounds }) => grounds.token.workspaceId))) {
+        this.check(id)
+      }
+    } catch (error) {
+      this.#warn(error)
+    }
+  }
+
+  async #checkWorkspace(workspaceId: string): Promise<void> {
+    const running = this.#checks.get(workspaceId)
+    if (running) running.again = true
+    if (running || !this.#calls.has(workspaceId)) return
+    const check = { again: true }
+    this.#checks.set(workspaceId, check)
+    try {
+      while (check.again) {
+        check.again = false
+        await this.#judgeAll([...(this.#calls.get(workspaceId) ?? [])])
+      }
+    } catch (error) {
+      // The next look tries again; a database that is away for a while does not end what is open.
+      this.#warn(error)
+    } finally {
+      this.#checks.delete(workspaceId)
+    }
+  }
+
+  /** All of one workspace. Dead tokens come first: they need no policy. */
+  async #judgeAll(calls: readonly OpenCall[]): Promise<void> {
+    if (calls.length === 0) return
+    const versions = await this.#versionsOf(calls)
+    for (const { grounds, end } of calls) {
+      if (!versions.has(grounds.token.id)) end(new Fault('invalid_token'))
+    }
+    for (const call of calls) {
+      const { id, workspaceId } = call.grounds.token
+      const version = versions.get(id)
+      if (version === undefined || version === call.judgedBy) continue
+      // Many streams of one workspace are not judged in one go: others have their turn in between.
+      await this.#turns.take(workspaceId)
+      await this.#judge(call, version)
+    }
+  }
+
+  async #judge(call: OpenCall, version: number): Promise<void> {
+    const { views } = this.#services
+    const { workspaceId } = call.grounds.token
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
+      try {
+        const view = await views.of(workspaceId)
+        if (view.policyVersion < version) throw new StaleView()
+        await judge(views, view, call.grounds)
+        call.judgedBy = view.policyVersion
+        return
+      } catch (error) {
+        if (error instanceof Fault && error.status < 500) return this.#end(call, error)
+        if (!(error instanceof StaleView)) throw error
+        views.forget(workspaceId)
+      }
+    }
+  }
+
+  /** A revoke takes the grants away too: that the token is gone says more. */
+  async #end(call: OpenCall, fault: Fault): Promise<void> {
+    const versions = await this.#versionsOf([call])
+    call.end(versions.has(call.grounds.token.id) ? fault : new Fault('invalid_token'))
+  }
+
+  #versionsOf(calls: readonly OpenCall[]): Promise<Map<string, number>> {
+    return this.#services.tokens.versions([
+      ...new Set(calls.map(({ grounds }) => grounds.token.id)),
+    ])
+  }
+
+  #warn(error: unknown): void {
+    this.#services.log.warning('open calls could not be judged again', describeError(error))
+  }
+}
+
+/**
+ * Steps 3 to 6 without the values: no key is opened for what only goes on.
+ *
+ * @throws Fault of the step that refuses
+ * @throws StaleView
+ */
+async function judge(views: ViewBook, view: View, grounds: Grounds): Promise<void> {
+  const { token, scope, placeholders, target, method } = grounds
+  if (!view.allowlist.some((domain) => domainMatches(domain, target.host, target.port))) {
+    throw new Fault('domain_blocked')
+  }
+  const secrets = await findSecrets(views, view, scope, placeholders)
+  for (const place of secrets.values()) await grantOf(views, view, token, place)
+  checkPolicies(secrets, placeholders, target, method)
+}
