@@ -36,7 +36,7 @@ import { openWatch } from './metrics/watch.ts'
 import { projectRoutes } from './projects/index.ts'
 import { referenceRoutes } from './reference/index.ts'
 import type { Lookup } from './resolver/address_book.ts'
-import { forwardCalls, resolveCall } from './resolver/contract.ts'
+import { forwardCalls, listDomains, resolveCall } from './resolver/contract.ts'
 import { openResolver, type Resolver } from './resolver/index.ts'
 import { secretRoutes } from './secrets/index.ts'
 import { deliverEnvironment } from './workloads/contract.ts'
@@ -218,7 +218,7 @@ export function documented(routes: readonly Route[]): Documented[] {
     },
     {
       surface: 'resolver',
-      endpoints: [getResolverHealth, resolveCall, ...forwardCalls, deliverEnvironment],
+      endpoints: [getResolverHealth, resolveCall, listDomains, ...forwardCalls, deliverEnvironment],
     },
   ]
 }

@@ -2,9 +2,10 @@
  * The remote carrier: requests go to the resolver as they are, in forward mode, with the agent's token.
  * Values never come to this machine; the resolver decides, redacts and keeps the audit.
  */
-import { ApiError } from '../client/api.ts'
+import { ApiError, openApi } from '../client/api.ts'
+import { type Domain, domainMatches, parseDomain } from '../kernel/domain.ts'
 import { Fault } from '../kernel/fault.ts'
-import { resolveCall } from '../resolver/contract.ts'
+import { listDomains, resolveCall } from '../resolver/contract.ts'
 import { FORWARD_PREFIX } from '../resolver/forward_links.ts'
 import { isHopByHop } from '../resolver/headers.ts'
 import type { Carrier, Inbound, Notice } from './carrier.ts'
@@ -23,73 +24,74 @@ export type RemoteOptions = {
   close(): Promise<void>
 }
 
-/** Milliseconds for which the resolver's word on a host holds: its `yes`, its `no`. */
-const YES_MS = 5 * 60_000
-const NO_MS = 60_000
+/** Milliseconds for which the allowlist holds as it was read: for what is on it, for what is not. */
+const YES_MS = 60_000
+const NO_MS = 5_000
 const PATIENCE_MS = 5_000
-
-type Word = { covered: boolean; until: number }
 
 export function remoteCarrier(options: RemoteOptions): Carrier {
   return {
-    covers: questioner(options),
+    covers: reader(options),
     carry: (inbound) =>
       isHandshake(inbound.request)
         ? relayThrough(inbound, urlOf(options, inbound), forwardHeaders(options, inbound.request))
         : forward(options, inbound),
-    // The resolver noted it itself, when it was asked.
-    refused: async () => {},
+    refused: (host, port) => noteRefusal(options, `${host}:${port}`),
     close: options.close,
   }
 }
 
-/** Asks about a host once, however many want to know, and while nobody answers keeps to the last word. */
-function questioner(options: RemoteOptions): Carrier['covers'] {
-  const words = new Map<string, Word>()
-  const asking = new Map<string, Promise<boolean>>()
+/** Reads the allowlist once, however many want to know, and while nobody answers keeps to the last one. */
+function reader({ resolver, token, notice }: RemoteOptions): Carrier['covers'] {
+  let domains: readonly Domain[] = []
+  let readAt = Number.NEGATIVE_INFINITY
+  let reading: Promise<void> | null = null
   let warned = false
-  const ask = async (name: string): Promise<boolean> => {
+  const read = async () => {
     try {
-      const covered = await isOnAllowlist(options, name)
-      words.set(name, { covered, until: Date.now() + (covered ? YES_MS : NO_MS) })
-      return covered
+      domains = await readDomains(resolver, token)
     } catch (error) {
-      if (!warned) options.notice(complaintOf(error))
+      if (!warned) notice(complaintOf(error))
       warned = true
-      return words.get(name)?.covered ?? false
     }
+    readAt = performance.now()
+    reading = null
   }
   return async (host, port) => {
-    const name = `${host}:${port}`
-    const known = words.get(name)
-    if (known && known.until > Date.now()) return known.covered
-    const question = asking.get(name) ?? ask(name).finally(() => asking.delete(name))
-    asking.set(name, question)
-    return question
+    const isOn = () => domains.some((domain) => domainMatches(domain, host, port))
+    const age = performance.now() - readAt
+    if (age > (isOn() ? YES_MS : NO_MS)) {
+      reading ??= read()
+      await reading
+    }
+    return isOn()
   }
 }
 
+/** @throws ApiError when the token is refused, another error when the resolver cannot be reached */
+async function readDomains(resolver: string, token: string): Promise<Domain[]> {
+  const { domains } = await inTime(openApi(resolver, () => token).call(listDomains, {}))
+  return domains.flatMap((text) => parseDomain(text) ?? [])
+}
+
 /**
- * An agent's token cannot read the allowlist, so the resolver is asked in its own terms: a call with a
- * placeholder that is none is refused in step 4, before any connection, and in step 3 if the host is
- * not allowed. It leaves a record of that.
- *
- * @throws ApiError when the token is refused, another error when the resolver cannot be reached
+ * Has the resolver put on record what a strict proxy refused: a call that step 3 refuses, and that step 4
+ * would refuse if the host had come onto the allowlist meanwhile, before any connection.
  */
-async function isOnAllowlist({ resolver, token }: RemoteOptions, host: string): Promise<boolean> {
-  const response = await fetch(`${resolver}${resolveCall.path}`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    body: JSON.stringify({
-      target_url: `https://${host}/`,
-      headers: { 'x-proxy-question': 'SVC_SECRET_' },
-    }),
-    signal: AbortSignal.timeout(PATIENCE_MS),
-  })
-  const answer = (await response.json()) as { error_code?: string }
-  if (answer.error_code === 'invalid_header') return true
-  if (answer.error_code === 'domain_blocked') return false
-  throw new ApiError(response.status, answer)
+async function noteRefusal({ resolver, token }: RemoteOptions, host: string): Promise<void> {
+  const headers = { 'x-proxy-refused': 'SVC_SECRET_' }
+  const body = { target_url: `https://${host}/`, headers }
+  await inTime(openApi(resolver, () => token).call(resolveCall, { body }))
+}
+
+async function inTime<T>(work: Promise<T>): Promise<T> {
+  const late = Promise.withResolvers<never>()
+  const timer = setTimeout(() => late.reject(new Error('no answer in time')), PATIENCE_MS)
+  try {
+    return await Promise.race([work, late.promise])
+  } finally {
+    clearTimeout(timer)
+  }
 }
 
 function complaintOf(error: unknown): string {

@@ -74,6 +74,17 @@ export const resolveCall = defineEndpoint({
   faults: outboundFaults,
 })
 
+export const listDomains = defineEndpoint({
+  name: 'resolver.allowlist',
+  summary: 'The domains that calls with this token may go to, for clients that read only those',
+  method: 'GET',
+  path: '/v1/allowlist',
+  access: { kind: 'token' },
+  result: z.object({ domains: z.array(z.string()) }),
+  bare: true,
+  faults: ['scope_required'],
+})
+
 /** Headers of forward mode, `X-Service-Timeout-Ms` and so on, under their names in POST /v1/resolve. */
 export const forwardSettings = z.strictObject({
   project: uuid.optional(),

@@ -7,8 +7,9 @@ import { ConfigError } from '../kernel/config.ts'
 import { type Route, rawRoute } from '../kernel/serve.ts'
 import type { SliceServices } from '../kernel/slice.ts'
 import { type Lookup, openAddressBook, systemLookup } from './address_book.ts'
-import { forwardCalls, resolveCall } from './contract.ts'
+import { forwardCalls, listDomains, resolveCall } from './contract.ts'
 import { openDialler } from './dial.ts'
+import { tellDomains } from './domains.ts'
 import { forward } from './forward.ts'
 import { Lanes } from './lanes.ts'
 import { OpenCalls } from './open_calls.ts'
@@ -55,6 +56,7 @@ export function openResolver(
   return {
     routes: [
       rawRoute(resolveCall, (exchange) => resolve(services, exchange)),
+      rawRoute(listDomains, (exchange) => tellDomains(services, exchange)),
       ...forwardCalls.map((endpoint) =>
         rawRoute(endpoint, (exchange) => forward(services, exchange)),
       ),

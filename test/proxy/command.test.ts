@@ -127,7 +127,6 @@ describe('with a command', () => {
     )
     expect(await ada.json('audit', 'list', '--agent', 'claude')).toMatchObject([
       { agent_id: 'claude', source: 'resolver', decision: 'allowed', credential_ref: 'KEY' },
-      { agent_id: 'claude', source: 'resolver', reason: 'invalid_header' },
       { agent_id: 'claude', source: 'client', decision: 'allowed', credential_ref: 'KEY' },
     ])
     const agents = (await ada.json('agent', 'list')) as Record<string, unknown>[]

@@ -34,15 +34,30 @@ function connectTo(opened: { baseUrl: string; url: string }, target: string) {
   )
 }
 
-test('the resolver is asked once for a host, however many connections come at once', async () => {
+test('the resolver tells the allowlist, and does not hear of hosts that are not on it', async () => {
+  const asked = () => stage.app.logs.filter((line) => line.includes('/v1/allowlist')).length
   const fetchOnce = () => runWith(proxy, ['curl', '-sS', stage.url('/x')])
   const calls = await Promise.all([fetchOnce(), fetchOnce(), fetchOnce()])
   expect(new Set(calls.map(({ out }) => out))).toEqual(new Set(['{"ok":true}']))
-  await fetchOnce()
-  const questions = (await stage.records('resolver')).filter(
-    ({ reason }) => reason === 'invalid_header',
+  await connectTo(proxy, `localhost:${upstream.port}`)
+  await connectTo(proxy, `${OTHER}:1`)
+  expect(asked()).toBe(1)
+  const records = await stage.records('resolver')
+  expect(records.map(({ reason, target_path }) => [reason, target_path])).toEqual(
+    Array(3).fill([null, '/x']),
   )
-  expect(questions).toMatchObject([{ target_path: '/', credential_ref: null }])
+})
+
+test('a strict proxy has the resolver put on record what it refused', async () => {
+  const strict = await stage.open('remote', { strict: true })
+  const sent = upstream.bytes
+  expect((await connectTo(strict, `${OTHER}:${upstream.port}`)).statuses).toEqual([403])
+  expect((await stage.records('resolver')).at(-1)).toMatchObject({
+    decision: 'blocked',
+    reason: 'domain_blocked',
+    target_domain: OTHER,
+  })
+  expect(upstream.bytes).toBe(sent)
 })
 
 test('what the resolver refuses is refused in its words', async () => {

@@ -436,6 +436,7 @@ const tokenRows: Record<string, Row> = {
     // Known, and stopped by the allowlist: nothing leaves.
     through: [403],
   }),
+  'resolver.allowlist': row(none),
   ...Object.fromEntries(
     forwardCalls.map(({ name }) => [
       name,

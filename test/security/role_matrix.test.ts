@@ -161,7 +161,7 @@ const roleless = {
   ],
   token: [
     ...forwardCalls.map(({ name }) => name),
-    ...['resolver.resolve', 'audit.record', 'workloads.env'],
+    ...['resolver.resolve', 'resolver.allowlist', 'audit.record', 'workloads.env'],
   ],
   cron: ['metrics.compute'],
 }

@@ -1,0 +1,31 @@
+/**
+ * The allowlist for a token: which hosts a proxy has to read at all. A token could find it out call by
+ * call; to be told spares the calls, and spares the resolver what else a program wants to reach.
+ */
+import { Fault } from '../kernel/fault.ts'
+import { rateHeaders } from '../kernel/rate.ts'
+import { commonHeaders, present } from '../kernel/reply.ts'
+import type { Exchange } from '../kernel/serve.ts'
+import { listDomains } from './contract.ts'
+import type { ResolverServices } from './services.ts'
+
+type Services = Pick<ResolverServices, 'tokens' | 'views' | 'limiter'>
+
+/** @throws Fault `invalid_token`, `rate_limited`, `scope_required` for a token that cannot decrypt */
+export async function tellDomains(
+  { tokens, views, limiter }: Services,
+  { request, requestId }: Exchange,
+): Promise<Response> {
+  const token = await tokens.authenticate(request.headers)
+  const rate = limiter.take(token.id)
+  // No record proves here that the token is still live, and what is cached current.
+  const version = (await tokens.versions([token.id])).get(token.id)
+  if (version === undefined) throw new Fault('invalid_token')
+  if (token.presented.kind === 'sea') throw new Fault('scope_required')
+  const cached = await views.of(token.workspaceId)
+  if (cached.policyVersion < version) views.forget(token.workspaceId)
+  const view = await views.of(token.workspaceId)
+  const domains = view.allowlist.map(({ text }) => text)
+  const headers = { ...commonHeaders(requestId), ...rateHeaders(rate) }
+  return present(listDomains, { domains }, headers)
+}
