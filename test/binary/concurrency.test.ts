@@ -5,6 +5,7 @@
 import { expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import type { TLSSocket } from 'node:tls'
+import { marked } from '../support/canary.ts'
 import { startServer } from '../support/server_process.ts'
 import { startProgram } from './executable.ts'
 import { type Customer, type Employee, employ, enrol } from './independent_client.ts'
@@ -59,7 +60,7 @@ for (const [name, start] of Object.entries(starts)) {
 
 async function staff(scene: Scene, { controlPlane }: Running): Promise<Employee> {
   const customer: Customer = await enrol(controlPlane)
-  await customer.upload({ API_KEY: 'sk_live_of_many' })
+  await customer.upload({ API_KEY: marked('sk_live_of_many') })
   await allow(scene, customer)
   return employ(customer)
 }

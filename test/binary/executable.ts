@@ -3,7 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buildExecutable } from '../../src/dev/build.ts'
+import { searchFiles } from '../support/canary.ts'
 import { executablePlace } from '../support/executable_place.ts'
+import { watched } from '../support/watched.ts'
 
 const SOURCE = join(import.meta.dir, '..', '..', 'src', 'main.ts')
 /** Milliseconds until a start counts as hung. */
@@ -71,17 +73,22 @@ export async function startProgram({ env = {}, ...start }: Start): Promise<Progr
 /** A server that may not become ready, for tests that kill it on the way. */
 export async function spawnProgram({ args = [], env = {}, cwd }: Start) {
   const empty = cwd === undefined ? mkdtempSync(join(tmpdir(), 'cr-empty-')) : null
-  const child = Bun.spawn([await executable(), ...args], {
-    cwd: cwd ?? empty ?? '',
-    env,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  const child = watched(
+    Bun.spawn([await executable(), ...args], {
+      cwd: cwd ?? empty ?? '',
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    }),
+  )
   const watchdog = setTimeout(() => child.kill('SIGKILL'), PATIENCE_MS)
   const [stdout, stderr] = [collect(child.stdout), collect(child.stderr)]
   const ended = (async (): Promise<Ending> => {
     const [code] = await Promise.all([child.exited, stdout.done, stderr.done])
     clearTimeout(watchdog)
-    if (empty) rmSync(empty, { recursive: true, force: true })
+    if (empty) {
+      searchFiles('state', empty)
+      rmSync(empty, { recursive: true, force: true })
+    }
     return { code, stdout: stdout.text(), stderr: stderr.text() }
   })()
   return {

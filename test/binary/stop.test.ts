@@ -1,5 +1,6 @@
 /** Signals: what runs is finished, what was decided is written, and the exit code says how it ended. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { marked } from '../support/canary.ts'
 import { type Program, startProgram } from './executable.ts'
 import { type Customer, type Employee, employ, enrol, readAudit } from './independent_client.ts'
 import { allow, openScene, resolveAs, type Scene } from './scene.ts'
@@ -15,7 +16,7 @@ beforeAll(async () => {
   scene = await openScene()
   program = await startProgram({ env: scene.env })
   customer = await enrol(program.controlPlane)
-  await customer.upload({ API_KEY: 'sk_live_slow' })
+  await customer.upload({ API_KEY: marked('sk_live_slow') })
   await allow(scene, customer)
   agent = await employ(customer)
 }, 60_000)

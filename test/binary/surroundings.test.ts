@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { marked } from '../support/canary.ts'
 import { startProgram } from './executable.ts'
 import { employ, enrol } from './independent_client.ts'
 import { allow, openScene, resolveAs, type Scene } from './scene.ts'
@@ -65,7 +66,7 @@ test('proxies, switched-off verification and foreign certificates of the environ
   }
   const program = await startProgram({ env: { ...untrusting, ...bending } })
   const customer = await enrol(program.controlPlane)
-  await customer.upload({ API_KEY: 'sk_live_never_sent' })
+  await customer.upload({ API_KEY: marked('sk_live_never_sent') })
   await allow(scene, customer)
   const { token } = await employ(customer)
   const answer = await fetch(`${program.resolver}/v1/resolve`, {
@@ -83,7 +84,7 @@ test('proxies, switched-off verification and foreign certificates of the environ
   program.signal('SIGTERM')
   const { code, stdout, stderr } = await program.ended
   expect(code).toBe(0)
-  expect(stdout + stderr).not.toContain('sk_live_never_sent')
+  expect(stdout + stderr).not.toContain(marked('sk_live_never_sent'))
   expect([proxied, scene.upstream.received]).toEqual([[], []])
   await proxy.stop(true)
 

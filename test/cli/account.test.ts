@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { startTestApp, type TestApp } from '../support/app.ts'
+import { watched } from '../support/watched.ts'
 import { openTerminal, PASSWORD, settle, type Terminal } from './person.ts'
 
 let app: TestApp
@@ -207,11 +208,13 @@ test('a question without a terminal is exit 2 and names the option', async () =>
 
 test('the completion scripts are acceptable to their shells', async () => {
   const script = await ada.must('completion', 'bash')
-  const checked = Bun.spawnSync([
-    'bash',
-    '-c',
-    `${script}\nCOMP_WORDS=(cloakroom secrets pu) COMP_CWORD=2 _cloakroom cloakroom pu secrets; echo "\${COMPREPLY[@]}"`,
-  ])
+  const checked = watched(
+    Bun.spawnSync([
+      'bash',
+      '-c',
+      `${script}\nCOMP_WORDS=(cloakroom secrets pu) COMP_CWORD=2 _cloakroom cloakroom pu secrets; echo "\${COMPREPLY[@]}"`,
+    ]),
+  )
   expect(checked.stdout.toString()).toBe('pull push\n')
   expect(await ada.must('completion', 'zsh')).toStartWith('#compdef cloakroom\n')
   expect(await ada.must('completion', 'fish')).toContain(

@@ -8,6 +8,7 @@ import { dayOf, daysUntil } from '../../src/metrics/days.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { databaseKind, freshDatabase, type TestDatabase } from '../support/database.ts'
 import { registerPerson } from '../support/people.ts'
+import { watched } from '../support/watched.ts'
 
 const MAIN = join(import.meta.dir, '../../src/main.ts')
 const KEYS = {
@@ -29,11 +30,13 @@ afterAll(() => database.remove())
 const calculate = (...args: string[]) => run(database.env, args)
 
 async function run(place: Record<string, string>, args: readonly string[]) {
-  const child = Bun.spawn([process.execPath, MAIN, 'calculate_metrics', ...args], {
-    env: { PATH: process.env.PATH ?? '', ...KEYS, ...place },
-    stdout: 'pipe',
-    stderr: 'pipe',
-  })
+  const child = watched(
+    Bun.spawn([process.execPath, MAIN, 'calculate_metrics', ...args], {
+      env: { PATH: process.env.PATH ?? '', ...KEYS, ...place },
+      stdout: 'pipe',
+      stderr: 'pipe',
+    }),
+  )
   const [out, err] = await Promise.all([
     new Response(child.stdout).text(),
     new Response(child.stderr).text(),

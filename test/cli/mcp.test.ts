@@ -3,10 +3,11 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { executable } from '../binary/executable.ts'
 import { openStage, type Stage } from '../support/agent.ts'
+import { marked, search, searcher } from '../support/canary.ts'
 import { answerOf } from '../support/upstream.ts'
 import { settle, type Terminal } from './person.ts'
 
-const VALUE = 'sk_live_mcp_not_real'
+const VALUE = marked('sk_live_mcp_not_real')
 
 let stage: Stage
 let ada: Terminal
@@ -37,15 +38,15 @@ async function connect(SERVICE_TOKEN: string): Promise<Client> {
     SERVICE_SERVER_URL: stage.app.controlPlane,
     SERVICE_RESOLVER_URL: stage.app.resolver,
   }
-  await connected.connect(
-    new StdioClientTransport({
-      command: await executable(),
-      args: ['mcp'],
-      env,
-      cwd: ada.cwd,
-      stderr: 'ignore',
-    }),
-  )
+  const transport = new StdioClientTransport({
+    command: await executable(),
+    args: ['mcp'],
+    env,
+    cwd: ada.cwd,
+    stderr: 'pipe',
+  })
+  transport.stderr?.on('data', searcher('output', 'stderr of mcp'))
+  await connected.connect(transport)
   return connected
 }
 
@@ -54,6 +55,7 @@ type Content = { type: string; text: string }[]
 async function use(name: string, args: Record<string, unknown> = {}, who = client) {
   const { content, isError } = await who.callTool({ name, arguments: args })
   const [{ text }] = content as [Content[number]]
+  search('output', `the tool ${name}`, text)
   return { text, isError: isError === true }
 }
 

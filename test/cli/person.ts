@@ -3,6 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { executable } from '../binary/executable.ts'
+import { searchFiles } from '../support/canary.ts'
+import { watched } from '../support/watched.ts'
 
 export type Run = { code: number; out: string; err: string }
 
@@ -16,6 +18,8 @@ export type Terminal = {
   must(...args: string[]): Promise<string>
   /** A line of shell in which `cloakroom` is the program. */
   shell(line: string, env?: Record<string, string>): Promise<Run>
+  /** The same of a command whose very output is a value. */
+  reveal(...args: string[]): Promise<string>
   /** The same with --json, parsed. */
   json(...args: string[]): Promise<unknown>
   /** A file in the working directory. */
@@ -23,7 +27,13 @@ export type Terminal = {
   remove(): void
 }
 
-export type RunOptions = { stdin?: string; env?: Record<string, string>; cwd?: string }
+export type RunOptions = {
+  stdin?: string
+  env?: Record<string, string>
+  cwd?: string
+  /** Standard output is where the command shows a value, as it should. */
+  reveals?: boolean
+}
 
 type Server = { controlPlane: string; resolver: string }
 
@@ -39,15 +49,18 @@ export async function openTerminal(server: Server): Promise<Terminal> {
   }
   const spawn = async (
     command: string[],
-    { stdin = '', env = {}, cwd: place = cwd }: RunOptions,
+    { stdin = '', env = {}, cwd: place = cwd, reveals = false }: RunOptions,
   ): Promise<Run> => {
-    const child = Bun.spawn(command, {
-      cwd: place,
-      env: { ...base, ...env },
-      stdin: new Blob([stdin]),
-      stdout: 'pipe',
-      stderr: 'pipe',
-    })
+    const child = watched(
+      Bun.spawn(command, {
+        cwd: place,
+        env: { ...base, ...env },
+        stdin: new Blob([stdin]),
+        stdout: 'pipe',
+        stderr: 'pipe',
+      }),
+      { reveals },
+    )
     const [out, err, code] = await Promise.all([
       new Response(child.stdout).text(),
       new Response(child.stderr).text(),
@@ -57,23 +70,28 @@ export async function openTerminal(server: Server): Promise<Terminal> {
   }
   const run: Terminal['run'] = async (args, options = {}) =>
     spawn([await executable(), ...args], options)
-  const must = async (...args: string[]) => {
-    const { code, out, err } = await run(args)
+  const mustRun = async (args: readonly string[], options: RunOptions = {}) => {
+    const { code, out, err } = await run(args, options)
     if (code !== 0) throw new Error(`cloakroom ${args.join(' ')} ended with ${code}: ${err}`)
     return out
   }
+  const must = (...args: string[]) => mustRun(args)
   return {
     cwd,
     home,
     run,
     must,
+    reveal: (...args) => mustRun(args, { reveals: true }),
     shell: async (line, env = {}) => {
       const PATH = `${dirname(await executable())}:${process.env.PATH}`
       return spawn(['bash', '-c', line], { env: { ...env, PATH } })
     },
     json: async (...args) => JSON.parse(await must(...args, '--json')),
     write: (name, text) => writeFileSync(join(cwd, name), text),
-    remove: () => rmSync(home, { recursive: true, force: true }),
+    remove: () => {
+      searchFiles('state', home, ['work/'])
+      rmSync(home, { recursive: true, force: true })
+    },
   }
 }
 

@@ -2,6 +2,8 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { startTestApp, type TestApp } from '../support/app.ts'
+import { marked } from '../support/canary.ts'
+import { watched } from '../support/watched.ts'
 import { settle, type Terminal } from './person.ts'
 
 let app: TestApp
@@ -28,12 +30,14 @@ test('init writes a project file with names and ids only', () => {
 })
 
 test('set, get, list, history, rollback and delete do what they say', async () => {
-  expect(await ada.json('secrets', 'set', 'STRIPE_KEY=sk_live_1', 'MODE=live it')).toEqual({
-    created: 2,
-    updated: 0,
-  })
-  expect(await ada.must('secrets', 'get', 'STRIPE_KEY')).toBe('sk_live_1')
-  expect(await ada.json('secrets', 'set', 'STRIPE_KEY=sk_live_2')).toEqual({
+  expect(await ada.json('secrets', 'set', marked('STRIPE_KEY=sk_live_1_'), 'MODE=live it')).toEqual(
+    {
+      created: 2,
+      updated: 0,
+    },
+  )
+  expect(await ada.reveal('secrets', 'get', 'STRIPE_KEY')).toBe(marked('sk_live_1_'))
+  expect(await ada.json('secrets', 'set', marked('STRIPE_KEY=sk_live_2_'))).toEqual({
     created: 0,
     updated: 1,
   })
@@ -47,7 +51,7 @@ test('set, get, list, history, rollback and delete do what they say', async () =
     expect.objectContaining({ version: 1 }),
   ])
   await ada.must('secrets', 'rollback', 'STRIPE_KEY', '1')
-  expect(await ada.must('secrets', 'get', 'STRIPE_KEY')).toBe('sk_live_1')
+  expect(await ada.reveal('secrets', 'get', 'STRIPE_KEY')).toBe(marked('sk_live_1_'))
   await ada.must('secrets', 'delete', 'MODE', '--yes')
   expect((await ada.run(['secrets', 'get', 'MODE'])).code).toBe(4)
 })
@@ -60,37 +64,39 @@ test('the value never reaches the database in the clear', async () => {
 })
 
 test('a value can come from standard input, and keeps every character', async () => {
-  const value = 'päss "word" \\ $HOME `x` €'
+  const value = marked('päss "word" \\ $HOME `x` €')
   await ada.run(['secrets', 'set', 'ODD', '--stdin'], { stdin: `${value}\n` })
-  expect(await ada.must('secrets', 'get', 'ODD')).toBe(value)
+  expect(await ada.reveal('secrets', 'get', 'ODD')).toBe(value)
 })
 
+const imported = { A: '1', B: 'two\nlines', C: 'x $y', D: marked('plain') }
 const files: Record<string, [name: string, text: string]> = {
-  dotenv: ['in.env', `# comment\nexport A=1\nB="two\\nlines"\nC='x $y'\nD=plain # remark\n`],
-  json: ['in.json', '{"A":"1","B":"two\\nlines","C":"x $y","D":"plain"}'],
-  yaml: ['in.yaml', 'A: 1\nB: "two\\nlines"\nC: x $y\nD: plain\n'],
+  dotenv: [
+    'in.env',
+    `# comment\nexport A=1\nB="two\\nlines"\nC='x $y'\nD=${imported.D} # remark\n`,
+  ],
+  json: ['in.json', `{"A":"1","B":"two\\nlines","C":"x $y","D":"${imported.D}"}`],
+  yaml: ['in.yaml', `A: 1\nB: "two\\nlines"\nC: x $y\nD: ${imported.D}\n`],
   doppler: [
     'doppler.json',
-    '{"A":{"computed":"1"},"B":{"computed":"two\\nlines"},"C":{"computed":"x $y"},"D":{"computed":"plain"}}',
+    `{"A":{"computed":"1"},"B":{"computed":"two\\nlines"},"C":{"computed":"x $y"},"D":{"computed":"${imported.D}"}}`,
   ],
   infisical: [
     'infisical.json',
-    '[{"key":"A","value":"1"},{"key":"B","value":"two\\nlines"},{"key":"C","value":"x $y"},{"key":"D","value":"plain"}]',
+    `[{"key":"A","value":"1"},{"key":"B","value":"two\\nlines"},{"key":"C","value":"x $y"},{"key":"D","value":"${imported.D}"}]`,
   ],
   'older infisical': [
     'old.json',
-    '{"secrets":[{"secretKey":"A","secretValue":"1"},{"secretKey":"B","secretValue":"two\\nlines"},{"secretKey":"C","secretValue":"x $y"},{"secretKey":"D","secretValue":"plain"}]}',
+    `{"secrets":[{"secretKey":"A","secretValue":"1"},{"secretKey":"B","secretValue":"two\\nlines"},{"secretKey":"C","secretValue":"x $y"},{"secretKey":"D","secretValue":"${imported.D}"}]}`,
   ],
 }
-const imported = { A: '1', B: 'two\nlines', C: 'x $y', D: 'plain' }
-
 for (const [format, [name, text]] of Object.entries(files)) {
   test(`imports ${format}`, async () => {
     const environment = `import-${format.replace(' ', '-')}`
     ada.write(name, text)
     await ada.must('secrets', 'set', '--from-file', name, '-e', environment)
     expect(
-      JSON.parse(await ada.must('secrets', 'pull', '--format', 'json', '-e', environment)),
+      JSON.parse(await ada.reveal('secrets', 'pull', '--format', 'json', '-e', environment)),
     ).toEqual(imported)
   })
 }
@@ -102,7 +108,7 @@ for (const format of ['dotenv', 'json', 'yaml']) {
     expect(statSync(join(ada.cwd, name)).mode & 0o777).toBe(0o600)
     await ada.must('secrets', 'push', name, '-e', `round-${format}`)
     expect(
-      JSON.parse(await ada.must('secrets', 'pull', '--format', 'json', '-e', `round-${format}`)),
+      JSON.parse(await ada.reveal('secrets', 'pull', '--format', 'json', '-e', `round-${format}`)),
     ).toEqual(imported)
   })
 }
@@ -110,8 +116,8 @@ for (const format of ['dotenv', 'json', 'yaml']) {
 test('a shell reads the shell export as it was', async () => {
   ada.write('odd.json', JSON.stringify({ ODD: `a'b"c\\d\n$e` }))
   await ada.must('secrets', 'set', '--from-file', 'odd.json', '-e', 'shell')
-  const script = await ada.must('secrets', 'pull', '--format', 'shell', '-e', 'shell')
-  const shell = Bun.spawnSync(['sh', '-c', `${script}\nprintf %s "$ODD"`])
+  const script = await ada.reveal('secrets', 'pull', '--format', 'shell', '-e', 'shell')
+  const shell = watched(Bun.spawnSync(['sh', '-c', `${script}\nprintf %s "$ODD"`]))
   expect(shell.stdout.toString()).toBe(`a'b"c\\d\n$e`)
 })
 
@@ -154,7 +160,7 @@ test('more than one request full of secrets is uploaded in several', async () =>
     created: 620,
     updated: 0,
   })
-  expect(JSON.parse(await ada.must('secrets', 'pull', '--format', 'json', '-e', 'many'))).toEqual(
+  expect(JSON.parse(await ada.reveal('secrets', 'pull', '--format', 'json', '-e', 'many'))).toEqual(
     many,
   )
 })

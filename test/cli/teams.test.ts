@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startTestApp, type TestApp } from '../support/app.ts'
+import { marked } from '../support/canary.ts'
 import { settle, type Terminal } from './person.ts'
 
 let app: TestApp
@@ -71,10 +72,12 @@ test('somebody without an account cannot be invited, and nobody is', async () =>
 
 test('invited people accept or decline, and read what was there before', async () => {
   await ada.must('project', 'create', 'shared')
-  await ada.must('secrets', 'set', 'SHARED=before', '-p', 'shared')
+  await ada.must('secrets', 'set', marked('SHARED='), '-p', 'shared')
   expect((await bob.run(['secrets', 'get', 'SHARED', '-w', 'acme', '-p', 'shared'])).code).toBe(4)
   await bob.must('workspace', 'accept', 'acme')
-  expect(await bob.must('secrets', 'get', 'SHARED', '-w', 'acme', '-p', 'shared')).toBe('before')
+  expect(await bob.reveal('secrets', 'get', 'SHARED', '-w', 'acme', '-p', 'shared')).toBe(
+    marked(''),
+  )
   await eve.must('workspace', 'decline', 'acme')
   expect(await eve.json('workspace', 'list')).toHaveLength(1)
   expect((await eve.run(['workspace', 'accept', 'acme'])).code).toBe(4)
@@ -99,7 +102,9 @@ test('after a removal a rekey seals everything anew; the one who left is out, to
   const issued = await ada.run(['agent', 'create', 'bot', '-p', 'shared', '--json'])
   const { token } = JSON.parse(issued.out)
   const running = ['run', '--no-mask', '--', 'sh', '-c', 'printf %s "$SHARED"']
-  expect((await bob.run(running, { env: { SERVICE_TOKEN: token } })).out).toBe('before')
+  expect((await bob.run(running, { env: { SERVICE_TOKEN: token }, reveals: true })).out).toBe(
+    marked(''),
+  )
   await ada.must('workspace', 'remove', 'bob@example.com', '--yes')
   expect((await bob.run(['secrets', 'get', 'SHARED', '-w', 'acme', '-p', 'shared'])).code).toBe(4)
   const before = (await ada.json('workspace', 'list')) as { name: string; rekey_required: string }[]
@@ -118,6 +123,8 @@ test('after a removal a rekey seals everything anew; the one who left is out, to
   expect(after.find(({ name }) => name === 'acme')).toEqual(
     expect.objectContaining({ epoch: 2, rekey_required: '' }),
   )
-  expect(await ada.must('secrets', 'get', 'SHARED', '-p', 'shared')).toBe('before')
-  expect((await bob.run(running, { env: { SERVICE_TOKEN: token } })).out).toBe('before')
+  expect(await ada.reveal('secrets', 'get', 'SHARED', '-p', 'shared')).toBe(marked(''))
+  expect((await bob.run(running, { env: { SERVICE_TOKEN: token }, reveals: true })).out).toBe(
+    marked(''),
+  )
 })

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { executable } from '../binary/executable.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
+import { marked, search } from '../support/canary.ts'
+import { watched } from '../support/watched.ts'
 import { PASSWORD, settle, type Terminal } from './person.ts'
 
-const VALUE = 'sk_live_terminal_1'
+const VALUE = marked('sk_live_terminal_1')
 
 let app: TestApp
 let ada: Terminal
@@ -29,27 +31,31 @@ async function inTerminal(
   let screen = ''
   const waiting = [...typed]
   const closed = Promise.withResolvers<void>()
-  const child = Bun.spawn([await executable(), ...args], {
-    cwd: ada.cwd,
-    env: {
-      PATH: process.env.PATH ?? '',
-      HOME: ada.home,
-      TERM: 'xterm-256color',
-      SERVICE_SERVER_URL: app.controlPlane,
-    },
-    terminal: {
-      cols: 90,
-      rows: 30,
-      data: (terminal, data) => {
-        screen += new TextDecoder().decode(data)
-        while (waiting[0] && screen.includes(waiting[0].when))
-          terminal.write(waiting.shift()?.type ?? '')
+  const child = watched(
+    Bun.spawn([await executable(), ...args], {
+      cwd: ada.cwd,
+      env: {
+        PATH: process.env.PATH ?? '',
+        HOME: ada.home,
+        TERM: 'xterm-256color',
+        SERVICE_SERVER_URL: app.controlPlane,
       },
-      exit: () => closed.resolve(),
-    },
-  })
+      terminal: {
+        cols: 90,
+        rows: 30,
+        data: (terminal, data) => {
+          screen += new TextDecoder().decode(data)
+          while (waiting[0] && screen.includes(waiting[0].when))
+            terminal.write(waiting.shift()?.type ?? '')
+        },
+        exit: () => closed.resolve(),
+      },
+    }),
+  )
   const code = await child.exited
   await Promise.race([closed.promise, Bun.sleep(1000)])
+  // A terminal is no stream that could be watched.
+  search('output', 'a terminal', screen)
   return { code, screen }
 }
 
@@ -66,11 +72,11 @@ test('a password is asked for and not echoed', async () => {
 test('a value is asked for and not echoed', async () => {
   const { code, screen } = await inTerminal(
     ['secrets', 'set', 'TYPED'],
-    [{ when: 'Value of TYPED', type: 'hunter22\r' }],
+    [{ when: 'Value of TYPED', type: `${marked('hunter22')}\r` }],
   )
   expect(code).toBe(0)
   expect(screen).not.toContain('hunter22')
-  expect(await ada.must('secrets', 'get', 'TYPED')).toBe('hunter22')
+  expect(await ada.reveal('secrets', 'get', 'TYPED')).toBe(marked('hunter22'))
 })
 
 test('Ctrl-C at a question ends it without a stack', async () => {
@@ -89,7 +95,7 @@ test('a question is answered with no unless somebody says yes', async () => {
     [{ when: 'Delete TYPED', type: '\r' }],
   )
   expect([code, screen.includes('nothing was done')]).toEqual([5, true])
-  expect(await ada.must('secrets', 'get', 'TYPED')).toBe('hunter22')
+  expect(await ada.reveal('secrets', 'get', 'TYPED')).toBe(marked('hunter22'))
 })
 
 test('a command under run has a terminal of the same size, and its output is masked', async () => {

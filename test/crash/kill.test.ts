@@ -9,6 +9,7 @@ import {
   readAudit,
 } from '../binary/independent_client.ts'
 import { allow, openScene, resolveAs, type Scene } from '../binary/scene.ts'
+import { marked } from '../support/canary.ts'
 
 const ROUNDS = 5
 const WRITERS = 4
@@ -32,7 +33,7 @@ beforeAll(async () => {
   program = await startProgram({ env: scene.env })
   customer = await enrol(program.controlPlane)
   employer = await enrol(program.controlPlane)
-  await employer.upload({ API_KEY: 'sk_live_crash' })
+  await employer.upload({ API_KEY: marked('sk_live_crash') })
   await allow(scene, employer)
   agent = await employ(employer)
 }, 60_000)

@@ -3,7 +3,9 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { topLevel } from '../../src/cli/catalogue/index.ts'
 import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
+import { marked } from '../support/canary.ts'
 import { answerOf } from '../support/upstream.ts'
+import { watched } from '../support/watched.ts'
 
 const ROOT = join(import.meta.dir, '..', '..')
 const readme = await Bun.file(join(ROOT, 'README.md')).text()
@@ -14,7 +16,7 @@ let agent: Agent
 beforeAll(async () => {
   stage = await openStage({ names: ['api.example.com'] })
   agent = await employAgent(stage, {
-    secrets: { STRIPE_KEY: 'sk_live_readme' },
+    secrets: { STRIPE_KEY: marked('sk_live_readme') },
     domains: [stage.authorityOf('api.example.com')],
   })
 })
@@ -29,18 +31,20 @@ test('the call of the README works as it stands, and answers as it says', async 
     /```sh run\n(.*?)```\s+```json\n(.*?)```/s.exec(readme) ?? []
   // The upstream of the test has a port of its own; nothing else of the example changes.
   const script = example.replace('https://api.example.com/', stage.url('/', 'api.example.com'))
-  const child = Bun.spawn(['sh', '-c', script], {
-    env: {
-      PATH: process.env.PATH ?? '',
-      SERVICE_TOKEN: agent.token,
-      SERVICE_RESOLVER_URL: stage.app.resolver,
-    },
-  })
+  const child = watched(
+    Bun.spawn(['sh', '-c', script], {
+      env: {
+        PATH: process.env.PATH ?? '',
+        SERVICE_TOKEN: agent.token,
+        SERVICE_RESOLVER_URL: stage.app.resolver,
+      },
+    }),
+  )
   expect(JSON.parse(await new Response(child.stdout).text())).toEqual(JSON.parse(answer))
   const [received] = stage.upstream.received
   expect([received?.method, received?.header('authorization')]).toEqual([
     'POST',
-    'Bearer sk_live_readme',
+    `Bearer ${marked('sk_live_readme')}`,
   ])
 })
 

@@ -13,6 +13,7 @@ import { join } from 'node:path'
 import { ConfigError, readConfig } from '../../src/kernel/config.ts'
 import { CLUSTER, KEYS_FILE } from '../../src/kernel/db/embedded/data_directory.ts'
 import { generateKeys, readOwnKeys } from '../../src/kernel/own_keys.ts'
+import { watched } from '../support/watched.ts'
 
 let home: string
 let notices: string[]
@@ -49,7 +50,7 @@ test('two that start at once have the same keys', async () => {
     import { readOwnKeys } from ${JSON.stringify(join(import.meta.dir, '../../src/kernel/own_keys.ts'))}
     console.log(JSON.stringify(readOwnKeys(${JSON.stringify(home)}, () => {})))`
   const run = async () => {
-    const child = Bun.spawn([process.execPath, '-e', script], { stdout: 'pipe' })
+    const child = watched(Bun.spawn([process.execPath, '-e', script], { stdout: 'pipe' }))
     return (await new Response(child.stdout).text()).trim()
   }
   const outputs = await Promise.all(Array.from({ length: 4 }, run))

@@ -8,6 +8,7 @@ import { computeMetrics, type DailyRow, listMetrics } from '../../src/metrics/co
 import { dayOf, daysUntil } from '../../src/metrics/days.ts'
 import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
 import { callJson, startTestApp } from '../support/app.ts'
+import { marked } from '../support/canary.ts'
 import { type Person, registerPerson } from '../support/people.ts'
 
 const CRON_SECRET = 'a secret of the scheduler'
@@ -22,7 +23,7 @@ let agent: Agent
 beforeAll(async () => {
   stage = await openStage({ env: { CRON_SECRET } })
   owner = await registerPerson(stage.app, 'first')
-  agent = await employAgent(stage, { secrets: { KEY: 'the value' }, ofProject: true })
+  agent = await employAgent(stage, { secrets: { KEY: marked('the value') }, ofProject: true })
 }, 60_000)
 afterAll(() => stage.stop())
 

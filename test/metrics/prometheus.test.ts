@@ -4,6 +4,7 @@ import { connect } from 'node:net'
 import dashboard from '../../docs/grafana-dashboard.json'
 import { type Agent, API, employAgent, openStage, type Stage } from '../support/agent.ts'
 import { callJson, startTestApp } from '../support/app.ts'
+import { marked } from '../support/canary.ts'
 import { type Family, parseExposition, sumOf } from './exposition.ts'
 
 let stage: Stage
@@ -11,7 +12,7 @@ let agent: Agent
 
 beforeAll(async () => {
   stage = await openStage({ env: { ADMIN_PORT: '0', RATE_TOKEN: '6/3600' } })
-  agent = await employAgent(stage, { secrets: { KEY: 'the value' }, ofProject: true })
+  agent = await employAgent(stage, { secrets: { KEY: marked('the value') }, ofProject: true })
 }, 60_000)
 afterAll(() => stage.stop())
 

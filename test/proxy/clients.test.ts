@@ -4,7 +4,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Accepted, accepting, closing, frame } from '../support/socket_upstream.ts'
 import { answerOf } from '../support/upstream.ts'
-import { KEY, type OpenProxy, openProxyStage, runWith, startWith } from './stage.ts'
+import { watched } from '../support/watched.ts'
+import { KEY, type OpenProxy, openProxyStage, REVEALED, runWith, startWith } from './stage.ts'
 
 const stage = await openProxyStage()
 afterAll(stage.stop)
@@ -14,6 +15,8 @@ stage.upstream.on('/echo', ({ header }, wire) => {
   wire.write(answerOf(200, { 'content-type': 'text/plain', 'x-echo': sent }, `got ${sent}`))
 })
 
+/** What is published and cloned has the value in it. */
+const repositories = join(stage.directory, REVEALED)
 await publishRepository()
 
 const proxies = { local: await stage.open('local'), remote: await stage.open('remote') }
@@ -26,7 +29,7 @@ function lastCredential(): string | undefined {
 /** The Python that has requests: Debian's own, where another one comes first in the path. */
 const python =
   ['python3', '/usr/bin/python3'].find(
-    (path) => Bun.spawnSync([path, '-c', 'import requests'], { stderr: 'ignore' }).success,
+    (path) => watched(Bun.spawnSync([path, '-c', 'import requests'], { stderr: 'ignore' })).success,
   ) ?? 'python3'
 
 const nodeProgram = join(stage.directory, 'child.js')
@@ -48,7 +51,7 @@ async function chat({ request, wire, next }: Accepted): Promise<void> {
 
 /** A bare repository with one commit, served as files: git's dumb protocol, behind a password. */
 async function publishRepository(): Promise<void> {
-  const [work, bare] = [join(stage.directory, 'work'), join(stage.directory, 'repo.git')]
+  const [work, bare] = [join(repositories, 'work'), join(repositories, 'repo.git')]
   const identity = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.com']
   const git = (...args: string[]) => Bun.$`git ${args}`.quiet()
   await git('init', '-q', work)
@@ -191,7 +194,7 @@ describe.each(ways)('behind the %s proxy', (way, proxy) => {
   })
 
   test('git clones over HTTPS with a password that only the proxy knows', async () => {
-    const clone = join(stage.directory, `clone-${way}`)
+    const clone = join(repositories, `clone-${way}`)
     const url = stage.url('/repo.git').replace('https://', 'https://git:SVC_SECRET_KEY@')
     const ran = await runWith(proxy, ['git', 'clone', '-q', url, clone], {
       HOME: stage.directory,

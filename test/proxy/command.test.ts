@@ -6,9 +6,11 @@ import { join } from 'node:path'
 import { executable } from '../binary/executable.ts'
 import { settle, type Terminal } from '../cli/person.ts'
 import { API, openStage, type Stage } from '../support/agent.ts'
+import { marked } from '../support/canary.ts'
 import { answerOf } from '../support/upstream.ts'
+import { watched } from '../support/watched.ts'
 
-const KEY = 'sk_live_0123456789abcdef'
+const KEY = marked('sk_live_0123456789abcdef')
 let stage: Stage
 let server: Awaited<ReturnType<typeof openDoor>>
 let ada: Terminal
@@ -230,13 +232,15 @@ type Running = {
 
 async function startProxy(): Promise<Running> {
   const { PATH = '' } = process.env
-  const child = Bun.spawn([await executable(), '--json', 'proxy', '--port', '0'], {
-    cwd: ada.cwd,
-    env: { PATH, HOME: ada.home, SERVICE_SERVER_URL: server.origin, ...environment },
-    stdin: 'ignore',
-    stdout: 'pipe',
-    stderr: 'inherit',
-  })
+  const child = watched(
+    Bun.spawn([await executable(), '--json', 'proxy', '--port', '0'], {
+      cwd: ada.cwd,
+      env: { PATH, HOME: ada.home, SERVICE_SERVER_URL: server.origin, ...environment },
+      stdin: 'ignore',
+      stdout: 'pipe',
+      stderr: 'inherit',
+    }),
+  )
   let text = ''
   for await (const chunk of child.stdout) {
     text += Buffer.from(chunk).toString()

@@ -13,8 +13,12 @@ import { remoteCarrier } from '../../src/proxy/remote.ts'
 import { openReport } from '../../src/proxy/report.ts'
 import { trustEnvironment, writeBundle } from '../../src/proxy/trust.ts'
 import { type Agent, API, employAgent, openStage, type Stage } from '../support/agent.ts'
+import { marked, searchFiles } from '../support/canary.ts'
+import { watched } from '../support/watched.ts'
 
-export const KEY = 'sk_live_T0PSECRETvalue+/9'
+export const KEY = marked('sk_live_T0PSECRETvalue+/9')
+/** The folder of a stage's directory for what an upstream shows with its values in it. */
+export const REVEALED = 'revealed'
 export const OTHER = 'other.upstream.example'
 
 export type ProxyStage = Stage & {
@@ -67,6 +71,7 @@ export async function openProxyStage(): Promise<ProxyStage> {
     stop: async () => {
       for (const proxy of opened) await proxy.close()
       await stage.stop()
+      searchFiles('state', directory, [REVEALED])
       rmSync(directory, { recursive: true, force: true })
     },
   }
@@ -148,10 +153,12 @@ export function startWith(
   env: Record<string, string> = {},
 ) {
   const { PATH = '' } = process.env
-  return Bun.spawn([...command], {
-    env: { PATH, HTTPS_PROXY: url, ...trustEnvironment(bundle), ...env },
-    stdin: 'ignore',
-    stdout: 'pipe',
-    stderr: 'pipe',
-  })
+  return watched(
+    Bun.spawn([...command], {
+      env: { PATH, HTTPS_PROXY: url, ...trustEnvironment(bundle), ...env },
+      stdin: 'ignore',
+      stdout: 'pipe',
+      stderr: 'pipe',
+    }),
+  )
 }

@@ -4,6 +4,7 @@ import { ApiError } from '../../src/client/api.ts'
 import type { FaultCode } from '../../src/kernel/fault.ts'
 import { type VaultPlace, ViewKeeper } from '../../src/proxy/vault_view.ts'
 import { type Agent, employAgent, openStage } from '../support/agent.ts'
+import { marked } from '../support/canary.ts'
 
 const stage = await openStage()
 afterAll(stage.stop)
@@ -16,7 +17,10 @@ let reads: number
 let keeper: ViewKeeper
 
 beforeEach(async () => {
-  agent = await employAgent(stage, { secrets: { KEY: 'the value' }, domains: ['one.example'] })
+  agent = await employAgent(stage, {
+    secrets: { KEY: marked('the value') },
+    domains: ['one.example'],
+  })
   const { api, workspaceKey: key } = agent.person
   ;[now, trouble, reads] = [1_000_000, null, 0]
   const place: VaultPlace = {
@@ -64,10 +68,10 @@ describe('a view', () => {
     const view = await keeper.current()
     const sealed = view.sealed('KEY')
     if (!sealed) throw new Error('there is no KEY')
-    expect(Buffer.from(view.open(sealed).reveal()).toString()).toBe('the value')
+    expect(Buffer.from(view.open(sealed).reveal()).toString()).toBe(marked('the value'))
     const altered = { ...sealed, policy: { allowed_methods: [] } }
     expect(() => view.open(altered)).toThrow('The secret KEY cannot be decrypted')
-    expect(JSON.stringify(view)).not.toContain('the value')
+    expect(JSON.stringify(view)).not.toContain(marked('the value'))
   })
 })
 

@@ -3,10 +3,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { type FaultCode, messageOf, statusOf } from '../../src/kernel/fault.ts'
 import { type Agent, employAgent, openStage, recordOf, type Stage } from '../support/agent.ts'
+import { marked } from '../support/canary.ts'
 import { answerOf, chunked, type Script } from '../support/upstream.ts'
 
-const KEY = 'sk_live_"<&>é/+0123456789'
-const ASCII = 'sk-live/0123+456789~<&>"'
+const KEY = marked('sk_live_"<&>é/+0123456789')
+const ASCII = marked('sk-live/0123+456789~<&>"')
 const MIB = 1024 * 1024
 const CAP = 10 * MIB
 
@@ -214,10 +215,13 @@ describe('a credential that is echoed', () => {
   })
 
   test('of this call is replaced, and nothing else', async () => {
-    const answer = await callTo(answerOf(200, {}, `${KEY} ${ASCII}`), {
+    // Shown as it is, and so without the mark of the canary.
+    const unused = 'value-of-unused'
+    await agent.store('UNUSED', unused)
+    const answer = await callTo(answerOf(200, {}, `${unused} ${ASCII}`), {
       headers: { 'X-Key': 'SVC_SECRET_ASCII' },
     })
-    expect(answer.body).toMatchObject({ body: `${KEY} [REDACTED]`, redacted: true })
+    expect(answer.body).toMatchObject({ body: `${unused} [REDACTED]`, redacted: true })
   })
 })
 

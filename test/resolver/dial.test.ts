@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createAuthority } from '../../src/client/certificates.ts'
 import { type FaultCode, messageOf, statusOf } from '../../src/kernel/fault.ts'
 import { type Agent, API, employAgent, openStage, recordOf, type Stage } from '../support/agent.ts'
+import { marked } from '../support/canary.ts'
 import { answerOf, startUpstream, type Upstream } from '../support/upstream.ts'
 
 const DAY_MS = 86_400_000
@@ -12,7 +13,7 @@ let agent: Agent
 
 beforeAll(async () => {
   stage = await openStage({ names: ['other.upstream.example'] })
-  agent = await employAgent(stage, { secrets: { KEY: 'sk_live_dial' } })
+  agent = await employAgent(stage, { secrets: { KEY: marked('sk_live_dial') } })
 }, 30_000)
 afterAll(() => stage.stop())
 
@@ -110,7 +111,7 @@ describe('502 upstream_tls_error, before a byte is sent', () => {
     })
     const answer = await callTo(plain)
     expect(answer.status).toBe(502)
-    expect(Buffer.concat(received).toString('latin1')).not.toContain('sk_live_dial')
+    expect(Buffer.concat(received).toString('latin1')).not.toContain(marked('sk_live_dial'))
     expect(await recordOf(stage.app, answer)).toMatchObject({ decision: 'error' })
     plain.stop(true)
   })

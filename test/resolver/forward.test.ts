@@ -2,6 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { parseToken, sealedToken } from '../../src/kernel/crypto/token.ts'
 import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
+import { marked } from '../support/canary.ts'
 import {
   expectFault,
   type ForwardInit,
@@ -12,7 +13,7 @@ import {
 import { rawRequest, sendRaw } from '../support/raw_http.ts'
 import { answerOf, type ReceivedRequest } from '../support/upstream.ts'
 
-const KEY = 'sk_live_0123456789abcdef'
+const KEY = marked('sk_live_0123456789abcdef')
 const OTHER = 'other.upstream.example'
 const MIB = 1024 * 1024
 

@@ -7,6 +7,7 @@ import { Secret } from '../../src/kernel/secret.ts'
 import { fillLocations, findLocations } from '../../src/resolver/locations.ts'
 import { parseTarget } from '../../src/resolver/target.ts'
 import { type Agent, employAgent, expectRefused, openStage, type Stage } from '../support/agent.ts'
+import { marked } from '../support/canary.ts'
 import { forwardAs, recordOfAnswer, streamAs } from '../support/forward.ts'
 import { answerOf } from '../support/upstream.ts'
 
@@ -184,15 +185,15 @@ describe('on the real listener', () => {
 
   beforeAll(async () => {
     stage = await openStage()
-    agent = await employAgent(stage, { secrets: { PLAIN: 'value-of-plain' } })
+    agent = await employAgent(stage, { secrets: { PLAIN: marked('value-of-plain') } })
     const permit = (...locations: NonNullable<Policy['allowed_locations']>) => ({
       policy: { allowed_locations: locations },
     })
-    await agent.store('QUERY', 'q&=/+ value', permit('query'))
-    await agent.store('PATH', 'p/../é', permit('path'))
-    await agent.store('JSON', 'j"\\\n', permit('json'))
-    await agent.store('FORM', 'f&=+ ', permit('form'))
-    await agent.store('HEADER', 'value-of-header', permit('header'))
+    await agent.store('QUERY', marked('q&=/+ value'), permit('query'))
+    await agent.store('PATH', marked('p/../é'), permit('path'))
+    await agent.store('JSON', marked('j"\\\n'), permit('json'))
+    await agent.store('FORM', marked('f&=+ '), permit('form'))
+    await agent.store('HEADER', marked('value-of-header'), permit('header'))
   })
   afterAll(() => stage.stop())
   afterEach(() => {
@@ -206,12 +207,12 @@ describe('on the real listener', () => {
     const cases: [call: Record<string, unknown>, sent: object, style: string][] = [
       [
         { target_url: stage.url('/x?key=SVC_SECRET_QUERY') },
-        { path: '/x?key=q%26%3D%2F%2B%20value' },
+        { path: marked('/x?key=q%26%3D%2F%2B%20value') },
         'query',
       ],
       [
         { target_url: stage.url('/botSVC_SECRET_PATH/send') },
-        { path: '/botp%2F..%2F%C3%A9/send' },
+        { path: `/bot${marked('p%2F..%2F%C3%A9')}/send` },
         'path',
       ],
       [
@@ -221,7 +222,7 @@ describe('on the real listener', () => {
           headers: JSON_TYPE,
           body: '{"key":"SVC_SECRET_JSON"}',
         },
-        { body: '{"key":"j\\"\\\\\\n"}' },
+        { body: `{"key":"${marked('j\\"\\\\\\n')}"}` },
         'json',
       ],
       [
@@ -231,7 +232,7 @@ describe('on the real listener', () => {
           headers: FORM_TYPE,
           body: 'key=SVC_SECRET_FORM',
         },
-        { body: 'key=f%26%3D%2B%20' },
+        { body: marked('key=f%26%3D%2B%20') },
         'form',
       ],
     ]
@@ -262,8 +263,10 @@ describe('on the real listener', () => {
     })
     expect(response.status).toBe(200)
     const [received] = stage.upstream.received
-    expect(received?.path).toBe('/x?key=q%26%3D%2F%2B%20value')
-    expect(text(received?.body)).toBe('{"key":"j\\"\\\\\\n","other":"SVC_SECRET_PLAIN"}')
+    expect(received?.path).toBe(marked('/x?key=q%26%3D%2F%2B%20value'))
+    expect(text(received?.body)).toBe(
+      `{"key":"${marked('j\\"\\\\\\n')}","other":"SVC_SECRET_PLAIN"}`,
+    )
     expect(await recordOfAnswer(stage, response)).toMatchObject({
       credential_ref: 'QUERY,JSON',
       injection_style: 'query,json',
@@ -301,7 +304,7 @@ describe('on the real listener', () => {
   })
 
   test('the rest of the policy holds there too', async () => {
-    await agent.store('STRICT', 'value-of-strict', {
+    await agent.store('STRICT', marked('value-of-strict'), {
       policy: { allowed_locations: ['query'], allowed_paths: ['/v1/'], allowed_headers: ['x-key'] },
     })
     const call = (path: string) => ({ target_url: stage.url(`${path}?key=SVC_SECRET_STRICT`) })

@@ -14,8 +14,9 @@ import {
   type Stage,
 } from '../support/agent.ts'
 import { callJson } from '../support/app.ts'
+import { marked } from '../support/canary.ts'
 
-const KEY = 'sk_live_0123456789abcdef'
+const KEY = marked('sk_live_0123456789abcdef')
 const BEARER = { Authorization: 'Bearer SVC_SECRET_KEY' }
 
 let stage: Stage

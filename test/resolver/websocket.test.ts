@@ -2,12 +2,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { type Agent, API, employAgent, openStage, type Stage } from '../support/agent.ts'
+import { marked } from '../support/canary.ts'
 import { newestRecord } from '../support/forward.ts'
 import { rawRequest, sendRaw } from '../support/raw_http.ts'
 import { type Accepted, accepting, acceptOf, closing, frame } from '../support/socket_upstream.ts'
 import { type Script, startUpstream } from '../support/upstream.ts'
 
-const KEY = 'sk_live_0123456789abcdef'
+const KEY = marked('sk_live_0123456789abcdef')
 const MIB = 1024 * 1024
 const [TEXT, BINARY, CLOSE, PING, PONG] = [1, 2, 8, 9, 10]
 

@@ -5,16 +5,18 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
+import { marked } from '../support/canary.ts'
 import { newestRecord } from '../support/forward.ts'
 import { answerOf, type Script } from '../support/upstream.ts'
+import { watched } from '../support/watched.ts'
 
 const ROOT = join(import.meta.dir, '..', '..')
 const HOSTS = ['api.openai.com', 'api.anthropic.com', 'api.github.com', 'api.stripe.com']
 const KEYS = {
-  OPENAI_KEY: 'sk-proj-0123456789abcdef',
-  ANTHROPIC_KEY: 'sk-ant-0123456789abcdef',
-  GITHUB_TOKEN: 'ghp_0123456789abcdef',
-  STRIPE_KEY: 'sk_live_0123456789abcdef',
+  OPENAI_KEY: marked('sk-proj-0123456789abcdef'),
+  ANTHROPIC_KEY: marked('sk-ant-0123456789abcdef'),
+  GITHUB_TOKEN: marked('ghp_0123456789abcdef'),
+  STRIPE_KEY: marked('sk_live_0123456789abcdef'),
 }
 const docs = await Bun.file(join(ROOT, 'docs/sdks.md')).text()
 const examples = new Map(
@@ -46,15 +48,17 @@ async function run(name: string): Promise<{ out: string; err: string; code: numb
       given.replaceAll(`/v1/forward/${host}`, `/v1/forward/${stage.authorityOf(host)}`),
     text,
   )
-  const child = Bun.spawn([process.execPath, '-e', code], {
-    cwd: ROOT,
-    env: {
-      PATH: process.env.PATH ?? '',
-      SERVICE_TOKEN: agent.token,
-      SERVICE_RESOLVER_URL: stage.app.resolver,
-    },
-    stderr: 'pipe',
-  })
+  const child = watched(
+    Bun.spawn([process.execPath, '-e', code], {
+      cwd: ROOT,
+      env: {
+        PATH: process.env.PATH ?? '',
+        SERVICE_TOKEN: agent.token,
+        SERVICE_RESOLVER_URL: stage.app.resolver,
+      },
+      stderr: 'pipe',
+    }),
+  )
   const [out, err] = await Promise.all([
     new Response(child.stdout).text(),
     new Response(child.stderr).text(),

@@ -1,9 +1,13 @@
-/** A marked secret goes through everything that may go wrong, and is found nowhere that keeps or shows. */
+/**
+ * A marked secret goes through everything that may go wrong, and is found nowhere that keeps or shows; nor
+ * are the tokens and keys around it. (For the secrets of all other tests, test/support/canary.ts looks.)
+ */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseToken } from '../../src/kernel/crypto/token.ts'
 import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
+import { formsOf } from '../support/canary.ts'
 import {
   databaseKind,
   freshDatabase,
@@ -12,6 +16,7 @@ import {
 } from '../support/database.ts'
 import { type ServerProcess, startServer } from '../support/server_process.ts'
 import { answerOf } from '../support/upstream.ts'
+import { watched } from '../support/watched.ts'
 
 const MARKER = 'CANARY-7f3a9c5e-sk-live'
 const BROKEN = `${MARKER}\r\nbroken`
@@ -47,17 +52,6 @@ afterAll(async () => {
   database.remove()
 }, 30_000)
 
-/** All forms in which careless code would leave a value behind. */
-function formsOf(text: string): string[] {
-  const bytes = Buffer.from(text)
-  const aligned = [0, 1, 2].map((lead) =>
-    Buffer.concat([Buffer.alloc(lead), bytes])
-      .toString('base64')
-      .slice(4, -4),
-  )
-  return [text, bytes.toString('hex'), encodeURIComponent(text), ...aligned]
-}
-
 /** The secret, the secret part of the token, and the client's keys. */
 function treasures(): string[] {
   const { secret } = parseToken(agent.token) ?? { secret: new Uint8Array() }
@@ -67,7 +61,13 @@ function treasures(): string[] {
     Buffer.from(bytes).toString('hex'),
     Buffer.from(bytes).toString('base64'),
   ])
-  return [...formsOf(MARKER), agent.token, agent.person.token, agent.person.refresh, ...raw]
+  return [
+    ...Object.values(formsOf(MARKER)),
+    agent.token,
+    agent.person.token,
+    agent.person.refresh,
+    ...raw,
+  ]
 }
 
 function expectClean(where: string, text: string) {
@@ -150,7 +150,8 @@ async function storage() {
   if (databaseKind === 'postgresql') {
     const { bin, socketDir } = await sharedCluster()
     const name = database.env.DB_NAME ?? ''
-    const dump = Bun.spawn([join(bin, 'pg_dump'), '-h', socketDir, '-U', 'cloakroom', name])
+    const command = [join(bin, 'pg_dump'), '-h', socketDir, '-U', 'cloakroom', name]
+    const dump = watched(Bun.spawn(command))
     const text = await new Response(dump.stdout).text()
     expect(text).toContain('COPY public.secrets')
     return [{ name: 'dump', text }]

@@ -5,6 +5,7 @@ import { AuditTrail, type Entry } from '../../src/audit/trail.ts'
 import { readConfig } from '../../src/kernel/config.ts'
 import { openLog } from '../../src/kernel/log.ts'
 import { type Agent, employAgent, openStage, recordOf, type Stage } from '../support/agent.ts'
+import { marked } from '../support/canary.ts'
 import { freshDatabase } from '../support/database.ts'
 import { startServer } from '../support/server_process.ts'
 import { answerOf } from '../support/upstream.ts'
@@ -14,7 +15,7 @@ let agent: Agent
 
 beforeAll(async () => {
   stage = await openStage()
-  agent = await employAgent(stage, { secrets: { KEY: 'sk_live_intent' } })
+  agent = await employAgent(stage, { secrets: { KEY: marked('sk_live_intent') } })
 }, 30_000)
 afterAll(() => stage.stop())
 
@@ -111,10 +112,10 @@ describe('the outcome', () => {
     own.upstream.on('/stop', async (_, wire) => {
       started.resolve()
       await stopping.promise
-      wire.write(answerOf(200, {}, 'sk_live_stop'))
+      wire.write(answerOf(200, {}, marked('sk_live_stop')))
     })
     const stopping = Promise.withResolvers<void>()
-    const one = await employAgent(own, { secrets: { KEY: 'sk_live_stop' } })
+    const one = await employAgent(own, { secrets: { KEY: marked('sk_live_stop') } })
     const answered = one.resolve({ ...call(''), target_url: own.url('/stop') })
     await started.promise
     const stopped = own.stop()
@@ -137,7 +138,7 @@ describe('the outcome', () => {
     })
     const one = await employAgent(
       { app: server.app, authorityOf: stage.authorityOf },
-      { secrets: { KEY: 'sk_live_died' } },
+      { secrets: { KEY: marked('sk_live_died') } },
     )
     const arrived = Promise.withResolvers<void>()
     stage.upstream.on('/died', () => arrived.resolve())

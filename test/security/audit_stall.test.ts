@@ -7,6 +7,7 @@ import { type FaultCode, messageOf, statusOf } from '../../src/kernel/fault.ts'
 import { openLog } from '../../src/kernel/log.ts'
 import { type Agent, employAgent, openStage, recordOf, type Stage } from '../support/agent.ts'
 import type { Answer } from '../support/app.ts'
+import { marked } from '../support/canary.ts'
 import { sharedCluster } from '../support/database.ts'
 import { type Cluster, startCluster } from '../support/postgres.ts'
 
@@ -39,7 +40,7 @@ describe('while the database holds still', () => {
   }
 
   test('a call is 503 audit_unavailable, nothing is sent, and the next one works', async () => {
-    const agent = await employAgent(stage, { secrets: { KEY: 'sk_live_stall' } })
+    const agent = await employAgent(stage, { secrets: { KEY: marked('sk_live_stall') } })
     await recordOf(stage.app, await agent.resolve(call(stage)))
     const sent = stage.upstream.bytes
     const answers: Answer[] = []
@@ -60,13 +61,13 @@ describe('while the database holds still', () => {
   }, 30_000)
 
   test('a call with nothing cached is 503 too, and not a wait without end', async () => {
-    const agent = await employAgent(stage, { secrets: { KEY: 'sk_live_cold' } })
+    const agent = await employAgent(stage, { secrets: { KEY: marked('sk_live_cold') } })
     const sent = stage.upstream.bytes
     await whileLocked('tokens', async () => {
       expectUnavailable(await agent.resolve(call(stage)), 'unavailable')
     })
     expect((await agent.resolve(call(stage))).status).toBe(200)
-    const other = await employAgent(stage, { secrets: { KEY: 'sk_live_cold' } })
+    const other = await employAgent(stage, { secrets: { KEY: marked('sk_live_cold') } })
     await other.resolve({ target_url: 'https://blocked.example/' })
     const sentMeanwhile = stage.upstream.bytes
     expect(sentMeanwhile).toBeGreaterThan(sent)
@@ -97,7 +98,7 @@ describe('while a PostgreSQL server', () => {
         DB_SSLMODE: 'disable',
       },
     })
-    agent = await employAgent(stage, { secrets: { KEY: 'sk_live_stopped' } })
+    agent = await employAgent(stage, { secrets: { KEY: marked('sk_live_stopped') } })
   }, 30_000)
   afterAll(async () => {
     await stage.stop()

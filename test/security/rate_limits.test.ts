@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { formatToken } from '../../src/kernel/crypto/token.ts'
 import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
 import { type Answer, callJson } from '../support/app.ts'
+import { marked } from '../support/canary.ts'
 import { logInAs, newApplicant, registerPerson, registrationOf } from '../support/people.ts'
 
 const CRON_SECRET = 'a secret of the scheduler'
@@ -154,7 +155,8 @@ describe('per session and person', () => {
 
 describe('per token', () => {
   const tooMany = { error_code: 'rate_limited', message: failure.message }
-  const employ = () => employAgent(stage, { secrets: { KEY: 'the value' }, ofProject: true })
+  const employ = () =>
+    employAgent(stage, { secrets: { KEY: marked('the value') }, ofProject: true })
   const call = () => ({ target_url: stage.url('/'), headers: { 'X-Key': 'SVC_SECRET_KEY' } })
   const deliver = ({ token, environment }: Agent, origin: string) =>
     callJson(origin, 'POST', '/api/workloads/env/', { token, body: { environment } })

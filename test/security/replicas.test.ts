@@ -7,6 +7,7 @@ import { revokeSession } from '../../src/accounts/contract.ts'
 import { parseExposition, sumOf } from '../metrics/exposition.ts'
 import { type Agent, employAgent, openStage, resolveAs, type Stage } from '../support/agent.ts'
 import { callJson, type TestApp } from '../support/app.ts'
+import { marked } from '../support/canary.ts'
 import { sharedCluster } from '../support/database.ts'
 import { logInAs } from '../support/people.ts'
 
@@ -91,7 +92,7 @@ describe('one process, the database under test', () => {
   afterAll(() => stage.stop())
 
   test.each(changes)('drops and wipes at once what it had cached: %s', async (_, act) => {
-    const agent = await employAgent(stage, { secrets: { KEY: 'the value' } })
+    const agent = await employAgent(stage, { secrets: { KEY: marked('the value') } })
     expect((await agent.resolve(call(stage))).status).toBe(200)
     expect(await entriesOf(stage.app, 'keys')).toBe(1)
     await act(agent, stage)
@@ -100,8 +101,8 @@ describe('one process, the database under test', () => {
 
   test('keeps what others had cached', async () => {
     const [one, two] = [
-      await employAgent(stage, { secrets: { KEY: 'the value' } }),
-      await employAgent(stage, { secrets: { KEY: 'the value' } }),
+      await employAgent(stage, { secrets: { KEY: marked('the value') } }),
+      await employAgent(stage, { secrets: { KEY: marked('the value') } }),
     ]
     for (const agent of [one, two]) await agent.resolve(call(stage))
     await one.revoke()
@@ -134,7 +135,7 @@ describe('two instances on one PostgreSQL', () => {
     await stage.stop()
   })
 
-  const employ = () => employAgent(stage, { secrets: { KEY: 'the value' } })
+  const employ = () => employAgent(stage, { secrets: { KEY: marked('the value') } })
   const askOther = (agent: Agent) => () => resolveAs(other.app.resolver, agent.token, call(stage))
 
   /** Ends the connections over which notices come; answers how many there were. */

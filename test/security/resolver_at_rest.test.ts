@@ -8,6 +8,7 @@ import { OuterLayer } from '../../src/kernel/crypto/outer_layer.ts'
 import { openSecretValue } from '../../src/kernel/crypto/secret_value.ts'
 import { parseToken, tokenKeyPair } from '../../src/kernel/crypto/token.ts'
 import { type Agent, employAgent, expectRefused, openStage, type Stage } from '../support/agent.ts'
+import { marked } from '../support/canary.ts'
 
 let stage: Stage
 let agent: Agent
@@ -15,9 +16,11 @@ let victim: Agent
 
 beforeAll(async () => {
   stage = await openStage()
-  const secrets = { ONE: 'value-number-one', TWO: 'value-number-two' }
+  const secrets = { ONE: marked('value-number-one'), TWO: marked('value-number-two') }
   agent = await employAgent(stage, { secrets })
-  victim = await employAgent(stage, { secrets: { ...secrets, THREE: 'value-number-three' } })
+  victim = await employAgent(stage, {
+    secrets: { ...secrets, THREE: marked('value-number-three') },
+  })
 }, 30_000)
 afterAll(() => stage.stop())
 
@@ -174,7 +177,7 @@ describe('what was moved in the database does not open', () => {
 
   test('an envelope, to another token or environment', async () => {
     const { sql } = stage.app.connection
-    const thief = await employAgent(stage, { secrets: { ONE: 'value-number-one' } })
+    const thief = await employAgent(stage, { secrets: { ONE: marked('value-number-one') } })
     const other = await thief.issue()
     await sql`update token_envelopes set token_id = ${other.id} where token_id = ${thief.tokenId}`
     await expectRefused(stage, thief, ask('ONE'), 'key_not_provisioned')
@@ -184,7 +187,7 @@ describe('what was moved in the database does not open', () => {
       body: JSON.stringify(ask('ONE')),
     })
     expect(await answer.json()).toMatchObject({ error_code: 'key_not_provisioned' })
-    await thief.store('ONE', 'value-number-one', { environment: 'staging' })
+    await thief.store('ONE', marked('value-number-one'), { environment: 'staging' })
     await thief.provision()
     await sql`update token_envelopes set environment = 'staging' where token_id = ${thief.tokenId}`
     await expectRefused(stage, thief, ask('ONE', 'staging'), 'key_not_provisioned')
@@ -192,7 +195,7 @@ describe('what was moved in the database does not open', () => {
 
   test('an envelope of another epoch', async () => {
     const { sql } = stage.app.connection
-    const late = await employAgent(stage, { secrets: { ONE: 'value-number-one' } })
+    const late = await employAgent(stage, { secrets: { ONE: marked('value-number-one') } })
     await sql`update token_envelopes set epoch = 2 where token_id = ${late.tokenId}`
     await expectRefused(stage, late, ask('ONE'), 'key_not_provisioned')
     await sql`update workspaces set epoch = 2, policy_version = policy_version + 1

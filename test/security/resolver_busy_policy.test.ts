@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
+import { marked } from '../support/canary.ts'
 
 let stage: Stage
 let agent: Agent
 
 beforeAll(async () => {
   stage = await openStage({ env: { RATE_API: '100000/1' } })
-  agent = await employAgent(stage, { secrets: { KEY: 'sk_live_busy' } })
+  agent = await employAgent(stage, { secrets: { KEY: marked('sk_live_busy') } })
 })
 afterAll(() => stage.stop())
 

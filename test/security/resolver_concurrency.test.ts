@@ -1,6 +1,7 @@
 /** Two hundred calls at once, of different workspaces: nobody ever sends or receives what is another's. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Agent, employAgent, openStage, recordOf, type Stage } from '../support/agent.ts'
+import { marked } from '../support/canary.ts'
 import { answerOf } from '../support/upstream.ts'
 
 const AGENTS = 10
@@ -14,7 +15,7 @@ const values: string[] = []
 beforeAll(async () => {
   stage = await openStage({ names: hosts })
   for (let number = 0; number < AGENTS; number += 1) {
-    const value = `value-of-agent-${number}-${'x'.repeat(number * 7)}`
+    const value = marked(`value-of-agent-${number}-${'x'.repeat(number * 7)}`)
     values.push(value)
     // The same name everywhere: only tenant and token tell them apart.
     const domains = hosts.map((host) => stage.authorityOf(host))
@@ -70,14 +71,17 @@ test('values are never mixed among tokens, workspaces, hosts and connections', a
 test('two tokens of one agent open only what each was given', async () => {
   const agent = await employAgent(stage, { domains: [stage.authorityOf()] })
   const other = await agent.addProject('other')
-  await agent.store('HERE', 'value-of-here')
-  await agent.store('THERE', 'value-of-there', { projectId: other })
+  const [here, there] = [marked('value-of-here'), marked('value-of-there')]
+  const seen = new Map([
+    [here, 'here'],
+    [there, 'there'],
+  ])
+  await agent.store('HERE', here)
+  await agent.store('THERE', there, { projectId: other })
   const second = await agent.issue()
   await agent.provision(second, other)
   stage.upstream.on('/given', (request, wire) => {
-    const given = request.header('x-key') ?? ''
-    const seen = given === 'value-of-here' ? 'here' : given === 'value-of-there' ? 'there' : '?'
-    wire.write(answerOf(200, {}, seen))
+    wire.write(answerOf(200, {}, seen.get(request.header('x-key') ?? '') ?? '?'))
   })
   const ask = async (token: string, name: string) => {
     const response = await fetch(`${stage.app.resolver}/v1/resolve`, {

@@ -5,10 +5,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createAuthority } from '../../src/client/certificates.ts'
 import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
+import { marked } from '../support/canary.ts'
 import { type ServerProcess, startServer } from '../support/server_process.ts'
 import { startUpstream } from '../support/upstream.ts'
 
-const MARKER = 'sk_live_environment_marker'
+const MARKER = marked('sk_live_environment_marker')
 
 let stage: Stage
 let directory: string

@@ -7,6 +7,7 @@ import { deleteAgent, unprovisionAgentToken } from '../../src/agents/contract.ts
 import { deleteProject } from '../../src/projects/contract.ts'
 import { deleteSecret } from '../../src/secrets/contract.ts'
 import { type Agent, employAgent, openStage, resolveAs, type Stage } from '../support/agent.ts'
+import { marked } from '../support/canary.ts'
 import { sharedCluster } from '../support/database.ts'
 import { answerOf } from '../support/upstream.ts'
 
@@ -62,7 +63,8 @@ const changes: Change[] = [
   },
   {
     title: 'a secret whose policy became narrower',
-    act: (agent) => agent.store('KEY', 'value-one', { policy: { allowed_methods: ['POST'] } }),
+    act: (agent) =>
+      agent.store('KEY', marked('value-one'), { policy: { allowed_methods: ['POST'] } }),
     after: { status: 403, code: 'policy_blocked' },
   },
   {
@@ -126,7 +128,7 @@ function describeExactness(place: string, open: () => Promise<{ stage: Stage; ot
     test.each(changes.map((change) => [change.title, change] as const))(
       'does not serve a request that starts after the acknowledgement: %s',
       async (_, { act, after }) => {
-        const agent = await employAgent(stage, { secrets: { KEY: 'value-one' } })
+        const agent = await employAgent(stage, { secrets: { KEY: marked('value-one') } })
         const load = await hammer(stage, agent, origins())
         await load.until(3 * LOOPS)
         await act(agent, stage)
@@ -143,16 +145,16 @@ function describeExactness(place: string, open: () => Promise<{ stage: Stage; ot
     )
 
     test('uses the new value of a secret from the acknowledgement on', async () => {
-      const agent = await employAgent(stage, { secrets: { KEY: 'value-0' } })
+      const agent = await employAgent(stage, { secrets: { KEY: marked('value-0') } })
       const load = await hammer(stage, agent, origins())
       for (let version = 1; version <= 5; version += 1) {
         await load.until(2 * LOOPS)
-        await agent.store('KEY', `value-${version}`)
+        await agent.store('KEY', marked(`value-${version}`))
         const acknowledgedAt = performance.now()
         const before = load.seen.length
         await load.until(3 * LOOPS)
         const late = load.seen.slice(before).filter(({ startedAt }) => startedAt > acknowledgedAt)
-        const expected = Bun.hash(`value-${version}`).toString(16)
+        const expected = Bun.hash(marked(`value-${version}`)).toString(16)
         expect(late.length).toBeGreaterThan(LOOPS)
         expect(late.filter(({ value }) => value !== expected)).toEqual([])
       }
@@ -174,7 +176,7 @@ function describeExactness(place: string, open: () => Promise<{ stage: Stage; ot
           error_code: 'unknown_secret',
         })
       }
-      await agent.store('KEY', 'value-one')
+      await agent.store('KEY', marked('value-one'))
       for (const origin of origins()) expect((await agent.resolve(call, origin)).status).toBe(200)
     })
   })

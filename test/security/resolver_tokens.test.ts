@@ -13,6 +13,7 @@ import {
   type Stage,
 } from '../support/agent.ts'
 import { callJson } from '../support/app.ts'
+import { marked } from '../support/canary.ts'
 import { rawRequest, sendRaw } from '../support/raw_http.ts'
 
 const DAY_MS = 86_400_000
@@ -22,7 +23,7 @@ let agent: Agent
 
 beforeAll(async () => {
   stage = await openStage()
-  agent = await employAgent(stage, { secrets: { KEY: 'sk_live_tokens' } })
+  agent = await employAgent(stage, { secrets: { KEY: marked('sk_live_tokens') } })
 }, 30_000)
 afterAll(() => stage.stop())
 
@@ -139,7 +140,7 @@ describe('a token', () => {
     const [revoked, expired, other] = [
       await agent.issue(),
       await agent.issue(),
-      await employAgent(stage, { secrets: { KEY: 'sk_live_other' } }),
+      await employAgent(stage, { secrets: { KEY: marked('sk_live_other') } }),
     ] as const
     for (const { text } of [revoked, expired]) {
       expect(

@@ -5,6 +5,7 @@ import { type Api, openApi } from '../../src/client/api.ts'
 import { type Config, readConfig } from '../../src/kernel/config.ts'
 import { openLog } from '../../src/kernel/log.ts'
 import type { Lookup } from '../../src/resolver/address_book.ts'
+import { search } from './canary.ts'
 import { freshDatabase } from './database.ts'
 
 export type Answer = {
@@ -50,11 +51,12 @@ export async function startTestApp(
     () => KEYS,
   )
   const logs: string[] = []
+  const keep = keepingIn(logs)
   const clock = movableClock()
   const app = await startApp(config, {
     clock,
-    log: openLog('debug', (line) => logs.push(line)),
-    onFailure: (reason) => logs.push(reason),
+    log: openLog('debug', keep),
+    onFailure: keep,
     ...(lookup ? { lookup } : {}),
   })
   const controlPlane = app.controlPlane ?? ''
@@ -71,6 +73,14 @@ export async function startTestApp(
       await app.stop()
       database.remove()
     },
+  }
+}
+
+/** Takes log lines, and shows them to the canary. */
+export function keepingIn(logs: string[]): (line: string) => void {
+  return (line) => {
+    search('log', 'a line', line)
+    logs.push(line)
   }
 }
 

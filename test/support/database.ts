@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { searchFiles } from './canary.ts'
 import { type Cluster, startCluster } from './postgres.ts'
 
 export const databaseKind = process.env.TEST_DATABASE === 'postgresql' ? 'postgresql' : 'embedded'
@@ -32,6 +33,9 @@ export async function freshDatabase(): Promise<TestDatabase> {
   const directory = mkdtempSync(join(tmpdir(), 'cr-data-'))
   return {
     env: { DATA_DIR: join(directory, 'data') },
-    remove: () => rmSync(directory, { recursive: true, force: true }),
+    remove: () => {
+      searchFiles('database', directory)
+      rmSync(directory, { recursive: true, force: true })
+    },
   }
 }

@@ -1,11 +1,13 @@
 /**
  * A private PostgreSQL cluster for the tests: made in a temporary directory, run as an unprivileged
- * user on a unix socket only, and stopped at the end. Each caller gets a database of its own.
+ * user on a unix socket only, and stopped at the end, when the canary looks through a dump of everything
+ * and through the files. Each caller gets a database of its own.
  */
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import postgres from 'postgres'
+import { searcher, searchFiles } from './canary.ts'
 
 export type Cluster = {
   socketDir: string
@@ -68,8 +70,10 @@ export async function startCluster(): Promise<Cluster> {
     ...owner,
   })
   const stop = async () => {
+    await searchDump(bin, home)
     server.kill('SIGINT')
     await server.exited
+    searchFiles('database', home)
     rmSync(home, { recursive: true, force: true })
   }
   await waitUntilReady(home)
@@ -80,6 +84,18 @@ export async function startCluster(): Promise<Cluster> {
     createDatabase: () => createDatabase(home),
     stop,
   }
+}
+
+async function searchDump(bin: string, socketDir: string): Promise<void> {
+  const command = [join(bin, 'pg_dumpall'), '-h', socketDir, '-U', 'cloakroom']
+  const child = Bun.spawn([...command, '--lock-wait-timeout=10000'], {
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const look = searcher('dump', 'pg_dumpall')
+  for await (const piece of child.stdout) look(piece)
+  if ((await child.exited) !== 0)
+    throw new Error(`pg_dumpall failed: ${await new Response(child.stderr).text()}`)
 }
 
 /** PostgreSQL refuses to run as root: then it runs as `postgres` or `nobody`. */

@@ -1,5 +1,6 @@
 /** HTTP by hand, for requests that no client library would send. */
 import { connect } from 'node:net'
+import { search } from './canary.ts'
 
 export type RawAnswer = {
   /** Everything that came back. */
@@ -30,6 +31,7 @@ export function sendRaw(
   const finish = (closed: boolean) => {
     clearTimeout(silence)
     socket.destroy()
+    search('answer', 'of a request by hand', Buffer.from(text, 'latin1'))
     resolve({ text, statuses: statusesOf(text), closed })
   }
   let silence = setTimeout(() => finish(false), patienceMs)

@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import { openApi } from '../../src/client/api.ts'
 import type { TestApp } from './app.ts'
+import { watched } from './watched.ts'
 
 const MAIN = join(import.meta.dir, '../../src/main.ts')
 
@@ -21,12 +22,14 @@ export type ServerProcess = {
 /** Starts and waits until it listens; throws what it wrote if it does not. */
 export async function startServer(env: Record<string, string>): Promise<ServerProcess> {
   const { PATH = '', HOME = '' } = process.env
-  const child = Bun.spawn([process.execPath, MAIN, 'serve'], {
-    env: { PATH, HOME, PORT: '0', RESOLVER_PORT: '0', LOG_LEVEL: 'debug', ...env },
-    stdin: 'ignore',
-    stdout: 'pipe',
-    stderr: 'pipe',
-  })
+  const child = watched(
+    Bun.spawn([process.execPath, MAIN, 'serve'], {
+      env: { PATH, HOME, PORT: '0', RESOLVER_PORT: '0', LOG_LEVEL: 'debug', ...env },
+      stdin: 'ignore',
+      stdout: 'pipe',
+      stderr: 'pipe',
+    }),
+  )
   let output = ''
   const ready = Promise.withResolvers<void>()
   const collect = async (stream: ReadableStream<Uint8Array>) => {

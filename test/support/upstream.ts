@@ -5,6 +5,7 @@
 import type { AddressInfo } from 'node:net'
 import { createServer, type TLSSocket, type TlsOptions } from 'node:tls'
 import type { Authority, IssueOptions } from '../../src/client/certificates.ts'
+import { noteArrival } from './canary.ts'
 
 export type ReceivedRequest = {
   method: string
@@ -123,6 +124,7 @@ function serveConnection(
   let pending = Buffer.alloc(0)
   wire.on('data', (chunk: Buffer) => {
     upstream.bytes += chunk.length
+    noteArrival(chunk)
     pending = Buffer.concat([pending, chunk])
     for (let found = takeRequest(pending); found; found = takeRequest(pending)) {
       const { request, rest } = found

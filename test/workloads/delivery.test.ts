@@ -24,6 +24,7 @@ import { createProject } from '../../src/projects/contract.ts'
 import { deleteSecret, upsertSecrets } from '../../src/secrets/contract.ts'
 import { deliverEnvironment } from '../../src/workloads/contract.ts'
 import { type Answer, callJson, startTestApp, type TestApp } from '../support/app.ts'
+import { marked } from '../support/canary.ts'
 import { expectFailure } from '../support/failure.ts'
 import { registerPerson } from '../support/people.ts'
 import { openTeam, type Team } from '../support/teams.ts'
@@ -144,7 +145,7 @@ describe('a delivery', () => {
 
   test('is recorded whole, with names and without a value', async () => {
     const place = await openPlace()
-    await place.store({ ALPHA: 'first-marked-value', BETA: 'second-marked-value' })
+    await place.store({ ALPHA: marked('first-marked-value'), BETA: marked('second-marked-value') })
     const answer = await deliver(place.token.text)
     expect(await recordOf(answer)).toEqual({
       id: expect.any(String),
@@ -175,9 +176,9 @@ describe('a delivery', () => {
       clientId: null,
       contentHash: null,
     })
-    const [marked] = await app.connection.sql`
+    const [found] = await app.connection.sql`
       select count(*)::int as n from audit_logs a where a::text like '%marked-value%'`
-    expect(marked?.n).toBe(0)
+    expect(found?.n).toBe(0)
     expect(app.logs.join('')).not.toContain('marked-value')
   })
 
@@ -575,7 +576,7 @@ describe('bodies', () => {
 
 test('nothing is delivered that cannot be recorded', async () => {
   const place = await openPlace()
-  await place.store({ KEY: 'marked-unrecorded' })
+  await place.store({ KEY: marked('marked-unrecorded') })
   expect((await deliver(place.token.text)).status).toBe(200)
   const { sql: connection } = app.connection
   await connection`alter table audit_logs rename to audit_logs_away`
@@ -586,6 +587,6 @@ test('nothing is delivered that cannot be recorded', async () => {
   await connection`alter table audit_logs_away rename to audit_logs`
   expectFailure(answers[0] ?? { status: 0, body: null }, 'audit_unavailable')
   expect(answers[1]?.status).toBe(503)
-  expect(JSON.stringify(answers.map(({ body }) => body))).not.toContain('marked-unrecorded')
+  expect(JSON.stringify(answers.map(({ body }) => body))).not.toContain(marked('marked-unrecorded'))
   expect((await deliver(place.token.text)).status).toBe(200)
 })

@@ -8,7 +8,9 @@ import { grantEnvironment, type OpenWorkspace, sealSecret } from '../../src/clie
 import { createProject } from '../../src/projects/contract.ts'
 import { upsertSecrets } from '../../src/secrets/contract.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
+import { marked } from '../support/canary.ts'
 import { openTeam } from '../support/teams.ts'
+import { watched } from '../support/watched.ts'
 
 const page = readFileSync(join(import.meta.dir, '../../docs/delivery.md'), 'utf8')
 
@@ -19,7 +21,7 @@ function blocks(language: string): string[] {
 }
 
 const values = {
-  DATABASE_URL: 'postgres://app:p%40ss@db.internal/app?sslmode=require',
+  DATABASE_URL: marked('postgres://app:p%40ss@db.internal/app?password='),
   EMPTY: '',
   MULTI_LINE: '-----BEGIN KEY-----\nabc\n\ndef\n-----END KEY-----',
   TRICKY: `it's "quoted" $HOME \`id\` $(id) \\n ; & | ü → EOF`,
@@ -63,18 +65,23 @@ afterAll(async () => {
   await app.stop()
 })
 
-async function run(command: string[], env: Record<string, string> = {}) {
-  const child = Bun.spawn(command, {
-    cwd: directory,
-    stdout: 'pipe',
-    stderr: 'pipe',
-    env: {
-      PATH: process.env.PATH ?? '',
-      SERVICE_SERVER_URL: app.controlPlane,
-      SERVICE_TOKEN: token,
-      ...env,
-    },
-  })
+type RunOptions = { env?: Record<string, string>; reveals?: boolean }
+
+async function run(command: string[], { env = {}, reveals = false }: RunOptions = {}) {
+  const child = watched(
+    Bun.spawn(command, {
+      cwd: directory,
+      stdout: 'pipe',
+      stderr: 'pipe',
+      env: {
+        PATH: process.env.PATH ?? '',
+        SERVICE_SERVER_URL: app.controlPlane,
+        SERVICE_TOKEN: token,
+        ...env,
+      },
+    }),
+    { reveals },
+  )
   const [out, err, code] = await Promise.all([
     new Response(child.stdout).text(),
     new Response(child.stderr).text(),
@@ -94,7 +101,10 @@ function written(name: string, text: string): string {
 
 test('the entry point of a container starts the program with the secrets and without the token', async () => {
   const [script = ''] = blocks('sh')
-  const { out, err, code } = await run(['sh', written('entrypoint.sh', script), ...showEnvironment])
+  const { out, err, code } = await run(
+    ['sh', written('entrypoint.sh', script), ...showEnvironment],
+    { reveals: true },
+  )
   expect({ err, code }).toEqual({ err: '', code: 0 })
   const seen = JSON.parse(out)
   expect(seen).toMatchObject(values)
@@ -105,7 +115,7 @@ test('the entry point does not start the program when nothing is delivered', asy
   const [script = ''] = blocks('sh')
   const path = written('refused.sh', script)
   const { out, err, code } = await run(['sh', path, 'echo', 'started'], {
-    SERVICE_TOKEN: 'svc_wkl_x',
+    env: { SERVICE_TOKEN: 'svc_wkl_x' },
   })
   expect({ out, code }).toEqual({ out: '', code: 1 })
   expect(err).toContain('"error_code":"invalid_token"')
@@ -118,7 +128,7 @@ test('the step for GitHub Actions masks every line and exports every value', asy
   const script = workflow?.jobs?.deploy.steps[0]?.run ?? ''
   const file = join(directory, 'github_env')
   const shell = ['bash', '--noprofile', '--norc', '-eo', 'pipefail', written('step.sh', script)]
-  const { out, err, code } = await run(shell, { GITHUB_ENV: file })
+  const { out, err, code } = await run(shell, { env: { GITHUB_ENV: file }, reveals: true })
   expect({ err, code }).toEqual({ err: '', code: 0 })
   const lines = Object.values(values).flatMap((value) => value.split('\n').filter(Boolean))
   expect(out.trimEnd().split('\n').sort()).toEqual(
@@ -144,7 +154,7 @@ test('the job for GitLab has the values in the commands that follow', async () =
     `#!/bin/sh\nexec ${process.execPath} -e 'console.log(JSON.stringify(process.env))'\n`,
   )
   const script = written('job.sh', `set -eo pipefail\n${fetching}\n${then}\n`)
-  const { out, err, code } = await run(['bash', script])
+  const { out, err, code } = await run(['bash', script], { reveals: true })
   expect({ err, code }).toEqual({ err: '', code: 0 })
   expect(JSON.parse(out)).toMatchObject(values)
 })

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buildExecutable } from '../../../../src/dev/build.ts'
+import { watched } from '../../../support/watched.ts'
 import { startChild } from './process.ts'
 
 let place = ''
@@ -33,11 +34,13 @@ test('the executable runs no code that its folder or BUN_OPTIONS names', async (
   writeFileSync(hostile, 'console.log("hostile")')
   writeFileSync(join(folder, 'bunfig.toml'), `preload = [${JSON.stringify(hostile)}]`)
   writeFileSync(join(folder, '.env'), `BUN_OPTIONS=--preload=${hostile}`)
-  const child = Bun.spawn([executable, join(place, 'other'), 'close'], {
-    cwd: folder,
-    env: { ...process.env, BUN_OPTIONS: `--preload=${hostile}` },
-    stdout: 'pipe',
-  })
+  const child = watched(
+    Bun.spawn([executable, join(place, 'other'), 'close'], {
+      cwd: folder,
+      env: { ...process.env, BUN_OPTIONS: `--preload=${hostile}` },
+      stdout: 'pipe',
+    }),
+  )
   expect(await new Response(child.stdout).text()).toBe('starting\nextracting\nopen\nclosed\n')
   expect(await child.exited).toBe(0)
 }, 60_000)

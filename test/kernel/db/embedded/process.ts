@@ -1,5 +1,6 @@
 /** Starts child.ts and listens to what it prints. */
 import { join } from 'node:path'
+import { watched } from '../../../support/watched.ts'
 
 export type Child = {
   /** Resolves when the word has been printed; rejects if the process ends without it. */
@@ -13,7 +14,9 @@ export type Child = {
 const SOURCE = [process.execPath, join(import.meta.dir, 'child.ts')]
 
 export function startChild(directory: string, task: string, command = SOURCE): Child {
-  const child = Bun.spawn([...command, directory, task], { stdout: 'pipe', stderr: 'inherit' })
+  const child = watched(
+    Bun.spawn([...command, directory, task], { stdout: 'pipe', stderr: 'inherit' }),
+  )
   const waiting = new Map<string, PromiseWithResolvers<void>>()
   let text = ''
   const lines = () => text.split('\n').slice(0, -1)

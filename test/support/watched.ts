@@ -1,0 +1,87 @@
+/** Where the canary listens: programs that tests start, and answers that they get over plain HTTP. */
+import { type Sink, search, searcher } from './canary.ts'
+
+type Program = {
+  readonly stdout?: Uint8Array | ReadableStream<Uint8Array> | number | null | undefined
+  readonly stderr?: Uint8Array | ReadableStream<Uint8Array> | number | null | undefined
+}
+
+type Options = {
+  /** Standard output is the very place in which this command shows a value to its caller. */
+  reveals?: boolean
+}
+
+/** A program just started, or one that ended: what it prints is searched, wherever it goes then. */
+export function watched<P extends Program>(program: P, { reveals = false }: Options = {}): P {
+  if (!reveals) watchOutput(program, 'stdout')
+  watchOutput(program, 'stderr')
+  return program
+}
+
+function watchOutput(program: Program, name: 'stdout' | 'stderr'): void {
+  const output = program[name]
+  if (output instanceof Uint8Array) search('output', name, output)
+  if (!(output instanceof ReadableStream)) return
+  // Not `tee()`: there a test that wants no more would wait for the canary, which wants everything.
+  let isWanted = true
+  const value = new ReadableStream<Uint8Array>({
+    start: (controller) => {
+      const pass = (piece: Uint8Array) => isWanted && controller.enqueue(piece)
+      const heard = listen('output', `${name} of a program`, output, pass)
+      void heard.then(() => isWanted && controller.close())
+    },
+    cancel: () => {
+      isWanted = false
+    },
+  })
+  Object.defineProperty(program, name, { value })
+}
+
+const listening = new Set<Promise<void>>()
+
+/** When all that is still under way has been searched, but for what never ends. */
+export async function everythingHeard(): Promise<void> {
+  await Promise.race([Promise.all(listening), Bun.sleep(2000)])
+}
+
+/** Resolves at the end, also of an answer that is broken off: what came of it was searched. */
+function listen(
+  sink: Sink,
+  place: string,
+  stream: ReadableStream<Uint8Array>,
+  pass: (piece: Uint8Array) => void = () => {},
+): Promise<void> {
+  const look = searcher(sink, place)
+  const hear = async () => {
+    for await (const piece of stream) {
+      look(piece)
+      pass(piece)
+    }
+  }
+  const heard = hear()
+    .catch(() => {})
+    .finally(() => listening.delete(heard))
+  listening.add(heard)
+  return heard
+}
+
+/** Of the product's listeners, which speak plain HTTP: all errors, and whole answers of the resolver. */
+export function watchAnswers(original: typeof fetch): typeof fetch {
+  const watching = (...[input, init]: Parameters<typeof fetch>) => {
+    const answer = original(input, init)
+    const url = input instanceof Request ? input.url : String(input)
+    return url.startsWith('http://') ? answer.then((given) => look(url, given)) : answer
+  }
+  return Object.assign(watching, { preconnect: original.preconnect })
+}
+
+function look(url: string, answer: Response): Response {
+  const { pathname } = new URL(url)
+  const isWhole = answer.headers.has('content-length')
+  const isShown = answer.status >= 400 || (pathname === '/v1/resolve' && isWhole)
+  const copy = isShown && !answer.bodyUsed ? answer.clone().body : null
+  const place = `${answer.status} of ${pathname}`
+  search('answer', place, JSON.stringify([...answer.headers]))
+  if (copy) void listen('answer', place, copy)
+  return answer
+}
