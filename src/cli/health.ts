@@ -18,8 +18,11 @@ export async function runHealth(): Promise<number> {
     const config = readConfig(process.env, () => NO_KEYS)
     const listeners = listenersOf(config)
     const answers = await Promise.all(listeners.map((listener) => examine(config, listener)))
-    for (const [index, { name }] of listeners.entries())
-      process.stdout.write(`${name.padEnd(14)} ${answers[index]}\n`)
+    for (const [index, listener] of listeners.entries()) {
+      const { [index]: answer = '' } = answers
+      const tried = answer === HEALTHY ? '' : `: ${urlOf(config, listener)}`
+      process.stdout.write(`${listener.name.padEnd(14)} ${answer}${tried}\n`)
+    }
     return answers.every((answer) => answer === HEALTHY) ? 0 : 1
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
@@ -35,8 +38,12 @@ function listenersOf({ ROLE, PORT, RESOLVER_PORT }: Config): Listener[] {
   return ROLE === 'resolver' ? [resolver] : [controlPlane, resolver]
 }
 
-function examine(config: Config, { port, path }: Listener): Promise<string> {
-  return ask(`http://${addressOf(config.HOST)}:${port}${path}`, hostOf(config))
+function examine(config: Config, listener: Listener): Promise<string> {
+  return ask(urlOf(config, listener), hostOf(config))
+}
+
+function urlOf({ HOST }: Config, { port, path }: Listener): string {
+  return `http://${addressOf(HOST)}:${port}${path}`
 }
 
 async function ask(url: string, host: string): Promise<string> {

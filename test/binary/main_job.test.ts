@@ -3,12 +3,11 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { marked } from '../support/canary.ts'
 import { type Program, runProgram, startProgram } from './executable.ts'
 import { type Customer, type Employee, employ, enrol, readAudit } from './independent_client.ts'
 import { allow, KEYS, openScene, resolveAs, type Scene } from './scene.ts'
 
-const VALUE = marked('sk_live_0123456789abcdef')
+const VALUE = 'sk_live_0123456789abcdef'
 const OTHER = 'p\u00e4ss w\u00f6rd'
 
 let scene: Scene
@@ -73,7 +72,8 @@ test('health on both listeners is good, and the command that asks for it agrees'
   })
   expect(await runProgram({ args: ['health'], env: { ...ports, PORT: '1' } })).toEqual({
     code: 1,
-    stdout: 'control plane  unreachable\nresolver       healthy\n',
+    stdout:
+      'control plane  unreachable: http://127.0.0.1:1/api/status/health/\nresolver       healthy\n',
     stderr: '',
   })
 })
