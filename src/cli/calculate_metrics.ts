@@ -11,6 +11,8 @@ import { CLUSTER } from '../kernel/db/embedded/data_directory.ts'
 import { DataDirectoryError } from '../kernel/db/embedded/open.ts'
 import { migrate } from '../kernel/db/migrate.ts'
 import { openDatabase } from '../kernel/db/open.ts'
+import { awaitServer, ServerUnreachable } from '../kernel/db/reach.ts'
+import { openLog } from '../kernel/log.ts'
 import { computeLastDays } from '../metrics/compute.ts'
 import { MAX_DAYS } from '../metrics/contract.ts'
 import { showDay } from '../metrics/index.ts'
@@ -36,6 +38,10 @@ export async function runCalculateMetrics(days: unknown): Promise<number> {
       process.stderr.write(error.problems.map((problem) => `cloakroom: ${problem}\n`).join(''))
       return EX_CONFIG
     }
+    if (error instanceof ServerUnreachable) {
+      process.stderr.write(`cloakroom: ${error.message}\n`)
+      return 1
+    }
     if (!(error instanceof DataDirectoryError)) throw error
     process.stderr.write(
       `cloakroom: ${error.message} A running server computes by itself, or when asked: POST /telemetry/internal/compute-metrics/\n`,
@@ -50,6 +56,7 @@ async function calculate(count: number): Promise<void> {
     throw new ConfigError([
       'DATA_DIR: there is no database (set it, or DB_HOST, as for the server)',
     ])
+  await awaitServer(config, openLog(config.LOG_LEVEL))
   const connection = await openDatabase(config, () => process.exit(1))
   try {
     await migrate(connection.sql)

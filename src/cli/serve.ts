@@ -2,8 +2,10 @@
 import { type App, startApp } from '../app.ts'
 import { type Config, ConfigError, readConfig } from '../kernel/config.ts'
 import { DataDirectoryError } from '../kernel/db/embedded/open.ts'
+import { awaitServer, ServerUnreachable } from '../kernel/db/reach.ts'
 import { describeError, type Log, openLog } from '../kernel/log.ts'
 import { readOwnKeys } from '../kernel/own_keys.ts'
+import { claimPorts, PortsTaken } from './claim_ports.ts'
 import { enterCleanEnvironment } from './environment.ts'
 import { EX_CONFIG } from './exit.ts'
 import { readyText } from './ready.ts'
@@ -30,6 +32,9 @@ async function serveUntilStopped(config: Config, notices: readonly string[]): Pr
   const log = openLog(config.LOG_LEVEL)
   const failed = Promise.withResolvers<number>()
   const worker = workerIndex()
+  // A worker shares its ports with the others: who started it has looked.
+  if (worker === null) await claimPorts(config)
+  await interruptible(awaitServer(config, log))
   const app = await startApp(config, {
     log,
     worker: worker ?? 0,
@@ -44,6 +49,14 @@ async function serveUntilStopped(config: Config, notices: readonly string[]): Pr
   await app.stop()
   log.info('stopped', { code })
   process.exit(code)
+}
+
+/** As the first process of a container it would not be ended by a signal that it does not handle. */
+async function interruptible(work: Promise<void>): Promise<void> {
+  const end = () => process.exit(1)
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, end)
+  await work
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.off(signal, end)
 }
 
 /** The first signal asks; a second one does not wait for what the first has begun. */
@@ -74,9 +87,9 @@ function announce(app: App, worker: number | null, notices: readonly string[]): 
 
 /** A start that fails says why in one line per problem, and shows no stack. */
 function explain(error: unknown): number {
-  if (error instanceof ConfigError) {
+  if (error instanceof ConfigError || error instanceof PortsTaken) {
     process.stderr.write(error.problems.map((problem) => `cloakroom: ${problem}\n`).join(''))
-    return EX_CONFIG
+    return error instanceof ConfigError ? EX_CONFIG : 1
   }
   // It has said why, in a line of its own.
   if (error instanceof WorkerFailed) return error.code
@@ -85,11 +98,15 @@ function explain(error: unknown): number {
 }
 
 function reasonOf(error: unknown): string {
-  if (error instanceof DataDirectoryError) return error.message
+  if (error instanceof DataDirectoryError || error instanceof ServerUnreachable)
+    return error.message
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  // Somebody took it after we had looked.
   if (code === 'EADDRINUSE')
     return 'PORT, RESOLVER_PORT or ADMIN_PORT is in use by another program (set another, or 0 for a free one)'
-  if (/^E?CONN|^ENOENT|^CONNECT/.test(code))
+  if (error instanceof Error && 'path' in error && 'syscall' in error)
+    return `the data directory cannot be written (${code}): check DATA_DIR`
+  if (/^E?CONN|^CONNECT/.test(code))
     return `the database cannot be reached (${code}): check DB_HOST and DB_PORT`
   if (/^28|^3D/.test(code))
     return `the database refuses us (${code}): check DB_NAME, DB_USER and DB_PASSWORD`

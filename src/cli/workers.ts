@@ -5,7 +5,9 @@
 import type { Config } from '../kernel/config.ts'
 import { openDatabase } from '../kernel/db/open.ts'
 import { prepareDatabase } from '../kernel/db/prepare.ts'
+import { awaitServer } from '../kernel/db/reach.ts'
 import { type Log, openLog } from '../kernel/log.ts'
+import { claimPorts } from './claim_ports.ts'
 import { ownCommand } from './environment.ts'
 import { type Place, readyText } from './ready.ts'
 import { Supervisor, type Worker } from './supervisor.ts'
@@ -24,9 +26,9 @@ export function workerIndex(): number | null {
 /** Runs until it is told to stop; answers the exit code. @throws WorkerFailed, and what stops any start */
 export async function superviseWorkers(config: Config): Promise<number> {
   const log = openLog(config.LOG_LEVEL)
+  const { PORT, RESOLVER_PORT } = await claimPorts(config)
   const location = await prepare(config, log)
-  const ports = choosePorts(config)
-  const spawn = (index: number) => spawnWorker(index, ports)
+  const spawn = (index: number) => spawnWorker(index, { PORT, RESOLVER_PORT })
   const supervisor = new Supervisor<Place>({ count: config.WORKERS, spawn, log })
   const stopped = Promise.withResolvers<void>()
   let asked = false
@@ -68,6 +70,7 @@ export function workerStopped(): Promise<void> {
 
 /** Once for all, and before any worker exists: a start that cannot succeed fails here, in one line. */
 async function prepare(config: Config, log: Log): Promise<string> {
+  await awaitServer(config, log)
   const connection = await openDatabase(config, () => {})
   try {
     await prepareDatabase(connection, config, log)
@@ -77,11 +80,18 @@ async function prepare(config: Config, log: Log): Promise<string> {
   }
 }
 
-function spawnWorker(index: number, ports: Record<string, string>): Worker<Place> {
+type Ports = Partial<Record<'PORT' | 'RESOLVER_PORT', number | undefined>>
+
+/**
+ * Workers would share a port with whatever else shares it, such as a second start by mistake: it has been
+ * taken alone before, and 0 is the one that was found.
+ */
+function spawnWorker(index: number, ports: Ports): Worker<Place> {
   const ready = Promise.withResolvers<Place>()
+  const chosen = Object.entries(ports).flatMap(([name, port]) => (port ? [[name, `${port}`]] : []))
   const child = Bun.spawn({
     cmd: ownCommand(),
-    env: { ...process.env, ...ports, [INDEX_VARIABLE]: String(index) },
+    env: { ...process.env, ...Object.fromEntries(chosen), [INDEX_VARIABLE]: String(index) },
     stdio: ['ignore', 'inherit', 'inherit'],
     ipc: (message) => ready.resolve(message as Place),
   })
@@ -91,26 +101,6 @@ function spawnWorker(index: number, ports: Record<string, string>): Worker<Place
     exited: child.exited,
     kill: (signal) => child.kill(signal),
   }
-}
-
-/**
- * Workers would share a port with whatever else shares it, such as a second start by mistake. So each is
- * taken alone first, which also finds a free one in place of 0.
- */
-function choosePorts({ HOST, PORT, RESOLVER_PORT, ROLE }: Config): Record<string, string> {
-  const chosen: Record<string, string> = {}
-  if (ROLE !== 'resolver') chosen.PORT = String(takeAlone(HOST, PORT))
-  if (ROLE !== 'control-plane') chosen.RESOLVER_PORT = String(takeAlone(HOST, RESOLVER_PORT))
-  return chosen
-}
-
-function takeAlone(hostname: string, port: number): number {
-  const fetch = () => new Response(null, { status: 503 })
-  const server = Bun.serve({ hostname, port, reusePort: false, fetch })
-  // A server that was stopped does not know its port any more.
-  const taken = server.port ?? port
-  void server.stop(true)
-  return taken
 }
 
 /** The workers' listeners are the same but for those of the figures, of which each has its own. */

@@ -47,7 +47,7 @@ export function readConfig(
   if (!parsed.success) throw new ConfigError(parsed.error.issues.map(problemLine))
   const missing = missingVariables(parsed.data, new Set(Object.keys(given)))
   if (missing.length > 0) throw new ConfigError(missing)
-  const contradictions = workerProblems(parsed.data)
+  const contradictions = [...workerProblems(parsed.data), ...portProblems(parsed.data)]
   if (contradictions.length > 0) throw new ConfigError(contradictions)
   const keys =
     parsed.data.SECRET_KEY && parsed.data.ENCRYPTION_KEY ? undefined : ownKeys(parsed.data.DATA_DIR)
@@ -115,15 +115,31 @@ function workerProblems({ WORKERS, DB_HOST, ADMIN_PORT }: Parsed): string[] {
   ]
 }
 
-function problemLine(issue: z.core.$ZodIssue): string {
+/** A port can be listened on once; 0 is another one each time. */
+function portProblems(parsed: Parsed): string[] {
+  const { PORT, RESOLVER_PORT, ADMIN_PORT = 0, WORKERS, ROLE } = parsed
+  const opened = [
+    ...(ROLE === 'resolver' ? [] : [PORT]),
+    ...(ROLE === 'control-plane' ? [] : [RESOLVER_PORT]),
+  ].filter((port) => port !== 0)
+  const isTwice = new Set(opened).size < opened.length
+  const isAdmin = (port: number) => port >= ADMIN_PORT && port < ADMIN_PORT + WORKERS
+  return [
+    ...(isTwice ? ['RESOLVER_PORT: must be another than PORT (example: 8080)'] : []),
+    ...(ADMIN_PORT > 0 && opened.some(isAdmin)
+      ? ['ADMIN_PORT: must be another than PORT and RESOLVER_PORT (example: 9090)']
+      : []),
+  ]
+}
+
+/** Variable, what is wrong with its value, an example. */
+export function problemLine(issue: z.core.$ZodIssue): string {
   const name = String(issue.path[0]) as Variable
   return `${name}: ${complaintOf(issue)} (example: ${metaOf(name).example})`
 }
 
 function complaintOf(issue: z.core.$ZodIssue): string {
   if (issue.code === 'invalid_value') return `must be one of ${issue.values.join(', ')}`
-  if (issue.code === 'too_big') return `must be at most ${issue.maximum}`
-  if (issue.code === 'too_small' && issue.origin === 'number')
-    return `must be at least ${issue.minimum}`
-  return issue.code === 'invalid_type' ? 'is not valid' : issue.message
+  // Whatever settings.ts has no words of its own for; those of the library would be about types.
+  return issue.message.startsWith('must ') ? issue.message : 'is not valid'
 }

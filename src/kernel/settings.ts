@@ -2,6 +2,7 @@
  * Every variable of the environment, declared once with its meaning and an example: what config.ts
  * validates by, and what the table in docs/operations.md is made from.
  */
+import { isIP } from 'node:net'
 import { z } from 'zod'
 import { parseCidrs } from './cidr.ts'
 import { OuterLayer } from './crypto/outer_layer.ts'
@@ -9,17 +10,30 @@ import { OuterLayer } from './crypto/outer_layer.ts'
 /** `count/seconds`, as in RATE_LOGIN=240/60. */
 export type Rate = { count: number; seconds: number }
 
-const port = z.coerce.number({ error: 'must be a port number' }).int().min(0).max(65_535)
+/** Digits only: `0x50` and `1e3` are numbers to JavaScript, and mistakes to a person. */
+const number = (what: string, min: number, max: number) =>
+  z
+    .string()
+    .trim()
+    .refine(
+      (text) => /^\d{1,9}$/.test(text) && Number(text) >= min && Number(text) <= max,
+      `must be ${what} from ${min} to ${max}`,
+    )
+    .transform(Number)
+const port = number('a port number', 0, 65_535)
 const list = z.string().transform((text) => text.split(',').flatMap((part) => part.trim() || []))
 const rate = z
   .string()
-  .regex(/^[1-9]\d{0,6}\/[1-9]\d{0,5}$/, 'must be count/seconds')
+  .regex(/^[1-9]\d{0,6}\/[1-9]\d{0,5}$/, 'must be count/seconds, both whole numbers above 0')
   .transform((text): Rate => {
     const [count, seconds] = text.split('/').map(Number)
     return { count: count ?? 1, seconds: seconds ?? 1 }
   })
 const key = (check: (text: string) => unknown, complaint: string) =>
   z.string().refine((text) => succeeds(() => check(text)), complaint)
+
+/** As hostCheck compares them: `*`, a name, `.name` for its subdomains too, or an IPv6 address in brackets. */
+const HOST_NAME = /^(?:\*|\.?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])$/i
 
 /** The declaration: order is the order of the documentation. */
 export const settings = z.object({
@@ -48,17 +62,34 @@ export const settings = z.object({
     example: 'a line printed by cloakroom keygen',
     required: true,
   }),
-  ALLOWED_HOSTS: list.default(['localhost', '127.0.0.1', '[::1]']).meta({
-    about: 'host names that requests may carry; .example.com also allows subdomains, * allows all',
-    example: 'vault.example.com,localhost',
-    required: true,
-  }),
-  DB_HOST: z.string().min(1).optional().meta({
-    about: 'PostgreSQL host or socket directory; without it the embedded database is used',
-    example: 'db.internal',
-    required: true,
-  }),
-  DB_PORT: port.default(5432).meta({ about: 'PostgreSQL port', example: '5432' }),
+  ALLOWED_HOSTS: list
+    .refine(
+      (names) => names.length > 0 && names.every((name) => HOST_NAME.test(name)),
+      'must be host names without scheme, port or path, separated by commas',
+    )
+    .default(['localhost', '127.0.0.1', '[::1]'])
+    .meta({
+      about:
+        'host names that requests may carry; .example.com also allows subdomains, * allows all',
+      example: 'vault.example.com,localhost',
+      required: true,
+    }),
+  DB_HOST: z
+    .string()
+    .trim()
+    .refine(
+      (text) => text.startsWith('/') || isIP(text) > 0 || /^[\w.-]+$/.test(text),
+      'must be a host name, an address or the directory of a socket; a port goes into DB_PORT',
+    )
+    .optional()
+    .meta({
+      about: 'PostgreSQL host or socket directory; without it the embedded database is used',
+      example: 'db.internal',
+      required: true,
+    }),
+  DB_PORT: number('a port number', 1, 65_535)
+    .default(5432)
+    .meta({ about: 'PostgreSQL port', example: '5432' }),
   DB_NAME: z
     .string()
     .min(1)
@@ -77,6 +108,10 @@ export const settings = z.object({
     .enum(['disable', 'allow', 'prefer', 'require', 'verify-full'])
     .default('prefer')
     .meta({ about: 'TLS towards PostgreSQL', example: 'verify-full' }),
+  DB_WAIT_SECONDS: number('a whole number of seconds', 0, 3600).default(60).meta({
+    about: 'how long a start keeps trying to reach PostgreSQL; 0 tries once',
+    example: '300',
+  }),
   DATA_DIR: z.string().min(1).default('cloakroom-data').meta({
     about: 'directory of the embedded database and its keys',
     example: '/var/lib/cloakroom',
@@ -100,16 +135,10 @@ export const settings = z.object({
     .enum(['all', 'control-plane', 'resolver'])
     .default('all')
     .meta({ about: 'which listeners this process opens', example: 'resolver' }),
-  WORKERS: z.coerce
-    .number({ error: 'must be a number of processes' })
-    .int()
-    .min(1)
-    .max(64)
-    .default(1)
-    .meta({
-      about: 'processes that serve the ports together; more than 1 needs PostgreSQL',
-      example: '4',
-    }),
+  WORKERS: number('a number of processes', 1, 64).default(1).meta({
+    about: 'processes that serve the ports together; more than 1 needs PostgreSQL',
+    example: '4',
+  }),
   LOG_LEVEL: z
     .string()
     .toLowerCase()
@@ -134,8 +163,12 @@ export const settings = z.object({
     }),
   RESOLVER_HOSTS: list
     .refine(
-      (entries) => entries.every((entry) => /^[^=\s]+=[0-9a-fA-F.:]+$/.test(entry)),
-      'must be name=address pairs separated by commas',
+      (entries) =>
+        entries.every((entry) => {
+          const [name = '', address = '', ...rest] = entry.split('=')
+          return /^[^\s:/]+$/.test(name) && isIP(address) > 0 && rest.length === 0
+        }),
+      'must be name=address pairs separated by commas, each address an IP address without port',
     )
     .default([])
     .meta({
@@ -146,47 +179,23 @@ export const settings = z.object({
     about: 'PEM file of certificate authorities trusted besides the built-in ones',
     example: '/etc/cloakroom/ca.pem',
   }),
-  RESOLVER_TIMEOUT_MS: z.coerce
-    .number({ error: 'must be milliseconds' })
-    .int()
-    .min(1)
-    .max(120_000)
-    .default(30_000)
-    .meta({
-      about: 'total deadline of an outbound call unless the request names one',
-      example: '30000',
-    }),
-  RESOLVER_CONCURRENCY: z.coerce
-    .number({ error: 'must be a number of calls' })
-    .int()
-    .min(1)
-    .max(30_000)
-    .default(1000)
-    .meta({
-      about:
-        'outbound calls of one workspace that run at once in one process, streams and WebSockets included; as many wait, a second at most',
-      example: '500',
-    }),
-  KEY_CACHE_SECONDS: z.coerce
-    .number({ error: 'must be seconds' })
-    .int()
-    .min(0)
-    .max(3600)
-    .default(60)
-    .meta({
-      about: 'how long the resolver keeps an opened environment key; 0 keeps none',
-      example: '0',
-    }),
-  AUDIT_RETENTION_DAYS: z.coerce
-    .number({ error: 'must be days' })
-    .int()
-    .min(1)
-    .max(36_500)
-    .optional()
-    .meta({
-      about: 'days that audit records are kept; without it they are kept for ever',
-      example: '365',
-    }),
+  RESOLVER_TIMEOUT_MS: number('a whole number of milliseconds', 1, 120_000).default(30_000).meta({
+    about: 'total deadline of an outbound call unless the request names one',
+    example: '30000',
+  }),
+  RESOLVER_CONCURRENCY: number('a number of calls', 1, 30_000).default(1000).meta({
+    about:
+      'outbound calls of one workspace that run at once in one process, streams and WebSockets included; as many wait, a second at most',
+    example: '500',
+  }),
+  KEY_CACHE_SECONDS: number('a whole number of seconds', 0, 3600).default(60).meta({
+    about: 'how long the resolver keeps an opened environment key; 0 keeps none',
+    example: '0',
+  }),
+  AUDIT_RETENTION_DAYS: number('a number of days', 1, 36_500).optional().meta({
+    about: 'days that audit records are kept; without it they are kept for ever',
+    example: '365',
+  }),
   RATE_REGISTER: rate
     .default({ count: 100, seconds: 3600 })
     .meta({ about: 'registrations per network', example: '100/3600' }),

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { version } from '../../package.json'
 import { parseCidrs } from '../kernel/cidr.ts'
-import { ConfigError } from '../kernel/config.ts'
+import { ConfigError, problemLine } from '../kernel/config.ts'
 import { settings } from '../kernel/settings.ts'
 import { openAddressBook, systemLookup } from '../resolver/address_book.ts'
 import { openDialler } from '../resolver/dial.ts'
@@ -76,7 +76,7 @@ function readDialling(env: LocalOptions['env']) {
   )
   const parsed = dialling.safeParse(given)
   if (parsed.success) return parsed.data
-  throw new ConfigError(parsed.error.issues.map(({ path }) => `${String(path[0])} is not valid`))
+  throw new ConfigError(parsed.error.issues.map(problemLine))
 }
 
 function readAuthorities(file: string | undefined): string | undefined {

@@ -9,7 +9,6 @@ import {
   sharedCluster,
   type TestDatabase,
 } from '../support/database.ts'
-import { watched } from '../support/watched.ts'
 import { type Ending, executable, runProgram, startProgram } from './executable.ts'
 import { KEYS } from './scene.ts'
 
@@ -17,14 +16,14 @@ const OTHER_KEY = Buffer.alloc(32, 0x33).toString('base64url')
 
 let taken: Bun.Server<undefined>
 let database: TestDatabase
-/** The database under test, with keys, at ports where somebody else listens already. */
+/** The database under test, with keys, at a port where somebody else listens already. */
 let settings: Record<string, string> = {}
 
 beforeAll(async () => {
   await executable()
   taken = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response('not Cloakroom') })
   database = await freshDatabase()
-  settings = { ...KEYS, ...database.env, ...portsAt(String(taken.port)) }
+  settings = { ...KEYS, ...database.env, PORT: String(taken.port), RESOLVER_PORT: '0' }
 }, 60_000)
 afterAll(async () => {
   database.remove()
@@ -41,23 +40,40 @@ async function startAndStop(env: Record<string, string>): Promise<Ending> {
   return program.ended
 }
 
-test('a port that is in use stops the start with one line', async () => {
+test('a port that is in use stops the start with one line, before the database is touched', async () => {
+  const { port = 0 } = taken
   expect(await runProgram({ env: { ...settings, LOG_LEVEL: 'error' } })).toEqual({
     code: 1,
     stdout: '',
-    stderr:
-      'cloakroom: PORT, RESOLVER_PORT or ADMIN_PORT is in use by another program (set another, or 0 for a free one)\n',
+    stderr: `cloakroom: PORT: port ${port} is in use by another program; set another, or 0 for a free one (example: PORT=${port + 1})\n`,
+  })
+  const { code, stderr } = await startAndStop({ ...settings, ...portsAt('0') })
+  expect({ code, stderr }).toEqual({
+    code: 0,
+    stderr: expect.stringContaining('"message":"migrated"'),
   })
 }, 60_000)
 
-test('an ENCRYPTION_KEY that does not open the data: 78, before anything listens', async () => {
-  expect((await startAndStop({ ...settings, ...portsAt('0') })).code).toBe(0)
-  const wrong = { ...settings, ENCRYPTION_KEY: OTHER_KEY, LOG_LEVEL: 'error' }
-  // The ports are taken: had it tried to listen first, it would complain about that.
-  const { code, stdout, stderr } = await runProgram({ env: wrong })
-  expect({ code, stdout, lines: stderr.trimEnd().split('\n').length }).toEqual({
+test('an ENCRYPTION_KEY that does not open the data: 78, and nothing was ever served', async () => {
+  const { controlPlane, ...first } = await startProgram({ env: { ...settings, ...portsAt('0') } })
+  first.signal('SIGTERM')
+  expect((await first.ended).code).toBe(0)
+  const { port: PORT } = new URL(controlPlane)
+  const wrong = { ...settings, PORT, ENCRYPTION_KEY: OTHER_KEY, LOG_LEVEL: 'error' }
+  const running = { is: true }
+  const refused = runProgram({ env: wrong }).finally(() => {
+    running.is = false
+  })
+  const served: number[] = []
+  while (running.is) {
+    const answer = await fetch(`${controlPlane}/api/status/health/`).catch(() => null)
+    if (answer) served.push(answer.status)
+  }
+  const { code, stdout, stderr } = await refused
+  expect({ code, stdout, served, lines: stderr.trimEnd().split('\n').length }).toEqual({
     code: 78,
     stdout: '',
+    served: [],
     lines: 1,
   })
   expect(stderr).toStartWith('cloakroom: ENCRYPTION_KEY: does not open the data in this database (')
@@ -164,13 +180,11 @@ if (databaseKind === 'postgresql') {
     const { stdout: lines } = await runProgram({ args: ['keygen'] })
     writeFileSync(join(place, '.env'), lines)
     const script = 'set -a; . ./.env; exec "$0"'
-    const child = watched(
-      Bun.spawn(['/bin/sh', '-c', script, await executable()], {
-        cwd: place,
-        env: { ...env, ...portsAt('0') },
-        stdio: ['ignore', 'pipe', 'pipe'],
-      }),
-    )
+    const child = Bun.spawn(['/bin/sh', '-c', script, await executable()], {
+      cwd: place,
+      env: { ...env, ...portsAt('0') },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
     const reader = child.stdout.getReader()
     const banner = new TextDecoder().decode((await reader.read()).value)
     child.kill('SIGTERM')
@@ -185,8 +199,10 @@ if (databaseKind === 'postgresql') {
   }, 60_000)
 
   test('a database that cannot be reached, or refuses, stops the start with one line', async () => {
-    const nowhere = { ...settings, ...portsAt('0'), DB_HOST: '127.0.0.1', DB_PORT: '1' }
+    const once = { ...settings, ...portsAt('0'), DB_WAIT_SECONDS: '0' }
+    const nowhere = { ...once, DB_HOST: '127.0.0.1', DB_PORT: '1' }
     const { socketDir } = await sharedCluster()
+    // It answers, and will go on refusing: nothing to wait for.
     const unknown = { ...settings, ...portsAt('0'), DB_HOST: socketDir, DB_NAME: 'missing' }
     for (const env of [nowhere, unknown]) {
       const { code, stdout, stderr } = await runProgram({ env })

@@ -1,14 +1,13 @@
 /** WORKERS: several processes behave like one, and one that dies is replaced. PostgreSQL only. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { marked } from '../support/canary.ts'
 import { databaseKind, freshDatabase } from '../support/database.ts'
 import { executable, type Program, runProgram, startProgram } from './executable.ts'
 import { type Customer, type Employee, employ, enrol, readAudit } from './independent_client.ts'
 import { allow, KEYS, openScene, resolveAs, type Scene } from './scene.ts'
 
 const WORKERS = 3
-const IN_USE =
-  'cloakroom: PORT, RESOLVER_PORT or ADMIN_PORT is in use by another program (set another, or 0 for a free one)\n'
+const inUse = (variable: string, port: number) =>
+  `cloakroom: ${variable}: port ${port} is in use by another program; set another, or 0 for a free one (example: ${variable}=${port + 1})\n`
 
 type Line = {
   message: string
@@ -87,7 +86,7 @@ if (databaseKind === 'embedded') {
       scene = await openScene()
       program = await start()
       customer = await enrol(program.controlPlane)
-      await customer.upload({ API_KEY: marked('sk_live_of_workers') })
+      await customer.upload({ API_KEY: 'sk_live_of_workers' })
       await allow(scene, customer)
       agent = await employ(customer)
     }, 60_000)
@@ -175,19 +174,26 @@ if (databaseKind === 'embedded') {
       const ports = [String(taken.port), new URL(program.controlPlane).port]
       for (const PORT of ports) {
         const env = { ...scene.env, WORKERS: '2', PORT, RESOLVER_PORT: '0' }
-        expect(await runProgram({ env })).toEqual({ code: 1, stdout: '', stderr: IN_USE })
+        const stderr = inUse('PORT', Number(PORT))
+        expect(await runProgram({ env })).toEqual({ code: 1, stdout: '', stderr })
       }
+      const last = taken.port ?? 0
+      const figures = { PORT: '0', RESOLVER_PORT: '0', ADMIN_PORT: String(last - 1) }
+      expect(await runProgram({ env: { ...scene.env, WORKERS: '2', ...figures } })).toEqual({
+        code: 1,
+        stdout: '',
+        stderr: expect.stringContaining(inUse('ADMIN_PORT', last)),
+      })
       await taken.stop(true)
       expect(await health(program)).toBe(200)
     }, 60_000)
 
     test('a worker that cannot start ends them all, with its line and its code', async () => {
-      const taken = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response('') })
-      const ADMIN_PORT = String((taken.port ?? 0) - 1)
-      const settings = { WORKERS: '2', PORT: '0', RESOLVER_PORT: '0', ADMIN_PORT }
+      const settings = { WORKERS: '2', PORT: '0', RESOLVER_PORT: '0', RESOLVER_CA_FILE: '/missing' }
       const env = { ...scene.env, ...settings, LOG_LEVEL: 'error' }
-      expect(await runProgram({ env })).toEqual({ code: 1, stdout: '', stderr: IN_USE })
-      await taken.stop(true)
+      const { code, stdout, stderr } = await runProgram({ env })
+      expect({ code, stdout }).toEqual({ code: 78, stdout: '' })
+      expect(stderr).toMatch(/^(cloakroom: RESOLVER_CA_FILE: .+\n){1,2}$/)
     }, 60_000)
   })
 }

@@ -83,12 +83,69 @@ describe('a wrong value is one line: variable, complaint, example', () => {
     ['RATE_LOGIN', '10/0'],
     ['RATE_LOGIN', '10/60/60'],
     ['RATE_API', '-1/60'],
+    ['PORT', '0x1f90'],
+    ['PORT', '8e3'],
+    ['DB_PORT', '0'],
+    ['DB_PORT', 'postgres'],
+    ['DB_HOST', 'postgres://db.internal'],
+    ['DB_HOST', 'db.internal:5432'],
+    ['DB_WAIT_SECONDS', 'ever so long'],
+    ['ADMIN_PORT', 'metrics'],
+    ['WORKERS', 'several'],
+    ['WORKERS', '65'],
+    ['RESOLVER_CONCURRENCY', '1.5'],
+    ['RESOLVER_TIMEOUT_MS', '30 seconds'],
+    ['RESOLVER_HOSTS', 'api.internal=999.1.1.1'],
+    ['RESOLVER_HOSTS', 'api.internal=10.1.2.3:8443'],
+    ['RESOLVER_HOSTS', 'api.internal:8443=10.1.2.3'],
+    ['AUDIT_RETENTION_DAYS', '0'],
+    ['ALLOWED_HOSTS', 'https://vault.example.com'],
+    ['ALLOWED_HOSTS', 'vault.example.com:8000'],
+    ['ALLOWED_HOSTS', ','],
   ])('%s=%s', (name, value) => {
     const problems = problemsOf({ ...keys, [name]: value })
     expect(problems).toHaveLength(1)
     expect(problems[0]).toMatch(new RegExp(`^${name}: .+ \\(example: .+\\)$`))
     expect(problems[0]).not.toContain('\n')
+    // What is wrong, in words of its own.
+    expect(problems[0]).toMatch(/^\w+: must /)
     if (value.length > 5) expect(problems[0]).not.toContain(value)
+  })
+})
+
+test('a number may have spaces around it, as in a file of variables', () => {
+  expect(readConfig({ ...keys, PORT: ' 8001 ', DB_WAIT_SECONDS: '0' }, unasked)).toMatchObject({
+    PORT: 8001,
+    DB_WAIT_SECONDS: 0,
+  })
+})
+
+test('what a host name may look like is accepted', () => {
+  for (const ALLOWED_HOSTS of ['*', '.example.com', '[::1]', 'my_host-1.internal,10.0.0.1'])
+    expect(problemsOf({ ...keys, ALLOWED_HOSTS })).toEqual([])
+  const server = { ...keys, DB_NAME: 'cloakroom', DB_USER: 'cloakroom' }
+  for (const DB_HOST of ['database', 'db.internal', '10.0.0.1', '::1', '/run/postgresql'])
+    expect(problemsOf({ ...server, DB_HOST })).toEqual([])
+  expect(problemsOf({ ...keys, RESOLVER_HOSTS: 'a.internal=10.0.0.1,b=fd00::1' })).toEqual([])
+})
+
+describe('a port is listened on once', () => {
+  const twice = 'RESOLVER_PORT: must be another than PORT (example: 8080)'
+  const figures = 'ADMIN_PORT: must be another than PORT and RESOLVER_PORT (example: 9090)'
+
+  test('by listeners that this process opens', () => {
+    const same = { ...keys, PORT: '9000', RESOLVER_PORT: '9000' }
+    expect(problemsOf(same)).toEqual([twice])
+    expect(problemsOf({ ...keys, ADMIN_PORT: '8080' })).toEqual([figures])
+    for (const ROLE of ['control-plane', 'resolver'])
+      expect(problemsOf({ ...same, ROLE })).toEqual([])
+    expect(problemsOf({ ...keys, PORT: '0', RESOLVER_PORT: '0', ADMIN_PORT: '0' })).toEqual([])
+  })
+
+  test('by the figures of every worker', () => {
+    const server = { ...keys, DB_HOST: 'db', DB_NAME: 'cloakroom', DB_USER: 'cloakroom' }
+    expect(problemsOf({ ...server, WORKERS: '4', ADMIN_PORT: '7997' })).toEqual([figures])
+    expect(problemsOf({ ...server, WORKERS: '3', ADMIN_PORT: '7997' })).toEqual([])
   })
 })
 

@@ -44,8 +44,9 @@ export async function openDatabase(
     : openServer(config, config.DB_HOST)
 }
 
-function openServer(config: Config, host: string): Connection {
-  const sql = postgres({
+/** How the driver reaches PostgreSQL; `host` is DB_HOST. */
+export function serverOptions(config: Config, host: string) {
+  return {
     ...COMMON,
     host,
     port: config.DB_PORT,
@@ -53,8 +54,11 @@ function openServer(config: Config, host: string): Connection {
     user: config.DB_USER ?? '',
     ...(config.DB_PASSWORD === undefined ? {} : { password: config.DB_PASSWORD }),
     ssl: config.DB_SSLMODE === 'disable' ? false : config.DB_SSLMODE,
-    max: POOL_SIZE,
-  })
+  } as const
+}
+
+function openServer(config: Config, host: string): Connection {
+  const sql = postgres({ ...serverOptions(config, host), max: POOL_SIZE })
   return {
     ...wrap(sql),
     kind: 'postgresql',

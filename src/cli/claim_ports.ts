@@ -1,0 +1,68 @@
+/**
+ * Whether the ports can be had, found out before the database is touched: a start that must fail anyway
+ * migrates nothing. Each port is taken alone for a moment, which also finds a free one in place of 0.
+ */
+import { type AddressInfo, createServer } from 'node:net'
+import { type Config, ConfigError } from '../kernel/config.ts'
+
+type Ports = Pick<Config, 'HOST' | 'PORT' | 'RESOLVER_PORT' | 'ADMIN_PORT' | 'ROLE' | 'WORKERS'>
+type Variable = 'PORT' | 'RESOLVER_PORT' | 'ADMIN_PORT'
+
+/** Ports that somebody else has: one line for each. */
+export class PortsTaken extends Error {
+  readonly problems: readonly string[]
+
+  constructor(problems: readonly string[]) {
+    super(problems.join('\n'))
+    this.name = 'PortsTaken'
+    this.problems = problems
+  }
+}
+
+/**
+ * The ports to open, by variable, of those listeners that ROLE opens.
+ *
+ * @throws PortsTaken, and ConfigError where HOST is no address of this machine
+ */
+export async function claimPorts(config: Ports): Promise<Partial<Record<Variable, number>>> {
+  const claimed: Partial<Record<Variable, number>> = {}
+  const problems: string[] = []
+  for (const [variable, port] of wantedPorts(config)) {
+    const outcome = await takeAlone(config.HOST, port)
+    if (typeof outcome === 'number') claimed[variable] ??= outcome
+    else problems.push(problemOf(variable, port, outcome.code))
+  }
+  if (problems.length > 0) throw new PortsTaken(problems)
+  return claimed
+}
+
+/** Workers share all ports but those of their figures. */
+function wantedPorts(config: Ports): [Variable, number][] {
+  const { PORT, RESOLVER_PORT, ADMIN_PORT, ROLE, WORKERS } = config
+  const admin = ADMIN_PORT === undefined ? [] : Array.from({ length: WORKERS }, (_, at) => at)
+  return [
+    ...(ROLE === 'resolver' ? [] : [['PORT', PORT] as [Variable, number]]),
+    ...(ROLE === 'control-plane' ? [] : [['RESOLVER_PORT', RESOLVER_PORT] as [Variable, number]]),
+    ...admin.map((at): [Variable, number] => ['ADMIN_PORT', (ADMIN_PORT ?? 0) + at]),
+  ]
+}
+
+/** The port that it was, or the system's code, empty for a name that has no address. */
+function takeAlone(host: string, port: number): Promise<number | { code: string }> {
+  const server = createServer()
+  return new Promise((resolve) => {
+    server.once('error', (error) => resolve({ code: 'code' in error ? String(error.code) : '' }))
+    server.listen({ host, port, exclusive: true }, () => {
+      const taken = (server.address() as AddressInfo).port
+      server.close(() => resolve(taken))
+    })
+  })
+}
+
+function problemOf(variable: Variable, port: number, code: string): string {
+  if (code === 'EADDRINUSE')
+    return `${variable}: port ${port} is in use by another program; set another, or 0 for a free one (example: ${variable}=${port < 65_535 ? port + 1 : 8000})`
+  if (code === 'EACCES' || code === 'EPERM')
+    return `${variable}: port ${port} may not be opened by this user (${code}); set one above 1023 (example: ${variable}=8000)`
+  throw new ConfigError(['HOST: is no address of this machine (example: 0.0.0.0)'])
+}
