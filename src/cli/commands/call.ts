@@ -33,7 +33,11 @@ export const call: Action = async (context, [url = ''], options) => {
   }
   const answer = await send(context, tokenOf(context, options), body)
   show(context, answer, options.include === true)
-  if (answer.redacted) context.output.warn('a credential in the answer was redacted')
+  if (answer.redacted) {
+    // On standard error too, so that what is piped on stays the body and nothing else.
+    const isLineOpen = !context.output.isJson && answer.body !== '' && !answer.body.endsWith('\n')
+    context.output.warn(`${isLineOpen ? '\n' : ''}a credential in the answer was redacted`)
+  }
   return options.fail === true && answer.status_code >= 400 ? EX_FAILED : 0
 }
 
