@@ -154,12 +154,12 @@ test('run takes the environment before the command, as its help says', async () 
   }
 })
 
-test('an environment without secrets is worth a remark', async () => {
-  const ran = await ada.run(['run', '-e', 'prodution', '--', 'true'])
+test('an environment without secrets is worth a remark, once it is said to be meant', async () => {
+  const ran = await ada.run(['run', '-e', 'prodution', '--allow-empty', '--', 'true'])
   expect(ran).toEqual({
     code: 0,
     out: '',
-    err: 'there are no secrets for this command: check the environment\n',
+    err: 'there are no secrets for this command: check the environment and the policies\n',
   })
 })
 

@@ -1,6 +1,10 @@
 /** Options that several commands share. */
 
 export const yes = ['-y, --yes', 'do not ask'] as const
+export const allowEmpty = [
+  '--allow-empty',
+  'go on although only other environments have secrets',
+] as const
 export const acceptChanged = [
   '--accept-changed-keys',
   'accept public keys that differ from those seen before',

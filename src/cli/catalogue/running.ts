@@ -1,5 +1,6 @@
 /** Commands that use credentials. */
 import type { Spec } from '../program.ts'
+import { allowEmpty } from './options.ts'
 
 const token = ['--token <token>', 'token of an agent or workload (SERVICE_TOKEN)'] as const
 
@@ -8,7 +9,11 @@ export const runningSpecs: readonly Spec[] = [
     usage: 'run [command...]',
     about: 'run a command with the environment in its variables, and nowhere else',
     examples: ['run -- npm start', 'run --env production -- ./deploy.sh', 'run --no-mask -- env'],
-    options: [token, ['--no-mask', 'do not mask the values in what the command prints']],
+    options: [
+      token,
+      ['--no-mask', 'do not mask the values in what the command prints'],
+      allowEmpty,
+    ],
     passThrough: true,
     action: async () => (await import('../commands/run.ts')).run,
   },

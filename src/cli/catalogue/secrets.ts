@@ -1,6 +1,6 @@
 /** Secrets, and where they may go. */
 import type { Group } from '../program.ts'
-import { yes } from './options.ts'
+import { allowEmpty, yes } from './options.ts'
 
 const secrets = () => import('../commands/secrets.ts')
 const secretHistory = () => import('../commands/secret_history.ts')
@@ -53,7 +53,7 @@ export const secretGroups: readonly Group[] = [
         usage: 'pull [path]',
         about: 'print every value, or write them to a file that only you may read',
         examples: ['secrets pull', 'secrets pull .env', 'secrets pull --format json'],
-        options: [['--format <format>', 'dotenv, json, yaml or shell', 'dotenv']],
+        options: [['--format <format>', 'dotenv, json, yaml or shell', 'dotenv'], allowEmpty],
         action: async () => (await secrets()).pull,
       },
       {
@@ -94,7 +94,7 @@ export const secretGroups: readonly Group[] = [
       },
       {
         usage: 'add <domains...>',
-        about: 'allow domains',
+        about: 'allow domains; without a port, port 443',
         examples: ['allowlist add api.stripe.com *.example.com api.internal:8443'],
         action: async () => (await allowlist()).add,
       },

@@ -4,6 +4,7 @@ import { listSecrets } from '../../secrets/contract.ts'
 import { runChild } from '../child.ts'
 import type { Context } from '../context.ts'
 import { CliError, EX_NOT_FOUND, EX_USAGE } from '../exit.ts'
+import { refuseEmpty } from '../nearby.ts'
 import { projectPlace } from '../place.ts'
 import type { Action } from '../program.ts'
 import { reveal } from './secrets.ts'
@@ -16,7 +17,9 @@ export const run: Action = async (context, command, options) => {
     throw new CliError(EX_USAGE, 'give a command after --', 'example: cloakroom run -- npm start')
   const values = await valuesFor(context, options)
   if (Object.keys(values).length === 0) {
-    context.output.warn('there are no secrets for this command: check the environment')
+    context.output.warn(
+      'there are no secrets for this command: check the environment and the policies',
+    )
   }
   const inherited = Object.fromEntries(
     Object.entries(context.env).filter(([name]) => !OURS.includes(name)),
@@ -40,18 +43,22 @@ async function valuesFor(
   options: Record<string, unknown>,
 ): Promise<Record<string, string>> {
   const token = typeof options.token === 'string' ? options.token : context.env.SERVICE_TOKEN
-  if (!token) return valuesOfSession(context)
+  if (!token) return valuesOfSession(context, options)
   const named = context.settings.environment
   const scope = named && named.origin !== 'default' ? { environment: named.value } : {}
   return (await fetchEnvironment(context.setting('server'), token, scope)).open()
 }
 
 /** Secrets whose policy does not list `env` stay where they are, as in delivery by token. */
-async function valuesOfSession(context: Context): Promise<Record<string, string>> {
+async function valuesOfSession(
+  context: Context,
+  options: Record<string, unknown>,
+): Promise<Record<string, string>> {
   const place = await projectPlace(context)
   const { session, project, environment } = place
   const query = { environment, include: 'value' as const }
   const stored = await session.api.list(listSecrets, { params: { project_id: project.id }, query })
+  if (stored.length === 0) await refuseEmpty(place, options)
   const meant = stored.filter(({ policy }) => allowsEnvironment(policy))
   return Object.fromEntries(meant.map((secret) => [secret.key, reveal(place, secret)]))
 }

@@ -1,6 +1,7 @@
 /** What environments differ in, and what a secret was before. */
 import { showDiff } from '../../projects/contract.ts'
 import { listVersions, rollBackSecret } from '../../secrets/contract.ts'
+import { onSecret } from '../nearby.ts'
 import { projectPlace } from '../place.ts'
 import type { Action } from '../program.ts'
 
@@ -20,19 +21,23 @@ export const diff: Action = async (context, [from = '', to = '']) => {
 }
 
 export const history: Action = async (context, [key = '']) => {
-  const { session, project, environment } = await projectPlace(context)
+  const place = await projectPlace(context)
+  const { session, project, environment } = place
   const params = { project_id: project.id, key }
-  const versions = await session.api.list(listVersions, { params, query: { environment } })
+  const work = session.api.list(listVersions, { params, query: { environment } })
+  const versions = await onSecret(place, key, work)
   context.output.table(versions, ['version', 'created_by_email', 'created_at'])
   return undefined
 }
 
 /** Makes an earlier value the newest: its ciphertext binds the place, not the number. */
 export const rollBack: Action = async (context, [key = '', version = '']) => {
-  const { session, project, environment } = await projectPlace(context)
+  const place = await projectPlace(context)
+  const { session, project, environment } = place
   const params = { project_id: project.id, key }
   const body = { version: Number(version) }
-  const now = await session.api.call(rollBackSecret, { params, query: { environment }, body })
+  const work = session.api.call(rollBackSecret, { params, query: { environment }, body })
+  const now = await onSecret(place, key, work)
   context.output.say(`${key} is back to version ${version}, as version ${now.version}.`)
   return undefined
 }

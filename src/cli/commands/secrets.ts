@@ -14,6 +14,7 @@ import {
   type Values,
   writeValues,
 } from '../formats.ts'
+import { onlyElsewhere, onSecret, refuseEmpty } from '../nearby.ts'
 import { type ProjectPlace, projectPlace } from '../place.ts'
 import type { Action } from '../program.ts'
 import { askSecret, readSecretFromStdin } from '../prompts.ts'
@@ -118,7 +119,8 @@ export const get: Action = async (context, [key = '']) => {
   const place = await projectPlace(context)
   const { session, project, environment } = place
   const params = { project_id: project.id, key }
-  const stored = await session.api.call(getSecret, { params, query: { environment } })
+  const query = { environment }
+  const stored = await onSecret(place, key, session.api.call(getSecret, { params, query }))
   const value = reveal(place, stored)
   if (context.output.isJson)
     context.output.record({ key, value, version: stored.version, environment })
@@ -146,7 +148,8 @@ export function reveal(
 }
 
 export const list: Action = async (context) => {
-  const { session, project, environment } = await projectPlace(context)
+  const place = await projectPlace(context)
+  const { session, project, environment } = place
   const secrets = await session.api.list(listSecrets, {
     params: { project_id: project.id },
     query: { environment },
@@ -158,17 +161,19 @@ export const list: Action = async (context) => {
     updated_at,
   }))
   context.output.table(rows, ['key', 'version', 'policy', 'updated_at'], secrets)
+  const elsewhere = rows.length === 0 ? await onlyElsewhere(place) : null
+  if (elsewhere !== null) context.output.warn(elsewhere)
   return undefined
 }
 
 export const remove: Action = async (context, keys, options) => {
-  const { session, project, environment } = await projectPlace(context)
+  const place = await projectPlace(context)
+  const { session, project, environment } = place
   await confirmed(options, `Delete ${keys.join(', ')} from ${project.name}/${environment}?`)
   for (const key of keys) {
-    await session.api.call(deleteSecret, {
-      params: { project_id: project.id, key },
-      query: { environment },
-    })
+    const params = { project_id: project.id, key }
+    const work = session.api.call(deleteSecret, { params, query: { environment } })
+    await onSecret(place, key, work)
   }
   context.output.say(`${keys.length} deleted.`)
   return undefined
@@ -178,6 +183,7 @@ export const remove: Action = async (context, keys, options) => {
 export const pull: Action = async (context, [path], options) => {
   const place = await projectPlace(context)
   const values = await context.output.during('fetching and decrypting', download(place))
+  if (Object.keys(values).length === 0) await refuseEmpty(place, options)
   const text = writeValues(formatOf(options), values)
   if (path === undefined) context.output.raw(text)
   else {

@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { startTestApp, type TestApp } from '../support/app.ts'
+import { settle, type Terminal } from './person.ts'
+
+const VALUE = 'value-that-no-message-shows'
+
+let app: TestApp
+let ada: Terminal
+
+beforeAll(async () => {
+  app = await startTestApp()
+  ada = await settle(app, 'ada@example.com')
+  await ada.must('init', 'payments')
+  await ada.must('secrets', 'set', `STRIPE_KEY=${VALUE}`, `DATABASE_URL=${VALUE}`)
+  await ada.must('secrets', 'set', `STRIPE_KEY=${VALUE}`, `ONLY_THERE=${VALUE}`, '-e', 'staging')
+})
+afterAll(async () => {
+  ada.remove()
+  await app.stop()
+})
+
+const missing = (name: string, hint: string, environment = 'development') => ({
+  code: 4,
+  out: '',
+  err: `cloakroom: there is no secret ${name} in payments/${environment}\n→ ${hint}\n`,
+})
+
+describe('a secret that is not there', () => {
+  test('is named with its project and environment', async () => {
+    const ran = await ada.run(['secrets', 'get', 'NOPE'])
+    expect(ran).toEqual(missing('NOPE', 'list the names with: cloakroom secrets list'))
+  })
+
+  test('has near names, in any way of naming it', async () => {
+    for (const args of [
+      ['get', 'STRIPE_KYE'],
+      ['history', 'STRIPE_KEYS'],
+      ['rollback', 'STRIPE', '1'],
+      ['delete', 'stripe_key', '--yes'],
+    ]) {
+      const ran = await ada.run(['secrets', ...args])
+      expect({ args, ...ran }).toEqual({ args, ...missing(args[1] ?? '', 'is it STRIPE_KEY?') })
+    }
+  })
+
+  test('may be in another environment', async () => {
+    const ran = await ada.run(['secrets', 'get', 'ONLY_THERE'])
+    expect(ran).toEqual(missing('ONLY_THERE', 'it is in staging: choose one with -e'))
+  })
+
+  test('may be missed because the environment is mistyped', async () => {
+    const ran = await ada.run(['secrets', 'get', 'NOPE', '-e', 'devlopment'])
+    const hint = 'there are no secrets in devlopment; there are some in development, staging'
+    expect(ran).toEqual(missing('NOPE', hint, 'devlopment'))
+  })
+
+  test('is not what a missing version is', async () => {
+    const { code, err } = await ada.run(['secrets', 'rollback', 'STRIPE_KEY', '99'])
+    expect(code).toBe(4)
+    expect(err).not.toContain('there is no secret')
+  })
+})
+
+describe('an environment without secrets, where others have some', () => {
+  const remark =
+    'payments has no secrets in devlopment; it has some in development (2), staging (2)'
+  const refused = {
+    code: 4,
+    out: '',
+    err: `cloakroom: ${remark}\n→ choose one with -e; --allow-empty goes on without any\n`,
+  }
+
+  test('is remarked on by the list, which is empty', async () => {
+    for (const [format, out] of [
+      [[], '(none)\n'],
+      [['--json'], '[]\n'],
+    ] as const) {
+      const ran = await ada.run(['secrets', 'list', '--env', 'devlopment', ...format])
+      expect(ran).toEqual({ code: 0, out, err: `${remark}\n` })
+    }
+  })
+
+  test('starts no command', async () => {
+    const command = ['--', 'sh', '-c', 'echo started']
+    expect(await ada.run(['run', '-e', 'devlopment', ...command])).toEqual(refused)
+    const { code, out } = await ada.run(['run', '-e', 'devlopment', '--allow-empty', ...command])
+    expect({ code, out }).toEqual({ code: 0, out: 'started\n' })
+  })
+
+  test('empties no file', async () => {
+    ada.write('kept.env', 'KEPT=1\n')
+    const read = () => readFileSync(join(ada.cwd, 'kept.env'), 'utf8')
+    expect(await ada.run(['secrets', 'pull', 'kept.env', '-e', 'devlopment'])).toEqual(refused)
+    expect(read()).toBe('KEPT=1\n')
+    await ada.must('secrets', 'pull', 'kept.env', '-e', 'devlopment', '--allow-empty')
+    expect(read()).toBe('')
+  })
+
+  test('is nothing to speak of in a project without any', async () => {
+    await ada.must('project', 'create', 'fresh')
+    const options = ['-p', 'fresh', '-e', 'devlopment']
+    expect(await ada.run(['secrets', 'list', ...options])).toEqual({
+      code: 0,
+      out: '(none)\n',
+      err: '',
+    })
+    expect((await ada.run(['run', ...options, '--', 'true'])).code).toBe(0)
+    expect((await ada.run(['secrets', 'pull', ...options])).code).toBe(0)
+  })
+})
