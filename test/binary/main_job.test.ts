@@ -3,11 +3,12 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { marked } from '../support/canary.ts'
 import { type Program, runProgram, startProgram } from './executable.ts'
 import { type Customer, type Employee, employ, enrol, readAudit } from './independent_client.ts'
 import { allow, KEYS, openScene, resolveAs, type Scene } from './scene.ts'
 
-const VALUE = 'sk_live_0123456789abcdef'
+const VALUE = marked('sk_live_0123456789abcdef')
 const OTHER = 'p\u00e4ss w\u00f6rd'
 
 let scene: Scene

@@ -9,6 +9,7 @@ import {
   sharedCluster,
   type TestDatabase,
 } from '../support/database.ts'
+import { watched } from '../support/watched.ts'
 import { type Ending, executable, runProgram, startProgram } from './executable.ts'
 import { KEYS } from './scene.ts'
 
@@ -180,11 +181,13 @@ if (databaseKind === 'postgresql') {
     const { stdout: lines } = await runProgram({ args: ['keygen'] })
     writeFileSync(join(place, '.env'), lines)
     const script = 'set -a; . ./.env; exec "$0"'
-    const child = Bun.spawn(['/bin/sh', '-c', script, await executable()], {
-      cwd: place,
-      env: { ...env, ...portsAt('0') },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    })
+    const child = watched(
+      Bun.spawn(['/bin/sh', '-c', script, await executable()], {
+        cwd: place,
+        env: { ...env, ...portsAt('0') },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      }),
+    )
     const reader = child.stdout.getReader()
     const banner = new TextDecoder().decode((await reader.read()).value)
     child.kill('SIGTERM')

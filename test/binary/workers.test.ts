@@ -1,5 +1,6 @@
 /** WORKERS: several processes behave like one, and one that dies is replaced. PostgreSQL only. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { marked } from '../support/canary.ts'
 import { databaseKind, freshDatabase } from '../support/database.ts'
 import { executable, type Program, runProgram, startProgram } from './executable.ts'
 import { type Customer, type Employee, employ, enrol, readAudit } from './independent_client.ts'
@@ -86,7 +87,7 @@ if (databaseKind === 'embedded') {
       scene = await openScene()
       program = await start()
       customer = await enrol(program.controlPlane)
-      await customer.upload({ API_KEY: 'sk_live_of_workers' })
+      await customer.upload({ API_KEY: marked('sk_live_of_workers') })
       await allow(scene, customer)
       agent = await employ(customer)
     }, 60_000)

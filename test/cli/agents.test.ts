@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { executable } from '../binary/executable.ts'
 import { API, openStage, type Stage } from '../support/agent.ts'
+import { marked } from '../support/canary.ts'
 import { answerOf } from '../support/upstream.ts'
+import { watched } from '../support/watched.ts'
 import { settle, type Terminal } from './person.ts'
 
-const VALUE = 'sk_live_7f3a9c_not_real'
+const VALUE = marked('sk_live_7f3a9c_not_real')
 
 let stage: Stage
 let ada: Terminal
@@ -102,7 +104,9 @@ test('run gives the environment to the child and masks what it prints', async ()
     'echo "$STRIPE_KEY"; printf %s "$STRIPE_KEY" | base64 >&2',
   ])
   expect(masked).toEqual({ code: 0, out: '[REDACTED]\n', err: '[REDACTED]\n' })
-  const plain = await ada.run(['run', '--no-mask', '--', 'sh', '-c', 'printf %s "$STRIPE_KEY"'])
+  const plain = await ada.run(['run', '--no-mask', '--', 'sh', '-c', 'printf %s "$STRIPE_KEY"'], {
+    reveals: true,
+  })
   expect(plain).toEqual({ code: 0, out: VALUE, err: '' })
 })
 
@@ -110,7 +114,10 @@ test('run by token uses sealed delivery and keeps the token from the child', asy
   const workload = await issue('workload-token', 'issue', 'ci')
   for (const used of [token, workload]) {
     const child = 'printf %s/%s "$STRIPE_KEY" "$SERVICE_TOKEN"'
-    const ran = await ada.run(['run', '--no-mask', '--', 'sh', '-c', child], as(used))
+    const ran = await ada.run(['run', '--no-mask', '--', 'sh', '-c', child], {
+      ...as(used),
+      reveals: true,
+    })
     expect(ran).toEqual({ code: 0, out: `${VALUE}/`, err: '' })
   }
   const { sql } = stage.app.connection
@@ -246,11 +253,13 @@ test('the audit is listed, filtered, summed up and exported', async () => {
 })
 
 test('audit tail prints records as they come', async () => {
-  const child = Bun.spawn([await executable(), 'audit', 'tail', '--json'], {
-    cwd: ada.cwd,
-    env: { HOME: ada.home, SERVICE_SERVER_URL: stage.app.controlPlane },
-    stdout: 'pipe',
-  })
+  const child = watched(
+    Bun.spawn([await executable(), 'audit', 'tail', '--json'], {
+      cwd: ada.cwd,
+      env: { HOME: ada.home, SERVICE_SERVER_URL: stage.app.controlPlane },
+      stdout: 'pipe',
+    }),
+  )
   const calls = setInterval(() => void ada.run(['call', stage.url('/tailed')], as(token)), 1000)
   const { value } = await child.stdout.getReader().read()
   clearInterval(calls)
