@@ -2,15 +2,11 @@
 import { z } from 'zod'
 import { encryptedWorkspaceKey, workspaceName, workspaceShape } from '../identity/workspaces.ts'
 import { defineEndpoint } from '../kernel/endpoint.ts'
-import { base64, line, pagination, timestamp, uuid } from '../kernel/validate.ts'
+import { base64, email, line, pagination, timestamp, uuid } from '../kernel/validate.ts'
 
-/** RFC 5321, section 4.5.3.1.3: a path has 256 octets, two of them angle brackets. */
-const MAX_EMAIL = 254
 /** Bytes; the form of section 3.1 has 61, other clients may use another. */
 const MAX_WRAPPED_KEY_BYTES = 4096
 const MAX_PASSWORD = 1024
-
-export const email = z.string().max(MAX_EMAIL, { abort: true }).toLowerCase().pipe(z.email())
 
 /** Opaque to the server: what a client derived, never what the person typed. */
 const newPassword = z.string().min(8).max(MAX_PASSWORD)
