@@ -9,7 +9,7 @@
  */
 
 import { mkdir } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join, relative, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { ensureTemplate } from './template.ts'
 
@@ -70,4 +70,12 @@ function isTarget(name: string): name is Bun.Build.CompileTarget {
   return name.startsWith('bun-')
 }
 
-if (import.meta.main) await buildExecutable(readOptions())
+async function build(): Promise<void> {
+  const options = readOptions()
+  await buildExecutable(options)
+  const place = relative(process.cwd(), options.outfile)
+  const megabytes = Math.round(Bun.file(options.outfile).size / 1e6)
+  process.stdout.write(`Built ${place} (${megabytes} MB).\n`)
+}
+
+if (import.meta.main) await build()
