@@ -136,6 +136,7 @@ async function listen(
       await admin?.close()
       resolver.close()
       for (const job of jobs) job?.stop()
+      await bus.close()
       await Promise.all([activity.close(FLUSH_MS), trail.close(FLUSH_MS)])
       await connection.close()
     },

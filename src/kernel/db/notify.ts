@@ -2,6 +2,7 @@
  * Notices between processes, and within one. They spare reads and wipe keys early, nothing more: no
  * decision may depend on one arriving, because a connection that breaks loses what was sent meanwhile.
  */
+import postgres from 'postgres'
 import { describeError, type Log } from '../log.ts'
 import type { Connection } from './open.ts'
 
@@ -18,11 +19,30 @@ export type Bus = {
   subscribe(channel: string, subscriber: Subscriber): void
   /** To be called after the commit of what the database's triggers tell of. */
   publish(channel: string, payload: string): void
+  close(): Promise<void>
 }
 
+type Options = {
+  /** Milliseconds: at most two of them pass before a connection that hears nothing is replaced. */
+  pulseMs: number
+  /** A connection besides the pool. */
+  connect: () => postgres.Sql
+}
+
+const PULSE_MS = 5_000
+
 /** Over PostgreSQL's LISTEN, or within this process for the embedded database, which has no other. */
-export function openBus({ kind, sql }: Pick<Connection, 'kind' | 'sql'>, log: Log): Bus {
-  return kind === 'embedded' ? localBus() : listeningBus(sql, log)
+export function openBus(
+  { kind, sql }: Pick<Connection, 'kind' | 'sql'>,
+  log: Log,
+  { pulseMs = PULSE_MS, connect = () => besides(sql) }: Partial<Options> = {},
+): Bus {
+  return kind === 'embedded' ? localBus() : listeningBus({ sql, log, pulseMs, connect })
+}
+
+/** The driver takes what it made of its options, as its own `listen` does; only its types do not. */
+function besides({ options }: postgres.Sql): postgres.Sql {
+  return postgres({ ...options, max: 1 } as never)
 }
 
 function localBus(): Bus {
@@ -34,22 +54,77 @@ function localBus(): Bus {
     publish: (channel, payload) => {
       for (const { onNotice } of subscribers.get(channel) ?? []) onNotice(payload)
     },
+    close: async () => {},
   }
 }
 
 /**
- * One connection besides the pool, which the driver makes again whenever it breaks, and ends with the
- * pool. What is published comes from the triggers, also to the process that made the change.
+ * A connection besides the pool. The driver makes it anew when it breaks, but not always: a server that
+ * ends it at a bad moment, or a network that swallows packets, would leave it deaf for ever. So a
+ * notice without payload goes round regularly, and whoever does not hear it begins again.
  */
-function listeningBus(sql: Connection['sql'], log: Log): Bus {
+function listeningBus(options: Options & Surroundings): Bus {
+  const ears: Ear[] = []
   return {
-    subscribe: (channel, { onNotice, onGap }) => {
-      sql
-        .listen(channel, onNotice, onGap)
-        .catch((error) =>
-          log.warning('notices do not arrive', { channel, ...describeError(error) }),
-        )
+    subscribe: (channel, subscriber) => {
+      ears.push(new Ear({ ...options, channel, subscriber }))
     },
     publish: () => {},
+    close: async () => {
+      await Promise.all(ears.map((ear) => ear.close()))
+    },
+  }
+}
+
+type Surroundings = { sql: postgres.Sql; log: Log }
+type EarOptions = Options & Surroundings & { channel: string; subscriber: Subscriber }
+
+class Ear {
+  readonly #options: EarOptions
+  readonly #timer: Timer
+  #client: postgres.Sql
+  #hasHeard = true
+  #isDeaf = false
+
+  constructor(options: EarOptions) {
+    this.#options = options
+    this.#client = this.#listen()
+    this.#timer = setInterval(() => this.#check(), options.pulseMs)
+    this.#timer.unref()
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer)
+    await this.#client.end({ timeout: 0 })
+  }
+
+  #listen(): postgres.Sql {
+    const { connect, channel, subscriber } = this.#options
+    const client = connect()
+    const hear = (payload: string) => {
+      this.#hasHeard = true
+      if (payload !== '') subscriber.onNotice(payload)
+    }
+    client.listen(channel, hear, () => subscriber.onGap()).catch((error) => this.#complain(error))
+    return client
+  }
+
+  /** What was sent since the last time must have been heard. */
+  #check(): void {
+    const { sql, channel } = this.#options
+    if (!this.#hasHeard) {
+      this.#complain(new Error('nothing was heard'))
+      this.#client.end({ timeout: 0 }).catch(() => {})
+      this.#client = this.#listen()
+    } else this.#isDeaf = false
+    this.#hasHeard = false
+    sql.notify(channel, '').catch((error) => this.#complain(error))
+  }
+
+  /** Once for each time that it does not work. */
+  #complain(error: unknown): void {
+    const { channel, log } = this.#options
+    if (!this.#isDeaf) log.warning('notices do not arrive', { channel, ...describeError(error) })
+    this.#isDeaf = true
   }
 }
