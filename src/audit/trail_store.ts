@@ -42,14 +42,20 @@ export async function insertEntries(
   entries: readonly Entry[],
 ): Promise<Set<string>> {
   // One row for the whole group: a row for each entry would cost the driver more than the insert.
-  const [stored] = await sql<{ ids: string | null }[]>`
-    with stored as (insert into audit_logs (id, workspace_id, timestamp, source, identity_level, agent_id, registration_id,
+  const [stored] = await sql.unsafe<{ ids: string | null }[]>(INSERT, [JSON.stringify(entries)], {
+    prepare: true,
+  })
+  return new Set(stored?.ids?.split(' '))
+}
+
+/** A text and not a template: the driver would put it together anew each time. */
+const INSERT = `with stored as (insert into audit_logs (id, workspace_id, timestamp, source, identity_level, agent_id, registration_id,
       token_id, project_id, environment, method, target_url, target_path, target_domain, credential_ref,
       injection_style, decision, reason, status_code, duration_ms, redacted)
     select r.id, r.workspace_id, r.timestamp, 'resolver', r.identity_level, r.agent_id, r.registration_id,
       r.token_id, r.project_id, r.environment, r.method, r.target_url, r.target_path, r.target_domain,
       r.credential_ref, r.injection_style, r.decision, r.reason, r.status_code, r.duration_ms, r.redacted
-    from json_to_recordset(${JSON.stringify(entries)}::text::json) as r(id uuid, workspace_id uuid,
+    from json_to_recordset($1::text::json) as r(id uuid, workspace_id uuid,
       policy_version bigint, timestamp timestamptz, identity_level text, agent_id text,
       registration_id uuid, token_id uuid, project_id uuid, environment text, method text,
       target_url text, target_path text, target_domain text, credential_ref text,
@@ -60,8 +66,6 @@ export async function insertEntries(
     join workspaces w on w.id = r.workspace_id and w.policy_version = r.policy_version
     returning id)
     select string_agg(id::text, ' ') as ids from stored`
-  return new Set(stored?.ids?.split(' '))
-}
 
 export async function updateOutcomes(
   sql: postgres.Sql,

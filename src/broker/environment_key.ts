@@ -35,7 +35,7 @@ export async function environmentKeyOf(
     environment,
     epoch: sealed.epoch,
   }
-  const { privateKey } = tokenKeyPair(token.id, token.presented.secret)
+  const { privateKey } = tokenKeyPair(token.id, token.secret())
   const opened = sealed.envelope && (await openTokenEnvelope(place, privateKey, sealed.envelope))
   if (!opened) throw new Fault('key_not_provisioned')
   const key = new Secret(opened)

@@ -1,7 +1,7 @@
 /** Who reports to the audit from outside: a token speaks for itself, a person for a workspace they name. */
 import type { Reporter } from '../audit/ingestion.ts'
-import { bearerToken } from '../identity/authenticate.ts'
-import type { ParsedToken } from '../kernel/crypto/token.ts'
+import { bearerText } from '../identity/authenticate.ts'
+import { parseToken } from '../kernel/crypto/token.ts'
 import { Fault, invalidField } from '../kernel/fault.ts'
 import type { Services } from '../kernel/serve.ts'
 import { isUuid } from '../kernel/validate.ts'
@@ -17,18 +17,18 @@ export function reporterOf(
   { tokens, limiter }: Pick<Broker, 'tokens' | 'limiter'>,
 ): (request: Request) => Promise<Reporter> {
   return (request) => {
-    const presented = bearerToken(request.headers, ['ses', 'agt', 'wkl', 'sea'])
-    return presented.kind === 'ses'
+    const text = bearerText(request.headers)
+    return parseToken(text)?.kind === 'ses'
       ? asPerson(services, request)
-      : asToken({ tokens, limiter }, presented)
+      : asToken({ tokens, limiter }, text)
   }
 }
 
 async function asToken(
   { tokens, limiter }: Pick<Broker, 'tokens' | 'limiter'>,
-  presented: ParsedToken,
+  text: string,
 ): Promise<Reporter> {
-  const token = await tokens.verify(presented)
+  const token = await tokens.verify(text)
   // No statement of the trail proves here that the token is still live.
   await tokens.confirm(token)
   limiter.take(token.id)

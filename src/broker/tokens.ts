@@ -2,9 +2,15 @@
  * Whose token this is: step 1 of resolver and delivery. Rows are cached for seconds; that a cached token is
  * still live is proved again by the statement that records the decision (audit/trail.ts).
  */
-import { bearerToken } from '../identity/authenticate.ts'
+import { hash } from 'node:crypto'
+import { bearerText } from '../identity/authenticate.ts'
 import type { Clock } from '../kernel/clock.ts'
-import { type ParsedToken, verifyToken } from '../kernel/crypto/token.ts'
+import {
+  type ParsedToken,
+  parseToken,
+  type TokenKind,
+  verifyToken,
+} from '../kernel/crypto/token.ts'
 import { Fault } from '../kernel/fault.ts'
 import type { CacheStats } from './key_cache.ts'
 import type { Reader } from './reader.ts'
@@ -21,10 +27,24 @@ export type TokenRow = {
   name: string
 }
 
-/** A verified token: its row, and the secret part that opens the envelopes stored for it. */
-export type LiveToken = TokenRow & { presented: ParsedToken }
+/** A verified token: its row, and what was presented. */
+export type LiveToken = TokenRow & {
+  /** Whether it only authenticates, and opens nothing. */
+  isSealed: boolean
+  /** The secret part, which opens the envelopes stored for the token. */
+  secret(): Uint8Array
+}
 
-const KINDS = { agt: 'agent', wkl: 'workload', sea: null, ses: null, ref: null } as const
+type Proof = { row: TokenRow; isSealed: boolean }
+
+/** Of these kinds are those who act for themselves; a sealed token is of the kind that its row says. */
+const KINDS: Record<TokenKind, readonly TokenRow['kind'][]> = {
+  agt: ['agent'],
+  wkl: ['workload'],
+  sea: ['agent', 'workload'],
+  ses: [],
+  ref: [],
+}
 const TTL_MS = 5_000
 const MAX_TOKENS = 10_000
 /** Verified against when a token is unknown, so that this costs what a wrong secret costs. */
@@ -35,6 +55,8 @@ export class TokenBook {
   readonly #clock: Clock
   readonly #counts = { hits: 0, misses: 0 }
   readonly #rows = new Map<string, { row: TokenRow; until: number }>()
+  /** By the digest of its text what a token was verified against: no token stays in memory. */
+  readonly #proven = new Map<string, Proof>()
 
   constructor(read: Reader, clock: Clock) {
     this.#read = read
@@ -43,17 +65,31 @@ export class TokenBook {
 
   /** The token of an `Authorization: Bearer` header. @throws Fault `invalid_token` */
   authenticate(headers: Headers): Promise<LiveToken> {
-    return this.verify(bearerToken(headers, ['agt', 'wkl', 'sea']))
+    return this.verify(bearerText(headers))
   }
 
-  /** @throws Fault `invalid_token`, alike for unknown, wrong, revoked and expired */
-  async verify(presented: ParsedToken): Promise<LiveToken> {
+  /** @throws Fault `invalid_token`, alike for malformed, unknown, wrong, revoked and expired */
+  async verify(text: string): Promise<LiveToken> {
+    const digest = hash('sha256', text, 'base64')
+    const proven = this.#proven.get(digest)
+    if (proven && this.#cached(proven.row.id) === proven.row) {
+      this.#counts.hits += 1
+      return liveToken(proven, text)
+    }
+    const presented = parseToken(text)
+    if (!presented || KINDS[presented.kind].length === 0) throw new Fault('invalid_token')
+    const proof = { row: await this.#prove(presented), isSealed: presented.kind === 'sea' }
+    if (this.#proven.size > MAX_TOKENS) this.#proven.clear()
+    this.#proven.set(digest, proof)
+    return liveToken(proof, text)
+  }
+
+  async #prove(presented: ParsedToken): Promise<TokenRow> {
     const cached = this.#cached(presented.id)
     this.#counts[cached ? 'hits' : 'misses'] += 1
     const row = cached ?? (await this.#load(presented.id))
     const verified = verifyToken(presented, row?.verifier ?? NO_VERIFIER)
-    const kind = KINDS[presented.kind]
-    if (row && verified && (kind === null || kind === row.kind)) return { ...row, presented }
+    if (row && verified && KINDS[presented.kind].includes(row.kind)) return row
     // A refusal costs one query, cached or not: its time does not tell which tokens exist.
     if (cached) await this.#load(presented.id)
     throw new Fault('invalid_token')
@@ -110,4 +146,8 @@ export class TokenBook {
     }
     return row
   }
+}
+
+function liveToken({ row, isSealed }: Proof, text: string): LiveToken {
+  return { ...row, isSealed, secret: () => parseToken(text)?.secret ?? new Uint8Array() }
 }

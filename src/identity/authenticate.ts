@@ -9,14 +9,18 @@ import { sessions, sessionTokens, users } from '../kernel/db/schema/index.ts'
 import { Fault } from '../kernel/fault.ts'
 import type { Caller } from '../kernel/grant.ts'
 
+/** What an `Authorization: Bearer` header carries (RFC 6750, section 2.1); empty without one. */
+export function bearerText(headers: Headers): string {
+  return /^Bearer +(\S+)$/i.exec(headers.get('authorization') ?? '')?.[1] ?? ''
+}
+
 /**
- * The token of an `Authorization: Bearer` header (RFC 6750, section 2.1), if it is of one of the kinds.
+ * The token of that header, if it is of one of the kinds.
  *
  * @throws Fault `invalid_token`
  */
 export function bearerToken(headers: Headers, kinds: readonly ParsedToken['kind'][]): ParsedToken {
-  const [, text] = /^Bearer +(\S+)$/i.exec(headers.get('authorization') ?? '') ?? []
-  const token = parseToken(text ?? '')
+  const token = parseToken(bearerText(headers))
   if (!token || !kinds.includes(token.kind)) throw new Fault('invalid_token')
   return token
 }

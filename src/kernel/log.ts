@@ -60,9 +60,11 @@ const WHOLE_BYTES = 4096
 
 let waiting: string[] = []
 
-/** Lines of one turn of the event loop leave in one write: a write for each would be a cost of its own. */
+/** Milliseconds in which lines are collected: a write for each would be a cost of its own. */
+const COLLECT_MS = 10
+
 function writeError(line: string): void {
-  if (waiting.length === 0) setImmediate(flush)
+  if (waiting.length === 0) setTimeout(flush, COLLECT_MS)
   waiting.push(line)
 }
 

@@ -103,6 +103,7 @@ function inPathOrder(params: Record<string, string>): string[] {
 
 /** Gives the router's values, in their order in the path, the names of the contract. */
 function nameParams(endpoint: Endpoint, values: readonly string[]): Record<string, string> {
+  if (values.length === 0) return {}
   const names = [...endpoint.path.matchAll(PARAMETER)].map((match) => match[1] ?? '')
   return Object.fromEntries(names.map((name, index) => [name, values[index] ?? '']))
 }
@@ -119,8 +120,6 @@ async function answer(
   const found = routes.find(({ endpoint }) => endpoint.method === methodOf(request))
   const response = await attempt(services, requestId, async () => {
     services.checkHost(request.headers.get('host'))
-    // The runtime makes the URL from the Host: one that is none, such as a port of 99999, ends here.
-    if (!URL.canParse(request.url)) throw new Fault('invalid_host')
     if (routes.length === 0) throw new Fault('not_found')
     if (!found) throw new Fault('method_not_allowed', { headers: { allow: allowOf(routes) } })
     const params = nameParams(found.endpoint, values)
@@ -134,7 +133,7 @@ async function answer(
     duration_ms: Math.round((performance.now() - started) * 10) / 10,
   }
   // What was not read would stay in the connection, and a stop would wait for it.
-  if (response && request.body && !request.bodyUsed) response.headers.set('connection', 'close')
+  if (response && !request.bodyUsed && request.body) response.headers.set('connection', 'close')
   services.onRequest?.(services.surface, served)
   services.log.info('request', { request_id: requestId, listener: services.surface, ...served })
   return response ?? undefined

@@ -3,7 +3,7 @@
  * `{resolver}/v1/forward/api.openai.com/v1` and its API key to `svc_agt_….SVC_SECRET_OPENAI_KEY`; it
  * sends what it always sends, and the same steps are taken as for POST /v1/resolve.
  */
-import { type ParsedToken, parseToken, TOKEN_PATTERN } from '../kernel/crypto/token.ts'
+import { TOKEN_PATTERN } from '../kernel/crypto/token.ts'
 import { Fault, invalidField } from '../kernel/fault.ts'
 import type { Exchange } from '../kernel/serve.ts'
 import { parsePart } from '../kernel/validate.ts'
@@ -27,8 +27,8 @@ export async function forward(
   services: ResolverServices,
   exchange: Exchange,
 ): Promise<Response | null> {
-  const { presented, headers } = takeToken(exchange.request.headers)
-  const token = await services.tokens.verify(presented)
+  const { token: text, headers } = takeToken(exchange.request.headers)
+  const token = await services.tokens.verify(text)
   return admit(services, exchange, token, (request) => {
     exchange.expectBytes(RESOLVER_BODY_LIMIT)
     return readForward(request, headers, services.defaultTimeoutMs)
@@ -42,7 +42,7 @@ export async function forward(
  * @throws Fault `invalid_token` when there is none, or two that differ
  */
 export function takeToken(given: Headers): {
-  presented: ParsedToken
+  token: string
   headers: Record<string, string>
 } {
   const named = given.get(TOKEN_HEADER)
@@ -55,18 +55,17 @@ export function takeToken(given: Headers): {
     if (bare) tokens.add(bare)
     else headers[name] = withoutTokens(name, value, tokens)
   }
-  const presented = onlyToken([...tokens])
+  const token = only([...tokens])
   if (Object.entries(headers).some(holdsToken)) {
     throw new Fault('invalid_header', {
       message: 'A header repeats the token where the upstream would see it.',
     })
   }
-  return { presented, headers }
+  return { token, headers }
 }
 
-function onlyToken([text = '', ...others]: readonly string[]): ParsedToken {
-  const token = others.length === 0 ? parseToken(text) : null
-  if (!token || token.kind === 'ses' || token.kind === 'ref') throw new Fault('invalid_token')
+function only([token, ...others]: readonly string[]): string {
+  if (token === undefined || others.length > 0) throw new Fault('invalid_token')
   return token
 }
 

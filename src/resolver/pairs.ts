@@ -32,8 +32,9 @@ export function beginningPairs(
   values: readonly Uint8Array[],
   wholes: readonly Uint8Array[],
 ): Pairs {
-  const pairs = new Uint8Array(8192)
-  const firsts = new Set(INTRODUCERS)
+  if (values.length + wholes.length === 0) return NONE
+  const pairs = ESCAPED_INTRODUCERS.slice()
+  const firsts = new Set<number>()
   for (const value of values) {
     const [a, b, c] = [value[0] ?? 0, value[1] ?? 0, value[2] ?? 0]
     markBeginning(pairs, firsts, PLAIN, a, b)
@@ -47,9 +48,11 @@ export function beginningPairs(
   for (const whole of wholes) {
     markBeginning(pairs, firsts, BASE64, BASE64[whole[0] ?? 0], BASE64[whole[1] ?? 0])
   }
-  if (values.length + wholes.length > 0) markEscapes(pairs, firsts)
+  markEscapes(pairs, firsts)
   return pairs
 }
+
+const NONE: Pairs = new Uint8Array(8192)
 
 /** The first position from `from` on at which an occurrence can begin; `end` if there is none. */
 export function nextBeginning(pairs: Pairs, text: Uint8Array, from: number, end: number): number {
@@ -105,11 +108,8 @@ function markBeginning(
   }
 }
 
-/** An occurrence may begin with an escape for its first byte, or with one for an introducer. */
+/** An occurrence may begin with an escape for its first byte. */
 function markEscapes(pairs: Pairs, firsts: ReadonlySet<number>): void {
-  for (const introducer of INTRODUCERS) {
-    for (const second of INTRODUCERS) markPair(pairs, introducer, second)
-  }
   for (const byte of firsts) {
     for (const [first, second] of beginningsOfEscapes(byte)) markPair(pairs, first, second)
   }
@@ -143,4 +143,16 @@ function markPair(pairs: Pairs, first: number, second: number): void {
 
 function bytesOf(text: string): Uint8Array {
   return new Uint8Array(Buffer.from(text, 'latin1'))
+}
+
+/** It may also begin with an escape for an introducer, whatever is looked for. */
+const ESCAPED_INTRODUCERS = escapedIntroducers()
+
+function escapedIntroducers(): Pairs {
+  const pairs = new Uint8Array(8192)
+  for (const introducer of INTRODUCERS) {
+    for (const second of INTRODUCERS) markPair(pairs, introducer, second)
+  }
+  markEscapes(pairs, new Set(INTRODUCERS))
+  return pairs
 }

@@ -132,12 +132,14 @@ function decodeCredentials(base64: string): string | null {
 }
 
 function fillHeader(template: Template, values: ReadonlyMap<string, Secret>): string {
-  const filled = fillTemplate(template.pieces, (name) => {
-    const bytes = lookUp(values, name)
-    if (!isSendable(Buffer.from(bytes).toString('latin1'))) throw unusable(name)
-    return bytes
+  const texts = template.pieces.map((piece) => {
+    if (!('name' in piece)) return piece.literal
+    const { buffer, byteOffset, length } = lookUp(values, piece.name)
+    const text = Buffer.from(buffer, byteOffset, length).toString('latin1')
+    if (!isSendable(text)) throw unusable(piece.name)
+    return text
   })
-  return Buffer.from(filled).toString('latin1')
+  return texts.join('')
 }
 
 function fillBasic(

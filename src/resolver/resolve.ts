@@ -59,7 +59,7 @@ export async function admit(
   const { request, requestId } = exchange
   const decision = new Decision(token, requestId)
   const rate = services.limiter.take(token.id)
-  if (token.presented.kind === 'sea') return await refuseSealed(services, token, decision)
+  if (token.isSealed) return await refuseSealed(services, token, decision)
   const call = await readLive(services, token, () => readCall(request))
   // From here on the call's own deadline limits it, not the listener's patience with connections.
   exchange.holdOpen()

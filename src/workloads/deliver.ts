@@ -84,7 +84,7 @@ async function gather(
     project_id: scope.projectId,
     environment: scope.environment,
   }
-  return token.presented.kind === 'sea'
+  return token.isSealed
     ? { ...place, ...(await sealedParts(broker, view, token, scope, secrets)) }
     : { ...place, secrets: await openedParts(broker, view, token, scope, secrets) }
 }
