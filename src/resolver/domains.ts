@@ -21,7 +21,7 @@ export async function tellDomains(
   // No record proves here that the token is still live, and what is cached current.
   const version = (await tokens.versions([token.id])).get(token.id)
   if (version === undefined) throw new Fault('invalid_token')
-  if (token.presented.kind === 'sea') throw new Fault('scope_required')
+  if (token.isSealed) throw new Fault('scope_required')
   const cached = await views.of(token.workspaceId)
   if (cached.policyVersion < version) views.forget(token.workspaceId)
   const view = await views.of(token.workspaceId)

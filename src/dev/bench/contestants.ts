@@ -40,6 +40,7 @@ const entrants: Record<string, (ground: Ground) => Promise<Entrant>> = {
   direct: enterDirect,
   nginx: enterNginx,
   'bare broker': enterBareBroker,
+  'bare broker, PostgreSQL': (ground) => enterBareBroker(ground, 'recorded'),
   'ours, PostgreSQL': (ground) => enterOurs(ground, 'postgresql'),
   'ours, embedded': (ground) => enterOurs(ground, 'embedded'),
   'ours, no audit': (ground) => enterOurs(ground, 'postgresql', 'no-audit'),
@@ -104,12 +105,21 @@ async function enterNginx({ directory, upstream, caFile, undo }: Ground): Promis
   return { shot: plainShot(`${nginx.origin}/v1/charges`), pid: nginx.pid, databasePid: null }
 }
 
-async function enterBareBroker({ upstream, ca, undo }: Ground): Promise<Entrant> {
-  const settings: BrokerSettings = { host: upstream.host, port: upstream.port, ca }
+async function enterBareBroker(
+  { upstream, ca, undo, cluster }: Ground,
+  recorded?: 'recorded',
+): Promise<Entrant> {
+  const database = recorded && (await cluster())
+  const settings: BrokerSettings = {
+    host: upstream.host,
+    port: upstream.port,
+    ca,
+    ...(database ? { database: await database.createDatabase() } : {}),
+  }
   const broker = await startPart('broker', settings)
   undo.push(broker.stop)
   const url = `http://127.0.0.1:${portOf(broker)}/v1/charges`
-  return { shot: plainShot(url), pid: broker.pid, databasePid: null }
+  return { shot: plainShot(url), pid: broker.pid, databasePid: database?.pid ?? null }
 }
 
 async function enterOurs(

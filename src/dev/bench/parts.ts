@@ -36,13 +36,21 @@ async function serveUpstream({ cert, key, authorization }: UpstreamSettings): Pr
   })
 }
 
-export type BrokerSettings = { host: string; port: number; ca: string }
+export type BrokerSettings = {
+  host: string
+  port: number
+  ca: string
+  /** Where each request is recorded before it goes out; nowhere unless given. */
+  database?: Record<string, string>
+}
 
 /** The least that a broker on this runtime can be: Bun.serve in front, fetch behind, no checks. */
-async function serveBroker({ host, port, ca }: BrokerSettings): Promise<void> {
+async function serveBroker({ host, port, ca, database }: BrokerSettings): Promise<void> {
   const session = new Bun.FetchSession({ tls: { ca, serverName: host, rejectUnauthorized: true } })
+  const record = database ? await openRecord(database) : async () => {}
   listen({
     fetch: async (request) => {
+      await record()
       const headers = new Headers(request.headers)
       headers.set('host', `${host}:${port}`)
       const { pathname } = new URL(request.url)
@@ -51,6 +59,34 @@ async function serveBroker({ host, port, ca }: BrokerSettings): Promise<void> {
       return new Response(await answer.bytes(), { status: answer.status, headers: answer.headers })
     },
   })
+}
+
+/** The least that a durable record can be: requests that wait share one row, and one commit. */
+async function openRecord({
+  DB_HOST = '',
+  DB_NAME = '',
+  DB_USER = '',
+}): Promise<() => Promise<void>> {
+  const { default: postgres } = await import('postgres')
+  const sql = postgres({ host: DB_HOST, database: DB_NAME, user: DB_USER, max: 1 })
+  await sql`create table records (ids text)`
+  let waiting: { id: string; done: () => void }[] = []
+  let writing = false
+  const write = async () => {
+    writing = true
+    while (waiting.length > 0) {
+      const group = waiting
+      waiting = []
+      await sql`insert into records values (${group.map(({ id }) => id).join()})`
+      for (const { done } of group) done()
+    }
+    writing = false
+  }
+  return () =>
+    new Promise((done) => {
+      waiting.push({ id: Bun.randomUUIDv7(), done })
+      if (!writing && waiting.length === 1) setImmediate(write)
+    })
 }
 
 /** The product with a trail that records nothing: what is left of the cost without the audit. */
