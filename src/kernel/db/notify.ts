@@ -105,7 +105,12 @@ class Ear {
       this.#hasHeard = true
       if (payload !== '') subscriber.onNotice(payload)
     }
-    client.listen(channel, hear, () => subscriber.onGap()).catch((error) => this.#complain(error))
+    // A confirmed LISTEN shows that it is alive: what was sent before it, it cannot hear.
+    const begin = () => {
+      this.#hasHeard = true
+      subscriber.onGap()
+    }
+    client.listen(channel, hear, begin).catch((error) => this.#complain(error))
     return client
   }
 

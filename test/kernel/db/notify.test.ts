@@ -47,6 +47,22 @@ test('a connection that was lost for good is replaced, which counts as a gap, an
   await sql.end()
 })
 
+test('a connection that replaced another is not replaced in its turn', async () => {
+  const { sql, bus, clients, until, gaps } = await open(300)
+  let pulses = 0
+  const { unlisten } = await sql.listen(CHANNEL, (payload) => {
+    if (payload === '') pulses += 1
+  })
+  await clients[0]?.end()
+  await until(() => gaps() === 2)
+  const before = pulses
+  await until(() => pulses >= before + 4)
+  expect({ gaps: gaps(), connections: clients.length }).toEqual({ gaps: 2, connections: 2 })
+  await unlisten()
+  await bus.close()
+  await sql.end()
+})
+
 test('what only shows that the connection is alive is no notice, and keeps it', async () => {
   const { sql, bus, clients, heard, gaps } = await open(1_000)
   await Bun.sleep(3_500)
