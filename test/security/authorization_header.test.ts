@@ -1,0 +1,182 @@
+/** Every place that asks who calls, on both listeners, by hand: one and the same 401, and no query for it. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { issueWorkloadToken } from '../../src/agents/contract.ts'
+import { formatToken, mintToken, parseToken } from '../../src/kernel/crypto/token.ts'
+import { messageOf } from '../../src/kernel/fault.ts'
+import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
+import { marked } from '../support/canary.ts'
+import { rawRequest, sendRaw } from '../support/raw_http.ts'
+
+let stage: Stage
+let agent: Agent
+let workload: string
+
+beforeAll(async () => {
+  stage = await openStage()
+  agent = await employAgent(stage, { secrets: { KEY: marked('sk_live_authorization') } })
+  const issued = await agent.person.api.call(issueWorkloadToken, {
+    params: { project_id: agent.projectId },
+    body: { label: 'ci', environment: 'development' },
+  })
+  workload = issued.token ?? ''
+}, 30_000)
+afterAll(() => stage.stop())
+
+type Door = {
+  name: string
+  surface: 'control-plane' | 'resolver'
+  line: string
+  /** A token that is let in. */
+  token(): string
+}
+
+const doors: Door[] = [
+  {
+    name: 'a call of a person',
+    surface: 'control-plane',
+    line: 'GET /api/users/me/ HTTP/1.1',
+    token: () => agent.person.token,
+  },
+  {
+    name: 'a report to the audit',
+    surface: 'control-plane',
+    line: 'POST /api/internal/audit/logs/ HTTP/1.1',
+    token: () => agent.token,
+  },
+  {
+    name: 'a delivery by the control plane',
+    surface: 'control-plane',
+    line: 'POST /api/workloads/env/ HTTP/1.1',
+    token: () => workload,
+  },
+  {
+    name: 'a delivery by the resolver',
+    surface: 'resolver',
+    line: 'POST /api/workloads/env/ HTTP/1.1',
+    token: () => workload,
+  },
+  {
+    name: 'a call through the resolver',
+    surface: 'resolver',
+    line: 'POST /v1/resolve HTTP/1.1',
+    token: () => agent.token,
+  },
+  {
+    name: 'the list of domains',
+    surface: 'resolver',
+    line: 'GET /v1/allowlist HTTP/1.1',
+    token: () => agent.token,
+  },
+  {
+    name: 'a forwarded call',
+    surface: 'resolver',
+    line: 'GET /v1/forward/api.upstream.example/x HTTP/1.1',
+    token: () => agent.token,
+  },
+]
+
+async function knock({ surface, line }: Door, headers: readonly string[]) {
+  const origin = surface === 'resolver' ? stage.app.resolver : stage.app.controlPlane
+  const lines = ['Host: localhost', 'Connection: close', ...headers]
+  const body = line.startsWith('POST') ? 'not json' : ''
+  if (body) lines.push('Content-Type: application/json', `Content-Length: ${body.length}`)
+  return sendRaw(origin, rawRequest(line, lines, body))
+}
+
+async function expectUnknown(door: Door, what: string, headers: readonly string[]) {
+  const { statuses, text } = await knock(door, headers)
+  const refusal = { error_code: 'invalid_token', message: messageOf('invalid_token') }
+  const [head = '', body = ''] = text.split('\r\n\r\n')
+  expect({ what, statuses, body: JSON.parse(body || 'null') }).toEqual({
+    what,
+    statuses: [401],
+    body:
+      door.surface === 'resolver'
+        ? refusal
+        : { status: 'failure', ...refusal, request_id: expect.any(String) },
+  })
+  expect(head.toLowerCase()).toContain('\r\nwww-authenticate: bearer\r\n')
+}
+
+/** Header lines that carry no acceptable token, by what is wrong with them. */
+function badHeaders(good: string): [string, string[]][] {
+  return [
+    ['nothing', []],
+    ['empty', ['Authorization:']],
+    ['Basic', [`Authorization: Basic ${btoa(`x:${good}`)}`]],
+    ['Digest', [`Authorization: Digest ${good}`]],
+    ['without a scheme', [`Authorization: ${good}`]],
+    ['a bare scheme', ['Authorization: Bearer']],
+    ['a bare scheme and spaces', ['Authorization: Bearer   ']],
+    ['twice the same', [`Authorization: Bearer ${good}`, `Authorization: Bearer ${good}`]],
+    ['good, then bad', [`Authorization: Bearer ${good}`, 'Authorization: Bearer x']],
+    ['bad, then good', ['Authorization: Bearer x', `Authorization: Bearer ${good}`]],
+    ['a list', [`Authorization: Bearer ${good}, Bearer ${good}`]],
+    ['something after it', [`Authorization: Bearer ${good} x`]],
+    ['quoted', [`Authorization: Bearer "${good}"`]],
+    ['percent-encoded', [`Authorization: Bearer ${good.replace('_', '%5F')}`]],
+  ]
+}
+
+/** Texts that cannot be a token, whatever the database holds. */
+function damaged(good: string): [string, string][] {
+  const { id, secret } = parseToken(good) ?? mintToken('agt')
+  const kinds = ['agt', 'wkl', 'ses', 'ref'] as const
+  const renamed = kinds.filter((kind) => !good.startsWith(`svc_${kind}_`))
+  return [
+    ['a character less', good.slice(0, -1)],
+    ['a character more', `${good}0`],
+    ['a zero in front', good.replace(/^(svc_..._)/, '$10')],
+    ['a wrong checksum', good.slice(0, -1) + (good.endsWith('0') ? '1' : '0')],
+    ['a foreign character', `${good.slice(0, 20)}-${good.slice(21)}`],
+    ['in capitals', good.toUpperCase()],
+    ['of no kind', good.replace(/^svc_.../, 'svc_xyz')],
+    ['too large a number', `svc_agt_${'z'.repeat(71)}`],
+    ['of 10,000 characters', 'svc_agt_'.padEnd(10_000, 'a')],
+    ...renamed.map((kind): [string, string] => [
+      `as ${kind}`,
+      good.replace(/^svc_.../, `svc_${kind}`),
+    ]),
+    ['a refresh token of its parts', formatToken('ref', id, secret)],
+  ]
+}
+
+describe.each(doors.map((door) => [door.name, door] as const))('%s', (_, door) => {
+  test('lets its own token in, so that a refusal means something', async () => {
+    const { statuses } = await knock(door, [`Authorization: Bearer ${door.token()}`])
+    expect(statuses).toHaveLength(1)
+    expect(statuses).not.toEqual([401])
+  })
+
+  test('is 401 with WWW-Authenticate without exactly one bearer, before the body is read (1)', async () => {
+    for (const [what, headers] of badHeaders(door.token())) await expectUnknown(door, what, headers)
+  })
+
+  test('is 401 without a query for what cannot be a token, also while a good one is cached (2)', async () => {
+    const { sql } = stage.app.connection
+    await knock(door, [`Authorization: Bearer ${door.token()}`])
+    // Whoever asks the database waits until the locks are gone, and the embedded one has one session.
+    await sql.begin(async (tx) => {
+      await tx`lock table tokens, session_tokens, sessions in access exclusive mode`
+      for (const [what, text] of damaged(door.token()))
+        await expectUnknown(door, what, [`Authorization: Bearer ${text}`])
+    })
+  })
+
+  test('takes no token from the query, and no log shows one (7)', async () => {
+    const token = door.token()
+    const query = `?token=${token}&access_token=${token}&authorization=Bearer%20${token}`
+    const line = door.line.replace(' HTTP', `${query} HTTP`)
+    await expectUnknown({ ...door, line }, 'in the query', [])
+    expect(stage.app.logs.join('')).not.toContain(token)
+  })
+
+  test('knows nobody by the token of another door (8)', async () => {
+    const { person } = agent
+    const others = door.token() === person.token ? [agent.token, workload] : [person.token]
+    // A person may report to the audit; for a refresh token there is no door but one.
+    const wrong = door.line.includes('/audit/') ? [] : others
+    for (const token of [...wrong, person.refresh])
+      await expectUnknown(door, token.slice(0, 8), [`Authorization: Bearer ${token}`])
+  })
+})
