@@ -1,12 +1,18 @@
+/** Target, placeholders and sanitiser: saved inputs, and whatever a fuzzer makes of them. */
 import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { URL as SecondUrl } from 'whatwg-url'
 import { Fault } from '../../src/kernel/fault.ts'
 import { Secret } from '../../src/kernel/secret.ts'
 import { injectPlaceholders } from '../../src/resolver/placeholders.ts'
 import { Redactor, Sanitiser } from '../../src/resolver/sanitise.ts'
 import { parseTarget } from '../../src/resolver/target.ts'
+import { mutated } from '../corpus/mutated.ts'
 import placeholders from '../corpus/placeholders/headers.json' with { type: 'json' }
 import sanitiser from '../corpus/sanitiser/bodies.json' with { type: 'json' }
 import targets from '../corpus/targets/urls.json' with { type: 'json' }
+
+const RUNS = { numRuns: 2000 }
 
 const bytes = (text: string) => new Uint8Array(Buffer.from(text))
 
@@ -28,6 +34,45 @@ describe('targets', () => {
     })
     expect<unknown>(outcome).toEqual(code === undefined ? { authority, path } : { code })
   })
+
+  test('whatever is changed, what is accepted is what a second parser reads', () => {
+    const pieces = [
+      '@',
+      '#',
+      '?',
+      '/',
+      '\\',
+      '%',
+      '.',
+      ':',
+      '[',
+      ']',
+      '。',
+      'ⓔ',
+      '\t',
+      'xn--',
+      '%2e',
+    ]
+    const saved = [...targets.map(({ text }) => text), 'https://api.example.com:8443/v1/./x?y=z#f']
+    let accepted = 0
+    fc.assert(
+      fc.property(mutated(saved, pieces), (text) => {
+        const outcome = outcomeOf(() => parseTarget(text))
+        if ('code' in outcome) return expect(outcome.code).toBe('invalid_target')
+        accepted += 1
+        const second = new SecondUrl(text)
+        expect(outcome).toMatchObject({
+          host: second.hostname.replace(/\.$/, ''),
+          port: second.port === '' ? 443 : Number(second.port),
+          path: second.pathname,
+          search: second.search,
+        })
+        expect([second.protocol, second.username, second.password]).toEqual(['https:', '', ''])
+      }),
+      RUNS,
+    )
+    expect(accepted).toBeGreaterThan(50)
+  })
 })
 
 describe('placeholders', () => {
@@ -35,6 +80,68 @@ describe('placeholders', () => {
     const values = new Map(Object.entries(secrets).map(([name, v]) => [name, new Secret(bytes(v))]))
     const outcome = outcomeOf(() => injectPlaceholders(Object.entries(headers), values).headers)
     expect<unknown>(outcome).toEqual(injected === undefined ? { code } : Object.entries(injected))
+  })
+
+  const known = {
+    A: 'value-a',
+    A_B: 'SVC_SECRET_A',
+    HALF: 'SVC_SECRET',
+    NAME: '_A',
+    EMPTY: '',
+    BIN: '\r\n\0',
+  }
+  const texts = placeholders.flatMap(({ headers }) => Object.values<string>(headers))
+  const pieces = [
+    'SVC_SECRET_',
+    'SVC_SECRET_A',
+    'SVC_',
+    '_',
+    'A',
+    'A_B',
+    'HALF',
+    'NAME',
+    'BIN',
+    '.',
+  ]
+  const changed = mutated(texts, pieces).map((text) => text.toWellFormed())
+
+  /** One pass over the text, by a pattern: the name is the longest run of its characters. */
+  function expand(text: string, isSendable: (value: string) => boolean): string | { code: string } {
+    let code: string | undefined
+    const filled = text.replace(/SVC_SECRET_(\w*)/g, (_, name: string) => {
+      const value = new Map(Object.entries(known)).get(name)
+      if (!/^[A-Za-z_]\w{0,127}$/.test(name)) code = 'invalid_header'
+      else if (value === undefined) code ??= 'unknown_secret'
+      else if (!isSendable(value)) code ??= 'unusable_secret'
+      return value ?? ''
+    })
+    return code === undefined ? filled : { code }
+  }
+
+  function inject(name: string, value: string): string | { code: string } {
+    const values = new Map(Object.entries(known).map(([key, v]) => [key, new Secret(bytes(v))]))
+    return outcomeOf(() => injectPlaceholders([[name, value]], values).headers[0]?.[1] ?? '')
+  }
+
+  /** Of several faults in one text either may be told: that it is refused is what matters. */
+  const refusedOr = (outcome: string | { code: string }) =>
+    typeof outcome === 'string' ? outcome : 'refused'
+
+  test('whatever is changed, each is expanded once, or the call refused', () => {
+    let [filled, refused] = [0, 0]
+    fc.assert(
+      fc.property(changed, (text) => {
+        const expected = refusedOr(expand(text, (value) => /^[\t\x20-\x7e]*$/.test(value)))
+        expect(refusedOr(inject('X-Key', text))).toBe(expected)
+        const inBasic = refusedOr(expand(text, () => true))
+        const encoded = inBasic === 'refused' ? inBasic : `Basic ${btoaUtf8(inBasic)}`
+        expect(refusedOr(inject('Authorization', `Basic ${btoaUtf8(text)}`))).toBe(encoded)
+        if (expected === 'refused') refused += 1
+        else if (expected !== text) filled += 1
+      }),
+      RUNS,
+    )
+    expect(Math.min(filled, refused)).toBeGreaterThan(50)
   })
 })
 
@@ -49,4 +156,40 @@ describe('bodies', () => {
     const pieces = [...text].map((byte) => redactor.push(Uint8Array.of(byte)))
     expect(Buffer.concat([...pieces, redactor.flush()]).toString('latin1')).toBe(redacted)
   })
+
+  test('whatever is changed and however it is cut, the pieces give what the whole gives', () => {
+    const pieces = ['%', '%4', '%41', '&', '&#', '&amp;', '\\', '\\u00', '+', '=', '5b', 'YWJj']
+    const entries = sanitiser.map((entry, index) =>
+      fc.tuple(fc.constant(index), mutated([entry.body, entry.secrets.join('')], pieces)),
+    )
+    const cuts = fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 6 })
+    let redacted = 0
+    fc.assert(
+      fc.property(fc.oneof(...entries), cuts, ([index, body], sizes) => {
+        const secrets = sanitiser[index]?.secrets ?? []
+        const text = new Uint8Array(Buffer.from(body, 'latin1'))
+        const whole = Buffer.from(new Sanitiser(secrets.map(bytes)).redactBody(text))
+        const redactor = new Redactor(secrets.map(bytes))
+        const parts: Uint8Array[] = []
+        for (let at = 0, turn = 0; at < text.length; turn += 1) {
+          const size = sizes[turn % sizes.length] ?? 1
+          parts.push(redactor.push(text.slice(at, at + size)).slice())
+          at += size
+        }
+        parts.push(redactor.flush())
+        expect(Buffer.concat(parts).toString('latin1')).toBe(whole.toString('latin1'))
+        for (const secret of secrets)
+          expect(REDACTED.includes(secret) || !whole.includes(Buffer.from(secret))).toBe(true)
+        if (whole.includes(REDACTED)) redacted += 1
+      }),
+      RUNS,
+    )
+    expect(redacted).toBeGreaterThan(50)
+  })
 })
+
+const REDACTED = '[REDACTED]'
+
+function btoaUtf8(text: string): string {
+  return Buffer.from(text).toString('base64')
+}
