@@ -1,0 +1,235 @@
+/**
+ * What must hold whatever is generated, on the real listener: what is dialled and under which name, what
+ * is put in, and that no byte of it comes back. Each judge is written apart from the code that it judges.
+ */
+import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
+import fc from 'fast-check'
+import { URL as SecondUrl } from 'whatwg-url'
+import { ENCODERS, encodeAll } from '../resolver/encodings.ts'
+import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
+import { marked } from '../support/canary.ts'
+import { chunked } from '../support/upstream.ts'
+import { urls } from './urls.ts'
+
+const NAME = 'api.example.com'
+
+let stage: Stage
+let agent: Agent
+
+beforeAll(async () => {
+  stage = await openStage({
+    names: [NAME],
+    env: { RATE_API: '1000000/1', RATE_TOKEN: '1000000/1' },
+  })
+  agent = await employAgent(stage)
+  await agent.allow(`${NAME}:${stage.upstream.port}`)
+}, 30_000)
+beforeEach(() => {
+  stage.upstream.received.length = 0
+})
+afterAll(() => stage.stop())
+
+test('whatever the URL and the answers of DNS, only the listed name is looked up and only its permitted address is dialled', async () => {
+  const address = fc.constantFrom(
+    '127.0.0.1',
+    '127.0.0.2',
+    '10.0.0.1',
+    '169.254.169.254',
+    '::1',
+    '::ffff:127.0.0.1',
+  )
+  const answers = fc.oneof(
+    fc.constant(['127.0.0.1']),
+    fc.array(address, { minLength: 1, maxLength: 3 }),
+  )
+  const usual = fc.constant(stage.url('/', NAME))
+  const target = fc.oneof(
+    { weight: 4, arbitrary: urls([stage.upstream.port]) },
+    { weight: 1, arbitrary: usual },
+  )
+  let served = 0
+  await fc.assert(
+    fc.asyncProperty(target, answers, async (url, addresses) => {
+      stage.names.set(NAME, addresses)
+      stage.lookups.length = 0
+      const [bytes, before] = [stage.upstream.bytes, stage.upstream.received.length]
+      const answer = await agent.resolve({ target_url: url })
+      expect(new Set(stage.lookups).difference(new Set([NAME]))).toEqual(new Set())
+      expect(stage.lookups.length).toBeLessThanOrEqual(1)
+      if (answer.status !== 200) return expect(stage.upstream.bytes).toBe(bytes)
+      served += 1
+      const second = new SecondUrl(url)
+      expect(new Set(addresses)).toEqual(new Set(['127.0.0.1']))
+      expect({
+        host: second.hostname.replace(/\.$/, ''),
+        port: Number(second.port),
+        wire: stage.upstream.received
+          .slice(before)
+          .map(({ path, header }) => [header('host'), path]),
+      }).toEqual({
+        host: NAME,
+        port: stage.upstream.port,
+        wire: [[stage.authorityOf(NAME), second.pathname + second.search]],
+      })
+    }),
+    { numRuns: 600 },
+  )
+  expect(served).toBeGreaterThan(20)
+})
+
+test('whatever headers, names and secrets, each placeholder is put in once, or nothing is sent', async () => {
+  const known: Record<string, string> = {
+    A: 'value-of-a',
+    A_B: 'SVC_SECRET_A',
+    a: 'lower/case',
+    HALF: 'SVC_SECRET',
+    TAIL: '_A',
+    SPACED: ' SVC_SECRET_TAIL SVC_SECRET_HALF ',
+    BASIC: 'Basic U1ZDX1NFQ1JFVF9B',
+    LINE: 'x\r\nX-Injected: SVC_SECRET_A',
+  }
+  for (const [key, value] of Object.entries(known)) await agent.store(key, value)
+  const piece = fc.oneof(
+    fc.constantFrom(...Object.keys(known).map((name) => `SVC_SECRET_${name}`)),
+    fc.constantFrom(
+      'SVC_SECRET_',
+      'SVC_',
+      'SECRET_A',
+      'A',
+      '_',
+      '.',
+      ' ',
+      ',',
+      'x',
+      'SVC_SECRET_NONE',
+    ),
+    fc.stringMatching(/^[ -~]{0,4}$/),
+  )
+  const value = fc
+    .array(piece, { minLength: 1, maxLength: 5 })
+    .map((pieces) => pieces.join('').trim())
+  const names = fc.constantFrom('X-Key', 'Authorization', 'Cookie', 'x-a', 'Accept')
+  const headers = fc.dictionary(names, value, { minKeys: 1, maxKeys: 3 })
+  let [sent, refused] = [0, 0]
+  await fc.assert(
+    fc.asyncProperty(headers, async (given) => {
+      const expected = Object.entries(given).map(([name, text]) => [name, expand(text, known)])
+      const [bytes, before] = [stage.upstream.bytes, stage.upstream.received.length]
+      const { status } = await agent.resolve({ target_url: stage.url('/injected'), headers: given })
+      if (expected.some(([, text]) => text === null)) {
+        refused += 1
+        expect([400, 422]).toContain(status)
+        expect(stage.upstream.bytes).toBe(bytes)
+        return
+      }
+      sent += 1
+      expect(status).toBe(200)
+      const [received] = stage.upstream.received.slice(before)
+      for (const [name, text] of expected)
+        expect(received?.header(String(name).toLowerCase())).toBe(text?.trim())
+    }),
+    { numRuns: 400 },
+  )
+  expect(Math.min(sent, refused)).toBeGreaterThan(20)
+})
+
+/** One pass, the longest name; `null` where the call must be refused. */
+function expand(text: string, known: Record<string, string>): string | null {
+  let isRefused = false
+  const filled = text.replace(/SVC_SECRET_([A-Za-z0-9_]*)/g, (_, name: string) => {
+    const value = Object.hasOwn(known, name) ? known[name] : undefined
+    if (value === undefined || value.includes('\n')) isRefused = true
+    return value ?? ''
+  })
+  return isRefused ? null : filled
+}
+
+const CODINGS = {
+  identity: (bytes: Buffer) => bytes,
+  gzip: gzipSync,
+  deflate: deflateSync,
+  br: brotliCompressSync,
+  zstd: zstdCompressSync,
+}
+
+/** Forms without a look at what surrounds them, and base64 at each alignment. */
+function disguisesOf(secret: string): string[] {
+  const bytes = Buffer.from(secret)
+  const aligned = ['', 'x', 'xy'].map((lead) => Buffer.concat([Buffer.from(lead), bytes]))
+  return [
+    ...Object.values(ENCODERS).map((encoder) => encodeAll(secret, encoder)),
+    ...aligned.flatMap((text) => [text.toString('base64'), text.toString('base64url')]),
+    ...[bytes.toString('hex'), bytes.toString('hex').toUpperCase()],
+    Buffer.from(`ada:${secret}`).toString('base64'),
+  ]
+}
+
+/** What is the same in every alignment of a text's base64: without the digits that mix with neighbours. */
+function tellsOf(secret: string): string[] {
+  const bytes = Buffer.from(secret)
+  const cores = [0, 1, 2].flatMap((lead) => {
+    const text = Buffer.concat([Buffer.alloc(lead), bytes])
+      .toString('base64')
+      .replace(/=+$/, '')
+    const core = text.slice(Math.ceil((lead * 8) / 6), Math.floor(((lead + bytes.length) * 8) / 6))
+    return [core, core.replaceAll('+', '-').replaceAll('/', '_')]
+  })
+  const plain = Object.values(ENCODERS).map((encoder) => encodeAll(secret, encoder))
+  return [...plain, ...cores, bytes.toString('hex'), bytes.toString('hex').toUpperCase()]
+}
+
+test('whatever the secret, no form of it is in the answer: body and headers, every coding, every cut', async () => {
+  const text = fc.oneof(
+    fc.stringMatching(/^[!-~]{6,24}$/),
+    fc.stringMatching(/^[ -~é€😀"\\<&%+]{6,16}$/u).filter((value) => value.trim() === value),
+  )
+  const scene = fc.record({
+    secret: text.map((value) => marked(`${value.toWellFormed()}-`)),
+    coding: fc.constantFrom(...(Object.keys(CODINGS) as (keyof typeof CODINGS)[])),
+    cut: fc.integer({ min: 1, max: 60 }),
+    between: fc.stringMatching(/^[ -~]{0,6}$/),
+    stream: fc.boolean(),
+  })
+  await fc.assert(
+    fc.asyncProperty(scene, async ({ secret, coding, cut, between, stream }) => {
+      await agent.store('ECHOED', secret)
+      const disguises = disguisesOf(secret)
+      const body = CODINGS[coding](Buffer.from(disguises.join(`\n${between}\n`)))
+      const pieces = Array.from({ length: Math.ceil(body.length / cut) }, (_, at) =>
+        body.subarray(at * cut, (at + 1) * cut),
+      )
+      const lines = disguises
+        .filter((value) => /^[ -~]+$/.test(value))
+        .map((value, at) => `x-echo-${at}: ${value}\r\n`)
+      const head = `HTTP/1.1 200 X\r\ncontent-encoding: ${coding}\r\ntransfer-encoding: chunked\r\n${lines.join('')}\r\n`
+      stage.upstream.on('/echo', Buffer.concat([Buffer.from(head), chunked(pieces)]))
+      const response = await fetch(`${stage.app.resolver}/v1/resolve`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${agent.token}`, 'content-type': 'application/json' },
+        body: JSON.stringify({
+          target_url: stage.url('/echo'),
+          headers: { Authorization: `Basic ${btoa('ada:SVC_SECRET_ECHOED')}` },
+          stream,
+        }),
+      })
+      const raw = await response.text()
+      const shown = stream ? '' : JSON.parse(raw)
+      const places = [
+        raw,
+        shown.body ?? '',
+        JSON.stringify(shown.headers ?? ''),
+        JSON.stringify([...response.headers]),
+      ]
+      expect(response.status).toBe(200)
+      expect(raw).toContain('[REDACTED]')
+      expect(raw.split('[REDACTED]').length).toBeGreaterThan(disguises.length)
+      for (const tell of tellsOf(secret))
+        expect({ tell, found: places.some((place) => place.includes(tell)) }).toEqual({
+          tell,
+          found: false,
+        })
+    }),
+    { numRuns: 120 },
+  )
+})
