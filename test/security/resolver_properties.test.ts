@@ -51,7 +51,7 @@ test('whatever the URL and the answers of DNS, only the listed name is looked up
   let served = 0
   await fc.assert(
     fc.asyncProperty(target, answers, async (url, addresses) => {
-      stage.names.set(NAME, addresses)
+      stage.names.set(NAME, [...addresses])
       stage.lookups.length = 0
       const [bytes, before] = [stage.upstream.bytes, stage.upstream.received.length]
       const answer = await agent.resolve({ target_url: url })
