@@ -1,0 +1,134 @@
+/**
+ * What was proved of a token is kept for seconds. Here it goes behind the back of everything that keeps it,
+ * with no notice and in no other way than another process would: the next request is 401 at every door.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { formatToken, mintToken, parseToken, sealedToken } from '../../src/kernel/crypto/token.ts'
+import { messageOf } from '../../src/kernel/fault.ts'
+import {
+  type Agent,
+  employAgent,
+  type IssuedToken,
+  openStage,
+  type Stage,
+} from '../support/agent.ts'
+import { marked } from '../support/canary.ts'
+
+let stage: Stage
+let agent: Agent
+
+beforeAll(async () => {
+  stage = await openStage()
+  agent = await employAgent(stage, { secrets: { KEY: marked('sk_live_cached') }, ofProject: true })
+}, 30_000)
+afterAll(() => stage.stop())
+
+const json = { 'content-type': 'application/json' }
+const call = () => ({ target_url: stage.url('/'), headers: { 'X-Key': 'SVC_SECRET_KEY' } })
+
+type Door = [name: string, knock: (token: string) => Promise<Response>, good: number]
+
+function post(origin: string, path: string, body: unknown, token: string): Promise<Response> {
+  return fetch(`${origin}${path}`, {
+    method: 'POST',
+    headers: { ...json, authorization: `Bearer ${token}` },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  })
+}
+
+const resolver = () => stage.app.resolver
+const report = () => ({ timestamp: new Date(), method: 'GET', target_domain: 'a.example' })
+const doors: Door[] = [
+  ['a call', (token) => post(resolver(), '/v1/resolve', call(), token), 200],
+  [
+    'a call that is refused',
+    (token) => post(resolver(), '/v1/resolve', { ...call(), environment: 'nowhere' }, token),
+    422,
+  ],
+  ['a call whose body is none', (token) => post(resolver(), '/v1/resolve', 'not json', token), 400],
+  [
+    'a call that is streamed',
+    (token) => post(resolver(), '/v1/resolve', { ...call(), stream: true }, token),
+    200,
+  ],
+  [
+    'a forwarded call',
+    (token) =>
+      fetch(`${resolver()}/v1/forward/${stage.authorityOf()}/`, {
+        headers: { 'x-service-token': token, 'x-key': 'SVC_SECRET_KEY' },
+      }),
+    200,
+  ],
+  [
+    'the list of domains',
+    (token) =>
+      fetch(`${resolver()}/v1/allowlist`, { headers: { authorization: `Bearer ${token}` } }),
+    200,
+  ],
+  [
+    'a delivery',
+    (token) => post(resolver(), '/api/workloads/env/', { environment: 'development' }, token),
+    200,
+  ],
+  [
+    'a report',
+    (token) => post(stage.app.controlPlane, '/api/internal/audit/logs/', report(), token),
+    201,
+  ],
+]
+
+/** A token with the key of its environment, known at this door, whole and sealed. */
+async function warm(knock: Door[1], good: number): Promise<IssuedToken & { sealed: string }> {
+  const token = await agent.issue()
+  await agent.provision(token)
+  const { id, secret } = parseToken(token.text) ?? mintToken('agt')
+  const sealed = sealedToken(id, secret)
+  for (let round = 0; round < 2; round += 1) {
+    expect((await knock(token.text)).status).toBe(good)
+    expect((await knock(sealed)).status).not.toBe(401)
+  }
+  return { ...token, sealed }
+}
+
+async function expectUnknown(knock: Door[1], what: string, text: string) {
+  const sent = stage.upstream.bytes
+  const answer = await knock(text)
+  const { error_code, message } = (await answer.json()) as Record<string, unknown>
+  expect({ what, status: answer.status, error_code, message }).toEqual({
+    what,
+    status: 401,
+    error_code: 'invalid_token',
+    message: messageOf('invalid_token'),
+  })
+  expect(stage.upstream.bytes).toBe(sent)
+}
+
+describe.each(doors)('%s', (_, knock, good) => {
+  test.each([
+    ['revoked', 'revoked_at = clock_timestamp()'],
+    ['expired', 'expires_at = clock_timestamp()'],
+  ])('knows no token that was just %s, whole or sealed', async (what, change) => {
+    const { text, id, sealed } = await warm(knock, good)
+    await stage.app.connection.sql.unsafe(`update tokens set ${change} where id = '${id}'`)
+    await expectUnknown(knock, what, text)
+    await expectUnknown(knock, `${what}, sealed`, sealed)
+    await expectUnknown(knock, `${what}, again`, text)
+  })
+
+  test('knows no other text in the name of a token that it knows', async () => {
+    const { text } = await warm(knock, good)
+    const { id, secret } = parseToken(text) ?? mintToken('agt')
+    const other = secret.map((byte, at) => (at === 31 ? byte ^ 1 : byte))
+    for (const [what, wrong] of [
+      ['another secret', formatToken('agt', id, other)],
+      ['another kind', formatToken('wkl', id, secret)],
+      ['a session', formatToken('ses', id, secret)],
+      ['the secret as a sealed form', formatToken('sea', id, secret)],
+      ['another id', formatToken('agt', Bun.randomUUIDv7(), secret)],
+      ['in capitals', text.toUpperCase()],
+      ['a character more', `${text}0`],
+    ] as const)
+      await expectUnknown(knock, what, wrong)
+    expect((await knock(text)).status).toBe(good)
+  })
+})
