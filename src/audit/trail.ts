@@ -35,8 +35,11 @@ type Waiting = {
   expired: boolean
 }
 
-/** Entries in one statement, and entries that may wait before new ones are refused. */
-const GROUP_SIZE = 500
+/**
+ * Entries in one statement, few enough that the next group does not wait long for it, and entries that
+ * may wait before new ones are refused.
+ */
+const GROUP_SIZE = 64
 const MAX_WAITING = 10_000
 /** Of them, those of one workspace: no other is refused because of it. */
 const MAX_SHARE = 2_500
@@ -49,8 +52,9 @@ export class AuditTrail {
   readonly #sql: postgres.Sql
   readonly #log: Log
   readonly #observer: TrailObserver | undefined
-  #waiting: Waiting[] = []
-  readonly #shares = new Map<string, number>()
+  /** By workspace, in the order in which their turns come. */
+  readonly #waiting = new Map<string, Waiting[]>()
+  #waitingCount = 0
   #writing = false
   #outcomes: Outcome[] = []
   #flushing: Promise<void> | undefined
@@ -70,10 +74,9 @@ export class AuditTrail {
    * @throws Fault `audit_unavailable` when the database does not confirm in time; nothing may be sent
    */
   record(entry: Entry): Promise<Verdict> {
-    const share = this.#shares.get(entry.workspace_id) ?? 0
-    if (this.#waiting.length >= MAX_WAITING || share >= MAX_SHARE)
+    const queue = this.#waiting.get(entry.workspace_id) ?? []
+    if (this.#waitingCount >= MAX_WAITING || queue.length >= MAX_SHARE)
       return Promise.reject(unavailable())
-    this.#shares.set(entry.workspace_id, share + 1)
     return new Promise((resolve, reject) => {
       const waiting: Waiting = { entry, expired: false, settle: resolve, refuse: reject }
       const timer = setTimeout(() => this.#expire(waiting), PATIENCE_MS)
@@ -90,9 +93,11 @@ export class AuditTrail {
         clearTimeout(timer)
         reject(fault)
       }
-      this.#waiting.push(waiting)
+      queue.push(waiting)
+      this.#waiting.set(entry.workspace_id, queue)
+      this.#waitingCount += 1
       // What arrived in the same turn of the event loop shares the commit, also when none is under way.
-      if (!this.#writing && this.#waiting.length === 1) setImmediate(() => void this.#write())
+      if (!this.#writing && this.#waitingCount === 1) setImmediate(() => void this.#write())
     })
   }
 
@@ -104,7 +109,7 @@ export class AuditTrail {
 
   /** Entries that wait for their statement, and outcomes that wait to be written. */
   get depth(): { entries: number; outcomes: number } {
-    return { entries: this.#waiting.length, outcomes: this.#outcomes.length }
+    return { entries: this.#waitingCount, outcomes: this.#outcomes.length }
   }
 
   /** Writes the outcomes that wait. One write at a time; what fails is tried again. */
@@ -126,27 +131,32 @@ export class AuditTrail {
   }
 
   get #isBusy(): boolean {
-    const left = this.#waiting.length + this.#outcomes.length
+    const left = this.#waitingCount + this.#outcomes.length
     return left > 0 || this.#writing || this.#flushing !== undefined
   }
 
   async #write(): Promise<void> {
     if (this.#writing) return
     this.#writing = true
-    while (this.#waiting.length > 0) {
+    while (this.#waitingCount > 0) {
       const group = this.#takeGroup().filter(({ expired }) => !expired)
       if (group.length > 0) await this.#commit(group)
     }
     this.#writing = false
   }
 
+  /** Each workspace in turn has its part: a burst of one does not stand before the next of another. */
   #takeGroup(): Waiting[] {
-    const group = this.#waiting.splice(0, GROUP_SIZE)
-    for (const { entry } of group) {
-      const left = (this.#shares.get(entry.workspace_id) ?? 1) - 1
-      if (left > 0) this.#shares.set(entry.workspace_id, left)
-      else this.#shares.delete(entry.workspace_id)
+    const part = Math.ceil(GROUP_SIZE / this.#waiting.size)
+    const group: Waiting[] = []
+    for (const [workspaceId, queue] of this.#waiting) {
+      if (group.length >= GROUP_SIZE) break
+      group.push(...queue.splice(0, part))
+      // What is left comes again after all others.
+      this.#waiting.delete(workspaceId)
+      if (queue.length > 0) this.#waiting.set(workspaceId, queue)
     }
+    this.#waitingCount -= group.length
     return group
   }
 

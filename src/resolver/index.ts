@@ -15,6 +15,7 @@ import { Lanes } from './lanes.ts'
 import { OpenCalls } from './open_calls.ts'
 import { resolve } from './resolve.ts'
 import type { ResolverServices } from './services.ts'
+import { Turns } from './turns.ts'
 import { openSocketDialler } from './websocket_dial.ts'
 
 export type Resolver = {
@@ -45,6 +46,7 @@ export function openResolver(
       ownPorts,
     }),
     dialler: openDialler(authorities),
+    turns: new Turns(),
     lanes: new Lanes({ width: config.RESOLVER_CONCURRENCY }),
     openCalls: new OpenCalls({ ...broker, log }),
     sockets: openSocketDialler(authorities),

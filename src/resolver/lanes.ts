@@ -4,7 +4,6 @@
  * such as the queue of the audit.
  */
 import { Fault } from '../kernel/fault.ts'
-import { Turns } from './turns.ts'
 
 type Lane = { running: number; waiting: Set<() => void> }
 
@@ -22,7 +21,6 @@ export class Lanes {
   readonly #width: number
   readonly #patienceMs: number
   readonly #lanes = new Map<string, Lane>()
-  readonly #turns = new Turns()
 
   constructor({ width, patienceMs = PATIENCE_MS }: Options) {
     this.#width = width
@@ -40,8 +38,6 @@ export class Lanes {
     this.#lanes.set(workspaceId, lane)
     if (lane.running < this.#width) lane.running += 1
     else await this.#wait(lane, deadline)
-    const turn = this.#turns.take(workspaceId)
-    if (turn) await turn
     let left = false
     return () => {
       if (!left) this.#leave(workspaceId, lane)

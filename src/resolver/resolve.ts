@@ -60,6 +60,8 @@ export async function admit(
   const decision = new Decision(token, requestId)
   const rate = services.limiter.take(token.id)
   if (token.isSealed) return await refuseSealed(services, token, decision)
+  const turn = services.turns.take(token.workspaceId)
+  if (turn) await turn
   const call = await readLive(services, token, () => readCall(request))
   // From here on the call's own deadline limits it, not the listener's patience with connections.
   exchange.holdOpen()

@@ -6,12 +6,14 @@ import type { AddressBook } from './address_book.ts'
 import type { Dialler } from './dial.ts'
 import type { Lanes } from './lanes.ts'
 import type { OpenCalls } from './open_calls.ts'
+import type { Turns } from './turns.ts'
 import type { SocketDialler } from './websocket_dial.ts'
 
 export type ResolverServices = Broker & {
   addresses: AddressBook
   dialler: Dialler
   sockets: SocketDialler
+  turns: Turns
   /** RESOLVER_CONCURRENCY, by workspace. */
   lanes: Lanes
   /** Streams and WebSockets, for as long as they last. */

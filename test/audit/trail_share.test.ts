@@ -36,11 +36,12 @@ test('a workspace that fills its share of the queue is refused; others are recor
   const opened = Promise.withResolvers<void>()
   let statements = 0
   /** A database that holds still until it is told, and then stores nothing. */
-  const sql = (async () => {
+  const unsafe = async () => {
     statements += 1
     await opened.promise
     return []
-  }) as unknown as postgres.Sql
+  }
+  const sql = { unsafe } as unknown as postgres.Sql
   const trail = new AuditTrail(
     sql,
     openLog('error', () => {}),
@@ -54,5 +55,33 @@ test('a workspace that fills its share of the queue is refused; others are recor
   expect(new Set(await Promise.all(filling))).toEqual(new Set(['stale']))
   expect(await trail.record(entryOf('greedy'))).toBe('stale')
   expect(statements).toBeGreaterThan(SHARE / 500)
+  await trail.close(100)
+})
+
+test('a burst of one workspace does not stand before the call of another, and keeps its own order', async () => {
+  const groups: Entry[][] = []
+  const unsafe = async (_: string, [entries = '']: string[]) => {
+    groups.push(JSON.parse(entries))
+    return [
+      {
+        ids: groups
+          .at(-1)
+          ?.map(({ id }) => id)
+          .join(' '),
+      },
+    ]
+  }
+  const trail = new AuditTrail(
+    { unsafe } as unknown as postgres.Sql,
+    openLog('error', () => {}),
+  )
+  const burst = Array.from({ length: 1_000 }, () => entryOf('greedy'))
+  const calls = [...burst, entryOf('modest')].map((entry) => trail.record(entry))
+  expect(new Set(await Promise.all(calls))).toEqual(new Set(['recorded']))
+  const order = groups.map((group) => group.map(({ workspace_id }) => workspace_id))
+  expect(order[0]).toContain('modest')
+  expect(Math.max(...order.map((group) => group.length))).toBeLessThan(100)
+  const greedy = groups.flat().filter(({ workspace_id }) => workspace_id === 'greedy')
+  expect(greedy.map(({ id }) => id)).toEqual(burst.map(({ id }) => id))
   await trail.close(100)
 })
