@@ -1,8 +1,8 @@
 /**
  * Whether the ports can be had, found out before the database is touched: a start that must fail anyway
- * migrates nothing. Each port is taken alone for a moment, which also finds a free one in place of 0.
+ * migrates nothing. All are taken alone for a moment, which also finds a free one in place of 0.
  */
-import { type AddressInfo, createServer } from 'node:net'
+import { type AddressInfo, createServer, Server } from 'node:net'
 import { type Config, ConfigError } from '../kernel/config.ts'
 
 type Ports = Pick<Config, 'HOST' | 'PORT' | 'RESOLVER_PORT' | 'ADMIN_PORT' | 'ROLE' | 'WORKERS'>
@@ -27,10 +27,17 @@ export class PortsTaken extends Error {
 export async function claimPorts(config: Ports): Promise<Partial<Record<Variable, number>>> {
   const claimed: Partial<Record<Variable, number>> = {}
   const problems: string[] = []
-  for (const [variable, port] of wantedPorts(config)) {
-    const outcome = await takeAlone(config.HOST, port)
-    if (typeof outcome === 'number') claimed[variable] ??= outcome
-    else problems.push(problemOf(variable, port, outcome.code))
+  const held: Server[] = []
+  try {
+    for (const [variable, port] of wantedPorts(config)) {
+      const outcome = await takeAlone(config.HOST, port)
+      if (outcome instanceof Server) claimed[variable] ??= portOf(outcome)
+      if (outcome instanceof Server) held.push(outcome)
+      else problems.push(problemOf(variable, port, outcome.code))
+    }
+  } finally {
+    // Only now: a free port that was let go could be picked again, and workers would share it unawares.
+    await Promise.all(held.map((server) => new Promise((resolve) => server.close(resolve))))
   }
   if (problems.length > 0) throw new PortsTaken(problems)
   return claimed
@@ -47,16 +54,17 @@ function wantedPorts(config: Ports): [Variable, number][] {
   ]
 }
 
-/** The port that it was, or the system's code, empty for a name that has no address. */
-function takeAlone(host: string, port: number): Promise<number | { code: string }> {
+/** What holds the port, or the system's code, empty for a name that has no address. */
+function takeAlone(host: string, port: number): Promise<Server | { code: string }> {
   const server = createServer()
   return new Promise((resolve) => {
     server.once('error', (error) => resolve({ code: 'code' in error ? String(error.code) : '' }))
-    server.listen({ host, port, exclusive: true }, () => {
-      const taken = (server.address() as AddressInfo).port
-      server.close(() => resolve(taken))
-    })
+    server.listen({ host, port, exclusive: true }, () => resolve(server))
   })
+}
+
+function portOf(server: Server): number {
+  return (server.address() as AddressInfo).port
 }
 
 function problemOf(variable: Variable, port: number, code: string): string {
