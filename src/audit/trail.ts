@@ -7,6 +7,7 @@
 import type postgres from 'postgres'
 import { Fault } from '../kernel/fault.ts'
 import { describeError, type Log } from '../kernel/log.ts'
+import { FairQueue } from './fair_queue.ts'
 import {
   type Entry,
   insertEntries,
@@ -52,9 +53,7 @@ export class AuditTrail {
   readonly #sql: postgres.Sql
   readonly #log: Log
   readonly #observer: TrailObserver | undefined
-  /** By workspace, in the order in which their turns come. */
-  readonly #waiting = new Map<string, Waiting[]>()
-  #waitingCount = 0
+  readonly #waiting = new FairQueue<Waiting>({ all: MAX_WAITING, each: MAX_SHARE })
   #writing = false
   #outcomes: Outcome[] = []
   #flushing: Promise<void> | undefined
@@ -74,11 +73,9 @@ export class AuditTrail {
    * @throws Fault `audit_unavailable` when the database does not confirm in time; nothing may be sent
    */
   record(entry: Entry): Promise<Verdict> {
-    const queue = this.#waiting.get(entry.workspace_id) ?? []
-    if (this.#waitingCount >= MAX_WAITING || queue.length >= MAX_SHARE)
-      return Promise.reject(unavailable())
     return new Promise((resolve, reject) => {
       const waiting: Waiting = { entry, expired: false, settle: resolve, refuse: reject }
+      if (!this.#waiting.add(entry.workspace_id, waiting)) return reject(unavailable())
       const timer = setTimeout(() => this.#expire(waiting), PATIENCE_MS)
       waiting.settle = (verdict) => {
         clearTimeout(timer)
@@ -93,11 +90,8 @@ export class AuditTrail {
         clearTimeout(timer)
         reject(fault)
       }
-      queue.push(waiting)
-      this.#waiting.set(entry.workspace_id, queue)
-      this.#waitingCount += 1
       // What arrived in the same turn of the event loop shares the commit, also when none is under way.
-      if (!this.#writing && this.#waitingCount === 1) setImmediate(() => void this.#write())
+      if (!this.#writing && this.#waiting.length === 1) setImmediate(() => void this.#write())
     })
   }
 
@@ -109,7 +103,7 @@ export class AuditTrail {
 
   /** Entries that wait for their statement, and outcomes that wait to be written. */
   get depth(): { entries: number; outcomes: number } {
-    return { entries: this.#waitingCount, outcomes: this.#outcomes.length }
+    return { entries: this.#waiting.length, outcomes: this.#outcomes.length }
   }
 
   /** Writes the outcomes that wait. One write at a time; what fails is tried again. */
@@ -131,33 +125,18 @@ export class AuditTrail {
   }
 
   get #isBusy(): boolean {
-    const left = this.#waitingCount + this.#outcomes.length
+    const left = this.#waiting.length + this.#outcomes.length
     return left > 0 || this.#writing || this.#flushing !== undefined
   }
 
   async #write(): Promise<void> {
     if (this.#writing) return
     this.#writing = true
-    while (this.#waitingCount > 0) {
-      const group = this.#takeGroup().filter(({ expired }) => !expired)
+    while (this.#waiting.length > 0) {
+      const group = this.#waiting.take(GROUP_SIZE).filter(({ expired }) => !expired)
       if (group.length > 0) await this.#commit(group)
     }
     this.#writing = false
-  }
-
-  /** Each workspace in turn has its part: a burst of one does not stand before the next of another. */
-  #takeGroup(): Waiting[] {
-    const part = Math.ceil(GROUP_SIZE / this.#waiting.size)
-    const group: Waiting[] = []
-    for (const [workspaceId, queue] of this.#waiting) {
-      if (group.length >= GROUP_SIZE) break
-      group.push(...queue.splice(0, part))
-      // What is left comes again after all others.
-      this.#waiting.delete(workspaceId)
-      if (queue.length > 0) this.#waiting.set(workspaceId, queue)
-    }
-    this.#waitingCount -= group.length
-    return group
   }
 
   /** Waits for one group, but not for ever: a stalled statement must not hold up the next. */

@@ -1,0 +1,41 @@
+/** What waits, by workspace: none fills the queue for all, or stands before the next of another. */
+export class FairQueue<T> {
+  readonly #bounds: { all: number; each: number }
+  /** In the order in which their turns come. */
+  readonly #queues = new Map<string, T[]>()
+  #length = 0
+
+  /** So many may wait in all, and of each workspace. */
+  constructor(bounds: { all: number; each: number }) {
+    this.#bounds = bounds
+  }
+
+  get length(): number {
+    return this.#length
+  }
+
+  /** `false` when there is no room. */
+  add(workspaceId: string, item: T): boolean {
+    const queue = this.#queues.get(workspaceId) ?? []
+    if (this.#length >= this.#bounds.all || queue.length >= this.#bounds.each) return false
+    queue.push(item)
+    this.#queues.set(workspaceId, queue)
+    this.#length += 1
+    return true
+  }
+
+  /** About `count`, to which each workspace has its part, in its own order. */
+  take(count: number): T[] {
+    const part = Math.ceil(count / this.#queues.size)
+    const taken: T[] = []
+    for (const [workspaceId, queue] of this.#queues) {
+      if (taken.length >= count) break
+      taken.push(...queue.splice(0, part))
+      // What is left comes again after all others.
+      this.#queues.delete(workspaceId)
+      if (queue.length > 0) this.#queues.set(workspaceId, queue)
+    }
+    this.#length -= taken.length
+    return taken
+  }
+}
