@@ -2,14 +2,14 @@
 import { z } from 'zod'
 import { fromBase64 } from '../kernel/crypto/encoding.ts'
 import { isTokenEnvelope } from '../kernel/crypto/envelope.ts'
-import { base64, environmentName, line, timestamp, uuid } from '../kernel/validate.ts'
+import { base64, environmentName, timestamp, title, uuid } from '../kernel/validate.ts'
 
 const MAX_ENVELOPES = 500
 const ENVELOPE_BYTES = 81
 const KEY_BYTES = 32
 const MAX_EPOCH = 65_535
 
-export const agentName = line(100)
+export const agentName = title(100)
 
 /** The server opens token envelopes itself, so they must have its form (section 3.2). */
 const sealedKey = base64(ENVELOPE_BYTES, ENVELOPE_BYTES).refine((text) => {
@@ -46,7 +46,7 @@ const clientMade = z.strictObject({
 })
 
 const lifetime = {
-  label: line(100).default('default'),
+  label: title(100).default('default'),
   expires_in_days: z.number().int().min(1).max(3650).nullable().default(90),
 }
 
@@ -60,7 +60,7 @@ export const order = {
 /** A workload token always has a label of its own and an environment (section 4). */
 export const workloadOrder = {
   ...lifetime,
-  label: line(100),
+  label: title(100),
   environment: environmentName,
   token: clientMade.optional(),
 }

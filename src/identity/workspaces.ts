@@ -11,7 +11,7 @@ import type { Database, Transaction } from '../kernel/db/open.ts'
 import { memberships, workspaces } from '../kernel/db/schema/index.ts'
 import { Fault } from '../kernel/fault.ts'
 import { type Role, roles } from '../kernel/grant.ts'
-import { base64, line, timestamp, uuid } from '../kernel/validate.ts'
+import { base64, timestamp, title, uuid } from '../kernel/validate.ts'
 
 /** Bytes; envelopes of other clients may be larger than ours (section 3.2). */
 const MAX_ENVELOPE_BYTES = 4096
@@ -22,7 +22,7 @@ export const encryptedWorkspaceKey = base64(MAX_ENVELOPE_BYTES).refine(
   'must not be empty',
 )
 
-export const workspaceName = line(100)
+export const workspaceName = title(100)
 
 /** A workspace as one of its members sees it. */
 export const workspaceShape = z.object({

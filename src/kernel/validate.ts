@@ -126,6 +126,14 @@ export function line(max: number, min = 1) {
     .refine((text) => min === 0 || text.trim() !== '', 'must not be blank')
 }
 
+/** What a program that puts a name into a path would be led astray by. */
+const STEPS_ASIDE = /^\.{1,2}$|%2f|%5c/i
+
+/** A line by which people call something, of at most `max` characters. */
+export function title(max: number) {
+  return line(max).refine((text) => !STEPS_ASIDE.test(text), 'must not look like a step in a path')
+}
+
 /** RFC 5321, section 4.5.3.1.3: a path has 256 octets, two of them angle brackets. */
 const MAX_EMAIL = 254
 

@@ -210,9 +210,14 @@ describe('names', () => {
     }
   })
 
-  test('that only look like paths are names', async () => {
-    for (const name of ['a/b', '..', '%2F', 'ein Bot für später', '🤖']) {
+  test('with whatever people write are names, but for steps in a path', async () => {
+    for (const name of ['a/b', '...', '100 %', 'ein Bot für später', '🤖']) {
       expect((await register(name)).agent.name).toBe(name)
+    }
+    for (const name of ['.', '..', '%2F', 'a%2fb', '..%5C']) {
+      await expectRefused(() => call('POST', agentsPath(), { name }), 'validation_error', {
+        fields: [{ path: 'name', message: 'must not look like a step in a path' }],
+      })
     }
   })
 })
