@@ -4,17 +4,20 @@
  * lets no writer of this workspace in between.
  */
 import type postgres from 'postgres'
-import { insertEntries } from '../audit/trail_store.ts'
+import { type Entry, insertEntries } from '../audit/trail_store.ts'
 import type { OuterLayer } from '../kernel/crypto/outer_layer.ts'
+import type { Fault } from '../kernel/fault.ts'
 import { openReader } from './reader.ts'
-import type { Settlement } from './settle.ts'
 import type { LiveToken } from './tokens.ts'
 import { StaleView, type View, ViewBook } from './views.ts'
 
 /** Milliseconds for which writers are kept out; whoever looks up a slow name tries again after. */
 const PATIENCE_MS = 2_000
 
-type Decide<T> = (view: View, views: ViewBook) => Promise<Settlement<T>>
+/** What was decided, and how it stands in the audit. */
+export type Settlement<T> = { result: T | Fault; entry: Entry }
+
+export type Decide<T> = (view: View, views: ViewBook) => Promise<Settlement<T>>
 
 /** `null` when the token is no longer live, or the time was too short; then nothing was stored. */
 export type Pin = <T>(token: LiveToken, decide: Decide<T>) => Promise<Settlement<T> | null>

@@ -2,14 +2,11 @@
  * Decides and records as one. The record is stored only if the token is live and the workspace's policy
  * is still the one that was decided by; otherwise both are read anew and the decision is made again.
  */
-import type { Entry } from '../audit/trail.ts'
 import { Fault } from '../kernel/fault.ts'
 import type { Broker } from './index.ts'
+import type { Decide, Settlement } from './pinned.ts'
 import type { LiveToken } from './tokens.ts'
-import { StaleView, type View, type ViewBook } from './views.ts'
-
-/** What was decided, and how it stands in the audit. */
-export type Settlement<T> = { result: T | Fault; entry: Entry }
+import { StaleView } from './views.ts'
 
 /**
  * Milliseconds for which a decision is made anew while the policy keeps changing: every write of a
@@ -20,7 +17,6 @@ const PATIENCE_MS = 5_000
 const FREE_ATTEMPTS = 2
 
 type Deciding = Pick<Broker, 'tokens' | 'views' | 'trail' | 'pin'>
-type Decide<T> = (view: View, views: ViewBook) => Promise<Settlement<T>>
 
 /**
  * The decision, once its record is durable.

@@ -3,7 +3,8 @@
  * refuses before the next begins. The value of a credential exists from step 9 to step 11 only, in
  * types that print `[redacted]`.
  */
-import { type Settlement, settle } from '../broker/settle.ts'
+import type { Settlement } from '../broker/pinned.ts'
+import { settle } from '../broker/settle.ts'
 import type { LiveToken } from '../broker/tokens.ts'
 import type { View } from '../broker/views.ts'
 import { domainMatches } from '../kernel/domain.ts'
