@@ -40,7 +40,7 @@ type Waiting = {
  * Entries in one statement, few enough that the next group does not wait long for it, and entries that
  * may wait before new ones are refused.
  */
-const GROUP_SIZE = 64
+const GROUP_SIZE = 32
 const MAX_WAITING = 10_000
 /** Of them, those of one workspace: no other is refused because of it. */
 const MAX_SHARE = 2_500

@@ -4,8 +4,8 @@
  * Calls that begin one after the other also come back so.
  */
 
-/** A few milliseconds of work. */
-const PER_TURN = 16
+/** Less than a millisecond of work. */
+const PER_TURN = 4
 
 export class Turns {
   readonly #perTurn: number
