@@ -7,6 +7,7 @@ import type postgres from 'postgres'
 import { type Entry, insertEntries } from '../audit/trail_store.ts'
 import type { OuterLayer } from '../kernel/crypto/outer_layer.ts'
 import type { Fault } from '../kernel/fault.ts'
+import { inTime } from '../kernel/in_time.ts'
 import { openReader } from './reader.ts'
 import type { LiveToken } from './tokens.ts'
 import { StaleView, type View, ViewBook } from './views.ts'
@@ -27,18 +28,9 @@ export function openPin(sql: postgres.Sql, outer: OuterLayer): Pin {
     sql.begin(async (tx) => {
       await tx`select 1 from workspaces where id = ${token.workspaceId} for share`
       const views = new ViewBook(openReader(tx), outer)
-      const settlement = await inTime(async () => decide(await views.of(token.workspaceId), views))
+      const decision = views.of(token.workspaceId).then((view) => decide(view, views))
+      const settlement = await inTime(PATIENCE_MS, decision, () => new StaleView())
       const stored = await insertEntries(tx, [settlement.entry])
       return stored.has(settlement.entry.id) ? settlement : null
     }) as Promise<Settlement<T> | null>
-}
-
-async function inTime<T>(decide: () => Promise<T>): Promise<T> {
-  const late = Promise.withResolvers<never>()
-  const timer = setTimeout(() => late.reject(new StaleView()), PATIENCE_MS)
-  try {
-    return await Promise.race([decide(), late.promise])
-  } finally {
-    clearTimeout(timer)
-  }
 }

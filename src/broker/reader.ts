@@ -4,6 +4,7 @@
  */
 import type postgres from 'postgres'
 import { Fault } from '../kernel/fault.ts'
+import { inTime } from '../kernel/in_time.ts'
 
 /** `reader<Row[]>\`select …\``, like the driver's own tag. */
 export type Reader = <Rows extends readonly object[]>(
@@ -19,17 +20,8 @@ export function openReader(
   sql: postgres.Sql | postgres.TransactionSql,
   patienceMs = PATIENCE_MS,
 ): Reader {
-  return async <Rows extends readonly object[]>(
-    parts: TemplateStringsArray,
-    ...values: string[]
-  ) => {
-    const late = Promise.withResolvers<never>()
-    const timer = setTimeout(() => late.reject(new Fault('unavailable')), patienceMs)
-    try {
-      const query: PromiseLike<unknown> = sql(parts, ...values)
-      return (await Promise.race([query, late.promise])) as Rows
-    } finally {
-      clearTimeout(timer)
-    }
+  return <Rows extends readonly object[]>(parts: TemplateStringsArray, ...values: string[]) => {
+    const query: PromiseLike<unknown> = sql(parts, ...values)
+    return inTime(patienceMs, query, () => new Fault('unavailable')) as Promise<Rows>
   }
 }

@@ -5,10 +5,10 @@
  */
 import { Fault } from '../kernel/fault.ts'
 import { presentFault } from '../kernel/reply.ts'
-import { isHopByHop } from '../resolver/headers.ts'
+import { connectionNames, isHopByHop } from '../resolver/headers.ts'
 import type { Carrier, Inbound } from './carrier.ts'
 import { isAuthorised, isSame } from './front.ts'
-import { canonicalAuthority, connectionNames } from './request.ts'
+import { canonicalAuthority } from './request.ts'
 import { answer, breakingQuietly, type Handler, pathOf } from './rooms.ts'
 
 type Options = { password: string; strict: boolean; carrier: Carrier; port: () => number }

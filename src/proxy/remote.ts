@@ -7,11 +7,11 @@ import { type Domain, domainMatches, parseDomain } from '../kernel/domain.ts'
 import { Fault } from '../kernel/fault.ts'
 import { listDomains, resolveCall } from '../resolver/contract.ts'
 import { FORWARD_PREFIX } from '../resolver/forward_links.ts'
-import { isHopByHop } from '../resolver/headers.ts'
+import { isHandshake, isHopByHop } from '../resolver/headers.ts'
 import type { Carrier, Inbound, Notice } from './carrier.ts'
 import { restoreLinks } from './links.ts'
 import { relayThrough } from './remote_socket.ts'
-import { checkMethod, headersOf, isHandshake } from './request.ts'
+import { checkMethod, headersOf } from './request.ts'
 
 export type RemoteOptions = {
   /** Origin without a trailing slash. */

@@ -6,7 +6,7 @@ import { canonicalHost } from '../kernel/domain.ts'
 import { Fault } from '../kernel/fault.ts'
 import { type CallBody, contentTypeOf } from '../resolver/call.ts'
 import { outboundMethods, RESOLVER_BODY_LIMIT } from '../resolver/contract.ts'
-import { isHopByHop } from '../resolver/headers.ts'
+import { connectionNames, isHopByHop } from '../resolver/headers.ts'
 
 /** Set anew for the upstream, or meant for us. */
 const OURS =
@@ -27,22 +27,6 @@ export function canonicalAuthority(text: string): string | null {
   const host = canonicalHost(name)
   if (host === null) return null
   return port === undefined || port === '443' ? host : `${host}:${port}`
-}
-
-export function connectionNames(given: Headers): Set<string> {
-  const names = (given.get('connection') ?? '').split(',')
-  return new Set(names.map((name) => name.trim().toLowerCase()))
-}
-
-/** RFC 6455, section 4.2.1. @throws Fault `invalid_header` for a handshake that is not complete */
-export function isHandshake({ method, headers }: Request): boolean {
-  if (method !== 'GET' || headers.get('upgrade')?.toLowerCase() !== 'websocket') return false
-  const isWhole =
-    connectionNames(headers).has('upgrade') &&
-    headers.get('sec-websocket-version') === '13' &&
-    /^[A-Za-z0-9+/]{22}==$/.test(headers.get('sec-websocket-key') ?? '')
-  if (isWhole) return true
-  throw new Fault('invalid_header', { message: 'The WebSocket handshake is not complete.' })
 }
 
 /** @throws Fault `validation_error` for a method that is not passed on, or a GET or HEAD with a body */

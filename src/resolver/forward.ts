@@ -10,7 +10,7 @@ import { parsePart } from '../kernel/validate.ts'
 import type { Call, CallBody } from './call.ts'
 import { forwardSettings, RESOLVER_BODY_LIMIT } from './contract.ts'
 import { FORWARD_PREFIX } from './forward_links.ts'
-import { isHopByHop } from './headers.ts'
+import { connectionNames, isHandshake, isHopByHop } from './headers.ts'
 import { admit } from './resolve.ts'
 import type { ResolverServices } from './services.ts'
 
@@ -69,12 +69,6 @@ function only([token, ...others]: readonly string[]): string {
   return token
 }
 
-function connectionNames(given: Headers): Set<string> {
-  return new Set(
-    (given.get('connection') ?? '').split(',').map((name) => name.trim().toLowerCase()),
-  )
-}
-
 /** Cuts `svc_agt_….` out of a value, also inside Basic credentials, and notes which it was. */
 function withoutTokens(name: string, value: string, tokens: Set<string>): string {
   const cut = (text: string) =>
@@ -121,18 +115,6 @@ async function readForward(
     signing,
     leadBackTo: originOf(request),
   }
-}
-
-/** RFC 6455, section 4.2.1. @throws Fault `invalid_header` for a handshake that is not of version 13 */
-function isHandshake({ method, headers }: Request): boolean {
-  const upgrade = headers.get('upgrade')?.toLowerCase()
-  if (method !== 'GET' || upgrade !== 'websocket') return false
-  const isWhole =
-    connectionNames(headers).has('upgrade') &&
-    headers.get('sec-websocket-version') === '13' &&
-    /^[A-Za-z0-9+/]{22}==$/.test(headers.get('sec-websocket-key') ?? '')
-  if (isWhole) return true
-  throw new Fault('invalid_header', { message: 'The WebSocket handshake is not complete.' })
 }
 
 /** As the caller sees it, also behind a proxy that ends TLS: only its own links depend on it. */

@@ -68,7 +68,7 @@ export function presentHeaders(
   headers: Headers,
   redact: (value: string) => string = (value) => value,
 ): Record<string, string> {
-  const dropped = namesIn(headers.get('connection'))
+  const dropped = connectionNames(headers)
   const presented: Record<string, string> = Object.create(null)
   for (const [name, value] of headers) {
     const key = name.toLowerCase()
@@ -97,8 +97,22 @@ export function isHopByHop(key: string): boolean {
   return HOP_BY_HOP.has(key) || key.startsWith('proxy-')
 }
 
-function namesIn(connection: string | null): Set<string> {
-  return new Set((connection ?? '').split(',').map((name) => name.trim().toLowerCase()))
+/** What the `Connection` header names, in lower case (RFC 9110, section 7.6.1). */
+export function connectionNames(headers: Headers): Set<string> {
+  const names = (headers.get('connection') ?? '').split(',')
+  return new Set(names.map((name) => name.trim().toLowerCase()))
+}
+
+/** RFC 6455, section 4.2.1. @throws Fault `invalid_header` for a handshake that is not of version 13 */
+export function isHandshake({ method, headers }: Request): boolean {
+  const upgrade = headers.get('upgrade')?.toLowerCase()
+  if (method !== 'GET' || upgrade !== 'websocket') return false
+  const isWhole =
+    connectionNames(headers).has('upgrade') &&
+    headers.get('sec-websocket-version') === '13' &&
+    /^[A-Za-z0-9+/]{22}==$/.test(headers.get('sec-websocket-key') ?? '')
+  if (isWhole) return true
+  throw new Fault('invalid_header', { message: 'The WebSocket handshake is not complete.' })
 }
 
 function invalidHeader(message: string): Fault {

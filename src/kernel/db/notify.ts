@@ -85,6 +85,7 @@ class Ear {
   #client: postgres.Sql
   #hasHeard = true
   #isDeaf = false
+  #pulse: Promise<unknown> | undefined
 
   constructor(options: EarOptions) {
     this.#options = options
@@ -123,7 +124,13 @@ class Ear {
       this.#client = this.#listen()
     } else this.#isDeaf = false
     this.#hasHeard = false
-    sql.notify(channel, '').catch((error) => this.#complain(error))
+    // One at a time: a database that holds still must not get more and more of them.
+    this.#pulse ??= sql
+      .notify(channel, '')
+      .catch((error) => this.#complain(error))
+      .finally(() => {
+        this.#pulse = undefined
+      })
   }
 
   /** Once for each time that it does not work. */

@@ -6,6 +6,7 @@
 import { connect } from 'node:net'
 import postgres from 'postgres'
 import { type Config, ConfigError } from '../config.ts'
+import { inTime } from '../in_time.ts'
 import type { Log } from '../log.ts'
 import { serverOptions } from './open.ts'
 
@@ -64,8 +65,8 @@ function unreachable(
 /** `null`, or why it failed if another attempt may not. */
 async function attempt(config: Config, host: string): Promise<string | null> {
   try {
-    await within(ATTEMPT_MS, (late) => greet(config, host, late))
-    await within(ATTEMPT_MS, (late) => logIn(config, host, late))
+    await attend((late) => greet(config, host, late))
+    await attend((late) => logIn(config, host, late))
     return null
   } catch (error) {
     if (error instanceof Unusable) return error.message
@@ -88,21 +89,13 @@ function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : ''
 }
 
-/** What is late is told to end, and what becomes of it then matters to nobody. */
-async function within(limitMs: number, work: (late: AbortSignal) => Promise<void>): Promise<void> {
-  const { promise: expired, reject } = Promise.withResolvers<never>()
+/** What is late is told to end. */
+async function attend(work: (late: AbortSignal) => Promise<void>): Promise<void> {
   const late = new AbortController()
-  const timer = setTimeout(() => {
-    reject(new Unusable(`no answer within ${limitMs / 1000} seconds`))
+  await inTime(ATTEMPT_MS, work(late.signal), () => {
     late.abort()
-  }, limitMs)
-  const working = work(late.signal)
-  working.catch(() => {})
-  try {
-    await Promise.race([expired, working])
-  } finally {
-    clearTimeout(timer)
-  }
+    return new Unusable(`no answer within ${ATTEMPT_MS / 1000} seconds`)
+  })
 }
 
 /** SSLRequest (PostgreSQL documentation, "Message Formats"): its length and the code 80877103. */
