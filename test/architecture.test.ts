@@ -6,8 +6,8 @@ import { describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { generateDrizzleJson, generateMigration } from 'drizzle-kit/api'
-import { migrations } from '../src/kernel/db/migrate.ts'
-import * as schema from '../src/kernel/db/schema/index.ts'
+import { migrations } from '../src/platform/db/migrate.ts'
+import * as schema from '../src/platform/db/schema/index.ts'
 
 const root = join(import.meta.dir, '..')
 

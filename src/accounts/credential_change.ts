@@ -2,9 +2,10 @@
  * Changes to what unlocks an account, by somebody who has a session and still must know the password:
  * a stolen session must not become a stolen account.
  */
-import type { InputOf } from '../kernel/endpoint.ts'
-import { Fault, invalidField } from '../kernel/fault.ts'
-import type { Caller } from '../kernel/grant.ts'
+
+import { Fault, invalidField } from '../platform/fault.ts'
+import type { Caller } from '../platform/grant.ts'
+import type { InputOf } from '../platform/http/endpoint.ts'
 import type { AccountServices } from './account_services.ts'
 import type { changePassword, replaceRecovery } from './contract.ts'
 import { type Proven, passwordValues, provePassword, recoveryValues } from './credentials.ts'

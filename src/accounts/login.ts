@@ -3,8 +3,8 @@
  * one who proves the password. Neither tells whether an address has an account.
  */
 import { listWorkspaces } from '../identity/workspaces.ts'
-import type { InputOf } from '../kernel/endpoint.ts'
-import { Fault } from '../kernel/fault.ts'
+import { Fault } from '../platform/fault.ts'
+import type { InputOf } from '../platform/http/endpoint.ts'
 import type { AccountServices } from './account_services.ts'
 import { defaultKdf, type login } from './contract.ts'
 import { provePassword } from './credentials.ts'

@@ -3,11 +3,11 @@
  * admin who holds the workspace key. The server checks where it belongs and cannot open it.
  */
 import { recordChanges } from '../audit/record.ts'
-import { fromBase64 } from '../kernel/crypto/encoding.ts'
-import type { OuterLayer } from '../kernel/crypto/outer_layer.ts'
-import type { Transaction } from '../kernel/db/open.ts'
-import { Fault, type FieldFault } from '../kernel/fault.ts'
-import type { Grant } from '../kernel/grant.ts'
+import { fromBase64 } from '../platform/crypto/encoding.ts'
+import type { OuterLayer } from '../platform/crypto/outer_layer.ts'
+import type { Transaction } from '../platform/db/open.ts'
+import { Fault, type FieldFault } from '../platform/fault.ts'
+import type { Grant } from '../platform/grant.ts'
 import type { TokenEnvelope } from './shapes.ts'
 import { mergeEnvelopes, type NewEnvelope, selectProjects } from './token_queries.ts'
 

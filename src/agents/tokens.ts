@@ -3,12 +3,12 @@
  * and whatever changes does so under the workspace's lock and leaves a record.
  */
 import { recordChanges } from '../audit/record.ts'
-import { toBase64 } from '../kernel/crypto/encoding.ts'
-import type { OuterLayer } from '../kernel/crypto/outer_layer.ts'
-import type { Transaction } from '../kernel/db/open.ts'
-import { Fault } from '../kernel/fault.ts'
-import type { Grant } from '../kernel/grant.ts'
-import type { Pager } from '../kernel/page.ts'
+import { toBase64 } from '../platform/crypto/encoding.ts'
+import type { OuterLayer } from '../platform/crypto/outer_layer.ts'
+import type { Transaction } from '../platform/db/open.ts'
+import { Fault } from '../platform/fault.ts'
+import type { Grant } from '../platform/grant.ts'
+import type { Pager } from '../platform/http/page.ts'
 import { provision } from './provision.ts'
 import type { Provision, TokenEnvelope } from './shapes.ts'
 import {

@@ -1,7 +1,7 @@
 /** Control-plane changes, recorded in the transaction of the change: both happen or neither. */
-import type { Transaction } from '../kernel/db/open.ts'
-import { auditLogs } from '../kernel/db/schema/index.ts'
-import type { Grant } from '../kernel/grant.ts'
+import type { Transaction } from '../platform/db/open.ts'
+import { auditLogs } from '../platform/db/schema/index.ts'
+import type { Grant } from '../platform/grant.ts'
 
 /** What was done: a past participle after the kind of thing, `token.revoked`. */
 export type Action =

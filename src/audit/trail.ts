@@ -5,8 +5,8 @@
  * policy version: whatever was cached, a revoke holds everywhere from its acknowledgement on.
  */
 import type postgres from 'postgres'
-import { Fault } from '../kernel/fault.ts'
-import { describeError, type Log } from '../kernel/log.ts'
+import { Fault } from '../platform/fault.ts'
+import { describeError, type Log } from '../platform/log.ts'
 import { FairQueue } from './fair_queue.ts'
 import {
   type Entry,

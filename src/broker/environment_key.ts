@@ -2,10 +2,10 @@
  * From a token to the environment key that was sealed for it. The secret part of the presented token
  * opens the envelope; nothing that is stored could (docs/protocol.md, section 4).
  */
-import { openTokenEnvelope } from '../kernel/crypto/envelope.ts'
-import { tokenKeyPair } from '../kernel/crypto/token.ts'
-import { Fault } from '../kernel/fault.ts'
-import { Secret } from '../kernel/secret.ts'
+import { openTokenEnvelope } from '../platform/crypto/envelope.ts'
+import { tokenKeyPair } from '../platform/crypto/token.ts'
+import { Fault } from '../platform/fault.ts'
+import { Secret } from '../platform/secret.ts'
 import type { KeyCache } from './key_cache.ts'
 import type { LiveToken } from './tokens.ts'
 import type { SealedEnvelope, View, ViewBook } from './views.ts'

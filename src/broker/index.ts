@@ -1,8 +1,8 @@
 /** What resolver and delivery share: tokens, views, opened keys, and one rate per token over both. */
 import type postgres from 'postgres'
 import type { AuditTrail } from '../audit/trail.ts'
-import { RateLimiter } from '../kernel/rate.ts'
-import type { SliceServices } from '../kernel/slice.ts'
+import { RateLimiter } from '../platform/http/rate.ts'
+import type { SliceServices } from '../platform/services.ts'
 import { KeyCache } from './key_cache.ts'
 import { openPin, type Pin } from './pinned.ts'
 import { openReader } from './reader.ts'

@@ -3,8 +3,8 @@
  * policy version, so whatever takes a grant away also makes the cached key unreachable. Keys are wiped
  * when they leave.
  */
-import type { Clock } from '../kernel/clock.ts'
-import { Secret } from '../kernel/secret.ts'
+import type { Clock } from '../platform/clock.ts'
+import { Secret } from '../platform/secret.ts'
 
 const MAX_KEYS = 4096
 const SWEEP_MS = 1000

@@ -5,9 +5,9 @@
  */
 import type postgres from 'postgres'
 import { type Entry, insertEntries } from '../audit/trail_store.ts'
-import type { OuterLayer } from '../kernel/crypto/outer_layer.ts'
-import type { Fault } from '../kernel/fault.ts'
-import { inTime } from '../kernel/in_time.ts'
+import type { OuterLayer } from '../platform/crypto/outer_layer.ts'
+import type { Fault } from '../platform/fault.ts'
+import { inTime } from '../platform/timeout.ts'
 import { openReader } from './reader.ts'
 import type { LiveToken } from './tokens.ts'
 import { StaleView, type View, ViewBook } from './views.ts'

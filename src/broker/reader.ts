@@ -3,8 +3,8 @@
  * end in 503 and not in requests that wait without end.
  */
 import type postgres from 'postgres'
-import { Fault } from '../kernel/fault.ts'
-import { inTime } from '../kernel/in_time.ts'
+import { Fault } from '../platform/fault.ts'
+import { inTime } from '../platform/timeout.ts'
 
 /** `reader<Row[]>\`select …\``, like the driver's own tag. */
 export type Reader = <Rows extends readonly object[]>(

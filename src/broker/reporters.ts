@@ -1,10 +1,10 @@
 /** Who reports to the audit from outside: a token speaks for itself, a person for a workspace they name. */
 import type { Reporter } from '../audit/ingestion.ts'
 import { bearerText } from '../identity/authenticate.ts'
-import { parseToken } from '../kernel/crypto/token.ts'
-import { Fault, invalidField } from '../kernel/fault.ts'
-import type { Services } from '../kernel/serve.ts'
-import { isUuid } from '../kernel/validate.ts'
+import { parseToken } from '../platform/crypto/token.ts'
+import { Fault, invalidField } from '../platform/fault.ts'
+import type { Services } from '../platform/http/serve.ts'
+import { isUuid } from '../platform/http/validate.ts'
 import type { Broker } from './index.ts'
 
 /**

@@ -2,7 +2,7 @@
  * Decides and records as one. The record is stored only if the token is live and the workspace's policy
  * is still the one that was decided by; otherwise both are read anew and the decision is made again.
  */
-import { Fault } from '../kernel/fault.ts'
+import { Fault } from '../platform/fault.ts'
 import type { Broker } from './index.ts'
 import type { Decide, Settlement } from './pinned.ts'
 import type { LiveToken } from './tokens.ts'

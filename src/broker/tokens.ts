@@ -4,14 +4,14 @@
  */
 import { hash } from 'node:crypto'
 import { bearerText } from '../identity/authenticate.ts'
-import type { Clock } from '../kernel/clock.ts'
+import type { Clock } from '../platform/clock.ts'
 import {
   type ParsedToken,
   parseToken,
   type TokenKind,
   verifyToken,
-} from '../kernel/crypto/token.ts'
-import { Fault } from '../kernel/fault.ts'
+} from '../platform/crypto/token.ts'
+import { Fault } from '../platform/fault.ts'
 import type { CacheStats } from './key_cache.ts'
 import type { Reader } from './reader.ts'
 

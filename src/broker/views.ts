@@ -3,10 +3,10 @@
  * version. A view is kept until the recorded decision turns out to be of an older version; then it is
  * thrown away and read anew. Values are kept as the client's ciphertext, never in the clear.
  */
-import { type OuterLayer, secretRow } from '../kernel/crypto/outer_layer.ts'
-import { type Domain, parseDomain } from '../kernel/domain.ts'
-import { Fault } from '../kernel/fault.ts'
-import type { Policy } from '../kernel/policy.ts'
+import { type OuterLayer, secretRow } from '../platform/crypto/outer_layer.ts'
+import { Fault } from '../platform/fault.ts'
+import { type Domain, parseDomain } from '../platform/net/domain.ts'
+import type { Policy } from '../platform/policy.ts'
 import type { CacheStats } from './key_cache.ts'
 import type { Reader } from './reader.ts'
 

@@ -3,7 +3,7 @@
  * is sealed to; a changed one may be somebody in between.
  */
 import { fingerprint } from '../client/keys.ts'
-import { fromBase64 } from '../kernel/crypto/encoding.ts'
+import { fromBase64 } from '../platform/crypto/encoding.ts'
 import type { Context } from './context.ts'
 import { CliError, EX_REFUSED } from './exit.ts'
 import type { Session } from './session.ts'

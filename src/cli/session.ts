@@ -2,7 +2,7 @@
 import { refresh } from '../accounts/contract.ts'
 import { type Api, ApiError, openApi } from '../client/api.ts'
 import { type OpenWorkspace, openWorkspace } from '../client/vault.ts'
-import { fromBase64 } from '../kernel/crypto/encoding.ts'
+import { fromBase64 } from '../platform/crypto/encoding.ts'
 import { listWorkspacesEndpoint } from '../workspaces/contract.ts'
 import { CliError, EX_AUTH, EX_NOT_FOUND } from './exit.ts'
 import type { SessionStore, StoredSession } from './session_store.ts'

@@ -2,7 +2,7 @@
  * Keeps a number of workers alive. One that ends is started anew, after a wait that grows while it
  * keeps failing, so that a worker that cannot live does not take the machine with it.
  */
-import type { Log } from '../kernel/log.ts'
+import type { Log } from '../platform/log.ts'
 
 export type Worker<Ready> = {
   pid: number

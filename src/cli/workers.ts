@@ -2,11 +2,11 @@
  * WORKERS above 1: this process serves nothing itself. It brings the database up to date, finds the ports
  * and starts that many processes of its own kind, which share the ports.
  */
-import type { Config } from '../kernel/config.ts'
-import { openDatabase } from '../kernel/db/open.ts'
-import { prepareDatabase } from '../kernel/db/prepare.ts'
-import { awaitServer } from '../kernel/db/reach.ts'
-import { type Log, openLog } from '../kernel/log.ts'
+import type { Config } from '../platform/config/config.ts'
+import { openDatabase } from '../platform/db/open.ts'
+import { prepareDatabase } from '../platform/db/prepare.ts'
+import { awaitServer } from '../platform/db/reach.ts'
+import { type Log, openLog } from '../platform/log.ts'
 import { claimPorts } from './claim_ports.ts'
 import { ownCommand } from './environment.ts'
 import { type Place, readyText } from './ready.ts'

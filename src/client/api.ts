@@ -3,8 +3,8 @@
  * `Endpoint` that the server validates by.
  */
 import type { z } from 'zod'
-import type { Endpoint } from '../kernel/endpoint.ts'
-import type { FieldFault } from '../kernel/fault.ts'
+import type { FieldFault } from '../platform/fault.ts'
+import type { Endpoint } from '../platform/http/endpoint.ts'
 
 type Part<E extends Endpoint, Name extends 'params' | 'query' | 'body'> = E[Name] extends z.ZodType
   ? Partial<Record<never, never>> extends z.input<E[Name]>

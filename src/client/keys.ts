@@ -4,7 +4,7 @@
  * that asks for weaker work is refused, because that is how it would learn the password.
  */
 import { argon2, randomBytes } from 'node:crypto'
-import { concat, fromBase64, lp, toBase64, toBase64Url, utf8 } from '../kernel/crypto/encoding.ts'
+import { concat, fromBase64, lp, toBase64, toBase64Url, utf8 } from '../platform/crypto/encoding.ts'
 import {
   hkdf,
   KEY_BYTES,
@@ -13,10 +13,10 @@ import {
   sealGcm,
   TAG_BYTES,
   x25519PublicKey,
-} from '../kernel/crypto/primitives.ts'
-import type { RawKeyPair } from '../kernel/crypto/token.ts'
+} from '../platform/crypto/primitives.ts'
+import type { RawKeyPair } from '../platform/crypto/token.ts'
 
-export { fingerprint } from '../kernel/crypto/fingerprint.ts'
+export { fingerprint } from '../platform/crypto/fingerprint.ts'
 
 /** `kdf` as it travels on the wire; `memory_kib` is in KiB. */
 export type Kdf = {

@@ -3,9 +3,9 @@
  * members could read they may have copied; what comes after is closed to them.
  */
 import { listAgents, listAgentTokens, listWorkloadTokens } from '../agents/contract.ts'
-import { fromBase64 } from '../kernel/crypto/encoding.ts'
-import { sealMemberEnvelope } from '../kernel/crypto/envelope.ts'
-import type { Policy } from '../kernel/policy.ts'
+import { fromBase64 } from '../platform/crypto/encoding.ts'
+import { sealMemberEnvelope } from '../platform/crypto/envelope.ts'
+import type { Policy } from '../platform/policy.ts'
 import { listEnvironments, listProjects } from '../projects/contract.ts'
 import { listSecrets } from '../secrets/contract.ts'
 import { listMembers, rekeyWorkspace } from '../workspaces/contract.ts'

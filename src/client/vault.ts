@@ -4,16 +4,20 @@
  * receives ciphertext, envelopes and verifiers.
  */
 import { login, prelogin, register } from '../accounts/contract.ts'
-import { fromBase64, toBase64, utf8, uuidv7 } from '../kernel/crypto/encoding.ts'
+import { fromBase64, toBase64, utf8, uuidv7 } from '../platform/crypto/encoding.ts'
 import {
   openMemberEnvelope,
   sealMemberEnvelope,
   sealTokenEnvelope,
-} from '../kernel/crypto/envelope.ts'
-import { environmentKey, openSecretValue, sealSecretValue } from '../kernel/crypto/secret_value.ts'
-import { mintToken, tokenAuth, tokenKeyPair, verifierOf } from '../kernel/crypto/token.ts'
-import type { Policy } from '../kernel/policy.ts'
-import type { Secret } from '../kernel/secret.ts'
+} from '../platform/crypto/envelope.ts'
+import {
+  environmentKey,
+  openSecretValue,
+  sealSecretValue,
+} from '../platform/crypto/secret_value.ts'
+import { mintToken, tokenAuth, tokenKeyPair, verifierOf } from '../platform/crypto/token.ts'
+import type { Policy } from '../platform/policy.ts'
+import type { Secret } from '../platform/secret.ts'
 import { type Api, openApi } from './api.ts'
 import {
   authKey,

@@ -1,7 +1,7 @@
 /** Writes docs/api.md from the contracts: `bun src/dev/api_docs.ts`. A test fails while it is stale. */
 import { join } from 'node:path'
 import { version } from '../../package.json'
-import { openApiDocument } from '../kernel/openapi.ts'
+import { openApiDocument } from '../platform/openapi/document.ts'
 import { allEndpoints } from './all_endpoints.ts'
 import { apiMarkdown } from './api_markdown.ts'
 

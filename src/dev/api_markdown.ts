@@ -1,6 +1,7 @@
 /** The OpenAPI document as a page for people, one section per slice. */
-import type { JsonSchema } from '../kernel/json_schema.ts'
-import type { OpenApiDocument, Operation, Parameter } from '../kernel/openapi.ts'
+
+import type { OpenApiDocument, Operation, Parameter } from '../platform/openapi/document.ts'
+import type { JsonSchema } from '../platform/openapi/json_schema.ts'
 
 type Response = {
   description: string

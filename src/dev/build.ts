@@ -14,7 +14,7 @@ import { parseArgs } from 'node:util'
 import { ensureTemplate } from './template.ts'
 
 const SOURCE = join(import.meta.dir, '..')
-/** src/kernel/db/embedded/thread.ts looks for it under this path, relative to SOURCE. */
+/** src/platform/db/embedded/thread.ts looks for it under this path, relative to SOURCE. */
 const THREAD = join(SOURCE, 'kernel', 'db', 'embedded', 'worker.ts')
 
 export type BuildOptions = {

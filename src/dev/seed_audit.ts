@@ -3,9 +3,9 @@
  * `bun src/dev/seed_audit.ts <rows> <workspace_id>`, with the variables that select the database.
  */
 import type postgres from 'postgres'
-import { readConfig } from '../kernel/config.ts'
-import { openDatabase } from '../kernel/db/open.ts'
-import { generateKeys } from '../kernel/own_keys.ts'
+import { readConfig } from '../platform/config/config.ts'
+import { openDatabase } from '../platform/db/open.ts'
+import { generateKeys } from '../server/own_keys.ts'
 
 type Seed = { workspaceId: string; rows: number; days?: number }
 

@@ -3,11 +3,11 @@
  * without a query; all refusals are one and the same 401.
  */
 import { and, eq, gt, isNull, sql } from 'drizzle-orm'
-import { type ParsedToken, parseToken, verifyToken } from '../kernel/crypto/token.ts'
-import type { Database } from '../kernel/db/open.ts'
-import { sessions, sessionTokens, users } from '../kernel/db/schema/index.ts'
-import { Fault } from '../kernel/fault.ts'
-import type { Caller } from '../kernel/grant.ts'
+import { type ParsedToken, parseToken, verifyToken } from '../platform/crypto/token.ts'
+import type { Database } from '../platform/db/open.ts'
+import { sessions, sessionTokens, users } from '../platform/db/schema/index.ts'
+import { Fault } from '../platform/fault.ts'
+import type { Caller } from '../platform/grant.ts'
 
 /** What an `Authorization: Bearer` header carries (RFC 6750, section 2.1); empty without one. */
 export function bearerText(headers: Headers): string {

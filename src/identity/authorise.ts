@@ -4,12 +4,12 @@
  * `not_found`, exactly like what does not exist.
  */
 import { and, asc, eq, type SQL } from 'drizzle-orm'
-import type { Database, Transaction } from '../kernel/db/open.ts'
-import { memberships, projects, workspaces } from '../kernel/db/schema/index.ts'
-import type { Permission } from '../kernel/endpoint.ts'
-import { Fault, invalidField } from '../kernel/fault.ts'
-import type { Caller, Grant, ProjectGrant, ResourceRef } from '../kernel/grant.ts'
-import { isUuid } from '../kernel/validate.ts'
+import type { Database, Transaction } from '../platform/db/open.ts'
+import { memberships, projects, workspaces } from '../platform/db/schema/index.ts'
+import { Fault, invalidField } from '../platform/fault.ts'
+import type { Caller, Grant, ProjectGrant, ResourceRef } from '../platform/grant.ts'
+import type { Permission } from '../platform/http/endpoint.ts'
+import { isUuid } from '../platform/http/validate.ts'
 import { permits } from './roles.ts'
 
 type Db = Database | Transaction

@@ -1,6 +1,6 @@
 /** Authentication and authorisation, as `serve` needs them. */
-import type { Database } from '../kernel/db/open.ts'
-import type { Identity } from '../kernel/serve.ts'
+import type { Database } from '../platform/db/open.ts'
+import type { Identity } from '../platform/http/serve.ts'
 import { authenticateSession } from './authenticate.ts'
 import { authorise } from './authorise.ts'
 

@@ -2,7 +2,7 @@
  * Who may change whose membership (docs/protocol.md, "Roles"): the part of the matrix that depends on
  * the row that is touched. An owner may do all of it; that the last owner stays is checked elsewhere.
  */
-import type { Role } from '../kernel/grant.ts'
+import type { Role } from '../platform/grant.ts'
 import { permits } from './roles.ts'
 
 export type MemberChange =

@@ -1,6 +1,7 @@
 /** The permission matrix as data (docs/protocol.md, "Roles"). */
-import type { Permission } from '../kernel/endpoint.ts'
-import type { Role } from '../kernel/grant.ts'
+
+import type { Role } from '../platform/grant.ts'
+import type { Permission } from '../platform/http/endpoint.ts'
 
 const everyone = ['owner', 'admin', 'member', 'read_only'] as const
 const writers = ['owner', 'admin', 'member'] as const

@@ -4,7 +4,7 @@
  */
 import { Counter, Histogram, type Registry } from 'prom-client'
 import type { TrailObserver } from '../audit/trail.ts'
-import type { ServedRequest } from '../kernel/route.ts'
+import type { ServedRequest } from '../platform/http/route.ts'
 
 export type Instruments = TrailObserver & {
   onRequest(listener: string, request: ServedRequest): void

@@ -7,16 +7,16 @@ import {
   invitationChanges,
   inviteMembers,
 } from '../identity/members.ts'
-import type { OuterLayer } from '../kernel/crypto/outer_layer.ts'
-import { isUniqueViolation } from '../kernel/db/errors.ts'
-import type { Transaction } from '../kernel/db/open.ts'
-import { lockWorkspace } from '../kernel/db/workspace_lock.ts'
-import { Fault } from '../kernel/fault.ts'
-import type { Grant, ProjectGrant } from '../kernel/grant.ts'
-import { openPager } from '../kernel/page.ts'
-import { created, type Reply } from '../kernel/reply.ts'
-import { type Route, route } from '../kernel/serve.ts'
-import type { SliceServices } from '../kernel/slice.ts'
+import type { OuterLayer } from '../platform/crypto/outer_layer.ts'
+import { isUniqueViolation } from '../platform/db/errors.ts'
+import type { Transaction } from '../platform/db/open.ts'
+import { lockWorkspace } from '../platform/db/workspace_lock.ts'
+import { Fault } from '../platform/fault.ts'
+import type { Grant, ProjectGrant } from '../platform/grant.ts'
+import { openPager } from '../platform/http/page.ts'
+import { created, type Reply } from '../platform/http/reply.ts'
+import { type Route, route } from '../platform/http/serve.ts'
+import type { SliceServices } from '../platform/services.ts'
 import {
   createProject,
   deleteProject,

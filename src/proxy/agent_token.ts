@@ -6,7 +6,7 @@
 import { issueAgentToken, listAgents, registerAgent, revokeAgentToken } from '../agents/contract.ts'
 import type { Api } from '../client/api.ts'
 import { makeToken, type OpenWorkspace } from '../client/vault.ts'
-import { parseToken, sealedToken } from '../kernel/crypto/token.ts'
+import { parseToken, sealedToken } from '../platform/crypto/token.ts'
 
 export type RunToken = {
   text: string

@@ -18,7 +18,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import type { X509Certificate } from '@peculiar/x509'
-import { toBase64 } from '../kernel/crypto/encoding.ts'
+import { toBase64 } from '../platform/crypto/encoding.ts'
 
 export type Leaf = { cert: string; key: string }
 

@@ -1,5 +1,5 @@
 /** What the two ways of getting credentials into a request have in common: `local.ts` and `remote.ts`. */
-import type { SocketHandlers } from '../kernel/route.ts'
+import type { SocketHandlers } from '../platform/http/route.ts'
 
 /** A request that a program of this machine sent through the proxy, for a host that is ours. */
 export type Inbound = {

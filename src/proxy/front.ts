@@ -5,7 +5,7 @@
  */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
-import { canonicalHost } from '../kernel/domain.ts'
+import { canonicalHost } from '../platform/net/domain.ts'
 import type { Carrier } from './carrier.ts'
 import { offeredProtocols } from './client_hello.ts'
 import type { Rooms } from './rooms.ts'

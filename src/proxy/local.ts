@@ -3,9 +3,9 @@
  * one request each. The steps are the resolver's, in its order and with its functions; the server never
  * sees a value, and learns of the request from its audit record.
  */
-import { systemClock } from '../kernel/clock.ts'
-import { Fault } from '../kernel/fault.ts'
-import type { Secret } from '../kernel/secret.ts'
+import { systemClock } from '../platform/clock.ts'
+import { Fault } from '../platform/fault.ts'
+import type { Secret } from '../platform/secret.ts'
 import type { AddressBook } from '../resolver/address_book.ts'
 import { bytesOf, type Call, contentTypeOf } from '../resolver/call.ts'
 import { checkPolicies } from '../resolver/credentials.ts'

@@ -3,8 +3,8 @@
  * and plain http for other hosts. Into plain http no credential is ever put: it passes untouched, or not
  * at all with `strict`.
  */
-import { Fault } from '../kernel/fault.ts'
-import { presentFault } from '../kernel/reply.ts'
+import { Fault } from '../platform/fault.ts'
+import { presentFault } from '../platform/http/reply.ts'
 import { connectionNames, isHopByHop } from '../resolver/headers.ts'
 import type { Carrier, Inbound } from './carrier.ts'
 import { isAuthorised, isSame } from './front.ts'

@@ -1,5 +1,5 @@
 /** What is known of one request of the local carrier, as its audit record wants it (section 8). */
-import { Fault } from '../kernel/fault.ts'
+import { Fault } from '../platform/fault.ts'
 import type { Placeholder } from '../resolver/placeholders.ts'
 import type { Target } from '../resolver/target.ts'
 

@@ -3,8 +3,8 @@
  * Values never come to this machine; the resolver decides, redacts and keeps the audit.
  */
 import { ApiError, openApi } from '../client/api.ts'
-import { type Domain, domainMatches, parseDomain } from '../kernel/domain.ts'
-import { Fault } from '../kernel/fault.ts'
+import { Fault } from '../platform/fault.ts'
+import { type Domain, domainMatches, parseDomain } from '../platform/net/domain.ts'
 import { listDomains, resolveCall } from '../resolver/contract.ts'
 import { FORWARD_PREFIX } from '../resolver/forward_links.ts'
 import { isHandshake, isHopByHop } from '../resolver/headers.ts'

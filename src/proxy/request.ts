@@ -2,8 +2,9 @@
  * The program's request in the resolver's form: without what is between the program and the proxy,
  * and with its body whole where placeholders may have to be put into it.
  */
-import { canonicalHost } from '../kernel/domain.ts'
-import { Fault } from '../kernel/fault.ts'
+
+import { Fault } from '../platform/fault.ts'
+import { canonicalHost } from '../platform/net/domain.ts'
 import { type CallBody, contentTypeOf } from '../resolver/call.ts'
 import { outboundMethods, RESOLVER_BODY_LIMIT } from '../resolver/contract.ts'
 import { connectionNames, isHopByHop } from '../resolver/headers.ts'

@@ -7,12 +7,12 @@
 import { listAllowlist } from '../allowlist/contract.ts'
 import { type Api, ApiError } from '../client/api.ts'
 import type { OpenWorkspace } from '../client/vault.ts'
-import { fromBase64 } from '../kernel/crypto/encoding.ts'
-import { environmentKey, openSecretValue } from '../kernel/crypto/secret_value.ts'
-import { type Domain, domainMatches, parseDomain } from '../kernel/domain.ts'
-import { Fault } from '../kernel/fault.ts'
-import type { Policy } from '../kernel/policy.ts'
-import { Secret } from '../kernel/secret.ts'
+import { fromBase64 } from '../platform/crypto/encoding.ts'
+import { environmentKey, openSecretValue } from '../platform/crypto/secret_value.ts'
+import { Fault } from '../platform/fault.ts'
+import { type Domain, domainMatches, parseDomain } from '../platform/net/domain.ts'
+import type { Policy } from '../platform/policy.ts'
+import { Secret } from '../platform/secret.ts'
 import { listSecrets } from '../secrets/contract.ts'
 
 /** Where the values come from. `workspace` opens it anew each time, for a rekey changes its key. */

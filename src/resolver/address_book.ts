@@ -4,8 +4,8 @@
  * once: what was judged is what is dialled, whatever DNS answers a moment later.
  */
 import { networkInterfaces } from 'node:os'
-import { type CidrList, isIn, parseAddress, parseCidrs } from '../kernel/cidr.ts'
-import { Fault } from '../kernel/fault.ts'
+import { Fault } from '../platform/fault.ts'
+import { type CidrList, isIn, parseAddress, parseCidrs } from '../platform/net/cidr.ts'
 import { classify } from './address.ts'
 
 /** All addresses of a name; rejects when there are none. */

@@ -4,7 +4,7 @@
  */
 import { promisify } from 'node:util'
 import zlib from 'node:zlib'
-import { Fault } from '../kernel/fault.ts'
+import { Fault } from '../platform/fault.ts'
 import { RESOLVER_BODY_LIMIT } from './contract.ts'
 import { upstreamFault } from './dial.ts'
 import { presentHeaders } from './headers.ts'

@@ -1,6 +1,6 @@
 /** AWS Signature Version 4: the canonical request, the derived key, the Authorization header. */
 import { createHash, createHmac } from 'node:crypto'
-import { Fault } from '../kernel/fault.ts'
+import { Fault } from '../platform/fault.ts'
 import type { HeaderPair } from './headers.ts'
 import type { Signable } from './signable.ts'
 

@@ -2,9 +2,9 @@
  * Steps 10 to 12 of the resolver: the call goes out, the answer comes back whole, as it arrives or as a
  * WebSocket, and its outcome goes into the record that was durable before.
  */
-import { type RateState, rateHeaders } from '../kernel/rate.ts'
-import { commonHeaders } from '../kernel/reply.ts'
-import { type Exchange, toFault } from '../kernel/serve.ts'
+import { type RateState, rateHeaders } from '../platform/http/rate.ts'
+import { commonHeaders } from '../platform/http/reply.ts'
+import { type Exchange, toFault } from '../platform/http/serve.ts'
 import { readAnswer } from './answer.ts'
 import type { Call } from './call.ts'
 import type { Deadline } from './deadline.ts'

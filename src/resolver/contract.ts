@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { defineEndpoint } from '../kernel/endpoint.ts'
-import { environmentName, uuid } from '../kernel/validate.ts'
+import { defineEndpoint } from '../platform/http/endpoint.ts'
+import { environmentName, uuid } from '../platform/http/validate.ts'
 import { signing } from './signing.ts'
 
 /** Bytes of a request to the resolver, body and all, and of an upstream's decoded body. */

@@ -2,7 +2,7 @@
  * A deadline that can be put off by signs of life, and that leaves no timer behind. Work also ends with
  * it that nobody wants any more, or that is not permitted any more.
  */
-import type { Fault } from '../kernel/fault.ts'
+import type { Fault } from '../platform/fault.ts'
 import type { CallBody } from './call.ts'
 
 export class Deadline {

@@ -1,7 +1,7 @@
 /** What is known of one request, as its audit record wants it: it grows while the steps are taken. */
 import type { Entry, Outcome } from '../audit/trail.ts'
 import type { LiveToken } from '../broker/tokens.ts'
-import { Fault } from '../kernel/fault.ts'
+import { Fault } from '../platform/fault.ts'
 import type { Call } from './call.ts'
 import type { Scope } from './credentials.ts'
 import type { Grounds } from './open_calls.ts'

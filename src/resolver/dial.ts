@@ -5,7 +5,7 @@
  */
 import { constants } from 'node:crypto'
 import { checkServerIdentity, type PeerCertificate, rootCertificates } from 'node:tls'
-import { Fault } from '../kernel/fault.ts'
+import { Fault } from '../platform/fault.ts'
 import type { CallBody } from './call.ts'
 import type { HeaderPair } from './headers.ts'
 

@@ -2,10 +2,10 @@
  * The allowlist for a token: which hosts a proxy has to read at all. A token could find it out call by
  * call; to be told spares the calls, and spares the resolver what else a program wants to reach.
  */
-import { Fault } from '../kernel/fault.ts'
-import { rateHeaders } from '../kernel/rate.ts'
-import { commonHeaders, present } from '../kernel/reply.ts'
-import type { Exchange } from '../kernel/serve.ts'
+import { Fault } from '../platform/fault.ts'
+import { rateHeaders } from '../platform/http/rate.ts'
+import { commonHeaders, present } from '../platform/http/reply.ts'
+import type { Exchange } from '../platform/http/serve.ts'
 import { listDomains } from './contract.ts'
 import type { ResolverServices } from './services.ts'
 

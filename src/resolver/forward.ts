@@ -3,10 +3,10 @@
  * `{resolver}/v1/forward/api.openai.com/v1` and its API key to `svc_agt_….SVC_SECRET_OPENAI_KEY`; it
  * sends what it always sends, and the same steps are taken as for POST /v1/resolve.
  */
-import { TOKEN_PATTERN } from '../kernel/crypto/token.ts'
-import { Fault, invalidField } from '../kernel/fault.ts'
-import type { Exchange } from '../kernel/serve.ts'
-import { parsePart } from '../kernel/validate.ts'
+import { TOKEN_PATTERN } from '../platform/crypto/token.ts'
+import { Fault, invalidField } from '../platform/fault.ts'
+import type { Exchange } from '../platform/http/serve.ts'
+import { parsePart } from '../platform/http/validate.ts'
 import type { Call, CallBody } from './call.ts'
 import { forwardSettings, RESOLVER_BODY_LIMIT } from './contract.ts'
 import { FORWARD_PREFIX } from './forward_links.ts'

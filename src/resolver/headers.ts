@@ -3,7 +3,7 @@
  * back (step 11). Framing and hop-by-hop headers belong to the resolver alone: a caller that could
  * set them could smuggle a second request onto a pooled connection.
  */
-import { Fault } from '../kernel/fault.ts'
+import { Fault } from '../platform/fault.ts'
 
 export type HeaderPair = [name: string, value: string]
 

@@ -3,7 +3,7 @@
  * many calls it makes, no other waits for them. A lane also bounds a workspace's part of what all share,
  * such as the queue of the audit.
  */
-import { Fault } from '../kernel/fault.ts'
+import { Fault } from '../platform/fault.ts'
 
 type Lane = { running: number; waiting: Set<() => void> }
 

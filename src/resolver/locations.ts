@@ -3,8 +3,8 @@
  * are ordinary text unless the secret's own policy lists the location, so a body that merely speaks
  * of SVC_SECRET_X stays as it is.
  */
-import { Fault } from '../kernel/fault.ts'
-import type { Secret } from '../kernel/secret.ts'
+import { Fault } from '../platform/fault.ts'
+import type { Secret } from '../platform/secret.ts'
 import type { LocationStyle, Placeholder } from './placeholders.ts'
 import type { Target } from './target.ts'
 

@@ -3,8 +3,8 @@
  * cut into literals and names once; the secrets are set between the literals and the result is
  * never scanned again, so a secret whose value looks like a placeholder stays as it is.
  */
-import { Fault } from '../kernel/fault.ts'
-import type { Secret } from '../kernel/secret.ts'
+import { Fault } from '../platform/fault.ts'
+import type { Secret } from '../platform/secret.ts'
 import { type HeaderPair, headerBytes, isSendable, MAX_HEADER_BYTES } from './headers.ts'
 import type { SigningStyle } from './signing.ts'
 

@@ -1,5 +1,5 @@
 /** What goes out: the request with everything in its place, and the values that must not come back. */
-import type { Secret } from '../kernel/secret.ts'
+import type { Secret } from '../platform/secret.ts'
 import { bytesOf, type Call } from './call.ts'
 import type { Outbound } from './dial.ts'
 import type { HeaderPair } from './headers.ts'

@@ -1,7 +1,7 @@
 /** What the resolver's steps stand on. */
 import type { Broker } from '../broker/index.ts'
-import type { Clock } from '../kernel/clock.ts'
-import type { Log } from '../kernel/log.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { Log } from '../platform/log.ts'
 import type { AddressBook } from './address_book.ts'
 import type { Dialler } from './dial.ts'
 import type { Lanes } from './lanes.ts'

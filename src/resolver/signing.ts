@@ -4,8 +4,8 @@
  */
 import { createHmac } from 'node:crypto'
 import { z } from 'zod'
-import { Fault } from '../kernel/fault.ts'
-import type { Secret } from '../kernel/secret.ts'
+import { Fault } from '../platform/fault.ts'
+import type { Secret } from '../platform/secret.ts'
 import { type AwsCredentials, signAws } from './aws_sigv4.ts'
 import { checkCallerHeaders, type HeaderPair, isSendable } from './headers.ts'
 import type { Signable } from './signable.ts'

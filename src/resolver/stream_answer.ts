@@ -5,8 +5,8 @@
  */
 import { pipeline, Readable, type Transform } from 'node:stream'
 import zlib from 'node:zlib'
-import { Fault } from '../kernel/fault.ts'
-import { commonHeaders } from '../kernel/reply.ts'
+import { Fault } from '../platform/fault.ts'
+import { commonHeaders } from '../platform/http/reply.ts'
 import { checkFraming } from './answer.ts'
 import type { Deadline } from './deadline.ts'
 import { upstreamFault } from './dial.ts'

@@ -3,8 +3,9 @@
  * that what was checked is what is dialled. A URL parser repairs much in silence (tabs, newlines,
  * backslashes, missing slashes); text that would need repair is refused instead.
  */
-import { canonicalName } from '../kernel/domain.ts'
-import { Fault } from '../kernel/fault.ts'
+
+import { Fault } from '../platform/fault.ts'
+import { canonicalName } from '../platform/net/domain.ts'
 
 export type Target = {
   /** Canonical host name, or an IP address as the URL standard writes it (IPv6 in brackets). */

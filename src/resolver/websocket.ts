@@ -8,9 +8,9 @@
  * silence of both sides (pings count as life).
  */
 import type { ServerWebSocket } from 'bun'
-import { Fault } from '../kernel/fault.ts'
-import { commonHeaders } from '../kernel/reply.ts'
-import { type Exchange, MAX_MESSAGE_BYTES, MAX_WAITING_BYTES } from '../kernel/serve.ts'
+import { Fault } from '../platform/fault.ts'
+import { commonHeaders } from '../platform/http/reply.ts'
+import { type Exchange, MAX_MESSAGE_BYTES, MAX_WAITING_BYTES } from '../platform/http/serve.ts'
 import type { Deadline } from './deadline.ts'
 import { Sanitiser } from './sanitise.ts'
 import type { Ending } from './stream_answer.ts'

@@ -5,7 +5,7 @@
  */
 import { createHash, randomBytes } from 'node:crypto'
 import { connect, createSecureContext, type TLSSocket } from 'node:tls'
-import { Fault } from '../kernel/fault.ts'
+import { Fault } from '../platform/fault.ts'
 import { checkName, NOTHING_OLDER, type Outbound, trusted, upstreamFault } from './dial.ts'
 import { MAX_HEADER_BYTES } from './headers.ts'
 

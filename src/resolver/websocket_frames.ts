@@ -4,7 +4,7 @@
  * by its header, before its payload is taken.
  */
 import { randomBytes } from 'node:crypto'
-import { Fault } from '../kernel/fault.ts'
+import { Fault } from '../platform/fault.ts'
 
 export const OPCODES = { text: 1, binary: 2, close: 8, ping: 9, pong: 10 } as const
 export type FrameType = keyof typeof OPCODES

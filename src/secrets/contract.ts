@@ -1,8 +1,8 @@
 /** Secrets: what clients sealed, by project, environment and key (docs/protocol.md, "Secrets"). */
 import { z } from 'zod'
-import { defineEndpoint } from '../kernel/endpoint.ts'
-import { policy } from '../kernel/policy.ts'
-import { base64, environmentName, pagination, timestamp, uuid } from '../kernel/validate.ts'
+import { defineEndpoint } from '../platform/http/endpoint.ts'
+import { base64, environmentName, pagination, timestamp, uuid } from '../platform/http/validate.ts'
+import { policy } from '../platform/policy.ts'
 
 const MAX_ENTRIES = 500
 /** Decoded; a value of 64 KiB fits in every sealing that we know of. */

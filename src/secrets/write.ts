@@ -3,13 +3,13 @@
  * that is stored under, and so that the versions counted here are the only ones.
  */
 import { recordChanges } from '../audit/record.ts'
-import { fromBase64, toBase64 } from '../kernel/crypto/encoding.ts'
-import type { OuterLayer } from '../kernel/crypto/outer_layer.ts'
-import { readValueEpoch } from '../kernel/crypto/secret_value.ts'
-import type { Transaction } from '../kernel/db/open.ts'
-import { lockWorkspace } from '../kernel/db/workspace_lock.ts'
-import { Fault } from '../kernel/fault.ts'
-import type { ProjectGrant } from '../kernel/grant.ts'
+import { fromBase64, toBase64 } from '../platform/crypto/encoding.ts'
+import type { OuterLayer } from '../platform/crypto/outer_layer.ts'
+import { readValueEpoch } from '../platform/crypto/secret_value.ts'
+import type { Transaction } from '../platform/db/open.ts'
+import { lockWorkspace } from '../platform/db/workspace_lock.ts'
+import { Fault } from '../platform/fault.ts'
+import type { ProjectGrant } from '../platform/grant.ts'
 import {
   type NextSecret,
   selectCurrentVersions,

@@ -6,12 +6,12 @@ import { recordChanges } from '../audit/record.ts'
 import { authorise } from '../identity/authorise.ts'
 import { invitationChanges, inviteMembers } from '../identity/members.ts'
 import { createWorkspace, listWorkspaces } from '../identity/workspaces.ts'
-import type { Transaction } from '../kernel/db/open.ts'
-import { lockWorkspace } from '../kernel/db/workspace_lock.ts'
-import { Fault } from '../kernel/fault.ts'
-import { openPager } from '../kernel/page.ts'
-import { type Route, route } from '../kernel/serve.ts'
-import type { SliceServices } from '../kernel/slice.ts'
+import type { Transaction } from '../platform/db/open.ts'
+import { lockWorkspace } from '../platform/db/workspace_lock.ts'
+import { Fault } from '../platform/fault.ts'
+import { openPager } from '../platform/http/page.ts'
+import { type Route, route } from '../platform/http/serve.ts'
+import type { SliceServices } from '../platform/services.ts'
 import {
   createWorkspaceEndpoint,
   deleteWorkspace,

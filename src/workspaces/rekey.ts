@@ -6,13 +6,13 @@
  */
 import { type Change, recordChanges } from '../audit/record.ts'
 import { listWorkspaces } from '../identity/workspaces.ts'
-import type { OuterLayer } from '../kernel/crypto/outer_layer.ts'
-import type { Transaction } from '../kernel/db/open.ts'
-import { lockWorkspace } from '../kernel/db/workspace_lock.ts'
-import { Fault } from '../kernel/fault.ts'
-import type { Grant } from '../kernel/grant.ts'
-import { type Route, route } from '../kernel/serve.ts'
-import type { SliceServices } from '../kernel/slice.ts'
+import type { OuterLayer } from '../platform/crypto/outer_layer.ts'
+import type { Transaction } from '../platform/db/open.ts'
+import { lockWorkspace } from '../platform/db/workspace_lock.ts'
+import { Fault } from '../platform/fault.ts'
+import type { Grant } from '../platform/grant.ts'
+import { type Route, route } from '../platform/http/serve.ts'
+import type { SliceServices } from '../platform/services.ts'
 import { type RekeyBody, rekeyWorkspace } from './contract.ts'
 import {
   requireComplete,

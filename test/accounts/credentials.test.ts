@@ -17,7 +17,7 @@ import {
   unwrapPrivateKey,
   userKey,
 } from '../../src/client/keys.ts'
-import { sessions, users } from '../../src/kernel/db/schema/index.ts'
+import { sessions, users } from '../../src/platform/db/schema/index.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import {
   logInAs,

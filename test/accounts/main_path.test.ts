@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { getMe, login, logout, prelogin, refresh, register } from '../../src/accounts/contract.ts'
 import { unwrapPrivateKey, userKey } from '../../src/client/keys.ts'
-import { fromBase64, toBase64 } from '../../src/kernel/crypto/encoding.ts'
-import { openMemberEnvelope } from '../../src/kernel/crypto/envelope.ts'
+import { fromBase64, toBase64 } from '../../src/platform/crypto/encoding.ts'
+import { openMemberEnvelope } from '../../src/platform/crypto/envelope.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { newApplicant, registerPerson, registrationOf } from '../support/people.ts'
 

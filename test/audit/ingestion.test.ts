@@ -6,7 +6,7 @@ import {
   revokeAgentToken,
 } from '../../src/agents/contract.ts'
 import { getAuditLog, listAuditLogs, recordAuditLogs } from '../../src/audit/contract.ts'
-import { parseToken, sealedToken } from '../../src/kernel/crypto/token.ts'
+import { parseToken, sealedToken } from '../../src/platform/crypto/token.ts'
 import { createProject } from '../../src/projects/contract.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { contentOf, expectFailure } from '../support/failure.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { exportAudit, getAuditLog, listAuditLogs } from '../../src/audit/contract.ts'
-import { auditLogs } from '../../src/kernel/db/schema/index.ts'
+import { auditLogs } from '../../src/platform/db/schema/index.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { expectFailure, expectRefusal } from '../support/failure.ts'
 import { type Person, registerPerson } from '../support/people.ts'

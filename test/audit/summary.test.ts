@@ -8,7 +8,7 @@ import {
   auditLogs,
   auditRollups,
   auditStatuses,
-} from '../../src/kernel/db/schema/index.ts'
+} from '../../src/platform/db/schema/index.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { registerPerson } from '../support/people.ts'
 import { openTeam, type Team } from '../support/teams.ts'

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
 import type postgres from 'postgres'
 import { AuditTrail, type Entry } from '../../src/audit/trail.ts'
-import { Fault } from '../../src/kernel/fault.ts'
-import { openLog } from '../../src/kernel/log.ts'
+import { Fault } from '../../src/platform/fault.ts'
+import { openLog } from '../../src/platform/log.ts'
 
 const SHARE = 2_500
 

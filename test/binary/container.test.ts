@@ -2,8 +2,8 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import project from '../../package.json'
-import { documentConfig, readConfig } from '../../src/kernel/config.ts'
-import { generateKeys } from '../../src/kernel/own_keys.ts'
+import { documentConfig, readConfig } from '../../src/platform/config/config.ts'
+import { generateKeys } from '../../src/server/own_keys.ts'
 
 const ROOT = join(import.meta.dir, '..', '..')
 const read = (name: string) => Bun.file(join(ROOT, name)).text()

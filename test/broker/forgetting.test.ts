@@ -1,7 +1,7 @@
 /** What a notice of a change takes out of the caches, and what it leaves. */
 import { describe, expect, test } from 'bun:test'
 import { KeyCache } from '../../src/broker/key_cache.ts'
-import { Secret } from '../../src/kernel/secret.ts'
+import { Secret } from '../../src/platform/secret.ts'
 
 const clock = { now: () => 0 }
 const key = (fill: number) => new Secret(new Uint8Array(32).fill(fill))

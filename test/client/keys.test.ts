@@ -14,7 +14,7 @@ import {
   wrapForRecovery,
   wrapPrivateKey,
 } from '../../src/client/keys.ts'
-import { fromBase64, fromBase64Url, toBase64 } from '../../src/kernel/crypto/encoding.ts'
+import { fromBase64, fromBase64Url, toBase64 } from '../../src/platform/crypto/encoding.ts'
 
 const salt = new Uint8Array(16).fill(4)
 

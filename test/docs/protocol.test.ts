@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { faultCodes, statusOf } from '../../src/kernel/fault.ts'
+import { faultCodes, statusOf } from '../../src/platform/fault.ts'
 
 const protocol = await Bun.file(`${import.meta.dir}/../../docs/protocol.md`).text()
 const readme = await Bun.file(`${import.meta.dir}/../../README.md`).text()

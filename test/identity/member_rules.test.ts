@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { type MemberChange, mayChangeMember } from '../../src/identity/member_rules.ts'
-import { type Role, roles } from '../../src/kernel/grant.ts'
+import { type Role, roles } from '../../src/platform/grant.ts'
 
 /** Who may do it; everybody else may not. */
 const table: [what: string, change: MemberChange, who: Role[]][] = [

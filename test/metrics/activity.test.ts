@@ -1,8 +1,8 @@
 /** Who was active: written once per day and person, however many requests there were. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { openLog } from '../../src/kernel/log.ts'
 import { ActivityBook } from '../../src/metrics/activity.ts'
 import { computeMetrics } from '../../src/metrics/contract.ts'
+import { openLog } from '../../src/platform/log.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { registerPerson } from '../support/people.ts'
 

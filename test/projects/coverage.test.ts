@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { secrets } from '../../src/kernel/db/schema/index.ts'
+import { secrets } from '../../src/platform/db/schema/index.ts'
 import { createProject } from '../../src/projects/contract.ts'
 import { coverageOf, diffOf } from '../../src/projects/coverage.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'

@@ -6,7 +6,7 @@ import {
   secrets,
   tokenEnvelopes,
   tokens,
-} from '../../src/kernel/db/schema/index.ts'
+} from '../../src/platform/db/schema/index.ts'
 import { createProject, listProjects } from '../../src/projects/contract.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { recordedChanges } from '../support/audit.ts'

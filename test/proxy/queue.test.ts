@@ -4,7 +4,7 @@ import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ApiError } from '../../src/client/api.ts'
-import { Fault } from '../../src/kernel/fault.ts'
+import { Fault } from '../../src/platform/fault.ts'
 import { AuditQueue } from '../../src/proxy/queue.ts'
 import { type AuditRecord, RecordBook } from '../../src/proxy/record.ts'
 import { type Owner, readSegment, type StoredRecord } from '../../src/proxy/segment.ts'

@@ -1,6 +1,6 @@
 /** The remote carrier asks the resolver, and adds nothing of its own to what that decides. */
 import { afterAll, describe, expect, test } from 'bun:test'
-import { parseToken, sealedToken } from '../../src/kernel/crypto/token.ts'
+import { parseToken, sealedToken } from '../../src/platform/crypto/token.ts'
 import { openProxy } from '../../src/proxy/index.ts'
 import { remoteCarrier } from '../../src/proxy/remote.ts'
 import { sendRaw } from '../support/raw_http.ts'

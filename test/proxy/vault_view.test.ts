@@ -1,7 +1,7 @@
 /** How long the local carrier believes what it knows: by a clock that the test moves. */
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { ApiError } from '../../src/client/api.ts'
-import type { FaultCode } from '../../src/kernel/fault.ts'
+import type { FaultCode } from '../../src/platform/fault.ts'
 import { type VaultPlace, ViewKeeper } from '../../src/proxy/vault_view.ts'
 import { type Agent, employAgent, openStage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'

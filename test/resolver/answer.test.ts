@@ -1,7 +1,7 @@
 /** Step 11 on the real listener: what comes back is bounded, checked, and free of what was put in. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
-import { type FaultCode, messageOf, statusOf } from '../../src/kernel/fault.ts'
+import { type FaultCode, messageOf, statusOf } from '../../src/platform/fault.ts'
 import { type Agent, employAgent, openStage, recordOf, type Stage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { answerOf, chunked, type Script } from '../support/upstream.ts'

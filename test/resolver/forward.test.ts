@@ -1,6 +1,6 @@
 /** /v1/forward/ on the real listener: an HTTP request as an SDK sends it, and the same steps as ever. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
-import { parseToken, sealedToken } from '../../src/kernel/crypto/token.ts'
+import { parseToken, sealedToken } from '../../src/platform/crypto/token.ts'
 import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { Fault } from '../../src/kernel/fault.ts'
+import { Fault } from '../../src/platform/fault.ts'
 import { checkCallerHeaders, presentHeaders } from '../../src/resolver/headers.ts'
 
 function faultOf(headers: Record<string, string>): Fault {

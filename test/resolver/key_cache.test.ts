@@ -1,7 +1,7 @@
 /** Opened environment keys: few, for a short time, and wiped when they leave. */
 import { afterEach, expect, test } from 'bun:test'
 import { KeyCache } from '../../src/broker/key_cache.ts'
-import { Secret } from '../../src/kernel/secret.ts'
+import { Secret } from '../../src/platform/secret.ts'
 
 const MAX_KEYS = 4096
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { Fault } from '../../src/kernel/fault.ts'
+import { Fault } from '../../src/platform/fault.ts'
 import { Deadline } from '../../src/resolver/deadline.ts'
 import { Lanes } from '../../src/resolver/lanes.ts'
 

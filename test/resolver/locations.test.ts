@@ -1,9 +1,9 @@
 /** Credentials outside of headers: only where the secret's own policy says so, and text everywhere else. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { Fault } from '../../src/kernel/fault.ts'
-import type { Policy } from '../../src/kernel/policy.ts'
-import { Secret } from '../../src/kernel/secret.ts'
+import { Fault } from '../../src/platform/fault.ts'
+import type { Policy } from '../../src/platform/policy.ts'
+import { Secret } from '../../src/platform/secret.ts'
 import { fillLocations, findLocations } from '../../src/resolver/locations.ts'
 import { parseTarget } from '../../src/resolver/target.ts'
 import { type Agent, employAgent, expectRefused, openStage, type Stage } from '../support/agent.ts'

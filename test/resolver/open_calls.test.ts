@@ -2,9 +2,9 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import type { LiveToken } from '../../src/broker/tokens.ts'
 import { StaleView, type View, type ViewBook } from '../../src/broker/views.ts'
-import { parseDomain } from '../../src/kernel/domain.ts'
-import { Fault } from '../../src/kernel/fault.ts'
-import { openLog } from '../../src/kernel/log.ts'
+import { Fault } from '../../src/platform/fault.ts'
+import { openLog } from '../../src/platform/log.ts'
+import { parseDomain } from '../../src/platform/net/domain.ts'
 import { type Grounds, OpenCalls } from '../../src/resolver/open_calls.ts'
 import { parseTarget } from '../../src/resolver/target.ts'
 

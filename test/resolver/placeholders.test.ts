@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { Fault } from '../../src/kernel/fault.ts'
-import { Secret } from '../../src/kernel/secret.ts'
+import { Fault } from '../../src/platform/fault.ts'
+import { Secret } from '../../src/platform/secret.ts'
 import { findPlaceholders, injectPlaceholders } from '../../src/resolver/placeholders.ts'
 
 type Pair = [string, string]

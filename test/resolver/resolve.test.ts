@@ -1,9 +1,9 @@
 /** POST /v1/resolve on the real listener: what is sent, what is refused, and what the audit says of it. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { gzipSync } from 'node:zlib'
-import { parseToken, sealedToken, tokenAuth } from '../../src/kernel/crypto/token.ts'
-import type { FaultCode } from '../../src/kernel/fault.ts'
-import { messageOf, statusOf } from '../../src/kernel/fault.ts'
+import { parseToken, sealedToken, tokenAuth } from '../../src/platform/crypto/token.ts'
+import type { FaultCode } from '../../src/platform/fault.ts'
+import { messageOf, statusOf } from '../../src/platform/fault.ts'
 import {
   type Agent,
   employAgent,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { Fault } from '../../src/kernel/fault.ts'
+import { Fault } from '../../src/platform/fault.ts'
 import { parseTarget, policyPathMatches } from '../../src/resolver/target.ts'
 
 function codeOf(text: string): string {

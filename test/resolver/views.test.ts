@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import type { Reader } from '../../src/broker/reader.ts'
 import { openReader } from '../../src/broker/reader.ts'
 import { StaleView, ViewBook } from '../../src/broker/views.ts'
-import { OuterLayer } from '../../src/kernel/crypto/outer_layer.ts'
+import { OuterLayer } from '../../src/platform/crypto/outer_layer.ts'
 
 const outer = OuterLayer.parse(Buffer.alloc(32, 1).toString('base64url'))
 

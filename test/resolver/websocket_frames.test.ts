@@ -1,7 +1,7 @@
 /** Frames of RFC 6455, read and written; section 5.7 has the examples. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { Fault } from '../../src/kernel/fault.ts'
+import { Fault } from '../../src/platform/fault.ts'
 import {
   decodeClosing,
   encodeClosing,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { and, eq } from 'drizzle-orm'
-import { toBase64 } from '../../src/kernel/crypto/encoding.ts'
-import { secretVersions, workspaces } from '../../src/kernel/db/schema/index.ts'
+import { toBase64 } from '../../src/platform/crypto/encoding.ts'
+import { secretVersions, workspaces } from '../../src/platform/db/schema/index.ts'
 import {
   getSecret,
   listVersions,

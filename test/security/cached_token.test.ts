@@ -3,8 +3,8 @@
  * with no notice and in no other way than another process would: the next request is 401 at every door.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { formatToken, mintToken, parseToken, sealedToken } from '../../src/kernel/crypto/token.ts'
-import { messageOf } from '../../src/kernel/fault.ts'
+import { formatToken, mintToken, parseToken, sealedToken } from '../../src/platform/crypto/token.ts'
+import { messageOf } from '../../src/platform/fault.ts'
 import {
   type Agent,
   employAgent,

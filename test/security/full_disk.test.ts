@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import postgres from 'postgres'
-import { messageOf } from '../../src/kernel/fault.ts'
+import { messageOf } from '../../src/platform/fault.ts'
 import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
 import { callJson } from '../support/app.ts'
 import { marked } from '../support/canary.ts'

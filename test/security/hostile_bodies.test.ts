@@ -5,7 +5,7 @@
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { allEndpoints } from '../../src/dev/all_endpoints.ts'
-import type { Endpoint } from '../../src/kernel/endpoint.ts'
+import type { Endpoint } from '../../src/platform/http/endpoint.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { type Request, type Row, rows } from './matrix_rows.ts'
 import { buildWorld, fingerprint, type World } from './matrix_world.ts'

@@ -4,7 +4,13 @@
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
-import { CALLER, openTiny, PROJECT, type TinyListener, WORKSPACE } from '../kernel/tiny_listener.ts'
+import {
+  CALLER,
+  openTiny,
+  PROJECT,
+  type TinyListener,
+  WORKSPACE,
+} from '../platform/http/tiny_listener.ts'
 import { rawRequest, sendRaw } from '../support/raw_http.ts'
 import { smugglingVectors, strangeHosts } from './raw_vectors.ts'
 

@@ -11,7 +11,7 @@ import {
   registerAgent,
 } from '../../src/agents/contract.ts'
 import { addToAllowlist } from '../../src/allowlist/contract.ts'
-import { memberships, secrets } from '../../src/kernel/db/schema/index.ts'
+import { memberships, secrets } from '../../src/platform/db/schema/index.ts'
 import { forwardCalls } from '../../src/resolver/contract.ts'
 import { logInAs, newApplicant, type Person, registrationOf } from '../support/people.ts'
 import {

@@ -3,10 +3,10 @@
  * or with a token, tries; only all three together succeed, and then only for that token's grants.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { openTokenEnvelope } from '../../src/kernel/crypto/envelope.ts'
-import { OuterLayer } from '../../src/kernel/crypto/outer_layer.ts'
-import { openSecretValue } from '../../src/kernel/crypto/secret_value.ts'
-import { parseToken, tokenKeyPair } from '../../src/kernel/crypto/token.ts'
+import { openTokenEnvelope } from '../../src/platform/crypto/envelope.ts'
+import { OuterLayer } from '../../src/platform/crypto/outer_layer.ts'
+import { openSecretValue } from '../../src/platform/crypto/secret_value.ts'
+import { parseToken, tokenKeyPair } from '../../src/platform/crypto/token.ts'
 import { type Agent, employAgent, expectRefused, openStage, type Stage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 

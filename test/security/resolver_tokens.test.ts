@@ -1,8 +1,8 @@
 /** Who may call: at the resolver every doubtful token is one and the same 401. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { deleteAgent, issueWorkloadToken } from '../../src/agents/contract.ts'
-import { formatToken, mintToken, parseToken, sealedToken } from '../../src/kernel/crypto/token.ts'
-import { messageOf } from '../../src/kernel/fault.ts'
+import { formatToken, mintToken, parseToken, sealedToken } from '../../src/platform/crypto/token.ts'
+import { messageOf } from '../../src/platform/fault.ts'
 import {
   type Agent,
   employAgent,

@@ -1,7 +1,7 @@
 /** Refusals as a whole: status, code, sentence and fields, nothing more, and nothing written. */
 import { expect } from 'bun:test'
 import { sql } from 'drizzle-orm'
-import { type FaultCode, type FieldFault, messageOf, statusOf } from '../../src/kernel/fault.ts'
+import { type FaultCode, type FieldFault, messageOf, statusOf } from '../../src/platform/fault.ts'
 import type { Answer, CallOptions, TestApp } from './app.ts'
 
 type Details = { message?: string; fields?: FieldFault[] }

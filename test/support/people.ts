@@ -15,8 +15,8 @@ import {
   wrapForRecovery,
   wrapPrivateKey,
 } from '../../src/client/keys.ts'
-import { toBase64 } from '../../src/kernel/crypto/encoding.ts'
-import { sealMemberEnvelope } from '../../src/kernel/crypto/envelope.ts'
+import { toBase64 } from '../../src/platform/crypto/encoding.ts'
+import { sealMemberEnvelope } from '../../src/platform/crypto/envelope.ts'
 import type { TestApp } from './app.ts'
 
 export type Person = {

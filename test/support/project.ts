@@ -1,6 +1,6 @@
 /** A shared workspace with a project, and values sealed as a client seals them. */
-import { toBase64, utf8 } from '../../src/kernel/crypto/encoding.ts'
-import { environmentKey, sealSecretValue } from '../../src/kernel/crypto/secret_value.ts'
+import { toBase64, utf8 } from '../../src/platform/crypto/encoding.ts'
+import { environmentKey, sealSecretValue } from '../../src/platform/crypto/secret_value.ts'
 import { createProject } from '../../src/projects/contract.ts'
 import type { TestApp } from './app.ts'
 import { openTeam, type Team } from './teams.ts'

@@ -1,6 +1,6 @@
 /** Shared workspaces with people in them, made through the endpoints. */
 import { randomBytes } from 'node:crypto'
-import type { Role } from '../../src/kernel/grant.ts'
+import type { Role } from '../../src/platform/grant.ts'
 import {
   acceptInvitation,
   createWorkspaceEndpoint,

@@ -9,17 +9,17 @@ import {
   unprovisionWorkloadToken,
 } from '../../src/agents/contract.ts'
 import { grantEnvironment, type OpenWorkspace, sealSecret } from '../../src/client/vault.ts'
-import { fromBase64, toBase64 } from '../../src/kernel/crypto/encoding.ts'
-import { openTokenEnvelope } from '../../src/kernel/crypto/envelope.ts'
+import { fromBase64, toBase64 } from '../../src/platform/crypto/encoding.ts'
+import { openTokenEnvelope } from '../../src/platform/crypto/envelope.ts'
 import {
   environmentKey,
   openSecretValue,
   sealSecretValue,
-} from '../../src/kernel/crypto/secret_value.ts'
-import { parseToken, sealedToken, tokenKeyPair } from '../../src/kernel/crypto/token.ts'
-import { auditLogs, secrets } from '../../src/kernel/db/schema/index.ts'
-import { type FaultCode, messageOf, statusOf } from '../../src/kernel/fault.ts'
-import type { Policy } from '../../src/kernel/policy.ts'
+} from '../../src/platform/crypto/secret_value.ts'
+import { parseToken, sealedToken, tokenKeyPair } from '../../src/platform/crypto/token.ts'
+import { auditLogs, secrets } from '../../src/platform/db/schema/index.ts'
+import { type FaultCode, messageOf, statusOf } from '../../src/platform/fault.ts'
+import type { Policy } from '../../src/platform/policy.ts'
 import { createProject } from '../../src/projects/contract.ts'
 import { deleteSecret, upsertSecrets } from '../../src/secrets/contract.ts'
 import { deliverEnvironment } from '../../src/workloads/contract.ts'

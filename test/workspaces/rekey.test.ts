@@ -2,16 +2,16 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:tes
 import { randomBytes } from 'node:crypto'
 import { eq } from 'drizzle-orm'
 import { provisionAgentToken, registerAgent } from '../../src/agents/contract.ts'
-import { fromBase64, toBase64 } from '../../src/kernel/crypto/encoding.ts'
-import { openMemberEnvelope, openTokenEnvelope } from '../../src/kernel/crypto/envelope.ts'
-import { OuterLayer } from '../../src/kernel/crypto/outer_layer.ts'
+import { fromBase64, toBase64 } from '../../src/platform/crypto/encoding.ts'
+import { openMemberEnvelope, openTokenEnvelope } from '../../src/platform/crypto/envelope.ts'
+import { OuterLayer } from '../../src/platform/crypto/outer_layer.ts'
 import {
   environmentKey,
   openSecretValue,
   readValueEpoch,
-} from '../../src/kernel/crypto/secret_value.ts'
-import { parseToken, tokenKeyPair } from '../../src/kernel/crypto/token.ts'
-import { secretVersions, tokenEnvelopes } from '../../src/kernel/db/schema/index.ts'
+} from '../../src/platform/crypto/secret_value.ts'
+import { parseToken, tokenKeyPair } from '../../src/platform/crypto/token.ts'
+import { secretVersions, tokenEnvelopes } from '../../src/platform/db/schema/index.ts'
 import { getSecret, listSecrets, listVersions, upsertSecrets } from '../../src/secrets/contract.ts'
 import {
   getWorkspace,

@@ -1,13 +1,13 @@
 /** What a client does to rekey: read everything, and seal all of it anew under a key of its own. */
 import { randomBytes } from 'node:crypto'
 import { listAgentTokens } from '../../src/agents/contract.ts'
-import { fromBase64, toBase64 } from '../../src/kernel/crypto/encoding.ts'
-import { sealTokenEnvelope } from '../../src/kernel/crypto/envelope.ts'
+import { fromBase64, toBase64 } from '../../src/platform/crypto/encoding.ts'
+import { sealTokenEnvelope } from '../../src/platform/crypto/envelope.ts'
 import {
   environmentKey,
   openSecretValue,
   sealSecretValue,
-} from '../../src/kernel/crypto/secret_value.ts'
+} from '../../src/platform/crypto/secret_value.ts'
 import { listSecrets } from '../../src/secrets/contract.ts'
 import type { RekeyBody } from '../../src/workspaces/contract.ts'
 import { getWorkspace, listMembers } from '../../src/workspaces/contract.ts'

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
-import { openMemberEnvelope } from '../../src/kernel/crypto/envelope.ts'
+import { openMemberEnvelope } from '../../src/platform/crypto/envelope.ts'
 import {
   allowlistEntries,
   memberships,
   projects,
   secrets,
   workspaces,
-} from '../../src/kernel/db/schema/index.ts'
+} from '../../src/platform/db/schema/index.ts'
 import { listWorkspacesEndpoint } from '../../src/workspaces/contract.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { recordedChanges } from '../support/audit.ts'

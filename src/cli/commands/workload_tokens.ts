@@ -6,7 +6,7 @@ import {
   revokeWorkloadToken,
 } from '../../agents/contract.ts'
 import { grantEnvironment, makeToken } from '../../client/vault.ts'
-import { parseToken, sealedToken } from '../../kernel/crypto/token.ts'
+import { parseToken, sealedToken } from '../../platform/crypto/token.ts'
 import { CliError, EX_NOT_FOUND } from '../exit.ts'
 import { lifetimeOf, showToken } from '../issued.ts'
 import { projectPlace } from '../place.ts'

@@ -2,9 +2,9 @@
 import { getPublicKey } from '../../accounts/contract.ts'
 import { ApiError } from '../../client/api.ts'
 import { rekey } from '../../client/rekey.ts'
-import { fromBase64, uuidv7 } from '../../kernel/crypto/encoding.ts'
-import { sealMemberEnvelope } from '../../kernel/crypto/envelope.ts'
-import { type Role, roles } from '../../kernel/grant.ts'
+import { fromBase64, uuidv7 } from '../../platform/crypto/encoding.ts'
+import { sealMemberEnvelope } from '../../platform/crypto/envelope.ts'
+import { type Role, roles } from '../../platform/grant.ts'
 import {
   acceptInvitation,
   changeMemberRole,

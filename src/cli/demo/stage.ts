@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type App, startApp } from '../../app.ts'
 import { createAuthority } from '../../client/certificates.ts'
-import { readConfig } from '../../kernel/config.ts'
-import { openLog } from '../../kernel/log.ts'
-import { readOwnKeys } from '../../kernel/own_keys.ts'
+import { readConfig } from '../../platform/config/config.ts'
+import { openLog } from '../../platform/log.ts'
+import { readOwnKeys } from '../../server/own_keys.ts'
 import { API_HOST, type PaymentsApi, startPaymentsApi } from './payments_api.ts'
 
 export type Stage = {

@@ -97,8 +97,8 @@ async function serveWithoutAudit(env: Record<string, string>): Promise<void> {
     conclude: () => {},
   } satisfies Pick<Trail, 'record' | 'conclude'>)
   const { startApp } = await import('../../app.ts')
-  const { readConfig } = await import('../../kernel/config.ts')
-  const { openLog } = await import('../../kernel/log.ts')
+  const { readConfig } = await import('../../platform/config/config.ts')
+  const { openLog } = await import('../../platform/log.ts')
   const config = readConfig(env, () => ({ SECRET_KEY: '', ENCRYPTION_KEY: '' }))
   const app = await startApp(config, { log: openLog('info'), onFailure: () => process.exit(1) })
   process.stdout.write(`  control plane  ${app.controlPlane}\n  resolver       ${app.resolver}\n`)

@@ -1,0 +1,220 @@
+/**
+ * Every variable of the environment, declared once with its meaning and an example: what config.ts
+ * validates by, and what the table in docs/operations.md is made from.
+ */
+import { isIP } from 'node:net'
+import { z } from 'zod'
+import { OuterLayer } from '../crypto/outer_layer.ts'
+import { parseCidrs } from '../net/cidr.ts'
+
+/** `count/seconds`, as in RATE_LOGIN=240/60. */
+export type Rate = { count: number; seconds: number }
+
+/** Digits only: `0x50` and `1e3` are numbers to JavaScript, and mistakes to a person. */
+const number = (what: string, min: number, max: number) =>
+  z
+    .string()
+    .trim()
+    .refine(
+      (text) => /^\d{1,9}$/.test(text) && Number(text) >= min && Number(text) <= max,
+      `must be ${what} from ${min} to ${max}`,
+    )
+    .transform(Number)
+const port = number('a port number', 0, 65_535)
+const list = z.string().transform((text) => text.split(',').flatMap((part) => part.trim() || []))
+const rate = z
+  .string()
+  .regex(/^[1-9]\d{0,6}\/[1-9]\d{0,5}$/, 'must be count/seconds, both whole numbers above 0')
+  .transform((text): Rate => {
+    const [count, seconds] = text.split('/').map(Number)
+    return { count: count ?? 1, seconds: seconds ?? 1 }
+  })
+const key = (check: (text: string) => unknown, complaint: string) =>
+  z.string().refine((text) => succeeds(() => check(text)), complaint)
+
+/** As hostCheck compares them: `*`, a name, `.name` for its subdomains too, or an IPv6 address in brackets. */
+const HOST_NAME = /^(?:\*|\.?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])$/i
+
+/** The declaration: order is the order of the documentation. */
+export const settings = z.object({
+  SERVICE_SETTINGS: z.enum(['production', 'development']).default('development').meta({
+    about: 'production demands every variable marked so; development fills gaps',
+    example: 'production',
+  }),
+  SECRET_KEY: z.string().min(32, 'must have at least 32 characters').optional().meta({
+    about: 'keys cursors, prelogin answers and other server-side pseudonyms',
+    example: 'a line printed by cloakroom keygen',
+    required: true,
+  }),
+  ENCRYPTION_KEY: key(
+    OuterLayer.parse,
+    'must be 32 bytes in URL-safe base64, or several separated by commas',
+  )
+    .optional()
+    .meta({
+      about:
+        'the outer layer over everything sealed; a comma-separated list rotates: the first encrypts, all decrypt',
+      example: 'a line printed by cloakroom keygen',
+      required: true,
+    }),
+  CRON_SECRET: z.string().min(16, 'must have at least 16 characters').optional().meta({
+    about: 'bearer token of the internal metrics endpoint',
+    example: 'a line printed by cloakroom keygen',
+    required: true,
+  }),
+  ALLOWED_HOSTS: list
+    .refine(
+      (names) => names.length > 0 && names.every((name) => HOST_NAME.test(name)),
+      'must be host names without scheme, port or path, separated by commas',
+    )
+    .default(['localhost', '127.0.0.1', '[::1]'])
+    .meta({
+      about:
+        'host names that requests may carry; .example.com also allows subdomains, * allows all',
+      example: 'vault.example.com,localhost',
+      required: true,
+    }),
+  DB_HOST: z
+    .string()
+    .trim()
+    .refine(
+      (text) => text.startsWith('/') || isIP(text) > 0 || /^[\w.-]+$/.test(text),
+      'must be a host name, an address or the directory of a socket; a port goes into DB_PORT',
+    )
+    .optional()
+    .meta({
+      about: 'PostgreSQL host or socket directory; without it the embedded database is used',
+      example: 'db.internal',
+      required: true,
+    }),
+  DB_PORT: number('a port number', 1, 65_535)
+    .default(5432)
+    .meta({ about: 'PostgreSQL port', example: '5432' }),
+  DB_NAME: z
+    .string()
+    .min(1)
+    .optional()
+    .meta({ about: 'PostgreSQL database', example: 'cloakroom', required: true }),
+  DB_USER: z
+    .string()
+    .min(1)
+    .optional()
+    .meta({ about: 'PostgreSQL role', example: 'cloakroom', required: true }),
+  DB_PASSWORD: z
+    .string()
+    .optional()
+    .meta({ about: 'password of that role', example: 'a long random string', required: true }),
+  DB_SSLMODE: z
+    .enum(['disable', 'allow', 'prefer', 'require', 'verify-full'])
+    .default('prefer')
+    .meta({ about: 'TLS towards PostgreSQL', example: 'verify-full' }),
+  DB_WAIT_SECONDS: number('a whole number of seconds', 0, 3600).default(60).meta({
+    about: 'how long a start keeps trying to reach PostgreSQL; 0 tries once',
+    example: '300',
+  }),
+  DATA_DIR: z.string().min(1).default('cloakroom-data').meta({
+    about: 'directory of the embedded database and its keys',
+    example: '/var/lib/cloakroom',
+  }),
+  HOST: z
+    .string()
+    .min(1)
+    .default('127.0.0.1')
+    .meta({ about: 'address to listen on', example: '0.0.0.0' }),
+  PORT: port
+    .default(8000)
+    .meta({ about: 'port of the control plane; 0 picks a free one', example: '8000' }),
+  RESOLVER_PORT: port
+    .default(8080)
+    .meta({ about: 'port of the resolver; 0 picks a free one', example: '8080' }),
+  ADMIN_PORT: port.optional().meta({
+    about: 'port of the admin listener with GET /metrics for Prometheus; without it there is none',
+    example: '9090',
+  }),
+  ROLE: z
+    .enum(['all', 'control-plane', 'resolver'])
+    .default('all')
+    .meta({ about: 'which listeners this process opens', example: 'resolver' }),
+  WORKERS: number('a number of processes', 1, 64).default(1).meta({
+    about: 'processes that serve the ports together; more than 1 needs PostgreSQL',
+    example: '4',
+  }),
+  LOG_LEVEL: z
+    .string()
+    .toLowerCase()
+    .pipe(z.enum(['debug', 'info', 'warning', 'error']))
+    .default('info')
+    .meta({ about: 'least severity that is logged', example: 'warning' }),
+  REGISTRATION: z
+    .enum(['open', 'first', 'closed'])
+    .default('open')
+    .meta({ about: 'who may register: anybody, only the first account, nobody', example: 'first' }),
+  TRUSTED_PROXIES: key(parseCidrs, 'must be networks such as 10.0.0.0/8, separated by commas')
+    .default('')
+    .meta({ about: 'networks whose X-Forwarded-For is believed', example: '10.0.0.0/8' }),
+  RESOLVER_ALLOW_NETWORKS: key(
+    parseCidrs,
+    'must be networks such as 10.1.0.0/16, separated by commas',
+  )
+    .default('')
+    .meta({
+      about: 'networks that may be dialled although they are not public',
+      example: '10.1.0.0/16,fd00::/8',
+    }),
+  RESOLVER_HOSTS: list
+    .refine(
+      (entries) =>
+        entries.every((entry) => {
+          const [name = '', address = '', ...rest] = entry.split('=')
+          return /^[^\s:/]+$/.test(name) && isIP(address) > 0 && rest.length === 0
+        }),
+      'must be name=address pairs separated by commas, each address an IP address without port',
+    )
+    .default([])
+    .meta({
+      about: 'names consulted before DNS, for split horizons; the address check still applies',
+      example: 'api.internal=10.1.2.3',
+    }),
+  RESOLVER_CA_FILE: z.string().min(1).optional().meta({
+    about: 'PEM file of certificate authorities trusted besides the built-in ones',
+    example: '/etc/cloakroom/ca.pem',
+  }),
+  RESOLVER_TIMEOUT_MS: number('a whole number of milliseconds', 1, 120_000).default(30_000).meta({
+    about: 'total deadline of an outbound call unless the request names one',
+    example: '30000',
+  }),
+  RESOLVER_CONCURRENCY: number('a number of calls', 1, 30_000).default(1000).meta({
+    about:
+      'outbound calls of one workspace that run at once in one process, streams and WebSockets included; as many wait, a second at most',
+    example: '500',
+  }),
+  KEY_CACHE_SECONDS: number('a whole number of seconds', 0, 3600).default(60).meta({
+    about: 'how long the resolver keeps an opened environment key; 0 keeps none',
+    example: '0',
+  }),
+  AUDIT_RETENTION_DAYS: number('a number of days', 1, 36_500).optional().meta({
+    about: 'days that audit records are kept; without it they are kept for ever',
+    example: '365',
+  }),
+  RATE_REGISTER: rate
+    .default({ count: 100, seconds: 3600 })
+    .meta({ about: 'registrations per network', example: '100/3600' }),
+  RATE_LOGIN: rate
+    .default({ count: 240, seconds: 60 })
+    .meta({ about: 'log-ins and other password checks per network', example: '240/60' }),
+  RATE_API: rate
+    .default({ count: 600, seconds: 10 })
+    .meta({ about: 'control-plane requests per session', example: '600/10' }),
+  RATE_TOKEN: rate
+    .default({ count: 1000, seconds: 1 })
+    .meta({ about: 'resolver and delivery requests per token', example: '1000/1' }),
+})
+
+function succeeds(action: () => unknown): boolean {
+  try {
+    action()
+    return true
+  } catch {
+    return false
+  }
+}

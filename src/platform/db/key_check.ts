@@ -1,0 +1,21 @@
+/**
+ * Proves at start that ENCRYPTION_KEY opens the data: a server that cannot read what it holds must
+ * not begin to listen.
+ */
+import { ConfigError } from '../config/config.ts'
+import type { OuterLayer } from '../crypto/outer_layer.ts'
+import type { Database } from './open.ts'
+import { instance } from './schema/index.ts'
+
+/** @throws ConfigError when the key is another one than the data was sealed under */
+export async function checkEncryptionKey(db: Database, outer: OuterLayer): Promise<void> {
+  await db
+    .insert(instance)
+    .values({ keyCheck: await outer.sealCheck() })
+    .onConflictDoNothing()
+  const [row] = await db.select({ keyCheck: instance.keyCheck }).from(instance)
+  if (row && (await outer.openCheck(row.keyCheck))) return
+  throw new ConfigError([
+    'ENCRYPTION_KEY: does not open the data in this database (restore the key that it was made with; to rotate, put the new key before the old one, separated by a comma)',
+  ])
+}

@@ -1,0 +1,86 @@
+/**
+ * One driver for both databases: postgres.js speaks to a PostgreSQL server, or through a private
+ * socket to the embedded one, which has a single connection.
+ */
+import { drizzle, type PostgresJsDatabase } from 'drizzle-orm/postgres-js'
+import postgres from 'postgres'
+import type { Config } from '../config/config.ts'
+import { openEmbedded } from './embedded/open.ts'
+import * as schema from './schema/index.ts'
+
+export type Database = PostgresJsDatabase<typeof schema>
+export type Transaction = Parameters<Parameters<Database['transaction']>[0]>[0]
+
+export type Connection = {
+  db: Database
+  sql: postgres.Sql
+  kind: 'postgresql' | 'embedded'
+  /** Where the data is, for people: no password in it. */
+  location: string
+  close(): Promise<void>
+}
+
+const COMMON = {
+  onnotice: () => {},
+  connection: { application_name: 'cloakroom' },
+  /** Seconds. */
+  connect_timeout: 5,
+  /**
+   * The driver would ask for array types on each new connection, in a promise that nobody awaits: a
+   * server that goes away at that moment would be an unhandled rejection. No statement uses arrays.
+   */
+  fetch_types: false,
+} as const
+
+/** Connections per process to a PostgreSQL server. */
+const POOL_SIZE = 10
+
+export async function openDatabase(
+  config: Config,
+  onFailure: (reason: string) => void,
+): Promise<Connection> {
+  return config.DB_HOST === undefined
+    ? openLocal(config, onFailure)
+    : openServer(config, config.DB_HOST)
+}
+
+/** How the driver reaches PostgreSQL; `host` is DB_HOST. */
+export function serverOptions(config: Config, host: string) {
+  return {
+    ...COMMON,
+    host,
+    port: config.DB_PORT,
+    database: config.DB_NAME ?? '',
+    user: config.DB_USER ?? '',
+    ...(config.DB_PASSWORD === undefined ? {} : { password: config.DB_PASSWORD }),
+    ssl: config.DB_SSLMODE === 'disable' ? false : config.DB_SSLMODE,
+  } as const
+}
+
+function openServer(config: Config, host: string): Connection {
+  const sql = postgres({ ...serverOptions(config, host), max: POOL_SIZE })
+  return {
+    ...wrap(sql),
+    kind: 'postgresql',
+    location: `${config.DB_NAME} on ${host}:${config.DB_PORT}`,
+    close: () => sql.end({ timeout: 5 }),
+  }
+}
+
+async function openLocal(config: Config, onFailure: (reason: string) => void): Promise<Connection> {
+  const embedded = await openEmbedded({ dataDir: config.DATA_DIR, onFailure })
+  const sql = postgres({ ...COMMON, ...embedded.settings, max: 1, ssl: false })
+  return {
+    ...wrap(sql),
+    kind: 'embedded',
+    location: embedded.directory,
+    close: async () => {
+      await sql.end({ timeout: 5 })
+      await embedded.close()
+    },
+  }
+}
+
+function wrap(sql: postgres.Sql) {
+  return { sql, db: drizzle(sql, { schema, casing: 'snake_case' }) }
+}

@@ -1,0 +1,140 @@
+/**
+ * Waits until PostgreSQL can be used, and says so while it cannot. The driver alone would be no judge: it
+ * waits for ever for a listener that speaks something else. So one connection is greeted here first, and
+ * nothing is left to it without a deadline.
+ */
+import { connect } from 'node:net'
+import postgres from 'postgres'
+import { type Config, ConfigError } from '../config/config.ts'
+import type { Log } from '../log.ts'
+import { inTime } from '../timeout.ts'
+import { serverOptions } from './open.ts'
+
+/** Milliseconds that one attempt may take, and that lie between two of them. */
+const ATTEMPT_MS = 5_000
+const PAUSE_MS = 500
+/** Milliseconds after which the same reason is told again. */
+const REMIND_MS = 5_000
+
+/** What changes by itself: it starts, it stops, it is full. Anything else is for people to correct. */
+const PASSING = new Set(['57P01', '57P02', '57P03', '53300'])
+
+/** PostgreSQL did not become usable in time; the message is one line for people. */
+export class ServerUnreachable extends Error {}
+
+/** What is wrong with an attempt, in words that follow "host:port". */
+class Unusable extends Error {}
+
+/**
+ * Returns when PostgreSQL accepts us. With the embedded database there is nothing to wait for.
+ *
+ * @throws ServerUnreachable after DB_WAIT_SECONDS; at once ConfigError where TLS is demanded and not to
+ *   be had, and the driver's error for a refusal that no waiting mends, such as a wrong password
+ */
+export async function awaitServer(config: Config, log: Log): Promise<void> {
+  if (config.DB_HOST === undefined) return
+  const place = { host: config.DB_HOST, port: config.DB_PORT }
+  const giveUpAt = performance.now() + config.DB_WAIT_SECONDS * 1000
+  const told = { reason: '', at: 0 }
+  for (;;) {
+    const reason = await attempt(config, place.host)
+    if (reason === null) return
+    const now = performance.now()
+    if (now + PAUSE_MS >= giveUpAt) throw unreachable(place, config.DB_WAIT_SECONDS, reason)
+    if (reason !== told.reason || now - told.at >= REMIND_MS) {
+      const left = { give_up_in_s: Math.ceil((giveUpAt - now) / 1000) }
+      log.warning('waiting for PostgreSQL', { ...place, reason, ...left })
+      told.reason = reason
+      told.at = now
+    }
+    await Bun.sleep(PAUSE_MS)
+  }
+}
+
+function unreachable(
+  { host, port }: { host: string; port: number },
+  seconds: number,
+  reason: string,
+): ServerUnreachable {
+  const tried = seconds === 0 ? '' : ` within ${seconds} s`
+  return new ServerUnreachable(
+    `PostgreSQL could not be reached at ${host}:${port}${tried}: ${reason}; check DB_HOST and DB_PORT`,
+  )
+}
+
+/** `null`, or why it failed if another attempt may not. */
+async function attempt(config: Config, host: string): Promise<string | null> {
+  try {
+    await attend((late) => greet(config, host, late))
+    await attend((late) => logIn(config, host, late))
+    return null
+  } catch (error) {
+    if (error instanceof Unusable) return error.message
+    const code = codeOf(error)
+    if (/^E[A-Z]+$|^CONN/.test(code)) return `${WORDS[code] ?? 'the connection failed'} (${code})`
+    if (PASSING.has(code)) return `it does not accept us yet (${code})`
+    throw error
+  }
+}
+
+const WORDS: Record<string, string> = {
+  ECONNREFUSED: 'nothing listens there',
+  ENOENT: 'there is no such socket',
+  ENOTFOUND: 'the name is not known',
+  EAI_AGAIN: 'the name cannot be looked up',
+  ECONNRESET: 'it closed the connection',
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : ''
+}
+
+/** What is late is told to end. */
+async function attend(work: (late: AbortSignal) => Promise<void>): Promise<void> {
+  const late = new AbortController()
+  await inTime(ATTEMPT_MS, work(late.signal), () => {
+    late.abort()
+    return new Unusable(`no answer within ${ATTEMPT_MS / 1000} seconds`)
+  })
+}
+
+/** SSLRequest (PostgreSQL documentation, "Message Formats"): its length and the code 80877103. */
+const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47])
+
+/** PostgreSQL alone answers this with a single `S` or `N`, or with an error message. */
+function greet({ DB_PORT, DB_SSLMODE }: Config, host: string, late: AbortSignal): Promise<void> {
+  const socket = connect(
+    host.startsWith('/') ? { path: `${host}/.s.PGSQL.${DB_PORT}` } : { host, port: DB_PORT },
+  )
+  late.addEventListener('abort', () => socket.destroy())
+  return new Promise<void>((resolve, reject) => {
+    socket.once('error', reject)
+    socket.once('close', () => reject(new Unusable('it closed the connection without an answer')))
+    socket.once('connect', () => socket.write(SSL_REQUEST))
+    socket.once('data', (answer: Buffer) => {
+      const [first = 0] = answer
+      const letter = String.fromCharCode(first)
+      const isGreeting = letter === 'E' || (answer.length === 1 && 'SN'.includes(letter))
+      if (!isGreeting) reject(new Unusable('what listens there does not speak PostgreSQL'))
+      else if (letter === 'N' && demandsTls(DB_SSLMODE)) reject(new ConfigError([NO_TLS]))
+      else resolve()
+    })
+  }).finally(() => socket.destroy())
+}
+
+const NO_TLS =
+  'DB_SSLMODE: demands TLS, which the PostgreSQL server does not offer (example: prefer)'
+
+function demandsTls(mode: Config['DB_SSLMODE']): boolean {
+  return mode === 'require' || mode === 'verify-full'
+}
+
+async function logIn(config: Config, host: string, late: AbortSignal): Promise<void> {
+  const sql = postgres({ ...serverOptions(config, host), max: 1 })
+  late.addEventListener('abort', () => void sql.end({ timeout: 0 }))
+  try {
+    await sql`select 1`
+  } finally {
+    await sql.end({ timeout: 0 })
+  }
+}

@@ -1,0 +1,44 @@
+/**
+ * Who calls, and the proof that they may. A `Grant` is minted in one place, `identity/authorise`;
+ * tenant queries take one, so a query that writes secrets does not compile with a read grant.
+ */
+import type { Endpoint, Permission, ProjectTenant } from './http/endpoint.ts'
+
+export const roles = ['owner', 'admin', 'member', 'read_only'] as const
+export type Role = (typeof roles)[number]
+
+/** A person with a live session. */
+export type Caller = { userId: string; email: string; sessionId: string; isInstanceOwner: boolean }
+
+declare const permitted: unique symbol
+
+export type Grant<P extends Permission = Permission> = {
+  readonly [permitted]: P
+  readonly workspaceId: string
+  readonly userId: string
+  readonly email: string
+  readonly role: Role
+}
+
+export type ProjectGrant<P extends Permission = Permission> = Grant<P> & {
+  readonly projectId: string
+  readonly projectName: string
+}
+
+/** The grant that a handler of this endpoint receives. */
+export type GrantOf<E extends Endpoint> = E['access'] extends {
+  kind: 'member'
+  permission: infer P extends Permission
+  tenant: infer T
+}
+  ? T extends ProjectTenant
+    ? ProjectGrant<P>
+    : Grant<P>
+  : undefined
+
+/** A tenant as the request names it, before anything is known about it. */
+export type ResourceRef = {
+  workspaceId?: string | undefined
+  projectId?: string | undefined
+  projectName?: string | undefined
+}

@@ -1,0 +1,115 @@
+/**
+ * Contracts as data. One `Endpoint` per operation feeds validation, the OpenAPI document, the typed
+ * client and the role matrix test; nothing about an operation is written a second time.
+ */
+import type { z } from 'zod'
+import type { FaultCode } from '../fault.ts'
+
+export const permissions = [
+  'workspace.read',
+  'workspace.update',
+  'workspace.delete',
+  'member.manage',
+  'allowlist.read',
+  'allowlist.write',
+  'project.read',
+  'project.write',
+  'project.delete',
+  'secret.read',
+  'secret.write',
+  'agent.manage',
+  'audit.read',
+  'audit.export',
+] as const
+export type Permission = (typeof permissions)[number]
+
+/** Where the operation's tenant is named; `serve` turns it into a resource before the handler runs. */
+export type Tenant =
+  | 'path.workspace_id'
+  | 'path.project_id'
+  /** `{workspace_id}` and `{project_id}`: a project of another workspace is 404 */
+  | 'path.workspace_project'
+  /** `{workspace_id}/{project_name}` */
+  | 'path.project_name'
+  /** `{project}`: a name in the active workspace, or an id */
+  | 'path.project'
+  | 'body.project_id'
+  /** Required there: nothing stands in for it. */
+  | 'query.workspace_id'
+  /** X-Workspace-Id, query, body, the personal workspace, the only one (docs/protocol.md, section 2) */
+  | 'active'
+
+/** Tenants whose grant is for one project. */
+export type ProjectTenant = Exclude<Tenant, 'path.workspace_id' | 'query.workspace_id' | 'active'>
+
+export type Access =
+  | { kind: 'public'; rate?: 'register' | 'login' }
+  /** With `instanceOwner` only whoever owns the installation. */
+  | { kind: 'session'; instanceOwner?: true }
+  | { kind: 'member'; permission: Permission; tenant: Tenant }
+  /** An agent or workload token, or a session where it says so; the route authenticates it itself. */
+  | { kind: 'token'; orSession?: true }
+  /** CRON_SECRET as the bearer; not there at all while that is not set. */
+  | { kind: 'cron' }
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS'
+
+export type Endpoint = {
+  /** Dotted, unique: the operation id in OpenAPI. */
+  name: string
+  summary: string
+  method: Method
+  /** Canonical: with a trailing slash, parameters in braces. */
+  path: `/${string}`
+  /** The last parameter takes all that is left of the path, slashes too. */
+  restOfPath?: true
+  access: Access
+  params?: z.ZodObject
+  query?: z.ZodObject
+  body?: z.ZodType
+  /** A request without a body is read as `{}`. */
+  bodyOptional?: true
+  /** Bytes; 1 MiB unless given. */
+  bodyLimit?: number
+  /** What `data` holds, or the whole body when `bare`. */
+  result?: z.ZodType
+  /** Lists answer `pagination` beside `data`. */
+  paged?: true
+  bare?: true
+  /** The result may come with 503 as well: it then says what is wrong. */
+  degradable?: true
+  /** Of an answer that is not JSON; there is no `result` then. */
+  mediaType?: string
+  /** 200 unless given; with both, the handler answers `created(…)` for 201. */
+  success?: 201 | 'either'
+  /** Codes besides those that access, parameters and body imply. */
+  faults?: readonly FaultCode[]
+}
+
+export function defineEndpoint<const E extends Endpoint>(endpoint: E): E {
+  return endpoint
+}
+
+/** The parsed input of an endpoint's part: `InputOf<typeof upsertSecrets, 'body'>`. */
+export type InputOf<
+  E extends Endpoint,
+  Part extends 'params' | 'query' | 'body',
+> = E[Part] extends z.ZodType ? z.output<E[Part]> : undefined
+
+/** What a handler returns for an endpoint, before the result schema shapes it. */
+export type ResultOf<E extends Endpoint> = E['result'] extends z.ZodType
+  ? z.input<E['result']>
+  : undefined
+
+/** All codes that an endpoint can answer, for its documentation. */
+export function faultsOf(endpoint: Endpoint): FaultCode[] {
+  const codes: FaultCode[] = ['invalid_host', 'rate_limited', 'internal_error', 'unavailable']
+  if (endpoint.access.kind !== 'public') codes.push('invalid_token')
+  if (endpoint.access.kind === 'member') codes.push('not_found', 'forbidden')
+  if (endpoint.access.kind === 'session' && endpoint.access.instanceOwner) codes.push('forbidden')
+  if (endpoint.access.kind === 'cron') codes.push('not_found')
+  if (endpoint.params) codes.push('not_found')
+  if (endpoint.body) codes.push('malformed_json', 'payload_too_large', 'unsupported_media_type')
+  if (endpoint.body ?? endpoint.query ?? endpoint.params) codes.push('validation_error')
+  return [...new Set([...codes, ...(endpoint.faults ?? [])])]
+}

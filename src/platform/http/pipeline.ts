@@ -1,0 +1,126 @@
+/**
+ * One request through its contract, in the order that the protocol fixes (section 2): rate,
+ * authentication, path and tenant, role, body, state. Nothing of a body is read before the caller is
+ * known, and every handler that touches a tenant receives a transaction and a grant, never less.
+ */
+
+import { Fault, invalidField } from '../fault.ts'
+import type { Caller } from '../grant.ts'
+import { checkCronSecret } from './cron_secret.ts'
+import type { Access, Endpoint } from './endpoint.ts'
+import { rateHeaders } from './rate.ts'
+import { commonHeaders, present } from './reply.ts'
+import { DEFAULT_BODY_LIMIT, readJsonBody } from './request_body.ts'
+import type { Exchange, Route, Services } from './route.ts'
+import { activeOf, namedInBody, resourceOf } from './tenant.ts'
+import { isUuid, parsePart } from './validate.ts'
+
+type Act = (context: unknown) => unknown
+
+/** @throws Fault for every refusal */
+export async function perform(
+  services: Services,
+  { endpoint, handle }: Route,
+  received: Exchange,
+): Promise<Response> {
+  const { request, network } = received
+  const headers = commonHeaders(received.requestId)
+  const caller = await admit(services, endpoint.access, received, headers)
+  checkIds(received.params)
+  // Before any query: a name that cannot be one, such as text with NUL, must not reach the database.
+  const params = parsePart(endpoint.params, received.params) as Exchange['params'] | undefined
+  const exchange = { ...received, params: { ...received.params, ...params } }
+  const context = {
+    params,
+    caller,
+    network,
+    userAgent: request.headers.get('user-agent') ?? '',
+    namedWorkspace: activeOf(request),
+  }
+  const act: Act = (more) => (handle as Act)({ ...context, ...(more as object) })
+  const result = caller
+    ? await actAs(caller, services, endpoint, exchange, act)
+    : await act(await inputOf(endpoint, exchange))
+  // The runtime's patience counts from the beginning of an answer, however steadily it is taken.
+  return present(endpoint, result, headers, received.putOff)
+}
+
+async function actAs(
+  caller: Caller,
+  { identity, db, onChange }: Services,
+  endpoint: Endpoint,
+  exchange: Exchange,
+  act: Act,
+): Promise<unknown> {
+  const { access } = endpoint
+  const { request } = exchange
+  if (access.kind !== 'member') return act(await inputOf(endpoint, exchange))
+  const { permission, tenant } = access
+  if (endpoint.body && !namedInBody(tenant, request)) {
+    await identity.authorise(db, caller, permission, resourceOf(tenant, exchange, undefined))
+  }
+  const body = await bodyOf(endpoint, exchange)
+  const resource = resourceOf(tenant, exchange, body)
+  let workspaceId: string | undefined
+  const result = await db.transaction(async (tx) => {
+    const grant = await identity.authorise(tx, caller, permission, resource)
+    workspaceId = grant.workspaceId
+    const query = parsePart(endpoint.query, queryOf(request))
+    return act({ body, query, tx, grant })
+  })
+  if (workspaceId !== undefined && endpoint.method !== 'GET') onChange?.(workspaceId)
+  return result
+}
+
+/** Rate limits and authentication; adds the rate's headers to the answer. */
+async function admit(
+  { limits, identity, cronSecret }: Services,
+  access: Access,
+  { request, network }: Exchange,
+  headers: Record<string, string>,
+): Promise<Caller | undefined> {
+  if (access.kind === 'public') {
+    if (access.rate) Object.assign(headers, rateHeaders(limits[access.rate].take(network)))
+    return undefined
+  }
+  if (access.kind === 'cron') {
+    Object.assign(headers, rateHeaders(limits.login.take(network)))
+    checkCronSecret(cronSecret, request.headers)
+    return undefined
+  }
+  const caller = await identity.authenticate(request.headers)
+  Object.assign(headers, rateHeaders(limits.api.take(caller.sessionId)))
+  if (access.kind === 'session' && access.instanceOwner && !caller.isInstanceOwner)
+    throw new Fault('forbidden')
+  return caller
+}
+
+/** An id that is none cannot name anything: 404, like one that does not exist. */
+function checkIds(params: Record<string, string>): void {
+  for (const [name, value] of Object.entries(params)) {
+    if (name.endsWith('_id') && !isUuid(value)) throw new Fault('not_found')
+  }
+}
+
+async function inputOf(endpoint: Endpoint, exchange: Exchange) {
+  const query = parsePart(endpoint.query, queryOf(exchange.request))
+  return { query, body: await bodyOf(endpoint, exchange) }
+}
+
+async function bodyOf(endpoint: Endpoint, { request, expectBytes }: Exchange): Promise<unknown> {
+  if (!endpoint.body) return undefined
+  const optional = endpoint.bodyOptional === true
+  expectBytes(endpoint.bodyLimit ?? DEFAULT_BODY_LIMIT)
+  const raw = await readJsonBody(request, { limit: endpoint.bodyLimit, optional })
+  return parsePart(endpoint.body, raw === undefined && optional ? {} : raw)
+}
+
+/** Repeated parameters are refused: two readers would pick different ones. */
+function queryOf(request: Request): Record<string, string> {
+  const query: Record<string, string> = Object.create(null)
+  for (const [name, value] of new URL(request.url).searchParams) {
+    if (name in query) throw invalidField(name.slice(0, 64), 'is given twice')
+    query[name] = value
+  }
+  return query
+}

@@ -1,0 +1,151 @@
+/** What leaves the process: one place gives every response its headers and both listeners their shape. */
+
+import { Fault } from '../fault.ts'
+import type { Endpoint } from './endpoint.ts'
+
+type ReplyOptions = {
+  status?: 200 | 201 | 503
+  message?: string
+  /** For lists: where the next page starts, or `null` on the last. */
+  nextCursor?: string | null
+}
+
+/** A handler's answer where it says more than the data. */
+export class Reply<T> {
+  readonly data: T
+  readonly options: ReplyOptions
+
+  constructor(data: T, options: ReplyOptions) {
+    this.data = data
+    this.options = options
+  }
+}
+
+export function created<T>(data: T, message?: string): Reply<T> {
+  return new Reply(data, message === undefined ? { status: 201 } : { status: 201, message })
+}
+
+export function page<T>(data: T, nextCursor: string | null): Reply<T> {
+  return new Reply(data, { nextCursor })
+}
+
+/**
+ * A file that is read while it is made, after the transaction of its handler has ended: `chunks` opens
+ * what it needs for as long as each piece takes, and is told by `return` when the client goes away.
+ */
+export class Download {
+  readonly fileName: string
+  readonly chunks: () => AsyncGenerator<string, void>
+
+  constructor(fileName: string, chunks: () => AsyncGenerator<string, void>) {
+    this.fileName = fileName
+    this.chunks = chunks
+  }
+}
+
+export type Surface = 'control-plane' | 'resolver'
+
+/** On every response that the application makes (docs/protocol.md, "HTTP conventions"). */
+export function commonHeaders(requestId: string): Record<string, string> {
+  return {
+    'x-request-id': requestId,
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+  }
+}
+
+/**
+ * Shapes a handler's result by the contract. What the schema does not name does not leave; what it
+ * demands and is missing is a defect of ours, hence 500. `onPiece` is told of each piece of a download.
+ */
+export function present(
+  endpoint: Endpoint,
+  result: unknown,
+  headers: Record<string, string>,
+  onPiece: () => void = () => {},
+): Response {
+  if (result instanceof Download) return presentDownload(endpoint, result, headers, onPiece)
+  const { data, options } = result instanceof Reply ? result : new Reply(result, {})
+  const status = options.status ?? (endpoint.success === 201 ? 201 : 200)
+  const shaped = shape(endpoint, data)
+  if (endpoint.bare) return Response.json(shaped, { status, headers })
+  const body = {
+    status: 'success',
+    ...(options.message === undefined ? {} : { message: options.message }),
+    ...(shaped === undefined ? {} : { data: shaped }),
+    ...(endpoint.paged ? { pagination: { next_cursor: options.nextCursor ?? null } } : {}),
+  }
+  return Response.json(body, { status, headers })
+}
+
+/** One chunk is made when the last one was taken: a slow client costs no memory. */
+function presentDownload(
+  { mediaType = 'application/octet-stream' }: Endpoint,
+  { fileName, chunks }: Download,
+  headers: Record<string, string>,
+  onPiece: () => void,
+): Response {
+  const source = chunks()
+  const encoder = new TextEncoder()
+  const stream = new ReadableStream<Uint8Array>(
+    {
+      pull: async (controller) => {
+        const next = await source.next()
+        onPiece()
+        if (next.done) controller.close()
+        else controller.enqueue(encoder.encode(next.value))
+      },
+      cancel: async () => {
+        await source.return()
+      },
+    },
+    { highWaterMark: 0 },
+  )
+  return new Response(stream, {
+    headers: {
+      ...headers,
+      'content-type': mediaType,
+      'content-disposition': `attachment; filename="${fileName}"`,
+    },
+  })
+}
+
+function shape(endpoint: Endpoint, data: unknown): unknown {
+  if (!endpoint.result) return undefined
+  const parsed = endpoint.result.safeParse(data)
+  if (parsed.success) return parsed.data
+  const paths = parsed.error.issues.map((issue) => issue.path.join('.')).join(', ')
+  throw new Fault('internal_error', {
+    cause: new Error(`${endpoint.name} answered badly at: ${paths}`),
+  })
+}
+
+/** The response for a fault, in the shape of the listener that it left through. */
+export function presentFault(fault: Fault, surface: Surface, requestId: string): Response {
+  const headers = { ...commonHeaders(requestId), ...implied(fault), ...fault.headers }
+  const { code: error_code, message, fields } = fault
+  const body =
+    surface === 'resolver'
+      ? { error_code, message: withFields(message, fault) }
+      : {
+          status: 'failure',
+          error_code,
+          message,
+          ...(fields ? { fields } : {}),
+          request_id: requestId,
+        }
+  return Response.json(body, { status: fault.status, headers })
+}
+
+/** The resolver's failures have no `fields`: what was refused goes into the sentence. */
+function withFields(message: string, { fields }: Fault): string {
+  if (!fields) return message
+  return `${message} ${fields.map((field) => `${field.path || 'body'}: ${field.message}`).join('; ')}`
+}
+
+function implied(fault: Fault): Record<string, string> {
+  if (fault.status === 401) return { 'www-authenticate': 'Bearer' }
+  if (fault.status === 429 || fault.status === 503) return { 'retry-after': '1' }
+  return {}
+}

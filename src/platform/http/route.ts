@@ -1,0 +1,105 @@
+/**
+ * Routes: a contract and the function that keeps it. What a function receives follows from the
+ * contract's type, so that none touches a tenant without a grant.
+ */
+import type { Database, Transaction } from '../db/open.ts'
+import type { Caller, Grant, GrantOf, ResourceRef } from '../grant.ts'
+import type { Log } from '../log.ts'
+import type { Endpoint, InputOf, Permission, ResultOf } from './endpoint.ts'
+import type { RateLimiter } from './rate.ts'
+import type { Download, Reply, Surface } from './reply.ts'
+
+/** What a handler may know about the request besides its parsed parts. */
+export type Exchange = {
+  request: Request
+  requestId: string
+  /** The caller's network: an IPv4 address or an IPv6 /64. */
+  network: string
+  params: Record<string, string>
+  /** Before a body of at most so many bytes is read: gives it the time that a slow line needs. */
+  expectBytes(count: number): void
+  /** The route's own deadline takes over from the limit on idle connections. */
+  holdOpen(): void
+  /** That limit holds again, counted anew from now. */
+  putOff(): void
+  /** Answers by making the connection a WebSocket; `false` when the request is no handshake. */
+  upgrade(handlers: SocketHandlers, headers: Record<string, string>): boolean
+}
+
+/** What a raw route does with the WebSocket that it made of a request. */
+export type SocketHandlers = Required<
+  Pick<Bun.WebSocketHandler<unknown>, 'open' | 'message' | 'ping' | 'drain' | 'close'>
+>
+
+type Context<E extends Endpoint> = {
+  params: InputOf<E, 'params'>
+  query: InputOf<E, 'query'>
+  body: InputOf<E, 'body'>
+  caller: E['access'] extends { kind: 'public' | 'cron' } ? undefined : Caller
+  grant: GrantOf<E>
+  /** The transaction in which the grant was given; public and session endpoints open their own. */
+  tx: E['access'] extends { kind: 'member' } ? Transaction : undefined
+  network: string
+  userAgent: string
+  /** The workspace that the header or the query names, for session endpoints over all of them. */
+  namedWorkspace: string | undefined
+}
+
+type Answer<E extends Endpoint> = ResultOf<E> | Reply<ResultOf<E>> | Download
+type Handler<E extends Endpoint> = (context: Context<E>) => Promise<Answer<E>> | Answer<E>
+
+export type Route = {
+  endpoint: Endpoint
+  handle: ((context: Context<Endpoint>) => unknown) | null
+  /** Set for routes that tell their whole story themselves: the resolver and delivery. */
+  raw: RawHandler | null
+}
+
+/** Answers `null` after `upgrade`. */
+type RawHandler = (exchange: Exchange) => Promise<Response | null>
+
+export function route<const E extends Endpoint>(endpoint: E, handler: Handler<E>): Route {
+  return { endpoint, handle: handler as Route['handle'], raw: null }
+}
+
+export function rawRoute(endpoint: Endpoint, raw: RawHandler): Route {
+  return { endpoint, handle: null, raw }
+}
+
+/** Implemented by the identity slice. */
+export type Identity = {
+  /** @throws Fault `invalid_token` */
+  authenticate(headers: Headers): Promise<Caller>
+  /** @throws Fault `not_found`, `forbidden`, `validation_error` (no active workspace) */
+  authorise(
+    db: Database | Transaction,
+    caller: Caller,
+    permission: Permission,
+    resource: ResourceRef,
+  ): Promise<Grant>
+}
+
+/** What figures are made of: the route's pattern, never its path. */
+export type ServedRequest = {
+  method: string
+  route: string | null
+  status: number
+  duration_ms: number
+}
+
+export type Services = {
+  surface: Surface
+  routes: readonly Route[]
+  db: Database
+  identity: Identity
+  checkHost: (header: string | null) => void
+  networkOf: (request: Request, peer: string | null) => string
+  limits: { register: RateLimiter; login: RateLimiter; api: RateLimiter }
+  /** CRON_SECRET, if it is set. */
+  cronSecret?: string | undefined
+  /** Told after each transaction in which something of a workspace may have changed. */
+  onChange?: ((workspaceId: string) => void) | undefined
+  /** Told of each request after it was answered. */
+  onRequest?: ((surface: Surface, request: ServedRequest) => void) | undefined
+  log: Log
+}

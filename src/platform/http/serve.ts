@@ -1,0 +1,202 @@
+/**
+ * One listener: finds the route of a request, checks its Host before all else, and turns whatever
+ * happens into an answer and a line of the log. Besides the reference page this is the only file that
+ * knows Elysia.
+ */
+import type { Server } from 'bun'
+import { Elysia } from 'elysia'
+import { unavailableFault } from '../db/errors.ts'
+import { Fault } from '../fault.ts'
+import { describeError, type Log } from '../log.ts'
+import type { Endpoint } from './endpoint.ts'
+import { perform } from './pipeline.ts'
+import { presentFault } from './reply.ts'
+import type { Exchange, Route, Services } from './route.ts'
+
+export type { Exchange, Identity, Route, Services } from './route.ts'
+export { rawRoute, route } from './route.ts'
+
+/** A request that does not arrive, or an answer that is not taken, for so long ends the connection. */
+const IDLE_SECONDS = 30
+
+/**
+ * The runtime counts that time from the start of a body, however steadily it arrives: bodies of known
+ * callers get more by their size, up to what the runtime can count.
+ */
+const SLOWEST_BYTES_PER_SECOND = 131_072
+const LONGEST_SECONDS = 255
+
+/** Bytes of one message on a WebSocket, and bytes that may wait for a slow reader of it. */
+export const MAX_MESSAGE_BYTES = 1_048_576
+export const MAX_WAITING_BYTES = 4 * MAX_MESSAGE_BYTES
+
+/** Compression is off: a small frame cannot become a large message. */
+const SOCKETS = {
+  maxPayloadLength: MAX_MESSAGE_BYTES,
+  backpressureLimit: MAX_WAITING_BYTES,
+  closeOnBackpressureLimit: true,
+  perMessageDeflate: false,
+  idleTimeout: 0,
+}
+
+const PARAMETER = /\{(\w+)\}/g
+
+/** One port with its routes behind it. */
+export type Listener = {
+  /** Starts to accept, `shared` with other processes of ours; answers the origin, `http://host:port`. */
+  open(socket: { hostname: string; port: number; shared?: boolean; idleSeconds?: number }): string
+  /** Stops accepting and waits for what runs, at most `drainMs`. */
+  close(drainMs: number): Promise<void>
+}
+
+/** Builds one listener's application from its routes. */
+export function serve(services: Services): Listener {
+  const app = new Elysia({
+    name: services.surface,
+    // Development prints the errors of streams, which quote upstream URLs with credentials in them.
+    serve: { maxRequestBodySize: 64 * 1024 * 1024, development: false },
+    websocket: SOCKETS,
+  })
+  // Only what no route below takes comes here: hooks of Elysia hold for later routes.
+  app.onError(({ request, server }) => answer(services, [], request, [], server))
+  for (const [pattern, routes] of byPattern(services.routes)) {
+    app.all(
+      pattern,
+      ({ request, params, server }) =>
+        answer(services, routes, request, inPathOrder(params ?? {}), server),
+      { parse: 'none' },
+    )
+  }
+  return {
+    // Only workers share: any other second process on the port is an accident, and must fail.
+    open: ({ hostname, port, shared = false, idleSeconds = IDLE_SECONDS }) => {
+      app.listen({ hostname, port, reusePort: shared, idleTimeout: idleSeconds })
+      return app.server?.url.origin ?? ''
+    },
+    close: async (drainMs) => {
+      const force = setTimeout(() => app.stop(true), drainMs)
+      await app.stop()
+      clearTimeout(force)
+    },
+  }
+}
+
+/** Paths that differ only in the names of their parameters are one path to a router. */
+function byPattern(routes: readonly Route[]): Map<string, Route[]> {
+  const patterns = new Map<string, Route[]>()
+  for (const candidate of routes) {
+    let position = 0
+    const named = candidate.endpoint.path.replace(PARAMETER, () => `:p${position++}`)
+    // The rest of a path may be empty, with or without the slash before it.
+    const rest = candidate.endpoint.restOfPath ? /\/:p\d+$/ : null
+    for (const pattern of rest ? [named.replace(rest, ''), named.replace(rest, '/*')] : [named]) {
+      patterns.set(pattern, [...(patterns.get(pattern) ?? []), candidate])
+    }
+  }
+  return patterns
+}
+
+/** The router finds values from the end of the path; their names are those of `byPattern`. */
+function inPathOrder(params: Record<string, string>): string[] {
+  return Object.keys(params).map((_, position) => params[`p${position}`] ?? '')
+}
+
+/** Gives the router's values, in their order in the path, the names of the contract. */
+function nameParams(endpoint: Endpoint, values: readonly string[]): Record<string, string> {
+  if (values.length === 0) return {}
+  const names = [...endpoint.path.matchAll(PARAMETER)].map((match) => match[1] ?? '')
+  return Object.fromEntries(names.map((name, index) => [name, values[index] ?? '']))
+}
+
+async function answer(
+  services: Services,
+  routes: readonly Route[],
+  request: Request,
+  values: readonly string[],
+  server: Server<unknown> | null,
+): Promise<Response | undefined> {
+  const started = performance.now()
+  const requestId = Bun.randomUUIDv7()
+  const found = routes.find(({ endpoint }) => endpoint.method === methodOf(request))
+  const response = await attempt(services, requestId, async () => {
+    services.checkHost(request.headers.get('host'))
+    if (routes.length === 0) throw new Fault('not_found')
+    if (!found) throw new Fault('method_not_allowed', { headers: { allow: allowOf(routes) } })
+    const params = nameParams(found.endpoint, values)
+    const exchange = exchangeOf(services, { request, requestId, params }, server)
+    return found.raw ? found.raw(exchange) : perform(services, found, exchange)
+  })
+  const served = {
+    method: request.method,
+    route: found?.endpoint.path ?? routes[0]?.endpoint.path ?? null,
+    status: response?.status ?? 101,
+    duration_ms: Math.round((performance.now() - started) * 10) / 10,
+  }
+  // What was not read would stay in the connection, and a stop would wait for it.
+  if (response && !request.bodyUsed && request.body) response.headers.set('connection', 'close')
+  services.onRequest?.(services.surface, served)
+  services.log.info('request', { request_id: requestId, listener: services.surface, ...served })
+  return response ?? undefined
+}
+
+/** Adds what the request's connection tells and can do. */
+function exchangeOf(
+  { networkOf }: Services,
+  { request, requestId, params }: Pick<Exchange, 'request' | 'requestId' | 'params'>,
+  server: Server<unknown> | null,
+): Exchange {
+  return {
+    request,
+    requestId,
+    params,
+    // Worked out where it is asked for: agents are limited by token, not by network.
+    get network() {
+      return networkOf(request, server?.requestIP(request)?.address ?? null)
+    },
+    expectBytes: (count) => {
+      const declared = Number(request.headers.get('content-length') ?? count)
+      const needed = Math.ceil(Math.min(count, declared) / SLOWEST_BYTES_PER_SECOND)
+      if (needed > 1) server?.timeout(request, Math.min(IDLE_SECONDS + needed, LONGEST_SECONDS))
+    },
+    holdOpen: () => server?.timeout(request, 0),
+    putOff: () => server?.timeout(request, IDLE_SECONDS),
+    upgrade: (data, headers) => server?.upgrade(request, { data, headers }) ?? false,
+  }
+}
+
+/** HEAD is GET without the body, which the runtime drops (RFC 9110, section 9.3.2). */
+function methodOf(request: Request): string {
+  return request.method === 'HEAD' ? 'GET' : request.method
+}
+
+function allowOf(routes: readonly Route[]): string {
+  const methods = routes.map(({ endpoint }) => endpoint.method)
+  return [
+    ...new Set(methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))),
+  ].join(', ')
+}
+
+async function attempt(
+  services: Services,
+  requestId: string,
+  act: () => Promise<Response | null>,
+): Promise<Response | null> {
+  try {
+    return await act()
+  } catch (error) {
+    return presentFault(toFault(error, requestId, services.log), services.surface, requestId)
+  }
+}
+
+/** Faults pass; a lost database is 503; anything else is a defect that the caller learns nothing of. */
+export function toFault(error: unknown, requestId: string, log: Log): Fault {
+  if (error instanceof Fault && error.status !== 500) return error
+  const fault = unavailableFault(error) ?? new Fault('internal_error', { cause: error })
+  const origin = error instanceof Fault ? (error.cause ?? error) : error
+  log.error('request failed', {
+    request_id: requestId,
+    error_code: fault.code,
+    ...describeError(origin),
+  })
+  return fault
+}

@@ -1,0 +1,173 @@
+/** Validation at the edge: zod's issues become field faults that never repeat what was submitted. */
+import { z } from 'zod'
+import { Fault, type FieldFault } from '../fault.ts'
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+
+export function isUuid(text: string): boolean {
+  return UUID.test(text)
+}
+
+/**
+ * Parses one part of a request by its contract.
+ *
+ * @throws Fault `validation_error`
+ */
+export function parsePart(schema: z.ZodType | undefined, value: unknown): unknown {
+  if (!schema) return undefined
+  const parsed = schema.safeParse(value, { reportInput: true })
+  if (parsed.success) return parsed.data
+  throw new Fault('validation_error', { fields: fieldFaults(parsed.error.issues) })
+}
+
+const MAX_FIELDS = 100
+
+function fieldFaults(issues: readonly z.core.$ZodIssue[]): FieldFault[] {
+  return issues.flatMap((issue) => describe(issue)).slice(0, MAX_FIELDS)
+}
+
+function describe(issue: z.core.$ZodIssue): FieldFault[] {
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => ({
+      path: pathOf([...issue.path, key]),
+      message: 'is not a field of this request',
+    }))
+  }
+  if (issue.code === 'invalid_union')
+    return fieldFaults(closest(issue).map((inner) => prefixed(inner, issue.path)))
+  return [{ path: pathOf(issue.path), message: complaintOf(issue) }]
+}
+
+/** Of a union's branches, the complaints of the one that came furthest, or knows most of the fields. */
+function closest(issue: z.core.$ZodIssueInvalidUnion): z.core.$ZodIssue[] {
+  const depth = (branch: z.core.$ZodIssue[]) => Math.max(...branch.map(({ path }) => path.length))
+  const foreign = (branch: z.core.$ZodIssue[]) =>
+    branch.flatMap((inner) => (inner.code === 'unrecognized_keys' ? inner.keys : [])).length
+  const [first = [], ...others] = [...issue.errors].sort(
+    (a, b) => depth(b) - depth(a) || foreign(a) - foreign(b),
+  )
+  return first.length > 0
+    ? first
+    : (others[0] ?? [{ ...issue, code: 'custom', message: 'is not valid' }])
+}
+
+function prefixed(issue: z.core.$ZodIssue, path: PropertyKey[]): z.core.$ZodIssue {
+  return { ...issue, path: [...path, ...issue.path] }
+}
+
+/** Keys in paths come from the caller: bounded, and without anything a terminal would act on. */
+function pathOf(path: readonly PropertyKey[]): string {
+  return path
+    .map((part) =>
+      String(part)
+        .replace(/[^\x20-\x7e]/g, '?')
+        .slice(0, 128),
+    )
+    .join('.')
+}
+
+function complaintOf(issue: z.core.$ZodIssue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return issue.input === undefined ? 'is required' : `must be of type ${issue.expected}`
+    case 'invalid_value':
+      return `must be one of ${issue.values.map(String).join(', ')}`
+    case 'too_small':
+      return `must ${measure(issue.origin)} at least ${issue.minimum}`
+    case 'too_big':
+      return `must ${measure(issue.origin)} at most ${issue.maximum}`
+    case 'invalid_format':
+      return formatComplaint(issue)
+    case 'invalid_key':
+      return 'has a name that is not allowed'
+    case 'custom':
+      return issue.message
+    default:
+      return 'is not valid'
+  }
+}
+
+/** A pattern's own words where the contract gives it some: few people read expressions. */
+function formatComplaint({
+  format,
+  pattern,
+  message,
+}: z.core.$ZodIssueInvalidStringFormat): string {
+  if (format !== 'regex') return `must be a valid ${format}`
+  return message.startsWith('must ') ? message : `must match ${pattern}`
+}
+
+function measure(origin: string): string {
+  if (origin === 'string') return 'have a length of'
+  return origin === 'array' || origin === 'record' ? 'have a number of entries of' : 'be'
+}
+
+/** Shared field types, so that a rule of the protocol is written once. */
+export const uuid = z.string().regex(UUID, 'must be a UUID').toLowerCase()
+/** ISO 8601 UTC with milliseconds and `Z` on the wire; the database's dates come in. */
+export const timestamp = z.preprocess(
+  (value) => (value instanceof Date ? value.toISOString() : value),
+  z.iso.datetime({ precision: 3 }),
+)
+
+/**
+ * Characters that a line of text for people must not have: they would break a log line, drive a
+ * terminal, or make a name read as another (U+202E and its kin), and lone surrogates are no text.
+ */
+const UNFIT = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/u
+
+/** One line of text, such as a name or a label, of at most `max` characters (UTF-16 units). */
+export function line(max: number, min = 1) {
+  return z
+    .string()
+    .min(min)
+    .max(max)
+    .refine((text) => !UNFIT.test(text), 'must not contain control characters')
+    .refine((text) => min === 0 || text.trim() !== '', 'must not be blank')
+}
+
+/** What a program that puts a name into a path would be led astray by. */
+const STEPS_ASIDE = /^\.{1,2}$|%2f|%5c/i
+
+/** A line by which people call something, of at most `max` characters. */
+export function title(max: number) {
+  return line(max).refine((text) => !STEPS_ASIDE.test(text), 'must not look like a step in a path')
+}
+
+/** RFC 5321, section 4.5.3.1.3: a path has 256 octets, two of them angle brackets. */
+const MAX_EMAIL = 254
+
+/** An address, kept and compared in lower case. */
+export const email = z.string().max(MAX_EMAIL, { abort: true }).toLowerCase().pipe(z.email())
+
+/** Canonical base64 with padding (RFC 4648, section 4) of at most `maxBytes` decoded bytes. */
+export function base64(maxBytes: number, exactBytes?: number): z.ZodType<string, string> {
+  return z.string().superRefine((text, context) => {
+    const size = base64Size(text)
+    if (size === null)
+      context.addIssue({ code: 'custom', message: 'must be canonical base64 with padding' })
+    else if (exactBytes !== undefined && size !== exactBytes) {
+      context.addIssue({ code: 'custom', message: `must encode exactly ${exactBytes} bytes` })
+    } else if (size > maxBytes)
+      context.addIssue({ code: 'custom', message: `must encode at most ${maxBytes} bytes` })
+  })
+}
+
+function base64Size(text: string): number | null {
+  if (!/^[A-Za-z0-9+/]*={0,2}$/.test(text)) return null
+  try {
+    return Uint8Array.fromBase64(text, { lastChunkHandling: 'strict' }).length
+  } catch {
+    return null
+  }
+}
+
+/** An environment of a project (docs/protocol.md, "Projects"). */
+export const environmentName = z.string().regex(/^[a-z][a-z0-9_-]{0,31}$/)
+
+/** The query of every list (docs/protocol.md, "HTTP conventions"). */
+export const pagination = z.strictObject({
+  limit: z.coerce.number().int().min(1).max(500).default(100),
+  cursor: z.string().max(512).optional(),
+  workspace_id: uuid.optional(),
+})

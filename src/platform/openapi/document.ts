@@ -1,0 +1,205 @@
+/**
+ * The OpenAPI 3.1 document, made from the contracts that the server validates by: what is documented
+ * is what is checked. Built when it is first asked for, never at start.
+ */
+import type { Endpoint } from '../http/endpoint.ts'
+import type { Surface } from '../http/reply.ts'
+import { DEFAULT_BODY_LIMIT } from '../http/request_body.ts'
+import { exampleOf } from './example.ts'
+import { type JsonSchema, jsonSchemaOf } from './json_schema.ts'
+import { failureSchemas, responseHeaders, responsesOf } from './responses.ts'
+
+type Fields = Record<string, unknown>
+
+/** What one listener serves. */
+export type Documented = { surface: Surface; endpoints: readonly Endpoint[] }
+
+export type Parameter = {
+  name: string
+  in: 'path' | 'query' | 'header'
+  required: boolean
+  description?: string
+  schema: JsonSchema
+  example?: unknown
+}
+
+export type Operation = {
+  operationId: string
+  tags: string[]
+  summary: string
+  description: string
+  security: Fields[]
+  servers?: Fields[]
+  parameters: Parameter[]
+  requestBody?: Fields
+  responses: Fields
+}
+
+export type OpenApiDocument = {
+  openapi: '3.1.0'
+  info: { title: string; version: string; description: string }
+  servers: Fields[]
+  tags: { name: string }[]
+  paths: Record<string, Record<string, Operation>>
+  components: Record<string, Fields>
+}
+
+const controlPlane = { url: '/', description: 'The control plane (PORT)' }
+const resolver = { url: 'http://localhost:8080', description: 'The resolver (RESOLVER_PORT)' }
+
+const securitySchemes = {
+  session: {
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: 'svc_ses_…',
+    description: 'The access token that logging in answers; 15 minutes.',
+  },
+  token: {
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: 'svc_agt_…, svc_wkl_… or svc_sea_…',
+    description: 'The token of an agent or a workload.',
+  },
+  cron: { type: 'http', scheme: 'bearer', description: 'CRON_SECRET of the installation.' },
+}
+
+const DESCRIPTION = `Bodies are JSON in UTF-8. Paths end in \`/\`; without it they answer alike.
+Success is \`{"status":"success","data":…}\`, failure \`{"status":"failure","error_code":…,"message":…,"request_id":…}\`; health, the resolver and workload delivery have bare shapes of their own.
+A path with another method answers 405 \`method_not_allowed\` and names the methods in \`Allow\`.
+Secrets, keys and envelopes are sealed by clients: this API never takes or gives a plaintext, except where a token that holds the key asks the resolver or workload delivery.`
+
+/** The document of everything that both listeners serve. */
+export function openApiDocument(surfaces: readonly Documented[], version: string): OpenApiDocument {
+  const operations = mergeSurfaces(surfaces)
+  const tags = [...new Set(operations.map(({ endpoint }) => tagOf(endpoint)))]
+  const paths: OpenApiDocument['paths'] = {}
+  for (const { endpoint, on } of operations) {
+    paths[endpoint.path] = {
+      ...paths[endpoint.path],
+      [endpoint.method.toLowerCase()]: operationOf(endpoint, on),
+    }
+  }
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Cloakroom', version, description: DESCRIPTION },
+    servers: [controlPlane],
+    tags: tags.map((name) => ({ name })),
+    paths,
+    components: {
+      schemas: failureSchemas,
+      headers: responseHeaders,
+      securitySchemes,
+    },
+  }
+}
+
+type Placed = { endpoint: Endpoint; on: Surface[] }
+
+/** An endpoint that both listeners serve is one operation with two servers. */
+function mergeSurfaces(surfaces: readonly Documented[]): Placed[] {
+  const byName = new Map<string, Placed>()
+  for (const { surface, endpoints } of surfaces) {
+    for (const endpoint of endpoints) {
+      const on = byName.get(endpoint.name)?.on ?? []
+      byName.set(endpoint.name, { endpoint, on: [...on, surface] })
+    }
+  }
+  return [...byName.values()]
+}
+
+/** The slice: the first part of the endpoint's name. */
+function tagOf({ name }: Endpoint): string {
+  return name.split('.')[0] ?? name
+}
+
+function operationOf(endpoint: Endpoint, on: readonly Surface[]): Operation {
+  const [surface = 'control-plane'] = on
+  const body = requestBodyOf(endpoint)
+  const servers = on.includes('resolver')
+    ? on.map((one) => (one === 'resolver' ? resolver : controlPlane))
+    : null
+  return {
+    operationId: endpoint.name,
+    tags: [tagOf(endpoint)],
+    summary: endpoint.summary,
+    description: descriptionOf(endpoint),
+    security: securityOf(endpoint),
+    ...(servers ? { servers } : {}),
+    parameters: parametersOf(endpoint),
+    ...(body ? { requestBody: body } : {}),
+    responses: responsesOf(endpoint, surface),
+  }
+}
+
+function descriptionOf({ access, bodyLimit }: Endpoint): string {
+  const sentences = [
+    access.kind === 'public' && 'Needs no authentication.',
+    access.kind === 'session' &&
+      (access.instanceOwner
+        ? 'Needs a session of the owner of the installation.'
+        : 'Needs a session.'),
+    access.kind === 'cron' && 'Needs CRON_SECRET as the bearer token; 404 where none is set.',
+    access.kind === 'member' && `Needs a session with the permission \`${access.permission}\`.`,
+    access.kind === 'token' &&
+      (access.orSession
+        ? 'Needs the token of an agent or a workload, or a session.'
+        : 'Needs the token of an agent or a workload.'),
+    bodyLimit &&
+      bodyLimit > DEFAULT_BODY_LIMIT &&
+      `The body may have ${bodyLimit / DEFAULT_BODY_LIMIT} MiB.`,
+  ]
+  return sentences.filter(Boolean).join(' ')
+}
+
+function securityOf({ access }: Endpoint): Fields[] {
+  if (access.kind === 'public') return []
+  if (access.kind === 'cron') return [{ cron: [] }]
+  if (access.kind !== 'token') return [{ session: [] }]
+  return access.orSession ? [{ token: [] }, { session: [] }] : [{ token: [] }]
+}
+
+function parametersOf(endpoint: Endpoint): Parameter[] {
+  const path = partOf(endpoint, 'params').map((one) => ({ ...one, required: true }))
+  const query = partOf(endpoint, 'query')
+  return [...path, ...query, ...activeWorkspaceOf(endpoint, query)]
+}
+
+function partOf(endpoint: Endpoint, part: 'params' | 'query'): Parameter[] {
+  const schema = endpoint[part]
+  if (!schema) return []
+  const { properties = {}, required } = jsonSchemaOf(schema, 'input')
+  const needed = Array.isArray(required) ? required : []
+  return Object.entries(properties as Record<string, JsonSchema>).map(([name, inner]) => ({
+    name,
+    in: part === 'params' ? 'path' : 'query',
+    required: needed.includes(name),
+    schema: inner,
+    // Optional parameters have none: a page for trying out would send them all.
+    ...(needed.includes(name) ? { example: exampleOf(inner, name) } : {}),
+  }))
+}
+
+/** Where the workspace may be named besides the body (docs/protocol.md, section 2). */
+function activeWorkspaceOf({ access }: Endpoint, query: readonly Parameter[]): Parameter[] {
+  const active =
+    access.kind === 'member' && (access.tenant === 'active' || access.tenant === 'path.project')
+  const listed = query.some(({ name }) => name === 'workspace_id')
+  if (!active && !(listed && access.kind === 'session')) return []
+  const schema = { type: 'string', format: 'uuid' }
+  const description = 'The workspace, if not the personal or the only one.'
+  return [
+    { name: 'X-Workspace-Id', in: 'header', required: false, description, schema },
+    ...(active && !listed
+      ? [{ name: 'workspace_id', in: 'query' as const, required: false, description, schema }]
+      : []),
+  ]
+}
+
+function requestBodyOf({ body, bodyOptional }: Endpoint): Fields | null {
+  if (!body) return null
+  const schema = jsonSchemaOf(body, 'input')
+  return {
+    required: bodyOptional !== true,
+    content: { 'application/json': { schema, example: exampleOf(schema) } },
+  }
+}

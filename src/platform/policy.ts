@@ -1,0 +1,53 @@
+/**
+ * The policy of a secret (docs/protocol.md, "Secrets"): it narrows where a value may go and in
+ * which places it may stand. The ciphertext binds the policy as its author wrote it, so it is
+ * checked here but never normalised: a rewritten policy would make its secret unreadable.
+ */
+import { z } from 'zod'
+import { parseDomain } from './net/domain.ts'
+
+const MAX_ENTRIES = 100
+const PATH = /^\/[^?#\p{Cc}\p{Cs}]*$/u
+/** RFC 9110, section 5.1. */
+const HEADER = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/
+
+const policyMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
+const policyLocations = ['header', 'basic', 'query', 'path', 'json', 'form', 'env'] as const
+
+const domain = z
+  .string()
+  .max(300)
+  .refine((text) => parseDomain(text) !== null, 'must be in the syntax of the allowlist')
+
+/** A prefix of the normalised path: no query, no fragment, nothing that cannot be printed. */
+const path = z
+  .string()
+  .max(2048)
+  .refine((text) => PATH.test(text), 'must begin with / and hold neither query nor fragment')
+
+const header = z.string().refine((text) => HEADER.test(text), 'must be the name of a header')
+
+const listOf = <T extends z.ZodType>(entry: T) => z.array(entry).max(MAX_ENTRIES).optional()
+
+const shape = z.strictObject({
+  allowed_domains: listOf(domain),
+  allowed_methods: listOf(z.enum(policyMethods)),
+  allowed_paths: listOf(path),
+  allowed_headers: listOf(header),
+  allowed_locations: listOf(z.enum(policyLocations)),
+})
+
+/** An absent list narrows nothing, an empty one allows nothing. */
+export type Policy = z.output<typeof shape>
+
+const { $schema: _, ...documentation } = z.toJSONSchema(shape.nullable(), { io: 'input' })
+
+/** A policy, or `null` for none. The output is the very object that was sent. */
+export const policy = z
+  .unknown()
+  .superRefine((sent, context) => {
+    const checked = shape.nullable().safeParse(sent, { reportInput: true })
+    for (const issue of checked.error?.issues ?? []) context.addIssue({ ...issue })
+  })
+  .transform((sent) => sent as Policy | null)
+  .meta(documentation)

@@ -1,0 +1,14 @@
+/** What a slice is built from: handed down by app.ts, imported by nobody as a global. */
+import type { Clock } from './clock.ts'
+import type { Config } from './config/config.ts'
+import type { OuterLayer } from './crypto/outer_layer.ts'
+import type { Database } from './db/open.ts'
+import type { Log } from './log.ts'
+
+export type SliceServices = {
+  db: Database
+  outer: OuterLayer
+  clock: Clock
+  config: Config
+  log: Log
+}

@@ -1,0 +1,46 @@
+/** How long a connection lives: the listener's patience, unless a route takes the time upon itself. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { rawRequest, sendRaw } from '../../support/raw_http.ts'
+import { openTiny, type TinyListener } from './tiny_listener.ts'
+
+/** The runtime looks at its timers every 4 s. */
+const LONG_MS = 9_000
+
+let tiny: TinyListener
+
+beforeAll(() => {
+  tiny = openTiny({ idleSeconds: 1 })
+})
+afterAll(() => tiny.listener.close(100))
+
+const post = (path: string) =>
+  sendRaw(
+    tiny.origin,
+    rawRequest(`POST ${path} HTTP/1.1`, ['Host: localhost', 'Content-Length: 0']),
+    {
+      patienceMs: LONG_MS + 9_000,
+    },
+  )
+
+test('a route that takes longer than the listener waits is cut off, unless it holds the connection open', async () => {
+  const [cut, held] = await Promise.all([
+    post(`/raw/cut-${LONG_MS}/`),
+    post(`/raw/held-${LONG_MS}/`),
+  ])
+  expect(cut.statuses).toEqual([])
+  expect(held.statuses).toEqual([200])
+}, 60_000)
+
+test('a connection that was held open ends as ever when it is idle afterwards', async () => {
+  const held = await sendRaw(
+    tiny.origin,
+    rawRequest('POST /raw/held-1/ HTTP/1.1', ['Host: localhost', 'Content-Length: 0']),
+    { patienceMs: 45_000 },
+  )
+  expect(held).toMatchObject({ statuses: [200], closed: true })
+}, 60_000)
+
+test('a download may take longer in all: each piece counts anew', async () => {
+  const response = await fetch(`${tiny.origin}/pour/`)
+  expect(await response.text()).toBe('.'.repeat(18))
+}, 60_000)

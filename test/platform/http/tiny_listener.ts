@@ -1,0 +1,276 @@
+/** The request pipeline over a handful of routes and no database: what `serve` itself promises. */
+import { z } from 'zod'
+import type { Rate } from '../../../src/platform/config/config.ts'
+import type { Database } from '../../../src/platform/db/open.ts'
+import { Fault } from '../../../src/platform/fault.ts'
+import type { Caller, Grant, ResourceRef } from '../../../src/platform/grant.ts'
+import { defineEndpoint, type Permission } from '../../../src/platform/http/endpoint.ts'
+import { hostCheck } from '../../../src/platform/http/host.ts'
+import { RateLimiter } from '../../../src/platform/http/rate.ts'
+import { created, Download, type Surface } from '../../../src/platform/http/reply.ts'
+import {
+  type Listener,
+  type Route,
+  rawRoute,
+  route,
+  serve,
+} from '../../../src/platform/http/serve.ts'
+import { pagination, uuid } from '../../../src/platform/http/validate.ts'
+import { openLog } from '../../../src/platform/log.ts'
+import { networkNamer } from '../../../src/platform/net/network.ts'
+
+/** Every call that came through to a handler or to authorisation, in order. */
+export type Event = string
+
+export type TinyListener = {
+  origin: string
+  listener: Listener
+  events: Event[]
+  logs: string[]
+  /** Moves with `advance`. */
+  clock: { now(): number; advance(ms: number): void }
+}
+
+export const WORKSPACE = '018f0000-0000-7000-8000-000000000001'
+export const PROJECT = '018f0000-0000-7000-8000-000000000002'
+/** The only bearer that is somebody; `reader` is somebody without the right to write. */
+export const CALLER = 'caller'
+export const READER = 'reader'
+
+const hello = defineEndpoint({
+  name: 'tiny.hello',
+  summary: 'Greet',
+  method: 'GET',
+  path: '/hello/',
+  access: { kind: 'public' },
+  query: z.strictObject({ name: z.string().max(20).optional() }),
+  result: z.object({ name: z.string() }),
+})
+
+const echo = defineEndpoint({
+  name: 'tiny.echo',
+  summary: 'Answer what was sent',
+  method: 'POST',
+  path: '/echo/',
+  access: { kind: 'public', rate: 'login' },
+  body: z.unknown(),
+  bodyLimit: 2048,
+  result: z.unknown(),
+})
+
+const optional = defineEndpoint({
+  name: 'tiny.optional',
+  summary: 'Take a body or none',
+  method: 'POST',
+  path: '/optional/',
+  access: { kind: 'public' },
+  body: z.strictObject({ word: z.string().optional() }),
+  bodyOptional: true,
+  result: z.object({ word: z.string().nullable() }),
+})
+
+const readItem = defineEndpoint({
+  name: 'tiny.items.read',
+  summary: 'Read an item',
+  method: 'GET',
+  path: '/items/{workspace_id}/{item}/',
+  access: { kind: 'member', permission: 'workspace.read', tenant: 'path.workspace_id' },
+  params: z.object({ workspace_id: uuid, item: z.string().regex(/^[a-z%/]+$/) }),
+  result: z.object({ item: z.string() }),
+})
+
+const writeItem = defineEndpoint({
+  name: 'tiny.items.write',
+  summary: 'Write an item',
+  method: 'PUT',
+  path: '/items/{workspace_id}/{item}/',
+  access: { kind: 'member', permission: 'workspace.update', tenant: 'path.workspace_id' },
+  params: z.object({ workspace_id: uuid, item: z.string().regex(/^[a-z%/]+$/) }),
+  body: z.strictObject({ text: z.string() }),
+  success: 'either',
+  result: z.object({ text: z.string() }),
+})
+
+const inBody = defineEndpoint({
+  name: 'tiny.in_body',
+  summary: 'Name the tenant in the body',
+  method: 'POST',
+  path: '/in-body/',
+  access: { kind: 'member', permission: 'secret.write', tenant: 'body.project_id' },
+  body: z.strictObject({ project_id: uuid }),
+})
+
+const active = defineEndpoint({
+  name: 'tiny.active',
+  summary: 'Name the tenant in a header, the query or the body',
+  method: 'POST',
+  path: '/active/',
+  access: { kind: 'member', permission: 'project.write', tenant: 'active' },
+  body: z.strictObject({ workspace_id: uuid.optional() }),
+})
+
+const list = defineEndpoint({
+  name: 'tiny.list',
+  summary: 'List the sessions',
+  method: 'GET',
+  path: '/list/',
+  access: { kind: 'session' },
+  query: pagination,
+  result: z.array(z.string()),
+  paged: true,
+})
+
+const pour = defineEndpoint({
+  name: 'tiny.pour',
+  summary: 'Make a file for a while',
+  method: 'GET',
+  path: '/pour/',
+  access: { kind: 'public' },
+  mediaType: 'text/plain',
+})
+
+const fails = defineEndpoint({
+  name: 'tiny.fails',
+  summary: 'Fail in the way that the path names',
+  method: 'POST',
+  path: '/fails/{how}/',
+  access: { kind: 'public' },
+  params: z.object({ how: z.string() }),
+  result: z.object({ right: z.string() }),
+})
+
+const raw = defineEndpoint({
+  name: 'tiny.raw',
+  summary: 'Tell the whole story itself',
+  method: 'POST',
+  path: '/raw/{thing}/',
+  access: { kind: 'token' },
+})
+
+function tinyRoutes(events: Event[]): Route[] {
+  const note = (event: Event) => events.push(event)
+  return [
+    route(hello, ({ query }) => {
+      note('hello')
+      return { name: query.name ?? 'nobody' }
+    }),
+    route(echo, ({ body }) => {
+      note('echo')
+      return body
+    }),
+    route(optional, ({ body }) => ({ word: body.word ?? null })),
+    route(readItem, async ({ params }) => {
+      note('read')
+      return { item: params.item }
+    }),
+    route(writeItem, async ({ body }) => {
+      note('write')
+      return body.text === 'new' ? created(body) : body
+    }),
+    route(inBody, async () => undefined),
+    route(active, async () => undefined),
+    route(list, () => []),
+    route(pour, () => new Download('slow.txt', drops)),
+    route(fails, ({ params: { how } }) => failure(how)),
+    rawRoute(raw, async ({ params, holdOpen, putOff }) => {
+      const [how, ms] = params.thing?.split('-') ?? []
+      if (how === 'held') holdOpen()
+      if (ms) await Bun.sleep(Number(ms))
+      if (how === 'held') putOff()
+      return Response.json(params)
+    }),
+  ]
+}
+
+/** Takes longer than a listener waits that has not much patience. */
+async function* drops(): AsyncGenerator<string, void> {
+  for (let drop = 0; drop < 18; drop += 1) {
+    yield '.'
+    await Bun.sleep(500)
+  }
+}
+
+function failure(how: string): { right: string } {
+  if (how === 'database') {
+    throw Object.assign(new Error('select secret from t where x = hunter2'), {
+      code: 'ECONNREFUSED',
+    })
+  }
+  if (how === 'defect') throw new TypeError('hunter2 is not a function')
+  if (how === 'not-an-error') throw 'hunter2'
+  if (how === 'shape') return JSON.parse('{"wrong":"hunter2"}')
+  throw new Fault('conflict', { message: 'Somebody was faster.' })
+}
+
+type Options = {
+  loginRate?: Rate
+  apiRate?: Rate
+  surface?: Surface
+  idleSeconds?: number
+}
+
+/** Starts the tiny application on a free port; `close` its listener at the end. */
+export function openTiny({
+  loginRate = { count: 10_000, seconds: 60 },
+  apiRate = { count: 10_000, seconds: 10 },
+  surface = 'control-plane',
+  idleSeconds = 30,
+}: Options = {}): TinyListener {
+  const events: Event[] = []
+  const logs: string[] = []
+  let offset = 0
+  const clock = {
+    now: () => 1_800_000_000_000 + offset,
+    advance: (ms: number) => {
+      offset += ms
+    },
+  }
+  const listener = serve({
+    surface,
+    routes: tinyRoutes(events),
+    db: fakeDatabase(),
+    identity: {
+      authenticate: async (headers) => authenticate(headers),
+      authorise: async (_db, caller, permission, resource) => {
+        events.push(`authorise ${permission} ${JSON.stringify(resource)}`)
+        return authorise(caller, permission, resource)
+      },
+    },
+    checkHost: hostCheck(['127.0.0.1', 'localhost', '.example.com']),
+    networkOf: networkNamer([]),
+    limits: {
+      register: new RateLimiter({ count: 5, seconds: 60 }, clock),
+      login: new RateLimiter(loginRate, clock),
+      api: new RateLimiter(apiRate, clock),
+    },
+    log: openLog('debug', (line) => logs.push(line)),
+  })
+  const origin = listener.open({ hostname: '127.0.0.1', port: 0, idleSeconds })
+  return { origin, listener, events, logs, clock }
+}
+
+/** Transactions here hold nothing together: there is nothing to hold. */
+function fakeDatabase(): Database {
+  const database = {
+    transaction: async (act: (tx: unknown) => unknown) => act(database),
+  }
+  return database as unknown as Database
+}
+
+function authenticate(headers: Headers): Caller {
+  const [, name] = /^Bearer (caller|reader)$/.exec(headers.get('authorization') ?? '') ?? []
+  if (!name) throw new Fault('invalid_token')
+  return { userId: name, email: `${name}@example.com`, sessionId: name, isInstanceOwner: false }
+}
+
+function authorise(caller: Caller, permission: Permission, resource: ResourceRef): Grant {
+  const named = resource.projectId ?? resource.workspaceId ?? WORKSPACE
+  if (named !== WORKSPACE && named !== PROJECT) throw new Fault('not_found')
+  if (caller.userId === READER && !permission.endsWith('.read')) throw new Fault('forbidden')
+  return {
+    workspaceId: WORKSPACE,
+    userId: caller.userId,
+    email: caller.email,
+    role: 'owner',
+  } as Grant
+}

@@ -1,0 +1,52 @@
+import { describe, expect, test } from 'bun:test'
+import { parseCidrs } from '../../../src/platform/net/cidr.ts'
+import { networkNamer } from '../../../src/platform/net/network.ts'
+
+const forwarded = (value?: string) =>
+  new Request(
+    'http://localhost/',
+    value === undefined ? {} : { headers: { 'x-forwarded-for': value } },
+  )
+
+describe('without trusted proxies', () => {
+  const nameOf = networkNamer([])
+  test('the peer counts and the header does not', () => {
+    expect(nameOf(forwarded('198.51.100.7'), '203.0.113.5')).toBe('203.0.113.5')
+    expect(nameOf(forwarded('127.0.0.1'), '203.0.113.5')).toBe('203.0.113.5')
+  })
+  test('an IPv6 host is its /64, however it is written', () => {
+    const first = nameOf(forwarded(), '2001:db8:1:2::1')
+    expect(nameOf(forwarded(), '2001:0db8:0001:0002:ffff::9')).toBe(first)
+    expect(nameOf(forwarded(), '2001:db8:1:3::1')).not.toBe(first)
+  })
+  test('an unknown peer has one name for all', () => {
+    expect(nameOf(forwarded('198.51.100.7'), null)).toBe('unknown')
+    expect(nameOf(forwarded(), 'not an address')).toBe('unknown')
+  })
+})
+
+describe('behind trusted proxies', () => {
+  const nameOf = networkNamer(parseCidrs('10.0.0.0/8,fd00::/8'))
+  test('the last address that no trusted proxy has written is the client', () => {
+    expect(nameOf(forwarded('198.51.100.7'), '10.0.0.1')).toBe('198.51.100.7')
+    expect(nameOf(forwarded('198.51.100.7, 10.1.1.1'), '10.0.0.1')).toBe('198.51.100.7')
+    expect(nameOf(forwarded('198.51.100.7'), 'fd00::1')).toBe('198.51.100.7')
+  })
+  test('what the client wrote in front of that is ignored', () => {
+    expect(nameOf(forwarded('192.0.2.1, 198.51.100.7'), '10.0.0.1')).toBe('198.51.100.7')
+    expect(nameOf(forwarded('10.2.2.2, 198.51.100.7, 10.1.1.1'), '10.0.0.1')).toBe('198.51.100.7')
+  })
+  test('a peer that is not trusted cannot use the header', () => {
+    expect(nameOf(forwarded('198.51.100.7'), '203.0.113.5')).toBe('203.0.113.5')
+  })
+  test('without a header, or with trusted addresses only, the outermost known one counts', () => {
+    expect(nameOf(forwarded(), '10.0.0.1')).toBe('10.0.0.1')
+    expect(nameOf(forwarded('10.9.9.9, 10.1.1.1'), '10.0.0.1')).toBe('10.9.9.9')
+  })
+  test('garbage has one name for all, and is never a key of its own', () => {
+    const names = ['garbage', '198.51.100.7:1234', '0x7f.1', '1'].map((value) =>
+      nameOf(forwarded(value), '10.0.0.1'),
+    )
+    expect(names).toEqual(['unknown', 'unknown', 'unknown', 'unknown'])
+  })
+})

@@ -1,0 +1,157 @@
+/** The generated documentation says what the server does, validly, with examples that are true. */
+import { describe, expect, test } from 'bun:test'
+import { validate } from '@readme/openapi-parser'
+import type { z } from 'zod'
+import { allEndpoints } from '../../../src/dev/all_endpoints.ts'
+import { API_DOCS, renderApiDocs } from '../../../src/dev/api_docs.ts'
+import { messageOf, statusOf } from '../../../src/platform/fault.ts'
+import { type Endpoint, faultsOf } from '../../../src/platform/http/endpoint.ts'
+import { type Operation, openApiDocument } from '../../../src/platform/openapi/document.ts'
+import { exampleOf } from '../../../src/platform/openapi/example.ts'
+import { jsonSchemaOf } from '../../../src/platform/openapi/json_schema.ts'
+
+const surfaces = allEndpoints()
+const endpoints = surfaces.flatMap((surface) => surface.endpoints)
+const document = openApiDocument(surfaces, '1.2.3')
+
+function operationOf({ path, method }: Endpoint): Operation {
+  const found = document.paths[path]?.[method.toLowerCase()]
+  if (!found) throw new Error(`${method} ${path} is not in the document`)
+  return found
+}
+
+test('the document is valid OpenAPI 3.1', async () => {
+  const copy = JSON.parse(JSON.stringify(document))
+  const outcome = await validate(copy)
+  expect(outcome).toMatchObject({ valid: true })
+  expect(outcome.warnings ?? []).toEqual([])
+})
+
+test('the validator would say if it were not', async () => {
+  const copy = JSON.parse(JSON.stringify(document))
+  delete copy.paths['/api/auth/login/'].post.responses
+  copy.paths['/api/auth/login/'].post.parameters = [{ name: 'x', in: 'nowhere' }]
+  expect((await validate(copy)).valid).toBe(false)
+})
+
+test('every endpoint has one operation, with a name of its own', () => {
+  const names = endpoints.map(({ name }) => name)
+  const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods))
+  expect(operations.map(({ operationId }) => operationId).sort()).toEqual(
+    [...new Set(names)].sort(),
+  )
+  for (const endpoint of endpoints) expect(operationOf(endpoint).operationId).toBe(endpoint.name)
+})
+
+describe.each(endpoints.map((endpoint) => [endpoint.name, endpoint] as const))(
+  '%s',
+  (_, endpoint) => {
+    const operation = operationOf(endpoint)
+
+    test('names its path parameters, and only those', () => {
+      const inPath = [...endpoint.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '')
+      const named = operation.parameters.filter((parameter) => parameter.in === 'path')
+      expect(named.map(({ name }) => name).sort()).toEqual(inPath.sort())
+      expect(named.every(({ required }) => required)).toBe(true)
+    })
+
+    test('documents each code that it can answer under its status, with an example', () => {
+      for (const code of faultsOf(endpoint)) {
+        expect(operation.responses).toHaveProperty(
+          [String(statusOf(code)), 'content', 'application/json', 'examples', code, 'value'],
+          expect.objectContaining({ error_code: code, message: messageOf(code) }),
+        )
+      }
+    })
+
+    const parts = ['params', 'query', 'body'] as const
+    for (const part of parts.filter((part) => endpoint[part])) {
+      test(`has an example of its ${part} that it accepts`, () => {
+        const schema = endpoint[part] as z.ZodType
+        const example = exampleOf(jsonSchemaOf(schema, 'input'))
+        expect(schema.safeParse(example, { reportInput: true }).error?.issues ?? []).toEqual([])
+      })
+    }
+
+    if (endpoint.result) {
+      test('has an example of its result that it could answer', () => {
+        const schema = endpoint.result as z.ZodType
+        const example = exampleOf(jsonSchemaOf(schema, 'output'))
+        const parsed = schema.safeParse(example)
+        expect(parsed.error?.issues ?? []).toEqual([])
+        // Nothing is shown that the result schema would drop.
+        expect(parsed.data).toEqual(example)
+      })
+    }
+  },
+)
+
+test('requests are described as they are sent, results as they are answered', () => {
+  const login = document.paths['/api/auth/login/']?.post
+  expect(login?.security).toEqual([])
+  expect(login?.requestBody).toMatchObject({
+    required: true,
+    content: {
+      'application/json': {
+        schema: { properties: { email: { type: 'string' } }, additionalProperties: false },
+      },
+    },
+  })
+  expect(login?.responses).toMatchObject({
+    200: {
+      headers: { RateLimit: { $ref: '#/components/headers/RateLimit' } },
+      content: {
+        'application/json': {
+          schema: {
+            properties: {
+              status: { const: 'success' },
+              data: { properties: { expires_at: { type: 'string', format: 'date-time' } } },
+            },
+          },
+        },
+      },
+    },
+    429: { headers: { 'Retry-After': { $ref: '#/components/headers/Retry-After' } } },
+  })
+})
+
+test('lists say how to go on, and the active workspace may be named', () => {
+  const projects = document.paths['/api/projects/']
+  expect(projects?.get?.parameters.map(({ name }) => name).sort()).toEqual(
+    ['X-Workspace-Id', 'cursor', 'limit', 'workspace_id'].sort(),
+  )
+  expect(projects?.get?.responses).toHaveProperty([
+    '200',
+    'content',
+    'application/json',
+    'schema',
+    'properties',
+    'pagination',
+  ])
+})
+
+test('the resolver has its own failure shape and server', () => {
+  const resolve = document.paths['/v1/resolve']?.post
+  expect(resolve?.servers).toHaveLength(1)
+  expect(JSON.stringify(resolve?.responses)).toContain('#/components/schemas/ResolverFailure')
+  expect(JSON.stringify(resolve?.responses)).not.toContain('#/components/schemas/Failure')
+  expect(resolve?.security).toEqual([{ token: [] }])
+})
+
+test('health answers 503 in its own shape', () => {
+  const content = ['503', 'content', 'application/json', 'schema', 'anyOf', 0, 'properties']
+  expect(document.paths['/api/status/health/']?.get?.responses).toHaveProperty(
+    [...content, 'checks', 'properties', 'database'].map(String),
+  )
+  expect(document.paths['/healthz']?.get?.responses).not.toHaveProperty(content.map(String))
+})
+
+test('nothing of the schema library shows through', () => {
+  const text = JSON.stringify(document)
+  for (const trace of ['"~standard"', '_zod', '[object', '9007199254740991', '$schema'])
+    expect(text).not.toContain(trace)
+})
+
+test('docs/api.md is what the contracts say now (bun src/dev/api_docs.ts writes it)', async () => {
+  expect(await Bun.file(API_DOCS).text()).toBe(renderApiDocs())
+})

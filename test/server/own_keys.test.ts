@@ -1,0 +1,77 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { ConfigError, readConfig } from '../../src/platform/config/config.ts'
+import { CLUSTER, KEYS_FILE } from '../../src/platform/db/embedded/data_directory.ts'
+import { generateKeys, readOwnKeys } from '../../src/server/own_keys.ts'
+import { watched } from '../support/watched.ts'
+
+let home: string
+let notices: string[]
+
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), 'cr-keys-'))
+  notices = []
+})
+afterEach(() => rmSync(home, { recursive: true, force: true }))
+
+const read = (directory = home) => readOwnKeys(directory, (text) => notices.push(text))
+
+test('keys are made once, for their owner only, and said where', () => {
+  const directory = join(home, 'deep', 'data')
+  const first = read(directory)
+  expect(read(directory)).toEqual(first)
+  const file = join(directory, KEYS_FILE)
+  expect(statSync(file).mode & 0o777).toBe(0o600)
+  expect(statSync(directory).mode & 0o777).toBe(0o700)
+  expect(readdirSync(directory)).toEqual([KEYS_FILE])
+  expect(notices).toHaveLength(1)
+  expect(notices[0]).toContain(file)
+  for (const key of Object.values(first)) expect(notices[0]).not.toContain(key)
+})
+
+test('the configuration accepts what was made', () => {
+  const keys = generateKeys()
+  expect(readConfig(keys, generateKeys)).toMatchObject(keys)
+  expect(generateKeys()).not.toEqual(keys)
+})
+
+test('two that start at once have the same keys', async () => {
+  const script = `
+    import { readOwnKeys } from ${JSON.stringify(join(import.meta.dir, '../../src/server/own_keys.ts'))}
+    console.log(JSON.stringify(readOwnKeys(${JSON.stringify(home)}, () => {})))`
+  const run = async () => {
+    const child = watched(Bun.spawn([process.execPath, '-e', script], { stdout: 'pipe' }))
+    return (await new Response(child.stdout).text()).trim()
+  }
+  const outputs = await Promise.all(Array.from({ length: 4 }, run))
+  expect(outputs[0]).toContain('ENCRYPTION_KEY')
+  expect(new Set(outputs).size).toBe(1)
+  expect(readdirSync(home)).toEqual([KEYS_FILE])
+}, 30_000)
+
+describe('keys of data that is there', () => {
+  test('are never replaced when they are missing', () => {
+    mkdirSync(join(home, CLUSTER))
+    expect(() => read()).toThrow(ConfigError)
+    expect(readdirSync(home)).toEqual([CLUSTER])
+  })
+
+  test.each(['', 'SECRET_KEY=a', 'ENCRYPTION_KEY=a', 'garbage', 'SECRET_KEY=\nENCRYPTION_KEY=\n'])(
+    'are never repaired: %j',
+    (text) => {
+      writeFileSync(join(home, KEYS_FILE), text)
+      expect(() => read()).toThrow(ConfigError)
+      expect(readFileSync(join(home, KEYS_FILE), 'utf8')).toBe(text)
+    },
+  )
+})

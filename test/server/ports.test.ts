@@ -1,0 +1,23 @@
+import { expect, test } from 'bun:test'
+import { adminPortOf, configuredPorts } from '../../src/server/ports.ts'
+
+const ports = { PORT: 8000, RESOLVER_PORT: 8080, ADMIN_PORT: undefined, WORKERS: 1 }
+
+test('the ports of all workers and of both listeners are ours, whichever of them a process opens', () => {
+  expect(configuredPorts(ports)).toEqual([8000, 8080])
+  expect(configuredPorts({ ...ports, ADMIN_PORT: 9090 })).toEqual([8000, 8080, 9090])
+  expect(configuredPorts({ ...ports, ADMIN_PORT: 9090, WORKERS: 3 })).toEqual([
+    8000, 8080, 9090, 9091, 9092,
+  ])
+})
+
+test('a port that the system picks is not known before', () => {
+  expect(configuredPorts({ ...ports, PORT: 0, RESOLVER_PORT: 0, ADMIN_PORT: 0 })).toEqual([])
+})
+
+test('each worker has a port of its own for its figures', () => {
+  expect([0, 1, 2].map((worker) => adminPortOf({ ADMIN_PORT: 9090 }, worker))).toEqual([
+    9090, 9091, 9092,
+  ])
+  expect(adminPortOf({ ADMIN_PORT: undefined }, 1)).toBeUndefined()
+})
