@@ -15,7 +15,7 @@ import { ensureTemplate } from './template.ts'
 
 const SOURCE = join(import.meta.dir, '..')
 /** src/platform/db/embedded/thread.ts looks for it under this path, relative to SOURCE. */
-const THREAD = join(SOURCE, 'kernel', 'db', 'embedded', 'worker.ts')
+const THREAD = join(SOURCE, 'platform', 'db', 'embedded', 'worker.ts')
 
 export type BuildOptions = {
   /** Absolute path of the program, below src. */

@@ -13,7 +13,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { extractTemplate, NEW_CLUSTER_PREFIX } from './template_archive.ts'
 
-/** SECRET_KEY and ENCRYPTION_KEY of the embedded mode (kernel/own_keys.ts). */
+/** SECRET_KEY and ENCRYPTION_KEY of the embedded mode (server/own_keys.ts). */
 export const KEYS_FILE = 'keys.env'
 
 const LOCK = 'cloakroom.lock'

@@ -85,6 +85,6 @@ export class DatabaseThread {
 /** In the executable all modules have become one file, and src/dev/build.ts put this beside it. */
 function workerAddress(): string {
   const fromSource = import.meta.path.endsWith('.ts')
-  const place = fromSource ? './worker.ts' : './kernel/db/embedded/worker.js'
+  const place = fromSource ? './worker.ts' : './platform/db/embedded/worker.js'
   return new URL(place, import.meta.url).href
 }
