@@ -2,7 +2,6 @@
  * The composition root: configuration in, two listeners out. Nothing else in the code knows all slices.
  */
 import { Cron } from 'croner'
-import { accountsRoutes } from './accounts/index.ts'
 import { agentsRoutes } from './agents/index.ts'
 import { allowlistRoutes } from './allowlist/index.ts'
 import { recordAuditLogs } from './audit/contract.ts'
@@ -12,6 +11,7 @@ import { AuditTrail } from './audit/trail.ts'
 import { scheduleUpkeep } from './audit/upkeep.ts'
 import { type Broker, forgetWorkspace, openBroker } from './broker/index.ts'
 import { reporterOf } from './broker/reporters.ts'
+import { accountsRoutes } from './features/accounts/index.ts'
 import { getResolverHealth } from './health/contract.ts'
 import { healthRoutes, resolverHealthRoutes } from './health/index.ts'
 import { openIdentity } from './identity/index.ts'

@@ -1,7 +1,8 @@
 /** A logged-in person on this machine: calls that renew their tokens, and workspaces that open. */
-import { refresh } from '../accounts/contract.ts'
+
 import { type Api, ApiError, openApi } from '../client/api.ts'
 import { type OpenWorkspace, openWorkspace } from '../client/vault.ts'
+import { refresh } from '../features/accounts/contract.ts'
 import { fromBase64 } from '../platform/crypto/encoding.ts'
 import { listWorkspacesEndpoint } from '../workspaces/contract.ts'
 import { CliError, EX_AUTH, EX_NOT_FOUND } from './exit.ts'

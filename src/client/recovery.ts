@@ -1,6 +1,6 @@
 /** The recovery key: a second way to the private key, shown once, used once. */
 import { randomBytes } from 'node:crypto'
-import { beginRecovery, recover } from '../accounts/contract.ts'
+import { beginRecovery, recover } from '../features/accounts/contract.ts'
 import { fromBase64, toBase64 } from '../platform/crypto/encoding.ts'
 import { openApi } from './api.ts'
 import {

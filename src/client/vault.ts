@@ -3,7 +3,7 @@
  * environment keys to tokens. Everything secret happens here, before anything is sent; the server
  * receives ciphertext, envelopes and verifiers.
  */
-import { login, prelogin, register } from '../accounts/contract.ts'
+import { login, prelogin, register } from '../features/accounts/contract.ts'
 import { fromBase64, toBase64, utf8, uuidv7 } from '../platform/crypto/encoding.ts'
 import {
   openMemberEnvelope,

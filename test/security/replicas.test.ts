@@ -3,7 +3,7 @@
  * with notices or without; with notices, what was cached is gone soon after.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { revokeSession } from '../../src/accounts/contract.ts'
+import { revokeSession } from '../../src/features/accounts/contract.ts'
 import { parseExposition, sumOf } from '../metrics/exposition.ts'
 import { type Agent, employAgent, openStage, resolveAs, type Stage } from '../support/agent.ts'
 import { callJson, type TestApp } from '../support/app.ts'

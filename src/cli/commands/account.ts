@@ -1,9 +1,10 @@
 /** Accounts on this machine: register, log in and out, and what the commands would use. */
-import { getMe, logout } from '../../accounts/contract.ts'
+
 import { openApi } from '../../client/api.ts'
 import { fingerprint } from '../../client/keys.ts'
 import { recoverAccount } from '../../client/recovery.ts'
 import { logIn, signUp } from '../../client/vault.ts'
+import { getMe, logout } from '../../features/accounts/contract.ts'
 import { getStatus } from '../../health/contract.ts'
 import { toBase64 } from '../../platform/crypto/encoding.ts'
 import type { Context } from '../context.ts'

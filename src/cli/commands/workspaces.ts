@@ -1,7 +1,8 @@
 /** Workspaces and the people in them. */
-import { getPublicKey } from '../../accounts/contract.ts'
+
 import { ApiError } from '../../client/api.ts'
 import { rekey } from '../../client/rekey.ts'
+import { getPublicKey } from '../../features/accounts/contract.ts'
 import { fromBase64, uuidv7 } from '../../platform/crypto/encoding.ts'
 import { sealMemberEnvelope } from '../../platform/crypto/envelope.ts'
 import { type Role, roles } from '../../platform/grant.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { fingerprint } from '../../src/client/keys.ts'
-import { startTestApp, type TestApp } from '../support/app.ts'
-import { type Person, registerPerson } from '../support/people.ts'
+import { fingerprint } from '../../../src/client/keys.ts'
+import { startTestApp, type TestApp } from '../../support/app.ts'
+import { type Person, registerPerson } from '../../support/people.ts'
 import { refusal, refusedField, said } from './support.ts'
 
 let app: TestApp

@@ -4,8 +4,8 @@
  * process, learns nothing (section 5).
  */
 import { createHmac } from 'node:crypto'
-import { toBase64, utf8 } from '../platform/crypto/encoding.ts'
-import { hkdf } from '../platform/crypto/primitives.ts'
+import { toBase64, utf8 } from '../../platform/crypto/encoding.ts'
+import { hkdf } from '../../platform/crypto/primitives.ts'
 
 const SALT_BYTES = 16
 

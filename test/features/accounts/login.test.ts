@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, spyOn, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
-import { prelogin, register } from '../../src/accounts/contract.ts'
-import { sessionTokens, users } from '../../src/platform/db/schema/index.ts'
-import { type Answer, startTestApp, type TestApp } from '../support/app.ts'
-import { newApplicant, type Person, registerPerson, registrationOf } from '../support/people.ts'
+import { prelogin, register } from '../../../src/features/accounts/contract.ts'
+import { sessionTokens, users } from '../../../src/platform/db/schema/index.ts'
+import { type Answer, startTestApp, type TestApp } from '../../support/app.ts'
+import { newApplicant, type Person, registerPerson, registrationOf } from '../../support/people.ts'
 import { alike, refusal, refusedField, said, writesNothing } from './support.ts'
 
 const LOGIN = '/api/auth/login/'

@@ -1,8 +1,13 @@
 /** What the tests of accounts share. */
 import { expect } from 'bun:test'
 import { sql } from 'drizzle-orm'
-import { type FaultCode, type FieldFault, messageOf, statusOf } from '../../src/platform/fault.ts'
-import type { Answer, TestApp } from '../support/app.ts'
+import {
+  type FaultCode,
+  type FieldFault,
+  messageOf,
+  statusOf,
+} from '../../../src/platform/fault.ts'
+import type { Answer, TestApp } from '../../support/app.ts'
 
 type Said = { fields?: FieldFault[]; message?: string }
 

@@ -2,23 +2,23 @@ import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { eq } from 'drizzle-orm'
 import {
-  beginRecovery,
-  changePassword,
-  login,
-  prelogin,
-  recover,
-  replaceRecovery,
-} from '../../src/accounts/contract.ts'
-import {
   authKey,
   generateRecoveryKey,
   recoveryVerifier,
   unwrapForRecovery,
   unwrapPrivateKey,
   userKey,
-} from '../../src/client/keys.ts'
-import { sessions, users } from '../../src/platform/db/schema/index.ts'
-import { startTestApp, type TestApp } from '../support/app.ts'
+} from '../../../src/client/keys.ts'
+import {
+  beginRecovery,
+  changePassword,
+  login,
+  prelogin,
+  recover,
+  replaceRecovery,
+} from '../../../src/features/accounts/contract.ts'
+import { sessions, users } from '../../../src/platform/db/schema/index.ts'
+import { startTestApp, type TestApp } from '../../support/app.ts'
 import {
   logInAs,
   newApplicant,
@@ -27,7 +27,7 @@ import {
   recoveryFields,
   registerPerson,
   registrationOf,
-} from '../support/people.ts'
+} from '../../support/people.ts'
 import { alike, refusal, refusedField, said, writesNothing } from './support.ts'
 
 const CHANGE = '/api/auth/change-password/'

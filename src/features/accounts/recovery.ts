@@ -3,9 +3,9 @@
  * a password, and opens a second copy of the private key. It works once: a recovery replaces it, and
  * ends every session, since somebody else may have opened one.
  */
-import { toBase64 } from '../platform/crypto/encoding.ts'
-import { Fault } from '../platform/fault.ts'
-import type { InputOf } from '../platform/http/endpoint.ts'
+import { toBase64 } from '../../platform/crypto/encoding.ts'
+import { Fault } from '../../platform/fault.ts'
+import type { InputOf } from '../../platform/http/endpoint.ts'
 import type { AccountServices } from './account_services.ts'
 import type { beginRecovery, recover } from './contract.ts'
 import { passwordValues, proveRecovery, recoveryValues } from './credentials.ts'

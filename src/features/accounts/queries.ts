@@ -1,8 +1,8 @@
 /** The rows of people. Only `sessions.ts` writes the rows of their sessions. */
 import { and, eq, type SQL, sql } from 'drizzle-orm'
-import { toBase64 } from '../platform/crypto/encoding.ts'
-import type { Database, Transaction } from '../platform/db/open.ts'
-import { users } from '../platform/db/schema/index.ts'
+import { toBase64 } from '../../platform/crypto/encoding.ts'
+import type { Database, Transaction } from '../../platform/db/open.ts'
+import { users } from '../../platform/db/schema/index.ts'
 
 export type User = typeof users.$inferSelect
 

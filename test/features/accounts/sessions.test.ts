@@ -1,14 +1,20 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createConnection } from 'node:net'
 import { desc, eq, sql } from 'drizzle-orm'
-import { listSessions, login, logout, refresh, revokeSession } from '../../src/accounts/contract.ts'
-import { rotateTokens } from '../../src/accounts/sessions.ts'
-import { authenticateSession } from '../../src/identity/authenticate.ts'
-import { formatToken, mintToken, parseToken } from '../../src/platform/crypto/token.ts'
-import type { Database } from '../../src/platform/db/open.ts'
-import { sessions, sessionTokens } from '../../src/platform/db/schema/index.ts'
-import { type Answer, startTestApp, type TestApp } from '../support/app.ts'
-import { logInAs, type Person, registerPerson } from '../support/people.ts'
+import {
+  listSessions,
+  login,
+  logout,
+  refresh,
+  revokeSession,
+} from '../../../src/features/accounts/contract.ts'
+import { rotateTokens } from '../../../src/features/accounts/sessions.ts'
+import { authenticateSession } from '../../../src/identity/authenticate.ts'
+import { formatToken, mintToken, parseToken } from '../../../src/platform/crypto/token.ts'
+import type { Database } from '../../../src/platform/db/open.ts'
+import { sessions, sessionTokens } from '../../../src/platform/db/schema/index.ts'
+import { type Answer, startTestApp, type TestApp } from '../../support/app.ts'
+import { logInAs, type Person, registerPerson } from '../../support/people.ts'
 import { alike, refusal, refusedField, said, writesNothing } from './support.ts'
 
 const ME = '/api/users/me/'

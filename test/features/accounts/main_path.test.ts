@@ -1,11 +1,18 @@
 /** The main path of an account: register, log in, refresh, ask who one is, log out. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { getMe, login, logout, prelogin, refresh, register } from '../../src/accounts/contract.ts'
-import { unwrapPrivateKey, userKey } from '../../src/client/keys.ts'
-import { fromBase64, toBase64 } from '../../src/platform/crypto/encoding.ts'
-import { openMemberEnvelope } from '../../src/platform/crypto/envelope.ts'
-import { startTestApp, type TestApp } from '../support/app.ts'
-import { newApplicant, registerPerson, registrationOf } from '../support/people.ts'
+import { unwrapPrivateKey, userKey } from '../../../src/client/keys.ts'
+import {
+  getMe,
+  login,
+  logout,
+  prelogin,
+  refresh,
+  register,
+} from '../../../src/features/accounts/contract.ts'
+import { fromBase64, toBase64 } from '../../../src/platform/crypto/encoding.ts'
+import { openMemberEnvelope } from '../../../src/platform/crypto/envelope.ts'
+import { startTestApp, type TestApp } from '../../support/app.ts'
+import { newApplicant, registerPerson, registrationOf } from '../../support/people.ts'
 
 let app: TestApp
 

@@ -12,10 +12,10 @@ import {
   tokenAuth,
   verifierOf,
   verifyToken,
-} from '../platform/crypto/token.ts'
-import type { Database, Transaction } from '../platform/db/open.ts'
-import { sessions, sessionTokens } from '../platform/db/schema/index.ts'
-import { Fault } from '../platform/fault.ts'
+} from '../../platform/crypto/token.ts'
+import type { Database, Transaction } from '../../platform/db/open.ts'
+import { sessions, sessionTokens } from '../../platform/db/schema/index.ts'
+import { Fault } from '../../platform/fault.ts'
 
 const ACCESS_LIFE = sql`now() + interval '15 minutes'`
 const REFRESH_LIFE = sql`now() + interval '30 days'`

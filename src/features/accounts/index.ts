@@ -2,14 +2,14 @@
  * Accounts and sessions. The server keeps what proves a person and what only that person can open;
  * it never learns the password that unlocks the private key (section 1).
  */
-import { toBase64 } from '../platform/crypto/encoding.ts'
-import { fingerprint } from '../platform/crypto/fingerprint.ts'
-import { parseToken } from '../platform/crypto/token.ts'
-import { Fault, invalidField } from '../platform/fault.ts'
-import type { Caller } from '../platform/grant.ts'
-import { openPager } from '../platform/http/page.ts'
-import { type Route, route } from '../platform/http/serve.ts'
-import type { SliceServices } from '../platform/services.ts'
+import { toBase64 } from '../../platform/crypto/encoding.ts'
+import { fingerprint } from '../../platform/crypto/fingerprint.ts'
+import { parseToken } from '../../platform/crypto/token.ts'
+import { Fault, invalidField } from '../../platform/fault.ts'
+import type { Caller } from '../../platform/grant.ts'
+import { openPager } from '../../platform/http/page.ts'
+import { type Route, route } from '../../platform/http/serve.ts'
+import type { SliceServices } from '../../platform/services.ts'
 import { type AccountServices, openAccountServices } from './account_services.ts'
 import * as contract from './contract.ts'
 import { replacePassword, replaceRecoveryKey } from './credential_change.ts'
