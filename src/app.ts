@@ -12,6 +12,7 @@ import { scheduleUpkeep } from './audit/upkeep.ts'
 import { type Broker, forgetWorkspace, openBroker } from './broker/index.ts'
 import { reporterOf } from './broker/reporters.ts'
 import { accountsRoutes } from './features/accounts/index.ts'
+import { workspaceRoutes } from './features/workspaces/index.ts'
 import { getResolverHealth } from './health/contract.ts'
 import { healthRoutes, resolverHealthRoutes } from './health/index.ts'
 import { openIdentity } from './identity/index.ts'
@@ -41,7 +42,6 @@ import { secretRoutes } from './secrets/index.ts'
 import { adminPortOf, configuredPorts } from './server/ports.ts'
 import { deliverEnvironment } from './workloads/contract.ts'
 import { workloadRoutes } from './workloads/index.ts'
-import { workspaceRoutes } from './workspaces/index.ts'
 
 export type App = {
   connection: Connection

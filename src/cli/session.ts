@@ -3,8 +3,8 @@
 import { type Api, ApiError, openApi } from '../client/api.ts'
 import { type OpenWorkspace, openWorkspace } from '../client/vault.ts'
 import { refresh } from '../features/accounts/contract.ts'
+import { listWorkspacesEndpoint } from '../features/workspaces/contract.ts'
 import { fromBase64 } from '../platform/crypto/encoding.ts'
-import { listWorkspacesEndpoint } from '../workspaces/contract.ts'
 import { CliError, EX_AUTH, EX_NOT_FOUND } from './exit.ts'
 import type { SessionStore, StoredSession } from './session_store.ts'
 

@@ -3,9 +3,6 @@
 import { ApiError } from '../../client/api.ts'
 import { rekey } from '../../client/rekey.ts'
 import { getPublicKey } from '../../features/accounts/contract.ts'
-import { fromBase64, uuidv7 } from '../../platform/crypto/encoding.ts'
-import { sealMemberEnvelope } from '../../platform/crypto/envelope.ts'
-import { type Role, roles } from '../../platform/grant.ts'
 import {
   acceptInvitation,
   changeMemberRole,
@@ -14,7 +11,10 @@ import {
   inviteMembersEndpoint,
   listMembers,
   removeMember,
-} from '../../workspaces/contract.ts'
+} from '../../features/workspaces/contract.ts'
+import { fromBase64, uuidv7 } from '../../platform/crypto/encoding.ts'
+import { sealMemberEnvelope } from '../../platform/crypto/envelope.ts'
+import { type Role, roles } from '../../platform/grant.ts'
 import { CliError, EX_NOT_FOUND, EX_USAGE } from '../exit.ts'
 import { pinKeys } from '../pins.ts'
 import { workspacePlace } from '../place.ts'

@@ -3,10 +3,10 @@
  * workspace may hold more than one statement can carry.
  */
 import { and, eq, inArray, sql } from 'drizzle-orm'
-import { sealEnvelope } from '../identity/workspaces.ts'
-import { fromBase64 } from '../platform/crypto/encoding.ts'
-import { type OuterLayer, type OuterPart, secretRow } from '../platform/crypto/outer_layer.ts'
-import type { Transaction } from '../platform/db/open.ts'
+import { sealEnvelope } from '../../identity/workspaces.ts'
+import { fromBase64 } from '../../platform/crypto/encoding.ts'
+import { type OuterLayer, type OuterPart, secretRow } from '../../platform/crypto/outer_layer.ts'
+import type { Transaction } from '../../platform/db/open.ts'
 import {
   memberships,
   projects,
@@ -15,8 +15,8 @@ import {
   tokenEnvelopes,
   tokens,
   workspaces,
-} from '../platform/db/schema/index.ts'
-import type { Grant, Role } from '../platform/grant.ts'
+} from '../../platform/db/schema/index.ts'
+import type { Grant, Role } from '../../platform/grant.ts'
 import type { RekeyBody } from './contract.ts'
 
 type Rekey = Grant<'workspace.update'>

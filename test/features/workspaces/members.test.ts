@@ -1,13 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { toBase64 } from '../../src/platform/crypto/encoding.ts'
-import { openMemberEnvelope } from '../../src/platform/crypto/envelope.ts'
-import type { Role } from '../../src/platform/grant.ts'
-import { getWorkspace, listMembers, listWorkspacesEndpoint } from '../../src/workspaces/contract.ts'
-import { startTestApp, type TestApp } from '../support/app.ts'
-import { recordedChanges } from '../support/audit.ts'
-import { type Call, expectRefusal } from '../support/failure.ts'
-import { envelopeFor, type Person, registerPerson } from '../support/people.ts'
-import { openTeam, type Team } from '../support/teams.ts'
+import {
+  getWorkspace,
+  listMembers,
+  listWorkspacesEndpoint,
+} from '../../../src/features/workspaces/contract.ts'
+import { toBase64 } from '../../../src/platform/crypto/encoding.ts'
+import { openMemberEnvelope } from '../../../src/platform/crypto/envelope.ts'
+import type { Role } from '../../../src/platform/grant.ts'
+import { startTestApp, type TestApp } from '../../support/app.ts'
+import { recordedChanges } from '../../support/audit.ts'
+import { type Call, expectRefusal } from '../../support/failure.ts'
+import { envelopeFor, type Person, registerPerson } from '../../support/people.ts'
+import { openTeam, type Team } from '../../support/teams.ts'
 
 let app: TestApp
 let team: Team

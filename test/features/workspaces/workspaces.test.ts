@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
-import { openMemberEnvelope } from '../../src/platform/crypto/envelope.ts'
+import { listWorkspacesEndpoint } from '../../../src/features/workspaces/contract.ts'
+import { openMemberEnvelope } from '../../../src/platform/crypto/envelope.ts'
 import {
   allowlistEntries,
   memberships,
   projects,
   secrets,
   workspaces,
-} from '../../src/platform/db/schema/index.ts'
-import { listWorkspacesEndpoint } from '../../src/workspaces/contract.ts'
-import { startTestApp, type TestApp } from '../support/app.ts'
-import { recordedChanges } from '../support/audit.ts'
-import { expectFailure, expectRefusal } from '../support/failure.ts'
-import { envelopeFor, type Person, registerPerson } from '../support/people.ts'
-import { openTeam, type Team } from '../support/teams.ts'
+} from '../../../src/platform/db/schema/index.ts'
+import { startTestApp, type TestApp } from '../../support/app.ts'
+import { recordedChanges } from '../../support/audit.ts'
+import { expectFailure, expectRefusal } from '../../support/failure.ts'
+import { envelopeFor, type Person, registerPerson } from '../../support/people.ts'
+import { openTeam, type Team } from '../../support/teams.ts'
 
 let app: TestApp
 let team: Team

@@ -1,29 +1,34 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { eq } from 'drizzle-orm'
-import { provisionAgentToken, registerAgent } from '../../src/agents/contract.ts'
-import { fromBase64, toBase64 } from '../../src/platform/crypto/encoding.ts'
-import { openMemberEnvelope, openTokenEnvelope } from '../../src/platform/crypto/envelope.ts'
-import { OuterLayer } from '../../src/platform/crypto/outer_layer.ts'
-import {
-  environmentKey,
-  openSecretValue,
-  readValueEpoch,
-} from '../../src/platform/crypto/secret_value.ts'
-import { parseToken, tokenKeyPair } from '../../src/platform/crypto/token.ts'
-import { secretVersions, tokenEnvelopes } from '../../src/platform/db/schema/index.ts'
-import { getSecret, listSecrets, listVersions, upsertSecrets } from '../../src/secrets/contract.ts'
+import { provisionAgentToken, registerAgent } from '../../../src/agents/contract.ts'
 import {
   getWorkspace,
   type RekeyBody,
   rekeyWorkspace,
   removeMember,
-} from '../../src/workspaces/contract.ts'
-import { startTestApp, type TestApp } from '../support/app.ts'
-import { recordedChanges } from '../support/audit.ts'
-import { type Call, contentOf, expectFailure, expectRefusal } from '../support/failure.ts'
-import { envelopeFor, type Person, registerPerson } from '../support/people.ts'
-import { openProject, type ProjectTeam } from '../support/project.ts'
+} from '../../../src/features/workspaces/contract.ts'
+import { fromBase64, toBase64 } from '../../../src/platform/crypto/encoding.ts'
+import { openMemberEnvelope, openTokenEnvelope } from '../../../src/platform/crypto/envelope.ts'
+import { OuterLayer } from '../../../src/platform/crypto/outer_layer.ts'
+import {
+  environmentKey,
+  openSecretValue,
+  readValueEpoch,
+} from '../../../src/platform/crypto/secret_value.ts'
+import { parseToken, tokenKeyPair } from '../../../src/platform/crypto/token.ts'
+import { secretVersions, tokenEnvelopes } from '../../../src/platform/db/schema/index.ts'
+import {
+  getSecret,
+  listSecrets,
+  listVersions,
+  upsertSecrets,
+} from '../../../src/secrets/contract.ts'
+import { startTestApp, type TestApp } from '../../support/app.ts'
+import { recordedChanges } from '../../support/audit.ts'
+import { type Call, contentOf, expectFailure, expectRefusal } from '../../support/failure.ts'
+import { envelopeFor, type Person, registerPerson } from '../../support/people.ts'
+import { openProject, type ProjectTeam } from '../../support/project.ts'
 import { grantFor, prepareRekey, type Rekeying, tokenOf } from './rekeying.ts'
 
 let app: TestApp

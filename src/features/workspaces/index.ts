@@ -2,16 +2,16 @@
  * Workspaces: the tenants. Who holds the key of one is decided by its people, who seal it for each
  * other; the server keeps the envelopes and the roles.
  */
-import { recordChanges } from '../audit/record.ts'
-import { authorise } from '../identity/authorise.ts'
-import { invitationChanges, inviteMembers } from '../identity/members.ts'
-import { createWorkspace, listWorkspaces } from '../identity/workspaces.ts'
-import type { Transaction } from '../platform/db/open.ts'
-import { lockWorkspace } from '../platform/db/workspace_lock.ts'
-import { Fault } from '../platform/fault.ts'
-import { openPager } from '../platform/http/page.ts'
-import { type Route, route } from '../platform/http/serve.ts'
-import type { SliceServices } from '../platform/services.ts'
+import { recordChanges } from '../../audit/record.ts'
+import { authorise } from '../../identity/authorise.ts'
+import { invitationChanges, inviteMembers } from '../../identity/members.ts'
+import { createWorkspace, listWorkspaces } from '../../identity/workspaces.ts'
+import type { Transaction } from '../../platform/db/open.ts'
+import { lockWorkspace } from '../../platform/db/workspace_lock.ts'
+import { Fault } from '../../platform/fault.ts'
+import { openPager } from '../../platform/http/page.ts'
+import { type Route, route } from '../../platform/http/serve.ts'
+import type { SliceServices } from '../../platform/services.ts'
 import {
   createWorkspaceEndpoint,
   deleteWorkspace,

@@ -2,18 +2,18 @@
  * Members: who is in, in which role, and how they go. Every change holds the workspace's lock, so that
  * two owners who demote each other at once cannot leave it without one.
  */
-import { type Action, recordChanges } from '../audit/record.ts'
-import { type MemberChange, mayChangeMember } from '../identity/member_rules.ts'
-import { invitationChanges, inviteMembers } from '../identity/members.ts'
-import type { Transaction } from '../platform/db/open.ts'
-import { lockWorkspace } from '../platform/db/workspace_lock.ts'
-import { Fault } from '../platform/fault.ts'
-import type { Grant } from '../platform/grant.ts'
-import { openPager } from '../platform/http/page.ts'
-import { created } from '../platform/http/reply.ts'
-import { type Route, route } from '../platform/http/serve.ts'
-import { email, isUuid } from '../platform/http/validate.ts'
-import type { SliceServices } from '../platform/services.ts'
+import { type Action, recordChanges } from '../../audit/record.ts'
+import { type MemberChange, mayChangeMember } from '../../identity/member_rules.ts'
+import { invitationChanges, inviteMembers } from '../../identity/members.ts'
+import type { Transaction } from '../../platform/db/open.ts'
+import { lockWorkspace } from '../../platform/db/workspace_lock.ts'
+import { Fault } from '../../platform/fault.ts'
+import type { Grant } from '../../platform/grant.ts'
+import { openPager } from '../../platform/http/page.ts'
+import { created } from '../../platform/http/reply.ts'
+import { type Route, route } from '../../platform/http/serve.ts'
+import { email, isUuid } from '../../platform/http/validate.ts'
+import type { SliceServices } from '../../platform/services.ts'
 import { changeMemberRole, inviteMembersEndpoint, listMembers, removeMember } from './contract.ts'
 import {
   countOwners,

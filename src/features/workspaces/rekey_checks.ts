@@ -1,7 +1,7 @@
 /** What a rekey must fulfil before anything is written: pure checks of the request against the state. */
-import { fromBase64 } from '../platform/crypto/encoding.ts'
-import { policyHash, readValueEpoch } from '../platform/crypto/secret_value.ts'
-import { Fault, type FieldFault } from '../platform/fault.ts'
+import { fromBase64 } from '../../platform/crypto/encoding.ts'
+import { policyHash, readValueEpoch } from '../../platform/crypto/secret_value.ts'
+import { Fault, type FieldFault } from '../../platform/fault.ts'
 import type { RekeyBody } from './contract.ts'
 import { type HeldSecret, type Holdings, placeOf } from './rekey_queries.ts'
 

@@ -4,15 +4,15 @@
  * transaction, or nothing. Between two epochs there is no state in which some secrets are under the
  * old key and some under the new one.
  */
-import { type Change, recordChanges } from '../audit/record.ts'
-import { listWorkspaces } from '../identity/workspaces.ts'
-import type { OuterLayer } from '../platform/crypto/outer_layer.ts'
-import type { Transaction } from '../platform/db/open.ts'
-import { lockWorkspace } from '../platform/db/workspace_lock.ts'
-import { Fault } from '../platform/fault.ts'
-import type { Grant } from '../platform/grant.ts'
-import { type Route, route } from '../platform/http/serve.ts'
-import type { SliceServices } from '../platform/services.ts'
+import { type Change, recordChanges } from '../../audit/record.ts'
+import { listWorkspaces } from '../../identity/workspaces.ts'
+import type { OuterLayer } from '../../platform/crypto/outer_layer.ts'
+import type { Transaction } from '../../platform/db/open.ts'
+import { lockWorkspace } from '../../platform/db/workspace_lock.ts'
+import { Fault } from '../../platform/fault.ts'
+import type { Grant } from '../../platform/grant.ts'
+import { type Route, route } from '../../platform/http/serve.ts'
+import type { SliceServices } from '../../platform/services.ts'
 import { type RekeyBody, rekeyWorkspace } from './contract.ts'
 import {
   requireComplete,
