@@ -12,7 +12,7 @@ import {
   sealSecret,
   signUp,
 } from '../client/vault.ts'
-import { createProject } from '../projects/contract.ts'
+import { createProject } from '../features/projects/contract.ts'
 import { upsertSecrets } from '../secrets/contract.ts'
 import { type Narrator, openNarrator } from './demo/narrator.ts'
 import { BASIC_USER, credentials, type Stage, setStage } from './demo/stage.ts'

@@ -1,6 +1,6 @@
 /** What somebody may have meant who named a secret or an environment that is not there: names, never values. */
 import { ApiError } from '../client/api.ts'
-import { showCoverage } from '../projects/contract.ts'
+import { showCoverage } from '../features/projects/contract.ts'
 import { CliError, EX_NOT_FOUND } from './exit.ts'
 import type { ProjectPlace } from './place.ts'
 

@@ -1,6 +1,6 @@
 /** Where a command works: the workspace with its key, the project and the environment. */
 import type { OpenWorkspace } from '../client/vault.ts'
-import { listProjects } from '../projects/contract.ts'
+import { listProjects } from '../features/projects/contract.ts'
 import type { Context } from './context.ts'
 import { CliError, EX_NOT_FOUND } from './exit.ts'
 import type { Session, WorkspaceEntry } from './session.ts'

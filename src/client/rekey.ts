@@ -3,11 +3,11 @@
  * members could read they may have copied; what comes after is closed to them.
  */
 import { listAgents, listAgentTokens, listWorkloadTokens } from '../agents/contract.ts'
+import { listEnvironments, listProjects } from '../features/projects/contract.ts'
 import { listMembers, rekeyWorkspace } from '../features/workspaces/contract.ts'
 import { fromBase64 } from '../platform/crypto/encoding.ts'
 import { sealMemberEnvelope } from '../platform/crypto/envelope.ts'
 import type { Policy } from '../platform/policy.ts'
-import { listEnvironments, listProjects } from '../projects/contract.ts'
 import { listSecrets } from '../secrets/contract.ts'
 import type { Api } from './api.ts'
 import { grantEnvironment, type OpenWorkspace, openSecret, sealSecret } from './vault.ts'

@@ -6,8 +6,8 @@ import {
   revokeAgentToken,
 } from '../../src/agents/contract.ts'
 import { getAuditLog, listAuditLogs, recordAuditLogs } from '../../src/audit/contract.ts'
+import { createProject } from '../../src/features/projects/contract.ts'
 import { parseToken, sealedToken } from '../../src/platform/crypto/token.ts'
-import { createProject } from '../../src/projects/contract.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { contentOf, expectFailure } from '../support/failure.ts'
 import { type Person, registerPerson } from '../support/people.ts'

@@ -1,10 +1,10 @@
 /** Two tenants alike, everybody who may call, and what of theirs there is to call for. */
 import { issueWorkloadToken, registerAgent } from '../../src/agents/contract.ts'
 import { addToAllowlist } from '../../src/allowlist/contract.ts'
+import { createProject } from '../../src/features/projects/contract.ts'
 import { removeMember } from '../../src/features/workspaces/contract.ts'
 import { memberships, projects, users, workspaces } from '../../src/platform/db/schema/index.ts'
 import type { Role } from '../../src/platform/grant.ts'
-import { createProject } from '../../src/projects/contract.ts'
 import { upsertSecrets } from '../../src/secrets/contract.ts'
 import type { TestApp } from '../support/app.ts'
 import { type Person, registerPerson } from '../support/people.ts'

@@ -1,6 +1,10 @@
 /** Projects and their environments, and the project file that remembers both. */
 import { join } from 'node:path'
-import { createProject, deleteProjectShort, listEnvironments } from '../../projects/contract.ts'
+import {
+  createProject,
+  deleteProjectShort,
+  listEnvironments,
+} from '../../features/projects/contract.ts'
 import type { Context } from '../context.ts'
 import { CliError, EX_NOT_FOUND, EX_REFUSED } from '../exit.ts'
 import { projectPlace, projectsOf, type WorkspacePlace, workspacePlace } from '../place.ts'

@@ -1,5 +1,5 @@
 /** What environments differ in, and what a secret was before. */
-import { showDiff } from '../../projects/contract.ts'
+import { showDiff } from '../../features/projects/contract.ts'
 import { listVersions, rollBackSecret } from '../../secrets/contract.ts'
 import { onSecret } from '../nearby.ts'
 import { projectPlace } from '../place.ts'

@@ -13,7 +13,7 @@ import {
   sealSecret,
   signUp,
 } from '../../client/vault.ts'
-import { createProject } from '../../projects/contract.ts'
+import { createProject } from '../../features/projects/contract.ts'
 import { upsertSecrets } from '../../secrets/contract.ts'
 import { type Running, startProcess } from './processes.ts'
 

@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
+import { createProject, listProjects } from '../../../src/features/projects/contract.ts'
 import {
   agents,
   projects,
   secrets,
   tokenEnvelopes,
   tokens,
-} from '../../src/platform/db/schema/index.ts'
-import { createProject, listProjects } from '../../src/projects/contract.ts'
-import { startTestApp, type TestApp } from '../support/app.ts'
-import { recordedChanges } from '../support/audit.ts'
-import { expectFailure, expectRefusal } from '../support/failure.ts'
-import { type Person, registerPerson } from '../support/people.ts'
-import { openTeam, type Team } from '../support/teams.ts'
+} from '../../../src/platform/db/schema/index.ts'
+import { startTestApp, type TestApp } from '../../support/app.ts'
+import { recordedChanges } from '../../support/audit.ts'
+import { expectFailure, expectRefusal } from '../../support/failure.ts'
+import { type Person, registerPerson } from '../../support/people.ts'
+import { openTeam, type Team } from '../../support/teams.ts'
 
 let app: TestApp
 let team: Team

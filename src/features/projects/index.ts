@@ -1,22 +1,22 @@
 /** Projects: the names under which secrets are kept. Who may do what follows the workspace's roles. */
-import { type Change, recordChanges } from '../audit/record.ts'
-import { authorise } from '../identity/authorise.ts'
+import { type Change, recordChanges } from '../../audit/record.ts'
+import { authorise } from '../../identity/authorise.ts'
 import {
   activeRoles,
   type InviteOutcome,
   invitationChanges,
   inviteMembers,
-} from '../identity/members.ts'
-import type { OuterLayer } from '../platform/crypto/outer_layer.ts'
-import { isUniqueViolation } from '../platform/db/errors.ts'
-import type { Transaction } from '../platform/db/open.ts'
-import { lockWorkspace } from '../platform/db/workspace_lock.ts'
-import { Fault } from '../platform/fault.ts'
-import type { Grant, ProjectGrant } from '../platform/grant.ts'
-import { openPager } from '../platform/http/page.ts'
-import { created, type Reply } from '../platform/http/reply.ts'
-import { type Route, route } from '../platform/http/serve.ts'
-import type { SliceServices } from '../platform/services.ts'
+} from '../../identity/members.ts'
+import type { OuterLayer } from '../../platform/crypto/outer_layer.ts'
+import { isUniqueViolation } from '../../platform/db/errors.ts'
+import type { Transaction } from '../../platform/db/open.ts'
+import { lockWorkspace } from '../../platform/db/workspace_lock.ts'
+import { Fault } from '../../platform/fault.ts'
+import type { Grant, ProjectGrant } from '../../platform/grant.ts'
+import { openPager } from '../../platform/http/page.ts'
+import { created, type Reply } from '../../platform/http/reply.ts'
+import { type Route, route } from '../../platform/http/serve.ts'
+import type { SliceServices } from '../../platform/services.ts'
 import {
   createProject,
   deleteProject,

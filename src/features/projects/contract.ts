@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { inviteBody, inviteStatuses } from '../identity/members.ts'
-import { roles } from '../platform/grant.ts'
-import { defineEndpoint } from '../platform/http/endpoint.ts'
+import { inviteBody, inviteStatuses } from '../../identity/members.ts'
+import { roles } from '../../platform/grant.ts'
+import { defineEndpoint } from '../../platform/http/endpoint.ts'
 import {
   email,
   environmentName,
@@ -10,7 +10,7 @@ import {
   pagination,
   timestamp,
   uuid,
-} from '../platform/http/validate.ts'
+} from '../../platform/http/validate.ts'
 
 /** Names that would shadow the paths below a project (docs/protocol.md, "Projects"). */
 const RESERVED = new Set(['environments', 'secrets', 'invite', 'workload-tokens'])

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { secrets } from '../../src/platform/db/schema/index.ts'
-import { createProject } from '../../src/projects/contract.ts'
-import { coverageOf, diffOf } from '../../src/projects/coverage.ts'
-import { startTestApp, type TestApp } from '../support/app.ts'
-import { expectRefusal } from '../support/failure.ts'
-import { type Person, registerPerson } from '../support/people.ts'
-import { openTeam, type Team } from '../support/teams.ts'
+import { createProject } from '../../../src/features/projects/contract.ts'
+import { coverageOf, diffOf } from '../../../src/features/projects/coverage.ts'
+import { secrets } from '../../../src/platform/db/schema/index.ts'
+import { startTestApp, type TestApp } from '../../support/app.ts'
+import { expectRefusal } from '../../support/failure.ts'
+import { type Person, registerPerson } from '../../support/people.ts'
+import { openTeam, type Team } from '../../support/teams.ts'
 
 let app: TestApp
 let team: Team

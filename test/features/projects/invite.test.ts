@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { createProject } from '../../src/projects/contract.ts'
-import { startTestApp, type TestApp } from '../support/app.ts'
-import { recordedChanges } from '../support/audit.ts'
-import { expectRefusal } from '../support/failure.ts'
-import { envelopeFor, type Person, registerPerson } from '../support/people.ts'
-import { openTeam, type Team } from '../support/teams.ts'
+import { createProject } from '../../../src/features/projects/contract.ts'
+import { startTestApp, type TestApp } from '../../support/app.ts'
+import { recordedChanges } from '../../support/audit.ts'
+import { expectRefusal } from '../../support/failure.ts'
+import { envelopeFor, type Person, registerPerson } from '../../support/people.ts'
+import { openTeam, type Team } from '../../support/teams.ts'
 
 let app: TestApp
 let team: Team

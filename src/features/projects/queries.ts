@@ -1,6 +1,6 @@
 /** The projects' rows. Writers need a write grant; the list over all workspaces takes the caller. */
 import { and, asc, eq, isNull, type SQL, sql } from 'drizzle-orm'
-import type { Database, Transaction } from '../platform/db/open.ts'
+import type { Database, Transaction } from '../../platform/db/open.ts'
 import {
   agents,
   memberships,
@@ -9,8 +9,8 @@ import {
   tokenEnvelopes,
   tokens,
   workspaces,
-} from '../platform/db/schema/index.ts'
-import type { Caller, Grant, ProjectGrant } from '../platform/grant.ts'
+} from '../../platform/db/schema/index.ts'
+import type { Caller, Grant, ProjectGrant } from '../../platform/grant.ts'
 
 type Read = ProjectGrant<'project.read' | 'project.write'>
 type Write = ProjectGrant<'project.write'>
