@@ -13,7 +13,7 @@ import {
   signUp,
 } from '../client/vault.ts'
 import { createProject } from '../features/projects/contract.ts'
-import { upsertSecrets } from '../secrets/contract.ts'
+import { upsertSecrets } from '../features/secrets/contract.ts'
 import { type Narrator, openNarrator } from './demo/narrator.ts'
 import { BASIC_USER, credentials, type Stage, setStage } from './demo/stage.ts'
 

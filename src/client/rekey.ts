@@ -4,11 +4,11 @@
  */
 import { listAgents, listAgentTokens, listWorkloadTokens } from '../agents/contract.ts'
 import { listEnvironments, listProjects } from '../features/projects/contract.ts'
+import { listSecrets } from '../features/secrets/contract.ts'
 import { listMembers, rekeyWorkspace } from '../features/workspaces/contract.ts'
 import { fromBase64 } from '../platform/crypto/encoding.ts'
 import { sealMemberEnvelope } from '../platform/crypto/envelope.ts'
 import type { Policy } from '../platform/policy.ts'
-import { listSecrets } from '../secrets/contract.ts'
 import type { Api } from './api.ts'
 import { grantEnvironment, type OpenWorkspace, openSecret, sealSecret } from './vault.ts'
 

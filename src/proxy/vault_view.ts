@@ -7,13 +7,13 @@
 import { listAllowlist } from '../allowlist/contract.ts'
 import { type Api, ApiError } from '../client/api.ts'
 import type { OpenWorkspace } from '../client/vault.ts'
+import { listSecrets } from '../features/secrets/contract.ts'
 import { fromBase64 } from '../platform/crypto/encoding.ts'
 import { environmentKey, openSecretValue } from '../platform/crypto/secret_value.ts'
 import { Fault } from '../platform/fault.ts'
 import { type Domain, domainMatches, parseDomain } from '../platform/net/domain.ts'
 import type { Policy } from '../platform/policy.ts'
 import { Secret } from '../platform/secret.ts'
-import { listSecrets } from '../secrets/contract.ts'
 
 /** Where the values come from. `workspace` opens it anew each time, for a rekey changes its key. */
 export type VaultPlace = {

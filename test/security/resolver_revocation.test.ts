@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { deleteAgent, unprovisionAgentToken } from '../../src/agents/contract.ts'
 import { deleteProject } from '../../src/features/projects/contract.ts'
-import { deleteSecret } from '../../src/secrets/contract.ts'
+import { deleteSecret } from '../../src/features/secrets/contract.ts'
 import { type Agent, employAgent, openStage, resolveAs, type Stage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { sharedCluster } from '../support/database.ts'

@@ -10,6 +10,7 @@ import {
 } from '../../src/agents/contract.ts'
 import { grantEnvironment, type OpenWorkspace, sealSecret } from '../../src/client/vault.ts'
 import { createProject } from '../../src/features/projects/contract.ts'
+import { deleteSecret, upsertSecrets } from '../../src/features/secrets/contract.ts'
 import { fromBase64, toBase64 } from '../../src/platform/crypto/encoding.ts'
 import { openTokenEnvelope } from '../../src/platform/crypto/envelope.ts'
 import {
@@ -21,7 +22,6 @@ import { parseToken, sealedToken, tokenKeyPair } from '../../src/platform/crypto
 import { auditLogs, secrets } from '../../src/platform/db/schema/index.ts'
 import { type FaultCode, messageOf, statusOf } from '../../src/platform/fault.ts'
 import type { Policy } from '../../src/platform/policy.ts'
-import { deleteSecret, upsertSecrets } from '../../src/secrets/contract.ts'
 import { deliverEnvironment } from '../../src/workloads/contract.ts'
 import { type Answer, callJson, startTestApp, type TestApp } from '../support/app.ts'
 import { marked } from '../support/canary.ts'

@@ -1,6 +1,6 @@
 /** `cloakroom run`: an environment for one command, decrypted here and handed to nobody else. */
 import { fetchEnvironment } from '../../client/delivery.ts'
-import { listSecrets } from '../../secrets/contract.ts'
+import { listSecrets } from '../../features/secrets/contract.ts'
 import { runChild } from '../child.ts'
 import type { Context } from '../context.ts'
 import { CliError, EX_NOT_FOUND, EX_USAGE } from '../exit.ts'

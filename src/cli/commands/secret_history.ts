@@ -1,6 +1,6 @@
 /** What environments differ in, and what a secret was before. */
 import { showDiff } from '../../features/projects/contract.ts'
-import { listVersions, rollBackSecret } from '../../secrets/contract.ts'
+import { listVersions, rollBackSecret } from '../../features/secrets/contract.ts'
 import { onSecret } from '../nearby.ts'
 import { projectPlace } from '../place.ts'
 import type { Action } from '../program.ts'

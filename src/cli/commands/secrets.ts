@@ -2,9 +2,14 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { openSecret, sealSecret } from '../../client/vault.ts'
+import {
+  deleteSecret,
+  getSecret,
+  listSecrets,
+  upsertSecrets,
+} from '../../features/secrets/contract.ts'
 import type { Policy } from '../../platform/policy.ts'
 import { policy as policySchema } from '../../platform/policy.ts'
-import { deleteSecret, getSecret, listSecrets, upsertSecrets } from '../../secrets/contract.ts'
 import type { Context } from '../context.ts'
 import { CliError, EX_FAILED, EX_USAGE } from '../exit.ts'
 import {

@@ -14,7 +14,7 @@ import {
   signUp,
 } from '../../client/vault.ts'
 import { createProject } from '../../features/projects/contract.ts'
-import { upsertSecrets } from '../../secrets/contract.ts'
+import { upsertSecrets } from '../../features/secrets/contract.ts'
 import { type Running, startProcess } from './processes.ts'
 
 export const ENVIRONMENT = 'development'

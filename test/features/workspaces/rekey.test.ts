@@ -3,6 +3,12 @@ import { randomBytes } from 'node:crypto'
 import { eq } from 'drizzle-orm'
 import { provisionAgentToken, registerAgent } from '../../../src/agents/contract.ts'
 import {
+  getSecret,
+  listSecrets,
+  listVersions,
+  upsertSecrets,
+} from '../../../src/features/secrets/contract.ts'
+import {
   getWorkspace,
   type RekeyBody,
   rekeyWorkspace,
@@ -18,12 +24,6 @@ import {
 } from '../../../src/platform/crypto/secret_value.ts'
 import { parseToken, tokenKeyPair } from '../../../src/platform/crypto/token.ts'
 import { secretVersions, tokenEnvelopes } from '../../../src/platform/db/schema/index.ts'
-import {
-  getSecret,
-  listSecrets,
-  listVersions,
-  upsertSecrets,
-} from '../../../src/secrets/contract.ts'
 import { startTestApp, type TestApp } from '../../support/app.ts'
 import { recordedChanges } from '../../support/audit.ts'
 import { type Call, contentOf, expectFailure, expectRefusal } from '../../support/failure.ts'

@@ -1,6 +1,7 @@
 /** What a client does to rekey: read everything, and seal all of it anew under a key of its own. */
 import { randomBytes } from 'node:crypto'
 import { listAgentTokens } from '../../../src/agents/contract.ts'
+import { listSecrets } from '../../../src/features/secrets/contract.ts'
 import type { RekeyBody } from '../../../src/features/workspaces/contract.ts'
 import { getWorkspace, listMembers } from '../../../src/features/workspaces/contract.ts'
 import { fromBase64, toBase64 } from '../../../src/platform/crypto/encoding.ts'
@@ -10,7 +11,6 @@ import {
   openSecretValue,
   sealSecretValue,
 } from '../../../src/platform/crypto/secret_value.ts'
-import { listSecrets } from '../../../src/secrets/contract.ts'
 import { envelopeFor } from '../../support/people.ts'
 import type { ProjectTeam } from '../../support/project.ts'
 

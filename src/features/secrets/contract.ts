@@ -1,8 +1,14 @@
 /** Secrets: what clients sealed, by project, environment and key (docs/protocol.md, "Secrets"). */
 import { z } from 'zod'
-import { defineEndpoint } from '../platform/http/endpoint.ts'
-import { base64, environmentName, pagination, timestamp, uuid } from '../platform/http/validate.ts'
-import { policy } from '../platform/policy.ts'
+import { defineEndpoint } from '../../platform/http/endpoint.ts'
+import {
+  base64,
+  environmentName,
+  pagination,
+  timestamp,
+  uuid,
+} from '../../platform/http/validate.ts'
+import { policy } from '../../platform/policy.ts'
 
 const MAX_ENTRIES = 500
 /** Decoded; a value of 64 KiB fits in every sealing that we know of. */

@@ -2,14 +2,14 @@
  * Writing secrets. The workspace is locked first, so that the epoch that is checked is the epoch
  * that is stored under, and so that the versions counted here are the only ones.
  */
-import { recordChanges } from '../audit/record.ts'
-import { fromBase64, toBase64 } from '../platform/crypto/encoding.ts'
-import type { OuterLayer } from '../platform/crypto/outer_layer.ts'
-import { readValueEpoch } from '../platform/crypto/secret_value.ts'
-import type { Transaction } from '../platform/db/open.ts'
-import { lockWorkspace } from '../platform/db/workspace_lock.ts'
-import { Fault } from '../platform/fault.ts'
-import type { ProjectGrant } from '../platform/grant.ts'
+import { recordChanges } from '../../audit/record.ts'
+import { fromBase64, toBase64 } from '../../platform/crypto/encoding.ts'
+import type { OuterLayer } from '../../platform/crypto/outer_layer.ts'
+import { readValueEpoch } from '../../platform/crypto/secret_value.ts'
+import type { Transaction } from '../../platform/db/open.ts'
+import { lockWorkspace } from '../../platform/db/workspace_lock.ts'
+import { Fault } from '../../platform/fault.ts'
+import type { ProjectGrant } from '../../platform/grant.ts'
 import {
   type NextSecret,
   selectCurrentVersions,

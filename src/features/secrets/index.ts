@@ -1,12 +1,12 @@
 /** Secrets: stored as clients sealed them, under the outer layer, and never opened further here. */
-import { recordChanges } from '../audit/record.ts'
-import { toBase64 } from '../platform/crypto/encoding.ts'
-import { lockWorkspace } from '../platform/db/workspace_lock.ts'
-import { Fault } from '../platform/fault.ts'
-import { openPager } from '../platform/http/page.ts'
-import { created } from '../platform/http/reply.ts'
-import { type Route, route } from '../platform/http/serve.ts'
-import type { SliceServices } from '../platform/services.ts'
+import { recordChanges } from '../../audit/record.ts'
+import { toBase64 } from '../../platform/crypto/encoding.ts'
+import { lockWorkspace } from '../../platform/db/workspace_lock.ts'
+import { Fault } from '../../platform/fault.ts'
+import { openPager } from '../../platform/http/page.ts'
+import { created } from '../../platform/http/reply.ts'
+import { type Route, route } from '../../platform/http/serve.ts'
+import type { SliceServices } from '../../platform/services.ts'
 import {
   deleteSecret,
   getSecret,

@@ -1,8 +1,8 @@
 /** The secrets' rows. Every statement names the project of its grant; writers need a write grant. */
 import { and, asc, desc, eq, gt, inArray, lt, sql } from 'drizzle-orm'
-import type { Transaction } from '../platform/db/open.ts'
-import { projects, secrets, secretVersions, users } from '../platform/db/schema/index.ts'
-import type { ProjectGrant } from '../platform/grant.ts'
+import type { Transaction } from '../../platform/db/open.ts'
+import { projects, secrets, secretVersions, users } from '../../platform/db/schema/index.ts'
+import type { ProjectGrant } from '../../platform/grant.ts'
 
 const VERSIONS_KEPT = 10
 

@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { and, eq } from 'drizzle-orm'
-import { toBase64 } from '../../src/platform/crypto/encoding.ts'
-import { secretVersions, workspaces } from '../../src/platform/db/schema/index.ts'
 import {
   getSecret,
   listVersions,
   rollBackSecret,
   upsertSecrets,
-} from '../../src/secrets/contract.ts'
-import { startTestApp, type TestApp } from '../support/app.ts'
-import { recordedChanges } from '../support/audit.ts'
-import { expectFailure } from '../support/failure.ts'
-import { openProject, type ProjectTeam } from '../support/project.ts'
+} from '../../../src/features/secrets/contract.ts'
+import { toBase64 } from '../../../src/platform/crypto/encoding.ts'
+import { secretVersions, workspaces } from '../../../src/platform/db/schema/index.ts'
+import { startTestApp, type TestApp } from '../../support/app.ts'
+import { recordedChanges } from '../../support/audit.ts'
+import { expectFailure } from '../../support/failure.ts'
+import { openProject, type ProjectTeam } from '../../support/project.ts'
 import { storedSecrets } from './stored.ts'
 
 let app: TestApp

@@ -3,9 +3,9 @@
  * workspace, project, environment and key, and an old version to its number, so that a blob moved
  * to another row does not open.
  */
-import { toBase64 } from '../platform/crypto/encoding.ts'
-import { type OuterLayer, type OuterPart, secretRow } from '../platform/crypto/outer_layer.ts'
-import { Fault } from '../platform/fault.ts'
+import { toBase64 } from '../../platform/crypto/encoding.ts'
+import { type OuterLayer, type OuterPart, secretRow } from '../../platform/crypto/outer_layer.ts'
+import { Fault } from '../../platform/fault.ts'
 
 /** Where a stored value lives; of an old version, `version` too. */
 export type SecretRow = { projectId: string; environment: string; key: string }
