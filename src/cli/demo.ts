@@ -2,7 +2,7 @@
  * `cloakroom demo`: the main job end to end on this machine. Every step is checked while it is told;
  * the exit code is 0 only if all of it was true.
  */
-import { provisionAgentToken, registerAgent, revokeAgentToken } from '../agents/contract.ts'
+
 import { addToAllowlist } from '../allowlist/contract.ts'
 import {
   grantEnvironment,
@@ -12,6 +12,11 @@ import {
   sealSecret,
   signUp,
 } from '../client/vault.ts'
+import {
+  provisionAgentToken,
+  registerAgent,
+  revokeAgentToken,
+} from '../features/agents/contract.ts'
 import { createProject } from '../features/projects/contract.ts'
 import { upsertSecrets } from '../features/secrets/contract.ts'
 import { type Narrator, openNarrator } from './demo/narrator.ts'

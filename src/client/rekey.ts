@@ -2,7 +2,7 @@
  * A new workspace key: everything sealed under the old one is opened here and sealed anew. What the old
  * members could read they may have copied; what comes after is closed to them.
  */
-import { listAgents, listAgentTokens, listWorkloadTokens } from '../agents/contract.ts'
+import { listAgents, listAgentTokens, listWorkloadTokens } from '../features/agents/contract.ts'
 import { listEnvironments, listProjects } from '../features/projects/contract.ts'
 import { listSecrets } from '../features/secrets/contract.ts'
 import { listMembers, rekeyWorkspace } from '../features/workspaces/contract.ts'

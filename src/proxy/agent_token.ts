@@ -3,9 +3,15 @@
  * it ends with the run, or after a day. The server does not see it, and without grants it can do nothing
  * but report.
  */
-import { issueAgentToken, listAgents, registerAgent, revokeAgentToken } from '../agents/contract.ts'
+
 import type { Api } from '../client/api.ts'
 import { makeToken, type OpenWorkspace } from '../client/vault.ts'
+import {
+  issueAgentToken,
+  listAgents,
+  registerAgent,
+  revokeAgentToken,
+} from '../features/agents/contract.ts'
 import { parseToken, sealedToken } from '../platform/crypto/token.ts'
 
 export type RunToken = {

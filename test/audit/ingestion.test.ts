@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { getAuditLog, listAuditLogs, recordAuditLogs } from '../../src/audit/contract.ts'
 import {
   issueAgentToken,
   issueWorkloadToken,
   registerAgent,
   revokeAgentToken,
-} from '../../src/agents/contract.ts'
-import { getAuditLog, listAuditLogs, recordAuditLogs } from '../../src/audit/contract.ts'
+} from '../../src/features/agents/contract.ts'
 import { createProject } from '../../src/features/projects/contract.ts'
 import { parseToken, sealedToken } from '../../src/platform/crypto/token.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'

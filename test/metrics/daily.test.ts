@@ -1,7 +1,7 @@
 /** The daily figures: exact, as of their day, the same again however often they are computed. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
-import { deleteAgent } from '../../src/agents/contract.ts'
+import { deleteAgent } from '../../src/features/agents/contract.ts'
 import { computeMissedDays } from '../../src/metrics/compute.ts'
 import { computeMetrics, type DailyRow, listMetrics } from '../../src/metrics/contract.ts'
 import { dayOf, daysUntil } from '../../src/metrics/days.ts'

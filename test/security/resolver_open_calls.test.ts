@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { TLSSocket } from 'node:tls'
-import { deleteAgent, unprovisionAgentToken } from '../../src/agents/contract.ts'
+import { deleteAgent, unprovisionAgentToken } from '../../src/features/agents/contract.ts'
 import { deleteProject } from '../../src/features/projects/contract.ts'
 import { deleteSecret } from '../../src/features/secrets/contract.ts'
 import {

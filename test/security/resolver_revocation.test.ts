@@ -3,7 +3,7 @@
  * under load: no request that starts afterwards may succeed.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { deleteAgent, unprovisionAgentToken } from '../../src/agents/contract.ts'
+import { deleteAgent, unprovisionAgentToken } from '../../src/features/agents/contract.ts'
 import { deleteProject } from '../../src/features/projects/contract.ts'
 import { deleteSecret } from '../../src/features/secrets/contract.ts'
 import { type Agent, employAgent, openStage, resolveAs, type Stage } from '../support/agent.ts'

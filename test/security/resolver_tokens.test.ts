@@ -1,6 +1,6 @@
 /** Who may call: at the resolver every doubtful token is one and the same 401. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { deleteAgent, issueWorkloadToken } from '../../src/agents/contract.ts'
+import { deleteAgent, issueWorkloadToken } from '../../src/features/agents/contract.ts'
 import { formatToken, mintToken, parseToken, sealedToken } from '../../src/platform/crypto/token.ts'
 import { messageOf } from '../../src/platform/fault.ts'
 import {

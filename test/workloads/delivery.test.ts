@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { and, eq, inArray, sql } from 'drizzle-orm'
+import { grantEnvironment, type OpenWorkspace, sealSecret } from '../../src/client/vault.ts'
 import {
   issueWorkloadToken,
   provisionAgentToken,
@@ -7,8 +8,7 @@ import {
   registerAgent,
   revokeWorkloadToken,
   unprovisionWorkloadToken,
-} from '../../src/agents/contract.ts'
-import { grantEnvironment, type OpenWorkspace, sealSecret } from '../../src/client/vault.ts'
+} from '../../src/features/agents/contract.ts'
 import { createProject } from '../../src/features/projects/contract.ts'
 import { deleteSecret, upsertSecrets } from '../../src/features/secrets/contract.ts'
 import { fromBase64, toBase64 } from '../../src/platform/crypto/encoding.ts'

@@ -1,4 +1,6 @@
 /** Agents and their tokens. Tokens are made here, so that the server never sees one. */
+
+import { grantEnvironment, makeToken } from '../../client/vault.ts'
 import {
   deleteAgent,
   issueAgentToken,
@@ -8,8 +10,7 @@ import {
   registerAgent,
   registerProjectAgent,
   revokeAgentToken,
-} from '../../agents/contract.ts'
-import { grantEnvironment, makeToken } from '../../client/vault.ts'
+} from '../../features/agents/contract.ts'
 import { CliError, EX_NOT_FOUND } from '../exit.ts'
 import { lifetimeOf, showToken } from '../issued.ts'
 import { projectPlace, type WorkspacePlace, workspacePlace } from '../place.ts'

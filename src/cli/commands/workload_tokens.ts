@@ -1,11 +1,12 @@
 /** Tokens of containers and CI jobs: one project, one environment each. */
+
+import { grantEnvironment, makeToken } from '../../client/vault.ts'
 import {
   issueWorkloadToken,
   listWorkloadTokens,
   provisionWorkloadToken,
   revokeWorkloadToken,
-} from '../../agents/contract.ts'
-import { grantEnvironment, makeToken } from '../../client/vault.ts'
+} from '../../features/agents/contract.ts'
 import { parseToken, sealedToken } from '../../platform/crypto/token.ts'
 import { CliError, EX_NOT_FOUND } from '../exit.ts'
 import { lifetimeOf, showToken } from '../issued.ts'

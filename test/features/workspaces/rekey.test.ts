@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { eq } from 'drizzle-orm'
-import { provisionAgentToken, registerAgent } from '../../../src/agents/contract.ts'
+import { provisionAgentToken, registerAgent } from '../../../src/features/agents/contract.ts'
 import {
   getSecret,
   listSecrets,

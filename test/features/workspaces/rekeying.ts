@@ -1,6 +1,6 @@
 /** What a client does to rekey: read everything, and seal all of it anew under a key of its own. */
 import { randomBytes } from 'node:crypto'
-import { listAgentTokens } from '../../../src/agents/contract.ts'
+import { listAgentTokens } from '../../../src/features/agents/contract.ts'
 import { listSecrets } from '../../../src/features/secrets/contract.ts'
 import type { RekeyBody } from '../../../src/features/workspaces/contract.ts'
 import { getWorkspace, listMembers } from '../../../src/features/workspaces/contract.ts'

@@ -1,8 +1,8 @@
 /** The agents' rows. Deleted agents stay in the table for the audit and are found by nobody here. */
 import { and, asc, count, eq, gt, isNull, max, type SQL, sql } from 'drizzle-orm'
-import type { Transaction } from '../platform/db/open.ts'
-import { agents, tokens } from '../platform/db/schema/index.ts'
-import type { Grant } from '../platform/grant.ts'
+import type { Transaction } from '../../platform/db/open.ts'
+import { agents, tokens } from '../../platform/db/schema/index.ts'
+import type { Grant } from '../../platform/grant.ts'
 
 type Manage = Grant<'agent.manage'>
 

@@ -1,13 +1,13 @@
 /** Agents of a workspace or of one project. Deleting one revokes all it holds, in the same moment. */
-import { recordChanges } from '../audit/record.ts'
-import type { OuterLayer } from '../platform/crypto/outer_layer.ts'
-import type { Transaction } from '../platform/db/open.ts'
-import { lockWorkspace } from '../platform/db/workspace_lock.ts'
-import { Fault } from '../platform/fault.ts'
-import type { Grant } from '../platform/grant.ts'
-import { openPager } from '../platform/http/page.ts'
-import { type Route, route } from '../platform/http/serve.ts'
-import type { SliceServices } from '../platform/services.ts'
+import { recordChanges } from '../../audit/record.ts'
+import type { OuterLayer } from '../../platform/crypto/outer_layer.ts'
+import type { Transaction } from '../../platform/db/open.ts'
+import { lockWorkspace } from '../../platform/db/workspace_lock.ts'
+import { Fault } from '../../platform/fault.ts'
+import type { Grant } from '../../platform/grant.ts'
+import { openPager } from '../../platform/http/page.ts'
+import { type Route, route } from '../../platform/http/serve.ts'
+import type { SliceServices } from '../../platform/services.ts'
 import {
   deleteAgent,
   getAgent,

@@ -1,13 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { eq, sql } from 'drizzle-orm'
-import { deleteAgent, getAgent, listAgents, registerAgent } from '../../src/agents/contract.ts'
-import { fromBase64, toBase64 } from '../../src/platform/crypto/encoding.ts'
-import { parseToken, tokenKeyPair, verifyToken } from '../../src/platform/crypto/token.ts'
-import { tokens } from '../../src/platform/db/schema/index.ts'
-import type { FaultCode, FieldFault } from '../../src/platform/fault.ts'
-import { startTestApp, type TestApp } from '../support/app.ts'
-import { expectFailure } from '../support/failure.ts'
-import { openProject, type ProjectTeam } from '../support/project.ts'
+import {
+  deleteAgent,
+  getAgent,
+  listAgents,
+  registerAgent,
+} from '../../../src/features/agents/contract.ts'
+import { fromBase64, toBase64 } from '../../../src/platform/crypto/encoding.ts'
+import { parseToken, tokenKeyPair, verifyToken } from '../../../src/platform/crypto/token.ts'
+import { tokens } from '../../../src/platform/db/schema/index.ts'
+import type { FaultCode, FieldFault } from '../../../src/platform/fault.ts'
+import { startTestApp, type TestApp } from '../../support/app.ts'
+import { expectFailure } from '../../support/failure.ts'
+import { openProject, type ProjectTeam } from '../../support/project.ts'
 import { clientMadeToken, envelopeTo, storedAgents } from './stored.ts'
 
 let app: TestApp

@@ -2,13 +2,13 @@
  * Issuing tokens. The server makes one and shows it once, or takes the public half of one that the
  * client made; either way it stores a verifier and a public key, with which it can use no token.
  */
-import { recordChanges } from '../audit/record.ts'
-import { fromBase64, toBase64 } from '../platform/crypto/encoding.ts'
-import type { OuterLayer } from '../platform/crypto/outer_layer.ts'
-import { mintToken, tokenAuth, tokenKeyPair, verifierOf } from '../platform/crypto/token.ts'
-import type { Transaction } from '../platform/db/open.ts'
-import { Fault } from '../platform/fault.ts'
-import type { Grant } from '../platform/grant.ts'
+import { recordChanges } from '../../audit/record.ts'
+import { fromBase64, toBase64 } from '../../platform/crypto/encoding.ts'
+import type { OuterLayer } from '../../platform/crypto/outer_layer.ts'
+import { mintToken, tokenAuth, tokenKeyPair, verifierOf } from '../../platform/crypto/token.ts'
+import type { Transaction } from '../../platform/db/open.ts'
+import { Fault } from '../../platform/fault.ts'
+import type { Grant } from '../../platform/grant.ts'
 import { provision } from './provision.ts'
 import type { Order } from './shapes.ts'
 import { type Holder, insertToken } from './token_queries.ts'

@@ -2,12 +2,12 @@
  * Giving a token the keys of environments: an envelope that the token's own key opens, made by an
  * admin who holds the workspace key. The server checks where it belongs and cannot open it.
  */
-import { recordChanges } from '../audit/record.ts'
-import { fromBase64 } from '../platform/crypto/encoding.ts'
-import type { OuterLayer } from '../platform/crypto/outer_layer.ts'
-import type { Transaction } from '../platform/db/open.ts'
-import { Fault, type FieldFault } from '../platform/fault.ts'
-import type { Grant } from '../platform/grant.ts'
+import { recordChanges } from '../../audit/record.ts'
+import { fromBase64 } from '../../platform/crypto/encoding.ts'
+import type { OuterLayer } from '../../platform/crypto/outer_layer.ts'
+import type { Transaction } from '../../platform/db/open.ts'
+import { Fault, type FieldFault } from '../../platform/fault.ts'
+import type { Grant } from '../../platform/grant.ts'
 import type { TokenEnvelope } from './shapes.ts'
 import { mergeEnvelopes, type NewEnvelope, selectProjects } from './token_queries.ts'
 

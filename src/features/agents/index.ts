@@ -1,7 +1,7 @@
 /** Agents and the tokens of agents and workloads: who may ask the resolver, for what, until when. */
 
-import type { Route } from '../platform/http/serve.ts'
-import type { SliceServices } from '../platform/services.ts'
+import type { Route } from '../../platform/http/serve.ts'
+import type { SliceServices } from '../../platform/services.ts'
 import { agentRoutes } from './agent_routes.ts'
 import { agentTokenRoutes, workloadTokenRoutes } from './token_routes.ts'
 

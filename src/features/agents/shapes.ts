@@ -1,8 +1,8 @@
 /** The fields of agents and tokens on the wire (docs/protocol.md, "Agents and tokens"). */
 import { z } from 'zod'
-import { fromBase64 } from '../platform/crypto/encoding.ts'
-import { isTokenEnvelope } from '../platform/crypto/envelope.ts'
-import { base64, environmentName, timestamp, title, uuid } from '../platform/http/validate.ts'
+import { fromBase64 } from '../../platform/crypto/encoding.ts'
+import { isTokenEnvelope } from '../../platform/crypto/envelope.ts'
+import { base64, environmentName, timestamp, title, uuid } from '../../platform/http/validate.ts'
 
 const MAX_ENVELOPES = 500
 const ENVELOPE_BYTES = 81

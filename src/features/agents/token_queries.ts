@@ -1,8 +1,8 @@
 /** The tokens' rows and their envelopes. Every statement names the workspace and the holder. */
 import { and, asc, eq, inArray, isNull, type SQL, sql } from 'drizzle-orm'
-import type { Transaction } from '../platform/db/open.ts'
-import { projects, tokenEnvelopes, tokens } from '../platform/db/schema/index.ts'
-import type { Grant } from '../platform/grant.ts'
+import type { Transaction } from '../../platform/db/open.ts'
+import { projects, tokenEnvelopes, tokens } from '../../platform/db/schema/index.ts'
+import type { Grant } from '../../platform/grant.ts'
 import { isActive } from './queries.ts'
 import type { Provision } from './shapes.ts'
 

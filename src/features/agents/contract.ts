@@ -1,7 +1,7 @@
 /** Agents, their tokens, and the tokens of workloads (docs/protocol.md, "Agents and tokens"). */
 import { z } from 'zod'
-import { defineEndpoint } from '../platform/http/endpoint.ts'
-import { environmentName, pagination, uuid } from '../platform/http/validate.ts'
+import { defineEndpoint } from '../../platform/http/endpoint.ts'
+import { environmentName, pagination, uuid } from '../../platform/http/validate.ts'
 import {
   agent,
   agentName,

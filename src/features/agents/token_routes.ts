@@ -1,12 +1,12 @@
 /** The tokens of one holder: of an agent, or of the workloads of a project. */
 
-import type { Transaction } from '../platform/db/open.ts'
-import { lockWorkspace } from '../platform/db/workspace_lock.ts'
-import { Fault } from '../platform/fault.ts'
-import type { Grant, ProjectGrant } from '../platform/grant.ts'
-import { openPager } from '../platform/http/page.ts'
-import { type Route, route } from '../platform/http/serve.ts'
-import type { SliceServices } from '../platform/services.ts'
+import type { Transaction } from '../../platform/db/open.ts'
+import { lockWorkspace } from '../../platform/db/workspace_lock.ts'
+import { Fault } from '../../platform/fault.ts'
+import type { Grant, ProjectGrant } from '../../platform/grant.ts'
+import { openPager } from '../../platform/http/page.ts'
+import { type Route, route } from '../../platform/http/serve.ts'
+import type { SliceServices } from '../../platform/services.ts'
 import {
   issueAgentToken,
   issueWorkloadToken,
