@@ -2,7 +2,6 @@
  * The composition root: configuration in, two listeners out. Nothing else in the code knows all slices.
  */
 import { Cron } from 'croner'
-import { allowlistRoutes } from './allowlist/index.ts'
 import { recordAuditLogs } from './audit/contract.ts'
 import { auditRoutes } from './audit/index.ts'
 import { ingestionRoutes } from './audit/ingestion.ts'
@@ -12,6 +11,7 @@ import { type Broker, forgetWorkspace, openBroker } from './broker/index.ts'
 import { reporterOf } from './broker/reporters.ts'
 import { accountsRoutes } from './features/accounts/index.ts'
 import { agentsRoutes } from './features/agents/index.ts'
+import { allowlistRoutes } from './features/allowlist/index.ts'
 import { projectRoutes } from './features/projects/index.ts'
 import { secretRoutes } from './features/secrets/index.ts'
 import { workspaceRoutes } from './features/workspaces/index.ts'

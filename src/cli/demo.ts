@@ -3,7 +3,6 @@
  * the exit code is 0 only if all of it was true.
  */
 
-import { addToAllowlist } from '../allowlist/contract.ts'
 import {
   grantEnvironment,
   logIn,
@@ -17,6 +16,7 @@ import {
   registerAgent,
   revokeAgentToken,
 } from '../features/agents/contract.ts'
+import { addToAllowlist } from '../features/allowlist/contract.ts'
 import { createProject } from '../features/projects/contract.ts'
 import { upsertSecrets } from '../features/secrets/contract.ts'
 import { type Narrator, openNarrator } from './demo/narrator.ts'

@@ -4,9 +4,10 @@
  * most ten seconds; while the server cannot be reached the last view serves on, for a quarter of an
  * hour. A server that answers, and refuses, ends it at once.
  */
-import { listAllowlist } from '../allowlist/contract.ts'
+
 import { type Api, ApiError } from '../client/api.ts'
 import type { OpenWorkspace } from '../client/vault.ts'
+import { listAllowlist } from '../features/allowlist/contract.ts'
 import { listSecrets } from '../features/secrets/contract.ts'
 import { fromBase64 } from '../platform/crypto/encoding.ts'
 import { environmentKey, openSecretValue } from '../platform/crypto/secret_value.ts'

@@ -4,13 +4,13 @@
  */
 
 import { eq } from 'drizzle-orm'
-import { addToAllowlist } from '../../src/allowlist/contract.ts'
 import {
   issueWorkloadToken,
   provisionAgentToken,
   provisionWorkloadToken,
   registerAgent,
 } from '../../src/features/agents/contract.ts'
+import { addToAllowlist } from '../../src/features/allowlist/contract.ts'
 import { memberships, secrets } from '../../src/platform/db/schema/index.ts'
 import { forwardCalls } from '../../src/resolver/contract.ts'
 import { logInAs, newApplicant, type Person, registrationOf } from '../support/people.ts'

@@ -1,7 +1,7 @@
 /** Two tenants alike, everybody who may call, and what of theirs there is to call for. */
 
-import { addToAllowlist } from '../../src/allowlist/contract.ts'
 import { issueWorkloadToken, registerAgent } from '../../src/features/agents/contract.ts'
+import { addToAllowlist } from '../../src/features/allowlist/contract.ts'
 import { createProject } from '../../src/features/projects/contract.ts'
 import { upsertSecrets } from '../../src/features/secrets/contract.ts'
 import { removeMember } from '../../src/features/workspaces/contract.ts'

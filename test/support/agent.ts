@@ -6,7 +6,6 @@ import { expect } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { addToAllowlist, removeFromAllowlist } from '../../src/allowlist/contract.ts'
 import { type Authority, createAuthority } from '../../src/client/certificates.ts'
 import { grantEnvironment, type OpenWorkspace, sealSecret } from '../../src/client/vault.ts'
 import {
@@ -16,6 +15,7 @@ import {
   registerProjectAgent,
   revokeAgentToken,
 } from '../../src/features/agents/contract.ts'
+import { addToAllowlist, removeFromAllowlist } from '../../src/features/allowlist/contract.ts'
 import { createProject } from '../../src/features/projects/contract.ts'
 import { upsertSecrets } from '../../src/features/secrets/contract.ts'
 import { type FaultCode, messageOf, statusOf } from '../../src/platform/fault.ts'

@@ -4,7 +4,7 @@ import {
   listAllowlist,
   listAllowlistLog,
   removeFromAllowlist,
-} from '../../allowlist/contract.ts'
+} from '../../features/allowlist/contract.ts'
 import { workspacePlace } from '../place.ts'
 import type { Action } from '../program.ts'
 

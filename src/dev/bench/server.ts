@@ -3,7 +3,6 @@ import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { addToAllowlist } from '../../allowlist/contract.ts'
 import {
   grantEnvironment,
   logIn,
@@ -13,6 +12,7 @@ import {
   signUp,
 } from '../../client/vault.ts'
 import { provisionAgentToken, registerAgent } from '../../features/agents/contract.ts'
+import { addToAllowlist } from '../../features/allowlist/contract.ts'
 import { createProject } from '../../features/projects/contract.ts'
 import { upsertSecrets } from '../../features/secrets/contract.ts'
 import { type Running, startProcess } from './processes.ts'

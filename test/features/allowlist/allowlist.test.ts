@@ -4,12 +4,12 @@ import {
   listAllowlist,
   listAllowlistLog,
   removeFromAllowlist,
-} from '../../src/allowlist/contract.ts'
-import { startTestApp, type TestApp } from '../support/app.ts'
-import { recordedChanges } from '../support/audit.ts'
-import { type Call, contentOf, expectRefusal } from '../support/failure.ts'
-import { type Person, registerPerson } from '../support/people.ts'
-import { openTeam, type Team } from '../support/teams.ts'
+} from '../../../src/features/allowlist/contract.ts'
+import { startTestApp, type TestApp } from '../../support/app.ts'
+import { recordedChanges } from '../../support/audit.ts'
+import { type Call, contentOf, expectRefusal } from '../../support/failure.ts'
+import { type Person, registerPerson } from '../../support/people.ts'
+import { openTeam, type Team } from '../../support/teams.ts'
 
 let app: TestApp
 let shared: Team

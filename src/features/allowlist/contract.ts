@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { defineEndpoint } from '../platform/http/endpoint.ts'
-import { pagination, timestamp, uuid } from '../platform/http/validate.ts'
-import { parseDomain } from '../platform/net/domain.ts'
+import { defineEndpoint } from '../../platform/http/endpoint.ts'
+import { pagination, timestamp, uuid } from '../../platform/http/validate.ts'
+import { parseDomain } from '../../platform/net/domain.ts'
 
 const path = '/api/workspaces/{workspace_id}/allowlist/'
 const params = z.object({ workspace_id: uuid })

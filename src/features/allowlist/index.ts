@@ -1,13 +1,13 @@
 /** Where agents may send credentials: nothing is allowed until somebody says so. */
-import { type Action, recordChanges } from '../audit/record.ts'
-import type { Transaction } from '../platform/db/open.ts'
-import { lockWorkspace } from '../platform/db/workspace_lock.ts'
-import { Fault } from '../platform/fault.ts'
-import type { Grant } from '../platform/grant.ts'
-import { openPager } from '../platform/http/page.ts'
-import { created } from '../platform/http/reply.ts'
-import { type Route, route } from '../platform/http/serve.ts'
-import type { SliceServices } from '../platform/services.ts'
+import { type Action, recordChanges } from '../../audit/record.ts'
+import type { Transaction } from '../../platform/db/open.ts'
+import { lockWorkspace } from '../../platform/db/workspace_lock.ts'
+import { Fault } from '../../platform/fault.ts'
+import type { Grant } from '../../platform/grant.ts'
+import { openPager } from '../../platform/http/page.ts'
+import { created } from '../../platform/http/reply.ts'
+import { type Route, route } from '../../platform/http/serve.ts'
+import type { SliceServices } from '../../platform/services.ts'
 import {
   addToAllowlist,
   listAllowlist,
