@@ -1,5 +1,5 @@
 /** Who reports to the audit from outside: a token speaks for itself, a person for a workspace they name. */
-import type { Reporter } from '../audit/ingestion.ts'
+import type { Reporter } from '../features/audit/ingestion.ts'
 import { bearerText } from '../identity/authenticate.ts'
 import { parseToken } from '../platform/crypto/token.ts'
 import { Fault, invalidField } from '../platform/fault.ts'

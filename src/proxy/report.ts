@@ -1,8 +1,8 @@
 /** POST /api/internal/audit/logs/, as the person, or as the agent that a segment names (section 8). */
 
-import { recordAuditLogs } from '../audit/contract.ts'
 import { type Api, ApiError } from '../client/api.ts'
 import { getMe } from '../features/accounts/contract.ts'
+import { recordAuditLogs } from '../features/audit/contract.ts'
 import type { Report } from './sync.ts'
 
 type Options = {

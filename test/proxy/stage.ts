@@ -5,7 +5,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { listAuditLogs } from '../../src/audit/contract.ts'
+import { listAuditLogs } from '../../src/features/audit/contract.ts'
 import type { Carrier } from '../../src/proxy/carrier.ts'
 import { type LocalProxy, openProxy } from '../../src/proxy/index.ts'
 import { openLocalCarrier } from '../../src/proxy/open_local.ts'

@@ -1,6 +1,7 @@
 /** Reading the audit. */
-import { exportAudit, listAuditLogs, summariseAudit } from '../../audit/contract.ts'
+
 import { ApiError } from '../../client/api.ts'
+import { exportAudit, listAuditLogs, summariseAudit } from '../../features/audit/contract.ts'
 import { CliError, EX_USAGE } from '../exit.ts'
 import { type WorkspacePlace, workspacePlace } from '../place.ts'
 import type { Action } from '../program.ts'

@@ -4,8 +4,8 @@
  */
 import { Cron } from 'croner'
 import { sql } from 'drizzle-orm'
-import type { Database, Transaction } from '../platform/db/open.ts'
-import { describeError, type Log } from '../platform/log.ts'
+import type { Database, Transaction } from '../../platform/db/open.ts'
+import { describeError, type Log } from '../../platform/log.ts'
 import { splitByDimension } from './summary.ts'
 
 export type Upkeep = { stop(): void }

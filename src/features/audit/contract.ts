@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { defineEndpoint } from '../platform/http/endpoint.ts'
-import { environmentName, line, pagination, timestamp, uuid } from '../platform/http/validate.ts'
+import { defineEndpoint } from '../../platform/http/endpoint.ts'
+import { environmentName, line, pagination, timestamp, uuid } from '../../platform/http/validate.ts'
 import { readTarget } from './reported_target.ts'
 
 /** The audit names its workspace in the query, always: nothing stands in for it. */

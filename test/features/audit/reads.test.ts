@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { exportAudit, getAuditLog, listAuditLogs } from '../../src/audit/contract.ts'
-import { auditLogs } from '../../src/platform/db/schema/index.ts'
-import { startTestApp, type TestApp } from '../support/app.ts'
-import { expectFailure, expectRefusal } from '../support/failure.ts'
-import { type Person, registerPerson } from '../support/people.ts'
-import { openTeam, type Team } from '../support/teams.ts'
+import { exportAudit, getAuditLog, listAuditLogs } from '../../../src/features/audit/contract.ts'
+import { auditLogs } from '../../../src/platform/db/schema/index.ts'
+import { startTestApp, type TestApp } from '../../support/app.ts'
+import { expectFailure, expectRefusal } from '../../support/failure.ts'
+import { type Person, registerPerson } from '../../support/people.ts'
+import { openTeam, type Team } from '../../support/teams.ts'
 
 let app: TestApp
 let team: Team
@@ -330,7 +330,7 @@ describe('the export', () => {
   })
 
   test('a member who is removed gets no further', async () => {
-    const { exportLines } = await import('../../src/audit/export.ts')
+    const { exportLines } = await import('../../../src/features/audit/export.ts')
     const admin = await team.join('admin')
     const caller = {
       userId: admin.userId,

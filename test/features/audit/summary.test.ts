@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { eq, inArray } from 'drizzle-orm'
 import fc from 'fast-check'
-import { summariseAudit } from '../../src/audit/contract.ts'
-import { expireLogs, foldDeltas } from '../../src/audit/upkeep.ts'
+import { summariseAudit } from '../../../src/features/audit/contract.ts'
+import { expireLogs, foldDeltas } from '../../../src/features/audit/upkeep.ts'
 import {
   auditDeltas,
   auditLogs,
   auditRollups,
   auditStatuses,
-} from '../../src/platform/db/schema/index.ts'
-import { startTestApp, type TestApp } from '../support/app.ts'
-import { registerPerson } from '../support/people.ts'
-import { openTeam, type Team } from '../support/teams.ts'
+} from '../../../src/platform/db/schema/index.ts'
+import { startTestApp, type TestApp } from '../../support/app.ts'
+import { registerPerson } from '../../support/people.ts'
+import { openTeam, type Team } from '../../support/teams.ts'
 
 let app: TestApp
 let team: Team

@@ -4,8 +4,8 @@
  * statement reads all three, so that they belong to the same moment.
  */
 import { type SQL, sql } from 'drizzle-orm'
-import type { Transaction } from '../platform/db/open.ts'
-import type { Grant } from '../platform/grant.ts'
+import type { Transaction } from '../../platform/db/open.ts'
+import type { Grant } from '../../platform/grant.ts'
 
 type Range = { since?: Date | undefined; until?: Date | undefined }
 

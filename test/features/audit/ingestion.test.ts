@@ -1,18 +1,22 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { getAuditLog, listAuditLogs, recordAuditLogs } from '../../src/audit/contract.ts'
 import {
   issueAgentToken,
   issueWorkloadToken,
   registerAgent,
   revokeAgentToken,
-} from '../../src/features/agents/contract.ts'
-import { createProject } from '../../src/features/projects/contract.ts'
-import { parseToken, sealedToken } from '../../src/platform/crypto/token.ts'
-import { startTestApp, type TestApp } from '../support/app.ts'
-import { contentOf, expectFailure } from '../support/failure.ts'
-import { type Person, registerPerson } from '../support/people.ts'
-import { sendRaw } from '../support/raw_http.ts'
-import { openTeam, type Team } from '../support/teams.ts'
+} from '../../../src/features/agents/contract.ts'
+import {
+  getAuditLog,
+  listAuditLogs,
+  recordAuditLogs,
+} from '../../../src/features/audit/contract.ts'
+import { createProject } from '../../../src/features/projects/contract.ts'
+import { parseToken, sealedToken } from '../../../src/platform/crypto/token.ts'
+import { startTestApp, type TestApp } from '../../support/app.ts'
+import { contentOf, expectFailure } from '../../support/failure.ts'
+import { type Person, registerPerson } from '../../support/people.ts'
+import { sendRaw } from '../../support/raw_http.ts'
+import { openTeam, type Team } from '../../support/teams.ts'
 
 let app: TestApp
 let team: Team

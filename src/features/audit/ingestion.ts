@@ -4,15 +4,15 @@
  * not stored, and the same id with other content refuses the whole batch.
  */
 import { and, eq, inArray } from 'drizzle-orm'
-import { sha256 } from '../platform/crypto/primitives.ts'
-import type { Transaction } from '../platform/db/open.ts'
-import { auditLogs, projects } from '../platform/db/schema/index.ts'
-import { Fault } from '../platform/fault.ts'
-import { commonHeaders, present } from '../platform/http/reply.ts'
-import { readJsonBody } from '../platform/http/request_body.ts'
-import { type Exchange, type Route, rawRoute } from '../platform/http/serve.ts'
-import { parsePart } from '../platform/http/validate.ts'
-import type { SliceServices } from '../platform/services.ts'
+import { sha256 } from '../../platform/crypto/primitives.ts'
+import type { Transaction } from '../../platform/db/open.ts'
+import { auditLogs, projects } from '../../platform/db/schema/index.ts'
+import { Fault } from '../../platform/fault.ts'
+import { commonHeaders, present } from '../../platform/http/reply.ts'
+import { readJsonBody } from '../../platform/http/request_body.ts'
+import { type Exchange, type Route, rawRoute } from '../../platform/http/serve.ts'
+import { parsePart } from '../../platform/http/validate.ts'
+import type { SliceServices } from '../../platform/services.ts'
 import { MAX_AHEAD_MS, type ReportedRecord, recordAuditLogs } from './contract.ts'
 
 /** Whose word a record is; where it happened, as far as the token is bound to a place. */

@@ -1,10 +1,10 @@
 /** The audit records of one workspace, read with a grant, in the order of the indexes that serve them. */
 import { and, desc, eq, gte, lt, type SQL, sql } from 'drizzle-orm'
 import { union } from 'drizzle-orm/pg-core'
-import type { Transaction } from '../platform/db/open.ts'
-import { auditLogs, auditStatuses } from '../platform/db/schema/index.ts'
-import type { Grant } from '../platform/grant.ts'
-import { isUuid } from '../platform/http/validate.ts'
+import type { Transaction } from '../../platform/db/open.ts'
+import { auditLogs, auditStatuses } from '../../platform/db/schema/index.ts'
+import type { Grant } from '../../platform/grant.ts'
+import { isUuid } from '../../platform/http/validate.ts'
 import type { Filters } from './contract.ts'
 
 type Read = Grant<'audit.read' | 'audit.export'>
