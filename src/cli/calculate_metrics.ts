@@ -5,9 +5,9 @@
  */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { computeLastDays } from '../metrics/compute.ts'
-import { MAX_DAYS } from '../metrics/contract.ts'
-import { showDay } from '../metrics/index.ts'
+import { computeLastDays } from '../features/metrics/compute.ts'
+import { MAX_DAYS } from '../features/metrics/contract.ts'
+import { showDay } from '../features/metrics/index.ts'
 import { systemClock } from '../platform/clock.ts'
 import { ConfigError, readConfig } from '../platform/config/config.ts'
 import { CLUSTER } from '../platform/db/embedded/data_directory.ts'

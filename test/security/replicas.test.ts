@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { revokeSession } from '../../src/features/accounts/contract.ts'
-import { parseExposition, sumOf } from '../metrics/exposition.ts'
+import { parseExposition, sumOf } from '../features/metrics/exposition.ts'
 import { type Agent, employAgent, openStage, resolveAs, type Stage } from '../support/agent.ts'
 import { callJson, type TestApp } from '../support/app.ts'
 import { marked } from '../support/canary.ts'

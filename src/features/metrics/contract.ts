@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { defineEndpoint } from '../platform/http/endpoint.ts'
-import { pagination } from '../platform/http/validate.ts'
+import { defineEndpoint } from '../../platform/http/endpoint.ts'
+import { pagination } from '../../platform/http/validate.ts'
 
 /** Days that may be computed at once. */
 export const MAX_DAYS = 366

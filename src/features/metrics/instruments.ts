@@ -3,8 +3,8 @@
  * known methods; never a path, a name or an id.
  */
 import { Counter, Histogram, type Registry } from 'prom-client'
-import type { TrailObserver } from '../audit/trail.ts'
-import type { ServedRequest } from '../platform/http/route.ts'
+import type { TrailObserver } from '../../audit/trail.ts'
+import type { ServedRequest } from '../../platform/http/route.ts'
 
 export type Instruments = TrailObserver & {
   onRequest(listener: string, request: ServedRequest): void

@@ -1,15 +1,19 @@
 /** The daily figures: exact, as of their day, the same again however often they are computed. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { sql } from 'drizzle-orm'
-import { deleteAgent } from '../../src/features/agents/contract.ts'
-import { computeMissedDays } from '../../src/metrics/compute.ts'
-import { computeMetrics, type DailyRow, listMetrics } from '../../src/metrics/contract.ts'
-import { dayOf, daysUntil } from '../../src/metrics/days.ts'
-import { auditLogs, userActivity } from '../../src/platform/db/schema/index.ts'
-import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
-import { callJson, startTestApp } from '../support/app.ts'
-import { marked } from '../support/canary.ts'
-import { type Person, registerPerson } from '../support/people.ts'
+import { deleteAgent } from '../../../src/features/agents/contract.ts'
+import { computeMissedDays } from '../../../src/features/metrics/compute.ts'
+import {
+  computeMetrics,
+  type DailyRow,
+  listMetrics,
+} from '../../../src/features/metrics/contract.ts'
+import { dayOf, daysUntil } from '../../../src/features/metrics/days.ts'
+import { auditLogs, userActivity } from '../../../src/platform/db/schema/index.ts'
+import { type Agent, employAgent, openStage, type Stage } from '../../support/agent.ts'
+import { callJson, startTestApp } from '../../support/app.ts'
+import { marked } from '../../support/canary.ts'
+import { type Person, registerPerson } from '../../support/people.ts'
 
 const CRON_SECRET = 'a secret of the scheduler'
 const COMPUTE = '/telemetry/internal/compute-metrics/'

@@ -1,10 +1,10 @@
 /** Who was active: written once per day and person, however many requests there were. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { ActivityBook } from '../../src/metrics/activity.ts'
-import { computeMetrics } from '../../src/metrics/contract.ts'
-import { openLog } from '../../src/platform/log.ts'
-import { startTestApp, type TestApp } from '../support/app.ts'
-import { registerPerson } from '../support/people.ts'
+import { ActivityBook } from '../../../src/features/metrics/activity.ts'
+import { computeMetrics } from '../../../src/features/metrics/contract.ts'
+import { openLog } from '../../../src/platform/log.ts'
+import { startTestApp, type TestApp } from '../../support/app.ts'
+import { registerPerson } from '../../support/people.ts'
 
 const CRON_SECRET = 'a secret of the scheduler'
 let app: TestApp

@@ -2,7 +2,7 @@
 import { readdirSync } from 'node:fs'
 import type postgres from 'postgres'
 import { Counter, Gauge, type Registry } from 'prom-client'
-import { version } from '../../package.json'
+import { version } from '../../../package.json'
 
 type CacheStats = { hits: number; misses: number; entries: number }
 

@@ -4,8 +4,8 @@
  * "Metrics").
  */
 import { sql } from 'drizzle-orm'
-import type { Transaction } from '../platform/db/open.ts'
-import type { dailyMetrics } from '../platform/db/schema/index.ts'
+import type { Transaction } from '../../platform/db/open.ts'
+import type { dailyMetrics } from '../../platform/db/schema/index.ts'
 import { endOf } from './days.ts'
 
 export type StoredDay = typeof dailyMetrics.$inferSelect

@@ -1,10 +1,10 @@
 /** GET /metrics: the right numbers in the format that Prometheus reads, and nothing that names anybody. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
-import dashboard from '../../docs/grafana-dashboard.json'
-import { type Agent, API, employAgent, openStage, type Stage } from '../support/agent.ts'
-import { callJson, startTestApp } from '../support/app.ts'
-import { marked } from '../support/canary.ts'
+import dashboard from '../../../docs/grafana-dashboard.json'
+import { type Agent, API, employAgent, openStage, type Stage } from '../../support/agent.ts'
+import { callJson, startTestApp } from '../../support/app.ts'
+import { marked } from '../../support/canary.ts'
 import { type Family, parseExposition, sumOf } from './exposition.ts'
 
 let stage: Stage

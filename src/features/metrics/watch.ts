@@ -1,7 +1,7 @@
 /** The figures for Prometheus: opened only where there is a listener that somebody can ask for them. */
 import { Registry } from 'prom-client'
-import type { Config } from '../platform/config/config.ts'
-import { hostCheck } from '../platform/http/host.ts'
+import type { Config } from '../../platform/config/config.ts'
+import { hostCheck } from '../../platform/http/host.ts'
 import { type AdminListener, openAdminListener } from './admin_listener.ts'
 import { openGauges, type Sources } from './gauges.ts'
 import { type Instruments, openInstruments } from './instruments.ts'
