@@ -17,6 +17,8 @@ import { metricsRoutes, scheduleMetrics } from './features/metrics/index.ts'
 import { openWatch } from './features/metrics/watch.ts'
 import { projectRoutes } from './features/projects/index.ts'
 import { secretRoutes } from './features/secrets/index.ts'
+import { deliverEnvironment } from './features/workloads/contract.ts'
+import { workloadRoutes } from './features/workloads/index.ts'
 import { workspaceRoutes } from './features/workspaces/index.ts'
 import { getResolverHealth } from './health/contract.ts'
 import { healthRoutes, resolverHealthRoutes } from './health/index.ts'
@@ -40,8 +42,6 @@ import type { Lookup } from './resolver/address_book.ts'
 import { forwardCalls, listDomains, resolveCall } from './resolver/contract.ts'
 import { openResolver, type Resolver } from './resolver/index.ts'
 import { adminPortOf, configuredPorts } from './server/ports.ts'
-import { deliverEnvironment } from './workloads/contract.ts'
-import { workloadRoutes } from './workloads/index.ts'
 
 export type App = {
   connection: Connection

@@ -2,12 +2,13 @@
  * An environment for a process on this machine, by sealed delivery: the server hands out ciphertext to a
  * token that only authenticates, and the values are opened here with the part that stayed here.
  */
+
+import { deliverEnvironment } from '../features/workloads/contract.ts'
 import { fromBase64 } from '../platform/crypto/encoding.ts'
 import { openTokenEnvelope } from '../platform/crypto/envelope.ts'
 import { openSecretValue } from '../platform/crypto/secret_value.ts'
 import { parseToken, sealedToken, tokenKeyPair } from '../platform/crypto/token.ts'
 import type { Policy } from '../platform/policy.ts'
-import { deliverEnvironment } from '../workloads/contract.ts'
 import { openApi } from './api.ts'
 
 export type SealedEnvironment = {

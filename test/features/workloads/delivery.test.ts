@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { and, eq, inArray, sql } from 'drizzle-orm'
-import { grantEnvironment, type OpenWorkspace, sealSecret } from '../../src/client/vault.ts'
+import { grantEnvironment, type OpenWorkspace, sealSecret } from '../../../src/client/vault.ts'
 import {
   issueWorkloadToken,
   provisionAgentToken,
@@ -8,26 +8,26 @@ import {
   registerAgent,
   revokeWorkloadToken,
   unprovisionWorkloadToken,
-} from '../../src/features/agents/contract.ts'
-import { createProject } from '../../src/features/projects/contract.ts'
-import { deleteSecret, upsertSecrets } from '../../src/features/secrets/contract.ts'
-import { fromBase64, toBase64 } from '../../src/platform/crypto/encoding.ts'
-import { openTokenEnvelope } from '../../src/platform/crypto/envelope.ts'
+} from '../../../src/features/agents/contract.ts'
+import { createProject } from '../../../src/features/projects/contract.ts'
+import { deleteSecret, upsertSecrets } from '../../../src/features/secrets/contract.ts'
+import { deliverEnvironment } from '../../../src/features/workloads/contract.ts'
+import { fromBase64, toBase64 } from '../../../src/platform/crypto/encoding.ts'
+import { openTokenEnvelope } from '../../../src/platform/crypto/envelope.ts'
 import {
   environmentKey,
   openSecretValue,
   sealSecretValue,
-} from '../../src/platform/crypto/secret_value.ts'
-import { parseToken, sealedToken, tokenKeyPair } from '../../src/platform/crypto/token.ts'
-import { auditLogs, secrets } from '../../src/platform/db/schema/index.ts'
-import { type FaultCode, messageOf, statusOf } from '../../src/platform/fault.ts'
-import type { Policy } from '../../src/platform/policy.ts'
-import { deliverEnvironment } from '../../src/workloads/contract.ts'
-import { type Answer, callJson, startTestApp, type TestApp } from '../support/app.ts'
-import { marked } from '../support/canary.ts'
-import { expectFailure } from '../support/failure.ts'
-import { registerPerson } from '../support/people.ts'
-import { openTeam, type Team } from '../support/teams.ts'
+} from '../../../src/platform/crypto/secret_value.ts'
+import { parseToken, sealedToken, tokenKeyPair } from '../../../src/platform/crypto/token.ts'
+import { auditLogs, secrets } from '../../../src/platform/db/schema/index.ts'
+import { type FaultCode, messageOf, statusOf } from '../../../src/platform/fault.ts'
+import type { Policy } from '../../../src/platform/policy.ts'
+import { type Answer, callJson, startTestApp, type TestApp } from '../../support/app.ts'
+import { marked } from '../../support/canary.ts'
+import { expectFailure } from '../../support/failure.ts'
+import { registerPerson } from '../../support/people.ts'
+import { openTeam, type Team } from '../../support/teams.ts'
 
 let app: TestApp
 let team: Team

@@ -3,16 +3,19 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { grantEnvironment, type OpenWorkspace, sealSecret } from '../../src/client/vault.ts'
-import { issueWorkloadToken, provisionWorkloadToken } from '../../src/features/agents/contract.ts'
-import { createProject } from '../../src/features/projects/contract.ts'
-import { upsertSecrets } from '../../src/features/secrets/contract.ts'
-import { startTestApp, type TestApp } from '../support/app.ts'
-import { marked } from '../support/canary.ts'
-import { openTeam } from '../support/teams.ts'
-import { watched } from '../support/watched.ts'
+import { grantEnvironment, type OpenWorkspace, sealSecret } from '../../../src/client/vault.ts'
+import {
+  issueWorkloadToken,
+  provisionWorkloadToken,
+} from '../../../src/features/agents/contract.ts'
+import { createProject } from '../../../src/features/projects/contract.ts'
+import { upsertSecrets } from '../../../src/features/secrets/contract.ts'
+import { startTestApp, type TestApp } from '../../support/app.ts'
+import { marked } from '../../support/canary.ts'
+import { openTeam } from '../../support/teams.ts'
+import { watched } from '../../support/watched.ts'
 
-const page = readFileSync(join(import.meta.dir, '../../docs/delivery.md'), 'utf8')
+const page = readFileSync(join(import.meta.dir, '../../../docs/delivery.md'), 'utf8')
 
 function blocks(language: string): string[] {
   return [...page.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].flatMap(([, name, text]) =>

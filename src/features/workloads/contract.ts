@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { defineEndpoint } from '../platform/http/endpoint.ts'
-import { base64, environmentName, uuid } from '../platform/http/validate.ts'
+import { defineEndpoint } from '../../platform/http/endpoint.ts'
+import { base64, environmentName, uuid } from '../../platform/http/validate.ts'
 
 /** Narrows a token that is good for more than one environment; null counts as absent. */
 const deliveryScope = z.strictObject({
