@@ -1,9 +1,9 @@
 /** Health for load balancers and people, with no detail that helps an attacker. */
 import { sql } from 'drizzle-orm'
-import { version } from '../../package.json'
-import { Reply } from '../platform/http/reply.ts'
-import { type Route, route } from '../platform/http/serve.ts'
-import type { SliceServices } from '../platform/services.ts'
+import { version } from '../../../package.json'
+import { Reply } from '../../platform/http/reply.ts'
+import { type Route, route } from '../../platform/http/serve.ts'
+import type { SliceServices } from '../../platform/services.ts'
 import { getHealth, getResolverHealth, getStatus } from './contract.ts'
 
 export type CacheProbe = () => void

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { defineEndpoint } from '../platform/http/endpoint.ts'
-import { timestamp } from '../platform/http/validate.ts'
+import { defineEndpoint } from '../../platform/http/endpoint.ts'
+import { timestamp } from '../../platform/http/validate.ts'
 
 const check = z.object({ status: z.enum(['healthy', 'unhealthy']), latency_ms: z.number() })
 
