@@ -5,10 +5,10 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { allEndpoints } from '../../src/dev/all_endpoints.ts'
+import { getDocument, getPage, getScript, getStyle } from '../../src/features/reference/contract.ts'
 import { permits } from '../../src/identity/roles.ts'
 import { type Role, roles } from '../../src/platform/grant.ts'
 import type { Endpoint } from '../../src/platform/http/endpoint.ts'
-import { getDocument, getPage, getScript, getStyle } from '../../src/reference/contract.ts'
 import { forwardCalls } from '../../src/resolver/contract.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import type { Person } from '../support/people.ts'

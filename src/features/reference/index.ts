@@ -1,11 +1,11 @@
 /** The documentation of the API: a page and its assets, all from this process. */
 import stylePath from 'swagger-ui-dist/swagger-ui.css' with { type: 'file' }
 import scriptPath from 'swagger-ui-dist/swagger-ui-bundle.js' with { type: 'file' }
-import { version } from '../../package.json'
-import type { Endpoint } from '../platform/http/endpoint.ts'
-import { commonHeaders } from '../platform/http/reply.ts'
-import { type Exchange, type Route, rawRoute } from '../platform/http/serve.ts'
-import { type Documented, openApiDocument } from '../platform/openapi/document.ts'
+import { version } from '../../../package.json'
+import type { Endpoint } from '../../platform/http/endpoint.ts'
+import { commonHeaders } from '../../platform/http/reply.ts'
+import { type Exchange, type Route, rawRoute } from '../../platform/http/serve.ts'
+import { type Documented, openApiDocument } from '../../platform/openapi/document.ts'
 import { getDocument, getPage, getScript, getStyle } from './contract.ts'
 import { type Reference, renderReference } from './page.ts'
 

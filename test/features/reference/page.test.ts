@@ -1,7 +1,7 @@
 /** The documentation is served by the application itself, and by nobody else. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { allEndpoints } from '../../src/dev/all_endpoints.ts'
-import { startTestApp, type TestApp } from '../support/app.ts'
+import { allEndpoints } from '../../../src/dev/all_endpoints.ts'
+import { startTestApp, type TestApp } from '../../support/app.ts'
 
 let app: TestApp
 

@@ -1,5 +1,5 @@
 /** The documentation of the API, served by the API. */
-import { defineEndpoint } from '../platform/http/endpoint.ts'
+import { defineEndpoint } from '../../platform/http/endpoint.ts'
 
 const path = '/api/docs/'
 
