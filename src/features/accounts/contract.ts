@@ -1,8 +1,8 @@
 /** Accounts and sessions as data (docs/protocol.md, sections 3.1 and 5). */
 import { z } from 'zod'
-import { encryptedWorkspaceKey, workspaceName, workspaceShape } from '../../identity/workspaces.ts'
 import { defineEndpoint } from '../../platform/http/endpoint.ts'
 import { base64, email, line, pagination, timestamp, uuid } from '../../platform/http/validate.ts'
+import { encryptedWorkspaceKey, workspaceName, workspaceShape } from '../workspaces/memberships.ts'
 
 /** Bytes; the form of section 3.1 has 61, other clients may use another. */
 const MAX_WRAPPED_KEY_BYTES = 4096

@@ -2,9 +2,10 @@
  * The two steps of a log-in: what the client must know to derive its keys, and the session for the
  * one who proves the password. Neither tells whether an address has an account.
  */
-import { listWorkspaces } from '../../identity/workspaces.ts'
+
 import { Fault } from '../../platform/fault.ts'
 import type { InputOf } from '../../platform/http/endpoint.ts'
+import { listWorkspaces } from '../workspaces/memberships.ts'
 import type { AccountServices } from './account_services.ts'
 import { defaultKdf, type login } from './contract.ts'
 import { provePassword } from './credentials.ts'

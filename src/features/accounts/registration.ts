@@ -3,11 +3,11 @@
  * time. The personal workspace comes with an envelope that only its owner opens, or not at all.
  */
 import { recordChanges } from '../../audit/record.ts'
-import { createWorkspace, type WorkspaceOfPerson } from '../../identity/workspaces.ts'
 import type { Database, Transaction } from '../../platform/db/open.ts'
 import type { users } from '../../platform/db/schema/index.ts'
 import { Fault } from '../../platform/fault.ts'
 import type { InputOf } from '../../platform/http/endpoint.ts'
+import { createWorkspace, type WorkspaceOfPerson } from '../workspaces/memberships.ts'
 import type { AccountServices } from './account_services.ts'
 import type { register } from './contract.ts'
 import { passwordValues, recoveryValues } from './credentials.ts'

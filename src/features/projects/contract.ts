@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { inviteBody, inviteStatuses } from '../../identity/members.ts'
 import { roles } from '../../platform/grant.ts'
 import { defineEndpoint } from '../../platform/http/endpoint.ts'
 import {
@@ -11,6 +10,7 @@ import {
   timestamp,
   uuid,
 } from '../../platform/http/validate.ts'
+import { inviteBody, inviteStatuses } from '../workspaces/invite.ts'
 
 /** Names that would shadow the paths below a project (docs/protocol.md, "Projects"). */
 const RESERVED = new Set(['environments', 'secrets', 'invite', 'workload-tokens'])

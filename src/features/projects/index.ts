@@ -1,12 +1,6 @@
 /** Projects: the names under which secrets are kept. Who may do what follows the workspace's roles. */
 import { type Change, recordChanges } from '../../audit/record.ts'
 import { authorise } from '../../identity/authorise.ts'
-import {
-  activeRoles,
-  type InviteOutcome,
-  invitationChanges,
-  inviteMembers,
-} from '../../identity/members.ts'
 import type { OuterLayer } from '../../platform/crypto/outer_layer.ts'
 import { isUniqueViolation } from '../../platform/db/errors.ts'
 import type { Transaction } from '../../platform/db/open.ts'
@@ -17,6 +11,12 @@ import { openPager } from '../../platform/http/page.ts'
 import { created, type Reply } from '../../platform/http/reply.ts'
 import { type Route, route } from '../../platform/http/serve.ts'
 import type { SliceServices } from '../../platform/services.ts'
+import {
+  activeRoles,
+  type InviteOutcome,
+  invitationChanges,
+  inviteMembers,
+} from '../workspaces/invite.ts'
 import {
   createProject,
   deleteProject,

@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { inviteBody, inviteResult, invites } from '../../identity/members.ts'
-import { encryptedWorkspaceKey, workspaceName, workspaceShape } from '../../identity/workspaces.ts'
 import { roles } from '../../platform/grant.ts'
 import { defineEndpoint } from '../../platform/http/endpoint.ts'
 import { pagination, timestamp, uuid } from '../../platform/http/validate.ts'
+import { inviteBody, inviteResult, invites } from './invite.ts'
+import { encryptedWorkspaceKey, workspaceName, workspaceShape } from './memberships.ts'
 
 export { type RekeyBody, rekeyWorkspace } from './rekey_contract.ts'
 

@@ -4,8 +4,6 @@
  */
 import { recordChanges } from '../../audit/record.ts'
 import { authorise } from '../../identity/authorise.ts'
-import { invitationChanges, inviteMembers } from '../../identity/members.ts'
-import { createWorkspace, listWorkspaces } from '../../identity/workspaces.ts'
 import type { Transaction } from '../../platform/db/open.ts'
 import { lockWorkspace } from '../../platform/db/workspace_lock.ts'
 import { Fault } from '../../platform/fault.ts'
@@ -20,7 +18,9 @@ import {
   renameWorkspace,
 } from './contract.ts'
 import { invitationRoutes } from './invitations.ts'
+import { invitationChanges, inviteMembers } from './invite.ts'
 import { memberRoutes } from './members.ts'
+import { createWorkspace, listWorkspaces } from './memberships.ts'
 import { deleteWorkspaceRow, updateName } from './queries.ts'
 import { rekeyRoutes } from './rekey.ts'
 

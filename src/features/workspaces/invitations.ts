@@ -1,6 +1,5 @@
 /** The invitee's answer. Before it, a person sees the envelope and the name, and nothing else. */
 import { type Action, recordChanges } from '../../audit/record.ts'
-import { listWorkspaces } from '../../identity/workspaces.ts'
 import type { Transaction } from '../../platform/db/open.ts'
 import { lockWorkspaceRow } from '../../platform/db/workspace_lock.ts'
 import { Fault } from '../../platform/fault.ts'
@@ -8,6 +7,7 @@ import type { Caller } from '../../platform/grant.ts'
 import { type Route, route } from '../../platform/http/serve.ts'
 import type { SliceServices } from '../../platform/services.ts'
 import { acceptInvitation, declineInvitation } from './contract.ts'
+import { listWorkspaces } from './memberships.ts'
 import { acceptOwn, declineOwn, requireRekey } from './queries.ts'
 
 export function invitationRoutes({ db, outer }: SliceServices): Route[] {

@@ -3,8 +3,6 @@
  * two owners who demote each other at once cannot leave it without one.
  */
 import { type Action, recordChanges } from '../../audit/record.ts'
-import { type MemberChange, mayChangeMember } from '../../identity/member_rules.ts'
-import { invitationChanges, inviteMembers } from '../../identity/members.ts'
 import type { Transaction } from '../../platform/db/open.ts'
 import { lockWorkspace } from '../../platform/db/workspace_lock.ts'
 import { Fault } from '../../platform/fault.ts'
@@ -15,6 +13,8 @@ import { type Route, route } from '../../platform/http/serve.ts'
 import { email, isUuid } from '../../platform/http/validate.ts'
 import type { SliceServices } from '../../platform/services.ts'
 import { changeMemberRole, inviteMembersEndpoint, listMembers, removeMember } from './contract.ts'
+import { invitationChanges, inviteMembers } from './invite.ts'
+import { type MemberChange, mayChangeMember } from './member_rules.ts'
 import {
   countOwners,
   deleteMember,

@@ -5,7 +5,6 @@
  * old key and some under the new one.
  */
 import { type Change, recordChanges } from '../../audit/record.ts'
-import { listWorkspaces } from '../../identity/workspaces.ts'
 import type { OuterLayer } from '../../platform/crypto/outer_layer.ts'
 import type { Transaction } from '../../platform/db/open.ts'
 import { lockWorkspace } from '../../platform/db/workspace_lock.ts'
@@ -14,6 +13,7 @@ import type { Grant } from '../../platform/grant.ts'
 import { type Route, route } from '../../platform/http/serve.ts'
 import type { SliceServices } from '../../platform/services.ts'
 import { type RekeyBody, rekeyWorkspace } from './contract.ts'
+import { listWorkspaces } from './memberships.ts'
 import {
   requireComplete,
   requireKnown,

@@ -3,7 +3,6 @@
  * workspace may hold more than one statement can carry.
  */
 import { and, eq, inArray, sql } from 'drizzle-orm'
-import { sealEnvelope } from '../../identity/workspaces.ts'
 import { fromBase64 } from '../../platform/crypto/encoding.ts'
 import { type OuterLayer, type OuterPart, secretRow } from '../../platform/crypto/outer_layer.ts'
 import type { Transaction } from '../../platform/db/open.ts'
@@ -18,6 +17,7 @@ import {
 } from '../../platform/db/schema/index.ts'
 import type { Grant, Role } from '../../platform/grant.ts'
 import type { RekeyBody } from './contract.ts'
+import { sealEnvelope } from './memberships.ts'
 
 type Rekey = Grant<'workspace.update'>
 

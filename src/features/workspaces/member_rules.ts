@@ -2,8 +2,9 @@
  * Who may change whose membership (docs/protocol.md, "Roles"): the part of the matrix that depends on
  * the row that is touched. An owner may do all of it; that the last owner stays is checked elsewhere.
  */
-import type { Role } from '../platform/grant.ts'
-import { permits } from './roles.ts'
+
+import { permits } from '../../identity/roles.ts'
+import type { Role } from '../../platform/grant.ts'
 
 export type MemberChange =
   /** `pending` is the role of an invitation that would be replaced. */

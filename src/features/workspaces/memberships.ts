@@ -5,13 +5,13 @@
  */
 import { and, asc, eq, gt } from 'drizzle-orm'
 import { z } from 'zod'
-import { fromBase64, toBase64 } from '../platform/crypto/encoding.ts'
-import type { OuterLayer } from '../platform/crypto/outer_layer.ts'
-import type { Database, Transaction } from '../platform/db/open.ts'
-import { memberships, workspaces } from '../platform/db/schema/index.ts'
-import { Fault } from '../platform/fault.ts'
-import { type Role, roles } from '../platform/grant.ts'
-import { base64, timestamp, title, uuid } from '../platform/http/validate.ts'
+import { fromBase64, toBase64 } from '../../platform/crypto/encoding.ts'
+import type { OuterLayer } from '../../platform/crypto/outer_layer.ts'
+import type { Database, Transaction } from '../../platform/db/open.ts'
+import { memberships, workspaces } from '../../platform/db/schema/index.ts'
+import { Fault } from '../../platform/fault.ts'
+import { type Role, roles } from '../../platform/grant.ts'
+import { base64, timestamp, title, uuid } from '../../platform/http/validate.ts'
 
 /** Bytes; envelopes of other clients may be larger than ours (section 3.2). */
 const MAX_ENVELOPE_BYTES = 4096

@@ -5,15 +5,15 @@
  */
 import { and, eq, inArray, sql } from 'drizzle-orm'
 import { z } from 'zod'
-import type { OuterLayer } from '../platform/crypto/outer_layer.ts'
-import type { Transaction } from '../platform/db/open.ts'
-import { memberships, users } from '../platform/db/schema/index.ts'
-import { lockWorkspace } from '../platform/db/workspace_lock.ts'
-import { Fault } from '../platform/fault.ts'
-import { type Grant, type Role, roles } from '../platform/grant.ts'
-import { email } from '../platform/http/validate.ts'
+import type { OuterLayer } from '../../platform/crypto/outer_layer.ts'
+import type { Transaction } from '../../platform/db/open.ts'
+import { memberships, users } from '../../platform/db/schema/index.ts'
+import { lockWorkspace } from '../../platform/db/workspace_lock.ts'
+import { Fault } from '../../platform/fault.ts'
+import { type Grant, type Role, roles } from '../../platform/grant.ts'
+import { email } from '../../platform/http/validate.ts'
 import { mayChangeMember } from './member_rules.ts'
-import { encryptedWorkspaceKey, sealEnvelope } from './workspaces.ts'
+import { encryptedWorkspaceKey, sealEnvelope } from './memberships.ts'
 
 const MAX_INVITES = 100
 
