@@ -2,9 +2,9 @@
  * The composition root: configuration in, two listeners out. Nothing else in the code knows all slices.
  */
 import { Cron } from 'croner'
+import { type Broker, forgetWorkspace, openBroker } from './access/index.ts'
+import { reporterOf } from './access/reporters.ts'
 import { AuditTrail } from './audit/trail.ts'
-import { type Broker, forgetWorkspace, openBroker } from './broker/index.ts'
-import { reporterOf } from './broker/reporters.ts'
 import { accountsRoutes } from './features/accounts/index.ts'
 import { agentsRoutes } from './features/agents/index.ts'
 import { allowlistRoutes } from './features/allowlist/index.ts'

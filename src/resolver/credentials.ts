@@ -2,10 +2,10 @@
  * Steps 4 to 6 of the resolver: from names to values. What a token may use is decided here by its
  * scope, by the envelopes it was given, and by each secret's own policy.
  */
-import { environmentKeyOf } from '../broker/environment_key.ts'
-import type { KeyCache } from '../broker/key_cache.ts'
-import type { LiveToken } from '../broker/tokens.ts'
-import type { SealedSecret, View, ViewBook } from '../broker/views.ts'
+import { environmentKeyOf } from '../access/environment_key.ts'
+import type { KeyCache } from '../access/keys.ts'
+import type { SealedSecret, View, ViewBook } from '../access/snapshots.ts'
+import type { LiveToken } from '../access/tokens.ts'
 import { bindingOf, openBoundValue } from '../platform/crypto/secret_value.ts'
 import { Fault } from '../platform/fault.ts'
 import { domainMatches, parseDomain } from '../platform/net/domain.ts'

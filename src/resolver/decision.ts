@@ -1,6 +1,7 @@
 /** What is known of one request, as its audit record wants it: it grows while the steps are taken. */
+
+import type { LiveToken } from '../access/tokens.ts'
 import type { Entry, Outcome } from '../audit/trail.ts'
-import type { LiveToken } from '../broker/tokens.ts'
 import { Fault } from '../platform/fault.ts'
 import type { Call } from './call.ts'
 import type { Scope } from './credentials.ts'

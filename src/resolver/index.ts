@@ -1,7 +1,7 @@
 /** The resolver's parts, put together. */
 import { existsSync, readFileSync } from 'node:fs'
 import { version } from '../../package.json'
-import type { Broker } from '../broker/index.ts'
+import type { Broker } from '../access/index.ts'
 import { ConfigError } from '../platform/config/config.ts'
 import { type Route, rawRoute } from '../platform/http/serve.ts'
 import { parseCidrs } from '../platform/net/cidr.ts'

@@ -4,9 +4,9 @@
  * live or one of steps 3 to 6 refuses now. A notice makes this happen at once; a look every few seconds
  * makes it happen without one, and sees tokens expire.
  */
-import { grantOf } from '../broker/environment_key.ts'
-import type { LiveToken, TokenBook } from '../broker/tokens.ts'
-import { StaleView, type View, type ViewBook } from '../broker/views.ts'
+import { grantOf } from '../access/environment_key.ts'
+import { StaleView, type View, type ViewBook } from '../access/snapshots.ts'
+import type { LiveToken, TokenBook } from '../access/tokens.ts'
 import { Fault } from '../platform/fault.ts'
 import { describeError, type Log } from '../platform/log.ts'
 import { domainMatches } from '../platform/net/domain.ts'

@@ -3,10 +3,11 @@
  * refuses before the next begins. The value of a credential exists from step 9 to step 11 only, in
  * types that print `[redacted]`.
  */
-import type { Settlement } from '../broker/pinned.ts'
-import { settle } from '../broker/settle.ts'
-import type { LiveToken } from '../broker/tokens.ts'
-import type { View } from '../broker/views.ts'
+
+import { settle } from '../access/decide.ts'
+import type { Settlement } from '../access/locked_decision.ts'
+import type { View } from '../access/snapshots.ts'
+import type { LiveToken } from '../access/tokens.ts'
 import { Fault } from '../platform/fault.ts'
 import { readJsonBody } from '../platform/http/request_body.ts'
 import type { Exchange } from '../platform/http/serve.ts'

@@ -1,5 +1,5 @@
 /** What the resolver's steps stand on. */
-import type { Broker } from '../broker/index.ts'
+import type { Broker } from '../access/index.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Log } from '../platform/log.ts'
 import type { AddressBook } from './address_book.ts'

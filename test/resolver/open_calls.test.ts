@@ -1,7 +1,7 @@
 /** What is open is judged again: at once after a notice, and within seconds without one. */
 import { afterEach, describe, expect, test } from 'bun:test'
-import type { LiveToken } from '../../src/broker/tokens.ts'
-import { StaleView, type View, type ViewBook } from '../../src/broker/views.ts'
+import { StaleView, type View, type ViewBook } from '../../src/access/snapshots.ts'
+import type { LiveToken } from '../../src/access/tokens.ts'
 import { Fault } from '../../src/platform/fault.ts'
 import { openLog } from '../../src/platform/log.ts'
 import { parseDomain } from '../../src/platform/net/domain.ts'

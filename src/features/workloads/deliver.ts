@@ -3,11 +3,12 @@
  * Nothing leaves before its record is durable, and the record proves that the token is live. Names go
  * into the audit, values never. With a sealed-only token nothing is opened here at all.
  */
-import { environmentKeyOf } from '../../broker/environment_key.ts'
-import type { Broker } from '../../broker/index.ts'
-import { settle } from '../../broker/settle.ts'
-import type { LiveToken } from '../../broker/tokens.ts'
-import type { SealedSecret, View } from '../../broker/views.ts'
+
+import { settle } from '../../access/decide.ts'
+import { environmentKeyOf } from '../../access/environment_key.ts'
+import type { Broker } from '../../access/index.ts'
+import type { SealedSecret, View } from '../../access/snapshots.ts'
+import type { LiveToken } from '../../access/tokens.ts'
 import { toBase64 } from '../../platform/crypto/encoding.ts'
 import { openSecretValue } from '../../platform/crypto/secret_value.ts'
 import { Fault } from '../../platform/fault.ts'

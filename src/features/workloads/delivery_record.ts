@@ -1,6 +1,7 @@
 /** A delivery in the audit: complete when it is written, because nothing can go wrong after it. */
+
+import type { LiveToken } from '../../access/tokens.ts'
 import type { Entry } from '../../audit/trail.ts'
-import type { LiveToken } from '../../broker/tokens.ts'
 import { Fault } from '../../platform/fault.ts'
 
 export class DeliveryRecord {

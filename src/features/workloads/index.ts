@@ -1,5 +1,5 @@
 /** Delivery of secrets to containers and CI jobs, on both listeners. */
-import type { Broker } from '../../broker/index.ts'
+import type { Broker } from '../../access/index.ts'
 import { type Route, rawRoute } from '../../platform/http/serve.ts'
 import { deliverEnvironment } from './contract.ts'
 import { deliver } from './deliver.ts'

@@ -7,7 +7,7 @@ import { type OuterLayer, secretRow } from '../platform/crypto/outer_layer.ts'
 import { Fault } from '../platform/fault.ts'
 import { type Domain, parseDomain } from '../platform/net/domain.ts'
 import type { Policy } from '../platform/policy.ts'
-import type { CacheStats } from './key_cache.ts'
+import type { CacheStats } from './keys.ts'
 import type { Reader } from './reader.ts'
 
 /** A secret as stored; `value` is null when the outer layer does not open. */

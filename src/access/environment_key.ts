@@ -6,9 +6,9 @@ import { openTokenEnvelope } from '../platform/crypto/envelope.ts'
 import { tokenKeyPair } from '../platform/crypto/token.ts'
 import { Fault } from '../platform/fault.ts'
 import { Secret } from '../platform/secret.ts'
-import type { KeyCache } from './key_cache.ts'
+import type { KeyCache } from './keys.ts'
+import type { SealedEnvelope, View, ViewBook } from './snapshots.ts'
 import type { LiveToken } from './tokens.ts'
-import type { SealedEnvelope, View, ViewBook } from './views.ts'
 
 /**
  * The key of one project and environment, from the cache or from the token's envelope. It may be wiped

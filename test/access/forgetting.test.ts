@@ -1,6 +1,6 @@
 /** What a notice of a change takes out of the caches, and what it leaves. */
 import { describe, expect, test } from 'bun:test'
-import { KeyCache } from '../../src/broker/key_cache.ts'
+import { KeyCache } from '../../src/access/keys.ts'
 import { Secret } from '../../src/platform/secret.ts'
 
 const clock = { now: () => 0 }

@@ -4,9 +4,9 @@
  */
 import { Fault } from '../platform/fault.ts'
 import type { Broker } from './index.ts'
-import type { Decide, Settlement } from './pinned.ts'
+import type { Decide, Settlement } from './locked_decision.ts'
+import { StaleView } from './snapshots.ts'
 import type { LiveToken } from './tokens.ts'
-import { StaleView } from './views.ts'
 
 /**
  * Milliseconds for which a decision is made anew while the policy keeps changing: every write of a

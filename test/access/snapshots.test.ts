@@ -1,8 +1,8 @@
 /** What is remembered of a workspace is of one policy version, shared while it is read, and bounded. */
 import { expect, test } from 'bun:test'
-import type { Reader } from '../../src/broker/reader.ts'
-import { openReader } from '../../src/broker/reader.ts'
-import { StaleView, ViewBook } from '../../src/broker/views.ts'
+import type { Reader } from '../../src/access/reader.ts'
+import { openReader } from '../../src/access/reader.ts'
+import { StaleView, ViewBook } from '../../src/access/snapshots.ts'
 import { OuterLayer } from '../../src/platform/crypto/outer_layer.ts'
 
 const outer = OuterLayer.parse(Buffer.alloc(32, 1).toString('base64url'))

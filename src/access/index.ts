@@ -3,11 +3,11 @@ import type postgres from 'postgres'
 import type { AuditTrail } from '../audit/trail.ts'
 import { RateLimiter } from '../platform/http/rate.ts'
 import type { SliceServices } from '../platform/services.ts'
-import { KeyCache } from './key_cache.ts'
-import { openPin, type Pin } from './pinned.ts'
+import { KeyCache } from './keys.ts'
+import { openPin, type Pin } from './locked_decision.ts'
 import { openReader } from './reader.ts'
+import { ViewBook } from './snapshots.ts'
 import { TokenBook } from './tokens.ts'
-import { ViewBook } from './views.ts'
 
 export type Broker = {
   tokens: TokenBook

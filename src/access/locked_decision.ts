@@ -9,8 +9,8 @@ import type { OuterLayer } from '../platform/crypto/outer_layer.ts'
 import type { Fault } from '../platform/fault.ts'
 import { inTime } from '../platform/timeout.ts'
 import { openReader } from './reader.ts'
+import { StaleView, type View, ViewBook } from './snapshots.ts'
 import type { LiveToken } from './tokens.ts'
-import { StaleView, type View, ViewBook } from './views.ts'
 
 /** Milliseconds for which writers are kept out; whoever looks up a slow name tries again after. */
 const PATIENCE_MS = 2_000

@@ -12,7 +12,7 @@ import {
   verifyToken,
 } from '../platform/crypto/token.ts'
 import { Fault } from '../platform/fault.ts'
-import type { CacheStats } from './key_cache.ts'
+import type { CacheStats } from './keys.ts'
 import type { Reader } from './reader.ts'
 
 export type TokenRow = {
