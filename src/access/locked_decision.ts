@@ -4,7 +4,7 @@
  * lets no writer of this workspace in between.
  */
 import type postgres from 'postgres'
-import { type Entry, insertEntries } from '../audit/trail_store.ts'
+import { type Entry, insertEntries } from '../audit/statements.ts'
 import type { OuterLayer } from '../platform/crypto/outer_layer.ts'
 import type { Fault } from '../platform/fault.ts'
 import { inTime } from '../platform/timeout.ts'

@@ -14,9 +14,9 @@ import {
   type Outcome,
   stampTokens,
   updateOutcomes,
-} from './trail_store.ts'
+} from './statements.ts'
 
-export type { Entry, Outcome } from './trail_store.ts'
+export type { Entry, Outcome } from './statements.ts'
 
 /** Told of what happens, for figures; must not throw. */
 export type TrailObserver = {

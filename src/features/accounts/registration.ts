@@ -2,7 +2,7 @@
  * Makes accounts. The first of an instance owns it; who is first is decided one transaction at a
  * time. The personal workspace comes with an envelope that only its owner opens, or not at all.
  */
-import { recordChanges } from '../../audit/record.ts'
+import { recordChanges } from '../../audit/changes.ts'
 import type { Database, Transaction } from '../../platform/db/open.ts'
 import type { users } from '../../platform/db/schema/index.ts'
 import { Fault } from '../../platform/fault.ts'

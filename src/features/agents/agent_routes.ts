@@ -1,5 +1,5 @@
 /** Agents of a workspace or of one project. Deleting one revokes all it holds, in the same moment. */
-import { recordChanges } from '../../audit/record.ts'
+import { recordChanges } from '../../audit/changes.ts'
 import type { OuterLayer } from '../../platform/crypto/outer_layer.ts'
 import type { Transaction } from '../../platform/db/open.ts'
 import { lockWorkspace } from '../../platform/db/workspace_lock.ts'

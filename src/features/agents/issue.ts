@@ -2,7 +2,7 @@
  * Issuing tokens. The server makes one and shows it once, or takes the public half of one that the
  * client made; either way it stores a verifier and a public key, with which it can use no token.
  */
-import { recordChanges } from '../../audit/record.ts'
+import { recordChanges } from '../../audit/changes.ts'
 import { fromBase64, toBase64 } from '../../platform/crypto/encoding.ts'
 import type { OuterLayer } from '../../platform/crypto/outer_layer.ts'
 import { mintToken, tokenAuth, tokenKeyPair, verifierOf } from '../../platform/crypto/token.ts'

@@ -2,7 +2,7 @@
  * Giving a token the keys of environments: an envelope that the token's own key opens, made by an
  * admin who holds the workspace key. The server checks where it belongs and cannot open it.
  */
-import { recordChanges } from '../../audit/record.ts'
+import { recordChanges } from '../../audit/changes.ts'
 import { fromBase64 } from '../../platform/crypto/encoding.ts'
 import type { OuterLayer } from '../../platform/crypto/outer_layer.ts'
 import type { Transaction } from '../../platform/db/open.ts'

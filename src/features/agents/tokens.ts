@@ -2,7 +2,7 @@
  * What can be done with the tokens of a holder. A token of another holder is not found, whoever asks,
  * and whatever changes does so under the workspace's lock and leaves a record.
  */
-import { recordChanges } from '../../audit/record.ts'
+import { recordChanges } from '../../audit/changes.ts'
 import { toBase64 } from '../../platform/crypto/encoding.ts'
 import type { OuterLayer } from '../../platform/crypto/outer_layer.ts'
 import type { Transaction } from '../../platform/db/open.ts'

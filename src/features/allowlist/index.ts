@@ -1,5 +1,5 @@
 /** Where agents may send credentials: nothing is allowed until somebody says so. */
-import { type Action, recordChanges } from '../../audit/record.ts'
+import { type Action, recordChanges } from '../../audit/changes.ts'
 import type { Transaction } from '../../platform/db/open.ts'
 import { lockWorkspace } from '../../platform/db/workspace_lock.ts'
 import { Fault } from '../../platform/fault.ts'

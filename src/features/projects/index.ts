@@ -1,5 +1,5 @@
 /** Projects: the names under which secrets are kept. Who may do what follows the workspace's roles. */
-import { type Change, recordChanges } from '../../audit/record.ts'
+import { type Change, recordChanges } from '../../audit/changes.ts'
 import { authorise } from '../../identity/authorise.ts'
 import type { OuterLayer } from '../../platform/crypto/outer_layer.ts'
 import { isUniqueViolation } from '../../platform/db/errors.ts'

@@ -1,5 +1,5 @@
 /** Secrets: stored as clients sealed them, under the outer layer, and never opened further here. */
-import { recordChanges } from '../../audit/record.ts'
+import { recordChanges } from '../../audit/changes.ts'
 import { toBase64 } from '../../platform/crypto/encoding.ts'
 import { lockWorkspace } from '../../platform/db/workspace_lock.ts'
 import { Fault } from '../../platform/fault.ts'

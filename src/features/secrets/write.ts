@@ -2,7 +2,7 @@
  * Writing secrets. The workspace is locked first, so that the epoch that is checked is the epoch
  * that is stored under, and so that the versions counted here are the only ones.
  */
-import { recordChanges } from '../../audit/record.ts'
+import { recordChanges } from '../../audit/changes.ts'
 import { fromBase64, toBase64 } from '../../platform/crypto/encoding.ts'
 import type { OuterLayer } from '../../platform/crypto/outer_layer.ts'
 import { readValueEpoch } from '../../platform/crypto/secret_value.ts'

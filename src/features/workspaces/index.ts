@@ -2,7 +2,7 @@
  * Workspaces: the tenants. Who holds the key of one is decided by its people, who seal it for each
  * other; the server keeps the envelopes and the roles.
  */
-import { recordChanges } from '../../audit/record.ts'
+import { recordChanges } from '../../audit/changes.ts'
 import { authorise } from '../../identity/authorise.ts'
 import type { Transaction } from '../../platform/db/open.ts'
 import { lockWorkspace } from '../../platform/db/workspace_lock.ts'

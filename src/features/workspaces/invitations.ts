@@ -1,5 +1,5 @@
 /** The invitee's answer. Before it, a person sees the envelope and the name, and nothing else. */
-import { type Action, recordChanges } from '../../audit/record.ts'
+import { type Action, recordChanges } from '../../audit/changes.ts'
 import type { Transaction } from '../../platform/db/open.ts'
 import { lockWorkspaceRow } from '../../platform/db/workspace_lock.ts'
 import { Fault } from '../../platform/fault.ts'

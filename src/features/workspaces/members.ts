@@ -2,7 +2,7 @@
  * Members: who is in, in which role, and how they go. Every change holds the workspace's lock, so that
  * two owners who demote each other at once cannot leave it without one.
  */
-import { type Action, recordChanges } from '../../audit/record.ts'
+import { type Action, recordChanges } from '../../audit/changes.ts'
 import type { Transaction } from '../../platform/db/open.ts'
 import { lockWorkspace } from '../../platform/db/workspace_lock.ts'
 import { Fault } from '../../platform/fault.ts'

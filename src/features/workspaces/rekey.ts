@@ -4,7 +4,7 @@
  * transaction, or nothing. Between two epochs there is no state in which some secrets are under the
  * old key and some under the new one.
  */
-import { type Change, recordChanges } from '../../audit/record.ts'
+import { type Change, recordChanges } from '../../audit/changes.ts'
 import type { OuterLayer } from '../../platform/crypto/outer_layer.ts'
 import type { Transaction } from '../../platform/db/open.ts'
 import { lockWorkspace } from '../../platform/db/workspace_lock.ts'
