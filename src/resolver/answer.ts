@@ -4,11 +4,11 @@
  */
 import { promisify } from 'node:util'
 import zlib from 'node:zlib'
+import type { Sanitiser } from '../leak_guard/sanitise.ts'
 import { Fault } from '../platform/fault.ts'
 import { RESOLVER_BODY_LIMIT } from './contract.ts'
 import { upstreamFault } from './dial.ts'
 import { presentHeaders } from './headers.ts'
-import type { Sanitiser } from './sanitise.ts'
 
 export type SanitisedAnswer = {
   status_code: number

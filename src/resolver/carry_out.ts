@@ -2,6 +2,8 @@
  * Steps 10 to 12 of the resolver: the call goes out, the answer comes back whole, as it arrives or as a
  * WebSocket, and its outcome goes into the record that was durable before.
  */
+
+import { Sanitiser } from '../leak_guard/sanitise.ts'
 import { type RateState, rateHeaders } from '../platform/http/rate.ts'
 import { commonHeaders } from '../platform/http/reply.ts'
 import { type Exchange, toFault } from '../platform/http/serve.ts'
@@ -10,7 +12,6 @@ import type { Call } from './call.ts'
 import type { Deadline } from './deadline.ts'
 import type { Decision } from './decision.ts'
 import type { Plan } from './plan.ts'
-import { Sanitiser } from './sanitise.ts'
 import type { ResolverServices } from './services.ts'
 import { type Ending, streamAnswer } from './stream_answer.ts'
 import { relay } from './websocket.ts'

@@ -5,6 +5,7 @@
  */
 import { pipeline, Readable, type Transform } from 'node:stream'
 import zlib from 'node:zlib'
+import { Redactor, Sanitiser } from '../leak_guard/sanitise.ts'
 import { Fault } from '../platform/fault.ts'
 import { commonHeaders } from '../platform/http/reply.ts'
 import { checkFraming } from './answer.ts'
@@ -13,7 +14,6 @@ import { upstreamFault } from './dial.ts'
 import { leadBack } from './forward_links.ts'
 import { presentHeaders } from './headers.ts'
 import type { Plan } from './plan.ts'
-import { Redactor, Sanitiser } from './sanitise.ts'
 
 /** What became of an answer that took its time, once: `fault` when it broke off. */
 export type Ending = { redacted: boolean; fault: Fault | null }

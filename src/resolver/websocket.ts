@@ -8,11 +8,11 @@
  * silence of both sides (pings count as life).
  */
 import type { ServerWebSocket } from 'bun'
+import { Sanitiser } from '../leak_guard/sanitise.ts'
 import { Fault } from '../platform/fault.ts'
 import { commonHeaders } from '../platform/http/reply.ts'
 import { type Exchange, MAX_MESSAGE_BYTES, MAX_WAITING_BYTES } from '../platform/http/serve.ts'
 import type { Deadline } from './deadline.ts'
-import { Sanitiser } from './sanitise.ts'
 import type { Ending } from './stream_answer.ts'
 import { protocolsIn, type UpstreamSocket } from './websocket_dial.ts'
 import {

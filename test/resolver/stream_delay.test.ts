@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { Redactor } from '../../src/resolver/sanitise.ts'
+import { Redactor } from '../../src/leak_guard/sanitise.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 const text = (given: Uint8Array) => new TextDecoder().decode(given)

@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { unitsAt } from '../../src/resolver/escapes.ts'
-import { Matcher } from '../../src/resolver/matcher.ts'
-import { compileNeedles, type Needle, seek } from '../../src/resolver/needles.ts'
-import { Redactor, Sanitiser } from '../../src/resolver/sanitise.ts'
+import { unitsAt } from '../../src/leak_guard/escapes.ts'
+import { Matcher } from '../../src/leak_guard/matcher.ts'
+import { compileNeedles, type Needle, seek } from '../../src/leak_guard/needles.ts'
+import { Redactor, Sanitiser } from '../../src/leak_guard/sanitise.ts'
 
 const bytes = (text: string) => new Uint8Array(Buffer.from(text))
 

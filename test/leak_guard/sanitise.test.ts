@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { Redactor, Sanitiser } from '../../src/resolver/sanitise.ts'
+import { Redactor, Sanitiser } from '../../src/leak_guard/sanitise.ts'
 import { ENCODERS, encodeAll, framed, mixtureOf } from './encodings.ts'
 
 const bytes = (text: string) => new Uint8Array(Buffer.from(text))
