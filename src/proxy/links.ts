@@ -3,7 +3,7 @@
  * on the resolver only: here they become the real names again, or, in base-URL mode, lead back through
  * the proxy.
  */
-import { FORWARD_PREFIX } from '../resolver/forward_links.ts'
+import { FORWARD_PREFIX } from '../outbound/links.ts'
 
 /** Rewrites `location`, `content-location` and `link` in place. `base` as in `Inbound.linkBase`. */
 export function restoreLinks(headers: Headers, base: string | null): void {

@@ -3,21 +3,22 @@
  * one request each. The steps are the resolver's, in its order and with its functions; the server never
  * sees a value, and learns of the request from its audit record.
  */
+
+import type { AddressBook } from '../outbound/address_lookup.ts'
+import { bytesOf, type Call, contentTypeOf } from '../outbound/call.ts'
+import { Deadline } from '../outbound/deadline.ts'
+import type { Dialler } from '../outbound/fetch.ts'
+import { checkCallerHeaders, isHandshake } from '../outbound/headers.ts'
+import { fillLocations, findLocations } from '../outbound/locations.ts'
+import { findPlaceholders, injectPlaceholders, type Placeholder } from '../outbound/placeholders.ts'
+import { type Plan, planOf } from '../outbound/plan.ts'
+import { type Ending, streamAnswer } from '../outbound/stream.ts'
+import { parseTarget } from '../outbound/target.ts'
+import type { SocketDialler } from '../outbound/websocket_dial.ts'
 import { systemClock } from '../platform/clock.ts'
 import { Fault } from '../platform/fault.ts'
 import type { Secret } from '../platform/secret.ts'
-import type { AddressBook } from '../resolver/address_book.ts'
-import { bytesOf, type Call, contentTypeOf } from '../resolver/call.ts'
 import { checkPolicies } from '../resolver/credentials.ts'
-import { Deadline } from '../resolver/deadline.ts'
-import type { Dialler } from '../resolver/dial.ts'
-import { checkCallerHeaders, isHandshake } from '../resolver/headers.ts'
-import { fillLocations, findLocations } from '../resolver/locations.ts'
-import { findPlaceholders, injectPlaceholders, type Placeholder } from '../resolver/placeholders.ts'
-import { type Plan, planOf } from '../resolver/plan.ts'
-import { type Ending, streamAnswer } from '../resolver/stream_answer.ts'
-import { parseTarget } from '../resolver/target.ts'
-import type { SocketDialler } from '../resolver/websocket_dial.ts'
 import type { Carrier, Inbound } from './carrier.ts'
 import { restoreLinks } from './links.ts'
 import type { AuditQueue } from './queue.ts'
@@ -218,7 +219,7 @@ async function answerSocket(
   { sockets }: LocalServices,
   { inbound, plan, deadline, book, end }: Begun,
 ): Promise<null> {
-  const { relay } = await import('../resolver/websocket.ts')
+  const { relay } = await import('../outbound/websocket.ts')
   const socket = await sockets.dial(plan, deadline.signal)
   const exchange = {
     ...inbound,

@@ -3,9 +3,10 @@
  * and plain http for other hosts. Into plain http no credential is ever put: it passes untouched, or not
  * at all with `strict`.
  */
+
+import { connectionNames, isHopByHop } from '../outbound/headers.ts'
 import { Fault } from '../platform/fault.ts'
 import { presentFault } from '../platform/http/reply.ts'
-import { connectionNames, isHopByHop } from '../resolver/headers.ts'
 import type { Carrier, Inbound } from './carrier.ts'
 import { isAuthorised, isSame } from './front.ts'
 import { canonicalAuthority } from './request.ts'

@@ -1,7 +1,8 @@
 /** What is known of one request of the local carrier, as its audit record wants it (section 8). */
+
+import type { Placeholder } from '../outbound/placeholders.ts'
+import type { Target } from '../outbound/target.ts'
 import { Fault } from '../platform/fault.ts'
-import type { Placeholder } from '../resolver/placeholders.ts'
-import type { Target } from '../resolver/target.ts'
 
 /** As POST /api/internal/audit/logs/ takes it: names and ids, never a value or a query. */
 export type AuditRecord = {

@@ -3,11 +3,11 @@
  * Values never come to this machine; the resolver decides, redacts and keeps the audit.
  */
 import { ApiError, openApi } from '../client/api.ts'
+import { isHandshake, isHopByHop } from '../outbound/headers.ts'
+import { FORWARD_PREFIX } from '../outbound/links.ts'
 import { Fault } from '../platform/fault.ts'
 import { type Domain, domainMatches, parseDomain } from '../platform/net/domain.ts'
 import { listDomains, resolveCall } from '../resolver/contract.ts'
-import { FORWARD_PREFIX } from '../resolver/forward_links.ts'
-import { isHandshake, isHopByHop } from '../resolver/headers.ts'
 import type { Carrier, Inbound, Notice } from './carrier.ts'
 import { restoreLinks } from './links.ts'
 import { relayThrough } from './remote_socket.ts'

@@ -1,8 +1,8 @@
 /** A WebSocket through the resolver: messages go both ways as they are; it redacts what comes back. */
 import type { ServerWebSocket } from 'bun'
+import { isSendableCode } from '../outbound/websocket_frames.ts'
 import { Fault } from '../platform/fault.ts'
 import type { SocketHandlers } from '../platform/http/route.ts'
-import { isSendableCode } from '../resolver/websocket_frames.ts'
 import type { Inbound } from './carrier.ts'
 
 const GOING_AWAY = 1001

@@ -3,11 +3,11 @@
  * and with its body whole where placeholders may have to be put into it.
  */
 
+import { type CallBody, contentTypeOf } from '../outbound/call.ts'
+import { connectionNames, isHopByHop } from '../outbound/headers.ts'
 import { Fault } from '../platform/fault.ts'
 import { canonicalHost } from '../platform/net/domain.ts'
-import { type CallBody, contentTypeOf } from '../resolver/call.ts'
 import { outboundMethods, RESOLVER_BODY_LIMIT } from '../resolver/contract.ts'
-import { connectionNames, isHopByHop } from '../resolver/headers.ts'
 
 /** Set anew for the upstream, or meant for us. */
 const OURS =

@@ -4,17 +4,17 @@
  */
 
 import { Sanitiser } from '../leak_guard/sanitise.ts'
+import type { Call } from '../outbound/call.ts'
+import type { Deadline } from '../outbound/deadline.ts'
+import type { Plan } from '../outbound/plan.ts'
+import { readAnswer } from '../outbound/response.ts'
+import { type Ending, streamAnswer } from '../outbound/stream.ts'
+import { relay } from '../outbound/websocket.ts'
 import { type RateState, rateHeaders } from '../platform/http/rate.ts'
 import { commonHeaders } from '../platform/http/reply.ts'
 import { type Exchange, toFault } from '../platform/http/serve.ts'
-import { readAnswer } from './answer.ts'
-import type { Call } from './call.ts'
-import type { Deadline } from './deadline.ts'
 import type { Decision } from './decision.ts'
-import type { Plan } from './plan.ts'
 import type { ResolverServices } from './services.ts'
-import { type Ending, streamAnswer } from './stream_answer.ts'
-import { relay } from './websocket.ts'
 
 type Work = {
   plan: Plan

@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { signing } from '../outbound/signing.ts'
 import { defineEndpoint } from '../platform/http/endpoint.ts'
 import { environmentName, uuid } from '../platform/http/validate.ts'
-import { signing } from './signing.ts'
 
 /** Bytes of a request to the resolver, body and all, and of an upstream's decoded body. */
 export const RESOLVER_BODY_LIMIT = 10 * 1024 * 1024

@@ -6,14 +6,14 @@ import { environmentKeyOf } from '../access/environment_key.ts'
 import type { KeyCache } from '../access/keys.ts'
 import type { SealedSecret, View, ViewBook } from '../access/snapshots.ts'
 import type { LiveToken } from '../access/tokens.ts'
+import type { Call } from '../outbound/call.ts'
+import type { Placeholder } from '../outbound/placeholders.ts'
+import { policyPathMatches, type Target } from '../outbound/target.ts'
 import { bindingOf, openBoundValue } from '../platform/crypto/secret_value.ts'
 import { Fault } from '../platform/fault.ts'
 import { domainMatches, parseDomain } from '../platform/net/domain.ts'
 import type { Policy } from '../platform/policy.ts'
 import type { Secret } from '../platform/secret.ts'
-import type { Call } from './call.ts'
-import type { Placeholder } from './placeholders.ts'
-import { policyPathMatches, type Target } from './target.ts'
 
 export type Scope = { projectId: string | null; environment: string }
 

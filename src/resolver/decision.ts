@@ -2,12 +2,12 @@
 
 import type { LiveToken } from '../access/tokens.ts'
 import type { Entry, Outcome } from '../audit/trail.ts'
+import type { Call } from '../outbound/call.ts'
+import type { Placeholder } from '../outbound/placeholders.ts'
+import type { Target } from '../outbound/target.ts'
 import { Fault } from '../platform/fault.ts'
-import type { Call } from './call.ts'
 import type { Scope } from './credentials.ts'
 import type { Grounds } from './open_calls.ts'
-import type { Placeholder } from './placeholders.ts'
-import type { Target } from './target.ts'
 
 export class Decision {
   readonly #token: LiveToken

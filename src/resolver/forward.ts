@@ -3,14 +3,15 @@
  * `{resolver}/v1/forward/api.openai.com/v1` and its API key to `svc_agt_….SVC_SECRET_OPENAI_KEY`; it
  * sends what it always sends, and the same steps are taken as for POST /v1/resolve.
  */
+
+import type { Call, CallBody } from '../outbound/call.ts'
+import { connectionNames, isHandshake, isHopByHop } from '../outbound/headers.ts'
+import { FORWARD_PREFIX } from '../outbound/links.ts'
 import { TOKEN_PATTERN } from '../platform/crypto/token.ts'
 import { Fault, invalidField } from '../platform/fault.ts'
 import type { Exchange } from '../platform/http/serve.ts'
 import { parsePart } from '../platform/http/validate.ts'
-import type { Call, CallBody } from './call.ts'
 import { forwardSettings, RESOLVER_BODY_LIMIT } from './contract.ts'
-import { FORWARD_PREFIX } from './forward_links.ts'
-import { connectionNames, isHandshake, isHopByHop } from './headers.ts'
 import { admit } from './resolve.ts'
 import type { ResolverServices } from './services.ts'
 

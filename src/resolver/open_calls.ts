@@ -7,12 +7,12 @@
 import { grantOf } from '../access/environment_key.ts'
 import { StaleView, type View, type ViewBook } from '../access/snapshots.ts'
 import type { LiveToken, TokenBook } from '../access/tokens.ts'
+import type { Placeholder } from '../outbound/placeholders.ts'
+import type { Target } from '../outbound/target.ts'
 import { Fault } from '../platform/fault.ts'
 import { describeError, type Log } from '../platform/log.ts'
 import { domainMatches } from '../platform/net/domain.ts'
 import { checkPolicies, findSecrets, type Scope } from './credentials.ts'
-import type { Placeholder } from './placeholders.ts'
-import type { Target } from './target.ts'
 import { Turns } from './turns.ts'
 
 /** What a call was let through on. */

@@ -1,13 +1,13 @@
 /** What the resolver's steps stand on. */
 import type { Broker } from '../access/index.ts'
+import type { AddressBook } from '../outbound/address_lookup.ts'
+import type { Dialler } from '../outbound/fetch.ts'
+import type { SocketDialler } from '../outbound/websocket_dial.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Log } from '../platform/log.ts'
-import type { AddressBook } from './address_book.ts'
-import type { Dialler } from './dial.ts'
 import type { Lanes } from './lanes.ts'
 import type { OpenCalls } from './open_calls.ts'
 import type { Turns } from './turns.ts'
-import type { SocketDialler } from './websocket_dial.ts'
 
 export type ResolverServices = Broker & {
   addresses: AddressBook

@@ -3,10 +3,10 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { URL as SecondUrl } from 'whatwg-url'
 import { Redactor, Sanitiser } from '../../src/leak_guard/sanitise.ts'
+import { injectPlaceholders } from '../../src/outbound/placeholders.ts'
+import { parseTarget } from '../../src/outbound/target.ts'
 import { Fault } from '../../src/platform/fault.ts'
 import { Secret } from '../../src/platform/secret.ts'
-import { injectPlaceholders } from '../../src/resolver/placeholders.ts'
-import { parseTarget } from '../../src/resolver/target.ts'
 import { mutated } from '../corpus/mutated.ts'
 import placeholders from '../corpus/placeholders/headers.json' with { type: 'json' }
 import sanitiser from '../corpus/sanitiser/bodies.json' with { type: 'json' }

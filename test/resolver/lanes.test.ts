@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
+import { Deadline } from '../../src/outbound/deadline.ts'
 import { Fault } from '../../src/platform/fault.ts'
-import { Deadline } from '../../src/resolver/deadline.ts'
 import { Lanes } from '../../src/resolver/lanes.ts'
 
 const never = new AbortController().signal

@@ -2,11 +2,11 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import { StaleView, type View, type ViewBook } from '../../src/access/snapshots.ts'
 import type { LiveToken } from '../../src/access/tokens.ts'
+import { parseTarget } from '../../src/outbound/target.ts'
 import { Fault } from '../../src/platform/fault.ts'
 import { openLog } from '../../src/platform/log.ts'
 import { parseDomain } from '../../src/platform/net/domain.ts'
 import { type Grounds, OpenCalls } from '../../src/resolver/open_calls.ts'
-import { parseTarget } from '../../src/resolver/target.ts'
 
 const SWEEP_MS = 5
 const NEVER_MS = 3_600_000

@@ -6,11 +6,11 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import ipaddr from 'ipaddr.js'
 import { URL as SecondUrl } from 'whatwg-url'
+import { openAddressBook } from '../../src/outbound/address_lookup.ts'
+import { parseTarget, type Target } from '../../src/outbound/target.ts'
 import { Fault } from '../../src/platform/fault.ts'
 import { parseCidrs } from '../../src/platform/net/cidr.ts'
 import { domainMatches, parseDomain } from '../../src/platform/net/domain.ts'
-import { openAddressBook } from '../../src/resolver/address_book.ts'
-import { parseTarget, type Target } from '../../src/resolver/target.ts'
 import { urls } from './urls.ts'
 
 const RUNS = { numRuns: 3000 }

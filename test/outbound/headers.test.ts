@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
+import { checkCallerHeaders, presentHeaders } from '../../src/outbound/headers.ts'
 import { Fault } from '../../src/platform/fault.ts'
-import { checkCallerHeaders, presentHeaders } from '../../src/resolver/headers.ts'
 
 function faultOf(headers: Record<string, string>): Fault {
   try {

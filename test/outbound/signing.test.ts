@@ -4,10 +4,10 @@ import { createHmac } from 'node:crypto'
 import { Sha256 } from '@aws-crypto/sha256-js'
 import { SignatureV4 } from '@smithy/signature-v4'
 import fc from 'fast-check'
+import type { Signable } from '../../src/outbound/signable.ts'
+import { sign, signing } from '../../src/outbound/signing.ts'
 import { Fault } from '../../src/platform/fault.ts'
 import { Secret } from '../../src/platform/secret.ts'
-import type { Signable } from '../../src/resolver/signable.ts'
-import { sign, signing } from '../../src/resolver/signing.ts'
 import {
   type Agent,
   API,

@@ -2,7 +2,7 @@
  * What a caller asks for, in one form for both ways of asking: the JSON of POST /v1/resolve, and a
  * plain HTTP request through /v1/forward/.
  */
-import type { OutboundCall } from './contract.ts'
+import type { OutboundCall } from '../resolver/contract.ts'
 import type { Signing } from './signing.ts'
 
 /** A body that is here, or one that still arrives; `length` in bytes where the caller declared it. */

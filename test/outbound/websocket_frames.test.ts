@@ -1,7 +1,6 @@
 /** Frames of RFC 6455, read and written; section 5.7 has the examples. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { Fault } from '../../src/platform/fault.ts'
 import {
   decodeClosing,
   encodeClosing,
@@ -9,7 +8,8 @@ import {
   FrameReader,
   type FrameType,
   type SocketMessage,
-} from '../../src/resolver/websocket_frames.ts'
+} from '../../src/outbound/websocket_frames.ts'
+import { Fault } from '../../src/platform/fault.ts'
 import { frame } from '../support/socket_upstream.ts'
 
 const LIMIT = 1 << 20

@@ -6,8 +6,8 @@ import { promisify } from 'node:util'
 import zlib from 'node:zlib'
 import type { Sanitiser } from '../leak_guard/sanitise.ts'
 import { Fault } from '../platform/fault.ts'
-import { RESOLVER_BODY_LIMIT } from './contract.ts'
-import { upstreamFault } from './dial.ts'
+import { RESOLVER_BODY_LIMIT } from '../resolver/contract.ts'
+import { upstreamFault } from './fetch.ts'
 import { presentHeaders } from './headers.ts'
 
 export type SanitisedAnswer = {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
+import { parseTarget, policyPathMatches } from '../../src/outbound/target.ts'
 import { Fault } from '../../src/platform/fault.ts'
-import { parseTarget, policyPathMatches } from '../../src/resolver/target.ts'
 
 function codeOf(text: string): string {
   try {

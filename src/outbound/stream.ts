@@ -8,12 +8,12 @@ import zlib from 'node:zlib'
 import { Redactor, Sanitiser } from '../leak_guard/sanitise.ts'
 import { Fault } from '../platform/fault.ts'
 import { commonHeaders } from '../platform/http/reply.ts'
-import { checkFraming } from './answer.ts'
 import type { Deadline } from './deadline.ts'
-import { upstreamFault } from './dial.ts'
-import { leadBack } from './forward_links.ts'
+import { upstreamFault } from './fetch.ts'
 import { presentHeaders } from './headers.ts'
+import { leadBack } from './links.ts'
 import type { Plan } from './plan.ts'
+import { checkFraming } from './response.ts'
 
 /** What became of an answer that took its time, once: `fault` when it broke off. */
 export type Ending = { redacted: boolean; fault: Fault | null }

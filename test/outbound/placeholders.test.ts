@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { findPlaceholders, injectPlaceholders } from '../../src/outbound/placeholders.ts'
 import { Fault } from '../../src/platform/fault.ts'
 import { Secret } from '../../src/platform/secret.ts'
-import { findPlaceholders, injectPlaceholders } from '../../src/resolver/placeholders.ts'
 
 type Pair = [string, string]
 

@@ -1,7 +1,7 @@
 /** What goes out: the request with everything in its place, and the values that must not come back. */
 import type { Secret } from '../platform/secret.ts'
 import { bytesOf, type Call } from './call.ts'
-import type { Outbound } from './dial.ts'
+import type { Outbound } from './fetch.ts'
 import type { HeaderPair } from './headers.ts'
 import type { Filled } from './locations.ts'
 import type { Injection } from './placeholders.ts'

@@ -13,7 +13,7 @@ import { Fault } from '../platform/fault.ts'
 import { commonHeaders } from '../platform/http/reply.ts'
 import { type Exchange, MAX_MESSAGE_BYTES, MAX_WAITING_BYTES } from '../platform/http/serve.ts'
 import type { Deadline } from './deadline.ts'
-import type { Ending } from './stream_answer.ts'
+import type { Ending } from './stream.ts'
 import { protocolsIn, type UpstreamSocket } from './websocket_dial.ts'
 import {
   decodeClosing,

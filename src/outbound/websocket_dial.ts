@@ -6,7 +6,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { connect, createSecureContext, type TLSSocket } from 'node:tls'
 import { Fault } from '../platform/fault.ts'
-import { checkName, NOTHING_OLDER, type Outbound, trusted, upstreamFault } from './dial.ts'
+import { checkName, NOTHING_OLDER, type Outbound, trusted, upstreamFault } from './fetch.ts'
 import { MAX_HEADER_BYTES } from './headers.ts'
 
 /** An upstream that has agreed to speak frames; the wire is paused. */

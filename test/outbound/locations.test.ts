@@ -1,11 +1,11 @@
 /** Credentials outside of headers: only where the secret's own policy says so, and text everywhere else. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { fillLocations, findLocations } from '../../src/outbound/locations.ts'
+import { parseTarget } from '../../src/outbound/target.ts'
 import { Fault } from '../../src/platform/fault.ts'
 import type { Policy } from '../../src/platform/policy.ts'
 import { Secret } from '../../src/platform/secret.ts'
-import { fillLocations, findLocations } from '../../src/resolver/locations.ts'
-import { parseTarget } from '../../src/resolver/target.ts'
 import { type Agent, employAgent, expectRefused, openStage, type Stage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { forwardAs, recordOfAnswer, streamAs } from '../support/forward.ts'
