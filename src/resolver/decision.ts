@@ -7,7 +7,7 @@ import type { Placeholder } from '../outbound/placeholders.ts'
 import type { Target } from '../outbound/target.ts'
 import { Fault } from '../platform/fault.ts'
 import type { Scope } from './credentials.ts'
-import type { Grounds } from './open_calls.ts'
+import type { Grounds } from './live_calls.ts'
 
 export class Decision {
   readonly #token: LiveToken

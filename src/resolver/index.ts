@@ -9,14 +9,14 @@ import { ConfigError } from '../platform/config/config.ts'
 import { type Route, rawRoute } from '../platform/http/serve.ts'
 import { parseCidrs } from '../platform/net/cidr.ts'
 import type { SliceServices } from '../platform/services.ts'
+import { tellDomains } from './allowlist.ts'
+import { Lanes } from './bulkhead.ts'
 import { forwardCalls, listDomains, resolveCall } from './contract.ts'
-import { tellDomains } from './domains.ts'
 import { forward } from './forward.ts'
-import { Lanes } from './lanes.ts'
-import { OpenCalls } from './open_calls.ts'
+import { OpenCalls } from './live_calls.ts'
 import { resolve } from './resolve.ts'
+import { Turns } from './scheduler.ts'
 import type { ResolverServices } from './services.ts'
-import { Turns } from './turns.ts'
 
 export type Resolver = {
   routes: Route[]

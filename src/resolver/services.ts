@@ -5,9 +5,9 @@ import type { Dialler } from '../outbound/fetch.ts'
 import type { SocketDialler } from '../outbound/websocket_dial.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Log } from '../platform/log.ts'
-import type { Lanes } from './lanes.ts'
-import type { OpenCalls } from './open_calls.ts'
-import type { Turns } from './turns.ts'
+import type { Lanes } from './bulkhead.ts'
+import type { OpenCalls } from './live_calls.ts'
+import type { Turns } from './scheduler.ts'
 
 export type ResolverServices = Broker & {
   addresses: AddressBook

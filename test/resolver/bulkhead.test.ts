@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { Deadline } from '../../src/outbound/deadline.ts'
 import { Fault } from '../../src/platform/fault.ts'
-import { Lanes } from '../../src/resolver/lanes.ts'
+import { Lanes } from '../../src/resolver/bulkhead.ts'
 
 const never = new AbortController().signal
 

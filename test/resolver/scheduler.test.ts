@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { Turns } from '../../src/resolver/turns.ts'
+import { Turns } from '../../src/resolver/scheduler.ts'
 
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 

@@ -13,7 +13,7 @@ import { Fault } from '../platform/fault.ts'
 import { describeError, type Log } from '../platform/log.ts'
 import { domainMatches } from '../platform/net/domain.ts'
 import { checkPolicies, findSecrets, type Scope } from './credentials.ts'
-import { Turns } from './turns.ts'
+import { Turns } from './scheduler.ts'
 
 /** What a call was let through on. */
 export type Grounds = {

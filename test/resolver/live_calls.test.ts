@@ -6,7 +6,7 @@ import { parseTarget } from '../../src/outbound/target.ts'
 import { Fault } from '../../src/platform/fault.ts'
 import { openLog } from '../../src/platform/log.ts'
 import { parseDomain } from '../../src/platform/net/domain.ts'
-import { type Grounds, OpenCalls } from '../../src/resolver/open_calls.ts'
+import { type Grounds, OpenCalls } from '../../src/resolver/live_calls.ts'
 
 const SWEEP_MS = 5
 const NEVER_MS = 3_600_000
