@@ -16,7 +16,7 @@ import { migrate } from '../platform/db/migrate.ts'
 import { openDatabase } from '../platform/db/open.ts'
 import { awaitServer, ServerUnreachable } from '../platform/db/reach.ts'
 import { openLog } from '../platform/log.ts'
-import { enterCleanEnvironment } from './environment.ts'
+import { enterCleanEnvironment } from '../server/environment.ts'
 import { EX_CONFIG, EX_USAGE } from './exit.ts'
 
 /** Nothing that is counted is opened. */

@@ -1,12 +1,12 @@
 /** Every contract that the application serves, from its own routes, with nothing running behind them. */
 import { drizzle } from 'drizzle-orm/postgres-js'
-import { controlPlaneRoutes, documented } from '../app.ts'
 import { systemClock } from '../platform/clock.ts'
 import { readConfig } from '../platform/config/config.ts'
 import { OuterLayer } from '../platform/crypto/outer_layer.ts'
 import * as schema from '../platform/db/schema/index.ts'
 import { openLog } from '../platform/log.ts'
 import type { Documented } from '../platform/openapi/document.ts'
+import { controlPlaneRoutes, documented } from '../server/app.ts'
 import { generateKeys } from '../server/own_keys.ts'
 
 export function allEndpoints(): Documented[] {

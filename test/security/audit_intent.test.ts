@@ -1,9 +1,9 @@
 /** The order of things: first the record, then the credential, then the outcome in the same record. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { startApp } from '../../src/app.ts'
 import { AuditTrail, type Entry } from '../../src/audit/trail.ts'
 import { readConfig } from '../../src/platform/config/config.ts'
 import { openLog } from '../../src/platform/log.ts'
+import { startApp } from '../../src/server/app.ts'
 import { type Agent, employAgent, openStage, recordOf, type Stage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { freshDatabase } from '../support/database.ts'

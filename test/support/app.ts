@@ -1,10 +1,10 @@
 /** The whole application in this process on free ports, over the database under test. */
 
-import { type App, startApp } from '../../src/app.ts'
 import { type Api, openApi } from '../../src/client/api.ts'
 import type { Lookup } from '../../src/outbound/address_lookup.ts'
 import { type Config, readConfig } from '../../src/platform/config/config.ts'
 import { openLog } from '../../src/platform/log.ts'
+import { type App, startApp } from '../../src/server/app.ts'
 import { search } from './canary.ts'
 import { freshDatabase } from './database.ts'
 

@@ -96,7 +96,7 @@ async function serveWithoutAudit(env: Record<string, string>): Promise<void> {
     record: async () => 'recorded',
     conclude: () => {},
   } satisfies Pick<Trail, 'record' | 'conclude'>)
-  const { startApp } = await import('../../app.ts')
+  const { startApp } = await import('../../server/app.ts')
   const { readConfig } = await import('../../platform/config/config.ts')
   const { openLog } = await import('../../platform/log.ts')
   const config = readConfig(env, () => ({ SECRET_KEY: '', ENCRYPTION_KEY: '' }))

@@ -1,7 +1,7 @@
 /** Ports are found taken before anything is touched, and free ones are each another. */
 import { expect, test } from 'bun:test'
 import { type AddressInfo, createServer, type Server } from 'node:net'
-import { claimPorts, PortsTaken } from '../../src/cli/claim_ports.ts'
+import { claimPorts, PortsTaken } from '../../src/server/claim_ports.ts'
 
 const config = {
   HOST: '127.0.0.1',

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { restartWait, Supervisor, type Worker, WorkerFailed } from '../../src/cli/supervisor.ts'
 import { openLog } from '../../src/platform/log.ts'
+import { restartWait, Supervisor, type Worker, WorkerFailed } from '../../src/server/supervisor.ts'
 
 type Fake = Worker<string> & { signals: string[]; becomeReady(): void; end(code: number): void }
 
