@@ -1,9 +1,9 @@
 /** What every command is given: its settings, its output, and the session when it asks for it. */
 import type { Command } from 'commander'
-import { type Output, openOutput } from './output.ts'
 import { resumeSession, type Session } from './session.ts'
 import { openSessionStore, type SessionStore } from './session_store.ts'
 import { readSettings, type SettingName, type Settings } from './settings.ts'
+import { type Output, openOutput } from './terminal/output.ts'
 
 export type GlobalOptions = {
   server?: string
@@ -59,7 +59,7 @@ function flagsOf({ server, resolver, workspace, project, env }: GlobalOptions) {
 }
 
 async function askPassphrase(isNew: boolean): Promise<string> {
-  const { askSecret } = await import('./prompts.ts')
+  const { askSecret } = await import('./terminal/prompts.ts')
   const label = isNew ? 'Choose a passphrase for this machine' : 'Passphrase of this machine'
   const hint = 'there is no keyring here: set SERVICE_PASSPHRASE, or add --insecure-storage'
   return askSecret(label, { isNew, hint })

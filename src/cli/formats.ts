@@ -1,6 +1,6 @@
 /** Files of secrets as people have them: dotenv, JSON, YAML, and the exports of Doppler and Infisical. */
 import { z } from 'zod'
-import { CliError, EX_USAGE } from './exit.ts'
+import { CliError, EX_USAGE } from './terminal/exit.ts'
 
 export type Values = Record<string, string>
 

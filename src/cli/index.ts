@@ -10,29 +10,29 @@ type ServerCommand = {
 const serverCommands: Record<string, ServerCommand> = {
   serve: {
     about: 'start the server (also without any command)',
-    run: async () => (await import('./serve.ts')).runServe(),
+    run: async () => (await import('./commands/serve.ts')).runServe(),
   },
   demo: {
     about: 'show the main job end to end on this machine, then clean up',
-    run: async () => (await import('./demo.ts')).runDemo(),
+    run: async () => (await import('./demo/index.ts')).runDemo(),
   },
   health: {
     about: 'ask the running server on this machine whether it works; exit code 0 or 1',
-    run: async () => (await import('./health.ts')).runHealth(),
+    run: async () => (await import('./commands/health.ts')).runHealth(),
   },
   keygen: {
     about: 'print fresh SECRET_KEY, ENCRYPTION_KEY and CRON_SECRET lines for a .env file',
-    run: async () => (await import('./keygen.ts')).runKeygen(),
+    run: async () => (await import('./commands/keygen.ts')).runKeygen(),
   },
   calculate_metrics: {
     about: 'compute the figures of the last days anew and print them as JSON lines',
     options: [['--days <count>', 'how many days, today included', '2']],
     run: async ({ days = 2 } = {}) =>
-      (await import('./calculate_metrics.ts')).runCalculateMetrics(days),
+      (await import('./commands/calculate_metrics.ts')).runCalculateMetrics(days),
   },
   settings: {
     about: 'print every setting of the server with its meaning, default and an example',
-    run: async () => (await import('./settings_table.ts')).runSettings(),
+    run: async () => (await import('./commands/settings.ts')).runSettings(),
   },
 }
 

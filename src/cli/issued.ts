@@ -1,6 +1,6 @@
 /** What all ways of issuing a token have in common. */
 import type { Context } from './context.ts'
-import { CliError, EX_USAGE } from './exit.ts'
+import { CliError, EX_USAGE } from './terminal/exit.ts'
 
 /** `--label` and `--expires-in-days`, of which `never` is none. */
 export function lifetimeOf(options: Record<string, unknown>): {

@@ -1,8 +1,8 @@
 /** What somebody may have meant who named a secret or an environment that is not there: names, never values. */
 import { ApiError } from '../client/api.ts'
 import { showCoverage } from '../features/projects/contract.ts'
-import { CliError, EX_NOT_FOUND } from './exit.ts'
 import type { ProjectPlace } from './place.ts'
+import { CliError, EX_NOT_FOUND } from './terminal/exit.ts'
 
 /** Letters that a mistyped name may differ in. */
 const MAX_EDITS = 2

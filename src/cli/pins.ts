@@ -5,8 +5,8 @@
 import { fingerprint } from '../client/keys.ts'
 import { fromBase64 } from '../platform/crypto/encoding.ts'
 import type { Context } from './context.ts'
-import { CliError, EX_REFUSED } from './exit.ts'
 import type { Session } from './session.ts'
+import { CliError, EX_REFUSED } from './terminal/exit.ts'
 
 export type KeyOfPerson = { email: string; publicKey: string }
 

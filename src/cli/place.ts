@@ -2,8 +2,8 @@
 import type { OpenWorkspace } from '../client/vault.ts'
 import { listProjects } from '../features/projects/contract.ts'
 import type { Context } from './context.ts'
-import { CliError, EX_NOT_FOUND } from './exit.ts'
 import type { Session, WorkspaceEntry } from './session.ts'
+import { CliError, EX_NOT_FOUND } from './terminal/exit.ts'
 
 export type WorkspacePlace = {
   session: Session

@@ -3,8 +3,8 @@ import { Command, CommanderError, Option } from 'commander'
 import { version } from '../../package.json'
 import type { Context } from './context.ts'
 import { openContext } from './context.ts'
-import { EX_USAGE } from './exit.ts'
-import { explain } from './explain.ts'
+import { EX_USAGE } from './terminal/exit.ts'
+import { explain } from './terminal/explain.ts'
 
 /** A command that talks to a server: gets its context, its arguments and its own options. */
 export type Action = (

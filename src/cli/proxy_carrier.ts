@@ -10,9 +10,9 @@ import { openLocalCarrier } from '../proxy/open_local.ts'
 import { remoteCarrier } from '../proxy/remote.ts'
 import { openReport } from '../proxy/report.ts'
 import type { Context } from './context.ts'
-import { CliError, EX_AUTH, EX_REFUSED, EX_USAGE } from './exit.ts'
 import { type ProjectPlace, projectPlace } from './place.ts'
 import type { Session } from './session.ts'
+import { CliError, EX_AUTH, EX_REFUSED, EX_USAGE } from './terminal/exit.ts'
 
 type Order = {
   way: 'remote' | 'local'

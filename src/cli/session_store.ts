@@ -15,9 +15,9 @@ import {
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
 import { deriveMasterKey, KDF_DEFAULT } from '../client/keys.ts'
-import { CliError, EX_AUTH } from './exit.ts'
-import { openKeyring } from './keyring.ts'
 import { configDirectory } from './settings.ts'
+import { CliError, EX_AUTH } from './terminal/exit.ts'
+import { openKeyring } from './terminal/keyring.ts'
 
 const stored = z.object({
   server: z.string(),

@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { z } from 'zod'
-import { CliError, EX_USAGE } from './exit.ts'
+import { CliError, EX_USAGE } from './terminal/exit.ts'
 
 const file = z.strictObject({
   server: z.url().optional(),

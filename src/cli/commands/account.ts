@@ -8,11 +8,11 @@ import { getMe, logout } from '../../features/accounts/contract.ts'
 import { getStatus } from '../../features/health/contract.ts'
 import { toBase64 } from '../../platform/crypto/encoding.ts'
 import type { Context } from '../context.ts'
-import { CliError, EX_USAGE } from '../exit.ts'
 import type { Action } from '../program.ts'
-import { askSecret, readSecretFromStdin } from '../prompts.ts'
 import type { SessionStore } from '../session_store.ts'
 import { findProjectFile, globalFile, type SettingName, updateFile } from '../settings.ts'
+import { CliError, EX_USAGE } from '../terminal/exit.ts'
+import { askSecret, readSecretFromStdin } from '../terminal/prompts.ts'
 
 const LEAST_PASSWORD = 8
 

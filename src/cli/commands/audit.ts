@@ -2,9 +2,9 @@
 
 import { ApiError } from '../../client/api.ts'
 import { exportAudit, listAuditLogs, summariseAudit } from '../../features/audit/contract.ts'
-import { CliError, EX_USAGE } from '../exit.ts'
 import { type WorkspacePlace, workspacePlace } from '../place.ts'
 import type { Action } from '../program.ts'
+import { CliError, EX_USAGE } from '../terminal/exit.ts'
 
 const COLUMNS = [
   'timestamp',

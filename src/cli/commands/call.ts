@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs'
 import { ApiError } from '../../client/api.ts'
 import { outboundMethods, resolveCall } from '../../resolver/contract.ts'
 import type { Context } from '../context.ts'
-import { CliError, EX_AUTH, EX_FAILED, EX_USAGE } from '../exit.ts'
 import type { Action } from '../program.ts'
+import { CliError, EX_AUTH, EX_FAILED, EX_USAGE } from '../terminal/exit.ts'
 
 type Answer = {
   status_code: number

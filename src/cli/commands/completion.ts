@@ -1,6 +1,7 @@
 /** `cloakroom completion`: scripts for shells, made from the catalogue of commands. */
-import { CliError, EX_USAGE } from '../exit.ts'
+
 import type { Action, Group, Spec } from '../program.ts'
+import { CliError, EX_USAGE } from '../terminal/exit.ts'
 
 type Words = Map<string, string[]>
 

@@ -13,8 +13,8 @@ import { getResolverHealth } from '../../features/health/contract.ts'
 import { parseToken } from '../../platform/crypto/token.ts'
 import { outboundMethods, resolveCall } from '../../resolver/contract.ts'
 import type { Context } from '../context.ts'
-import { explain } from '../explain.ts'
 import type { Action } from '../program.ts'
+import { explain } from '../terminal/explain.ts'
 import { tokenOf } from './call.ts'
 
 export const mcp: Action = async (context, _, options) => {

@@ -6,10 +6,10 @@ import {
   listEnvironments,
 } from '../../features/projects/contract.ts'
 import type { Context } from '../context.ts'
-import { CliError, EX_NOT_FOUND, EX_REFUSED } from '../exit.ts'
 import { projectPlace, projectsOf, type WorkspacePlace, workspacePlace } from '../place.ts'
 import type { Action } from '../program.ts'
 import { findProjectFile, PROJECT_FILE, updateFile } from '../settings.ts'
+import { CliError, EX_NOT_FOUND, EX_REFUSED } from '../terminal/exit.ts'
 
 /** Makes or chooses a project for this directory and writes the project file. */
 export const init: Action = async (context, [name = '']) => {
@@ -102,7 +102,7 @@ export function remember(context: Context, changes: Parameters<typeof updateFile
 /** Asks before something is lost, unless --yes was given. */
 export async function confirmed(options: Record<string, unknown>, question: string): Promise<void> {
   if (options.yes === true) return
-  const { askConfirmation } = await import('../prompts.ts')
+  const { askConfirmation } = await import('../terminal/prompts.ts')
   if (!(await askConfirmation(question))) throw new CliError(EX_REFUSED, 'nothing was done')
 }
 

@@ -13,12 +13,12 @@ import {
   trustEnvironment,
   writeBundle,
 } from '../../proxy/trust.ts'
-import { runChild } from '../child.ts'
 import type { Context } from '../context.ts'
-import { CliError, EX_CONFIG, EX_NOT_FOUND, EX_USAGE } from '../exit.ts'
 import type { Action } from '../program.ts'
 import { openCarrier } from '../proxy_carrier.ts'
 import { configDirectory } from '../settings.ts'
+import { runChild } from '../terminal/child.ts'
+import { CliError, EX_CONFIG, EX_NOT_FOUND, EX_USAGE } from '../terminal/exit.ts'
 
 const DEFAULT_PORT = 8899
 

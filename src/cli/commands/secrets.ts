@@ -11,7 +11,6 @@ import {
 import type { Policy } from '../../platform/policy.ts'
 import { policy as policySchema } from '../../platform/policy.ts'
 import type { Context } from '../context.ts'
-import { CliError, EX_FAILED, EX_USAGE } from '../exit.ts'
 import {
   type ExportFormat,
   exportFormats,
@@ -22,7 +21,8 @@ import {
 import { onlyElsewhere, onSecret, refuseEmpty } from '../nearby.ts'
 import { type ProjectPlace, projectPlace } from '../place.ts'
 import type { Action } from '../program.ts'
-import { askSecret, readSecretFromStdin } from '../prompts.ts'
+import { CliError, EX_FAILED, EX_USAGE } from '../terminal/exit.ts'
+import { askSecret, readSecretFromStdin } from '../terminal/prompts.ts'
 import { confirmed } from './projects.ts'
 
 /** Secrets in one request of the server. */

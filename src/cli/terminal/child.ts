@@ -2,7 +2,7 @@
  * A child process that feels like it was started by the shell: terminal, signals and exit code pass
  * through. What it prints is masked on the way, so that a careless `env` shows no value.
  */
-import { Redactor } from '../leak_guard/sanitise.ts'
+import { Redactor } from '../../leak_guard/sanitise.ts'
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'] as const
 const ENCODER = new TextEncoder()

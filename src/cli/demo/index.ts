@@ -10,17 +10,17 @@ import {
   type Session,
   sealSecret,
   signUp,
-} from '../client/vault.ts'
+} from '../../client/vault.ts'
 import {
   provisionAgentToken,
   registerAgent,
   revokeAgentToken,
-} from '../features/agents/contract.ts'
-import { addToAllowlist } from '../features/allowlist/contract.ts'
-import { createProject } from '../features/projects/contract.ts'
-import { upsertSecrets } from '../features/secrets/contract.ts'
-import { type Narrator, openNarrator } from './demo/narrator.ts'
-import { BASIC_USER, credentials, type Stage, setStage } from './demo/stage.ts'
+} from '../../features/agents/contract.ts'
+import { addToAllowlist } from '../../features/allowlist/contract.ts'
+import { createProject } from '../../features/projects/contract.ts'
+import { upsertSecrets } from '../../features/secrets/contract.ts'
+import { type Narrator, openNarrator } from './narrator.ts'
+import { BASIC_USER, credentials, type Stage, setStage } from './stage.ts'
 
 const ENVIRONMENT = 'development'
 

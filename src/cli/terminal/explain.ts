@@ -1,6 +1,6 @@
 /** From any error to what is printed and the exit code. A stack is only shown with --debug. */
-import { ApiError } from '../client/api.ts'
-import { InvalidToken } from '../client/delivery.ts'
+import { ApiError } from '../../client/api.ts'
+import { InvalidToken } from '../../client/delivery.ts'
 import {
   CliError,
   EX_AUTH,
