@@ -40,7 +40,7 @@ const everywhere = [
   `(output, ${HERE}: stderr of a program, as a list of bytes)`,
   `(output, ${HERE}: stdout of a program, as hex)`,
   `(output, ${HERE}: stdout, as hex in capitals)`,
-  '(output, in src/dev/test.ts: what the tests printed, as it is)',
+  '(output, in test/run.ts: what the tests printed, as it is)',
   `(state, ${HERE}: the file .config/session, as percent-encoded in capitals)`,
 ]
 
@@ -48,7 +48,7 @@ test('a leak of each kind fails the run, and is named', async () => {
   const postgresql = findPostgres() !== null
   const dump = `(dump, ${HERE}: pg_dumpall, as it is)`
   const said = [...everywhere, ...(postgresql ? [dump] : [])].sort()
-  expect(await run(['src/dev/test.ts', CHILD])).toEqual({
+  expect(await run(['test/run.ts', CHILD])).toEqual({
     code: 1,
     said,
     // The verdict of each half, and what was printed.

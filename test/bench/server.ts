@@ -10,16 +10,16 @@ import {
   type Session,
   sealSecret,
   signUp,
-} from '../../client/vault.ts'
-import { provisionAgentToken, registerAgent } from '../../features/agents/contract.ts'
-import { addToAllowlist } from '../../features/allowlist/contract.ts'
-import { createProject } from '../../features/projects/contract.ts'
-import { upsertSecrets } from '../../features/secrets/contract.ts'
+} from '../../src/client/vault.ts'
+import { provisionAgentToken, registerAgent } from '../../src/features/agents/contract.ts'
+import { addToAllowlist } from '../../src/features/allowlist/contract.ts'
+import { createProject } from '../../src/features/projects/contract.ts'
+import { upsertSecrets } from '../../src/features/secrets/contract.ts'
 import { type Running, startProcess } from './processes.ts'
 
 export const ENVIRONMENT = 'development'
 
-const ENTRY = join(import.meta.dir, '..', '..', 'main.ts')
+const ENTRY = join(import.meta.dir, '../../src/dev', '..', 'main.ts')
 
 export type Server = { pid: number; controlPlane: string; resolver: string; stop(): Promise<void> }
 

@@ -4,18 +4,18 @@
  * loudly. The last line is `N passed, N failed`, and the exit code is 0 only if nothing failed; a marked
  * secret that came to light (test/support/canary.ts) is a failure like any other.
  *
- * bun src/dev/test.ts [files and folders, as for bun test]
+ * bun test/run.ts [files and folders, as for bun test]
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
-import { leaksFound, searcher } from '../../test/support/canary.ts'
-import { findPostgres } from '../../test/support/postgres.ts'
+import { leaksFound, searcher } from './support/canary.ts'
+import { findPostgres } from './support/postgres.ts'
 
 type Environment = Record<string, string>
 type Count = { passed: number; failed: number }
 
-const ROOT = join(import.meta.dir, '..', '..')
+const ROOT = join(import.meta.dir, '../src', '..')
 /** Whatever imports it, directly or not, depends on the kind of database. */
 const DATABASE = join(ROOT, 'test', 'support', 'database.ts')
 /** Where all tests are run, the canary must have had everything to search. */

@@ -1,7 +1,7 @@
 /** `bench redact`: what it costs to look through a megabyte for credentials in all their encodings. */
 import { randomBytes } from 'node:crypto'
 import { parseArgs } from 'node:util'
-import { Sanitiser } from '../../leak_guard/sanitise.ts'
+import { Sanitiser } from '../../src/leak_guard/sanitise.ts'
 import { figure, markdownTable, median } from './measure.ts'
 
 const BYTES = 1_048_576

@@ -1,5 +1,5 @@
 /** What the benches start as processes of their own: `bench part <name> <settings as JSON>`. */
-import type { AuditTrail as Trail } from '../../audit/trail.ts'
+import type { AuditTrail as Trail } from '../../src/audit/trail.ts'
 import type { LoadPlan } from './load.ts'
 
 const parts: Record<string, (settings: never) => Promise<void>> = {
@@ -91,14 +91,14 @@ async function openRecord({
 
 /** The product with a trail that records nothing: what is left of the cost without the audit. */
 async function serveWithoutAudit(env: Record<string, string>): Promise<void> {
-  const { AuditTrail } = await import('../../audit/trail.ts')
+  const { AuditTrail } = await import('../../src/audit/trail.ts')
   Object.assign(AuditTrail.prototype, {
     record: async () => 'recorded',
     conclude: () => {},
   } satisfies Pick<Trail, 'record' | 'conclude'>)
-  const { startApp } = await import('../../server/app.ts')
-  const { readConfig } = await import('../../platform/config/config.ts')
-  const { openLog } = await import('../../platform/log.ts')
+  const { startApp } = await import('../../src/server/app.ts')
+  const { readConfig } = await import('../../src/platform/config/config.ts')
+  const { openLog } = await import('../../src/platform/log.ts')
   const config = readConfig(env, () => ({ SECRET_KEY: '', ENCRYPTION_KEY: '' }))
   const app = await startApp(config, { log: openLog('info'), onFailure: () => process.exit(1) })
   process.stdout.write(`  control plane  ${app.controlPlane}\n  resolver       ${app.resolver}\n`)

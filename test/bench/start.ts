@@ -3,14 +3,14 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { getHealth } from '../../features/health/contract.ts'
-import { buildExecutable } from '../build.ts'
+import { buildExecutable } from '../../src/dev/build.ts'
+import { getHealth } from '../../src/features/health/contract.ts'
 import { startBenchCluster } from './cluster.ts'
 import { figure, markdownTable, median } from './measure.ts'
 import { freePort, residentMb, startProcess } from './processes.ts'
 import { benchSettings } from './server.ts'
 
-const ENTRY = join(import.meta.dir, '..', '..', 'main.ts')
+const ENTRY = join(import.meta.dir, '../../src/dev', '..', 'main.ts')
 /** Memory is read when what starting needed has had time to be given back. */
 const IDLE_MS = 5_000
 

@@ -1,11 +1,11 @@
 /**
  * Fills a workspace's audit with synthetic records, to see what a large one feels like:
- * `bun src/dev/seed_audit.ts <rows> <workspace_id>`, with the variables that select the database.
+ * `bun test/bench/seed_audit.ts <rows> <workspace_id>`, with the variables that select the database.
  */
 import type postgres from 'postgres'
-import { readConfig } from '../platform/config/config.ts'
-import { openDatabase } from '../platform/db/open.ts'
-import { generateKeys } from '../server/own_keys.ts'
+import { readConfig } from '../../src/platform/config/config.ts'
+import { openDatabase } from '../../src/platform/db/open.ts'
+import { generateKeys } from '../../src/server/own_keys.ts'
 
 type Seed = { workspaceId: string; rows: number; days?: number }
 
@@ -50,7 +50,7 @@ export async function seedAudit(
 if (import.meta.main) {
   const [rows, workspaceId] = process.argv.slice(2)
   if (!rows || !workspaceId)
-    throw new Error('usage: bun src/dev/seed_audit.ts <rows> <workspace_id>')
+    throw new Error('usage: bun test/bench/seed_audit.ts <rows> <workspace_id>')
   const connection = await openDatabase(readConfig(process.env, generateKeys), () => {})
   await seedAudit(connection.sql, { workspaceId, rows: Number(rows) })
   await connection.close()
