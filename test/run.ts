@@ -15,7 +15,7 @@ import { findPostgres } from './support/postgres.ts'
 type Environment = Record<string, string>
 type Count = { passed: number; failed: number }
 
-const ROOT = join(import.meta.dir, '../src', '..')
+const ROOT = join(import.meta.dir, '..')
 /** Whatever imports it, directly or not, depends on the kind of database. */
 const DATABASE = join(ROOT, 'test', 'support', 'database.ts')
 /** Where all tests are run, the canary must have had everything to search. */

@@ -19,7 +19,7 @@ import { type Running, startProcess } from './processes.ts'
 
 export const ENVIRONMENT = 'development'
 
-const ENTRY = join(import.meta.dir, '../../src/dev', '..', 'main.ts')
+const ENTRY = join(import.meta.dir, '../../src/main.ts')
 
 export type Server = { pid: number; controlPlane: string; resolver: string; stop(): Promise<void> }
 

@@ -10,7 +10,7 @@ import { figure, markdownTable, median } from './measure.ts'
 import { freePort, residentMb, startProcess } from './processes.ts'
 import { benchSettings } from './server.ts'
 
-const ENTRY = join(import.meta.dir, '../../src/dev', '..', 'main.ts')
+const ENTRY = join(import.meta.dir, '../../src/main.ts')
 /** Memory is read when what starting needed has had time to be given back. */
 const IDLE_MS = 5_000
 
