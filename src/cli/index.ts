@@ -28,7 +28,7 @@ const serverCommands: Record<string, ServerCommand> = {
     about: 'compute the figures of the last days anew and print them as JSON lines',
     options: [['--days <count>', 'how many days, today included', '2']],
     run: async ({ days = 2 } = {}) =>
-      (await import('./commands/calculate_metrics.ts')).runCalculateMetrics(days),
+      (await import('../server/calculate_metrics.ts')).runCalculateMetrics(days),
   },
   settings: {
     about: 'print every setting of the server with its meaning, default and an example',
