@@ -10,7 +10,7 @@ type ServerCommand = {
 const serverCommands: Record<string, ServerCommand> = {
   serve: {
     about: 'start the server (also without any command)',
-    run: async () => (await import('./commands/serve.ts')).runServe(),
+    run: async () => (await import('../server/serve.ts')).runServe(),
   },
   demo: {
     about: 'show the main job end to end on this machine, then clean up',

@@ -1,17 +1,17 @@
 /** `cloakroom serve`: starts the application or its workers, says where it is, and stops it gracefully. */
 
-import { type Config, ConfigError, readConfig } from '../../platform/config/config.ts'
-import { DataDirectoryError } from '../../platform/db/embedded/open.ts'
-import { awaitServer, ServerUnreachable } from '../../platform/db/reach.ts'
-import { describeError, type Log, openLog } from '../../platform/log.ts'
-import { type App, startApp } from '../../server/app.ts'
-import { claimPorts, PortsTaken } from '../../server/claim_ports.ts'
-import { enterCleanEnvironment } from '../../server/environment.ts'
-import { readOwnKeys } from '../../server/own_keys.ts'
-import { readyText } from '../../server/ready.ts'
-import { WorkerFailed } from '../../server/supervisor.ts'
-import { reportReady, superviseWorkers, workerIndex, workerStopped } from '../../server/workers.ts'
-import { EX_CONFIG } from '../terminal/exit.ts'
+import { EX_CONFIG } from '../cli/terminal/exit.ts'
+import { type Config, ConfigError, readConfig } from '../platform/config/config.ts'
+import { DataDirectoryError } from '../platform/db/embedded/open.ts'
+import { awaitServer, ServerUnreachable } from '../platform/db/reach.ts'
+import { describeError, type Log, openLog } from '../platform/log.ts'
+import { type App, startApp } from './app.ts'
+import { claimPorts, PortsTaken } from './claim_ports.ts'
+import { enterCleanEnvironment } from './environment.ts'
+import { readOwnKeys } from './own_keys.ts'
+import { readyText } from './ready.ts'
+import { WorkerFailed } from './supervisor.ts'
+import { reportReady, superviseWorkers, workerIndex, workerStopped } from './workers.ts'
 
 export async function runServe(): Promise<number> {
   enterCleanEnvironment()
