@@ -1,6 +1,7 @@
 /** Files of secrets as people have them: dotenv, JSON, YAML, and the exports of Doppler and Infisical. */
 import { z } from 'zod'
-import { CliError, EX_USAGE } from './terminal/exit.ts'
+import { EX_USAGE } from '../platform/exit_codes.ts'
+import { CliError } from './terminal/cli_error.ts'
 
 export type Values = Record<string, string>
 

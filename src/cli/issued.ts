@@ -1,6 +1,8 @@
 /** What all ways of issuing a token have in common. */
+
+import { EX_USAGE } from '../platform/exit_codes.ts'
 import type { Context } from './context.ts'
-import { CliError, EX_USAGE } from './terminal/exit.ts'
+import { CliError } from './terminal/cli_error.ts'
 
 /** `--label` and `--expires-in-days`, of which `never` is none. */
 export function lifetimeOf(options: Record<string, unknown>): {

@@ -1,8 +1,9 @@
 /** What somebody may have meant who named a secret or an environment that is not there: names, never values. */
 import { ApiError } from '../client/api.ts'
 import { showCoverage } from '../features/projects/contract.ts'
+import { EX_NOT_FOUND } from '../platform/exit_codes.ts'
 import type { ProjectPlace } from './place.ts'
-import { CliError, EX_NOT_FOUND } from './terminal/exit.ts'
+import { CliError } from './terminal/cli_error.ts'
 
 /** Letters that a mistyped name may differ in. */
 const MAX_EDITS = 2

@@ -4,9 +4,10 @@
  */
 import { fingerprint } from '../client/keys.ts'
 import { fromBase64 } from '../platform/crypto/encoding.ts'
+import { EX_REFUSED } from '../platform/exit_codes.ts'
 import type { Context } from './context.ts'
 import type { Session } from './session.ts'
-import { CliError, EX_REFUSED } from './terminal/exit.ts'
+import { CliError } from './terminal/cli_error.ts'
 
 export type KeyOfPerson = { email: string; publicKey: string }
 

@@ -1,9 +1,10 @@
 /** Where a command works: the workspace with its key, the project and the environment. */
 import type { OpenWorkspace } from '../client/vault.ts'
 import { listProjects } from '../features/projects/contract.ts'
+import { EX_NOT_FOUND } from '../platform/exit_codes.ts'
 import type { Context } from './context.ts'
 import type { Session, WorkspaceEntry } from './session.ts'
-import { CliError, EX_NOT_FOUND } from './terminal/exit.ts'
+import { CliError } from './terminal/cli_error.ts'
 
 export type WorkspacePlace = {
   session: Session

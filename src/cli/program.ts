@@ -1,9 +1,9 @@
 /** The command line as commander knows it. Actions are loaded when they run, so that none slows another. */
 import { Command, CommanderError, Option } from 'commander'
 import { version } from '../../package.json'
+import { EX_USAGE } from '../platform/exit_codes.ts'
 import type { Context } from './context.ts'
 import { openContext } from './context.ts'
-import { EX_USAGE } from './terminal/exit.ts'
 import { explain } from './terminal/explain.ts'
 
 /** A command that talks to a server: gets its context, its arguments and its own options. */

@@ -5,8 +5,9 @@ import { type OpenWorkspace, openWorkspace } from '../client/vault.ts'
 import { refresh } from '../features/accounts/contract.ts'
 import { listWorkspacesEndpoint } from '../features/workspaces/contract.ts'
 import { fromBase64 } from '../platform/crypto/encoding.ts'
+import { EX_AUTH, EX_NOT_FOUND } from '../platform/exit_codes.ts'
 import type { SessionStore, StoredSession } from './session_store.ts'
-import { CliError, EX_AUTH, EX_NOT_FOUND } from './terminal/exit.ts'
+import { CliError } from './terminal/cli_error.ts'
 
 export type Session = {
   email: string

@@ -15,8 +15,9 @@ import {
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
 import { deriveMasterKey, KDF_DEFAULT } from '../client/keys.ts'
+import { EX_AUTH } from '../platform/exit_codes.ts'
 import { configDirectory } from './settings.ts'
-import { CliError, EX_AUTH } from './terminal/exit.ts'
+import { CliError } from './terminal/cli_error.ts'
 import { openKeyring } from './terminal/keyring.ts'
 
 const stored = z.object({

@@ -7,7 +7,8 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { z } from 'zod'
-import { CliError, EX_USAGE } from './terminal/exit.ts'
+import { EX_USAGE } from '../platform/exit_codes.ts'
+import { CliError } from './terminal/cli_error.ts'
 
 const file = z.strictObject({
   server: z.url().optional(),

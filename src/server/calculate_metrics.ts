@@ -5,7 +5,6 @@
  */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { EX_CONFIG, EX_USAGE } from '../cli/terminal/exit.ts'
 import { computeLastDays } from '../features/metrics/compute.ts'
 import { MAX_DAYS } from '../features/metrics/contract.ts'
 import { showDay } from '../features/metrics/index.ts'
@@ -16,6 +15,7 @@ import { DataDirectoryError } from '../platform/db/embedded/open.ts'
 import { migrate } from '../platform/db/migrate.ts'
 import { openDatabase } from '../platform/db/open.ts'
 import { awaitServer, ServerUnreachable } from '../platform/db/reach.ts'
+import { EX_CONFIG, EX_USAGE } from '../platform/exit_codes.ts'
 import { openLog } from '../platform/log.ts'
 import { enterCleanEnvironment } from './environment.ts'
 

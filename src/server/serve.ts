@@ -1,9 +1,9 @@
 /** `cloakroom serve`: starts the application or its workers, says where it is, and stops it gracefully. */
 
-import { EX_CONFIG } from '../cli/terminal/exit.ts'
 import { type Config, ConfigError, readConfig } from '../platform/config/config.ts'
 import { DataDirectoryError } from '../platform/db/embedded/open.ts'
 import { awaitServer, ServerUnreachable } from '../platform/db/reach.ts'
+import { EX_CONFIG } from '../platform/exit_codes.ts'
 import { describeError, type Log, openLog } from '../platform/log.ts'
 import { type App, startApp } from './app.ts'
 import { claimPorts, PortsTaken } from './claim_ports.ts'

@@ -7,11 +7,12 @@ import { logIn, signUp } from '../../client/vault.ts'
 import { getMe, logout } from '../../features/accounts/contract.ts'
 import { getStatus } from '../../features/health/contract.ts'
 import { toBase64 } from '../../platform/crypto/encoding.ts'
+import { EX_USAGE } from '../../platform/exit_codes.ts'
 import type { Context } from '../context.ts'
 import type { Action } from '../program.ts'
 import type { SessionStore } from '../session_store.ts'
 import { findProjectFile, globalFile, type SettingName, updateFile } from '../settings.ts'
-import { CliError, EX_USAGE } from '../terminal/exit.ts'
+import { CliError } from '../terminal/cli_error.ts'
 import { askSecret, readSecretFromStdin } from '../terminal/prompts.ts'
 
 const LEAST_PASSWORD = 8

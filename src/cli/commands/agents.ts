@@ -11,10 +11,11 @@ import {
   registerProjectAgent,
   revokeAgentToken,
 } from '../../features/agents/contract.ts'
+import { EX_NOT_FOUND } from '../../platform/exit_codes.ts'
 import { lifetimeOf, showToken } from '../issued.ts'
 import { projectPlace, type WorkspacePlace, workspacePlace } from '../place.ts'
 import type { Action } from '../program.ts'
-import { CliError, EX_NOT_FOUND } from '../terminal/exit.ts'
+import { CliError } from '../terminal/cli_error.ts'
 import { confirmed } from './projects.ts'
 
 /** For the chosen project and environment, or with --all-projects for the whole workspace. */

@@ -2,9 +2,10 @@
 
 import { ApiError } from '../../client/api.ts'
 import { exportAudit, listAuditLogs, summariseAudit } from '../../features/audit/contract.ts'
+import { EX_USAGE } from '../../platform/exit_codes.ts'
 import { type WorkspacePlace, workspacePlace } from '../place.ts'
 import type { Action } from '../program.ts'
-import { CliError, EX_USAGE } from '../terminal/exit.ts'
+import { CliError } from '../terminal/cli_error.ts'
 
 const COLUMNS = [
   'timestamp',

@@ -1,10 +1,11 @@
 /** `cloakroom call`: one request through the resolver, in the manner of curl. */
 import { readFileSync } from 'node:fs'
 import { ApiError } from '../../client/api.ts'
+import { EX_AUTH, EX_FAILED, EX_USAGE } from '../../platform/exit_codes.ts'
 import { outboundMethods, resolveCall } from '../../resolver/contract.ts'
 import type { Context } from '../context.ts'
 import type { Action } from '../program.ts'
-import { CliError, EX_AUTH, EX_FAILED, EX_USAGE } from '../terminal/exit.ts'
+import { CliError } from '../terminal/cli_error.ts'
 
 type Answer = {
   status_code: number

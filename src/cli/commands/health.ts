@@ -3,7 +3,7 @@
  * server's, whether they work. For containers that have no other program in them.
  */
 import { type Config, ConfigError, readConfig } from '../../platform/config/config.ts'
-import { EX_CONFIG } from '../terminal/exit.ts'
+import { EX_CONFIG } from '../../platform/exit_codes.ts'
 
 type Listener = { name: string; port: number; path: string }
 

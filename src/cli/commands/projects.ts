@@ -5,11 +5,12 @@ import {
   deleteProjectShort,
   listEnvironments,
 } from '../../features/projects/contract.ts'
+import { EX_NOT_FOUND, EX_REFUSED } from '../../platform/exit_codes.ts'
 import type { Context } from '../context.ts'
 import { projectPlace, projectsOf, type WorkspacePlace, workspacePlace } from '../place.ts'
 import type { Action } from '../program.ts'
 import { findProjectFile, PROJECT_FILE, updateFile } from '../settings.ts'
-import { CliError, EX_NOT_FOUND, EX_REFUSED } from '../terminal/exit.ts'
+import { CliError } from '../terminal/cli_error.ts'
 
 /** Makes or chooses a project for this directory and writes the project file. */
 export const init: Action = async (context, [name = '']) => {

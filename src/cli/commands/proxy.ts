@@ -4,6 +4,7 @@
  */
 import { homedir } from 'node:os'
 import { join } from 'node:path'
+import { EX_CONFIG, EX_NOT_FOUND, EX_USAGE } from '../../platform/exit_codes.ts'
 import { openAuthority } from '../../proxy/authority.ts'
 import type { Carrier } from '../../proxy/carrier.ts'
 import { type LocalProxy, openProxy } from '../../proxy/index.ts'
@@ -18,7 +19,7 @@ import type { Action } from '../program.ts'
 import { openCarrier } from '../proxy_carrier.ts'
 import { configDirectory } from '../settings.ts'
 import { runChild } from '../terminal/child.ts'
-import { CliError, EX_CONFIG, EX_NOT_FOUND, EX_USAGE } from '../terminal/exit.ts'
+import { CliError } from '../terminal/cli_error.ts'
 
 const DEFAULT_PORT = 8899
 

@@ -1,12 +1,13 @@
 /** `cloakroom run`: an environment for one command, decrypted here and handed to nobody else. */
 import { fetchEnvironment } from '../../client/delivery.ts'
 import { listSecrets } from '../../features/secrets/contract.ts'
+import { EX_NOT_FOUND, EX_USAGE } from '../../platform/exit_codes.ts'
 import type { Context } from '../context.ts'
 import { refuseEmpty } from '../nearby.ts'
 import { projectPlace } from '../place.ts'
 import type { Action } from '../program.ts'
 import { runChild } from '../terminal/child.ts'
-import { CliError, EX_NOT_FOUND, EX_USAGE } from '../terminal/exit.ts'
+import { CliError } from '../terminal/cli_error.ts'
 import { reveal } from './secrets.ts'
 
 /** What was only meant for us: a child that knows the token could fetch more. */

@@ -8,6 +8,7 @@ import {
   listSecrets,
   upsertSecrets,
 } from '../../features/secrets/contract.ts'
+import { EX_FAILED, EX_USAGE } from '../../platform/exit_codes.ts'
 import type { Policy } from '../../platform/policy.ts'
 import { policy as policySchema } from '../../platform/policy.ts'
 import type { Context } from '../context.ts'
@@ -21,7 +22,7 @@ import {
 import { onlyElsewhere, onSecret, refuseEmpty } from '../nearby.ts'
 import { type ProjectPlace, projectPlace } from '../place.ts'
 import type { Action } from '../program.ts'
-import { CliError, EX_FAILED, EX_USAGE } from '../terminal/exit.ts'
+import { CliError } from '../terminal/cli_error.ts'
 import { askSecret, readSecretFromStdin } from '../terminal/prompts.ts'
 import { confirmed } from './projects.ts'
 

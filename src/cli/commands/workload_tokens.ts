@@ -8,10 +8,11 @@ import {
   revokeWorkloadToken,
 } from '../../features/agents/contract.ts'
 import { parseToken, sealedToken } from '../../platform/crypto/token.ts'
+import { EX_NOT_FOUND } from '../../platform/exit_codes.ts'
 import { lifetimeOf, showToken } from '../issued.ts'
 import { projectPlace } from '../place.ts'
 import type { Action } from '../program.ts'
-import { CliError, EX_NOT_FOUND } from '../terminal/exit.ts'
+import { CliError } from '../terminal/cli_error.ts'
 
 export const issue: Action = async (context, [label = ''], options) => {
   const { session, workspace, project, environment } = await projectPlace(context)

@@ -14,12 +14,13 @@ import {
 } from '../../features/workspaces/contract.ts'
 import { fromBase64, uuidv7 } from '../../platform/crypto/encoding.ts'
 import { sealMemberEnvelope } from '../../platform/crypto/envelope.ts'
+import { EX_NOT_FOUND, EX_USAGE } from '../../platform/exit_codes.ts'
 import { type Role, roles } from '../../platform/grant.ts'
 import { pinKeys } from '../pins.ts'
 import { workspacePlace } from '../place.ts'
 import type { Action } from '../program.ts'
 import type { Session } from '../session.ts'
-import { CliError, EX_NOT_FOUND, EX_USAGE } from '../terminal/exit.ts'
+import { CliError } from '../terminal/cli_error.ts'
 import { confirmed, remember } from './projects.ts'
 
 export const list: Action = async (context) => {

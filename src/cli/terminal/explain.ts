@@ -2,14 +2,14 @@
 import { ApiError } from '../../client/api.ts'
 import { InvalidToken } from '../../client/delivery.ts'
 import {
-  CliError,
   EX_AUTH,
   EX_FAILED,
   EX_NETWORK,
   EX_NOT_FOUND,
   EX_REFUSED,
   EX_USAGE,
-} from './exit.ts'
+} from '../../platform/exit_codes.ts'
+import { CliError } from './cli_error.ts'
 
 type Explanation = { exitCode: number; lines: string[] }
 

@@ -1,7 +1,8 @@
 /** Questions to a person. Without a terminal they are errors that name the option to use instead. */
 import confirm from '@inquirer/confirm'
 import password from '@inquirer/password'
-import { CliError, EX_USAGE } from './exit.ts'
+import { EX_USAGE } from '../../platform/exit_codes.ts'
+import { CliError } from './cli_error.ts'
 
 const ON_STDERR = { output: process.stderr }
 

@@ -1,13 +1,3 @@
-/** Exit codes that scripts may rely on; docs/cli.md lists them. */
-export const EX_FAILED = 1
-export const EX_USAGE = 2
-export const EX_AUTH = 3
-export const EX_NOT_FOUND = 4
-export const EX_REFUSED = 5
-export const EX_NETWORK = 6
-/** sysexits.h: the configuration is wrong. */
-export const EX_CONFIG = 78
-
 /** What a person can act on: what went wrong, and the next thing to try. */
 export class CliError extends Error {
   readonly exitCode: number
