@@ -21,7 +21,7 @@ const DATABASE = join(ROOT, 'test', 'support', 'database.ts')
 /** Where all tests are run, the canary must have had everything to search. */
 const WHOLE: Environment = { CANARY_WHOLE: 'yes' }
 /** Milliseconds for one test that names no limit of its own; machines of CI are slow. */
-const PATIENCE_MS = 60_000
+const TIMEOUT_MS = 60_000
 
 export async function runSuite(only: string[]): Promise<number> {
   const files = listTests(only)
@@ -76,7 +76,7 @@ async function runHalf(database: string, files: string[], env: Environment): Pro
   const place = mkdtempSync(join(tmpdir(), 'cloakroom-test-'))
   const report = join(place, 'junit.xml')
   process.stdout.write(`\n=== ${files.length} test files on the ${database} database ===\n\n`)
-  const options = [`--timeout=${PATIENCE_MS}`, '--reporter=junit', `--reporter-outfile=${report}`]
+  const options = [`--timeout=${TIMEOUT_MS}`, '--reporter=junit', `--reporter-outfile=${report}`]
   const child = Bun.spawn(
     [process.execPath, 'test', ...options, ...files.map((file) => `./${file}`)],
     {

@@ -7,7 +7,7 @@ import { tokenKeyPair } from '../platform/crypto/token.ts'
 import { Fault } from '../platform/fault.ts'
 import { Secret } from '../platform/secret.ts'
 import type { KeyCache } from './keys.ts'
-import type { SealedEnvelope, View, ViewBook } from './snapshots.ts'
+import type { SealedEnvelope, Snapshot, SnapshotCache } from './snapshots.ts'
 import type { LiveToken } from './tokens.ts'
 
 /**
@@ -15,21 +15,21 @@ import type { LiveToken } from './tokens.ts'
  * when its workspace changes: to be used before the next wait.
  *
  * @throws Fault `key_not_provisioned` without an envelope of the current epoch that opens
- * @throws StaleView
+ * @throws StaleSnapshot
  */
 export async function environmentKeyOf(
-  { views, keys }: { views: ViewBook; keys: KeyCache },
-  view: View,
+  { snapshots, keys }: { snapshots: SnapshotCache; keys: KeyCache },
+  snapshot: Snapshot,
   token: LiveToken,
   { projectId, environment }: { projectId: string; environment: string },
 ): Promise<Secret> {
   const { generation } = keys
-  const name = `${view.workspaceId}/${token.id}/${projectId}/${environment}/${view.policyVersion}`
+  const name = `${snapshot.workspaceId}/${token.id}/${projectId}/${environment}/${snapshot.policyVersion}`
   const cached = keys.get(name)
   if (cached) return cached
-  const sealed = await grantOf(views, view, token, { projectId, environment })
+  const sealed = await grantOf(snapshots, snapshot, token, { projectId, environment })
   const place = {
-    workspaceId: view.workspaceId,
+    workspaceId: snapshot.workspaceId,
     tokenId: token.id,
     projectId,
     environment,
@@ -47,15 +47,15 @@ export async function environmentKeyOf(
  * The envelope that grants a token an environment.
  *
  * @throws Fault `key_not_provisioned` without one of the current epoch
- * @throws StaleView
+ * @throws StaleSnapshot
  */
 export async function grantOf(
-  views: ViewBook,
-  view: View,
+  snapshots: SnapshotCache,
+  snapshot: Snapshot,
   token: LiveToken,
   { projectId, environment }: { projectId: string; environment: string },
 ): Promise<SealedEnvelope> {
-  const sealed = await views.envelope(view, token.id, projectId, environment)
-  if (!sealed || sealed.epoch !== view.epoch) throw new Fault('key_not_provisioned')
+  const sealed = await snapshots.envelope(snapshot, token.id, projectId, environment)
+  if (!sealed || sealed.epoch !== snapshot.epoch) throw new Fault('key_not_provisioned')
   return sealed
 }

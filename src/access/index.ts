@@ -1,17 +1,17 @@
-/** What resolver and delivery share: tokens, views, opened keys, and one rate per token over both. */
+/** What resolver and delivery share: tokens, snapshots, opened keys, and one rate per token over both. */
 import type postgres from 'postgres'
 import type { AuditTrail } from '../audit/trail.ts'
 import { RateLimiter } from '../platform/http/rate.ts'
-import type { SliceServices } from '../platform/services.ts'
+import type { FeatureServices } from '../platform/services.ts'
 import { KeyCache } from './keys.ts'
 import { openPin, type Pin } from './locked_decision.ts'
 import { openReader } from './reader.ts'
-import { ViewBook } from './snapshots.ts'
-import { TokenBook } from './tokens.ts'
+import { SnapshotCache } from './snapshots.ts'
+import { TokenCache } from './tokens.ts'
 
-export type Broker = {
-  tokens: TokenBook
-  views: ViewBook
+export type Access = {
+  tokens: TokenCache
+  snapshots: SnapshotCache
   keys: KeyCache
   /** RATE_TOKEN, by token id. */
   limiter: RateLimiter
@@ -20,21 +20,21 @@ export type Broker = {
 }
 
 /** Drops what is known of a workspace, or of all: the next request reads anew, and keys are wiped. */
-export function forgetWorkspace({ tokens, views, keys }: Broker, workspaceId?: string): void {
+export function forgetWorkspace({ tokens, snapshots, keys }: Access, workspaceId?: string): void {
   tokens.forget(workspaceId)
   keys.forget(workspaceId === undefined ? '' : `${workspaceId}/`)
-  if (workspaceId === undefined) views.forgetAll()
-  else views.forget(workspaceId)
+  if (workspaceId === undefined) snapshots.forgetAll()
+  else snapshots.forget(workspaceId)
 }
 
-export function openBroker(
-  { config, clock, outer }: Pick<SliceServices, 'config' | 'clock' | 'outer'>,
+export function openAccess(
+  { config, clock, outer }: Pick<FeatureServices, 'config' | 'clock' | 'outer'>,
   { sql, trail }: { sql: postgres.Sql; trail: AuditTrail },
-): Broker {
+): Access {
   const reader = openReader(sql)
   return {
-    tokens: new TokenBook(reader, clock),
-    views: new ViewBook(reader, outer),
+    tokens: new TokenCache(reader, clock),
+    snapshots: new SnapshotCache(reader, outer),
     keys: new KeyCache(config.KEY_CACHE_SECONDS, clock),
     limiter: new RateLimiter(config.RATE_TOKEN, clock),
     trail,

@@ -4,7 +4,7 @@
  */
 import type postgres from 'postgres'
 import { Fault } from '../platform/fault.ts'
-import { inTime } from '../platform/timeout.ts'
+import { withTimeout } from '../platform/timeout.ts'
 
 /** `reader<Row[]>\`select …\``, like the driver's own tag. */
 export type Reader = <Rows extends readonly object[]>(
@@ -13,15 +13,15 @@ export type Reader = <Rows extends readonly object[]>(
 ) => Promise<Rows>
 
 /** Milliseconds. */
-const PATIENCE_MS = 5_000
+const TIMEOUT_MS = 5_000
 
 /** The reader throws the driver's errors, and Fault `unavailable` when there is no answer in time. */
 export function openReader(
   sql: postgres.Sql | postgres.TransactionSql,
-  patienceMs = PATIENCE_MS,
+  timeoutMs = TIMEOUT_MS,
 ): Reader {
   return <Rows extends readonly object[]>(parts: TemplateStringsArray, ...values: string[]) => {
     const query: PromiseLike<unknown> = sql(parts, ...values)
-    return inTime(patienceMs, query, () => new Fault('unavailable')) as Promise<Rows>
+    return withTimeout(timeoutMs, query, () => new Fault('unavailable')) as Promise<Rows>
   }
 }

@@ -5,7 +5,7 @@ import { parseToken } from '../platform/crypto/token.ts'
 import { Fault, invalidField } from '../platform/fault.ts'
 import type { Services } from '../platform/http/serve.ts'
 import { isUuid } from '../platform/http/validate.ts'
-import type { Broker } from './index.ts'
+import type { Access } from './index.ts'
 
 /**
  * Builds the function that tells for whom a request reports, and counts it against their rate.
@@ -14,7 +14,7 @@ import type { Broker } from './index.ts'
  */
 export function reporterOf(
   services: Pick<Services, 'db' | 'identity' | 'limits'>,
-  { tokens, limiter }: Pick<Broker, 'tokens' | 'limiter'>,
+  { tokens, limiter }: Pick<Access, 'tokens' | 'limiter'>,
 ): (request: Request) => Promise<Reporter> {
   return (request) => {
     const text = bearerText(request.headers)
@@ -25,7 +25,7 @@ export function reporterOf(
 }
 
 async function asToken(
-  { tokens, limiter }: Pick<Broker, 'tokens' | 'limiter'>,
+  { tokens, limiter }: Pick<Access, 'tokens' | 'limiter'>,
   text: string,
 ): Promise<Reporter> {
   const token = await tokens.verify(text)

@@ -1,6 +1,6 @@
 /**
  * What resolver and delivery know of a workspace: allowlist, sealed values and envelopes, all of one policy
- * version. A view is kept until the recorded decision turns out to be of an older version; then it is
+ * version. A snapshot is kept until the recorded decision turns out to be of an older version; then it is
  * thrown away and read anew. Values are kept as the client's ciphertext, never in the clear.
  */
 import { type OuterLayer, secretRow } from '../platform/crypto/outer_layer.ts'
@@ -23,7 +23,7 @@ type StoredSecret = Omit<SealedSecret, 'value'> & { value: Uint8Array }
 
 export type SealedEnvelope = { epoch: number; envelope: Uint8Array | null }
 
-export type View = {
+export type Snapshot = {
   workspaceId: string
   policyVersion: number
   epoch: number
@@ -34,109 +34,110 @@ export type View = {
   environments: Map<string, readonly SealedSecret[] | null>
 }
 
-/** Thrown when a lazily read part is of a newer version than the view. */
-export class StaleView extends Error {}
+/** Thrown when a lazily read part is of a newer version than the snapshot. */
+export class StaleSnapshot extends Error {}
 
 const MAX_VIEWS = 1000
-/** Secrets and envelopes that one view may hold before it is read anew. */
+/** Secrets and envelopes that one snapshot may hold before it is read anew. */
 const MAX_PARTS = 5000
 
-export class ViewBook {
+export class SnapshotCache {
   readonly #read: Reader
   readonly #outer: OuterLayer
   readonly #counts = { hits: 0, misses: 0 }
-  readonly #views = new Map<string, Promise<View>>()
+  readonly #snapshots = new Map<string, Promise<Snapshot>>()
 
   constructor(read: Reader, outer: OuterLayer) {
     this.#read = read
     this.#outer = outer
   }
 
-  /** The view of a workspace; requests that come at once share one read. */
-  async of(workspaceId: string): Promise<View> {
-    const known = this.#views.get(workspaceId)
+  /** The snapshot of a workspace; requests that come at once share one read. */
+  async of(workspaceId: string): Promise<Snapshot> {
+    const known = this.#snapshots.get(workspaceId)
     this.#counts[known ? 'hits' : 'misses'] += 1
-    const view = known ?? this.#load(workspaceId)
-    this.#views.delete(workspaceId)
-    this.#views.set(workspaceId, view)
-    for (const oldest of this.#views.keys()) {
-      if (this.#views.size <= MAX_VIEWS) break
-      this.#views.delete(oldest)
+    const snapshot = known ?? this.#load(workspaceId)
+    this.#snapshots.delete(workspaceId)
+    this.#snapshots.set(workspaceId, snapshot)
+    for (const oldest of this.#snapshots.keys()) {
+      if (this.#snapshots.size <= MAX_VIEWS) break
+      this.#snapshots.delete(oldest)
     }
     try {
-      return await view
+      return await snapshot
     } catch (error) {
-      this.forget(workspaceId, view)
+      this.forget(workspaceId, snapshot)
       throw error
     }
   }
 
   /** Makes the next `of` read anew, unless somebody has done so already. */
-  forget(workspaceId: string, seen?: Promise<View>): void {
-    if (seen === undefined || this.#views.get(workspaceId) === seen) this.#views.delete(workspaceId)
+  forget(workspaceId: string, seen?: Promise<Snapshot>): void {
+    if (seen === undefined || this.#snapshots.get(workspaceId) === seen)
+      this.#snapshots.delete(workspaceId)
   }
 
   forgetAll(): void {
-    this.#views.clear()
+    this.#snapshots.clear()
   }
 
   get stats(): CacheStats {
-    return { ...this.#counts, entries: this.#views.size }
+    return { ...this.#counts, entries: this.#snapshots.size }
   }
 
   /**
    * All secrets of these names in one environment, over all projects of the workspace.
    *
-   * @throws StaleView
+   * @throws StaleSnapshot
    */
   async secrets(
-    view: View,
+    snapshot: Snapshot,
     environment: string,
     names: readonly string[],
   ): Promise<SealedSecret[]> {
-    const missing = names.filter((name) => !view.secrets.has(`${environment}/${name}`))
-    if (missing.length > 0) await this.#loadSecrets(view, environment, missing)
-    return names.flatMap((name) => view.secrets.get(`${environment}/${name}`) ?? [])
+    const missing = names.filter((name) => !snapshot.secrets.has(`${environment}/${name}`))
+    if (missing.length > 0) await this.#loadSecrets(snapshot, environment, missing)
+    return names.flatMap((name) => snapshot.secrets.get(`${environment}/${name}`) ?? [])
   }
 
   /**
    * All secrets of a project's environment, by name, or `null` when the workspace has no such project.
    *
-   * @throws StaleView
+   * @throws StaleSnapshot
    */
   async environment(
-    view: View,
+    snapshot: Snapshot,
     projectId: string,
     environment: string,
   ): Promise<readonly SealedSecret[] | null> {
     const name = `${projectId}/${environment}`
-    const known = view.environments.get(name)
+    const known = snapshot.environments.get(name)
     if (known !== undefined) return known
-    const loaded = await this.#loadEnvironment(view, projectId, environment)
-    view.environments.set(name, loaded)
+    const loaded = await this.#loadEnvironment(snapshot, projectId, environment)
+    snapshot.environments.set(name, loaded)
     return loaded
   }
 
   /**
    * The envelope of a token for a project and environment, or `null` without a grant.
    *
-   * @throws StaleView
+   * @throws StaleSnapshot
    */
   async envelope(
-    view: View,
+    snapshot: Snapshot,
     tokenId: string,
     projectId: string,
     environment: string,
   ): Promise<SealedEnvelope | null> {
     const name = `${tokenId}/${projectId}/${environment}`
-    const known = view.envelopes.get(name)
+    const known = snapshot.envelopes.get(name)
     if (known !== undefined) return known
-    const loaded = await this.#loadEnvelope(view, tokenId, projectId, environment)
-    view.envelopes.set(name, loaded)
+    const loaded = await this.#loadEnvelope(snapshot, tokenId, projectId, environment)
+    snapshot.envelopes.set(name, loaded)
     return loaded
   }
 
-  async #load(workspaceId: string): Promise<View> {
+  async #load(workspaceId: string): Promise<Snapshot> {
     const [row] = await this.#read<{ version: number; epoch: number; domains: string[] }[]>`
       select w.policy_version::float8 as version, w.epoch,
         (select coalesce(json_agg(domain), '[]') from allowlist_entries a where a.workspace_id = w.id)
@@ -156,18 +157,22 @@ export class ViewBook {
     }
   }
 
-  async #loadSecrets(view: View, environment: string, names: readonly string[]): Promise<void> {
+  async #loadSecrets(
+    snapshot: Snapshot,
+    environment: string,
+    names: readonly string[],
+  ): Promise<void> {
     const rows = await this.#read<(StoredSecret & { version: number })[]>`
       select w.policy_version::float8 as version, s.project_id as "projectId", s.environment, s.key, s.policy, s.value
       from workspaces w left join secrets s
         on s.workspace_id = w.id and s.environment = ${environment} and s.key in
           (select json_array_elements_text(${JSON.stringify(names)}::text::json))
-      where w.id = ${view.workspaceId}`
-    this.#checkVersion(view, rows[0]?.version)
+      where w.id = ${snapshot.workspaceId}`
+    this.#checkVersion(snapshot, rows[0]?.version)
     const stored = rows.filter(({ key }) => key !== null)
-    const sealed = await Promise.all(stored.map((row) => this.#openSecret(view, row)))
+    const sealed = await Promise.all(stored.map((row) => this.#openSecret(snapshot, row)))
     for (const name of names) {
-      view.secrets.set(
+      snapshot.secrets.set(
         `${environment}/${name}`,
         sealed.filter(({ key }) => key === name),
       )
@@ -175,7 +180,7 @@ export class ViewBook {
   }
 
   async #loadEnvironment(
-    view: View,
+    snapshot: Snapshot,
     projectId: string,
     environment: string,
   ): Promise<SealedSecret[] | null> {
@@ -185,22 +190,22 @@ export class ViewBook {
       from workspaces w
         left join projects p on p.workspace_id = w.id and p.id = ${projectId}
         left join secrets s on s.workspace_id = w.id and s.project_id = p.id and s.environment = ${environment}
-      where w.id = ${view.workspaceId} order by s.key`
-    this.#checkVersion(view, rows[0]?.version)
+      where w.id = ${snapshot.workspaceId} order by s.key`
+    this.#checkVersion(snapshot, rows[0]?.version)
     if (!rows[0]?.project) return null
     const stored = rows.filter(({ key }) => key !== null)
-    return Promise.all(stored.map((row) => this.#openSecret(view, row)))
+    return Promise.all(stored.map((row) => this.#openSecret(snapshot, row)))
   }
 
-  async #openSecret(view: View, row: StoredSecret): Promise<SealedSecret> {
+  async #openSecret(snapshot: Snapshot, row: StoredSecret): Promise<SealedSecret> {
     const { projectId, environment, key, policy } = row
     const place = secretRow(row)
-    const value = await this.#outer.open('secrets.value', view.workspaceId, place, row.value)
+    const value = await this.#outer.open('secrets.value', snapshot.workspaceId, place, row.value)
     return { projectId, environment, key, policy, value }
   }
 
   async #loadEnvelope(
-    view: View,
+    snapshot: Snapshot,
     tokenId: string,
     projectId: string,
     environment: string,
@@ -211,23 +216,23 @@ export class ViewBook {
       select w.policy_version::float8 as version, e.epoch, e.envelope
       from workspaces w left join token_envelopes e on e.workspace_id = w.id and e.token_id = ${tokenId}
         and e.project_id = ${projectId} and e.environment = ${environment}
-      where w.id = ${view.workspaceId}`
-    this.#checkVersion(view, row?.version)
+      where w.id = ${snapshot.workspaceId}`
+    this.#checkVersion(snapshot, row?.version)
     if (!row || row.epoch === null) return null
     const place = [{ uuid: tokenId }, { uuid: projectId }, { text: environment }]
     const envelope = await this.#outer.open(
       'token_envelopes.envelope',
-      view.workspaceId,
+      snapshot.workspaceId,
       place,
       row.envelope,
     )
     return { epoch: row.epoch, envelope }
   }
 
-  #checkVersion(view: View, version: number | undefined): void {
-    const delivered = [...view.environments.values()].map((secrets) => secrets?.length ?? 1)
-    const size = delivered.reduce((sum, count) => sum + count, view.secrets.size)
-    const full = size + view.envelopes.size > MAX_PARTS
-    if (version !== view.policyVersion || full) throw new StaleView()
+  #checkVersion(snapshot: Snapshot, version: number | undefined): void {
+    const delivered = [...snapshot.environments.values()].map((secrets) => secrets?.length ?? 1)
+    const size = delivered.reduce((sum, count) => sum + count, snapshot.secrets.size)
+    const full = size + snapshot.envelopes.size > MAX_PARTS
+    if (version !== snapshot.policyVersion || full) throw new StaleSnapshot()
   }
 }

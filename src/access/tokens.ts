@@ -50,7 +50,7 @@ const MAX_TOKENS = 10_000
 /** Verified against when a token is unknown, so that this costs what a wrong secret costs. */
 const NO_VERIFIER = new Uint8Array(32)
 
-export class TokenBook {
+export class TokenCache {
   readonly #read: Reader
   readonly #clock: Clock
   readonly #counts = { hits: 0, misses: 0 }

@@ -45,7 +45,7 @@ const MAX_WAITING = 10_000
 /** Of them, those of one workspace: no other is refused because of it. */
 const MAX_SHARE = 2_500
 /** Milliseconds a request waits for its record, and a statement for the database. */
-const PATIENCE_MS = 5_000
+const TIMEOUT_MS = 5_000
 /** Milliseconds between writes of outcomes. */
 const OUTCOME_INTERVAL_MS = 250
 
@@ -76,7 +76,7 @@ export class AuditTrail {
     return new Promise((resolve, reject) => {
       const waiting: Waiting = { entry, expired: false, settle: resolve, refuse: reject }
       if (!this.#waiting.add(entry.workspace_id, waiting)) return reject(unavailable())
-      const timer = setTimeout(() => this.#expire(waiting), PATIENCE_MS)
+      const timer = setTimeout(() => this.#expire(waiting), TIMEOUT_MS)
       waiting.settle = (verdict) => {
         clearTimeout(timer)
         if (waiting.expired) {
@@ -114,10 +114,10 @@ export class AuditTrail {
     return this.#flushing
   }
 
-  /** Writes everything that is left, at most `patienceMs` milliseconds long. */
-  async close(patienceMs: number): Promise<void> {
+  /** Writes everything that is left, at most `timeoutMs` milliseconds long. */
+  async close(timeoutMs: number): Promise<void> {
     clearInterval(this.#timer)
-    const deadline = Date.now() + patienceMs
+    const deadline = Date.now() + timeoutMs
     do {
       await atMost(this.flush(), deadline - Date.now())
       if (this.#isBusy) await Bun.sleep(20)
@@ -158,7 +158,7 @@ export class AuditTrail {
         }
       },
     )
-    await atMost(stored, PATIENCE_MS)
+    await atMost(stored, TIMEOUT_MS)
     for (const { entry } of group) this.#usedTokens.set(entry.token_id, entry.timestamp.getTime())
   }
 
@@ -174,7 +174,7 @@ export class AuditTrail {
       decision: 'error',
       reason: 'audit_unavailable',
       status_code: 503,
-      duration_ms: PATIENCE_MS,
+      duration_ms: TIMEOUT_MS,
       redacted: false,
     })
   }
@@ -192,7 +192,7 @@ export class AuditTrail {
     }
     try {
       // Written twice is written once; a statement that stalls must not hold up all that follow.
-      const written = await atMost(this.#store(outcomes, used), PATIENCE_MS)
+      const written = await atMost(this.#store(outcomes, used), TIMEOUT_MS)
       if (!written) keep(unavailable())
     } catch (error) {
       keep(error)

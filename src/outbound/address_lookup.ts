@@ -17,7 +17,7 @@ export const systemLookup: Lookup = async (host) => {
   return found.map(({ address }) => address)
 }
 
-export type AddressBook = {
+export type AddressLookup = {
   /**
    * The address to dial for a host and port.
    *
@@ -35,7 +35,7 @@ type Options = {
   ownPorts: () => readonly number[]
 }
 
-export function openAddressBook({ allowed, hosts, lookup, ownPorts }: Options): AddressBook {
+export function openAddressLookup({ allowed, hosts, lookup, ownPorts }: Options): AddressLookup {
   const fixed = new Map<string, string[]>()
   for (const entry of hosts) {
     const [name = '', address = ''] = entry.toLowerCase().split('=')

@@ -11,7 +11,11 @@ import type { ServerWebSocket } from 'bun'
 import { Sanitiser } from '../leak_guard/sanitise.ts'
 import { Fault } from '../platform/fault.ts'
 import { commonHeaders } from '../platform/http/reply.ts'
-import { type Exchange, MAX_MESSAGE_BYTES, MAX_WAITING_BYTES } from '../platform/http/serve.ts'
+import {
+  MAX_MESSAGE_BYTES,
+  MAX_WAITING_BYTES,
+  type RequestContext,
+} from '../platform/http/serve.ts'
 import type { Deadline } from './deadline.ts'
 import type { Ending } from './stream.ts'
 import { protocolsIn, type UpstreamSocket } from './websocket_dial.ts'
@@ -43,12 +47,12 @@ const LINGER_MS = 5_000
 const UTF8 = new TextEncoder()
 
 /** @throws Fault `invalid_header` when the caller's request is no handshake */
-export function relay(upstream: UpstreamSocket, exchange: Exchange, options: Options): void {
-  const { request, requestId } = exchange
+export function relay(upstream: UpstreamSocket, context: RequestContext, options: Options): void {
+  const { request, requestId } = context
   const offered = protocolsIn(request.headers.get('sec-websocket-protocol'))
   const chosen = upstream.protocol === null ? undefined : offered[upstream.protocol]
   const line = new Relay(upstream, options)
-  const upgraded = exchange.upgrade(line.handlers, {
+  const upgraded = context.upgrade(line.handlers, {
     ...commonHeaders(requestId),
     'x-service-request-id': requestId,
     ...(chosen === undefined ? {} : { 'sec-websocket-protocol': chosen }),
@@ -72,7 +76,7 @@ class Relay {
     this.#sanitiser = new Sanitiser(options.values, options.wholes)
   }
 
-  readonly handlers: Parameters<Exchange['upgrade']>[0] = {
+  readonly handlers: Parameters<RequestContext['upgrade']>[0] = {
     open: (caller) => this.#open(caller),
     message: (_, message) => {
       const isText = typeof message === 'string'

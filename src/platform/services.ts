@@ -5,7 +5,7 @@ import type { OuterLayer } from './crypto/outer_layer.ts'
 import type { Database } from './db/open.ts'
 import type { Log } from './log.ts'
 
-export type SliceServices = {
+export type FeatureServices = {
   db: Database
   outer: OuterLayer
   clock: Clock

@@ -23,7 +23,7 @@ type Options = {
 }
 
 const MAX_HEAD_BYTES = 65_536
-const PATIENCE_MS = 15_000
+const TIMEOUT_MS = 15_000
 const METHOD = 'CONNECT '
 const NO_PROXY_AUTHORIZATION =
   'HTTP/1.1 407 Proxy Authentication Required\r\nProxy-Authenticate: Basic realm="cloakroom"\r\n'
@@ -139,7 +139,7 @@ async function readUntil(
     else if (bytes.length > MAX_HEAD_BYTES) fail()
   }
   if (bytes.length > MAX_HEAD_BYTES) fail()
-  const timer = setTimeout(fail, PATIENCE_MS)
+  const timer = setTimeout(fail, TIMEOUT_MS)
   socket.on('data', take).once('end', fail).once('close', fail)
   socket.resume()
   try {

@@ -4,7 +4,7 @@
  * sees a value, and learns of the request from its audit record.
  */
 
-import type { AddressBook } from '../outbound/address_lookup.ts'
+import type { AddressLookup } from '../outbound/address_lookup.ts'
 import { bytesOf, type Call, contentTypeOf } from '../outbound/call.ts'
 import { Deadline } from '../outbound/deadline.ts'
 import type { Dialler } from '../outbound/fetch.ts'
@@ -31,7 +31,7 @@ export type LocalServices = {
   projectId: string
   environment: string
   queue: AuditQueue
-  addresses: AddressBook
+  addresses: AddressLookup
   dialler: Dialler
   sockets: SocketDialler
   /** Milliseconds between two signs of life of the upstream. */
@@ -221,7 +221,7 @@ async function answerSocket(
 ): Promise<null> {
   const { relay } = await import('../outbound/websocket.ts')
   const socket = await sockets.dial(plan, deadline.signal)
-  const exchange = {
+  const context = {
     ...inbound,
     network: '',
     params: {},
@@ -229,7 +229,7 @@ async function answerSocket(
     holdOpen() {},
     putOff() {},
   }
-  relay(socket, exchange, {
+  relay(socket, context, {
     ...plan,
     deadline,
     onEnd: (ending) => end(outcomeOf(book, 101, ending)),

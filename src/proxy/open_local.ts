@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { version } from '../../package.json'
-import { openAddressBook, systemLookup } from '../outbound/address_lookup.ts'
+import { openAddressLookup, systemLookup } from '../outbound/address_lookup.ts'
 import { openDialler } from '../outbound/fetch.ts'
 import { openSocketDialler } from '../outbound/websocket_dial.ts'
 import { ConfigError, problemLine } from '../platform/config/config.ts'
@@ -52,7 +52,7 @@ export function openLocalCarrier(options: LocalOptions): Carrier {
     projectId: place.projectId,
     environment: place.environment,
     queue,
-    addresses: openAddressBook({
+    addresses: openAddressLookup({
       allowed: parseCidrs(config.RESOLVER_ALLOW_NETWORKS),
       hosts: config.RESOLVER_HOSTS,
       lookup: systemLookup,

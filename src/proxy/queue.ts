@@ -49,7 +49,7 @@ export class AuditQueue {
     yield* this.#left()
     await this.#seal()
     for (const [segment, sent] of this.#sealed) {
-      await segment.settle()
+      await segment.decideDurably()
       const isWhole = !segment.hasOpen
       // A file that somebody took away holds up no other.
       const content = await readSegment(segment.path).catch(() => null)

@@ -27,7 +27,7 @@ export type RemoteOptions = {
 /** Milliseconds for which the allowlist holds as it was read: for what is on it, for what is not. */
 const YES_MS = 60_000
 const NO_MS = 5_000
-const PATIENCE_MS = 5_000
+const TIMEOUT_MS = 5_000
 
 export function remoteCarrier(options: RemoteOptions): Carrier {
   return {
@@ -70,7 +70,7 @@ function reader({ resolver, token, notice }: RemoteOptions): Carrier['covers'] {
 
 /** @throws ApiError when the token is refused, another error when the resolver cannot be reached */
 async function readDomains(resolver: string, token: string): Promise<Domain[]> {
-  const { domains } = await inTime(openApi(resolver, () => token).call(listDomains, {}))
+  const { domains } = await withTimeout(openApi(resolver, () => token).call(listDomains, {}))
   return domains.flatMap((text) => parseDomain(text) ?? [])
 }
 
@@ -81,12 +81,12 @@ async function readDomains(resolver: string, token: string): Promise<Domain[]> {
 async function noteRefusal({ resolver, token }: RemoteOptions, host: string): Promise<void> {
   const headers = { 'x-proxy-refused': 'SVC_SECRET_' }
   const body = { target_url: `https://${host}/`, headers }
-  await inTime(openApi(resolver, () => token).call(resolveCall, { body }))
+  await withTimeout(openApi(resolver, () => token).call(resolveCall, { body }))
 }
 
-async function inTime<T>(work: Promise<T>): Promise<T> {
+async function withTimeout<T>(work: Promise<T>): Promise<T> {
   const late = Promise.withResolvers<never>()
-  const timer = setTimeout(() => late.reject(new Error('no answer in time')), PATIENCE_MS)
+  const timer = setTimeout(() => late.reject(new Error('no answer in time')), TIMEOUT_MS)
   try {
     return await Promise.race([work, late.promise])
   } finally {

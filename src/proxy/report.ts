@@ -15,7 +15,7 @@ type Options = {
   tokenFor(workspaceId: string, agent: string): Promise<string>
 }
 
-const PATIENCE_MS = 10_000
+const TIMEOUT_MS = 10_000
 
 export function openReport({ server, api, access, tokenFor }: Options): Report {
   const post = async (bearer: string, workspaceId: string, body: string) => {
@@ -27,7 +27,7 @@ export function openReport({ server, api, access, tokenFor }: Options): Report {
         'x-workspace-id': workspaceId,
       },
       body,
-      signal: AbortSignal.timeout(PATIENCE_MS),
+      signal: AbortSignal.timeout(TIMEOUT_MS),
     })
     const answer = await response.text()
     if (!response.ok) throw new ApiError(response.status, parse(answer))

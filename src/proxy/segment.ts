@@ -88,13 +88,13 @@ export class Segment {
   }
 
   /** Waits for what is being written. */
-  async settle(): Promise<void> {
+  async decideDurably(): Promise<void> {
     while (this.#next) await this.#next.catch(() => {})
     await this.#tail
   }
 
   async close(): Promise<void> {
-    await this.settle()
+    await this.decideDurably()
     await this.#file.close()
     inUse.delete(this.path)
   }

@@ -38,12 +38,12 @@ export class AuditSync {
     return this.#running
   }
 
-  /** A last attempt, of at most `patienceMs`. */
-  async stop(patienceMs: number): Promise<void> {
+  /** A last attempt, of at most `timeoutMs`. */
+  async stop(timeoutMs: number): Promise<void> {
     this.#stopped = true
     if (this.#timer) clearTimeout(this.#timer)
     const late = Promise.withResolvers<boolean>()
-    const timer = setTimeout(() => late.resolve(false), patienceMs)
+    const timer = setTimeout(() => late.resolve(false), timeoutMs)
     const isDone = await Promise.race([this.flush(), late.promise])
     clearTimeout(timer)
     if (!isDone) {

@@ -44,7 +44,7 @@ export type VaultView = {
 const FRESH_MS = 10_000
 const LAST_RESORT_MS = 15 * 60_000
 /** How long a call waits for a server that does not answer, and how long until one asks again. */
-const PATIENCE_MS = 3_000
+const TIMEOUT_MS = 3_000
 const PAUSE_MS = 5_000
 
 export class ViewKeeper {
@@ -70,7 +70,7 @@ export class ViewKeeper {
       this.#reading = null
     })
     try {
-      return await within(PATIENCE_MS * (usable ? 1 : 5), this.#reading)
+      return await within(TIMEOUT_MS * (usable ? 1 : 5), this.#reading)
     } catch (error) {
       return this.#without(error, usable)
     }

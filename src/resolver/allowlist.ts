@@ -5,16 +5,16 @@
 import { Fault } from '../platform/fault.ts'
 import { rateHeaders } from '../platform/http/rate.ts'
 import { commonHeaders, present } from '../platform/http/reply.ts'
-import type { Exchange } from '../platform/http/serve.ts'
+import type { RequestContext } from '../platform/http/serve.ts'
 import { listDomains } from './contract.ts'
 import type { ResolverServices } from './services.ts'
 
-type Services = Pick<ResolverServices, 'tokens' | 'views' | 'limiter'>
+type Services = Pick<ResolverServices, 'tokens' | 'snapshots' | 'limiter'>
 
 /** @throws Fault `invalid_token`, `rate_limited`, `scope_required` for a token that cannot decrypt */
 export async function tellDomains(
-  { tokens, views, limiter }: Services,
-  { request, requestId }: Exchange,
+  { tokens, snapshots, limiter }: Services,
+  { request, requestId }: RequestContext,
 ): Promise<Response> {
   const token = await tokens.authenticate(request.headers)
   const rate = limiter.take(token.id)
@@ -22,10 +22,10 @@ export async function tellDomains(
   const version = (await tokens.versions([token.id])).get(token.id)
   if (version === undefined) throw new Fault('invalid_token')
   if (token.isSealed) throw new Fault('scope_required')
-  const cached = await views.of(token.workspaceId)
-  if (cached.policyVersion < version) views.forget(token.workspaceId)
-  const view = await views.of(token.workspaceId)
-  const domains = view.allowlist.map(({ text }) => text)
+  const cached = await snapshots.of(token.workspaceId)
+  if (cached.policyVersion < version) snapshots.forget(token.workspaceId)
+  const snapshot = await snapshots.of(token.workspaceId)
+  const domains = snapshot.allowlist.map(({ text }) => text)
   const headers = { ...commonHeaders(requestId), ...rateHeaders(rate) }
   return present(listDomains, { domains }, headers)
 }

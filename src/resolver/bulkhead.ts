@@ -1,30 +1,30 @@
 /**
- * A lane of its own for the calls of each workspace: however slow the upstreams of one are, and however
- * many calls it makes, no other waits for them. A lane also bounds a workspace's part of what all share,
+ * A bulkhead of its own for the calls of each workspace: however slow the upstreams of one are, and however
+ * many calls it makes, no other waits for them. A bulkhead also bounds a workspace's part of what all share,
  * such as the queue of the audit.
  */
 import { Fault } from '../platform/fault.ts'
 
-type Lane = { running: number; waiting: Set<() => void> }
+type Bulkhead = { running: number; waiting: Set<() => void> }
 
 type Options = {
   /** Calls of one workspace that run at once, and as many that may wait. */
   width: number
   /** Milliseconds that one waits. */
-  patienceMs?: number
+  timeoutMs?: number
 }
 
 /** Long enough for a burst to pass, short enough not to look like a slow upstream. */
-const PATIENCE_MS = 1_000
+const TIMEOUT_MS = 1_000
 
-export class Lanes {
+export class Bulkheads {
   readonly #width: number
-  readonly #patienceMs: number
-  readonly #lanes = new Map<string, Lane>()
+  readonly #timeoutMs: number
+  readonly #bulkheads = new Map<string, Bulkhead>()
 
-  constructor({ width, patienceMs = PATIENCE_MS }: Options) {
+  constructor({ width, timeoutMs = TIMEOUT_MS }: Options) {
     this.#width = width
-    this.#patienceMs = patienceMs
+    this.#timeoutMs = timeoutMs
   }
 
   /**
@@ -34,25 +34,25 @@ export class Lanes {
    * `deadline` ends
    */
   async enter(workspaceId: string, deadline: AbortSignal): Promise<() => void> {
-    const lane = this.#lanes.get(workspaceId) ?? { running: 0, waiting: new Set() }
-    this.#lanes.set(workspaceId, lane)
-    if (lane.running < this.#width) lane.running += 1
-    else await this.#wait(lane, deadline)
+    const bulkhead = this.#bulkheads.get(workspaceId) ?? { running: 0, waiting: new Set() }
+    this.#bulkheads.set(workspaceId, bulkhead)
+    if (bulkhead.running < this.#width) bulkhead.running += 1
+    else await this.#wait(bulkhead, deadline)
     let left = false
     return () => {
-      if (!left) this.#leave(workspaceId, lane)
+      if (!left) this.#leave(workspaceId, bulkhead)
       left = true
     }
   }
 
   /** Calls that run, for a workspace or for all. */
   running(workspaceId?: string): number {
-    if (workspaceId !== undefined) return this.#lanes.get(workspaceId)?.running ?? 0
-    return [...this.#lanes.values()].reduce((sum, { running }) => sum + running, 0)
+    if (workspaceId !== undefined) return this.#bulkheads.get(workspaceId)?.running ?? 0
+    return [...this.#bulkheads.values()].reduce((sum, { running }) => sum + running, 0)
   }
 
   /** Whoever leaves hands the place over: the number of running calls stays. */
-  async #wait({ waiting }: Lane, deadline: AbortSignal): Promise<void> {
+  async #wait({ waiting }: Bulkhead, deadline: AbortSignal): Promise<void> {
     if (waiting.size >= this.#width || deadline.aborted) throw busy()
     const turn = Promise.withResolvers<void>()
     const giveUp = () => {
@@ -60,7 +60,7 @@ export class Lanes {
       waiting.delete(turn.resolve)
       turn.reject(busy())
     }
-    const timer = setTimeout(giveUp, this.#patienceMs)
+    const timer = setTimeout(giveUp, this.#timeoutMs)
     deadline.addEventListener('abort', giveUp, { once: true })
     waiting.add(turn.resolve)
     try {
@@ -71,15 +71,15 @@ export class Lanes {
     }
   }
 
-  #leave(workspaceId: string, lane: Lane): void {
-    const [next] = lane.waiting
+  #leave(workspaceId: string, bulkhead: Bulkhead): void {
+    const [next] = bulkhead.waiting
     if (next) {
-      lane.waiting.delete(next)
+      bulkhead.waiting.delete(next)
       next()
       return
     }
-    lane.running -= 1
-    if (lane.running === 0) this.#lanes.delete(workspaceId)
+    bulkhead.running -= 1
+    if (bulkhead.running === 0) this.#bulkheads.delete(workspaceId)
   }
 }
 

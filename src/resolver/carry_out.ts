@@ -12,7 +12,7 @@ import { type Ending, streamAnswer } from '../outbound/stream.ts'
 import { relay } from '../outbound/websocket.ts'
 import { type RateState, rateHeaders } from '../platform/http/rate.ts'
 import { commonHeaders } from '../platform/http/reply.ts'
-import { type Exchange, toFault } from '../platform/http/serve.ts'
+import { type RequestContext, toFault } from '../platform/http/serve.ts'
 import type { Decision } from './decision.ts'
 import type { ResolverServices } from './services.ts'
 
@@ -26,7 +26,7 @@ type Work = {
 }
 type Carrier = (
   services: ResolverServices,
-  exchange: Exchange,
+  context: RequestContext,
   work: Work,
 ) => Promise<Response | null>
 
@@ -43,13 +43,13 @@ const carriers: Record<Call['answer'], Carrier> = {
  */
 export async function carryOut(
   services: ResolverServices,
-  exchange: Exchange,
+  context: RequestContext,
   work: Work,
 ): Promise<Response | null> {
   const { decision, deadline, call } = work
   if (call.answer !== 'whole') holdOpen(services, work)
   try {
-    return await carriers[call.answer](services, exchange, work)
+    return await carriers[call.answer](services, context, work)
   } catch (error) {
     const fault = toFault(deadline.refusal ?? error, decision.id, services.log)
     services.trail.conclude(deadline.isUnwanted ? decision.abandonment() : decision.failure(fault))
@@ -58,15 +58,15 @@ export async function carryOut(
 }
 
 /** What takes its time ends when it is not permitted any more. */
-function holdOpen({ openCalls }: ResolverServices, { decision, deadline }: Work): void {
+function holdOpen({ liveCalls }: ResolverServices, { decision, deadline }: Work): void {
   const { grounds } = decision
   if (!grounds) return
-  deadline.afterwards(openCalls.hold(grounds, (fault) => deadline.refuse(fault)))
+  deadline.afterwards(liveCalls.hold(grounds, (fault) => deadline.refuse(fault)))
 }
 
 async function answerWhole(
   { dialler, trail }: ResolverServices,
-  _: Exchange,
+  _: RequestContext,
   { plan, deadline, decision, rate }: Work,
 ): Promise<Response> {
   // Step 10: one request over TLS 1.3 to the judged address.
@@ -83,7 +83,7 @@ async function answerWhole(
 
 async function answerStreamed(
   services: ResolverServices,
-  _: Exchange,
+  _: RequestContext,
   { plan, call, deadline, decision }: Work,
 ): Promise<Response> {
   const body = deadline.watch(plan.body)
@@ -100,11 +100,11 @@ async function answerStreamed(
 
 async function answerSocket(
   services: ResolverServices,
-  exchange: Exchange,
+  context: RequestContext,
   { plan, deadline, decision }: Work,
 ): Promise<null> {
   const socket = await services.sockets.dial(plan, deadline.signal)
-  relay(socket, exchange, {
+  relay(socket, context, {
     ...plan,
     deadline,
     onEnd: (ending) => conclude(services, decision, 101, ending),

@@ -4,7 +4,7 @@
  */
 import { environmentKeyOf } from '../access/environment_key.ts'
 import type { KeyCache } from '../access/keys.ts'
-import type { SealedSecret, View, ViewBook } from '../access/snapshots.ts'
+import type { SealedSecret, Snapshot, SnapshotCache } from '../access/snapshots.ts'
 import type { LiveToken } from '../access/tokens.ts'
 import type { Call } from '../outbound/call.ts'
 import type { Placeholder } from '../outbound/placeholders.ts'
@@ -39,14 +39,14 @@ export function scopeOf(token: LiveToken, call: Pick<Call, 'projectId' | 'enviro
  * @throws Fault `unknown_secret`, `ambiguous_secret`
  */
 export async function findSecrets(
-  views: ViewBook,
-  view: View,
+  snapshots: SnapshotCache,
+  snapshot: Snapshot,
   scope: Scope,
   placeholders: readonly Placeholder[],
 ): Promise<Map<string, SealedSecret>> {
   const names = [...new Set(placeholders.map(({ name }) => name))]
   if (names.length === 0) return new Map()
-  const candidates = await views.secrets(view, scope.environment, names)
+  const candidates = await snapshots.secrets(snapshot, scope.environment, names)
   const inScope = candidates.filter(
     ({ projectId }) => scope.projectId === null || projectId === scope.projectId,
   )
@@ -58,14 +58,14 @@ export async function findSecrets(
  * and its policy lists the location. The rest is text.
  */
 export async function acceptLocations(
-  views: ViewBook,
-  view: View,
+  snapshots: SnapshotCache,
+  snapshot: Snapshot,
   scope: Scope,
   candidates: readonly Placeholder[],
 ): Promise<Placeholder[]> {
   const accepted: Placeholder[] = []
   for (const candidate of candidates) {
-    const stored = await views.secrets(view, scope.environment, [candidate.name])
+    const stored = await snapshots.secrets(snapshot, scope.environment, [candidate.name])
     const inScope = stored.filter(
       ({ projectId }) => scope.projectId === null || projectId === scope.projectId,
     )
@@ -139,14 +139,14 @@ function permits(
  * @throws Fault `key_not_provisioned`, `unreadable_secret`
  */
 export async function openSecrets(
-  broker: { views: ViewBook; keys: KeyCache },
-  view: View,
+  access: { snapshots: SnapshotCache; keys: KeyCache },
+  snapshot: Snapshot,
   token: LiveToken,
   secrets: ReadonlyMap<string, SealedSecret>,
 ): Promise<Map<string, Secret>> {
   const opened = new Map<string, Secret>()
   for (const [name, sealed] of secrets) {
-    const key = await environmentKeyOf(broker, view, token, sealed)
+    const key = await environmentKeyOf(access, snapshot, token, sealed)
     const binding = bindingFor(sealed)
     const value = binding && sealed.value && openBoundValue(key.reveal(), binding, sealed.value)
     if (!value) {
@@ -159,7 +159,7 @@ export async function openSecrets(
   return opened
 }
 
-/** A sealed secret lives as long as its view, so its binding is made once for each policy version. */
+/** A sealed secret lives as long as its snapshot, so its binding is made once for each policy version. */
 const bindings = new WeakMap<SealedSecret, Uint8Array | null>()
 
 function bindingFor(sealed: SealedSecret): Uint8Array | null {

@@ -9,7 +9,7 @@ import { connectionNames, isHandshake, isHopByHop } from '../outbound/headers.ts
 import { FORWARD_PREFIX } from '../outbound/links.ts'
 import { TOKEN_PATTERN } from '../platform/crypto/token.ts'
 import { Fault, invalidField } from '../platform/fault.ts'
-import type { Exchange } from '../platform/http/serve.ts'
+import type { RequestContext } from '../platform/http/serve.ts'
 import { parsePart } from '../platform/http/validate.ts'
 import { forwardSettings, RESOLVER_BODY_LIMIT } from './contract.ts'
 import { admit } from './resolve.ts'
@@ -26,12 +26,12 @@ const OURS =
 
 export async function forward(
   services: ResolverServices,
-  exchange: Exchange,
+  context: RequestContext,
 ): Promise<Response | null> {
-  const { token: text, headers } = takeToken(exchange.request.headers)
+  const { token: text, headers } = takeToken(context.request.headers)
   const token = await services.tokens.verify(text)
-  return admit(services, exchange, token, (request) => {
-    exchange.expectBytes(RESOLVER_BODY_LIMIT)
+  return admit(services, context, token, (request) => {
+    context.expectBytes(RESOLVER_BODY_LIMIT)
     return readForward(request, headers, services.defaultTimeoutMs)
   })
 }

@@ -1,21 +1,21 @@
 /** The resolver's parts, put together. */
 import { existsSync, readFileSync } from 'node:fs'
 import { version } from '../../package.json'
-import type { Broker } from '../access/index.ts'
-import { type Lookup, openAddressBook, systemLookup } from '../outbound/address_lookup.ts'
+import type { Access } from '../access/index.ts'
+import { type Lookup, openAddressLookup, systemLookup } from '../outbound/address_lookup.ts'
 import { openDialler } from '../outbound/fetch.ts'
 import { openSocketDialler } from '../outbound/websocket_dial.ts'
 import { ConfigError } from '../platform/config/config.ts'
 import { type Route, rawRoute } from '../platform/http/serve.ts'
 import { parseCidrs } from '../platform/net/cidr.ts'
-import type { SliceServices } from '../platform/services.ts'
+import type { FeatureServices } from '../platform/services.ts'
 import { tellDomains } from './allowlist.ts'
-import { Lanes } from './bulkhead.ts'
+import { Bulkheads } from './bulkhead.ts'
 import { forwardCalls, listDomains, resolveCall } from './contract.ts'
 import { forward } from './forward.ts'
-import { OpenCalls } from './live_calls.ts'
+import { LiveCalls } from './live_calls.ts'
 import { resolve } from './resolve.ts'
-import { Turns } from './scheduler.ts'
+import { Scheduler } from './scheduler.ts'
 import type { ResolverServices } from './services.ts'
 
 export type Resolver = {
@@ -26,29 +26,29 @@ export type Resolver = {
 }
 
 type Options = {
-  broker: Broker
+  access: Access
   ownPorts: () => readonly number[]
   lookup?: Lookup | undefined
 }
 
 /** @throws ConfigError when RESOLVER_CA_FILE cannot be read */
 export function openResolver(
-  { config, clock, log }: SliceServices,
-  { broker, ownPorts, lookup = systemLookup }: Options,
+  { config, clock, log }: FeatureServices,
+  { access, ownPorts, lookup = systemLookup }: Options,
 ): Resolver {
   const authorities = readAuthorities(config.RESOLVER_CA_FILE)
   const services: ResolverServices = {
-    ...broker,
-    addresses: openAddressBook({
+    ...access,
+    addresses: openAddressLookup({
       allowed: parseCidrs(config.RESOLVER_ALLOW_NETWORKS),
       hosts: config.RESOLVER_HOSTS,
       lookup,
       ownPorts,
     }),
     dialler: openDialler(authorities),
-    turns: new Turns(),
-    lanes: new Lanes({ width: config.RESOLVER_CONCURRENCY }),
-    openCalls: new OpenCalls({ ...broker, log }),
+    scheduler: new Scheduler(),
+    bulkheads: new Bulkheads({ width: config.RESOLVER_CONCURRENCY }),
+    liveCalls: new LiveCalls({ ...access, log }),
     sockets: openSocketDialler(authorities),
     defaultTimeoutMs: config.RESOLVER_TIMEOUT_MS,
     userAgent: `cloakroom/${version}`,
@@ -57,15 +57,15 @@ export function openResolver(
   }
   return {
     routes: [
-      rawRoute(resolveCall, (exchange) => resolve(services, exchange)),
-      rawRoute(listDomains, (exchange) => tellDomains(services, exchange)),
+      rawRoute(resolveCall, (context) => resolve(services, context)),
+      rawRoute(listDomains, (context) => tellDomains(services, context)),
       ...forwardCalls.map((endpoint) =>
-        rawRoute(endpoint, (exchange) => forward(services, exchange)),
+        rawRoute(endpoint, (context) => forward(services, context)),
       ),
     ],
-    recheck: (workspaceId) => services.openCalls.check(workspaceId),
+    recheck: (workspaceId) => services.liveCalls.check(workspaceId),
     close: () => {
-      services.openCalls.close()
+      services.liveCalls.close()
       services.keys.close()
       services.dialler.close()
     },

@@ -5,15 +5,15 @@
  * makes it happen without one, and sees tokens expire.
  */
 import { grantOf } from '../access/environment_key.ts'
-import { StaleView, type View, type ViewBook } from '../access/snapshots.ts'
-import type { LiveToken, TokenBook } from '../access/tokens.ts'
+import { type Snapshot, type SnapshotCache, StaleSnapshot } from '../access/snapshots.ts'
+import type { LiveToken, TokenCache } from '../access/tokens.ts'
 import type { Placeholder } from '../outbound/placeholders.ts'
 import type { Target } from '../outbound/target.ts'
 import { Fault } from '../platform/fault.ts'
 import { describeError, type Log } from '../platform/log.ts'
 import { domainMatches } from '../platform/net/domain.ts'
 import { checkPolicies, findSecrets, type Scope } from './credentials.ts'
-import { Turns } from './scheduler.ts'
+import { Scheduler } from './scheduler.ts'
 
 /** What a call was let through on. */
 export type Grounds = {
@@ -32,8 +32,8 @@ type OpenCall = {
 }
 
 type Services = {
-  tokens: Pick<TokenBook, 'versions'>
-  views: ViewBook
+  tokens: Pick<TokenCache, 'versions'>
+  snapshots: SnapshotCache
   log: Log
 }
 
@@ -42,12 +42,12 @@ const SWEEP_MS = 5_000
 /** Attempts to judge by one policy version while the policy keeps changing; then the next look tries. */
 const MAX_ATTEMPTS = 5
 
-export class OpenCalls {
+export class LiveCalls {
   readonly #services: Services
   readonly #calls = new Map<string, Set<OpenCall>>()
   /** Workspaces that are being looked at: whether to look again, because something changed meanwhile. */
   readonly #checks = new Map<string, { again: boolean }>()
-  readonly #turns = new Turns()
+  readonly #scheduler = new Scheduler()
   readonly #timer: Timer
 
   constructor(services: Services, sweepMs = SWEEP_MS) {
@@ -133,25 +133,25 @@ export class OpenCalls {
       const version = versions.get(id)
       if (version === undefined || version === call.judgedBy) continue
       // Many streams of one workspace are not judged in one go: others have their turn in between.
-      await this.#turns.take(workspaceId)
+      await this.#scheduler.take(workspaceId)
       await this.#judge(call, version)
     }
   }
 
   async #judge(call: OpenCall, version: number): Promise<void> {
-    const { views } = this.#services
+    const { snapshots } = this.#services
     const { workspaceId } = call.grounds.token
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
       try {
-        const view = await views.of(workspaceId)
-        if (view.policyVersion < version) throw new StaleView()
-        await judge(views, view, call.grounds)
-        call.judgedBy = view.policyVersion
+        const snapshot = await snapshots.of(workspaceId)
+        if (snapshot.policyVersion < version) throw new StaleSnapshot()
+        await judge(snapshots, snapshot, call.grounds)
+        call.judgedBy = snapshot.policyVersion
         return
       } catch (error) {
         if (error instanceof Fault && error.status < 500) return this.#end(call, error)
-        if (!(error instanceof StaleView)) throw error
-        views.forget(workspaceId)
+        if (!(error instanceof StaleSnapshot)) throw error
+        snapshots.forget(workspaceId)
       }
     }
   }
@@ -177,14 +177,18 @@ export class OpenCalls {
  * Steps 3 to 6 without the values: no key is opened for what only goes on.
  *
  * @throws Fault of the step that refuses
- * @throws StaleView
+ * @throws StaleSnapshot
  */
-async function judge(views: ViewBook, view: View, grounds: Grounds): Promise<void> {
+async function judge(
+  snapshots: SnapshotCache,
+  snapshot: Snapshot,
+  grounds: Grounds,
+): Promise<void> {
   const { token, scope, placeholders, target, method } = grounds
-  if (!view.allowlist.some((domain) => domainMatches(domain, target.host, target.port))) {
+  if (!snapshot.allowlist.some((domain) => domainMatches(domain, target.host, target.port))) {
     throw new Fault('domain_blocked')
   }
-  const secrets = await findSecrets(views, view, scope, placeholders)
-  for (const place of secrets.values()) await grantOf(views, view, token, place)
+  const secrets = await findSecrets(snapshots, snapshot, scope, placeholders)
+  for (const place of secrets.values()) await grantOf(snapshots, snapshot, token, place)
   checkPolicies(secrets, placeholders, target, method)
 }

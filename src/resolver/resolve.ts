@@ -4,9 +4,9 @@
  * types that print `[redacted]`.
  */
 
-import { settle } from '../access/decide.ts'
-import type { Settlement } from '../access/locked_decision.ts'
-import type { View } from '../access/snapshots.ts'
+import { decideDurably } from '../access/decide.ts'
+import type { Decided } from '../access/locked_decision.ts'
+import type { Snapshot } from '../access/snapshots.ts'
 import type { LiveToken } from '../access/tokens.ts'
 import { bytesOf, type Call, callOf, contentTypeOf } from '../outbound/call.ts'
 import { Deadline } from '../outbound/deadline.ts'
@@ -18,7 +18,7 @@ import { usesOf } from '../outbound/signing.ts'
 import { parseTarget } from '../outbound/target.ts'
 import { Fault } from '../platform/fault.ts'
 import { readJsonBody } from '../platform/http/request_body.ts'
-import type { Exchange } from '../platform/http/serve.ts'
+import type { RequestContext } from '../platform/http/serve.ts'
 import { parsePart } from '../platform/http/validate.ts'
 import { domainMatches } from '../platform/net/domain.ts'
 import { carryOut } from './carry_out.ts'
@@ -39,13 +39,13 @@ type Job = {
 /** POST /v1/resolve: the call is described in JSON. */
 export async function resolve(
   services: ResolverServices,
-  exchange: Exchange,
+  context: RequestContext,
 ): Promise<Response | null> {
   // Step 1: the token, its rate, then the body.
-  const token = await services.tokens.authenticate(exchange.request.headers)
-  return admit(services, exchange, token, async ({ headers }) => {
-    exchange.expectBytes(resolveCall.bodyLimit)
-    const body = await readJsonBody(exchange.request, { limit: resolveCall.bodyLimit })
+  const token = await services.tokens.authenticate(context.request.headers)
+  return admit(services, context, token, async ({ headers }) => {
+    context.expectBytes(resolveCall.bodyLimit)
+    const body = await readJsonBody(context.request, { limit: resolveCall.bodyLimit })
     const parsed = parsePart(resolveCall.body, body) as OutboundCall
     return callOf(parsed, headers.get('accept'), services.defaultTimeoutMs)
   })
@@ -54,32 +54,32 @@ export async function resolve(
 /** The rest of step 1 and all others, for whichever way the caller describes its call. */
 export async function admit(
   services: ResolverServices,
-  exchange: Exchange,
+  context: RequestContext,
   token: LiveToken,
   readCall: (request: Request) => Promise<Call>,
 ): Promise<Response | null> {
-  const { request, requestId } = exchange
+  const { request, requestId } = context
   const decision = new Decision(token, requestId)
   const rate = services.limiter.take(token.id)
   if (token.isSealed) return await refuseSealed(services, token, decision)
-  const turn = services.turns.take(token.workspaceId)
+  const turn = services.scheduler.take(token.workspaceId)
   if (turn) await turn
   const call = await readLive(services, token, () => readCall(request))
   // From here on the call's own deadline limits it, not the listener's patience with connections.
-  exchange.holdOpen()
+  context.holdOpen()
   const deadline = new Deadline(call.timeoutMs)
-  deadline.afterwards(exchange.putOff)
+  deadline.afterwards(context.putOff)
   if (call.answer !== 'whole') deadline.endWith(request.signal)
   try {
     // Still of step 1: a place among the calls of its workspace, for as long as it lasts.
-    deadline.afterwards(await services.lanes.enter(token.workspaceId, deadline.signal))
+    deadline.afterwards(await services.bulkheads.enter(token.workspaceId, deadline.signal))
     // Steps 2 to 9, again from the start whenever the policy changed while they were taken.
     const job: Job = { token, call, deadline, decision, address: null }
-    const plan = await settle(services, token, (view, views) =>
-      decide({ ...services, views }, job, view),
+    const plan = await decideDurably(services, token, (snapshot, snapshots) =>
+      decide({ ...services, snapshots }, job, snapshot),
     )
     // Steps 10 to 12.
-    return await carryOut(services, exchange, { plan, call, deadline, decision, rate })
+    return await carryOut(services, context, { plan, call, deadline, decision, rate })
   } catch (error) {
     // Also lets go of an upstream whose answer was refused half-way.
     deadline.abort()
@@ -88,20 +88,28 @@ export async function admit(
 }
 
 /** Steps 2 to 9: what was decided, with the record that must be durable before anything is sent. */
-async function decide(services: ResolverServices, job: Job, view: View): Promise<Settlement<Plan>> {
-  const result = await takeSteps(services, job, view)
-  return { result, entry: job.decision.entry(view.policyVersion, result) }
+async function decide(
+  services: ResolverServices,
+  job: Job,
+  snapshot: Snapshot,
+): Promise<Decided<Plan>> {
+  const result = await takeSteps(services, job, snapshot)
+  return { result, entry: job.decision.entry(snapshot.policyVersion, result) }
 }
 
 /** Steps 2 to 8: a plan, or the fault of the step that refused. */
-async function takeSteps(services: ResolverServices, job: Job, view: View): Promise<Plan | Fault> {
+async function takeSteps(
+  services: ResolverServices,
+  job: Job,
+  snapshot: Snapshot,
+): Promise<Plan | Fault> {
   const { token, call, decision } = job
   try {
     // Step 2: the target.
     const target = parseTarget(call.targetUrl)
     decision.sees(call, target)
     // Step 3: the allowlist; an empty one blocks all.
-    if (!view.allowlist.some((domain) => domainMatches(domain, target.host, target.port))) {
+    if (!snapshot.allowlist.some((domain) => domainMatches(domain, target.host, target.port))) {
       throw new Fault('domain_blocked')
     }
     // Steps 4 and 5: placeholders, and the secrets they name in the token's scope.
@@ -109,13 +117,13 @@ async function takeSteps(services: ResolverServices, job: Job, view: View): Prom
     const scope = scopeOf(token, call)
     decision.asks(scope, demanded)
     const locations = findLocations(target, bytesOf(call.body), contentTypeOf(call.headers))
-    const accepted = await acceptLocations(services.views, view, scope, locations.found)
+    const accepted = await acceptLocations(services.snapshots, snapshot, scope, locations.found)
     const placeholders = [...demanded, ...accepted]
     decision.asks(scope, placeholders)
-    const sealed = await findSecrets(services.views, view, scope, placeholders)
+    const sealed = await findSecrets(services.snapshots, snapshot, scope, placeholders)
     decision.finds(sealed.values())
     // Opening proves the policy, which the ciphertext binds: only then is the policy believed.
-    const values = await openSecrets(services, view, token, sealed)
+    const values = await openSecrets(services, snapshot, token, sealed)
     // Step 6: the policy of each secret.
     checkPolicies(sealed, placeholders, target, call.method)
     // Step 7: the caller's headers, and the credentials among them and elsewhere.
@@ -143,7 +151,7 @@ async function refuseSealed(
   decision: Decision,
 ): Promise<never> {
   const result = new Fault('scope_required')
-  return settle<never>(services, token, async ({ policyVersion }) => ({
+  return decideDurably<never>(services, token, async ({ policyVersion }) => ({
     result,
     entry: decision.entry(policyVersion, result),
   }))

@@ -7,7 +7,7 @@
 /** Less than a millisecond of work. */
 const PER_TURN = 4
 
-export class Turns {
+export class Scheduler {
   readonly #perTurn: number
   readonly #begun = new Map<string, number>()
   readonly #waiting = new Map<string, (() => void)[]>()

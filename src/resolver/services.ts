@@ -1,23 +1,23 @@
 /** What the resolver's steps stand on. */
-import type { Broker } from '../access/index.ts'
-import type { AddressBook } from '../outbound/address_lookup.ts'
+import type { Access } from '../access/index.ts'
+import type { AddressLookup } from '../outbound/address_lookup.ts'
 import type { Dialler } from '../outbound/fetch.ts'
 import type { SocketDialler } from '../outbound/websocket_dial.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Log } from '../platform/log.ts'
-import type { Lanes } from './bulkhead.ts'
-import type { OpenCalls } from './live_calls.ts'
-import type { Turns } from './scheduler.ts'
+import type { Bulkheads } from './bulkhead.ts'
+import type { LiveCalls } from './live_calls.ts'
+import type { Scheduler } from './scheduler.ts'
 
-export type ResolverServices = Broker & {
-  addresses: AddressBook
+export type ResolverServices = Access & {
+  addresses: AddressLookup
   dialler: Dialler
   sockets: SocketDialler
-  turns: Turns
+  scheduler: Scheduler
   /** RESOLVER_CONCURRENCY, by workspace. */
-  lanes: Lanes
+  bulkheads: Bulkheads
   /** Streams and WebSockets, for as long as they last. */
-  openCalls: OpenCalls
+  liveCalls: LiveCalls
   /** Milliseconds, where the call names no deadline. */
   defaultTimeoutMs: number
   userAgent: string

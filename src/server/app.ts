@@ -2,7 +2,7 @@
  * The composition root: configuration in, two listeners out. Nothing else in the code knows all slices.
  */
 import { Cron } from 'croner'
-import { type Broker, forgetWorkspace, openBroker } from '../access/index.ts'
+import { type Access, forgetWorkspace, openAccess } from '../access/index.ts'
 import { reporterOf } from '../access/reporters.ts'
 import { AuditTrail } from '../audit/trail.ts'
 import { accountsRoutes } from '../features/accounts/index.ts'
@@ -14,7 +14,7 @@ import { ingestionRoutes } from '../features/audit/ingestion.ts'
 import { scheduleUpkeep } from '../features/audit/upkeep.ts'
 import { getResolverHealth } from '../features/health/contract.ts'
 import { healthRoutes, resolverHealthRoutes } from '../features/health/index.ts'
-import { ActivityBook, stamping } from '../features/metrics/activity.ts'
+import { ActivityLog, stamping } from '../features/metrics/activity.ts'
 import { metricsRoutes, scheduleMetrics } from '../features/metrics/index.ts'
 import { openWatch } from '../features/metrics/watch.ts'
 import { projectRoutes } from '../features/projects/index.ts'
@@ -38,7 +38,7 @@ import { describeError, type Log } from '../platform/log.ts'
 import { parseCidrs } from '../platform/net/cidr.ts'
 import { networkNamer } from '../platform/net/network.ts'
 import type { Documented } from '../platform/openapi/document.ts'
-import type { SliceServices } from '../platform/services.ts'
+import type { FeatureServices } from '../platform/services.ts'
 import { forwardCalls, listDomains, resolveCall } from '../resolver/contract.ts'
 import { openResolver, type Resolver } from '../resolver/index.ts'
 import { adminPortOf, configuredPorts } from './ports.ts'
@@ -91,31 +91,31 @@ async function listen(
   const { log, clock, lookup, worker } = options
   const { db } = connection
   const outer = await prepareDatabase(connection, config, log)
-  const services: SliceServices = { db, outer, clock, config, log }
+  const services: FeatureServices = { db, outer, clock, config, log }
   const watch = openWatch({ ...config, ADMIN_PORT: adminPortOf(config, worker) })
   const trail = new AuditTrail(connection.sql, log, watch?.instruments)
-  const broker = openBroker(services, { sql: connection.sql, trail })
+  const access = openAccess(services, { sql: connection.sql, trail })
   const bus = openBus(connection, log)
-  const activity = new ActivityBook(services)
+  const activity = new ActivityLog(services)
   const ports = configuredPorts(config)
   const resolver = openResolver(services, {
-    broker,
+    access,
     ownPorts: () => ports,
     lookup,
   })
   const onPolicyChange = (workspaceId?: string) => {
-    forgetWorkspace(broker, workspaceId)
+    forgetWorkspace(access, workspaceId)
     resolver.recheck(workspaceId)
   }
   bus.subscribe(POLICY_CHANGES, { onNotice: onPolicyChange, onGap: () => onPolicyChange() })
   const listeners = openListeners(services, {
     resolver,
-    broker,
+    access,
     activity,
     onChange: (workspaceId) => bus.publish(POLICY_CHANGES, workspaceId),
     onRequest: watch?.instruments.onRequest,
   })
-  const admin = watch?.open({ sql: connection.sql, ...broker }) ?? null
+  const admin = watch?.open({ sql: connection.sql, ...access }) ?? null
   ports.push(
     ...[...listeners.origins, admin?.origin].flatMap((origin) =>
       origin ? [Number(new URL(origin).port)] : [],
@@ -145,14 +145,14 @@ async function listen(
 
 type Parts = Pick<Services, 'onChange' | 'onRequest'> & {
   resolver: Resolver
-  broker: Broker
-  activity: ActivityBook
+  access: Access
+  activity: ActivityLog
 }
 
-function openListeners(services: SliceServices, parts: Parts) {
+function openListeners(services: FeatureServices, parts: Parts) {
   const { HOST: hostname, PORT, RESOLVER_PORT, ROLE, WORKERS } = services.config
   const socket = { hostname, shared: WORKERS > 1 }
-  const { resolver, broker, activity, onChange, onRequest } = parts
+  const { resolver, access, activity, onChange, onRequest } = parts
   const identity = stamping(openIdentity(services.db), activity)
   const shared = { ...sharedServices(services), identity, onChange, onRequest }
   const control = serve({
@@ -160,14 +160,14 @@ function openListeners(services: SliceServices, parts: Parts) {
     surface: 'control-plane',
     routes: [
       ...controlPlaneRoutes(services, () => activity.flush()),
-      ...ingestionRoutes(services, reporterOf(shared, broker)),
-      ...workloadRoutes(broker),
+      ...ingestionRoutes(services, reporterOf(shared, access)),
+      ...workloadRoutes(access),
     ],
   })
   const outbound = serve({
     ...shared,
     surface: 'resolver',
-    routes: [...resolverHealthRoutes(services), ...resolver.routes, ...workloadRoutes(broker)],
+    routes: [...resolverHealthRoutes(services), ...resolver.routes, ...workloadRoutes(access)],
   })
   const origins = [
     ROLE === 'resolver' ? null : control.open({ ...socket, port: PORT }),
@@ -193,7 +193,7 @@ function scheduleVacuum({ kind, sql }: Connection, log: Log): Cron | null {
 
 /** All routes of the control plane; also what the role matrix and the documentation walk. */
 export function controlPlaneRoutes(
-  services: SliceServices,
+  services: FeatureServices,
   flushActivity: () => Promise<void> = async () => {},
 ): Route[] {
   const routes = [
@@ -229,7 +229,7 @@ function sharedServices({
   config,
   clock,
   log,
-}: SliceServices): Omit<Services, 'surface' | 'routes' | 'identity'> {
+}: FeatureServices): Omit<Services, 'surface' | 'routes' | 'identity'> {
   return {
     db,
     log,

@@ -77,11 +77,11 @@ export class Supervisor<Ready> {
     }
   }
 
-  /** Asks all to finish, kills those that have not after `patienceMs`; answers whether none was killed. */
-  async stop(patienceMs: number): Promise<boolean> {
+  /** Asks all to finish, kills those that have not after `timeoutMs`; answers whether none was killed. */
+  async stop(timeoutMs: number): Promise<boolean> {
     this.#stopping = true
     const running = [...this.#workers.values()]
-    const killing = setTimeout(() => this.kill(), patienceMs)
+    const killing = setTimeout(() => this.kill(), timeoutMs)
     for (const worker of running) worker.kill('SIGTERM')
     const codes = await Promise.all(running.map(({ exited }) => exited))
     clearTimeout(killing)

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import type { Reader } from '../../src/access/reader.ts'
 import { openReader } from '../../src/access/reader.ts'
-import { StaleView, ViewBook } from '../../src/access/snapshots.ts'
+import { SnapshotCache, StaleSnapshot } from '../../src/access/snapshots.ts'
 import { OuterLayer } from '../../src/platform/crypto/outer_layer.ts'
 
 const outer = OuterLayer.parse(Buffer.alloc(32, 1).toString('base64url'))
@@ -14,16 +14,16 @@ function scripted(answer: (query: string) => unknown[] | Promise<unknown[]>) {
     queries.push(parts.join('?'))
     return answer(parts.join('?'))
   }) as unknown as Reader
-  return { book: new ViewBook(reader, outer), queries }
+  return { book: new SnapshotCache(reader, outer), queries }
 }
 
 const row = (version: number) => ({ version, epoch: 1, domains: ['a.example'] })
 
 test('requests that come at once share one read, and later ones need none', async () => {
   const { book, queries } = scripted(() => [row(1)])
-  const views = await Promise.all(Array.from({ length: 10 }, () => book.of('w')))
-  views.push(await book.of('w'))
-  expect(new Set(views).size).toBe(1)
+  const snapshots = await Promise.all(Array.from({ length: 10 }, () => book.of('w')))
+  snapshots.push(await book.of('w'))
+  expect(new Set(snapshots).size).toBe(1)
   expect(queries.length).toBe(1)
 })
 
@@ -43,37 +43,39 @@ test('a workspace that is gone is 401 to its tokens', async () => {
   await expect(book.of('w')).rejects.toMatchObject({ code: 'invalid_token' })
 })
 
-test('a part that is of a newer version than the view is never mixed into it', async () => {
+test('a part that is of a newer version than the snapshot is never mixed into it', async () => {
   let version = 1
   const { book } = scripted((query) =>
     query.includes('secrets s') || query.includes('token_envelopes')
       ? [{ version, key: null, epoch: null }]
       : [row(version)],
   )
-  const view = await book.of('w')
-  expect(await book.secrets(view, 'development', ['A'])).toEqual([])
-  expect(await book.envelope(view, 't', 'p', 'development')).toBeNull()
+  const snapshot = await book.of('w')
+  expect(await book.secrets(snapshot, 'development', ['A'])).toEqual([])
+  expect(await book.envelope(snapshot, 't', 'p', 'development')).toBeNull()
   version = 2
-  await expect(book.secrets(view, 'development', ['B'])).rejects.toBeInstanceOf(StaleView)
-  await expect(book.envelope(view, 't', 'q', 'development')).rejects.toBeInstanceOf(StaleView)
-  // What was read under the old version stays what it was, until the view is forgotten.
-  expect(await book.secrets(view, 'development', ['A'])).toEqual([])
+  await expect(book.secrets(snapshot, 'development', ['B'])).rejects.toBeInstanceOf(StaleSnapshot)
+  await expect(book.envelope(snapshot, 't', 'q', 'development')).rejects.toBeInstanceOf(
+    StaleSnapshot,
+  )
+  // What was read under the old version stays what it was, until the snapshot is forgotten.
+  expect(await book.secrets(snapshot, 'development', ['A'])).toEqual([])
   book.forget('w')
   expect((await book.of('w')).policyVersion).toBe(2)
 })
 
-test('names that nobody has do not fill the memory: the view is read anew', async () => {
+test('names that nobody has do not fill the memory: the snapshot is read anew', async () => {
   const { book } = scripted((query) =>
     query.includes('secrets s') ? [{ version: 1, key: null }] : [row(1)],
   )
-  const view = await book.of('w')
+  const snapshot = await book.of('w')
   const ask = async () => {
     for (let number = 0; number < 6_000; number += 1) {
-      await book.secrets(view, 'development', [`N${number}`])
+      await book.secrets(snapshot, 'development', [`N${number}`])
     }
   }
-  await expect(ask()).rejects.toBeInstanceOf(StaleView)
-  expect(view.secrets.size).toBeLessThanOrEqual(5_001)
+  await expect(ask()).rejects.toBeInstanceOf(StaleSnapshot)
+  expect(snapshot.secrets.size).toBeLessThanOrEqual(5_001)
 })
 
 test('a reader gives up after its patience with 503 unavailable, and passes errors on', async () => {

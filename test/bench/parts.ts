@@ -4,7 +4,7 @@ import type { LoadPlan } from './load.ts'
 
 const parts: Record<string, (settings: never) => Promise<void>> = {
   upstream: serveUpstream,
-  broker: serveBroker,
+  access: serveBroker,
   'no-audit': serveWithoutAudit,
   route: serveRoute,
   load: generate,

@@ -9,7 +9,7 @@ import { watched } from '../support/watched.ts'
 
 const SOURCE = join(import.meta.dir, '..', '..', 'src', 'main.ts')
 /** Milliseconds until a start counts as hung. */
-const PATIENCE_MS = 40_000
+const TIMEOUT_MS = 40_000
 
 let built: Promise<string> | undefined
 
@@ -80,7 +80,7 @@ export async function spawnProgram({ args = [], env = {}, cwd }: Start) {
       stdio: ['ignore', 'pipe', 'pipe'],
     }),
   )
-  const watchdog = setTimeout(() => child.kill('SIGKILL'), PATIENCE_MS)
+  const watchdog = setTimeout(() => child.kill('SIGKILL'), TIMEOUT_MS)
   const [stdout, stderr] = [collect(child.stdout), collect(child.stderr)]
   const ended = (async (): Promise<Ending> => {
     const [code] = await Promise.all([child.exited, stdout.done, stderr.done])

@@ -3,14 +3,14 @@ import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { watched } from '../support/watched.ts'
-import { openTerminal, PASSWORD, settle, type Terminal } from './person.ts'
+import { openAccount, openTerminal, PASSWORD, type Terminal } from './person.ts'
 
 let app: TestApp
 let ada: Terminal
 
 beforeAll(async () => {
   app = await startTestApp()
-  ada = await settle(app, 'ada@example.com')
+  ada = await openAccount(app, 'ada@example.com')
 })
 afterAll(async () => {
   ada.remove()
@@ -52,7 +52,7 @@ test('a wrong password is exit 3 and says what to do, without a stack', async ()
 })
 
 test('logging out ends the session here and on the server', async () => {
-  const bob = await settle(app, 'bob@example.com')
+  const bob = await openAccount(app, 'bob@example.com')
   const kept = readFileSync(join(bob.home, '.config', 'cloakroom', 'session.json'), 'utf8')
   const { access } = JSON.parse(kept)
   expect(await bob.must('logout')).toBe('Logged out.\n')

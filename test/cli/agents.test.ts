@@ -4,7 +4,7 @@ import { API, openStage, type Stage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { answerOf } from '../support/upstream.ts'
 import { watched } from '../support/watched.ts'
-import { settle, type Terminal } from './person.ts'
+import { openAccount, type Terminal } from './person.ts'
 
 const VALUE = marked('sk_live_7f3a9c_not_real')
 
@@ -14,7 +14,7 @@ let token: string
 
 beforeAll(async () => {
   stage = await openStage()
-  ada = await settle(stage.app, 'ada@example.com')
+  ada = await openAccount(stage.app, 'ada@example.com')
   await ada.must('init', 'payments')
   await ada.must('secrets', 'set', `STRIPE_KEY=${VALUE}`, 'MODE=live')
   await ada.must('allowlist', 'add', stage.authorityOf())

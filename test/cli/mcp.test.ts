@@ -5,7 +5,7 @@ import { executable } from '../binary/executable.ts'
 import { openStage, type Stage } from '../support/agent.ts'
 import { marked, search, searcher } from '../support/canary.ts'
 import { answerOf } from '../support/upstream.ts'
-import { settle, type Terminal } from './person.ts'
+import { openAccount, type Terminal } from './person.ts'
 
 const VALUE = marked('sk_live_mcp_not_real')
 
@@ -16,7 +16,7 @@ let token: string
 
 beforeAll(async () => {
   stage = await openStage()
-  ada = await settle(stage.app, 'ada@example.com')
+  ada = await openAccount(stage.app, 'ada@example.com')
   await ada.must('init', 'payments')
   await ada.must('secrets', 'set', `STRIPE_KEY=${VALUE}`, 'MODE=live_mode')
   await ada.must('allowlist', 'add', stage.authorityOf())

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startTestApp, type TestApp } from '../support/app.ts'
-import { settle, type Terminal } from './person.ts'
+import { openAccount, type Terminal } from './person.ts'
 
 const VALUE = 'value-that-no-message-shows'
 
@@ -11,7 +11,7 @@ let ada: Terminal
 
 beforeAll(async () => {
   app = await startTestApp()
-  ada = await settle(app, 'ada@example.com')
+  ada = await openAccount(app, 'ada@example.com')
   await ada.must('init', 'payments')
   await ada.must('secrets', 'set', `STRIPE_KEY=${VALUE}`, `DATABASE_URL=${VALUE}`)
   await ada.must('secrets', 'set', `STRIPE_KEY=${VALUE}`, `ONLY_THERE=${VALUE}`, '-e', 'staging')

@@ -98,7 +98,7 @@ export async function openTerminal(server: Server): Promise<Terminal> {
 export const PASSWORD = 'a long passphrase that stays here'
 
 /** Somebody registered and logged in at their terminal. */
-export async function settle(server: Server, email: string): Promise<Terminal> {
+export async function openAccount(server: Server, email: string): Promise<Terminal> {
   const terminal = await openTerminal(server)
   const { code, err } = await terminal.run(
     ['register', email, '--password-stdin', '--insecure-storage'],

@@ -4,14 +4,14 @@ import { join } from 'node:path'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { marked } from '../support/canary.ts'
 import { watched } from '../support/watched.ts'
-import { settle, type Terminal } from './person.ts'
+import { openAccount, type Terminal } from './person.ts'
 
 let app: TestApp
 let ada: Terminal
 
 beforeAll(async () => {
   app = await startTestApp()
-  ada = await settle(app, 'ada@example.com')
+  ada = await openAccount(app, 'ada@example.com')
   await ada.must('init', 'payments')
 })
 afterAll(async () => {

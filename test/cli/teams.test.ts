@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { marked } from '../support/canary.ts'
-import { settle, type Terminal } from './person.ts'
+import { openAccount, type Terminal } from './person.ts'
 
 let app: TestApp
 let ada: Terminal
@@ -12,9 +12,9 @@ let eve: Terminal
 
 beforeAll(async () => {
   app = await startTestApp()
-  ada = await settle(app, 'ada@example.com')
-  bob = await settle(app, 'bob@example.com')
-  eve = await settle(app, 'eve@example.com')
+  ada = await openAccount(app, 'ada@example.com')
+  bob = await openAccount(app, 'bob@example.com')
+  eve = await openAccount(app, 'eve@example.com')
   await ada.must('workspace', 'create', 'acme')
   await ada.must('workspace', 'use', 'acme')
 })

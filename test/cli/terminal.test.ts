@@ -3,7 +3,7 @@ import { executable } from '../binary/executable.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { marked, search } from '../support/canary.ts'
 import { watched } from '../support/watched.ts'
-import { PASSWORD, settle, type Terminal } from './person.ts'
+import { openAccount, PASSWORD, type Terminal } from './person.ts'
 
 const VALUE = marked('sk_live_terminal_1')
 
@@ -12,7 +12,7 @@ let ada: Terminal
 
 beforeAll(async () => {
   app = await startTestApp()
-  ada = await settle(app, 'ada@example.com')
+  ada = await openAccount(app, 'ada@example.com')
   await ada.must('init', 'payments')
   await ada.must('secrets', 'set', `STRIPE_KEY=${VALUE}`)
 })

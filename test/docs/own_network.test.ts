@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 import { createAuthority } from '../../src/client/certificates.ts'
 import { executable } from '../binary/executable.ts'
 import { KEYS } from '../binary/scene.ts'
-import { settle, type Terminal } from '../cli/person.ts'
+import { openAccount, type Terminal } from '../cli/person.ts'
 import { freshDatabase, type TestDatabase } from '../support/database.ts'
 import { answerOf, startUpstream, type Upstream } from '../support/upstream.ts'
 import { watched } from '../support/watched.ts'
@@ -70,7 +70,7 @@ async function addressesOf({ stdout }: typeof running) {
 
 test('an API on this machine is called with the commands of the recipe', async () => {
   running = startAsDocumented(`${dirname(await executable())}:${process.env.PATH}`)
-  ada = await settle(await addressesOf(running), 'ada@example.com')
+  ada = await openAccount(await addressesOf(running), 'ada@example.com')
   await ada.must('init', 'billing')
   const { token } = (await ada.json('agent', 'create', 'bot')) as { token: string }
   const lines = placed(client).trim().split('\n')

@@ -1,7 +1,7 @@
 /** From a name to the one address that is dialled, without a network. */
 import { describe, expect, test } from 'bun:test'
 import { networkInterfaces } from 'node:os'
-import { type Lookup, openAddressBook } from '../../src/outbound/address_lookup.ts'
+import { type Lookup, openAddressLookup } from '../../src/outbound/address_lookup.ts'
 import { Fault } from '../../src/platform/fault.ts'
 import { parseCidrs } from '../../src/platform/net/cidr.ts'
 
@@ -9,7 +9,7 @@ const never = new AbortController().signal
 
 function book({ lookup = async () => [], hosts = [], allowed = '', ports = [] }: Options = {}) {
   const ownPorts = () => ports
-  return openAddressBook({ allowed: parseCidrs(allowed), hosts, lookup, ownPorts })
+  return openAddressLookup({ allowed: parseCidrs(allowed), hosts, lookup, ownPorts })
 }
 
 type Options = { lookup?: Lookup; hosts?: string[]; allowed?: string; ports?: number[] }

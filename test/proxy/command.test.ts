@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { executable } from '../binary/executable.ts'
-import { settle, type Terminal } from '../cli/person.ts'
+import { openAccount, type Terminal } from '../cli/person.ts'
 import { API, openStage, type Stage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { answerOf } from '../support/upstream.ts'
@@ -22,7 +22,7 @@ beforeAll(async () => {
   stage.upstream.on('/echo', ({ header }, wire) => {
     wire.write(answerOf(200, {}, `got ${header('authorization')}`))
   })
-  ada = await settle(
+  ada = await openAccount(
     { controlPlane: server.origin, resolver: stage.app.resolver },
     'ada@example.com',
   )

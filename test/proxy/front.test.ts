@@ -259,7 +259,7 @@ describe('the front door', () => {
 
   test('closes the connection of a head without end', async () => {
     const head = `CONNECT ${stage.authorityOf()} HTTP/1.1\r\nX: ${'x'.repeat(70_000)}`
-    const answer = await sendRaw(open.baseUrl, head, { patienceMs: 5_000 })
+    const answer = await sendRaw(open.baseUrl, head, { timeoutMs: 5_000 })
     expect(answer).toEqual({ text: '', statuses: [], closed: true })
   })
 })

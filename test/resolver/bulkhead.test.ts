@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { Deadline } from '../../src/outbound/deadline.ts'
 import { Fault } from '../../src/platform/fault.ts'
-import { Lanes } from '../../src/resolver/bulkhead.ts'
+import { Bulkheads } from '../../src/resolver/bulkhead.ts'
 
 const never = new AbortController().signal
 
@@ -14,67 +14,67 @@ function refusal(entering: Promise<unknown>): Promise<unknown> {
 
 const BUSY = ['rate_limited', { 'retry-after': '1' }]
 
-test('a full lane refuses its own workspace only', async () => {
-  const lanes = new Lanes({ width: 2, patienceMs: 1 })
-  await lanes.enter('a', never)
-  await lanes.enter('a', never)
-  expect(await refusal(lanes.enter('a', never))).toEqual(BUSY)
-  expect(await refusal(lanes.enter('b', never))).toBe('entered')
-  expect([lanes.running('a'), lanes.running('b'), lanes.running()]).toEqual([2, 1, 3])
+test('a full bulkhead refuses its own workspace only', async () => {
+  const bulkheads = new Bulkheads({ width: 2, timeoutMs: 1 })
+  await bulkheads.enter('a', never)
+  await bulkheads.enter('a', never)
+  expect(await refusal(bulkheads.enter('a', never))).toEqual(BUSY)
+  expect(await refusal(bulkheads.enter('b', never))).toBe('entered')
+  expect([bulkheads.running('a'), bulkheads.running('b'), bulkheads.running()]).toEqual([2, 1, 3])
 })
 
 test('a place that is given back goes to the one who has waited longest', async () => {
-  const lanes = new Lanes({ width: 2, patienceMs: 60_000 })
-  const leaveFirst = await lanes.enter('a', never)
-  const leave = await lanes.enter('a', never)
+  const bulkheads = new Bulkheads({ width: 2, timeoutMs: 60_000 })
+  const leaveFirst = await bulkheads.enter('a', never)
+  const leave = await bulkheads.enter('a', never)
   const order: string[] = []
   const [second, third] = ['second', 'third'].map(async (name) => {
-    const leaveLater = await lanes.enter('a', never)
+    const leaveLater = await bulkheads.enter('a', never)
     order.push(name)
     return leaveLater
   })
   leave()
   const leaveSecond = await second
-  expect([order, lanes.running('a')]).toEqual([['second'], 2])
+  expect([order, bulkheads.running('a')]).toEqual([['second'], 2])
   leaveSecond?.()
   const leaveThird = await third
   expect(order).toEqual(['second', 'third'])
   for (const last of [leaveFirst, leaveThird]) last?.()
-  expect(lanes.running('a')).toBe(0)
+  expect(bulkheads.running('a')).toBe(0)
 })
 
 test('giving a place back twice frees one', async () => {
-  const lanes = new Lanes({ width: 2, patienceMs: 1 })
-  const leave = await lanes.enter('a', never)
-  await lanes.enter('a', never)
+  const bulkheads = new Bulkheads({ width: 2, timeoutMs: 1 })
+  const leave = await bulkheads.enter('a', never)
+  await bulkheads.enter('a', never)
   leave()
   leave()
-  expect(lanes.running('a')).toBe(1)
+  expect(bulkheads.running('a')).toBe(1)
 })
 
 test('no more wait than may run: the next is refused at once', async () => {
-  const lanes = new Lanes({ width: 1, patienceMs: 60_000 })
-  const leave = await lanes.enter('a', never)
-  const waiting = lanes.enter('a', never)
-  expect(await refusal(lanes.enter('a', never))).toEqual(BUSY)
+  const bulkheads = new Bulkheads({ width: 1, timeoutMs: 60_000 })
+  const leave = await bulkheads.enter('a', never)
+  const waiting = bulkheads.enter('a', never)
+  expect(await refusal(bulkheads.enter('a', never))).toEqual(BUSY)
   leave()
   expect(await refusal(waiting)).toBe('entered')
 })
 
 test('a deadline ends the wait, and the place goes to the next', async () => {
-  const lanes = new Lanes({ width: 2, patienceMs: 60_000 })
-  const leave = await lanes.enter('a', never)
-  await lanes.enter('a', never)
+  const bulkheads = new Bulkheads({ width: 2, timeoutMs: 60_000 })
+  const leave = await bulkheads.enter('a', never)
+  await bulkheads.enter('a', never)
   const controller = new AbortController()
-  const given = refusal(lanes.enter('a', controller.signal))
-  const next = lanes.enter('a', never)
+  const given = refusal(bulkheads.enter('a', controller.signal))
+  const next = bulkheads.enter('a', never)
   // In one turn: nobody may receive a place and lose it.
   controller.abort()
   leave()
   expect(await given).toEqual(BUSY)
   await next
-  expect(lanes.running('a')).toBe(2)
-  expect(await refusal(lanes.enter('a', AbortSignal.abort()))).toEqual(BUSY)
+  expect(bulkheads.running('a')).toBe(2)
+  expect(await refusal(bulkheads.enter('a', AbortSignal.abort()))).toEqual(BUSY)
 })
 
 test('a deadline tells once that its work is over: done, late, unwanted, or over before it was asked', async () => {

@@ -37,7 +37,7 @@ function sendPath(path: string, more: readonly string[] = [], method = 'GET') {
   const { host } = new URL(stage.app.resolver)
   const headers = [`Host: ${host}`, `X-Service-Token: ${agent.token}`, ...more, 'Connection: close']
   return sendRaw(stage.app.resolver, rawRequest(`${method} ${path} HTTP/1.1`, headers), {
-    patienceMs: 2000,
+    timeoutMs: 2000,
   })
 }
 
@@ -125,7 +125,7 @@ describe('a forwarded request', () => {
           stage.app.resolver,
           `${method} /v1/forward/${stage.authorityOf()}/m HTTP/1.1\r\nHost: localhost\r\n` +
             `X-Service-Token: ${agent.token}\r\nConnection: close\r\n${framing}\r\n\r\n`,
-          { patienceMs: 2000 },
+          { timeoutMs: 2000 },
         )
         expect({ method, framing, statuses }).toEqual({ method, framing, statuses: [422] })
       }
@@ -375,7 +375,7 @@ describe('headers', () => {
           `X-Service-Token: ${agent.token}\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n`,
         'body',
       ],
-      { patienceMs: 2000 },
+      { timeoutMs: 2000 },
     )
     expect(statuses.at(-1)).toBe(200)
     expect(text).toContain('{"ok":true}')
@@ -505,7 +505,7 @@ describe('bodies', () => {
           stage.app.resolver,
           `PUT /v1/forward/${stage.authorityOf()}/broken HTTP/1.1\r\nHost: localhost\r\n` +
             `X-Service-Token: ${agent.token}\r\nContent-Type: ${type}\r\n${framing}`,
-          { patienceMs: 300 },
+          { timeoutMs: 300 },
         )
       }
     }

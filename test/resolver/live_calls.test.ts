@@ -1,12 +1,12 @@
 /** What is open is judged again: at once after a notice, and within seconds without one. */
 import { afterEach, describe, expect, test } from 'bun:test'
-import { StaleView, type View, type ViewBook } from '../../src/access/snapshots.ts'
+import { type Snapshot, type SnapshotCache, StaleSnapshot } from '../../src/access/snapshots.ts'
 import type { LiveToken } from '../../src/access/tokens.ts'
 import { parseTarget } from '../../src/outbound/target.ts'
 import { Fault } from '../../src/platform/fault.ts'
 import { openLog } from '../../src/platform/log.ts'
 import { parseDomain } from '../../src/platform/net/domain.ts'
-import { type Grounds, OpenCalls } from '../../src/resolver/live_calls.ts'
+import { type Grounds, LiveCalls } from '../../src/resolver/live_calls.ts'
 
 const SWEEP_MS = 5
 const NEVER_MS = 3_600_000
@@ -21,7 +21,7 @@ function world() {
     stale: 0,
   }
   const logs: string[] = []
-  const view = (): View => ({
+  const snapshot = (): Snapshot => ({
     workspaceId: 'one',
     policyVersion: Math.max(...state.versions.values()),
     epoch: 1,
@@ -38,14 +38,14 @@ function world() {
         return new Map([...state.versions].filter(([id]) => ids.includes(id)))
       },
     },
-    views: {
+    snapshots: {
       of: async () => {
         state.stale -= 1
-        if (state.stale >= 0) throw new StaleView()
-        return view()
+        if (state.stale >= 0) throw new StaleSnapshot()
+        return snapshot()
       },
       forget: () => {},
-    } as unknown as ViewBook,
+    } as unknown as SnapshotCache,
     log: openLog('debug', (line) => logs.push(line)),
   }
   return { state, services, logs }
@@ -61,13 +61,13 @@ function groundsOf(id = 'token', workspaceId = 'one'): Grounds {
   }
 }
 
-const opened: OpenCalls[] = []
+const opened: LiveCalls[] = []
 afterEach(() => {
   for (const calls of opened.splice(0)) calls.close()
 })
 
 function open(services: ReturnType<typeof world>['services'], sweepMs: number) {
-  const calls = new OpenCalls(services, sweepMs)
+  const calls = new LiveCalls(services, sweepMs)
   opened.push(calls)
   const hold = (grounds = groundsOf()) => {
     const ended = Promise.withResolvers<string>()
@@ -166,7 +166,7 @@ describe('after a notice', () => {
     expect(state.asked.length).toBeLessThanOrEqual(2)
   })
 
-  test('a view that was outrun is read again', async () => {
+  test('a snapshot that was outrun is read again', async () => {
     const { state, services } = world()
     const { calls, hold } = open(services, NEVER_MS)
     const { ended } = hold()

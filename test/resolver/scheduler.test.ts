@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
-import { Turns } from '../../src/resolver/scheduler.ts'
+import { Scheduler } from '../../src/resolver/scheduler.ts'
 
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 
 test('a burst of one workspace begins in portions, in order, and another does not wait behind it', async () => {
-  const turns = new Turns(2)
+  const turns = new Scheduler(2)
   const begun: string[] = []
   const begin = (name: string, workspace: string) => {
     const turn = turns.take(workspace)
@@ -22,7 +22,7 @@ test('a burst of one workspace begins in portions, in order, and another does no
 })
 
 test('who waits comes before who arrives', async () => {
-  const turns = new Turns(1)
+  const turns = new Scheduler(1)
   const begun: string[] = []
   expect(turns.take('a')).toBeNull()
   const second = turns.take('a')?.then(() => begun.push('second'))
@@ -33,7 +33,7 @@ test('who waits comes before who arrives', async () => {
 })
 
 test('calls that come one at a time never wait', async () => {
-  const turns = new Turns(1)
+  const turns = new Scheduler(1)
   for (let call = 0; call < 3; call += 1) {
     expect(turns.take('a')).toBeNull()
     await nextTurn()

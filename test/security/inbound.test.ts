@@ -57,7 +57,7 @@ describe('no request hides in another (43)', () => {
   ]
 
   test.each(vectors)('%s', async (_, bytes) => {
-    const { text } = await sendRaw(tiny.origin, bytes, { patienceMs: 150 })
+    const { text } = await sendRaw(tiny.origin, bytes, { timeoutMs: 150 })
     expect(text).not.toContain('smuggled')
     expect(tiny.events.filter((event) => event === 'hello').length).toBeLessThanOrEqual(
       bytes.startsWith(GET) ? 1 : 0,
@@ -79,7 +79,7 @@ describe('no request hides in another (43)', () => {
 describe('the Host is one of ours, once (44)', () => {
   test.each(strangeHosts)('%s: 400 invalid_host', async (_, headers) => {
     const { statuses, text } = await sendRaw(tiny.origin, rawRequest(GET, headers), {
-      patienceMs: 100,
+      timeoutMs: 100,
     })
     expect(statuses).toEqual([400])
     expect(text).toContain('"error_code":"invalid_host"')
@@ -97,7 +97,7 @@ describe('the Host is one of ours, once (44)', () => {
     '%s is ours',
     async (host) => {
       const { statuses } = await sendRaw(tiny.origin, rawRequest(GET, [`Host: ${host}`]), {
-        patienceMs: 100,
+        timeoutMs: 100,
       })
       expect(statuses).toEqual([200])
     },
@@ -121,7 +121,7 @@ describe('paths', () => {
       tiny.origin,
       rawRequest(`GET ${path} HTTP/1.1`, [HOST, `Authorization: Bearer ${CALLER}`]),
       {
-        patienceMs: 100,
+        timeoutMs: 100,
       },
     )
 
@@ -164,7 +164,7 @@ describe('paths', () => {
 })
 
 describe('methods', () => {
-  const send = (line: string) => sendRaw(tiny.origin, rawRequest(line, [HOST]), { patienceMs: 100 })
+  const send = (line: string) => sendRaw(tiny.origin, rawRequest(line, [HOST]), { timeoutMs: 100 })
 
   test('HEAD is GET without the body', async () => {
     const { statuses, text } = await send('HEAD /hello/ HTTP/1.1')
@@ -259,7 +259,7 @@ describe('bodies (46)', () => {
       [[], '{}'],
     ] as const) {
       const bytes = rawRequest(POST, [HOST, ...headers, `Content-Length: ${body.length}`], body)
-      expect((await sendRaw(tiny.origin, bytes, { patienceMs: 100 })).statuses).toEqual([415])
+      expect((await sendRaw(tiny.origin, bytes, { timeoutMs: 100 })).statuses).toEqual([415])
     }
     expect(tiny.events).toEqual([])
   })
@@ -281,7 +281,7 @@ describe('bodies (46)', () => {
 
 describe('slowness (49)', () => {
   test('headers and bodies that do not come end their connection and hold up nobody', async () => {
-    const patience = { patienceMs: 20_000 }
+    const patience = { timeoutMs: 20_000 }
     const slow = Promise.all([
       sendRaw(tiny.origin, 'GET /hello/ HTTP/1.1\r\nHost: lo', patience),
       sendRaw(
@@ -309,7 +309,7 @@ test('a large body of a known caller may take longer than the idle timeout to ar
   const { statuses } = await sendRaw(
     tiny.origin,
     [head, ...parts, ' '.repeat(100_000 - body.length) + body],
-    { pauseMs: 700, patienceMs: 3000 },
+    { pauseMs: 700, timeoutMs: 3000 },
   )
   expect(statuses).toEqual([200])
 }, 20_000)

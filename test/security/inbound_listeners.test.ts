@@ -99,7 +99,7 @@ async function sendAll(origin: string, vectors: readonly [string, string][], hid
   })
   return Promise.all(
     sent.map(async ({ name, parts }) => {
-      const answer = await sendRaw(origin, parts, { pauseMs: PAUSE_MS, patienceMs: 800 })
+      const answer = await sendRaw(origin, parts, { pauseMs: PAUSE_MS, timeoutMs: 800 })
       return { name, ...answer }
     }),
   )

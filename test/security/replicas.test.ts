@@ -65,7 +65,7 @@ async function entriesOf(app: TestApp, cache: string): Promise<number> {
 
 /** Waits until nothing is cached; a test that waits too long fails. */
 async function expectEmptied(app: TestApp): Promise<void> {
-  for (const cache of ['tokens', 'views', 'keys'])
+  for (const cache of ['tokens', 'snapshots', 'keys'])
     while ((await entriesOf(app, cache)) > 0) await Bun.sleep(5)
 }
 

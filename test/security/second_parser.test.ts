@@ -6,7 +6,7 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import ipaddr from 'ipaddr.js'
 import { URL as SecondUrl } from 'whatwg-url'
-import { openAddressBook } from '../../src/outbound/address_lookup.ts'
+import { openAddressLookup } from '../../src/outbound/address_lookup.ts'
 import { parseTarget, type Target } from '../../src/outbound/target.ts'
 import { Fault } from '../../src/platform/fault.ts'
 import { parseCidrs } from '../../src/platform/net/cidr.ts'
@@ -136,7 +136,7 @@ test('a listed network may be dialled, its neighbours may not', async () => {
 })
 
 async function dial(addresses: string[], allowed: string): Promise<string | null> {
-  const book = openAddressBook({
+  const book = openAddressLookup({
     allowed: parseCidrs(allowed),
     hosts: [],
     lookup: async () => addresses,

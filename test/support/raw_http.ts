@@ -7,7 +7,7 @@ export type RawAnswer = {
   text: string
   /** The status codes in it, in order. */
   statuses: number[]
-  /** Whether the server closed the connection, rather than the test after `patienceMs`. */
+  /** Whether the server closed the connection, rather than the test after `timeoutMs`. */
   closed: boolean
 }
 
@@ -15,14 +15,14 @@ type Options = {
   /** Sent one after the other, `pauseMs` apart. */
   pauseMs?: number
   /** How long to wait for more after the last byte from either side. */
-  patienceMs?: number
+  timeoutMs?: number
 }
 
 /** Sends bytes (a string is latin1) and collects what comes back until silence or the end. */
 export function sendRaw(
   origin: string,
   parts: string | Uint8Array | readonly (string | Uint8Array)[],
-  { pauseMs = 20, patienceMs = 400 }: Options = {},
+  { pauseMs = 20, timeoutMs = 400 }: Options = {},
 ): Promise<RawAnswer> {
   const { hostname, port } = new URL(origin)
   const { promise, resolve } = Promise.withResolvers<RawAnswer>()
@@ -34,10 +34,10 @@ export function sendRaw(
     search('answer', 'of a request by hand', Buffer.from(text, 'latin1'))
     resolve({ text, statuses: statusesOf(text), closed })
   }
-  let silence = setTimeout(() => finish(false), patienceMs)
+  let silence = setTimeout(() => finish(false), timeoutMs)
   const stir = () => {
     clearTimeout(silence)
-    silence = setTimeout(() => finish(false), patienceMs)
+    silence = setTimeout(() => finish(false), timeoutMs)
   }
   socket.on('data', (chunk) => {
     text += chunk.toString('latin1')

@@ -8,7 +8,7 @@ import { EX_CONFIG } from '../../platform/exit_codes.ts'
 type Listener = { name: string; port: number; path: string }
 
 /** Milliseconds; shorter than the time a container engine gives a health check. */
-const PATIENCE_MS = 4_000
+const TIMEOUT_MS = 4_000
 const HEALTHY = 'healthy'
 const NO_KEYS = { SECRET_KEY: '', ENCRYPTION_KEY: '' }
 
@@ -52,7 +52,7 @@ async function ask(url: string, host: string): Promise<string> {
       headers: { host },
       proxy: false,
       redirect: 'manual',
-      signal: AbortSignal.timeout(PATIENCE_MS),
+      signal: AbortSignal.timeout(TIMEOUT_MS),
     })
     await response.body?.cancel()
     return response.ok ? HEALTHY : `unhealthy (status ${response.status})`

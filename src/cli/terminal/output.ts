@@ -59,21 +59,21 @@ export function openOutput({ json, colour, width, watched, out, err }: Options):
   }
 }
 
-const PATIENCE_MS = 1000
+const TIMEOUT_MS = 1000
 const FRAME_MS = 120
 const FRAMES = ['⠋', '⠙', '⠸', '⠴', '⠦', '⠇']
 
-/** Turns a wheel after the first second; the answer takes it away. */
+/** Scheduler a wheel after the first second; the answer takes it away. */
 function showProgress(label: string, err: (text: string) => void): () => void {
   const started = performance.now()
   const timer = setInterval(() => {
     const elapsed = performance.now() - started
     const frame = FRAMES[Math.floor(elapsed / FRAME_MS) % FRAMES.length]
-    if (elapsed >= PATIENCE_MS) err(`\r${frame} ${label} (${Math.floor(elapsed / 1000)} s)\x1b[K`)
+    if (elapsed >= TIMEOUT_MS) err(`\r${frame} ${label} (${Math.floor(elapsed / 1000)} s)\x1b[K`)
   }, FRAME_MS)
   return () => {
     clearInterval(timer)
-    if (performance.now() - started >= PATIENCE_MS) err('\r\x1b[K')
+    if (performance.now() - started >= TIMEOUT_MS) err('\r\x1b[K')
   }
 }
 

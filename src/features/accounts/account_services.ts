@@ -5,15 +5,15 @@ import type { OuterLayer } from '../../platform/crypto/outer_layer.ts'
 import type { Database } from '../../platform/db/open.ts'
 import { RateLimiter } from '../../platform/http/rate.ts'
 import { openFakeSalts } from './fake_salt.ts'
-import { Guesses } from './guesses.ts'
 import { openPasswords, type Passwords } from './passwords.ts'
+import { PasswordThrottle } from './throttle.ts'
 
 export type AccountServices = {
   db: Database
   outer: OuterLayer
   registration: Config['REGISTRATION']
   passwords: Passwords
-  guesses: Guesses
+  throttle: PasswordThrottle
   fakeSalt: (email: string) => string
   /** Asking for public keys tells who is registered: so often per person, as for log-ins. */
   lookUps: RateLimiter
@@ -31,7 +31,7 @@ export function openAccountServices(services: {
     outer,
     registration: config.REGISTRATION,
     passwords: openPasswords(),
-    guesses: new Guesses(clock),
+    throttle: new PasswordThrottle(clock),
     fakeSalt: openFakeSalts(config.SECRET_KEY),
     lookUps: new RateLimiter(config.RATE_LOGIN, clock),
   }

@@ -13,10 +13,10 @@ type Given = { email: string; network: string; secret: string }
 
 /** @throws Fault `rate_limited`, `unavailable` */
 export function provePassword(
-  { db, passwords, guesses }: AccountServices,
+  { db, passwords, throttle }: AccountServices,
   { email, network, secret }: Given,
 ): Promise<Proven | null> {
-  return guesses.judge({ what: 'password', email, network }, async () => {
+  return throttle.judge({ what: 'password', email, network }, async () => {
     const user = await findUserByEmail(db, email)
     const right = await passwords.matches(secret, user?.passwordHash ?? null)
     return user && right ? { user, proof: { passwordHash: user.passwordHash } } : null
@@ -25,10 +25,10 @@ export function provePassword(
 
 /** An account without a recovery key answers like no account. @throws Fault `rate_limited`, `unavailable` */
 export function proveRecovery(
-  { db, passwords, guesses }: AccountServices,
+  { db, passwords, throttle }: AccountServices,
   { email, network, secret }: Given,
 ): Promise<(Proven & { copy: Uint8Array }) | null> {
-  return guesses.judge({ what: 'recovery', email, network }, async () => {
+  return throttle.judge({ what: 'recovery', email, network }, async () => {
     const user = await findUserByEmail(db, email)
     const { recoveryVerifierHash = null, recoveryPrivateKey: copy = null } = user ?? {}
     const right = await passwords.matches(secret, recoveryVerifierHash)

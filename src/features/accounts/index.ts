@@ -9,7 +9,7 @@ import { Fault, invalidField } from '../../platform/fault.ts'
 import type { Caller } from '../../platform/grant.ts'
 import { openPager } from '../../platform/http/page.ts'
 import { type Route, route } from '../../platform/http/serve.ts'
-import type { SliceServices } from '../../platform/services.ts'
+import type { FeatureServices } from '../../platform/services.ts'
 import { type AccountServices, openAccountServices } from './account_services.ts'
 import * as contract from './contract.ts'
 import { replacePassword, replaceRecoveryKey } from './credential_change.ts'
@@ -19,7 +19,7 @@ import { recoverAccount, showRecoveryCopy } from './recovery.ts'
 import { registerPerson } from './registration.ts'
 import { findSessionOf, revokeSession, rotateTokens, selectSessions } from './sessions.ts'
 
-export function accountsRoutes(slice: SliceServices): Route[] {
+export function accountsRoutes(slice: FeatureServices): Route[] {
   const services = openAccountServices(slice)
   return [
     ...entranceRoutes(services),
@@ -57,7 +57,7 @@ async function logOut(
   if (other !== null) await revokeSession(db, caller.userId, other)
 }
 
-function sessionRoutes({ db }: AccountServices, { config }: SliceServices): Route[] {
+function sessionRoutes({ db }: AccountServices, { config }: FeatureServices): Route[] {
   const pager = openPager(config)
   return [
     route(contract.listSessions, async ({ caller, query }) => {

@@ -7,7 +7,7 @@ import { Fault } from '../../platform/fault.ts'
 import type { Grant } from '../../platform/grant.ts'
 import { openPager } from '../../platform/http/page.ts'
 import { type Route, route } from '../../platform/http/serve.ts'
-import type { SliceServices } from '../../platform/services.ts'
+import type { FeatureServices } from '../../platform/services.ts'
 import {
   deleteAgent,
   getAgent,
@@ -24,7 +24,7 @@ import { recordRevoked } from './tokens.ts'
 
 type Manage = Grant<'agent.manage'>
 
-export function agentRoutes({ outer, config }: SliceServices): Route[] {
+export function agentRoutes({ outer, config }: FeatureServices): Route[] {
   const pager = openPager(config)
   const list = async (
     tx: Transaction,

@@ -6,7 +6,7 @@ import { Fault } from '../../platform/fault.ts'
 import type { Grant, ProjectGrant } from '../../platform/grant.ts'
 import { openPager } from '../../platform/http/page.ts'
 import { type Route, route } from '../../platform/http/serve.ts'
-import type { SliceServices } from '../../platform/services.ts'
+import type { FeatureServices } from '../../platform/services.ts'
 import {
   issueAgentToken,
   issueWorkloadToken,
@@ -26,7 +26,7 @@ import { type Held, listTokens, provisionToken, revokeToken, unprovisionToken } 
 
 type Manage = Grant<'agent.manage'>
 
-export function agentTokenRoutes({ outer, config }: SliceServices): Route[] {
+export function agentTokenRoutes({ outer, config }: FeatureServices): Route[] {
   const pager = openPager(config)
   return [
     route(issueAgentToken, async ({ tx, grant, params, body }) =>
@@ -49,7 +49,7 @@ export function agentTokenRoutes({ outer, config }: SliceServices): Route[] {
   ]
 }
 
-export function workloadTokenRoutes({ outer, config }: SliceServices): Route[] {
+export function workloadTokenRoutes({ outer, config }: FeatureServices): Route[] {
   const pager = openPager(config)
   return [
     route(issueWorkloadToken, async ({ tx, grant, body }) =>

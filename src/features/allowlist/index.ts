@@ -7,7 +7,7 @@ import type { Grant } from '../../platform/grant.ts'
 import { openPager } from '../../platform/http/page.ts'
 import { created } from '../../platform/http/reply.ts'
 import { type Route, route } from '../../platform/http/serve.ts'
-import type { SliceServices } from '../../platform/services.ts'
+import type { FeatureServices } from '../../platform/services.ts'
 import {
   addToAllowlist,
   listAllowlist,
@@ -17,7 +17,7 @@ import {
 } from './contract.ts'
 import { deleteEntry, insertEntries, insertLog, selectEntries, selectLog } from './queries.ts'
 
-export function allowlistRoutes({ config }: SliceServices): Route[] {
+export function allowlistRoutes({ config }: FeatureServices): Route[] {
   const pager = openPager(config)
   return [
     route(listAllowlist, async ({ tx, grant, query }) => {

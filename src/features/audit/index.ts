@@ -3,13 +3,13 @@ import { Fault } from '../../platform/fault.ts'
 import { openPager } from '../../platform/http/page.ts'
 import { Download } from '../../platform/http/reply.ts'
 import { type Route, route } from '../../platform/http/serve.ts'
-import type { SliceServices } from '../../platform/services.ts'
+import type { FeatureServices } from '../../platform/services.ts'
 import { exportAudit, getAuditLog, listAuditLogs, summariseAudit } from './contract.ts'
 import { exportLines } from './export.ts'
 import { positionOf, selectLog, selectLogs } from './queries.ts'
 import { summarise } from './summary.ts'
 
-export function auditRoutes(services: SliceServices): Route[] {
+export function auditRoutes(services: FeatureServices): Route[] {
   const pager = openPager(services.config)
   return [
     route(listAuditLogs, async ({ tx, grant, query }) => {

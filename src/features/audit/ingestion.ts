@@ -10,9 +10,9 @@ import { auditLogs, projects } from '../../platform/db/schema/index.ts'
 import { Fault } from '../../platform/fault.ts'
 import { commonHeaders, present } from '../../platform/http/reply.ts'
 import { readJsonBody } from '../../platform/http/request_body.ts'
-import { type Exchange, type Route, rawRoute } from '../../platform/http/serve.ts'
+import { type RequestContext, type Route, rawRoute } from '../../platform/http/serve.ts'
 import { parsePart } from '../../platform/http/validate.ts'
-import type { SliceServices } from '../../platform/services.ts'
+import type { FeatureServices } from '../../platform/services.ts'
 import { MAX_AHEAD_MS, type ReportedRecord, recordAuditLogs } from './contract.ts'
 
 /** Whose word a record is; where it happened, as far as the token is bound to a place. */
@@ -32,11 +32,11 @@ type Row = typeof auditLogs.$inferInsert & { id: string }
 
 /** `reporterOf` authenticates a request, from its headers alone. */
 export function ingestionRoutes(
-  services: Pick<SliceServices, 'db' | 'clock'>,
+  services: Pick<FeatureServices, 'db' | 'clock'>,
   reporterOf: (request: Request) => Promise<Reporter>,
 ): Route[] {
   return [
-    rawRoute(recordAuditLogs, async ({ request, requestId, expectBytes }: Exchange) => {
+    rawRoute(recordAuditLogs, async ({ request, requestId, expectBytes }: RequestContext) => {
       const reporter = await reporterOf(request)
       expectBytes(recordAuditLogs.bodyLimit)
       const records = await readRecords(request, services.clock.now())

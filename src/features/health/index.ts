@@ -3,18 +3,18 @@ import { sql } from 'drizzle-orm'
 import { version } from '../../../package.json'
 import { Reply } from '../../platform/http/reply.ts'
 import { type Route, route } from '../../platform/http/serve.ts'
-import type { SliceServices } from '../../platform/services.ts'
+import type { FeatureServices } from '../../platform/services.ts'
 import { getHealth, getResolverHealth, getStatus } from './contract.ts'
 
 export type CacheProbe = () => void
 
-export function healthRoutes(services: SliceServices, probeCache: CacheProbe): Route[] {
+export function healthRoutes(services: FeatureServices, probeCache: CacheProbe): Route[] {
   const startedAt = services.clock.now()
   const report = () => examine(services, probeCache, startedAt)
   return [route(getHealth, report), route(getStatus, report)]
 }
 
-export function resolverHealthRoutes({ clock }: SliceServices): Route[] {
+export function resolverHealthRoutes({ clock }: FeatureServices): Route[] {
   return [
     route(getResolverHealth, () => ({
       status: 'healthy' as const,
@@ -25,7 +25,7 @@ export function resolverHealthRoutes({ clock }: SliceServices): Route[] {
 }
 
 async function examine(
-  { db, outer, clock }: SliceServices,
+  { db, outer, clock }: FeatureServices,
   probeCache: CacheProbe,
   startedAt: number,
 ) {
@@ -46,7 +46,7 @@ async function examine(
 }
 
 /** Milliseconds that a check may take before it counts as failed. */
-const PATIENCE_MS = 3000
+const TIMEOUT_MS = 3000
 
 async function measure(check: () => Promise<unknown>) {
   const started = performance.now()
@@ -55,7 +55,7 @@ async function measure(check: () => Promise<unknown>) {
       (result) => result !== false,
       () => false,
     ),
-    Bun.sleep(PATIENCE_MS).then(() => false),
+    Bun.sleep(TIMEOUT_MS).then(() => false),
   ])
   const latency_ms = Math.round((performance.now() - started) * 100) / 100
   return { status: passed ? ('healthy' as const) : ('unhealthy' as const), latency_ms }

@@ -15,7 +15,7 @@ const MAX_SEEN = 100_000
 /** Rows of one statement. */
 const BATCH = 5_000
 
-export class ActivityBook {
+export class ActivityLog {
   readonly #db: Database
   readonly #clock: Clock
   readonly #log: Log
@@ -49,10 +49,10 @@ export class ActivityBook {
     return this.#flushing
   }
 
-  /** Writes the last ones; not for longer than `patienceMs`. */
-  async close(patienceMs: number): Promise<void> {
+  /** Writes the last ones; not for longer than `timeoutMs`. */
+  async close(timeoutMs: number): Promise<void> {
     clearInterval(this.#timer)
-    await Promise.race([this.flush(), Bun.sleep(patienceMs)])
+    await Promise.race([this.flush(), Bun.sleep(timeoutMs)])
   }
 
   #begin(now: number): void {
@@ -76,7 +76,7 @@ export class ActivityBook {
 }
 
 /** Everybody who proves who they are is active today. */
-export function stamping(identity: Identity, activity: ActivityBook): Identity {
+export function stamping(identity: Identity, activity: ActivityLog): Identity {
   return {
     ...identity,
     authenticate: async (headers) => {

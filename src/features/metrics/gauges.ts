@@ -12,12 +12,12 @@ export type Sources = {
   sql: postgres.Sql
   trail: { readonly depth: { entries: number; outcomes: number } }
   tokens: Cache
-  views: Cache
+  snapshots: Cache
   keys: Cache
 }
 
 /** Milliseconds that the database has to answer. */
-const PATIENCE_MS = 2_000
+const TIMEOUT_MS = 2_000
 
 export function openGauges(registry: Registry, sources: Sources): void {
   const registers = [registry]
@@ -41,8 +41,8 @@ function watchAudit(registers: Registry[], { trail }: Sources): void {
   })
 }
 
-function watchCaches(registers: Registry[], { tokens, views, keys }: Sources): void {
-  const caches = Object.entries({ tokens, views, keys })
+function watchCaches(registers: Registry[], { tokens, snapshots, keys }: Sources): void {
+  const caches = Object.entries({ tokens, snapshots, keys })
   const looks = { hits: 'Looks that a cache answered.', misses: 'Looks that it did not answer.' }
   for (const [kind, help] of Object.entries(looks)) {
     new Counter({
@@ -121,7 +121,7 @@ async function pingDatabase(sql: postgres.Sql): Promise<Ping> {
 /** @throws when the database does not answer in time */
 async function connectionsOf(sql: postgres.Sql): Promise<{ state: string; count: number }[]> {
   const late = Promise.withResolvers<never>()
-  const timer = setTimeout(() => late.reject(new Error('no answer in time')), PATIENCE_MS)
+  const timer = setTimeout(() => late.reject(new Error('no answer in time')), TIMEOUT_MS)
   const query = sql<{ state: string; count: number }[]>`
     select coalesce(state, 'unknown') as state, count(*)::int as count from pg_stat_activity
     where datname = current_database() group by 1`

@@ -5,7 +5,7 @@ import { dailyMetrics } from '../../platform/db/schema/index.ts'
 import { openPager } from '../../platform/http/page.ts'
 import { type Route, route } from '../../platform/http/serve.ts'
 import { describeError } from '../../platform/log.ts'
-import type { SliceServices } from '../../platform/services.ts'
+import type { FeatureServices } from '../../platform/services.ts'
 import { computeLastDays, computeMissedDays } from './compute.ts'
 import { computeMetrics, type DailyRow, listMetrics } from './contract.ts'
 import type { StoredDay } from './measure.ts'
@@ -18,7 +18,7 @@ const SCHEDULE = '5 * * * *'
 
 /** `flushActivity` writes what this process still holds of today's activity. */
 export function metricsRoutes(
-  { db, clock, config }: SliceServices,
+  { db, clock, config }: FeatureServices,
   flushActivity: () => Promise<void>,
 ): Route[] {
   const pager = openPager(config)
@@ -42,7 +42,7 @@ export function metricsRoutes(
 }
 
 /** Computes each day once, soon after it has ended, in one of the processes. */
-export function scheduleMetrics({ db, clock, log }: Pick<SliceServices, 'db' | 'clock' | 'log'>) {
+export function scheduleMetrics({ db, clock, log }: Pick<FeatureServices, 'db' | 'clock' | 'log'>) {
   return new Cron(SCHEDULE, { timezone: 'UTC', protect: true, unref: true }, async () => {
     try {
       const days = await computeMissedDays({ db, clock })

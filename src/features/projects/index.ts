@@ -10,7 +10,7 @@ import type { Grant, ProjectGrant } from '../../platform/grant.ts'
 import { openPager } from '../../platform/http/page.ts'
 import { created, type Reply } from '../../platform/http/reply.ts'
 import { type Route, route } from '../../platform/http/serve.ts'
-import type { SliceServices } from '../../platform/services.ts'
+import type { FeatureServices } from '../../platform/services.ts'
 import {
   activeRoles,
   type InviteOutcome,
@@ -46,11 +46,11 @@ import {
   updateProjectRow,
 } from './queries.ts'
 
-export function projectRoutes(services: SliceServices): Route[] {
+export function projectRoutes(services: FeatureServices): Route[] {
   return [...ownRoutes(services), ...inviteRoutes(services), ...nameRoutes()]
 }
 
-function ownRoutes({ db, config }: SliceServices): Route[] {
+function ownRoutes({ db, config }: FeatureServices): Route[] {
   const pager = openPager(config)
   return [
     route(listProjects, async ({ caller, query, namedWorkspace }) => {
@@ -85,7 +85,7 @@ function ownRoutes({ db, config }: SliceServices): Route[] {
   ]
 }
 
-function inviteRoutes({ outer }: SliceServices): Route[] {
+function inviteRoutes({ outer }: FeatureServices): Route[] {
   return [
     route(inviteToProject, ({ tx, grant, body }) => invite(tx, outer, grant, body)),
     route(inviteToProjectByName, ({ tx, grant, body }) => invite(tx, outer, grant, body)),

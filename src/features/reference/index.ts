@@ -4,7 +4,7 @@ import scriptPath from 'swagger-ui-dist/swagger-ui-bundle.js' with { type: 'file
 import { version } from '../../../package.json'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
 import { commonHeaders } from '../../platform/http/reply.ts'
-import { type Exchange, type Route, rawRoute } from '../../platform/http/serve.ts'
+import { type RequestContext, type Route, rawRoute } from '../../platform/http/serve.ts'
 import { type Documented, openApiDocument } from '../../platform/openapi/document.ts'
 import { getDocument, getPage, getScript, getStyle } from './contract.ts'
 import { type Reference, renderReference } from './page.ts'
@@ -17,21 +17,21 @@ export function referenceRoutes(surfaces: () => readonly Documented[]): Route[] 
     return rendered
   }
   return [
-    rawRoute(getPage, async (exchange) => {
+    rawRoute(getPage, async (context) => {
       const { page, contentSecurityPolicy } = await reference()
       const policy = { 'content-security-policy': contentSecurityPolicy }
-      return send(exchange, getPage, page, policy)
+      return send(context, getPage, page, policy)
     }),
-    rawRoute(getDocument, async (exchange) =>
-      send(exchange, getDocument, (await reference()).document),
+    rawRoute(getDocument, async (context) =>
+      send(context, getDocument, (await reference()).document),
     ),
-    rawRoute(getScript, async (exchange) => send(exchange, getScript, Bun.file(scriptPath))),
-    rawRoute(getStyle, async (exchange) => send(exchange, getStyle, Bun.file(stylePath))),
+    rawRoute(getScript, async (context) => send(context, getScript, Bun.file(scriptPath))),
+    rawRoute(getStyle, async (context) => send(context, getStyle, Bun.file(stylePath))),
   ]
 }
 
 function send(
-  { requestId }: Exchange,
+  { requestId }: RequestContext,
   { mediaType = 'application/json' }: Endpoint,
   content: string | Blob,
   headers: Record<string, string> = {},

@@ -6,7 +6,7 @@ import { Fault } from '../../platform/fault.ts'
 import { openPager } from '../../platform/http/page.ts'
 import { created } from '../../platform/http/reply.ts'
 import { type Route, route } from '../../platform/http/serve.ts'
-import type { SliceServices } from '../../platform/services.ts'
+import type { FeatureServices } from '../../platform/services.ts'
 import {
   deleteSecret,
   getSecret,
@@ -21,11 +21,11 @@ import { rollBack, upsert } from './write.ts'
 
 export { openOuter } from './sealed.ts'
 
-export function secretRoutes(services: SliceServices): Route[] {
+export function secretRoutes(services: FeatureServices): Route[] {
   return [...collectionRoutes(services), ...itemRoutes(services), ...versionRoutes(services)]
 }
 
-function collectionRoutes({ outer, config }: SliceServices): Route[] {
+function collectionRoutes({ outer, config }: FeatureServices): Route[] {
   const pager = openPager(config)
   return [
     route(upsertSecrets, async ({ tx, grant, body }) => {
@@ -57,7 +57,7 @@ function collectionRoutes({ outer, config }: SliceServices): Route[] {
   ]
 }
 
-function itemRoutes({ outer }: SliceServices): Route[] {
+function itemRoutes({ outer }: FeatureServices): Route[] {
   return [
     route(getSecret, async ({ tx, grant, params: { key }, query: { environment } }) => {
       const { projectId, workspaceId } = grant
@@ -82,7 +82,7 @@ function itemRoutes({ outer }: SliceServices): Route[] {
   ]
 }
 
-function versionRoutes({ outer, config }: SliceServices): Route[] {
+function versionRoutes({ outer, config }: FeatureServices): Route[] {
   const pager = openPager(config)
   return [
     route(listVersions, async ({ tx, grant, params: { key }, query }) => {

@@ -4,10 +4,10 @@
  * into the audit, values never. With a sealed-only token nothing is opened here at all.
  */
 
-import { settle } from '../../access/decide.ts'
+import { decideDurably } from '../../access/decide.ts'
 import { environmentKeyOf } from '../../access/environment_key.ts'
-import type { Broker } from '../../access/index.ts'
-import type { SealedSecret, View } from '../../access/snapshots.ts'
+import type { Access } from '../../access/index.ts'
+import type { SealedSecret, Snapshot } from '../../access/snapshots.ts'
 import type { LiveToken } from '../../access/tokens.ts'
 import { toBase64 } from '../../platform/crypto/encoding.ts'
 import { openSecretValue } from '../../platform/crypto/secret_value.ts'
@@ -15,7 +15,7 @@ import { Fault } from '../../platform/fault.ts'
 import { rateHeaders } from '../../platform/http/rate.ts'
 import { commonHeaders } from '../../platform/http/reply.ts'
 import { readJsonBody } from '../../platform/http/request_body.ts'
-import type { Exchange } from '../../platform/http/serve.ts'
+import type { RequestContext } from '../../platform/http/serve.ts'
 import { parsePart } from '../../platform/http/validate.ts'
 import { type Delivery, type DeliveryScope, deliverEnvironment } from './contract.ts'
 import { DeliveryRecord } from './delivery_record.ts'
@@ -24,14 +24,19 @@ type Scope = { projectId: string; environment: string }
 
 const STRICT_UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-export async function deliver(broker: Broker, { request, requestId }: Exchange): Promise<Response> {
-  const token = await broker.tokens.authenticate(request.headers)
-  const rate = broker.limiter.take(token.id)
-  const named = await readScope(broker, token, request)
+export async function deliver(
+  access: Access,
+  { request, requestId }: RequestContext,
+): Promise<Response> {
+  const token = await access.tokens.authenticate(request.headers)
+  const rate = access.limiter.take(token.id)
+  const named = await readScope(access, token, request)
   const record = new DeliveryRecord(token, requestId)
-  const delivery = await settle(broker, token, async (view, views) => {
-    const result = await attempt(() => gather({ ...broker, views }, view, token, named, record))
-    return { result, entry: record.entry(view.policyVersion, result) }
+  const delivery = await decideDurably(access, token, async (snapshot, snapshots) => {
+    const result = await attempt(() =>
+      gather({ ...access, snapshots }, snapshot, token, named, record),
+    )
+    return { result, entry: record.entry(snapshot.policyVersion, result) }
   })
   const headers = { ...commonHeaders(requestId), ...rateHeaders(rate) }
   return Response.json(delivery, { headers })
@@ -39,7 +44,7 @@ export async function deliver(broker: Broker, { request, requestId }: Exchange):
 
 /** A body is only complained about to a token that is live at this moment. */
 async function readScope(
-  { tokens }: Broker,
+  { tokens }: Access,
   token: LiveToken,
   request: Request,
 ): Promise<DeliveryScope> {
@@ -63,16 +68,16 @@ async function attempt<T>(task: () => Promise<T>): Promise<T | Fault> {
 
 /** @throws Fault `scope_required`, `not_found`, `key_not_provisioned`, `unreadable_secret` */
 async function gather(
-  broker: Broker,
-  view: View,
+  access: Access,
+  snapshot: Snapshot,
   token: LiveToken,
   named: DeliveryScope,
   record: DeliveryRecord,
 ): Promise<Delivery> {
   const scope = scopeOf(token, named)
-  // First the envelope: a view that is full is then left before a whole environment is read.
-  await broker.views.envelope(view, token.id, scope.projectId, scope.environment)
-  const secrets = await broker.views.environment(view, scope.projectId, scope.environment)
+  // First the envelope: a snapshot that is full is then left before a whole environment is read.
+  await access.snapshots.envelope(snapshot, token.id, scope.projectId, scope.environment)
+  const secrets = await access.snapshots.environment(snapshot, scope.projectId, scope.environment)
   if (secrets === null) throw new Fault('not_found')
   const delivered = secrets.filter(mayBeDelivered)
   record.holds(
@@ -81,13 +86,13 @@ async function gather(
   )
   const place = {
     status: 'success' as const,
-    workspace_id: view.workspaceId,
+    workspace_id: snapshot.workspaceId,
     project_id: scope.projectId,
     environment: scope.environment,
   }
   return token.isSealed
-    ? { ...place, ...(await sealedParts(broker, view, token, scope, secrets)) }
-    : { ...place, secrets: await openedParts(broker, view, token, scope, secrets) }
+    ? { ...place, ...(await sealedParts(access, snapshot, token, scope, secrets)) }
+    : { ...place, secrets: await openedParts(access, snapshot, token, scope, secrets) }
 }
 
 /** Both must be settled, by the token or by the request, and the request cannot leave the token's. */
@@ -113,14 +118,14 @@ function mayBeDelivered({ policy }: SealedSecret): boolean {
  * then it is known that its author said so.
  */
 async function openedParts(
-  broker: Broker,
-  view: View,
+  access: Access,
+  snapshot: Snapshot,
   token: LiveToken,
   scope: Scope,
   secrets: readonly SealedSecret[],
 ): Promise<Record<string, string>> {
   if (secrets.length === 0) return {}
-  const key = await environmentKeyOf(broker, view, token, scope)
+  const key = await environmentKeyOf(access, snapshot, token, scope)
   const opened = secrets.map((sealed) => [sealed, textOf(key.reveal(), sealed)] as const)
   return Object.fromEntries(
     opened
@@ -141,14 +146,14 @@ function textOf(environmentKey: Uint8Array, sealed: SealedSecret): string {
 }
 
 async function sealedParts(
-  { views }: Broker,
-  view: View,
+  { snapshots }: Access,
+  snapshot: Snapshot,
   token: LiveToken,
   { projectId, environment }: Scope,
   secrets: readonly SealedSecret[],
 ) {
-  const granted = await views.envelope(view, token.id, projectId, environment)
-  const usable = granted?.envelope && granted.epoch === view.epoch ? granted.envelope : null
+  const granted = await snapshots.envelope(snapshot, token.id, projectId, environment)
+  const usable = granted?.envelope && granted.epoch === snapshot.epoch ? granted.envelope : null
   if (!usable && secrets.length > 0) throw new Fault('key_not_provisioned')
   const broken = secrets.find(({ value }) => value === null)
   if (broken) throw unreadable(broken.key)
@@ -160,7 +165,7 @@ async function sealedParts(
       ),
     ),
     envelopes: usable
-      ? [{ project_id: projectId, environment, epoch: view.epoch, envelope: toBase64(usable) }]
+      ? [{ project_id: projectId, environment, epoch: snapshot.epoch, envelope: toBase64(usable) }]
       : [],
   }
 }

@@ -9,7 +9,7 @@ import { lockWorkspace } from '../../platform/db/workspace_lock.ts'
 import { Fault } from '../../platform/fault.ts'
 import { openPager } from '../../platform/http/page.ts'
 import { type Route, route } from '../../platform/http/serve.ts'
-import type { SliceServices } from '../../platform/services.ts'
+import type { FeatureServices } from '../../platform/services.ts'
 import {
   createWorkspaceEndpoint,
   deleteWorkspace,
@@ -24,7 +24,7 @@ import { createWorkspace, listWorkspaces } from './memberships.ts'
 import { deleteWorkspaceRow, updateName } from './queries.ts'
 import { rekeyRoutes } from './rekey.ts'
 
-export function workspaceRoutes(services: SliceServices): Route[] {
+export function workspaceRoutes(services: FeatureServices): Route[] {
   return [
     ...ownRoutes(services),
     ...invitationRoutes(services),
@@ -33,7 +33,7 @@ export function workspaceRoutes(services: SliceServices): Route[] {
   ]
 }
 
-function ownRoutes({ db, outer, config }: SliceServices): Route[] {
+function ownRoutes({ db, outer, config }: FeatureServices): Route[] {
   const pager = openPager(config)
   const show = async (tx: Transaction, userId: string, workspaceId: string) => {
     const [workspace] = await listWorkspaces(tx, outer, userId, { workspaceId })

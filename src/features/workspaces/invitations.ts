@@ -5,12 +5,12 @@ import { lockWorkspaceRow } from '../../platform/db/workspace_lock.ts'
 import { Fault } from '../../platform/fault.ts'
 import type { Caller } from '../../platform/grant.ts'
 import { type Route, route } from '../../platform/http/serve.ts'
-import type { SliceServices } from '../../platform/services.ts'
+import type { FeatureServices } from '../../platform/services.ts'
 import { acceptInvitation, declineInvitation } from './contract.ts'
 import { listWorkspaces } from './memberships.ts'
 import { acceptOwn, declineOwn, requireRekey } from './queries.ts'
 
-export function invitationRoutes({ db, outer }: SliceServices): Route[] {
+export function invitationRoutes({ db, outer }: FeatureServices): Route[] {
   return [
     route(acceptInvitation, ({ caller, params: { workspace_id: workspaceId } }) =>
       db.transaction(async (tx) => {

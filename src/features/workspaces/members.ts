@@ -11,7 +11,7 @@ import { openPager } from '../../platform/http/page.ts'
 import { created } from '../../platform/http/reply.ts'
 import { type Route, route } from '../../platform/http/serve.ts'
 import { email, isUuid } from '../../platform/http/validate.ts'
-import type { SliceServices } from '../../platform/services.ts'
+import type { FeatureServices } from '../../platform/services.ts'
 import { changeMemberRole, inviteMembersEndpoint, listMembers, removeMember } from './contract.ts'
 import { invitationChanges, inviteMembers } from './invite.ts'
 import { type MemberChange, mayChangeMember } from './member_rules.ts'
@@ -26,7 +26,7 @@ import {
   updateRole,
 } from './queries.ts'
 
-export function memberRoutes({ outer, config }: SliceServices): Route[] {
+export function memberRoutes({ outer, config }: FeatureServices): Route[] {
   const pager = openPager(config)
   return [
     route(listMembers, async ({ tx, grant, query }) => {

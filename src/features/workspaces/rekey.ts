@@ -11,7 +11,7 @@ import { lockWorkspace } from '../../platform/db/workspace_lock.ts'
 import { Fault } from '../../platform/fault.ts'
 import type { Grant } from '../../platform/grant.ts'
 import { type Route, route } from '../../platform/http/serve.ts'
-import type { SliceServices } from '../../platform/services.ts'
+import type { FeatureServices } from '../../platform/services.ts'
 import { type RekeyBody, rekeyWorkspace } from './contract.ts'
 import { listWorkspaces } from './memberships.ts'
 import {
@@ -30,7 +30,7 @@ import {
   replaceSecrets,
 } from './rekey_queries.ts'
 
-export function rekeyRoutes({ outer }: SliceServices): Route[] {
+export function rekeyRoutes({ outer }: FeatureServices): Route[] {
   return [route(rekeyWorkspace, ({ tx, grant, body }) => rekey(tx, outer, grant, body))]
 }
 

@@ -64,14 +64,14 @@ function localBus(): Bus {
  * notice without payload goes round regularly, and whoever does not hear it begins again.
  */
 function listeningBus(options: Options & Surroundings): Bus {
-  const ears: Ear[] = []
+  const listeners: Ear[] = []
   return {
     subscribe: (channel, subscriber) => {
-      ears.push(new Ear({ ...options, channel, subscriber }))
+      listeners.push(new Ear({ ...options, channel, subscriber }))
     },
     publish: () => {},
     close: async () => {
-      await Promise.all(ears.map((ear) => ear.close()))
+      await Promise.all(listeners.map((listener) => listener.close()))
     },
   }
 }

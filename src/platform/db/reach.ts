@@ -7,7 +7,7 @@ import { connect } from 'node:net'
 import postgres from 'postgres'
 import { type Config, ConfigError } from '../config/config.ts'
 import type { Log } from '../log.ts'
-import { inTime } from '../timeout.ts'
+import { withTimeout } from '../timeout.ts'
 import { serverOptions } from './open.ts'
 
 /** Milliseconds that one attempt may take, and that lie between two of them. */
@@ -92,7 +92,7 @@ function codeOf(error: unknown): string {
 /** What is late is told to end. */
 async function attend(work: (late: AbortSignal) => Promise<void>): Promise<void> {
   const late = new AbortController()
-  await inTime(ATTEMPT_MS, work(late.signal), () => {
+  await withTimeout(ATTEMPT_MS, work(late.signal), () => {
     late.abort()
     return new Unusable(`no answer within ${ATTEMPT_MS / 1000} seconds`)
   })

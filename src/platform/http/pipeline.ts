@@ -11,7 +11,7 @@ import type { Access, Endpoint } from './endpoint.ts'
 import { rateHeaders } from './rate.ts'
 import { commonHeaders, present } from './reply.ts'
 import { DEFAULT_BODY_LIMIT, readJsonBody } from './request_body.ts'
-import type { Exchange, Route, Services } from './route.ts'
+import type { RequestContext, Route, Services } from './route.ts'
 import { activeOf, namedInBody, resourceOf } from './tenant.ts'
 import { isUuid, parsePart } from './validate.ts'
 
@@ -21,26 +21,26 @@ type Act = (context: unknown) => unknown
 export async function perform(
   services: Services,
   { endpoint, handle }: Route,
-  received: Exchange,
+  received: RequestContext,
 ): Promise<Response> {
   const { request, network } = received
   const headers = commonHeaders(received.requestId)
   const caller = await admit(services, endpoint.access, received, headers)
   checkIds(received.params)
   // Before any query: a name that cannot be one, such as text with NUL, must not reach the database.
-  const params = parsePart(endpoint.params, received.params) as Exchange['params'] | undefined
-  const exchange = { ...received, params: { ...received.params, ...params } }
-  const context = {
+  const params = parsePart(endpoint.params, received.params) as RequestContext['params'] | undefined
+  const context = { ...received, params: { ...received.params, ...params } }
+  const input = {
     params,
     caller,
     network,
     userAgent: request.headers.get('user-agent') ?? '',
     namedWorkspace: activeOf(request),
   }
-  const act: Act = (more) => (handle as Act)({ ...context, ...(more as object) })
+  const act: Act = (more) => (handle as Act)({ ...input, ...(more as object) })
   const result = caller
-    ? await actAs(caller, services, endpoint, exchange, act)
-    : await act(await inputOf(endpoint, exchange))
+    ? await actAs(caller, services, endpoint, context, act)
+    : await act(await inputOf(endpoint, context))
   // The runtime's patience counts from the beginning of an answer, however steadily it is taken.
   return present(endpoint, result, headers, received.putOff)
 }
@@ -49,18 +49,18 @@ async function actAs(
   caller: Caller,
   { identity, db, onChange }: Services,
   endpoint: Endpoint,
-  exchange: Exchange,
+  context: RequestContext,
   act: Act,
 ): Promise<unknown> {
   const { access } = endpoint
-  const { request } = exchange
-  if (access.kind !== 'member') return act(await inputOf(endpoint, exchange))
+  const { request } = context
+  if (access.kind !== 'member') return act(await inputOf(endpoint, context))
   const { permission, tenant } = access
   if (endpoint.body && !namedInBody(tenant, request)) {
-    await identity.authorise(db, caller, permission, resourceOf(tenant, exchange, undefined))
+    await identity.authorise(db, caller, permission, resourceOf(tenant, context, undefined))
   }
-  const body = await bodyOf(endpoint, exchange)
-  const resource = resourceOf(tenant, exchange, body)
+  const body = await bodyOf(endpoint, context)
+  const resource = resourceOf(tenant, context, body)
   let workspaceId: string | undefined
   const result = await db.transaction(async (tx) => {
     const grant = await identity.authorise(tx, caller, permission, resource)
@@ -76,7 +76,7 @@ async function actAs(
 async function admit(
   { limits, identity, cronSecret }: Services,
   access: Access,
-  { request, network }: Exchange,
+  { request, network }: RequestContext,
   headers: Record<string, string>,
 ): Promise<Caller | undefined> {
   if (access.kind === 'public') {
@@ -102,12 +102,15 @@ function checkIds(params: Record<string, string>): void {
   }
 }
 
-async function inputOf(endpoint: Endpoint, exchange: Exchange) {
-  const query = parsePart(endpoint.query, queryOf(exchange.request))
-  return { query, body: await bodyOf(endpoint, exchange) }
+async function inputOf(endpoint: Endpoint, context: RequestContext) {
+  const query = parsePart(endpoint.query, queryOf(context.request))
+  return { query, body: await bodyOf(endpoint, context) }
 }
 
-async function bodyOf(endpoint: Endpoint, { request, expectBytes }: Exchange): Promise<unknown> {
+async function bodyOf(
+  endpoint: Endpoint,
+  { request, expectBytes }: RequestContext,
+): Promise<unknown> {
   if (!endpoint.body) return undefined
   const optional = endpoint.bodyOptional === true
   expectBytes(endpoint.bodyLimit ?? DEFAULT_BODY_LIMIT)

@@ -10,7 +10,7 @@ import type { RateLimiter } from './rate.ts'
 import type { Download, Reply, Surface } from './reply.ts'
 
 /** What a handler may know about the request besides its parsed parts. */
-export type Exchange = {
+export type RequestContext = {
   request: Request
   requestId: string
   /** The caller's network: an IPv4 address or an IPv6 /64. */
@@ -56,7 +56,7 @@ export type Route = {
 }
 
 /** Answers `null` after `upgrade`. */
-type RawHandler = (exchange: Exchange) => Promise<Response | null>
+type RawHandler = (context: RequestContext) => Promise<Response | null>
 
 export function route<const E extends Endpoint>(endpoint: E, handler: Handler<E>): Route {
   return { endpoint, handle: handler as Route['handle'], raw: null }

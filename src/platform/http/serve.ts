@@ -11,9 +11,9 @@ import { describeError, type Log } from '../log.ts'
 import type { Endpoint } from './endpoint.ts'
 import { perform } from './pipeline.ts'
 import { presentFault } from './reply.ts'
-import type { Exchange, Route, Services } from './route.ts'
+import type { RequestContext, Route, Services } from './route.ts'
 
-export type { Exchange, Identity, Route, Services } from './route.ts'
+export type { Identity, RequestContext, Route, Services } from './route.ts'
 export { rawRoute, route } from './route.ts'
 
 /** A request that does not arrive, or an answer that is not taken, for so long ends the connection. */
@@ -123,8 +123,8 @@ async function answer(
     if (routes.length === 0) throw new Fault('not_found')
     if (!found) throw new Fault('method_not_allowed', { headers: { allow: allowOf(routes) } })
     const params = nameParams(found.endpoint, values)
-    const exchange = exchangeOf(services, { request, requestId, params }, server)
-    return found.raw ? found.raw(exchange) : perform(services, found, exchange)
+    const context = exchangeOf(services, { request, requestId, params }, server)
+    return found.raw ? found.raw(context) : perform(services, found, context)
   })
   const served = {
     method: request.method,
@@ -142,9 +142,9 @@ async function answer(
 /** Adds what the request's connection tells and can do. */
 function exchangeOf(
   { networkOf }: Services,
-  { request, requestId, params }: Pick<Exchange, 'request' | 'requestId' | 'params'>,
+  { request, requestId, params }: Pick<RequestContext, 'request' | 'requestId' | 'params'>,
   server: Server<unknown> | null,
-): Exchange {
+): RequestContext {
   return {
     request,
     requestId,

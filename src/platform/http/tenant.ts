@@ -3,7 +3,7 @@
 import { Fault } from '../fault.ts'
 import type { ResourceRef } from '../grant.ts'
 import type { Tenant } from './endpoint.ts'
-import type { Exchange } from './route.ts'
+import type { RequestContext } from './route.ts'
 import { isUuid } from './validate.ts'
 
 /** Whether the body must be read before it is known whose tenant is asked for. */
@@ -21,8 +21,8 @@ function activeInQuery(request: Request): string | undefined {
 }
 
 /** The resource that the request names; parts that cannot name anything are 404. */
-export function resourceOf(tenant: Tenant, exchange: Exchange, body: unknown): ResourceRef {
-  const { request, params } = exchange
+export function resourceOf(tenant: Tenant, context: RequestContext, body: unknown): ResourceRef {
+  const { request, params } = context
   switch (tenant) {
     case 'path.workspace_id':
       return { workspaceId: params.workspace_id }
@@ -37,11 +37,11 @@ export function resourceOf(tenant: Tenant, exchange: Exchange, body: unknown): R
     case 'body.project_id':
       return { projectId: namesOf(body).project_id }
     default:
-      return activeResource(exchange, body)
+      return activeResource(context, body)
   }
 }
 
-function activeResource({ request, params }: Exchange, body: unknown): ResourceRef {
+function activeResource({ request, params }: RequestContext, body: unknown): ResourceRef {
   if (params.project !== undefined && isUuid(params.project)) return { projectId: params.project }
   const workspaceId = activeOf(request) ?? namesOf(body).workspace_id
   if (workspaceId !== undefined && !isUuid(workspaceId)) throw new Fault('not_found')

@@ -125,7 +125,7 @@ describe('change-password', () => {
     const sixth = await attempt()
     expect(said(sixth)).toEqual(refusal('rate_limited'))
     expect(sixth.headers.get('retry-after')).toBe('1')
-    // A stolen session guesses the same password that a log-in would: the count is one.
+    // A stolen session throttle the same password that a log-in would: the count is one.
     expect(await logInStatus(ada.email, ada.password)).toBe(429)
     app.clock.advance(1000)
     expect(await logInStatus(ada.email, ada.password)).toBe(200)

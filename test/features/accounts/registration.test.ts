@@ -244,7 +244,12 @@ describe('registration', () => {
       'must be at least 65536',
     ],
     ['fewer passes', { kdf: { ...kdf, iterations: 2 } }, 'kdf.iterations', 'must be at least 3'],
-    ['fewer lanes', { kdf: { ...kdf, parallelism: 1 } }, 'kdf.parallelism', 'must be at least 4'],
+    [
+      'fewer bulkheads',
+      { kdf: { ...kdf, parallelism: 1 } },
+      'kdf.parallelism',
+      'must be at least 4',
+    ],
     [
       'absurd memory',
       { kdf: { ...kdf, memory_kib: 1_048_577 } },

@@ -34,7 +34,7 @@ afterAll(() => app.stop())
 
 const idOf = (token: string) => parseToken(token)?.id ?? ''
 const statusOf = async (token: string) => (await app.call('GET', ME, { token })).status
-const exchange = (token: string) => app.call('POST', REFRESH, { body: { refresh: token } })
+const context = (token: string) => app.call('POST', REFRESH, { body: { refresh: token } })
 
 /** Moves one column of a token's row back in time: the database's clock cannot be moved. */
 async function age(token: string, column: 'expiresAt' | 'rotatedAt', by: string): Promise<void> {
@@ -117,7 +117,7 @@ describe('a damaged token', () => {
 describe('refresh', () => {
   test('rotates: new tokens work, the old access token stays, and nothing else is shown', async () => {
     const { token, refresh: first } = await logInAs(app, ada)
-    const answer = await exchange(first)
+    const answer = await context(first)
     expect(said(answer)).toEqual({
       status: 200,
       body: {
@@ -137,38 +137,38 @@ describe('refresh', () => {
     const { refresh: first } = await logInAs(app, ada)
     const next = await app.as().call(refresh, { body: { refresh: first } })
     await age(first, 'rotatedAt', '8 seconds')
-    const again = await writesNothing(app, () => exchange(first))
+    const again = await writesNothing(app, () => context(first))
     expect(said(again)).toEqual(
       refusal('conflict', { message: 'The refresh token was exchanged a moment ago.' }),
     )
     expect(await statusOf(next.access)).toBe(200)
-    expect((await exchange(next.refresh)).status).toBe(200)
+    expect((await context(next.refresh)).status).toBe(200)
   })
 
   test('again later ends the session with every token of it', async () => {
     const { token, refresh: first } = await logInAs(app, ada)
     const next = await app.as().call(refresh, { body: { refresh: first } })
     await age(first, 'rotatedAt', '11 seconds')
-    expect(said(await exchange(first))).toEqual(refusal('invalid_token'))
+    expect(said(await context(first))).toEqual(refusal('invalid_token'))
     expect(await statusOf(token)).toBe(401)
     expect(await statusOf(next.access)).toBe(401)
-    expect(said(await exchange(next.refresh))).toEqual(refusal('invalid_token'))
+    expect(said(await context(next.refresh))).toEqual(refusal('invalid_token'))
     expect(await statusOf(ada.token)).toBe(200)
   })
 
   test('raced for gives one successor', async () => {
     const { token, refresh: first } = await logInAs(app, ada)
-    const answers = await Promise.all(Array.from({ length: 6 }, () => exchange(first)))
+    const answers = await Promise.all(Array.from({ length: 6 }, () => context(first)))
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409, 409, 409])
     expect(await statusOf(token)).toBe(200)
   })
 
   test('does not end a session for somebody who knows only the id of its token', async () => {
     const { token, refresh: first } = await logInAs(app, ada)
-    await exchange(first)
+    await context(first)
     await age(first, 'rotatedAt', '1 hour')
     const forged = formatToken('ref', idOf(first), mintToken('ref').secret)
-    const answer = await writesNothing(app, () => exchange(forged))
+    const answer = await writesNothing(app, () => context(forged))
     expect(said(answer)).toEqual(refusal('invalid_token'))
     expect(await statusOf(token)).toBe(200)
   })
@@ -179,7 +179,7 @@ describe('refresh', () => {
     const old = await logInAs(app, ada)
     await age(old.refresh, 'expiresAt', '31 days')
     for (const token of [ada.token, ended.refresh, old.refresh, mintToken('ref').text, 'x']) {
-      const answer = await writesNothing(app, () => exchange(token))
+      const answer = await writesNothing(app, () => context(token))
       expect(said(answer)).toEqual(refusal('invalid_token'))
     }
   })
@@ -252,7 +252,7 @@ describe('logout', () => {
     const answer = await end(session.token, bodyOf(session))
     expect(said(answer)).toEqual({ status: 200, body: { status: 'success' } })
     expect(await statusOf(session.token)).toBe(401)
-    expect((await exchange(session.refresh)).status).toBe(401)
+    expect((await context(session.refresh)).status).toBe(401)
     expect(said(await end(session.token))).toEqual(refusal('invalid_token'))
     expect(await statusOf(ada.token)).toBe(200)
   })

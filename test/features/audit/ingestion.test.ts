@@ -512,7 +512,7 @@ describe('refusals, after which nothing is stored', () => {
     const announced = await sendRaw(
       app.controlPlane,
       `POST ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${agent.token}\r\nContent-Type: application/json\r\nContent-Length: 4194305\r\n\r\n`,
-      { patienceMs: 3000 },
+      { timeoutMs: 3000 },
     )
     expect(announced.statuses).toEqual([413])
     expect(announced.text).toContain('"error_code":"payload_too_large"')

@@ -1,6 +1,6 @@
 /** Who was active: written once per day and person, however many requests there were. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { ActivityBook } from '../../../src/features/metrics/activity.ts'
+import { ActivityLog } from '../../../src/features/metrics/activity.ts'
 import { computeMetrics } from '../../../src/features/metrics/contract.ts'
 import { openLog } from '../../../src/platform/log.ts'
 import { startTestApp, type TestApp } from '../../support/app.ts'
@@ -31,7 +31,7 @@ describe('the book', () => {
       },
     }
     const log = openLog('debug', (line) => logs.push(line))
-    return { book: new ActivityBook({ db: app.connection.db, clock, log }), clock, logs }
+    return { book: new ActivityLog({ db: app.connection.db, clock, log }), clock, logs }
   }
 
   test('writes a person once a day, and not again for further requests', async () => {

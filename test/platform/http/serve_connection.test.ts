@@ -18,7 +18,7 @@ const post = (path: string) =>
     tiny.origin,
     rawRequest(`POST ${path} HTTP/1.1`, ['Host: localhost', 'Content-Length: 0']),
     {
-      patienceMs: LONG_MS + 9_000,
+      timeoutMs: LONG_MS + 9_000,
     },
   )
 
@@ -35,7 +35,7 @@ test('a connection that was held open ends as ever when it is idle afterwards', 
   const held = await sendRaw(
     tiny.origin,
     rawRequest('POST /raw/held-1/ HTTP/1.1', ['Host: localhost', 'Content-Length: 0']),
-    { patienceMs: 45_000 },
+    { timeoutMs: 45_000 },
   )
   expect(held).toMatchObject({ statuses: [200], closed: true })
 }, 60_000)

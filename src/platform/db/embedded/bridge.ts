@@ -51,7 +51,7 @@ export function serveBridge(
   health: Health,
   upkeep: Upkeep,
 ): () => void {
-  const turns = new Turns(database, health, upkeep)
+  const turns = new Scheduler(database, health, upkeep)
   const listener = Bun.listen<Session>({
     unix: path,
     socket: {
@@ -80,7 +80,7 @@ function guarded(client: Client, act: () => void): void {
 }
 
 /** The clients that want the session, in the order of their arrival; the first one has it. */
-class Turns {
+class Scheduler {
   readonly #queue: Client[] = []
   readonly #database: PGlite
   readonly #health: Health
@@ -177,7 +177,7 @@ class Turns {
     const answer: Uint8Array[] = []
     await this.#database.execProtocolRawStream(messages, {
       syncToFs: false,
-      // A view of PostgreSQL's memory, which it overwrites with the next piece.
+      // A snapshot of PostgreSQL's memory, which it overwrites with the next piece.
       onRawData: (piece) => answer.push(piece.slice()),
     })
     this.#idle = endsIdle(answer)

@@ -10,7 +10,7 @@ import { Backoff } from '../../platform/http/rate.ts'
 /** What is guessed, for whom, and from where. */
 export type Attempt = { what: 'password' | 'recovery'; email: string; network: string }
 
-export class Guesses {
+export class PasswordThrottle {
   readonly #backoff: Backoff
   /** The last attempt in line of each pair. */
   readonly #lines = new Map<string, Promise<void>>()
