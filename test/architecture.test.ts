@@ -99,15 +99,9 @@ function isAllowed(from: string, target: string): boolean {
 
 /** Being moved; the list must be empty at the end of it. */
 const pending: readonly string[] = [
-  'access/reporters.ts -> features/audit/ingestion.ts',
   'outbound/call.ts -> resolver/contract.ts',
   'outbound/response.ts -> resolver/contract.ts',
   'proxy/local.ts -> resolver/credentials.ts',
-  'features/projects/index.ts -> features/workspaces/invite.ts',
-  'features/projects/contract.ts -> features/workspaces/invite.ts',
-  'features/accounts/registration.ts -> features/workspaces/memberships.ts',
-  'features/accounts/contract.ts -> features/workspaces/memberships.ts',
-  'features/accounts/login.ts -> features/workspaces/memberships.ts',
 ]
 
 function neighboursOf(room: string): string[] {

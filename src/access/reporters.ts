@@ -1,11 +1,23 @@
 /** Who reports to the audit from outside: a token speaks for itself, a person for a workspace they name. */
-import type { Reporter } from '../features/audit/ingestion.ts'
 import { bearerText } from '../identity/authenticate.ts'
 import { parseToken } from '../platform/crypto/token.ts'
 import { Fault, invalidField } from '../platform/fault.ts'
 import type { Services } from '../platform/http/serve.ts'
 import { isUuid } from '../platform/http/validate.ts'
 import type { Access } from './index.ts'
+
+/** Whose word a record is; where it happened, as far as the token is bound to a place. */
+export type Reporter = {
+  workspaceId: string
+  identityLevel: 'agent' | 'workload' | 'user'
+  /** The agent's name, a workload's label, or the person's e-mail address. */
+  agentId: string
+  registrationId: string | null
+  tokenId: string | null
+  userId: string | null
+  projectId: string | null
+  environment: string | null
+}
 
 /**
  * Builds the function that tells for whom a request reports, and counts it against their rate.

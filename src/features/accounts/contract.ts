@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { defineEndpoint } from '../../platform/http/endpoint.ts'
 import { base64, email, line, pagination, timestamp, uuid } from '../../platform/http/validate.ts'
-import { encryptedWorkspaceKey, workspaceName, workspaceShape } from '../workspaces/memberships.ts'
+import { encryptedWorkspaceKey, workspaceName, workspaceShape } from '../workspaces/contract.ts'
 
 /** Bytes; the form of section 3.1 has 61, other clients may use another. */
 const MAX_WRAPPED_KEY_BYTES = 4096

@@ -5,7 +5,7 @@
 
 import { Fault } from '../../platform/fault.ts'
 import type { InputOf } from '../../platform/http/endpoint.ts'
-import { listWorkspaces } from '../workspaces/memberships.ts'
+import { listWorkspaces } from '../workspaces/index.ts'
 import type { AccountServices } from './account_services.ts'
 import { defaultKdf, type login } from './contract.ts'
 import { provePassword } from './credentials.ts'

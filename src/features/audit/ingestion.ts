@@ -3,7 +3,9 @@
  * whoever sends it, whatever it claims to be, and a client id makes a repeat harmless: it is counted,
  * not stored, and the same id with other content refuses the whole batch.
  */
+
 import { and, eq, inArray } from 'drizzle-orm'
+import type { Reporter } from '../../access/reporters.ts'
 import { sha256 } from '../../platform/crypto/primitives.ts'
 import type { Transaction } from '../../platform/db/open.ts'
 import { auditLogs, projects } from '../../platform/db/schema/index.ts'
@@ -14,19 +16,6 @@ import { type RequestContext, type Route, rawRoute } from '../../platform/http/s
 import { parsePart } from '../../platform/http/validate.ts'
 import type { FeatureServices } from '../../platform/services.ts'
 import { MAX_AHEAD_MS, type ReportedRecord, recordAuditLogs } from './contract.ts'
-
-/** Whose word a record is; where it happened, as far as the token is bound to a place. */
-export type Reporter = {
-  workspaceId: string
-  identityLevel: 'agent' | 'workload' | 'user'
-  /** The agent's name, a workload's label, or the person's e-mail address. */
-  agentId: string
-  registrationId: string | null
-  tokenId: string | null
-  userId: string | null
-  projectId: string | null
-  environment: string | null
-}
 
 type Row = typeof auditLogs.$inferInsert & { id: string }
 

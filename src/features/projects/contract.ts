@@ -10,7 +10,7 @@ import {
   timestamp,
   uuid,
 } from '../../platform/http/validate.ts'
-import { inviteBody, inviteStatuses } from '../workspaces/invite.ts'
+import { inviteBody, inviteStatuses } from '../workspaces/contract.ts'
 
 /** Names that would shadow the paths below a project (docs/protocol.md, "Projects"). */
 const RESERVED = new Set(['environments', 'secrets', 'invite', 'workload-tokens'])

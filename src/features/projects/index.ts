@@ -16,7 +16,7 @@ import {
   type InviteOutcome,
   invitationChanges,
   inviteMembers,
-} from '../workspaces/invite.ts'
+} from '../workspaces/index.ts'
 import {
   createProject,
   deleteProject,

@@ -2,10 +2,24 @@ import { z } from 'zod'
 import { roles } from '../../platform/grant.ts'
 import { defineEndpoint } from '../../platform/http/endpoint.ts'
 import { pagination, timestamp, uuid } from '../../platform/http/validate.ts'
-import { inviteBody, inviteResult, invites } from './invite.ts'
-import { encryptedWorkspaceKey, workspaceName, workspaceShape } from './memberships.ts'
+import {
+  encryptedWorkspaceKey,
+  inviteBody,
+  inviteResult,
+  invites,
+  workspaceName,
+  workspaceShape,
+} from './shapes.ts'
 
 export { type RekeyBody, rekeyWorkspace } from './rekey_contract.ts'
+/** For the contracts of those who invite to a workspace, make one or show it. */
+export {
+  encryptedWorkspaceKey,
+  inviteBody,
+  inviteStatuses,
+  workspaceName,
+  workspaceShape,
+} from './shapes.ts'
 
 const collection = '/api/workspaces/'
 const path = '/api/workspaces/{workspace_id}/'

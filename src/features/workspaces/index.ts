@@ -24,6 +24,9 @@ import { createWorkspace, listWorkspaces } from './memberships.ts'
 import { deleteWorkspaceRow, updateName } from './queries.ts'
 import { rekeyRoutes } from './rekey.ts'
 
+export { activeRoles, type InviteOutcome, invitationChanges, inviteMembers } from './invite.ts'
+export { createWorkspace, listWorkspaces, type WorkspaceOfPerson } from './memberships.ts'
+
 export function workspaceRoutes(services: FeatureServices): Route[] {
   return [
     ...ownRoutes(services),

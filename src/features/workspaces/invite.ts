@@ -4,62 +4,22 @@
  * workspace key for each invitee; the server only stores the envelopes.
  */
 import { and, eq, inArray, sql } from 'drizzle-orm'
-import { z } from 'zod'
 import type { OuterLayer } from '../../platform/crypto/outer_layer.ts'
 import type { Transaction } from '../../platform/db/open.ts'
 import { memberships, users } from '../../platform/db/schema/index.ts'
 import { lockWorkspace } from '../../platform/db/workspace_lock.ts'
 import { Fault } from '../../platform/fault.ts'
-import { type Grant, type Role, roles } from '../../platform/grant.ts'
-import { email } from '../../platform/http/validate.ts'
+import type { Grant, Role } from '../../platform/grant.ts'
 import { mayChangeMember } from './member_rules.ts'
-import { encryptedWorkspaceKey, sealEnvelope } from './memberships.ts'
+import { sealEnvelope } from './memberships.ts'
+import type { Invite, inviteStatuses } from './shapes.ts'
 
-const MAX_INVITES = 100
-
-const invite = z.strictObject({
-  email,
-  role: z.enum(roles),
-  encrypted_workspace_key: encryptedWorkspaceKey,
-})
-
-/** A batch in which nobody is named twice. */
-export const invites = z
-  .array(invite)
-  .min(1)
-  .max(MAX_INVITES)
-  .superRefine((entries, context) => refuseRepeats(entries, context))
-
-/** The epoch that the envelopes are for; when given it must be the current one. */
-const epoch = z.number().int().min(1).optional()
-
-export const inviteBody = z.union([
-  z.strictObject({ invites, epoch }),
-  invite
-    .extend({ epoch })
-    .transform(({ epoch, ...single }) => ({ invites: [single], ...(epoch && { epoch }) })),
-])
-
-export const inviteStatuses = ['invited', 'already_member', 'user_not_found'] as const
-
-export const inviteResult = z.object({ email: z.string(), status: z.enum(inviteStatuses) })
-
-export type Invite = z.output<typeof invite>
 export type InviteOutcome = {
   userId: string | null
   email: string
   status: (typeof inviteStatuses)[number]
   /** What the person is, or will be on accepting. */
   role: Role | null
-}
-
-function refuseRepeats(entries: readonly Invite[], context: z.RefinementCtx): void {
-  const seen = new Set<string>()
-  for (const [index, { email }] of entries.entries()) {
-    if (seen.has(email))
-      context.addIssue({ code: 'custom', path: [index, 'email'], message: 'is given twice' })
-    seen.add(email)
-  }
 }
 
 /**

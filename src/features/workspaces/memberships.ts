@@ -1,42 +1,14 @@
 /**
  * What belongs to a person: the workspaces they are in, and the making of new ones. A workspace never
  * exists without an envelope for its creator, because the server could not make one (section 1).
- * Both a log-in and the workspaces' own endpoints answer with the shape defined here.
  */
 import { and, asc, eq, gt } from 'drizzle-orm'
-import { z } from 'zod'
 import { fromBase64, toBase64 } from '../../platform/crypto/encoding.ts'
 import type { OuterLayer } from '../../platform/crypto/outer_layer.ts'
 import type { Database, Transaction } from '../../platform/db/open.ts'
 import { memberships, workspaces } from '../../platform/db/schema/index.ts'
 import { Fault } from '../../platform/fault.ts'
-import { type Role, roles } from '../../platform/grant.ts'
-import { base64, timestamp, title, uuid } from '../../platform/http/validate.ts'
-
-/** Bytes; envelopes of other clients may be larger than ours (section 3.2). */
-const MAX_ENVELOPE_BYTES = 4096
-
-/** A member's envelope as clients send it: opaque base64, and never nothing. */
-export const encryptedWorkspaceKey = base64(MAX_ENVELOPE_BYTES).refine(
-  (text) => text !== '',
-  'must not be empty',
-)
-
-export const workspaceName = title(100)
-
-/** A workspace as one of its members sees it. */
-export const workspaceShape = z.object({
-  id: uuid,
-  name: z.string(),
-  type: z.enum(['personal', 'shared']),
-  role: z.enum(roles),
-  status: z.enum(['active', 'invited']),
-  encrypted_workspace_key: z.string(),
-  epoch: z.number().int(),
-  rekey_required: z.boolean(),
-  created_at: timestamp,
-  updated_at: timestamp,
-})
+import type { Role } from '../../platform/grant.ts'
 
 /** Before the result schema shapes it; `membership_id` is the sort key of the list and is not shown. */
 export type WorkspaceOfPerson = {

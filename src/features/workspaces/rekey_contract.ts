@@ -3,7 +3,7 @@ import { fromBase64 } from '../../platform/crypto/encoding.ts'
 import { isTokenEnvelope } from '../../platform/crypto/envelope.ts'
 import { defineEndpoint, type InputOf } from '../../platform/http/endpoint.ts'
 import { base64, environmentName, uuid } from '../../platform/http/validate.ts'
-import { encryptedWorkspaceKey, workspaceShape } from './memberships.ts'
+import { encryptedWorkspaceKey, workspaceShape } from './shapes.ts'
 
 /** A rekey carries the whole workspace. */
 const BODY_LIMIT = 32 * 1024 * 1024

@@ -1,0 +1,69 @@
+/** What the contracts of workspaces, and of those who invite to them or show them, have in common. */
+import { z } from 'zod'
+import { roles } from '../../platform/grant.ts'
+import { base64, email, timestamp, title, uuid } from '../../platform/http/validate.ts'
+
+/** Bytes; envelopes of other clients may be larger than ours (section 3.2). */
+const MAX_ENVELOPE_BYTES = 4096
+
+/** A member's envelope as clients send it: opaque base64, and never nothing. */
+export const encryptedWorkspaceKey = base64(MAX_ENVELOPE_BYTES).refine(
+  (text) => text !== '',
+  'must not be empty',
+)
+
+export const workspaceName = title(100)
+
+/** A workspace as one of its members sees it. */
+export const workspaceShape = z.object({
+  id: uuid,
+  name: z.string(),
+  type: z.enum(['personal', 'shared']),
+  role: z.enum(roles),
+  status: z.enum(['active', 'invited']),
+  encrypted_workspace_key: z.string(),
+  epoch: z.number().int(),
+  rekey_required: z.boolean(),
+  created_at: timestamp,
+  updated_at: timestamp,
+})
+
+const MAX_INVITES = 100
+
+const invite = z.strictObject({
+  email,
+  role: z.enum(roles),
+  encrypted_workspace_key: encryptedWorkspaceKey,
+})
+
+/** A batch in which nobody is named twice. */
+export const invites = z
+  .array(invite)
+  .min(1)
+  .max(MAX_INVITES)
+  .superRefine((entries, context) => refuseRepeats(entries, context))
+
+/** The epoch that the envelopes are for; when given it must be the current one. */
+const epoch = z.number().int().min(1).optional()
+
+export const inviteBody = z.union([
+  z.strictObject({ invites, epoch }),
+  invite
+    .extend({ epoch })
+    .transform(({ epoch, ...single }) => ({ invites: [single], ...(epoch && { epoch }) })),
+])
+
+export const inviteStatuses = ['invited', 'already_member', 'user_not_found'] as const
+
+export const inviteResult = z.object({ email: z.string(), status: z.enum(inviteStatuses) })
+
+export type Invite = z.output<typeof invite>
+
+function refuseRepeats(entries: readonly Invite[], context: z.RefinementCtx): void {
+  const seen = new Set<string>()
+  for (const [index, { email }] of entries.entries()) {
+    if (seen.has(email))
+      context.addIssue({ code: 'custom', path: [index, 'email'], message: 'is given twice' })
+    seen.add(email)
+  }
+}
