@@ -4,10 +4,10 @@
  */
 import { randomBytes } from 'node:crypto'
 import { openAuthority } from './authority.ts'
+import { plainHandler } from './base_url.ts'
 import type { Carrier } from './carrier.ts'
-import { openFront } from './front.ts'
-import { plainHandler } from './plain.ts'
-import { openRooms } from './rooms.ts'
+import { openFront } from './connect_listener.ts'
+import { openRooms } from './tls_listeners.ts'
 
 export type LocalProxy = {
   port: number

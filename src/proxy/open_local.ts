@@ -10,9 +10,9 @@ import { settings } from '../platform/config/settings.ts'
 import { parseCidrs } from '../platform/net/cidr.ts'
 import type { Carrier, Notice } from './carrier.ts'
 import { localCarrier } from './local.ts'
-import { AuditQueue } from './queue.ts'
+import { AuditQueue } from './outbox.ts'
+import { AuditSync, type Report } from './outbox_delivery.ts'
 import type { Owner } from './segment.ts'
-import { AuditSync, type Report } from './sync.ts'
 import { type VaultPlace, ViewKeeper } from './vault_view.ts'
 
 export type LocalOptions = {

@@ -5,7 +5,7 @@
 import { appendFile } from 'node:fs/promises'
 import { ApiError } from '../client/api.ts'
 import type { Notice } from './carrier.ts'
-import type { AuditQueue } from './queue.ts'
+import type { AuditQueue } from './outbox.ts'
 import type { Owner, StoredRecord } from './segment.ts'
 
 /** @throws ApiError when the server refuses, another error when it cannot be reached */

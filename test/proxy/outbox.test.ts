@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ApiError } from '../../src/client/api.ts'
 import { Fault } from '../../src/platform/fault.ts'
-import { AuditQueue } from '../../src/proxy/queue.ts'
+import { AuditQueue } from '../../src/proxy/outbox.ts'
+import { AuditSync } from '../../src/proxy/outbox_delivery.ts'
 import { type AuditRecord, RecordBook } from '../../src/proxy/record.ts'
 import { type Owner, readSegment, type StoredRecord } from '../../src/proxy/segment.ts'
-import { AuditSync } from '../../src/proxy/sync.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'cr-queue-'))
 const queues: AuditQueue[] = []

@@ -3,7 +3,7 @@
 import { type Api, ApiError } from '../client/api.ts'
 import { getMe } from '../features/accounts/contract.ts'
 import { recordAuditLogs } from '../features/audit/contract.ts'
-import type { Report } from './sync.ts'
+import type { Report } from './outbox_delivery.ts'
 
 type Options = {
   server: string

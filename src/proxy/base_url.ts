@@ -8,9 +8,9 @@ import { connectionNames, isHopByHop } from '../outbound/headers.ts'
 import { Fault } from '../platform/fault.ts'
 import { presentFault } from '../platform/http/reply.ts'
 import type { Carrier, Inbound } from './carrier.ts'
-import { isAuthorised, isSame } from './front.ts'
+import { isAuthorised, isSame } from './connect_listener.ts'
 import { canonicalAuthority } from './request.ts'
-import { answer, breakingQuietly, type Handler, pathOf } from './rooms.ts'
+import { answer, breakingQuietly, type Handler, pathOf } from './tls_listeners.ts'
 
 type Options = { password: string; strict: boolean; carrier: Carrier; port: () => number }
 

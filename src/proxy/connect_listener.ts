@@ -8,7 +8,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { canonicalHost } from '../platform/net/domain.ts'
 import type { Carrier } from './carrier.ts'
 import { offeredProtocols } from './client_hello.ts'
-import type { Rooms } from './rooms.ts'
+import type { Rooms } from './tls_listeners.ts'
 
 export type Front = { port: number; close(): Promise<void> }
 
