@@ -11,7 +11,7 @@ import { openLocalCarrier } from '../proxy/open_local.ts'
 import { openReport } from '../proxy/outbox_upload.ts'
 import { remoteCarrier } from '../proxy/remote.ts'
 import type { Context } from './context.ts'
-import { type ProjectPlace, projectPlace } from './place.ts'
+import { type ProjectPlace, projectPlace } from './scope.ts'
 import type { Session } from './session.ts'
 import { CliError } from './terminal/cli_error.ts'
 

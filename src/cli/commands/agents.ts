@@ -12,9 +12,9 @@ import {
   revokeAgentToken,
 } from '../../features/agents/contract.ts'
 import { EX_NOT_FOUND } from '../../platform/exit_codes.ts'
-import { lifetimeOf, showToken } from '../issued.ts'
-import { projectPlace, type WorkspacePlace, workspacePlace } from '../place.ts'
+import { lifetimeOf, showToken } from '../issued_token.ts'
 import type { Action } from '../program.ts'
+import { projectPlace, type WorkspacePlace, workspacePlace } from '../scope.ts'
 import { CliError } from '../terminal/cli_error.ts'
 import { confirmed } from './projects.ts'
 

@@ -5,8 +5,8 @@ import {
   listAllowlistLog,
   removeFromAllowlist,
 } from '../../features/allowlist/contract.ts'
-import { workspacePlace } from '../place.ts'
 import type { Action } from '../program.ts'
+import { workspacePlace } from '../scope.ts'
 
 export const list: Action = async (context) => {
   const { session, workspace } = await workspacePlace(context)

@@ -3,8 +3,8 @@
 import { ApiError } from '../../client/api.ts'
 import { exportAudit, listAuditLogs, summariseAudit } from '../../features/audit/contract.ts'
 import { EX_USAGE } from '../../platform/exit_codes.ts'
-import { type WorkspacePlace, workspacePlace } from '../place.ts'
 import type { Action } from '../program.ts'
+import { type WorkspacePlace, workspacePlace } from '../scope.ts'
 import { CliError } from '../terminal/cli_error.ts'
 
 const COLUMNS = [

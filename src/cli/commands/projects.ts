@@ -7,8 +7,8 @@ import {
 } from '../../features/projects/contract.ts'
 import { EX_NOT_FOUND, EX_REFUSED } from '../../platform/exit_codes.ts'
 import type { Context } from '../context.ts'
-import { projectPlace, projectsOf, type WorkspacePlace, workspacePlace } from '../place.ts'
 import type { Action } from '../program.ts'
+import { projectPlace, projectsOf, type WorkspacePlace, workspacePlace } from '../scope.ts'
 import { findProjectFile, PROJECT_FILE, updateFile } from '../settings.ts'
 import { CliError } from '../terminal/cli_error.ts'
 

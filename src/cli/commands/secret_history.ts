@@ -1,9 +1,9 @@
 /** What environments differ in, and what a secret was before. */
 import { showDiff } from '../../features/projects/contract.ts'
 import { listVersions, rollBackSecret } from '../../features/secrets/contract.ts'
-import { onSecret } from '../nearby.ts'
-import { projectPlace } from '../place.ts'
 import type { Action } from '../program.ts'
+import { projectPlace } from '../scope.ts'
+import { onSecret } from '../suggestions.ts'
 
 export const diff: Action = async (context, [from = '', to = '']) => {
   const { session, project } = await projectPlace(context)

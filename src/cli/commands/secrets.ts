@@ -19,9 +19,9 @@ import {
   type Values,
   writeValues,
 } from '../formats.ts'
-import { onlyElsewhere, onSecret, refuseEmpty } from '../nearby.ts'
-import { type ProjectPlace, projectPlace } from '../place.ts'
 import type { Action } from '../program.ts'
+import { type ProjectPlace, projectPlace } from '../scope.ts'
+import { onlyElsewhere, onSecret, refuseEmpty } from '../suggestions.ts'
 import { CliError } from '../terminal/cli_error.ts'
 import { askSecret, readSecretFromStdin } from '../terminal/prompts.ts'
 import { confirmed } from './projects.ts'

@@ -9,9 +9,9 @@ import {
 } from '../../features/agents/contract.ts'
 import { parseToken, sealedToken } from '../../platform/crypto/token.ts'
 import { EX_NOT_FOUND } from '../../platform/exit_codes.ts'
-import { lifetimeOf, showToken } from '../issued.ts'
-import { projectPlace } from '../place.ts'
+import { lifetimeOf, showToken } from '../issued_token.ts'
 import type { Action } from '../program.ts'
+import { projectPlace } from '../scope.ts'
 import { CliError } from '../terminal/cli_error.ts'
 
 export const issue: Action = async (context, [label = ''], options) => {

@@ -2,7 +2,7 @@
 import { ApiError } from '../client/api.ts'
 import { showCoverage } from '../features/projects/contract.ts'
 import { EX_NOT_FOUND } from '../platform/exit_codes.ts'
-import type { ProjectPlace } from './place.ts'
+import type { ProjectPlace } from './scope.ts'
 import { CliError } from './terminal/cli_error.ts'
 
 /** Letters that a mistyped name may differ in. */
