@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createAuthority } from '../../src/client/certificates.ts'
+import { createAuthority } from '../../src/cli/demo/certificates.ts'
 import { type BenchCluster, startBenchCluster } from './cluster.ts'
 import type { Shot } from './load.ts'
 import { startNginx } from './nginx.ts'

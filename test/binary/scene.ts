@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createAuthority } from '../../src/client/certificates.ts'
+import { createAuthority } from '../../src/cli/demo/certificates.ts'
 import { freshDatabase } from '../support/database.ts'
 import { startUpstream, type Upstream } from '../support/upstream.ts'
 import { type Customer, callServer, type Employee } from './independent_client.ts'

@@ -5,7 +5,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect, createServer } from 'node:tls'
-import { createAuthority } from '../../src/client/certificates.ts'
+import { createAuthority } from '../../src/cli/demo/certificates.ts'
 import { openAuthority } from '../../src/proxy/authority.ts'
 
 const DAY_MS = 86_400_000

@@ -6,7 +6,7 @@ import { expect } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Authority, createAuthority } from '../../src/client/certificates.ts'
+import { type Authority, createAuthority } from '../../src/cli/demo/certificates.ts'
 import { grantEnvironment, type OpenWorkspace, sealSecret } from '../../src/client/vault.ts'
 import {
   issueAgentToken,

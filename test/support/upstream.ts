@@ -4,7 +4,7 @@
  */
 import type { AddressInfo } from 'node:net'
 import { createServer, type TLSSocket, type TlsOptions } from 'node:tls'
-import type { Authority, IssueOptions } from '../../src/client/certificates.ts'
+import type { Authority, IssueOptions } from '../../src/cli/demo/certificates.ts'
 import { noteArrival } from './canary.ts'
 
 export type ReceivedRequest = {

@@ -3,7 +3,7 @@
  * given, like a real one, and tells in its answer what it received.
  */
 import { timingSafeEqual } from 'node:crypto'
-import type { Authority } from '../../client/certificates.ts'
+import type { Authority } from './certificates.ts'
 
 export const API_HOST = 'api.payments.example'
 

@@ -2,11 +2,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createAuthority } from '../../client/certificates.ts'
 import { readConfig } from '../../platform/config/config.ts'
 import { openLog } from '../../platform/log.ts'
 import { type App, startApp } from '../../server/app.ts'
 import { readOwnKeys } from '../../server/own_keys.ts'
+import { createAuthority } from './certificates.ts'
 import { API_HOST, type PaymentsApi, startPaymentsApi } from './payments_api.ts'
 
 export type Stage = {
