@@ -1,6 +1,6 @@
 /**
- * Public keys of other people, pinned when first seen. The server names the keys that a workspace key
- * is sealed to; a changed one may be somebody in between.
+ * Public keys of other people, remembered when first seen. The server names the keys that a workspace key
+ * is sealed to; a changed one may belong to an attacker in between.
  */
 import { fingerprint } from '../client/keys.ts'
 import { fromBase64 } from '../platform/crypto/encoding.ts'
@@ -14,20 +14,20 @@ export type KeyOfPerson = { email: string; publicKey: string }
 /**
  * Shows new fingerprints and remembers them.
  *
- * @throws CliError for a key that differs from the pinned one, unless `acceptChanged`
+ * @throws CliError for a key that differs from the known one, unless `acceptChanged`
  */
-export async function pinKeys(
+export async function checkKnownKeys(
   context: Context,
   session: Session,
   keys: readonly KeyOfPerson[],
   acceptChanged: boolean,
 ): Promise<void> {
-  const { pins } = session.stored
+  const { knownKeys } = session.stored
   for (const { email, publicKey } of keys) {
-    const pinned = pins[email]
-    if (pinned === publicKey) continue
+    const known = knownKeys[email]
+    if (known === publicKey) continue
     context.output.warn(`${email}  ${fingerprint(fromBase64(publicKey) ?? new Uint8Array())}`)
-    if (pinned !== undefined && !acceptChanged) {
+    if (known !== undefined && !acceptChanged) {
       throw new CliError(
         EX_REFUSED,
         `the public key of ${email} is not the one that was seen before`,
@@ -35,7 +35,7 @@ export async function pinKeys(
       )
     }
   }
-  const changed = keys.some(({ email, publicKey }) => pins[email] !== publicKey)
-  for (const { email, publicKey } of keys) pins[email] = publicKey
+  const changed = keys.some(({ email, publicKey }) => knownKeys[email] !== publicKey)
+  for (const { email, publicKey } of keys) knownKeys[email] = publicKey
   if (changed) await session.store.write(session.stored)
 }

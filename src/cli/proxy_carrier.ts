@@ -8,10 +8,10 @@ import { isUuid } from '../platform/http/validate.ts'
 import { issueRunToken, type RunToken } from '../proxy/agent_token.ts'
 import type { Carrier, Notice } from '../proxy/carrier.ts'
 import { openLocalCarrier } from '../proxy/open_local.ts'
-import { openReport } from '../proxy/outbox_upload.ts'
+import { openUpload } from '../proxy/outbox_upload.ts'
 import { remoteCarrier } from '../proxy/remote.ts'
 import type { Context } from './context.ts'
-import { type ProjectPlace, projectPlace } from './scope.ts'
+import { type ProjectScope, projectScope } from './scope.ts'
 import type { Session } from './session.ts'
 import { CliError } from './terminal/cli_error.ts'
 
@@ -58,7 +58,7 @@ async function openAsAgent(context: Context, { agent, notice }: Order): Promise<
       'set SERVICE_TOKEN, or name an agent with --agent and a token is made for this run',
     )
   }
-  const { session, workspace, project, environment } = await projectPlace(context)
+  const { session, workspace, project, environment } = await projectScope(context)
   const grants = [{ projectId: project.id, environment }]
   const token = await issue(session, workspace.open, agent, grants)
   return remoteCarrier({
@@ -72,8 +72,8 @@ async function openAsAgent(context: Context, { agent, notice }: Order): Promise<
 }
 
 async function openLocal(context: Context, order: Order): Promise<Carrier> {
-  const place = await projectPlace(context)
-  const { session, workspace, project, environment } = place
+  const scope = await projectScope(context)
+  const { session, workspace, project, environment } = scope
   const tokens = openTokens(session)
   if (order.agent !== null) await tokens.of(workspace.id, order.agent)
   const carrier = openLocalCarrier({
@@ -83,8 +83,8 @@ async function openLocal(context: Context, order: Order): Promise<Carrier> {
       projectId: project.id,
       environment,
     },
-    owner: ownerOf(place, order.agent),
-    report: openReport({
+    owner: ownerOf(scope, order.agent),
+    upload: openUpload({
       server: session.server,
       api: session.api,
       access: () => session.stored.access,
@@ -104,7 +104,7 @@ async function openLocal(context: Context, order: Order): Promise<Carrier> {
   }
 }
 
-function ownerOf({ session, workspace }: ProjectPlace, agent: string | null) {
+function ownerOf({ session, workspace }: ProjectScope, agent: string | null) {
   return { server: session.server, email: session.email, workspace_id: workspace.id, agent }
 }
 

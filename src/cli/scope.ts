@@ -6,41 +6,41 @@ import type { Context } from './context.ts'
 import type { Session, WorkspaceEntry } from './session.ts'
 import { CliError } from './terminal/cli_error.ts'
 
-export type WorkspacePlace = {
+export type WorkspaceScope = {
   session: Session
   workspace: WorkspaceEntry & { open: OpenWorkspace }
 }
 
-export type ProjectPlace = WorkspacePlace & {
+export type ProjectScope = WorkspaceScope & {
   project: { id: string; name: string }
   environment: string
 }
 
 /** @throws CliError when nobody is logged in or there is no such workspace */
-export async function workspacePlace(context: Context): Promise<WorkspacePlace> {
+export async function workspaceScope(context: Context): Promise<WorkspaceScope> {
   const session = await context.session()
   return { session, workspace: await session.workspace(context.settings.workspace?.value) }
 }
 
 /** @throws CliError when no project is chosen, or there is no such project */
-export async function projectPlace(context: Context): Promise<ProjectPlace> {
-  const place = await workspacePlace(context)
+export async function projectScope(context: Context): Promise<ProjectScope> {
+  const scope = await workspaceScope(context)
   const named = context.settings.project?.value
-  const projects = await projectsOf(place)
+  const projects = await projectsOf(scope)
   const found =
     named === undefined
       ? only(projects)
       : projects.find(({ id, name }) => id === named || name === named)
-  if (found) return { ...place, project: found, environment: context.setting('environment') }
+  if (found) return { ...scope, project: found, environment: context.setting('environment') }
   const hint = 'choose one with: cloakroom project use <name>, or make one with: cloakroom init'
   throw new CliError(
     EX_NOT_FOUND,
-    named ? `there is no project ${named} in ${place.workspace.name}` : 'no project is chosen',
+    named ? `there is no project ${named} in ${scope.workspace.name}` : 'no project is chosen',
     hint,
   )
 }
 
-export function projectsOf({ session, workspace }: WorkspacePlace) {
+export function projectsOf({ session, workspace }: WorkspaceScope) {
   return session.api.list(listProjects, { query: { workspace_id: workspace.id } })
 }
 

@@ -28,14 +28,14 @@ const stored = z.object({
   /** b64 of 32 bytes. */
   privateKey: z.string(),
   publicKey: z.string(),
-  /** Public keys of other people, pinned when first seen: e-mail → b64. */
-  pins: z.record(z.string(), z.string()).default({}),
+  /** Public keys of other people, remembered when first seen: e-mail → b64. */
+  knownKeys: z.record(z.string(), z.string()).default({}),
 })
 export type StoredSession = z.output<typeof stored>
 
 export type SessionStore = {
   /** Where it keeps things, for `cloakroom status`. */
-  place: string
+  location: string
   /** Asks what writing will need, so that nothing is done that cannot be kept. */
   prepare(): Promise<void>
   read(): Promise<StoredSession | null>
@@ -55,7 +55,7 @@ export async function openSessionStore(options: StoreOptions): Promise<SessionSt
   const keyring = options.insecure ? null : await openKeyring(options.env)
   if (!keyring) return fileStore(options)
   return {
-    place: keyring.name,
+    location: keyring.name,
     prepare: async () => {},
     read: async () => parse(await keyring.read()),
     write: (session) => keyring.write(JSON.stringify(session)),
@@ -78,7 +78,7 @@ function fileStore({ env, insecure, passphrase }: StoreOptions): SessionStore {
     return remembered
   }
   return {
-    place: path,
+    location: path,
     prepare: async () => {
       if (!keepsPlain()) await ask(!existsSync(path))
     },

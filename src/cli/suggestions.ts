@@ -2,7 +2,7 @@
 import { ApiError } from '../client/api.ts'
 import { showCoverage } from '../features/projects/contract.ts'
 import { EX_NOT_FOUND } from '../platform/exit_codes.ts'
-import type { ProjectPlace } from './scope.ts'
+import type { ProjectScope } from './scope.ts'
 import { CliError } from './terminal/cli_error.ts'
 
 /** Letters that a mistyped name may differ in. */
@@ -14,11 +14,11 @@ const MAX_NAMES = 5
  * Where the project has secrets although it has none in the chosen environment, as a sentence; `null` where
  * there is nothing to say: there are some, or none anywhere.
  */
-export async function onlyElsewhere(place: ProjectPlace): Promise<string | null> {
-  const counts = countsOf(await coverageOf(place))
-  if (counts.size === 0 || counts.has(place.environment)) return null
+export async function onlyElsewhere(scope: ProjectScope): Promise<string | null> {
+  const counts = countsOf(await coverageOf(scope))
+  if (counts.size === 0 || counts.has(scope.environment)) return null
   const known = [...counts].map(([name, count]) => `${name} (${count})`)
-  return `${place.project.name} has no secrets in ${place.environment}; it has some in ${known.join(', ')}`
+  return `${scope.project.name} has no secrets in ${scope.environment}; it has some in ${known.join(', ')}`
 }
 
 /**
@@ -28,10 +28,10 @@ export async function onlyElsewhere(place: ProjectPlace): Promise<string | null>
  * @throws CliError where only other environments have secrets
  */
 export async function refuseEmpty(
-  place: ProjectPlace,
+  scope: ProjectScope,
   options: Record<string, unknown>,
 ): Promise<void> {
-  const elsewhere = options.allowEmpty === true ? null : await onlyElsewhere(place)
+  const elsewhere = options.allowEmpty === true ? null : await onlyElsewhere(scope)
   if (elsewhere === null) return
   throw new CliError(
     EX_NOT_FOUND,
@@ -41,23 +41,23 @@ export async function refuseEmpty(
 }
 
 /** Does the work on one secret; where the server knows no such secret, the error says more than that. */
-export async function onSecret<T>(place: ProjectPlace, key: string, work: Promise<T>): Promise<T> {
+export async function onSecret<T>(scope: ProjectScope, key: string, work: Promise<T>): Promise<T> {
   try {
     return await work
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 404) throw error
-    const names = await coverageOf(place)
-    const here = `${place.project.name}/${place.environment}`
+    const names = await coverageOf(scope)
+    const here = `${scope.project.name}/${scope.environment}`
     // Then it is something else that is missing, such as a version.
-    if (names.some((name) => name.key === key && name.environments[place.environment])) throw error
-    const hint = hintFor(place, key, names)
+    if (names.some((name) => name.key === key && name.environments[scope.environment])) throw error
+    const hint = hintFor(scope, key, names)
     throw new CliError(EX_NOT_FOUND, `there is no secret ${key} in ${here}`, hint)
   }
 }
 
 type Coverage = Awaited<ReturnType<typeof coverageOf>>
 
-async function coverageOf({ session, project }: ProjectPlace) {
+async function coverageOf({ session, project }: ProjectScope) {
   const { keys } = await session.api.call(showCoverage, { params: { project_id: project.id } })
   return keys
 }
@@ -70,7 +70,7 @@ function countsOf(names: Coverage): Map<string, number> {
   return counts
 }
 
-function hintFor({ environment }: ProjectPlace, key: string, names: Coverage): string {
+function hintFor({ environment }: ProjectScope, key: string, names: Coverage): string {
   const same = names.find((name) => name.key === key)
   const elsewhere = Object.entries(same?.environments ?? {}).flatMap(([name, isThere]) =>
     isThere ? [name] : [],

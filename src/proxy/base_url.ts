@@ -1,5 +1,5 @@
 /**
- * What comes to the front door without CONNECT: base-URL mode, `http://127.0.0.1:PORT/PASSWORD/HOST/PATH`,
+ * What comes to the listener without CONNECT: base-URL mode, `http://127.0.0.1:PORT/PASSWORD/HOST/PATH`,
  * and plain http for other hosts. Into plain http no credential is ever put: it passes untouched, or not
  * at all with `strict`.
  */
@@ -14,7 +14,7 @@ import { answer, breakingQuietly, type Handler, pathOf } from './tls_listeners.t
 
 type Options = { password: string; strict: boolean; carrier: Carrier; port: () => number }
 
-export function plainHandler(options: Options): Handler {
+export function baseUrlHandler(options: Options): Handler {
   return async (request, upgrade) => {
     const origin = `http://127.0.0.1:${options.port()}`
     const path = pathOf(request)

@@ -1,25 +1,25 @@
 /**
- * The front door: a port on loopback. CONNECT for a host on the allowlist ends in one of our rooms, for
- * any other host in an untouched tunnel, or nowhere with `strict`. Other users of this machine can reach
- * the port, hence the password.
+ * The listener that programs connect to: a port on loopback. CONNECT for a host on the allowlist is
+ * answered by a TLS listener, for any other host by an untouched tunnel, or refused with `strict`. Other
+ * users of this machine can reach the port, hence the password.
  */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { canonicalHost } from '../platform/net/domain.ts'
 import type { Carrier } from './carrier.ts'
 import { offeredProtocols } from './client_hello.ts'
-import type { Rooms } from './tls_listeners.ts'
+import type { TlsListeners } from './tls_listeners.ts'
 
-export type Front = { port: number; close(): Promise<void> }
+export type ConnectListener = { port: number; close(): Promise<void> }
 
 type Options = {
   port: number
   password: string
   strict: boolean
   carrier: Carrier
-  rooms: Rooms
-  /** Socket that answers what is no CONNECT. */
-  plainPath: () => string
+  listeners: TlsListeners
+  /** Socket of the handler for requests without CONNECT. */
+  httpPath: () => string
 }
 
 const MAX_HEAD_BYTES = 65_536
@@ -29,7 +29,7 @@ const NO_PROXY_AUTHORIZATION =
   'HTTP/1.1 407 Proxy Authentication Required\r\nProxy-Authenticate: Basic realm="cloakroom"\r\n'
 
 /** @throws Error (EADDRINUSE) when the port is taken */
-export async function openFront(options: Options): Promise<Front> {
+export async function openConnectListener(options: Options): Promise<ConnectListener> {
   const open = new Set<Socket>()
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     open.add(socket)
@@ -58,14 +58,14 @@ async function admit(options: Options, socket: Socket): Promise<void> {
     Buffer.alloc(0),
     (bytes) => bytes.length >= METHOD.length || !isConnect(bytes),
   )
-  if (!isConnect(start)) return join(socket, connect(options.plainPath()), start)
+  if (!isConnect(start)) return join(socket, connect(options.httpPath()), start)
   const bytes = await readUntil(socket, start, (read) => read.includes('\r\n\r\n'))
   const end = bytes.indexOf('\r\n\r\n')
   await tunnel(options, socket, bytes.toString('latin1', 0, end), bytes.subarray(end + 4))
 }
 
 async function tunnel(
-  { password, strict, carrier, rooms }: Options,
+  { password, strict, carrier, listeners }: Options,
   socket: Socket,
   head: string,
   rest: Buffer,
@@ -84,7 +84,7 @@ async function tunnel(
     const hello = await readUntil(socket, rest, (bytes) => offeredProtocols(bytes) !== null)
     const offered = offeredProtocols(hello) ?? []
     const onlyHttp2 = offered.includes('h2') && !offered.includes('http/1.1')
-    return join(socket, connect(await rooms.secure(name, port, onlyHttp2)), hello)
+    return join(socket, connect(await listeners.secure(name, port, onlyHttp2)), hello)
   }
   if (!strict) return pass(socket, host, port, rest)
   if (name !== null) await carrier.refused(name, port).catch(() => {})

@@ -4,10 +4,10 @@
  */
 import { randomBytes } from 'node:crypto'
 import { openAuthority } from './authority.ts'
-import { plainHandler } from './base_url.ts'
+import { baseUrlHandler } from './base_url.ts'
 import type { Carrier } from './carrier.ts'
-import { openFront } from './connect_listener.ts'
-import { openRooms } from './tls_listeners.ts'
+import { openConnectListener } from './connect_listener.ts'
+import { openTlsListeners } from './tls_listeners.ts'
 
 export type LocalProxy = {
   port: number
@@ -45,23 +45,25 @@ export async function openProxy(options: Options): Promise<LocalProxy> {
 async function open({ carrier, directory, port, strict }: Options): Promise<LocalProxy> {
   const authority = await openAuthority(directory)
   const password = randomBytes(PASSWORD_BYTES).toString('base64url')
-  const rooms = openRooms(authority, carrier)
+  const listeners = openTlsListeners(authority, carrier)
   const own = { port: 0 }
-  const path = rooms.plain(plainHandler({ password, strict, carrier, port: () => own.port }))
-  const parts = { port, password, strict, carrier, rooms, plainPath: () => path }
-  const front = await openFront(parts).catch((error) => {
-    rooms.close()
+  const path = listeners.unencrypted(
+    baseUrlHandler({ password, strict, carrier, port: () => own.port }),
+  )
+  const parts = { port, password, strict, carrier, listeners, httpPath: () => path }
+  const listener = await openConnectListener(parts).catch((error) => {
+    listeners.close()
     throw error
   })
-  own.port = front.port
+  own.port = listener.port
   return {
-    port: front.port,
-    url: `http://cloakroom:${password}@127.0.0.1:${front.port}`,
-    baseUrl: `http://127.0.0.1:${front.port}/${password}`,
+    port: listener.port,
+    url: `http://cloakroom:${password}@127.0.0.1:${listener.port}`,
+    baseUrl: `http://127.0.0.1:${listener.port}/${password}`,
     certificate: authority.certificate,
     close: async () => {
-      await front.close()
-      rooms.close()
+      await listener.close()
+      listeners.close()
       await carrier.close()
     },
   }

@@ -21,7 +21,7 @@ import type { Secret } from '../platform/secret.ts'
 import { checkPolicies } from '../resolver/credentials.ts'
 import type { Carrier, Inbound } from './carrier.ts'
 import { restoreLinks } from './links.ts'
-import type { AuditQueue } from './outbox.ts'
+import type { Outbox } from './outbox.ts'
 import { type AuditRecord, faultOf, RecordBook } from './record.ts'
 import { bodyOf, checkMethod, headersOf } from './request.ts'
 import type { SealedEntry, VaultView, ViewKeeper } from './vault_view.ts'
@@ -30,7 +30,7 @@ export type LocalServices = {
   views: ViewKeeper
   projectId: string
   environment: string
-  queue: AuditQueue
+  outbox: Outbox
   addresses: AddressLookup
   dialler: Dialler
   sockets: SocketDialler
@@ -56,7 +56,7 @@ export function localCarrier(services: LocalServices): Carrier {
     refused: async (host, port) => {
       const book = openBook(services, host, 'CONNECT', Bun.randomUUIDv7())
       book.sees(parseTarget(`https://${host}:${port}/`))
-      await services.queue.add(book.failure(new Fault('domain_blocked')))
+      await services.outbox.add(book.failure(new Fault('domain_blocked')))
     },
     close: services.close,
   }
@@ -95,7 +95,7 @@ async function decide(services: LocalServices, work: Work): Promise<Plan> {
   } catch (error) {
     const fault = faultOf(error)
     // A disk that is full does not make a refusal anything else.
-    await services.queue.add(work.book.failure(fault)).catch(() => {})
+    await services.outbox.add(work.book.failure(fault)).catch(() => {})
     throw fault
   }
 }
@@ -174,9 +174,9 @@ function callOf(
 }
 
 /** Step 9: durable before the credential leaves. @throws Fault `audit_unavailable` */
-async function begin({ queue }: LocalServices, { book }: Work): Promise<Begun['end']> {
+async function begin({ outbox }: LocalServices, { book }: Work): Promise<Begun['end']> {
   try {
-    const entry = await queue.begin(book.intent())
+    const entry = await outbox.begin(book.intent())
     // An outcome that does not reach the disk leaves the record without one.
     return (outcome) => void entry.end(outcome).catch(() => {})
   } catch (cause) {

@@ -10,15 +10,15 @@ import { settings } from '../platform/config/settings.ts'
 import { parseCidrs } from '../platform/net/cidr.ts'
 import type { Carrier, Notice } from './carrier.ts'
 import { localCarrier } from './local.ts'
-import { AuditQueue } from './outbox.ts'
-import { AuditSync, type Report } from './outbox_delivery.ts'
+import { Outbox } from './outbox.ts'
+import { OutboxDelivery, type Upload } from './outbox_delivery.ts'
 import type { Owner } from './segment.ts'
 import { type VaultPlace, ViewKeeper } from './vault_view.ts'
 
 export type LocalOptions = {
   place: VaultPlace
   owner: Owner
-  report: Report
+  upload: Upload
   /** Where the audit waits. */
   directory: string
   /** Its RESOLVER_* settings hold here as they do in a resolver. */
@@ -40,18 +40,18 @@ const dialling = settings.pick({
 
 /** @throws ConfigError for a setting that is not valid */
 export function openLocalCarrier(options: LocalOptions): Carrier {
-  const { place, owner, report, directory, notice } = options
+  const { place, owner, upload, directory, notice } = options
   const config = readDialling(options.env)
   const authorities = readAuthorities(config.RESOLVER_CA_FILE)
   const dialler = openDialler(authorities)
-  const queue = new AuditQueue(directory, owner)
+  const outbox = new Outbox(directory, owner)
   const refusedFile = join(directory, 'refused.jsonl')
-  const sync = new AuditSync(queue, { report, notice, refusedFile })
+  const delivery = new OutboxDelivery(outbox, { upload, notice, refusedFile })
   return localCarrier({
     views: new ViewKeeper(place),
     projectId: place.projectId,
     environment: place.environment,
-    queue,
+    outbox,
     addresses: openAddressLookup({
       allowed: parseCidrs(config.RESOLVER_ALLOW_NETWORKS),
       hosts: config.RESOLVER_HOSTS,
@@ -64,8 +64,8 @@ export function openLocalCarrier(options: LocalOptions): Carrier {
     userAgent: `cloakroom/${version}`,
     close: async () => {
       dialler.close()
-      await sync.stop(LAST_SYNC_MS)
-      await queue.close()
+      await delivery.stop(LAST_SYNC_MS)
+      await outbox.close()
     },
   })
 }

@@ -13,7 +13,7 @@ export type Parcel = { owner: Owner; records: StoredRecord[]; delivered(): Promi
 
 const MAX_SEGMENT_BYTES = 4 * 1_048_576
 
-export class AuditQueue {
+export class Outbox {
   readonly #directory: string
   readonly #owner: Owner
   readonly #isAlive: (pid: number) => boolean

@@ -1,33 +1,33 @@
 /**
- * Sends the audit queue in batches, in the background. A server that is away is asked again, at growing
+ * Sends what is in the outbox, in batches, in the background. A server that is away is asked again, at growing
  * intervals; a record that it refuses for good is put aside, so that it does not hold up the others.
  */
 import { appendFile } from 'node:fs/promises'
 import { ApiError } from '../client/api.ts'
 import type { Notice } from './carrier.ts'
-import type { AuditQueue } from './outbox.ts'
+import type { Outbox } from './outbox.ts'
 import type { Owner, StoredRecord } from './segment.ts'
 
 /** @throws ApiError when the server refuses, another error when it cannot be reached */
-export type Report = (owner: Owner, records: readonly StoredRecord[]) => Promise<void>
+export type Upload = (owner: Owner, records: readonly StoredRecord[]) => Promise<void>
 
 const MAX_BATCH = 1000
 const MAX_BATCH_BYTES = 2 * 1_048_576
 const PAUSE_MS = 1_000
 const LONGEST_PAUSE_MS = 60_000
 
-type Options = { report: Report; notice: Notice; refusedFile: string }
+type Options = { upload: Upload; notice: Notice; refusedFile: string }
 
-export class AuditSync {
-  readonly #queue: AuditQueue
+export class OutboxDelivery {
+  readonly #outbox: Outbox
   readonly #options: Options
   #timer: Timer | null = null
   #running: Promise<boolean> = Promise.resolve(true)
   #pauseMs = PAUSE_MS
   #stopped = false
 
-  constructor(queue: AuditQueue, options: Options) {
-    this.#queue = queue
+  constructor(outbox: Outbox, options: Options) {
+    this.#outbox = outbox
     this.#options = options
     this.#schedule()
   }
@@ -59,7 +59,7 @@ export class AuditSync {
 
   async #sendAll(): Promise<boolean> {
     try {
-      for await (const { owner, records, delivered } of this.#queue.parcels()) {
+      for await (const { owner, records, delivered } of this.#outbox.parcels()) {
         for (const batch of batchesOf(records)) await this.#send(owner, batch)
         await delivered()
       }
@@ -79,7 +79,7 @@ export class AuditSync {
   async #send(owner: Owner, batch: readonly StoredRecord[]): Promise<void> {
     if (batch.length === 0) return
     try {
-      await this.#options.report(owner, batch)
+      await this.#options.upload(owner, batch)
     } catch (error) {
       if (!(error instanceof ApiError) || ![400, 409, 413, 422].includes(error.status)) throw error
       const middle = batch.length >> 1

@@ -3,7 +3,7 @@
 import { type Api, ApiError } from '../client/api.ts'
 import { getMe } from '../features/accounts/contract.ts'
 import { recordAuditLogs } from '../features/audit/contract.ts'
-import type { Report } from './outbox_delivery.ts'
+import type { Upload } from './outbox_delivery.ts'
 
 type Options = {
   server: string
@@ -17,7 +17,7 @@ type Options = {
 
 const TIMEOUT_MS = 10_000
 
-export function openReport({ server, api, access, tokenFor }: Options): Report {
+export function openUpload({ server, api, access, tokenFor }: Options): Upload {
   const post = async (bearer: string, workspaceId: string, body: string) => {
     const response = await fetch(`${server}${recordAuditLogs.path}`, {
       method: 'POST',

@@ -1,7 +1,7 @@
 /**
- * The listeners behind the front door, one for each host that is intercepted: its certificate names that
- * host, and whatever a request says of itself, it goes to that host. They are sockets in a directory
- * that only this user can enter, so the front door and its password cannot be walked around.
+ * The TLS listeners, one for each host and protocol that is intercepted: its certificate names that host,
+ * and whatever a request says of itself, it goes to that host. They are sockets in a directory that only
+ * this user can enter, so the proxy's port and its password cannot be bypassed.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -15,11 +15,11 @@ import type { Carrier, Inbound } from './carrier.ts'
 import { faultOf } from './record.ts'
 import { canonicalAuthority } from './request.ts'
 
-export type Rooms = {
-  /** The socket on which TLS for a host is answered; `onlyHttp2` for a client that takes nothing else. */
+export type TlsListeners = {
+  /** Returns the socket with TLS for a host; `onlyHttp2` for a client that takes nothing else. */
   secure(host: string, port: number, onlyHttp2: boolean): Promise<string>
-  /** A socket without TLS, answered by `handler`. */
-  plain(handler: Handler): string
+  /** Returns a socket without TLS for `handler`. */
+  unencrypted(handler: Handler): string
   close(): void
 }
 
@@ -28,34 +28,34 @@ export type Handler = (
   upgrade: Inbound['upgrade'],
 ) => Promise<Response | undefined>
 
-const MAX_ROOMS = 64
+const MAX_LISTENERS = 64
 const MAX_MESSAGE_BYTES = 1_048_576
 const HTTPS_PORT = 443
 
-type Room = { server: Server<SocketHandlers>; path: string; leaf: Leaf }
+type Listener = { server: Server<SocketHandlers>; path: string; leaf: Leaf }
 
-export function openRooms(authority: ProxyAuthority, carrier: Carrier): Rooms {
+export function openTlsListeners(authority: ProxyAuthority, carrier: Carrier): TlsListeners {
   const directory = mkdtempSync(join(tmpdir(), 'cloakroom-'))
-  const rooms = new Map<string, Room>()
-  const others: Room['server'][] = []
+  const listeners = new Map<string, Listener>()
+  const others: Listener['server'][] = []
   let counter = 0
   const nextPath = () => join(directory, `${++counter}.sock`)
-  const enter = (name: string, room: Room) => {
-    rooms.set(name, room)
-    for (const [oldest, idle] of rooms) {
-      if (rooms.size <= MAX_ROOMS) break
+  const enter = (name: string, listener: Listener) => {
+    listeners.set(name, listener)
+    for (const [oldest, idle] of listeners) {
+      if (listeners.size <= MAX_LISTENERS) break
       // Requests under way end in their own time.
       void idle.server.stop()
-      rooms.delete(oldest)
+      listeners.delete(oldest)
     }
-    return room.path
+    return listener.path
   }
   return {
     secure: async (host, port, onlyHttp2) => {
       const name = `${host}:${port} ${onlyHttp2}`
       const leaf = await authority.leafFor(host)
-      const known = rooms.get(name)
-      rooms.delete(name)
+      const known = listeners.get(name)
+      listeners.delete(name)
       if (known?.leaf === leaf) return enter(name, known)
       void known?.server.stop()
       const path = nextPath()
@@ -63,15 +63,14 @@ export function openRooms(authority: ProxyAuthority, carrier: Carrier): Rooms {
       const server = listen(path, handler, { tls: leaf, http2: onlyHttp2, http1: !onlyHttp2 })
       return enter(name, { server, path, leaf })
     },
-    plain: (handler) => {
+    unencrypted: (handler) => {
       const path = nextPath()
       others.push(listen(path, handler, {}))
       return path
     },
     close: () => {
-      for (const server of [...others, ...[...rooms.values()].map((room) => room.server)]) {
-        void server.stop(true)
-      }
+      for (const { server } of listeners.values()) void server.stop(true)
+      for (const server of others) void server.stop(true)
       rmSync(directory, { recursive: true, force: true })
     },
   }
@@ -95,7 +94,7 @@ function handlerFor(carrier: Carrier, host: string, port: number): Handler {
   }
 }
 
-/** A refusal is told in the resolver's words, so that agents need to know one language only. */
+/** A refusal has the resolver's form, so that agents need to know one form only. */
 export async function answer(carrier: Carrier, inbound: Inbound): Promise<Response | undefined> {
   try {
     const response = await carrier.carry(inbound)
@@ -106,8 +105,8 @@ export async function answer(carrier: Carrier, inbound: Inbound): Promise<Respon
 }
 
 /**
- * The runtime prints the reason why a stream broke off, with its source, on the terminal that belongs to
- * somebody else: so it is given none.
+ * The runtime prints the reason why a stream broke off, with its source, on a terminal that belongs to
+ * another program: so it is given none.
  */
 export function breakingQuietly(response: Response): Response {
   const reader = response.body?.getReader()

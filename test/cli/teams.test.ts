@@ -52,8 +52,8 @@ test('a pinned key is not shown again', async () => {
 test('a changed public key is refused until it is accepted', async () => {
   const path = join(ada.home, '.config', 'cloakroom', 'session.json')
   const session = JSON.parse(readFileSync(path, 'utf8'))
-  const others = { ...session.pins, 'bob@example.com': Buffer.alloc(32, 1).toString('base64') }
-  writeFileSync(path, JSON.stringify({ ...session, pins: others }))
+  const others = { ...session.knownKeys, 'bob@example.com': Buffer.alloc(32, 1).toString('base64') }
+  writeFileSync(path, JSON.stringify({ ...session, knownKeys: others }))
   const refused = await ada.run(['workspace', 'invite', 'bob@example.com'])
   expect(refused.code).toBe(5)
   expect(refused.err).toContain(

@@ -237,7 +237,7 @@ describe('plain http', () => {
   })
 })
 
-describe('the front door', () => {
+describe('the listener', () => {
   test.each([
     'CONNECT  HTTP/1.1',
     'CONNECT example.com HTTP/1.1',

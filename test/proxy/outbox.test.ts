@@ -1,19 +1,19 @@
-/** The audit queue: what is in it is on disk, is sent once the server takes it, and is sent again after a crash. */
+/** The outbox of audit records: what is in it is on disk, is sent once the server takes it, and is sent again after a crash. */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ApiError } from '../../src/client/api.ts'
 import { Fault } from '../../src/platform/fault.ts'
-import { AuditQueue } from '../../src/proxy/outbox.ts'
-import { AuditSync } from '../../src/proxy/outbox_delivery.ts'
+import { Outbox } from '../../src/proxy/outbox.ts'
+import { OutboxDelivery } from '../../src/proxy/outbox_delivery.ts'
 import { type AuditRecord, RecordBook } from '../../src/proxy/record.ts'
 import { type Owner, readSegment, type StoredRecord } from '../../src/proxy/segment.ts'
 
-const root = mkdtempSync(join(tmpdir(), 'cr-queue-'))
-const queues: AuditQueue[] = []
+const root = mkdtempSync(join(tmpdir(), 'cr-outbox-'))
+const outboxes: Outbox[] = []
 afterAll(async () => {
-  for (const queue of queues) await queue.close()
+  for (const outbox of outboxes) await outbox.close()
   rmSync(root, { recursive: true, force: true })
 })
 
@@ -52,29 +52,29 @@ function segmentsIn(directory: string): string[] {
 function openServer(refuse: (batch: readonly StoredRecord[]) => Error | null = () => null) {
   const batches: { owner: Owner; ids: string[] }[] = []
   const notices: string[] = []
-  const report = async (from: Owner, records: readonly StoredRecord[]) => {
+  const upload = async (from: Owner, records: readonly StoredRecord[]) => {
     const refusal = refuse(records)
     if (refusal) throw refusal
     batches.push({ owner: from, ids: records.map(({ id }) => id) })
   }
   const ids = () => batches.flatMap((batch) => batch.ids)
-  return { batches, ids, notices, report, notice: (text: string) => void notices.push(text) }
+  return { batches, ids, notices, upload, notice: (text: string) => void notices.push(text) }
 }
 
-/** A queue with its synchronisation, which runs only when it is told to. */
+/** A outbox with its delivery, which runs only when it is told to. */
 function open(directory: string, server = openServer(), isAlive = DEAD) {
-  const queue = new AuditQueue(directory, owner, isAlive)
-  queues.push(queue)
+  const outbox = new Outbox(directory, owner, isAlive)
+  outboxes.push(outbox)
   const refusedFile = join(directory, 'refused.jsonl')
-  const sync = new AuditSync(queue, { ...server, refusedFile })
-  return { queue, sync, refusedFile }
+  const delivery = new OutboxDelivery(outbox, { ...server, refusedFile })
+  return { outbox, delivery, refusedFile }
 }
 
 describe('a record', () => {
   test('is on disk, readable by its owner only, when begin returns', async () => {
     const directory = newDirectory()
-    const { queue } = open(directory)
-    await queue.begin(bookOf('a').intent())
+    const { outbox } = open(directory)
+    await outbox.begin(bookOf('a').intent())
     const [name = ''] = segmentsIn(directory)
     expect(statSync(join(directory, name)).mode & 0o777).toBe(0o600)
     const { header, begun, ended } = await readSegment(join(directory, name))
@@ -86,14 +86,14 @@ describe('a record', () => {
   test('is sent once, with its outcome, and its segment is gone', async () => {
     const directory = newDirectory()
     const server = openServer()
-    const { queue, sync } = open(directory, server)
-    const { end } = await queue.begin(bookOf('a').intent())
-    expect(await sync.flush()).toBe(true)
+    const { outbox, delivery } = open(directory, server)
+    const { end } = await outbox.begin(bookOf('a').intent())
+    expect(await delivery.flush()).toBe(true)
     expect(server.ids()).toEqual([])
     await end(bookOf('a').failure(new Fault('policy_blocked')))
-    await queue.add(record('b'))
-    await sync.flush()
-    await sync.flush()
+    await outbox.add(record('b'))
+    await delivery.flush()
+    await delivery.flush()
     expect(server.ids().sort()).toEqual(['a', 'b'])
     expect(segmentsIn(directory)).toEqual([])
   })
@@ -101,14 +101,14 @@ describe('a record', () => {
   test('of a long stream does not hold up the others, and they are not sent again', async () => {
     const directory = newDirectory()
     const server = openServer()
-    const { queue, sync } = open(directory, server)
-    const { end } = await queue.begin(bookOf('stream').intent())
-    await queue.add(record('b'))
-    await sync.flush()
-    await sync.flush()
+    const { outbox, delivery } = open(directory, server)
+    const { end } = await outbox.begin(bookOf('stream').intent())
+    await outbox.add(record('b'))
+    await delivery.flush()
+    await delivery.flush()
     expect(server.ids()).toEqual(['b'])
     await end(record('stream'))
-    await sync.flush()
+    await delivery.flush()
     expect(server.ids()).toEqual(['b', 'stream'])
     expect(segmentsIn(directory)).toEqual([])
   })
@@ -116,15 +116,15 @@ describe('a record', () => {
   test('that comes while others are being sent is lost by no accident of timing', async () => {
     const directory = newDirectory()
     const server = openServer()
-    const { queue, sync } = open(directory, server)
+    const { outbox, delivery } = open(directory, server)
     const expected = Array.from({ length: 300 }, (_, index) => `r${index}`)
     const calls = expected.map(async (id) => {
-      const { end } = await queue.begin(bookOf(id).intent())
-      if (id.endsWith('7')) await sync.flush()
+      const { end } = await outbox.begin(bookOf(id).intent())
+      if (id.endsWith('7')) await delivery.flush()
       await end(record(id))
     })
     await Promise.all(calls)
-    await sync.flush()
+    await delivery.flush()
     expect(server.ids().sort()).toEqual(expected.sort())
     expect(segmentsIn(directory)).toEqual([])
   })
@@ -139,11 +139,11 @@ describe('a process that died', () => {
     })
     const server = openServer()
     const sent: StoredRecord[] = []
-    const { sync } = open(directory, {
+    const { delivery } = open(directory, {
       ...server,
-      report: async (_, records) => void sent.push(...records),
+      upload: async (_, records) => void sent.push(...records),
     })
-    await sync.flush()
+    await delivery.flush()
     expect(sent).toMatchObject([
       { id: 'done', status_code: 200 },
       { id: 'under way', status_code: null },
@@ -153,11 +153,11 @@ describe('a process that died', () => {
 
   test('leaves a line half written, which spoils no other', async () => {
     const directory = newDirectory()
-    const { queue } = open(directory)
-    await queue.add(record('whole'))
+    const { outbox } = open(directory)
+    await outbox.add(record('whole'))
     const [name = ''] = segmentsIn(directory)
     appendFileSync(join(directory, name), '{"ended":{"id":"torn","timest')
-    await queue.add(record('after'))
+    await outbox.add(record('after'))
     const { ended } = await readSegment(join(directory, name))
     expect(ended.map(({ id }) => id)).toEqual(['whole', 'after'])
   })
@@ -170,8 +170,8 @@ describe('a process that died', () => {
     const directory = newDirectory()
     await die(directory, of, (dead) => dead.add(record('theirs')))
     const server = openServer()
-    const { sync } = open(directory, server, isAlive)
-    await sync.flush()
+    const { delivery } = open(directory, server, isAlive)
+    await delivery.flush()
     expect(server.ids()).toEqual([])
     expect(segmentsIn(directory)).toHaveLength(1)
   })
@@ -181,7 +181,7 @@ describe('a process that died', () => {
     const theirs = { ...owner, agent: 'deploy-bot' }
     await die(directory, theirs, (dead) => dead.add(record('x')))
     const server = openServer()
-    await open(directory, server).sync.flush()
+    await open(directory, server).delivery.flush()
     expect(server.batches).toMatchObject([{ owner: theirs, ids: ['x'] }])
   })
 })
@@ -191,13 +191,13 @@ describe('a server', () => {
     const directory = newDirectory()
     let isAway = true
     const server = openServer(() => (isAway ? new TypeError('no connection') : null))
-    const { queue, sync } = open(directory, server)
-    await queue.add(record('a'))
-    expect(await sync.flush()).toBe(false)
-    await queue.add(record('b'))
-    expect(await sync.flush()).toBe(false)
+    const { outbox, delivery } = open(directory, server)
+    await outbox.add(record('a'))
+    expect(await delivery.flush()).toBe(false)
+    await outbox.add(record('b'))
+    expect(await delivery.flush()).toBe(false)
     isAway = false
-    expect(await sync.flush()).toBe(true)
+    expect(await delivery.flush()).toBe(true)
     expect(server.ids()).toEqual(['a', 'b'])
     expect(server.notices).toEqual([
       'audit records wait on this machine until the server takes them',
@@ -210,9 +210,9 @@ describe('a server', () => {
     async (status) => {
       const directory = newDirectory()
       const server = openServer(() => new ApiError(status, {}))
-      const { queue, sync, refusedFile } = open(directory, server)
-      await queue.add(record('a'))
-      expect(await sync.flush()).toBe(false)
+      const { outbox, delivery, refusedFile } = open(directory, server)
+      await outbox.add(record('a'))
+      expect(await delivery.flush()).toBe(false)
       expect(segmentsIn(directory)).toHaveLength(1)
       expect(readdirSync(directory)).not.toContain(refusedFile)
     },
@@ -225,10 +225,10 @@ describe('a server', () => {
         ? new ApiError(422, { error_code: 'validation_error' })
         : null,
     )
-    const { queue, sync, refusedFile } = open(directory, server)
+    const { outbox, delivery, refusedFile } = open(directory, server)
     const all = Array.from({ length: 9 }, (_, index) => `r${index}`)
-    for (const id of all) await queue.add(record(id))
-    expect(await sync.flush()).toBe(true)
+    for (const id of all) await outbox.add(record(id))
+    expect(await delivery.flush()).toBe(true)
     expect(server.ids().sort()).toEqual(all.filter((id) => id !== 'r5'))
     expect(JSON.parse(readFileSync(refusedFile, 'utf8'))).toMatchObject({
       code: 'validation_error',
@@ -240,9 +240,9 @@ describe('a server', () => {
   test('is sent at most a thousand records at a time', async () => {
     const directory = newDirectory()
     const server = openServer()
-    const { queue, sync } = open(directory, server)
-    await Promise.all(Array.from({ length: 2500 }, (_, index) => queue.add(record(`r${index}`))))
-    await sync.flush()
+    const { outbox, delivery } = open(directory, server)
+    await Promise.all(Array.from({ length: 2500 }, (_, index) => outbox.add(record(`r${index}`))))
+    await delivery.flush()
     expect(server.batches.map(({ ids }) => ids.length)).toEqual([1000, 1000, 500])
   })
 })
@@ -251,11 +251,11 @@ describe('a server', () => {
 async function die(
   directory: string,
   of: Owner,
-  act: (queue: AuditQueue) => Promise<unknown>,
+  act: (outbox: Outbox) => Promise<unknown>,
 ): Promise<void> {
-  const queue = new AuditQueue(directory, of, ALIVE)
-  await act(queue)
-  await queue.close()
+  const outbox = new Outbox(directory, of, ALIVE)
+  await act(outbox)
+  await outbox.close()
   for (const name of segmentsIn(directory)) {
     appendFileSync(
       join(directory, name),

@@ -9,7 +9,7 @@ import { listAuditLogs } from '../../src/features/audit/contract.ts'
 import type { Carrier } from '../../src/proxy/carrier.ts'
 import { type LocalProxy, openProxy } from '../../src/proxy/index.ts'
 import { openLocalCarrier } from '../../src/proxy/open_local.ts'
-import { openReport } from '../../src/proxy/outbox_upload.ts'
+import { openUpload } from '../../src/proxy/outbox_upload.ts'
 import { remoteCarrier } from '../../src/proxy/remote.ts'
 import { trustEnvironment, writeBundle } from '../../src/proxy/trust.ts'
 import { type Agent, API, employAgent, openStage, type Stage } from '../support/agent.ts'
@@ -109,7 +109,7 @@ function localOf(
       environment: agent.environment,
     },
     owner: { server, email, workspace_id: agent.workspaceId, agent: null },
-    report: openReport({
+    upload: openUpload({
       server,
       api,
       access: () => token,

@@ -82,14 +82,14 @@ async function enter(
     refresh: session.refresh,
     privateKey: toBase64(session.privateKey),
     publicKey: toBase64(session.publicKey),
-    pins: known?.email === session.email && known.server === server ? known.pins : {},
+    knownKeys: known?.email === session.email && known.server === server ? known.knownKeys : {},
   })
   if (context.settings.server?.origin === 'flag') updateFile(globalFile(context.env), { server })
   context.output.record({
     email: session.email,
     server,
     workspaces: session.workspaces.map(({ name }) => name),
-    session_in: store.place,
+    session_in: store.location,
   })
 }
 
@@ -141,7 +141,7 @@ export const status: Action = async (context) => {
     health: health.status,
     version: health.version,
     logged_in: stored === 'locked' ? stored : (stored?.email ?? 'nobody'),
-    session_in: store.place,
+    session_in: store.location,
     workspace: context.settings.workspace?.value,
     project: context.settings.project?.value,
     environment: context.setting('environment'),

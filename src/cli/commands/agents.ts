@@ -14,7 +14,7 @@ import {
 import { EX_NOT_FOUND } from '../../platform/exit_codes.ts'
 import { lifetimeOf, showToken } from '../issued_token.ts'
 import type { Action } from '../program.ts'
-import { projectPlace, type WorkspacePlace, workspacePlace } from '../scope.ts'
+import { projectScope, type WorkspaceScope, workspaceScope } from '../scope.ts'
 import { CliError } from '../terminal/cli_error.ts'
 import { confirmed } from './projects.ts'
 
@@ -22,7 +22,7 @@ import { confirmed } from './projects.ts'
 export const create: Action = async (context, [name = ''], options) => {
   const lifetime = lifetimeOf(options)
   if (options.allProjects === true) {
-    const { session, workspace } = await workspacePlace(context)
+    const { session, workspace } = await workspaceScope(context)
     const made = await makeToken(workspace.open, 'agt', [])
     const body = { name, ...lifetime, token: made.order }
     const { agent } = await session.api.call(registerAgent, {
@@ -33,7 +33,7 @@ export const create: Action = async (context, [name = ''], options) => {
     context.output.warn('it has no grants yet: cloakroom token grant')
     return undefined
   }
-  const { session, workspace, project, environment } = await projectPlace(context)
+  const { session, workspace, project, environment } = await projectScope(context)
   const made = await makeToken(workspace.open, 'agt', [{ projectId: project.id, environment }])
   const { agent } = await session.api.call(registerProjectAgent, {
     params: { workspace_id: workspace.id, project_id: project.id },
@@ -48,24 +48,24 @@ export const create: Action = async (context, [name = ''], options) => {
 }
 
 export const list: Action = async (context) => {
-  const { session, workspace } = await workspacePlace(context)
+  const { session, workspace } = await workspaceScope(context)
   const agents = await session.api.list(listAgents, { params: { workspace_id: workspace.id } })
   context.output.table(agents, ['name', 'active_token_count', 'token_count', 'last_used_at', 'id'])
   return undefined
 }
 
 export const remove: Action = async (context, [name = ''], options) => {
-  const place = await workspacePlace(context)
-  const agent = await agentNamed(place, name)
+  const scope = await workspaceScope(context)
+  const agent = await agentNamed(scope, name)
   await confirmed(options, `Delete the agent ${agent.name} and revoke its tokens?`)
-  const params = { workspace_id: place.workspace.id, registration_id: agent.id }
-  await place.session.api.call(deleteAgent, { params })
+  const params = { workspace_id: scope.workspace.id, registration_id: agent.id }
+  await scope.session.api.call(deleteAgent, { params })
   context.output.say(`Deleted ${agent.name}; its tokens are refused from now on.`)
   return undefined
 }
 
 export const issue: Action = async (context, [name = ''], options) => {
-  const { session, workspace, project, environment } = await projectPlace(context)
+  const { session, workspace, project, environment } = await projectScope(context)
   const agent = await agentNamed({ session, workspace }, name)
   const made = await makeToken(workspace.open, 'agt', [{ projectId: project.id, environment }])
   await session.api.call(issueAgentToken, {
@@ -81,10 +81,10 @@ export const issue: Action = async (context, [name = ''], options) => {
 }
 
 export const listTokens: Action = async (context, [name = '']) => {
-  const place = await workspacePlace(context)
-  const agent = await agentNamed(place, name)
-  const params = { workspace_id: place.workspace.id, registration_id: agent.id }
-  const tokens = await place.session.api.list(listAgentTokens, { params })
+  const scope = await workspaceScope(context)
+  const agent = await agentNamed(scope, name)
+  const params = { workspace_id: scope.workspace.id, registration_id: agent.id }
+  const tokens = await scope.session.api.list(listAgentTokens, { params })
   const rows = tokens.map((token) => ({
     ...token,
     grants: token.provisioned.map(({ environment }) => environment),
@@ -98,17 +98,17 @@ export const listTokens: Action = async (context, [name = '']) => {
 }
 
 export const revoke: Action = async (context, [name = '', token_id = '']) => {
-  const place = await workspacePlace(context)
-  const agent = await agentNamed(place, name)
-  const params = { workspace_id: place.workspace.id, registration_id: agent.id, token_id }
-  await place.session.api.call(revokeAgentToken, { params })
+  const scope = await workspaceScope(context)
+  const agent = await agentNamed(scope, name)
+  const params = { workspace_id: scope.workspace.id, registration_id: agent.id, token_id }
+  await scope.session.api.call(revokeAgentToken, { params })
   context.output.say('Revoked; it is refused from now on.')
   return undefined
 }
 
 /** Gives a token the key of the chosen project and environment. */
 export const grant: Action = async (context, [name = '', token_id = '']) => {
-  const { session, workspace, project, environment } = await projectPlace(context)
+  const { session, workspace, project, environment } = await projectScope(context)
   const agent = await agentNamed({ session, workspace }, name)
   const params = { workspace_id: workspace.id, registration_id: agent.id }
   const tokens = await session.api.list(listAgentTokens, { params })
@@ -126,7 +126,7 @@ export const grant: Action = async (context, [name = '', token_id = '']) => {
   return undefined
 }
 
-async function agentNamed({ session, workspace }: WorkspacePlace, named: string) {
+async function agentNamed({ session, workspace }: WorkspaceScope, named: string) {
   const agents = await session.api.list(listAgents, { params: { workspace_id: workspace.id } })
   const [found, another] = agents.filter(({ id, name }) => id === named || name === named)
   if (found && !another) return found

@@ -6,17 +6,17 @@ import {
   removeFromAllowlist,
 } from '../../features/allowlist/contract.ts'
 import type { Action } from '../program.ts'
-import { workspacePlace } from '../scope.ts'
+import { workspaceScope } from '../scope.ts'
 
 export const list: Action = async (context) => {
-  const { session, workspace } = await workspacePlace(context)
+  const { session, workspace } = await workspaceScope(context)
   const entries = await session.api.list(listAllowlist, { params: { workspace_id: workspace.id } })
   context.output.table(entries, ['domain', 'added_by_email', 'added_at'])
   return undefined
 }
 
 export const add: Action = async (context, domains) => {
-  const { session, workspace } = await workspacePlace(context)
+  const { session, workspace } = await workspaceScope(context)
   const params = { workspace_id: workspace.id }
   const added = await session.api.call(addToAllowlist, { params, body: { domains } })
   if (context.output.isJson) context.output.table(added, [])
@@ -30,7 +30,7 @@ export const add: Action = async (context, domains) => {
 }
 
 export const remove: Action = async (context, domains) => {
-  const { session, workspace } = await workspacePlace(context)
+  const { session, workspace } = await workspaceScope(context)
   for (const domain of domains) {
     await session.api.call(removeFromAllowlist, { params: { workspace_id: workspace.id, domain } })
   }
@@ -39,7 +39,7 @@ export const remove: Action = async (context, domains) => {
 }
 
 export const log: Action = async (context) => {
-  const { session, workspace } = await workspacePlace(context)
+  const { session, workspace } = await workspaceScope(context)
   const entries = await session.api.list(listAllowlistLog, {
     params: { workspace_id: workspace.id },
   })

@@ -4,7 +4,7 @@ import { ApiError } from '../../client/api.ts'
 import { exportAudit, listAuditLogs, summariseAudit } from '../../features/audit/contract.ts'
 import { EX_USAGE } from '../../platform/exit_codes.ts'
 import type { Action } from '../program.ts'
-import { type WorkspacePlace, workspacePlace } from '../scope.ts'
+import { type WorkspaceScope, workspaceScope } from '../scope.ts'
 import { CliError } from '../terminal/cli_error.ts'
 
 const COLUMNS = [
@@ -39,7 +39,7 @@ function filtersOf(options: Record<string, unknown>): Query {
   )
 }
 
-async function page({ session, workspace }: WorkspacePlace, query: Query) {
+async function page({ session, workspace }: WorkspaceScope, query: Query) {
   return session.api.call(listAuditLogs, { query: { ...query, workspace_id: workspace.id } })
 }
 
@@ -47,7 +47,7 @@ export const list: Action = async (context, _, options) => {
   const limit = Number(options.limit ?? PAGE)
   if (!Number.isInteger(limit) || limit < 1 || limit > 500)
     throw new CliError(EX_USAGE, '--limit is a number from 1 to 500')
-  const records = await page(await workspacePlace(context), { ...filtersOf(options), limit })
+  const records = await page(await workspaceScope(context), { ...filtersOf(options), limit })
   context.output.table(records.map(shown), COLUMNS, records)
   return undefined
 }
@@ -61,7 +61,7 @@ function shown(record: Awaited<ReturnType<typeof page>>[number]): Record<string,
 }
 
 export const summary: Action = async (context, _, options) => {
-  const { session, workspace } = await workspacePlace(context)
+  const { session, workspace } = await workspaceScope(context)
   const query = { workspace_id: workspace.id, ...filtersOf(options) }
   const counted = await session.api.call(summariseAudit, { query })
   if (context.output.isJson) context.output.table([], [], counted)
@@ -79,7 +79,7 @@ export const summary: Action = async (context, _, options) => {
 
 /** One JSON object per line, as it arrives. */
 export const exportAll: Action = async (context, _, options) => {
-  const { session, workspace } = await workspacePlace(context)
+  const { session, workspace } = await workspaceScope(context)
   // A small call first: it renews the session if that has expired.
   await page({ session, workspace }, { limit: 1 })
   const query = new URLSearchParams({ workspace_id: workspace.id, ...filtersOf(options) } as Record<
@@ -96,11 +96,11 @@ export const exportAll: Action = async (context, _, options) => {
 
 /** Prints new records until it is interrupted. */
 export const tail: Action = async (context, _, options) => {
-  const place = await workspacePlace(context)
+  const scope = await workspaceScope(context)
   let since = new Date().toISOString()
   const seen = new Set<string>()
   while (true) {
-    const records = (await page(place, { ...filtersOf(options), since, limit: 500 })).filter(
+    const records = (await page(scope, { ...filtersOf(options), since, limit: 500 })).filter(
       ({ id }) => !seen.has(id),
     )
     for (const record of records.reverse()) {

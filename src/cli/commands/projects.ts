@@ -8,19 +8,19 @@ import {
 import { EX_NOT_FOUND, EX_REFUSED } from '../../platform/exit_codes.ts'
 import type { Context } from '../context.ts'
 import type { Action } from '../program.ts'
-import { projectPlace, projectsOf, type WorkspacePlace, workspacePlace } from '../scope.ts'
+import { projectScope, projectsOf, type WorkspaceScope, workspaceScope } from '../scope.ts'
 import { findProjectFile, PROJECT_FILE, updateFile } from '../settings.ts'
 import { CliError } from '../terminal/cli_error.ts'
 
 /** Makes or chooses a project for this directory and writes the project file. */
 export const init: Action = async (context, [name = '']) => {
-  const place = await workspacePlace(context)
-  const known = (await projectsOf(place)).find((project) => project.name === name)
-  const project = known ?? (await create(place, name))
+  const scope = await workspaceScope(context)
+  const known = (await projectsOf(scope)).find((project) => project.name === name)
+  const project = known ?? (await create(scope, name))
   const path = join(context.cwd, PROJECT_FILE)
   updateFile(path, {
     server: context.setting('server'),
-    workspace: place.workspace.id,
+    workspace: scope.workspace.id,
     project: project.name,
     environment: context.setting('environment'),
   })
@@ -32,20 +32,20 @@ export const init: Action = async (context, [name = '']) => {
 }
 
 export const listAll: Action = async (context) => {
-  const projects = await projectsOf(await workspacePlace(context))
+  const projects = await projectsOf(await workspaceScope(context))
   context.output.table(projects, ['name', 'description', 'workspace_name', 'id'])
   return undefined
 }
 
 export const createOne: Action = async (context, [name = '']) => {
-  const project = await create(await workspacePlace(context), name)
+  const project = await create(await workspaceScope(context), name)
   context.output.record({ id: project.id, name: project.name })
   return undefined
 }
 
 export const use: Action = async (context, [name = '']) => {
-  const place = await workspacePlace(context)
-  const project = (await projectsOf(place)).find(
+  const scope = await workspaceScope(context)
+  const project = (await projectsOf(scope)).find(
     (candidate) => candidate.name === name || candidate.id === name,
   )
   if (!project)
@@ -54,13 +54,13 @@ export const use: Action = async (context, [name = '']) => {
       `there is no project ${name}`,
       'list them with: cloakroom project list',
     )
-  remember(context, { workspace: place.workspace.id, project: project.name })
+  remember(context, { workspace: scope.workspace.id, project: project.name })
   return undefined
 }
 
 export const remove: Action = async (context, [name = ''], options) => {
-  const place = await workspacePlace(context)
-  const project = (await projectsOf(place)).find(
+  const scope = await workspaceScope(context)
+  const project = (await projectsOf(scope)).find(
     (candidate) => candidate.name === name || candidate.id === name,
   )
   if (!project)
@@ -70,13 +70,13 @@ export const remove: Action = async (context, [name = ''], options) => {
       'list them with: cloakroom project list',
     )
   await confirmed(options, `Delete ${project.name} with all its secrets?`)
-  await place.session.api.call(deleteProjectShort, { params: { project: project.id } })
+  await scope.session.api.call(deleteProjectShort, { params: { project: project.id } })
   context.output.say(`Deleted ${project.name}.`)
   return undefined
 }
 
 export const environments: Action = async (context) => {
-  const { session, project, environment } = await projectPlace(context)
+  const { session, project, environment } = await projectScope(context)
   const listed = await session.api.call(listEnvironments, { params: { project_id: project.id } })
   const rows = Object.entries(listed.environments).map(([name, { secret_count }]) => ({
     environment: name,
@@ -107,6 +107,6 @@ export async function confirmed(options: Record<string, unknown>, question: stri
   if (!(await askConfirmation(question))) throw new CliError(EX_REFUSED, 'nothing was done')
 }
 
-function create({ session, workspace }: WorkspacePlace, name: string) {
+function create({ session, workspace }: WorkspaceScope, name: string) {
   return session.api.call(createProject, { body: { name, workspace_id: workspace.id } })
 }

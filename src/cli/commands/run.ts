@@ -4,7 +4,7 @@ import { listSecrets } from '../../features/secrets/contract.ts'
 import { EX_NOT_FOUND, EX_USAGE } from '../../platform/exit_codes.ts'
 import type { Context } from '../context.ts'
 import type { Action } from '../program.ts'
-import { projectPlace } from '../scope.ts'
+import { projectScope } from '../scope.ts'
 import { refuseEmpty } from '../suggestions.ts'
 import { runChild } from '../terminal/child.ts'
 import { CliError } from '../terminal/cli_error.ts'
@@ -55,13 +55,13 @@ async function valuesOfSession(
   context: Context,
   options: Record<string, unknown>,
 ): Promise<Record<string, string>> {
-  const place = await projectPlace(context)
-  const { session, project, environment } = place
+  const scope = await projectScope(context)
+  const { session, project, environment } = scope
   const query = { environment, include: 'value' as const }
   const stored = await session.api.list(listSecrets, { params: { project_id: project.id }, query })
-  if (stored.length === 0) await refuseEmpty(place, options)
+  if (stored.length === 0) await refuseEmpty(scope, options)
   const meant = stored.filter(({ policy }) => allowsEnvironment(policy))
-  return Object.fromEntries(meant.map((secret) => [secret.key, reveal(place, secret)]))
+  return Object.fromEntries(meant.map((secret) => [secret.key, reveal(scope, secret)]))
 }
 
 function allowsEnvironment(policy: unknown): boolean {

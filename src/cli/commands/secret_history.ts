@@ -2,11 +2,11 @@
 import { showDiff } from '../../features/projects/contract.ts'
 import { listVersions, rollBackSecret } from '../../features/secrets/contract.ts'
 import type { Action } from '../program.ts'
-import { projectPlace } from '../scope.ts'
+import { projectScope } from '../scope.ts'
 import { onSecret } from '../suggestions.ts'
 
 export const diff: Action = async (context, [from = '', to = '']) => {
-  const { session, project } = await projectPlace(context)
+  const { session, project } = await projectScope(context)
   const compared = await session.api.call(showDiff, {
     params: { project_id: project.id },
     query: { from, to },
@@ -21,23 +21,23 @@ export const diff: Action = async (context, [from = '', to = '']) => {
 }
 
 export const history: Action = async (context, [key = '']) => {
-  const place = await projectPlace(context)
-  const { session, project, environment } = place
+  const scope = await projectScope(context)
+  const { session, project, environment } = scope
   const params = { project_id: project.id, key }
   const work = session.api.list(listVersions, { params, query: { environment } })
-  const versions = await onSecret(place, key, work)
+  const versions = await onSecret(scope, key, work)
   context.output.table(versions, ['version', 'created_by_email', 'created_at'])
   return undefined
 }
 
 /** Makes an earlier value the newest: its ciphertext binds the place, not the number. */
 export const rollBack: Action = async (context, [key = '', version = '']) => {
-  const place = await projectPlace(context)
-  const { session, project, environment } = place
+  const scope = await projectScope(context)
+  const { session, project, environment } = scope
   const params = { project_id: project.id, key }
   const body = { version: Number(version) }
   const work = session.api.call(rollBackSecret, { params, query: { environment }, body })
-  const now = await onSecret(place, key, work)
+  const now = await onSecret(scope, key, work)
   context.output.say(`${key} is back to version ${version}, as version ${now.version}.`)
   return undefined
 }

@@ -20,7 +20,7 @@ import {
   writeValues,
 } from '../formats.ts'
 import type { Action } from '../program.ts'
-import { type ProjectPlace, projectPlace } from '../scope.ts'
+import { type ProjectScope, projectScope } from '../scope.ts'
 import { onlyElsewhere, onSecret, refuseEmpty } from '../suggestions.ts'
 import { CliError } from '../terminal/cli_error.ts'
 import { askSecret, readSecretFromStdin } from '../terminal/prompts.ts'
@@ -31,10 +31,10 @@ const BATCH = 500
 
 export const set: Action = async (context, pairs, options) => {
   const values = await valuesOf(pairs, options)
-  const place = await projectPlace(context)
-  const work = upload(place, values, policyOf(options))
+  const scope = await projectScope(context)
+  const work = upload(scope, values, policyOf(options))
   const counts = await context.output.during('encrypting and uploading', work)
-  report(context, place, counts)
+  report(context, scope, counts)
   return undefined
 }
 
@@ -90,7 +90,7 @@ function policyOf(options: Record<string, unknown>): Policy | null {
 }
 
 async function upload(
-  { session, workspace, project, environment }: ProjectPlace,
+  { session, workspace, project, environment }: ProjectScope,
   values: Values,
   policy: Policy | null,
 ) {
@@ -111,7 +111,7 @@ async function upload(
 
 function report(
   context: Context,
-  { project, environment }: ProjectPlace,
+  { project, environment }: ProjectScope,
   counts: { created: number; updated: number },
 ): void {
   if (context.output.isJson) context.output.record(counts)
@@ -122,12 +122,12 @@ function report(
 }
 
 export const get: Action = async (context, [key = '']) => {
-  const place = await projectPlace(context)
-  const { session, project, environment } = place
+  const scope = await projectScope(context)
+  const { session, project, environment } = scope
   const params = { project_id: project.id, key }
   const query = { environment }
-  const stored = await onSecret(place, key, session.api.call(getSecret, { params, query }))
-  const value = reveal(place, stored)
+  const stored = await onSecret(scope, key, session.api.call(getSecret, { params, query }))
+  const value = reveal(scope, stored)
   if (context.output.isJson)
     context.output.record({ key, value, version: stored.version, environment })
   else context.output.raw(process.stdout.isTTY ? `${value}\n` : value)
@@ -135,7 +135,7 @@ export const get: Action = async (context, [key = '']) => {
 }
 
 export function reveal(
-  { workspace, project, environment }: ProjectPlace,
+  { workspace, project, environment }: ProjectScope,
   stored: { key: string; value?: string | undefined; policy?: unknown },
 ): string {
   const at = { projectId: project.id, environment, key: stored.key }
@@ -154,8 +154,8 @@ export function reveal(
 }
 
 export const list: Action = async (context) => {
-  const place = await projectPlace(context)
-  const { session, project, environment } = place
+  const scope = await projectScope(context)
+  const { session, project, environment } = scope
   const secrets = await session.api.list(listSecrets, {
     params: { project_id: project.id },
     query: { environment },
@@ -167,19 +167,19 @@ export const list: Action = async (context) => {
     updated_at,
   }))
   context.output.table(rows, ['key', 'version', 'policy', 'updated_at'], secrets)
-  const elsewhere = rows.length === 0 ? await onlyElsewhere(place) : null
+  const elsewhere = rows.length === 0 ? await onlyElsewhere(scope) : null
   if (elsewhere !== null) context.output.warn(elsewhere)
   return undefined
 }
 
 export const remove: Action = async (context, keys, options) => {
-  const place = await projectPlace(context)
-  const { session, project, environment } = place
+  const scope = await projectScope(context)
+  const { session, project, environment } = scope
   await confirmed(options, `Delete ${keys.join(', ')} from ${project.name}/${environment}?`)
   for (const key of keys) {
     const params = { project_id: project.id, key }
     const work = session.api.call(deleteSecret, { params, query: { environment } })
-    await onSecret(place, key, work)
+    await onSecret(scope, key, work)
   }
   context.output.say(`${keys.length} deleted.`)
   return undefined
@@ -187,9 +187,9 @@ export const remove: Action = async (context, keys, options) => {
 
 /** Every value of the environment, to standard output or a file that only its owner may read. */
 export const pull: Action = async (context, [path], options) => {
-  const place = await projectPlace(context)
-  const values = await context.output.during('fetching and decrypting', download(place))
-  if (Object.keys(values).length === 0) await refuseEmpty(place, options)
+  const scope = await projectScope(context)
+  const values = await context.output.during('fetching and decrypting', download(scope))
+  if (Object.keys(values).length === 0) await refuseEmpty(scope, options)
   const text = writeValues(formatOf(options), values)
   if (path === undefined) context.output.raw(text)
   else {
@@ -207,33 +207,33 @@ function formatOf(options: Record<string, unknown>): ExportFormat {
   throw new CliError(EX_USAGE, `the format must be one of ${exportFormats.join(', ')}`)
 }
 
-async function download(place: ProjectPlace): Promise<Values> {
-  const { session, project, environment } = place
+async function download(scope: ProjectScope): Promise<Values> {
+  const { session, project, environment } = scope
   const query = { environment, include: 'value' as const }
   const secrets = await session.api.list(listSecrets, { params: { project_id: project.id }, query })
-  return Object.fromEntries(secrets.map((stored) => [stored.key, reveal(place, stored)]))
+  return Object.fromEntries(secrets.map((stored) => [stored.key, reveal(scope, stored)]))
 }
 
 /** Uploads what is new or different; policies of what is there stay. */
 export const push: Action = async (context, [path = '.env']) => {
   const values = readFile(path)
-  const place = await projectPlace(context)
-  const { session, project, environment } = place
+  const scope = await projectScope(context)
+  const { session, project, environment } = scope
   const query = { environment, include: 'value' as const }
   const stored = await session.api.list(listSecrets, { params: { project_id: project.id }, query })
   const known = new Map(stored.map((secret) => [secret.key, secret]))
   const changed = Object.entries(values).filter(([key, value]) => {
     const before = known.get(key)
-    return before === undefined || reveal(place, before) !== value
+    return before === undefined || reveal(scope, before) !== value
   })
   const counts = { created: 0, updated: 0 }
   for (const [policy, group] of byPolicy(changed, known)) {
-    const work = upload(place, Object.fromEntries(group), policy)
+    const work = upload(scope, Object.fromEntries(group), policy)
     const { created, updated } = await context.output.during('encrypting and uploading', work)
     counts.created += created
     counts.updated += updated
   }
-  report(context, place, counts)
+  report(context, scope, counts)
   return undefined
 }
 

@@ -11,11 +11,11 @@ import { parseToken, sealedToken } from '../../platform/crypto/token.ts'
 import { EX_NOT_FOUND } from '../../platform/exit_codes.ts'
 import { lifetimeOf, showToken } from '../issued_token.ts'
 import type { Action } from '../program.ts'
-import { projectPlace } from '../scope.ts'
+import { projectScope } from '../scope.ts'
 import { CliError } from '../terminal/cli_error.ts'
 
 export const issue: Action = async (context, [label = ''], options) => {
-  const { session, workspace, project, environment } = await projectPlace(context)
+  const { session, workspace, project, environment } = await projectScope(context)
   const made = await makeToken(workspace.open, 'wkl', [{ projectId: project.id, environment }])
   await session.api.call(issueWorkloadToken, {
     params: { project_id: project.id },
@@ -36,7 +36,7 @@ function sealedForm(text: string): string {
 }
 
 export const list: Action = async (context) => {
-  const { session, project } = await projectPlace(context)
+  const { session, project } = await projectScope(context)
   const tokens = await session.api.list(listWorkloadTokens, { params: { project_id: project.id } })
   context.output.table(tokens, [
     'label',
@@ -50,14 +50,14 @@ export const list: Action = async (context) => {
 }
 
 export const revoke: Action = async (context, [token_id = '']) => {
-  const { session, project } = await projectPlace(context)
+  const { session, project } = await projectScope(context)
   await session.api.call(revokeWorkloadToken, { params: { project_id: project.id, token_id } })
   context.output.say('Revoked; it is refused from now on.')
   return undefined
 }
 
 export const grant: Action = async (context, [token_id = '']) => {
-  const { session, workspace, project } = await projectPlace(context)
+  const { session, workspace, project } = await projectScope(context)
   const tokens = await session.api.list(listWorkloadTokens, { params: { project_id: project.id } })
   const token = tokens.find(({ id }) => id === token_id)
   if (!token)

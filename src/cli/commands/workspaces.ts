@@ -16,9 +16,9 @@ import { fromBase64, uuidv7 } from '../../platform/crypto/encoding.ts'
 import { sealMemberEnvelope } from '../../platform/crypto/envelope.ts'
 import { EX_NOT_FOUND, EX_USAGE } from '../../platform/exit_codes.ts'
 import { type Role, roles } from '../../platform/grant.ts'
-import { pinKeys } from '../known_keys.ts'
+import { checkKnownKeys } from '../known_keys.ts'
 import type { Action } from '../program.ts'
-import { workspacePlace } from '../scope.ts'
+import { workspaceScope } from '../scope.ts'
 import type { Session } from '../session.ts'
 import { CliError } from '../terminal/cli_error.ts'
 import { confirmed, remember } from './projects.ts'
@@ -61,7 +61,7 @@ export const use: Action = async (context, [named = '']) => {
 }
 
 export const members: Action = async (context) => {
-  const { session, workspace } = await workspacePlace(context)
+  const { session, workspace } = await workspaceScope(context)
   const listed = await session.api.list(listMembers, { params: { workspace_id: workspace.id } })
   context.output.table(listed, ['email', 'name', 'role', 'status'])
   return undefined
@@ -70,9 +70,9 @@ export const members: Action = async (context) => {
 /** Seals the workspace key to each person; all their public keys are fetched at once. */
 export const invite: Action = async (context, emails, options) => {
   const role = roleOf(options.role)
-  const { session, workspace } = await workspacePlace(context)
+  const { session, workspace } = await workspaceScope(context)
   const keys = await Promise.all(emails.map((email) => publicKeyOf(session, email)))
-  await pinKeys(context, session, keys, options.acceptChangedKeys === true)
+  await checkKnownKeys(context, session, keys, options.acceptChangedKeys === true)
   const invites = await Promise.all(
     keys.map(async ({ email, bytes }) => {
       const place = {
@@ -142,7 +142,7 @@ async function answer(
 }
 
 export const remove: Action = async (context, [email = ''], options) => {
-  const { session, workspace } = await workspacePlace(context)
+  const { session, workspace } = await workspaceScope(context)
   await confirmed(options, `Remove ${email} from ${workspace.name}?`)
   await session.api.call(removeMember, { params: { workspace_id: workspace.id, member: email } })
   context.output.say(
@@ -152,7 +152,7 @@ export const remove: Action = async (context, [email = ''], options) => {
 }
 
 export const role: Action = async (context, [email = '', given]) => {
-  const { session, workspace } = await workspacePlace(context)
+  const { session, workspace } = await workspaceScope(context)
   const params = { workspace_id: workspace.id, member: email }
   const member = await session.api.call(changeMemberRole, { params, body: { role: roleOf(given) } })
   context.output.say(`${member.email} is now ${member.role}.`)
@@ -160,10 +160,10 @@ export const role: Action = async (context, [email = '', given]) => {
 }
 
 export const rekeyAll: Action = async (context, _, options) => {
-  const { session, workspace } = await workspacePlace(context)
+  const { session, workspace } = await workspaceScope(context)
   const work = rekey(session.api, workspace.open, (listed) => {
     const keys = listed.map(({ email, public_key }) => ({ email, publicKey: public_key }))
-    return pinKeys(context, session, keys, options.acceptChangedKeys === true)
+    return checkKnownKeys(context, session, keys, options.acceptChangedKeys === true)
   })
   const done = await context.output.during('sealing everything anew', work)
   if (context.output.isJson) context.output.record(done)
