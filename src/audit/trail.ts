@@ -7,6 +7,7 @@
 import type postgres from 'postgres'
 import { Fault } from '../platform/fault.ts'
 import { describeError, type Log } from '../platform/log.ts'
+import { endsWithin } from '../platform/timeout.ts'
 import { FairQueue } from './fair_queue.ts'
 import {
   type Entry,
@@ -119,7 +120,7 @@ export class AuditTrail {
     clearInterval(this.#timer)
     const deadline = Date.now() + timeoutMs
     do {
-      await atMost(this.flush(), deadline - Date.now())
+      await endsWithin(deadline - Date.now(), this.flush())
       if (this.#isBusy) await Bun.sleep(20)
     } while (this.#isBusy && Date.now() < deadline)
   }
@@ -158,7 +159,7 @@ export class AuditTrail {
         }
       },
     )
-    await atMost(stored, TIMEOUT_MS)
+    await endsWithin(TIMEOUT_MS, stored)
     for (const { entry } of group) this.#usedTokens.set(entry.token_id, entry.timestamp.getTime())
   }
 
@@ -192,7 +193,7 @@ export class AuditTrail {
     }
     try {
       // Written twice is written once; a statement that stalls must not hold up all that follow.
-      const written = await atMost(this.#store(outcomes, used), TIMEOUT_MS)
+      const written = await endsWithin(TIMEOUT_MS, this.#store(outcomes, used))
       if (!written) keep(unavailable())
     } catch (error) {
       keep(error)
@@ -215,17 +216,6 @@ export class AuditTrail {
     } finally {
       this.#observer?.onWrite(kind, (performance.now() - startedAt) / 1000, written)
     }
-  }
-}
-
-/** Waits for the work, but no longer than `ms` milliseconds; answers whether it was done. */
-async function atMost(work: Promise<void>, ms: number): Promise<boolean> {
-  const late = Promise.withResolvers<false>()
-  const timer = setTimeout(() => late.resolve(false), Math.max(0, ms))
-  try {
-    return await Promise.race([work.then(() => true), late.promise])
-  } finally {
-    clearTimeout(timer)
   }
 }
 

@@ -4,6 +4,7 @@ import { version } from '../../../package.json'
 import { Reply } from '../../platform/http/reply.ts'
 import { type Route, route } from '../../platform/http/serve.ts'
 import type { FeatureServices } from '../../platform/services.ts'
+import { endsWithin } from '../../platform/timeout.ts'
 import { getHealth, getResolverHealth, getStatus } from './contract.ts'
 
 export type CacheProbe = () => void
@@ -50,13 +51,7 @@ const TIMEOUT_MS = 3000
 
 async function measure(check: () => Promise<unknown>) {
   const started = performance.now()
-  const passed = await Promise.race([
-    check().then(
-      (result) => result !== false,
-      () => false,
-    ),
-    Bun.sleep(TIMEOUT_MS).then(() => false),
-  ])
+  const passed = await endsWithin(TIMEOUT_MS, check()).catch(() => false)
   const latency_ms = Math.round((performance.now() - started) * 100) / 100
   return { status: passed ? ('healthy' as const) : ('unhealthy' as const), latency_ms }
 }

@@ -7,6 +7,7 @@ import type { Database } from '../../platform/db/open.ts'
 import { userActivity } from '../../platform/db/schema/index.ts'
 import type { Identity } from '../../platform/http/serve.ts'
 import { describeError, type Log } from '../../platform/log.ts'
+import { endsWithin } from '../../platform/timeout.ts'
 import { dayOf, endOf } from './days.ts'
 
 const FLUSH_MS = 5_000
@@ -52,7 +53,7 @@ export class ActivityLog {
   /** Writes the last ones; not for longer than `timeoutMs`. */
   async close(timeoutMs: number): Promise<void> {
     clearInterval(this.#timer)
-    await Promise.race([this.flush(), Bun.sleep(timeoutMs)])
+    await endsWithin(timeoutMs, this.flush())
   }
 
   #begin(now: number): void {

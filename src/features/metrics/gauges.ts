@@ -3,6 +3,7 @@ import { readdirSync } from 'node:fs'
 import type postgres from 'postgres'
 import { Counter, Gauge, type Registry } from 'prom-client'
 import { version } from '../../../package.json'
+import { withTimeout } from '../../platform/timeout.ts'
 
 type CacheStats = { hits: number; misses: number; entries: number }
 
@@ -120,16 +121,10 @@ async function pingDatabase(sql: postgres.Sql): Promise<Ping> {
 
 /** @throws when the database does not answer in time */
 async function connectionsOf(sql: postgres.Sql): Promise<{ state: string; count: number }[]> {
-  const late = Promise.withResolvers<never>()
-  const timer = setTimeout(() => late.reject(new Error('no answer in time')), TIMEOUT_MS)
   const query = sql<{ state: string; count: number }[]>`
     select coalesce(state, 'unknown') as state, count(*)::int as count from pg_stat_activity
     where datname = current_database() group by 1`
-  try {
-    return await Promise.race([query, late.promise])
-  } finally {
-    clearTimeout(timer)
-  }
+  return withTimeout(TIMEOUT_MS, query, () => new Error('no answer in time'))
 }
 
 /** The names that Prometheus' own libraries use for any process. */

@@ -3,6 +3,7 @@
  * answered or refused, and an unexpected end is heard of.
  */
 
+import { endsWithin } from '../../timeout.ts'
 import type { Order, Report } from './worker_messages.ts'
 
 /** A last checkpoint on a slow disk takes its time; a thread in an endless loop never answers. */
@@ -48,14 +49,8 @@ export class DatabaseThread {
   }
 
   async #close(): Promise<boolean> {
-    const closed = this.#ask({ kind: 'close' }, 'closed').then(
-      () => true,
-      () => false,
-    )
-    const { promise: late, resolve } = Promise.withResolvers<boolean>()
-    const timer = setTimeout(resolve, CLOSE_TIMEOUT_MS, false)
-    const stopped = await Promise.race([closed, late])
-    clearTimeout(timer)
+    const closed = this.#ask({ kind: 'close' }, 'closed')
+    const stopped = await endsWithin(CLOSE_TIMEOUT_MS, closed).catch(() => false)
     this.#worker.terminate()
     return stopped
   }
