@@ -4,6 +4,7 @@
  * when they leave.
  */
 import type { Clock } from '../platform/clock.ts'
+import { LruMap } from '../platform/lru.ts'
 import { Secret } from '../platform/secret.ts'
 
 const MAX_KEYS = 4096
@@ -14,8 +15,7 @@ export type CacheStats = { hits: number; misses: number; entries: number }
 
 export class KeyCache {
   readonly #ttlMs: number
-  readonly #clock: Clock
-  readonly #keys = new Map<string, { key: Secret; until: number }>()
+  readonly #keys: LruMap<string, Secret>
   readonly #timer: Timer
   readonly #counts = { hits: 0, misses: 0 }
   /** Grows with every loss, so that what was opened before one is not kept after it. */
@@ -23,14 +23,15 @@ export class KeyCache {
 
   constructor(seconds: number, clock: Clock) {
     this.#ttlMs = seconds * 1000
-    this.#clock = clock
+    const expiry = { ms: this.#ttlMs, clock }
+    this.#keys = new LruMap({ max: MAX_KEYS, expiry, onEvict: wipe })
     this.#timer = setInterval(() => this.sweep(), SWEEP_MS)
     this.#timer.unref()
   }
 
   /** The key, to be used at once: it is the last to be wiped when room is needed. */
   get(name: string): Secret | null {
-    const key = this.#find(name)
+    const key = this.#keys.get(name) ?? null
     this.#counts[key ? 'hits' : 'misses'] += 1
     return key
   }
@@ -44,40 +45,32 @@ export class KeyCache {
    * key that was asked for in an earlier generation is not kept: its token may be revoked by now.
    */
   put(name: string, key: Secret, generation = this.#generation): void {
-    if (this.#ttlMs === 0 || generation !== this.#generation || this.#find(name)) return
-    this.#drop(name)
-    this.#keys.set(name, {
-      key: new Secret(key.reveal().slice()),
-      until: this.#clock.now() + this.#ttlMs,
-    })
-    for (const oldest of this.#keys.keys()) {
-      if (this.#keys.size <= MAX_KEYS) break
-      this.#drop(oldest)
-    }
+    if (this.#ttlMs === 0 || generation !== this.#generation || this.#keys.get(name)) return
+    this.#keys.set(name, new Secret(key.reveal().slice()))
   }
 
   /**
-   * Takes away what is kept under names that begin so; everything, without. It is wiped when whoever was
-   * given it a moment ago has used it.
+   * Takes away what is kept under names that begin so; everything, without. It is wiped in the next turn of
+   * the event loop: who was given it a moment ago has used it by then.
    */
   forget(prefix = ''): void {
     this.#generation += 1
-    for (const [name, { key }] of this.#keys) {
+    for (const [name, key] of this.#keys) {
       if (!name.startsWith(prefix)) continue
       this.#keys.delete(name)
-      setImmediate(() => key.reveal().fill(0))
+      setImmediate(wipe, key)
     }
   }
 
   /** Wipes what has expired. */
   sweep(): void {
-    const now = this.#clock.now()
-    for (const [name, { until }] of this.#keys) if (until <= now) this.#drop(name)
+    this.#keys.sweep()
   }
 
   close(): void {
     clearInterval(this.#timer)
-    for (const name of this.#keys.keys()) this.#drop(name)
+    for (const [, key] of this.#keys) wipe(key)
+    this.#keys.clear()
   }
 
   get size(): number {
@@ -87,17 +80,8 @@ export class KeyCache {
   get stats(): CacheStats {
     return { ...this.#counts, entries: this.size }
   }
+}
 
-  #find(name: string): Secret | null {
-    const entry = this.#keys.get(name)
-    if (!entry || entry.until <= this.#clock.now()) return null
-    this.#keys.delete(name)
-    this.#keys.set(name, entry)
-    return entry.key
-  }
-
-  #drop(name: string): void {
-    this.#keys.get(name)?.key.reveal().fill(0)
-    this.#keys.delete(name)
-  }
+function wipe(key: Secret): void {
+  key.reveal().fill(0)
 }

@@ -5,6 +5,7 @@
  */
 import { type OuterLayer, secretRow } from '../platform/crypto/outer_layer.ts'
 import { Fault } from '../platform/fault.ts'
+import { LruMap } from '../platform/lru.ts'
 import { type Domain, parseDomain } from '../platform/net/domain.ts'
 import type { Policy } from '../platform/policy.ts'
 import type { CacheStats } from './keys.ts'
@@ -37,7 +38,7 @@ export type Snapshot = {
 /** Thrown when a lazily read part is of a newer version than the snapshot. */
 export class StaleSnapshot extends Error {}
 
-const MAX_VIEWS = 1000
+const MAX_SNAPSHOTS = 1000
 /** Secrets and envelopes that one snapshot may hold before it is read anew. */
 const MAX_PARTS = 5000
 
@@ -45,7 +46,7 @@ export class SnapshotCache {
   readonly #read: Reader
   readonly #outer: OuterLayer
   readonly #counts = { hits: 0, misses: 0 }
-  readonly #snapshots = new Map<string, Promise<Snapshot>>()
+  readonly #snapshots = new LruMap<string, Promise<Snapshot>>({ max: MAX_SNAPSHOTS })
 
   constructor(read: Reader, outer: OuterLayer) {
     this.#read = read
@@ -57,12 +58,7 @@ export class SnapshotCache {
     const known = this.#snapshots.get(workspaceId)
     this.#counts[known ? 'hits' : 'misses'] += 1
     const snapshot = known ?? this.#load(workspaceId)
-    this.#snapshots.delete(workspaceId)
-    this.#snapshots.set(workspaceId, snapshot)
-    for (const oldest of this.#snapshots.keys()) {
-      if (this.#snapshots.size <= MAX_VIEWS) break
-      this.#snapshots.delete(oldest)
-    }
+    if (!known) this.#snapshots.set(workspaceId, snapshot)
     try {
       return await snapshot
     } catch (error) {

@@ -12,6 +12,7 @@ import {
   verifyToken,
 } from '../platform/crypto/token.ts'
 import { Fault } from '../platform/fault.ts'
+import { LruMap } from '../platform/lru.ts'
 import type { CacheStats } from './keys.ts'
 import type { Reader } from './reader.ts'
 
@@ -52,15 +53,14 @@ const NO_VERIFIER = new Uint8Array(32)
 
 export class TokenCache {
   readonly #read: Reader
-  readonly #clock: Clock
   readonly #counts = { hits: 0, misses: 0 }
-  readonly #rows = new Map<string, { row: TokenRow; until: number }>()
+  readonly #rows: LruMap<string, TokenRow>
   /** By the digest of its text what a token was verified against: no token stays in memory. */
-  readonly #proven = new Map<string, Proof>()
+  readonly #proven = new LruMap<string, Proof>({ max: MAX_TOKENS })
 
   constructor(read: Reader, clock: Clock) {
     this.#read = read
-    this.#clock = clock
+    this.#rows = new LruMap({ max: MAX_TOKENS, expiry: { ms: TTL_MS, clock } })
   }
 
   /** The token of an `Authorization: Bearer` header. @throws Fault `invalid_token` */
@@ -72,20 +72,19 @@ export class TokenCache {
   async verify(text: string): Promise<LiveToken> {
     const digest = hash('sha256', text, 'base64')
     const proven = this.#proven.get(digest)
-    if (proven && this.#cached(proven.row.id) === proven.row) {
+    if (proven && this.#rows.get(proven.row.id) === proven.row) {
       this.#counts.hits += 1
       return liveToken(proven, text)
     }
     const presented = parseToken(text)
     if (!presented || KINDS[presented.kind].length === 0) throw new Fault('invalid_token')
     const proof = { row: await this.#prove(presented), isSealed: presented.kind === 'sea' }
-    if (this.#proven.size > MAX_TOKENS) this.#proven.clear()
     this.#proven.set(digest, proof)
     return liveToken(proof, text)
   }
 
   async #prove(presented: ParsedToken): Promise<TokenRow> {
-    const cached = this.#cached(presented.id)
+    const cached = this.#rows.get(presented.id)
     this.#counts[cached ? 'hits' : 'misses'] += 1
     const row = cached ?? (await this.#load(presented.id))
     const verified = verifyToken(presented, row?.verifier ?? NO_VERIFIER)
@@ -117,17 +116,12 @@ export class TokenCache {
 
   /** Makes the next look at a workspace's tokens, or at all, ask the database. */
   forget(workspaceId?: string): void {
-    for (const [id, { row }] of this.#rows)
+    for (const [id, row] of this.#rows)
       if (workspaceId === undefined || row.workspaceId === workspaceId) this.#rows.delete(id)
   }
 
   get stats(): CacheStats {
     return { ...this.#counts, entries: this.#rows.size }
-  }
-
-  #cached(id: string): TokenRow | null {
-    const entry = this.#rows.get(id)
-    return entry && entry.until > this.#clock.now() ? entry.row : null
   }
 
   async #load(id: string): Promise<TokenRow | null> {
@@ -138,12 +132,7 @@ export class TokenCache {
       where t.id = ${id} and t.revoked_at is null
         and (t.expires_at is null or t.expires_at > clock_timestamp())`
     if (!row) return null
-    this.#rows.delete(id)
-    this.#rows.set(id, { row, until: this.#clock.now() + TTL_MS })
-    for (const oldest of this.#rows.keys()) {
-      if (this.#rows.size <= MAX_TOKENS) break
-      this.#rows.delete(oldest)
-    }
+    this.#rows.set(id, row)
     return row
   }
 }

@@ -9,7 +9,7 @@ import { environmentKeyOf } from '../../access/environment_key.ts'
 import type { Access } from '../../access/index.ts'
 import type { SealedSecret, Snapshot } from '../../access/snapshots.ts'
 import type { LiveToken } from '../../access/tokens.ts'
-import { toBase64 } from '../../platform/crypto/encoding.ts'
+import { fromUtf8, toBase64 } from '../../platform/crypto/encoding.ts'
 import { openSecretValue } from '../../platform/crypto/secret_value.ts'
 import { Fault } from '../../platform/fault.ts'
 import { rateHeaders } from '../../platform/http/rate.ts'
@@ -21,8 +21,6 @@ import { type Delivery, type DeliveryScope, deliverEnvironment } from './contrac
 import { DeliveryRecord } from './delivery_record.ts'
 
 type Scope = { projectId: string; environment: string }
-
-const STRICT_UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 export async function deliver(
   access: Access,
@@ -138,11 +136,9 @@ async function openedParts(
 function textOf(environmentKey: Uint8Array, sealed: SealedSecret): string {
   const value = sealed.value && openSecretValue(environmentKey, sealed, sealed.policy, sealed.value)
   if (!value) throw unreadable(sealed.key)
-  try {
-    return STRICT_UTF8.decode(value.reveal())
-  } catch {
-    throw unreadable(sealed.key, 'is not UTF-8 text, so it cannot be an environment variable.')
-  }
+  const text = fromUtf8(value.reveal())
+  if (text !== null) return text
+  throw unreadable(sealed.key, 'is not UTF-8 text, so it cannot be an environment variable.')
 }
 
 async function sealedParts(

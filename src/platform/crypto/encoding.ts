@@ -1,11 +1,12 @@
 /**
  * The byte forms of the protocol: length prefixes (section 3), UUIDs, base64, base62 (section 4).
- * Decoders answer `null` for anything but the one canonical text of a byte string, so that two
+ * Decoders return `null` for anything but the one canonical text of a byte string, so that two
  * different texts can never stand for the same stored value. Nothing here touches a key. The
  * module uses web platform globals only, apart from `crc32` and `uuidv7`, which need Bun.
  */
 
 const encoder = new TextEncoder()
+const strictDecoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const BASE64URL = /^[A-Za-z0-9_-]*={0,2}$/
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
@@ -16,6 +17,15 @@ export type Bytes = Uint8Array<ArrayBuffer>
 /** UTF-8 of a text. A lone surrogate becomes U+FFFD, as the Encoding Standard says. */
 export function utf8(text: string): Bytes {
   return encoder.encode(text)
+}
+
+/** The text of strict UTF-8, else `null`. A byte order mark is a character like any other. */
+export function fromUtf8(bytes: Uint8Array): string | null {
+  try {
+    return strictDecoder.decode(bytes)
+  } catch {
+    return null
+  }
 }
 
 /** `a || b || …` of section 3. */

@@ -3,7 +3,17 @@
  * ENCRYPTION_KEY before it is stored, so that a database without that key shows no ciphertext, and
  * a blob moved to another row or column does not open. It protects no plaintext by itself.
  */
-import { type Bytes, concat, fromBase64Url, lp, u32be, utf8, uuidToBytes } from './encoding.ts'
+import { LruMap } from '../lru.ts'
+import {
+  type Bytes,
+  concat,
+  fromBase64Url,
+  fromUtf8,
+  lp,
+  u32be,
+  utf8,
+  uuidToBytes,
+} from './encoding.ts'
 import { sha256 } from './primitives.ts'
 
 /** The column constants of section 3.4; they name the protocol's columns, not those of a schema. */
@@ -38,7 +48,7 @@ const KEY_ID_BYTES = 4
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 const HEADER_BYTES = 1 + KEY_ID_BYTES + NONCE_BYTES
-const SUBKEYS_KEPT = 4096
+const MAX_SUBKEYS = 4096
 
 // The check row belongs to no workspace: it has the nil UUID as salt and no row identity.
 const CHECK_PLACE: Place = {
@@ -51,8 +61,7 @@ const CHECK_TEXT = 'cloakroom/v1/check'
 export class OuterLayer {
   readonly #keys: readonly OuterKey[]
   readonly #primary: OuterKey
-  // Least recently used first; a Map keeps the order of insertion.
-  readonly #subkeys = new Map<string, Promise<CryptoKey>>()
+  readonly #subkeys = new LruMap<string, Promise<CryptoKey>>({ max: MAX_SUBKEYS })
 
   private constructor(primary: OuterKey, others: readonly OuterKey[]) {
     this.#primary = primary
@@ -116,7 +125,7 @@ export class OuterLayer {
   /** Whether one of the keys opens what `sealCheck` made. */
   async openCheck(blob: Uint8Array): Promise<boolean> {
     const text = await this.#openAt(CHECK_PLACE, blob)
-    return text !== null && new TextDecoder().decode(text) === CHECK_TEXT
+    return text !== null && fromUtf8(text) === CHECK_TEXT
   }
 
   async #sealAt(place: Place, x: Uint8Array): Promise<Uint8Array> {
@@ -148,13 +157,10 @@ export class OuterLayer {
 
   #subkey(key: OuterKey, { saltId, column }: Place): Promise<CryptoKey> {
     const name = `${key.id.toHex()} ${column} ${saltId}`
-    const subkey = this.#subkeys.get(name) ?? deriveSubkey(key, uuidToBytes(saltId), column)
-    this.#subkeys.delete(name)
+    const known = this.#subkeys.get(name)
+    if (known) return known
+    const subkey = deriveSubkey(key, uuidToBytes(saltId), column)
     this.#subkeys.set(name, subkey)
-    if (this.#subkeys.size > SUBKEYS_KEPT) {
-      const [oldest] = this.#subkeys.keys()
-      if (oldest !== undefined) this.#subkeys.delete(oldest)
-    }
     return subkey
   }
 }

@@ -3,10 +3,10 @@
  * nesting before `JSON.parse` sees the text, and refuses what parsers disagree about: duplicate
  * keys, invalid UTF-8, a byte order mark, and the keys that reach into prototypes.
  */
+import { fromUtf8 } from '../crypto/encoding.ts'
 import { Fault } from '../fault.ts'
 
 const MAX_DEPTH = 32
-const STRICT_UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const POISONED_KEYS = new Set(['__proto__', 'constructor'])
 const QUOTE = 34
 const BACKSLASH = 92
@@ -21,20 +21,15 @@ const CLOSE_OBJECT = 125
  * @throws Fault `malformed_json`
  */
 export function parseJson(bytes: Uint8Array): unknown {
-  const text = decode(bytes)
+  const text = fromUtf8(bytes)
+  if (text === null) {
+    throw new Fault('malformed_json', { message: 'The request body is not valid UTF-8.' })
+  }
   checkStructure(text)
   try {
     return JSON.parse(text)
   } catch {
     throw new Fault('malformed_json')
-  }
-}
-
-function decode(bytes: Uint8Array): string {
-  try {
-    return STRICT_UTF8.decode(bytes)
-  } catch {
-    throw new Fault('malformed_json', { message: 'The request body is not valid UTF-8.' })
   }
 }
 
@@ -53,7 +48,7 @@ function checkStructure(text: string): void {
   }
 }
 
-/** Notes the string if it is a key; answers the index of its closing quote. */
+/** Notes the string if it is a key; returns the index of its closing quote. */
 function passString(text: string, start: number, keys: Set<string> | null | undefined): number {
   const end = endOfString(text, start)
   if (keys && isKey(text, end)) addKey(keys, text.slice(start, end))

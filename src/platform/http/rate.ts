@@ -5,6 +5,7 @@
 import type { Clock } from '../clock.ts'
 import type { Rate } from '../config/config.ts'
 import { Fault } from '../fault.ts'
+import { LruMap } from '../lru.ts'
 
 const MAX_KEYS = 100_000
 
@@ -22,7 +23,7 @@ const WHOLE = 1 - 1e-9
 export class RateLimiter {
   readonly #rate: Rate
   readonly #clock: Clock
-  readonly #buckets = new Map<string, { tokens: number; at: number }>()
+  readonly #buckets = new LruMap<string, { tokens: number; at: number }>({ max: MAX_KEYS })
 
   constructor(rate: Rate, clock: Clock) {
     this.#rate = rate
@@ -43,11 +44,11 @@ export class RateLimiter {
     const tokens = Math.min(count, bucket.tokens + ((now - since) / 1000 / seconds) * count)
     if (tokens >= WHOLE) {
       const left = Math.max(0, tokens - 1)
-      remember(this.#buckets, key, { tokens: left, at: now })
+      this.#buckets.set(key, { tokens: left, at: now })
       return this.#stateOf(left)
     }
     // A refusal refills nothing: many small sums would round below the whole that the wait promised.
-    remember(this.#buckets, key, { tokens: bucket.tokens, at: since })
+    this.#buckets.set(key, { tokens: bucket.tokens, at: since })
     const waitSeconds = Math.ceil(((1 - tokens) * seconds) / count)
     throw new Fault('rate_limited', {
       headers: {
@@ -81,7 +82,7 @@ const MAX_WAIT_SECONDS = 300
  */
 export class Backoff {
   readonly #clock: Clock
-  readonly #failures = new Map<string, { count: number; until: number }>()
+  readonly #failures = new LruMap<string, { count: number; until: number }>({ max: MAX_KEYS })
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -98,21 +99,11 @@ export class Backoff {
     const count = (this.#failures.get(key)?.count ?? 0) + 1
     const waitSeconds =
       count < FREE_FAILURES ? 0 : Math.min(MAX_WAIT_SECONDS, 2 ** (count - FREE_FAILURES))
-    remember(this.#failures, key, { count, until: this.#clock.now() + waitSeconds * 1000 })
+    this.#failures.set(key, { count, until: this.#clock.now() + waitSeconds * 1000 })
   }
 
   succeeded(key: string): void {
     this.#failures.delete(key)
-  }
-}
-
-function remember<V>(map: Map<string, V>, key: string, value: V): void {
-  map.delete(key)
-  map.set(key, value)
-  if (map.size <= MAX_KEYS) return
-  for (const oldest of map.keys()) {
-    map.delete(oldest)
-    return
   }
 }
 

@@ -8,6 +8,7 @@ import {
   encodeBase62,
   fromBase64,
   fromBase64Url,
+  fromUtf8,
   lp,
   toBase64,
   toBase64Url,
@@ -140,5 +141,16 @@ describe('fixed forms', () => {
     const ids = Array.from({ length: 1000 }, uuidv7)
     expect(new Set(ids).size).toBe(1000)
     for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab]/)
+  })
+})
+
+describe('strict UTF-8', () => {
+  test('gives back any text, a byte order mark too', () => {
+    for (const text of ['', 'déjà vu €', '\u{1f511}', '\ufeffx', 'a\0b'])
+      expect(fromUtf8(utf8(text))).toBe(text)
+  })
+
+  test.each(['ff', 'c0af', 'eda080', 'e282', 'f4908080', '61ff62'])('%s is no text', (hex) => {
+    expect(fromUtf8(Uint8Array.fromHex(hex))).toBeNull()
   })
 })
