@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { defineEndpoint } from '../../platform/http/endpoint.ts'
+import { tokenPattern } from '../../platform/http/token_pattern.ts'
 import { environmentName, line, pagination, timestamp, uuid } from '../../platform/http/validate.ts'
 import { readTarget } from './reported_target.ts'
 
@@ -23,10 +24,7 @@ const moment = z
 const range = { since: moment.optional(), until: moment.optional() }
 
 /** RFC 9110, section 9.1; kept in upper case. */
-const method = z
-  .string()
-  .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,32}$/)
-  .toUpperCase()
+const method = z.string().regex(tokenPattern(32)).toUpperCase()
 
 const filters = {
   project_id: uuid.optional(),

@@ -9,6 +9,7 @@ import {
   uuid,
 } from '../../platform/http/validate.ts'
 import { policy } from '../../platform/policy.ts'
+import { SECRET_NAME } from '../../platform/secret_name.ts'
 
 const MAX_ENTRIES = 500
 /** Decoded; a value of 64 KiB fits in every sealing that we know of. */
@@ -20,7 +21,7 @@ const RESERVED = new Set(['__proto__', 'constructor', 'prototype'])
 
 const secretKey = z
   .string()
-  .regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/)
+  .regex(new RegExp(`^${SECRET_NAME}$`))
   .refine((key) => !RESERVED.has(key), 'is a reserved name')
 
 /** A client's ciphertext. The server reads nothing of it but the epoch, where there is one. */

@@ -3,6 +3,7 @@
  * chunked bodies are counted while they arrive.
  */
 import { Fault } from '../fault.ts'
+import { readCapped } from './capped_body.ts'
 import { parseJson } from './json.ts'
 
 /** 1 MiB, the limit where nothing else is said (docs/protocol.md, "HTTP conventions"). */
@@ -44,18 +45,7 @@ async function readBounded(request: Request, limit: number): Promise<Uint8Array>
   const declared = Number(request.headers.get('content-length') ?? 0)
   if (declared > limit) throw tooLarge(limit)
   if (request.headers.has('content-length')) return received(() => request.bytes())
-  return received(() => readChunks(request, limit))
-}
-
-async function readChunks(request: Request, limit: number): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of request.body ?? []) {
-    size += chunk.length
-    if (size > limit) throw tooLarge(limit)
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks)
+  return received(() => readCapped(request.body, limit, () => tooLarge(limit)))
 }
 
 /** A body that breaks off is the caller's fault, whatever the runtime throws for it. */

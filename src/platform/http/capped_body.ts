@@ -1,0 +1,17 @@
+/** Reads a body whose length nobody vouches for. */
+
+/** All bytes of a body. @throws the error of `tooLarge` as soon as there are more than `limit` */
+export async function readCapped(
+  body: AsyncIterable<Uint8Array> | null,
+  limit: number,
+  tooLarge: () => Error,
+): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of body ?? []) {
+    size += chunk.length
+    if (size > limit) throw tooLarge()
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}

@@ -1,0 +1,8 @@
+/**
+ * The name of a secret (docs/protocol.md, "Secrets") as the source of a pattern: what a shell takes as the
+ * name of a variable, of at most 128 characters.
+ */
+export const SECRET_NAME = '[A-Za-z_][A-Za-z0-9_]{0,127}'
+
+/** Before the name it makes the placeholder, which stands for the value in a call. */
+export const PLACEHOLDER_PREFIX = 'SVC_SECRET_'
