@@ -1,5 +1,5 @@
 /**
- * Step 8 of the resolver: whether an address may be dialled. Only public unicast addresses may;
+ * Step 8 of the resolver: whether an address may be connected to. Only public unicast addresses may;
  * everything that reaches the operator's own network, a cloud's metadata service or another
  * address in disguise (mapped, NAT64, 6to4, Teredo) is refused unless the operator lists it.
  */

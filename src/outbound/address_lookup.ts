@@ -1,7 +1,7 @@
 /**
- * Step 8 of the resolver: from a name to the one address that is dialled. Every address of the name
+ * Step 8 of the resolver: from a name to the one address that is connected to. Every address of the name
  * is judged, so that a mixed answer cannot slip a private one through, and the name is looked up
- * once: what was judged is what is dialled, whatever DNS answers a moment later.
+ * once: what was judged is what is connected to, whatever DNS answers a moment later.
  */
 import { networkInterfaces } from 'node:os'
 import { Fault } from '../platform/fault.ts'
@@ -19,7 +19,7 @@ export const systemLookup: Lookup = async (host) => {
 
 export type AddressLookup = {
   /**
-   * The address to dial for a host and port.
+   * The address to connect to for a host and port.
    *
    * @throws Fault `address_blocked`, `upstream_unreachable`, `upstream_timeout`
    */

@@ -22,13 +22,13 @@ export type Outbound = {
   body: CallBody
 }
 
-export type Dialler = {
+export type Fetcher = {
   /**
    * The upstream's response, its body not yet read.
    *
    * @throws Fault `upstream_*`
    */
-  send(outbound: Outbound, deadline: AbortSignal): Promise<Response>
+  fetch(outbound: Outbound, deadline: AbortSignal): Promise<Response>
   close(): void
 }
 
@@ -40,11 +40,11 @@ export const NOTHING_OLDER =
 const MAX_SESSIONS = 256
 
 /** `authorities`: PEM certificates trusted besides the built-in ones. */
-export function openDialler(authorities: string | undefined): Dialler {
+export function openFetcher(authorities: string | undefined): Fetcher {
   const ca = trusted(authorities)
   const sessions = new Map<string, Bun.FetchSession>()
   return {
-    send: async (outbound, deadline) => {
+    fetch: async (outbound, deadline) => {
       const session = sessionFor(sessions, outbound.host, ca)
       try {
         return await fetch(urlOf(outbound), { session, ...initOf(outbound, deadline) })

@@ -1,6 +1,6 @@
 /**
  * Step 2 of the resolver: reads `target_url` once into the parts that every later step uses, so
- * that what was checked is what is dialled. A URL parser repairs much in silence (tabs, newlines,
+ * that what was checked is what is connected to. A URL parser repairs much in silence (tabs, newlines,
  * backslashes, missing slashes); text that would need repair is refused instead.
  */
 

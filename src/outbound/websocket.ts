@@ -18,7 +18,7 @@ import {
 } from '../platform/http/serve.ts'
 import type { Deadline } from './deadline.ts'
 import type { Ending } from './stream.ts'
-import { protocolsIn, type UpstreamSocket } from './websocket_dial.ts'
+import { protocolsIn, type UpstreamSocket } from './websocket_connect.ts'
 import {
   decodeClosing,
   decodeText,

@@ -7,12 +7,12 @@
 import { connectionNames, isHopByHop } from '../outbound/headers.ts'
 import { Fault } from '../platform/fault.ts'
 import { presentFault } from '../platform/http/reply.ts'
-import type { Carrier, Inbound } from './carrier.ts'
+import type { Backend, Inbound } from './backend.ts'
 import { isAuthorised, isSame } from './connect_listener.ts'
 import { canonicalAuthority } from './request.ts'
 import { answer, breakingQuietly, type Handler, pathOf } from './tls_listeners.ts'
 
-type Options = { password: string; strict: boolean; carrier: Carrier; port: () => number }
+type Options = { password: string; strict: boolean; backend: Backend; port: () => number }
 
 export function baseUrlHandler(options: Options): Handler {
   return async (request, upgrade) => {
@@ -27,7 +27,7 @@ export function baseUrlHandler(options: Options): Handler {
 }
 
 async function baseUrl(
-  { password, carrier }: Options,
+  { password, backend }: Options,
   request: Request,
   path: string,
   origin: string,
@@ -42,7 +42,7 @@ async function baseUrl(
   if (canonical === null) return presentFault(new Fault('invalid_target'), 'resolver', requestId)
   const pathAndQuery = rest.startsWith('/') ? rest : `/${rest}`
   const linkBase = `${origin}/${password}`
-  return answer(carrier, {
+  return answer(backend, {
     request,
     authority: canonical,
     pathAndQuery,

@@ -6,7 +6,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { canonicalHost } from '../platform/net/domain.ts'
-import type { Carrier } from './carrier.ts'
+import type { Backend } from './backend.ts'
 import { offeredProtocols } from './client_hello.ts'
 import type { TlsListeners } from './tls_listeners.ts'
 
@@ -16,7 +16,7 @@ type Options = {
   port: number
   password: string
   strict: boolean
-  carrier: Carrier
+  backend: Backend
   listeners: TlsListeners
   /** Socket of the handler for requests without CONNECT. */
   httpPath: () => string
@@ -65,7 +65,7 @@ async function admit(options: Options, socket: Socket): Promise<void> {
 }
 
 async function tunnel(
-  { password, strict, carrier, listeners }: Options,
+  { password, strict, backend, listeners }: Options,
   socket: Socket,
   head: string,
   rest: Buffer,
@@ -79,7 +79,7 @@ async function tunnel(
   if (!target) return refuse(socket, 'HTTP/1.1 400 Bad Request\r\n', 'the target is no host:port')
   const { host, port } = target
   const name = canonicalHost(host)
-  if (name !== null && (await carrier.covers(name, port))) {
+  if (name !== null && (await backend.covers(name, port))) {
     socket.write('HTTP/1.1 200 Connection Established\r\n\r\n')
     const hello = await readUntil(socket, rest, (bytes) => offeredProtocols(bytes) !== null)
     const offered = offeredProtocols(hello) ?? []
@@ -87,7 +87,7 @@ async function tunnel(
     return join(socket, connect(await listeners.secure(name, port, onlyHttp2)), hello)
   }
   if (!strict) return pass(socket, host, port, rest)
-  if (name !== null) await carrier.refused(name, port).catch(() => {})
+  if (name !== null) await backend.refused(name, port).catch(() => {})
   refuse(socket, 'HTTP/1.1 403 Forbidden\r\n', 'the host is not on the allowlist (domain_blocked)')
 }
 

@@ -4,8 +4,8 @@
  */
 import { randomBytes } from 'node:crypto'
 import { openAuthority } from './authority.ts'
+import type { Backend } from './backend.ts'
 import { baseUrlHandler } from './base_url.ts'
-import type { Carrier } from './carrier.ts'
 import { openConnectListener } from './connect_listener.ts'
 import { openTlsListeners } from './tls_listeners.ts'
 
@@ -21,7 +21,7 @@ export type LocalProxy = {
 }
 
 type Options = {
-  carrier: Carrier
+  backend: Backend
   /** Where the authority is kept. */
   directory: string
   /** 0 picks a free one. */
@@ -32,25 +32,25 @@ type Options = {
 
 const PASSWORD_BYTES = 24
 
-/** The carrier is the proxy's from here on. @throws Error when port or directory cannot be used */
+/** The backend is the proxy's from here on. @throws Error when port or directory cannot be used */
 export async function openProxy(options: Options): Promise<LocalProxy> {
   try {
     return await open(options)
   } catch (error) {
-    await options.carrier.close()
+    await options.backend.close()
     throw error
   }
 }
 
-async function open({ carrier, directory, port, strict }: Options): Promise<LocalProxy> {
+async function open({ backend, directory, port, strict }: Options): Promise<LocalProxy> {
   const authority = await openAuthority(directory)
   const password = randomBytes(PASSWORD_BYTES).toString('base64url')
-  const listeners = openTlsListeners(authority, carrier)
+  const listeners = openTlsListeners(authority, backend)
   const own = { port: 0 }
   const path = listeners.unencrypted(
-    baseUrlHandler({ password, strict, carrier, port: () => own.port }),
+    baseUrlHandler({ password, strict, backend, port: () => own.port }),
   )
-  const parts = { port, password, strict, carrier, listeners, httpPath: () => path }
+  const parts = { port, password, strict, backend, listeners, httpPath: () => path }
   const listener = await openConnectListener(parts).catch((error) => {
     listeners.close()
     throw error
@@ -64,7 +64,7 @@ async function open({ carrier, directory, port, strict }: Options): Promise<Loca
     close: async () => {
       await listener.close()
       listeners.close()
-      await carrier.close()
+      await backend.close()
     },
   }
 }

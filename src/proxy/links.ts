@@ -1,5 +1,5 @@
 /**
- * Links in the headers of an answer. Both carriers lead them back through `/v1/forward/`, which exists
+ * Links in the headers of an answer. Both backends lead them back through `/v1/forward/`, which exists
  * on the resolver only: here they become the real names again, or, in base-URL mode, lead back through
  * the proxy.
  */

@@ -1,5 +1,5 @@
 /**
- * The local carrier: the member's own session reads the sealed secrets, and values are opened here, for
+ * The local backend: the member's own session reads the sealed secrets, and values are opened here, for
  * one request each. The steps are the resolver's, in its order and with its functions; the server never
  * sees a value, and learns of the request from its audit record.
  */
@@ -7,33 +7,33 @@
 import type { AddressLookup } from '../outbound/address_lookup.ts'
 import { bytesOf, type Call, contentTypeOf } from '../outbound/call.ts'
 import { Deadline } from '../outbound/deadline.ts'
-import type { Dialler } from '../outbound/fetch.ts'
+import type { Fetcher } from '../outbound/fetch.ts'
 import { checkCallerHeaders, isHandshake } from '../outbound/headers.ts'
 import { fillLocations, findLocations } from '../outbound/locations.ts'
 import { findPlaceholders, injectPlaceholders, type Placeholder } from '../outbound/placeholders.ts'
 import { type Plan, planOf } from '../outbound/plan.ts'
 import { type Ending, streamAnswer } from '../outbound/stream.ts'
 import { parseTarget } from '../outbound/target.ts'
-import type { SocketDialler } from '../outbound/websocket_dial.ts'
+import type { SocketConnector } from '../outbound/websocket_connect.ts'
 import { systemClock } from '../platform/clock.ts'
 import { Fault } from '../platform/fault.ts'
 import type { Secret } from '../platform/secret.ts'
 import { checkPolicies } from '../resolver/credentials.ts'
-import type { Carrier, Inbound } from './carrier.ts'
+import type { Backend, Inbound } from './backend.ts'
 import { restoreLinks } from './links.ts'
 import type { Outbox } from './outbox.ts'
 import { type AuditRecord, faultOf, RecordBook } from './record.ts'
 import { bodyOf, checkMethod, headersOf } from './request.ts'
-import type { SealedEntry, VaultView, ViewKeeper } from './vault_view.ts'
+import type { SealedEntry, VaultCache, VaultSnapshot } from './vault_snapshot.ts'
 
 export type LocalServices = {
-  views: ViewKeeper
+  vault: VaultCache
   projectId: string
   environment: string
   outbox: Outbox
   addresses: AddressLookup
-  dialler: Dialler
-  sockets: SocketDialler
+  fetcher: Fetcher
+  sockets: SocketConnector
   /** Milliseconds between two signs of life of the upstream. */
   timeoutMs: number
   userAgent: string
@@ -46,13 +46,13 @@ type Begun = Work & { plan: Plan; end(outcome: AuditRecord): void }
 /** Where links would be led that restoreLinks leads elsewhere; nobody sees it. */
 const PLACE_OF_LINKS = 'https://proxy.invalid'
 
-export function localCarrier(services: LocalServices): Carrier {
+export function localBackend(services: LocalServices): Backend {
   return {
     covers: async (host, port) => {
-      const view = await services.views.current().catch(() => null)
-      return view?.allows(host, port) ?? false
+      const snapshot = await services.vault.current().catch(() => null)
+      return snapshot?.allows(host, port) ?? false
     },
-    carry: (inbound) => carry(services, inbound),
+    execute: (inbound) => execute(services, inbound),
     refused: async (host, port) => {
       const book = openBook(services, host, 'CONNECT', Bun.randomUUIDv7())
       book.sees(parseTarget(`https://${host}:${port}/`))
@@ -62,7 +62,7 @@ export function localCarrier(services: LocalServices): Carrier {
   }
 }
 
-async function carry(services: LocalServices, inbound: Inbound): Promise<Response | null> {
+async function execute(services: LocalServices, inbound: Inbound): Promise<Response | null> {
   const { request, requestId, authority } = inbound
   const host = authority.replace(/:\d+$/, '')
   const book = openBook(services, host, request.method, requestId)
@@ -107,18 +107,18 @@ async function takeSteps(
   const { request, authority, pathAndQuery } = inbound
   const target = parseTarget(`https://${authority}${pathAndQuery}`)
   book.sees(target)
-  const view = await services.views.current()
-  if (!view.allows(target.host, target.port)) throw new Fault('domain_blocked')
+  const snapshot = await services.vault.current()
+  if (!snapshot.allows(target.host, target.port)) throw new Fault('domain_blocked')
   const method = checkMethod(request)
   const headers = headersOf(request.headers)
   const demanded = findPlaceholders(Object.entries(headers))
   book.asks(demanded)
-  const body = await bodyOf(request, headers, view.scansBodies)
+  const body = await bodyOf(request, headers, snapshot.scansBodies)
   const locations = findLocations(target, bytesOf(body), contentTypeOf(headers))
-  const accepted = locations.found.filter((candidate) => isAccepted(view, candidate))
+  const accepted = locations.found.filter((candidate) => isAccepted(snapshot, candidate))
   const placeholders = [...demanded, ...accepted]
   book.asks(placeholders)
-  const { sealed, values } = openAll(view, placeholders)
+  const { sealed, values } = openAll(snapshot, placeholders)
   checkPolicies(sealed, placeholders, target, method)
   const injection = injectPlaceholders(checkCallerHeaders(headers), values)
   const filled = fillLocations(target, locations, accepted, values)
@@ -129,8 +129,8 @@ async function takeSteps(
 }
 
 /** Outside of headers a name is text, unless its secret's policy lists the place. */
-function isAccepted(view: VaultView, { name, style }: Placeholder): boolean {
-  const { policy } = view.sealed(name) ?? {}
+function isAccepted(snapshot: VaultSnapshot, { name, style }: Placeholder): boolean {
+  const { policy } = snapshot.sealed(name) ?? {}
   return policy?.allowed_locations?.some((location) => location === style) ?? false
 }
 
@@ -139,16 +139,16 @@ function isAccepted(view: VaultView, { name, style }: Placeholder): boolean {
  *
  * @throws Fault `unknown_secret`, `unreadable_secret`
  */
-function openAll(view: VaultView, placeholders: readonly Placeholder[]) {
+function openAll(snapshot: VaultSnapshot, placeholders: readonly Placeholder[]) {
   const sealed = new Map<string, SealedEntry>()
   const values = new Map<string, Secret>()
   for (const { name } of placeholders) {
-    const entry = view.sealed(name)
+    const entry = snapshot.sealed(name)
     if (!entry) {
       throw new Fault('unknown_secret', { message: `There is no secret ${name} here.` })
     }
     sealed.set(name, entry)
-    if (!values.has(name)) values.set(name, view.open(entry))
+    if (!values.has(name)) values.set(name, snapshot.open(entry))
   }
   return { sealed, values }
 }
@@ -199,11 +199,14 @@ async function carryOut(services: LocalServices, begun: Begun): Promise<Response
 }
 
 async function answerStreamed(
-  { dialler }: LocalServices,
+  { fetcher }: LocalServices,
   { inbound, plan, deadline, book, end }: Begun,
 ): Promise<Response> {
   const { linkBase, requestId } = inbound
-  const response = await dialler.send({ ...plan, body: deadline.watch(plan.body) }, deadline.signal)
+  const response = await fetcher.fetch(
+    { ...plan, body: deadline.watch(plan.body) },
+    deadline.signal,
+  )
   const answer = await streamAnswer(response, {
     ...plan,
     deadline,
@@ -220,7 +223,7 @@ async function answerSocket(
   { inbound, plan, deadline, book, end }: Begun,
 ): Promise<null> {
   const { relay } = await import('../outbound/websocket.ts')
-  const socket = await sockets.dial(plan, deadline.signal)
+  const socket = await sockets.connect(plan, deadline.signal)
   const context = {
     ...inbound,
     network: '',

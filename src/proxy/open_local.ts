@@ -1,19 +1,19 @@
-/** The local carrier with everything that it stands on. */
+/** The local backend with everything that it stands on. */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { version } from '../../package.json'
 import { openAddressLookup, systemLookup } from '../outbound/address_lookup.ts'
-import { openDialler } from '../outbound/fetch.ts'
-import { openSocketDialler } from '../outbound/websocket_dial.ts'
+import { openFetcher } from '../outbound/fetch.ts'
+import { openSocketConnector } from '../outbound/websocket_connect.ts'
 import { ConfigError, problemLine } from '../platform/config/config.ts'
 import { settings } from '../platform/config/settings.ts'
 import { parseCidrs } from '../platform/net/cidr.ts'
-import type { Carrier, Notice } from './carrier.ts'
-import { localCarrier } from './local.ts'
+import type { Backend, Notice } from './backend.ts'
+import { localBackend } from './local.ts'
 import { Outbox } from './outbox.ts'
 import { OutboxDelivery, type Upload } from './outbox_delivery.ts'
 import type { Owner } from './segment.ts'
-import { type VaultPlace, ViewKeeper } from './vault_view.ts'
+import { VaultCache, type VaultPlace } from './vault_snapshot.ts'
 
 export type LocalOptions = {
   place: VaultPlace
@@ -23,7 +23,7 @@ export type LocalOptions = {
   directory: string
   /** Its RESOLVER_* settings hold here as they do in a resolver. */
   env: Record<string, string | undefined>
-  /** Ports of this machine that may not be dialled: the proxy's own. */
+  /** Ports of this machine that may not be connected to: the proxy's own. */
   ownPorts: () => readonly number[]
   notice: Notice
 }
@@ -31,7 +31,7 @@ export type LocalOptions = {
 /** Milliseconds that the audit gets to reach the server when the proxy ends. */
 const LAST_SYNC_MS = 3_000
 
-const dialling = settings.pick({
+const networking = settings.pick({
   RESOLVER_ALLOW_NETWORKS: true,
   RESOLVER_HOSTS: true,
   RESOLVER_CA_FILE: true,
@@ -39,16 +39,16 @@ const dialling = settings.pick({
 })
 
 /** @throws ConfigError for a setting that is not valid */
-export function openLocalCarrier(options: LocalOptions): Carrier {
+export function openLocalBackend(options: LocalOptions): Backend {
   const { place, owner, upload, directory, notice } = options
-  const config = readDialling(options.env)
+  const config = readNetworking(options.env)
   const authorities = readAuthorities(config.RESOLVER_CA_FILE)
-  const dialler = openDialler(authorities)
+  const fetcher = openFetcher(authorities)
   const outbox = new Outbox(directory, owner)
   const refusedFile = join(directory, 'refused.jsonl')
   const delivery = new OutboxDelivery(outbox, { upload, notice, refusedFile })
-  return localCarrier({
-    views: new ViewKeeper(place),
+  return localBackend({
+    vault: new VaultCache(place),
     projectId: place.projectId,
     environment: place.environment,
     outbox,
@@ -58,23 +58,23 @@ export function openLocalCarrier(options: LocalOptions): Carrier {
       lookup: systemLookup,
       ownPorts: options.ownPorts,
     }),
-    dialler,
-    sockets: openSocketDialler(authorities),
+    fetcher,
+    sockets: openSocketConnector(authorities),
     timeoutMs: config.RESOLVER_TIMEOUT_MS,
     userAgent: `cloakroom/${version}`,
     close: async () => {
-      dialler.close()
+      fetcher.close()
       await delivery.stop(LAST_SYNC_MS)
       await outbox.close()
     },
   })
 }
 
-function readDialling(env: LocalOptions['env']) {
+function readNetworking(env: LocalOptions['env']) {
   const given = Object.fromEntries(
-    Object.keys(dialling.shape).flatMap((name) => (env[name] ? [[name, env[name]]] : [])),
+    Object.keys(networking.shape).flatMap((name) => (env[name] ? [[name, env[name]]] : [])),
   )
-  const parsed = dialling.safeParse(given)
+  const parsed = networking.safeParse(given)
   if (parsed.success) return parsed.data
   throw new ConfigError(parsed.error.issues.map(problemLine))
 }

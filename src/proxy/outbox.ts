@@ -1,5 +1,5 @@
 /**
- * The audit of the local carrier until the server has it. It survives a killed proxy, a full reboot and
+ * The audit of the local backend until the server has it. It survives a killed proxy, a full reboot and
  * a server that is away: records are on disk before a credential leaves, are sent in the background, and
  * a segment is removed only when the server has all of it. Ids make a repeat harmless.
  */

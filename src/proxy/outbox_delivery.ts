@@ -4,7 +4,7 @@
  */
 import { appendFile } from 'node:fs/promises'
 import { ApiError } from '../client/api.ts'
-import type { Notice } from './carrier.ts'
+import type { Notice } from './backend.ts'
 import type { Outbox } from './outbox.ts'
 import type { Owner, StoredRecord } from './segment.ts'
 

@@ -1,4 +1,4 @@
-/** What is known of one request of the local carrier, as its audit record wants it (section 8). */
+/** What is known of one request of the local backend, as its audit record wants it (section 8). */
 
 import type { Placeholder } from '../outbound/placeholders.ts'
 import type { Target } from '../outbound/target.ts'

@@ -1,5 +1,5 @@
 /**
- * The remote carrier: requests go to the resolver as they are, in forward mode, with the agent's token.
+ * The remote backend: requests go to the resolver as they are, in forward mode, with the agent's token.
  * Values never come to this machine; the resolver decides, redacts and keeps the audit.
  */
 import { ApiError, openApi } from '../client/api.ts'
@@ -8,7 +8,7 @@ import { FORWARD_PREFIX } from '../outbound/links.ts'
 import { Fault } from '../platform/fault.ts'
 import { type Domain, domainMatches, parseDomain } from '../platform/net/domain.ts'
 import { listDomains, resolveCall } from '../resolver/contract.ts'
-import type { Carrier, Inbound, Notice } from './carrier.ts'
+import type { Backend, Inbound, Notice } from './backend.ts'
 import { restoreLinks } from './links.ts'
 import { relayThrough } from './remote_socket.ts'
 import { checkMethod, headersOf } from './request.ts'
@@ -29,10 +29,10 @@ const YES_MS = 60_000
 const NO_MS = 5_000
 const TIMEOUT_MS = 5_000
 
-export function remoteCarrier(options: RemoteOptions): Carrier {
+export function remoteBackend(options: RemoteOptions): Backend {
   return {
     covers: reader(options),
-    carry: (inbound) =>
+    execute: (inbound) =>
       isHandshake(inbound.request)
         ? relayThrough(inbound, urlOf(options, inbound), forwardHeaders(options, inbound.request))
         : forward(options, inbound),
@@ -42,7 +42,7 @@ export function remoteCarrier(options: RemoteOptions): Carrier {
 }
 
 /** Reads the allowlist once, however many want to know, and while nobody answers keeps to the last one. */
-function reader({ resolver, token, notice }: RemoteOptions): Carrier['covers'] {
+function reader({ resolver, token, notice }: RemoteOptions): Backend['covers'] {
   let domains: readonly Domain[] = []
   let readAt = Number.NEGATIVE_INFINITY
   let reading: Promise<void> | null = null

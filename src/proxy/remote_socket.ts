@@ -3,7 +3,7 @@ import type { ServerWebSocket } from 'bun'
 import { isSendableCode } from '../outbound/websocket_frames.ts'
 import { Fault } from '../platform/fault.ts'
 import type { SocketHandlers } from '../platform/http/route.ts'
-import type { Inbound } from './carrier.ts'
+import type { Inbound } from './backend.ts'
 
 const GOING_AWAY = 1001
 const NORMAL = 1000

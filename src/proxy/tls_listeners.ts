@@ -11,7 +11,7 @@ import { Fault } from '../platform/fault.ts'
 import { presentFault } from '../platform/http/reply.ts'
 import type { SocketHandlers } from '../platform/http/route.ts'
 import type { Leaf, ProxyAuthority } from './authority.ts'
-import type { Carrier, Inbound } from './carrier.ts'
+import type { Backend, Inbound } from './backend.ts'
 import { faultOf } from './record.ts'
 import { canonicalAuthority } from './request.ts'
 
@@ -34,7 +34,7 @@ const HTTPS_PORT = 443
 
 type Listener = { server: Server<SocketHandlers>; path: string; leaf: Leaf }
 
-export function openTlsListeners(authority: ProxyAuthority, carrier: Carrier): TlsListeners {
+export function openTlsListeners(authority: ProxyAuthority, backend: Backend): TlsListeners {
   const directory = mkdtempSync(join(tmpdir(), 'cloakroom-'))
   const listeners = new Map<string, Listener>()
   const others: Listener['server'][] = []
@@ -59,7 +59,7 @@ export function openTlsListeners(authority: ProxyAuthority, carrier: Carrier): T
       if (known?.leaf === leaf) return enter(name, known)
       void known?.server.stop()
       const path = nextPath()
-      const handler = handlerFor(carrier, host, port)
+      const handler = handlerFor(backend, host, port)
       const server = listen(path, handler, { tls: leaf, http2: onlyHttp2, http1: !onlyHttp2 })
       return enter(name, { server, path, leaf })
     },
@@ -76,14 +76,14 @@ export function openTlsListeners(authority: ProxyAuthority, carrier: Carrier): T
   }
 }
 
-function handlerFor(carrier: Carrier, host: string, port: number): Handler {
+function handlerFor(backend: Backend, host: string, port: number): Handler {
   const authority = port === HTTPS_PORT ? host : `${host}:${port}`
   return (request, upgrade) => {
     // RFC 9110, section 15.5.20: a name that this connection was not made for.
     if (canonicalAuthority(request.headers.get('host') ?? '') !== authority) {
       return Promise.resolve(new Response('misdirected request\n', { status: 421 }))
     }
-    return answer(carrier, {
+    return answer(backend, {
       request,
       authority,
       pathAndQuery: pathOf(request),
@@ -95,9 +95,9 @@ function handlerFor(carrier: Carrier, host: string, port: number): Handler {
 }
 
 /** A refusal has the resolver's form, so that agents need to know one form only. */
-export async function answer(carrier: Carrier, inbound: Inbound): Promise<Response | undefined> {
+export async function answer(backend: Backend, inbound: Inbound): Promise<Response | undefined> {
   try {
-    const response = await carrier.carry(inbound)
+    const response = await backend.execute(inbound)
     return response === null ? undefined : breakingQuietly(response)
   } catch (error) {
     return presentFault(faultOf(error), 'resolver', inbound.requestId)
@@ -144,7 +144,7 @@ function listen(
     ...(tls ? { tls: { cert: tls.cert, key: tls.key }, ...protocols } : {}),
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     fetch: (request, server) => {
-      // The deadline of a call is the carrier's; only idle connections are the listener's.
+      // The deadline of a call is the backend's; only idle connections are the listener's.
       server.timeout(request, 0)
       return handler(request, (data, headers) => server.upgrade(request, { data, headers }))
     },

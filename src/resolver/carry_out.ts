@@ -59,18 +59,18 @@ export async function carryOut(
 
 /** What takes its time ends when it is not permitted any more. */
 function holdOpen({ liveCalls }: ResolverServices, { decision, deadline }: Work): void {
-  const { grounds } = decision
-  if (!grounds) return
-  deadline.afterwards(liveCalls.hold(grounds, (fault) => deadline.refuse(fault)))
+  const { basis } = decision
+  if (!basis) return
+  deadline.afterwards(liveCalls.hold(basis, (fault) => deadline.refuse(fault)))
 }
 
 async function answerWhole(
-  { dialler, trail }: ResolverServices,
+  { fetcher, trail }: ResolverServices,
   _: RequestContext,
   { plan, deadline, decision, rate }: Work,
 ): Promise<Response> {
   // Step 10: one request over TLS 1.3 to the judged address.
-  const response = await dialler.send(plan, deadline.signal)
+  const response = await fetcher.fetch(plan, deadline.signal)
   // Step 11: the answer, checked and sanitised.
   const sanitiser = new Sanitiser(plan.values, plan.wholes)
   const answer = await readAnswer(response, sanitiser, deadline.signal)
@@ -87,7 +87,7 @@ async function answerStreamed(
   { plan, call, deadline, decision }: Work,
 ): Promise<Response> {
   const body = deadline.watch(plan.body)
-  const response = await services.dialler.send({ ...plan, body }, deadline.signal)
+  const response = await services.fetcher.fetch({ ...plan, body }, deadline.signal)
   return streamAnswer(response, {
     ...plan,
     deadline,
@@ -103,7 +103,7 @@ async function answerSocket(
   context: RequestContext,
   { plan, deadline, decision }: Work,
 ): Promise<null> {
-  const socket = await services.sockets.dial(plan, deadline.signal)
+  const socket = await services.sockets.connect(plan, deadline.signal)
   relay(socket, context, {
     ...plan,
     deadline,

@@ -7,7 +7,7 @@ import type { Placeholder } from '../outbound/placeholders.ts'
 import type { Target } from '../outbound/target.ts'
 import { Fault } from '../platform/fault.ts'
 import type { Scope } from './credentials.ts'
-import type { Grounds } from './live_calls.ts'
+import type { Basis } from './live_calls.ts'
 
 export class Decision {
   readonly #token: LiveToken
@@ -45,7 +45,7 @@ export class Decision {
   }
 
   /** What a call that was let through stands on, for as long as it is open. */
-  get grounds(): Grounds | null {
+  get basis(): Basis | null {
     const { target } = this
     if (target === null || this.#method === null) return null
     return {

@@ -3,8 +3,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import { version } from '../../package.json'
 import type { Access } from '../access/index.ts'
 import { type Lookup, openAddressLookup, systemLookup } from '../outbound/address_lookup.ts'
-import { openDialler } from '../outbound/fetch.ts'
-import { openSocketDialler } from '../outbound/websocket_dial.ts'
+import { openFetcher } from '../outbound/fetch.ts'
+import { openSocketConnector } from '../outbound/websocket_connect.ts'
 import { ConfigError } from '../platform/config/config.ts'
 import { type Route, rawRoute } from '../platform/http/serve.ts'
 import { parseCidrs } from '../platform/net/cidr.ts'
@@ -45,11 +45,11 @@ export function openResolver(
       lookup,
       ownPorts,
     }),
-    dialler: openDialler(authorities),
+    fetcher: openFetcher(authorities),
     scheduler: new Scheduler(),
     bulkheads: new Bulkheads({ width: config.RESOLVER_CONCURRENCY }),
     liveCalls: new LiveCalls({ ...access, log }),
-    sockets: openSocketDialler(authorities),
+    sockets: openSocketConnector(authorities),
     defaultTimeoutMs: config.RESOLVER_TIMEOUT_MS,
     userAgent: `cloakroom/${version}`,
     clock,
@@ -67,7 +67,7 @@ export function openResolver(
     close: () => {
       services.liveCalls.close()
       services.keys.close()
-      services.dialler.close()
+      services.fetcher.close()
     },
   }
 }

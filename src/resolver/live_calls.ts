@@ -16,7 +16,7 @@ import { checkPolicies, findSecrets, type Scope } from './credentials.ts'
 import { Scheduler } from './scheduler.ts'
 
 /** What a call was let through on. */
-export type Grounds = {
+export type Basis = {
   token: LiveToken
   scope: Scope
   placeholders: readonly Placeholder[]
@@ -25,7 +25,7 @@ export type Grounds = {
 }
 
 type OpenCall = {
-  grounds: Grounds
+  basis: Basis
   end(fault: Fault): void
   /** The policy version by which it was judged since it opened. */
   judgedBy: number | null
@@ -57,11 +57,11 @@ export class LiveCalls {
   }
 
   /** Holds a call until what is answered is called; `end` is told, once, why it may not go on. */
-  hold(grounds: Grounds, end: (fault: Fault) => void): () => void {
-    const { workspaceId } = grounds.token
+  hold(basis: Basis, end: (fault: Fault) => void): () => void {
+    const { workspaceId } = basis.token
     const calls = this.#calls.get(workspaceId) ?? new Set()
     this.#calls.set(workspaceId, calls)
-    const call: OpenCall = { grounds, end, judgedBy: null }
+    const call: OpenCall = { basis, end, judgedBy: null }
     calls.add(call)
     return () => {
       calls.delete(call)
@@ -92,9 +92,9 @@ export class LiveCalls {
     try {
       const versions = await this.#versionsOf(calls)
       const changed = calls.filter(
-        ({ grounds, judgedBy }) => versions.get(grounds.token.id) !== judgedBy,
+        ({ basis, judgedBy }) => versions.get(basis.token.id) !== judgedBy,
       )
-      for (const id of new Set(changed.map(({ grounds }) => grounds.token.workspaceId))) {
+      for (const id of new Set(changed.map(({ basis }) => basis.token.workspaceId))) {
         this.check(id)
       }
     } catch (error) {
@@ -125,11 +125,11 @@ export class LiveCalls {
   async #judgeAll(calls: readonly OpenCall[]): Promise<void> {
     if (calls.length === 0) return
     const versions = await this.#versionsOf(calls)
-    for (const { grounds, end } of calls) {
-      if (!versions.has(grounds.token.id)) end(new Fault('invalid_token'))
+    for (const { basis, end } of calls) {
+      if (!versions.has(basis.token.id)) end(new Fault('invalid_token'))
     }
     for (const call of calls) {
-      const { id, workspaceId } = call.grounds.token
+      const { id, workspaceId } = call.basis.token
       const version = versions.get(id)
       if (version === undefined || version === call.judgedBy) continue
       // Many streams of one workspace are not judged in one go: others have their turn in between.
@@ -140,12 +140,12 @@ export class LiveCalls {
 
   async #judge(call: OpenCall, version: number): Promise<void> {
     const { snapshots } = this.#services
-    const { workspaceId } = call.grounds.token
+    const { workspaceId } = call.basis.token
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
       try {
         const snapshot = await snapshots.of(workspaceId)
         if (snapshot.policyVersion < version) throw new StaleSnapshot()
-        await judge(snapshots, snapshot, call.grounds)
+        await judge(snapshots, snapshot, call.basis)
         call.judgedBy = snapshot.policyVersion
         return
       } catch (error) {
@@ -159,13 +159,11 @@ export class LiveCalls {
   /** A revoke takes the grants away too: that the token is gone says more. */
   async #end(call: OpenCall, fault: Fault): Promise<void> {
     const versions = await this.#versionsOf([call])
-    call.end(versions.has(call.grounds.token.id) ? fault : new Fault('invalid_token'))
+    call.end(versions.has(call.basis.token.id) ? fault : new Fault('invalid_token'))
   }
 
   #versionsOf(calls: readonly OpenCall[]): Promise<Map<string, number>> {
-    return this.#services.tokens.versions([
-      ...new Set(calls.map(({ grounds }) => grounds.token.id)),
-    ])
+    return this.#services.tokens.versions([...new Set(calls.map(({ basis }) => basis.token.id))])
   }
 
   #warn(error: unknown): void {
@@ -179,12 +177,8 @@ export class LiveCalls {
  * @throws Fault of the step that refuses
  * @throws StaleSnapshot
  */
-async function judge(
-  snapshots: SnapshotCache,
-  snapshot: Snapshot,
-  grounds: Grounds,
-): Promise<void> {
-  const { token, scope, placeholders, target, method } = grounds
+async function judge(snapshots: SnapshotCache, snapshot: Snapshot, basis: Basis): Promise<void> {
+  const { token, scope, placeholders, target, method } = basis
   if (!snapshot.allowlist.some((domain) => domainMatches(domain, target.host, target.port))) {
     throw new Fault('domain_blocked')
   }

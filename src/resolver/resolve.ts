@@ -129,7 +129,7 @@ async function takeSteps(
     // Step 7: the caller's headers, and the credentials among them and elsewhere.
     const injection = injectPlaceholders(checkCallerHeaders(call.headers), values)
     const filled = fillLocations(target, locations, accepted, values)
-    // Step 8: the one address to dial.
+    // Step 8: the one address to connect to.
     job.address ??= services.addresses.find(target.host, target.port, job.deadline.signal)
     const request = { target, address: await job.address, injection, filled, values }
     return planOf(services, call, request)

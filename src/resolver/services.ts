@@ -1,8 +1,8 @@
 /** What the resolver's steps stand on. */
 import type { Access } from '../access/index.ts'
 import type { AddressLookup } from '../outbound/address_lookup.ts'
-import type { Dialler } from '../outbound/fetch.ts'
-import type { SocketDialler } from '../outbound/websocket_dial.ts'
+import type { Fetcher } from '../outbound/fetch.ts'
+import type { SocketConnector } from '../outbound/websocket_connect.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Log } from '../platform/log.ts'
 import type { Bulkheads } from './bulkhead.ts'
@@ -11,8 +11,8 @@ import type { Scheduler } from './scheduler.ts'
 
 export type ResolverServices = Access & {
   addresses: AddressLookup
-  dialler: Dialler
-  sockets: SocketDialler
+  fetcher: Fetcher
+  sockets: SocketConnector
   scheduler: Scheduler
   /** RESOLVER_CONCURRENCY, by workspace. */
   bulkheads: Bulkheads

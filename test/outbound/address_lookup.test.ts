@@ -1,4 +1,4 @@
-/** From a name to the one address that is dialled, without a network. */
+/** From a name to the one address that is connected to, without a network. */
 import { describe, expect, test } from 'bun:test'
 import { networkInterfaces } from 'node:os'
 import { type Lookup, openAddressLookup } from '../../src/outbound/address_lookup.ts'

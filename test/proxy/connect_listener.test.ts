@@ -56,7 +56,7 @@ describe('without the password of this run', () => {
     ['another scheme', [`Proxy-Authorization: Bearer ${passwordOf(open)}`]],
   ] as const
 
-  test.each(wrong)('CONNECT with %s is 407, and nothing is dialled', async (_, headers) => {
+  test.each(wrong)('CONNECT with %s is 407, and nothing is connected to', async (_, headers) => {
     const sent = stage.upstream.bytes
     const answer = await sendRaw(open.baseUrl, connectRequest(stage.authorityOf(), ...headers))
     expect(answer.statuses).toEqual([407])

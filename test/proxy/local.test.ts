@@ -1,4 +1,4 @@
-/** The local carrier takes the resolver's steps on this machine: what it lets out, and what comes back. */
+/** The local backend takes the resolver's steps on this machine: what it lets out, and what comes back. */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -114,7 +114,7 @@ describe('nothing is sent', () => {
 
   test('when the name leads to an address that is not public', async () => {
     const other = await stage.open('local', {
-      dialling: { ...stage.dialling, RESOLVER_ALLOW_NETWORKS: '' },
+      networking: { ...stage.networking, RESOLVER_ALLOW_NETWORKS: '' },
     })
     await expectRefused(
       fetch(`${other.baseUrl}/${stage.authorityOf()}/`, { headers: using('KEY') }),
@@ -123,8 +123,8 @@ describe('nothing is sent', () => {
   })
 
   test('when the upstream cannot prove its name', async () => {
-    const { RESOLVER_CA_FILE: _, ...dialling } = stage.dialling
-    const other = await stage.open('local', { dialling })
+    const { RESOLVER_CA_FILE: _, ...networking } = stage.networking
+    const other = await stage.open('local', { networking })
     await expectRefused(
       fetch(`${other.baseUrl}/${stage.authorityOf()}/`, { headers: using('KEY') }),
       'upstream_tls_error',
@@ -183,7 +183,7 @@ describe('an answer', () => {
 
   test('that never comes ends with the deadline', async () => {
     const other = await stage.open('local', {
-      dialling: { ...stage.dialling, RESOLVER_TIMEOUT_MS: '200' },
+      networking: { ...stage.networking, RESOLVER_TIMEOUT_MS: '200' },
     })
     upstream.on('/silence', () => {})
     const answer = await fetch(`${other.baseUrl}/${stage.authorityOf()}/silence`)

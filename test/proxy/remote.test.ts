@@ -1,8 +1,8 @@
-/** The remote carrier asks the resolver, and adds nothing of its own to what that decides. */
+/** The remote backend asks the resolver, and adds nothing of its own to what that decides. */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { parseToken, sealedToken } from '../../src/platform/crypto/token.ts'
 import { openProxy } from '../../src/proxy/index.ts'
-import { remoteCarrier } from '../../src/proxy/remote.ts'
+import { remoteBackend } from '../../src/proxy/remote.ts'
 import { sendRaw } from '../support/raw_http.ts'
 import { KEY, OTHER, openProxyStage, runWith } from './stage.ts'
 
@@ -21,8 +21,8 @@ async function openWith(resolver: string, token: string) {
   const notices: string[] = []
   const notice = (text: string) => void notices.push(text)
   const parts = { projectId: null, environment: null, notice, close: async () => {} }
-  const carrier = remoteCarrier({ resolver, token, ...parts })
-  const opened = await openProxy({ carrier, directory: stage.directory, port: 0, strict: false })
+  const backend = remoteBackend({ resolver, token, ...parts })
+  const opened = await openProxy({ backend, directory: stage.directory, port: 0, strict: false })
   return { ...opened, notices }
 }
 

@@ -6,11 +6,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { listAuditLogs } from '../../src/features/audit/contract.ts'
-import type { Carrier } from '../../src/proxy/carrier.ts'
+import type { Backend } from '../../src/proxy/backend.ts'
 import { type LocalProxy, openProxy } from '../../src/proxy/index.ts'
-import { openLocalCarrier } from '../../src/proxy/open_local.ts'
+import { openLocalBackend } from '../../src/proxy/open_local.ts'
 import { openUpload } from '../../src/proxy/outbox_upload.ts'
-import { remoteCarrier } from '../../src/proxy/remote.ts'
+import { remoteBackend } from '../../src/proxy/remote.ts'
 import { trustEnvironment, writeBundle } from '../../src/proxy/trust.ts'
 import { type Agent, API, employAgent, openStage, type Stage } from '../support/agent.ts'
 import { marked, searchFiles } from '../support/canary.ts'
@@ -26,7 +26,7 @@ export type ProxyStage = Stage & {
   /** A directory for this test file's authority and queues. */
   directory: string
   /** The environment of a proxy that is to find the upstream. */
-  dialling: Record<string, string>
+  networking: Record<string, string>
   open(way: 'local' | 'remote', options?: OpenOptions): Promise<OpenProxy>
   /** Audit records of the workspace that clients reported or the resolver wrote, oldest first. */
   records(source: 'client' | 'resolver'): Promise<Recorded[]>
@@ -36,7 +36,7 @@ type OpenOptions = {
   strict?: boolean
   /** Where the audit waits. */
   auditDirectory?: string
-  dialling?: Record<string, string>
+  networking?: Record<string, string>
 }
 
 export type OpenProxy = LocalProxy & { bundle: string; notices: string[] }
@@ -46,7 +46,7 @@ export async function openProxyStage(): Promise<ProxyStage> {
   const stage = await openStage({ names: [OTHER] })
   const agent = await employAgent(stage, { secrets: { KEY, LOGIN: 'pass:word' } })
   const directory = mkdtempSync(join(tmpdir(), 'cr-proxy-'))
-  const dialling = {
+  const networking = {
     RESOLVER_HOSTS: `${API}=127.0.0.1`,
     RESOLVER_ALLOW_NETWORKS: '127.0.0.1/32',
     RESOLVER_CA_FILE: stage.caFile,
@@ -56,14 +56,14 @@ export async function openProxyStage(): Promise<ProxyStage> {
     ...stage,
     agent,
     directory,
-    dialling,
+    networking,
     open: async (way, { strict = false, ...options } = {}) => {
       const notices: string[] = []
       const notice = (text: string) => void notices.push(text)
-      const parts = { dialling, auditDirectory: join(directory, 'audit'), notice, ...options }
-      const carrier =
+      const parts = { networking, auditDirectory: join(directory, 'audit'), notice, ...options }
+      const backend =
         way === 'remote' ? remoteOf(stage, agent, notice) : localOf(stage, agent, parts)
-      const proxy = await openProxy({ carrier, directory, port: 0, strict })
+      const proxy = await openProxy({ backend, directory, port: 0, strict })
       opened.push(proxy)
       return { ...proxy, notices, bundle: writeBundle(directory, proxy.certificate, process.env) }
     },
@@ -77,8 +77,8 @@ export async function openProxyStage(): Promise<ProxyStage> {
   }
 }
 
-function remoteOf({ app }: Stage, agent: Agent, notice: (text: string) => void): Carrier {
-  return remoteCarrier({
+function remoteOf({ app }: Stage, agent: Agent, notice: (text: string) => void): Backend {
+  return remoteBackend({
     resolver: app.resolver,
     token: agent.token,
     projectId: null,
@@ -90,18 +90,18 @@ function remoteOf({ app }: Stage, agent: Agent, notice: (text: string) => void):
 
 type LocalParts = {
   auditDirectory: string
-  dialling: Record<string, string>
+  networking: Record<string, string>
   notice: (text: string) => void
 }
 
 function localOf(
   { app: { controlPlane: server } }: Stage,
   agent: Agent,
-  { auditDirectory, dialling, notice }: LocalParts,
-): Carrier {
+  { auditDirectory, networking, notice }: LocalParts,
+): Backend {
   const { api, token, email, workspaceKey: key } = agent.person
   const workspace = { id: agent.workspaceId, name: '', epoch: 1, key }
-  return openLocalCarrier({
+  return openLocalBackend({
     place: {
       api,
       workspace: async () => workspace,
@@ -116,7 +116,7 @@ function localOf(
       tokenFor: () => Promise.reject(new Error('no agent was named')),
     }),
     directory: auditDirectory,
-    env: dialling,
+    env: networking,
     ownPorts: () => [],
     notice,
   })

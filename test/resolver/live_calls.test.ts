@@ -6,7 +6,7 @@ import { parseTarget } from '../../src/outbound/target.ts'
 import { Fault } from '../../src/platform/fault.ts'
 import { openLog } from '../../src/platform/log.ts'
 import { parseDomain } from '../../src/platform/net/domain.ts'
-import { type Grounds, LiveCalls } from '../../src/resolver/live_calls.ts'
+import { type Basis, LiveCalls } from '../../src/resolver/live_calls.ts'
 
 const SWEEP_MS = 5
 const NEVER_MS = 3_600_000
@@ -51,7 +51,7 @@ function world() {
   return { state, services, logs }
 }
 
-function groundsOf(id = 'token', workspaceId = 'one'): Grounds {
+function basisOf(id = 'token', workspaceId = 'one'): Basis {
   return {
     token: { id, workspaceId } as LiveToken,
     scope: { projectId: null, environment: 'development' },
@@ -69,9 +69,9 @@ afterEach(() => {
 function open(services: ReturnType<typeof world>['services'], sweepMs: number) {
   const calls = new LiveCalls(services, sweepMs)
   opened.push(calls)
-  const hold = (grounds = groundsOf()) => {
+  const hold = (basis = basisOf()) => {
     const ended = Promise.withResolvers<string>()
-    const leave = calls.hold(grounds, ({ code }) => {
+    const leave = calls.hold(basis, ({ code }) => {
       leave()
       ended.resolve(code)
     })
@@ -90,7 +90,7 @@ describe('without any notice', () => {
     state.versions.set('other', 1)
     const { calls, hold } = open(services, SWEEP_MS)
     const [first, second] = [hold(), hold()]
-    hold(groundsOf('other'))
+    hold(basisOf('other'))
     state.versions.delete('token')
     expect(await Promise.all([first.ended, second.ended])).toEqual([
       'invalid_token',
@@ -144,7 +144,7 @@ describe('after a notice', () => {
     state.versions.set('other', 1)
     const { calls, hold } = open(services, NEVER_MS)
     const { ended } = hold()
-    hold(groundsOf('other', 'two'))
+    hold(basisOf('other', 'two'))
     state.versions.clear()
     calls.check('one')
     expect(await ended).toBe('invalid_token')

@@ -6,7 +6,7 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { EX_CONFIG, EX_NOT_FOUND, EX_USAGE } from '../../platform/exit_codes.ts'
 import { openAuthority } from '../../proxy/authority.ts'
-import type { Carrier } from '../../proxy/carrier.ts'
+import type { Backend } from '../../proxy/backend.ts'
 import { type LocalProxy, openProxy } from '../../proxy/index.ts'
 import {
   bundleVariables,
@@ -16,7 +16,7 @@ import {
 } from '../../proxy/trust.ts'
 import type { Context } from '../context.ts'
 import type { Action } from '../program.ts'
-import { openCarrier } from '../proxy_carrier.ts'
+import { openBackend } from '../proxy_backend.ts'
 import { configDirectory } from '../settings.ts'
 import { runChild } from '../terminal/child.ts'
 import { CliError } from '../terminal/cli_error.ts'
@@ -32,7 +32,7 @@ export const proxy: Action = async (context, command, options) => {
   if (command.length === 1 && command[0] === 'trust') return trust(context)
   const notices = openNotices(context, command.length > 0)
   const own: { port: number | null } = { port: null }
-  const carrier = await openCarrier(context, {
+  const backend = await openBackend(context, {
     way: wayOf(context, options),
     agent: typeof options.agent === 'string' ? options.agent : null,
     token: typeof options.token === 'string' ? options.token : (context.env.SERVICE_TOKEN ?? null),
@@ -40,7 +40,7 @@ export const proxy: Action = async (context, command, options) => {
     ownPorts: () => (own.port === null ? [] : [own.port]),
     notice: notices.say,
   })
-  const running = await start(context, carrier, options, command.length > 0)
+  const running = await start(context, backend, options, command.length > 0)
   own.port = running.port
   try {
     return await work(context, running, command, options)
@@ -69,14 +69,14 @@ function portOf({ port }: Options, hasCommand: boolean): number {
 
 async function start(
   { env }: Context,
-  carrier: Carrier,
+  backend: Backend,
   options: Options,
   hasCommand: boolean,
 ): Promise<LocalProxy> {
   const port = portOf(options, hasCommand)
   const directory = proxyDirectory(env)
   try {
-    return await openProxy({ carrier, directory, port, strict: options.strict === true })
+    return await openProxy({ backend, directory, port, strict: options.strict === true })
   } catch (error) {
     if (!(error instanceof Error) || !('code' in error) || error.code !== 'EADDRINUSE') throw error
     throw new CliError(EX_CONFIG, `port ${port} is taken`, 'choose another one with --port, or 0')

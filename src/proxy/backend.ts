@@ -15,7 +15,7 @@ export type Inbound = {
   upgrade(handlers: SocketHandlers, headers: Record<string, string>): boolean
 }
 
-export type Carrier = {
+export type Backend = {
   /** Whether requests to this host are to be read at all. Never throws. */
   covers(host: string, port: number): Promise<boolean>
   /**
@@ -23,7 +23,7 @@ export type Carrier = {
    *
    * @throws Fault
    */
-  carry(inbound: Inbound): Promise<Response | null>
+  execute(inbound: Inbound): Promise<Response | null>
   /** Notes that a host was refused outright, where that is the proxy's to note. */
   refused(host: string, port: number): Promise<void>
   /** Lets what is on its way arrive, for a short while. */

@@ -6,10 +6,10 @@ import { parseToken } from '../platform/crypto/token.ts'
 import { EX_AUTH, EX_REFUSED, EX_USAGE } from '../platform/exit_codes.ts'
 import { isUuid } from '../platform/http/validate.ts'
 import { issueRunToken, type RunToken } from '../proxy/agent_token.ts'
-import type { Carrier, Notice } from '../proxy/carrier.ts'
-import { openLocalCarrier } from '../proxy/open_local.ts'
+import type { Backend, Notice } from '../proxy/backend.ts'
+import { openLocalBackend } from '../proxy/open_local.ts'
 import { openUpload } from '../proxy/outbox_upload.ts'
-import { remoteCarrier } from '../proxy/remote.ts'
+import { remoteBackend } from '../proxy/remote.ts'
 import type { Context } from './context.ts'
 import { type ProjectScope, projectScope } from './scope.ts'
 import type { Session } from './session.ts'
@@ -26,7 +26,7 @@ type Order = {
 }
 
 /** @throws CliError, ApiError */
-export async function openCarrier(context: Context, order: Order): Promise<Carrier> {
+export async function openBackend(context: Context, order: Order): Promise<Backend> {
   if (order.way === 'local') return openLocal(context, order)
   if (order.token === null) return openAsAgent(context, order)
   if (order.agent !== null) {
@@ -39,7 +39,7 @@ export async function openCarrier(context: Context, order: Order): Promise<Carri
   if (parseToken(order.token)?.kind !== 'agt') {
     throw new CliError(EX_AUTH, 'this is not the token of an agent', 'agent tokens: svc_agt_…')
   }
-  return remoteCarrier({
+  return remoteBackend({
     resolver: context.setting('resolver'),
     token: order.token,
     projectId: namedProject(context),
@@ -50,7 +50,7 @@ export async function openCarrier(context: Context, order: Order): Promise<Carri
 }
 
 /** The remote way without a token at hand: one is made for this run, for this project and environment. */
-async function openAsAgent(context: Context, { agent, notice }: Order): Promise<Carrier> {
+async function openAsAgent(context: Context, { agent, notice }: Order): Promise<Backend> {
   if (agent === null) {
     throw new CliError(
       EX_AUTH,
@@ -61,7 +61,7 @@ async function openAsAgent(context: Context, { agent, notice }: Order): Promise<
   const { session, workspace, project, environment } = await projectScope(context)
   const grants = [{ projectId: project.id, environment }]
   const token = await issue(session, workspace.open, agent, grants)
-  return remoteCarrier({
+  return remoteBackend({
     resolver: context.setting('resolver'),
     token: token.text,
     projectId: project.id,
@@ -71,12 +71,12 @@ async function openAsAgent(context: Context, { agent, notice }: Order): Promise<
   })
 }
 
-async function openLocal(context: Context, order: Order): Promise<Carrier> {
+async function openLocal(context: Context, order: Order): Promise<Backend> {
   const scope = await projectScope(context)
   const { session, workspace, project, environment } = scope
   const tokens = openTokens(session)
   if (order.agent !== null) await tokens.of(workspace.id, order.agent)
-  const carrier = openLocalCarrier({
+  const backend = openLocalBackend({
     place: {
       api: session.api,
       workspace: () => openedAnew(session, workspace.id),
@@ -96,9 +96,9 @@ async function openLocal(context: Context, order: Order): Promise<Carrier> {
     notice: order.notice,
   })
   return {
-    ...carrier,
+    ...backend,
     close: async () => {
-      await carrier.close()
+      await backend.close()
       await tokens.revokeAll()
     },
   }

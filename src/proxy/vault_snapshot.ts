@@ -1,7 +1,7 @@
 /**
- * What the local carrier decides by: the allowlist, and the sealed secrets of one environment with
+ * What the local backend decides by: the allowlist, and the sealed secrets of one environment with
  * their policies. Ciphertext is kept, values never are. What changed on the server holds here after at
- * most ten seconds; while the server cannot be reached the last view serves on, for a quarter of an
+ * most ten seconds; while the server cannot be reached the last snapshot serves on, for a quarter of an
  * hour. A server that answers, and refuses, ends it at once.
  */
 
@@ -32,7 +32,7 @@ export type SealedEntry = {
   value: Uint8Array | null
 }
 
-export type VaultView = {
+export type VaultSnapshot = {
   allows(host: string, port: number): boolean
   sealed(name: string): SealedEntry | undefined
   /** Whether any policy lets a value stand in a body. */
@@ -47,24 +47,24 @@ const LAST_RESORT_MS = 15 * 60_000
 const TIMEOUT_MS = 3_000
 const PAUSE_MS = 5_000
 
-export class ViewKeeper {
+export class VaultCache {
   readonly #place: VaultPlace
   readonly #now: () => number
-  #view: VaultView | null = null
+  #snapshot: VaultSnapshot | null = null
   #readAt = 0
   #failedAt = Number.NEGATIVE_INFINITY
-  #reading: Promise<VaultView> | null = null
+  #reading: Promise<VaultSnapshot> | null = null
 
   constructor(place: VaultPlace, now: () => number = Date.now) {
     this.#place = place
     this.#now = now
   }
 
-  /** @throws Fault `unavailable` without a view, `forbidden` when the server refuses */
-  async current(): Promise<VaultView> {
+  /** @throws Fault `unavailable` without a snapshot, `forbidden` when the server refuses */
+  async current(): Promise<VaultSnapshot> {
     const age = this.#now() - this.#readAt
-    if (this.#view && age < FRESH_MS) return this.#view
-    const usable = age < LAST_RESORT_MS ? this.#view : null
+    if (this.#snapshot && age < FRESH_MS) return this.#snapshot
+    const usable = age < LAST_RESORT_MS ? this.#snapshot : null
     if (usable && this.#now() - this.#failedAt < PAUSE_MS) return usable
     this.#reading ??= this.#read().finally(() => {
       this.#reading = null
@@ -76,17 +76,17 @@ export class ViewKeeper {
     }
   }
 
-  async #read(): Promise<VaultView> {
+  async #read(): Promise<VaultSnapshot> {
     const startedAt = this.#now()
-    const view = await readView(this.#place)
-    this.#view = view
+    const snapshot = await readSnapshot(this.#place)
+    this.#snapshot = snapshot
     this.#readAt = startedAt
-    return view
+    return snapshot
   }
 
-  #without(error: unknown, usable: VaultView | null): VaultView {
+  #without(error: unknown, usable: VaultSnapshot | null): VaultSnapshot {
     if (error instanceof ApiError && error.status < 500 && error.status !== 429) {
-      this.#view = null
+      this.#snapshot = null
       throw new Fault('forbidden', {
         message: 'The server does not let this session read the environment any more.',
         cause: error,
@@ -98,7 +98,7 @@ export class ViewKeeper {
   }
 }
 
-async function readView({ api, workspace, projectId, environment }: VaultPlace) {
+async function readSnapshot({ api, workspace, projectId, environment }: VaultPlace) {
   const opened = await workspace()
   const [allowlist, secrets] = await Promise.all([
     api.list(listAllowlist, { params: { workspace_id: opened.id } }),
@@ -121,14 +121,14 @@ async function readView({ api, workspace, projectId, environment }: VaultPlace) 
     ]),
   )
   const openingKey = environmentKey(opened.key, projectId, environment, opened.epoch)
-  return viewOf(new Secret(openingKey), domains, sealed)
+  return snapshotOf(new Secret(openingKey), domains, sealed)
 }
 
-function viewOf(
+function snapshotOf(
   openingKey: Secret,
   domains: readonly Domain[],
   sealed: ReadonlyMap<string, SealedEntry>,
-): VaultView {
+): VaultSnapshot {
   return {
     allows: (host, port) => domains.some((domain) => domainMatches(domain, host, port)),
     sealed: (name) => sealed.get(name),

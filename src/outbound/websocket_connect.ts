@@ -18,20 +18,20 @@ export type UpstreamSocket = {
   protocol: number | null
 }
 
-export type SocketDialler = {
+export type SocketConnector = {
   /** @throws Fault `upstream_*`, also for an upstream that answers anything but 101 */
-  dial(outbound: Outbound, deadline: AbortSignal): Promise<UpstreamSocket>
+  connect(outbound: Outbound, deadline: AbortSignal): Promise<UpstreamSocket>
 }
 
 /** `authorities`: PEM certificates trusted besides the built-in ones. */
-export function openSocketDialler(authorities: string | undefined): SocketDialler {
+export function openSocketConnector(authorities: string | undefined): SocketConnector {
   const secureContext = createSecureContext({
     ca: trusted(authorities),
     minVersion: 'TLSv1.3',
     secureOptions: NOTHING_OLDER,
   })
   return {
-    dial: async (outbound, deadline) => {
+    connect: async (outbound, deadline) => {
       const { address: host, port } = outbound
       const wire = connect({
         host,

@@ -1,8 +1,8 @@
-/** How long the local carrier believes what it knows: by a clock that the test moves. */
+/** How long the local backend believes what it knows: by a clock that the test moves. */
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { ApiError } from '../../src/client/api.ts'
 import type { FaultCode } from '../../src/platform/fault.ts'
-import { type VaultPlace, ViewKeeper } from '../../src/proxy/vault_view.ts'
+import { VaultCache, type VaultPlace } from '../../src/proxy/vault_snapshot.ts'
 import { type Agent, employAgent, openStage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 
@@ -14,7 +14,7 @@ let agent: Agent
 let now: number
 let trouble: Error | null
 let reads: number
-let keeper: ViewKeeper
+let cache: VaultCache
 
 beforeEach(async () => {
   agent = await employAgent(stage, {
@@ -33,51 +33,51 @@ beforeEach(async () => {
     projectId: agent.projectId,
     environment: agent.environment,
   }
-  keeper = new ViewKeeper(place, () => now)
+  cache = new VaultCache(place, () => now)
 })
 
 async function refusal(): Promise<FaultCode | 'none'> {
-  const error = await keeper.current().then(
+  const error = await cache.current().then(
     () => null,
     (thrown) => thrown,
   )
   return error === null ? 'none' : error.code
 }
 
-describe('a view', () => {
+describe('a snapshot', () => {
   test('is read once for all that ask within ten seconds', async () => {
-    await Promise.all([keeper.current(), keeper.current(), keeper.current()])
+    await Promise.all([cache.current(), cache.current(), cache.current()])
     now += 9_999
-    await keeper.current()
+    await cache.current()
     expect(reads).toBe(1)
   })
 
   test('shows what changed on the server after ten seconds', async () => {
-    expect((await keeper.current()).allows('one.example', 443)).toBe(true)
+    expect((await cache.current()).allows('one.example', 443)).toBe(true)
     await agent.disallow('one.example')
     await agent.allow('two.example')
     await agent.store('NEW', 'x')
     now += 10_000
-    const view = await keeper.current()
-    expect(view.allows('one.example', 443)).toBe(false)
-    expect(view.allows('two.example', 443)).toBe(true)
-    expect(view.sealed('NEW')).toMatchObject({ key: 'NEW', policy: null })
+    const snapshot = await cache.current()
+    expect(snapshot.allows('one.example', 443)).toBe(false)
+    expect(snapshot.allows('two.example', 443)).toBe(true)
+    expect(snapshot.sealed('NEW')).toMatchObject({ key: 'NEW', policy: null })
   })
 
   test('opens a value for the one who asks, and refuses one whose policy was altered', async () => {
-    const view = await keeper.current()
-    const sealed = view.sealed('KEY')
+    const snapshot = await cache.current()
+    const sealed = snapshot.sealed('KEY')
     if (!sealed) throw new Error('there is no KEY')
-    expect(Buffer.from(view.open(sealed).reveal()).toString()).toBe(marked('the value'))
+    expect(Buffer.from(snapshot.open(sealed).reveal()).toString()).toBe(marked('the value'))
     const altered = { ...sealed, policy: { allowed_methods: [] } }
-    expect(() => view.open(altered)).toThrow('The secret KEY cannot be decrypted')
-    expect(JSON.stringify(view)).not.toContain(marked('the value'))
+    expect(() => snapshot.open(altered)).toThrow('The secret KEY cannot be decrypted')
+    expect(JSON.stringify(snapshot)).not.toContain(marked('the value'))
   })
 })
 
 describe('when the server is away', () => {
-  test('the last view serves on for a quarter of an hour, and no longer', async () => {
-    await keeper.current()
+  test('the last snapshot serves on for a quarter of an hour, and no longer', async () => {
+    await cache.current()
     trouble = new TypeError('no connection')
     now += 14 * MINUTE_MS
     expect(await refusal()).toBe('none')
@@ -88,15 +88,15 @@ describe('when the server is away', () => {
   })
 
   test('it is asked again at most every five seconds', async () => {
-    await keeper.current()
+    await cache.current()
     trouble = new ApiError(503, {})
     now += 10_000
-    await keeper.current()
+    await cache.current()
     now += 4_999
-    await keeper.current()
+    await cache.current()
     expect(reads).toBe(2)
     now += 1
-    await keeper.current()
+    await cache.current()
     expect(reads).toBe(3)
   })
 
@@ -106,8 +106,8 @@ describe('when the server is away', () => {
   })
 })
 
-test.each([401, 403, 404])('a server that answers %d ends the view at once', async (status) => {
-  await keeper.current()
+test.each([401, 403, 404])('a server that answers %d ends the snapshot at once', async (status) => {
+  await cache.current()
   now += 10_000
   trouble = new ApiError(status, {})
   expect(await refusal()).toBe('forbidden')
