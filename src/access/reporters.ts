@@ -2,7 +2,7 @@
 import { bearerText } from '../identity/authenticate.ts'
 import { parseToken } from '../platform/crypto/token.ts'
 import { Fault, invalidField } from '../platform/fault.ts'
-import type { Services } from '../platform/http/serve.ts'
+import type { Services } from '../platform/http/route.ts'
 import { isUuid } from '../platform/http/validate.ts'
 import type { Access } from './index.ts'
 

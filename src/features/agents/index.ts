@@ -1,6 +1,6 @@
 /** Agents and the tokens of agents and workloads: who may ask the resolver, for what, until when. */
 
-import type { Route } from '../../platform/http/serve.ts'
+import type { Route } from '../../platform/http/route.ts'
 import type { FeatureServices } from '../../platform/services.ts'
 import { agentRoutes } from './agent_routes.ts'
 import { agentTokenRoutes, workloadTokenRoutes } from './token_routes.ts'

@@ -2,7 +2,7 @@
 import { Fault } from '../../platform/fault.ts'
 import { openPager } from '../../platform/http/page.ts'
 import { Download } from '../../platform/http/reply.ts'
-import { type Route, route } from '../../platform/http/serve.ts'
+import { type Route, route } from '../../platform/http/route.ts'
 import type { FeatureServices } from '../../platform/services.ts'
 import { exportAudit, getAuditLog, listAuditLogs, summariseAudit } from './contract.ts'
 import { exportLines } from './export.ts'

@@ -12,7 +12,7 @@ import { auditLogs, projects } from '../../platform/db/schema/index.ts'
 import { Fault } from '../../platform/fault.ts'
 import { commonHeaders, present } from '../../platform/http/reply.ts'
 import { readJsonBody } from '../../platform/http/request_body.ts'
-import { type RequestContext, type Route, rawRoute } from '../../platform/http/serve.ts'
+import { type RequestContext, type Route, rawRoute } from '../../platform/http/route.ts'
 import { parsePart } from '../../platform/http/validate.ts'
 import type { FeatureServices } from '../../platform/services.ts'
 import { MAX_AHEAD_MS, type ReportedRecord, recordAuditLogs } from './contract.ts'
@@ -40,9 +40,7 @@ export function ingestionRoutes(
 async function readRecords(request: Request, now: number): Promise<ReportedRecord[]> {
   const body = await readJsonBody(request, { limit: recordAuditLogs.bodyLimit })
   const [one, many] = recordAuditLogs.body.options
-  const records = Array.isArray(body)
-    ? (parsePart(many, body) as ReportedRecord[])
-    : [parsePart(one, body) as ReportedRecord]
+  const records = Array.isArray(body) ? parsePart(many, body) : [parsePart(one, body)]
   const fields = records.flatMap(({ timestamp }, index) =>
     timestamp.getTime() > now + MAX_AHEAD_MS
       ? [

@@ -2,7 +2,7 @@
 import { sql } from 'drizzle-orm'
 import { version } from '../../../package.json'
 import { Reply } from '../../platform/http/reply.ts'
-import { type Route, route } from '../../platform/http/serve.ts'
+import { type Route, route } from '../../platform/http/route.ts'
 import type { FeatureServices } from '../../platform/services.ts'
 import { endsWithin } from '../../platform/timeout.ts'
 import { getHealth, getResolverHealth, getStatus } from './contract.ts'

@@ -5,7 +5,7 @@
 import type { Clock } from '../../platform/clock.ts'
 import type { Database } from '../../platform/db/open.ts'
 import { userActivity } from '../../platform/db/schema/index.ts'
-import type { Identity } from '../../platform/http/serve.ts'
+import type { Identity } from '../../platform/http/route.ts'
 import { describeError, type Log } from '../../platform/log.ts'
 import { endsWithin } from '../../platform/timeout.ts'
 import { dayOf, endOf } from './days.ts'

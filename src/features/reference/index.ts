@@ -4,7 +4,7 @@ import scriptPath from 'swagger-ui-dist/swagger-ui-bundle.js' with { type: 'file
 import { version } from '../../../package.json'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
 import { commonHeaders } from '../../platform/http/reply.ts'
-import { type RequestContext, type Route, rawRoute } from '../../platform/http/serve.ts'
+import { type RequestContext, type Route, rawRoute } from '../../platform/http/route.ts'
 import { type Documented, openApiDocument } from '../../platform/openapi/document.ts'
 import { getDocument, getPage, getScript, getStyle } from './contract.ts'
 import { type Reference, renderReference } from './page.ts'

@@ -15,7 +15,7 @@ import { Fault } from '../../platform/fault.ts'
 import { rateHeaders } from '../../platform/http/rate.ts'
 import { commonHeaders } from '../../platform/http/reply.ts'
 import { readJsonBody } from '../../platform/http/request_body.ts'
-import type { RequestContext } from '../../platform/http/serve.ts'
+import type { RequestContext } from '../../platform/http/route.ts'
 import { parsePart } from '../../platform/http/validate.ts'
 import { type Delivery, type DeliveryScope, deliverEnvironment } from './contract.ts'
 import { DeliveryRecord } from './delivery_record.ts'
@@ -48,7 +48,7 @@ async function readScope(
 ): Promise<DeliveryScope> {
   try {
     const body = await readJsonBody(request, { optional: true })
-    return parsePart(deliverEnvironment.body, body ?? {}) as DeliveryScope
+    return parsePart(deliverEnvironment.body, body ?? {})
   } catch (error) {
     await tokens.confirm(token)
     throw error

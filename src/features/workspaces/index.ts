@@ -8,7 +8,7 @@ import type { Transaction } from '../../platform/db/open.ts'
 import { lockWorkspace } from '../../platform/db/workspace_lock.ts'
 import { Fault } from '../../platform/fault.ts'
 import { openPager } from '../../platform/http/page.ts'
-import { type Route, route } from '../../platform/http/serve.ts'
+import { type Route, route } from '../../platform/http/route.ts'
 import type { FeatureServices } from '../../platform/services.ts'
 import {
   createWorkspaceEndpoint,

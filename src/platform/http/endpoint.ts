@@ -64,7 +64,7 @@ export type Endpoint = {
   /** The last parameter takes all that is left of the path, slashes too. */
   restOfPath?: true
   access: Access
-  params?: z.ZodObject
+  params?: z.ZodObject<Record<string, z.ZodType<string>>>
   query?: z.ZodObject
   body?: z.ZodType
   /** A request without a body is read as `{}`. */

@@ -28,7 +28,7 @@ export async function perform(
   const caller = await admit(services, endpoint.access, received, headers)
   checkIds(received.params)
   // Before any query: a name that cannot be one, such as text with NUL, must not reach the database.
-  const params = parsePart(endpoint.params, received.params) as RequestContext['params'] | undefined
+  const params = endpoint.params && parsePart(endpoint.params, received.params)
   const context = { ...received, params: { ...received.params, ...params } }
   const input = {
     params,
@@ -65,7 +65,7 @@ async function actAs(
   const result = await db.transaction(async (tx) => {
     const grant = await identity.authorise(tx, caller, permission, resource)
     workspaceId = grant.workspaceId
-    const query = parsePart(endpoint.query, queryOf(request))
+    const query = endpoint.query && parsePart(endpoint.query, queryOf(request))
     return act({ body, query, tx, grant })
   })
   if (workspaceId !== undefined && endpoint.method !== 'GET') onChange?.(workspaceId)
@@ -103,7 +103,7 @@ function checkIds(params: Record<string, string>): void {
 }
 
 async function inputOf(endpoint: Endpoint, context: RequestContext) {
-  const query = parsePart(endpoint.query, queryOf(context.request))
+  const query = endpoint.query && parsePart(endpoint.query, queryOf(context.request))
   return { query, body: await bodyOf(endpoint, context) }
 }
 

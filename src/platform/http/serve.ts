@@ -5,16 +5,19 @@
  */
 import type { Server } from 'bun'
 import { Elysia } from 'elysia'
-import { unavailableFault } from '../db/errors.ts'
 import { Fault } from '../fault.ts'
-import { describeError, type Log } from '../log.ts'
 import type { Endpoint } from './endpoint.ts'
 import { perform } from './pipeline.ts'
 import { presentFault } from './reply.ts'
 import type { RequestContext, Route, Services } from './route.ts'
+import { toFault } from './unexpected_error.ts'
+import { socketOptions } from './websocket.ts'
 
-export type { Identity, RequestContext, Route, Services } from './route.ts'
-export { rawRoute, route } from './route.ts'
+// For outbound and resolver, until they import from where these stand.
+export type { RequestContext } from './route.ts'
+export { type Route, rawRoute } from './route.ts'
+export { toFault } from './unexpected_error.ts'
+export { MAX_MESSAGE_BYTES, MAX_WAITING_BYTES } from './websocket.ts'
 
 /** A request that does not arrive, or an answer that is not taken, for so long ends the connection. */
 const IDLE_SECONDS = 30
@@ -25,19 +28,6 @@ const IDLE_SECONDS = 30
  */
 const SLOWEST_BYTES_PER_SECOND = 131_072
 const LONGEST_SECONDS = 255
-
-/** Bytes of one message on a WebSocket, and bytes that may wait for a slow reader of it. */
-export const MAX_MESSAGE_BYTES = 1_048_576
-export const MAX_WAITING_BYTES = 4 * MAX_MESSAGE_BYTES
-
-/** Compression is off: a small frame cannot become a large message. */
-const SOCKETS = {
-  maxPayloadLength: MAX_MESSAGE_BYTES,
-  backpressureLimit: MAX_WAITING_BYTES,
-  closeOnBackpressureLimit: true,
-  perMessageDeflate: false,
-  idleTimeout: 0,
-}
 
 const PARAMETER = /\{(\w+)\}/g
 
@@ -55,7 +45,7 @@ export function serve(services: Services): Listener {
     name: services.surface,
     // Development prints the errors of streams, which quote upstream URLs with credentials in them.
     serve: { maxRequestBodySize: 64 * 1024 * 1024, development: false },
-    websocket: SOCKETS,
+    websocket: socketOptions,
   })
   // Only what no route below takes comes here: hooks of Elysia hold for later routes.
   app.onError(({ request, server }) => answer(services, [], request, [], server))
@@ -186,17 +176,4 @@ async function attempt(
   } catch (error) {
     return presentFault(toFault(error, requestId, services.log), services.surface, requestId)
   }
-}
-
-/** Faults pass; a lost database is 503; anything else is a defect that the caller learns nothing of. */
-export function toFault(error: unknown, requestId: string, log: Log): Fault {
-  if (error instanceof Fault && error.status !== 500) return error
-  const fault = unavailableFault(error) ?? new Fault('internal_error', { cause: error })
-  const origin = error instanceof Fault ? (error.cause ?? error) : error
-  log.error('request failed', {
-    request_id: requestId,
-    error_code: fault.code,
-    ...describeError(origin),
-  })
-  return fault
 }

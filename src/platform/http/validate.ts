@@ -13,8 +13,7 @@ export function isUuid(text: string): boolean {
  *
  * @throws Fault `validation_error`
  */
-export function parsePart(schema: z.ZodType | undefined, value: unknown): unknown {
-  if (!schema) return undefined
+export function parsePart<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
   const parsed = schema.safeParse(value, { reportInput: true })
   if (parsed.success) return parsed.data
   throw new Fault('validation_error', { fields: fieldFaults(parsed.error.issues) })

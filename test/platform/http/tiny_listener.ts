@@ -8,13 +8,8 @@ import { defineEndpoint, type Permission } from '../../../src/platform/http/endp
 import { hostCheck } from '../../../src/platform/http/host.ts'
 import { RateLimiter } from '../../../src/platform/http/rate.ts'
 import { created, Download, type Surface } from '../../../src/platform/http/reply.ts'
-import {
-  type Listener,
-  type Route,
-  rawRoute,
-  route,
-  serve,
-} from '../../../src/platform/http/serve.ts'
+import { type Route, rawRoute, route } from '../../../src/platform/http/route.ts'
+import { type Listener, serve } from '../../../src/platform/http/serve.ts'
 import { pagination, uuid } from '../../../src/platform/http/validate.ts'
 import { openLog } from '../../../src/platform/log.ts'
 import { networkNamer } from '../../../src/platform/net/network.ts'
