@@ -176,6 +176,26 @@ describe('dependencies', () => {
     expect(judged('platform/http/serve.ts', 'identity/index.ts')).toEqual([false])
   })
 
+  test('the table of docs/architecture.md says the same', () => {
+    const [, table = ''] = readFileSync(join(root, 'docs/architecture.md'), 'utf8').split(
+      '## Rooms',
+    )
+    const rows = [...table.matchAll(/^\| `([^`]+)` \| .* \| ?(.*) ?\|$/gm)]
+    const told = rows.map(([, room = '', cell = '']) => ({
+      room,
+      imports: [...cell.matchAll(/`([^`]+)`|\b(contracts)\b/g)].map(
+        (found) => found[1] ?? contracts,
+      ),
+      database: !cell.includes('without the database'),
+    }))
+    const ruled = Object.entries(rules).map(([room, imports]) => ({
+      room,
+      imports: [...imports],
+      database: !withoutDatabase.includes(room),
+    }))
+    expect(told).toEqual(ruled)
+  })
+
   test('only serve.ts, the reference page and the benches know Elysia', () => {
     const knowing = sources
       .filter((source) => importsOf(source).some((target) => /^(elysia|@elysiajs\/)/.test(target)))

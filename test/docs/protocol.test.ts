@@ -1,11 +1,13 @@
 import { expect, test } from 'bun:test'
+import { allEndpoints } from '../../src/dev/all_endpoints.ts'
 import { faultCodes, statusOf } from '../../src/platform/fault.ts'
+import { textOf } from './documents.ts'
 
-const protocol = await Bun.file(`${import.meta.dir}/../../docs/protocol.md`).text()
-const readme = await Bun.file(`${import.meta.dir}/../../README.md`).text()
+const protocol = textOf('docs/protocol.md')
+const readme = textOf('README.md')
 
 test('the table of error codes is the catalogue', () => {
-  const section = protocol.split('## Error codes')[1]?.split('\n## ')[0] ?? ''
+  const section = protocol.split('## 9. Error codes')[1]?.split('\n## ')[0] ?? ''
   const documented = [...section.matchAll(/^\| (\d{3}) \| (.*) \|$/gm)].flatMap(
     ([, status, codes = '']) =>
       [...codes.matchAll(/`(\w+)`/g)].map(([, code = '']) => [code, Number(status)] as const),
@@ -13,6 +15,18 @@ test('the table of error codes is the catalogue', () => {
   expect(Object.fromEntries(documented)).toEqual(
     Object.fromEntries(faultCodes.map((code) => [code, statusOf(code)])),
   )
+})
+
+test('every endpoint is told, and no other', () => {
+  const told = [...protocol.matchAll(/`((?:[A-Z]+, )*[A-Z]+) (\/\S+)`/g)].flatMap(
+    ([, methods = '', path]) => methods.split(', ').map((method) => `${method} ${path}`),
+  )
+  const served = allEndpoints().flatMap(({ endpoints }) =>
+    endpoints.map(({ method, path }) => `${method} ${path}`),
+  )
+  const docs = told.filter((name) => name.startsWith('GET /api/docs/'))
+  expect(docs).toHaveLength(4)
+  expect(new Set(told)).toEqual(new Set([...served, ...docs]))
 })
 
 test('the README quotes the claim word for word', () => {
