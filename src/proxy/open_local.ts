@@ -10,9 +10,8 @@ import { settings } from '../platform/config/settings.ts'
 import { parseCidrs } from '../platform/net/cidr.ts'
 import type { Backend, Notice } from './backend.ts'
 import { localBackend } from './local.ts'
-import { Outbox } from './outbox.ts'
+import { Outbox, type Owner } from './outbox.ts'
 import { OutboxDelivery, type Upload } from './outbox_delivery.ts'
-import type { Owner } from './segment.ts'
 import { VaultCache, type VaultPlace } from './vault_snapshot.ts'
 
 export type LocalOptions = {

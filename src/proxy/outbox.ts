@@ -1,128 +1,211 @@
 /**
- * The audit of the local backend until the server has it. It survives a killed proxy, a full reboot and
- * a server that is away: records are on disk before a credential leaves, are sent in the background, and
- * a segment is removed only when the server has all of it. Ids make a repeat harmless.
+ * The audit records of the local proxy until the server has them, in an SQLite database. They survive a
+ * killed proxy, a full reboot and a server that is away: a record is on disk before a credential leaves,
+ * and is removed only when the server has it. Ids make a repeat harmless.
+ *
+ * The proxies of one user share the database. Each sends its own records and those of proxies that are
+ * gone. Requests that come together share one transaction, and so one fsync.
  */
-import { readdir, unlink } from 'node:fs/promises'
+import type { Database } from 'bun:sqlite'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { OUTBOX_FILE, openDatabase, usedBytes } from './outbox_database.ts'
 import type { AuditRecord } from './record.ts'
-import { isInUse, type Owner, readSegment, Segment, type StoredRecord } from './segment.ts'
 
-/** What to send next: some records of one owner, and what to do when the server has them. */
-export type Parcel = { owner: Owner; records: StoredRecord[]; delivered(): Promise<void> }
+/** In whose name records were made; other people's are not ours to send. */
+export type Owner = {
+  server: string
+  email: string
+  workspace_id: string
+  /** The agent that `--agent` named. */
+  agent: string | null
+}
 
-const MAX_SEGMENT_BYTES = 4 * 1_048_576
+export type StoredRecord = { id: string } & Record<string, unknown>
+
+/** What to send next, oldest first. */
+export type Batch = { owner: Owner; records: StoredRecord[] }
+
+type Options = {
+  isAlive?: (pid: number) => boolean
+  /** Beyond it new requests are refused; outcomes are still taken. */
+  maxBytes?: number
+}
+
+type Write = {
+  record: AuditRecord
+  kind: 'begun' | 'outcome' | 'complete'
+  done: PromiseWithResolvers<void>
+}
+
+type Writer = { id: string; workspace_id: string; agent: string | null; pid: number }
+
+/** About 400,000 requests. */
+const MAX_BYTES = 256 * 1_048_576
+const MAX_BATCH = 1000
+const MAX_BATCH_BYTES = 2 * 1_048_576
+
+/** Writers of this process that are open. */
+const ownWriters = new Set<string>()
 
 export class Outbox {
   readonly #directory: string
   readonly #owner: Owner
   readonly #isAlive: (pid: number) => boolean
-  #live: Promise<Segment> | null = null
-  /** Ours that take no more requests, each with the ids that the server has. */
-  readonly #sealed = new Map<Segment, Set<string>>()
+  readonly #maxBytes: number
+  readonly #writer = Bun.randomUUIDv7()
+  #database: Database | null = null
+  #waiting: Write[] = []
+  #isClosed = false
 
-  constructor(directory: string, owner: Owner, isAlive = isRunning) {
+  constructor(directory: string, owner: Owner, options: Options = {}) {
     this.#directory = directory
     this.#owner = owner
-    this.#isAlive = isAlive
+    this.#isAlive = options.isAlive ?? isRunning
+    this.#maxBytes = options.maxBytes ?? MAX_BYTES
+    ownWriters.add(this.#writer)
   }
 
   /**
-   * Returns when the record is on disk; `end` adds the outcome, in its own time.
+   * Returns when the record is on disk; `end` adds the outcome.
    *
-   * @throws Error when the disk does not take it
+   * @throws Error when it cannot be stored, or the outbox is full
    */
   async begin(record: AuditRecord): Promise<{ end(outcome: AuditRecord): Promise<void> }> {
-    const segment = await this.#segment()
-    // Nothing may come between: a segment that was sealed meanwhile would be removed too early.
-    await segment.begin(record)
-    return { end: (outcome) => segment.end(outcome) }
+    await this.#store(record, 'begun')
+    return { end: (outcome) => this.#store(outcome, 'outcome') }
   }
 
-  /** A record that is complete. */
-  async add(record: AuditRecord): Promise<void> {
-    await (await this.#segment()).end(record)
+  /** A record that is complete. @throws Error as `begin` */
+  add(record: AuditRecord): Promise<void> {
+    return this.#store(record, 'complete')
   }
 
-  /** Everything that can be sent by now, oldest first: ours, and what dead processes left. */
-  async *parcels(): AsyncGenerator<Parcel, void> {
-    yield* this.#left()
-    await this.#seal()
-    for (const [segment, sent] of this.#sealed) {
-      await segment.decideDurably()
-      const isWhole = !segment.hasOpen
-      // A file that somebody took away holds up no other.
-      const content = await readSegment(segment.path).catch(() => null)
-      const records = content?.ended.filter(({ id }) => !sent.has(id)) ?? []
-      if (records.length === 0 && !isWhole) continue
-      const delivered = async () => {
-        for (const { id } of records) sent.add(id)
-        if (!isWhole) return
-        this.#sealed.delete(segment)
-        await segment.remove()
-      }
-      yield { owner: this.#owner, records, delivered }
+  /** Returns the oldest records that can be sent by now, all of one owner; `null` when there are none. */
+  next(): Batch | null {
+    this.#write()
+    if (this.#isClosed || (this.#database === null && !existsSync(this.#path))) return null
+    const database = this.#open()
+    for (const writer of this.#writers(database)) {
+      const records = this.#recordsOf(database, writer)
+      const { workspace_id, agent } = writer
+      if (records.length > 0) return { owner: { ...this.#owner, workspace_id, agent }, records }
+      if (writer.id !== this.#writer) this.#forget(database, writer.id)
     }
+    return null
   }
 
-  /** Ours stay on disk for a later run, as far as they were not sent. */
-  async close(): Promise<void> {
-    await this.#seal()
-    for (const segment of this.#sealed.keys()) await segment.close()
-    this.#sealed.clear()
+  /** Removes what the server has. */
+  remove(records: readonly StoredRecord[]): void {
+    const ids = JSON.stringify(records.map(({ id }) => id))
+    this.#open().run('DELETE FROM records WHERE id IN (SELECT value FROM json_each(?))', [ids])
   }
 
-  /** Segments of this person whose process is gone; what it had begun will never end. */
-  async *#left(): AsyncGenerator<Parcel, void> {
-    for (const name of (await listed(this.#directory)).sort()) {
-      const path = join(this.#directory, name)
-      if (!/^[0-9a-f-]{36}\.jsonl$/.test(name) || isInUse(path)) continue
-      const content = await readSegment(path).catch(() => null)
-      const header = content?.header
-      if (!content || !header || !this.#isOurs(header)) continue
-      // A process of our own number that is not this one is gone.
-      if (header.pid !== process.pid && this.#isAlive(header.pid)) continue
-      const records = [...content.ended, ...content.begun]
-      yield { owner: header, records, delivered: () => unlink(path).catch(() => {}) }
-    }
-  }
-
-  #isOurs({ server, email }: Owner): boolean {
-    return server === this.#owner.server && email === this.#owner.email
-  }
-
-  /** The segment that takes requests; a new one after the last was sealed or grew too large. */
-  async #segment(): Promise<Segment> {
-    while (true) {
-      this.#live ??= this.#create()
-      const live = await this.#live
-      if (live.size > MAX_SEGMENT_BYTES) await this.#seal()
-      if (!live.isSealed) return live
-    }
-  }
-
-  async #create(): Promise<Segment> {
-    const path = join(this.#directory, `${Bun.randomUUIDv7()}.jsonl`)
+  /** What was not sent stays on disk for a later run. */
+  close(): void {
+    if (this.#isClosed) return
+    this.#write()
+    this.#isClosed = true
+    ownWriters.delete(this.#writer)
+    const database = this.#database
+    this.#database = null
     try {
-      return await Segment.create(path, { ...this.#owner, pid: process.pid })
-    } catch (error) {
-      this.#live = null
-      throw error
+      if (database) this.#forget(database, this.#writer)
+    } catch {
+      // The next proxy forgets it.
+    } finally {
+      database?.close()
     }
   }
 
-  async #seal(): Promise<void> {
-    const live = this.#live
-    this.#live = null
-    const segment = await live?.catch(() => null)
-    if (!segment || segment.isSealed) return
-    segment.isSealed = true
-    this.#sealed.set(segment, new Set())
+  get #path(): string {
+    return join(this.#directory, OUTBOX_FILE)
   }
-}
 
-async function listed(directory: string): Promise<string[]> {
-  return readdir(directory).catch(() => [])
+  #store(record: AuditRecord, kind: Write['kind']): Promise<void> {
+    if (this.#isClosed) return Promise.reject(new Error('the outbox is closed'))
+    const done = Promise.withResolvers<void>()
+    if (this.#waiting.length === 0) setImmediate(() => this.#write())
+    this.#waiting.push({ record, kind, done })
+    return done.promise
+  }
+
+  /** Writes what waits, in one transaction. */
+  #write(): void {
+    const writes = this.#waiting
+    this.#waiting = []
+    if (writes.length === 0) return
+    try {
+      const database = this.#open()
+      database.transaction(() => this.#insert(database, writes)).immediate()
+      for (const { done } of writes) done.resolve()
+    } catch (error) {
+      for (const { done } of writes) done.reject(error)
+    }
+  }
+
+  #insert(database: Database, writes: readonly Write[]): void {
+    const { server, email, workspace_id, agent } = this.#owner
+    database
+      .query('INSERT INTO writers VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING')
+      .run(this.#writer, server, email, workspace_id, agent, process.pid)
+    const upsert = database.query(
+      `INSERT INTO records (id, writer, ended, record) VALUES (?, ?, ?, ?)
+       ON CONFLICT (id) DO UPDATE SET ended = 1, record = excluded.record WHERE excluded.ended`,
+    )
+    const isFull = usedBytes(database) >= this.#maxBytes
+    for (const { record, kind, done } of writes) {
+      if (isFull && kind !== 'outcome') done.reject(new Error('the outbox is full'))
+      else upsert.run(record.id, this.#writer, Number(kind !== 'begun'), JSON.stringify(record))
+    }
+  }
+
+  /** Of this owner's person and server: ours, and those whose process is gone. */
+  #writers(database: Database): Writer[] {
+    const { server, email } = this.#owner
+    return database
+      .query<Writer, [string, string]>(
+        'SELECT id, workspace_id, agent, pid FROM writers WHERE server = ? AND email = ? ORDER BY id',
+      )
+      .all(server, email)
+      .filter(({ id, pid }) => id === this.#writer || !this.#isUsed(id, pid))
+  }
+
+  /** A writer of our own process number that is not open here belongs to a process that is gone. */
+  #isUsed(id: string, pid: number): boolean {
+    return pid === process.pid ? ownWriters.has(id) : this.#isAlive(pid)
+  }
+
+  /** Of a process that is gone, also what never got an outcome. */
+  #recordsOf(database: Database, { id }: Writer): StoredRecord[] {
+    const rows = database
+      .query<{ record: string }, [string, number, number]>(
+        'SELECT record FROM records WHERE writer = ? AND ended >= ? ORDER BY sequence LIMIT ?',
+      )
+      .all(id, Number(id === this.#writer), MAX_BATCH)
+    let bytes = 0
+    const fitting = rows.findIndex(({ record }) => {
+      bytes += Buffer.byteLength(record)
+      return bytes > MAX_BATCH_BYTES
+    })
+    const taken = fitting < 0 ? rows : rows.slice(0, Math.max(1, fitting))
+    return taken.map(({ record }) => JSON.parse(record))
+  }
+
+  /** A writer without records needs no row. */
+  #forget(database: Database, id: string): void {
+    database.run(
+      'DELETE FROM writers WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM records WHERE writer = ?1)',
+      [id],
+    )
+  }
+
+  /** Opened when it is first needed; after a failure, anew. @throws Error */
+  #open(): Database {
+    if (this.#isClosed) throw new Error('the outbox is closed')
+    this.#database ??= openDatabase(this.#directory)
+    return this.#database
+  }
 }
 
 function isRunning(pid: number): boolean {
@@ -130,7 +213,7 @@ function isRunning(pid: number): boolean {
     process.kill(pid, 0)
     return true
   } catch (error) {
-    // Somebody else's process: it lives.
+    // A process of another user: it runs.
     return error instanceof Error && 'code' in error && error.code === 'EPERM'
   }
 }

@@ -1,20 +1,20 @@
 /**
- * Sends what is in the outbox, in batches, in the background. A server that is away is asked again, at growing
- * intervals; a record that it refuses for good is put aside, so that it does not hold up the others.
+ * Sends what is in the outbox, in batches, in the background. A server that is away is asked again, at
+ * growing intervals; a record that it refuses for good is put aside, so that it does not hold up the others.
  */
 import { appendFile } from 'node:fs/promises'
 import { ApiError } from '../client/api.ts'
+import { endsWithin } from '../platform/timeout.ts'
 import type { Notice } from './backend.ts'
-import type { Outbox } from './outbox.ts'
-import type { Owner, StoredRecord } from './segment.ts'
+import type { Outbox, Owner, StoredRecord } from './outbox.ts'
 
 /** @throws ApiError when the server refuses, another error when it cannot be reached */
 export type Upload = (owner: Owner, records: readonly StoredRecord[]) => Promise<void>
 
-const MAX_BATCH = 1000
-const MAX_BATCH_BYTES = 2 * 1_048_576
 const PAUSE_MS = 1_000
 const LONGEST_PAUSE_MS = 60_000
+/** What is in the batch is refused, not the sender. */
+const REFUSED_FOR_GOOD = [400, 409, 413, 422]
 
 type Options = { upload: Upload; notice: Notice; refusedFile: string }
 
@@ -42,11 +42,7 @@ export class OutboxDelivery {
   async stop(timeoutMs: number): Promise<void> {
     this.#stopped = true
     if (this.#timer) clearTimeout(this.#timer)
-    const late = Promise.withResolvers<boolean>()
-    const timer = setTimeout(() => late.resolve(false), timeoutMs)
-    const isDone = await Promise.race([this.flush(), late.promise])
-    clearTimeout(timer)
-    if (!isDone) {
+    if (!(await endsWithin(timeoutMs, this.flush()))) {
       this.#options.notice('audit records wait on this machine; the next proxy sends them')
     }
   }
@@ -59,9 +55,8 @@ export class OutboxDelivery {
 
   async #sendAll(): Promise<boolean> {
     try {
-      for await (const { owner, records, delivered } of this.#outbox.parcels()) {
-        for (const batch of batchesOf(records)) await this.#send(owner, batch)
-        await delivered()
+      for (let batch = this.#outbox.next(); batch; batch = this.#outbox.next()) {
+        await this.#send(batch.owner, batch.records)
       }
       if (this.#pauseMs > PAUSE_MS) this.#options.notice('audit records are being sent again')
       this.#pauseMs = PAUSE_MS
@@ -77,18 +72,18 @@ export class OutboxDelivery {
 
   /** Halves a batch that is refused for what is in it, until the one record is found. */
   async #send(owner: Owner, batch: readonly StoredRecord[]): Promise<void> {
-    if (batch.length === 0) return
     try {
       await this.#options.upload(owner, batch)
     } catch (error) {
-      if (!(error instanceof ApiError) || ![400, 409, 413, 422].includes(error.status)) throw error
+      if (!(error instanceof ApiError) || !REFUSED_FOR_GOOD.includes(error.status)) throw error
       const middle = batch.length >> 1
-      if (batch.length === 1) await this.#putAside(error, batch[0])
-      else {
+      if (middle > 0) {
         await this.#send(owner, batch.slice(0, middle))
-        await this.#send(owner, batch.slice(middle))
+        return this.#send(owner, batch.slice(middle))
       }
+      await this.#putAside(error, batch[0])
     }
+    this.#outbox.remove(batch)
   }
 
   /** Nothing is thrown away: what the server does not want stays in a file, with its reason. */
@@ -97,20 +92,4 @@ export class OutboxDelivery {
     await appendFile(refusedFile, `${JSON.stringify({ code, record })}\n`, { mode: 0o600 })
     notice(`the server refuses an audit record (${code}); it is kept in ${refusedFile}`)
   }
-}
-
-function* batchesOf(records: readonly StoredRecord[]): Generator<StoredRecord[], void> {
-  let batch: StoredRecord[] = []
-  let bytes = 0
-  for (const record of records) {
-    const size = JSON.stringify(record).length * 2
-    if (batch.length === MAX_BATCH || bytes + size > MAX_BATCH_BYTES) {
-      yield batch
-      batch = []
-      bytes = 0
-    }
-    batch.push(record)
-    bytes += size
-  }
-  if (batch.length > 0) yield batch
 }

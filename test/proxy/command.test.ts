@@ -1,8 +1,10 @@
 /** `cloakroom proxy` as people start it: the executable, with a home of its own, and a server that may be away. */
+import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
+import { OUTBOX_FILE } from '../../src/proxy/outbox_database.ts'
 import { executable } from '../binary/executable.ts'
 import { openAccount, type Terminal } from '../cli/person.ts'
 import { API, openStage, type Stage } from '../support/agent.ts'
@@ -220,9 +222,15 @@ async function countRecords(): Promise<number> {
   return records.filter(({ source }) => source === 'client').length
 }
 
-/** Files in which records wait. */
+/** Records that wait for the server. */
 function queued(): number {
-  return readdirSync(join(ada.home, '.local/state/cloakroom/audit')).length
+  const path = join(ada.home, '.local/state/cloakroom/audit', OUTBOX_FILE)
+  const database = new Database(path, { readwrite: true })
+  const row = database
+    .query<{ waiting: number }, []>('SELECT count(*) AS waiting FROM records')
+    .get()
+  database.close()
+  return row?.waiting ?? 0
 }
 
 type Running = {

@@ -1,19 +1,32 @@
 /** The outbox of audit records: what is in it is on disk, is sent once the server takes it, and is sent again after a crash. */
+import { Database } from 'bun:sqlite'
 import { afterAll, describe, expect, test } from 'bun:test'
-import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import {
+  appendFileSync,
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ApiError } from '../../src/client/api.ts'
 import { Fault } from '../../src/platform/fault.ts'
-import { Outbox } from '../../src/proxy/outbox.ts'
+import { Outbox, type Owner, type StoredRecord } from '../../src/proxy/outbox.ts'
+import { OUTBOX_FILE } from '../../src/proxy/outbox_database.ts'
 import { OutboxDelivery } from '../../src/proxy/outbox_delivery.ts'
 import { type AuditRecord, RecordBook } from '../../src/proxy/record.ts'
-import { type Owner, readSegment, type StoredRecord } from '../../src/proxy/segment.ts'
+import { watched } from '../support/watched.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'cr-outbox-'))
 const outboxes: Outbox[] = []
 afterAll(async () => {
-  for (const outbox of outboxes) await outbox.close()
+  for (const outbox of outboxes) outbox.close()
   rmSync(root, { recursive: true, force: true })
 })
 
@@ -44,8 +57,18 @@ function record(id: string): AuditRecord {
   return bookOf(id).outcome(200, false)
 }
 
-function segmentsIn(directory: string): string[] {
-  return readdirSync(directory).filter((name) => /^[0-9a-f-]{36}\.jsonl$/.test(name))
+type Row = { id: string; ended: number }
+
+/** What is in the outbox of a directory, as another process sees it. */
+function stored(directory: string): Row[] {
+  const database = new Database(join(directory, OUTBOX_FILE), { readwrite: true })
+  const rows = database.query<Row, []>('SELECT id, ended FROM records ORDER BY sequence').all()
+  database.close()
+  return rows
+}
+
+function modeOf(path: string): string {
+  return (statSync(path).mode & 0o777).toString(8)
 }
 
 /** A server that keeps what it is sent, as long as `refuse` answers nothing. */
@@ -61,13 +84,18 @@ function openServer(refuse: (batch: readonly StoredRecord[]) => Error | null = (
   return { batches, ids, notices, upload, notice: (text: string) => void notices.push(text) }
 }
 
+type Server = Pick<ReturnType<typeof openServer>, 'notice' | 'upload'>
+
 /** A outbox with its delivery, which runs only when it is told to. */
 function open(directory: string, server = openServer(), isAlive = DEAD) {
-  const outbox = new Outbox(directory, owner, isAlive)
+  const outbox = new Outbox(directory, owner, { isAlive })
   outboxes.push(outbox)
   const refusedFile = join(directory, 'refused.jsonl')
-  const delivery = new OutboxDelivery(outbox, { ...server, refusedFile })
-  return { outbox, delivery, refusedFile }
+  return { outbox, delivery: deliveryOf(outbox, directory, server), refusedFile }
+}
+
+function deliveryOf(outbox: Outbox, directory: string, server: Server): OutboxDelivery {
+  return new OutboxDelivery(outbox, { ...server, refusedFile: join(directory, 'refused.jsonl') })
 }
 
 describe('a record', () => {
@@ -75,15 +103,61 @@ describe('a record', () => {
     const directory = newDirectory()
     const { outbox } = open(directory)
     await outbox.begin(bookOf('a').intent())
-    const [name = ''] = segmentsIn(directory)
-    expect(statSync(join(directory, name)).mode & 0o777).toBe(0o600)
-    const { header, begun, ended } = await readSegment(join(directory, name))
-    expect(header).toEqual({ ...owner, pid: process.pid })
-    expect(begun).toMatchObject([{ id: 'a', decision: 'allowed', status_code: null }])
-    expect(ended).toEqual([])
+    // What a crash would leave at this moment, without anything that the process still holds.
+    const copy = newDirectory()
+    cpSync(directory, copy, { recursive: true })
+    expect(stored(copy)).toEqual([{ id: 'a', ended: 0 }])
+    expect(modeOf(directory)).toBe('700')
+    const files = readdirSync(directory)
+    expect(files).toContain(OUTBOX_FILE)
+    expect(files.map((name) => modeOf(join(directory, name)))).toEqual(files.map(() => '600'))
   })
 
-  test('is sent once, with its outcome, and its segment is gone', async () => {
+  test('is written to a directory and a file of this user alone, however they were', async () => {
+    const directory = newDirectory()
+    chmodSync(directory, 0o755)
+    writeFileSync(join(directory, OUTBOX_FILE), '', { mode: 0o644 })
+    await open(directory).outbox.add(record('a'))
+    expect(modeOf(directory)).toBe('700')
+    expect(modeOf(join(directory, OUTBOX_FILE))).toBe('600')
+  })
+
+  test('shares its transaction, and so its fsync, with those that come together with it', async () => {
+    const directory = newDirectory()
+    const { outbox } = open(directory)
+    await outbox.add(record('first'))
+    const before = commitsIn(directory)
+    await Promise.all(Array.from({ length: 200 }, (_, index) => outbox.add(record(`r${index}`))))
+    expect(commitsIn(directory) - before).toBe(1)
+    expect(stored(directory)).toHaveLength(201)
+  })
+
+  test('is stored once, however often it comes', async () => {
+    const directory = newDirectory()
+    const server = openServer()
+    const { outbox, delivery } = open(directory, server)
+    const { end } = await outbox.begin(bookOf('a').intent())
+    await end(record('a'))
+    await end(record('a'))
+    await outbox.add(record('a'))
+    await outbox.begin(bookOf('a').intent())
+    expect(stored(directory)).toEqual([{ id: 'a', ended: 1 }])
+    await delivery.flush()
+    expect(server.ids()).toEqual(['a'])
+  })
+
+  test('whose outcome comes after another proxy sent it without one is sent again, with it', async () => {
+    const directory = newDirectory()
+    const server = openServer()
+    const { outbox, delivery } = open(directory, server)
+    const { end } = await outbox.begin(bookOf('a').intent())
+    outbox.remove([{ id: 'a' }])
+    await end(record('a'))
+    await delivery.flush()
+    expect(server.ids()).toEqual(['a'])
+  })
+
+  test('is sent once, with its outcome, and is gone', async () => {
     const directory = newDirectory()
     const server = openServer()
     const { outbox, delivery } = open(directory, server)
@@ -95,7 +169,7 @@ describe('a record', () => {
     await delivery.flush()
     await delivery.flush()
     expect(server.ids().sort()).toEqual(['a', 'b'])
-    expect(segmentsIn(directory)).toEqual([])
+    expect(stored(directory)).toEqual([])
   })
 
   test('of a long stream does not hold up the others, and they are not sent again', async () => {
@@ -110,7 +184,7 @@ describe('a record', () => {
     await end(record('stream'))
     await delivery.flush()
     expect(server.ids()).toEqual(['b', 'stream'])
-    expect(segmentsIn(directory)).toEqual([])
+    expect(stored(directory)).toEqual([])
   })
 
   test('that comes while others are being sent is lost by no accident of timing', async () => {
@@ -126,8 +200,116 @@ describe('a record', () => {
     await Promise.all(calls)
     await delivery.flush()
     expect(server.ids().sort()).toEqual(expected.sort())
-    expect(segmentsIn(directory)).toEqual([])
+    expect(stored(directory)).toEqual([])
   })
+})
+
+describe('an outbox', () => {
+  test('that is full refuses requests, takes their outcomes, and goes on once they are sent', async () => {
+    const directory = newDirectory()
+    const maxBytes = 128 * 1024
+    const outbox = new Outbox(directory, owner, { maxBytes })
+    outboxes.push(outbox)
+    const ends: (() => Promise<void>)[] = []
+    const fill = async () => {
+      while (true) {
+        const book = bookOf(Bun.randomUUIDv7())
+        const { end } = await outbox.begin(book.intent())
+        ends.push(() => end(book.outcome(200, false)))
+      }
+    }
+    await expect(fill()).rejects.toThrow('the outbox is full')
+    await expect(outbox.add(record('refusal'))).rejects.toThrow('the outbox is full')
+    expect(ends.length).toBeGreaterThan(100)
+    for (const end of ends) await end()
+    expect(stored(directory).map(({ ended }) => ended)).toEqual(ends.map(() => 1))
+    expect(statSync(join(directory, OUTBOX_FILE)).size).toBeLessThan(2 * maxBytes)
+    const server = openServer()
+    await deliveryOf(outbox, directory, server).flush()
+    expect(server.ids()).toHaveLength(ends.length)
+    await outbox.add(record('after'))
+    expect(stored(directory)).toEqual([{ id: 'after', ended: 1 }])
+  })
+
+  test('that cannot be written refuses every record, until it can', async () => {
+    const directory = join(newDirectory(), 'audit')
+    writeFileSync(directory, '')
+    const server = openServer()
+    const { outbox, delivery } = open(directory, server)
+    await expect(outbox.begin(bookOf('a').intent())).rejects.toThrow()
+    await expect(outbox.add(record('b'))).rejects.toThrow()
+    expect(await delivery.flush()).toBe(true)
+    rmSync(directory)
+    await outbox.add(record('c'))
+    await delivery.flush()
+    expect(server.ids()).toEqual(['c'])
+  })
+
+  test('that holds something else is not overwritten', async () => {
+    const directory = newDirectory()
+    const foreign = 'not a database, '.repeat(1000)
+    writeFileSync(join(directory, OUTBOX_FILE), foreign)
+    const server = openServer()
+    const { outbox, delivery } = open(directory, server)
+    await expect(outbox.begin(bookOf('a').intent())).rejects.toThrow('not a database')
+    expect(await delivery.flush()).toBe(false)
+    expect(readFileSync(join(directory, OUTBOX_FILE), 'utf8')).toBe(foreign)
+  })
+
+  test('that is closed takes nothing more, and what it has is sent by the next', async () => {
+    const directory = newDirectory()
+    const { outbox } = open(directory)
+    const { end } = await outbox.begin(bookOf('stream').intent())
+    const late = outbox.add(record('late'))
+    outbox.close()
+    await late
+    await expect(end(record('stream'))).rejects.toThrow('the outbox is closed')
+    const server = openServer()
+    await open(directory, server).delivery.flush()
+    expect(server.ids()).toEqual(['stream', 'late'])
+  })
+
+  test('without records makes no files', async () => {
+    const directory = join(newDirectory(), 'audit')
+    expect(await open(directory).delivery.flush()).toBe(true)
+    expect(() => readdirSync(directory)).toThrow('ENOENT')
+  })
+})
+
+describe('several proxies of one user', () => {
+  test('share an outbox that none of them had made before', async () => {
+    const directory = join(newDirectory(), 'audit')
+    const writers = Array.from({ length: 4 }, () => startWriter(directory, 150, 10))
+    expect(await Promise.all(writers.map(({ exited }) => exited))).toEqual(writers.map(() => 0))
+    const expected = writers.flatMap(({ ended }) => ended()).sort()
+    expect(expected).toHaveLength(600)
+    const server = openServer()
+    // Two find the same records at the same time: none is lost, and the server knows a repeat by its id.
+    await Promise.all([openFor(directory, server).flush(), openFor(directory, server).flush()])
+    expect([...new Set(server.ids())].sort()).toEqual(expected)
+    expect(stored(directory)).toEqual([])
+  }, 60_000)
+
+  test('that are killed at any moment lose nothing that was acknowledged', async () => {
+    const directory = newDirectory()
+    for (let round = 0; round < 5; round++) {
+      const writers = [startWriter(directory, 1e9, 1), startWriter(directory, 1e9, 20)]
+      while (writers.some(({ ended }) => ended().length < 20)) await Bun.sleep(5)
+      await Bun.sleep(Math.random() * 50)
+      for (const { child } of writers) child.kill('SIGKILL')
+      await Promise.all(writers.map(({ exited }) => exited))
+      const sent = new Map<string, unknown>()
+      const upload = async (_: Owner, records: readonly StoredRecord[]) => {
+        for (const { id, status_code } of records) sent.set(id, status_code)
+      }
+      expect(await openFor(directory, { ...openServer(), upload }).flush()).toBe(true)
+      for (const { begun, ended } of writers) {
+        expect(begun().filter((id) => !sent.has(id))).toEqual([])
+        expect(ended().filter((id) => sent.get(id) !== 200)).toEqual([])
+      }
+      expect(stored(directory)).toEqual([])
+    }
+  }, 60_000)
 })
 
 describe('a process that died', () => {
@@ -148,18 +330,21 @@ describe('a process that died', () => {
       { id: 'done', status_code: 200 },
       { id: 'under way', status_code: null },
     ])
-    expect(segmentsIn(directory)).toEqual([])
+    expect(stored(directory)).toEqual([])
   })
 
-  test('leaves a line half written, which spoils no other', async () => {
+  test('leaves a transaction half written, which spoils no other', async () => {
     const directory = newDirectory()
     const { outbox } = open(directory)
     await outbox.add(record('whole'))
-    const [name = ''] = segmentsIn(directory)
-    appendFileSync(join(directory, name), '{"ended":{"id":"torn","timest')
-    await outbox.add(record('after'))
-    const { ended } = await readSegment(join(directory, name))
-    expect(ended.map(({ id }) => id)).toEqual(['whole', 'after'])
+    const crashed = newDirectory()
+    cpSync(directory, crashed, { recursive: true })
+    const log = join(crashed, `${OUTBOX_FILE}-wal`)
+    const frames = readFileSync(log)
+    appendFileSync(log, frames.subarray(32, 32 + 1000))
+    const after = open(crashed)
+    await after.outbox.add(record('after'))
+    expect(stored(crashed).map(({ id }) => id)).toEqual(['whole', 'after'])
   })
 
   test.each([
@@ -173,7 +358,7 @@ describe('a process that died', () => {
     const { delivery } = open(directory, server, isAlive)
     await delivery.flush()
     expect(server.ids()).toEqual([])
-    expect(segmentsIn(directory)).toHaveLength(1)
+    expect(stored(directory)).toHaveLength(1)
   })
 
   test('of another agent is reported in the name of that agent', async () => {
@@ -213,8 +398,8 @@ describe('a server', () => {
       const { outbox, delivery, refusedFile } = open(directory, server)
       await outbox.add(record('a'))
       expect(await delivery.flush()).toBe(false)
-      expect(segmentsIn(directory)).toHaveLength(1)
-      expect(readdirSync(directory)).not.toContain(refusedFile)
+      expect(stored(directory)).toHaveLength(1)
+      expect(existsSync(refusedFile)).toBe(false)
     },
   )
 
@@ -234,7 +419,7 @@ describe('a server', () => {
       code: 'validation_error',
       record: { id: 'r5' },
     })
-    expect(segmentsIn(directory)).toEqual([])
+    expect(stored(directory)).toEqual([])
   })
 
   test('is sent at most a thousand records at a time', async () => {
@@ -247,19 +432,54 @@ describe('a server', () => {
   })
 })
 
+/** As a new proxy would send it, with the real test of which processes are gone. */
+function openFor(directory: string, server: Server): OutboxDelivery {
+  const outbox = new Outbox(directory, owner)
+  outboxes.push(outbox)
+  return deliveryOf(outbox, directory, server)
+}
+
+function startWriter(directory: string, count: number, width: number) {
+  const script = join(import.meta.dir, 'outbox/child.ts')
+  const command = [process.execPath, script, directory, String(count), String(width)]
+  const child = watched(Bun.spawn(command, { stdin: 'ignore', stdout: 'pipe', stderr: 'inherit' }))
+  let text = ''
+  const read = async () => {
+    const decoder = new TextDecoder()
+    for await (const chunk of child.stdout) text += decoder.decode(chunk, { stream: true })
+    return child.exited
+  }
+  const exited = read()
+  // A line that the kill cut short is no acknowledgement that was read.
+  const of = (word: string) => [...text.matchAll(new RegExp(`^${word} (.+)\n`, 'gm'))].map(idOf)
+  return { child, exited, begun: () => of('begun'), ended: () => of('ended') }
+}
+
+function idOf([, id = '']: RegExpExecArray): string {
+  return id
+}
+
+/** Commits in the write-ahead log, whose frames name the size of the database where a transaction ends. */
+function commitsIn(directory: string): number {
+  const log = readFileSync(join(directory, `${OUTBOX_FILE}-wal`))
+  const frame = 24 + log.readUInt32BE(8)
+  let commits = 0
+  for (let at = 32; at + frame <= log.length; at += frame) {
+    if (log.readUInt32BE(at + 4) > 0) commits += 1
+  }
+  return commits
+}
+
 /** What a process of another number leaves behind after it did something. */
 async function die(
   directory: string,
   of: Owner,
   act: (outbox: Outbox) => Promise<unknown>,
 ): Promise<void> {
-  const outbox = new Outbox(directory, of, ALIVE)
+  const outbox = new Outbox(directory, of, { isAlive: ALIVE })
   await act(outbox)
-  await outbox.close()
-  for (const name of segmentsIn(directory)) {
-    appendFileSync(
-      join(directory, name),
-      `${JSON.stringify({ segment: { ...of, pid: 4_000_000 } })}\n`,
-    )
-  }
+  outbox.close()
+  const database = new Database(join(directory, OUTBOX_FILE))
+  database.run('UPDATE writers SET pid = 4000000')
+  database.close()
 }
