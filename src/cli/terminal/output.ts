@@ -63,7 +63,7 @@ const TIMEOUT_MS = 1000
 const FRAME_MS = 120
 const FRAMES = ['⠋', '⠙', '⠸', '⠴', '⠦', '⠇']
 
-/** Scheduler a wheel after the first second; the answer takes it away. */
+/** Shows a wheel after the first second; the answer takes it away. */
 function showProgress(label: string, err: (text: string) => void): () => void {
   const started = performance.now()
   const timer = setInterval(() => {

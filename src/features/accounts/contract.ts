@@ -121,7 +121,7 @@ export const login = defineEndpoint({
 
 export const refresh = defineEndpoint({
   name: 'auth.refresh',
-  summary: 'RequestContext a refresh token for new tokens; an old one used again ends the session',
+  summary: 'Exchange a refresh token for new tokens; an old one used again ends the session',
   method: 'POST',
   path: '/api/auth/refresh/',
   access: { kind: 'public', rate: 'login' },

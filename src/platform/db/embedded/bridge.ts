@@ -177,7 +177,7 @@ class Scheduler {
     const answer: Uint8Array[] = []
     await this.#database.execProtocolRawStream(messages, {
       syncToFs: false,
-      // A snapshot of PostgreSQL's memory, which it overwrites with the next piece.
+      // A piece lies in PostgreSQL's memory, which is overwritten with the next one.
       onRawData: (piece) => answer.push(piece.slice()),
     })
     this.#idle = endsIdle(answer)

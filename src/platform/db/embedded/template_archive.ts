@@ -1,5 +1,5 @@
 /**
- * Scheduler the template (src/dev/template.ts) into a data directory. It appears under its name only
+ * Extracts the template (src/dev/template.ts) into a data directory. It appears under its name only
  * when it is complete and on the disk, so that no crash and no power cut leaves half of it.
  */
 
