@@ -1,9 +1,10 @@
 /**
  * What resolver and delivery know of a workspace: allowlist, sealed values and envelopes, all of one policy
  * version. A snapshot is kept until the recorded decision turns out to be of an older version; then it is
- * thrown away and read anew. Values are kept as the client's ciphertext, never in the clear.
+ * thrown away and read anew. Secrets are kept as the client's ciphertext, never in the clear.
  */
 import { type OuterLayer, secretRow } from '../platform/crypto/outer_layer.ts'
+import type { SealedSecret, SecretPlace } from '../platform/crypto/secret_value.ts'
 import { Fault } from '../platform/fault.ts'
 import { LruMap } from '../platform/lru.ts'
 import { type Domain, parseDomain } from '../platform/net/domain.ts'
@@ -11,16 +12,8 @@ import type { Policy } from '../platform/policy.ts'
 import type { CacheStats } from './keys.ts'
 import type { Reader } from './reader.ts'
 
-/** A secret as stored; `value` is null when the outer layer does not open. */
-export type SealedSecret = {
-  projectId: string
-  environment: string
-  key: string
-  policy: Policy | null
-  value: Uint8Array | null
-}
-
-type StoredSecret = Omit<SealedSecret, 'value'> & { value: Uint8Array }
+/** A row as it is read: `sealed` is the ciphertext in the outer layer. */
+type StoredSecret = SecretPlace & { policy: Policy | null; sealed: Uint8Array }
 
 export type SealedEnvelope = { epoch: number; envelope: Uint8Array | null }
 
@@ -159,7 +152,7 @@ export class SnapshotCache {
     names: readonly string[],
   ): Promise<void> {
     const rows = await this.#read<(StoredSecret & { version: number })[]>`
-      select w.policy_version::float8 as version, s.project_id as "projectId", s.environment, s.key, s.policy, s.value
+      select w.policy_version::float8 as version, s.project_id as "projectId", s.environment, s.key, s.policy, s.value as sealed
       from workspaces w left join secrets s
         on s.workspace_id = w.id and s.environment = ${environment} and s.key in
           (select json_array_elements_text(${JSON.stringify(names)}::text::json))
@@ -182,7 +175,7 @@ export class SnapshotCache {
   ): Promise<SealedSecret[] | null> {
     const rows = await this.#read<(StoredSecret & { version: number; project: string | null })[]>`
       select w.policy_version::float8 as version, p.id as project,
-        s.project_id as "projectId", s.environment, s.key, s.policy, s.value
+        s.project_id as "projectId", s.environment, s.key, s.policy, s.value as sealed
       from workspaces w
         left join projects p on p.workspace_id = w.id and p.id = ${projectId}
         left join secrets s on s.workspace_id = w.id and s.project_id = p.id and s.environment = ${environment}
@@ -196,8 +189,13 @@ export class SnapshotCache {
   async #openSecret(snapshot: Snapshot, row: StoredSecret): Promise<SealedSecret> {
     const { projectId, environment, key, policy } = row
     const place = secretRow(row)
-    const value = await this.#outer.open('secrets.value', snapshot.workspaceId, place, row.value)
-    return { projectId, environment, key, policy, value }
+    const ciphertext = await this.#outer.open(
+      'secrets.value',
+      snapshot.workspaceId,
+      place,
+      row.sealed,
+    )
+    return { projectId, environment, key, policy, ciphertext }
   }
 
   async #loadEnvelope(

@@ -69,13 +69,13 @@ async function openAll(
 ): Promise<Record<string, string>> {
   const key = await environmentKeyOf(answer, tokenId, privateKey)
   return Object.fromEntries(
-    Object.entries(answer.sealed).map(([name, { value, policy }]) => {
+    Object.entries(answer.sealed).map(([name, { value: ciphertext, policy }]) => {
       const place = { projectId: answer.project_id, environment: answer.environment, key: name }
       const opened = openSecretValue(
         key,
         place,
         (policy ?? null) as Policy | null,
-        fromBase64(value) ?? new Uint8Array(),
+        fromBase64(ciphertext) ?? new Uint8Array(),
       )
       if (!opened)
         throw new Error(

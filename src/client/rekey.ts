@@ -100,10 +100,10 @@ async function secretsOfProject(
       api.list(listSecrets, { params: { project_id }, query: { environment, include: 'value' } }),
     ),
   )
-  return listed.flat().map(({ key, environment, value = '', policy }) => {
+  return listed.flat().map(({ key, environment, value: ciphertext = '', policy }) => {
     const place = { projectId: project_id, environment, key }
     const bound = (policy ?? null) as Policy | null
-    const opened = openSecret(before, place, bound, value)
+    const opened = openSecret(before, place, bound, ciphertext)
     if (!opened)
       throw new Error(
         `${environment}/${key} does not open with the present key; nothing was changed`,

@@ -13,6 +13,7 @@ import {
 import {
   environmentKey,
   openSecretValue,
+  type SecretPlace,
   sealSecretValue,
 } from '../platform/crypto/secret_value.ts'
 import { mintToken, tokenAuth, tokenKeyPair, verifierOf } from '../platform/crypto/token.ts'
@@ -41,9 +42,6 @@ export type Session = {
   publicKey: Uint8Array
   workspaces: OpenWorkspace[]
 }
-
-/** Where a secret lives. */
-export type SecretPlace = { projectId: string; environment: string; key: string }
 
 /**
  * Registers an account whose password and keys never leave this process, with a personal workspace;
@@ -117,33 +115,26 @@ export async function openWorkspace(
   return key && { id, name, epoch, key }
 }
 
-/** A value as it is uploaded: b64 of the sealed form of section 3.3. */
+/** The ciphertext as it is uploaded: b64 of the form of section 3.3. */
 export function sealSecret(
   { key, epoch }: OpenWorkspace,
   place: SecretPlace,
   policy: Policy | null,
-  value: string | Uint8Array,
+  plaintext: string | Uint8Array,
 ): string {
   const sealingKey = environmentKey(key, place.projectId, place.environment, epoch)
-  return toBase64(
-    sealSecretValue(
-      sealingKey,
-      place,
-      policy,
-      epoch,
-      typeof value === 'string' ? utf8(value) : value,
-    ),
-  )
+  const bytes = typeof plaintext === 'string' ? utf8(plaintext) : plaintext
+  return toBase64(sealSecretValue(sealingKey, place, policy, epoch, bytes))
 }
 
-/** The value of a stored secret, or `null` when it was altered, moved or sealed under another key. */
+/** The plaintext of a stored secret, or `null` when it was altered, moved or sealed under another key. */
 export function openSecret(
   { key, epoch }: OpenWorkspace,
   place: SecretPlace,
   policy: Policy | null,
-  value: string,
+  ciphertext: string,
 ): Secret | null {
-  const bytes = fromBase64(value)
+  const bytes = fromBase64(ciphertext)
   const openingKey = environmentKey(key, place.projectId, place.environment, epoch)
   return bytes && openSecretValue(openingKey, place, policy, bytes)
 }

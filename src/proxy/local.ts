@@ -16,6 +16,7 @@ import { type Ending, streamAnswer } from '../outbound/stream.ts'
 import { parseTarget } from '../outbound/target.ts'
 import type { SocketConnector } from '../outbound/websocket_connect.ts'
 import { systemClock } from '../platform/clock.ts'
+import type { SealedSecret } from '../platform/crypto/secret_value.ts'
 import { Fault } from '../platform/fault.ts'
 import type { Secret } from '../platform/secret.ts'
 import { checkPolicies } from '../resolver/credentials.ts'
@@ -24,7 +25,7 @@ import { restoreLinks } from './links.ts'
 import type { Outbox } from './outbox.ts'
 import { type AuditRecord, faultOf, RecordBook } from './record.ts'
 import { bodyOf, checkMethod, headersOf } from './request.ts'
-import type { SealedEntry, VaultCache, VaultSnapshot } from './vault_snapshot.ts'
+import type { VaultCache, VaultSnapshot } from './vault_snapshot.ts'
 
 export type LocalServices = {
   vault: VaultCache
@@ -140,7 +141,7 @@ function isAccepted(snapshot: VaultSnapshot, { name, style }: Placeholder): bool
  * @throws Fault `unknown_secret`, `unreadable_secret`
  */
 function openAll(snapshot: VaultSnapshot, placeholders: readonly Placeholder[]) {
-  const sealed = new Map<string, SealedEntry>()
+  const sealed = new Map<string, SealedSecret>()
   const values = new Map<string, Secret>()
   for (const { name } of placeholders) {
     const entry = snapshot.sealed(name)

@@ -10,7 +10,11 @@ import type { OpenWorkspace } from '../client/vault.ts'
 import { listAllowlist } from '../features/allowlist/contract.ts'
 import { listSecrets } from '../features/secrets/contract.ts'
 import { fromBase64 } from '../platform/crypto/encoding.ts'
-import { environmentKey, openSecretValue } from '../platform/crypto/secret_value.ts'
+import {
+  environmentKey,
+  openSecretValue,
+  type SealedSecret,
+} from '../platform/crypto/secret_value.ts'
 import { Fault } from '../platform/fault.ts'
 import { type Domain, domainMatches, parseDomain } from '../platform/net/domain.ts'
 import type { Policy } from '../platform/policy.ts'
@@ -24,21 +28,13 @@ export type VaultPlace = {
   environment: string
 }
 
-export type SealedEntry = {
-  projectId: string
-  environment: string
-  key: string
-  policy: Policy | null
-  value: Uint8Array | null
-}
-
 export type VaultSnapshot = {
   allows(host: string, port: number): boolean
-  sealed(name: string): SealedEntry | undefined
+  sealed(name: string): SealedSecret | undefined
   /** Whether any policy lets a value stand in a body. */
   scansBodies: boolean
   /** @throws Fault `unreadable_secret` */
-  open(sealed: SealedEntry): Secret
+  open(sealed: SealedSecret): Secret
 }
 
 const FRESH_MS = 10_000
@@ -108,7 +104,7 @@ async function readSnapshot({ api, workspace, projectId, environment }: VaultPla
     }),
   ])
   const domains = allowlist.flatMap(({ domain }) => parseDomain(domain) ?? [])
-  const sealed = new Map<string, SealedEntry>(
+  const sealed = new Map<string, SealedSecret>(
     secrets.map(({ key, policy, value }) => [
       key,
       {
@@ -116,7 +112,7 @@ async function readSnapshot({ api, workspace, projectId, environment }: VaultPla
         environment,
         key,
         policy: (policy ?? null) as Policy | null,
-        value: fromBase64(value ?? ''),
+        ciphertext: fromBase64(value ?? ''),
       },
     ]),
   )
@@ -127,7 +123,7 @@ async function readSnapshot({ api, workspace, projectId, environment }: VaultPla
 function snapshotOf(
   openingKey: Secret,
   domains: readonly Domain[],
-  sealed: ReadonlyMap<string, SealedEntry>,
+  sealed: ReadonlyMap<string, SealedSecret>,
 ): VaultSnapshot {
   return {
     allows: (host, port) => domains.some((domain) => domainMatches(domain, host, port)),
@@ -136,8 +132,8 @@ function snapshotOf(
       policy?.allowed_locations?.some((location) => location === 'json' || location === 'form'),
     ),
     open: (entry) => {
-      const { policy, value } = entry
-      const secret = value && openSecretValue(openingKey.reveal(), entry, policy, value)
+      const { policy, ciphertext } = entry
+      const secret = ciphertext && openSecretValue(openingKey.reveal(), entry, policy, ciphertext)
       if (secret) return secret
       throw new Fault('unreadable_secret', {
         message: `The secret ${entry.key} cannot be decrypted: it was altered or sealed under another key.`,

@@ -4,12 +4,12 @@
  */
 import { environmentKeyOf } from '../access/environment_key.ts'
 import type { KeyCache } from '../access/keys.ts'
-import type { SealedSecret, Snapshot, SnapshotCache } from '../access/snapshots.ts'
+import type { Snapshot, SnapshotCache } from '../access/snapshots.ts'
 import type { LiveToken } from '../access/tokens.ts'
 import type { Call } from '../outbound/call.ts'
 import type { Placeholder } from '../outbound/placeholders.ts'
 import { policyPathMatches, type Target } from '../outbound/target.ts'
-import { bindingOf, openBoundValue } from '../platform/crypto/secret_value.ts'
+import { bindingOf, openBoundValue, type SealedSecret } from '../platform/crypto/secret_value.ts'
 import { Fault } from '../platform/fault.ts'
 import { domainMatches, parseDomain } from '../platform/net/domain.ts'
 import type { Policy } from '../platform/policy.ts'
@@ -148,7 +148,8 @@ export async function openSecrets(
   for (const [name, sealed] of secrets) {
     const key = await environmentKeyOf(access, snapshot, token, sealed)
     const binding = bindingFor(sealed)
-    const value = binding && sealed.value && openBoundValue(key.reveal(), binding, sealed.value)
+    const { ciphertext } = sealed
+    const value = binding && ciphertext && openBoundValue(key.reveal(), binding, ciphertext)
     if (!value) {
       throw new Fault('unreadable_secret', {
         message: `The secret ${name} cannot be decrypted: it was altered or sealed under another key.`,

@@ -44,7 +44,7 @@ function collectionRoutes({ outer, config }: FeatureServices): Route[] {
       const values = await readValues(
         rows.slice(0, limit),
         ({ key }) => key,
-        ({ key }, value) => openOuter(outer, workspaceId, { projectId, environment, key, value }),
+        ({ key }, sealed) => openOuter(outer, workspaceId, { projectId, environment, key, sealed }),
       )
       return pager.cut(
         list,
@@ -63,7 +63,7 @@ function itemRoutes({ outer }: FeatureServices): Route[] {
       const { projectId, workspaceId } = grant
       const secret = await selectSecret(tx, grant, environment, key)
       if (!secret) throw new Fault('not_found')
-      const row = { projectId, environment, key, value: secret.sealed }
+      const row = { projectId, environment, key, sealed: secret.sealed }
       const ciphertext = await openOuter(outer, workspaceId, row)
       if (!ciphertext) throw unreadable(key)
       return { ...secret, value: toBase64(ciphertext) }
@@ -97,8 +97,8 @@ function versionRoutes({ outer, config }: FeatureServices): Route[] {
       const values = await readValues(
         rows.slice(0, limit),
         () => key,
-        ({ version }, value) =>
-          openVersion(outer, workspaceId, { projectId, environment, key, version, value }),
+        ({ version }, sealed) =>
+          openVersion(outer, workspaceId, { projectId, environment, key, version, sealed }),
       )
       return pager.cut(
         list,

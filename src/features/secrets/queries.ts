@@ -32,7 +32,7 @@ export function selectSecrets(
   { after, limit, withValue }: Page,
 ) {
   return tx
-    .select({ ...shown, sealed: withValue ? secrets.value : nothing })
+    .select({ ...shown, sealed: withValue ? secrets.sealed : nothing })
     .from(secrets)
     .where(
       and(
@@ -46,7 +46,7 @@ export function selectSecrets(
 
 export async function selectSecret(tx: Transaction, grant: Read, environment: string, key: string) {
   const [found] = await tx
-    .select({ ...shown, sealed: secrets.value })
+    .select({ ...shown, sealed: secrets.sealed })
     .from(secrets)
     .where(and(inEnvironment(grant, environment), eq(secrets.key, key)))
   return found ?? null
@@ -87,8 +87,8 @@ export type NextSecret = {
   key: string
   version: number
   policy: unknown
-  value: Uint8Array
-  versionValue: Uint8Array
+  sealed: Uint8Array
+  sealedVersion: Uint8Array
 }
 
 /** Writes the rows and their versions, and drops versions beyond the last ten. */
@@ -101,7 +101,7 @@ export async function writeSecrets(
   const written = await tx
     .insert(secrets)
     .values(
-      list.map(({ versionValue: _, ...secret }) => ({
+      list.map(({ sealedVersion: _, ...secret }) => ({
         ...secret,
         workspaceId: grant.workspaceId,
         projectId: grant.projectId,
@@ -111,7 +111,7 @@ export async function writeSecrets(
     .onConflictDoUpdate({
       target: [secrets.projectId, secrets.environment, secrets.key],
       set: {
-        value: sql`excluded.value`,
+        sealed: sql`excluded.value`,
         policy: sql`excluded.policy`,
         version: sql`excluded.version`,
         updatedAt: sql`now()`,
@@ -120,11 +120,11 @@ export async function writeSecrets(
     .returning(shown)
   const idOf = new Map(written.map(({ key, id }) => [key, id]))
   await tx.insert(secretVersions).values(
-    list.map(({ key, version, policy, versionValue }) => ({
+    list.map(({ key, version, policy, sealedVersion }) => ({
       secretId: idOf.get(key) ?? '',
       version,
       policy,
-      value: versionValue,
+      sealed: sealedVersion,
       createdBy: grant.userId,
     })),
   )
@@ -167,7 +167,7 @@ export function selectVersions(
   return tx
     .select({
       version: secretVersions.version,
-      sealed: withValue ? secretVersions.value : nothing,
+      sealed: withValue ? secretVersions.sealed : nothing,
       policy: secretVersions.policy,
       created_by_email: users.email,
       created_at: secretVersions.createdAt,
@@ -193,7 +193,7 @@ export async function selectVersion(
   const [found] = await tx
     .select({
       version: secretVersions.version,
-      sealed: secretVersions.value,
+      sealed: secretVersions.sealed,
       policy: secretVersions.policy,
     })
     .from(secretVersions)

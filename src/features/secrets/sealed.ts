@@ -5,25 +5,24 @@
  */
 import { toBase64 } from '../../platform/crypto/encoding.ts'
 import { type OuterLayer, type OuterPart, secretRow } from '../../platform/crypto/outer_layer.ts'
+import type { SecretPlace } from '../../platform/crypto/secret_value.ts'
 import { Fault } from '../../platform/fault.ts'
 
-/** Where a stored value lives; of an old version, `version` too. */
-export type SecretRow = { projectId: string; environment: string; key: string }
-export type VersionRow = SecretRow & { version: number }
+type VersionRow = SecretPlace & { version: number }
 
 /** The client's ciphertext of a stored secret, or `null` for a blob that does not belong there. */
 export function openOuter(
   outer: OuterLayer,
   workspaceId: string,
-  row: SecretRow & { value: Uint8Array },
+  row: SecretPlace & { sealed: Uint8Array },
 ): Promise<Uint8Array | null> {
-  return outer.open('secrets.value', workspaceId, secretRow(row), row.value)
+  return outer.open('secrets.value', workspaceId, secretRow(row), row.sealed)
 }
 
 export function sealOuter(
   outer: OuterLayer,
   workspaceId: string,
-  row: SecretRow,
+  row: SecretPlace,
   ciphertext: Uint8Array,
 ): Promise<Uint8Array> {
   return outer.seal('secrets.value', workspaceId, secretRow(row), ciphertext)
@@ -33,9 +32,9 @@ export function sealOuter(
 export function openVersion(
   outer: OuterLayer,
   workspaceId: string,
-  row: VersionRow & { value: Uint8Array },
+  row: VersionRow & { sealed: Uint8Array },
 ): Promise<Uint8Array | null> {
-  return outer.open('secret_versions.value', workspaceId, versionIdentity(row), row.value)
+  return outer.open('secret_versions.value', workspaceId, versionIdentity(row), row.sealed)
 }
 
 export function sealVersion(

@@ -84,7 +84,7 @@ export async function rollBack(
   const secret = await selectSecret(tx, grant, environment, key)
   const earlier = secret && (await selectVersion(tx, grant, secret.id, version))
   if (!earlier) throw new Fault('not_found')
-  const row = { projectId: grant.projectId, environment, key, version, value: earlier.sealed }
+  const row = { projectId: grant.projectId, environment, key, version, sealed: earlier.sealed }
   const ciphertext = await openVersion(outer, grant.workspaceId, row)
   if (!ciphertext) throw unreadable(key)
   if (!isUnder(epoch, ciphertext)) throw epochConflict(['version'])
@@ -115,11 +115,11 @@ async function sealNext(
 ): Promise<NextSecret> {
   const { ciphertext, ...rest } = secret
   const row = { projectId, environment, key: secret.key, version: secret.version }
-  const [value, versionValue] = await Promise.all([
+  const [sealed, sealedVersion] = await Promise.all([
     sealOuter(outer, workspaceId, row, ciphertext),
     sealVersion(outer, workspaceId, row, ciphertext),
   ])
-  return { ...rest, value, versionValue }
+  return { ...rest, sealed, sealedVersion }
 }
 
 function decode(value: string): Uint8Array {

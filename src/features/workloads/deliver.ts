@@ -7,10 +7,10 @@
 import { decideDurably } from '../../access/decide.ts'
 import { environmentKeyOf } from '../../access/environment_key.ts'
 import type { Access } from '../../access/index.ts'
-import type { SealedSecret, Snapshot } from '../../access/snapshots.ts'
+import type { Snapshot } from '../../access/snapshots.ts'
 import type { LiveToken } from '../../access/tokens.ts'
 import { fromUtf8, toBase64 } from '../../platform/crypto/encoding.ts'
-import { openSecretValue } from '../../platform/crypto/secret_value.ts'
+import { openSecretValue, type SealedSecret } from '../../platform/crypto/secret_value.ts'
 import { Fault } from '../../platform/fault.ts'
 import { rateHeaders } from '../../platform/http/rate.ts'
 import { commonHeaders } from '../../platform/http/reply.ts'
@@ -134,9 +134,10 @@ async function openedParts(
 
 /** An environment variable is text: bytes that are not UTF-8 cannot be delivered as they are. */
 function textOf(environmentKey: Uint8Array, sealed: SealedSecret): string {
-  const value = sealed.value && openSecretValue(environmentKey, sealed, sealed.policy, sealed.value)
-  if (!value) throw unreadable(sealed.key)
-  const text = fromUtf8(value.reveal())
+  const { policy, ciphertext } = sealed
+  const plaintext = ciphertext && openSecretValue(environmentKey, sealed, policy, ciphertext)
+  if (!plaintext) throw unreadable(sealed.key)
+  const text = fromUtf8(plaintext.reveal())
   if (text !== null) return text
   throw unreadable(sealed.key, 'is not UTF-8 text, so it cannot be an environment variable.')
 }
@@ -151,13 +152,13 @@ async function sealedParts(
   const granted = await snapshots.envelope(snapshot, token.id, projectId, environment)
   const usable = granted?.envelope && granted.epoch === snapshot.epoch ? granted.envelope : null
   if (!usable && secrets.length > 0) throw new Fault('key_not_provisioned')
-  const broken = secrets.find(({ value }) => value === null)
+  const broken = secrets.find(({ ciphertext }) => ciphertext === null)
   if (broken) throw unreadable(broken.key)
   const delivered = secrets.filter(mayBeDelivered)
   return {
     sealed: Object.fromEntries(
-      delivered.flatMap(({ key, value, policy }) =>
-        value ? [[key, { value: toBase64(value), policy }] as const] : [],
+      delivered.flatMap(({ key, ciphertext, policy }) =>
+        ciphertext ? [[key, { value: toBase64(ciphertext), policy }] as const] : [],
       ),
     ),
     envelopes: usable

@@ -151,21 +151,21 @@ export async function replaceSecrets(
     )
     await tx
       .insert(secrets)
-      .values(rows.map(({ versionValue: _, ...row }) => ({ ...row, workspaceId })))
+      .values(rows.map(({ sealedVersion: _, ...row }) => ({ ...row, workspaceId })))
       .onConflictDoUpdate({
         target: secrets.id,
         set: {
-          value: sql`excluded.value`,
+          sealed: sql`excluded.value`,
           version: sql`excluded.version`,
           updatedAt: sql`now()`,
         },
       })
     await tx.insert(secretVersions).values(
-      rows.map(({ id, version, policy, versionValue }) => ({
+      rows.map(({ id, version, policy, sealedVersion }) => ({
         secretId: id,
         version,
         policy,
-        value: versionValue,
+        sealed: sealedVersion,
         createdBy: userId,
       })),
     )
@@ -183,11 +183,11 @@ async function sealSecret(
   const version = stored.version + 1
   const row = secretRow({ projectId, environment, key })
   const ciphertext = decode(sent.value)
-  const [value, versionValue] = await Promise.all([
+  const [sealed, sealedVersion] = await Promise.all([
     outer.seal('secrets.value', workspaceId, row, ciphertext),
     outer.seal('secret_versions.value', workspaceId, [...row, { u32: version }], ciphertext),
   ])
-  return { id, projectId, environment, key, policy, version, value, versionValue }
+  return { id, projectId, environment, key, policy, version, sealed, sealedVersion }
 }
 
 /** Tokens that are left out, or revoked in the meantime, keep nothing. */

@@ -5,12 +5,19 @@
  */
 import { randomBytes } from 'node:crypto'
 import canonicalize from 'canonicalize'
+import type { Policy } from '../policy.ts'
 import { Secret } from '../secret.ts'
 import { concat, lp, u32be, uuidToBytes } from './encoding.ts'
 import { hkdf, NONCE_BYTES, openGcm, sealGcm, sha256, TAG_BYTES } from './primitives.ts'
 
 /** Where a secret lives; the additional data of its ciphertext. */
 export type SecretPlace = { projectId: string; environment: string; key: string }
+
+/** A secret as its author sealed it; `ciphertext` is null where the stored one is damaged. */
+export type SealedSecret = SecretPlace & {
+  policy: Policy | null
+  ciphertext: Uint8Array | null
+}
 
 const VERSION = 1
 const MAX_EPOCH = 65_535
@@ -57,7 +64,7 @@ export function sealSecretValue(
 }
 
 /**
- * The value under the environment key, or `null` for anything that does not open; never throws.
+ * The plaintext under the environment key, or `null` for anything that does not open; never throws.
  * The key alone decides about the epoch, the header is not authenticated: the caller compares
  * `readValueEpoch` with the epoch of the key it holds.
  */
@@ -65,15 +72,15 @@ export function openSecretValue(
   key: Uint8Array,
   place: SecretPlace,
   policy: unknown,
-  value: Uint8Array,
+  ciphertext: Uint8Array,
 ): Secret | null {
   const binding = bindingOf(place, policy)
-  return binding && openBoundValue(key, binding, value)
+  return binding && openBoundValue(key, binding, ciphertext)
 }
 
 /**
- * What binds a value to its place and policy: the additional data of its ciphertext, or `null` for
- * what no value can have been sealed for. Who opens a value again and again makes it once.
+ * What binds a ciphertext to its place and policy: its additional data, or `null` for what none can have
+ * been sealed for. It is made once for a ciphertext that is opened again and again.
  */
 export function bindingOf(place: SecretPlace, policy: unknown): Uint8Array | null {
   try {
@@ -87,11 +94,11 @@ export function bindingOf(place: SecretPlace, policy: unknown): Uint8Array | nul
 export function openBoundValue(
   key: Uint8Array,
   binding: Uint8Array,
-  value: Uint8Array,
+  ciphertext: Uint8Array,
 ): Secret | null {
-  if (value.length < OVERHEAD_BYTES || readValueEpoch(value) === null) return null
-  const nonce = value.subarray(HEADER_BYTES, HEADER_BYTES + NONCE_BYTES)
-  const sealed = value.subarray(HEADER_BYTES + NONCE_BYTES)
+  if (ciphertext.length < OVERHEAD_BYTES || readValueEpoch(ciphertext) === null) return null
+  const nonce = ciphertext.subarray(HEADER_BYTES, HEADER_BYTES + NONCE_BYTES)
+  const sealed = ciphertext.subarray(HEADER_BYTES + NONCE_BYTES)
   try {
     const plaintext = openGcm(key, nonce, binding, sealed)
     return plaintext && new Secret(plaintext)
@@ -102,9 +109,9 @@ export function openBoundValue(
 }
 
 /** The epoch of a header that reads version 1 with an epoch from 1 to 65,535, else `null`. */
-export function readValueEpoch(value: Uint8Array): number | null {
-  if (value.length < HEADER_BYTES || value[0] !== VERSION) return null
-  const epoch = new DataView(value.buffer, value.byteOffset).getUint32(1)
+export function readValueEpoch(ciphertext: Uint8Array): number | null {
+  if (ciphertext.length < HEADER_BYTES || ciphertext[0] !== VERSION) return null
+  const epoch = new DataView(ciphertext.buffer, ciphertext.byteOffset).getUint32(1)
   return isEpoch(epoch) ? epoch : null
 }
 

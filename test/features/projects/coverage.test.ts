@@ -39,7 +39,7 @@ beforeAll(async () => {
       projectId: project,
       environment,
       key,
-      value: new Uint8Array(64),
+      sealed: new Uint8Array(64),
     })),
   )
 })

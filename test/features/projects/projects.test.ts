@@ -390,7 +390,7 @@ describe('deleting', () => {
       const key = 'API_KEY'
       await db
         .insert(secrets)
-        .values({ workspaceId, projectId, environment: 'production', key, value: sealed })
+        .values({ workspaceId, projectId, environment: 'production', key, sealed })
       const agentId = Bun.randomUUIDv7()
       await db.insert(agents).values({ id: agentId, workspaceId, projectId, name: 'bot' })
       const [scoped, wide] = [Bun.randomUUIDv7(), Bun.randomUUIDv7()]

@@ -46,7 +46,7 @@ async function moveBlob(environment: string, from: string, to: string) {
   const [row] = await db.select().from(secrets).where(at(from))
   await db
     .update(secrets)
-    .set({ value: row?.value ?? new Uint8Array() })
+    .set({ sealed: row?.sealed ?? new Uint8Array() })
     .where(at(to))
 }
 

@@ -110,7 +110,7 @@ describe('storing', () => {
     const { rows } = await storedSecrets(app, team.workspaceId)
     const row = rows.find(({ key }) => key === 'BOUND')
     if (!row) throw new Error('the row is missing')
-    expect(Buffer.from(row.value).includes(fromBase64(value) ?? '')).toBe(false)
+    expect(Buffer.from(row.sealed).includes(fromBase64(value) ?? '')).toBe(false)
     const outer = OuterLayer.parse(String(app.config.ENCRYPTION_KEY))
     const opened = await openOuter(outer, team.workspaceId, row)
     expect(opened && toBase64(opened)).toBe(value)

@@ -190,7 +190,7 @@ describe('rolling back', () => {
     const [third] = await db.select().from(secretVersions).where(at(3))
     await db
       .update(secretVersions)
-      .set({ value: third?.value ?? new Uint8Array() })
+      .set({ sealed: third?.sealed ?? new Uint8Array() })
       .where(at(1))
     const said = {
       fields: [{ path: 'SWAPPED', message: 'was altered or moved in the database' }],

@@ -290,9 +290,9 @@ describe('deleting', () => {
     const { workspaceId } = await openTeam(app, owner)
     const projectId = Bun.randomUUIDv7()
     await db.insert(projects).values({ id: projectId, workspaceId, name: 'web' })
-    const value = new Uint8Array(64)
+    const sealed = new Uint8Array(64)
     const environment = 'production'
-    await db.insert(secrets).values({ workspaceId, projectId, environment, key: 'A', value })
+    await db.insert(secrets).values({ workspaceId, projectId, environment, key: 'A', sealed })
     await db.insert(allowlistEntries).values({ workspaceId, domain: 'api.example.com' })
     const answer = await app.call('DELETE', `/api/workspaces/${workspaceId}/`, {
       token: owner.token,

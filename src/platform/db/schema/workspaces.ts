@@ -102,8 +102,8 @@ export const secrets = pgTable(
       .references(() => projects.id, { onDelete: 'cascade' }),
     environment: text().notNull(),
     key: text().notNull(),
-    /** Sealed: `secrets.value`; beneath it the client's ciphertext. */
-    value: bytes().notNull(),
+    /** In the outer layer; beneath it the client's ciphertext. */
+    sealed: bytes('value').notNull(),
     /** `json`, not `jsonb`: kept as sent, because the ciphertext binds it. */
     policy: json().$type<unknown>(),
     version: integer().notNull().default(1),
@@ -124,8 +124,8 @@ export const secretVersions = pgTable(
       .notNull()
       .references(() => secrets.id, { onDelete: 'cascade' }),
     version: integer().notNull(),
-    /** Sealed: `secret_versions.value`. */
-    value: bytes().notNull(),
+    /** In the outer layer; beneath it the client's ciphertext. */
+    sealed: bytes('value').notNull(),
     policy: json().$type<unknown>(),
     createdBy: uuid().references(() => users.id, { onDelete: 'set null' }),
     createdAt: createdAt(),
