@@ -4,6 +4,7 @@
 import { Cron } from 'croner'
 import { type Access, forgetWorkspace, openAccess } from '../access/index.ts'
 import { reporterOf } from '../access/reporters.ts'
+import { storeChanges } from '../audit/changes.ts'
 import { AuditTrail } from '../audit/trail.ts'
 import { accountsRoutes } from '../features/accounts/index.ts'
 import { agentsRoutes } from '../features/agents/index.ts'
@@ -234,6 +235,7 @@ function sharedServices({
   return {
     db,
     log,
+    storeChanges,
     checkHost: hostCheck(config.ALLOWED_HOSTS),
     networkOf: networkNamer(parseCidrs(config.TRUSTED_PROXIES)),
     limits: {

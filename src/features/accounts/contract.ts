@@ -1,70 +1,30 @@
 /** Accounts and sessions as data (docs/protocol.md, sections 3.1 and 5). */
 import { z } from 'zod'
 import { defineEndpoint } from '../../platform/http/endpoint.ts'
-import { base64, email, line, pagination, timestamp, uuid } from '../../platform/http/validate.ts'
+import { email, line, pagination, timestamp, uuid } from '../../platform/http/validate.ts'
 import { encryptedWorkspaceKey, workspaceName, workspaceShape } from '../workspaces/contract.ts'
+import {
+  defaultKdf,
+  givenPassword,
+  kdf,
+  keySalt,
+  newPassword,
+  publicKey,
+  recovery,
+  replacement,
+  sessionPair,
+  user,
+  wrappedKey,
+} from './shapes.ts'
 
-/** Bytes; the form of section 3.1 has 61, other clients may use another. */
-const MAX_WRAPPED_KEY_BYTES = 4096
-const MAX_PASSWORD = 1024
-
-/** Opaque to the server: what a client derived, never what the person typed. */
-const newPassword = z.string().min(8).max(MAX_PASSWORD)
-/** No least length here: a wrong password is wrong, however short. */
-const givenPassword = z.string().min(1).max(MAX_PASSWORD)
-
-const wrappedKey = base64(MAX_WRAPPED_KEY_BYTES).refine((text) => text !== '', 'must not be empty')
-const keySalt = base64(16, 16)
-const publicKey = base64(32, 32)
-
-/** From the weakest that clients accept to the dearest that one can be expected to compute. */
-const kdf = z.strictObject({
-  algorithm: z.literal('argon2id'),
-  memory_kib: z.number().int().min(65_536).max(1_048_576),
-  iterations: z.number().int().min(3).max(16),
-  parallelism: z.number().int().min(4).max(16),
-})
-
-/** The parameters of section 3.1, meant where a client sends none. */
-export const defaultKdf: z.output<typeof kdf> = {
-  algorithm: 'argon2id',
-  memory_kib: 65_536,
-  iterations: 3,
-  parallelism: 4,
-}
-
-const recovery = z.strictObject({ verifier: newPassword, encrypted_private_key: wrappedKey })
-
-/** What replaces a password: the private key is the same, wrapped under what the new one derives. */
-const replacement = {
-  new_password: newPassword,
-  key_salt: keySalt,
-  kdf: kdf.default(defaultKdf),
-  encrypted_private_key: wrappedKey,
-}
-
-const user = z.object({
-  id: uuid,
-  email: z.string(),
-  first_name: z.string(),
-  last_name: z.string(),
-  public_key: z.string(),
-  is_instance_owner: z.boolean(),
-  created_at: timestamp,
-  updated_at: timestamp,
-})
-
-const sessionPair = {
-  access: z.string(),
-  refresh: z.string(),
-  /** Of the access token. */
-  expires_at: timestamp,
-}
+/** The audit is kept by workspace, and these concern a person. */
+const ofPerson = { unrecorded: 'concerns the account of a person and no workspace' } as const
 
 export const prelogin = defineEndpoint({
   name: 'auth.prelogin',
   summary: 'Tell how to derive the keys of an account; an unknown address gets a stable fake',
   method: 'POST',
+  ...ofPerson,
   path: '/api/auth/prelogin/',
   access: { kind: 'public', rate: 'login' },
   body: z.strictObject({ email }),
@@ -105,6 +65,7 @@ export const login = defineEndpoint({
   name: 'auth.login',
   summary: 'Open a session',
   method: 'POST',
+  ...ofPerson,
   path: '/api/auth/login/',
   access: { kind: 'public', rate: 'login' },
   body: z.strictObject({ email, password: givenPassword }),
@@ -123,6 +84,7 @@ export const refresh = defineEndpoint({
   name: 'auth.refresh',
   summary: 'Exchange a refresh token for new tokens; an old one used again ends the session',
   method: 'POST',
+  ...ofPerson,
   path: '/api/auth/refresh/',
   access: { kind: 'public', rate: 'login' },
   body: z.strictObject({ refresh: z.string().max(256) }),
@@ -134,6 +96,7 @@ export const logout = defineEndpoint({
   name: 'auth.logout',
   summary: 'End this session, and the one that the refresh token belongs to',
   method: 'POST',
+  ...ofPerson,
   path: '/api/auth/logout/',
   access: { kind: 'session' },
   body: z.strictObject({ refresh_token: z.string().max(256).optional() }),
@@ -144,6 +107,7 @@ export const changePassword = defineEndpoint({
   name: 'auth.change_password',
   summary: 'Change the password and end the other sessions',
   method: 'POST',
+  ...ofPerson,
   path: '/api/auth/change-password/',
   access: { kind: 'session' },
   body: z.strictObject({ current_password: givenPassword, ...replacement }),
@@ -181,6 +145,7 @@ export const revokeSession = defineEndpoint({
   name: 'auth.sessions.revoke',
   summary: "End one of the caller's sessions",
   method: 'DELETE',
+  ...ofPerson,
   path: '/api/auth/sessions/{session_id}/',
   access: { kind: 'session' },
   params: z.object({ session_id: uuid }),
@@ -192,6 +157,7 @@ export const beginRecovery = defineEndpoint({
   name: 'auth.recover.begin',
   summary: 'Get the private key as wrapped for recovery',
   method: 'POST',
+  ...ofPerson,
   path: '/api/auth/recover/begin/',
   access: { kind: 'public', rate: 'login' },
   body: z.strictObject(recoveryProof),
@@ -203,6 +169,7 @@ export const recover = defineEndpoint({
   name: 'auth.recover',
   summary: 'Set a new password and a new recovery key by the old recovery key; ends all sessions',
   method: 'POST',
+  ...ofPerson,
   path: '/api/auth/recover/',
   access: { kind: 'public', rate: 'login' },
   body: z
@@ -219,6 +186,7 @@ export const replaceRecovery = defineEndpoint({
   name: 'auth.recovery.replace',
   summary: 'Set or replace the recovery key',
   method: 'PUT',
+  ...ofPerson,
   path: '/api/auth/recovery/',
   access: { kind: 'session' },
   body: z.strictObject({ current_password: givenPassword, recovery }),

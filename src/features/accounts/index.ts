@@ -32,7 +32,9 @@ export function accountsRoutes(slice: FeatureServices): Route[] {
 function entranceRoutes(services: AccountServices): Route[] {
   return [
     route(contract.prelogin, ({ body }) => tellDerivation(services, body.email)),
-    route(contract.register, ({ body }) => registerPerson(services, body)),
+    route(contract.register, ({ body, transaction }) =>
+      registerPerson(services, transaction, body),
+    ),
     route(contract.login, ({ body, ...visitor }) => logIn(services, body, visitor)),
     route(contract.refresh, ({ body }) => rotateTokens(services.db, body.refresh)),
     route(contract.logout, async ({ caller, body }) => {

@@ -7,10 +7,11 @@ import { Fault } from '../../platform/fault.ts'
 import type { InputOf } from '../../platform/http/endpoint.ts'
 import { listWorkspaces } from '../workspaces/index.ts'
 import type { AccountServices } from './account_services.ts'
-import { defaultKdf, type login } from './contract.ts'
+import type { login } from './contract.ts'
 import { provePassword } from './credentials.ts'
 import { findUserByEmail, lockUser, showUser } from './queries.ts'
 import { startSession } from './sessions.ts'
+import { defaultKdf } from './shapes.ts'
 import { openWrappedKey } from './wrapped_keys.ts'
 
 /** A fake has the default parameters: only an account that chose others can be told from one. */

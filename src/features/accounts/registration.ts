@@ -2,11 +2,12 @@
  * Makes accounts. The first of an instance owns it; who is first is decided one transaction at a
  * time. The personal workspace comes with an envelope that only its owner opens, or not at all.
  */
-import { recordChanges } from '../../audit/changes.ts'
 import type { Database, Transaction } from '../../platform/db/open.ts'
 import type { users } from '../../platform/db/schema/index.ts'
 import { Fault } from '../../platform/fault.ts'
 import type { InputOf } from '../../platform/http/endpoint.ts'
+import type { UnboundAudit } from '../../platform/http/recorder.ts'
+import type { OpenTransaction } from '../../platform/http/route.ts'
 import { createWorkspace, type WorkspaceOfPerson } from '../workspaces/index.ts'
 import type { AccountServices } from './account_services.ts'
 import type { register } from './contract.ts'
@@ -17,11 +18,15 @@ import { decode } from './wrapped_keys.ts'
 type Registration = InputOf<typeof register, 'body'>
 
 /** @throws Fault `registration_closed`, `already_exists` (the address, or the workspace's id) */
-export async function registerPerson(services: AccountServices, body: Registration) {
+export async function registerPerson(
+  services: AccountServices,
+  transaction: OpenTransaction,
+  body: Registration,
+) {
   const { db, outer, registration } = services
   await checkOpen(db, registration)
   const values = await userValues(services, body)
-  return db.transaction(async (tx) => {
+  return transaction(async (tx, audit) => {
     await queueRegistrations(tx)
     await checkOpen(tx, registration)
     const isInstanceOwner = !(await hasUsers(tx))
@@ -29,7 +34,11 @@ export async function registerPerson(services: AccountServices, body: Registrati
     if (!user) {
       throw new Fault('already_exists', { message: 'The e-mail address has an account already.' })
     }
-    const workspace = body.workspace ? await createPersonal(tx, outer, user, body.workspace) : null
+    if (!body.workspace) {
+      audit.unchanged()
+      return { user: showUser(user), workspace: null }
+    }
+    const workspace = await createPersonal(tx, outer, audit, user, body.workspace)
     return { user: showUser(user), workspace }
   })
 }
@@ -64,6 +73,7 @@ async function userValues(
 async function createPersonal(
   tx: Transaction,
   outer: AccountServices['outer'],
+  audit: UnboundAudit,
   user: User,
   { id, name, encrypted_workspace_key }: NonNullable<Registration['workspace']>,
 ): Promise<WorkspaceOfPerson> {
@@ -76,6 +86,6 @@ async function createPersonal(
   })
   const actor = { workspaceId: workspace.id, userId: user.id, email: user.email }
   const resource = { type: 'workspace', id: workspace.id, name }
-  await recordChanges(tx, actor, [{ action: 'workspace.created', resource }])
+  audit.by(actor).record({ action: 'workspace.created', resource })
   return workspace
 }

@@ -1,12 +1,11 @@
 /** Agents of a workspace or of one project. Deleting one revokes all it holds, in the same moment. */
-import { recordChanges } from '../../audit/changes.ts'
 import type { OuterLayer } from '../../platform/crypto/outer_layer.ts'
 import type { Transaction } from '../../platform/db/open.ts'
 import { lockWorkspace } from '../../platform/db/workspace_lock.ts'
 import { Fault } from '../../platform/fault.ts'
 import type { Grant } from '../../platform/grant.ts'
 import { openPager } from '../../platform/http/page.ts'
-import { type Route, route } from '../../platform/http/route.ts'
+import { type Changing, type Route, route } from '../../platform/http/route.ts'
 import type { FeatureServices } from '../../platform/services.ts'
 import {
   deleteAgent,
@@ -20,7 +19,7 @@ import { issueToken } from './issue.ts'
 import { insertAgent, markDeleted, selectAgent, selectAgents } from './queries.ts'
 import type { Order } from './shapes.ts'
 import { revokeTokens } from './token_queries.ts'
-import { recordRevoked } from './tokens.ts'
+import { revocations } from './tokens.ts'
 
 type Manage = Grant<'agent.manage'>
 
@@ -44,9 +43,9 @@ export function agentRoutes({ outer, config }: FeatureServices): Route[] {
     )
   }
   return [
-    route(registerAgent, ({ tx, grant, body }) => register(tx, grant, outer, null, body)),
-    route(registerProjectAgent, ({ tx, grant, body }) =>
-      register(tx, grant, outer, grant.projectId, body),
+    route(registerAgent, ({ body, ...changing }) => register(changing, outer, null, body)),
+    route(registerProjectAgent, ({ body, ...changing }) =>
+      register(changing, outer, changing.grant.projectId, body),
     ),
     route(listAgents, ({ tx, grant, query }) => list(tx, grant, query)),
     route(listProjectAgents, ({ tx, grant, query }) => list(tx, grant, query)),
@@ -55,32 +54,30 @@ export function agentRoutes({ outer, config }: FeatureServices): Route[] {
       if (!agent) throw new Fault('not_found')
       return agent
     }),
-    route(deleteAgent, async ({ tx, grant, params }) => {
-      await remove(tx, grant, params.registration_id)
+    route(deleteAgent, async ({ params, ...changing }) => {
+      await remove(changing, params.registration_id)
       return undefined
     }),
   ]
 }
 
 async function register(
-  tx: Transaction,
-  grant: Manage,
+  changing: Changing<Manage>,
   outer: OuterLayer,
   projectId: string | null,
   { name, ...order }: Order & { name: string },
 ) {
+  const { tx, grant, audit } = changing
   const { epoch } = await lockWorkspace(tx, grant)
   const agent = await insertAgent(tx, grant, { name, projectId })
   if (!agent) throw new Fault('already_exists', { message: 'An agent of that name exists.' })
-  await recordChanges(tx, grant, [
-    {
-      action: 'agent.created',
-      resource: { type: 'agent', id: agent.id, name },
-      projectId: projectId ?? undefined,
-    },
-  ])
+  audit.record({
+    action: 'agent.created',
+    resource: { type: 'agent', id: agent.id, name },
+    projectId: projectId ?? undefined,
+  })
   const holder = { kind: 'agent', agentId: agent.id, projectId } as const
-  const issued = await issueToken(tx, grant, outer, { holder, order, epoch })
+  const issued = await issueToken(changing, outer, { holder, order, epoch })
   return { ...issued, agent: shownNew(agent) }
 }
 
@@ -96,18 +93,18 @@ function shownNew(agent: { id: string; name: string; projectId: string | null; c
   }
 }
 
-async function remove(tx: Transaction, grant: Manage, agentId: string): Promise<void> {
+async function remove({ tx, grant, audit }: Changing<Manage>, agentId: string): Promise<void> {
   await lockWorkspace(tx, grant)
   const agent = await markDeleted(tx, grant, agentId)
   if (!agent) throw new Fault('not_found')
   const { projectId } = agent
   const revoked = await revokeTokens(tx, grant, { kind: 'agent', agentId, projectId })
-  await recordChanges(tx, grant, [
+  audit.record(
     {
       action: 'agent.deleted',
       resource: { type: 'agent', id: agentId, name: agent.name },
       projectId: projectId ?? undefined,
     },
-  ])
-  await recordRevoked(tx, grant, revoked)
+    ...revocations(revoked),
+  )
 }

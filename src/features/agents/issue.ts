@@ -2,13 +2,12 @@
  * Issuing tokens. The server makes one and shows it once, or takes the public half of one that the
  * client made; either way it stores a verifier and a public key, with which it can use no token.
  */
-import { recordChanges } from '../../audit/changes.ts'
 import { fromBase64, toBase64 } from '../../platform/crypto/encoding.ts'
 import type { OuterLayer } from '../../platform/crypto/outer_layer.ts'
 import { mintToken, tokenAuth, tokenKeyPair, verifierOf } from '../../platform/crypto/token.ts'
-import type { Transaction } from '../../platform/db/open.ts'
 import { Fault } from '../../platform/fault.ts'
 import type { Grant } from '../../platform/grant.ts'
+import type { Changing } from '../../platform/http/route.ts'
 import { provision } from './provision.ts'
 import type { Order } from './shapes.ts'
 import { type Holder, insertToken } from './token_queries.ts'
@@ -27,11 +26,11 @@ type Credential = {
  * @throws Fault `already_exists` for a taken id, and what `provision` throws
  */
 export async function issueToken(
-  tx: Transaction,
-  grant: Grant<'agent.manage'>,
+  changing: Changing<Grant<'agent.manage'>>,
   outer: OuterLayer,
   { holder, order, epoch }: { holder: Holder; order: Order; epoch: number },
 ) {
+  const { tx, grant, audit } = changing
   const { text, ...credential } = order.token ? received(order.token) : minted(holder)
   const token = await insertToken(tx, grant, holder, {
     ...credential,
@@ -40,16 +39,14 @@ export async function issueToken(
     expiresInDays: order.expires_in_days,
   })
   if (!token) throw new Fault('already_exists', { message: 'The token id is taken.' })
-  await recordChanges(tx, grant, [
-    {
-      action: 'token.issued',
-      resource: { type: 'token', id: token.id, name: token.label },
-      projectId: token.projectId ?? undefined,
-      environment: token.environment ?? undefined,
-    },
-  ])
+  audit.record({
+    action: 'token.issued',
+    resource: { type: 'token', id: token.id, name: token.label },
+    projectId: token.projectId ?? undefined,
+    environment: token.environment ?? undefined,
+  })
   const list = order.token?.envelopes ?? []
-  await provision(tx, grant, outer, token, { list, path: 'token.envelopes.', epoch })
+  await provision(changing, outer, token, { list, path: 'token.envelopes.', epoch })
   return {
     token: text,
     token_id: token.id,

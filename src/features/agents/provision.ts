@@ -2,12 +2,11 @@
  * Giving a token the keys of environments: an envelope that the token's own key opens, made by an
  * admin who holds the workspace key. The server checks where it belongs and cannot open it.
  */
-import { recordChanges } from '../../audit/changes.ts'
 import { fromBase64 } from '../../platform/crypto/encoding.ts'
 import type { OuterLayer } from '../../platform/crypto/outer_layer.ts'
-import type { Transaction } from '../../platform/db/open.ts'
 import { Fault, type FieldFault } from '../../platform/fault.ts'
 import type { Grant } from '../../platform/grant.ts'
+import type { Changing } from '../../platform/http/route.ts'
 import type { TokenEnvelope } from './shapes.ts'
 import { mergeEnvelopes, type NewEnvelope, selectProjects } from './token_queries.ts'
 
@@ -36,8 +35,7 @@ type Envelopes = {
  * scope), `epoch_conflict`
  */
 export async function provision(
-  tx: Transaction,
-  grant: Manage,
+  { tx, grant, audit }: Changing<Manage>,
   outer: OuterLayer,
   token: ScopedToken,
   { list, path, epoch }: Envelopes,
@@ -58,10 +56,8 @@ export async function provision(
   if (stale.length > 0) throw new Fault('epoch_conflict', { fields: stale })
   const sealed = await Promise.all(list.map((envelope) => seal(outer, grant, token.id, envelope)))
   await mergeEnvelopes(tx, grant, token.id, sealed)
-  await recordChanges(
-    tx,
-    grant,
-    list.map(({ project_id, environment }) => ({
+  audit.record(
+    ...list.map(({ project_id, environment }) => ({
       action: 'token.provisioned' as const,
       resource: { type: 'token', id: token.id, name: token.label },
       projectId: project_id,

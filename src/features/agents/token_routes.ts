@@ -29,22 +29,22 @@ type Manage = Grant<'agent.manage'>
 export function agentTokenRoutes({ outer, config }: FeatureServices): Route[] {
   const pager = openPager(config)
   return [
-    route(issueAgentToken, async ({ tx, grant, params, body }) =>
-      issueToken(tx, grant, outer, { ...(await lockAgent(tx, grant, params)), order: body }),
+    route(issueAgentToken, async ({ params, body, ...changing }) =>
+      issueToken(changing, outer, { ...(await lockAgent(changing, params)), order: body }),
     ),
     route(listAgentTokens, async ({ tx, grant, params, query }) =>
       listTokens(tx, grant, pager, await agentOf(tx, grant, params), query),
     ),
-    route(revokeAgentToken, async ({ tx, grant, params }) =>
-      revokeToken(tx, grant, await lockAgent(tx, grant, params), params.token_id),
+    route(revokeAgentToken, async ({ params, ...changing }) =>
+      revokeToken(changing, await lockAgent(changing, params), params.token_id),
     ),
-    route(provisionAgentToken, async ({ tx, grant, params, body }) => {
-      const held = await lockAgent(tx, grant, params)
-      return provisionToken(tx, grant, outer, held, { id: params.token_id, envelopes: body })
+    route(provisionAgentToken, async ({ params, body, ...changing }) => {
+      const held = await lockAgent(changing, params)
+      return provisionToken(changing, outer, held, { id: params.token_id, envelopes: body })
     }),
-    route(unprovisionAgentToken, async ({ tx, grant, params, query }) => {
-      const held = await lockAgent(tx, grant, params)
-      return unprovisionToken(tx, grant, held, { id: params.token_id, place: query })
+    route(unprovisionAgentToken, async ({ params, query, ...changing }) => {
+      const held = await lockAgent(changing, params)
+      return unprovisionToken(changing, held, { id: params.token_id, place: query })
     }),
   ]
 }
@@ -52,30 +52,29 @@ export function agentTokenRoutes({ outer, config }: FeatureServices): Route[] {
 export function workloadTokenRoutes({ outer, config }: FeatureServices): Route[] {
   const pager = openPager(config)
   return [
-    route(issueWorkloadToken, async ({ tx, grant, body }) =>
-      issueToken(tx, grant, outer, { ...(await lockWorkloads(tx, grant)), order: body }),
+    route(issueWorkloadToken, async ({ body, ...changing }) =>
+      issueToken(changing, outer, { ...(await lockWorkloads(changing)), order: body }),
     ),
     route(listWorkloadTokens, ({ tx, grant, query }) =>
       listTokens(tx, grant, pager, workloadsOf(grant), query),
     ),
-    route(revokeWorkloadToken, async ({ tx, grant, params }) =>
-      revokeToken(tx, grant, await lockWorkloads(tx, grant), params.token_id),
+    route(revokeWorkloadToken, async ({ params, ...changing }) =>
+      revokeToken(changing, await lockWorkloads(changing), params.token_id),
     ),
-    route(provisionWorkloadToken, async ({ tx, grant, params, body }) => {
-      const held = await lockWorkloads(tx, grant)
-      return provisionToken(tx, grant, outer, held, { id: params.token_id, envelopes: body })
+    route(provisionWorkloadToken, async ({ params, body, ...changing }) => {
+      const held = await lockWorkloads(changing)
+      return provisionToken(changing, outer, held, { id: params.token_id, envelopes: body })
     }),
-    route(unprovisionWorkloadToken, async ({ tx, grant, params, query }) => {
-      const held = await lockWorkloads(tx, grant)
-      return unprovisionToken(tx, grant, held, { id: params.token_id, place: query })
+    route(unprovisionWorkloadToken, async ({ params, query, ...changing }) => {
+      const held = await lockWorkloads(changing)
+      return unprovisionToken(changing, held, { id: params.token_id, place: query })
     }),
   ]
 }
 
 /** The agent is read under the lock: else one that is being deleted could get a token that lives on. */
 async function lockAgent(
-  tx: Transaction,
-  grant: Manage,
+  { tx, grant }: { tx: Transaction; grant: Manage },
   params: { registration_id: string },
 ): Promise<Held> {
   const { epoch } = await lockWorkspace(tx, grant)
@@ -92,7 +91,13 @@ async function agentOf(
   return { kind: 'agent', agentId: agent.id, projectId: agent.project_id }
 }
 
-async function lockWorkloads(tx: Transaction, grant: ProjectGrant<'agent.manage'>): Promise<Held> {
+async function lockWorkloads({
+  tx,
+  grant,
+}: {
+  tx: Transaction
+  grant: ProjectGrant<'agent.manage'>
+}): Promise<Held> {
   const { epoch } = await lockWorkspace(tx, grant)
   return { epoch, holder: workloadsOf(grant) }
 }

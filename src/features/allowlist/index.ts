@@ -1,12 +1,11 @@
 /** Where agents may send credentials: nothing is allowed until somebody says so. */
-import { type Action, recordChanges } from '../../audit/changes.ts'
-import type { Transaction } from '../../platform/db/open.ts'
 import { lockWorkspace } from '../../platform/db/workspace_lock.ts'
 import { Fault } from '../../platform/fault.ts'
 import type { Grant } from '../../platform/grant.ts'
 import { openPager } from '../../platform/http/page.ts'
+import type { Action, Change } from '../../platform/http/recorder.ts'
 import { created } from '../../platform/http/reply.ts'
-import { type Route, route } from '../../platform/http/route.ts'
+import { type Changing, type Route, route } from '../../platform/http/route.ts'
 import type { FeatureServices } from '../../platform/services.ts'
 import {
   addToAllowlist,
@@ -31,16 +30,20 @@ export function allowlistRoutes({ config }: FeatureServices): Route[] {
         (row) => row,
       )
     }),
-    route(addToAllowlist, async ({ tx, grant, body }) => {
+    route(addToAllowlist, async ({ tx, grant, audit, body }) => {
       await lockWorkspace(tx, grant)
       const added = await insertEntries(tx, grant, body.domains)
       const domains = added.map(({ domain }) => domain)
+      if (added.length === 0) {
+        audit.unchanged()
+        return added
+      }
       await insertLog(tx, grant, 'added', domains)
-      await record(tx, grant, 'allowlist.added', domains)
-      return added.length > 0 ? created(added) : added
+      audit.record(...domains.map((domain) => change('allowlist.added', domain)))
+      return created(added)
     }),
-    route(removeFromAllowlist, ({ tx, grant, params }) => remove(tx, grant, params.domain)),
-    route(removeLogFromAllowlist, ({ tx, grant }) => remove(tx, grant, 'log')),
+    route(removeFromAllowlist, ({ params, ...changing }) => remove(changing, params.domain)),
+    route(removeLogFromAllowlist, (changing) => remove(changing, 'log')),
     route(listAllowlistLog, async ({ tx, grant, query }) => {
       const [after] = pager.start('allowlist.log', query.cursor) ?? []
       const rows = await selectLog(tx, grant, { after, limit: query.limit })
@@ -56,25 +59,15 @@ export function allowlistRoutes({ config }: FeatureServices): Route[] {
 }
 
 async function remove(
-  tx: Transaction,
-  grant: Grant<'allowlist.write'>,
+  { tx, grant, audit }: Changing<Grant<'allowlist.write'>>,
   domain: string,
 ): Promise<undefined> {
   await lockWorkspace(tx, grant)
   if (!(await deleteEntry(tx, grant, domain))) throw new Fault('not_found')
   await insertLog(tx, grant, 'removed', [domain])
-  await record(tx, grant, 'allowlist.removed', [domain])
+  audit.record(change('allowlist.removed', domain))
 }
 
-function record(
-  tx: Transaction,
-  grant: Grant,
-  action: Action,
-  domains: readonly string[],
-): Promise<void> {
-  return recordChanges(
-    tx,
-    grant,
-    domains.map((domain) => ({ action, resource: { type: 'domain', id: null, name: domain } })),
-  )
+function change(action: Action, domain: string): Change {
+  return { action, resource: { type: 'domain', id: null, name: domain } }
 }

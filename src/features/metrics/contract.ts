@@ -37,6 +37,7 @@ export const computeMetrics = defineEndpoint({
   name: 'metrics.compute',
   summary: 'Compute the last days anew, today included; computing again changes nothing',
   method: 'POST',
+  unrecorded: 'figures of the whole installation, computed from what is there',
   path: '/telemetry/internal/compute-metrics/',
   access: { kind: 'cron' },
   body: z.strictObject({ days: z.number().int().min(1).max(MAX_DAYS).optional() }),

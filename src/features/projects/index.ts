@@ -1,5 +1,4 @@
 /** Projects: the names under which secrets are kept. Who may do what follows the workspace's roles. */
-import { type Change, recordChanges } from '../../audit/changes.ts'
 import { authorise } from '../../identity/authorise.ts'
 import type { OuterLayer } from '../../platform/crypto/outer_layer.ts'
 import { isUniqueViolation } from '../../platform/db/errors.ts'
@@ -8,8 +7,9 @@ import { lockWorkspace } from '../../platform/db/workspace_lock.ts'
 import { Fault } from '../../platform/fault.ts'
 import type { Grant, ProjectGrant } from '../../platform/grant.ts'
 import { openPager } from '../../platform/http/page.ts'
+import type { Change } from '../../platform/http/recorder.ts'
 import { created, type Reply } from '../../platform/http/reply.ts'
-import { type Route, route } from '../../platform/http/route.ts'
+import { type Changing, type Route, route } from '../../platform/http/route.ts'
 import type { FeatureServices } from '../../platform/services.ts'
 import {
   activeRoles,
@@ -68,27 +68,27 @@ function ownRoutes({ db, config }: FeatureServices): Route[] {
         (row) => row,
       )
     }),
-    route(createProject, async ({ tx, grant, body: { name, description = '' } }) => {
+    route(createProject, async ({ tx, grant, audit, body: { name, description = '' } }) => {
       await lockWorkspace(tx, grant)
       const projectId = await insertProject(tx, grant, { name, description })
       if (projectId === null) throw nameTaken()
       const project = { ...grant, projectId, projectName: name }
-      await recordChanges(tx, grant, [change('project.created', project)])
+      audit.record(change('project.created', project))
       return show(tx, project)
     }),
     route(getProject, ({ tx, grant }) => show(tx, grant)),
     route(getProjectShort, ({ tx, grant }) => show(tx, grant)),
-    route(updateProject, ({ tx, grant, body }) => update(tx, grant, body)),
-    route(updateProjectShort, ({ tx, grant, body }) => update(tx, grant, body)),
-    route(deleteProject, ({ tx, grant }) => remove(tx, grant)),
-    route(deleteProjectShort, ({ tx, grant }) => remove(tx, grant)),
+    route(updateProject, ({ body, ...changing }) => update(changing, body)),
+    route(updateProjectShort, ({ body, ...changing }) => update(changing, body)),
+    route(deleteProject, remove),
+    route(deleteProjectShort, remove),
   ]
 }
 
 function inviteRoutes({ outer }: FeatureServices): Route[] {
   return [
-    route(inviteToProject, ({ tx, grant, body }) => invite(tx, outer, grant, body)),
-    route(inviteToProjectByName, ({ tx, grant, body }) => invite(tx, outer, grant, body)),
+    route(inviteToProject, ({ body, ...changing }) => invite(changing, outer, body)),
+    route(inviteToProjectByName, ({ body, ...changing }) => invite(changing, outer, body)),
   ]
 }
 
@@ -115,18 +115,20 @@ async function show(tx: Transaction, grant: ProjectGrant<'project.read' | 'proje
 }
 
 async function update(
-  tx: Transaction,
-  grant: ProjectGrant<'project.write'>,
+  { tx, grant, audit }: Changing<ProjectGrant<'project.write'>>,
   changes: ProjectChanges,
 ) {
-  if (Object.keys(changes).length === 0) return show(tx, grant)
+  if (Object.keys(changes).length === 0) {
+    audit.unchanged()
+    return show(tx, grant)
+  }
   try {
     await updateProjectRow(tx, grant, changes)
   } catch (error) {
     throw isUniqueViolation(error) ? nameTaken() : error
   }
   const project = { ...grant, projectName: changes.name ?? grant.projectName }
-  await recordChanges(tx, grant, [change('project.updated', project)])
+  audit.record(change('project.updated', project))
   return show(tx, grant)
 }
 
@@ -134,14 +136,18 @@ async function update(
  * Deletes the project, its secrets and whatever could still ask for them. The lock keeps a token from
  * being provisioned for it at the same moment.
  */
-async function remove(tx: Transaction, grant: ProjectGrant<'project.delete'>): Promise<undefined> {
+async function remove({
+  tx,
+  grant,
+  audit,
+}: Changing<ProjectGrant<'project.delete'>>): Promise<undefined> {
   await lockWorkspace(tx, grant)
   await deleteProjectGrants(tx, grant)
   const revoked = await revokeProjectTokens(tx, grant)
   const deleted = await deleteProjectAgents(tx, grant)
   if (!(await deleteProjectRow(tx, grant))) throw new Fault('not_found')
   const { projectId } = grant
-  await recordChanges(tx, grant, [
+  audit.record(
     ...revoked.map(
       (token): Change => ({
         action: 'token.revoked',
@@ -157,19 +163,19 @@ async function remove(tx: Transaction, grant: ProjectGrant<'project.delete'>): P
       }),
     ),
     change('project.deleted', grant),
-  ])
+  )
 }
 
 type InviteBody = { members: string[] } | Parameters<typeof inviteMembers>[3]
 
 /** Access to a project follows the roles of its workspace, so inviting to it is inviting there. */
 async function invite(
-  tx: Transaction,
+  { tx, grant, audit }: Changing<Grant<'member.manage'>>,
   outer: OuterLayer,
-  grant: Grant<'member.manage'>,
   body: InviteBody,
 ): Promise<RoleInProject[] | Reply<RoleInProject[]>> {
   if ('members' in body) {
+    audit.unchanged()
     const acting = await activeRoles(tx, grant, body.members)
     return body.members.map((email) => {
       const role = acting.get(email) ?? null
@@ -178,8 +184,12 @@ async function invite(
   }
   const outcomes = await inviteMembers(tx, outer, grant, body)
   const changes = invitationChanges(outcomes)
-  await recordChanges(tx, grant, changes)
-  return changes.length > 0 ? created(outcomes) : outcomes
+  if (changes.length === 0) {
+    audit.unchanged()
+    return outcomes
+  }
+  audit.record(...changes)
+  return created(outcomes)
 }
 
 type RoleInProject = Pick<InviteOutcome, 'email' | 'role'> & {

@@ -1,5 +1,4 @@
 /** Secrets: stored as clients sealed them, under the outer layer, and never opened further here. */
-import { recordChanges } from '../../audit/changes.ts'
 import { toBase64 } from '../../platform/crypto/encoding.ts'
 import { lockWorkspace } from '../../platform/db/workspace_lock.ts'
 import { Fault } from '../../platform/fault.ts'
@@ -28,9 +27,9 @@ export function secretRoutes(services: FeatureServices): Route[] {
 function collectionRoutes({ outer, config }: FeatureServices): Route[] {
   const pager = openPager(config)
   return [
-    route(upsertSecrets, async ({ tx, grant, body }) => {
+    route(upsertSecrets, async ({ body, ...changing }) => {
       const { environment, secrets: entries } = body
-      const counts = await upsert(tx, grant, outer, { environment, entries })
+      const counts = await upsert(changing, outer, { environment, entries })
       return counts.created > 0 ? created(counts) : counts
     }),
     route(listSecrets, async ({ tx, grant, query }) => {
@@ -68,15 +67,13 @@ function itemRoutes({ outer }: FeatureServices): Route[] {
       if (!ciphertext) throw unreadable(key)
       return { ...secret, value: toBase64(ciphertext) }
     }),
-    route(deleteSecret, async ({ tx, grant, params: { key }, query: { environment } }) => {
+    route(deleteSecret, async ({ tx, grant, audit, params: { key }, query: { environment } }) => {
       const { projectId } = grant
       await lockWorkspace(tx, grant)
       const id = await deleteRow(tx, grant, environment, key)
       if (id === null) throw new Fault('not_found')
       const resource = { type: 'secret', id, name: key }
-      await recordChanges(tx, grant, [
-        { action: 'secret.deleted', resource, projectId, environment },
-      ])
+      audit.record({ action: 'secret.deleted', resource, projectId, environment })
       return undefined
     }),
   ]
@@ -108,8 +105,8 @@ function versionRoutes({ outer, config }: FeatureServices): Route[] {
         (row) => ({ ...row, value: values.get(row) }),
       )
     }),
-    route(rollBackSecret, ({ tx, grant, params, query, body }) =>
-      rollBack(tx, grant, outer, { ...params, ...query, ...body }),
+    route(rollBackSecret, ({ params, query, body, ...changing }) =>
+      rollBack(changing, outer, { ...params, ...query, ...body }),
     ),
   ]
 }

@@ -2,14 +2,13 @@
  * Writing secrets. The workspace is locked first, so that the epoch that is checked is the epoch
  * that is stored under, and so that the versions counted here are the only ones.
  */
-import { recordChanges } from '../../audit/changes.ts'
 import { fromBase64, toBase64 } from '../../platform/crypto/encoding.ts'
 import type { OuterLayer } from '../../platform/crypto/outer_layer.ts'
 import { readValueEpoch } from '../../platform/crypto/secret_value.ts'
-import type { Transaction } from '../../platform/db/open.ts'
 import { lockWorkspace } from '../../platform/db/workspace_lock.ts'
 import { Fault } from '../../platform/fault.ts'
 import type { ProjectGrant } from '../../platform/grant.ts'
+import type { Changing } from '../../platform/http/route.ts'
 import {
   type NextSecret,
   selectCurrentVersions,
@@ -33,8 +32,7 @@ type Entry = { key: string; value: string; policy: unknown; path: string }
  * @throws Fault `epoch_conflict` naming the entries that are sealed under another epoch
  */
 export async function upsert(
-  tx: Transaction,
-  grant: Write,
+  { tx, grant, audit }: Changing<Write>,
   outer: OuterLayer,
   { environment, entries }: { environment: string; entries: readonly Entry[] },
 ): Promise<{ created: number; updated: number }> {
@@ -56,10 +54,8 @@ export async function upsert(
     }),
   )
   const written = await writeSecrets(tx, grant, environment, next)
-  await recordChanges(
-    tx,
-    grant,
-    written.map(({ id, key, version }) => ({
+  audit.record(
+    ...written.map(({ id, key, version }) => ({
       action: version === 1 ? ('secret.created' as const) : ('secret.updated' as const),
       resource: { type: 'secret', id, name: key },
       projectId: grant.projectId,
@@ -75,8 +71,7 @@ export async function upsert(
  * @throws Fault `not_found` (no such secret or version), `epoch_conflict`, `unreadable_secret`
  */
 export async function rollBack(
-  tx: Transaction,
-  grant: Write,
+  { tx, grant, audit }: Changing<Write>,
   outer: OuterLayer,
   { environment, key, version }: { environment: string; key: string; version: number },
 ) {
@@ -96,14 +91,12 @@ export async function rollBack(
   })
   const [written] = await writeSecrets(tx, grant, environment, [next])
   if (!written) throw new Fault('conflict')
-  await recordChanges(tx, grant, [
-    {
-      action: 'secret.rolled_back',
-      resource: { type: 'secret', id: secret.id, name: key },
-      projectId: grant.projectId,
-      environment,
-    },
-  ])
+  audit.record({
+    action: 'secret.rolled_back',
+    resource: { type: 'secret', id: secret.id, name: key },
+    projectId: grant.projectId,
+    environment,
+  })
   return { ...written, value: toBase64(ciphertext) }
 }
 

@@ -2,7 +2,6 @@
  * Workspaces: the tenants. Who holds the key of one is decided by its people, who seal it for each
  * other; the server keeps the envelopes and the roles.
  */
-import { recordChanges } from '../../audit/changes.ts'
 import { authorise } from '../../identity/authorise.ts'
 import type { Transaction } from '../../platform/db/open.ts'
 import { lockWorkspace } from '../../platform/db/workspace_lock.ts'
@@ -56,8 +55,8 @@ function ownRoutes({ db, outer, config }: FeatureServices): Route[] {
         (row) => row,
       )
     }),
-    route(createWorkspaceEndpoint, ({ caller, body: { invites = [], ...body } }) =>
-      db.transaction(async (tx) => {
+    route(createWorkspaceEndpoint, ({ caller, transaction, body: { invites = [], ...body } }) =>
+      transaction(async (tx, audit) => {
         const workspace = await createWorkspace(tx, outer, {
           id: body.id,
           name: body.name,
@@ -68,27 +67,26 @@ function ownRoutes({ db, outer, config }: FeatureServices): Route[] {
         const grant = await authorise(tx, caller, 'member.manage', { workspaceId: workspace.id })
         const outcomes = await inviteMembers(tx, outer, grant, { invites })
         const resource = { type: 'workspace', id: workspace.id, name: workspace.name }
-        await recordChanges(tx, grant, [
-          { action: 'workspace.created', resource },
-          ...invitationChanges(outcomes),
-        ])
+        audit
+          .by(grant)
+          .record({ action: 'workspace.created', resource }, ...invitationChanges(outcomes))
         return { ...workspace, invites: outcomes }
       }),
     ),
     route(getWorkspace, ({ tx, grant }) => show(tx, grant.userId, grant.workspaceId)),
-    route(renameWorkspace, async ({ tx, grant, body }) => {
+    route(renameWorkspace, async ({ tx, grant, audit, body }) => {
       await updateName(tx, grant, body.name)
       const resource = { type: 'workspace', id: grant.workspaceId, name: body.name }
-      await recordChanges(tx, grant, [{ action: 'workspace.renamed', resource }])
+      audit.record({ action: 'workspace.renamed', resource })
       return show(tx, grant.userId, grant.workspaceId)
     }),
-    route(deleteWorkspace, async ({ tx, grant }) => {
+    route(deleteWorkspace, async ({ tx, grant, audit }) => {
       const { name, type } = await lockWorkspace(tx, grant)
       if (type === 'personal')
         throw new Fault('conflict', { message: 'A personal workspace cannot be deleted.' })
       await deleteWorkspaceRow(tx, grant)
       const resource = { type: 'workspace', id: grant.workspaceId, name }
-      await recordChanges(tx, grant, [{ action: 'workspace.deleted', resource }])
+      audit.record({ action: 'workspace.deleted', resource })
       return undefined
     }),
   ]

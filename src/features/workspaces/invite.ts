@@ -10,6 +10,7 @@ import { memberships, users } from '../../platform/db/schema/index.ts'
 import { lockWorkspace } from '../../platform/db/workspace_lock.ts'
 import { Fault } from '../../platform/fault.ts'
 import type { Grant, Role } from '../../platform/grant.ts'
+import type { Change } from '../../platform/http/recorder.ts'
 import { mayChangeMember } from './member_rules.ts'
 import { sealEnvelope } from './memberships.ts'
 import type { Invite, inviteStatuses } from './shapes.ts'
@@ -52,11 +53,11 @@ export async function inviteMembers(
 }
 
 /** What the caller of `inviteMembers` records with its outcomes. */
-export function invitationChanges(outcomes: readonly InviteOutcome[]) {
+export function invitationChanges(outcomes: readonly InviteOutcome[]): Change[] {
   return outcomes
     .filter(({ status }) => status === 'invited')
     .map(({ userId, email }) => ({
-      action: 'member.invited' as const,
+      action: 'member.invited',
       resource: { type: 'member', id: userId, name: email },
     }))
 }

@@ -2,12 +2,12 @@
  * Members: who is in, in which role, and how they go. Every change holds the workspace's lock, so that
  * two owners who demote each other at once cannot leave it without one.
  */
-import { type Action, recordChanges } from '../../audit/changes.ts'
 import type { Transaction } from '../../platform/db/open.ts'
 import { lockWorkspace } from '../../platform/db/workspace_lock.ts'
 import { Fault } from '../../platform/fault.ts'
 import type { Grant } from '../../platform/grant.ts'
 import { openPager } from '../../platform/http/page.ts'
+import type { Action, Change } from '../../platform/http/recorder.ts'
 import { created } from '../../platform/http/reply.ts'
 import { type Route, route } from '../../platform/http/route.ts'
 import { email, isUuid } from '../../platform/http/validate.ts'
@@ -34,32 +34,37 @@ export function memberRoutes({ outer, config }: FeatureServices): Route[] {
       const rows = await selectMembers(tx, grant, { after, limit: query.limit })
       return pager.cut('members', rows, query.limit, (row) => [row.email], showMember)
     }),
-    route(inviteMembersEndpoint, async ({ tx, grant, body }) => {
+    route(inviteMembersEndpoint, async ({ tx, grant, audit, body }) => {
       const outcomes = await inviteMembers(tx, outer, grant, body)
       const changes = invitationChanges(outcomes)
-      await recordChanges(tx, grant, changes)
-      return changes.length > 0 ? created(outcomes) : outcomes
+      if (changes.length === 0) {
+        audit.unchanged()
+        return outcomes
+      }
+      audit.record(...changes)
+      return created(outcomes)
     }),
-    route(changeMemberRole, async ({ tx, grant, params, body: { role } }) => {
+    route(changeMemberRole, async ({ tx, grant, audit, params, body: { role } }) => {
       const target = await lockMember(tx, grant, params.member)
       requireMayChange(grant, { kind: 'set_role', from: target.role, to: role })
-      if (role !== target.role) {
-        if (role !== 'owner') await requireOtherOwner(tx, grant, target)
-        await updateRole(tx, grant, target.user_id, role)
-        const transfer =
-          role === 'owner' ? 'workspace.ownership_transferred' : 'member.role_changed'
-        await record(tx, grant, target, transfer)
+      if (role === target.role) {
+        audit.unchanged()
+        return showMember(target)
       }
+      if (role !== 'owner') await requireOtherOwner(tx, grant, target)
+      await updateRole(tx, grant, target.user_id, role)
+      const action = role === 'owner' ? 'workspace.ownership_transferred' : 'member.role_changed'
+      audit.record(change(action, target))
       return showMember(await findMember(tx, grant, { userId: target.user_id }))
     }),
-    route(removeMember, async ({ tx, grant, params }) => {
+    route(removeMember, async ({ tx, grant, audit, params }) => {
       const target = await lockMember(tx, grant, params.member)
       const self = target.user_id === grant.userId
       requireMayChange(grant, { kind: 'remove', from: target.role, self })
       await requireOtherOwner(tx, grant, target)
       await deleteMember(tx, grant, target.user_id)
       await requireRekey(tx, grant.workspaceId)
-      await record(tx, grant, target, self ? 'member.left' : 'member.removed')
+      audit.record(change(self ? 'member.left' : 'member.removed', target))
       return undefined
     }),
   ]
@@ -98,11 +103,6 @@ async function requireOtherOwner(tx: Transaction, grant: Manager, target: Member
   if ((await countOwners(tx, grant)) < 2) throw new Fault('last_owner')
 }
 
-function record(
-  tx: Transaction,
-  grant: Grant,
-  { user_id: id, email: name }: Member,
-  action: Action,
-): Promise<void> {
-  return recordChanges(tx, grant, [{ action, resource: { type: 'member', id, name } }])
+function change(action: Action, { user_id: id, email: name }: Member): Change {
+  return { action, resource: { type: 'member', id, name } }
 }

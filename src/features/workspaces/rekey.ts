@@ -4,13 +4,12 @@
  * transaction, or nothing. Between two epochs there is no state in which some secrets are under the
  * old key and some under the new one.
  */
-import { type Change, recordChanges } from '../../audit/changes.ts'
 import type { OuterLayer } from '../../platform/crypto/outer_layer.ts'
-import type { Transaction } from '../../platform/db/open.ts'
 import { lockWorkspace } from '../../platform/db/workspace_lock.ts'
 import { Fault } from '../../platform/fault.ts'
 import type { Grant } from '../../platform/grant.ts'
-import { type Route, route } from '../../platform/http/route.ts'
+import type { Change } from '../../platform/http/recorder.ts'
+import { type Changing, type Route, route } from '../../platform/http/route.ts'
 import type { FeatureServices } from '../../platform/services.ts'
 import { type RekeyBody, rekeyWorkspace } from './contract.ts'
 import { listWorkspaces } from './memberships.ts'
@@ -31,13 +30,12 @@ import {
 } from './rekey_queries.ts'
 
 export function rekeyRoutes({ outer }: FeatureServices): Route[] {
-  return [route(rekeyWorkspace, ({ tx, grant, body }) => rekey(tx, outer, grant, body))]
+  return [route(rekeyWorkspace, ({ body, ...changing }) => rekey(changing, outer, body))]
 }
 
 async function rekey(
-  tx: Transaction,
+  { tx, grant, audit }: Changing<Grant<'workspace.update'>>,
   outer: OuterLayer,
-  grant: Grant<'workspace.update'>,
   body: RekeyBody,
 ) {
   const workspace = await lockWorkspace(tx, grant)
@@ -55,10 +53,7 @@ async function rekey(
   if (!(await advanceEpoch(tx, grant, body.epoch))) throw new Fault('epoch_conflict')
 
   const resource = { type: 'workspace', id: grant.workspaceId, name: workspace.name }
-  await recordChanges(tx, grant, [
-    { action: 'workspace.rekeyed', resource },
-    ...lostGrants(held, body),
-  ])
+  audit.record({ action: 'workspace.rekeyed', resource }, ...lostGrants(held, body))
   const [shown] = await listWorkspaces(tx, outer, grant.userId, { workspaceId: grant.workspaceId })
   if (!shown) throw new Fault('not_found')
   return shown

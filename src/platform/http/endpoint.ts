@@ -82,12 +82,30 @@ export type Endpoint = {
   mediaType?: string
   /** 200 unless given; with both, the handler answers `created(…)` for 201. */
   success?: 201 | 'either'
+  /**
+   * Why a request that is no GET leaves no record of a change. All others must (`recorder.ts`), but for
+   * those of tokens, whose calls the trail records before they are made.
+   */
+  unrecorded?: string
   /** Codes besides those that access, parameters and body imply. */
   faults?: readonly FaultCode[]
 }
 
 export function defineEndpoint<const E extends Endpoint>(endpoint: E): E {
   return endpoint
+}
+
+/** Whether an endpoint must say what it changed; the type and the function are the same rule. */
+export type MustRecord<E extends Endpoint> = E extends
+  | { method: 'GET' | 'OPTIONS' }
+  | { access: { kind: 'token' } }
+  | { unrecorded: string }
+  ? false
+  : true
+
+export function mustRecord({ method, access, unrecorded }: Endpoint): boolean {
+  const changesNothing = method === 'GET' || method === 'OPTIONS'
+  return !changesNothing && access.kind !== 'token' && unrecorded === undefined
 }
 
 /** The parsed input of an endpoint's part: `InputOf<typeof upsertSecrets, 'body'>`. */

@@ -1,21 +1,24 @@
 /**
  * One request through its contract, in the order that the protocol fixes (section 2): rate,
  * authentication, path and tenant, role, body, state. Nothing of a body is read before the caller is
- * known, and every handler that touches a tenant receives a transaction and a grant, never less.
+ * known, and every handler that touches a tenant receives a transaction and a grant, never less. What
+ * changes something says so to the audit, or fails.
  */
 
+import type { Transaction } from '../db/open.ts'
 import { Fault, invalidField } from '../fault.ts'
 import type { Caller } from '../grant.ts'
 import { checkCronSecret } from './cron_secret.ts'
-import type { Access, Endpoint } from './endpoint.ts'
+import { type Access, type Endpoint, mustRecord } from './endpoint.ts'
 import { rateHeaders } from './rate.ts'
+import { type Actor, Recorder, UnrecordedChange } from './recorder.ts'
 import { commonHeaders, present } from './reply.ts'
 import { DEFAULT_BODY_LIMIT, readJsonBody } from './request_body.ts'
-import type { RequestContext, Route, Services } from './route.ts'
+import type { OpenTransaction, RequestContext, Route, Services } from './route.ts'
 import { activeOf, namedInBody, resourceOf } from './tenant.ts'
 import { isUuid, parsePart } from './validate.ts'
 
-type Act = (context: unknown) => unknown
+type Act = (context: object) => unknown
 
 /** @throws Fault for every refusal */
 export async function perform(
@@ -37,25 +40,26 @@ export async function perform(
     userAgent: request.headers.get('user-agent') ?? '',
     namedWorkspace: activeOf(request),
   }
-  const act: Act = (more) => (handle as Act)({ ...input, ...(more as object) })
-  const result = caller
-    ? await actAs(caller, services, endpoint, context, act)
-    : await act(await inputOf(endpoint, context))
-  // The runtime's patience counts from the beginning of an answer, however steadily it is taken.
+  const act: Act = (more) => (handle as Act)({ ...input, ...more })
+  const { access } = endpoint
+  const result =
+    caller && access.kind === 'member'
+      ? await actAsMember(caller, access, services, endpoint, context, act)
+      : await actWithoutGrant(services, endpoint, await inputOf(endpoint, context), act)
+  // The runtime's time limit counts from the beginning of a response, however steadily it is read.
   return present(endpoint, result, headers, received.putOff)
 }
 
-async function actAs(
+async function actAsMember(
   caller: Caller,
-  { identity, db, onChange }: Services,
+  { permission, tenant }: Extract<Access, { kind: 'member' }>,
+  services: Services,
   endpoint: Endpoint,
   context: RequestContext,
   act: Act,
 ): Promise<unknown> {
-  const { access } = endpoint
+  const { identity, db, onChange } = services
   const { request } = context
-  if (access.kind !== 'member') return act(await inputOf(endpoint, context))
-  const { permission, tenant } = access
   if (endpoint.body && !namedInBody(tenant, request)) {
     await identity.authorise(db, caller, permission, resourceOf(tenant, context, undefined))
   }
@@ -66,9 +70,45 @@ async function actAs(
     const grant = await identity.authorise(tx, caller, permission, resource)
     workspaceId = grant.workspaceId
     const query = endpoint.query && parsePart(endpoint.query, queryOf(request))
-    return act({ body, query, tx, grant })
+    if (!mustRecord(endpoint)) return act({ body, query, tx, grant })
+    const within = { tx, actor: grant }
+    return recorded(services, endpoint, within, (audit) => act({ body, query, tx, grant, audit }))
   })
   if (workspaceId !== undefined && endpoint.method !== 'GET') onChange?.(workspaceId)
+  return result
+}
+
+/** The handler opens its transaction, if it needs one; where it must leave a record, through here. */
+async function actWithoutGrant(
+  services: Services,
+  endpoint: Endpoint,
+  input: object,
+  act: Act,
+): Promise<unknown> {
+  if (!mustRecord(endpoint)) return act(input)
+  let isRecorded = false
+  const transaction: OpenTransaction = async (change) => {
+    const result = await services.db.transaction((tx) =>
+      recorded(services, endpoint, { tx }, (audit) => change(tx, audit)),
+    )
+    isRecorded = true
+    return result
+  }
+  const result = await act({ ...input, transaction })
+  if (!isRecorded) throw new UnrecordedChange(endpoint.name)
+  return result
+}
+
+/** @throws UnrecordedChange, which rolls the transaction back */
+async function recorded<T>(
+  { storeChanges }: Services,
+  { name }: Endpoint,
+  { tx, actor }: { tx: Transaction; actor?: Actor },
+  change: (audit: Recorder) => T,
+): Promise<Awaited<T>> {
+  const audit = new Recorder(actor)
+  const result = await change(audit)
+  await audit.store(tx, name, storeChanges)
   return result
 }
 

@@ -5,8 +5,9 @@
 import type { Database, Transaction } from '../db/open.ts'
 import type { Caller, Grant, GrantOf, ResourceRef } from '../grant.ts'
 import type { Log } from '../log.ts'
-import type { Endpoint, InputOf, Permission, ResultOf } from './endpoint.ts'
+import type { Endpoint, InputOf, MustRecord, Permission, ResultOf } from './endpoint.ts'
 import type { RateLimiter } from './rate.ts'
+import type { Audit, StoreChanges, UnboundAudit } from './recorder.ts'
 import type { Download, Reply, Surface } from './reply.ts'
 
 /** What a handler may know about the request besides its parsed parts. */
@@ -31,19 +32,36 @@ export type SocketHandlers = Required<
   Pick<Bun.WebSocketHandler<unknown>, 'open' | 'message' | 'ping' | 'drain' | 'close'>
 >
 
+/** What a member changes a workspace with: the permission, its transaction, and the record of it. */
+export type Changing<G extends Grant> = { grant: G; tx: Transaction; audit: Audit }
+
+/**
+ * The transaction of a change by someone without a grant. The handler opens it when its slow work, such
+ * as hashing, is done.
+ */
+export type OpenTransaction = <T>(
+  change: (tx: Transaction, audit: UnboundAudit) => Promise<T>,
+) => Promise<T>
+
 type Context<E extends Endpoint> = {
   params: InputOf<E, 'params'>
   query: InputOf<E, 'query'>
   body: InputOf<E, 'body'>
   caller: E['access'] extends { kind: 'public' | 'cron' } ? undefined : Caller
   grant: GrantOf<E>
-  /** The transaction in which the grant was given; public and session endpoints open their own. */
+  /** The transaction in which the grant was given. */
   tx: E['access'] extends { kind: 'member' } ? Transaction : undefined
+  /** What the endpoint changed is said here, where it must say so. */
+  audit: E['access'] extends { kind: 'member' } ? Recorded<E, Audit> : undefined
+  /** The same for public and session endpoints. */
+  transaction: E['access'] extends { kind: 'member' } ? undefined : Recorded<E, OpenTransaction>
   network: string
   userAgent: string
   /** The workspace that the header or the query names, for session endpoints over all of them. */
   namedWorkspace: string | undefined
 }
+
+type Recorded<E extends Endpoint, T> = MustRecord<E> extends true ? T : undefined
 
 type Answer<E extends Endpoint> = ResultOf<E> | Reply<ResultOf<E>> | Download
 type Handler<E extends Endpoint> = (context: Context<E>) => Promise<Answer<E>> | Answer<E>
@@ -66,7 +84,7 @@ export function rawRoute(endpoint: Endpoint, raw: RawHandler): Route {
   return { endpoint, handle: null, raw }
 }
 
-/** Implemented by the identity slice. */
+/** Implemented by src/identity. */
 export type Identity = {
   /** @throws Fault `invalid_token` */
   authenticate(headers: Headers): Promise<Caller>
@@ -92,6 +110,7 @@ export type Services = {
   routes: readonly Route[]
   db: Database
   identity: Identity
+  storeChanges: StoreChanges
   checkHost: (header: string | null) => void
   networkOf: (request: Request, peer: string | null) => string
   limits: { register: RateLimiter; login: RateLimiter; api: RateLimiter }

@@ -113,7 +113,7 @@ async function answer(
     if (routes.length === 0) throw new Fault('not_found')
     if (!found) throw new Fault('method_not_allowed', { headers: { allow: allowOf(routes) } })
     const params = nameParams(found.endpoint, values)
-    const context = exchangeOf(services, { request, requestId, params }, server)
+    const context = contextOf(services, { request, requestId, params }, server)
     return found.raw ? found.raw(context) : perform(services, found, context)
   })
   const served = {
@@ -130,7 +130,7 @@ async function answer(
 }
 
 /** Adds what the request's connection tells and can do. */
-function exchangeOf(
+function contextOf(
   { networkOf }: Services,
   { request, requestId, params }: Pick<RequestContext, 'request' | 'requestId' | 'params'>,
   server: Server<unknown> | null,

@@ -352,3 +352,50 @@ test('closing lets a running request finish and takes no new one', async () => {
   await closed
   await expect(fetch(`${own.origin}/hello/`)).rejects.toThrow()
 })
+
+describe('the audit of what changes something', () => {
+  const of = (how: string) => call('POST', `/change/${WORKSPACE}/${how}/`, { token: CALLER })
+  const alone = (how: string) => call('DELETE', `/change-alone/${how}/`, { token: CALLER })
+  const defect = (endpoint: string) => ({
+    level: 'error',
+    message: 'request failed',
+    error_code: 'internal_error',
+    error: 'UnrecordedChange',
+    code: endpoint,
+  })
+  const errors = () =>
+    tiny.logs.map((line) => JSON.parse(line)).filter((it) => it.level === 'error')
+  const happened = () => tiny.events.filter((event) => !event.startsWith('authorise'))
+
+  test('what a handler records is stored in its transaction, in its name', async () => {
+    expect((await of('recorded')).status).toBe(200)
+    expect((await alone('recorded')).status).toBe(200)
+    expect(happened()).toEqual(Array(2).fill(`${CALLER}@example.com project.created`))
+  })
+
+  test('a handler may say that nothing was changed', async () => {
+    expect((await of('unchanged')).status).toBe(200)
+    expect((await alone('unchanged')).status).toBe(200)
+    expect(happened()).toEqual([])
+  })
+
+  test.each([
+    ['forgotten', of, 'tiny.change'],
+    ['both', of, 'tiny.change'],
+    ['forgotten', alone, 'tiny.change_alone'],
+    ['both', alone, 'tiny.change_alone'],
+  ])('a record that is %s fails the request and its transaction', async (how, act, endpoint) => {
+    const { status, body } = await act(how)
+    expect([status, body]).toEqual([500, failed('internal_error')])
+    expect(errors()).toEqual([expect.objectContaining(defect(endpoint))])
+    expect(happened()).toEqual(['rollback'])
+  })
+
+  test.each([['outside'], ['unbound']])(
+    'a handler without a grant that writes %s a recorded transaction fails',
+    async (how) => {
+      expect((await alone(how)).status).toBe(500)
+      expect(errors()).toEqual([expect.objectContaining(defect('tiny.change_alone'))])
+    },
+  )
+})

@@ -7,6 +7,7 @@ import type { Caller, Grant, ResourceRef } from '../../../src/platform/grant.ts'
 import { defineEndpoint, type Permission } from '../../../src/platform/http/endpoint.ts'
 import { hostCheck } from '../../../src/platform/http/host.ts'
 import { RateLimiter } from '../../../src/platform/http/rate.ts'
+import type { Audit, Recorder } from '../../../src/platform/http/recorder.ts'
 import { created, Download, type Surface } from '../../../src/platform/http/reply.ts'
 import { type Route, rawRoute, route } from '../../../src/platform/http/route.ts'
 import { type Listener, serve } from '../../../src/platform/http/serve.ts'
@@ -46,6 +47,7 @@ const echo = defineEndpoint({
   name: 'tiny.echo',
   summary: 'Answer what was sent',
   method: 'POST',
+  unrecorded: 'nothing is kept here',
   path: '/echo/',
   access: { kind: 'public', rate: 'login' },
   body: z.unknown(),
@@ -57,6 +59,7 @@ const optional = defineEndpoint({
   name: 'tiny.optional',
   summary: 'Take a body or none',
   method: 'POST',
+  unrecorded: 'nothing is kept here',
   path: '/optional/',
   access: { kind: 'public' },
   body: z.strictObject({ word: z.string().optional() }),
@@ -104,6 +107,25 @@ const active = defineEndpoint({
   body: z.strictObject({ workspace_id: uuid.optional() }),
 })
 
+/** What it does with its record is named by the path. */
+const change = defineEndpoint({
+  name: 'tiny.change',
+  summary: 'Change something, and say so or not',
+  method: 'POST',
+  path: '/change/{workspace_id}/{how}/',
+  access: { kind: 'member', permission: 'workspace.update', tenant: 'path.workspace_id' },
+  params: z.object({ workspace_id: uuid, how: z.string() }),
+})
+
+const changeAlone = defineEndpoint({
+  name: 'tiny.change_alone',
+  summary: 'The same without a grant',
+  method: 'DELETE',
+  path: '/change-alone/{how}/',
+  access: { kind: 'session' },
+  params: z.object({ how: z.string() }),
+})
+
 const list = defineEndpoint({
   name: 'tiny.list',
   summary: 'List the sessions',
@@ -128,6 +150,7 @@ const fails = defineEndpoint({
   name: 'tiny.fails',
   summary: 'Fail in the way that the path names',
   method: 'POST',
+  unrecorded: 'nothing is kept here',
   path: '/fails/{how}/',
   access: { kind: 'public' },
   params: z.object({ how: z.string() }),
@@ -158,12 +181,22 @@ function tinyRoutes(events: Event[]): Route[] {
       note('read')
       return { item: params.item }
     }),
-    route(writeItem, async ({ body }) => {
+    route(writeItem, async ({ body, audit }) => {
       note('write')
+      audit.unchanged()
       return body.text === 'new' ? created(body) : body
     }),
-    route(inBody, async () => undefined),
-    route(active, async () => undefined),
+    route(inBody, async ({ audit }) => say('unchanged', audit)),
+    route(active, async ({ audit }) => say('unchanged', audit)),
+    route(change, async ({ audit, params: { how } }) => say(how, audit)),
+    route(changeAlone, async ({ caller, transaction, params: { how } }) => {
+      if (how === 'outside') return undefined
+      return transaction(async (_tx, audit) => {
+        if (how === 'unbound') return say('recorded', audit as Recorder)
+        if (how !== 'unchanged') audit.by({ ...caller, workspaceId: WORKSPACE })
+        return say(how, audit as Recorder)
+      })
+    }),
     route(list, () => []),
     route(pour, () => new Download('slow.txt', drops)),
     route(fails, ({ params: { how } }) => failure(how)),
@@ -183,6 +216,13 @@ async function* drops(): AsyncGenerator<string, void> {
     yield '.'
     await Bun.sleep(500)
   }
+}
+
+function say(how: string, audit: Audit): undefined {
+  const resource = { type: 'thing', id: null, name: how }
+  if (how === 'recorded') audit.record({ action: 'project.created', resource })
+  if (how === 'both') audit.record({ action: 'project.updated', resource })
+  if (how === 'unchanged' || how === 'both') audit.unchanged()
 }
 
 function failure(how: string): { right: string } {
@@ -223,7 +263,10 @@ export function openTiny({
   const listener = serve({
     surface,
     routes: tinyRoutes(events),
-    db: fakeDatabase(),
+    db: fakeDatabase(events),
+    storeChanges: async (_tx, actor, changes) => {
+      for (const { action } of changes) events.push(`${actor.email} ${action}`)
+    },
     identity: {
       authenticate: async (headers) => authenticate(headers),
       authorise: async (_db, caller, permission, resource) => {
@@ -244,10 +287,17 @@ export function openTiny({
   return { origin, listener, events, logs, clock }
 }
 
-/** Transactions here hold nothing together: there is nothing to hold. */
-function fakeDatabase(): Database {
+/** Transactions here hold nothing together, but tell how they ended. */
+function fakeDatabase(events: Event[]): Database {
   const database = {
-    transaction: async (act: (tx: unknown) => unknown) => act(database),
+    transaction: async (act: (tx: unknown) => unknown) => {
+      try {
+        return await act(database)
+      } catch (error) {
+        events.push('rollback')
+        throw error
+      }
+    },
   }
   return database as unknown as Database
 }

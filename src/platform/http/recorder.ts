@@ -1,0 +1,87 @@
+/**
+ * The audit of a request that changes something, bound to its transaction. A handler says what it
+ * changed, or that it changed nothing; one that says neither fails, and its transaction is rolled back.
+ * So no endpoint can forget its record.
+ */
+import type { Transaction } from '../db/open.ts'
+import type { Grant } from '../grant.ts'
+
+/** What was done: a past participle after the kind of thing, `token.revoked`. */
+export type Action =
+  | `allowlist.${'added' | 'removed'}`
+  | `workspace.${'created' | 'renamed' | 'deleted' | 'rekeyed' | 'ownership_transferred'}`
+  | `member.${'invited' | 'accepted' | 'declined' | 'role_changed' | 'removed' | 'left'}`
+  | `project.${'created' | 'updated' | 'deleted'}`
+  | `secret.${'created' | 'updated' | 'deleted' | 'rolled_back'}`
+  | `agent.${'created' | 'deleted'}`
+  | `token.${'issued' | 'revoked' | 'provisioned' | 'grant_removed'}`
+
+/** By name and id, never by value. */
+export type Change = {
+  action: Action
+  resource: { type: string; id: string | null; name: string | null }
+  projectId?: string | undefined
+  environment?: string | undefined
+}
+
+/** Who is written into the record: a grant, or a person who has none yet (accepting an invitation). */
+export type Actor = Pick<Grant, 'workspaceId' | 'userId' | 'email'>
+
+/** Implemented by the audit: stores the changes in the transaction that made them. */
+export type StoreChanges = (
+  tx: Transaction,
+  actor: Actor,
+  changes: readonly Change[],
+) => Promise<void>
+
+/** What a handler sees of its recorder. */
+export type Audit = Pick<Recorder, 'record' | 'unchanged'>
+
+/** Where the handler itself learns which workspace it changes: it names the actor first. */
+export type UnboundAudit = Pick<Recorder, 'by' | 'unchanged'>
+
+/** A defect of ours: an endpoint that changed something, or may have, and left no record. */
+export class UnrecordedChange extends Error {
+  /** The endpoint's name: the log shows a code, and no messages. */
+  readonly code: string
+
+  constructor(endpoint: string) {
+    super(`${endpoint} says neither what it changed nor that it changed nothing`)
+    this.name = 'UnrecordedChange'
+    this.code = endpoint
+  }
+}
+
+export class Recorder {
+  readonly #changes: Change[] = []
+  #actor: Actor | undefined
+  #isUnchanged = false
+
+  constructor(actor?: Actor) {
+    this.#actor = actor
+  }
+
+  by(actor: Actor): Audit {
+    this.#actor = actor
+    return this
+  }
+
+  /** Stored when the handler returns, in the same transaction. */
+  record(...changes: readonly Change[]): void {
+    this.#changes.push(...changes)
+  }
+
+  /** Says that no workspace was changed, such as when what was asked for is there already. */
+  unchanged(): void {
+    this.#isUnchanged = true
+  }
+
+  /** @throws UnrecordedChange unless the handler said exactly one of the two */
+  async store(tx: Transaction, endpoint: string, storeChanges: StoreChanges): Promise<void> {
+    const hasChanges = this.#changes.length > 0
+    if (hasChanges === this.#isUnchanged) throw new UnrecordedChange(endpoint)
+    if (!hasChanges) return
+    if (!this.#actor) throw new UnrecordedChange(endpoint)
+    await storeChanges(tx, this.#actor, this.#changes)
+  }
+}

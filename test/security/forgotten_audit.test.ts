@@ -1,0 +1,139 @@
+/**
+ * A change that its endpoint forgot to record would be one that a workspace cannot see afterwards. The
+ * pipeline refuses it; which endpoints leave no record, and why, stands in their contracts and here.
+ */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import { z } from 'zod'
+import { storeChanges } from '../../src/audit/changes.ts'
+import { allEndpoints } from '../../src/dev/all_endpoints.ts'
+import { openIdentity } from '../../src/identity/index.ts'
+import { workspaces } from '../../src/platform/db/schema/index.ts'
+import { defineEndpoint, type Endpoint, mustRecord } from '../../src/platform/http/endpoint.ts'
+import { hostCheck } from '../../src/platform/http/host.ts'
+import { RateLimiter } from '../../src/platform/http/rate.ts'
+import type { Audit } from '../../src/platform/http/recorder.ts'
+import { route } from '../../src/platform/http/route.ts'
+import { type Listener, serve } from '../../src/platform/http/serve.ts'
+import { uuid } from '../../src/platform/http/validate.ts'
+import { openLog } from '../../src/platform/log.ts'
+import { startTestApp, type TestApp } from '../support/app.ts'
+import { recordedChanges } from '../support/audit.ts'
+import { type Person, registerPerson } from '../support/people.ts'
+
+const rename = defineEndpoint({
+  name: 'test.rename',
+  summary: 'Rename a workspace, and record it in the way that the name says',
+  method: 'PATCH',
+  path: '/rename/{workspace_id}/{name}/',
+  access: { kind: 'member', permission: 'workspace.update', tenant: 'path.workspace_id' },
+  params: z.object({ workspace_id: uuid, name: z.string() }),
+})
+
+let app: TestApp
+let listener: Listener
+let origin: string
+let person: Person
+
+beforeAll(async () => {
+  app = await startTestApp()
+  person = await registerPerson(app)
+  const { db } = app.connection
+  const limiter = () => new RateLimiter({ count: 1000, seconds: 1 }, app.clock)
+  listener = serve({
+    surface: 'control-plane',
+    routes: [
+      route(rename, async ({ tx, grant, audit, params: { name } }) => {
+        await tx.update(workspaces).set({ name }).where(eq(workspaces.id, grant.workspaceId))
+        if (name === 'recorded') record(audit, grant.workspaceId)
+        return undefined
+      }),
+    ],
+    db,
+    identity: openIdentity(db),
+    storeChanges,
+    checkHost: hostCheck(app.config.ALLOWED_HOSTS),
+    networkOf: () => '127.0.0.1',
+    limits: { register: limiter(), login: limiter(), api: limiter() },
+    log: openLog('error', (line) => app.logs.push(line)),
+  })
+  origin = listener.open({ hostname: '127.0.0.1', port: 0 })
+})
+afterAll(async () => {
+  await listener.close(100)
+  await app.stop()
+})
+
+function record(audit: Audit, id: string): void {
+  audit.record({
+    action: 'workspace.renamed',
+    resource: { type: 'workspace', id, name: 'recorded' },
+  })
+}
+
+async function renameTo(name: string): Promise<number> {
+  const { status } = await fetch(`${origin}/rename/${person.workspaceId}/${name}/`, {
+    method: 'PATCH',
+    headers: { authorization: `Bearer ${person.token}` },
+  })
+  return status
+}
+
+async function nameNow(): Promise<string | undefined> {
+  const [found] = await app.connection.db
+    .select({ name: workspaces.name })
+    .from(workspaces)
+    .where(eq(workspaces.id, person.workspaceId))
+  return found?.name
+}
+
+test('an endpoint that forgets its record changes nothing, and the log says which it is', async () => {
+  const [name, records] = [await nameNow(), await recordedChanges(app, person.workspaceId)]
+  expect(await renameTo('forgotten')).toBe(500)
+  expect(await nameNow()).toBe(name)
+  expect(await recordedChanges(app, person.workspaceId)).toEqual(records)
+  expect(app.logs.join()).toContain('"error":"UnrecordedChange","code":"test.rename"')
+})
+
+test('one that does not is stored together with its record', async () => {
+  const records = await recordedChanges(app, person.workspaceId)
+  expect(await renameTo('recorded')).toBe(200)
+  expect(await nameNow()).toBe('recorded')
+  expect(await recordedChanges(app, person.workspaceId)).toEqual([
+    ...records,
+    'workspace.renamed recorded',
+  ])
+})
+
+const served = allEndpoints()
+  .flatMap(({ endpoints }) => endpoints as readonly Endpoint[])
+  .filter(({ method }) => method !== 'GET' && method !== 'OPTIONS')
+
+const namesOf = (which: (endpoint: Endpoint) => boolean) =>
+  [...new Set(served.filter(which).map(({ name }) => name))].sort()
+
+test('the endpoints that change something and record nothing are these, each for its reason', () => {
+  const reasons = Object.groupBy(
+    served.filter((endpoint) => endpoint.unrecorded !== undefined),
+    ({ unrecorded = '' }) => unrecorded,
+  )
+  const named = Object.entries(reasons).map(([reason, list = []]) => [
+    reason,
+    list.map(({ name }) => name).sort(),
+  ])
+  expect(Object.fromEntries(named)).toEqual({
+    'concerns the account of a person and no workspace': [
+      ...['auth.change_password', 'auth.login', 'auth.logout', 'auth.patch_password'],
+      ...['auth.prelogin', 'auth.recover', 'auth.recover.begin', 'auth.recovery.replace'],
+      ...['auth.refresh', 'auth.sessions.revoke'],
+    ],
+    'figures of the whole installation, computed from what is there': ['metrics.compute'],
+  })
+})
+
+test('an endpoint without a reason must record, unless a token calls it: the trail has those', () => {
+  const exempt = namesOf((endpoint) => !mustRecord(endpoint))
+  const reasoned = namesOf(({ unrecorded }) => unrecorded !== undefined)
+  const ofTokens = namesOf(({ access }) => access.kind === 'token')
+  expect(exempt).toEqual([...reasoned, ...ofTokens].sort())
+})
