@@ -20,6 +20,17 @@ test('every document that is named in prose exists', () => {
   expect(named.filter((name) => !existsSync(join(ROOT, name)))).toEqual([])
 })
 
+test('every file of the code that is named exists', () => {
+  const named = documents.flatMap(({ path, text }) =>
+    [...text.matchAll(/(?<![\w/])(?:src|test)(?:\/[\w-]+)+(?:\.\w+)*/g)].map(([file]) => ({
+      path,
+      file,
+    })),
+  )
+  expect(named.length).toBeGreaterThan(10)
+  expect(named.filter(({ file }) => !existsSync(join(ROOT, file)))).toEqual([])
+})
+
 test('an anchor is found by the words of its heading', () => {
   const anchors = anchorsOf(
     '## 3.4 Outer layer\n### `a_b` and *c*, d\n## Two\n```\n# no\n```\n## Two',
