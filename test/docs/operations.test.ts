@@ -1,8 +1,27 @@
 import { expect, test } from 'bun:test'
+import postgres from 'postgres'
+import { Registry } from 'prom-client'
+import { openGauges } from '../../src/features/metrics/gauges.ts'
+import { openInstruments } from '../../src/features/metrics/instruments.ts'
 import { documentConfig } from '../../src/platform/config/config.ts'
+import { textOf } from './documents.ts'
 
-test('the table of settings is the one that the declaration prints', async () => {
-  const text = await Bun.file(`${import.meta.dir}/../../docs/operations.md`).text()
-  const [, table] = /<!-- settings -->\n(.*?)\n<!-- \/settings -->/s.exec(text) ?? []
+const page = textOf('docs/operations.md')
+
+test('the table of settings is the one that the declaration prints', () => {
+  const [, table] = /<!-- settings -->\n(.*?)\n<!-- \/settings -->/s.exec(page) ?? []
   expect(table).toBe(documentConfig())
+})
+
+test('every family of metrics is told, and no other', () => {
+  const registry = new Registry()
+  const cache = { stats: { hits: 0, misses: 0, entries: 0 } }
+  const trail = { depth: { entries: 0, outcomes: 0 } }
+  openInstruments(registry)
+  openGauges(registry, { sql: postgres(), trail, tokens: cache, snapshots: cache, keys: cache })
+  const families = registry.getMetricsAsArray().map(({ name }) => name)
+  const ours = families.filter((name) => name.startsWith('cloakroom_'))
+  const told = [...page.matchAll(/`(cloakroom_\w+)/g)].map(([, name = '']) => name)
+  expect(ours.length).toBeGreaterThan(10)
+  expect(new Set(told)).toEqual(new Set(ours))
 })
