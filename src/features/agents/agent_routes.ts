@@ -1,9 +1,8 @@
-/** Agents of a workspace or of one project. Deleting one revokes all it holds, in the same moment. */
+/** Agents of a workspace or of one project. Deleting one revokes all its tokens, in the same transaction. */
 import type { OuterLayer } from '../../platform/crypto/outer_layer.ts'
-import type { Transaction } from '../../platform/db/open.ts'
 import { lockWorkspace } from '../../platform/db/workspace_lock.ts'
 import { Fault } from '../../platform/fault.ts'
-import type { Grant } from '../../platform/grant.ts'
+import type { Grant, ProjectGrant } from '../../platform/grant.ts'
 import { openPager } from '../../platform/http/page.ts'
 import { type Changing, type Route, route } from '../../platform/http/route.ts'
 import type { FeatureServices } from '../../platform/services.ts'
@@ -21,34 +20,30 @@ import type { Order } from './shapes.ts'
 import { revokeTokens } from './token_queries.ts'
 import { revocations } from './tokens.ts'
 
-type Manage = Grant<'agent.manage'>
+/** Of a project, where the path names one. */
+type Manage = Grant<'agent.manage'> | ProjectGrant<'agent.manage'>
 
 export function agentRoutes({ outer, config }: FeatureServices): Route[] {
   const pager = openPager(config)
-  const list = async (
-    tx: Transaction,
-    grant: Manage & { projectId?: string },
-    { limit, cursor }: { limit: number; cursor?: string | undefined },
-  ) => {
-    const name = `agents ${grant.projectId ?? grant.workspaceId}`
-    const [after] = pager.start(name, cursor) ?? []
-    const within = grant.projectId === undefined ? {} : { projectId: grant.projectId }
-    const rows = await selectAgents(tx, grant, { ...within, after, limit })
-    return pager.cut(
-      name,
-      rows,
-      limit,
-      (row) => [row.id],
-      (row) => row,
-    )
-  }
   return [
-    route(registerAgent, ({ body, ...changing }) => register(changing, outer, null, body)),
-    route(registerProjectAgent, ({ body, ...changing }) =>
-      register(changing, outer, changing.grant.projectId, body),
+    ...[registerAgent, registerProjectAgent].map((endpoint) =>
+      route(endpoint, ({ body, ...changing }) => register(changing, outer, body)),
     ),
-    route(listAgents, ({ tx, grant, query }) => list(tx, grant, query)),
-    route(listProjectAgents, ({ tx, grant, query }) => list(tx, grant, query)),
+    ...[listAgents, listProjectAgents].map((endpoint) =>
+      route(endpoint, async ({ tx, grant, query: { limit, cursor } }) => {
+        const projectId = projectOf(grant)
+        const name = `agents ${projectId ?? grant.workspaceId}`
+        const [after] = pager.start(name, cursor) ?? []
+        const rows = await selectAgents(tx, grant, { projectId, after, limit })
+        return pager.cut(
+          name,
+          rows,
+          limit,
+          (row) => [row.id],
+          (row) => row,
+        )
+      }),
+    ),
     route(getAgent, async ({ tx, grant, params }) => {
       const agent = await selectAgent(tx, grant, params.registration_id)
       if (!agent) throw new Fault('not_found')
@@ -61,13 +56,17 @@ export function agentRoutes({ outer, config }: FeatureServices): Route[] {
   ]
 }
 
+function projectOf(grant: Manage): string | null {
+  return 'projectId' in grant ? grant.projectId : null
+}
+
 async function register(
   changing: Changing<Manage>,
   outer: OuterLayer,
-  projectId: string | null,
   { name, ...order }: Order & { name: string },
 ) {
   const { tx, grant, audit } = changing
+  const projectId = projectOf(grant)
   const { epoch } = await lockWorkspace(tx, grant)
   const agent = await insertAgent(tx, grant, { name, projectId })
   if (!agent) throw new Fault('already_exists', { message: 'An agent of that name exists.' })

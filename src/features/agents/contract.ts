@@ -17,21 +17,16 @@ import {
 const agentsPath = '/api/workspaces/{workspace_id}/agents/'
 const agentPath = `${agentsPath}{registration_id}/` as const
 const tokensPath = `${agentPath}tokens/` as const
-const workloadPath = '/api/projects/{project_id}/workload-tokens/'
 
 const inWorkspace = {
   kind: 'member',
   permission: 'agent.manage',
   tenant: 'path.workspace_id',
 } as const
-const inWorkspaceProject = { ...inWorkspace, tenant: 'path.workspace_project' } as const
-const inProject = { ...inWorkspace, tenant: 'path.project_id' } as const
 
 const workspaceParams = z.object({ workspace_id: uuid })
-const projectParams = z.object({ project_id: uuid })
 const agentParams = workspaceParams.extend({ registration_id: uuid })
 const tokenParams = agentParams.extend({ token_id: uuid })
-const workloadParams = projectParams.extend({ token_id: uuid })
 
 const registration = z.strictObject({ name: agentName, ...order })
 const registered = issuedToken.extend({ agent })
@@ -63,29 +58,25 @@ export const listAgents = defineEndpoint({
   paged: true,
 })
 
+/** The same for the agents of one project. */
+const ofProject = {
+  path: '/api/workspaces/{workspace_id}/projects/{project_id}/agents/',
+  access: { ...inWorkspace, tenant: 'path.workspace_project' },
+  params: workspaceParams.extend({ project_id: uuid }),
+} as const
+
 export const registerProjectAgent = defineEndpoint({
+  ...registerAgent,
+  ...ofProject,
   name: 'agents.register_in_project',
   summary: 'Register an agent for one project, with its first token',
-  method: 'POST',
-  path: '/api/workspaces/{workspace_id}/projects/{project_id}/agents/',
-  access: inWorkspaceProject,
-  params: workspaceParams.extend({ project_id: uuid }),
-  body: registration,
-  result: registered,
-  success: 201,
-  faults: ['already_exists', 'epoch_conflict', 'conflict'],
 })
 
 export const listProjectAgents = defineEndpoint({
+  ...listAgents,
+  ...ofProject,
   name: 'agents.list_in_project',
   summary: 'List the agents of one project',
-  method: 'GET',
-  path: '/api/workspaces/{workspace_id}/projects/{project_id}/agents/',
-  access: inWorkspaceProject,
-  params: workspaceParams.extend({ project_id: uuid }),
-  query: pagination,
-  result: z.array(agent),
-  paged: true,
 })
 
 export const getAgent = defineEndpoint({
@@ -167,60 +158,56 @@ export const unprovisionAgentToken = defineEndpoint({
   faults: ['conflict'],
 })
 
+/** The tokens of a project's workloads are issued, listed and provisioned like those of an agent. */
+const ofWorkloads = {
+  path: '/api/projects/{project_id}/workload-tokens/',
+  access: { ...inWorkspace, tenant: 'path.project_id' },
+  params: z.object({ project_id: uuid }),
+} as const
+const ofWorkloadToken = {
+  ...ofWorkloads,
+  path: `${ofWorkloads.path}{token_id}/`,
+  params: ofWorkloads.params.extend({ token_id: uuid }),
+} as const
+const ofWorkloadEnvelopes = {
+  ...ofWorkloadToken,
+  path: `${ofWorkloadToken.path}envelopes/`,
+} as const
+
+const { bodyOptional: _, ...issueToken } = issueAgentToken
+
 export const issueWorkloadToken = defineEndpoint({
+  ...issueToken,
+  ...ofWorkloads,
   name: 'workload_tokens.issue',
   summary: 'Issue a token to a workload: one project, one environment',
-  method: 'POST',
-  path: workloadPath,
-  access: inProject,
-  params: projectParams,
   body: z.strictObject(workloadOrder),
-  result: orderedToken,
-  success: 201,
-  faults: ['already_exists', 'epoch_conflict', 'conflict'],
 })
 
 export const listWorkloadTokens = defineEndpoint({
+  ...listAgentTokens,
+  ...ofWorkloads,
   name: 'workload_tokens.list',
   summary: 'List the workload tokens of a project, oldest first',
-  method: 'GET',
-  path: workloadPath,
-  access: inProject,
-  params: projectParams,
-  query: pagination,
-  result: z.array(token),
-  paged: true,
 })
 
 export const revokeWorkloadToken = defineEndpoint({
+  ...revokeAgentToken,
+  ...ofWorkloadToken,
   name: 'workload_tokens.revoke',
   summary: 'Revoke a workload token and forget its envelopes; again is no error',
-  method: 'DELETE',
-  path: `${workloadPath}{token_id}/`,
-  access: inProject,
-  params: workloadParams,
-  faults: ['conflict'],
 })
 
 export const provisionWorkloadToken = defineEndpoint({
+  ...provisionAgentToken,
+  ...ofWorkloadEnvelopes,
   name: 'workload_tokens.provision',
   summary: 'Give a workload token the key of its environment, or a newer one',
-  method: 'PUT',
-  path: `${workloadPath}{token_id}/envelopes/`,
-  access: inProject,
-  params: workloadParams,
-  body: envelopesBody,
-  result: provisioned,
-  faults: ['epoch_conflict', 'conflict'],
 })
 
 export const unprovisionWorkloadToken = defineEndpoint({
+  ...unprovisionAgentToken,
+  ...ofWorkloadEnvelopes,
   name: 'workload_tokens.unprovision',
   summary: 'Take the key of its environment away from a workload token',
-  method: 'DELETE',
-  path: `${workloadPath}{token_id}/envelopes/`,
-  access: inProject,
-  params: workloadParams,
-  query: grantQuery,
-  faults: ['conflict'],
 })

@@ -1,4 +1,4 @@
-/** The agents' rows. Deleted agents stay in the table for the audit and are found by nobody here. */
+/** The agents' rows. Deleted agents stay in the table for the audit; no statement here finds them. */
 import { and, asc, count, eq, gt, isNull, max, type SQL, sql } from 'drizzle-orm'
 import type { Transaction } from '../../platform/db/open.ts'
 import { agents, tokens } from '../../platform/db/schema/index.ts'
@@ -14,14 +14,14 @@ export const isActive = sql`(${tokens.revokedAt} is null
 export function selectAgents(
   tx: Transaction,
   grant: Manage,
-  filter: { projectId?: string; after: string | undefined; limit: number },
+  filter: { projectId: string | null; after: string | undefined; limit: number },
 ) {
   const { projectId, after, limit } = filter
   return selectCounted(
     tx,
     and(
       isLive(grant),
-      projectId === undefined ? undefined : eq(agents.projectId, projectId),
+      projectId === null ? undefined : eq(agents.projectId, projectId),
       after === undefined ? undefined : gt(agents.id, after),
     ),
   )

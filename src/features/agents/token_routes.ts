@@ -24,84 +24,64 @@ import { selectAgent } from './queries.ts'
 import type { Holder } from './token_queries.ts'
 import { type Held, listTokens, provisionToken, revokeToken, unprovisionToken } from './tokens.ts'
 
-type Manage = Grant<'agent.manage'>
+const ofAgents = {
+  issue: issueAgentToken,
+  list: listAgentTokens,
+  revoke: revokeAgentToken,
+  provision: provisionAgentToken,
+  unprovision: unprovisionAgentToken,
+}
 
-export function agentTokenRoutes({ outer, config }: FeatureServices): Route[] {
+const ofWorkloads = {
+  issue: issueWorkloadToken,
+  list: listWorkloadTokens,
+  revoke: revokeWorkloadToken,
+  provision: provisionWorkloadToken,
+  unprovision: unprovisionWorkloadToken,
+}
+
+export function tokenRoutes(services: FeatureServices): Route[] {
+  return [ofAgents, ofWorkloads].flatMap((endpoints) => routesOf(endpoints, services))
+}
+
+function routesOf(
+  endpoints: typeof ofAgents | typeof ofWorkloads,
+  { outer, config }: FeatureServices,
+): Route[] {
   const pager = openPager(config)
   return [
-    route(issueAgentToken, async ({ params, body, ...changing }) =>
-      issueToken(changing, outer, { ...(await lockAgent(changing, params)), order: body }),
+    route(endpoints.issue, async ({ params, body, ...changing }) =>
+      issueToken(changing, outer, { ...(await lockHolder(changing, params)), order: body }),
     ),
-    route(listAgentTokens, async ({ tx, grant, params, query }) =>
-      listTokens(tx, grant, pager, await agentOf(tx, grant, params), query),
+    route(endpoints.list, async ({ tx, grant, params, query }) =>
+      listTokens(tx, grant, pager, await holderOf({ tx, grant }, params), query),
     ),
-    route(revokeAgentToken, async ({ params, ...changing }) =>
-      revokeToken(changing, await lockAgent(changing, params), params.token_id),
+    route(endpoints.revoke, async ({ params, ...changing }) =>
+      revokeToken(changing, await lockHolder(changing, params), params.token_id),
     ),
-    route(provisionAgentToken, async ({ params, body, ...changing }) => {
-      const held = await lockAgent(changing, params)
+    route(endpoints.provision, async ({ params, body, ...changing }) => {
+      const held = await lockHolder(changing, params)
       return provisionToken(changing, outer, held, { id: params.token_id, envelopes: body })
     }),
-    route(unprovisionAgentToken, async ({ params, query, ...changing }) => {
-      const held = await lockAgent(changing, params)
+    route(endpoints.unprovision, async ({ params, query, ...changing }) => {
+      const held = await lockHolder(changing, params)
       return unprovisionToken(changing, held, { id: params.token_id, place: query })
     }),
   ]
 }
 
-export function workloadTokenRoutes({ outer, config }: FeatureServices): Route[] {
-  const pager = openPager(config)
-  return [
-    route(issueWorkloadToken, async ({ body, ...changing }) =>
-      issueToken(changing, outer, { ...(await lockWorkloads(changing)), order: body }),
-    ),
-    route(listWorkloadTokens, ({ tx, grant, query }) =>
-      listTokens(tx, grant, pager, workloadsOf(grant), query),
-    ),
-    route(revokeWorkloadToken, async ({ params, ...changing }) =>
-      revokeToken(changing, await lockWorkloads(changing), params.token_id),
-    ),
-    route(provisionWorkloadToken, async ({ params, body, ...changing }) => {
-      const held = await lockWorkloads(changing)
-      return provisionToken(changing, outer, held, { id: params.token_id, envelopes: body })
-    }),
-    route(unprovisionWorkloadToken, async ({ params, query, ...changing }) => {
-      const held = await lockWorkloads(changing)
-      return unprovisionToken(changing, held, { id: params.token_id, place: query })
-    }),
-  ]
+type Within = { tx: Transaction; grant: Grant<'agent.manage'> | ProjectGrant<'agent.manage'> }
+type Named = { registration_id: string } | { project_id: string }
+
+/** An agent is read under the lock: else one that is being deleted could get a token that lives on. */
+async function lockHolder(within: Within, named: Named): Promise<Held> {
+  const { epoch } = await lockWorkspace(within.tx, within.grant)
+  return { epoch, holder: await holderOf(within, named) }
 }
 
-/** The agent is read under the lock: else one that is being deleted could get a token that lives on. */
-async function lockAgent(
-  { tx, grant }: { tx: Transaction; grant: Manage },
-  params: { registration_id: string },
-): Promise<Held> {
-  const { epoch } = await lockWorkspace(tx, grant)
-  return { epoch, holder: await agentOf(tx, grant, params) }
-}
-
-async function agentOf(
-  tx: Transaction,
-  grant: Manage,
-  { registration_id }: { registration_id: string },
-): Promise<Holder> {
-  const agent = await selectAgent(tx, grant, registration_id)
+async function holderOf({ tx, grant }: Within, named: Named): Promise<Holder> {
+  if ('projectId' in grant) return { kind: 'workload', projectId: grant.projectId }
+  const agent = 'registration_id' in named && (await selectAgent(tx, grant, named.registration_id))
   if (!agent) throw new Fault('not_found')
   return { kind: 'agent', agentId: agent.id, projectId: agent.project_id }
-}
-
-async function lockWorkloads({
-  tx,
-  grant,
-}: {
-  tx: Transaction
-  grant: ProjectGrant<'agent.manage'>
-}): Promise<Held> {
-  const { epoch } = await lockWorkspace(tx, grant)
-  return { epoch, holder: workloadsOf(grant) }
-}
-
-function workloadsOf({ projectId }: ProjectGrant<'agent.manage'>): Holder {
-  return { kind: 'workload', projectId }
 }

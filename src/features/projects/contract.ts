@@ -76,11 +76,6 @@ const byProject = {
   params: z.object({ project: z.union([uuid, projectName]) }),
 } as const
 
-const changes = z.strictObject({
-  name: projectName.optional(),
-  description: description.optional(),
-})
-
 export const getProject = defineEndpoint({
   name: 'projects.get',
   summary: 'Show a project',
@@ -91,12 +86,11 @@ export const getProject = defineEndpoint({
 })
 
 export const getProjectShort = defineEndpoint({
+  ...getProject,
+  ...byProject,
   name: 'projects.get_short',
   summary: 'Show a project of the active workspace, or by its id',
-  method: 'GET',
-  ...byProject,
-  access: { kind: 'member', permission: 'project.read', tenant: 'path.project' },
-  result: projectShape,
+  access: { ...getProject.access, tenant: 'path.project' },
 })
 
 export const updateProject = defineEndpoint({
@@ -105,20 +99,20 @@ export const updateProject = defineEndpoint({
   method: 'PATCH',
   ...byName,
   access: { kind: 'member', permission: 'project.write', tenant: 'path.project_name' },
-  body: changes,
+  body: z.strictObject({
+    name: projectName.optional(),
+    description: description.optional(),
+  }),
   result: projectShape,
   faults: ['already_exists'],
 })
 
 export const updateProjectShort = defineEndpoint({
+  ...updateProject,
+  ...byProject,
   name: 'projects.update_short',
   summary: 'Rename or describe a project of the active workspace, or by its id',
-  method: 'PATCH',
-  ...byProject,
-  access: { kind: 'member', permission: 'project.write', tenant: 'path.project' },
-  body: changes,
-  result: projectShape,
-  faults: ['already_exists'],
+  access: { ...updateProject.access, tenant: 'path.project' },
 })
 
 export const deleteProject = defineEndpoint({
@@ -131,12 +125,11 @@ export const deleteProject = defineEndpoint({
 })
 
 export const deleteProjectShort = defineEndpoint({
+  ...deleteProject,
+  ...byProject,
   name: 'projects.delete_short',
   summary: 'Delete a project of the active workspace, or by its id',
-  method: 'DELETE',
-  ...byProject,
-  access: { kind: 'member', permission: 'project.delete', tenant: 'path.project' },
-  faults: ['conflict'],
+  access: { ...deleteProject.access, tenant: 'path.project' },
 })
 
 const MAX_MEMBERS = 100
@@ -176,16 +169,11 @@ export const inviteToProject = defineEndpoint({
 })
 
 export const inviteToProjectByName = defineEndpoint({
+  ...inviteToProject,
   name: 'projects.invite_by_name',
-  summary: 'Tell the roles of members in a project, or invite others to its workspace',
-  method: 'POST',
-  path: '/api/projects/{workspace_id}/{project_name}/invite/',
+  path: `${byName.path}invite/`,
   params: nameParams,
-  access: { kind: 'member', permission: 'member.manage', tenant: 'path.project_name' },
-  body: projectInviteBody,
-  result: projectInviteResult,
-  success: 'either',
-  faults: ['epoch_conflict', 'conflict'],
+  access: { ...inviteToProject.access, tenant: 'path.project_name' },
 })
 
 export const listEnvironments = defineEndpoint({

@@ -76,20 +76,20 @@ function ownRoutes({ db, config }: FeatureServices): Route[] {
       audit.record(change('project.created', project))
       return show(tx, project)
     }),
-    route(getProject, ({ tx, grant }) => show(tx, grant)),
-    route(getProjectShort, ({ tx, grant }) => show(tx, grant)),
-    route(updateProject, ({ body, ...changing }) => update(changing, body)),
-    route(updateProjectShort, ({ body, ...changing }) => update(changing, body)),
-    route(deleteProject, remove),
-    route(deleteProjectShort, remove),
+    ...[getProject, getProjectShort].map((endpoint) =>
+      route(endpoint, ({ tx, grant }) => show(tx, grant)),
+    ),
+    ...[updateProject, updateProjectShort].map((endpoint) =>
+      route(endpoint, ({ body, ...changing }) => update(changing, body)),
+    ),
+    ...[deleteProject, deleteProjectShort].map((endpoint) => route(endpoint, remove)),
   ]
 }
 
 function inviteRoutes({ outer }: FeatureServices): Route[] {
-  return [
-    route(inviteToProject, ({ body, ...changing }) => invite(changing, outer, body)),
-    route(inviteToProjectByName, ({ body, ...changing }) => invite(changing, outer, body)),
-  ]
+  return [inviteToProject, inviteToProjectByName].map((endpoint) =>
+    route(endpoint, ({ body, ...changing }) => invite(changing, outer, body)),
+  )
 }
 
 function nameRoutes(): Route[] {
