@@ -1,6 +1,6 @@
 /**
  * From a token to the environment key that was sealed for it. The secret part of the presented token
- * opens the envelope; nothing that is stored could (docs/protocol.md, section 4).
+ * opens the envelope; nothing that is stored could (protocol 4).
  */
 import { openTokenEnvelope } from '../platform/crypto/envelope.ts'
 import { tokenKeyPair } from '../platform/crypto/token.ts'

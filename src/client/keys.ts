@@ -1,5 +1,5 @@
 /**
- * Account keys (section 3.1), which exist on the client only. The password becomes a master key by
+ * Account keys (protocol 3.1), which exist on the client only. The password becomes a master key by
  * Argon2id; the server gets a value derived from it that cannot unlock the private key. A server
  * that asks for weaker work is refused, because that is how it would learn the password.
  */
@@ -37,7 +37,7 @@ export type NewAccount = {
   privateKey: Uint8Array
 }
 
-/** The parameters of section 3.1; they are also the least that a client accepts. */
+/** The parameters of protocol 3.1; they are also the least that a client accepts. */
 export const KDF_DEFAULT = {
   algorithm: 'argon2id',
   memory_kib: 65_536,
@@ -122,7 +122,7 @@ export function userKey(masterKey: Uint8Array): Uint8Array {
   return hkdf(masterKey, NO_SALT, 'cloakroom/v1/user-key')
 }
 
-/** A new X25519 key pair. Any 32 bytes are a private key (RFC 7748 section 5 clamps them). */
+/** A new X25519 key pair. Any 32 bytes are a private key (RFC 7748, section 5 clamps them). */
 export function generateKeyPair(): RawKeyPair {
   const privateKey = new Uint8Array(randomBytes(KEY_BYTES))
   return { privateKey, publicKey: x25519PublicKey(privateKey) }

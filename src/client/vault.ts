@@ -115,7 +115,7 @@ export async function openWorkspace(
   return key && { id, name, epoch, key }
 }
 
-/** The ciphertext as it is uploaded: b64 of the form of section 3.3. */
+/** The ciphertext as it is uploaded: b64 of the form of protocol 3.3. */
 export function sealSecret(
   { key, epoch }: OpenWorkspace,
   place: SecretPlace,

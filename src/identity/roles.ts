@@ -1,4 +1,4 @@
-/** The permission matrix as data (docs/protocol.md, "Roles"). */
+/** The permission matrix as data (protocol 10). */
 
 import type { Role } from '../platform/grant.ts'
 import type { Permission } from '../platform/http/endpoint.ts'

@@ -1,6 +1,6 @@
 /**
  * The catalogue of everything that can go wrong for a caller: one stable code, one status and one
- * default sentence each (docs/protocol.md, "Error codes"). Messages never contain what was submitted.
+ * default sentence each (protocol 9). Messages never contain what was submitted.
  */
 
 const catalogue = {

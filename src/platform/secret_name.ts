@@ -1,5 +1,5 @@
 /**
- * The name of a secret (docs/protocol.md, "Secrets") as the source of a pattern: what a shell takes as the
+ * The name of a secret (protocol 5.5) as the source of a pattern: what a shell takes as the
  * name of a variable, of at most 128 characters.
  */
 export const SECRET_NAME = '[A-Za-z_][A-Za-z0-9_]{0,127}'

@@ -85,11 +85,11 @@ export function open(key: Bytes, header: number, aad: Bytes, sealed: Bytes): Pro
 
 export type KeyPair = { privateKey: Bytes; publicKey: Bytes }
 
-/** RFC 8410 section 7: what comes before the 32 bytes of an X25519 private key. */
+/** RFC 8410, section 7: what comes before the 32 bytes of an X25519 private key. */
 const PKCS8 = Uint8Array.from([
   0x30, 0x2e, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x6e, 0x04, 0x22, 0x04, 0x20,
 ])
-/** RFC 7748 section 4.1: the u-coordinate 9. */
+/** RFC 7748, section 4.1: the u-coordinate 9. */
 const BASE_POINT = Uint8Array.from({ length: 32 }, (_, index) => (index === 0 ? 9 : 0))
 
 async function x25519(privateKey: Bytes, publicKey: Bytes): Promise<Bytes> {
@@ -103,13 +103,13 @@ export async function keyPairOf(privateKey: Bytes): Promise<KeyPair> {
   return { privateKey, publicKey: await x25519(privateKey, BASE_POINT) }
 }
 
-/** RFC 9180 section 7: DHKEM(X25519, HKDF-SHA256), HKDF-SHA256, AES-256-GCM. */
+/** RFC 9180, section 7: DHKEM(X25519, HKDF-SHA256), HKDF-SHA256, AES-256-GCM. */
 const KEM = join(utf8('KEM'), Uint8Array.of(0, 0x20))
 const SUITE = join(utf8('HPKE'), Uint8Array.of(0, 0x20, 0, 1, 0, 2))
 const NOTHING = new Uint8Array(0)
 
 async function hmac(key: Bytes, message: Bytes): Promise<Bytes> {
-  // A key of no bytes is the same as one block of zeros (RFC 2104 section 2).
+  // A key of no bytes is the same as one block of zeros (RFC 2104, section 2).
   const raw = key.length === 0 ? new Uint8Array(64) : key
   const imported = await subtle.importKey('raw', raw, { name: 'HMAC', hash: 'SHA-256' }, false, [
     'sign',
@@ -117,18 +117,18 @@ async function hmac(key: Bytes, message: Bytes): Promise<Bytes> {
   return new Uint8Array(await subtle.sign('HMAC', imported, message))
 }
 
-/** Section 4: LabeledExtract. */
+/** RFC 9180, section 4: LabeledExtract. */
 function extract(suite: Bytes, salt: Bytes, label: string, material: Bytes): Promise<Bytes> {
   return hmac(salt, join(utf8('HPKE-v1'), suite, utf8(label), material))
 }
 
-/** Section 4: LabeledExpand, for at most one block. */
+/** RFC 9180, section 4: LabeledExpand, for at most one block. */
 async function expand(suite: Bytes, secret: Bytes, label: string, info: Bytes, length: number) {
   const labelled = join(Uint8Array.of(0, length), utf8('HPKE-v1'), suite, utf8(label), info)
   return (await hmac(secret, join(labelled, Uint8Array.of(1)))).slice(0, length)
 }
 
-/** Section 5.1: the key schedule of the base mode. */
+/** RFC 9180, section 5.1: the key schedule of the base mode. */
 async function schedule(shared: Bytes, info: Bytes): Promise<{ key: Bytes; nonce: Bytes }> {
   const context = join(
     Uint8Array.of(0),
@@ -187,7 +187,7 @@ export type ParsedToken = {
   crc: number
 }
 
-/** Section 4 of the protocol: prefix, 22 characters of id, 43 of secret, 6 of CRC-32. */
+/** Protocol 4: prefix, 22 characters of id, 43 of secret, 6 of CRC-32. */
 export function parseToken(token: string): ParsedToken {
   const {
     prefix = '',

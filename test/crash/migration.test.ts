@@ -1,4 +1,4 @@
-/** Migrations at start: several processes at once, and one that is killed in the middle (ADVERSARY 60). */
+/** Migrations at start: several processes at once, and one that is killed in the middle. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import postgres from 'postgres'
 import { migrations } from '../../src/platform/db/migrate.ts'

@@ -36,7 +36,7 @@ afterAll(() => app.stop())
 type Served = { endpoint: Endpoint; surface: 'control-plane' | 'resolver'; row: Row }
 type Path = readonly (string | number)[]
 
-/** What it does not know, ingestion ignores (docs/protocol.md, section 2). */
+/** What it does not know, ingestion ignores (protocol 2). */
 const IGNORES_UNKNOWN = ['audit.record']
 
 const served: [string, Served][] = allEndpoints().flatMap(({ surface, endpoints }) =>

@@ -1,6 +1,6 @@
 /**
  * Every endpoint × everybody. What a caller gets follows from the contract's access and the matrix of
- * docs/protocol.md, "Roles"; an endpoint without a row fails. Whoever is refused has written nothing.
+ * protocol 10; an endpoint without a row fails. Whoever is refused has written nothing.
  */
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
@@ -115,7 +115,7 @@ test('every endpoint has a row, and every row an endpoint', () => {
   expect(Object.keys(rows).sort()).toEqual(names.sort())
 })
 
-/** The table of docs/protocol.md, "Roles", once more, so that a contract cannot ask for less in silence. */
+/** The table of protocol 10, once more, so that a contract cannot ask for less in silence. */
 const protocol = {
   everyone: [
     ...['workspaces.get', 'members.list', 'members.remove', 'allowlist.list', 'allowlist.log'],

@@ -1,7 +1,7 @@
 /**
  * What prelogin says about an address without an account: a salt that looks like any other and stays
  * the same, because it is a MAC of the address under SECRET_KEY. Whoever asks twice, or on another
- * process, learns nothing (section 5).
+ * process, learns nothing (protocol 5.1).
  */
 import { createHmac } from 'node:crypto'
 import { toBase64, utf8 } from '../../platform/crypto/encoding.ts'

@@ -1,6 +1,6 @@
 /**
  * Accounts and sessions. The server keeps what proves a person and what only that person can open;
- * it never learns the password that unlocks the private key (section 1).
+ * it never learns the password that unlocks the private key (protocol 1).
  */
 import { toBase64 } from '../../platform/crypto/encoding.ts'
 import { fingerprint } from '../../platform/crypto/fingerprint.ts'

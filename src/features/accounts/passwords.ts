@@ -1,5 +1,5 @@
 /**
- * Stores and checks what clients send as password (section 3.1): Argon2id (RFC 9106), a few at a
+ * Stores and checks what clients send as password (protocol 3.1): Argon2id (RFC 9106), a few at a
  * time, because each takes memory and a core. Checking against no account does the same work as
  * checking against one, so that the time of an answer does not tell who is registered.
  */

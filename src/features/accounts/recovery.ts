@@ -1,5 +1,5 @@
 /**
- * Recovery (section 3.1): a key that was shown once proves itself by a verifier, which is stored like
+ * Recovery (protocol 3.1): a key that was shown once proves itself by a verifier, which is stored like
  * a password, and opens a second copy of the private key. It works once: a recovery replaces it, and
  * ends every session, since somebody else may have opened one.
  */

@@ -1,5 +1,5 @@
 /**
- * Slows down guessing (section 11): after five wrong passwords in a row for one account from one
+ * Slows down guessing (protocol 11): after five wrong passwords in a row for one account from one
  * network, that pair waits, and the wait doubles. Attempts of a pair are judged one after another:
  * side by side, a hundred of them would pass before the first was counted. The account is the
  * submitted address, whether it exists or not, and other networks are never affected.

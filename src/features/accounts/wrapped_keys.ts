@@ -1,5 +1,5 @@
 /**
- * The two wrapped copies of a private key, under the outer layer (section 3.4): one opens with what
+ * The two wrapped copies of a private key, under the outer layer (protocol 3.4): one opens with what
  * the password derives, the other with the recovery key. The server can open neither.
  */
 import { fromBase64, toBase64 } from '../../platform/crypto/encoding.ts'

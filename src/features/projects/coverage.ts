@@ -1,6 +1,6 @@
 /** Which secrets a project has in which environments: by name, because values are nobody's here. */
 
-/** Listed even while they are empty (docs/protocol.md, "Projects"). */
+/** Listed even while they are empty (protocol 5.4). */
 const ALWAYS = ['development', 'staging', 'production'] as const
 
 export type SecretName = { environment: string; key: string }

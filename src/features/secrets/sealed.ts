@@ -1,5 +1,5 @@
 /**
- * The outer layer around stored values (docs/protocol.md, section 3.4): each blob is bound to its
+ * The outer layer around stored values (protocol 3.4): each blob is bound to its
  * workspace, project, environment and key, and an old version to its number, so that a blob moved
  * to another row does not open.
  */

@@ -121,7 +121,7 @@ function decode(value: string): Uint8Array {
   return bytes
 }
 
-/** A value in another client's form has no epoch that could be wrong (section 3.3). */
+/** A value in another client's form has no epoch that could be wrong (protocol 3.3). */
 function isUnder(epoch: number, ciphertext: Uint8Array): boolean {
   const named = readValueEpoch(ciphertext)
   return named === null || named === epoch

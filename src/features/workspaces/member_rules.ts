@@ -1,5 +1,5 @@
 /**
- * Who may change whose membership (docs/protocol.md, "Roles"): the part of the matrix that depends on
+ * Who may change whose membership (protocol 10): the part of the matrix that depends on
  * the row that is touched. An owner may do all of it; that the last owner stays is checked elsewhere.
  */
 

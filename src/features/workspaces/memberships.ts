@@ -1,6 +1,6 @@
 /**
  * What belongs to a person: the workspaces they are in, and the making of new ones. A workspace never
- * exists without an envelope for its creator, because the server could not make one (section 1).
+ * exists without an envelope for its creator, because the server could not make one (protocol 1).
  */
 import { and, asc, eq, gt } from 'drizzle-orm'
 import { fromBase64, toBase64 } from '../../platform/crypto/encoding.ts'
@@ -129,7 +129,7 @@ export async function createWorkspace(
   }
 }
 
-/** Whose envelope, for which workspace: the row that the outer layer binds it to (section 3.4). */
+/** Whose envelope, for which workspace: the row that the outer layer binds it to (protocol 3.4). */
 export type EnvelopePlace = { workspaceId: string; userId: string }
 
 /** A member's envelope as it is stored. */

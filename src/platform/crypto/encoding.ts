@@ -1,5 +1,5 @@
 /**
- * The byte forms of the protocol: length prefixes (section 3), UUIDs, base64, base62 (section 4).
+ * The byte forms of the protocol: length prefixes (protocol 3), UUIDs, base64, base62 (protocol 4).
  * Decoders return `null` for anything but the one canonical text of a byte string, so that two
  * different texts can never stand for the same stored value. Nothing here touches a key. The
  * module uses web platform globals only, apart from `crc32` and `uuidv7`, which need Bun.
@@ -28,7 +28,7 @@ export function fromUtf8(bytes: Uint8Array): string | null {
   }
 }
 
-/** `a || b || …` of section 3. */
+/** `a || b || …` of protocol 3. */
 export function concat(...parts: readonly Uint8Array[]): Bytes {
   const joined = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
   let offset = 0
@@ -47,7 +47,7 @@ export function u32be(value: number): Bytes {
   return new Uint8Array([value >>> 24, value >>> 16, value >>> 8, value])
 }
 
-/** `lp(x) = u32be(byteLength(x)) || x` of section 3; text counts as its UTF-8 bytes. */
+/** `lp(x) = u32be(byteLength(x)) || x` of protocol 3; text counts as its UTF-8 bytes. */
 export function lp(field: Uint8Array | string): Bytes {
   const bytes = typeof field === 'string' ? utf8(field) : field
   return concat(u32be(bytes.length), bytes)
@@ -72,7 +72,7 @@ export function toBase64(bytes: Uint8Array): string {
   return bytes.toBase64()
 }
 
-/** The bytes of canonical, padded base64 (RFC 4648 section 4), else `null`. */
+/** The bytes of canonical, padded base64 (RFC 4648, section 4), else `null`. */
 export function fromBase64(text: string): Bytes | null {
   const bytes = decodeBase64(text, 'base64')
   return bytes !== null && bytes.toBase64() === text ? bytes : null
@@ -83,7 +83,7 @@ export function toBase64Url(bytes: Uint8Array): string {
   return bytes.toBase64({ alphabet: 'base64url', omitPadding: true })
 }
 
-/** The bytes of canonical URL-safe base64 (RFC 4648 section 5), padded or not, else `null`. */
+/** The bytes of canonical URL-safe base64 (RFC 4648, section 5), padded or not, else `null`. */
 export function fromBase64Url(text: string): Bytes | null {
   if (!BASE64URL.test(text)) return null
   const bare = text.replace(/=+$/, '')
@@ -153,7 +153,7 @@ export function crc32(data: Uint8Array | string): number {
   return Bun.hash.crc32(data)
 }
 
-/** A new time-ordered id (RFC 9562 section 5.7): what every row of the product is named by. */
+/** A new time-ordered id (RFC 9562, section 5.7): what every row of the product is named by. */
 export function uuidv7(): string {
   return Bun.randomUUIDv7()
 }

@@ -1,5 +1,5 @@
 /**
- * Envelopes (section 3.2): HPKE base mode (RFC 9180) carries a workspace key to a member, or an
+ * Envelopes (protocol 3.2): HPKE base mode (RFC 9180) carries a workspace key to a member, or an
  * environment key to a token. The info label and the additional data bind an envelope to its kind,
  * workspace, recipient, place and epoch, so that one moved to another row does not open.
  */
@@ -114,7 +114,7 @@ async function openKey(
       aad: additionalData(),
     })
   } catch {
-    // The library refuses low-order points (RFC 7748 section 6.1) and false tags alike.
+    // The library refuses low-order points (RFC 7748, section 6.1) and false tags alike.
     return null
   }
 }

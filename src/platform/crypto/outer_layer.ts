@@ -1,5 +1,5 @@
 /**
- * The outer layer (section 3.4): everything clients sealed is wrapped once more under
+ * The outer layer (protocol 3.4): everything clients sealed is wrapped once more under
  * ENCRYPTION_KEY before it is stored, so that a database without that key shows no ciphertext, and
  * a blob moved to another row or column does not open. It protects no plaintext by itself.
  */
@@ -16,7 +16,7 @@ import {
 } from './encoding.ts'
 import { sha256 } from './primitives.ts'
 
-/** The column constants of section 3.4; they name the protocol's columns, not those of a schema. */
+/** The column constants of protocol 3.4; they name the protocol's columns, not those of a schema. */
 export type OuterColumn =
   | 'secrets.value'
   | 'secret_versions.value'
@@ -28,7 +28,7 @@ export type OuterColumn =
 /** One part of a row's identity; each is length-prefixed in the additional data. */
 export type OuterPart = { uuid: string } | { text: string } | { u32: number }
 
-/** The identity of a secret's row (section 3.4); a version's has its number after it. */
+/** The identity of a secret's row (protocol 3.4); a version's has its number after it. */
 export function secretRow(row: {
   projectId: string
   environment: string
@@ -96,7 +96,7 @@ export class OuterLayer {
 
   /**
    * `0x01 || keyId4 || nonce12 || ciphertext || tag` of `x`, the raw bytes a client sent. `saltId`
-   * is the workspace's or user's id, `row` the identity that section 3.4 lists for the column.
+   * is the workspace's or user's id, `row` the identity that protocol 3.4 lists for the column.
    */
   async seal(
     column: OuterColumn,

@@ -1,5 +1,5 @@
 /**
- * The four primitives that the synchronous half of section 3 is built from: HKDF-SHA256, SHA-256,
+ * The four primitives that the synchronous half of protocol 3 is built from: HKDF-SHA256, SHA-256,
  * AES-256-GCM and the public half of X25519. `node:crypto` answers 10 to 20 times faster than Web
  * Crypto for messages of this size, and these calls lie on the path of every resolved request.
  * Labels and additional data belong to the callers.
@@ -19,7 +19,7 @@ export const NONCE_BYTES = 12
 export const TAG_BYTES = 16
 
 const CIPHER = 'aes-256-gcm'
-// RFC 8410 section 7: the fixed DER prefix of a PKCS#8 X25519 private key.
+// RFC 8410, section 7: the fixed DER prefix of a PKCS#8 X25519 private key.
 const PKCS8_X25519 = Uint8Array.fromHex('302e020100300506032b656e04220420')
 
 export function sha256(data: Uint8Array | string): Bytes {
@@ -74,7 +74,7 @@ function requireNonce(nonce: Uint8Array): void {
   if (nonce.length !== NONCE_BYTES) throw new RangeError('a nonce has 12 bytes')
 }
 
-/** The public half of 32 raw private bytes (RFC 7748 section 6.1). Throws for another length. */
+/** The public half of 32 raw private bytes (RFC 7748, section 6.1). Throws for another length. */
 export function x25519PublicKey(privateKey: Uint8Array): Bytes {
   if (privateKey.length !== KEY_BYTES) throw new RangeError('an X25519 key has 32 bytes')
   const key = createPrivateKey({

@@ -1,5 +1,5 @@
 /**
- * Tokens (section 4). The secret part of a token is the key to the envelopes stored for it, so the
+ * Tokens (protocol 4). The secret part of a token is the key to the envelopes stored for it, so the
  * server keeps only a hash of a hash of it, and a token whose checksum is wrong is refused here,
  * before anything asks the database. Parsing never throws and comparing takes constant time.
  */

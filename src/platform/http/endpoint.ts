@@ -36,7 +36,7 @@ export type Tenant =
   | 'body.project_id'
   /** Required there: nothing stands in for it. */
   | 'query.workspace_id'
-  /** X-Workspace-Id, query, body, the personal workspace, the only one (docs/protocol.md, section 2) */
+  /** X-Workspace-Id, query, body, the personal workspace, the only one (protocol 2) */
   | 'active'
 
 /** Tenants whose grant is for one project. */

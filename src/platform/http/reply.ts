@@ -45,7 +45,7 @@ export class Download {
 
 export type Surface = 'control-plane' | 'resolver'
 
-/** On every response that the application makes (docs/protocol.md, "HTTP conventions"). */
+/** On every response that the application makes (protocol 2). */
 export function commonHeaders(requestId: string): Record<string, string> {
   return {
     'x-request-id': requestId,

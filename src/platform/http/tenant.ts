@@ -1,4 +1,4 @@
-/** Where a request names its tenant (docs/protocol.md, "HTTP conventions"), before anything is known of it. */
+/** Where a request names its tenant (protocol 2), before anything is known of it. */
 
 import { Fault } from '../fault.ts'
 import type { ResourceRef } from '../grant.ts'

@@ -58,7 +58,7 @@ function parseV4(text: string): Uint8Array | null {
   return valid ? Uint8Array.from(parts, Number) : null
 }
 
-/** RFC 4291 section 2.2: eight groups, one `::`, and an IPv4 address in place of the last two. */
+/** RFC 4291, section 2.2: eight groups, one `::`, and an IPv4 address in place of the last two. */
 function parseV6(text: string): Uint8Array | null {
   const halves = text.split('::')
   if (halves.length > 2) return null

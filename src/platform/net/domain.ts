@@ -1,5 +1,5 @@
 /**
- * The domain syntax of the allowlist and of secret policies (PROTOCOL section 5), and the one
+ * The domain syntax of the allowlist and of secret policies (protocol 5.2), and the one
  * canonical form of host names. A name is stored, compared and dialled in the same form, so that no
  * spelling of a host can be decided differently from the host it reaches.
  */

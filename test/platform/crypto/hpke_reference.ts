@@ -1,6 +1,6 @@
 /**
  * A second, independent HPKE (RFC 9180, base mode, DHKEM(X25519, HKDF-SHA256), HKDF-SHA256 and
- * AES-GCM), written from sections 4.1, 5.1 and 5.2 with an ephemeral key of the caller's choice.
+ * AES-GCM), written from RFC 9180, sections 4.1, 5.1 and 5.2 with an ephemeral key of the caller's choice.
  * It exists so that tests can reproduce envelopes byte for byte; the product uses npm `hpke`.
  */
 import {
@@ -48,7 +48,7 @@ export function referenceSeal(input: ReferenceSeal) {
   return { enc, sharedSecret, key, nonce, ciphertext }
 }
 
-/** Diffie-Hellman of raw keys (RFC 7748 section 6.1). */
+/** Diffie-Hellman of raw keys (RFC 7748, section 6.1). */
 export function x25519(privateKey: Uint8Array, publicKey: Uint8Array): Uint8Array {
   const der = { format: 'der' } as const
   const pkcs8 = Uint8Array.fromHex(`302e020100300506032b656e04220420${privateKey.toHex()}`)

@@ -51,14 +51,14 @@ test('SHA-256 of "abc" (FIPS 180-4)', () => {
   expect(sha256('abc').toHex()).toBe(digest)
 })
 
-test('X25519 (RFC 7748 section 6.1)', () => {
+test('X25519 (RFC 7748, section 6.1)', () => {
   expect(x25519PublicKey(hex(rfc7748.alice_private)).toHex()).toBe(rfc7748.alice_public)
   expect(x25519PublicKey(hex(rfc7748.bob_private)).toHex()).toBe(rfc7748.bob_public)
   const shared = x25519(hex(rfc7748.alice_private), hex(rfc7748.bob_public))
   expect(shared.toHex()).toBe(rfc7748.shared_secret)
 })
 
-test('Argon2id (RFC 9106 section 5.3)', async () => {
+test('Argon2id (RFC 9106, section 5.3)', async () => {
   const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>()
   const parameters = {
     message: hex(rfc9106.password),

@@ -98,7 +98,7 @@ function parseKeys(text: string): OuterLayer | null {
   }
 }
 
-/** The row identity that section 3.4 lists for a column. */
+/** The row identity that protocol 3.4 lists for a column. */
 export function rowOf(column: OuterColumn, fields: Fields): OuterPart[] {
   const uuid = (name: string) => ({ uuid: textOf(fields, name) })
   const text = (name: string) => ({ text: textOf(fields, name) })

@@ -2,7 +2,7 @@
 import { boolean, index, jsonb, pgTable, text, uuid } from 'drizzle-orm/pg-core'
 import { bytes, createdAt, id, moment, updatedAt } from './columns.ts'
 
-/** What the client derived its keys with (section 3.1), as it travels on the wire. */
+/** What the client derived its keys with (protocol 3.1), as it travels on the wire. */
 type StoredKdf = {
   algorithm: 'argon2id'
   memory_kib: number
@@ -16,7 +16,7 @@ export const users = pgTable('users', {
   email: text().notNull().unique(),
   firstName: text().notNull().default(''),
   lastName: text().notNull().default(''),
-  /** Argon2id of what the client sends as password, which is not the password (section 3.1). */
+  /** Argon2id of what the client sends as password, which is not the password (protocol 3.1). */
   passwordHash: text().notNull(),
   keySalt: text().notNull(),
   kdf: jsonb().$type<StoredKdf>().notNull(),
@@ -57,7 +57,7 @@ export const sessionTokens = pgTable(
       .notNull()
       .references(() => sessions.id, { onDelete: 'cascade' }),
     kind: text({ enum: ['access', 'refresh'] }).notNull(),
-    /** SHA-256(tokenAuth), section 4. */
+    /** SHA-256(tokenAuth), protocol 4. */
     verifier: bytes().notNull(),
     expiresAt: moment().notNull(),
     /** Refresh tokens only: when a successor was issued. */
