@@ -5,9 +5,10 @@ import { type Agent, employAgent, openStage, type Stage } from '../support/agent
 import { marked } from '../support/canary.ts'
 import { answerOf } from '../support/upstream.ts'
 import { watched } from '../support/watched.ts'
+import { textOf } from './documents.ts'
 
 const ROOT = join(import.meta.dir, '..', '..')
-const readme = await Bun.file(join(ROOT, 'README.md')).text()
+const readme = textOf('README.md')
 
 let stage: Stage
 let agent: Agent
@@ -47,10 +48,10 @@ test('the call of the README works as it stands, and answers as it says', async 
   ])
 })
 
-test('every script and command that the README names exists', async () => {
+test('every script and command that the README or CONTRIBUTING names exists', async () => {
   const { scripts } = await Bun.file(join(ROOT, 'package.json')).json()
-  for (const [, name = ''] of readme.matchAll(/bun(?:@[\d.]+)? run (\w+)/g))
-    expect(Object.keys(scripts)).toContain(name)
+  const named = `${readme}${textOf('CONTRIBUTING.md')}`.matchAll(/bun(?:@[\d.]+)? run ([\w:]+)/g)
+  for (const [, name = ''] of named) expect(Object.keys(scripts)).toContain(name)
   const known = [
     'keygen',
     'settings',
