@@ -1,7 +1,6 @@
-/** What is looked up when somebody asks: queues, caches, the database and this process. */
-import { readdirSync } from 'node:fs'
+/** What is looked up with each scrape: queues, caches, the database and this process. */
 import type postgres from 'postgres'
-import { Counter, Gauge, type Registry } from 'prom-client'
+import { Counter, collectDefaultMetrics, Gauge, type Registry } from 'prom-client'
 import { version } from '../../../package.json'
 import { withTimeout } from '../../platform/timeout.ts'
 
@@ -25,7 +24,7 @@ export function openGauges(registry: Registry, sources: Sources): void {
   watchAudit(registers, sources)
   watchCaches(registers, sources)
   watchDatabase(registers, sources)
-  watchProcess(registers)
+  watchProcess(registry)
 }
 
 function watchAudit(registers: Registry[], { trail }: Sources): void {
@@ -127,43 +126,36 @@ async function connectionsOf(sql: postgres.Sql): Promise<{ state: string; count:
   return withTimeout(TIMEOUT_MS, query, () => new Error('no answer in time'))
 }
 
-/** The names that Prometheus' own libraries use for any process. */
-function watchProcess(registers: Registry[]): void {
-  const startedAt = Date.now() / 1000 - process.uptime()
-  const gauges: Record<string, readonly [help: string, read: () => number]> = {
-    process_resident_memory_bytes: ['Resident memory.', () => process.memoryUsage.rss()],
-    process_heap_bytes: ['Heap in use.', () => process.memoryUsage().heapUsed],
-    process_start_time_seconds: ['Start, in seconds since 1970.', () => startedAt],
-    process_open_fds: ['Open file descriptors, where the system tells.', countDescriptors],
-  }
-  for (const [name, [help, read]] of Object.entries(gauges)) {
-    new Gauge({
-      name,
-      help,
-      registers,
-      collect() {
-        this.set(read())
-      },
-    })
-  }
-  new Counter({
-    name: 'process_cpu_seconds_total',
-    help: 'Processor time, user and system.',
+/**
+ * Of prom-client's own, those that say nothing on Bun: it has no active handles to list, no spaces of V8's
+ * heap and no events of its collector. What counts as heap there is address space, most of it never used.
+ */
+const EMPTY_ON_BUN = [
+  'nodejs_active_handles',
+  'nodejs_active_handles_total',
+  'nodejs_active_requests',
+  'nodejs_active_requests_total',
+  'nodejs_active_resources',
+  'nodejs_active_resources_total',
+  'nodejs_gc_duration_seconds',
+  'nodejs_heap_space_size_available_bytes',
+  'nodejs_heap_space_size_total_bytes',
+  'nodejs_heap_space_size_used_bytes',
+  'nodejs_version_info',
+  'process_heap_bytes',
+]
+
+/** The names that Prometheus' own libraries use for any process, and the version of this one. */
+function watchProcess(registry: Registry): void {
+  collectDefaultMetrics({ register: registry })
+  for (const name of EMPTY_ON_BUN) registry.removeSingleMetric(name)
+  const registers = [registry]
+  new Gauge({
+    name: 'process_heap_bytes',
+    help: 'Heap in use.',
     registers,
     collect() {
-      const { user, system } = process.cpuUsage()
-      this.reset()
-      this.inc((user + system) / 1e6)
-    },
-  })
-  new Gauge({
-    name: 'nodejs_eventloop_lag_seconds',
-    help: 'How late the event loop comes to work that is due.',
-    registers,
-    async collect() {
-      const askedAt = performance.now()
-      await new Promise((resolve) => setImmediate(resolve))
-      this.set((performance.now() - askedAt) / 1000)
+      this.set(process.memoryUsage().heapUsed)
     },
   })
   new Gauge({
@@ -172,12 +164,4 @@ function watchProcess(registers: Registry[]): void {
     labelNames: ['version'],
     registers,
   }).set({ version }, 1)
-}
-
-function countDescriptors(): number {
-  try {
-    return readdirSync('/proc/self/fd').length
-  } catch {
-    return Number.NaN
-  }
 }

@@ -74,6 +74,27 @@ describe('figures', () => {
     expect(sumOf(families, 'process_cpu_seconds_total')).toBeGreaterThan(0)
     expect(sumOf(families, 'process_start_time_seconds')).toBeLessThan(Date.now() / 1000)
     expect(sumOf(families, 'process_start_time_seconds')).toBeGreaterThan(Date.now() / 1000 - 3600)
+    expect(sumOf(families, 'process_open_fds')).toBeGreaterThan(2)
+    // Used, not reserved: the runtime reserves gigabytes.
+    expect(sumOf(families, 'process_heap_bytes')).toBeGreaterThan(1_000_000)
+    expect(sumOf(families, 'process_heap_bytes')).toBeLessThan(2_000_000_000)
+  })
+
+  test('of the process are those that the runtime can tell', async () => {
+    const names = [...(await scrape()).keys()].filter((name) => /^(process|nodejs)_/.test(name))
+    expect(names.sort()).toEqual(
+      [
+        ...['', '_max', '_mean', '_min', '_p50', '_p90', '_p99', '_stddev'].map(
+          (which) => `nodejs_eventloop_lag${which}_seconds`,
+        ),
+        'nodejs_external_memory_bytes',
+        ...['total', 'used'].map((which) => `nodejs_heap_size_${which}_bytes`),
+        ...['', '_system', '_user'].map((which) => `process_cpu${which}_seconds_total`),
+        ...['process_heap_bytes', 'process_max_fds', 'process_open_fds'],
+        ...['process_resident_memory_bytes', 'process_start_time_seconds'],
+        'process_virtual_memory_bytes',
+      ].sort(),
+    )
   })
 
   test('come in the format: cumulative buckets, counters that end in _total and never fall', async () => {
@@ -86,7 +107,7 @@ describe('figures', () => {
       .flatMap(([, { samples }]) => samples)
       .filter(({ name, labels, value }) => value < sumOf(before, name, labels))
     expect(fallen).toEqual([])
-    expect([counters.length, histograms.length]).toEqual([7, 3])
+    expect([counters.length, histograms.length]).toEqual([9, 3])
   })
 
   test('have no label that a caller could fill with something new', async () => {
