@@ -42,6 +42,9 @@ export type Policy = z.output<typeof shape>
 
 const { $schema: _, ...documentation } = z.toJSONSchema(shape.nullable(), { io: 'input' })
 
+/** What was stored as a policy; whether it is the one that is there is for others to say. */
+export const sentPolicy = z.unknown().meta(documentation)
+
 /** A policy, or `null` for none. The output is the very object that was sent. */
 export const policy = z
   .unknown()

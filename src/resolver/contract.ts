@@ -1,10 +1,13 @@
 import { z } from 'zod'
 import { signing } from '../outbound/signing.ts'
 import { defineEndpoint } from '../platform/http/endpoint.ts'
-import { environmentName, uuid } from '../platform/http/validate.ts'
+import { environmentName, map, uuid } from '../platform/http/validate.ts'
 
 /** Bytes of a request to the resolver, body and all, and of an upstream's decoded body. */
 export const RESOLVER_BODY_LIMIT = 10 * 1024 * 1024
+
+/** As many as a client may name; few servers take a tenth of it. */
+const MAX_HEADERS = 1000
 
 export const outboundMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 
@@ -12,7 +15,7 @@ const outboundCall = z
   .strictObject({
     target_url: z.string(),
     method: z.enum(outboundMethods).default('GET'),
-    headers: z.record(z.string(), z.string()).default({}),
+    headers: map({ max: MAX_HEADERS }, z.string(), z.string()).default({}),
     body: z.string().nullish(),
     body_encoding: z.literal('base64').nullish(),
     project_id: uuid.nullish(),

@@ -17,12 +17,11 @@ import { type Plan, planOf } from '../outbound/plan.ts'
 import { usesOf } from '../outbound/signing.ts'
 import { parseTarget } from '../outbound/target.ts'
 import { Fault } from '../platform/fault.ts'
-import { readJsonBody } from '../platform/http/request_body.ts'
+import { readBody } from '../platform/http/request_body.ts'
 import type { RequestContext } from '../platform/http/serve.ts'
-import { parsePart } from '../platform/http/validate.ts'
 import { domainMatches } from '../platform/net/domain.ts'
 import { carryOut } from './carry_out.ts'
-import { type OutboundCall, resolveCall } from './contract.ts'
+import { resolveCall } from './contract.ts'
 import { acceptLocations, checkPolicies, findSecrets, openSecrets, scopeOf } from './credentials.ts'
 import { Decision } from './decision.ts'
 import type { ResolverServices } from './services.ts'
@@ -45,9 +44,9 @@ export async function resolve(
   const token = await services.tokens.authenticate(context.request.headers)
   return admit(services, context, token, async ({ headers }) => {
     context.expectBytes(resolveCall.bodyLimit)
-    const body = await readJsonBody(context.request, { limit: resolveCall.bodyLimit })
-    const parsed = parsePart(resolveCall.body, body) as OutboundCall
-    return callOf(parsed, headers.get('accept'), services.defaultTimeoutMs)
+    const options = { limit: resolveCall.bodyLimit }
+    const body = await readBody(context.request, resolveCall.body, options)
+    return callOf(body, headers.get('accept'), services.defaultTimeoutMs)
   })
 }
 

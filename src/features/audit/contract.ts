@@ -144,14 +144,19 @@ const injectionStyle = z.enum([
   'aws_sigv4',
 ])
 
+const MAX_JOINED = 100
+
 /** Comma-joined, as the records hold them. */
 function joined(example: string, entry: z.ZodType<string, string>) {
-  return z
-    .string()
-    .meta({ examples: [example] })
-    .transform((text) => text.split(',').map((part) => part.trim()))
-    .pipe(z.array(entry).max(100))
-    .transform((parts) => parts.join(','))
+  return (
+    z
+      .string()
+      .meta({ examples: [example] })
+      // One more than may be: enough to see that there are too many.
+      .transform((text) => text.split(',', MAX_JOINED + 1).map((part) => part.trim()))
+      .pipe(z.array(entry).max(MAX_JOINED))
+      .transform((parts) => parts.join(','))
+  )
 }
 
 /** Fields that are not named here are ignored; null is read as absent. */

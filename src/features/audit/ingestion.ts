@@ -11,9 +11,8 @@ import type { Transaction } from '../../platform/db/open.ts'
 import { auditLogs, projects } from '../../platform/db/schema/index.ts'
 import { Fault } from '../../platform/fault.ts'
 import { commonHeaders, present } from '../../platform/http/reply.ts'
-import { readJsonBody } from '../../platform/http/request_body.ts'
+import { readBody } from '../../platform/http/request_body.ts'
 import { type RequestContext, type Route, rawRoute } from '../../platform/http/route.ts'
-import { parsePart } from '../../platform/http/validate.ts'
 import type { FeatureServices } from '../../platform/services.ts'
 import { MAX_AHEAD_MS, type ReportedRecord, recordAuditLogs } from './contract.ts'
 
@@ -38,9 +37,9 @@ export function ingestionRoutes(
 
 /** @throws Fault of the body, with the position of each record that is refused */
 async function readRecords(request: Request, now: number): Promise<ReportedRecord[]> {
-  const body = await readJsonBody(request, { limit: recordAuditLogs.bodyLimit })
-  const [one, many] = recordAuditLogs.body.options
-  const records = Array.isArray(body) ? parsePart(many, body) : [parsePart(one, body)]
+  const { body: schema, bodyLimit } = recordAuditLogs
+  const body = await readBody(request, schema, { limit: bodyLimit })
+  const records = Array.isArray(body) ? body : [body]
   const fields = records.flatMap(({ timestamp }, index) =>
     timestamp.getTime() > now + MAX_AHEAD_MS
       ? [

@@ -4,6 +4,7 @@ import { defineEndpoint } from '../../platform/http/endpoint.ts'
 import {
   base64,
   environmentName,
+  map,
   pagination,
   timestamp,
   uuid,
@@ -34,24 +35,19 @@ const entries = z
   .union([
     z
       .array(z.strictObject({ key: secretKey, value, policy: policy.default(null) }))
-      .meta({ minItems: 1, maxItems: MAX_ENTRIES })
+      .min(1)
+      .max(MAX_ENTRIES)
       .transform((list) => list.map((entry, index) => ({ ...entry, path: `secrets.${index}` }))),
-    z
-      .record(secretKey, value)
-      .meta({ minProperties: 1, maxProperties: MAX_ENTRIES })
-      .transform((record) =>
-        Object.entries(record).map(([key, sealed]) => ({
-          key,
-          value: sealed,
-          policy: null,
-          path: `secrets.${key}`,
-        })),
-      ),
+    map({ min: 1, max: MAX_ENTRIES }, secretKey, value).transform((record) =>
+      Object.entries(record).map(([key, sealed]) => ({
+        key,
+        value: sealed,
+        policy: null,
+        path: `secrets.${key}`,
+      })),
+    ),
   ])
   .superRefine((list, context) => {
-    if (list.length < 1 || list.length > MAX_ENTRIES) {
-      context.addIssue({ code: 'custom', message: `must have 1 to ${MAX_ENTRIES} entries` })
-    }
     const seen = new Set<string>()
     for (const [index, { key }] of list.entries()) {
       if (seen.has(key)) {

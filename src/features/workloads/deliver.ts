@@ -14,9 +14,8 @@ import { openSecretValue, type SealedSecret } from '../../platform/crypto/secret
 import { Fault } from '../../platform/fault.ts'
 import { rateHeaders } from '../../platform/http/rate.ts'
 import { commonHeaders } from '../../platform/http/reply.ts'
-import { readJsonBody } from '../../platform/http/request_body.ts'
+import { readBody } from '../../platform/http/request_body.ts'
 import type { RequestContext } from '../../platform/http/route.ts'
-import { parsePart } from '../../platform/http/validate.ts'
 import { type Delivery, type DeliveryScope, deliverEnvironment } from './contract.ts'
 import { DeliveryRecord } from './delivery_record.ts'
 
@@ -47,8 +46,7 @@ async function readScope(
   request: Request,
 ): Promise<DeliveryScope> {
   try {
-    const body = await readJsonBody(request, { optional: true })
-    return parsePart(deliverEnvironment.body, body ?? {})
+    return await readBody(request, deliverEnvironment.body, { optional: true })
   } catch (error) {
     await tokens.confirm(token)
     throw error

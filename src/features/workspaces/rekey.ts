@@ -17,6 +17,7 @@ import {
   requireComplete,
   requireKnown,
   requireNextEpoch,
+  requireOnce,
   requireSamePolicies,
   requireWithinScope,
 } from './rekey_checks.ts'
@@ -38,14 +39,15 @@ async function rekey(
   outer: OuterLayer,
   body: RekeyBody,
 ) {
+  await requireOnce(body)
   const workspace = await lockWorkspace(tx, grant)
-  requireNextEpoch(workspace.epoch, body)
+  await requireNextEpoch(workspace.epoch, body)
 
   const held = await readHoldings(tx, grant)
-  requireKnown(held, body)
-  requireComplete(held, body)
-  requireSamePolicies(held, body)
-  requireWithinScope(held, body)
+  await requireKnown(held, body)
+  await requireComplete(held, body)
+  await requireSamePolicies(held, body)
+  await requireWithinScope(held, body)
 
   await replaceEnvelopes(tx, outer, grant, held, body)
   await replaceSecrets(tx, outer, grant, held, body)

@@ -1,81 +1,120 @@
 /** What a rekey must fulfil before anything is written: pure checks of the request against the state. */
 import { fromBase64 } from '../../platform/crypto/encoding.ts'
-import { policyHash, readValueEpoch } from '../../platform/crypto/secret_value.ts'
-import { Fault, type FieldFault } from '../../platform/fault.ts'
+import { MAX_EPOCH, policyHash, readValueEpoch } from '../../platform/crypto/secret_value.ts'
+import { Fault, type FaultCode, type FieldFault, invalidField } from '../../platform/fault.ts'
+import { MAX_COMPLAINTS } from '../../platform/http/complaints.ts'
+import { inSlices, TimeSlice } from '../../platform/time_slice.ts'
 import type { RekeyBody } from './contract.ts'
 import { type HeldSecret, type Holdings, placeOf } from './rekey_queries.ts'
 
-/** As many complaints as an answer lists. */
-const MAX_FIELDS = 100
+/** @throws Fault `validation_error` when anything is named twice */
+export async function requireOnce({ members, tokens, secrets }: RekeyBody): Promise<void> {
+  const complaints = new Complaints('is named twice')
+  await refuseRepeats(complaints, members, 'members', ({ user_id }) => user_id)
+  await refuseRepeats(complaints, tokens, 'tokens', ({ token_id }) => token_id)
+  const slice = new TimeSlice()
+  for (const [index, { envelopes }] of tokens.entries()) {
+    const path = `tokens.${index}.envelopes`
+    await refuseRepeats(complaints, envelopes, path, (it) => `${it.project_id} ${it.environment}`)
+    await slice.next()
+  }
+  await refuseRepeats(complaints, secrets, 'secrets', placeOf)
+  complaints.refuse()
+}
+
+async function refuseRepeats<T>(
+  complaints: Complaints,
+  entries: readonly T[],
+  path: string,
+  identityOf: (entry: T) => string,
+): Promise<void> {
+  const seen = new Set<string>()
+  await inSlices(entries, (entry, index) => {
+    const identity = identityOf(entry)
+    if (seen.has(identity)) complaints.add(`${path}.${index}`)
+    seen.add(identity)
+  })
+}
 
 /** @throws Fault `epoch_conflict` unless all of it is for the epoch after the current one */
-export function requireNextEpoch(current: number, { epoch, tokens, secrets }: RekeyBody): void {
+export async function requireNextEpoch(
+  current: number,
+  { epoch, tokens, secrets }: RekeyBody,
+): Promise<void> {
   if (epoch !== current + 1) throw new Fault('epoch_conflict')
-  const stale = [
-    ...tokens.flatMap(({ envelopes }, index) =>
-      envelopes.flatMap((entry, at) =>
-        (entry.epoch ?? epoch) === epoch ? [] : [`tokens.${index}.envelopes.${at}.epoch`],
-      ),
-    ),
-    ...secrets.flatMap(({ value }, index) =>
-      (epochOf(value) ?? epoch) === epoch ? [] : [`secrets.${index}.value`],
-    ),
-  ]
-  if (stale.length > 0)
-    throw new Fault('epoch_conflict', { fields: complain(stale, 'is not for the new epoch') })
+  if (epoch > MAX_EPOCH) throw invalidField('epoch', `must be at most ${MAX_EPOCH}`)
+  const complaints = new Complaints('is not for the new epoch')
+  await inSlices(tokens, ({ envelopes }, index) => {
+    for (const [at, entry] of envelopes.entries()) {
+      if ((entry.epoch ?? epoch) !== epoch) complaints.add(`tokens.${index}.envelopes.${at}.epoch`)
+    }
+  })
+  await inSlices(secrets, ({ value }, index) => {
+    if ((epochOf(value) ?? epoch) !== epoch) complaints.add(`secrets.${index}.value`)
+  })
+  complaints.refuse('epoch_conflict')
 }
 
 /** A value in another client's form names no epoch (section 3.3). */
 function epochOf(value: string): number | null {
-  return readValueEpoch(fromBase64(value) ?? new Uint8Array())
+  // The header is in front: 64 characters, 48 bytes, are more than it takes.
+  return readValueEpoch(fromBase64(value.slice(0, 64)) ?? new Uint8Array())
 }
 
 /** What belongs to others, or to nobody, is `not_found` like everywhere else. */
-export function requireKnown(held: Holdings, { members, tokens, secrets }: RekeyBody): void {
-  const known =
-    members.every(({ user_id }) => held.members.has(user_id)) &&
-    tokens.every(({ token_id }) => held.tokens.has(token_id)) &&
-    tokens.every(({ envelopes }) =>
-      envelopes.every(({ project_id }) => held.projectIds.has(project_id)),
-    ) &&
-    secrets.every(({ project_id }) => held.projectIds.has(project_id))
-  if (!known) throw new Fault('not_found')
+export async function requireKnown(
+  held: Holdings,
+  { members, tokens, secrets }: RekeyBody,
+): Promise<void> {
+  const require = (isKnown: boolean) => {
+    if (!isKnown) throw new Fault('not_found')
+  }
+  await inSlices(members, ({ user_id }) => require(held.members.has(user_id)))
+  await inSlices(tokens, ({ token_id, envelopes }) => {
+    require(held.tokens.has(token_id))
+    for (const { project_id } of envelopes) require(held.projectIds.has(project_id))
+  })
+  await inSlices(secrets, ({ project_id }) => require(held.projectIds.has(project_id)))
 }
 
 /** Every member and every secret, and no secret that is not there. */
-export function requireComplete(held: Holdings, { members, secrets }: RekeyBody): void {
+export async function requireComplete(
+  held: Holdings,
+  { members, secrets }: RekeyBody,
+): Promise<void> {
+  const missing = new Complaints('is missing')
   const namedMembers = new Set(members.map(({ user_id }) => user_id))
-  const namedSecrets = new Set(secrets.map(placeOf))
-  const missing = [
-    ...[...held.members.keys()]
-      .filter((userId) => !namedMembers.has(userId))
-      .map((userId) => `members.${userId}`),
-    ...[...held.secrets.values()]
-      .filter((secret) => !namedSecrets.has(placeOf(secret)))
-      .map(({ project_id, environment, key }) => `secrets.${project_id}.${environment}.${key}`),
-  ]
-  const surplus = secrets.flatMap((secret, index) =>
-    held.secrets.has(placeOf(secret)) ? [] : [`secrets.${index}.key`],
-  )
-  refuse([
-    ...complain(missing, 'is missing'),
-    ...complain(surplus, 'is not a secret of this workspace'),
-  ])
+  for (const userId of held.members.keys()) {
+    if (!namedMembers.has(userId)) missing.add(`members.${userId}`)
+  }
+  const surplus = new Complaints('is not a secret of this workspace')
+  const named = new Set<string>()
+  await inSlices(secrets, (secret, index) => {
+    const place = placeOf(secret)
+    named.add(place)
+    if (!held.secrets.has(place)) surplus.add(`secrets.${index}.key`)
+  })
+  await inSlices(held.secrets, ([place, { project_id, environment, key }]) => {
+    if (!named.has(place)) missing.add(`secrets.${project_id}.${environment}.${key}`)
+  })
+  missing.join(surplus).refuse()
 }
 
 /** A rekey changes the key and nothing else: a policy changed on the way would go unnoticed. */
-export function requireSamePolicies(held: Holdings, { secrets }: RekeyBody): void {
-  const changed = secrets.flatMap((secret, index) =>
-    isSamePolicy(held.secrets.get(placeOf(secret)), secret.policy)
-      ? []
-      : [`secrets.${index}.policy`],
-  )
-  refuse(complain(changed, 'must equal the stored policy'))
+export async function requireSamePolicies(held: Holdings, { secrets }: RekeyBody): Promise<void> {
+  const complaints = new Complaints('must equal the stored policy')
+  await inSlices(secrets, (secret, index) => {
+    const isSame = isSamePolicy(held.secrets.get(placeOf(secret)), secret.policy)
+    if (!isSame) complaints.add(`secrets.${index}.policy`)
+  })
+  complaints.refuse()
 }
 
 function isSamePolicy(stored: HeldSecret | undefined, sent: unknown): boolean {
+  if (stored === undefined) return false
+  if ((stored.policy ?? null) === null && (sent ?? null) === null) return true
   try {
-    return stored !== undefined && policyHash(stored.policy).toHex() === policyHash(sent).toHex()
+    return policyHash(stored.policy).toHex() === policyHash(sent).toHex()
   } catch {
     // What JCS cannot express was never stored.
     return false
@@ -83,24 +122,40 @@ function isSamePolicy(stored: HeldSecret | undefined, sent: unknown): boolean {
 }
 
 /** A token is never given more than it was issued for. */
-export function requireWithinScope(held: Holdings, { tokens }: RekeyBody): void {
-  const outside = tokens.flatMap(({ token_id, envelopes }, index) => {
+export async function requireWithinScope(held: Holdings, { tokens }: RekeyBody): Promise<void> {
+  const complaints = new Complaints('is outside the scope of the token')
+  await inSlices(tokens, ({ token_id, envelopes }, index) => {
     const scope = held.tokens.get(token_id)
-    return envelopes.flatMap(({ project_id, environment }, at) =>
-      (scope?.projectId ?? project_id) === project_id &&
-      (scope?.environment ?? environment) === environment
-        ? []
-        : [`tokens.${index}.envelopes.${at}`],
-    )
+    for (const [at, { project_id, environment }] of envelopes.entries()) {
+      const isWithin =
+        (scope?.projectId ?? project_id) === project_id &&
+        (scope?.environment ?? environment) === environment
+      if (!isWithin) complaints.add(`tokens.${index}.envelopes.${at}`)
+    }
   })
-  refuse(complain(outside, 'is outside the scope of the token'))
+  complaints.refuse()
 }
 
-function complain(paths: readonly string[], message: string): FieldFault[] {
-  return paths.slice(0, MAX_FIELDS).map((path) => ({ path, message }))
-}
+/** As many as an answer lists; the rest is not kept. */
+class Complaints {
+  readonly #message: string
+  #fields: FieldFault[] = []
 
-function refuse(fields: FieldFault[]): void {
-  if (fields.length > 0)
-    throw new Fault('validation_error', { fields: fields.slice(0, MAX_FIELDS) })
+  constructor(message: string) {
+    this.#message = message
+  }
+
+  add(path: string): void {
+    if (this.#fields.length < MAX_COMPLAINTS) this.#fields.push({ path, message: this.#message })
+  }
+
+  join(others: Complaints): this {
+    this.#fields = [...this.#fields, ...others.#fields].slice(0, MAX_COMPLAINTS)
+    return this
+  }
+
+  /** @throws Fault when there are any */
+  refuse(code: FaultCode = 'validation_error'): void {
+    if (this.#fields.length > 0) throw new Fault(code, { fields: this.#fields })
+  }
 }

@@ -3,6 +3,7 @@ import { fromBase64 } from '../../platform/crypto/encoding.ts'
 import { isTokenEnvelope } from '../../platform/crypto/envelope.ts'
 import { defineEndpoint, type InputOf } from '../../platform/http/endpoint.ts'
 import { base64, environmentName, uuid } from '../../platform/http/validate.ts'
+import { sentPolicy } from '../../platform/policy.ts'
 import { encryptedWorkspaceKey, workspaceShape } from './shapes.ts'
 
 /** A rekey carries the whole workspace. */
@@ -10,7 +11,14 @@ const BODY_LIMIT = 32 * 1024 * 1024
 /** Decoded; as for the secrets' own endpoints. */
 const MAX_VALUE_BYTES = 98_304
 const MAX_ENVELOPE_BYTES = 81
-const MAX_EPOCH = 65_535
+/** More than a body can hold of them, or near it. */
+const MAX_MEMBERS = 10_000
+const MAX_TOKENS = 100_000
+const MAX_ENVELOPES = 10_000
+const MAX_SECRETS = 200_000
+
+/** Any: one that is not the next is a conflict with the state, however far off it is. */
+const integer = z.number().refine(Number.isInteger, 'must be an integer').meta({ type: 'integer' })
 
 const member = z.strictObject({ user_id: uuid, encrypted_workspace_key: encryptedWorkspaceKey })
 
@@ -18,7 +26,7 @@ const tokenEnvelope = z.strictObject({
   project_id: uuid,
   environment: environmentName,
   /** When given, the new epoch. */
-  epoch: z.number().int().optional(),
+  epoch: integer.optional(),
   /** The server opens these itself, so they have one form (section 3.2). */
   envelope: base64(MAX_ENVELOPE_BYTES).refine(
     (text) => isTokenEnvelope(fromBase64(text) ?? new Uint8Array()),
@@ -28,7 +36,7 @@ const tokenEnvelope = z.strictObject({
 
 const token = z.strictObject({
   token_id: uuid,
-  envelopes: onceEach(tokenEnvelope, (entry) => [entry.project_id, entry.environment]),
+  envelopes: z.array(tokenEnvelope).max(MAX_ENVELOPES),
 })
 
 const secret = z.strictObject({
@@ -37,7 +45,7 @@ const secret = z.strictObject({
   key: z.string().max(128),
   value: base64(MAX_VALUE_BYTES).refine((text) => text !== '', 'must not be empty'),
   /** Equal to the stored one; absent for none. */
-  policy: z.unknown().optional(),
+  policy: sentPolicy.optional(),
 })
 
 export const rekeyWorkspace = defineEndpoint({
@@ -49,10 +57,10 @@ export const rekeyWorkspace = defineEndpoint({
   params: z.object({ workspace_id: uuid }),
   body: z.strictObject({
     /** The new one: the current one and 1. */
-    epoch: z.number().int().min(2).max(MAX_EPOCH),
-    members: onceEach(member, (entry) => [entry.user_id]),
-    tokens: onceEach(token, (entry) => [entry.token_id]),
-    secrets: onceEach(secret, (entry) => [entry.project_id, entry.environment, entry.key]),
+    epoch: integer,
+    members: z.array(member).max(MAX_MEMBERS),
+    tokens: z.array(token).max(MAX_TOKENS),
+    secrets: z.array(secret).max(MAX_SECRETS),
   }),
   bodyLimit: BODY_LIMIT,
   result: workspaceShape,
@@ -60,16 +68,3 @@ export const rekeyWorkspace = defineEndpoint({
 })
 
 export type RekeyBody = InputOf<typeof rekeyWorkspace, 'body'>
-
-/** A list in which nothing is named twice. */
-function onceEach<T extends z.ZodType>(entry: T, identityOf: (entry: z.output<T>) => string[]) {
-  return z.array(entry).superRefine((entries, context) => {
-    const seen = new Set<string>()
-    for (const [index, each] of entries.entries()) {
-      const identity = identityOf(each).join(' ')
-      if (seen.has(identity))
-        context.addIssue({ code: 'custom', path: [index], message: 'is named twice' })
-      seen.add(identity)
-    }
-  })
-}

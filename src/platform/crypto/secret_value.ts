@@ -20,7 +20,7 @@ export type SealedSecret = SecretPlace & {
 }
 
 const VERSION = 1
-const MAX_EPOCH = 65_535
+export const MAX_EPOCH = 65_535
 const HEADER_BYTES = 1 + 4
 const OVERHEAD_BYTES = HEADER_BYTES + NONCE_BYTES + TAG_BYTES
 

@@ -1,101 +1,168 @@
 /**
- * The JSON guard in front of every parser (docs/protocol.md, "HTTP conventions"). It bounds the
- * nesting before `JSON.parse` sees the text, and refuses what parsers disagree about: duplicate
- * keys, invalid UTF-8, a byte order mark, and the keys that reach into prototypes.
+ * The one reader of JSON bodies (docs/protocol.md, "HTTP conventions"). It refuses what parsers
+ * disagree about: duplicate keys, invalid UTF-8, a byte order mark, the keys that reach into
+ * prototypes, and deep nesting. It reads in steps, so that megabytes leave time for others, and keeps
+ * nothing that the contract cannot admit, so that no body takes more memory than a good one.
  */
-import { fromUtf8 } from '../crypto/encoding.ts'
-import { Fault } from '../fault.ts'
+import { isUtf8 } from 'node:buffer'
+import { Fault, type FieldFault } from '../fault.ts'
+import { TimeSlice } from '../time_slice.ts'
+import { type Bounds, unbounded } from './bounds.ts'
+import { Containers } from './json_containers.ts'
+import { JsonTokens } from './json_tokens.ts'
 
-const MAX_DEPTH = 32
-const POISONED_KEYS = new Set(['__proto__', 'constructor'])
-const QUOTE = 34
-const BACKSLASH = 92
-const OPEN_ARRAY = 91
-const CLOSE_ARRAY = 93
-const OPEN_OBJECT = 123
-const CLOSE_OBJECT = 125
+/** Bytes that are read between two looks at the clock: at worst a millisecond of work. */
+const STEP = 32_768
+
+export type ReadJson = {
+  value: unknown
+  /** Lists and maps that are too long. What they hold was not looked at. */
+  tooLong: FieldFault[]
+  /** What could not be right, and may be missing from the value: with any of it, it must be refused. */
+  cut: FieldFault[]
+}
 
 /**
- * Parses a UTF-8 JSON text (RFC 8259).
+ * Reads a UTF-8 JSON text (RFC 8259) in time slices.
+ *
+ * @throws Fault `malformed_json`
+ */
+export async function readJson(bytes: Uint8Array, bounds: Bounds = unbounded): Promise<ReadJson> {
+  const reader = new JsonReader(bytes, bounds)
+  const slice = new TimeSlice()
+  while (!reader.read(STEP)) if (slice.isSpent) await slice.next()
+  return reader.result
+}
+
+/**
+ * The same in one go, for texts that are small or that nobody waits behind.
  *
  * @throws Fault `malformed_json`
  */
 export function parseJson(bytes: Uint8Array): unknown {
-  const text = fromUtf8(bytes)
-  if (text === null) {
-    throw new Fault('malformed_json', { message: 'The request body is not valid UTF-8.' })
+  const reader = new JsonReader(bytes, unbounded)
+  while (!reader.read(STEP));
+  return reader.result.value
+}
+
+const OPEN_ARRAY = 91
+const CLOSE_ARRAY = 93
+const OPEN_OBJECT = 123
+const CLOSE_OBJECT = 125
+const COMMA = 44
+const COLON = 58
+const QUOTE = 34
+
+/** What may come next. */
+type Expected = 'value' | 'value or ]' | 'key' | 'key or }' | ':' | ', or end' | 'nothing'
+
+class JsonReader {
+  readonly #tokens: JsonTokens
+  readonly #containers: Containers
+  #expected: Expected = 'value'
+
+  constructor(bytes: Uint8Array, bounds: Bounds) {
+    if (!isUtf8(bytes)) {
+      throw new Fault('malformed_json', { message: 'The request body is not valid UTF-8.' })
+    }
+    this.#tokens = new JsonTokens(bytes)
+    this.#containers = new Containers(bounds)
   }
-  checkStructure(text)
-  try {
-    return JSON.parse(text)
-  } catch {
-    throw new Fault('malformed_json')
+
+  get result(): ReadJson {
+    const { root, tooLong, cut } = this.#containers
+    return { value: root, tooLong, cut }
+  }
+
+  /** Reads about so many bytes; whether that was all. */
+  read(count: number): boolean {
+    const tokens = this.#tokens
+    const until = tokens.at + count
+    while (tokens.at < until) {
+      // A long text is read in pieces.
+      if (tokens.isInText && !this.#text(until)) return false
+      const code = tokens.skipSpace(until)
+      if (code === null) return this.#end()
+      if (tokens.at < until) this.#take(code)
+    }
+    return false
+  }
+
+  #end(): boolean {
+    if (this.#expected !== 'nothing') throw malformed()
+    return true
+  }
+
+  #take(code: number): void {
+    const expected = this.#expected
+    if (expected === ':') this.#colon()
+    else if (expected === ', or end') this.#separator(code)
+    else if (expected === 'key' || (expected === 'key or }' && code !== CLOSE_OBJECT)) this.#key()
+    else if (expected === 'value' || (expected === 'value or ]' && code !== CLOSE_ARRAY)) {
+      this.#value(code)
+    } else this.#close(code)
+  }
+
+  #colon(): void {
+    this.#tokens.take(COLON)
+    this.#expected = 'value'
+  }
+
+  #separator(code: number): void {
+    if (code === COMMA && !this.#containers.isAtRoot) {
+      this.#tokens.take(COMMA)
+      this.#expected = this.#containers.isInObject ? 'key' : 'value'
+    } else this.#close(code)
+  }
+
+  #close(code: number): void {
+    if (this.#containers.isAtRoot) throw malformed()
+    const opened = this.#containers.isInObject ? CLOSE_OBJECT : CLOSE_ARRAY
+    if (code !== opened) throw malformed()
+    this.#tokens.take(code)
+    this.#containers.close()
+    this.#afterValue()
+  }
+
+  #key(): void {
+    this.#tokens.openText(Number.POSITIVE_INFINITY)
+    this.#expected = 'key'
+  }
+
+  #value(code: number): void {
+    const containers = this.#containers
+    if (code === QUOTE) {
+      this.#tokens.openText(containers.beginText())
+      this.#expected = 'value'
+    } else if (code === OPEN_OBJECT || code === OPEN_ARRAY) {
+      this.#tokens.take(code)
+      containers.open(code === OPEN_OBJECT)
+      this.#expected = code === OPEN_OBJECT ? 'key or }' : 'value or ]'
+    } else {
+      containers.add(this.#tokens.scalar(code))
+      this.#afterValue()
+    }
+  }
+
+  /** Goes on with a text; whether it has ended. */
+  #text(until: number): boolean {
+    const text = this.#tokens.readText(until)
+    if (text === null) return false
+    if (this.#expected === 'key') {
+      this.#containers.name(text)
+      this.#expected = ':'
+    } else {
+      this.#containers.endText(text)
+      this.#afterValue()
+    }
+    return true
+  }
+
+  #afterValue(): void {
+    this.#expected = this.#containers.isAtRoot ? 'nothing' : ', or end'
   }
 }
 
-/**
- * Walks the text once. It need not prove that the text is JSON, only that nothing hides in it:
- * `JSON.parse` follows and refuses the rest.
- */
-function checkStructure(text: string): void {
-  const open: (Set<string> | null)[] = []
-  for (let at = 0; at < text.length; at += 1) {
-    const code = text.charCodeAt(at)
-    if (code === QUOTE) at = passString(text, at, open.at(-1))
-    else if (code === OPEN_OBJECT) enter(open, new Set())
-    else if (code === OPEN_ARRAY) enter(open, null)
-    else if (code === CLOSE_OBJECT || code === CLOSE_ARRAY) open.pop()
-  }
-}
-
-/** Notes the string if it is a key; returns the index of its closing quote. */
-function passString(text: string, start: number, keys: Set<string> | null | undefined): number {
-  const end = endOfString(text, start)
-  if (keys && isKey(text, end)) addKey(keys, text.slice(start, end))
-  return end - 1
-}
-
-function enter(open: (Set<string> | null)[], keys: Set<string> | null): void {
-  if (open.length >= MAX_DEPTH) {
-    throw new Fault('malformed_json', {
-      message: `The request body is nested deeper than ${MAX_DEPTH}.`,
-    })
-  }
-  open.push(keys)
-}
-
-/** The index after the closing quote; the text's length if there is none. */
-function endOfString(text: string, start: number): number {
-  let at = start + 1
-  while (true) {
-    const quote = text.indexOf('"', at)
-    if (quote < 0) return text.length
-    let slashes = 0
-    while (text.charCodeAt(quote - 1 - slashes) === BACKSLASH) slashes += 1
-    if (slashes % 2 === 0) return quote + 1
-    at = quote + 1
-  }
-}
-
-function isKey(text: string, end: number): boolean {
-  let at = end
-  while (at < text.length && ' \t\r\n'.includes(text.charAt(at))) at += 1
-  return text.charAt(at) === ':'
-}
-
-function addKey(keys: Set<string>, quoted: string): void {
-  const key = unquote(quoted)
-  if (keys.has(key))
-    throw new Fault('malformed_json', { message: 'The request body has a duplicate key.' })
-  if (POISONED_KEYS.has(key))
-    throw new Fault('malformed_json', { message: 'The request body has a forbidden key.' })
-  keys.add(key)
-}
-
-function unquote(quoted: string): string {
-  try {
-    return JSON.parse(quoted)
-  } catch {
-    throw new Fault('malformed_json')
-  }
+function malformed(): Fault {
+  return new Fault('malformed_json')
 }

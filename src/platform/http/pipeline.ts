@@ -13,7 +13,7 @@ import { type Access, type Endpoint, mustRecord } from './endpoint.ts'
 import { rateHeaders } from './rate.ts'
 import { type Actor, Recorder, UnrecordedChange } from './recorder.ts'
 import { commonHeaders, present } from './reply.ts'
-import { DEFAULT_BODY_LIMIT, readJsonBody } from './request_body.ts'
+import { DEFAULT_BODY_LIMIT, readBody } from './request_body.ts'
 import type { OpenTransaction, RequestContext, Route, Services } from './route.ts'
 import { activeOf, namedInBody, resourceOf } from './tenant.ts'
 import { isUuid, parsePart } from './validate.ts'
@@ -154,8 +154,7 @@ async function bodyOf(
   if (!endpoint.body) return undefined
   const optional = endpoint.bodyOptional === true
   expectBytes(endpoint.bodyLimit ?? DEFAULT_BODY_LIMIT)
-  const raw = await readJsonBody(request, { limit: endpoint.bodyLimit, optional })
-  return parsePart(endpoint.body, raw === undefined && optional ? {} : raw)
+  return readBody(request, endpoint.body, { limit: endpoint.bodyLimit, optional })
 }
 
 /** Repeated parameters are refused: two readers would pick different ones. */

@@ -2,30 +2,65 @@
  * Reads a request body, bounded: the declared length is checked before the first byte is taken, and
  * chunked bodies are counted while they arrive.
  */
+import type { z } from 'zod'
 import { Fault } from '../fault.ts'
+import { boundsOf, unbounded } from './bounds.ts'
 import { readCapped } from './capped_body.ts'
-import { parseJson } from './json.ts'
+import { fieldFaults } from './complaints.ts'
+import { type ReadJson, readJson } from './json.ts'
+import { parsePart } from './validate.ts'
+import { validateLarge } from './validate_large.ts'
 
 /** 1 MiB, the limit where nothing else is said (docs/protocol.md, "HTTP conventions"). */
 export const DEFAULT_BODY_LIMIT = 1_048_576
 
+/** Bytes of a body that is validated in one go. */
+const SMALL_BODY = 8192
+
 /**
- * The parsed JSON body; `undefined` for an absent one where that is allowed.
+ * The body as its contract takes it; an absent one, where that is allowed, is read as `{}`.
+ *
+ * @throws Fault `unsupported_media_type`, `payload_too_large`, `malformed_json`, `validation_error`
+ */
+export async function readBody<S extends z.ZodType>(
+  request: Request,
+  schema: S,
+  options: BodyOptions,
+): Promise<z.output<S>> {
+  const read = await readJsonBody(request, options, boundsOf(schema))
+  if (!read) return parsePart(schema, {})
+  if (read.tooLong.length > 0) throw new Fault('validation_error', { fields: read.tooLong })
+  const data =
+    read.size > SMALL_BODY ? await parseLarge(schema, read.value) : parsePart(schema, read.value)
+  // The schema admits more than it documents: what was left out must not pass as accepted.
+  if (read.cut.length > 0) throw new Fault('validation_error', { fields: read.cut })
+  return data as z.output<S>
+}
+
+type BodyOptions = { limit?: number | undefined; optional?: boolean }
+
+/**
+ * The JSON of a body, as far as it keeps within the bounds; `null` for an absent one where that is
+ * allowed.
  *
  * @throws Fault `unsupported_media_type`, `payload_too_large`, `malformed_json`
  */
 export async function readJsonBody(
   request: Request,
-  {
-    limit = DEFAULT_BODY_LIMIT,
-    optional = false,
-  }: { limit?: number | undefined; optional?: boolean },
-): Promise<unknown> {
-  if (optional && isAbsent(request)) return undefined
+  { limit = DEFAULT_BODY_LIMIT, optional = false }: BodyOptions,
+  bounds = unbounded,
+): Promise<(ReadJson & { size: number }) | null> {
+  if (optional && isAbsent(request)) return null
   checkMediaType(request.headers)
   const bytes = await readBounded(request, limit)
-  if (optional && bytes.length === 0) return undefined
-  return parseJson(bytes)
+  if (optional && bytes.length === 0) return null
+  return { ...(await readJson(bytes, bounds)), size: bytes.length }
+}
+
+async function parseLarge(schema: z.ZodType, value: unknown): Promise<unknown> {
+  const { data, issues } = await validateLarge(schema, value)
+  if (issues.length > 0) throw new Fault('validation_error', { fields: fieldFaults(issues) })
+  return data
 }
 
 function isAbsent(request: Request): boolean {

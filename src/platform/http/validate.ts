@@ -1,6 +1,7 @@
 /** Validation at the edge: zod's issues become field faults that never repeat what was submitted. */
 import { z } from 'zod'
-import { Fault, type FieldFault } from '../fault.ts'
+import { Fault } from '../fault.ts'
+import { atLeastEntries, atMostEntries, fieldFaults } from './complaints.ts'
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
@@ -17,88 +18,6 @@ export function parsePart<S extends z.ZodType>(schema: S, value: unknown): z.out
   const parsed = schema.safeParse(value, { reportInput: true })
   if (parsed.success) return parsed.data
   throw new Fault('validation_error', { fields: fieldFaults(parsed.error.issues) })
-}
-
-const MAX_FIELDS = 100
-
-function fieldFaults(issues: readonly z.core.$ZodIssue[]): FieldFault[] {
-  return issues.flatMap((issue) => describe(issue)).slice(0, MAX_FIELDS)
-}
-
-function describe(issue: z.core.$ZodIssue): FieldFault[] {
-  if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => ({
-      path: pathOf([...issue.path, key]),
-      message: 'is not a field of this request',
-    }))
-  }
-  if (issue.code === 'invalid_union')
-    return fieldFaults(closest(issue).map((inner) => prefixed(inner, issue.path)))
-  return [{ path: pathOf(issue.path), message: complaintOf(issue) }]
-}
-
-/** Of a union's branches, the complaints of the one that came furthest, or knows most of the fields. */
-function closest(issue: z.core.$ZodIssueInvalidUnion): z.core.$ZodIssue[] {
-  const depth = (branch: z.core.$ZodIssue[]) => Math.max(...branch.map(({ path }) => path.length))
-  const foreign = (branch: z.core.$ZodIssue[]) =>
-    branch.flatMap((inner) => (inner.code === 'unrecognized_keys' ? inner.keys : [])).length
-  const [first = [], ...others] = [...issue.errors].sort(
-    (a, b) => depth(b) - depth(a) || foreign(a) - foreign(b),
-  )
-  return first.length > 0
-    ? first
-    : (others[0] ?? [{ ...issue, code: 'custom', message: 'is not valid' }])
-}
-
-function prefixed(issue: z.core.$ZodIssue, path: PropertyKey[]): z.core.$ZodIssue {
-  return { ...issue, path: [...path, ...issue.path] }
-}
-
-/** Keys in paths come from the caller: bounded, and without anything a terminal would act on. */
-function pathOf(path: readonly PropertyKey[]): string {
-  return path
-    .map((part) =>
-      String(part)
-        .replace(/[^\x20-\x7e]/g, '?')
-        .slice(0, 128),
-    )
-    .join('.')
-}
-
-function complaintOf(issue: z.core.$ZodIssue): string {
-  switch (issue.code) {
-    case 'invalid_type':
-      return issue.input === undefined ? 'is required' : `must be of type ${issue.expected}`
-    case 'invalid_value':
-      return `must be one of ${issue.values.map(String).join(', ')}`
-    case 'too_small':
-      return `must ${measure(issue.origin)} at least ${issue.minimum}`
-    case 'too_big':
-      return `must ${measure(issue.origin)} at most ${issue.maximum}`
-    case 'invalid_format':
-      return formatComplaint(issue)
-    case 'invalid_key':
-      return 'has a name that is not allowed'
-    case 'custom':
-      return issue.message
-    default:
-      return 'is not valid'
-  }
-}
-
-/** A pattern's own words where the contract gives it some: few people read expressions. */
-function formatComplaint({
-  format,
-  pattern,
-  message,
-}: z.core.$ZodIssueInvalidStringFormat): string {
-  if (format !== 'regex') return `must be a valid ${format}`
-  return message.startsWith('must ') ? message : `must match ${pattern}`
-}
-
-function measure(origin: string): string {
-  if (origin === 'string') return 'have a length of'
-  return origin === 'array' || origin === 'record' ? 'have a number of entries of' : 'be'
 }
 
 /** Shared field types, so that a rule of the protocol is written once. */
@@ -139,10 +58,25 @@ const MAX_EMAIL = 254
 /** An address, kept and compared in lower case. */
 export const email = z.string().max(MAX_EMAIL, { abort: true }).toLowerCase().pipe(z.email())
 
+/** A map of so many entries; whoever reads one learns the most of them before the first. */
+export function map<K extends z.ZodString, V extends z.ZodType>(
+  { min = 0, max }: { min?: number; max: number },
+  name: K,
+  value: V,
+) {
+  return z
+    .record(name, value)
+    .refine((entries) => Object.keys(entries).length >= min, atLeastEntries(min))
+    .refine((entries) => Object.keys(entries).length <= max, atMostEntries(max))
+    .meta({ ...(min > 0 && { minProperties: min }), maxProperties: max })
+}
+
 /** Canonical base64 with padding (RFC 4648, section 4) of at most `maxBytes` decoded bytes. */
 export function base64(maxBytes: number, exactBytes?: number): z.ZodType<string, string> {
-  return z.string().superRefine((text, context) => {
-    const size = base64Size(text)
+  const maxLength = Math.ceil(maxBytes / 3) * 4
+  const text = z.string().superRefine((text, context) => {
+    // What is too long is not decoded, and need not even have been read to its end.
+    const size = text.length > maxLength ? text.length : base64Size(text)
     if (size === null)
       context.addIssue({ code: 'custom', message: 'must be canonical base64 with padding' })
     else if (exactBytes !== undefined && size !== exactBytes) {
@@ -150,6 +84,7 @@ export function base64(maxBytes: number, exactBytes?: number): z.ZodType<string,
     } else if (size > maxBytes)
       context.addIssue({ code: 'custom', message: `must encode at most ${maxBytes} bytes` })
   })
+  return text.meta({ maxLength })
 }
 
 function base64Size(text: string): number | null {

@@ -297,9 +297,14 @@ describe('refusing', () => {
     const place = { project_id: team.projectId }
     const list = Array.from({ length: 501 }, (_, i) => ({ key: `K${i}`, value: OPAQUE }))
     const map = Object.fromEntries(list.map(({ key, value }) => [key, value]))
-    const count = refusedField('secrets', 'must have 1 to 500 entries')
-    for (const secrets of [[], {}, list, map]) {
-      await expectRefused({ ...place, secrets }, 'validation_error', count)
+    const entries = 'must have a number of entries of'
+    for (const secrets of [[], {}]) {
+      const tooFew = refusedField('secrets', `${entries} at least 1`)
+      await expectRefused({ ...place, secrets }, 'validation_error', tooFew)
+    }
+    for (const secrets of [list, map]) {
+      const tooMany = refusedField('secrets', `${entries} at most 500`)
+      await expectRefused({ ...place, secrets }, 'validation_error', tooMany)
     }
     const twice = [...list.slice(0, 499), { key: 'K7', value: OPAQUE }]
     const said = refusedField('secrets.499.key', 'is given twice')

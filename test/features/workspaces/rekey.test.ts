@@ -336,14 +336,18 @@ describe('a rekey changes nothing', () => {
     body = structuredClone(fresh.body)
   })
 
-  test.each([0, 1, 3, 65_535])('for epoch %d after epoch 1', async (epoch) => {
-    const valid = epoch > 1
-    await expectRefusal(
-      app,
-      rekey(team, { ...body, epoch }),
-      valid ? 'epoch_conflict' : 'validation_error',
-      valid ? {} : { fields: [{ path: 'epoch', message: 'must be at least 2' }] },
-    )
+  test.each([0, 1, 3, -1, 65_535, 65_536, 2 ** 53, -1e300])(
+    'for epoch %d after epoch 1, as for every integer that is not the next',
+    async (epoch) => {
+      await expectRefusal(app, rekey(team, { ...body, epoch }), 'epoch_conflict')
+    },
+  )
+
+  test.each([1.5, '2', null])('for epoch %j, which is no integer', async (epoch) => {
+    const message = epoch === 1.5 ? 'must be an integer' : 'must be of type number'
+    await expectRefusal(app, rekey(team, { ...body, epoch }), 'validation_error', {
+      fields: [{ path: 'epoch', message }],
+    })
   })
 
   test('when a member is missing, and says who', async () => {

@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'bun:test'
-import { readJsonBody } from '../../../src/platform/http/request_body.ts'
+import { readJsonBody as readBody } from '../../../src/platform/http/request_body.ts'
+
+const readJsonBody = async (...given: Parameters<typeof readBody>) =>
+  (await readBody(...given))?.value
 
 const JSON_TYPE = { 'content-type': 'application/json' }
 

@@ -1,0 +1,43 @@
+/**
+ * Work on megabytes, a few milliseconds at a time: between two time slices the process serves others.
+ * In one turn of the event loop at most one time slice begins, however many such works there are.
+ */
+
+/** Milliseconds of one slice. */
+const SLICE_MS = 4
+
+let queue: Promise<void> = Promise.resolve()
+
+export class TimeSlice {
+  #endsAt = performance.now() + SLICE_MS
+
+  get isSpent(): boolean {
+    return performance.now() >= this.#endsAt
+  }
+
+  /** Resolves when the next slice begins: at once while this one lasts. */
+  async next(): Promise<void> {
+    if (!this.isSpent) return
+    queue = queue.then(nextTurn)
+    await queue
+    this.#endsAt = performance.now() + SLICE_MS
+  }
+}
+
+/** Does something to each of any number of things, in time slices. */
+export async function inSlices<T>(
+  things: Iterable<T>,
+  act: (thing: T, index: number) => void,
+): Promise<void> {
+  const slice = new TimeSlice()
+  let index = 0
+  for (const thing of things) {
+    act(thing, index)
+    index += 1
+    if (slice.isSpent) await slice.next()
+  }
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}
