@@ -61,6 +61,16 @@ export class Deadline {
     else this.#afterwards.push(callback)
   }
 
+  /** Does work that is not wanted any more when it fails; lets go of an answer refused half-way, too. */
+  async during<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work()
+    } catch (error) {
+      this.abort()
+      throw error
+    }
+  }
+
   /** The work is done. */
   clear(): void {
     clearTimeout(this.#timer)

@@ -8,19 +8,7 @@ import { checkServerIdentity, type PeerCertificate, rootCertificates } from 'nod
 import { Fault } from '../platform/fault.ts'
 import type { CallBody } from './call.ts'
 import type { HeaderPair } from './headers.ts'
-
-export type Outbound = {
-  /** Already judged. */
-  address: string
-  host: string
-  port: number
-  authority: string
-  /** Path and query, as normalised by the target parser. */
-  pathAndQuery: string
-  method: string
-  headers: readonly HeaderPair[]
-  body: CallBody
-}
+import type { OutboundRequest, WireRequest } from './outbound_request.ts'
 
 export type Fetcher = {
   /**
@@ -28,7 +16,7 @@ export type Fetcher = {
    *
    * @throws Fault `upstream_*`
    */
-  fetch(outbound: Outbound, deadline: AbortSignal): Promise<Response>
+  fetch(request: OutboundRequest, deadline: AbortSignal): Promise<Response>
   close(): void
 }
 
@@ -44,10 +32,11 @@ export function openFetcher(authorities: string | undefined): Fetcher {
   const ca = trusted(authorities)
   const sessions = new Map<string, Bun.FetchSession>()
   return {
-    fetch: async (outbound, deadline) => {
-      const session = sessionFor(sessions, outbound.host, ca)
+    fetch: async (request, deadline) => {
+      const wire = request.reveal()
+      const session = sessionFor(sessions, wire.host, ca)
       try {
-        return await fetch(urlOf(outbound), { session, ...initOf(outbound, deadline) })
+        return await fetch(urlOf(wire), { session, ...initOf(wire, deadline) })
       } catch (error) {
         throw upstreamFault(error)
       }
@@ -98,12 +87,12 @@ export function checkName(host: string, certificate: PeerCertificate): Error | u
   return Object.assign(new Error('no subjectAltName'), { code: 'ERR_TLS_CERT_ALTNAME_INVALID' })
 }
 
-function urlOf({ address, port, pathAndQuery }: Outbound): string {
+function urlOf({ address, port, pathAndQuery }: WireRequest): string {
   return `https://${address.includes(':') ? `[${address}]` : address}:${port}${pathAndQuery}`
 }
 
 function initOf(
-  { method, headers, authority, body }: Outbound,
+  { method, headers, authority, body }: WireRequest,
   signal: AbortSignal,
 ): BunFetchRequestInit {
   return {

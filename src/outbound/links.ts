@@ -1,42 +1,74 @@
 /**
- * Links in the headers of a forwarded answer. An SDK that follows one with its API key would carry the
- * token past the resolver, to whatever host the upstream names: so they lead back through forward mode,
- * where allowlist and policies decide again.
+ * Links in the headers of an answer. An SDK that follows one with its API key would carry that past
+ * resolver and proxy, to whatever host the upstream names: so they are rewritten to lead back, where
+ * allowlist and policies decide again.
  */
 
 export const FORWARD_PREFIX = '/v1/forward/'
 
-type Source = { authority: string; pathAndQuery: string }
+/** What stands before `host/path` in `location` and `content-location`, and in `link`. */
+export type LinkBase = { location: string; link: string }
 
-/** Rewrites `location`, `content-location` and `link` in place; what cannot lead back is dropped. */
-export function leadBack(headers: Record<string, string>, source: Source, origin: string): void {
-  const base = `https://${source.authority}${source.pathAndQuery}`
-  for (const name of ['location', 'content-location']) {
-    const value = headers[name]
-    if (value !== undefined) set(headers, name, through(value, base))
+/** The upstream's place that a URL leads to, as `host/path`, or `null` for none. */
+type Destination = (url: URL) => string | null
+
+export function resolverLinks(origin: string): LinkBase {
+  // Links are absolute (RFC 8288), since clients join them to other bases.
+  return { location: FORWARD_PREFIX, link: `${origin}${FORWARD_PREFIX}` }
+}
+
+/** Through a proxy's base URL, or, without one, to the real names. */
+export function proxyLinks(baseUrl: string | null): LinkBase {
+  const base = `${baseUrl ?? 'https:/'}/`
+  return { location: base, link: base }
+}
+
+/**
+ * Rewrites `location`, `content-location` and `link` of an answer to a request for `source`, in place;
+ * what cannot lead back is dropped. `source` must hold no credentials: relative links are joined to it.
+ */
+export function rewriteLinks(
+  headers: Record<string, string>,
+  source: string,
+  base: LinkBase,
+  destinationOf: Destination = onTheWeb,
+): void {
+  const lead = (reference: string) => {
+    const url = URL.parse(reference, source)
+    return url && destinationOf(url)
   }
-  if (headers.link !== undefined) set(headers, 'link', throughAll(headers.link, base, origin))
+  for (const name of ['location', 'content-location']) {
+    const destination = headers[name] === undefined ? null : lead(headers[name])
+    if (destination === null) delete headers[name]
+    else headers[name] = `${base.location}${destination}`
+  }
+  if (headers.link === undefined) return
+  const rewritten = rewriteAll(headers.link, (reference) => {
+    const destination = lead(reference)
+    return destination === null ? null : `${base.link}${destination}`
+  })
+  if (rewritten === null) delete headers.link
+  else headers.link = rewritten
 }
 
-function set(headers: Record<string, string>, name: string, value: string | null): void {
-  if (value === null) delete headers[name]
-  else headers[name] = value
+/** Where a link of an upstream leads. */
+function onTheWeb(url: URL): string | null {
+  return url.protocol === 'https:' ? `${url.host}${url.pathname}${url.search}${url.hash}` : null
 }
 
-/** The path on the resolver under which a URL of the upstream is reached. */
-function through(reference: string, base: string): string | null {
-  const url = URL.parse(reference, base)
-  if (url?.protocol !== 'https:') return null
-  return `${FORWARD_PREFIX}${url.host}${url.pathname}${url.search}${url.hash}`
+/** Where a link of the resolver's forward mode leads in the end. */
+export function throughForwardMode({ pathname, search, hash }: URL): string | null {
+  if (!pathname.startsWith(FORWARD_PREFIX)) return null
+  return `${pathname.slice(FORWARD_PREFIX.length)}${search}${hash}`
 }
 
-/** RFC 8288: `<URI>; rel=next, <URI>; rel=last`. Absolute, since clients join them to other bases. */
-function throughAll(link: string, base: string, origin: string): string | null {
+/** RFC 8288: `<URI>; rel=next, <URI>; rel=last`. */
+function rewriteAll(link: string, rewrite: (reference: string) => string | null): string | null {
   let complete = true
   const rewritten = link.replace(/<([^<>]*)>/g, (_, reference: string) => {
-    const path = through(reference, base)
-    complete &&= path !== null
-    return `<${origin}${path}>`
+    const url = rewrite(reference)
+    complete &&= url !== null
+    return `<${url}>`
   })
   return complete ? rewritten : null
 }

@@ -7,6 +7,7 @@ import { Fault } from '../platform/fault.ts'
 import type { Secret } from '../platform/secret.ts'
 import type { LocationStyle, Placeholder } from './placeholders.ts'
 import type { Target } from './target.ts'
+import { Unprintable } from './unprintable.ts'
 
 /** A text in which placeholders may stand, and how a value is written there. */
 type Place = { style: LocationStyle; text: string }
@@ -61,7 +62,31 @@ function placeOfBody(bytes: Uint8Array, contentType: string | undefined): Place 
   }
 }
 
-export type Filled = { path: string; search: string; body: Uint8Array | null }
+/** Path, query and body with their values; the body is `null` where nothing had to be put in. */
+export class Filled extends Unprintable {
+  readonly #path: string
+  readonly #search: string
+  readonly #body: Uint8Array | null
+
+  constructor(path: string, search: string, body: Uint8Array | null) {
+    super()
+    this.#path = path
+    this.#search = search
+    this.#body = body
+  }
+
+  get path(): string {
+    return this.#path
+  }
+
+  get search(): string {
+    return this.#search
+  }
+
+  get body(): Uint8Array | null {
+    return this.#body
+  }
+}
 
 /**
  * Puts the values of the `accepted` placeholders in, once; all others stay literal.
@@ -86,7 +111,7 @@ export function fillLocations(
   const search = fill('query', target.search)
   if (path !== target.path || search !== target.search) checkUrl(path, search)
   const filledBody = body && fill(body.style, body.text)
-  return { path, search, body: filledBody === null ? null : new TextEncoder().encode(filledBody) }
+  return new Filled(path, search, filledBody === null ? null : new TextEncoder().encode(filledBody))
 }
 
 function write(style: LocationStyle, name: string, value: Uint8Array): string {

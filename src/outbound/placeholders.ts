@@ -7,6 +7,7 @@ import { Fault } from '../platform/fault.ts'
 import type { Secret } from '../platform/secret.ts'
 import { type HeaderPair, headerBytes, isSendable, MAX_HEADER_BYTES } from './headers.ts'
 import type { SigningStyle } from './signing.ts'
+import { Unprintable } from './unprintable.ts'
 
 export type InjectionStyle = 'header' | 'basic'
 export type LocationStyle = 'query' | 'path' | 'json' | 'form'
@@ -21,14 +22,25 @@ export type Placeholder = {
   header: string
 }
 
-export type Use = { name: string; style: InjectionStyle }
+/** Headers with their values, and what was made of values on the way. */
+export class Injection extends Unprintable {
+  readonly #headers: readonly HeaderPair[]
+  readonly #derived: readonly Uint8Array[]
 
-export type Injection = {
-  headers: HeaderPair[]
-  /** Every pair of name and style once, in order of first use. */
-  used: Use[]
-  /** Each re-encoded Basic credential, as sent: the sanitiser looks for it as a whole. */
-  wholes: Uint8Array[]
+  constructor(headers: readonly HeaderPair[], derived: readonly Uint8Array[]) {
+    super()
+    this.#headers = headers
+    this.#derived = derived
+  }
+
+  get headers(): readonly HeaderPair[] {
+    return this.#headers
+  }
+
+  /** Each re-encoded Basic credential, as sent: the guard of the answer looks for it as such, too. */
+  get derived(): readonly Uint8Array[] {
+    return this.#derived
+  }
 }
 
 /** A text cut at its placeholders: a piece is a literal or the name of a secret. */
@@ -64,18 +76,18 @@ export function injectPlaceholders(
   values: ReadonlyMap<string, Secret>,
 ): Injection {
   const injected: HeaderPair[] = []
-  const used = new Map<string, Use>()
-  const wholes: Uint8Array[] = []
+  const derived: Uint8Array[] = []
+  let isInjected = false
   for (const [header, value] of headers) {
     const template = readTemplate(header, value)
     const names = namesIn(template.pieces)
-    for (const name of names) used.set(`${template.style} ${name}`, { name, style: template.style })
+    isInjected ||= names.length > 0
     if (names.length === 0) injected.push([header, value])
     else if (template.style === 'header') injected.push([header, fillHeader(template, values)])
-    else injected.push([header, fillBasic(template, values, wholes)])
+    else injected.push([header, fillBasic(template, values, derived)])
   }
-  if (headerBytes(injected) > MAX_HEADER_BYTES && used.size > 0) throw tooLarge()
-  return { headers: injected, used: [...used.values()], wholes }
+  if (headerBytes(injected) > MAX_HEADER_BYTES && isInjected) throw tooLarge()
+  return new Injection(injected, derived)
 }
 
 /** Cuts a text at its placeholders. The longest run of name characters is the name, looked up whole. */
@@ -145,10 +157,10 @@ function fillHeader(template: Template, values: ReadonlyMap<string, Secret>): st
 function fillBasic(
   template: Template,
   values: ReadonlyMap<string, Secret>,
-  wholes: Uint8Array[],
+  derived: Uint8Array[],
 ): string {
   const credentials = fillTemplate(template.pieces, (name) => lookUp(values, name)).toBase64()
-  wholes.push(UTF8.encode(credentials))
+  derived.push(UTF8.encode(credentials))
   return template.before + credentials + template.after
 }
 

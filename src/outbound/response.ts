@@ -4,10 +4,10 @@
  */
 import { promisify } from 'node:util'
 import zlib from 'node:zlib'
-import type { Sanitiser } from '../leak_guard/sanitise.ts'
 import { Fault } from '../platform/fault.ts'
-import { RESOLVER_BODY_LIMIT } from '../resolver/contract.ts'
+import { BODY_LIMIT } from './call.ts'
 import { upstreamFault } from './fetch.ts'
+import type { AnswerGuard } from './guard.ts'
 import { presentHeaders } from './headers.ts'
 
 export type SanitisedAnswer = {
@@ -40,15 +40,15 @@ const decoders: Record<
  */
 export async function readAnswer(
   response: Response,
-  sanitiser: Sanitiser,
+  guard: AnswerGuard,
   deadline: AbortSignal,
 ): Promise<SanitisedAnswer> {
   checkFraming(response)
   const received = await readBody(response, deadline)
   const decoded = await decode(response.headers.get('content-encoding'), received)
-  const body = present(sanitiser.redactBody(decoded))
-  const headers = presentHeaders(response.headers, (value) => sanitiser.redactHeaderValue(value))
-  return { status_code: response.status, headers, ...body, redacted: sanitiser.redacted }
+  const body = present(guard.redactBody(decoded))
+  const headers = presentHeaders(response.headers, (value) => guard.redactHeaderValue(value))
+  return { status_code: response.status, headers, ...body, redacted: guard.redacted }
 }
 
 /** @throws Fault `upstream_protocol_error` for what `fetch` lets through and a broker must not */
@@ -65,10 +65,7 @@ export function checkFraming({ status, headers }: Response): void {
 }
 
 async function readBody(response: Response, deadline: AbortSignal): Promise<Uint8Array> {
-  if (
-    Number(response.headers.get('content-length') ?? 0) > RESOLVER_BODY_LIMIT &&
-    hasBody(response)
-  ) {
+  if (Number(response.headers.get('content-length') ?? 0) > BODY_LIMIT && hasBody(response)) {
     await response.body?.cancel()
     throw new Fault('upstream_too_large')
   }
@@ -91,7 +88,7 @@ async function readCapped(response: Response): Promise<Uint8Array> {
   let size = 0
   for await (const chunk of response.body ?? []) {
     size += chunk.length
-    if (size > RESOLVER_BODY_LIMIT) throw new Fault('upstream_too_large')
+    if (size > BODY_LIMIT) throw new Fault('upstream_too_large')
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)
@@ -103,7 +100,7 @@ async function decode(encoding: string | null, bytes: Uint8Array): Promise<Uint8
   const decoder = Object.hasOwn(decoders, coding) ? decoders[coding] : undefined
   if (!decoder) throw new Fault('upstream_protocol_error')
   try {
-    return await decoder(bytes, { maxOutputLength: RESOLVER_BODY_LIMIT })
+    return await decoder(bytes, { maxOutputLength: BODY_LIMIT })
   } catch (error) {
     const tooLarge =
       error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE'

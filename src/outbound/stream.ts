@@ -5,23 +5,24 @@
  */
 import { pipeline, Readable, type Transform } from 'node:stream'
 import zlib from 'node:zlib'
-import { Redactor, Sanitiser } from '../leak_guard/sanitise.ts'
 import { Fault } from '../platform/fault.ts'
 import { commonHeaders } from '../platform/http/reply.ts'
 import type { Deadline } from './deadline.ts'
 import { upstreamFault } from './fetch.ts'
+import type { AnswerGuard, StreamGuard } from './guard.ts'
 import { presentHeaders } from './headers.ts'
-import { leadBack } from './links.ts'
-import type { Plan } from './plan.ts'
+import { type LinkBase, rewriteLinks } from './links.ts'
 import { checkFraming } from './response.ts'
 
 /** What became of an answer that took its time, once: `fault` when it broke off. */
 export type Ending = { redacted: boolean; fault: Fault | null }
 
-type Options = Pick<Plan, 'values' | 'wholes' | 'authority' | 'pathAndQuery'> & {
+type Options = {
+  guard: AnswerGuard
   deadline: Deadline
   requestId: string
-  leadBackTo: string | null
+  /** `source` as the caller wrote it, without the values that went out in it. */
+  links: { base: LinkBase; source: { authority: string; path: string; search: string } } | null
   onEnd(ending: Ending): void
 }
 
@@ -35,23 +36,28 @@ const OF_THE_ORIGIN = ['alt-svc', 'clear-site-data', 'strict-transport-security'
  * @throws Fault `upstream_protocol_error` for framing or a content coding that is not acceptable, and
  * `upstream_*` for a body that breaks off at once
  */
-export async function streamAnswer(response: Response, options: Options): Promise<Response> {
+export async function streamAnswer(
+  response: Response,
+  { guard, deadline, requestId, links, onEnd }: Options,
+): Promise<Response> {
   checkFraming(response)
-  const sanitiser = new Sanitiser(options.values, options.wholes)
-  const presented = presentHeaders(response.headers, (value) => sanitiser.redactHeaderValue(value))
+  const { status } = response
+  const presented = presentHeaders(response.headers, (value) => guard.redactHeaderValue(value))
   for (const name of OF_THE_ORIGIN) delete presented[name]
-  if (options.leadBackTo) leadBack(presented, options, options.leadBackTo)
-  const redactor = new Redactor(options.values, options.wholes)
-  const pieces = redactedPieces(decodedBody(response), redactor, options.deadline)
-  const first = await firstOf(pieces, options.deadline)
+  if (links) {
+    const { authority, path, search } = links.source
+    rewriteLinks(presented, `https://${authority}${path}${search}`, links.base)
+  }
+  const pieces = redactedPieces(decodedBody(response), guard.openStream(), deadline)
+  const first = await firstOf(pieces, deadline)
   const end = (fault: Fault | null) => {
-    options.deadline.clear()
-    options.onEnd({ redacted: redactor.redacted || sanitiser.redacted, fault })
+    deadline.clear()
+    onEnd({ redacted: guard.redacted, fault })
   }
   if (first === null) end(null)
-  return new Response(first && restOf(first, pieces, options.deadline, end), {
-    status: response.status,
-    headers: completeHeaders(presented, options.requestId),
+  return new Response(first && restOf(first, pieces, deadline, end), {
+    status,
+    headers: completeHeaders(presented, requestId),
   })
 }
 
@@ -73,15 +79,15 @@ function completeHeaders(
 /** What is certain to be free of credentials, as soon as it is; each chunk is a sign of life. */
 async function* redactedPieces(
   body: AsyncIterable<Uint8Array> | null,
-  redactor: Redactor,
+  guard: StreamGuard,
   deadline: Deadline,
 ): AsyncGenerator<Uint8Array, void> {
   for await (const chunk of body ?? []) {
     deadline.putOff()
-    const certain = redactor.push(chunk)
+    const certain = guard.push(chunk)
     if (certain.length > 0) yield certain
   }
-  const last = redactor.flush()
+  const last = guard.flush()
   if (last.length > 0) yield last
 }
 

@@ -17,8 +17,6 @@ export type Target = {
   path: string
   /** Empty, or the query with its `?`. The fragment is not kept: it never goes upstream. */
   search: string
-  /** No allowlist entry can contain an address, so these end as `domain_blocked`. */
-  isIpLiteral: boolean
   /** For the audit record: the host without port. */
   domain: string
   /** For the audit record: no userinfo, query or fragment. */
@@ -50,7 +48,6 @@ export function parseTarget(text: string): Target {
     authority,
     path,
     search,
-    isIpLiteral,
     domain: host,
     auditUrl: `https://${authority}${path}`,
   }

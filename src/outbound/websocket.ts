@@ -8,17 +8,14 @@
  * silence of both sides (pings count as life).
  */
 import type { ServerWebSocket } from 'bun'
-import { Sanitiser } from '../leak_guard/sanitise.ts'
 import { Fault } from '../platform/fault.ts'
 import { commonHeaders } from '../platform/http/reply.ts'
-import {
-  MAX_MESSAGE_BYTES,
-  MAX_WAITING_BYTES,
-  type RequestContext,
-} from '../platform/http/serve.ts'
+import type { RequestContext } from '../platform/http/route.ts'
+import { MAX_MESSAGE_BYTES, MAX_WAITING_BYTES } from '../platform/http/websocket.ts'
 import type { Deadline } from './deadline.ts'
+import type { AnswerGuard } from './guard.ts'
 import type { Ending } from './stream.ts'
-import { protocolsIn, type UpstreamSocket } from './websocket_connect.ts'
+import { splitProtocols, type UpstreamSocket } from './websocket_connect.ts'
 import {
   decodeClosing,
   decodeText,
@@ -30,9 +27,10 @@ import {
 } from './websocket_frames.ts'
 
 type Options = {
-  values: readonly Uint8Array[]
-  wholes: readonly Uint8Array[]
+  guard: AnswerGuard
   deadline: Deadline
+  requestId: string
+  connection: { request: Request; upgrade: RequestContext['upgrade'] }
   onEnd(ending: Ending): void
 }
 
@@ -47,12 +45,13 @@ const LINGER_MS = 5_000
 const UTF8 = new TextEncoder()
 
 /** @throws Fault `invalid_header` when the caller's request is no handshake */
-export function relay(upstream: UpstreamSocket, context: RequestContext, options: Options): void {
-  const { request, requestId } = context
-  const offered = protocolsIn(request.headers.get('sec-websocket-protocol'))
+export function relay(upstream: UpstreamSocket, options: Options): void {
+  const { requestId, connection } = options
+  // By the names that the caller gave them: the upstream read others.
+  const offered = splitProtocols(connection.request.headers.get('sec-websocket-protocol'))
   const chosen = upstream.protocol === null ? undefined : offered[upstream.protocol]
   const line = new Relay(upstream, options)
-  const upgraded = context.upgrade(line.handlers, {
+  const upgraded = connection.upgrade(line.handlers, {
     ...commonHeaders(requestId),
     'x-service-request-id': requestId,
     ...(chosen === undefined ? {} : { 'sec-websocket-protocol': chosen }),
@@ -66,14 +65,12 @@ class Relay {
   readonly #upstream: UpstreamSocket
   readonly #options: Options
   readonly #reader = new FrameReader(MAX_MESSAGE_BYTES)
-  readonly #sanitiser: Sanitiser
   #caller: ServerWebSocket<unknown> | null = null
   #ended = false
 
   constructor(upstream: UpstreamSocket, options: Options) {
     this.#upstream = upstream
     this.#options = options
-    this.#sanitiser = new Sanitiser(options.values, options.wholes)
   }
 
   readonly handlers: Parameters<RequestContext['upgrade']>[0] = {
@@ -138,7 +135,7 @@ class Relay {
   /** To the caller; while it does not take it, the upstream has to wait. */
   #pass(type: 'text' | 'binary', payload: Uint8Array): void {
     if (type === 'text') decodeText(payload)
-    const redacted = this.#sanitiser.redactBody(payload)
+    const redacted = this.#options.guard.redactBody(payload)
     const sent =
       type === 'text'
         ? this.#caller?.sendText(Buffer.from(redacted).toString())
@@ -148,7 +145,7 @@ class Relay {
 
   #close(payload: Uint8Array): void {
     const { code, reason } = decodeClosing(payload)
-    const shown = Buffer.from(this.#sanitiser.redactBody(UTF8.encode(reason))).toString()
+    const shown = Buffer.from(this.#options.guard.redactBody(UTF8.encode(reason))).toString()
     this.#end(null)
     this.#caller?.close(code ?? NORMAL, Buffer.byteLength(shown) > 123 ? '' : shown)
     this.#hangUp(code, '')
@@ -166,7 +163,7 @@ class Relay {
     if (this.#ended) return
     this.#ended = true
     this.#options.deadline.clear()
-    this.#options.onEnd({ fault, redacted: this.#sanitiser.redacted })
+    this.#options.onEnd({ fault, redacted: this.#options.guard.redacted })
   }
 
   /** Says goodbye to the upstream, once, and does not wait long for its answer. */

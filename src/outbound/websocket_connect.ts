@@ -6,8 +6,9 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { connect, createSecureContext, type TLSSocket } from 'node:tls'
 import { Fault } from '../platform/fault.ts'
-import { checkName, NOTHING_OLDER, type Outbound, trusted, upstreamFault } from './fetch.ts'
+import { checkName, NOTHING_OLDER, trusted, upstreamFault } from './fetch.ts'
 import { MAX_HEADER_BYTES } from './headers.ts'
+import type { OutboundRequest, WireRequest } from './outbound_request.ts'
 
 /** An upstream that has agreed to speak frames; the wire is paused. */
 export type UpstreamSocket = {
@@ -20,7 +21,7 @@ export type UpstreamSocket = {
 
 export type SocketConnector = {
   /** @throws Fault `upstream_*`, also for an upstream that answers anything but 101 */
-  connect(outbound: Outbound, deadline: AbortSignal): Promise<UpstreamSocket>
+  connect(request: OutboundRequest, deadline: AbortSignal): Promise<UpstreamSocket>
 }
 
 /** `authorities`: PEM certificates trusted besides the built-in ones. */
@@ -31,18 +32,18 @@ export function openSocketConnector(authorities: string | undefined): SocketConn
     secureOptions: NOTHING_OLDER,
   })
   return {
-    connect: async (outbound, deadline) => {
-      const { address: host, port } = outbound
+    connect: async (request, deadline) => {
+      const { address, host, port } = request.reveal()
       const wire = connect({
-        host,
+        host: address,
         port,
         secureContext,
-        servername: outbound.host,
+        servername: host,
         rejectUnauthorized: true,
-        checkServerIdentity: (_, certificate) => checkName(outbound.host, certificate),
+        checkServerIdentity: (_, certificate) => checkName(host, certificate),
       })
       try {
-        return await shakeHands(wire, outbound, deadline)
+        return await shakeHands(wire, request.reveal(), deadline)
       } catch (error) {
         wire.destroy()
         throw upstreamFault(error)
@@ -53,20 +54,20 @@ export function openSocketConnector(authorities: string | undefined): SocketConn
 
 async function shakeHands(
   wire: TLSSocket,
-  outbound: Outbound,
+  request: WireRequest,
   deadline: AbortSignal,
 ): Promise<UpstreamSocket> {
   const key = randomBytes(16).toString('base64')
-  wire.once('secureConnect', () => wire.write(requestOf(outbound, key), 'latin1'))
+  wire.once('secureConnect', () => wire.write(requestTextOf(request, key), 'latin1'))
   const { head, rest } = await readHead(wire, deadline)
   const [status = '', ...lines] = head.split('\r\n')
-  const offered = protocolsIn(outbound.headers.find(([name]) => isProtocolHeader(name))?.[1])
+  const offered = splitProtocols(request.headers.find(([name]) => isProtocolHeader(name))?.[1])
   const headers = new Headers(lines.map(splitLine))
   if (!/^HTTP\/1\.1 101(?: |$)/.test(status) || !agrees(headers, key)) throw broken()
   return { wire, rest, protocol: chosenOf(headers.get('sec-websocket-protocol'), offered) }
 }
 
-export function protocolsIn(header: string | null | undefined): string[] {
+export function splitProtocols(header: string | null | undefined): string[] {
   return (header ?? '').split(',').map((protocol) => protocol.trim())
 }
 
@@ -75,7 +76,7 @@ function isProtocolHeader(name: string): boolean {
 }
 
 /** Every header was checked: nothing in it can end its line. */
-function requestOf({ pathAndQuery, authority, headers }: Outbound, key: string): string {
+function requestTextOf({ pathAndQuery, authority, headers }: WireRequest, key: string): string {
   const own = [
     ['Host', authority],
     ['Connection', 'Upgrade'],

@@ -1,13 +1,9 @@
 /** The local backend with everything that it stands on. */
-import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { version } from '../../package.json'
-import { openAddressLookup, systemLookup } from '../outbound/address_lookup.ts'
-import { openFetcher } from '../outbound/fetch.ts'
-import { openSocketConnector } from '../outbound/websocket_connect.ts'
+import { openOutbound } from '../outbound/index.ts'
+import { systemClock } from '../platform/clock.ts'
 import { ConfigError, problemLine } from '../platform/config/config.ts'
 import { settings } from '../platform/config/settings.ts'
-import { parseCidrs } from '../platform/net/cidr.ts'
 import type { Backend, Notice } from './backend.ts'
 import { localBackend } from './local.ts'
 import { Outbox, type Owner } from './outbox.ts'
@@ -41,8 +37,7 @@ const networking = settings.pick({
 export function openLocalBackend(options: LocalOptions): Backend {
   const { place, owner, upload, directory, notice } = options
   const config = readNetworking(options.env)
-  const authorities = readAuthorities(config.RESOLVER_CA_FILE)
-  const fetcher = openFetcher(authorities)
+  const outbound = openOutbound({ config, clock: systemClock, ownPorts: options.ownPorts })
   const outbox = new Outbox(directory, owner)
   const refusedFile = join(directory, 'refused.jsonl')
   const delivery = new OutboxDelivery(outbox, { upload, notice, refusedFile })
@@ -51,18 +46,10 @@ export function openLocalBackend(options: LocalOptions): Backend {
     projectId: place.projectId,
     environment: place.environment,
     outbox,
-    addresses: openAddressLookup({
-      allowed: parseCidrs(config.RESOLVER_ALLOW_NETWORKS),
-      hosts: config.RESOLVER_HOSTS,
-      lookup: systemLookup,
-      ownPorts: options.ownPorts,
-    }),
-    fetcher,
-    sockets: openSocketConnector(authorities),
+    outbound,
     timeoutMs: config.RESOLVER_TIMEOUT_MS,
-    userAgent: `cloakroom/${version}`,
     close: async () => {
-      fetcher.close()
+      outbound.fetcher.close()
       await delivery.stop(LAST_SYNC_MS)
       await outbox.close()
     },
@@ -76,11 +63,4 @@ function readNetworking(env: LocalOptions['env']) {
   const parsed = networking.safeParse(given)
   if (parsed.success) return parsed.data
   throw new ConfigError(parsed.error.issues.map(problemLine))
-}
-
-function readAuthorities(file: string | undefined): string | undefined {
-  if (file === undefined) return undefined
-  const text = existsSync(file) ? readFileSync(file, 'utf8') : ''
-  if (text.includes('-----BEGIN CERTIFICATE-----')) return text
-  throw new ConfigError(['RESOLVER_CA_FILE is not a readable PEM file'])
 }

@@ -4,12 +4,11 @@
  */
 import { ApiError, openApi } from '../client/api.ts'
 import { isHandshake, isHopByHop } from '../outbound/headers.ts'
-import { FORWARD_PREFIX } from '../outbound/links.ts'
+import { FORWARD_PREFIX, proxyLinks, rewriteLinks, throughForwardMode } from '../outbound/links.ts'
 import { Fault } from '../platform/fault.ts'
 import { type Domain, domainMatches, parseDomain } from '../platform/net/domain.ts'
 import { listDomains, resolveCall } from '../resolver/contract.ts'
 import type { Backend, Inbound, Notice } from './backend.ts'
-import { restoreLinks } from './links.ts'
 import { relayThrough } from './remote_socket.ts'
 import { checkMethod, headersOf } from './request.ts'
 
@@ -104,7 +103,8 @@ async function forward(options: RemoteOptions, inbound: Inbound): Promise<Respon
   const { request, linkBase } = inbound
   const method = checkMethod(request)
   const hasBody = request.body !== null && request.headers.get('content-length') !== '0'
-  const response = await send(urlOf(options, inbound), {
+  const url = urlOf(options, inbound)
+  const response = await send(url, {
     method,
     headers: forwardHeaders(options, request),
     ...(hasBody ? { body: request.body, duplex: 'half' } : {}),
@@ -112,8 +112,8 @@ async function forward(options: RemoteOptions, inbound: Inbound): Promise<Respon
     decompress: false,
     signal: request.signal,
   } as BunFetchRequestInit)
-  const headers = new Headers([...response.headers].filter(([name]) => !isHopByHop(name)))
-  restoreLinks(headers, linkBase)
+  const headers = Object.fromEntries([...response.headers].filter(([name]) => !isHopByHop(name)))
+  rewriteLinks(headers, url, proxyLinks(linkBase), throughForwardMode)
   return new Response(response.body, { status: response.status, headers })
 }
 

@@ -3,11 +3,11 @@
  * and with its body whole where placeholders may have to be put into it.
  */
 
-import { type CallBody, contentTypeOf } from '../outbound/call.ts'
+import { BODY_LIMIT, type CallBody, contentTypeOf } from '../outbound/call.ts'
 import { connectionNames, isHopByHop } from '../outbound/headers.ts'
 import { Fault } from '../platform/fault.ts'
 import { canonicalHost } from '../platform/net/domain.ts'
-import { outboundMethods, RESOLVER_BODY_LIMIT } from '../resolver/contract.ts'
+import { outboundMethods } from '../resolver/contract.ts'
 
 /** Set anew for the upstream, or meant for us. */
 const OURS =
@@ -56,12 +56,12 @@ export async function bodyOf(
   if (!isScanned || !/json|x-www-form-urlencoded/i.test(contentTypeOf(headers) ?? '')) {
     return { stream: request.body, length }
   }
-  if ((length ?? 0) > RESOLVER_BODY_LIMIT) throw new Fault('payload_too_large')
+  if ((length ?? 0) > BODY_LIMIT) throw new Fault('payload_too_large')
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of request.body) {
     size += chunk.length
-    if (size > RESOLVER_BODY_LIMIT) throw new Fault('payload_too_large')
+    if (size > BODY_LIMIT) throw new Fault('payload_too_large')
     chunks.push(chunk)
   }
   return { bytes: new Uint8Array(Buffer.concat(chunks)) }

@@ -10,6 +10,7 @@ import type { Server } from 'bun'
 import { Fault } from '../platform/fault.ts'
 import { presentFault } from '../platform/http/reply.ts'
 import type { SocketHandlers } from '../platform/http/route.ts'
+import { socketOptions } from '../platform/http/websocket.ts'
 import type { Leaf, ProxyAuthority } from './authority.ts'
 import type { Backend, Inbound } from './backend.ts'
 import { faultOf } from './record.ts'
@@ -29,7 +30,6 @@ export type Handler = (
 ) => Promise<Response | undefined>
 
 const MAX_LISTENERS = 64
-const MAX_MESSAGE_BYTES = 1_048_576
 const HTTPS_PORT = 443
 
 type Listener = { server: Server<SocketHandlers>; path: string; leaf: Leaf }
@@ -150,11 +150,7 @@ function listen(
     },
     error: (error) => presentFault(faultOf(error), 'resolver', Bun.randomUUIDv7()),
     websocket: {
-      maxPayloadLength: MAX_MESSAGE_BYTES,
-      backpressureLimit: 4 * MAX_MESSAGE_BYTES,
-      closeOnBackpressureLimit: true,
-      perMessageDeflate: false,
-      idleTimeout: 0,
+      ...socketOptions,
       open: (socket) => socket.data.open(socket),
       message: (socket, message) => socket.data.message(socket, message as never),
       ping: (socket, payload) => socket.data.ping(socket, payload),

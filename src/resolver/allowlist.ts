@@ -5,14 +5,14 @@
 import { Fault } from '../platform/fault.ts'
 import { rateHeaders } from '../platform/http/rate.ts'
 import { commonHeaders, present } from '../platform/http/reply.ts'
-import type { RequestContext } from '../platform/http/serve.ts'
+import type { RequestContext } from '../platform/http/route.ts'
 import { listDomains } from './contract.ts'
 import type { ResolverServices } from './services.ts'
 
 type Services = Pick<ResolverServices, 'tokens' | 'snapshots' | 'limiter'>
 
 /** @throws Fault `invalid_token`, `rate_limited`, `scope_required` for a token that cannot decrypt */
-export async function tellDomains(
+export async function allowedDomains(
   { tokens, snapshots, limiter }: Services,
   { request, requestId }: RequestContext,
 ): Promise<Response> {

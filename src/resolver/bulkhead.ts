@@ -28,7 +28,7 @@ export class Bulkheads {
   }
 
   /**
-   * Takes a place, waiting in order for one; answers what gives it back, which works once.
+   * Takes a place, waiting in order for one; returns what gives it back, which works once.
    *
    * @throws Fault `rate_limited` when too many wait, and for a wait that takes too long or that
    * `deadline` ends
@@ -45,13 +45,7 @@ export class Bulkheads {
     }
   }
 
-  /** Calls that run, for a workspace or for all. */
-  running(workspaceId?: string): number {
-    if (workspaceId !== undefined) return this.#bulkheads.get(workspaceId)?.running ?? 0
-    return [...this.#bulkheads.values()].reduce((sum, { running }) => sum + running, 0)
-  }
-
-  /** Whoever leaves hands the place over: the number of running calls stays. */
+  /** A call that leaves hands the place over: the number of running calls stays. */
   async #wait({ waiting }: Bulkhead, deadline: AbortSignal): Promise<void> {
     if (waiting.size >= this.#width || deadline.aborted) throw busy()
     const turn = Promise.withResolvers<void>()

@@ -1,10 +1,8 @@
 import { z } from 'zod'
+import { BODY_LIMIT } from '../outbound/call.ts'
 import { signing } from '../outbound/signing.ts'
 import { defineEndpoint } from '../platform/http/endpoint.ts'
 import { environmentName, map, uuid } from '../platform/http/validate.ts'
-
-/** Bytes of a request to the resolver, body and all, and of an upstream's decoded body. */
-export const RESOLVER_BODY_LIMIT = 10 * 1024 * 1024
 
 /** As many as a client may name; few servers take a tenth of it. */
 const MAX_HEADERS = 1000
@@ -65,7 +63,7 @@ export const resolveCall = defineEndpoint({
   path: '/v1/resolve',
   access: { kind: 'token' },
   body: outboundCall,
-  bodyLimit: RESOLVER_BODY_LIMIT,
+  bodyLimit: BODY_LIMIT,
   result: z.object({
     status_code: z.number().int(),
     headers: z.record(z.string(), z.string()),

@@ -4,15 +4,15 @@
  * sends what it always sends, and the same steps are taken as for POST /v1/resolve.
  */
 
-import type { Call, CallBody } from '../outbound/call.ts'
+import { BODY_LIMIT, type CallBody } from '../outbound/call.ts'
 import { connectionNames, isHandshake, isHopByHop } from '../outbound/headers.ts'
-import { FORWARD_PREFIX } from '../outbound/links.ts'
+import { FORWARD_PREFIX, resolverLinks } from '../outbound/links.ts'
 import { TOKEN_PATTERN } from '../platform/crypto/token.ts'
 import { Fault, invalidField } from '../platform/fault.ts'
-import type { RequestContext } from '../platform/http/serve.ts'
+import type { RequestContext } from '../platform/http/route.ts'
 import { parsePart } from '../platform/http/validate.ts'
-import { forwardSettings, RESOLVER_BODY_LIMIT } from './contract.ts'
-import { admit } from './resolve.ts'
+import { forwardSettings } from './contract.ts'
+import { admit, type TokenCall } from './resolve.ts'
 import type { ResolverServices } from './services.ts'
 
 const TOKEN_HEADER = 'x-service-token'
@@ -31,7 +31,7 @@ export async function forward(
   const { token: text, headers } = takeToken(context.request.headers)
   const token = await services.tokens.verify(text)
   return admit(services, context, token, (request) => {
-    context.expectBytes(RESOLVER_BODY_LIMIT)
+    context.expectBytes(BODY_LIMIT)
     return readForward(request, headers, services.defaultTimeoutMs)
   })
 }
@@ -96,7 +96,7 @@ async function readForward(
   request: Request,
   headers: Record<string, string>,
   defaultTimeoutMs: number,
-): Promise<Call> {
+): Promise<TokenCall> {
   const settings = parsePart(forwardSettings, settingsOf(request.headers)) as ReturnType<
     typeof forwardSettings.parse
   >
@@ -104,17 +104,18 @@ async function readForward(
   const from = request.url.indexOf(FORWARD_PREFIX)
   if (from < 0) throw new Fault('not_found')
   return {
-    // As the caller wrote it: what a router decodes or repairs would not be what is judged.
-    targetUrl: `https://${request.url.slice(from + FORWARD_PREFIX.length)}`,
-    method: request.method,
-    headers,
-    body: await bodyOf(request, headers['content-type'], signing !== null),
-    projectId: settings.project ?? null,
-    environment: settings.environment ?? null,
+    call: {
+      // As the caller wrote it: what a router decodes or repairs would not be what is judged.
+      targetUrl: `https://${request.url.slice(from + FORWARD_PREFIX.length)}`,
+      method: request.method,
+      headers,
+      body: await bodyOf(request, headers['content-type'], signing !== null),
+      answer: isHandshake(request) ? 'socket' : 'streamed',
+      signing,
+      linkBase: resolverLinks(originOf(request)),
+    },
+    scope: { projectId: settings.project ?? null, environment: settings.environment ?? null },
     timeoutMs: settings.timeout_ms ?? defaultTimeoutMs,
-    answer: isHandshake(request) ? 'socket' : 'streamed',
-    signing,
-    leadBackTo: originOf(request),
   }
 }
 
@@ -155,7 +156,7 @@ async function bodyOf(
     throw invalidField('body', 'is not possible with GET or HEAD')
   }
   if (request.body === null || !isAnnounced) return null
-  if ((length ?? 0) > RESOLVER_BODY_LIMIT) throw tooLarge()
+  if ((length ?? 0) > BODY_LIMIT) throw tooLarge()
   const stream = request.body.pipeThrough(bounded())
   const isScanned = isSigned || /json|x-www-form-urlencoded/i.test(contentType ?? '')
   return isScanned ? { bytes: await wholeOf(stream) } : { stream, length }
@@ -176,7 +177,7 @@ function bounded(): TransformStream<Uint8Array, Uint8Array> {
   return new TransformStream({
     transform: (chunk, controller) => {
       size += chunk.length
-      if (size > RESOLVER_BODY_LIMIT) controller.error(tooLarge())
+      if (size > BODY_LIMIT) controller.error(tooLarge())
       else controller.enqueue(chunk)
     },
   })
@@ -184,6 +185,6 @@ function bounded(): TransformStream<Uint8Array, Uint8Array> {
 
 function tooLarge(): Fault {
   return new Fault('payload_too_large', {
-    message: `The request body may have at most ${RESOLVER_BODY_LIMIT} bytes.`,
+    message: `The request body may have at most ${BODY_LIMIT} bytes.`,
   })
 }

@@ -1,15 +1,10 @@
 /** The resolver's parts, put together. */
-import { existsSync, readFileSync } from 'node:fs'
-import { version } from '../../package.json'
 import type { Access } from '../access/index.ts'
-import { type Lookup, openAddressLookup, systemLookup } from '../outbound/address_lookup.ts'
-import { openFetcher } from '../outbound/fetch.ts'
-import { openSocketConnector } from '../outbound/websocket_connect.ts'
-import { ConfigError } from '../platform/config/config.ts'
-import { type Route, rawRoute } from '../platform/http/serve.ts'
-import { parseCidrs } from '../platform/net/cidr.ts'
+import type { Lookup } from '../outbound/address_lookup.ts'
+import { openOutbound } from '../outbound/index.ts'
+import { type Route, rawRoute } from '../platform/http/route.ts'
 import type { FeatureServices } from '../platform/services.ts'
-import { tellDomains } from './allowlist.ts'
+import { allowedDomains } from './allowlist.ts'
 import { Bulkheads } from './bulkhead.ts'
 import { forwardCalls, listDomains, resolveCall } from './contract.ts'
 import { forward } from './forward.ts'
@@ -34,31 +29,21 @@ type Options = {
 /** @throws ConfigError when RESOLVER_CA_FILE cannot be read */
 export function openResolver(
   { config, clock, log }: FeatureServices,
-  { access, ownPorts, lookup = systemLookup }: Options,
+  { access, ownPorts, lookup }: Options,
 ): Resolver {
-  const authorities = readAuthorities(config.RESOLVER_CA_FILE)
   const services: ResolverServices = {
     ...access,
-    addresses: openAddressLookup({
-      allowed: parseCidrs(config.RESOLVER_ALLOW_NETWORKS),
-      hosts: config.RESOLVER_HOSTS,
-      lookup,
-      ownPorts,
-    }),
-    fetcher: openFetcher(authorities),
+    outbound: openOutbound({ config, clock, lookup, ownPorts }),
     scheduler: new Scheduler(),
     bulkheads: new Bulkheads({ width: config.RESOLVER_CONCURRENCY }),
     liveCalls: new LiveCalls({ ...access, log }),
-    sockets: openSocketConnector(authorities),
     defaultTimeoutMs: config.RESOLVER_TIMEOUT_MS,
-    userAgent: `cloakroom/${version}`,
-    clock,
     log,
   }
   return {
     routes: [
       rawRoute(resolveCall, (context) => resolve(services, context)),
-      rawRoute(listDomains, (context) => tellDomains(services, context)),
+      rawRoute(listDomains, (context) => allowedDomains(services, context)),
       ...forwardCalls.map((endpoint) =>
         rawRoute(endpoint, (context) => forward(services, context)),
       ),
@@ -67,16 +52,7 @@ export function openResolver(
     close: () => {
       services.liveCalls.close()
       services.keys.close()
-      services.fetcher.close()
+      services.outbound.fetcher.close()
     },
   }
-}
-
-function readAuthorities(file: string | undefined): string | undefined {
-  if (file === undefined) return undefined
-  const text = existsSync(file) ? readFileSync(file, 'utf8') : ''
-  if (text.includes('-----BEGIN CERTIFICATE-----')) return text
-  throw new ConfigError([
-    'RESOLVER_CA_FILE: is not a readable PEM file (example: /etc/cloakroom/ca.pem)',
-  ])
 }

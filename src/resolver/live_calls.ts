@@ -4,15 +4,16 @@
  * live or one of steps 3 to 6 refuses now. A notice makes this happen at once; a look every few seconds
  * makes it happen without one, and sees tokens expire.
  */
-import { grantOf } from '../access/environment_key.ts'
+import type { KeyCache } from '../access/keys.ts'
 import { type Snapshot, type SnapshotCache, StaleSnapshot } from '../access/snapshots.ts'
 import type { LiveToken, TokenCache } from '../access/tokens.ts'
+import { namesOf, type Scope, selectSecrets } from '../outbound/permission.ts'
 import type { Placeholder } from '../outbound/placeholders.ts'
+import { checkPolicies } from '../outbound/policy.ts'
 import type { Target } from '../outbound/target.ts'
 import { Fault } from '../platform/fault.ts'
 import { describeError, type Log } from '../platform/log.ts'
-import { domainMatches } from '../platform/net/domain.ts'
-import { checkPolicies, findSecrets, type Scope } from './credentials.ts'
+import { TokenPermission } from './permission.ts'
 import { Scheduler } from './scheduler.ts'
 
 /** What a call was let through on. */
@@ -34,6 +35,7 @@ type OpenCall = {
 type Services = {
   tokens: Pick<TokenCache, 'versions'>
   snapshots: SnapshotCache
+  keys: KeyCache
   log: Log
 }
 
@@ -75,10 +77,6 @@ export class LiveCalls {
   check(workspaceId?: string): void {
     const changed = workspaceId === undefined ? [...this.#calls.keys()] : [workspaceId]
     for (const id of changed) void this.#checkWorkspace(id)
-  }
-
-  get size(): number {
-    return [...this.#calls.values()].reduce((sum, calls) => sum + calls.size, 0)
   }
 
   close(): void {
@@ -145,7 +143,7 @@ export class LiveCalls {
       try {
         const snapshot = await snapshots.of(workspaceId)
         if (snapshot.policyVersion < version) throw new StaleSnapshot()
-        await judge(snapshots, snapshot, call.basis)
+        await judge(this.#services, snapshot, call.basis)
         call.judgedBy = snapshot.policyVersion
         return
       } catch (error) {
@@ -177,12 +175,15 @@ export class LiveCalls {
  * @throws Fault of the step that refuses
  * @throws StaleSnapshot
  */
-async function judge(snapshots: SnapshotCache, snapshot: Snapshot, basis: Basis): Promise<void> {
-  const { token, scope, placeholders, target, method } = basis
-  if (!snapshot.allowlist.some((domain) => domainMatches(domain, target.host, target.port))) {
-    throw new Fault('domain_blocked')
-  }
-  const secrets = await findSecrets(snapshots, snapshot, scope, placeholders)
-  for (const place of secrets.values()) await grantOf(snapshots, snapshot, token, place)
+async function judge(
+  { snapshots, keys }: Services,
+  snapshot: Snapshot,
+  { token, scope, placeholders, target, method }: Basis,
+): Promise<void> {
+  const permission = new TokenPermission({ snapshots, keys, snapshot, token }, scope)
+  if (!permission.allows(target)) throw new Fault('domain_blocked')
+  const names = namesOf(placeholders)
+  const secrets = selectSecrets(names, await permission.secrets(names), permission.holder)
+  for (const secret of secrets.values()) await secret.confirmGrant()
   checkPolicies(secrets, placeholders, target, method)
 }

@@ -29,7 +29,8 @@ function filled({ path = '/', body, type }: Parts, named: Record<string, string 
   )
   const { found } = locations
   const out = fillLocations(target, locations, found, values)
-  return { ...out, body: text(out.body), styles: found.map(({ style }) => style) }
+  const { path: filledPath, search } = out
+  return { path: filledPath, search, body: text(out.body), styles: found.map(({ style }) => style) }
 }
 
 const codeOf = (act: () => unknown) => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { parseTarget, policyPathMatches } from '../../src/outbound/target.ts'
 import { Fault } from '../../src/platform/fault.ts'
+import { parseDomain } from '../../src/platform/net/domain.ts'
 
 function codeOf(text: string): string {
   try {
@@ -95,7 +96,6 @@ describe('parseTarget', () => {
       authority,
       path,
       search,
-      isIpLiteral: false,
       domain: host,
       auditUrl: `https://${authority}${path}`,
     })
@@ -113,8 +113,9 @@ describe('parseTarget', () => {
     ['https://[::1]/', '[::1]'],
     ['https://[0:0::FFFF:127.0.0.1]/', '[::ffff:7f00:1]'],
     ['https://8.8.8.8/', '8.8.8.8'],
-  ])('marks %p as an address', (text, host) => {
-    expect(parseTarget(text)).toMatchObject({ host, isIpLiteral: true })
+  ])('reads %p as an address, which no allowlist entry can name', (text, host) => {
+    expect(parseTarget(text).host).toBe(host)
+    expect(parseDomain(host)).toBeNull()
   })
 
   test('accepts exactly 8192 bytes', () => {

@@ -16,11 +16,12 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ApiError } from '../../src/client/api.ts'
+import { CallRecord, type Conclusion } from '../../src/outbound/record.ts'
 import { Fault } from '../../src/platform/fault.ts'
 import { Outbox, type Owner, type StoredRecord } from '../../src/proxy/outbox.ts'
 import { OUTBOX_FILE } from '../../src/proxy/outbox_database.ts'
 import { OutboxDelivery } from '../../src/proxy/outbox_delivery.ts'
-import { type AuditRecord, RecordBook } from '../../src/proxy/record.ts'
+import { type AuditRecord, auditRecordOf } from '../../src/proxy/record.ts'
 import { watched } from '../support/watched.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'cr-outbox-'))
@@ -43,18 +44,22 @@ function newDirectory(): string {
   return mkdtempSync(join(root, 'q-'))
 }
 
-function bookOf(id: string): RecordBook {
-  return new RecordBook({
-    id,
-    method: 'GET',
-    host: 'api.example.com',
-    projectId: '0190f6a0-0000-7000-8000-000000000000',
-    environment: 'development',
-  })
+const scope = {
+  projectId: '0190f6a0-0000-7000-8000-000000000000',
+  environment: 'development',
+}
+
+function recordOf(id: string, conclude: (call: CallRecord) => Conclusion | null): AuditRecord {
+  const call = new CallRecord({ id, ...scope })
+  return auditRecordOf(call, { host: 'api.example.com', method: 'GET', ...scope }, conclude(call))
 }
 
 function record(id: string): AuditRecord {
-  return bookOf(id).outcome(200, false)
+  return recordOf(id, (call) => call.outcome(200, false))
+}
+
+function intent(id: string): AuditRecord {
+  return recordOf(id, () => null)
 }
 
 type Row = { id: string; ended: number }
@@ -102,7 +107,7 @@ describe('a record', () => {
   test('is on disk, readable by its owner only, when begin returns', async () => {
     const directory = newDirectory()
     const { outbox } = open(directory)
-    await outbox.begin(bookOf('a').intent())
+    await outbox.begin(intent('a'))
     // What a crash would leave at this moment, without anything that the process still holds.
     const copy = newDirectory()
     cpSync(directory, copy, { recursive: true })
@@ -136,11 +141,11 @@ describe('a record', () => {
     const directory = newDirectory()
     const server = openServer()
     const { outbox, delivery } = open(directory, server)
-    const { end } = await outbox.begin(bookOf('a').intent())
+    const { end } = await outbox.begin(intent('a'))
     await end(record('a'))
     await end(record('a'))
     await outbox.add(record('a'))
-    await outbox.begin(bookOf('a').intent())
+    await outbox.begin(intent('a'))
     expect(stored(directory)).toEqual([{ id: 'a', ended: 1 }])
     await delivery.flush()
     expect(server.ids()).toEqual(['a'])
@@ -150,7 +155,7 @@ describe('a record', () => {
     const directory = newDirectory()
     const server = openServer()
     const { outbox, delivery } = open(directory, server)
-    const { end } = await outbox.begin(bookOf('a').intent())
+    const { end } = await outbox.begin(intent('a'))
     outbox.remove([{ id: 'a' }])
     await end(record('a'))
     await delivery.flush()
@@ -161,10 +166,10 @@ describe('a record', () => {
     const directory = newDirectory()
     const server = openServer()
     const { outbox, delivery } = open(directory, server)
-    const { end } = await outbox.begin(bookOf('a').intent())
+    const { end } = await outbox.begin(intent('a'))
     expect(await delivery.flush()).toBe(true)
     expect(server.ids()).toEqual([])
-    await end(bookOf('a').failure(new Fault('policy_blocked')))
+    await end(recordOf('a', (call) => call.refusal(new Fault('policy_blocked'))))
     await outbox.add(record('b'))
     await delivery.flush()
     await delivery.flush()
@@ -176,7 +181,7 @@ describe('a record', () => {
     const directory = newDirectory()
     const server = openServer()
     const { outbox, delivery } = open(directory, server)
-    const { end } = await outbox.begin(bookOf('stream').intent())
+    const { end } = await outbox.begin(intent('stream'))
     await outbox.add(record('b'))
     await delivery.flush()
     await delivery.flush()
@@ -193,7 +198,7 @@ describe('a record', () => {
     const { outbox, delivery } = open(directory, server)
     const expected = Array.from({ length: 300 }, (_, index) => `r${index}`)
     const calls = expected.map(async (id) => {
-      const { end } = await outbox.begin(bookOf(id).intent())
+      const { end } = await outbox.begin(intent(id))
       if (id.endsWith('7')) await delivery.flush()
       await end(record(id))
     })
@@ -213,9 +218,9 @@ describe('an outbox', () => {
     const ends: (() => Promise<void>)[] = []
     const fill = async () => {
       while (true) {
-        const book = bookOf(Bun.randomUUIDv7())
-        const { end } = await outbox.begin(book.intent())
-        ends.push(() => end(book.outcome(200, false)))
+        const id = Bun.randomUUIDv7()
+        const { end } = await outbox.begin(intent(id))
+        ends.push(() => end(record(id)))
       }
     }
     await expect(fill()).rejects.toThrow('the outbox is full')
@@ -236,7 +241,7 @@ describe('an outbox', () => {
     writeFileSync(directory, '')
     const server = openServer()
     const { outbox, delivery } = open(directory, server)
-    await expect(outbox.begin(bookOf('a').intent())).rejects.toThrow()
+    await expect(outbox.begin(intent('a'))).rejects.toThrow()
     await expect(outbox.add(record('b'))).rejects.toThrow()
     expect(await delivery.flush()).toBe(true)
     rmSync(directory)
@@ -251,7 +256,7 @@ describe('an outbox', () => {
     writeFileSync(join(directory, OUTBOX_FILE), foreign)
     const server = openServer()
     const { outbox, delivery } = open(directory, server)
-    await expect(outbox.begin(bookOf('a').intent())).rejects.toThrow('not a database')
+    await expect(outbox.begin(intent('a'))).rejects.toThrow('not a database')
     expect(await delivery.flush()).toBe(false)
     expect(readFileSync(join(directory, OUTBOX_FILE), 'utf8')).toBe(foreign)
   })
@@ -259,7 +264,7 @@ describe('an outbox', () => {
   test('that is closed takes nothing more, and what it has is sent by the next', async () => {
     const directory = newDirectory()
     const { outbox } = open(directory)
-    const { end } = await outbox.begin(bookOf('stream').intent())
+    const { end } = await outbox.begin(intent('stream'))
     const late = outbox.add(record('late'))
     outbox.close()
     await late
@@ -317,7 +322,7 @@ describe('a process that died', () => {
     const directory = newDirectory()
     await die(directory, owner, async (dead) => {
       await dead.add(record('done'))
-      await dead.begin(bookOf('under way').intent())
+      await dead.begin(intent('under way'))
     })
     const server = openServer()
     const sent: StoredRecord[] = []

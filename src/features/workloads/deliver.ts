@@ -5,10 +5,13 @@
  */
 
 import { decideDurably } from '../../access/decide.ts'
+import { entryOf } from '../../access/entry.ts'
 import { environmentKeyOf } from '../../access/environment_key.ts'
 import type { Access } from '../../access/index.ts'
 import type { Snapshot } from '../../access/snapshots.ts'
 import type { LiveToken } from '../../access/tokens.ts'
+import type { Entry } from '../../audit/trail.ts'
+import { CallRecord } from '../../outbound/record.ts'
 import { fromUtf8, toBase64 } from '../../platform/crypto/encoding.ts'
 import { openSecretValue, type SealedSecret } from '../../platform/crypto/secret_value.ts'
 import { Fault } from '../../platform/fault.ts'
@@ -17,7 +20,6 @@ import { commonHeaders } from '../../platform/http/reply.ts'
 import { readBody } from '../../platform/http/request_body.ts'
 import type { RequestContext } from '../../platform/http/route.ts'
 import { type Delivery, type DeliveryScope, deliverEnvironment } from './contract.ts'
-import { DeliveryRecord } from './delivery_record.ts'
 
 type Scope = { projectId: string; environment: string }
 
@@ -28,15 +30,28 @@ export async function deliver(
   const token = await access.tokens.authenticate(request.headers)
   const rate = access.limiter.take(token.id)
   const named = await readScope(access, token, request)
-  const record = new DeliveryRecord(token, requestId)
+  const { projectId, environment } = token
+  const record = new CallRecord({ id: requestId, projectId, environment })
   const delivery = await decideDurably(access, token, async (snapshot, snapshots) => {
     const result = await attempt(() =>
       gather({ ...access, snapshots }, snapshot, token, named, record),
     )
-    return { result, entry: record.entry(snapshot.policyVersion, result) }
+    return { result, entry: deliveryEntryOf(token, snapshot.policyVersion, record, result) }
   })
   const headers = { ...commonHeaders(requestId), ...rateHeaders(rate) }
   return Response.json(delivery, { headers })
+}
+
+/** Complete when it is written, because nothing can go wrong after it. */
+function deliveryEntryOf(
+  token: LiveToken,
+  policyVersion: number,
+  record: CallRecord,
+  result: unknown,
+): Entry {
+  const conclusion = result instanceof Fault ? record.refusal(result) : record.outcome(200, false)
+  // `env` also where nothing was delivered: it is how deliveries differ from calls.
+  return { ...entryOf(token, policyVersion, record, conclusion), injection_style: 'env' }
 }
 
 /** A body is only complained about to a token that is live at this moment. */
@@ -68,7 +83,7 @@ async function gather(
   snapshot: Snapshot,
   token: LiveToken,
   named: DeliveryScope,
-  record: DeliveryRecord,
+  record: CallRecord,
 ): Promise<Delivery> {
   const scope = scopeOf(token, named)
   // First the envelope: a snapshot that is full is then left before a whole environment is read.
@@ -76,7 +91,7 @@ async function gather(
   const secrets = await access.snapshots.environment(snapshot, scope.projectId, scope.environment)
   if (secrets === null) throw new Fault('not_found')
   const delivered = secrets.filter(mayBeDelivered)
-  record.holds(
+  record.delivers(
     scope,
     delivered.map(({ key }) => key),
   )

@@ -13,12 +13,6 @@ import type { RequestContext, Route, Services } from './route.ts'
 import { toFault } from './unexpected_error.ts'
 import { socketOptions } from './websocket.ts'
 
-// For outbound and resolver, until they import from where these stand.
-export type { RequestContext } from './route.ts'
-export { type Route, rawRoute } from './route.ts'
-export { toFault } from './unexpected_error.ts'
-export { MAX_MESSAGE_BYTES, MAX_WAITING_BYTES } from './websocket.ts'
-
 /** A request that does not arrive, or an answer that is not taken, for so long ends the connection. */
 const IDLE_SECONDS = 30
 

@@ -3,12 +3,15 @@
  * COUNT requests, WIDTH at a time, and prints a line for each record that the outbox acknowledged.
  */
 import { writeSync } from 'node:fs'
+import { CallRecord } from '../../../src/outbound/record.ts'
 import { Outbox } from '../../../src/proxy/outbox.ts'
-import { RecordBook } from '../../../src/proxy/record.ts'
+import { auditRecordOf } from '../../../src/proxy/record.ts'
 
 const [, , directory = '', count = '', width = ''] = process.argv
 const owner = { server: 'http://one', email: 'ada@x.example', workspace_id: 'w', agent: null }
 const outbox = new Outbox(directory, owner)
+const scope = { projectId: '0190f6a0-0000-7000-8000-000000000000', environment: 'development' }
+const origin = { host: 'api.example.com', method: 'GET', ...scope }
 let left = Number(count)
 
 await Promise.all(Array.from({ length: Number(width) }, work))
@@ -17,16 +20,10 @@ outbox.close()
 async function work(): Promise<void> {
   while (left-- > 0) {
     const id = Bun.randomUUIDv7()
-    const record = new RecordBook({
-      id,
-      method: 'GET',
-      host: 'api.example.com',
-      projectId: '0190f6a0-0000-7000-8000-000000000000',
-      environment: 'development',
-    })
-    const { end } = await outbox.begin(record.intent())
+    const record = new CallRecord({ id, ...scope })
+    const { end } = await outbox.begin(auditRecordOf(record, origin, null))
     writeSync(1, `begun ${id}\n`)
-    await end(record.outcome(200, false))
+    await end(auditRecordOf(record, origin, record.outcome(200, false)))
     writeSync(1, `ended ${id}\n`)
   }
 }

@@ -1,0 +1,47 @@
+/** What is known of a call or a delivery, as its record in the audit. */
+import type { Entry, Outcome } from '../audit/trail.ts'
+import type { LiveToken } from './tokens.ts'
+
+type Known = {
+  id: string
+  startedAt: Date
+  projectId: string | null
+  environment: string | null
+  method: string | null
+  target: { auditUrl: string; path: string; domain: string } | null
+  uses: readonly { name: string; style: string }[]
+}
+
+/** `conclusion` is `null` for what is let through and still waits for its outcome. */
+export function entryOf(
+  token: LiveToken,
+  policyVersion: number,
+  { id, startedAt, projectId, environment, method, target, uses }: Known,
+  conclusion: Omit<Outcome, 'id'> | null,
+): Entry {
+  const joined = (parts: readonly string[]) => (parts.length === 0 ? null : parts.join(','))
+  return {
+    id,
+    workspace_id: token.workspaceId,
+    policy_version: policyVersion,
+    token_id: token.id,
+    registration_id: token.registrationId,
+    agent_id: token.name,
+    identity_level: token.kind,
+    timestamp: startedAt,
+    project_id: projectId,
+    environment,
+    method,
+    target_url: target?.auditUrl ?? null,
+    target_path: target?.path ?? null,
+    target_domain: target?.domain ?? null,
+    credential_ref: joined(uses.map(({ name }) => name)),
+    injection_style: joined(uses.map(({ style }) => style)),
+    decision: 'allowed',
+    reason: null,
+    status_code: null,
+    duration_ms: null,
+    redacted: null,
+    ...conclusion,
+  }
+}

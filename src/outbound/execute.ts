@@ -1,0 +1,225 @@
+/**
+ * One call with credentials, whoever asks for it: steps 2 to 12 of protocol 6, in order.
+ * Each refuses before the next begins. POST /v1/resolve, forward mode, WebSockets and the local proxy all
+ * come through here; step 1, who calls and what, is theirs.
+ *
+ * When values exist in the clear: they are opened at the end of step 5, because only that proves the
+ * policies of step 6, put into the request in step 7, signed with in step 8, and revealed to the wire in
+ * step 10. The request is dropped there. The guard of the answer knows the values until the answer has
+ * ended, so a stream or a WebSocket keeps them as long as it lasts. Everything that holds them prints as
+ * its name.
+ */
+import type { Clock } from '../platform/clock.ts'
+import { Fault } from '../platform/fault.ts'
+import { commonHeaders } from '../platform/http/reply.ts'
+import type { RequestContext } from '../platform/http/route.ts'
+import type { AddressLookup } from './address_lookup.ts'
+import { bytesOf, type Call, contentTypeOf } from './call.ts'
+import type { Deadline } from './deadline.ts'
+import type { Fetcher } from './fetch.ts'
+import { checkCallerHeaders } from './headers.ts'
+import { fillLocations, findLocations } from './locations.ts'
+import { OutboundRequest } from './outbound_request.ts'
+import {
+  acceptLocations,
+  namesOf,
+  openSecrets,
+  type Permission,
+  selectSecrets,
+} from './permission.ts'
+import { findPlaceholders, injectPlaceholders, type Placeholder } from './placeholders.ts'
+import { checkPolicies } from './policy.ts'
+import type { CallRecord, Conclusion } from './record.ts'
+import { readAnswer } from './response.ts'
+import { usesOf } from './signing.ts'
+import { type Ending, streamAnswer } from './stream.ts'
+import { parseTarget } from './target.ts'
+import { relay } from './websocket.ts'
+import type { SocketConnector } from './websocket_connect.ts'
+
+/** What all calls of a process share. */
+export type Outbound = {
+  addresses: AddressLookup
+  fetcher: Fetcher
+  sockets: SocketConnector
+  userAgent: string
+  clock: Clock
+}
+
+/** Who calls: what it may use, and where it is put on record. */
+export type Principal = {
+  /**
+   * Has `attempt` decide by what may be used now, once more whenever that changed meanwhile, and returns
+   * what was decided when its record is durable.
+   *
+   * @throws Fault what was decided, or `audit_unavailable`
+   */
+  decide(attempt: Attempt): Promise<OutboundRequest>
+  /** Adds to the record how the call ended. */
+  conclude(conclusion: Conclusion): void
+  /** What is told of an error that is no fault. */
+  faultOf(error: unknown): Fault
+  connection: Connection
+}
+
+/** The caller's, for making it a WebSocket. */
+export type Connection = { request: Request; upgrade: RequestContext['upgrade'] }
+
+export type Attempt = (permission: Permission) => Promise<OutboundRequest | Fault>
+
+type Job = {
+  call: Call
+  deadline: Deadline
+  record: CallRecord
+  /** Looked up at most once for each call, however often the decision is made anew. */
+  address: Promise<string> | null
+}
+type Sending = Omit<Job, 'address'> & { request: OutboundRequest; principal: Principal }
+
+/**
+ * The sanitised answer; `null` when the caller's connection became a WebSocket. The deadline is of the
+ * caller, who ends it when this throws.
+ *
+ * @throws Fault of the step that refuses or fails, after it was put on record
+ */
+export async function execute(
+  outbound: Outbound,
+  principal: Principal,
+  { call, deadline, record }: Omit<Job, 'address'>,
+): Promise<Response | null> {
+  const body = deadline.watch(call.body)
+  const job: Job = { call: { ...call, body }, deadline, record, address: null }
+  // Steps 2 to 8. Step 9: the record is durable before anything is sent.
+  const request = await principal.decide((permission) => decide(outbound, job, permission))
+  try {
+    // Steps 10 to 12.
+    return await send[call.answer](outbound, { call, deadline, record, request, principal })
+  } catch (error) {
+    const fault = principal.faultOf(deadline.refusal ?? error)
+    principal.conclude(deadline.isUnwanted ? record.abandonment() : record.failure(fault))
+    throw fault
+  }
+}
+
+/** A refusal is a result: it is put on record like a request. */
+async function decide(
+  outbound: Outbound,
+  job: Job,
+  permission: Permission,
+): Promise<OutboundRequest | Fault> {
+  try {
+    return await prepare(outbound, job, permission)
+  } catch (error) {
+    if (error instanceof Fault) return error
+    throw error
+  }
+}
+
+/** Steps 2 to 8. */
+async function prepare(
+  outbound: Outbound,
+  job: Job,
+  permission: Permission,
+): Promise<OutboundRequest> {
+  const { call, record, deadline } = job
+  // Step 2: the target.
+  const target = parseTarget(call.targetUrl)
+  record.sees(call.method, target)
+  // Step 3: the allowlist; an empty one blocks all.
+  if (!(await permission.allows(target))) throw new Fault('domain_blocked')
+  // Step 4: the placeholders, in headers and in what the signature is made with.
+  const demanded = demandedBy(call)
+  // Step 5: the scope, and the secrets that the names stand for in it.
+  const scope = permission.scope()
+  record.asks(scope, demanded)
+  const locations = findLocations(target, bytesOf(call.body), contentTypeOf(call.headers))
+  const secrets = await permission.secrets(namesOf([...demanded, ...locations.found]))
+  const accepted = acceptLocations(locations.found, secrets)
+  const placeholders = [...demanded, ...accepted]
+  record.asks(scope, placeholders)
+  const used = selectSecrets(namesOf(placeholders), secrets, permission.holder)
+  record.finds(used.values())
+  // Opening proves the policy, which the ciphertext binds: only then is the policy believed.
+  const values = await openSecrets(used)
+  // Step 6: the policy of each secret.
+  checkPolicies(used, placeholders, target, call.method)
+  // Step 7: the caller's headers, and the values among them and elsewhere.
+  const injection = injectPlaceholders(checkCallerHeaders(call.headers), values)
+  const filled = fillLocations(target, locations, accepted, values)
+  // Step 8: the one address to connect to.
+  job.address ??= outbound.addresses.find(target.host, target.port, deadline.signal)
+  const address = await job.address
+  return new OutboundRequest(outbound, call, { target, address, injection, filled, values })
+}
+
+/** Placeholders that must be known: those in headers, and what a signature is made with. */
+function demandedBy({ headers, signing }: Call): Placeholder[] {
+  return [...findPlaceholders(Object.entries(headers)), ...(signing ? usesOf(signing) : [])]
+}
+
+const send: Record<
+  Call['answer'],
+  (outbound: Outbound, sending: Sending) => Promise<Response | null>
+> = { whole: sendWhole, streamed: sendStreamed, socket: openSocket }
+
+/** Steps 10 to 12 for an answer that is wrapped in JSON. */
+async function sendWhole(
+  { fetcher }: Outbound,
+  { request, deadline, record, principal }: Sending,
+): Promise<Response> {
+  // Step 10: one request over TLS 1.3 to the judged address.
+  const response = await fetcher.fetch(request, deadline.signal)
+  // Step 11: the answer, checked and sanitised.
+  const answer = await readAnswer(response, request.guard(), deadline.signal)
+  deadline.clear()
+  // Step 12: the outcome, into the record of step 9.
+  principal.conclude(record.outcome(answer.status_code, answer.redacted))
+  return Response.json(answer, { headers: commonHeaders(record.id) })
+}
+
+/** The same for an answer that is passed on as it arrives. */
+async function sendStreamed(
+  { fetcher }: Outbound,
+  { request, call, deadline, record, principal }: Sending,
+): Promise<Response> {
+  const guard = request.guard()
+  const response = await fetcher.fetch(request, deadline.signal)
+  const { status } = response
+  return streamAnswer(response, {
+    guard,
+    deadline,
+    requestId: record.id,
+    links: call.linkBase && record.target && { base: call.linkBase, source: record.target },
+    // Step 12 comes when the stream ends.
+    onEnd: (ending) => concludeEnding(principal, record, status, ending),
+  })
+}
+
+/** The same for a WebSocket. */
+async function openSocket(
+  { sockets }: Outbound,
+  { request, deadline, record, principal }: Sending,
+): Promise<null> {
+  const guard = request.guard()
+  const socket = await sockets.connect(request, deadline.signal)
+  relay(socket, {
+    guard,
+    deadline,
+    requestId: record.id,
+    connection: principal.connection,
+    onEnd: (ending) => concludeEnding(principal, record, 101, ending),
+  })
+  return null
+}
+
+function concludeEnding(
+  principal: Principal,
+  record: CallRecord,
+  status: number,
+  { fault, redacted }: Ending,
+): void {
+  const conclusion = fault
+    ? record.failure(principal.faultOf(fault), redacted)
+    : record.outcome(status, redacted)
+  principal.conclude(conclusion)
+}

@@ -1,0 +1,35 @@
+/** What outbound calls of a process share, put together from the operator's settings. */
+import { version } from '../../package.json'
+import type { Clock } from '../platform/clock.ts'
+import { readAuthorities } from '../platform/config/authorities.ts'
+import type { Config } from '../platform/config/config.ts'
+import { parseCidrs } from '../platform/net/cidr.ts'
+import { type Lookup, openAddressLookup, systemLookup } from './address_lookup.ts'
+import type { Outbound } from './execute.ts'
+import { openFetcher } from './fetch.ts'
+import { openSocketConnector } from './websocket_connect.ts'
+
+type Options = {
+  config: Pick<Config, 'RESOLVER_ALLOW_NETWORKS' | 'RESOLVER_HOSTS' | 'RESOLVER_CA_FILE'>
+  clock: Clock
+  lookup?: Lookup | undefined
+  /** Ports of this machine that may not be connected to: the product's own. */
+  ownPorts: () => readonly number[]
+}
+
+/** @throws ConfigError when RESOLVER_CA_FILE cannot be read */
+export function openOutbound({ config, clock, lookup, ownPorts }: Options): Outbound {
+  const authorities = readAuthorities(config.RESOLVER_CA_FILE)
+  return {
+    addresses: openAddressLookup({
+      allowed: parseCidrs(config.RESOLVER_ALLOW_NETWORKS),
+      hosts: config.RESOLVER_HOSTS,
+      lookup: lookup ?? systemLookup,
+      ownPorts,
+    }),
+    fetcher: openFetcher(authorities),
+    sockets: openSocketConnector(authorities),
+    userAgent: `cloakroom/${version}`,
+    clock,
+  }
+}

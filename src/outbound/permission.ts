@@ -1,0 +1,94 @@
+/**
+ * Steps 3 to 5: what the one who calls may use. A token's snapshot says so in the resolver, the member's
+ * vault in the local proxy; which of its secrets a call takes is decided here.
+ */
+import { Fault } from '../platform/fault.ts'
+import type { Policy } from '../platform/policy.ts'
+import type { Secret } from '../platform/secret.ts'
+import type { Placeholder } from './placeholders.ts'
+import type { Target } from './target.ts'
+
+/** Where names are looked up; without a project in all of them. */
+export type Scope = { projectId: string | null; environment: string }
+
+export interface Permission {
+  /** Whose permission it is, for messages. */
+  readonly holder: string
+  /** Step 3: whether calls may go there at all. */
+  allows(target: Target): boolean | Promise<boolean>
+  /** Step 5. @throws Fault `scope_required` for a call that names another scope than its own */
+  scope(): Scope
+  /** Step 4: the secrets of these names in that scope, of whichever project. */
+  secrets(names: readonly string[]): Promise<readonly UsableSecret[]>
+}
+
+export interface UsableSecret {
+  readonly name: string
+  readonly projectId: string
+  readonly policy: Policy | null
+  /**
+   * The value, for one call. That it opens proves the policy, which the ciphertext binds.
+   *
+   * @throws Fault `key_not_provisioned`, `unreadable_secret`
+   */
+  open(): Promise<Secret>
+}
+
+/** Every name once. */
+export function namesOf(placeholders: readonly Placeholder[]): string[] {
+  return [...new Set(placeholders.map(({ name }) => name))]
+}
+
+/**
+ * Of placeholders outside of headers those that count: where a secret of the name exists in the scope
+ * and its policy lists the location. The rest is text.
+ */
+export function acceptLocations(
+  candidates: readonly Placeholder[],
+  secrets: readonly UsableSecret[],
+): Placeholder[] {
+  return candidates.filter(({ name, style }) =>
+    secrets.some(
+      (secret) =>
+        secret.name === name &&
+        secret.policy?.allowed_locations?.some((location) => location === style),
+    ),
+  )
+}
+
+/**
+ * The one secret for each name.
+ *
+ * @throws Fault `unknown_secret`, `ambiguous_secret`
+ */
+export function selectSecrets<S extends UsableSecret>(
+  names: readonly string[],
+  secrets: readonly S[],
+  holder: string,
+): Map<string, S> {
+  return new Map(names.map((name) => [name, only(name, secrets, holder)]))
+}
+
+function only<S extends UsableSecret>(name: string, secrets: readonly S[], holder: string): S {
+  const [found, another] = secrets.filter((secret) => secret.name === name)
+  if (!found) {
+    throw new Fault('unknown_secret', {
+      message: `No secret ${name} is available to ${holder}.`,
+    })
+  }
+  if (another) {
+    throw new Fault('ambiguous_secret', {
+      message: `Several projects have a secret ${name}: name the project.`,
+    })
+  }
+  return found
+}
+
+/** @throws Fault `key_not_provisioned`, `unreadable_secret` */
+export async function openSecrets(
+  secrets: ReadonlyMap<string, UsableSecret>,
+): Promise<Map<string, Secret>> {
+  const opened = new Map<string, Secret>()
+  for (const [name, secret] of secrets) opened.set(name, await secret.open())
+  return opened
+}

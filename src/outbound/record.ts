@@ -1,0 +1,118 @@
+/**
+ * What is known of one call, or of one delivery, as it grows while the steps are taken: names and ids,
+ * never a value. Audit records are made of it in one place for each destination.
+ */
+import type { Fault } from '../platform/fault.ts'
+import type { Scope } from './permission.ts'
+import type { Placeholder } from './placeholders.ts'
+import type { Target } from './target.ts'
+
+/** How a call ended, under the names that audit records have. */
+export type Conclusion = {
+  decision: 'allowed' | 'blocked' | 'error'
+  reason: string | null
+  status_code: number
+  duration_ms: number
+  redacted: boolean
+}
+
+type Use = { name: string; style: Placeholder['style'] | 'env' }
+type Start = { id: string; projectId: string | null; environment: string | null }
+
+export class CallRecord {
+  readonly id: string
+  readonly startedAt = new Date()
+  readonly #started = performance.now()
+  #projectId: string | null
+  #environment: string | null
+  #method: string | null = null
+  #target: Target | null = null
+  #placeholders: readonly Placeholder[] = []
+  #delivered: readonly string[] = []
+
+  /** The request's own id, a UUID of version 7, is the record's id too. */
+  constructor({ id, projectId, environment }: Start) {
+    this.id = id
+    this.#projectId = projectId
+    this.#environment = environment
+  }
+
+  get projectId(): string | null {
+    return this.#projectId
+  }
+
+  get environment(): string | null {
+    return this.#environment
+  }
+
+  get method(): string | null {
+    return this.#method
+  }
+
+  get target(): Target | null {
+    return this.#target
+  }
+
+  get placeholders(): readonly Placeholder[] {
+    return this.#placeholders
+  }
+
+  /** Every pair of name and style once, in order of first use. */
+  get uses(): Use[] {
+    if (this.#delivered.length > 0) return this.#delivered.map((name) => ({ name, style: 'env' }))
+    return [...new Map(this.#placeholders.map((use) => [`${use.name}/${use.style}`, use])).values()]
+  }
+
+  sees(method: string, target: Target): void {
+    this.#method = method
+    this.#target = target
+  }
+
+  asks({ projectId, environment }: Scope, placeholders: readonly Placeholder[]): void {
+    this.#projectId = projectId
+    this.#environment = environment
+    this.#placeholders = placeholders
+  }
+
+  /** Without a project in its scope it names the one that its secrets turned out to be of. */
+  finds(secrets: Iterable<{ projectId: string }>): void {
+    const projects = new Set([...secrets].map(({ projectId }) => projectId))
+    const [only] = projects
+    if (this.#projectId === null && only !== undefined && projects.size === 1) {
+      this.#projectId = only
+    }
+  }
+
+  /** An environment: its secrets leave by name, and stand in no request. */
+  delivers({ projectId, environment }: Scope, names: readonly string[]): void {
+    this.#projectId = projectId
+    this.#environment = environment
+    this.#delivered = names
+  }
+
+  outcome(statusCode: number, redacted: boolean): Conclusion {
+    return {
+      decision: 'allowed',
+      reason: null,
+      status_code: statusCode,
+      duration_ms: Math.round(performance.now() - this.#started),
+      redacted,
+    }
+  }
+
+  /** Nothing was sent. 403 is the workspace's own word; everything else went wrong. */
+  refusal({ status, code }: Fault): Conclusion {
+    const decision = status === 403 ? 'blocked' : 'error'
+    return { ...this.outcome(status, false), decision, reason: code }
+  }
+
+  /** It had been let through: whatever ended it, and be it the workspace's word, blocked it was not. */
+  failure({ status, code }: Fault, redacted = false): Conclusion {
+    return { ...this.outcome(status, redacted), decision: 'error', reason: code }
+  }
+
+  /** The caller left before there was an answer: 499, which nobody received. */
+  abandonment(): Conclusion {
+    return { ...this.outcome(499, false), decision: 'error', reason: 'caller_gone' }
+  }
+}
