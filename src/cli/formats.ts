@@ -1,6 +1,9 @@
 /** Files of secrets as people have them: dotenv, JSON, YAML, and the exports of Doppler and Infisical. */
 import { z } from 'zod'
-import { EX_USAGE } from '../platform/exit_codes.ts'
+import { secretKey } from '../features/secrets/contract.ts'
+import { fromUtf8 } from '../platform/crypto/encoding.ts'
+import { EX_FAILED, EX_USAGE } from '../platform/exit_codes.ts'
+import { parseDotenv, writeDotenvValue } from './dotenv.ts'
 import { CliError } from './terminal/cli_error.ts'
 
 export type Values = Record<string, string>
@@ -8,21 +11,64 @@ export type Values = Record<string, string>
 export const exportFormats = ['dotenv', 'json', 'yaml', 'shell'] as const
 export type ExportFormat = (typeof exportFormats)[number]
 
-/** The format is told by the name, else by the text. @throws CliError */
-export function readValues(name: string, text: string): Values {
+/**
+ * The format is known from the name, else from the text. All values, or an error: nothing is dropped and
+ * nothing replaced.
+ *
+ * @throws CliError
+ */
+export function readValues(name: string, bytes: Uint8Array): Values {
+  const text = decode(name, bytes)
   const isJson = /\.json$/i.test(name) || /^\s*[[{]/.test(text)
   const isYaml = /\.ya?ml$/i.test(name)
-  if (!isJson && !isYaml) return parseDotenv(text)
+  const entries = isJson || isYaml ? fromData(parse(name, text, isJson)) : fromDotenv(name, text)
+  return checkedValues(entries)
+}
+
+/** @throws CliError for names and values that cannot be stored as they are */
+export function checkedValues(entries: readonly (readonly [string, string])[]): Values {
+  const values = new Map<string, string>()
+  for (const [name, value] of entries) {
+    const reason = reasonAgainst(name, value, values.get(name))
+    if (reason !== null) throw new CliError(EX_USAGE, `${name} ${reason}`, 'nothing was stored')
+    values.set(name, value)
+  }
+  return Object.fromEntries(values)
+}
+
+function reasonAgainst(name: string, value: string, before: string | undefined): string | null {
+  if (!secretKey.safeParse(name).success) return 'cannot be the name of a secret'
+  if (!value.isWellFormed()) return 'holds half a character'
+  return before === undefined || before === value ? null : 'is there twice, with different values'
+}
+
+/** @throws CliError for what is not UTF-8, with the number of the line */
+function decode(name: string, bytes: Uint8Array): string {
+  const text = fromUtf8(bytes)
+  if (text !== null) return text.replace(/^\ufeff/, '')
+  const lines = Buffer.from(bytes).toString('latin1').split('\n')
+  const line = lines.findIndex((each) => fromUtf8(Buffer.from(each, 'latin1')) === null)
+  throw new CliError(EX_USAGE, `${name}, line ${line + 1}: this is not UTF-8`, 'nothing was stored')
+}
+
+function parse(name: string, text: string, isJson: boolean): unknown {
   try {
-    return fromData(isJson ? JSON.parse(text) : Bun.YAML.parse(text))
-  } catch (error) {
-    if (error instanceof CliError) throw error
+    return isJson ? JSON.parse(text) : Bun.YAML.parse(text)
+  } catch {
     throw new CliError(EX_USAGE, `${name} cannot be read as ${isJson ? 'JSON' : 'YAML'}`)
   }
 }
 
-const scalar = z.union([z.string(), z.number(), z.boolean()]).transform(String)
-const plain = z.record(z.string(), scalar)
+function fromDotenv(name: string, text: string): [string, string][] {
+  const { values, problems } = parseDotenv(text)
+  if (problems.length === 0) return [...values]
+  const lines = problems.map(({ line, reason }) => `${name}, line ${line}: ${reason}`)
+  throw new CliError(EX_USAGE, lines.join('\n'), 'nothing was stored')
+}
+
+/** Of other numbers, digits are lost before they arrive here: they need quotes. */
+const scalar = z.union([z.string(), z.int(), z.boolean()]).transform(String)
+const flatRecord = z.record(z.string(), scalar)
 /** Doppler's `secrets download --format json` without flattening. */
 const doppler = z.record(z.string(), z.looseObject({ computed: scalar }))
 /** Infisical's export, and its older name for the same. */
@@ -33,48 +79,27 @@ const infisical = z.array(
   ]),
 )
 
-function fromData(data: unknown): Values {
+function fromData(data: unknown): [string, string][] {
   const wrapped = z.looseObject({ secrets: z.unknown() }).safeParse(data)
   const inner =
     wrapped.success && typeof wrapped.data.secrets === 'object' ? wrapped.data.secrets : data
   const list = infisical.safeParse(inner)
   if (list.success) {
-    return Object.fromEntries(
-      list.data.map((entry) =>
-        'secretKey' in entry ? [entry.secretKey, entry.secretValue] : [entry.key, entry.value],
-      ) as [string, string][],
-    )
+    return list.data.map((entry) =>
+      'secretKey' in entry ? [entry.secretKey, entry.secretValue] : [entry.key, entry.value],
+    ) as [string, string][]
   }
-  const flat = plain.safeParse(inner)
-  if (flat.success) return flat.data
+  const flat = flatRecord.safeParse(inner)
+  if (flat.success) return Object.entries(flat.data)
   const nested = doppler.safeParse(inner)
-  if (nested.success)
-    return Object.fromEntries(
-      Object.entries(nested.data).map(([key, { computed }]) => [key, computed]),
-    )
+  if (nested.success) {
+    return Object.entries(nested.data).map(([key, { computed }]) => [key, computed])
+  }
   throw new CliError(
     EX_USAGE,
     'the file must hold names with text values',
     'see: cloakroom secrets set --help',
   )
-}
-
-const LINE =
-  /^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(?:'([^']*)'|"((?:\\.|[^"\\])*)"|([^\n]*?))\s*(?:\s#[^\n]*)?$/gm
-
-/** `NAME=value` lines; quotes, `export` and comments as shells read them, multi-line in quotes. */
-function parseDotenv(text: string): Values {
-  const values: Values = {}
-  for (const [, name = '', single, double, bare] of text.replaceAll('\r\n', '\n').matchAll(LINE)) {
-    values[name] = single ?? (double === undefined ? (bare ?? '') : unquote(double))
-  }
-  return values
-}
-
-const ESCAPES: Record<string, string> = { n: '\n', r: '\r', t: '\t' }
-
-function unquote(text: string): string {
-  return text.replace(/\\(.)/gs, (_, character: string) => ESCAPES[character] ?? character)
 }
 
 export function writeValues(format: ExportFormat, values: Values): string {
@@ -89,15 +114,17 @@ export function writeValues(format: ExportFormat, values: Values): string {
         .map(([name, value]) => `export ${name}='${value.replaceAll("'", "'\\''")}'\n`)
         .join('')
     case 'dotenv':
-      return sorted.map(([name, value]) => `${name}=${quote(value)}\n`).join('')
+      return sorted.map(([name, value]) => dotenvLine(name, value)).join('')
   }
 }
 
-function quote(value: string): string {
-  if (/^[A-Za-z0-9_./:@%+,=-]*$/.test(value)) return value
-  const escaped = value
-    .replace(/[\\"$`]/g, '\\$&')
-    .replaceAll('\n', '\\n')
-    .replaceAll('\r', '\\r')
-  return `"${escaped}"`
+/** @throws CliError for a value that programs would read in different ways, however it is written */
+function dotenvLine(name: string, value: string): string {
+  const written = writeDotenvValue(value)
+  if (written !== null) return `${name}=${written}\n`
+  throw new CliError(
+    EX_FAILED,
+    `${name} cannot be written to a .env file so that every program reads the same value`,
+    'choose json, yaml or shell with --format',
+  )
 }

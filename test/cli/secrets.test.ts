@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { readFileSync, statSync } from 'node:fs'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { marked } from '../support/canary.ts'
@@ -67,6 +67,45 @@ test('a value can come from standard input, and keeps every character', async ()
   const value = marked('päss "word" \\ $HOME `x` €')
   await ada.run(['secrets', 'set', 'ODD', '--stdin'], { stdin: `${value}\n` })
   expect(await ada.reveal('secrets', 'get', 'ODD')).toBe(value)
+})
+
+test('a value of several lines comes whole from standard input', async () => {
+  const value = marked('-----BEGIN KEY-----\nabc\n-----END KEY-----')
+  await ada.run(['secrets', 'set', 'PEM', '--stdin'], { stdin: `${value}\n` })
+  expect(await ada.reveal('secrets', 'get', 'PEM')).toBe(value)
+})
+
+test('nothing of a file is stored when a part of it cannot be', async () => {
+  const refused = async (name: string, text: string | Uint8Array) => {
+    writeFileSync(join(ada.cwd, name), text)
+    const { code, err } = await ada.run(['secrets', 'set', '--from-file', name, '-e', 'refused'])
+    expect(code).toBe(2)
+    expect(await ada.json('secrets', 'list', '-e', 'refused')).toEqual([])
+    return err
+  }
+  expect(await refused('bad.env', 'A=1\nB=x#y\nnothing\n')).toBe(
+    'cloakroom: bad.env, line 2: some programs begin a comment at this #: use quotes\n' +
+      'bad.env, line 3: this is not NAME=value\n→ nothing was stored\n',
+  )
+  const many = Array.from({ length: 600 }, (_, index) => [`KEY_${index}`, 'x'])
+  const long = [...many, ['LONG', 'x'.repeat(200_000)]]
+  const entries = JSON.stringify(Object.fromEntries(long))
+  expect(await refused('long.json', entries)).toContain('LONG is empty or too long to be stored')
+  const names = JSON.stringify(Object.fromEntries([...many, ['NO-NAME', 'x']]))
+  expect(await refused('names.json', names)).toContain('NO-NAME cannot be the name of a secret')
+  const latin = Buffer.from('A=1\nB=caf\u00e9\n', 'latin1')
+  expect(await refused('latin.env', latin)).toContain('latin.env, line 2: this is not UTF-8')
+})
+
+test('large values are uploaded in as many requests as it takes', async () => {
+  const many = Object.fromEntries(
+    Array.from({ length: 70 }, (_, index) => [`LARGE_${index}`, 'x'.repeat(60_000)]),
+  )
+  ada.write('large.json', JSON.stringify(many))
+  expect(await ada.json('secrets', 'set', '--from-file', 'large.json', '-e', 'large')).toEqual({
+    created: 70,
+    updated: 0,
+  })
 })
 
 const imported = { A: '1', B: 'two\nlines', C: 'x $y', D: marked('plain') }

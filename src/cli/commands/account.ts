@@ -13,7 +13,7 @@ import type { Action } from '../program.ts'
 import type { SessionStore } from '../session_store.ts'
 import { findProjectFile, globalFile, type SettingName, updateFile } from '../settings.ts'
 import { CliError } from '../terminal/cli_error.ts'
-import { askSecret, readSecretFromStdin } from '../terminal/prompts.ts'
+import { askSecret, readPasswordFromStdin } from '../terminal/prompts.ts'
 
 const LEAST_PASSWORD = 8
 
@@ -94,7 +94,7 @@ async function enter(
 }
 
 async function readPassword(options: Record<string, unknown>, isNew: boolean): Promise<string> {
-  if (options.passwordStdin === true) return readSecretFromStdin()
+  if (options.passwordStdin === true) return readPasswordFromStdin()
   const hint = 'give the password on standard input with --password-stdin'
   return askSecret(isNew ? 'Choose a password' : 'Password', { isNew, hint })
 }

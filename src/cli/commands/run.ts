@@ -5,10 +5,10 @@ import { EX_NOT_FOUND, EX_USAGE } from '../../platform/exit_codes.ts'
 import type { Context } from '../context.ts'
 import type { Action } from '../program.ts'
 import { projectScope } from '../scope.ts'
+import { reveal } from '../sealing.ts'
 import { refuseEmpty } from '../suggestions.ts'
 import { runChild } from '../terminal/child.ts'
 import { CliError } from '../terminal/cli_error.ts'
-import { reveal } from './secrets.ts'
 
 /** What was only meant for us: a child that knows the token could fetch more. */
 const OURS = ['SERVICE_TOKEN', 'SERVICE_PASSPHRASE']

@@ -1,18 +1,13 @@
 /** Secrets: encrypted and decrypted here, by name on the server. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { basename } from 'node:path'
-import { openSecret, sealSecret } from '../../client/vault.ts'
-import {
-  deleteSecret,
-  getSecret,
-  listSecrets,
-  upsertSecrets,
-} from '../../features/secrets/contract.ts'
-import { EX_FAILED, EX_USAGE } from '../../platform/exit_codes.ts'
+import { deleteSecret, getSecret, listSecrets } from '../../features/secrets/contract.ts'
+import { EX_USAGE } from '../../platform/exit_codes.ts'
 import type { Policy } from '../../platform/policy.ts'
 import { policy as policySchema } from '../../platform/policy.ts'
 import type { Context } from '../context.ts'
 import {
+  checkedValues,
   type ExportFormat,
   exportFormats,
   readValues,
@@ -21,18 +16,18 @@ import {
 } from '../formats.ts'
 import type { Action } from '../program.ts'
 import { type ProjectScope, projectScope } from '../scope.ts'
+import { reveal, upload } from '../sealing.ts'
 import { onlyElsewhere, onSecret, refuseEmpty } from '../suggestions.ts'
 import { CliError } from '../terminal/cli_error.ts'
-import { askSecret, readSecretFromStdin } from '../terminal/prompts.ts'
+import { askSecret, readValueFromStdin } from '../terminal/prompts.ts'
 import { confirmed } from './projects.ts'
-
-/** Secrets in one request of the server. */
-const BATCH = 500
 
 export const set: Action = async (context, pairs, options) => {
   const values = await valuesOf(pairs, options)
   const scope = await projectScope(context)
-  const work = upload(scope, values, policyOf(options))
+  const policy = policyOf(options)
+  const entries = Object.entries(values).map(([key, value]) => ({ key, value, policy }))
+  const work = upload(scope, entries)
   const counts = await context.output.during('encrypting and uploading', work)
   report(context, scope, counts)
   return undefined
@@ -43,17 +38,16 @@ async function valuesOf(pairs: string[], options: Record<string, unknown>): Prom
   if (typeof options.fromFile === 'string') return readFile(options.fromFile)
   const [first = ''] = pairs
   if (pairs.length === 1 && !first.includes('=')) {
-    return {
-      [first]:
-        options.stdin === true
-          ? await readSecretFromStdin()
-          : await askSecret(`Value of ${first}`, {
-              hint: 'give NAME=value, or the value on standard input with --stdin',
-            }),
-    }
+    return checkedValues([[first, await askValue(first, options)]])
   }
   if (pairs.length === 0) throw new CliError(EX_USAGE, 'give NAME=value, NAME, or --from-file')
-  return Object.fromEntries(pairs.map(splitPair))
+  return checkedValues(pairs.map(splitPair))
+}
+
+async function askValue(name: string, options: Record<string, unknown>): Promise<string> {
+  if (options.stdin === true) return readValueFromStdin()
+  const hint = 'give NAME=value, or the value on standard input with --stdin'
+  return askSecret(`Value of ${name}`, { hint })
 }
 
 function splitPair(pair: string): [string, string] {
@@ -69,7 +63,7 @@ function splitPair(pair: string): [string, string] {
 
 function readFile(path: string): Values {
   try {
-    return readValues(basename(path), readFileSync(path === '-' ? 0 : path, 'utf8'))
+    return readValues(basename(path), readFileSync(path === '-' ? 0 : path))
   } catch (error) {
     if (error instanceof CliError) throw error
     throw new CliError(EX_USAGE, `${path} cannot be read`)
@@ -87,26 +81,6 @@ function policyOf(options: Record<string, unknown>): Policy | null {
       `example: --policy '{"allowed_methods":["GET"]}'`,
     )
   }
-}
-
-async function upload(
-  { session, workspace, project, environment }: ProjectScope,
-  values: Values,
-  policy: Policy | null,
-) {
-  const secrets = Object.entries(values).map(([key, value]) => ({
-    key,
-    value: sealSecret(workspace.open, { projectId: project.id, environment, key }, policy, value),
-    ...(policy === null ? {} : { policy }),
-  }))
-  const counts = { created: 0, updated: 0 }
-  for (let from = 0; from < secrets.length; from += BATCH) {
-    const body = { project_id: project.id, environment, secrets: secrets.slice(from, from + BATCH) }
-    const { created, updated } = await session.api.call(upsertSecrets, { body })
-    counts.created += created
-    counts.updated += updated
-  }
-  return counts
 }
 
 function report(
@@ -132,25 +106,6 @@ export const get: Action = async (context, [key = '']) => {
     context.output.record({ key, value, version: stored.version, environment })
   else context.output.raw(process.stdout.isTTY ? `${value}\n` : value)
   return undefined
-}
-
-export function reveal(
-  { workspace, project, environment }: ProjectScope,
-  stored: { key: string; value?: string | undefined; policy?: unknown },
-): string {
-  const at = { projectId: project.id, environment, key: stored.key }
-  const secret = openSecret(
-    workspace.open,
-    at,
-    (stored.policy ?? null) as Policy | null,
-    stored.value ?? '',
-  )
-  if (secret) return Buffer.from(secret.reveal()).toString()
-  throw new CliError(
-    EX_FAILED,
-    `${stored.key} does not open with the workspace key`,
-    'it was altered, or sealed under another key',
-  )
 }
 
 export const list: Action = async (context) => {
@@ -222,25 +177,12 @@ export const push: Action = async (context, [path = '.env']) => {
   const query = { environment, include: 'value' as const }
   const stored = await session.api.list(listSecrets, { params: { project_id: project.id }, query })
   const known = new Map(stored.map((secret) => [secret.key, secret]))
-  const changed = Object.entries(values).filter(([key, value]) => {
+  const changed = Object.entries(values).flatMap(([key, value]) => {
     const before = known.get(key)
-    return before === undefined || reveal(scope, before) !== value
+    if (before && reveal(scope, before) === value) return []
+    return [{ key, value, policy: (before?.policy ?? null) as Policy | null }]
   })
-  const counts = { created: 0, updated: 0 }
-  for (const [policy, group] of byPolicy(changed, known)) {
-    const work = upload(scope, Object.fromEntries(group), policy)
-    const { created, updated } = await context.output.during('encrypting and uploading', work)
-    counts.created += created
-    counts.updated += updated
-  }
-  report(context, scope, counts)
+  const work = upload(scope, changed)
+  report(context, scope, await context.output.during('encrypting and uploading', work))
   return undefined
-}
-
-function byPolicy(
-  changed: [string, string][],
-  known: ReadonlyMap<string, { policy?: unknown }>,
-): [Policy | null, [string, string][]][] {
-  const groups = Map.groupBy(changed, ([key]) => JSON.stringify(known.get(key)?.policy ?? null))
-  return [...groups].map(([policy, group]) => [JSON.parse(policy), group])
 }

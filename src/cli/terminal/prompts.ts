@@ -1,6 +1,7 @@
 /** Questions to a person. Without a terminal they are errors that name the option to use instead. */
 import confirm from '@inquirer/confirm'
 import password from '@inquirer/password'
+import { fromUtf8 } from '../../platform/crypto/encoding.ts'
 import { EX_USAGE } from '../../platform/exit_codes.ts'
 import { CliError } from './cli_error.ts'
 
@@ -24,9 +25,24 @@ export async function askConfirmation(message: string): Promise<boolean> {
 }
 
 /** The first line of standard input. */
-export async function readSecretFromStdin(): Promise<string> {
-  const text = await Bun.stdin.text()
-  return text.replace(/\r?\n[\s\S]*$/, '')
+export async function readPasswordFromStdin(): Promise<string> {
+  return (await readStdin()).replace(/\r?\n[\s\S]*$/, '')
+}
+
+/** All of standard input, without the end of its last line. */
+export async function readValueFromStdin(): Promise<string> {
+  return (await readStdin()).replace(/\r?\n$/, '')
+}
+
+/** @throws CliError for what is not text, which would not come back as it was */
+async function readStdin(): Promise<string> {
+  const text = fromUtf8(await Bun.stdin.bytes())
+  if (text !== null) return text
+  throw new CliError(
+    EX_USAGE,
+    'standard input is not UTF-8',
+    'encode it first, in base64 for example',
+  )
 }
 
 function demandTerminal(hint: string): void {

@@ -20,13 +20,17 @@ const BODY_LIMIT = 4_194_304
 const path = '/api/secrets/{project_id}/'
 const RESERVED = new Set(['__proto__', 'constructor', 'prototype'])
 
-const secretKey = z
+/** The name of a secret. */
+export const secretKey = z
   .string()
   .regex(new RegExp(`^${SECRET_NAME}$`))
   .refine((key) => !RESERVED.has(key), 'is a reserved name')
 
 /** A client's ciphertext. The server reads nothing of it but the epoch, where there is one. */
-const value = base64(MAX_VALUE_BYTES).refine((text) => text !== '', 'must not be empty')
+export const sealedValue = base64(MAX_VALUE_BYTES).refine(
+  (text) => text !== '',
+  'must not be empty',
+)
 
 /** A policy as it is stored: the ciphertext says whether it is its author's (section 3.3). */
 const storedPolicy = z.unknown().meta({ description: 'exactly as it was sent; null for none' })
@@ -34,11 +38,11 @@ const storedPolicy = z.unknown().meta({ description: 'exactly as it was sent; nu
 const entries = z
   .union([
     z
-      .array(z.strictObject({ key: secretKey, value, policy: policy.default(null) }))
+      .array(z.strictObject({ key: secretKey, value: sealedValue, policy: policy.default(null) }))
       .min(1)
       .max(MAX_ENTRIES)
       .transform((list) => list.map((entry, index) => ({ ...entry, path: `secrets.${index}` }))),
-    map({ min: 1, max: MAX_ENTRIES }, secretKey, value).transform((record) =>
+    map({ min: 1, max: MAX_ENTRIES }, secretKey, sealedValue).transform((record) =>
       Object.entries(record).map(([key, sealed]) => ({
         key,
         value: sealed,

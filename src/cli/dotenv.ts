@@ -1,0 +1,127 @@
+/**
+ * `.env` files. There is no standard, and the programs that read them disagree in silence. This takes what
+ * `docker compose`, npm's dotenv and Bun's loader read alike, and refuses the rest by line: a credential
+ * that is nearly right is worse than none. test/cli/dotenv_cases.json has what each of them reads.
+ *
+ * One exception: `$` in single quotes is text, as for shells, dotenv and compose. Bun replaces it.
+ */
+import { secretKey } from '../features/secrets/contract.ts'
+
+export type Problem = { line: number; reason: string }
+
+type Reading = { value: string } | { reason: string }
+/** With where the next line begins. */
+type Scan = Reading & { end: number }
+
+const LINE_END = /[ \t]*(?:#[^\n]*)?(?:\r?\n|$)/y
+/** `export` before the name; also `NAME: value`, which all of them take for `NAME=value`. */
+const HEAD = /[ \t]*(?:export[ \t]+)?(?!export[ \t])([\w.-]+)(?:[ \t]*=|:[ \t]+(?=[^\s#]))[ \t]*/y
+const DOUBLE = /"([^"\\]*(?:\\[\s\S][^"\\]*)*)"/y
+const SINGLE = /'([^']*)'/y
+const BARE = /[^\n]*/y
+/** Variables, and a backslash that some take for the sign that there is none. */
+const VARIABLE = /\$[\w{$]|\\\$/
+/** Escapes that compose knows and others do not. All know `\n` and `\r`. */
+const DISPUTED_ESCAPE = /\\[abcftv$"\\0]/
+/** Other spaces than blank and tab are trimmed by some only. */
+const ODD_EDGE = /^[\s\x85]|[\s\x85]$/
+
+/** All values, or all problems: with a problem there are no values. */
+export function parseDotenv(text: string): { values: Map<string, string>; problems: Problem[] } {
+  const values = new Map<string, string>()
+  const problems: Problem[] = []
+  for (let at = 0; at < text.length; ) {
+    const blank = match(LINE_END, text, at)
+    const statement = blank ? null : scanStatement(text, at)
+    if (statement && 'reason' in statement) {
+      problems.push({ line: lineOf(text, at), reason: statement.reason })
+    } else if (statement) values.set(statement.name, statement.value)
+    at = statement?.end ?? at + (blank?.[0].length ?? 0)
+  }
+  const stray = /\r(?!\n)|\0/.exec(text)
+  if (stray)
+    problems.push({ line: lineOf(text, stray.index), reason: 'there is a control character' })
+  problems.sort((one, other) => one.line - other.line)
+  return { values: problems.length > 0 ? new Map() : values, problems }
+}
+
+/** Returns a value as the programs above read it back; `null` if they disagree about every way to write it. */
+export function writeDotenvValue(value: string): string | null {
+  const escaped = `"${value.replaceAll('\r', '\\r')}"`
+  const isSimple = /^[\w./:@%+,=-]*$/.test(value)
+  const ways = [...(isSimple ? [value] : []), `'${value}'`, escaped, value]
+  return ways.find((way) => parseDotenv(`A=${way}\n`).values.get('A') === value) ?? null
+}
+
+function scanStatement(text: string, at: number): Scan & { name: string } {
+  const head = match(HEAD, text, at)
+  const [whole = '', name = ''] = head ?? []
+  if (!head) return { name, end: nextLine(text, at), reason: 'this is not NAME=value' }
+  const scan = scanValue(text, at + whole.length)
+  if (secretKey.safeParse(name).success) return { ...scan, name }
+  return { name, end: scan.end, reason: `${name} cannot be the name of a secret` }
+}
+
+function scanValue(text: string, at: number): Scan {
+  if (text[at] === '`') {
+    return { end: nextLine(text, at), reason: 'only some programs take ` for quotes: use others' }
+  }
+  if (text[at] === '"') return scanQuoted(text, at, DOUBLE, readDouble)
+  if (text[at] === "'") return scanQuoted(text, at, SINGLE, readSingle)
+  const bare = match(BARE, text, at)?.[0] ?? ''
+  return { end: nextLine(text, at), ...readBare(bare.replace(/\r$/, '')) }
+}
+
+function scanQuoted(
+  text: string,
+  at: number,
+  form: RegExp,
+  read: (inner: string) => Reading,
+): Scan {
+  const [whole, inner = ''] = match(form, text, at) ?? []
+  if (whole === undefined) return { end: text.length, reason: 'the quotes are never closed' }
+  const after = at + whole.length
+  const rest = match(LINE_END, text, after)
+  if (!rest) return { end: nextLine(text, after), reason: 'there is text after the quotes' }
+  const end = after + rest[0].length
+  if (inner.includes('\r')) return { end, reason: 'there is a carriage return inside the quotes' }
+  return { end, ...read(inner) }
+}
+
+function readDouble(inner: string): Reading {
+  const disputed = DISPUTED_ESCAPE.exec(inner)?.[0]
+  if (disputed) return { reason: `programs disagree about ${disputed} here: use single quotes` }
+  if (VARIABLE.test(inner)) return { reason: 'some programs replace $ here: use single quotes' }
+  return { value: inner.replaceAll('\\n', '\n').replaceAll('\\r', '\r') }
+}
+
+function readSingle(inner: string): Reading {
+  if (inner.endsWith('\\')) return { reason: "programs disagree about \\' here" }
+  return { value: inner }
+}
+
+/** Up to the end of the line, or a comment after a blank. */
+function readBare(line: string): Reading {
+  const comment = line.indexOf('#')
+  if (comment >= 0 && line[comment - 1] !== ' ') {
+    return { reason: 'some programs begin a comment at this #: use quotes' }
+  }
+  const value = (comment < 0 ? line : line.slice(0, comment)).replace(/[ \t]+$/, '')
+  if (ODD_EDGE.test(value)) return { reason: 'some programs trim the space here: use quotes' }
+  if (VARIABLE.test(value)) return { reason: 'some programs replace $ here: use single quotes' }
+  return { value }
+}
+
+function match(pattern: RegExp, text: string, at: number): RegExpExecArray | null {
+  pattern.lastIndex = at
+  return pattern.exec(text)
+}
+
+function nextLine(text: string, at: number): number {
+  const end = text.indexOf('\n', at)
+  return end < 0 ? text.length : end + 1
+}
+
+function lineOf(text: string, at: number): number {
+  return text.slice(0, at).split('\n').length
+}

@@ -1,0 +1,70 @@
+/** Sealing values for the server and opening what it stored: here only, the server has ciphertext. */
+import { openSecret, sealSecret } from '../client/vault.ts'
+import { sealedValue, upsertSecrets } from '../features/secrets/contract.ts'
+import { EX_FAILED, EX_USAGE } from '../platform/exit_codes.ts'
+import type { Policy } from '../platform/policy.ts'
+import type { ProjectScope } from './scope.ts'
+import { CliError } from './terminal/cli_error.ts'
+
+/** Secrets in one request of the server. */
+const BATCH = 500
+/** Characters of ciphertext in one request, whose body may have 4 MiB. */
+const MAX_BATCH_SIZE = 3_000_000
+
+export type Entry = { key: string; value: string; policy: Policy | null }
+
+/** Nothing is sent before it is certain that all of it can be stored. @throws CliError */
+export async function upload(scope: ProjectScope, entries: readonly Entry[]) {
+  const { session, project, environment } = scope
+  const counts = { created: 0, updated: 0 }
+  for (const secrets of batchesOf(entries.map((entry) => sealed(scope, entry)))) {
+    const body = { project_id: project.id, environment, secrets }
+    const { created, updated } = await session.api.call(upsertSecrets, { body })
+    counts.created += created
+    counts.updated += updated
+  }
+  return counts
+}
+
+function sealed({ workspace, project, environment }: ProjectScope, { key, value, policy }: Entry) {
+  const at = { projectId: project.id, environment, key }
+  const ciphertext = sealSecret(workspace.open, at, policy, value)
+  if (sealedValue.safeParse(ciphertext).success) {
+    return { key, value: ciphertext, ...(policy === null ? {} : { policy }) }
+  }
+  throw new CliError(EX_USAGE, `${key} is empty or too long to be stored`, 'nothing was stored')
+}
+
+function* batchesOf<T extends { value: string }>(secrets: readonly T[]): Generator<T[]> {
+  let batch: T[] = []
+  let size = 0
+  for (const secret of secrets) {
+    if (batch.length === BATCH || size + secret.value.length > MAX_BATCH_SIZE) {
+      yield batch
+      batch = []
+      size = 0
+    }
+    batch.push(secret)
+    size += secret.value.length
+  }
+  if (batch.length > 0) yield batch
+}
+
+export function reveal(
+  { workspace, project, environment }: ProjectScope,
+  stored: { key: string; value?: string | undefined; policy?: unknown },
+): string {
+  const at = { projectId: project.id, environment, key: stored.key }
+  const secret = openSecret(
+    workspace.open,
+    at,
+    (stored.policy ?? null) as Policy | null,
+    stored.value ?? '',
+  )
+  if (secret) return Buffer.from(secret.reveal()).toString()
+  throw new CliError(
+    EX_FAILED,
+    `${stored.key} does not open with the workspace key`,
+    'it was altered, or sealed under another key',
+  )
+}

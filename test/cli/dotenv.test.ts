@@ -1,0 +1,174 @@
+/**
+ * `.env` files: what docker compose, npm's dotenv and Bun read alike is read as they do, the rest is
+ * refused by line. The table has what each of them made of each text; dotenv and Bun are asked again here,
+ * compose is compose-go 2.16.2 as it was when the table was made.
+ */
+import { describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseEnv } from 'node:util'
+import dotenv from 'dotenv'
+import fc from 'fast-check'
+import { parseDotenv, writeDotenvValue } from '../../src/cli/dotenv.ts'
+import { readValues } from '../../src/cli/formats.ts'
+import table from './dotenv_cases.json' with { type: 'json' }
+
+type Values = Record<string, string>
+type Case = {
+  text: string
+  /** What all of them read. */
+  all?: Values
+  /** What each of them reads, where they disagree. */
+  dotenv?: Values
+  bun?: Values
+  compose?: Values | 'error'
+  /** The lines that we refuse. */
+  refused?: number[]
+  /** What we read although they disagree. */
+  accepted?: Values
+  /** The reason, where we differ from what they agree on, or read what they do not agree on. */
+  why?: string
+}
+
+const cases = table as Case[]
+const bytes = (text: string) => new TextEncoder().encode(text)
+
+describe.each(cases.map((each) => [JSON.stringify(each.text), each] as const))('%s', (_, each) => {
+  const { text, all, refused, accepted, why } = each
+
+  test('is read as all of them read it, else refused by line', () => {
+    const { values, problems } = parseDotenv(text.replace(/^\ufeff/, ''))
+    expect(problems.map(({ line }) => line)).toEqual(refused ?? [])
+    expect(Object.fromEntries(values)).toEqual(refused ? {} : (accepted ?? all ?? {}))
+    // An exception has a reason.
+    const isException = all ? refused !== undefined : refused === undefined
+    expect(why !== undefined).toBe(isException)
+  })
+
+  test('is read by dotenv as the table says', () => {
+    expect(dotenv.parse(text)).toEqual(all ?? each.dotenv ?? {})
+  })
+})
+
+test('the table has what Bun itself loads', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'cr-dotenv-'))
+  const script = 'console.log(JSON.stringify({ ...process.env, PATH: undefined }))'
+  const load = async ({ text }: Case, index: number): Promise<unknown> => {
+    const file = join(directory, `${index}.env`)
+    writeFileSync(file, text)
+    const command = [process.execPath, `--env-file=${file}`, '-e', script]
+    const child = Bun.spawn(command, { cwd: directory, env: { PATH: '/' }, stdout: 'pipe' })
+    return JSON.parse(await new Response(child.stdout).text())
+  }
+  for (let from = 0; from < cases.length; from += 8) {
+    const some = cases.slice(from, from + 8)
+    const loaded = await Promise.all(some.map((each, index) => load(each, from + index)))
+    expect(loaded).toEqual(some.map(({ all, bun }) => all ?? bun))
+  }
+  rmSync(directory, { recursive: true })
+}, 120_000)
+
+test('whatever is read at all, dotenv and Bun read in the same way', () => {
+  const piece = fc.constantFrom(
+    ...['A=', 'B=', 'export ', 'A: ', '\n', '\n', ' ', '\t', '\r\n', '\r', "'", "'", '"', '"', '`'],
+    ...['#', ' #', '\\', '\\n', '\\r', '\\"', '\\t', 'x', 'y=1', '$', '%', '=', ':', 'é', '\u00a0'],
+  )
+  const text = fc.array(piece, { maxLength: 14 }).map((pieces) => `A=${pieces.join('')}`)
+  fc.assert(
+    fc.property(text, (file) => {
+      const { values, problems } = parseDotenv(file)
+      if (problems.length > 0) return
+      expect(dotenv.parse(file)).toEqual(Object.fromEntries(values))
+      // Without the replacement of variables, which the loader adds.
+      expect({ ...parseEnv(file) }).toEqual(Object.fromEntries(values))
+    }),
+    { numRuns: 20_000 },
+  )
+})
+
+describe('a value that is written', () => {
+  const value = fc.string({ unit: fc.constantFrom(...`aB1 '"\`\\$#=\n\r\té`), maxLength: 12 })
+
+  test('is read back as it was by us and by dotenv, or not written at all', () => {
+    fc.assert(
+      fc.property(value, (given) => {
+        const written = writeDotenvValue(given)
+        if (written === null) return
+        const file = `A=${written}\nB=2\n`
+        expect(Object.fromEntries(parseDotenv(file).values)).toEqual({ A: given, B: '2' })
+        expect(dotenv.parse(file)).toEqual({ A: given, B: '2' })
+      }),
+      { numRuns: 20_000 },
+    )
+  })
+
+  test.each([
+    ['', ''],
+    ['sk_live_0/+=', 'sk_live_0/+='],
+    ['two words', "'two words'"],
+    ['pa$word', "'pa$word'"],
+    ["it's", `"it's"`],
+    ['{"a":"it\'s"}', '{"a":"it\'s"}'],
+    ['line\nline', "'line\nline'"],
+    ['crlf\r\n', '"crlf\\r\n"'],
+    ['C:\\dir', "'C:\\dir'"],
+    [`both ' and "\n`, null],
+    [`$HOME's`, null],
+  ])('%j becomes %j', (given, written) => {
+    expect(writeDotenvValue(given)).toBe(written)
+  })
+})
+
+describe('a file', () => {
+  test.each([
+    [
+      '.env',
+      'A=1\nB=x#y\nC\n',
+      '.env, line 2: some programs begin a comment at this #: use quotes\n.env, line 3: this is not NAME=value',
+    ],
+    ['.env', 'A=1\nB="x\n', '.env, line 2: the quotes are never closed'],
+    ['.env', 'A=1\nB-C=2\n', '.env, line 2: B-C cannot be the name of a secret'],
+    ['.env', '__proto__=1', '.env, line 1: __proto__ cannot be the name of a secret'],
+    ['a.json', '{"A":"1","B-C":"2"}', 'B-C cannot be the name of a secret'],
+    ['a.json', '{"A":"1","B":"\\ud800"}', 'B holds half a character'],
+    [
+      'a.json',
+      '[{"key":"A","value":"1"},{"key":"A","value":"2"}]',
+      'A is there twice, with different values',
+    ],
+    ['a.json', '{"A":12345678901234567890}', 'the file must hold names with text values'],
+    ['a.yaml', 'A: 1.10', 'the file must hold names with text values'],
+  ])('%s with %j is refused whole', (name, text, message) => {
+    expect(() => readValues(name, bytes(text))).toThrow(message)
+  })
+
+  test('in Latin-1 is refused with the number of the line', () => {
+    const latin = Buffer.from('A=1\nB=caf\u00e9\n', 'latin1')
+    expect(() => readValues('.env', latin)).toThrow('.env, line 2: this is not UTF-8')
+  })
+
+  test('may begin with a byte order mark', () => {
+    expect(readValues('.env', bytes('\ufeffA=1'))).toEqual({ A: '1' })
+    expect(readValues('a.json', bytes('\ufeff{"A":"1"}'))).toEqual({ A: '1' })
+  })
+
+  test('error never shows a value', () => {
+    const text = "A='never closed sk_live\nsk_live_alone\n"
+    const error = (() => {
+      try {
+        return readValues('.env', bytes(text))
+      } catch (thrown) {
+        return String(thrown)
+      }
+    })()
+    expect(error).not.toContain('sk_live')
+  })
+
+  test('with a megabyte in quotes is read in no time', () => {
+    const long = 'x\n'.repeat(500_000)
+    expect(readValues('.env', bytes(`A="${long}"\n`))).toEqual({ A: long })
+    expect(readValues('.env', bytes(`A='${long}'\n`))).toEqual({ A: long })
+    expect(() => readValues('.env', bytes(`A="${'\\'.repeat(500_001)}`))).toThrow('never closed')
+  })
+})
