@@ -16,7 +16,7 @@ const TIMEOUT_MS = 5_000
 /** After so many attempts the workspace's writers have to wait for one decision. */
 const FREE_ATTEMPTS = 2
 
-type Deciding = Pick<Access, 'tokens' | 'snapshots' | 'trail' | 'pin'>
+type Deciding = Pick<Access, 'tokens' | 'snapshots' | 'trail' | 'decideLocked'>
 
 /**
  * The decision, once its record is durable.
@@ -31,9 +31,9 @@ export async function decideDurably<T>(
   const started = performance.now()
   for (let attempt = 1; performance.now() - started < TIMEOUT_MS; attempt += 1) {
     const isLocked = attempt > FREE_ATTEMPTS
-    const settled = await attemptOnce(access, token, decide, isLocked)
-    if (settled?.result instanceof Fault) throw settled.result
-    if (settled) return settled.result
+    const decided = await attemptOnce(access, token, decide, isLocked)
+    if (decided?.result instanceof Fault) throw decided.result
+    if (decided) return decided.result
     access.snapshots.forget(token.workspaceId)
     await access.tokens.confirm(token)
   }
@@ -42,13 +42,13 @@ export async function decideDurably<T>(
 
 /** `null` when what was decided by is no longer current: then nothing was stored. */
 async function attemptOnce<T>(
-  { snapshots, trail, pin }: Deciding,
+  { snapshots, trail, decideLocked }: Deciding,
   token: LiveToken,
   decide: Decide<T>,
   isLocked: boolean,
 ): Promise<Decided<T> | null> {
   try {
-    if (isLocked) return await pin(token, decide)
+    if (isLocked) return await decideLocked(token, decide)
     const decided = await decide(await snapshots.of(token.workspaceId), snapshots)
     return (await trail.record(decided.entry)) === 'recorded' ? decided : null
   } catch (error) {

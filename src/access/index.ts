@@ -4,7 +4,7 @@ import type { AuditTrail } from '../audit/trail.ts'
 import { RateLimiter } from '../platform/http/rate.ts'
 import type { FeatureServices } from '../platform/services.ts'
 import { KeyCache } from './keys.ts'
-import { openPin, type Pin } from './locked_decision.ts'
+import { type DecideLocked, openDecideLocked } from './locked_decision.ts'
 import { openReader } from './reader.ts'
 import { SnapshotCache } from './snapshots.ts'
 import { TokenCache } from './tokens.ts'
@@ -16,7 +16,7 @@ export type Access = {
   /** RATE_TOKEN, by token id. */
   limiter: RateLimiter
   trail: AuditTrail
-  pin: Pin
+  decideLocked: DecideLocked
 }
 
 /** Drops what is known of a workspace, or of all: the next request reads anew, and keys are wiped. */
@@ -38,6 +38,6 @@ export function openAccess(
     keys: new KeyCache(config.KEY_CACHE_SECONDS, clock),
     limiter: new RateLimiter(config.RATE_TOKEN, clock),
     trail,
-    pin: openPin(sql, outer),
+    decideLocked: openDecideLocked(sql, outer),
   }
 }

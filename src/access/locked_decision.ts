@@ -12,7 +12,7 @@ import { openReader } from './reader.ts'
 import { type Snapshot, SnapshotCache, StaleSnapshot } from './snapshots.ts'
 import type { LiveToken } from './tokens.ts'
 
-/** Milliseconds for which writers are kept out; whoever looks up a slow name tries again after. */
+/** Milliseconds for which writers are kept out; a decision that waits for a slow name is tried again. */
 const TIMEOUT_MS = 2_000
 
 /** What was decided, and how it stands in the audit. */
@@ -21,9 +21,9 @@ export type Decided<T> = { result: T | Fault; entry: Entry }
 export type Decide<T> = (snapshot: Snapshot, snapshots: SnapshotCache) => Promise<Decided<T>>
 
 /** `null` when the token is no longer live, or the time was too short; then nothing was stored. */
-export type Pin = <T>(token: LiveToken, decide: Decide<T>) => Promise<Decided<T> | null>
+export type DecideLocked = <T>(token: LiveToken, decide: Decide<T>) => Promise<Decided<T> | null>
 
-export function openPin(sql: postgres.Sql, outer: OuterLayer): Pin {
+export function openDecideLocked(sql: postgres.Sql, outer: OuterLayer): DecideLocked {
   return <T>(token: LiveToken, decide: Decide<T>) =>
     sql.begin(async (tx) => {
       await tx`select 1 from workspaces where id = ${token.workspaceId} for share`

@@ -15,7 +15,7 @@ export type Reader = <Rows extends readonly object[]>(
 /** Milliseconds. */
 const TIMEOUT_MS = 5_000
 
-/** The reader throws the driver's errors, and Fault `unavailable` when there is no answer in time. */
+/** The reader throws the driver's errors, and Fault `unavailable` when the database takes too long. */
 export function openReader(
   sql: postgres.Sql | postgres.TransactionSql,
   timeoutMs = TIMEOUT_MS,

@@ -60,7 +60,7 @@ export class SnapshotCache {
     }
   }
 
-  /** Makes the next `of` read anew, unless somebody has done so already. */
+  /** Makes the next `of` read anew, unless it was read anew already. */
   forget(workspaceId: string, seen?: Promise<Snapshot>): void {
     if (seen === undefined || this.#snapshots.get(workspaceId) === seen)
       this.#snapshots.delete(workspaceId)

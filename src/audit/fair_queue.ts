@@ -1,7 +1,7 @@
 /** What waits, by workspace: none fills the queue for all, or stands before the next of another. */
 export class FairQueue<T> {
   readonly #bounds: { all: number; each: number }
-  /** In the order in which their turns come. */
+  /** In the order in which they are served. */
   readonly #queues = new Map<string, T[]>()
   #length = 0
 

@@ -36,7 +36,7 @@ export type Outcome = {
   redacted: boolean
 }
 
-/** Stores the entries whose token is live and whose policy is current, and answers their ids. */
+/** Stores the entries whose token is live and whose policy is current, and returns their ids. */
 export async function insertEntries(
   sql: postgres.Sql | postgres.TransactionSql,
   entries: readonly Entry[],

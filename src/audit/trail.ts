@@ -32,7 +32,7 @@ export type Verdict = 'recorded' | 'stale'
 
 type Waiting = {
   entry: Entry
-  settle: (verdict: Verdict) => void
+  confirm: (verdict: Verdict) => void
   refuse: (fault: Fault) => void
   expired: boolean
 }
@@ -75,10 +75,10 @@ export class AuditTrail {
    */
   record(entry: Entry): Promise<Verdict> {
     return new Promise((resolve, reject) => {
-      const waiting: Waiting = { entry, expired: false, settle: resolve, refuse: reject }
+      const waiting: Waiting = { entry, expired: false, confirm: resolve, refuse: reject }
       if (!this.#waiting.add(entry.workspace_id, waiting)) return reject(unavailable())
       const timer = setTimeout(() => this.#expire(waiting), TIMEOUT_MS)
-      waiting.settle = (verdict) => {
+      waiting.confirm = (verdict) => {
         clearTimeout(timer)
         if (waiting.expired) {
           if (verdict === 'recorded') this.#disown(entry)
@@ -91,7 +91,7 @@ export class AuditTrail {
         clearTimeout(timer)
         reject(fault)
       }
-      // What arrived in the same turn of the event loop shares the commit, also when none is under way.
+      // What arrives in the same tick of the event loop shares the commit, also when none is under way.
       if (!this.#writing && this.#waiting.length === 1) setImmediate(() => void this.#write())
     })
   }
@@ -145,7 +145,7 @@ export class AuditTrail {
     const entries = group.map(({ entry }) => entry)
     const stored = this.#timed('intents', () => insertEntries(this.#sql, entries)).then(
       (ids) => {
-        for (const { entry, settle } of group) settle(ids.has(entry.id) ? 'recorded' : 'stale')
+        for (const { entry, confirm } of group) confirm(ids.has(entry.id) ? 'recorded' : 'stale')
       },
       (error) => {
         this.#log.error('audit could not be written', {

@@ -1,4 +1,4 @@
-/** What a slice is built from: handed down by app.ts, imported by nobody as a global. */
+/** What a feature is built from: handed down by app.ts, never a global. */
 import type { Clock } from './clock.ts'
 import type { Config } from './config/config.ts'
 import type { OuterLayer } from './crypto/outer_layer.ts'

@@ -8,7 +8,7 @@ import { type Config, ConfigError } from '../platform/config/config.ts'
 type Ports = Pick<Config, 'HOST' | 'PORT' | 'RESOLVER_PORT' | 'ADMIN_PORT' | 'ROLE' | 'WORKERS'>
 type Variable = 'PORT' | 'RESOLVER_PORT' | 'ADMIN_PORT'
 
-/** Ports that somebody else has: one line for each. */
+/** Ports that another program has: one line for each. */
 export class PortsTaken extends Error {
   readonly problems: readonly string[]
 

@@ -102,7 +102,7 @@ function reasonOf(error: unknown): string {
   if (error instanceof DataDirectoryError || error instanceof ServerUnreachable)
     return error.message
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  // Somebody took it after we had looked.
+  // Another program took it after the check.
   if (code === 'EADDRINUSE')
     return 'PORT, RESOLVER_PORT or ADMIN_PORT is in use by another program (set another, or 0 for a free one)'
   if (error instanceof Error && 'path' in error && 'syscall' in error)

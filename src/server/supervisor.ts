@@ -53,7 +53,7 @@ export class Supervisor<Ready> {
   }
 
   /**
-   * Starts all; answers what they said when the last was ready. From then on they are replaced.
+   * Starts all; returns what they reported when the last was ready. From then on they are replaced.
    *
    * @throws WorkerFailed when one ends before; the others are killed
    */
@@ -77,7 +77,7 @@ export class Supervisor<Ready> {
     }
   }
 
-  /** Asks all to finish, kills those that have not after `timeoutMs`; answers whether none was killed. */
+  /** Asks all to finish, kills those that have not after `timeoutMs`; returns whether none was killed. */
   async stop(timeoutMs: number): Promise<boolean> {
     this.#stopping = true
     const running = [...this.#workers.values()]

@@ -23,7 +23,7 @@ export function workerIndex(): number | null {
   return process.send === undefined || index === undefined ? null : Number(index)
 }
 
-/** Runs until it is told to stop; answers the exit code. @throws WorkerFailed, and what stops any start */
+/** Runs until it is told to stop; returns the exit code. @throws WorkerFailed, and what stops any start */
 export async function superviseWorkers(config: Config): Promise<number> {
   const log = openLog(config.LOG_LEVEL)
   const { PORT, RESOLVER_PORT } = await claimPorts(config)

@@ -1,5 +1,5 @@
 /**
- * Changes to what unlocks an account, by somebody who has a session and still must know the password:
+ * Changes to what unlocks an account, by a person who has a session and still must know the password:
  * a stolen session must not become a stolen account.
  */
 

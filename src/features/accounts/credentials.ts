@@ -1,5 +1,5 @@
 /**
- * What proves who somebody is: the password, or the recovery key's verifier. A proof keeps the hash it
+ * What proves who a person is: the password, or the recovery key's verifier. A proof keeps the hash it
  * was made against, because what it permits must not happen once another hash has taken its place.
  * Nothing here runs inside a transaction: hashing is slow on purpose.
  */
@@ -23,7 +23,7 @@ export function provePassword(
   })
 }
 
-/** An account without a recovery key answers like no account. @throws Fault `rate_limited`, `unavailable` */
+/** An account without a recovery key is treated like no account. @throws Fault `rate_limited`, `unavailable` */
 export function proveRecovery(
   { db, passwords, throttle }: AccountServices,
   { email, network, secret }: Given,

@@ -1,6 +1,6 @@
 /**
  * What prelogin says about an address without an account: a salt that looks like any other and stays
- * the same, because it is a MAC of the address under SECRET_KEY. Whoever asks twice, or on another
+ * the same, because it is a MAC of the address under SECRET_KEY. Who asks twice, or on another
  * process, learns nothing (protocol 5.1).
  */
 import { createHmac } from 'node:crypto'

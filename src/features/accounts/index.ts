@@ -19,11 +19,11 @@ import { recoverAccount, showRecoveryCopy } from './recovery.ts'
 import { registerPerson } from './registration.ts'
 import { findSessionOf, revokeSession, rotateTokens, selectSessions } from './sessions.ts'
 
-export function accountsRoutes(slice: FeatureServices): Route[] {
-  const services = openAccountServices(slice)
+export function accountsRoutes(shared: FeatureServices): Route[] {
+  const services = openAccountServices(shared)
   return [
     ...entranceRoutes(services),
-    ...sessionRoutes(services, slice),
+    ...sessionRoutes(services, shared),
     ...recoveryRoutes(services),
     ...personRoutes(services),
   ]

@@ -1,7 +1,7 @@
 /**
  * Stores and checks what clients send as password (protocol 3.1): Argon2id (RFC 9106), a few at a
  * time, because each takes memory and a core. Checking against no account does the same work as
- * checking against one, so that the time of an answer does not tell who is registered.
+ * checking against one, so that the time of a reply does not show who is registered.
  */
 import { randomBytes } from 'node:crypto'
 import { availableParallelism } from 'node:os'
@@ -20,12 +20,12 @@ export type Passwords = {
 
 export function openPasswords(): Passwords {
   const turnstile = new Semaphore({ width: Math.max(2, availableParallelism()), queue: QUEUE })
-  const nobodys = unmatchableHash()
+  const unmatchable = unmatchableHash()
   return {
     hash: (password) => turnstile.run(() => Bun.password.hash(password, COST)),
     matches: (password, hash) =>
       turnstile.run(async () => {
-        const right = await Bun.password.verify(password, hash ?? nobodys)
+        const right = await Bun.password.verify(password, hash ?? unmatchable)
         return right && hash !== null
       }),
   }

@@ -34,7 +34,7 @@ export async function findUserByEmail(db: Database, email: string): Promise<User
   return user ?? null
 }
 
-/** The row of somebody who was just authenticated. */
+/** The row of a person who was just authenticated. */
 export async function getUser(db: Database, userId: string): Promise<User> {
   const [user] = await db.select().from(users).where(eq(users.id, userId))
   if (!user) throw new Error('an authenticated person has no row')

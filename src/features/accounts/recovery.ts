@@ -1,7 +1,7 @@
 /**
  * Recovery (protocol 3.1): a key that was shown once proves itself by a verifier, which is stored like
  * a password, and opens a second copy of the private key. It works once: a recovery replaces it, and
- * ends every session, since somebody else may have opened one.
+ * ends every session, since others may have opened one.
  */
 import { toBase64 } from '../../platform/crypto/encoding.ts'
 import { Fault } from '../../platform/fault.ts'

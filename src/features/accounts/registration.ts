@@ -43,7 +43,7 @@ export async function registerPerson(
   })
 }
 
-/** Asked twice: before the work of hashing, and where the answer is final. */
+/** Checked twice: before the work of hashing, and in the transaction that decides. */
 async function checkOpen(
   db: Database | Transaction,
   registration: AccountServices['registration'],

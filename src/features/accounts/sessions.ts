@@ -1,6 +1,6 @@
 /**
  * Sessions (protocol 5.1): an access token for 15 minutes and a refresh token for 30 days, which is
- * rotated. A refresh token that comes back after its rotation was copied by somebody, so the whole
+ * rotated. A refresh token that comes back after its rotation was copied, so the whole
  * session ends; within ten seconds it is taken for a race of the client with itself. The database's
  * clock decides, and its rows hold verifiers, which are no tokens.
  */

@@ -22,7 +22,7 @@ export type NewToken = {
   publicKey: Uint8Array
 }
 
-/** The new row, or `null` when the id is taken, by whomever. The expiry is of the database's clock. */
+/** The new row, or `null` when the id is taken, in any workspace. The expiry is of the database's clock. */
 export async function insertToken(tx: Transaction, grant: Manage, holder: Holder, token: NewToken) {
   const { expiresInDays } = token
   const [inserted] = await tx
@@ -103,7 +103,7 @@ export async function selectToken(tx: Transaction, grant: Manage, holder: Holder
 }
 
 /**
- * Revokes the tokens that are not revoked yet, all of the holder's or one, and answers them. Their
+ * Revokes the tokens that are not revoked yet, all of the holder's or one, and returns them. Their
  * envelopes go with it: what no token may open any more is better not kept.
  */
 export async function revokeTokens(tx: Transaction, grant: Manage, holder: Holder, id?: string) {

@@ -58,7 +58,7 @@ export async function revokeToken(
 }
 
 /**
- * Merges envelopes into what the token has, and answers all of that.
+ * Merges envelopes into what the token has, and returns all of that.
  *
  * @throws Fault `not_found`, `conflict` (the token lives no more), and what `provision` throws
  */

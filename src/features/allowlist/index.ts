@@ -1,4 +1,4 @@
-/** Where agents may send credentials: nothing is allowed until somebody says so. */
+/** Where agents may send credentials: nothing is allowed until an admin adds it. */
 import { lockWorkspace } from '../../platform/db/workspace_lock.ts'
 import { Fault } from '../../platform/fault.ts'
 import type { Grant } from '../../platform/grant.ts'

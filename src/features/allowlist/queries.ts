@@ -31,7 +31,7 @@ export function selectEntries(tx: Transaction, grant: Read, { after, limit }: Pa
     .limit(limit + 1)
 }
 
-/** Adds what is missing and answers those rows, by domain. */
+/** Adds what is missing and returns those rows, by domain. */
 export async function insertEntries(tx: Transaction, grant: Write, domains: readonly string[]) {
   const added = await tx
     .insert(allowlistEntries)

@@ -10,7 +10,7 @@ import { describeError, type Log } from '../../platform/log.ts'
 import type { Filters } from './contract.ts'
 import { type Position, positionOf, selectLogs } from './queries.ts'
 
-/** Records in one page: a few milliseconds of work, between which other requests have their turn. */
+/** Records in one page: a few milliseconds of work, between which other requests are served. */
 const PAGE = 250
 
 /** Each costs some ten milliseconds, for 4,000 rows of 250 a page. */

@@ -1,6 +1,6 @@
 /**
  * What clients report of requests that they made themselves. A record is stored under the identity of
- * whoever sends it, whatever it claims to be, and a client id makes a repeat harmless: it is counted,
+ * its sender, whatever it claims to be, and a client id makes a repeat harmless: it is counted,
  * not stored, and the same id with other content refuses the whole batch.
  */
 

@@ -19,7 +19,7 @@ const MUCH = 5000
 
 /** Records that one transaction deletes: it holds up the writers of an embedded database. */
 const BATCH = 2000
-/** Milliseconds between two batches, in which others have their turn. */
+/** Milliseconds between two batches, for other work. */
 const PAUSE_MS = 20
 
 /** `retentionDays` is undefined where records are kept for ever. */
@@ -105,7 +105,7 @@ async function deleteBatch(tx: Transaction, days: number): Promise<number> {
   return deleted.length
 }
 
-/** Runs a task in a transaction unless another process is at it: then `null`. */
+/** Runs a task in a transaction unless another process runs it: then `null`. */
 async function alone<T>(
   db: Database,
   lock: number,

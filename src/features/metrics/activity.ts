@@ -35,7 +35,7 @@ export class ActivityLog {
     this.#timer.unref()
   }
 
-  /** Notes that somebody proved who they are. Costs a look into a set. */
+  /** Notes that a person was authenticated. Costs one look-up in a set. */
   stamp(userId: string): void {
     const now = this.#clock.now()
     if (now >= this.#endsAt || this.#seen.size >= MAX_SEEN) this.#begin(now)

@@ -1,6 +1,6 @@
 /**
  * The listener for the operator's own tools, apart from everything that others reach. It knows one
- * path; what it tells are counts, but they are nobody else's business: keep its port inside.
+ * path; it serves counts only, but they are for the operator: keep its port inside.
  */
 import type { Registry } from 'prom-client'
 
@@ -21,12 +21,12 @@ export function openAdminListener(
     hostname,
     port,
     reusePort: false,
-    fetch: (request) => answer(registry, request, checkHost),
+    fetch: (request) => respond(registry, request, checkHost),
   })
   return { origin: server.url.origin, close: () => server.stop(true) }
 }
 
-async function answer(
+async function respond(
   registry: Registry,
   request: Request,
   checkHost: Place['checkHost'],

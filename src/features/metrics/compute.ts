@@ -1,5 +1,5 @@
 /**
- * Computes daily rows, each in a transaction of its own under one lock, so that replicas take turns. A
+ * Computes daily rows, each in a transaction of its own under one lock, so that replicas wait for each other. A
  * row that was already computed after its day had ended keeps what has been deleted since: computing it
  * again does not make it poorer.
  */
@@ -12,7 +12,7 @@ import { measureDay, type StoredDay } from './measure.ts'
 
 const ADVISORY_LOCK = 6_021_023_007
 const DAY_MS = 86_400_000
-/** Days that are made up for when nobody computed them in their time. */
+/** Days that are made up for when no process computed them in their time. */
 const MAX_MISSED = 31
 
 type Tools = { db: Database; clock: Clock }

@@ -43,8 +43,8 @@ function watchAudit(registers: Registry[], { trail }: Sources): void {
 
 function watchCaches(registers: Registry[], { tokens, snapshots, keys }: Sources): void {
   const caches = Object.entries({ tokens, snapshots, keys })
-  const looks = { hits: 'Looks that a cache answered.', misses: 'Looks that it did not answer.' }
-  for (const [kind, help] of Object.entries(looks)) {
+  const helps = { hits: 'Looks that a cache answered.', misses: 'Looks that it did not answer.' }
+  for (const [kind, help] of Object.entries(helps)) {
     new Counter({
       name: `cloakroom_cache_${kind}_total`,
       help,
@@ -53,7 +53,7 @@ function watchCaches(registers: Registry[], { tokens, snapshots, keys }: Sources
       collect() {
         this.reset()
         for (const [cache, { stats }] of caches)
-          this.inc({ cache }, stats[kind as keyof typeof looks])
+          this.inc({ cache }, stats[kind as keyof typeof helps])
       },
     })
   }
@@ -99,7 +99,7 @@ function watchDatabase(registers: Registry[], { sql }: Sources): void {
   })
 }
 
-/** Gauges of one scrape that ask at the same moment share one answer. */
+/** Gauges of one scrape that ask at the same moment share one query. */
 function shared<T>(ask: () => Promise<T>): () => Promise<T> {
   let running: Promise<T> | undefined
   return () => {
@@ -123,7 +123,7 @@ async function connectionsOf(sql: postgres.Sql): Promise<{ state: string; count:
   const query = sql<{ state: string; count: number }[]>`
     select coalesce(state, 'unknown') as state, count(*)::int as count from pg_stat_activity
     where datname = current_database() group by 1`
-  return withTimeout(TIMEOUT_MS, query, () => new Error('no answer in time'))
+  return withTimeout(TIMEOUT_MS, query, () => new Error('the database took too long'))
 }
 
 /**

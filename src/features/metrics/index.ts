@@ -13,7 +13,7 @@ import type { StoredDay } from './measure.ts'
 /** Yesterday, which is whole, and today so far. */
 const DEFAULT_DAYS = 2
 
-/** Five past midnight UTC, and five past each hour after it in case nobody was there then. */
+/** Five past midnight UTC, and five past each hour after it in case no process ran then. */
 const SCHEDULE = '5 * * * *'
 
 /** `flushActivity` writes what this process still holds of today's activity. */

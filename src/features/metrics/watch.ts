@@ -1,4 +1,4 @@
-/** The figures for Prometheus: opened only where there is a listener that somebody can ask for them. */
+/** The figures for Prometheus: opened only where there is a listener for them. */
 import { Registry } from 'prom-client'
 import type { Config } from '../../platform/config/config.ts'
 import { hostCheck } from '../../platform/http/host.ts'
@@ -8,7 +8,7 @@ import { type Instruments, openInstruments } from './instruments.ts'
 
 export type Watch = {
   instruments: Instruments
-  /** Begins to answer GET /metrics. */
+  /** Begins to serve GET /metrics. */
   open(sources: Sources): AdminListener
 }
 

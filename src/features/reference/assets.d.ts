@@ -1,4 +1,4 @@
-/** Files that are embedded in the executable; the import answers where to read them. */
+/** Files that are embedded in the executable; the import is the path to read them from. */
 declare module 'swagger-ui-dist/swagger-ui-bundle.js' {
   const path: string
   export default path

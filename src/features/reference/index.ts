@@ -9,7 +9,7 @@ import { type Documented, openApiDocument } from '../../platform/openapi/documen
 import { getDocument, getPage, getScript, getStyle } from './contract.ts'
 import { type Reference, renderReference } from './page.ts'
 
-/** `surfaces` is asked once, when somebody first looks. */
+/** `surfaces` is called once, at the first request. */
 export function referenceRoutes(surfaces: () => readonly Documented[]): Route[] {
   let rendered: Promise<Reference> | undefined
   const reference = () => {

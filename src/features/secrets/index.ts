@@ -15,10 +15,8 @@ import {
   upsertSecrets,
 } from './contract.ts'
 import { deleteRow, selectSecret, selectSecrets, selectVersions } from './queries.ts'
-import { openOuter, openVersion, readValues, unreadable } from './sealed.ts'
+import { openSecret, openVersion, readCiphertexts, unreadable } from './sealed.ts'
 import { rollBack, upsert } from './write.ts'
-
-export { openOuter } from './sealed.ts'
 
 export function secretRoutes(services: FeatureServices): Route[] {
   return [...collectionRoutes(services), ...itemRoutes(services), ...versionRoutes(services)]
@@ -37,20 +35,21 @@ function collectionRoutes({ outer, config }: FeatureServices): Route[] {
       const { environment, include, limit, cursor } = query
       const list = `secrets ${projectId} ${environment}`
       const [after] = pager.start(list, cursor) ?? []
-      const withValue = include === 'value'
-      const rows = await selectSecrets(tx, grant, environment, { after, limit, withValue })
+      const withCiphertext = include === 'value'
+      const rows = await selectSecrets(tx, grant, environment, { after, limit, withCiphertext })
       // The row beyond the page only tells that there is a next one: it stays unopened.
-      const values = await readValues(
+      const ciphertexts = await readCiphertexts(
         rows.slice(0, limit),
         ({ key }) => key,
-        ({ key }, sealed) => openOuter(outer, workspaceId, { projectId, environment, key, sealed }),
+        ({ key }, sealed) =>
+          openSecret(outer, workspaceId, { projectId, environment, key, sealed }),
       )
       return pager.cut(
         list,
         rows,
         limit,
         (row) => [row.key],
-        (row) => ({ ...row, value: values.get(row) }),
+        (row) => ({ ...row, value: ciphertexts.get(row) }),
       )
     }),
   ]
@@ -63,7 +62,7 @@ function itemRoutes({ outer }: FeatureServices): Route[] {
       const secret = await selectSecret(tx, grant, environment, key)
       if (!secret) throw new Fault('not_found')
       const row = { projectId, environment, key, sealed: secret.sealed }
-      const ciphertext = await openOuter(outer, workspaceId, row)
+      const ciphertext = await openSecret(outer, workspaceId, row)
       if (!ciphertext) throw unreadable(key)
       return { ...secret, value: toBase64(ciphertext) }
     }),
@@ -89,9 +88,9 @@ function versionRoutes({ outer, config }: FeatureServices): Route[] {
       if (!secret) throw new Fault('not_found')
       const list = `secrets.versions ${secret.id}`
       const [after] = pager.start(list, cursor) ?? []
-      const withValue = include === 'value'
-      const rows = await selectVersions(tx, grant, secret.id, { after, limit, withValue })
-      const values = await readValues(
+      const withCiphertext = include === 'value'
+      const rows = await selectVersions(tx, grant, secret.id, { after, limit, withCiphertext })
+      const ciphertexts = await readCiphertexts(
         rows.slice(0, limit),
         () => key,
         ({ version }, sealed) =>
@@ -102,7 +101,7 @@ function versionRoutes({ outer, config }: FeatureServices): Route[] {
         rows,
         limit,
         (row) => [String(row.version)],
-        (row) => ({ ...row, value: values.get(row) }),
+        (row) => ({ ...row, value: ciphertexts.get(row) }),
       )
     }),
     route(rollBackSecret, ({ params, query, body, ...changing }) =>

@@ -8,9 +8,9 @@ const VERSIONS_KEPT = 10
 
 type Read = ProjectGrant<'secret.read' | 'secret.write'>
 type Write = ProjectGrant<'secret.write'>
-type Page = { after: string | undefined; limit: number; withValue: boolean }
+type Page = { after: string | undefined; limit: number; withCiphertext: boolean }
 
-/** What is shown of a secret besides its value. */
+/** What is shown of a secret besides its ciphertext. */
 const shown = {
   id: secrets.id,
   key: secrets.key,
@@ -21,7 +21,7 @@ const shown = {
   updated_at: secrets.updatedAt,
 }
 
-/** Blobs are large: a list reads them only when it shows them. */
+/** Ciphertexts are large: a list reads them only when it shows them. */
 const nothing = sql<null>`null`
 
 /** One row more than the page holds, by key. */
@@ -29,10 +29,10 @@ export function selectSecrets(
   tx: Transaction,
   grant: Read,
   environment: string,
-  { after, limit, withValue }: Page,
+  { after, limit, withCiphertext }: Page,
 ) {
   return tx
-    .select({ ...shown, sealed: withValue ? secrets.sealed : nothing })
+    .select({ ...shown, sealed: withCiphertext ? secrets.sealed : nothing })
     .from(secrets)
     .where(
       and(
@@ -54,7 +54,7 @@ export async function selectSecret(tx: Transaction, grant: Read, environment: st
 
 /**
  * The versions of those keys that exist, with the project held against its deletion: a foreign key
- * would notice that only while the rows are written, and could not say what happened. Answers
+ * would notice that only while the rows are written, and could not say what happened. Returns
  * `null` when the project is gone. The workspace must be locked.
  */
 export async function selectCurrentVersions(
@@ -82,7 +82,7 @@ export async function selectCurrentVersions(
   )
 }
 
-/** A secret as it is to be stored: both blobs sealed, the version decided. */
+/** A secret as it is to be stored: its ciphertext under the outer layer, once for its row and once for its version's. */
 export type NextSecret = {
   key: string
   version: number
@@ -162,12 +162,12 @@ export function selectVersions(
   tx: Transaction,
   _grant: Read,
   secretId: string,
-  { after, limit, withValue }: Page,
+  { after, limit, withCiphertext }: Page,
 ) {
   return tx
     .select({
       version: secretVersions.version,
-      sealed: withValue ? secretVersions.sealed : nothing,
+      sealed: withCiphertext ? secretVersions.sealed : nothing,
       policy: secretVersions.policy,
       created_by_email: users.email,
       created_at: secretVersions.createdAt,

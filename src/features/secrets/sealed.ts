@@ -1,5 +1,5 @@
 /**
- * The outer layer around stored values (protocol 3.4): each blob is bound to its
+ * The outer layer around stored ciphertexts (protocol 3.4): each is bound to its
  * workspace, project, environment and key, and an old version to its number, so that a blob moved
  * to another row does not open.
  */
@@ -10,8 +10,8 @@ import { Fault } from '../../platform/fault.ts'
 
 type VersionRow = SecretPlace & { version: number }
 
-/** The client's ciphertext of a stored secret, or `null` for a blob that does not belong there. */
-export function openOuter(
+/** The client's ciphertext of a stored secret, or `null` when what is stored does not belong there. */
+export function openSecret(
   outer: OuterLayer,
   workspaceId: string,
   row: SecretPlace & { sealed: Uint8Array },
@@ -19,7 +19,7 @@ export function openOuter(
   return outer.open('secrets.value', workspaceId, secretRow(row), row.sealed)
 }
 
-export function sealOuter(
+export function sealSecret(
   outer: OuterLayer,
   workspaceId: string,
   row: SecretPlace,
@@ -47,29 +47,29 @@ export function sealVersion(
 }
 
 /**
- * The values of a page as they go on the wire, by row; rows that were read without their blob have
+ * The ciphertexts of a page as they go on the wire, by row; rows that were read without theirs have
  * none.
  *
  * @throws Fault `unreadable_secret` naming the key
  */
-export async function readValues<Row extends { sealed: Uint8Array | null }>(
+export async function readCiphertexts<Row extends { sealed: Uint8Array | null }>(
   rows: readonly Row[],
   keyOf: (row: Row) => string,
   open: (row: Row, sealed: Uint8Array) => Promise<Uint8Array | null>,
 ): Promise<Map<Row, string>> {
-  const values = new Map<Row, string>()
+  const ciphertexts = new Map<Row, string>()
   await Promise.all(
     rows.map(async (row) => {
       if (row.sealed === null) return
       const ciphertext = await open(row, row.sealed)
       if (!ciphertext) throw unreadable(keyOf(row))
-      values.set(row, toBase64(ciphertext))
+      ciphertexts.set(row, toBase64(ciphertext))
     }),
   )
-  return values
+  return ciphertexts
 }
 
-/** The refusal of a blob that does not open; it names the secret and nothing else. */
+/** The refusal of what does not open; it names the secret and nothing else. */
 export function unreadable(key: string): Fault {
   return new Fault('unreadable_secret', {
     fields: [{ path: key, message: 'was altered or moved in the database' }],

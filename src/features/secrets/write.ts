@@ -16,14 +16,14 @@ import {
   selectVersion,
   writeSecrets,
 } from './queries.ts'
-import { openVersion, sealOuter, sealVersion, unreadable } from './sealed.ts'
+import { openVersion, sealSecret, sealVersion, unreadable } from './sealed.ts'
 
 type Write = ProjectGrant<'secret.write'>
 
-/** As many complaints as an answer lists. */
+/** As many refused fields as a reply lists. */
 const MAX_FIELDS = 100
 
-/** `value` is canonical base64; `path` is where the entry stands in the request. */
+/** `value` is the ciphertext in canonical base64, as on the wire; `path` is where the entry stands in the request. */
 type Entry = { key: string; value: string; policy: unknown; path: string }
 
 /**
@@ -109,7 +109,7 @@ async function sealNext(
   const { ciphertext, ...rest } = secret
   const row = { projectId, environment, key: secret.key, version: secret.version }
   const [sealed, sealedVersion] = await Promise.all([
-    sealOuter(outer, workspaceId, row, ciphertext),
+    sealSecret(outer, workspaceId, row, ciphertext),
     sealVersion(outer, workspaceId, row, ciphertext),
   ])
   return { ...rest, sealed, sealedVersion }
@@ -121,7 +121,7 @@ function decode(value: string): Uint8Array {
   return bytes
 }
 
-/** A value in another client's form has no epoch that could be wrong (protocol 3.3). */
+/** A ciphertext in another client's form has no epoch that could be wrong (protocol 3.3). */
 function isUnder(epoch: number, ciphertext: Uint8Array): boolean {
   const named = readValueEpoch(ciphertext)
   return named === null || named === epoch

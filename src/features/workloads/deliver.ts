@@ -106,16 +106,16 @@ async function gather(
     : { ...place, secrets: await openedParts(access, snapshot, token, scope, secrets) }
 }
 
-/** Both must be settled, by the token or by the request, and the request cannot leave the token's. */
+/** Both must be named, by the token or by the request, and the request cannot leave the token's. */
 function scopeOf(token: LiveToken, { project_id, environment }: DeliveryScope): Scope {
-  const settled = (own: string | null, named: string | null | undefined) => {
+  const chosen = (own: string | null, named: string | null | undefined) => {
     const value = own ?? named
     if (!value || (named && named !== value)) throw new Fault('scope_required')
     return value
   }
   return {
-    projectId: settled(token.projectId, project_id),
-    environment: settled(token.environment, environment),
+    projectId: chosen(token.projectId, project_id),
+    environment: chosen(token.environment, environment),
   }
 }
 

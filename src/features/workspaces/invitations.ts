@@ -1,4 +1,4 @@
-/** The invitee's answer. Before it, a person sees the envelope and the name, and nothing else. */
+/** Accepting or declining an invitation. Before, a person sees the envelope and the name, and nothing else. */
 import { lockWorkspaceRow } from '../../platform/db/workspace_lock.ts'
 import { Fault } from '../../platform/fault.ts'
 import type { Caller } from '../../platform/grant.ts'

@@ -24,8 +24,8 @@ export type InviteOutcome = {
 }
 
 /**
- * Invites people who have an account and are not members; a pending invitation is replaced. Answers
- * in the order given; the caller records `invitationChanges`.
+ * Invites people who have an account and are not members; a pending invitation is replaced. Returns the
+ * outcomes in the order given; the caller records `invitationChanges`.
  *
  * @throws Fault `forbidden` for the whole batch when one entry is not the caller's to give,
  *   `epoch_conflict`
@@ -138,7 +138,7 @@ async function upsertInvitations(
         encryptedWorkspaceKey: sql`excluded.encrypted_workspace_key`,
         updatedAt: sql`now()`,
       },
-      // Somebody who accepted in the meantime is a member, whatever this invitation would make of them.
+      // A person who accepted in the meantime is a member, whatever this invitation would make of them.
       setWhere: eq(memberships.status, 'invited'),
     })
 }

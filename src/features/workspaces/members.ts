@@ -85,7 +85,7 @@ async function findMember(tx: Transaction, grant: Manager, ref: MemberRef) {
   return member
 }
 
-/** What is neither an id nor an address names nobody. */
+/** What is neither an id nor an address names no member. */
 function refOf(named: string): MemberRef {
   if (isUuid(named)) return { userId: named }
   const address = email.safeParse(named)
@@ -97,7 +97,7 @@ function requireMayChange(grant: Grant, change: MemberChange): void {
   if (!mayChangeMember(grant.role, change)) throw new Fault('forbidden')
 }
 
-/** An invited owner does not count: nobody could speak for the workspace. */
+/** An invited owner does not count: they might decline. */
 async function requireOtherOwner(tx: Transaction, grant: Manager, target: Member): Promise<void> {
   if (target.role !== 'owner' || target.status !== 'active') return
   if ((await countOwners(tx, grant)) < 2) throw new Fault('last_owner')

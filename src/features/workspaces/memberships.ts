@@ -89,7 +89,7 @@ export type NewWorkspace = {
 /**
  * Makes a workspace whose only member is its owner. The caller records `workspace.created`.
  *
- * @throws Fault `already_exists` when the id is taken, by whomever
+ * @throws Fault `already_exists` when the id is taken, by any workspace
  */
 export async function createWorkspace(
   tx: Transaction,

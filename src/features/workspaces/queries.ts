@@ -24,7 +24,7 @@ export async function deleteWorkspaceRow(
   await tx.delete(workspaces).where(eq(workspaces.id, grant.workspaceId))
 }
 
-/** Whoever could open an envelope may have kept the key: the workspace needs a new one. */
+/** Who could open an envelope may have kept the key: the workspace needs a new one. */
 export async function requireRekey(tx: Transaction, workspaceId: string): Promise<void> {
   await tx
     .update(workspaces)

@@ -1,5 +1,5 @@
 /**
- * Rekey: after somebody has left, what they could open must not open what is written from then on. A
+ * Rekey: after a member has left, what they could open must not open what is written from then on. A
  * client makes the new key and seals everything under it; here all of it is replaced in one
  * transaction, or nothing. Between two epochs there is no state in which some secrets are under the
  * old key and some under the new one.

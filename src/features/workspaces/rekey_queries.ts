@@ -130,7 +130,7 @@ export async function replaceEnvelopes(
   }
 }
 
-/** Values and versions. The older versions were under the old key: nobody could open them again. */
+/** Values and versions. The older versions were under the old key and could not be opened again. */
 export async function replaceSecrets(
   tx: Transaction,
   outer: OuterLayer,

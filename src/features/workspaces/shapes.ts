@@ -36,7 +36,7 @@ const invite = z.strictObject({
   encrypted_workspace_key: encryptedWorkspaceKey,
 })
 
-/** A batch in which nobody is named twice. */
+/** A batch in which no address is given twice. */
 export const invites = z
   .array(invite)
   .min(1)

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { eq, sql } from 'drizzle-orm'
-import { openOuter } from '../../../src/features/secrets/index.ts'
+import { openSecret } from '../../../src/features/secrets/sealed.ts'
 import { fromBase64, toBase64 } from '../../../src/platform/crypto/encoding.ts'
 import { OuterLayer } from '../../../src/platform/crypto/outer_layer.ts'
 import type { Transaction } from '../../../src/platform/db/open.ts'
@@ -112,10 +112,10 @@ describe('storing', () => {
     if (!row) throw new Error('the row is missing')
     expect(Buffer.from(row.sealed).includes(fromBase64(value) ?? '')).toBe(false)
     const outer = OuterLayer.parse(String(app.config.ENCRYPTION_KEY))
-    const opened = await openOuter(outer, team.workspaceId, row)
+    const opened = await openSecret(outer, team.workspaceId, row)
     expect(opened && toBase64(opened)).toBe(value)
-    expect(await openOuter(outer, team.workspaceId, { ...row, key: 'OTHER' })).toBeNull()
-    expect(await openOuter(outer, foreign.workspaceId, row)).toBeNull()
+    expect(await openSecret(outer, team.workspaceId, { ...row, key: 'OTHER' })).toBeNull()
+    expect(await openSecret(outer, foreign.workspaceId, row)).toBeNull()
   })
 
   test('keeps policies to the letter, with the order of their fields', async () => {
