@@ -1,58 +1,96 @@
 /**
- * Runs the whole suite: every test on the embedded database, then, where PostgreSQL's programs are
- * installed, once more those that reach a database, on a private cluster. What was not run is said
- * loudly. The last line is `N passed, N failed`, and the exit code is 0 only if nothing failed; a marked
- * secret that came to light (test/support/canary.ts) is a failure like any other.
+ * Runs the suite: its tests on the embedded database, then, where PostgreSQL's programs are installed,
+ * once more those that reach a database, on a private cluster. Files run in several processes at once.
+ * What was not run is said loudly. The last line is `N passed, N failed`, and the exit code is 0 only if
+ * nothing failed; a marked secret that came to light (test/support/canary.ts) is a failure like any other.
  *
- * bun test/run.ts [files and folders, as for bun test]
+ * bun test/run.ts [--long] [--whole] [words]
+ *
+ * With words, only files that have one of them in their path; if there is none, tests that have one in
+ * their name. `--long` takes the tests of *.long.test.ts in place of all others; `--whole`, the default
+ * without words, fails when the canary did not get to search everything that it should.
  */
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { dirname, join, relative } from 'node:path'
-import { leaksFound, searcher } from './support/canary.ts'
-import { findPostgres } from './support/postgres.ts'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { availableParallelism, tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { buildExecutable } from '../src/dev/build.ts'
+import { blindSpots, searcher, takeLeaks } from './support/canary.ts'
+import { databasePlace, executablePlace, removePlaces } from './support/places.ts'
+import { findPostgres, startCluster } from './support/postgres.ts'
 
 type Environment = Record<string, string>
 type Count = { passed: number; failed: number }
+/** Files to run, whole or only the tests whose names match. */
+type Selection = { files: string[]; names?: string }
+type Half = { database: string; selection: Selection; env: Environment; isWhole: boolean }
 
 const ROOT = join(import.meta.dir, '..')
-/** Whatever imports it, directly or not, depends on the kind of database. */
+/** What imports it, directly or not, depends on the kind of database. */
 const DATABASE = join(ROOT, 'test', 'support', 'database.ts')
-/** Where all tests are run, the canary must have had everything to search. */
-const WHOLE: Environment = { CANARY_WHOLE: 'yes' }
+const EXECUTABLE = join(ROOT, 'test', 'binary', 'executable.ts')
+/** How long each file took the last time: the slow ones go first. */
+const TIMINGS = join(ROOT, 'node_modules', '.cache', 'cloakroom')
+/** One more than there are cores, since tests often wait. */
+const PROCESSES = availableParallelism() + 1
 /** Milliseconds for one test that names no limit of its own; machines of CI are slow. */
 const TIMEOUT_MS = 60_000
 
-export async function runSuite(only: string[]): Promise<number> {
-  const files = listTests(only)
-  const canary = only.length === 0 ? WHOLE : {}
-  const embedded = await runHalf('embedded', files, canary)
-  const ofDatabase = files.filter((file) => reaches(file, DATABASE))
-  const postgresql = await runPostgresql(ofDatabase, canary)
-  const shown = leaksFound()
-  for (const leak of shown) process.stdout.write(`canary: the marked secret was found (${leak})\n`)
+async function runSuite(words: string[], isLong: boolean, isWhole: boolean): Promise<number> {
+  const selection = select(words, isLong)
+  const env = { TEST_DATABASE_PLACE: databasePlace, ...(await prepareExecutable(selection)) }
+  const embedded = await runHalf({ database: 'embedded', selection, env, isWhole })
+  const files = selection.files.filter((file) => reaches(file, DATABASE))
+  const ofDatabase = { ...selection, files }
+  const postgresql = await runPostgresql({
+    database: 'postgresql',
+    selection: ofDatabase,
+    env,
+    isWhole,
+  })
+  const leaks = takeLeaks()
+  for (const leak of leaks) process.stdout.write(`canary: the marked secret was found (${leak})\n`)
   const passed = embedded.passed + (postgresql?.passed ?? 0)
-  const failed = embedded.failed + (postgresql?.failed ?? 0) + shown.length
+  const failed = embedded.failed + (postgresql?.failed ?? 0) + leaks.length
   if (postgresql === null) shoutThatHalfIsMissing()
   process.stdout.write(`\n${passed} passed, ${failed} failed\n`)
   return failed === 0 && passed > 0 ? 0 : 1
 }
 
-async function runPostgresql(files: string[], env: Environment): Promise<Count | null> {
-  if (files.length === 0) return { passed: 0, failed: 0 }
-  return findPostgres() === null ? null : runHalf('postgresql', files, env)
+/** One cluster for all processes. */
+async function runPostgresql(half: Half): Promise<Count | null> {
+  if (half.selection.files.length === 0) return { passed: 0, failed: 0 }
+  if (findPostgres() === null) return null
+  const { socketDir, stop } = await startCluster()
+  try {
+    return await runHalf({ ...half, env: { ...half.env, TEST_CLUSTER: socketDir } })
+  } finally {
+    await stop()
+  }
 }
 
-function listTests(only: string[]): string[] {
-  const wanted = only.map((path) => relative(ROOT, join(process.cwd(), path)))
-  const named = wanted.filter((path) => /\.tsx?$/.test(path))
-  const all = new Bun.Glob('test/**/*.test.{ts,tsx}').scanSync({ cwd: ROOT })
-  return [...new Set([...all, ...named])]
-    .filter(
-      (file) =>
-        wanted.length === 0 || wanted.some((path) => file === path || file.startsWith(`${path}/`)),
-    )
+/** One executable for all processes, if any test starts it. */
+async function prepareExecutable({ files }: Selection): Promise<Environment> {
+  if (!files.some((file) => reaches(file, EXECUTABLE))) return {}
+  const outfile = join(executablePlace, 'cloakroom')
+  await buildExecutable({ entry: join(ROOT, 'src', 'main.ts'), outfile })
+  return { TEST_EXECUTABLE: outfile }
+}
+
+function select(words: string[], isLong: boolean): Selection {
+  const files = [...new Bun.Glob('test/**/*.test.{ts,tsx}').scanSync({ cwd: ROOT })]
+    .filter((file) => file.includes('.long.test.') === isLong)
     .sort()
+  if (words.length === 0) return { files }
+  const given = words.map((word) => word.replace(/^\.\//, ''))
+  const exact = given.filter((path) => /\.tsx?$/.test(path) && existsSync(join(ROOT, path)))
+  const byPath = files.filter((file) => given.some((word) => file.includes(word)))
+  if (byPath.length + exact.length > 0) return { files: [...new Set([...byPath, ...exact])] }
+  const names = given.map((word) => word.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')).join('|')
+  const byText = files.filter((file) =>
+    new RegExp(names).test(readFileSync(join(ROOT, file), 'utf8')),
+  )
+  return { files: byText, names }
 }
 
 /** Whether a file imports another through files of the tests. */
@@ -72,30 +110,59 @@ function importsOf(path: string): string[] {
   return [...found].map(([, still = '', dynamic = '']) => still || dynamic)
 }
 
-async function runHalf(database: string, files: string[], env: Environment): Promise<Count> {
-  const place = mkdtempSync(join(tmpdir(), 'cloakroom-test-'))
-  const report = join(place, 'junit.xml')
+async function runHalf({ database, selection, env, isWhole }: Half): Promise<Count> {
+  if (selection.files.length === 0) return { passed: 0, failed: 0 }
+  const { files } = selection
   process.stdout.write(`\n=== ${files.length} test files on the ${database} database ===\n\n`)
-  const options = [`--timeout=${TIMEOUT_MS}`, '--reporter=junit', `--reporter-outfile=${report}`]
-  const child = Bun.spawn(
-    [process.execPath, 'test', ...options, ...files.map((file) => `./${file}`)],
-    {
-      cwd: ROOT,
-      env: { ...process.env, ...env, TEST_DATABASE: database },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    },
-  )
+  const place = mkdtempSync(join(tmpdir(), 'cloakroom-test-'))
+  const searched = join(place, 'searched')
+  mkdirSync(searched)
+  mkdirSync(TIMINGS, { recursive: true })
+  const report = join(place, 'junit.xml')
+  const code = await runFiles([...optionsOf(database, selection), `--reporter-outfile=${report}`], {
+    ...env,
+    TEST_DATABASE: database,
+    CANARY_SEARCHED: searched,
+  })
+  const count = readReport(report)
+  const blind = isWhole ? blindSpots(searched, database) : []
+  for (const spot of blind) process.stdout.write(`canary: blind (${spot})\n`)
+  rmSync(place, { recursive: true, force: true })
+  // A file that does not load, or a runner that dies, is in no report.
+  const unreported = code !== 0 && count.failed === 0 ? 1 : 0
+  return { ...count, failed: count.failed + unreported + blind.length }
+}
+
+function optionsOf(database: string, { files, names }: Selection): string[] {
+  return [
+    `--timeout=${TIMEOUT_MS}`,
+    `--parallel=${PROCESSES}`,
+    '--no-isolate',
+    '--reporter=junit',
+    `--timings=${join(TIMINGS, `${database}.json`)}`,
+    // Some tests of a file say nothing of the time that it takes.
+    ...(names === undefined ? ['--update-timings'] : ['--pass-with-no-tests', '-t', names]),
+    ...files.map((file) => `./${file}`),
+  ]
+}
+
+async function runFiles(options: string[], env: Environment): Promise<number> {
+  const child = Bun.spawn([process.execPath, 'test', ...options], {
+    cwd: ROOT,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const end = () => child.kill('SIGTERM')
+  process.once('SIGINT', end).once('SIGTERM', end)
   const shown = Promise.all([
     show(child.stdout, process.stdout),
     show(child.stderr, process.stderr),
   ])
   const code = await child.exited
-  // Somebody whom a test left behind may hold the other end.
+  process.off('SIGINT', end).off('SIGTERM', end)
+  // A program that a test left behind may hold the other end.
   await Promise.race([shown, Bun.sleep(2000)])
-  const count = readReport(report)
-  rmSync(place, { recursive: true, force: true })
-  // A file that does not load, or a runner that dies, is in no report.
-  return code !== 0 && count.failed === 0 ? { ...count, failed: 1 } : count
+  return code
 }
 
 /** What the tests print, and the runtime for them, is searched as well. */
@@ -123,4 +190,16 @@ function shoutThatHalfIsMissing(): void {
   )
 }
 
-if (import.meta.main) process.exitCode = await runSuite(process.argv.slice(2))
+const { values, positionals } = parseArgs({
+  options: {
+    long: { type: 'boolean', default: false },
+    whole: { type: 'boolean', default: false },
+  },
+  allowPositionals: true,
+})
+const isWhole = values.whole || (positionals.length === 0 && !values.long)
+try {
+  process.exitCode = await runSuite(positionals, values.long, isWhole)
+} finally {
+  removePlaces()
+}

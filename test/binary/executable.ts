@@ -1,10 +1,10 @@
-/** The compiled program: built once per test process, started in empty directories with little around it. */
+/** The compiled program: built once per run, started in empty directories with little around it. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buildExecutable } from '../../src/dev/build.ts'
 import { searchFiles } from '../support/canary.ts'
-import { executablePlace } from '../support/executable_place.ts'
+import { executablePlace } from '../support/places.ts'
 import { watched } from '../support/watched.ts'
 
 const SOURCE = join(import.meta.dir, '..', '..', 'src', 'main.ts')
@@ -15,7 +15,8 @@ let built: Promise<string> | undefined
 
 /** The path of the executable. The first call builds it, in about two seconds. */
 export function executable(): Promise<string> {
-  built ??= build()
+  const ofRun = process.env.TEST_EXECUTABLE
+  built ??= ofRun === undefined ? build() : Promise.resolve(ofRun)
   return built
 }
 

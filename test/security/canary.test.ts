@@ -1,7 +1,9 @@
 /** That the canary of every run (test/support/canary.ts) sees a leak of each kind, and says when it was blind. */
 import { expect, test } from 'bun:test'
-import { readdirSync, readFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { blindSpots } from '../support/canary.ts'
 import { findPostgres } from '../support/postgres.ts'
 import { watched } from '../support/watched.ts'
 
@@ -24,7 +26,7 @@ async function run(args: string[], env: Record<string, string> = {}) {
     child.exited,
   ])
   const said = [...`${out}${err}`.matchAll(/^canary: (.*)$/gm)].map(([, text = '']) =>
-    text.replace('the marked secret was found ', '').replace(/data\/[\w./]+/, 'data/…'),
+    text.replace('the marked secret was found ', '').replace(/file (data\/[\w./]+|\d+)/, 'file …'),
   )
   return { code, said: [...new Set(said)].sort(), lastLine: out.trimEnd().split('\n').at(-1) }
 }
@@ -35,7 +37,7 @@ const everywhere = [
   `(answer, ${HERE}: 200 of /v1/resolve, as base64 at 1)`,
   `(answer, ${HERE}: 400 of /error, as base64 at 0)`,
   `(answer, ${HERE}: of a request by hand, as percent-encoded)`,
-  `(database, ${HERE}: the file data/…, as it is)`,
+  `(database, ${HERE}: the file …, as it is)`,
   `(log, ${HERE}: a line, as it is)`,
   `(output, ${HERE}: stderr of a program, as a list of bytes)`,
   `(output, ${HERE}: stdout of a program, as hex)`,
@@ -46,40 +48,49 @@ const everywhere = [
 
 test('a leak of each kind fails the run, and is named', async () => {
   const postgresql = findPostgres() !== null
-  const dump = `(dump, ${HERE}: pg_dumpall, as it is)`
-  const said = [...everywhere, ...(postgresql ? [dump] : [])].sort()
+  // The rows by the process that stored them, the write-ahead log by the one that stops the cluster.
+  const ofCluster = [
+    `(dump, ${HERE}: pg_dump, as it is)`,
+    '(database, in test/run.ts: the file …, as it is)',
+  ]
+  const said = [...everywhere, ...(postgresql ? ofCluster : [])].sort()
   expect(await run(['test/run.ts', CHILD])).toEqual({
     code: 1,
     said,
-    // The verdict of each half, and what was printed.
-    lastLine: postgresql ? '16 passed, 3 failed' : '8 passed, 2 failed',
+    // The verdict of each half, what was printed, and what the cluster kept.
+    lastLine: postgresql ? '16 passed, 4 failed' : '8 passed, 2 failed',
   })
 }, 120_000)
 
-test('a whole run in which there was nothing to search fails too', async () => {
-  const alone = ['test', CHILD, '-t', '^nothing$']
-  const env = { CANARY_WHOLE: 'yes', TEST_DATABASE: 'embedded' }
-  const { code, said } = await run(alone, env)
-  const sinks = [
-    'answer',
-    'database',
-    'log',
-    'no marked secret arrived at an API',
-    'output',
-    'state',
-  ]
-  expect({ code, said }).toEqual({ code: 1, said: sinks.map((sink) => `blind (${sink})`) })
-  expect(await run(alone, { TEST_DATABASE: 'embedded' })).toMatchObject({ code: 0, said: [] })
+test('a whole run in which no marked secret was on its way fails', async () => {
+  const postgresql = findPostgres() !== null
+  const { code, said, lastLine } = await run(['test/run.ts', '--whole', CHILD])
+  expect({ code, lastLine }).toEqual({
+    code: 1,
+    lastLine: postgresql ? '16 passed, 6 failed' : '8 passed, 3 failed',
+  })
+  expect(said).toContain('blind (no marked secret arrived at an API)')
+}, 120_000)
+
+test('of a run in which there was nothing to search, each place is named', async () => {
+  const place = mkdtempSync(join(tmpdir(), 'cr-searched-'))
+  const env = { CANARY_SEARCHED: place, TEST_DATABASE: 'embedded' }
+  expect(await run(['test', CHILD, '-t', '^nothing$'], env)).toMatchObject({ code: 0, said: [] })
+  const nothing = ['log', 'output', 'answer', 'database', 'state']
+  const unseen = 'no marked secret arrived at an API'
+  expect(blindSpots(place, 'embedded')).toEqual([...nothing, unseen])
+  expect(blindSpots(place, 'postgresql').sort()).toEqual([...nothing, 'dump', unseen].sort())
+  rmSync(place, { recursive: true })
 }, 60_000)
 
 test('every program that a test starts is watched', () => {
   const files = readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8' })
   const unwatched = files
-    .filter((name) => /\.tsx?$/.test(name))
+    .filter((name) => /\.tsx?$/.test(name) && !name.startsWith('bench/'))
     .filter((name) => {
       const text = readFileSync(join(ROOT, 'test', name), 'utf8')
       return /(?<!watched\(\s*)\bBun\.spawn(Sync)?\(|\bchild[_]process\b/.test(text)
     })
-  // PostgreSQL's own programs: the cluster's log is searched as a file, and so is its dump.
-  expect(unwatched).toEqual(['support/postgres.ts'])
+  // The runner searches what the tests print, and of PostgreSQL's own programs the log and the dump.
+  expect(unwatched.sort()).toEqual(['run.ts', 'support/postgres.ts'])
 })

@@ -2,11 +2,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type FaultCode, messageOf } from '../../src/platform/fault.ts'
 import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
+import { databasePlace } from '../support/places.ts'
 import { rawRequest, sendRaw } from '../support/raw_http.ts'
 import { startServer } from '../support/server_process.ts'
 import { smugglingVectors, strangeHosts } from './raw_vectors.ts'
@@ -234,7 +234,7 @@ describe('a server of its own', () => {
   }
 
   test('bears bodies without end in bounded memory, and lets go of who is slow (46, 49)', async () => {
-    const directory = mkdtempSync(join(tmpdir(), 'cr-inbound-'))
+    const directory = mkdtempSync(join(databasePlace, 'cr-inbound-'))
     const env = { DATA_DIR: join(directory, 'data'), LOG_LEVEL: 'error' }
     const server = await startServer({ ...env, RESOLVER_CA_FILE: stage.caFile })
     const known = await employAgent({ app: server.app, authorityOf: stage.authorityOf })

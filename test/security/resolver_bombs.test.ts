@@ -1,11 +1,11 @@
 /** Answers that grow cost the server bounded memory, however many arrive at once. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { messageOf } from '../../src/platform/fault.ts'
 import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
+import { databasePlace } from '../support/places.ts'
 import { type ServerProcess, startServer } from '../support/server_process.ts'
 import { answerOf } from '../support/upstream.ts'
 
@@ -23,7 +23,7 @@ let directory: string
 
 beforeAll(async () => {
   stage = await openStage()
-  directory = mkdtempSync(join(tmpdir(), 'cr-bomb-'))
+  directory = mkdtempSync(join(databasePlace, 'cr-bomb-'))
   server = await startServer({
     DATA_DIR: join(directory, 'data'),
     LOG_LEVEL: 'error',

@@ -1,11 +1,11 @@
 /** Nothing in the environment of the server bends an outbound call: no proxy, no lax TLS, no debug output. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createAuthority } from '../../src/cli/demo/certificates.ts'
 import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
+import { databasePlace } from '../support/places.ts'
 import { type ServerProcess, startServer } from '../support/server_process.ts'
 import { startUpstream } from '../support/upstream.ts'
 
@@ -18,7 +18,7 @@ let proxy: { port: number; stop(force: boolean): void }
 
 beforeAll(async () => {
   stage = await openStage()
-  directory = mkdtempSync(join(tmpdir(), 'cr-env-'))
+  directory = mkdtempSync(join(databasePlace, 'cr-env-'))
   proxy = Bun.listen({
     hostname: '127.0.0.1',
     port: 0,

@@ -3,7 +3,7 @@
  * or shows something is searched for it. A place that holds it fails the run.
  */
 import { createHash, randomBytes } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 
 /** What is searched; `dump` only where there is PostgreSQL. */
@@ -24,8 +24,9 @@ const forms = Object.entries(formsOf(MARK)).map(
 const LONGEST = Math.max(...forms.map(([, bytes]) => bytes.length))
 
 const leaks = new Set<string>()
-const searched = new Map<Sink, number>()
+const searched = new Set<Sink>()
 let arrivals = 0
+const ARRIVED = 'arrived'
 
 /** A secret for a test to store. */
 export function marked(start: string): string {
@@ -56,7 +57,7 @@ export function formsOf(text: string): Record<string, string> {
 export function search(sink: Sink, place: string, content: string | Uint8Array): void {
   if (content.length === 0) return
   const bytes = bytesOf(content)
-  searched.set(sink, (searched.get(sink) ?? 0) + bytes.length)
+  searched.add(sink)
   const form = forms.find(([, wanted]) => bytes.includes(wanted))
   if (!form) return
   const safe = place.replaceAll(MARK, '<mark>').slice(0, 200)
@@ -93,17 +94,26 @@ export function noteArrival(bytes: Buffer): void {
   if (bytes.includes(MARK)) arrivals += 1
 }
 
-/** The places that held the mark. */
-export function leaksFound(): string[] {
-  return [...leaks]
+/** The places that held the mark, of which none was taken before. */
+export function takeLeaks(): string[] {
+  const taken = [...leaks]
+  leaks.clear()
+  return taken
 }
 
-/** What a whole run should have searched but did not: the canary itself was blind. */
-export function blindSpots(database: string): string[] {
+/** Leaves word of what this process has searched, for the one that runs them all. */
+export function reportSearched(directory: string): void {
+  const seen: string[] = arrivals > 0 ? [...searched, ARRIVED] : [...searched]
+  for (const name of seen) writeFileSync(join(directory, name), '')
+}
+
+/** What the processes of a whole run should have searched but did not: the canary itself was blind. */
+export function blindSpots(directory: string, database: string): string[] {
+  const seen = new Set(readdirSync(directory))
   const silent: string[] = sinks.filter(
-    (sink) => !searched.has(sink) && (sink !== 'dump' || database === 'postgresql'),
+    (sink) => !seen.has(sink) && (sink !== 'dump' || database === 'postgresql'),
   )
-  return arrivals > 0 ? silent : [...silent, 'no marked secret arrived at an API']
+  return seen.has(ARRIVED) ? silent : [...silent, 'no marked secret arrived at an API']
 }
 
 /** A directory that is gone, or going, has nothing to hide. */

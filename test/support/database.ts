@@ -1,17 +1,18 @@
 /** The database under test: TEST_DATABASE=postgresql or embedded (the default). */
 import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { searchFiles } from './canary.ts'
-import { type Cluster, startCluster } from './postgres.ts'
+import { databasePlace } from './places.ts'
+import { type Cluster, joinCluster, startCluster } from './postgres.ts'
 
 export const databaseKind = process.env.TEST_DATABASE === 'postgresql' ? 'postgresql' : 'embedded'
 
 let cluster: Promise<Cluster> | undefined
 
-/** The one cluster of this test process. */
+/** The one cluster of the run, or of this test process where it runs alone. */
 export function sharedCluster(): Promise<Cluster> {
-  cluster ??= startCluster()
+  const ofRun = process.env.TEST_CLUSTER
+  cluster ??= ofRun === undefined ? startCluster() : Promise.resolve(joinCluster(ofRun))
   return cluster
 }
 
@@ -30,7 +31,7 @@ export async function freshDatabase(): Promise<TestDatabase> {
     const env = { DB_HOST: socketDir, DB_NAME: name, DB_USER: 'cloakroom', DB_SSLMODE: 'disable' }
     return { env, remove: () => {} }
   }
-  const directory = mkdtempSync(join(tmpdir(), 'cr-data-'))
+  const directory = mkdtempSync(join(databasePlace, 'cr-data-'))
   return {
     env: { DATA_DIR: join(directory, 'data') },
     remove: () => {

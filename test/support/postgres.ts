@@ -3,11 +3,11 @@
  * user on a unix socket only, and stopped at the end, when the canary looks through a dump of everything
  * and through the files. Each caller gets a database of its own.
  */
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import postgres from 'postgres'
 import { searcher, searchFiles } from './canary.ts'
+import { databasePlace } from './places.ts'
 
 export type Cluster = {
   socketDir: string
@@ -35,7 +35,7 @@ let counter = 0
 export async function startCluster(): Promise<Cluster> {
   const bin = findPostgres()
   if (!bin) throw new Error('PostgreSQL is not installed: no initdb in /usr/lib/postgresql or PATH')
-  const home = mkdtempSync(join(tmpdir(), 'cr-pg-'))
+  const home = mkdtempSync(join(databasePlace, 'cr-pg-'))
   const owner = unprivileged()
   if (owner) chownSync(home, owner.uid, owner.gid)
   const data = join(home, 'data')
@@ -61,7 +61,10 @@ export async function startCluster(): Promise<Cluster> {
     '-c',
     `unix_socket_directories=${home}`,
     '-c',
-    'max_connections=200',
+    'max_connections=400',
+    // No test lets the machine crash; it would only wait for the disk.
+    '-c',
+    'fsync=off',
   ]
   const server = Bun.spawn([join(bin, 'postgres'), '-D', data, ...settings], {
     stdout: 'ignore',
@@ -70,7 +73,7 @@ export async function startCluster(): Promise<Cluster> {
     ...owner,
   })
   const stop = async () => {
-    await searchDump(bin, home)
+    await searchDump([join(bin, 'pg_dumpall'), '--lock-wait-timeout=10000'], home)
     server.kill('SIGINT')
     await server.exited
     searchFiles('database', home)
@@ -86,22 +89,54 @@ export async function startCluster(): Promise<Cluster> {
   }
 }
 
-async function searchDump(bin: string, socketDir: string): Promise<void> {
-  const command = [join(bin, 'pg_dumpall'), '-h', socketDir, '-U', 'cloakroom']
-  const child = Bun.spawn([...command, '--lock-wait-timeout=10000'], {
+/**
+ * A cluster that another process started and will stop. To stop here is to search and drop the databases
+ * that were made here, so that a leak is named with the file that was running.
+ */
+export function joinCluster(socketDir: string): Cluster {
+  const bin = findPostgres() ?? ''
+  const own: string[] = []
+  return {
+    socketDir,
+    bin,
+    pid: () =>
+      Number(readFileSync(join(socketDir, 'data', 'postmaster.pid'), 'utf8').split('\n')[0]),
+    createDatabase: async () => {
+      const name = await createDatabase(socketDir)
+      own.push(name)
+      return name
+    },
+    stop: async () => {
+      for (const name of own.splice(0)) await searchAndDrop(bin, socketDir, name)
+    },
+  }
+}
+
+async function searchAndDrop(bin: string, socketDir: string, name: string): Promise<void> {
+  await searchDump([join(bin, 'pg_dump'), '--lock-wait-timeout=10000', name], socketDir)
+  const sql = connect(socketDir, 'postgres')
+  const [row] = await sql`select oid from pg_database where datname = ${name}`
+  await sql`checkpoint`
+  searchFiles('database', join(socketDir, 'data', 'base', String(row?.oid)))
+  await sql.unsafe(`drop database ${name} with (force)`)
+  await sql.end()
+}
+
+async function searchDump([program = '', ...options]: string[], socketDir: string): Promise<void> {
+  const child = Bun.spawn([program, '-h', socketDir, '-U', 'cloakroom', ...options], {
     stdout: 'pipe',
     stderr: 'pipe',
   })
-  const look = searcher('dump', 'pg_dumpall')
+  const look = searcher('dump', basename(program))
   for await (const piece of child.stdout) look(piece)
   if ((await child.exited) !== 0)
-    throw new Error(`pg_dumpall failed: ${await new Response(child.stderr).text()}`)
+    throw new Error(`${program} failed: ${await new Response(child.stderr).text()}`)
 }
 
 /** PostgreSQL refuses to run as root: then it runs as `postgres` or `nobody`. */
 function unprivileged(): { uid: number; gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined
-  const passwd = require('node:fs').readFileSync('/etc/passwd', 'utf8') as string
+  const passwd = readFileSync('/etc/passwd', 'utf8')
   const entry = /^(?:postgres|nobody):[^:]*:(\d+):(\d+):/m.exec(passwd)
   return { uid: Number(entry?.[1] ?? 65534), gid: Number(entry?.[2] ?? 65534) }
 }

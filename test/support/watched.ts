@@ -42,6 +42,8 @@ const listening = new Set<Promise<void>>()
 /** When all that is still under way has been searched, but for what never ends. */
 export async function everythingHeard(): Promise<void> {
   await Promise.race([Promise.all(listening), Bun.sleep(2000)])
+  // Once is enough to wait for what never ends: files that follow need not.
+  listening.clear()
 }
 
 /** Resolves at the end, also of an answer that is broken off: what came of it was searched. */
