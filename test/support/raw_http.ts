@@ -11,18 +11,25 @@ export type RawAnswer = {
   closed: boolean
 }
 
+type Part = string | Uint8Array
+
 type Options = {
   /** Sent one after the other, `pauseMs` apart. */
   pauseMs?: number
+  /** Each part is sent only when the one before it has an answer. */
+  waitsForAnswers?: boolean
   /** How long to wait for more after the last byte from either side. */
   timeoutMs?: number
 }
 
+/** Milliseconds for an answer that must come. */
+const OWED_MS = 20_000
+
 /** Sends bytes (a string is latin1) and collects what comes back until silence or the end. */
 export function sendRaw(
   origin: string,
-  parts: string | Uint8Array | readonly (string | Uint8Array)[],
-  { pauseMs = 20, timeoutMs = 400 }: Options = {},
+  parts: Part | readonly Part[],
+  { pauseMs = 20, timeoutMs = 400, waitsForAnswers = false }: Options = {},
 ): Promise<RawAnswer> {
   const { hostname, port } = new URL(origin)
   const { promise, resolve } = Promise.withResolvers<RawAnswer>()
@@ -37,7 +44,8 @@ export function sendRaw(
   let silence = setTimeout(() => finish(false), timeoutMs)
   const stir = () => {
     clearTimeout(silence)
-    silence = setTimeout(() => finish(false), timeoutMs)
+    const isOwed = waitsForAnswers && statusesOf(text).length < bytesOf(parts).length
+    silence = setTimeout(() => finish(false), isOwed ? OWED_MS : timeoutMs)
   }
   socket.on('data', (chunk) => {
     text += chunk.toString('latin1')
@@ -46,14 +54,21 @@ export function sendRaw(
   socket.on('close', () => finish(true))
   socket.on('error', () => {})
   socket.on('connect', async () => {
-    for (const part of typeof parts === 'string' || parts instanceof Uint8Array ? [parts] : parts) {
+    for (const [index, part] of bytesOf(parts).entries()) {
+      const isDue = () => !waitsForAnswers || statusesOf(text).length >= index
+      while (!isDue() && !socket.destroyed) await Bun.sleep(5)
       if (socket.destroyed) return
-      socket.write(typeof part === 'string' ? Buffer.from(part, 'latin1') : part)
+      socket.write(part)
       stir()
       await Bun.sleep(pauseMs)
     }
   })
   return promise
+}
+
+function bytesOf(parts: Part | readonly Part[]): Uint8Array[] {
+  const list = typeof parts === 'string' || parts instanceof Uint8Array ? [parts] : parts
+  return list.map((part) => (typeof part === 'string' ? Buffer.from(part, 'latin1') : part))
 }
 
 function statusesOf(text: string): number[] {
