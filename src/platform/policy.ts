@@ -18,29 +18,40 @@ const domain = z
   .string()
   .max(300)
   .refine((text) => parseDomain(text) !== null, 'must be in the syntax of the allowlist')
+  .meta({ examples: ['api.stripe.com'] })
 
 /** A prefix of the normalised path: no query, no fragment, nothing that cannot be printed. */
 const path = z
   .string()
   .max(2048)
   .refine((text) => PATH.test(text), 'must begin with / and hold neither query nor fragment')
+  .meta({ examples: ['/v1/charges'] })
 
-const header = z.string().refine((text) => HEADER.test(text), 'must be the name of a header')
+const header = z
+  .string()
+  .refine((text) => HEADER.test(text), 'must be the name of a header')
+  .meta({ examples: ['Authorization'] })
 
 const listOf = <T extends z.ZodType>(entry: T) => z.array(entry).max(MAX_ENTRIES).optional()
 
 const shape = z.strictObject({
   allowed_domains: listOf(domain),
-  allowed_methods: listOf(z.enum(policyMethods)),
+  allowed_methods: listOf(z.enum(policyMethods).meta({ examples: ['POST'] })),
   allowed_paths: listOf(path),
   allowed_headers: listOf(header),
-  allowed_locations: listOf(z.enum(policyLocations)),
+  allowed_locations: listOf(z.enum(policyLocations).meta({ examples: ['header'] })),
 })
 
 /** An absent list narrows nothing, an empty one allows nothing. */
 export type Policy = z.output<typeof shape>
 
 const { $schema: _, ...documentation } = z.toJSONSchema(shape.nullable(), { io: 'input' })
+
+/** A policy where a contract takes any value, as an example. */
+export const examplePolicy: Policy = {
+  allowed_domains: ['api.stripe.com'],
+  allowed_methods: ['POST'],
+}
 
 /** What was stored as a policy; whether it is the one that is there is for others to say. */
 export const sentPolicy = z.unknown().meta(documentation)

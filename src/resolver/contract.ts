@@ -2,7 +2,8 @@ import { z } from 'zod'
 import { BODY_LIMIT } from '../outbound/call.ts'
 import { signing } from '../outbound/signing.ts'
 import { defineEndpoint } from '../platform/http/endpoint.ts'
-import { environmentName, map, uuid } from '../platform/http/validate.ts'
+import { environment, integer, projectId, rarelyNeeded, text } from '../platform/http/fields.ts'
+import { map } from '../platform/http/validate.ts'
 
 /** As many as a client may name; few servers take a tenth of it. */
 const MAX_HEADERS = 1000
@@ -11,16 +12,23 @@ export const outboundMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE',
 
 const outboundCall = z
   .strictObject({
-    target_url: z.string(),
-    method: z.enum(outboundMethods).default('GET'),
-    headers: map({ max: MAX_HEADERS }, z.string(), z.string()).default({}),
-    body: z.string().nullish(),
-    body_encoding: z.literal('base64').nullish(),
-    project_id: uuid.nullish(),
-    environment: environmentName.nullish(),
+    target_url: text('https://api.stripe.com/v1/charges'),
+    method: z
+      .enum(outboundMethods)
+      .meta({ examples: ['POST'] })
+      .default('GET'),
+    headers: map(
+      { max: MAX_HEADERS },
+      text('authorization'),
+      text('Bearer SVC_SECRET_STRIPE_API_KEY'),
+    ).default({}),
+    body: text('{"amount":2000,"currency":"eur"}').nullish(),
+    body_encoding: z.literal('base64').nullish().meta(rarelyNeeded),
+    project_id: projectId.nullish(),
+    environment: environment.nullish(),
     timeout_ms: z.number().int().min(1).max(120_000).nullish(),
     stream: z.boolean().nullish(),
-    sign: signing.nullish(),
+    sign: signing.nullish().meta(rarelyNeeded),
   })
   .superRefine(({ method, body, body_encoding }, context) => {
     const refuse = (path: string, message: string) =>
@@ -65,10 +73,10 @@ export const resolveCall = defineEndpoint({
   body: outboundCall,
   bodyLimit: BODY_LIMIT,
   result: z.object({
-    status_code: z.number().int(),
-    headers: z.record(z.string(), z.string()),
-    body: z.string(),
-    body_encoding: z.literal('base64').optional(),
+    status_code: integer(200),
+    headers: z.record(text('content-type'), text('application/json')),
+    body: text('{"id":"ch_1","amount":2000}'),
+    body_encoding: z.literal('base64').optional().meta(rarelyNeeded),
     redacted: z.boolean(),
   }),
   bare: true,
@@ -81,15 +89,15 @@ export const listDomains = defineEndpoint({
   method: 'GET',
   path: '/v1/allowlist',
   access: { kind: 'token' },
-  result: z.object({ domains: z.array(z.string()) }),
+  result: z.object({ domains: z.array(text('api.stripe.com')) }),
   bare: true,
   faults: ['scope_required'],
 })
 
 /** Headers of forward mode, `X-Service-Timeout-Ms` and so on, under their names in POST /v1/resolve. */
 export const forwardSettings = z.strictObject({
-  project: uuid.optional(),
-  environment: environmentName.optional(),
+  project: projectId.optional(),
+  environment: environment.optional(),
   timeout_ms: z.coerce.number().int().min(1).max(120_000).optional(),
   sign: z
     .string()

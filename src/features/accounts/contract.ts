@@ -1,9 +1,11 @@
 /** Accounts and sessions as data (docs/protocol.md, sections 3.1 and 5). */
 import { z } from 'zod'
 import { defineEndpoint } from '../../platform/http/endpoint.ts'
-import { email, line, pagination, timestamp, uuid } from '../../platform/http/validate.ts'
+import { exampleBytes, exampleOfForm, id, sessionId, text } from '../../platform/http/fields.ts'
+import { email, line, pagination, timestamp } from '../../platform/http/validate.ts'
 import { encryptedWorkspaceKey, workspaceName, workspaceShape } from '../workspaces/contract.ts'
 import {
+  currentPassword,
   defaultKdf,
   givenPassword,
   kdf,
@@ -11,6 +13,7 @@ import {
   newPassword,
   publicKey,
   recovery,
+  refreshToken,
   replacement,
   sessionPair,
   user,
@@ -28,7 +31,7 @@ export const prelogin = defineEndpoint({
   path: '/api/auth/prelogin/',
   access: { kind: 'public', rate: 'login' },
   body: z.strictObject({ email }),
-  result: z.object({ key_salt: z.string(), kdf }),
+  result: z.object({ key_salt: text(exampleBytes(16)), kdf }),
 })
 
 export const register = defineEndpoint({
@@ -40,8 +43,12 @@ export const register = defineEndpoint({
   body: z.strictObject({
     email,
     password: newPassword,
-    first_name: line(100, 0).default(''),
-    last_name: line(100, 0).default(''),
+    first_name: line(100, 0)
+      .meta({ examples: ['Ada'] })
+      .default(''),
+    last_name: line(100, 0)
+      .meta({ examples: ['Lovelace'] })
+      .default(''),
     terms_agreement: z.boolean().default(false),
     public_key: publicKey,
     encrypted_private_key: wrappedKey,
@@ -50,7 +57,7 @@ export const register = defineEndpoint({
     recovery: recovery.optional(),
     workspace: z
       .strictObject({
-        id: uuid.optional(),
+        id: id.optional(),
         name: workspaceName.default('Personal'),
         encrypted_workspace_key: encryptedWorkspaceKey,
       })
@@ -71,9 +78,9 @@ export const login = defineEndpoint({
   body: z.strictObject({ email, password: givenPassword }),
   result: z.object({
     ...sessionPair,
-    key_salt: z.string(),
+    key_salt: text(exampleBytes(16)),
     kdf,
-    encrypted_private_key: z.string(),
+    encrypted_private_key: text(exampleOfForm.wrappedKey),
     user,
     workspaces: z.array(workspaceShape),
   }),
@@ -87,7 +94,7 @@ export const refresh = defineEndpoint({
   ...ofPerson,
   path: '/api/auth/refresh/',
   access: { kind: 'public', rate: 'login' },
-  body: z.strictObject({ refresh: z.string().max(256) }),
+  body: z.strictObject({ refresh: refreshToken }),
   result: z.object(sessionPair),
   faults: ['invalid_token', 'conflict'],
 })
@@ -99,7 +106,7 @@ export const logout = defineEndpoint({
   ...ofPerson,
   path: '/api/auth/logout/',
   access: { kind: 'session' },
-  body: z.strictObject({ refresh_token: z.string().max(256).optional() }),
+  body: z.strictObject({ refresh_token: refreshToken.optional() }),
   bodyOptional: true,
 })
 
@@ -110,7 +117,7 @@ export const changePassword = defineEndpoint({
   ...ofPerson,
   path: '/api/auth/change-password/',
   access: { kind: 'session' },
-  body: z.strictObject({ current_password: givenPassword, ...replacement }),
+  body: z.strictObject({ current_password: currentPassword, ...replacement }),
   faults: ['conflict'],
 })
 
@@ -129,8 +136,8 @@ export const listSessions = defineEndpoint({
   query: pagination,
   result: z.array(
     z.object({
-      id: uuid,
-      user_agent: z.string(),
+      id,
+      user_agent: text('cloakroom/0.1.0'),
       /** The one that asks. */
       current: z.boolean(),
       last_used_at: timestamp,
@@ -148,10 +155,15 @@ export const revokeSession = defineEndpoint({
   ...ofPerson,
   path: '/api/auth/sessions/{session_id}/',
   access: { kind: 'session' },
-  params: z.object({ session_id: uuid }),
+  params: z.object({ session_id: sessionId }),
 })
 
-const recoveryProof = { email, recovery_verifier: givenPassword }
+const recoveryProof = {
+  email,
+  recovery_verifier: givenPassword.meta({
+    examples: ['dmVyaWZpZXItb2YtdGhlLW9sZC1yZWNvdmVyeS1rZXk'],
+  }),
+}
 
 export const beginRecovery = defineEndpoint({
   name: 'auth.recover.begin',
@@ -161,7 +173,10 @@ export const beginRecovery = defineEndpoint({
   path: '/api/auth/recover/begin/',
   access: { kind: 'public', rate: 'login' },
   body: z.strictObject(recoveryProof),
-  result: z.object({ public_key: z.string(), encrypted_private_key: z.string() }),
+  result: z.object({
+    public_key: text(exampleOfForm.publicKey),
+    encrypted_private_key: text(exampleOfForm.wrappedKey),
+  }),
   faults: ['invalid_credentials'],
 })
 
@@ -189,7 +204,7 @@ export const replaceRecovery = defineEndpoint({
   ...ofPerson,
   path: '/api/auth/recovery/',
   access: { kind: 'session' },
-  body: z.strictObject({ current_password: givenPassword, recovery }),
+  body: z.strictObject({ current_password: currentPassword, recovery }),
   faults: ['conflict'],
 })
 
@@ -209,5 +224,9 @@ export const getPublicKey = defineEndpoint({
   path: '/api/users/{email}/public-key/',
   access: { kind: 'session' },
   params: z.object({ email }),
-  result: z.object({ email: z.string(), public_key: z.string(), fingerprint: z.string() }),
+  result: z.object({
+    email: text('ada@example.com'),
+    public_key: text(exampleOfForm.publicKey),
+    fingerprint: text('3f9a 1c07 5be2 88d4 61aa 09c3 7e15 f2b8'),
+  }),
 })

@@ -1,22 +1,34 @@
 /** Fields that the contracts of accounts and sessions have in common. */
 import { z } from 'zod'
-import { base64, timestamp, uuid } from '../../platform/http/validate.ts'
+import { exampleBytes, exampleOfForm, exampleToken, id, text } from '../../platform/http/fields.ts'
+import { base64, timestamp } from '../../platform/http/validate.ts'
 
 /** Bytes; the form of section 3.1 has 61, other clients may use another. */
 const MAX_WRAPPED_KEY_BYTES = 4096
 const MAX_PASSWORD = 1024
 
 /** Opaque to the server: what a client derived, never what the person typed. */
-export const newPassword = z.string().min(8).max(MAX_PASSWORD)
+export const newPassword = z
+  .string()
+  .min(8)
+  .max(MAX_PASSWORD)
+  .meta({ examples: ['ZGVyaXZlZC1mcm9tLXRoZS1wYXNzd29yZA'] })
 /** No least length here: a wrong password is wrong, however short. */
-export const givenPassword = z.string().min(1).max(MAX_PASSWORD)
+export const givenPassword = z
+  .string()
+  .min(1)
+  .max(MAX_PASSWORD)
+  .meta({ examples: ['ZGVyaXZlZC1mcm9tLXRoZS1wYXNzd29yZA'] })
 
-export const wrappedKey = base64(MAX_WRAPPED_KEY_BYTES).refine(
-  (text) => text !== '',
-  'must not be empty',
-)
-export const keySalt = base64(16, 16)
-export const publicKey = base64(32, 32)
+export const currentPassword = givenPassword.meta({
+  examples: ['cHJldmlvdXMtYXV0aC1rZXktb2YtdGhlLWNsaWVudA'],
+})
+
+export const wrappedKey = base64(MAX_WRAPPED_KEY_BYTES)
+  .refine((key) => key !== '', 'must not be empty')
+  .meta({ examples: [exampleOfForm.wrappedKey] })
+export const keySalt = base64(16, 16).meta({ examples: [exampleBytes(16)] })
+export const publicKey = base64(32, 32).meta({ examples: [exampleOfForm.publicKey] })
 
 /** From the weakest that clients accept to the dearest that one can be expected to compute. */
 export const kdf = z.strictObject({
@@ -34,30 +46,38 @@ export const defaultKdf: z.output<typeof kdf> = {
   parallelism: 4,
 }
 
-export const recovery = z.strictObject({ verifier: newPassword, encrypted_private_key: wrappedKey })
+export const recovery = z.strictObject({
+  verifier: newPassword.meta({ examples: ['dmVyaWZpZXItb2YtdGhlLW5ldy1yZWNvdmVyeS1rZXk'] }),
+  encrypted_private_key: wrappedKey,
+})
 
 /** What replaces a password: the private key is the same, wrapped under what the new one derives. */
 export const replacement = {
-  new_password: newPassword,
+  new_password: newPassword.meta({ examples: ['ZGVyaXZlZC1mcm9tLXRoZS1uZXctcGFzc3dvcmQ'] }),
   key_salt: keySalt,
   kdf: kdf.default(defaultKdf),
   encrypted_private_key: wrappedKey,
 }
 
 export const user = z.object({
-  id: uuid,
-  email: z.string(),
-  first_name: z.string(),
-  last_name: z.string(),
-  public_key: z.string(),
+  id,
+  email: text('ada@example.com'),
+  first_name: text('Ada'),
+  last_name: text('Lovelace'),
+  public_key: text(exampleOfForm.publicKey),
   is_instance_owner: z.boolean(),
   created_at: timestamp,
   updated_at: timestamp,
 })
 
+export const refreshToken = z
+  .string()
+  .max(256)
+  .meta({ examples: [exampleToken('ref')] })
+
 export const sessionPair = {
-  access: z.string(),
-  refresh: z.string(),
+  access: text(exampleToken('ses')),
+  refresh: text(exampleToken('ref')),
   /** Of the access token. */
   expires_at: timestamp,
 }

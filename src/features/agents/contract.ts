@@ -1,7 +1,14 @@
 /** Agents, their tokens, and the tokens of workloads (docs/protocol.md, "Agents and tokens"). */
 import { z } from 'zod'
 import { defineEndpoint } from '../../platform/http/endpoint.ts'
-import { environmentName, pagination, uuid } from '../../platform/http/validate.ts'
+import {
+  environment,
+  projectId,
+  registrationId,
+  tokenId,
+  workspaceId,
+} from '../../platform/http/fields.ts'
+import { pagination } from '../../platform/http/validate.ts'
 import {
   agent,
   agentName,
@@ -24,14 +31,14 @@ const inWorkspace = {
   tenant: 'path.workspace_id',
 } as const
 
-const workspaceParams = z.object({ workspace_id: uuid })
-const agentParams = workspaceParams.extend({ registration_id: uuid })
-const tokenParams = agentParams.extend({ token_id: uuid })
+const workspaceParams = z.object({ workspace_id: workspaceId })
+const agentParams = workspaceParams.extend({ registration_id: registrationId })
+const tokenParams = agentParams.extend({ token_id: tokenId })
 
 const registration = z.strictObject({ name: agentName, ...order })
 const registered = issuedToken.extend({ agent })
 const envelopesBody = tokenEnvelopes.min(1)
-const grantQuery = z.strictObject({ project_id: uuid, environment: environmentName })
+const grantQuery = z.strictObject({ project_id: projectId, environment })
 
 export const registerAgent = defineEndpoint({
   name: 'agents.register',
@@ -62,7 +69,7 @@ export const listAgents = defineEndpoint({
 const ofProject = {
   path: '/api/workspaces/{workspace_id}/projects/{project_id}/agents/',
   access: { ...inWorkspace, tenant: 'path.workspace_project' },
-  params: workspaceParams.extend({ project_id: uuid }),
+  params: workspaceParams.extend({ project_id: projectId }),
 } as const
 
 export const registerProjectAgent = defineEndpoint({
@@ -162,12 +169,12 @@ export const unprovisionAgentToken = defineEndpoint({
 const ofWorkloads = {
   path: '/api/projects/{project_id}/workload-tokens/',
   access: { ...inWorkspace, tenant: 'path.project_id' },
-  params: z.object({ project_id: uuid }),
+  params: z.object({ project_id: projectId }),
 } as const
 const ofWorkloadToken = {
   ...ofWorkloads,
   path: `${ofWorkloads.path}{token_id}/`,
-  params: ofWorkloads.params.extend({ token_id: uuid }),
+  params: ofWorkloads.params.extend({ token_id: tokenId }),
 } as const
 const ofWorkloadEnvelopes = {
   ...ofWorkloadToken,

@@ -2,24 +2,36 @@
 import { z } from 'zod'
 import { fromBase64 } from '../../platform/crypto/encoding.ts'
 import { isTokenEnvelope } from '../../platform/crypto/envelope.ts'
-import { base64, environmentName, timestamp, title, uuid } from '../../platform/http/validate.ts'
+import {
+  environment,
+  exampleOfForm,
+  exampleToken,
+  id,
+  integer,
+  projectId,
+  text,
+  tokenId,
+} from '../../platform/http/fields.ts'
+import { base64, timestamp, title } from '../../platform/http/validate.ts'
 
 const MAX_ENVELOPES = 500
 const ENVELOPE_BYTES = 81
 const KEY_BYTES = 32
 const MAX_EPOCH = 65_535
 
-export const agentName = title(100)
+export const agentName = title(100).meta({ examples: ['deploy-bot'] })
 
 /** The server opens token envelopes itself, so they must have its form (section 3.2). */
-const sealedKey = base64(ENVELOPE_BYTES, ENVELOPE_BYTES).refine((text) => {
-  const bytes = fromBase64(text)
-  return bytes !== null && isTokenEnvelope(bytes)
-}, 'must be an envelope of version 1')
+const sealedKey = base64(ENVELOPE_BYTES, ENVELOPE_BYTES)
+  .refine((text) => {
+    const bytes = fromBase64(text)
+    return bytes !== null && isTokenEnvelope(bytes)
+  }, 'must be an envelope of version 1')
+  .meta({ examples: [exampleOfForm.envelope] })
 
 const tokenEnvelope = z.strictObject({
-  project_id: uuid,
-  environment: environmentName,
+  project_id: projectId,
+  environment,
   epoch: z.number().int().min(1).max(MAX_EPOCH),
   envelope: sealedKey,
 })
@@ -39,29 +51,38 @@ export const tokenEnvelopes = z
 
 /** A token whose secret the server never sees: the client sends only what it is checked by. */
 const clientMade = z.strictObject({
-  id: uuid,
-  verifier: base64(KEY_BYTES, KEY_BYTES),
-  public_key: base64(KEY_BYTES, KEY_BYTES),
+  id,
+  verifier: base64(KEY_BYTES, KEY_BYTES).meta({ examples: [exampleOfForm.publicKey] }),
+  public_key: base64(KEY_BYTES, KEY_BYTES).meta({ examples: [exampleOfForm.publicKey] }),
   envelopes: tokenEnvelopes.default([]),
 })
 
 const lifetime = {
-  label: title(100).default('default'),
-  expires_in_days: z.number().int().min(1).max(3650).nullable().default(90),
+  label: title(100)
+    .meta({ examples: ['ci'] })
+    .default('default'),
+  expires_in_days: z
+    .number()
+    .int()
+    .min(1)
+    .max(3650)
+    .meta({ examples: [90] })
+    .nullable()
+    .default(90),
 }
 
 /** What an agent's token is ordered with. */
 export const order = {
   ...lifetime,
-  environment: environmentName.nullable().default(null),
+  environment: environment.nullable().default(null),
   token: clientMade.optional(),
 }
 
 /** A workload token always has a label of its own and an environment (section 4). */
 export const workloadOrder = {
   ...lifetime,
-  label: title(100),
-  environment: environmentName,
+  label: title(100).meta({ examples: ['ci'] }),
+  environment,
   token: clientMade.optional(),
 }
 
@@ -76,9 +97,9 @@ export type Order = {
 }
 
 export const agent = z.object({
-  id: uuid,
-  name: z.string(),
-  project_id: uuid.nullable(),
+  id,
+  name: text('deploy-bot'),
+  project_id: projectId.nullable(),
   token_count: z.number().int(),
   active_token_count: z.number().int(),
   last_used_at: timestamp.nullable(),
@@ -87,20 +108,20 @@ export const agent = z.object({
 
 /** `token` is shown this once, and is null where the client made it. */
 export const issuedToken = z.object({
-  token: z.string().nullable(),
-  token_id: uuid,
-  public_key: z.string(),
+  token: text(exampleToken('agt')).nullable(),
+  token_id: tokenId,
+  public_key: text(exampleOfForm.publicKey),
 })
 
 export const orderedToken = issuedToken.extend({
-  label: z.string(),
-  environment: z.string().nullable(),
+  label: text('ci'),
+  environment: text('production').nullable(),
   expires_at: timestamp.nullable(),
 })
 
 const provision = z.object({
-  project_id: uuid,
-  environment: z.string(),
+  project_id: projectId,
+  environment: text('production'),
   epoch: z.number().int(),
 })
 
@@ -108,15 +129,15 @@ export const provisioned = z.array(provision)
 export type Provision = z.output<typeof provision>
 
 export const token = z.object({
-  id: uuid,
-  label: z.string(),
-  environment: z.string().nullable(),
+  id,
+  label: text('ci'),
+  environment: text('production').nullable(),
   status: z.enum(['active', 'revoked', 'expired']),
-  expires_in_days: z.number().int().nullable(),
+  expires_in_days: integer(90).nullable(),
   expires_at: timestamp.nullable(),
   revoked_at: timestamp.nullable(),
   last_used_at: timestamp.nullable(),
   created_at: timestamp,
-  public_key: z.string(),
+  public_key: text(exampleOfForm.publicKey),
   provisioned,
 })

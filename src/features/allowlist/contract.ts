@@ -1,15 +1,17 @@
 import { z } from 'zod'
 import { defineEndpoint } from '../../platform/http/endpoint.ts'
-import { pagination, timestamp, uuid } from '../../platform/http/validate.ts'
+import { id, text, workspaceId } from '../../platform/http/fields.ts'
+import { pagination, timestamp } from '../../platform/http/validate.ts'
 import { parseDomain } from '../../platform/net/domain.ts'
 
 const path = '/api/workspaces/{workspace_id}/allowlist/'
-const params = z.object({ workspace_id: uuid })
+const params = z.object({ workspace_id: workspaceId })
 
 /** A domain of the allowlist, stored canonically (docs/protocol.md, "Allowlist"). */
 const domain = z
   .string()
   .max(300)
+  .meta({ examples: ['api.stripe.com'] })
   .transform((text, context) => {
     const parsed = parseDomain(text)
     if (parsed) return parsed.text
@@ -21,9 +23,9 @@ const domain = z
   })
 
 const entry = z.object({
-  id: uuid,
-  domain: z.string(),
-  added_by_email: z.string().nullable(),
+  id,
+  domain: text('api.stripe.com'),
+  added_by_email: text('ada@example.com').nullable(),
   added_at: timestamp,
 })
 
@@ -86,10 +88,10 @@ export const listAllowlistLog = defineEndpoint({
   query: pagination,
   result: z.array(
     z.object({
-      id: uuid,
-      domain: z.string(),
+      id,
+      domain: text('api.stripe.com'),
       action: z.enum(['added', 'removed']),
-      performed_by_email: z.string().nullable(),
+      performed_by_email: text('ada@example.com').nullable(),
       performed_at: timestamp,
     }),
   ),

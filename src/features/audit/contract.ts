@@ -1,11 +1,25 @@
 import { z } from 'zod'
 import { defineEndpoint } from '../../platform/http/endpoint.ts'
+import {
+  environment,
+  exampleId,
+  id,
+  integer,
+  projectId,
+  rarelyNeeded,
+  recordId,
+  registrationId,
+  text,
+  tokenId,
+  userId,
+  workspaceId,
+} from '../../platform/http/fields.ts'
 import { tokenPattern } from '../../platform/http/token_pattern.ts'
-import { environmentName, line, pagination, timestamp, uuid } from '../../platform/http/validate.ts'
+import { line, pagination, timestamp } from '../../platform/http/validate.ts'
 import { readTarget } from './reported_target.ts'
 
 /** The audit names its workspace in the query, always: nothing stands in for it. */
-const workspace = z.strictObject({ workspace_id: uuid })
+const workspace = z.strictObject({ workspace_id: workspaceId })
 
 /** The years that both JavaScript and PostgreSQL write with four digits. */
 const EARLIEST = Date.parse('0001-01-02T00:00:00Z')
@@ -24,16 +38,31 @@ const moment = z
 const range = { since: moment.optional(), until: moment.optional() }
 
 /** RFC 9110, section 9.1; kept in upper case. */
-const method = z.string().regex(tokenPattern(32)).toUpperCase()
+const method = z
+  .string()
+  .regex(tokenPattern(32))
+  .toUpperCase()
+  .meta({ examples: ['POST'] })
 
 const filters = {
-  project_id: uuid.optional(),
-  environment: environmentName.optional(),
+  project_id: projectId.optional(),
+  environment: environment.optional(),
   /** A name, a registration_id or a token_id. */
-  agent_id: line(320).optional(),
-  domain: line(255).toLowerCase().optional(),
+  agent_id: line(320)
+    .meta({ examples: ['deploy-bot'] })
+    .optional(),
+  domain: line(255)
+    .toLowerCase()
+    .meta({ examples: ['api.stripe.com'] })
+    .optional(),
   method: method.optional(),
-  status_code: z.coerce.number().int().min(0).max(999).optional(),
+  status_code: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(999)
+    .meta({ examples: [200] })
+    .optional(),
   ...range,
 }
 
@@ -41,34 +70,41 @@ const filterQuery = z.object(filters)
 export type Filters = z.output<typeof filterQuery>
 
 export const auditRecord = z.object({
-  id: uuid,
-  workspace_id: uuid,
+  id,
+  workspace_id: workspaceId,
   timestamp,
   recorded_at: timestamp,
   source: z.enum(['resolver', 'client', 'control_plane']),
   identity_level: z.enum(['agent', 'workload', 'user', 'anonymous']),
-  agent_id: z.string(),
-  registration_id: uuid.nullable(),
-  token_id: uuid.nullable(),
-  user_id: uuid.nullable(),
-  project_id: uuid.nullable(),
-  environment: z.string().nullable(),
-  method: z.string().nullable(),
-  target_url: z.string().nullable(),
-  target_path: z.string().nullable(),
-  target_domain: z.string().nullable(),
-  credential_ref: z.string().nullable(),
-  injection_style: z.string().nullable(),
+  agent_id: text('deploy-bot'),
+  registration_id: registrationId.nullable(),
+  token_id: tokenId.nullable(),
+  user_id: userId.nullable(),
+  project_id: projectId.nullable(),
+  environment: text('production').nullable(),
+  method: text('POST').nullable(),
+  target_url: text('https://api.stripe.com/v1/charges').nullable(),
+  target_path: text('/v1/charges').nullable(),
+  target_domain: text('api.stripe.com').nullable(),
+  credential_ref: text('STRIPE_API_KEY').nullable(),
+  injection_style: text('header').nullable(),
   decision: z.enum(['allowed', 'blocked', 'error']).nullable(),
-  reason: z.string().nullable(),
-  status_code: z.number().int().nullable(),
+  reason: z
+    .string()
+    .nullable()
+    .meta({ examples: [null] }),
+  status_code: integer(200).nullable(),
   duration_ms: z.number().int().nullable(),
   redacted: z.boolean().nullable(),
-  action: z.string().nullable(),
+  action: text('secret.updated').nullable(),
   resource: z
-    .object({ type: z.string(), id: z.string().nullable(), name: z.string().nullable() })
+    .object({
+      type: text('secret'),
+      id: text(exampleId(8)).nullable(),
+      name: text('STRIPE_API_KEY').nullable(),
+    })
     .nullable(),
-  client_id: z.string().nullable(),
+  client_id: text('call-0001').nullable(),
 })
 
 export const listAuditLogs = defineEndpoint({
@@ -77,7 +113,7 @@ export const listAuditLogs = defineEndpoint({
   method: 'GET',
   path: '/api/audit/logs/',
   access: { kind: 'member', permission: 'audit.read', tenant: 'query.workspace_id' },
-  query: pagination.extend({ workspace_id: uuid, ...filters }),
+  query: pagination.extend({ workspace_id: workspaceId, ...filters }),
   result: z.array(auditRecord),
   paged: true,
 })
@@ -88,7 +124,7 @@ export const getAuditLog = defineEndpoint({
   method: 'GET',
   path: '/api/audit/logs/{log_id}/',
   access: { kind: 'member', permission: 'audit.read', tenant: 'query.workspace_id' },
-  params: z.object({ log_id: uuid }),
+  params: z.object({ log_id: recordId }),
   query: workspace,
   result: auditRecord,
 })
@@ -110,9 +146,9 @@ export const summariseAudit = defineEndpoint({
       errors: count,
       redacted: count,
     }),
-    by_agent: z.array(z.object({ agent_id: z.string(), count, last_used_at: timestamp })),
-    by_domain: z.array(z.object({ domain: z.string(), count })),
-    by_credential: z.array(z.object({ credential_ref: z.string(), count })),
+    by_agent: z.array(z.object({ agent_id: text('deploy-bot'), count, last_used_at: timestamp })),
+    by_domain: z.array(z.object({ domain: text('api.stripe.com'), count })),
+    by_credential: z.array(z.object({ credential_ref: text('STRIPE_API_KEY'), count })),
     by_day: z.array(z.object({ date: z.iso.date(), count })),
   }),
 })
@@ -161,21 +197,35 @@ function joined(example: string, entry: z.ZodType<string, string>) {
 
 /** Fields that are not named here are ignored; null is read as absent. */
 const reportedRecord = z.object({
-  id: line(64).nullish(),
+  id: line(64)
+    .meta({ examples: ['call-0001'] })
+    .nullish(),
   timestamp: moment,
   method,
-  target_url: line(MAX_URL).nullish(),
-  target_domain: line(255).nullish(),
-  target_path: line(MAX_URL).nullish(),
-  project_id: uuid.nullish(),
-  environment: environmentName.nullish(),
-  status_code: z.number().int().min(100).max(599).nullish(),
+  target_url: line(MAX_URL)
+    .meta({ examples: ['https://api.stripe.com/v1/charges'] })
+    .nullish(),
+  target_domain: line(255)
+    .meta({ examples: ['api.stripe.com'] })
+    .nullish(),
+  target_path: line(MAX_URL)
+    .meta({ examples: ['/v1/charges'] })
+    .nullish(),
+  project_id: projectId.nullish(),
+  environment: environment.nullish(),
+  status_code: z
+    .number()
+    .int()
+    .min(100)
+    .max(599)
+    .meta({ examples: [200] })
+    .nullish(),
   duration_ms: z.number().min(0).max(2_147_483_647).transform(Math.round).nullish(),
   redacted: z.boolean().nullish(),
   credential_ref: joined('STRIPE_API_KEY', line(128)).nullish(),
   injection_style: joined('header', injectionStyle).nullish(),
   decision: z.enum(['allowed', 'blocked', 'error']).nullish(),
-  reason: line(200).nullish(),
+  reason: line(200).nullish().meta(rarelyNeeded),
 })
 
 /** A record with its target in the form in which it is stored. */
@@ -203,7 +253,7 @@ export const recordAuditLogs = defineEndpoint({
   access: { kind: 'token', orSession: true },
   body: z.union([placedRecord, z.array(placedRecord).min(1).max(1000)]),
   bodyLimit: 4 * 1_048_576,
-  result: z.object({ created: count, duplicates: count, ids: z.array(uuid) }),
+  result: z.object({ created: count, duplicates: count, ids: z.array(id) }),
   success: 201,
   faults: ['not_found', 'conflict'],
 })

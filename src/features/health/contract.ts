@@ -1,12 +1,13 @@
 import { z } from 'zod'
 import { defineEndpoint } from '../../platform/http/endpoint.ts'
+import { text } from '../../platform/http/fields.ts'
 import { timestamp } from '../../platform/http/validate.ts'
 
 const check = z.object({ status: z.enum(['healthy', 'unhealthy']), latency_ms: z.number() })
 
 const health = z.object({
   status: z.enum(['healthy', 'degraded']),
-  version: z.string(),
+  version: text('0.1.0'),
   uptime_seconds: z.number().int(),
   checks: z.object({ database: check, cache: check, encryption: check }),
 })

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { defineEndpoint } from '../../platform/http/endpoint.ts'
+import { text } from '../../platform/http/fields.ts'
 import { pagination } from '../../platform/http/validate.ts'
 
 /** Days that may be computed at once. */
@@ -28,7 +29,7 @@ const day = z.object({
   resolver_p50_ms: count.nullable(),
   resolver_p95_ms: count.nullable(),
   workload_deliveries: count,
-  top_domains: z.array(z.object({ domain: z.string(), calls: count })),
+  top_domains: z.array(z.object({ domain: text('api.stripe.com'), calls: count })),
 })
 
 export type DailyRow = z.output<typeof day>

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { roles } from '../../platform/grant.ts'
 import { defineEndpoint } from '../../platform/http/endpoint.ts'
+import { environment, id, projectId, role, text, workspaceId } from '../../platform/http/fields.ts'
 import {
   email,
   environmentName,
@@ -20,16 +20,17 @@ export const projectName = z
   .regex(/^[a-z0-9][a-z0-9_-]{1,62}$/)
   .refine((name) => !RESERVED.has(name), 'is a reserved name')
   .refine((name) => !isUuid(name), 'must not have the form of an id')
+  .meta({ examples: ['billing'] })
 
-const description = line(1000, 0)
+const description = line(1000, 0).meta({ examples: ['Payments and invoices'] })
 
 export const projectShape = z.object({
-  id: uuid,
-  name: z.string(),
-  description: z.string(),
-  workspace_id: uuid,
-  workspace_name: z.string(),
-  role: z.enum(roles),
+  id,
+  name: text('billing'),
+  description: text('Payments and invoices'),
+  workspace_id: workspaceId,
+  workspace_name: text('Platform'),
+  role,
   created_at: timestamp,
   updated_at: timestamp,
 })
@@ -55,15 +56,15 @@ export const createProject = defineEndpoint({
   body: z.strictObject({
     name: projectName,
     description: description.optional(),
-    workspace_id: uuid.optional(),
+    workspace_id: workspaceId.optional(),
   }),
   result: projectShape,
   success: 201,
   faults: ['already_exists', 'conflict'],
 })
 
-const nameParams = z.object({ workspace_id: uuid, project_name: projectName })
-const idParams = z.object({ project_id: uuid })
+const nameParams = z.object({ workspace_id: workspaceId, project_name: projectName })
+const idParams = z.object({ project_id: projectId })
 
 const byName = {
   path: '/api/projects/{workspace_id}/{project_name}/',
@@ -73,7 +74,7 @@ const byName = {
 /** The short form: a name in the active workspace, or an id. */
 const byProject = {
   path: '/api/projects/{project}/',
-  params: z.object({ project: z.union([uuid, projectName]) }),
+  params: z.object({ project: z.union([uuid, projectName]).meta({ examples: ['billing'] }) }),
 } as const
 
 export const getProject = defineEndpoint({
@@ -148,10 +149,10 @@ const projectInviteBody = z.union([
 
 const projectInviteResult = z.array(
   z.object({
-    email: z.string(),
+    email: text('ada@example.com'),
     status: z.enum([...inviteStatuses, 'not_a_member']),
     /** What the person is, or will be on accepting. */
-    role: z.enum(roles).nullable(),
+    role: role.nullable(),
   }),
 )
 
@@ -184,8 +185,8 @@ export const listEnvironments = defineEndpoint({
   params: idParams,
   access: { kind: 'member', permission: 'project.read', tenant: 'path.project_id' },
   result: z.object({
-    project_id: uuid,
-    environments: z.record(environmentName, z.object({ secret_count: z.number().int() })),
+    project_id: projectId,
+    environments: z.record(environment, z.object({ secret_count: z.number().int() })),
   }),
 })
 
@@ -197,17 +198,19 @@ export const showCoverage = defineEndpoint({
   params: idParams,
   access: { kind: 'member', permission: 'secret.read', tenant: 'path.project_id' },
   result: z.object({
-    project_id: uuid,
-    environments: z.array(environmentName),
+    project_id: projectId,
+    environments: z.array(environment),
     keys: z.array(
       z.object({
-        key: z.string(),
-        environments: z.record(environmentName, z.boolean()),
-        missing: z.array(environmentName),
+        key: text('STRIPE_API_KEY'),
+        environments: z.record(environment, z.boolean()),
+        missing: z.array(environmentName.meta({ examples: ['staging'] })),
       }),
     ),
   }),
 })
+
+const earlier = environmentName.meta({ examples: ['development'] })
 
 export const showDiff = defineEndpoint({
   name: 'projects.diff',
@@ -215,13 +218,13 @@ export const showDiff = defineEndpoint({
   method: 'GET',
   path: '/api/projects/{project_id}/secrets/diff/',
   params: idParams,
-  query: z.strictObject({ from: environmentName, to: environmentName }),
+  query: z.strictObject({ from: earlier, to: environment }),
   access: { kind: 'member', permission: 'secret.read', tenant: 'path.project_id' },
   result: z.object({
-    from: environmentName,
-    to: environmentName,
-    in_from_only: z.array(z.string()),
-    in_to_only: z.array(z.string()),
-    in_both: z.array(z.string()),
+    from: earlier,
+    to: environment,
+    in_from_only: z.array(text('DEBUG_TOKEN')),
+    in_to_only: z.array(text('STRIPE_API_KEY')),
+    in_both: z.array(text('DATABASE_URL')),
   }),
 })

@@ -2,14 +2,15 @@
 import { z } from 'zod'
 import { defineEndpoint } from '../../platform/http/endpoint.ts'
 import {
-  base64,
-  environmentName,
-  map,
-  pagination,
-  timestamp,
-  uuid,
-} from '../../platform/http/validate.ts'
-import { policy } from '../../platform/policy.ts'
+  environment as environmentName,
+  exampleOfForm,
+  id,
+  integer,
+  projectId,
+  text,
+} from '../../platform/http/fields.ts'
+import { base64, map, pagination, timestamp } from '../../platform/http/validate.ts'
+import { examplePolicy, policy } from '../../platform/policy.ts'
 import { SECRET_NAME } from '../../platform/secret_name.ts'
 
 const MAX_ENTRIES = 500
@@ -25,15 +26,18 @@ export const secretKey = z
   .string()
   .regex(new RegExp(`^${SECRET_NAME}$`))
   .refine((key) => !RESERVED.has(key), 'is a reserved name')
+  .meta({ examples: ['STRIPE_API_KEY'] })
 
 /** A client's ciphertext. The server reads nothing of it but the epoch, where there is one. */
-export const sealedValue = base64(MAX_VALUE_BYTES).refine(
-  (text) => text !== '',
-  'must not be empty',
-)
+export const sealedValue = base64(MAX_VALUE_BYTES)
+  .refine((text) => text !== '', 'must not be empty')
+  .meta({ examples: [exampleOfForm.sealedValue] })
 
 /** A policy as it is stored: the ciphertext says whether it is its author's (section 3.3). */
-const storedPolicy = z.unknown().meta({ description: 'exactly as it was sent; null for none' })
+const storedPolicy = z.unknown().meta({
+  description: 'exactly as it was sent; null for none',
+  examples: [examplePolicy],
+})
 
 const entries = z
   .union([
@@ -61,18 +65,18 @@ const entries = z
     }
   })
 
-const inProject = z.object({ project_id: uuid })
-const ofSecret = z.object({ project_id: uuid, key: secretKey })
+const inProject = z.object({ project_id: projectId })
+const ofSecret = z.object({ project_id: projectId, key: secretKey })
 const environment = environmentName.default('development')
 const inEnvironment = z.strictObject({ environment })
 
 const secret = z.object({
-  id: uuid,
-  key: z.string(),
-  environment: z.string(),
-  value: z.string(),
+  id,
+  key: text('STRIPE_API_KEY'),
+  environment: text('production'),
+  value: text(exampleOfForm.sealedValue),
   policy: storedPolicy,
-  version: z.number().int(),
+  version: integer(3),
   created_at: timestamp,
   updated_at: timestamp,
 })
@@ -83,7 +87,7 @@ export const upsertSecrets = defineEndpoint({
   method: 'POST',
   path: '/api/secrets/',
   access: { kind: 'member', permission: 'secret.write', tenant: 'body.project_id' },
-  body: z.strictObject({ project_id: uuid, environment, secrets: entries }),
+  body: z.strictObject({ project_id: projectId, environment, secrets: entries }),
   bodyLimit: BODY_LIMIT,
   result: z.object({ created: z.number().int(), updated: z.number().int() }),
   success: 'either',
@@ -98,7 +102,7 @@ export const listSecrets = defineEndpoint({
   access: { kind: 'member', permission: 'secret.read', tenant: 'path.project_id' },
   params: inProject,
   query: pagination.extend({ environment, include: z.literal('value').optional() }),
-  result: z.array(secret.extend({ value: z.string().optional() })),
+  result: z.array(secret.extend({ value: text(exampleOfForm.sealedValue).optional() })),
   paged: true,
   faults: ['unreadable_secret'],
 })
@@ -136,10 +140,10 @@ export const listVersions = defineEndpoint({
   query: pagination.extend({ environment, include: z.literal('value').optional() }),
   result: z.array(
     z.object({
-      version: z.number().int(),
-      value: z.string().optional(),
+      version: integer(3),
+      value: text(exampleOfForm.sealedValue).optional(),
       policy: storedPolicy,
-      created_by_email: z.string().nullable(),
+      created_by_email: text('ada@example.com').nullable(),
       created_at: timestamp,
     }),
   ),
@@ -155,7 +159,14 @@ export const rollBackSecret = defineEndpoint({
   access: { kind: 'member', permission: 'secret.write', tenant: 'path.project_id' },
   params: ofSecret,
   query: inEnvironment,
-  body: z.strictObject({ version: z.number().int().min(1).max(2_147_483_647) }),
+  body: z.strictObject({
+    version: z
+      .number()
+      .int()
+      .min(1)
+      .max(2_147_483_647)
+      .meta({ examples: [3] }),
+  }),
   result: secret,
   faults: ['epoch_conflict', 'unreadable_secret', 'conflict'],
 })

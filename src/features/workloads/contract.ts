@@ -1,35 +1,54 @@
 import { z } from 'zod'
 import { defineEndpoint } from '../../platform/http/endpoint.ts'
-import { base64, environmentName, uuid } from '../../platform/http/validate.ts'
+import {
+  environment,
+  exampleOfForm,
+  projectId,
+  text,
+  workspaceId,
+} from '../../platform/http/fields.ts'
+import { base64 } from '../../platform/http/validate.ts'
+import { examplePolicy } from '../../platform/policy.ts'
 
 /** Narrows a token that is good for more than one environment; null counts as absent. */
 const deliveryScope = z.strictObject({
-  project_id: uuid.nullish(),
-  environment: environmentName.nullish(),
+  project_id: projectId.nullish(),
+  environment: environment.nullish(),
 })
 
 export type DeliveryScope = z.output<typeof deliveryScope>
 
 const place = {
   status: z.literal('success'),
-  workspace_id: uuid,
-  project_id: uuid,
-  environment: environmentName,
+  workspace_id: workspaceId,
+  project_id: projectId,
+  environment,
 }
 
+const secretName = text('STRIPE_API_KEY')
+
 /** For tokens that can decrypt. */
-const openDelivery = z.object({ ...place, secrets: z.record(z.string(), z.string()) })
+const openDelivery = z.object({
+  ...place,
+  secrets: z.record(secretName, text('the value in the clear')),
+})
 
 /** For `svc_sea_` tokens: the client opens the envelope with its token's key, and each value with that. */
 const sealedDelivery = z.object({
   ...place,
-  sealed: z.record(z.string(), z.object({ value: base64(1_048_576), policy: z.unknown() })),
+  sealed: z.record(
+    secretName,
+    z.object({
+      value: base64(1_048_576).meta({ examples: [exampleOfForm.sealedValue] }),
+      policy: z.unknown().meta({ examples: [examplePolicy] }),
+    }),
+  ),
   envelopes: z.array(
     z.object({
-      project_id: uuid,
-      environment: environmentName,
+      project_id: projectId,
+      environment,
       epoch: z.number().int(),
-      envelope: z.string(),
+      envelope: text(exampleOfForm.envelope),
     }),
   ),
 })

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { roles } from '../../platform/grant.ts'
 import { defineEndpoint } from '../../platform/http/endpoint.ts'
-import { pagination, timestamp, uuid } from '../../platform/http/validate.ts'
+import { exampleOfForm, id, role, text, userId, workspaceId } from '../../platform/http/fields.ts'
+import { pagination, timestamp } from '../../platform/http/validate.ts'
 import {
   encryptedWorkspaceKey,
   inviteBody,
@@ -24,7 +24,7 @@ export {
 const collection = '/api/workspaces/'
 const path = '/api/workspaces/{workspace_id}/'
 const members = `${path}members/` as const
-const params = z.object({ workspace_id: uuid })
+const params = z.object({ workspace_id: workspaceId })
 
 export const listWorkspacesEndpoint = defineEndpoint({
   name: 'workspaces.list',
@@ -45,7 +45,7 @@ export const createWorkspaceEndpoint = defineEndpoint({
   access: { kind: 'session' },
   body: z.strictObject({
     /** Chosen by the client, because the envelopes bind it. */
-    id: uuid.optional(),
+    id: id.optional(),
     name: workspaceName,
     encrypted_workspace_key: encryptedWorkspaceKey,
     invites: z.union([invites, z.array(z.never()).length(0)]).optional(),
@@ -111,13 +111,13 @@ export const declineInvitation = defineEndpoint({
 
 const memberShape = z.object({
   /** Of the membership. */
-  id: uuid,
-  user_id: uuid,
-  email: z.string(),
-  name: z.string(),
-  role: z.enum(roles),
+  id,
+  user_id: userId,
+  email: text('ada@example.com'),
+  name: text('Ada Lovelace'),
+  role,
   status: z.enum(['active', 'invited']),
-  public_key: z.string(),
+  public_key: text(exampleOfForm.publicKey),
   created_at: timestamp,
   updated_at: timestamp,
 })
@@ -148,7 +148,12 @@ export const inviteMembersEndpoint = defineEndpoint({
 })
 
 /** A user's id, or an e-mail address. */
-const memberParams = params.extend({ member: z.string().max(254) })
+const memberParams = params.extend({
+  member: z
+    .string()
+    .max(254)
+    .meta({ examples: ['ada@example.com'] }),
+})
 
 export const changeMemberRole = defineEndpoint({
   name: 'members.change_role',
@@ -157,7 +162,7 @@ export const changeMemberRole = defineEndpoint({
   path: `${members}{member}/`,
   access: { kind: 'member', permission: 'member.manage', tenant: 'path.workspace_id' },
   params: memberParams,
-  body: z.strictObject({ role: z.enum(roles) }),
+  body: z.strictObject({ role }),
   result: memberShape,
   faults: ['last_owner', 'conflict'],
 })

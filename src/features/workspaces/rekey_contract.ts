@@ -2,7 +2,15 @@ import { z } from 'zod'
 import { fromBase64 } from '../../platform/crypto/encoding.ts'
 import { isTokenEnvelope } from '../../platform/crypto/envelope.ts'
 import { defineEndpoint, type InputOf } from '../../platform/http/endpoint.ts'
-import { base64, environmentName, uuid } from '../../platform/http/validate.ts'
+import {
+  environment,
+  exampleOfForm,
+  projectId,
+  tokenId,
+  userId,
+  workspaceId,
+} from '../../platform/http/fields.ts'
+import { base64 } from '../../platform/http/validate.ts'
 import { sentPolicy } from '../../platform/policy.ts'
 import { encryptedWorkspaceKey, workspaceShape } from './shapes.ts'
 
@@ -20,30 +28,37 @@ const MAX_SECRETS = 200_000
 /** Any: one that is not the next is a conflict with the state, however far off it is. */
 const integer = z.number().refine(Number.isInteger, 'must be an integer').meta({ type: 'integer' })
 
-const member = z.strictObject({ user_id: uuid, encrypted_workspace_key: encryptedWorkspaceKey })
+const member = z.strictObject({ user_id: userId, encrypted_workspace_key: encryptedWorkspaceKey })
 
 const tokenEnvelope = z.strictObject({
-  project_id: uuid,
-  environment: environmentName,
+  project_id: projectId,
+  environment,
   /** When given, the new epoch. */
   epoch: integer.optional(),
   /** The server opens these itself, so they have one form (section 3.2). */
-  envelope: base64(MAX_ENVELOPE_BYTES).refine(
-    (text) => isTokenEnvelope(fromBase64(text) ?? new Uint8Array()),
-    'must be a token envelope',
-  ),
+  envelope: base64(MAX_ENVELOPE_BYTES)
+    .refine(
+      (text) => isTokenEnvelope(fromBase64(text) ?? new Uint8Array()),
+      'must be a token envelope',
+    )
+    .meta({ examples: [exampleOfForm.envelope] }),
 })
 
 const token = z.strictObject({
-  token_id: uuid,
+  token_id: tokenId,
   envelopes: z.array(tokenEnvelope).max(MAX_ENVELOPES),
 })
 
 const secret = z.strictObject({
-  project_id: uuid,
-  environment: environmentName,
-  key: z.string().max(128),
-  value: base64(MAX_VALUE_BYTES).refine((text) => text !== '', 'must not be empty'),
+  project_id: projectId,
+  environment,
+  key: z
+    .string()
+    .max(128)
+    .meta({ examples: ['STRIPE_API_KEY'] }),
+  value: base64(MAX_VALUE_BYTES)
+    .refine((text) => text !== '', 'must not be empty')
+    .meta({ examples: [exampleOfForm.sealedValue] }),
   /** Equal to the stored one; absent for none. */
   policy: sentPolicy.optional(),
 })
@@ -54,7 +69,7 @@ export const rekeyWorkspace = defineEndpoint({
   method: 'POST',
   path: '/api/workspaces/{workspace_id}/rekey/',
   access: { kind: 'member', permission: 'workspace.update', tenant: 'path.workspace_id' },
-  params: z.object({ workspace_id: uuid }),
+  params: z.object({ workspace_id: workspaceId }),
   body: z.strictObject({
     /** The new one: the current one and 1. */
     epoch: integer,

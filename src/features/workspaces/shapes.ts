@@ -1,27 +1,26 @@
 /** What the contracts of workspaces, and of those who invite to them or show them, have in common. */
 import { z } from 'zod'
-import { roles } from '../../platform/grant.ts'
-import { base64, email, timestamp, title, uuid } from '../../platform/http/validate.ts'
+import { exampleOfForm, id, role, text } from '../../platform/http/fields.ts'
+import { base64, email, timestamp, title } from '../../platform/http/validate.ts'
 
 /** Bytes; envelopes of other clients may be larger than ours (section 3.2). */
 const MAX_ENVELOPE_BYTES = 4096
 
 /** A member's envelope as clients send it: opaque base64, and never nothing. */
-export const encryptedWorkspaceKey = base64(MAX_ENVELOPE_BYTES).refine(
-  (text) => text !== '',
-  'must not be empty',
-)
+export const encryptedWorkspaceKey = base64(MAX_ENVELOPE_BYTES)
+  .refine((key) => key !== '', 'must not be empty')
+  .meta({ examples: [exampleOfForm.envelope] })
 
-export const workspaceName = title(100)
+export const workspaceName = title(100).meta({ examples: ['Platform'] })
 
 /** A workspace as one of its members sees it. */
 export const workspaceShape = z.object({
-  id: uuid,
-  name: z.string(),
+  id,
+  name: text('Platform'),
   type: z.enum(['personal', 'shared']),
-  role: z.enum(roles),
+  role,
   status: z.enum(['active', 'invited']),
-  encrypted_workspace_key: z.string(),
+  encrypted_workspace_key: text(exampleOfForm.envelope),
   epoch: z.number().int(),
   rekey_required: z.boolean(),
   created_at: timestamp,
@@ -32,7 +31,7 @@ const MAX_INVITES = 100
 
 const invite = z.strictObject({
   email,
-  role: z.enum(roles),
+  role,
   encrypted_workspace_key: encryptedWorkspaceKey,
 })
 
@@ -55,7 +54,10 @@ export const inviteBody = z.union([
 
 export const inviteStatuses = ['invited', 'already_member', 'user_not_found'] as const
 
-export const inviteResult = z.object({ email: z.string(), status: z.enum(inviteStatuses) })
+export const inviteResult = z.object({
+  email: text('ada@example.com'),
+  status: z.enum(inviteStatuses),
+})
 
 export type Invite = z.output<typeof invite>
 

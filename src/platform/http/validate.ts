@@ -56,7 +56,12 @@ export function title(max: number) {
 const MAX_EMAIL = 254
 
 /** An address, kept and compared in lower case. */
-export const email = z.string().max(MAX_EMAIL, { abort: true }).toLowerCase().pipe(z.email())
+export const email = z
+  .string()
+  .max(MAX_EMAIL, { abort: true })
+  .toLowerCase()
+  .pipe(z.email())
+  .meta({ examples: ['ada@example.com'] })
 
 /** A map of so many entries; whoever reads one learns the most of them before the first. */
 export function map<K extends z.ZodString, V extends z.ZodType>(
@@ -102,6 +107,6 @@ export const environmentName = z.string().regex(/^[a-z][a-z0-9_-]{0,31}$/)
 /** The query of every list (docs/protocol.md, "HTTP conventions"). */
 export const pagination = z.strictObject({
   limit: z.coerce.number().int().min(1).max(500).default(100),
-  cursor: z.string().max(512).optional(),
+  cursor: z.string().max(512).optional().meta({ examples: [] }),
   workspace_id: uuid.optional(),
 })

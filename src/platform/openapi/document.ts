@@ -175,7 +175,7 @@ function partOf(endpoint: Endpoint, part: 'params' | 'query'): Parameter[] {
     required: needed.includes(name),
     schema: inner,
     // Optional parameters have none: a page for trying out would send them all.
-    ...(needed.includes(name) ? { example: exampleOf(inner, name) } : {}),
+    ...(needed.includes(name) ? { example: exampleOf(inner) } : {}),
   }))
 }
 

@@ -50,6 +50,7 @@ export const failureSchemas: Record<string, JsonSchema> = {
       next_cursor: {
         type: ['string', 'null'],
         description: 'the `cursor` of the next page, null on the last',
+        examples: ['bmV4dC1wYWdlLXN0YXJ0cy1oZXJl'],
       },
     },
     required: ['next_cursor'],

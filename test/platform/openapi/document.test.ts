@@ -1,11 +1,13 @@
 /** The generated documentation says what the server does, validly, with examples that are true. */
 import { describe, expect, test } from 'bun:test'
 import { validate } from '@readme/openapi-parser'
-import type { z } from 'zod'
+import { z } from 'zod'
 import { allEndpoints } from '../../../src/dev/all_endpoints.ts'
 import { API_DOCS, renderApiDocs } from '../../../src/dev/api_docs.ts'
 import { messageOf, statusOf } from '../../../src/platform/fault.ts'
 import { type Endpoint, faultsOf } from '../../../src/platform/http/endpoint.ts'
+import { integer, rarelyNeeded, text } from '../../../src/platform/http/fields.ts'
+import { uuid } from '../../../src/platform/http/validate.ts'
 import { type Operation, openApiDocument } from '../../../src/platform/openapi/document.ts'
 import { exampleOf } from '../../../src/platform/openapi/example.ts'
 import { jsonSchemaOf } from '../../../src/platform/openapi/json_schema.ts'
@@ -150,6 +152,30 @@ test('nothing of the schema library shows through', () => {
   const text = JSON.stringify(document)
   for (const trace of ['"~standard"', '_zod', '[object', '9007199254740991', '$schema'])
     expect(text).not.toContain(trace)
+})
+
+test('every text has an example of its own: a new field brings one (.meta({ examples: […] }))', () => {
+  expect(renderApiDocs()).not.toMatch(/"text-*"/)
+})
+
+test('an optional field for special cases is left out of examples, and not of the schema', () => {
+  const field = z.string().optional().meta(rarelyNeeded)
+  const schema = jsonSchemaOf(z.object({ id: uuid, field }), 'input')
+  expect(exampleOf(schema)).toEqual({ id: expect.stringMatching(/^018f/) })
+  expect(schema.properties).toHaveProperty('field')
+})
+
+test('an example of what is transformed is of what is sent', () => {
+  const days = z
+    .string()
+    .transform(Number)
+    .meta({ examples: ['7'] })
+  expect(exampleOf(jsonSchemaOf(z.object({ days }), 'input'))).toEqual({ days: '7' })
+})
+
+test('the free keys of a record are called as their schema shows', () => {
+  const schema = z.record(text('DATABASE_URL'), integer(3))
+  expect(exampleOf(jsonSchemaOf(schema, 'output'))).toEqual({ DATABASE_URL: 3 })
 })
 
 test('docs/api.md is what the contracts say now (bun src/dev/api_docs.ts writes it)', async () => {

@@ -1,0 +1,66 @@
+/**
+ * Fields that several contracts share, each with the example that the documentation shows of it. A field
+ * of one contract carries its own: `.meta({ examples: […] })`.
+ */
+import { z } from 'zod'
+import { roles } from '../grant.ts'
+import { environmentName, uuid } from './validate.ts'
+
+/** An id as the documentation shows it; `last` tells the kinds of things apart. */
+export function exampleId(last: number): string {
+  return `018f3c5e-7d2a-7c31-9b0e-${String(last).padStart(12, '0')}`
+}
+
+/** The id of a thing that the documentation tells from others by `last`. */
+function idOf(last: number) {
+  return uuid.meta({ examples: [exampleId(last)] })
+}
+
+export const workspaceId = idOf(1)
+export const projectId = idOf(2)
+export const userId = idOf(3)
+export const registrationId = idOf(4)
+export const tokenId = idOf(5)
+export const sessionId = idOf(6)
+export const recordId = idOf(7)
+/** Of what has no kind of its own, such as the thing that is shown itself. */
+export const id = idOf(8)
+
+/** What a person may do in a workspace. */
+export const role = z.enum(roles).meta({ examples: ['member'] })
+
+export const environment = environmentName.meta({ examples: ['production'] })
+
+/** Text of a result, as it may look. */
+export function text(example: string) {
+  return z.string().meta({ examples: [example] })
+}
+
+/** A whole number of a result, as it may look. */
+export function integer(example: number) {
+  return z
+    .number()
+    .int()
+    .meta({ examples: [example] })
+}
+
+/** Canonical base64 of so many bytes, for examples; a list begins with the bytes that it names. */
+export function exampleBytes(count: number, ...head: number[]): string {
+  return Uint8Array.from([...head, ...Array(count - head.length).fill(0x5a)]).toBase64()
+}
+
+/** The forms of docs/protocol.md, section 3, as examples. */
+export const exampleOfForm = {
+  publicKey: exampleBytes(32),
+  wrappedKey: exampleBytes(61, 1),
+  envelope: exampleBytes(81, 1),
+  sealedValue: exampleBytes(45, 1, 0, 0, 0, 1),
+}
+
+/** A token of a kind, as an example; it is none. */
+export function exampleToken(kind: 'agt' | 'ses' | 'ref'): string {
+  return `svc_${kind}_${'0'.repeat(60)}EXAMPLEtoken`
+}
+
+/** The meta of an optional field for special cases: examples of the whole leave it out. */
+export const rarelyNeeded = { examples: [] }
