@@ -14,7 +14,8 @@ import { commonHeaders, present } from '../../platform/http/reply.ts'
 import { readBody } from '../../platform/http/request_body.ts'
 import { type RequestContext, type Route, rawRoute } from '../../platform/http/route.ts'
 import type { FeatureServices } from '../../platform/services.ts'
-import { MAX_AHEAD_MS, type ReportedRecord, recordAuditLogs } from './contract.ts'
+import { MAX_AHEAD_MS, recordAuditLogs } from './contract.ts'
+import type { ReportedRecord } from './reported_record.ts'
 
 type Row = typeof auditLogs.$inferInsert & { id: string }
 

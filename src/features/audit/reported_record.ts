@@ -1,0 +1,105 @@
+/** The record of a request that a client made itself, as it reports it to the audit. */
+import { z } from 'zod'
+import { environment, projectId, rarelyNeeded } from '../../platform/http/fields.ts'
+import { tokenPattern } from '../../platform/http/token_pattern.ts'
+import { line } from '../../platform/http/validate.ts'
+import { readTarget } from './reported_target.ts'
+
+/** The years that both JavaScript and PostgreSQL write with four digits. */
+const EARLIEST = Date.parse('0001-01-02T00:00:00Z')
+const LATEST = Date.parse('9999-12-30T00:00:00Z')
+
+/** An ISO 8601 moment with `Z` or an offset, or a day, which begins at midnight UTC. */
+export const moment = z
+  .union([z.iso.datetime({ offset: true }), z.iso.date()])
+  .transform((text) => new Date(text))
+  .refine(
+    (date) => date.getTime() >= EARLIEST && date.getTime() <= LATEST,
+    'must be in the years 1 to 9999',
+  )
+
+/** RFC 9110, section 9.1; kept in upper case. */
+export const method = z
+  .string()
+  .regex(tokenPattern(32))
+  .toUpperCase()
+  .meta({ examples: ['POST'] })
+
+const MAX_URL = 8192
+
+const injectionStyle = z.enum([
+  'header',
+  'basic',
+  'query',
+  'path',
+  'json',
+  'form',
+  'env',
+  'hmac_sha256',
+  'aws_sigv4',
+])
+
+const MAX_JOINED = 100
+
+/** Comma-joined, as the records hold them. */
+function joined(example: string, entry: z.ZodType<string, string>) {
+  return (
+    z
+      .string()
+      .meta({ examples: [example] })
+      // One more than may be: enough to see that there are too many.
+      .transform((text) => text.split(',', MAX_JOINED + 1).map((part) => part.trim()))
+      .pipe(z.array(entry).max(MAX_JOINED))
+      .transform((parts) => parts.join(','))
+  )
+}
+
+/** Fields that are not named here are ignored; null is read as absent. */
+const reportedRecord = z.object({
+  id: line(64)
+    .meta({ examples: ['call-0001'] })
+    .nullish(),
+  timestamp: moment,
+  method,
+  target_url: line(MAX_URL)
+    .meta({ examples: ['https://api.stripe.com/v1/charges'] })
+    .nullish(),
+  target_domain: line(255)
+    .meta({ examples: ['api.stripe.com'] })
+    .nullish(),
+  target_path: line(MAX_URL)
+    .meta({ examples: ['/v1/charges'] })
+    .nullish(),
+  project_id: projectId.nullish(),
+  environment: environment.nullish(),
+  status_code: z
+    .number()
+    .int()
+    .min(100)
+    .max(599)
+    .meta({ examples: [200] })
+    .nullish(),
+  duration_ms: z.number().min(0).max(2_147_483_647).transform(Math.round).nullish(),
+  redacted: z.boolean().nullish(),
+  credential_ref: joined('STRIPE_API_KEY', line(128)).nullish(),
+  injection_style: joined('header', injectionStyle).nullish(),
+  decision: z.enum(['allowed', 'blocked', 'error']).nullish(),
+  reason: line(200).nullish().meta(rarelyNeeded),
+})
+
+/** A record with its target in the form in which it is stored. */
+export const placedRecord = reportedRecord.transform((record, context) => {
+  const target = readTarget(record)
+  if (target) return { ...record, ...target }
+  const path = record.target_url ? 'target_url' : 'target_domain'
+  const given = record.target_url ?? record.target_domain
+  const message = given
+    ? path === 'target_url'
+      ? 'must be an absolute http, https, ws or wss URL'
+      : 'must be a host name'
+    : 'is required, or target_url'
+  context.addIssue({ code: 'custom', path: [path], message })
+  return z.NEVER
+})
+
+export type ReportedRecord = z.output<typeof placedRecord>
