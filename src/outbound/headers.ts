@@ -10,7 +10,7 @@ export type HeaderPair = [name: string, value: string]
 /** No more than this goes upstream in header names and values, including separators. */
 export const MAX_HEADER_BYTES = 65_536
 
-/** RFC 9110 section 7.6.1, and what older specifications call hop-by-hop; `proxy-*` besides. */
+/** RFC 9110, section 7.6.1, and what older specifications call hop-by-hop; `proxy-*` besides. */
 const HOP_BY_HOP = new Set([
   'connection',
   'keep-alive',

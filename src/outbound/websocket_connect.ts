@@ -122,7 +122,7 @@ function splitLine(line: string): [string, string] {
   return [line.slice(0, colon), line.slice(colon + 1).trim()]
 }
 
-/** Section 4.1: what proves that the upstream read this very handshake; extensions were not offered. */
+/** RFC 6455, section 4.1: what proves that the upstream read this very handshake; extensions were not offered. */
 function agrees(headers: Headers, key: string): boolean {
   const proof = createHash('sha1').update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`)
   return (

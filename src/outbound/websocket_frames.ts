@@ -21,7 +21,7 @@ const TYPES = new Map<number, FrameType>(
 )
 const STRICT_UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** A frame with one whole message, masked as a client must (section 5.3). */
+/** A frame with one whole message, masked as a client must (RFC 6455, section 5.3). */
 export function encodeFrame(type: FrameType, payload: Uint8Array): Uint8Array {
   const header = lengthHeader(0x80 | OPCODES[type], payload.length)
   const mask = randomBytes(4)
@@ -32,7 +32,7 @@ export function encodeFrame(type: FrameType, payload: Uint8Array): Uint8Array {
   return frame
 }
 
-/** The payload of a close frame; no code stands for none given (section 7.4.1: 1005). */
+/** The payload of a close frame; no code stands for none given (RFC 6455, section 7.4.1: 1005). */
 export function encodeClosing(code: number | null, reason = ''): Uint8Array {
   if (code === null) return new Uint8Array()
   return Buffer.concat([Buffer.from([code >> 8, code & 0xff]), Buffer.from(reason)])
@@ -46,7 +46,7 @@ export function decodeClosing(payload: Uint8Array): { code: number | null; reaso
   return { code, reason: decodeText(payload.subarray(2)) }
 }
 
-/** Section 7.4: 1004 to 1006 and 1015 never stand in a frame. */
+/** RFC 6455, section 7.4: 1004 to 1006 and 1015 never stand in a frame. */
 export function isSendableCode(code: number): boolean {
   const isDefined = (code >= 1000 && code <= 1003) || (code >= 1007 && code <= 1014)
   return isDefined || (code >= 3000 && code <= 4999)

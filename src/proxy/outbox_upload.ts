@@ -1,4 +1,4 @@
-/** POST /api/internal/audit/logs/, as the person, or as the agent that a segment names (section 8). */
+/** POST /api/internal/audit/logs/, as the person, or as the agent that a segment names (protocol 8). */
 
 import { type Api, ApiError } from '../client/api.ts'
 import { getMe } from '../features/accounts/contract.ts'

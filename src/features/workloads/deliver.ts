@@ -1,5 +1,5 @@
 /**
- * POST /api/workloads/env/: a whole environment for one token (docs/protocol.md, "Workload delivery").
+ * POST /api/workloads/env/: a whole environment for one token (protocol 7).
  * Nothing leaves before its record is durable, and the record proves that the token is live. Names go
  * into the audit, values never. With a sealed-only token nothing is opened here at all.
  */

@@ -55,7 +55,7 @@ export async function requireNextEpoch(
   complaints.refuse('epoch_conflict')
 }
 
-/** A value in another client's form names no epoch (section 3.3). */
+/** A value in another client's form names no epoch (protocol 3.3). */
 function epochOf(value: string): number | null {
   // The header is in front: 64 characters, 48 bytes, are more than it takes.
   return readValueEpoch(fromBase64(value.slice(0, 64)) ?? new Uint8Array())

@@ -1,5 +1,5 @@
 /**
- * Secret values (section 3.3): a value opens only under the environment key it was sealed with, in
+ * Secret values (protocol 3.3): a value opens only under the environment key it was sealed with, in
  * the project, environment and under the name it was sealed for, and with the policy its author
  * gave it. A policy altered in the database makes a secret unreadable instead of more permissive.
  */
@@ -34,7 +34,7 @@ export function policyHash(policy: unknown): Uint8Array {
   return sha256(text)
 }
 
-/** EK of section 3.3: 32 bytes for one project, environment and epoch (1 to 65,535). */
+/** EK of protocol 3.3: 32 bytes for one project, environment and epoch (1 to 65,535). */
 export function environmentKey(
   workspaceKey: Uint8Array,
   projectId: string,

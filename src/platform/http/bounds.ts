@@ -2,7 +2,7 @@
  * How much of a body can be right at all, read from the JSON Schema that also documents it: kinds of
  * values, lengths of texts, lists and maps, names of fields. The reader of JSON holds a body against
  * it while it reads, so that what is too long or of the wrong kind never takes memory
- * (docs/protocol.md, section 2).
+ * (protocol 2).
  */
 import type { z } from 'zod'
 import { type JsonSchema, jsonSchemaOf } from '../openapi/json_schema.ts'

@@ -1,5 +1,5 @@
 /**
- * The one reader of JSON bodies (docs/protocol.md, "HTTP conventions"). It refuses what parsers
+ * The one reader of JSON bodies (protocol 2). It refuses what parsers
  * disagree about: duplicate keys, invalid UTF-8, a byte order mark, the keys that reach into
  * prototypes, and deep nesting. It reads in steps, so that megabytes leave time for others, and keeps
  * nothing that the contract cannot admit, so that no body takes more memory than a good one.

@@ -1,5 +1,5 @@
 /**
- * One request through its contract, in the order that the protocol fixes (section 2): rate,
+ * One request through its contract, in the order of protocol 2: rate,
  * authentication, path and tenant, role, body, state. Nothing of a body is read before the caller is
  * known, and every handler that touches a tenant receives a transaction and a grant, never less. What
  * changes something says so to the audit, or fails.

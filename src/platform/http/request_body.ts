@@ -11,7 +11,7 @@ import { type ReadJson, readJson } from './json.ts'
 import { parsePart } from './validate.ts'
 import { validateLarge } from './validate_large.ts'
 
-/** 1 MiB, the limit where nothing else is said (docs/protocol.md, "HTTP conventions"). */
+/** 1 MiB, the limit where nothing else is said (protocol 2). */
 export const DEFAULT_BODY_LIMIT = 1_048_576
 
 /** Bytes of a body that is validated in one go. */

@@ -1,7 +1,7 @@
 /**
  * Validation of megabytes: the verdict of zod, reached entry by entry. Lists and maps are validated in
  * time slices, and no entry is looked at after as many complaints as an answer lists
- * (docs/protocol.md, section 2). Of each container zod still judges what it says of the whole, over
+ * (protocol 2). Of each container zod still judges what it says of the whole, over
  * entries that are valid already.
  */
 import { z } from 'zod'
