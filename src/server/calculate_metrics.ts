@@ -17,7 +17,7 @@ import { openDatabase } from '../platform/db/open.ts'
 import { awaitServer, ServerUnreachable } from '../platform/db/reach.ts'
 import { EX_CONFIG, EX_USAGE } from '../platform/exit_codes.ts'
 import { openLog } from '../platform/log.ts'
-import { enterCleanEnvironment } from './environment.ts'
+import { enterCleanEnvironment } from './clean_environment.ts'
 
 /** Nothing that is counted is opened. */
 const NO_KEYS = { SECRET_KEY: '', ENCRYPTION_KEY: '' }

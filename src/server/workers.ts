@@ -8,8 +8,8 @@ import { prepareDatabase } from '../platform/db/prepare.ts'
 import { awaitServer } from '../platform/db/reach.ts'
 import { type Log, openLog } from '../platform/log.ts'
 import { claimPorts } from './claim_ports.ts'
-import { ownCommand } from './environment.ts'
-import { type Place, readyText } from './ready.ts'
+import { ownCommand } from './clean_environment.ts'
+import { type Origins, readyText } from './ready_text.ts'
 import { Supervisor, type Worker } from './supervisor.ts'
 
 /** Which worker a process is, from 0; set together with a channel to the supervisor. */
@@ -29,7 +29,7 @@ export async function superviseWorkers(config: Config): Promise<number> {
   const { PORT, RESOLVER_PORT } = await claimPorts(config)
   const location = await prepare(config, log)
   const spawn = (index: number) => spawnWorker(index, { PORT, RESOLVER_PORT })
-  const supervisor = new Supervisor<Place>({ count: config.WORKERS, spawn, log })
+  const supervisor = new Supervisor<Origins>({ count: config.WORKERS, spawn, log })
   const stopped = Promise.withResolvers<void>()
   let asked = false
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
@@ -52,7 +52,7 @@ export async function superviseWorkers(config: Config): Promise<number> {
 }
 
 /** What a worker says of itself when it serves. */
-export function reportReady(place: Place): void {
+export function reportReady(place: Origins): void {
   process.send?.(place)
 }
 
@@ -86,14 +86,14 @@ type Ports = Partial<Record<'PORT' | 'RESOLVER_PORT', number | undefined>>
  * Workers would share a port with whatever else shares it, such as a second start by mistake: it has been
  * taken alone before, and 0 is the one that was found.
  */
-function spawnWorker(index: number, ports: Ports): Worker<Place> {
-  const ready = Promise.withResolvers<Place>()
+function spawnWorker(index: number, ports: Ports): Worker<Origins> {
+  const ready = Promise.withResolvers<Origins>()
   const chosen = Object.entries(ports).flatMap(([name, port]) => (port ? [[name, `${port}`]] : []))
   const child = Bun.spawn({
     cmd: ownCommand(),
     env: { ...process.env, ...Object.fromEntries(chosen), [INDEX_VARIABLE]: String(index) },
     stdio: ['ignore', 'inherit', 'inherit'],
-    ipc: (message) => ready.resolve(message as Place),
+    ipc: (message) => ready.resolve(message as Origins),
   })
   return {
     pid: child.pid,
@@ -104,7 +104,7 @@ function spawnWorker(index: number, ports: Ports): Worker<Place> {
 }
 
 /** The workers' listeners are the same but for those of the figures, of which each has its own. */
-function merged(places: readonly Place[]): Place {
+function merged(places: readonly Origins[]): Origins {
   const [first] = places
   return {
     controlPlane: first?.controlPlane ?? null,

@@ -1,9 +1,9 @@
 /** What a server prints when it serves: where it is, and how to try and stop it. */
 
 /** Origins of the listeners; `null` where ROLE leaves one out. */
-export type Place = { controlPlane: string | null; resolver: string | null; admin: string[] }
+export type Origins = { controlPlane: string | null; resolver: string | null; admin: string[] }
 
-type Ready = Place & { location: string; workers?: number; notices?: readonly string[] }
+type Ready = Origins & { location: string; workers?: number; notices?: readonly string[] }
 
 export function readyText(ready: Ready): string {
   const { controlPlane, resolver, admin, location, workers = 1, notices = [] } = ready
