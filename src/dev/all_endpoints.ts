@@ -6,8 +6,8 @@ import { OuterLayer } from '../platform/crypto/outer_layer.ts'
 import * as schema from '../platform/db/schema/index.ts'
 import { openLog } from '../platform/log.ts'
 import type { Documented } from '../platform/openapi/document.ts'
-import { controlPlaneRoutes, documented } from '../server/app.ts'
 import { generateKeys } from '../server/own_keys.ts'
+import { controlPlaneRoutes, documented } from '../server/routes.ts'
 
 export function allEndpoints(): Documented[] {
   const config = readConfig({}, generateKeys)

@@ -1,0 +1,77 @@
+/** The two listeners: what each serves, over the same identity, limits and audit. */
+
+import type { Access } from '../access/index.ts'
+import { reporterOf } from '../access/reporters.ts'
+import { storeChanges } from '../audit/changes.ts'
+import { ingestionRoutes } from '../features/audit/ingestion.ts'
+import { resolverHealthRoutes } from '../features/health/index.ts'
+import { type ActivityLog, stamping } from '../features/metrics/activity.ts'
+import { workloadRoutes } from '../features/workloads/index.ts'
+import { openIdentity } from '../identity/index.ts'
+import { hostCheck } from '../platform/http/host.ts'
+import { RateLimiter } from '../platform/http/rate.ts'
+import type { Services } from '../platform/http/route.ts'
+import { serve } from '../platform/http/serve.ts'
+import { parseCidrs } from '../platform/net/cidr.ts'
+import { networkNamer } from '../platform/net/network.ts'
+import type { FeatureServices } from '../platform/services.ts'
+import type { Resolver } from '../resolver/index.ts'
+import { controlPlaneRoutes } from './routes.ts'
+
+/** Milliseconds that running requests get after a stop was asked for. */
+const DRAIN_MS = 30_000
+
+type Parts = Pick<Services, 'onChange' | 'onRequest'> & {
+  resolver: Resolver
+  access: Access
+  activity: ActivityLog
+}
+
+export function openListeners(services: FeatureServices, parts: Parts) {
+  const { HOST: hostname, PORT, RESOLVER_PORT, ROLE, WORKERS } = services.config
+  const socket = { hostname, shared: WORKERS > 1 }
+  const { resolver, access, activity, onChange, onRequest } = parts
+  const identity = stamping(openIdentity(services.db), activity)
+  const shared = { ...sharedServices(services), identity, onChange, onRequest }
+  const control = serve({
+    ...shared,
+    surface: 'control-plane',
+    routes: [
+      ...controlPlaneRoutes(services, () => activity.flush()),
+      ...ingestionRoutes(services, reporterOf(shared, access)),
+      ...workloadRoutes(access),
+    ],
+  })
+  const outbound = serve({
+    ...shared,
+    surface: 'resolver',
+    routes: [...resolverHealthRoutes(services), ...resolver.routes, ...workloadRoutes(access)],
+  })
+  return {
+    /** Origins; `null` where ROLE leaves the listener out. */
+    controlPlane: ROLE === 'resolver' ? null : control.open({ ...socket, port: PORT }),
+    resolver: ROLE === 'control-plane' ? null : outbound.open({ ...socket, port: RESOLVER_PORT }),
+    close: () => Promise.all([control.close(DRAIN_MS), outbound.close(DRAIN_MS)]),
+  }
+}
+
+function sharedServices({
+  db,
+  config,
+  clock,
+  log,
+}: FeatureServices): Omit<Services, 'surface' | 'routes' | 'identity'> {
+  return {
+    db,
+    log,
+    storeChanges,
+    checkHost: hostCheck(config.ALLOWED_HOSTS),
+    networkOf: networkNamer(parseCidrs(config.TRUSTED_PROXIES)),
+    limits: {
+      register: new RateLimiter(config.RATE_REGISTER, clock),
+      login: new RateLimiter(config.RATE_LOGIN, clock),
+      api: new RateLimiter(config.RATE_API, clock),
+    },
+    cronSecret: config.CRON_SECRET,
+  }
+}

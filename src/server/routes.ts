@@ -1,0 +1,51 @@
+/** All routes of the product by listener; also what the role matrix and the documentation walk. */
+import { accountsRoutes } from '../features/accounts/index.ts'
+import { agentsRoutes } from '../features/agents/index.ts'
+import { allowlistRoutes } from '../features/allowlist/index.ts'
+import { recordAuditLogs } from '../features/audit/contract.ts'
+import { auditRoutes } from '../features/audit/index.ts'
+import { getResolverHealth } from '../features/health/contract.ts'
+import { healthRoutes } from '../features/health/index.ts'
+import { metricsRoutes } from '../features/metrics/index.ts'
+import { projectRoutes } from '../features/projects/index.ts'
+import { referenceRoutes } from '../features/reference/index.ts'
+import { secretRoutes } from '../features/secrets/index.ts'
+import { deliverEnvironment } from '../features/workloads/contract.ts'
+import { workspaceRoutes } from '../features/workspaces/index.ts'
+import type { Route } from '../platform/http/route.ts'
+import type { Documented } from '../platform/openapi/document.ts'
+import type { FeatureServices } from '../platform/services.ts'
+import { forwardCalls, listDomains, resolveCall } from '../resolver/contract.ts'
+
+/** All of the control plane but those that tokens use. */
+export function controlPlaneRoutes(
+  services: FeatureServices,
+  flushActivity: () => Promise<void> = async () => {},
+): Route[] {
+  const routes = [
+    ...healthRoutes(services, () => {}),
+    ...accountsRoutes(services),
+    ...workspaceRoutes(services),
+    ...allowlistRoutes(services),
+    ...projectRoutes(services),
+    ...agentsRoutes(services),
+    ...secretRoutes(services),
+    ...auditRoutes(services),
+    ...metricsRoutes(services, flushActivity),
+  ]
+  return [...routes, ...referenceRoutes(() => documented(routes))]
+}
+
+/** What both listeners serve, for the documentation. */
+export function documented(routes: readonly Route[]): Documented[] {
+  return [
+    {
+      surface: 'control-plane',
+      endpoints: [...routes.map(({ endpoint }) => endpoint), recordAuditLogs, deliverEnvironment],
+    },
+    {
+      surface: 'resolver',
+      endpoints: [getResolverHealth, resolveCall, listDomains, ...forwardCalls, deliverEnvironment],
+    },
+  ]
+}
