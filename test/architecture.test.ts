@@ -192,6 +192,13 @@ describe('dependencies', () => {
     expect(told).toEqual(ruled)
   })
 
+  test('only what composes a server imports serve.ts', () => {
+    const importing = sources
+      .filter((source) => innerImportsOf(source).includes('platform/http/serve.ts'))
+      .map(({ path }) => roomOf(path))
+    expect(new Set(importing)).toEqual(new Set(['server']))
+  })
+
   test('only serve.ts, the reference page and the benches know Elysia', () => {
     const knowing = sources
       .filter((source) => importsOf(source).some((target) => /^(elysia|@elysiajs\/)/.test(target)))

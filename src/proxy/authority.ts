@@ -18,7 +18,9 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import type { X509Certificate } from '@peculiar/x509'
+import { systemClock } from '../platform/clock.ts'
 import { toBase64 } from '../platform/crypto/encoding.ts'
+import { LruMap } from '../platform/lru.ts'
 
 export type Leaf = { cert: string; key: string }
 
@@ -53,17 +55,17 @@ const NO_IP_ADDRESSES = Buffer.from(
 export async function openAuthority(directory: string): Promise<ProxyAuthority> {
   const certificateFile = join(directory, 'ca.pem')
   const { certificate, key } = (await readStored(directory)) ?? (await createStored(directory))
-  const leaves = new Map<string, { leaf: Promise<Leaf>; renewAt: number }>()
+  const expiry = { ms: (LEAF_DAYS - 1) * DAY_MS, clock: systemClock }
+  const leaves = new LruMap<string, Promise<Leaf>>({ max: MAX_LEAVES, expiry })
   return {
     certificate: certificate.toString('pem'),
     certificateFile,
     // Connections that come at once must get one and the same.
     leafFor: (host) => {
       const known = leaves.get(host)
-      if (known && known.renewAt > Date.now()) return known.leaf
+      if (known) return known
       const leaf = issueLeaf(certificate, key, host)
-      leaves.set(host, { leaf, renewAt: Date.now() + (LEAF_DAYS - 1) * DAY_MS })
-      for (const [oldest] of leaves) if (leaves.size > MAX_LEAVES) leaves.delete(oldest)
+      leaves.set(host, leaf)
       return leaf
     },
   }

@@ -7,6 +7,7 @@ import { isHandshake, isHopByHop } from '../outbound/headers.ts'
 import { FORWARD_PREFIX, proxyLinks, rewriteLinks, throughForwardMode } from '../outbound/links.ts'
 import { Fault } from '../platform/fault.ts'
 import { type Domain, domainMatches, parseDomain } from '../platform/net/domain.ts'
+import { withTimeout } from '../platform/timeout.ts'
 import { listDomains, resolveCall } from '../resolver/contract.ts'
 import type { Backend, Inbound, Notice } from './backend.ts'
 import { relayThrough } from './remote_socket.ts'
@@ -69,7 +70,11 @@ function reader({ resolver, token, notice }: RemoteOptions): Backend['covers'] {
 
 /** @throws ApiError when the token is refused, another error when the resolver cannot be reached */
 async function readDomains(resolver: string, token: string): Promise<Domain[]> {
-  const { domains } = await withTimeout(openApi(resolver, () => token).call(listDomains, {}))
+  const { domains } = await withTimeout(
+    TIMEOUT_MS,
+    openApi(resolver, () => token).call(listDomains, {}),
+    late,
+  )
   return domains.flatMap((text) => parseDomain(text) ?? [])
 }
 
@@ -80,17 +85,11 @@ async function readDomains(resolver: string, token: string): Promise<Domain[]> {
 async function noteRefusal({ resolver, token }: RemoteOptions, host: string): Promise<void> {
   const headers = { 'x-proxy-refused': 'SVC_SECRET_' }
   const body = { target_url: `https://${host}/`, headers }
-  await withTimeout(openApi(resolver, () => token).call(resolveCall, { body }))
+  await withTimeout(TIMEOUT_MS, openApi(resolver, () => token).call(resolveCall, { body }), late)
 }
 
-async function withTimeout<T>(work: Promise<T>): Promise<T> {
-  const late = Promise.withResolvers<never>()
-  const timer = setTimeout(() => late.reject(new Error('no answer in time')), TIMEOUT_MS)
-  try {
-    return await Promise.race([work, late.promise])
-  } finally {
-    clearTimeout(timer)
-  }
+function late(): Error {
+  return new Error('no answer in time')
 }
 
 function complaintOf(error: unknown): string {

@@ -11,6 +11,7 @@ import { Fault } from '../platform/fault.ts'
 import { presentFault } from '../platform/http/reply.ts'
 import type { SocketHandlers } from '../platform/http/route.ts'
 import { socketOptions } from '../platform/http/websocket.ts'
+import { LruMap } from '../platform/lru.ts'
 import type { Leaf, ProxyAuthority } from './authority.ts'
 import type { Backend, Inbound } from './backend.ts'
 import { faultOf } from './record.ts'
@@ -36,32 +37,26 @@ type Listener = { server: Server<SocketHandlers>; path: string; leaf: Leaf }
 
 export function openTlsListeners(authority: ProxyAuthority, backend: Backend): TlsListeners {
   const directory = mkdtempSync(join(tmpdir(), 'cloakroom-'))
-  const listeners = new Map<string, Listener>()
+  const listeners = new LruMap<string, Listener>({
+    max: MAX_LISTENERS,
+    // Requests under way end in their own time.
+    onEvict: ({ server }) => void server.stop(),
+  })
   const others: Listener['server'][] = []
   let counter = 0
   const nextPath = () => join(directory, `${++counter}.sock`)
-  const enter = (name: string, listener: Listener) => {
-    listeners.set(name, listener)
-    for (const [oldest, idle] of listeners) {
-      if (listeners.size <= MAX_LISTENERS) break
-      // Requests under way end in their own time.
-      void idle.server.stop()
-      listeners.delete(oldest)
-    }
-    return listener.path
-  }
   return {
     secure: async (host, port, onlyHttp2) => {
       const name = `${host}:${port} ${onlyHttp2}`
       const leaf = await authority.leafFor(host)
       const known = listeners.get(name)
-      listeners.delete(name)
-      if (known?.leaf === leaf) return enter(name, known)
+      if (known?.leaf === leaf) return known.path
       void known?.server.stop()
       const path = nextPath()
       const handler = handlerFor(backend, host, port)
       const server = listen(path, handler, { tls: leaf, http2: onlyHttp2, http1: !onlyHttp2 })
-      return enter(name, { server, path, leaf })
+      listeners.set(name, { server, path, leaf })
+      return path
     },
     unencrypted: (handler) => {
       const path = nextPath()
@@ -69,7 +64,7 @@ export function openTlsListeners(authority: ProxyAuthority, backend: Backend): T
       return path
     },
     close: () => {
-      for (const { server } of listeners.values()) void server.stop(true)
+      for (const [, { server }] of listeners) void server.stop(true)
       for (const server of others) void server.stop(true)
       rmSync(directory, { recursive: true, force: true })
     },

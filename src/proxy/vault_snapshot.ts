@@ -19,6 +19,7 @@ import { Fault } from '../platform/fault.ts'
 import { type Domain, domainMatches, parseDomain } from '../platform/net/domain.ts'
 import type { Policy } from '../platform/policy.ts'
 import { Secret } from '../platform/secret.ts'
+import { withTimeout } from '../platform/timeout.ts'
 
 /** Where the values come from. `workspace` opens it anew each time, for a rekey changes its key. */
 export type VaultPlace = {
@@ -66,7 +67,8 @@ export class VaultCache {
       this.#reading = null
     })
     try {
-      return await within(TIMEOUT_MS * (usable ? 1 : 5), this.#reading)
+      const timeoutMs = TIMEOUT_MS * (usable ? 1 : 5)
+      return await withTimeout(timeoutMs, this.#reading, unanswered)
     } catch (error) {
       return this.#without(error, usable)
     }
@@ -142,14 +144,6 @@ function snapshotOf(
   }
 }
 
-async function within<T>(ms: number, work: Promise<T>): Promise<T> {
-  const late = Promise.withResolvers<never>()
-  const timer = setTimeout(() => late.reject(new Error('the server does not answer')), ms)
-  // A refusal that comes after its time is nobody's business.
-  work.catch(() => {})
-  try {
-    return await Promise.race([work, late.promise])
-  } finally {
-    clearTimeout(timer)
-  }
+function unanswered(): Error {
+  return new Error('the server does not answer')
 }
