@@ -1,0 +1,30 @@
+/** A credential that stands in the path of a call does not come back in the links of the answer. */
+import { afterAll, expect, test } from 'bun:test'
+import { employAgent, openStage } from '../support/agent.ts'
+import { marked } from '../support/canary.ts'
+import { forwardAs } from '../support/forward.ts'
+import { answerOf } from '../support/upstream.ts'
+
+const stage = await openStage()
+afterAll(stage.stop)
+const VALUE = marked('bot')
+const agent = await employAgent(stage, { secrets: {} })
+await agent.store('BOT', VALUE, { policy: { allowed_locations: ['path', 'query'] } })
+
+test.each([
+  ['a relative reference', 'next', 'next'],
+  ['a query alone', '?offset=2', 'me?offset=2'],
+  ['a fragment alone', '#top', 'me?a=SVC_SECRET_BOT#top'],
+])('%s is joined to the path that the caller wrote', async (_, reference, expected) => {
+  stage.upstream.on(
+    `/bot/${VALUE}/me`,
+    answerOf(302, { location: reference, 'content-location': reference, link: `<${reference}>` }),
+  )
+  const answer = await forwardAs(stage, agent, '/bot/SVC_SECRET_BOT/me?a=SVC_SECRET_BOT')
+  const path = `/v1/forward/${stage.authorityOf()}/bot/SVC_SECRET_BOT/${expected}`
+  const { origin } = new URL(stage.app.resolver)
+  expect(answer.headers.get('location')).toBe(path)
+  expect(answer.headers.get('content-location')).toBe(path)
+  expect(answer.headers.get('link')).toBe(`<${origin}${path}>`)
+  expect(JSON.stringify([...answer.headers])).not.toContain(VALUE)
+})
