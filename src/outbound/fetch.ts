@@ -119,12 +119,22 @@ const TLS_CODES =
 const UNREACHABLE_CODES =
   /^(ECONNREFUSED|ENETUNREACH|EHOSTUNREACH|ETIMEDOUT|EADDRNOTAVAIL|ENOTFOUND|DNS_|FailedToOpenSocket)/
 
-/** What an error of `fetch` means; its message quotes the URL and is never passed on. */
+/** What an error of `fetch` means. */
 export function upstreamFault(error: unknown): Fault {
   if (error instanceof Fault) return error
-  if (error instanceof DOMException) return new Fault('upstream_timeout', { cause: error })
+  const cause = causeOf(error)
+  if (error instanceof DOMException) return new Fault('upstream_timeout', { cause })
+  if (TLS_CODES.test(cause.code)) return new Fault('upstream_tls_error', { cause })
+  if (UNREACHABLE_CODES.test(cause.code)) return new Fault('upstream_unreachable', { cause })
+  return new Fault('upstream_protocol_error', { cause })
+}
+
+/**
+ * What is kept of an error while something was sent: its kind. The runtime's errors have the URL in their
+ * message or beside it, and a URL may hold a credential.
+ */
+export function causeOf(error: unknown): Error & { code: string } {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  if (TLS_CODES.test(code)) return new Fault('upstream_tls_error', { cause: error })
-  if (UNREACHABLE_CODES.test(code)) return new Fault('upstream_unreachable', { cause: error })
-  return new Fault('upstream_protocol_error', { cause: error })
+  const name = error instanceof Error ? error.name : typeof error
+  return Object.assign(new Error(code === '' ? name : code), { name, code })
 }

@@ -3,7 +3,7 @@
  * credentials that the request was made with. The only place that knows how the leak guard works.
  */
 import { Redactor, Sanitiser } from '../leak_guard/sanitise.ts'
-import { Unprintable } from './unprintable.ts'
+import { Unprintable } from './hidden.ts'
 
 /** Bytes that arrive in chunks; any division into chunks gives the same output. */
 export type StreamGuard = {

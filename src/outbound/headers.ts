@@ -4,6 +4,8 @@
  * set them could smuggle a second request onto a pooled connection.
  */
 import { Fault } from '../platform/fault.ts'
+import { tokenPattern } from '../platform/http/token_pattern.ts'
+import { PLACEHOLDER_PREFIX } from '../platform/secret_name.ts'
 
 export type HeaderPair = [name: string, value: string]
 
@@ -22,9 +24,9 @@ const HOP_BY_HOP = new Set([
 const SET_BY_RESOLVER = new Set(['host', 'content-length', 'expect'])
 const NOT_PRESENTED = new Set(['content-encoding', 'content-length', 'set-cookie'])
 
-const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
+const TOKEN = tokenPattern()
 const SENDABLE = /^[\t\x20-\x7e]*$/
-const PLACEHOLDER_PREFIX = /SVC_SECRET_/i
+const PLACEHOLDER = new RegExp(PLACEHOLDER_PREFIX, 'i')
 
 /**
  * Checks the caller's headers and returns them in their order with names as given. Throws
@@ -81,7 +83,7 @@ export function presentHeaders(
 
 function checkName(name: string): void {
   if (!TOKEN.test(name)) throw invalidHeader('A header name is not a token.')
-  if (PLACEHOLDER_PREFIX.test(name)) throw invalidHeader('A header name contains a placeholder.')
+  if (PLACEHOLDER.test(name)) throw invalidHeader('A header name contains a placeholder.')
 }
 
 function checkNotForbidden(key: string): void {

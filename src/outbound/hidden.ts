@@ -1,10 +1,10 @@
 /**
- * What carries opened values prints as its name, whichever way it is printed: a careless line of code
- * cannot leak what it holds. Everything that it holds is in private fields.
+ * What carries opened values prints as a name, whichever way it is printed: a careless line of code cannot
+ * leak what it holds. Subclasses keep everything in private fields.
  */
 export abstract class Unprintable {
   toString(): string {
-    return `[${this.constructor.name}]`
+    return '[hidden]'
   }
 
   toJSON(): string {
@@ -17,5 +17,20 @@ export abstract class Unprintable {
 
   [Symbol.for('nodejs.util.inspect.custom')](): string {
     return this.toString()
+  }
+}
+
+/** Parts of a request that have values in them. */
+export class Hidden<T> extends Unprintable {
+  readonly #content: T
+
+  constructor(content: T) {
+    super()
+    this.#content = content
+  }
+
+  /** Call it only where the values go on, towards the wire. */
+  reveal(): T {
+    return this.#content
   }
 }

@@ -3,17 +3,18 @@
  * are ordinary text unless the secret's own policy lists the location, so a body that merely speaks
  * of SVC_SECRET_X stays as it is.
  */
+import { fromUtf8 } from '../platform/crypto/encoding.ts'
 import { Fault } from '../platform/fault.ts'
 import type { Secret } from '../platform/secret.ts'
+import { PLACEHOLDER_PREFIX, SECRET_NAME } from '../platform/secret_name.ts'
+import { Hidden } from './hidden.ts'
 import type { LocationStyle, Placeholder } from './placeholders.ts'
 import type { Target } from './target.ts'
-import { Unprintable } from './unprintable.ts'
 
 /** A text in which placeholders may stand, and how a value is written there. */
 type Place = { style: LocationStyle; text: string }
 
-const PLACEHOLDER = /SVC_SECRET_([A-Za-z_][A-Za-z0-9_]{0,127})(?![A-Za-z0-9_])/g
-const PREFIX = 'SVC_SECRET_'
+const PLACEHOLDER = new RegExp(`${PLACEHOLDER_PREFIX}(${SECRET_NAME})(?![A-Za-z0-9_])`, 'g')
 const MAX_URL_BYTES = 16_384
 
 export type Locations = {
@@ -35,7 +36,7 @@ export function findLocations(
     ...(bodyPlace ? [bodyPlace] : []),
   ]
   // Hardly any target or body has one, and to look for the prefix alone is cheaper by far.
-  const likely = places.filter(({ text }) => text.includes(PREFIX))
+  const likely = places.filter(({ text }) => text.includes(PLACEHOLDER_PREFIX))
   const found = likely.flatMap(({ style, text }) =>
     [...text.matchAll(PLACEHOLDER)].map((match) => ({ name: match[1] ?? '', style, header: '' })),
   )
@@ -50,10 +51,14 @@ function placeOfBody(bytes: Uint8Array, contentType: string | undefined): Place 
     : type === 'application/x-www-form-urlencoded'
       ? 'form'
       : null
-  if (style === null || !Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes(PREFIX))
+  if (
+    style === null ||
+    !Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes(PLACEHOLDER_PREFIX)
+  )
     return null
+  const text = fromUtf8(bytes)
+  if (text === null) return null
   try {
-    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
     // In valid JSON the prefix can only stand inside a string, where an escaped value is right.
     if (style === 'json') JSON.parse(text)
     return { style, text }
@@ -63,30 +68,7 @@ function placeOfBody(bytes: Uint8Array, contentType: string | undefined): Place 
 }
 
 /** Path, query and body with their values; the body is `null` where nothing had to be put in. */
-export class Filled extends Unprintable {
-  readonly #path: string
-  readonly #search: string
-  readonly #body: Uint8Array | null
-
-  constructor(path: string, search: string, body: Uint8Array | null) {
-    super()
-    this.#path = path
-    this.#search = search
-    this.#body = body
-  }
-
-  get path(): string {
-    return this.#path
-  }
-
-  get search(): string {
-    return this.#search
-  }
-
-  get body(): Uint8Array | null {
-    return this.#body
-  }
-}
+export type Filled = Hidden<{ path: string; search: string; body: Uint8Array | null }>
 
 /**
  * Puts the values of the `accepted` placeholders in, once; all others stay literal.
@@ -111,18 +93,18 @@ export function fillLocations(
   const search = fill('query', target.search)
   if (path !== target.path || search !== target.search) checkUrl(path, search)
   const filledBody = body && fill(body.style, body.text)
-  return new Filled(path, search, filledBody === null ? null : new TextEncoder().encode(filledBody))
+  return new Hidden({
+    path,
+    search,
+    body: filledBody === null ? null : new TextEncoder().encode(filledBody),
+  })
 }
 
 function write(style: LocationStyle, name: string, value: Uint8Array): string {
   if (style !== 'json') return percentEncode(value)
-  try {
-    return JSON.stringify(
-      new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(value),
-    ).slice(1, -1)
-  } catch {
-    throw unusable(`The secret ${name} is not text and cannot be sent in JSON.`)
-  }
+  const text = fromUtf8(value)
+  if (text !== null) return JSON.stringify(text).slice(1, -1)
+  throw unusable(`The secret ${name} is not text and cannot be sent in JSON.`)
 }
 
 /** RFC 3986, section 2: unreserved characters stay, every other byte is escaped. */

@@ -7,11 +7,11 @@ import type { Secret } from '../platform/secret.ts'
 import { bytesOf, type Call, type CallBody } from './call.ts'
 import { type AnswerGuard, CredentialGuard } from './guard.ts'
 import type { HeaderPair } from './headers.ts'
+import { Hidden } from './hidden.ts'
 import type { Filled } from './locations.ts'
 import type { Injection } from './placeholders.ts'
 import { sign } from './signing.ts'
 import type { Target } from './target.ts'
-import { Unprintable } from './unprintable.ts'
 
 /** As it goes on the wire. */
 export type WireRequest = {
@@ -35,41 +35,47 @@ type Parts = {
   values: ReadonlyMap<string, Secret>
 }
 
-export class OutboundRequest extends Unprintable {
-  readonly #wire: WireRequest
+type Signer = { userAgent: string; clock: Clock }
+
+export class OutboundRequest extends Hidden<WireRequest> {
   readonly #values: ReadonlyMap<string, Secret>
   readonly #derived: readonly Uint8Array[]
 
   /** @throws Fault `invalid_header`, `unusable_secret` when the request cannot be signed */
-  constructor(
-    { userAgent, clock }: { userAgent: string; clock: Clock },
-    call: Call,
-    { target, address, injection, filled, values }: Parts,
-  ) {
-    super()
-    const { path, search } = filled
-    const { method } = call
-    const { host, port, authority } = target
-    const body = filled.body ? { bytes: filled.body } : call.body
-    const bytes = bytesOf(body) ?? new Uint8Array()
-    const unsigned = { method, authority, path, search, headers: injection.headers, body: bytes }
-    const signed = call.signing ? sign(call.signing, unsigned, values, clock.now()) : []
-    const headers = completeHeaders([...injection.headers, ...signed], userAgent)
-    const pathAndQuery = `${path}${search}`
-    this.#wire = { address, host, port, authority, pathAndQuery, method, headers, body }
-    this.#values = values
-    this.#derived = injection.derived
-  }
-
-  /** For what puts it on the wire. */
-  reveal(): WireRequest {
-    return this.#wire
+  constructor(signer: Signer, call: Call, parts: Parts) {
+    super(wireOf(signer, call, parts))
+    this.#values = parts.values
+    this.#derived = parts.injection.reveal().derived
   }
 
   /** For its one answer. */
   guard(): AnswerGuard {
     const values = [...this.#values.values()].map((value) => value.reveal())
     return new CredentialGuard({ values, derived: this.#derived })
+  }
+}
+
+function wireOf(
+  { userAgent, clock }: Signer,
+  { method, signing, body: given }: Call,
+  { target, address, injection, filled, values }: Parts,
+): WireRequest {
+  const { headers } = injection.reveal()
+  const { path, search, body: filledBody } = filled.reveal()
+  const { host, port, authority } = target
+  const body = filledBody ? { bytes: filledBody } : given
+  const bytes = bytesOf(body) ?? new Uint8Array()
+  const unsigned = { method, authority, path, search, headers, body: bytes }
+  const signed = signing ? sign(signing, unsigned, values, clock.now()) : []
+  return {
+    address,
+    host,
+    port,
+    authority,
+    pathAndQuery: `${path}${search}`,
+    method,
+    headers: completeHeaders([...headers, ...signed], userAgent),
+    body,
   }
 }
 

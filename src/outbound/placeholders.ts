@@ -3,11 +3,13 @@
  * cut into literals and names once; the secrets are set between the literals and the result is
  * never scanned again, so a secret whose value looks like a placeholder stays as it is.
  */
+import { fromUtf8 } from '../platform/crypto/encoding.ts'
 import { Fault } from '../platform/fault.ts'
 import type { Secret } from '../platform/secret.ts'
+import { PLACEHOLDER_PREFIX, SECRET_NAME } from '../platform/secret_name.ts'
 import { type HeaderPair, headerBytes, isSendable, MAX_HEADER_BYTES } from './headers.ts'
+import { Hidden } from './hidden.ts'
 import type { SigningStyle } from './signing.ts'
-import { Unprintable } from './unprintable.ts'
 
 export type InjectionStyle = 'header' | 'basic'
 export type LocationStyle = 'query' | 'path' | 'json' | 'form'
@@ -22,36 +24,20 @@ export type Placeholder = {
   header: string
 }
 
-/** Headers with their values, and what was made of values on the way. */
-export class Injection extends Unprintable {
-  readonly #headers: readonly HeaderPair[]
-  readonly #derived: readonly Uint8Array[]
-
-  constructor(headers: readonly HeaderPair[], derived: readonly Uint8Array[]) {
-    super()
-    this.#headers = headers
-    this.#derived = derived
-  }
-
-  get headers(): readonly HeaderPair[] {
-    return this.#headers
-  }
-
+/** Headers with their values. */
+export type Injection = Hidden<{
+  headers: readonly HeaderPair[]
   /** Each re-encoded Basic credential, as sent: the guard of the answer looks for it as such, too. */
-  get derived(): readonly Uint8Array[] {
-    return this.#derived
-  }
-}
+  derived: readonly Uint8Array[]
+}>
 
 /** A text cut at its placeholders: a piece is a literal or the name of a secret. */
 export type Piece = { literal: string } | { name: string }
 
 /** A longer or empty run of name characters, or one that starts with a digit, is malformed. */
-const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/
-const PREFIX = 'SVC_SECRET_'
-const PLACEHOLDER = /SVC_SECRET_([A-Za-z0-9_]*)/g
+const NAME = new RegExp(`^${SECRET_NAME}$`)
+const PLACEHOLDER = new RegExp(`${PLACEHOLDER_PREFIX}([A-Za-z0-9_]*)`, 'g')
 const BASIC = /^([Bb][Aa][Ss][Ii][Cc] +)([A-Za-z0-9+/]+)(={0,2})([ \t]*)$/
-const STRICT_UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const UTF8 = new TextEncoder()
 
 /**
@@ -87,12 +73,12 @@ export function injectPlaceholders(
     else injected.push([header, fillBasic(template, values, derived)])
   }
   if (headerBytes(injected) > MAX_HEADER_BYTES && isInjected) throw tooLarge()
-  return new Injection(injected, derived)
+  return new Hidden({ headers: injected, derived })
 }
 
 /** Cuts a text at its placeholders. The longest run of name characters is the name, looked up whole. */
 export function scanTemplate(text: string): Piece[] {
-  if (!text.includes(PREFIX)) return [{ literal: text }]
+  if (!text.includes(PLACEHOLDER_PREFIX)) return [{ literal: text }]
   const pieces: Piece[] = []
   let from = 0
   for (const match of text.matchAll(PLACEHOLDER)) {
@@ -137,7 +123,7 @@ function readTemplate(header: string, value: string): Template {
 
 function decodeCredentials(base64: string): string | null {
   try {
-    return STRICT_UTF8.decode(Uint8Array.fromBase64(base64))
+    return fromUtf8(Uint8Array.fromBase64(base64))
   } catch {
     return null
   }

@@ -4,9 +4,11 @@
  */
 import { promisify } from 'node:util'
 import zlib from 'node:zlib'
+import { fromUtf8 } from '../platform/crypto/encoding.ts'
 import { Fault } from '../platform/fault.ts'
+import { readCapped } from '../platform/http/capped_body.ts'
 import { BODY_LIMIT } from './call.ts'
-import { upstreamFault } from './fetch.ts'
+import { causeOf, upstreamFault } from './fetch.ts'
 import type { AnswerGuard } from './guard.ts'
 import { presentHeaders } from './headers.ts'
 
@@ -19,7 +21,6 @@ export type SanitisedAnswer = {
 }
 
 const MAX_HEADER_BYTES = 65_536
-const STRICT_UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /** Content codings that a body may have (RFC 9110, section 8.4.1), with a cap on what comes out. */
 const decoders: Record<
@@ -72,26 +73,17 @@ async function readBody(response: Response, deadline: AbortSignal): Promise<Uint
   try {
     return response.headers.has('content-length')
       ? await response.bytes()
-      : await readCapped(response)
+      : await readCapped(response.body, BODY_LIMIT, () => new Fault('upstream_too_large'))
   } catch (error) {
-    throw deadline.aborted ? new Fault('upstream_timeout', { cause: error }) : upstreamFault(error)
+    throw deadline.aborted
+      ? new Fault('upstream_timeout', { cause: causeOf(error) })
+      : upstreamFault(error)
   }
 }
 
 /** A HEAD answer tells the length of a body that does not come. */
 function hasBody(response: Response): boolean {
   return response.body !== null
-}
-
-async function readCapped(response: Response): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of response.body ?? []) {
-    size += chunk.length
-    if (size > BODY_LIMIT) throw new Fault('upstream_too_large')
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks)
 }
 
 async function decode(encoding: string | null, bytes: Uint8Array): Promise<Uint8Array> {
@@ -109,9 +101,6 @@ async function decode(encoding: string | null, bytes: Uint8Array): Promise<Uint8
 }
 
 function present(bytes: Uint8Array): { body: string; body_encoding?: 'base64' } {
-  try {
-    return { body: STRICT_UTF8.decode(bytes) }
-  } catch {
-    return { body: bytes.toBase64(), body_encoding: 'base64' }
-  }
+  const text = fromUtf8(bytes)
+  return text === null ? { body: bytes.toBase64(), body_encoding: 'base64' } : { body: text }
 }

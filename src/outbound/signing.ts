@@ -5,7 +5,9 @@
 import { createHmac } from 'node:crypto'
 import { z } from 'zod'
 import { Fault } from '../platform/fault.ts'
+import { tokenPattern } from '../platform/http/token_pattern.ts'
 import type { Secret } from '../platform/secret.ts'
+import { PLACEHOLDER_PREFIX, SECRET_NAME } from '../platform/secret_name.ts'
 import { type AwsCredentials, signAws } from './aws_sigv4.ts'
 import { checkCallerHeaders, type HeaderPair, isSendable } from './headers.ts'
 import type { Signable } from './signable.ts'
@@ -13,10 +15,10 @@ import type { Signable } from './signable.ts'
 /** `SVC_SECRET_NAME`, read as the name. */
 const reference = z
   .string()
-  .regex(/^SVC_SECRET_[A-Za-z_][A-Za-z0-9_]{0,127}$/)
-  .transform((text) => text.slice('SVC_SECRET_'.length))
+  .regex(new RegExp(`^${PLACEHOLDER_PREFIX}${SECRET_NAME}$`))
+  .transform((text) => text.slice(PLACEHOLDER_PREFIX.length))
 
-const headerName = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/)
+const headerName = z.string().regex(tokenPattern(128))
 const awsWord = z.string().regex(/^[a-z0-9-]{1,64}$/)
 
 const hmac = z.strictObject({

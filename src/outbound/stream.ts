@@ -8,7 +8,7 @@ import zlib from 'node:zlib'
 import { Fault } from '../platform/fault.ts'
 import { commonHeaders } from '../platform/http/reply.ts'
 import type { Deadline } from './deadline.ts'
-import { upstreamFault } from './fetch.ts'
+import { causeOf, upstreamFault } from './fetch.ts'
 import type { AnswerGuard, StreamGuard } from './guard.ts'
 import { presentHeaders } from './headers.ts'
 import { type LinkBase, rewriteLinks } from './links.ts'
@@ -150,9 +150,9 @@ function faultOf(error: unknown, deadline: Deadline): Fault {
   if (deadline.refusal) return deadline.refusal
   const isLate =
     deadline.signal.aborted || (error instanceof DOMException && error.name === 'TimeoutError')
-  if (isLate) return new Fault('upstream_timeout', { cause: error })
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  if (/^Z_|^ERR_/.test(code)) return new Fault('upstream_protocol_error', { cause: error })
+  const cause = causeOf(error)
+  if (isLate) return new Fault('upstream_timeout', { cause })
+  if (/^Z_|^ERR_/.test(cause.code)) return new Fault('upstream_protocol_error', { cause })
   return upstreamFault(error)
 }
 

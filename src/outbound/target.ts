@@ -4,6 +4,7 @@
  * backslashes, missing slashes); text that would need repair is refused instead.
  */
 
+import { fromUtf8 } from '../platform/crypto/encoding.ts'
 import { Fault } from '../platform/fault.ts'
 import { canonicalName } from '../platform/net/domain.ts'
 
@@ -86,7 +87,6 @@ const MAX_READINGS = 5
 const ESCAPE = /%[0-9A-Fa-f]{2}/
 const ESCAPES = /(?:%[0-9A-Fa-f]{2})+/g
 const MALFORMED_ESCAPE = /%(?![0-9A-Fa-f]{2})/
-const STRICT_UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 function normalPath(prefix: string): string | null {
   if (!prefix.startsWith('/') || /[?#]/.test(prefix) || REPAIRED_IN_SILENCE.test(prefix))
@@ -128,11 +128,11 @@ function coversSegments(prefix: string[], path: string[]): boolean {
 /** One round of percent-decoding; null when the path has a broken escape or bytes beyond UTF-8. */
 function decodeOnce(path: string): string | null {
   if (!ESCAPE.test(path)) return path
-  try {
-    return path.replace(ESCAPES, (run) =>
-      STRICT_UTF8.decode(Uint8Array.fromHex(run.replaceAll('%', ''))),
-    )
-  } catch {
-    return null
-  }
+  let isText = true
+  const decoded = path.replace(ESCAPES, (run) => {
+    const text = fromUtf8(Uint8Array.fromHex(run.replaceAll('%', '')))
+    isText &&= text !== null
+    return text ?? ''
+  })
+  return isText ? decoded : null
 }

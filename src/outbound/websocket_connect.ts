@@ -6,9 +6,12 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { connect, createSecureContext, type TLSSocket } from 'node:tls'
 import { Fault } from '../platform/fault.ts'
+import { tokenPattern } from '../platform/http/token_pattern.ts'
 import { checkName, NOTHING_OLDER, trusted, upstreamFault } from './fetch.ts'
 import { MAX_HEADER_BYTES } from './headers.ts'
 import type { OutboundRequest, WireRequest } from './outbound_request.ts'
+
+const HEADER_NAME = tokenPattern()
 
 /** An upstream that has agreed to speak frames; the wire is paused. */
 export type UpstreamSocket = {
@@ -118,7 +121,7 @@ function readHead(
 
 function splitLine(line: string): [string, string] {
   const colon = line.indexOf(':')
-  if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(line.slice(0, Math.max(0, colon)))) throw broken()
+  if (!HEADER_NAME.test(line.slice(0, Math.max(0, colon)))) throw broken()
   return [line.slice(0, colon), line.slice(colon + 1).trim()]
 }
 

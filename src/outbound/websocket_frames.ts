@@ -4,6 +4,7 @@
  * by its header, before its payload is taken.
  */
 import { randomBytes } from 'node:crypto'
+import { fromUtf8 } from '../platform/crypto/encoding.ts'
 import { Fault } from '../platform/fault.ts'
 
 export const OPCODES = { text: 1, binary: 2, close: 8, ping: 9, pong: 10 } as const
@@ -19,7 +20,6 @@ const MAX_CONTROL_BYTES = 125
 const TYPES = new Map<number, FrameType>(
   Object.entries(OPCODES).map(([type, opcode]) => [opcode, type as FrameType]),
 )
-const STRICT_UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /** A frame with one whole message, masked as a client must (RFC 6455, section 5.3). */
 export function encodeFrame(type: FrameType, payload: Uint8Array): Uint8Array {
@@ -54,11 +54,9 @@ export function isSendableCode(code: number): boolean {
 
 /** @throws Fault `upstream_protocol_error` */
 export function decodeText(bytes: Uint8Array): string {
-  try {
-    return STRICT_UTF8.decode(bytes)
-  } catch (cause) {
-    throw broken(cause)
-  }
+  const text = fromUtf8(bytes)
+  if (text === null) throw broken()
+  return text
 }
 
 /** Puts frames together from bytes as they arrive. */
@@ -161,6 +159,6 @@ function readHeader(bytes: Uint8Array, from: number): Header | null {
   return { isFinal: (first & 0x80) !== 0, opcode: first & 0x0f, start, length }
 }
 
-function broken(cause?: unknown): Fault {
-  return new Fault('upstream_protocol_error', { cause })
+function broken(): Fault {
+  return new Fault('upstream_protocol_error')
 }

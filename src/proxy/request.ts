@@ -6,6 +6,7 @@
 import { BODY_LIMIT, type CallBody, contentTypeOf } from '../outbound/call.ts'
 import { connectionNames, isHopByHop } from '../outbound/headers.ts'
 import { Fault } from '../platform/fault.ts'
+import { readCapped } from '../platform/http/capped_body.ts'
 import { canonicalHost } from '../platform/net/domain.ts'
 import { outboundMethods } from '../resolver/contract.ts'
 
@@ -56,15 +57,9 @@ export async function bodyOf(
   if (!isScanned || !/json|x-www-form-urlencoded/i.test(contentTypeOf(headers) ?? '')) {
     return { stream: request.body, length }
   }
-  if ((length ?? 0) > BODY_LIMIT) throw new Fault('payload_too_large')
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of request.body) {
-    size += chunk.length
-    if (size > BODY_LIMIT) throw new Fault('payload_too_large')
-    chunks.push(chunk)
-  }
-  return { bytes: new Uint8Array(Buffer.concat(chunks)) }
+  const tooLarge = () => new Fault('payload_too_large')
+  if ((length ?? 0) > BODY_LIMIT) throw tooLarge()
+  return { bytes: await readCapped(request.body, BODY_LIMIT, tooLarge) }
 }
 
 function declaredLength({ headers }: Request): number | null {

@@ -28,9 +28,8 @@ function filled({ path = '/', body, type }: Parts, named: Record<string, string 
     ]),
   )
   const { found } = locations
-  const out = fillLocations(target, locations, found, values)
-  const { path: filledPath, search } = out
-  return { path: filledPath, search, body: text(out.body), styles: found.map(({ style }) => style) }
+  const out = fillLocations(target, locations, found, values).reveal()
+  return { ...out, body: text(out.body), styles: found.map(({ style }) => style) }
 }
 
 const codeOf = (act: () => unknown) => {

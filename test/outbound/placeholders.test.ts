@@ -14,7 +14,7 @@ const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`
 const VALUES = secrets({ FOO: 'foo-value', FOO_BAR: 'foobar-value', a: 'lower', UTF8: 'pä:ß😀' })
 
 function inject(value: string, header = 'X-Key', values = VALUES): string {
-  return injectPlaceholders([[header, value]], values).headers[0]?.[1] ?? ''
+  return injectPlaceholders([[header, value]], values).reveal().headers[0]?.[1] ?? ''
 }
 
 function codeOf(act: () => unknown): string {
@@ -129,7 +129,8 @@ describe('in Basic credentials', () => {
   })
 
   test('the credential as sent is handed to the guard of the answer', () => {
-    const { derived } = injectPlaceholders([['Authorization', basic('u:SVC_SECRET_FOO')]], VALUES)
+    const headers: Pair[] = [['Authorization', basic('u:SVC_SECRET_FOO')]]
+    const { derived } = injectPlaceholders(headers, VALUES).reveal()
     expect(derived.map((made) => Buffer.from(made).toString())).toEqual([
       basic('u:foo-value').slice('Basic '.length),
     ])
@@ -152,8 +153,7 @@ test('finds each place where a value is asked for, in order', () => {
 
 test('headers without placeholders pass unchanged', () => {
   const headers: Pair[] = [['Accept', '*/*']]
-  const injection = injectPlaceholders(headers, new Map())
-  expect([injection.headers, injection.derived]).toEqual([headers, []])
+  expect(injectPlaceholders(headers, new Map()).reveal()).toEqual({ headers, derived: [] })
 })
 
 describe('whatever the values, names and secrets', () => {

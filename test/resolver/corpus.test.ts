@@ -78,7 +78,9 @@ describe('targets', () => {
 describe('placeholders', () => {
   test.each(placeholders)('$name', ({ headers, secrets, injected, code }) => {
     const values = new Map(Object.entries(secrets).map(([name, v]) => [name, new Secret(bytes(v))]))
-    const outcome = outcomeOf(() => injectPlaceholders(Object.entries(headers), values).headers)
+    const outcome = outcomeOf(
+      () => injectPlaceholders(Object.entries(headers), values).reveal().headers,
+    )
     expect<unknown>(outcome).toEqual(injected === undefined ? { code } : Object.entries(injected))
   })
 
@@ -120,7 +122,9 @@ describe('placeholders', () => {
 
   function inject(name: string, value: string): string | { code: string } {
     const values = new Map(Object.entries(known).map(([key, v]) => [key, new Secret(bytes(v))]))
-    return outcomeOf(() => injectPlaceholders([[name, value]], values).headers[0]?.[1] ?? '')
+    return outcomeOf(
+      () => injectPlaceholders([[name, value]], values).reveal().headers[0]?.[1] ?? '',
+    )
   }
 
   /** Of several faults in one text either may be told: that it is refused is what matters. */

@@ -1,0 +1,251 @@
+/** Whatever of a call is printed, in whichever way and at whichever moment, shows no value. */
+import { afterAll, describe, expect, test } from 'bun:test'
+import { inspect } from 'node:util'
+import { KeyCache } from '../../src/access/keys.ts'
+import type { SnapshotCache } from '../../src/access/snapshots.ts'
+import type { LiveToken } from '../../src/access/tokens.ts'
+import type { Call } from '../../src/outbound/call.ts'
+import { Deadline } from '../../src/outbound/deadline.ts'
+import { execute, type Outbound, type Principal } from '../../src/outbound/execute.ts'
+import { openFetcher } from '../../src/outbound/fetch.ts'
+import { fillLocations, findLocations } from '../../src/outbound/locations.ts'
+import { OutboundRequest } from '../../src/outbound/outbound_request.ts'
+import type { Permission } from '../../src/outbound/permission.ts'
+import { injectPlaceholders } from '../../src/outbound/placeholders.ts'
+import { CallRecord } from '../../src/outbound/record.ts'
+import { parseTarget } from '../../src/outbound/target.ts'
+import type { UpstreamSocket } from '../../src/outbound/websocket_connect.ts'
+import { systemClock } from '../../src/platform/clock.ts'
+import { Fault } from '../../src/platform/fault.ts'
+import type { SocketHandlers } from '../../src/platform/http/route.ts'
+import { openLog } from '../../src/platform/log.ts'
+import { Secret } from '../../src/platform/secret.ts'
+import { LiveCalls } from '../../src/resolver/live_calls.ts'
+import { formsOf, marked } from '../support/canary.ts'
+
+const VALUE = marked('sk_live_')
+const HIDDEN = [VALUE, `ada:${VALUE}`].flatMap((text) => Object.entries(formsOf(text)))
+/** Runs of its bytes, as inspectors and JSON print typed arrays. */
+const BYTES = [...Buffer.from(VALUE)].slice(0, 8)
+const LISTS = [BYTES.join(', '), BYTES.map((byte) => byte.toString(16)).join(' ')]
+
+/** Every way in which something is printed. */
+function printed(thing: unknown): string {
+  const texts = [
+    inspect(thing, { depth: Number.POSITIVE_INFINITY, showHidden: true, maxArrayLength: null }),
+    inspect(thing, { depth: Number.POSITIVE_INFINITY, getters: true, customInspect: false }),
+    Bun.inspect(thing, { depth: 100 }),
+    json(thing),
+    String(thing),
+    `${thing}`,
+  ]
+  return texts.join('\n')
+}
+
+/** As a careless log would, whatever is in the way. */
+function json(thing: unknown): string {
+  const seen = new Set<unknown>()
+  return (
+    JSON.stringify(thing, (_, value) => {
+      if (typeof value === 'bigint' || seen.has(value)) return null
+      if (typeof value === 'object' && value !== null) seen.add(value)
+      return value instanceof Map ? [...value] : value
+    }) ?? ''
+  )
+}
+
+function expectHidden(things: Record<string, unknown>): void {
+  for (const [name, thing] of Object.entries(things)) {
+    const text = printed(thing)
+    const forms = HIDDEN.filter(([, form]) => text.includes(form)).map(([form]) => form)
+    const lists = LISTS.filter((list) => text.includes(list))
+    expect({ name, forms, lists }).toEqual({ name, forms: [], lists: [] })
+  }
+}
+
+const signing = {
+  type: 'hmac-sha256',
+  secret: 'KEY',
+  header: 'x-signature',
+  template: '{body}',
+  value: '{signature}',
+  encoding: 'hex',
+  key_encoding: 'utf8',
+} as const
+
+function callOf(more: Partial<Call> = {}): Call {
+  return {
+    targetUrl: 'https://api.example.com/v1/SVC_SECRET_KEY?key=SVC_SECRET_KEY',
+    method: 'POST',
+    headers: {
+      authorization: `Basic ${btoa('ada:SVC_SECRET_KEY')}`,
+      'x-key': 'SVC_SECRET_KEY',
+      'content-type': 'application/json',
+    },
+    body: { bytes: Buffer.from('{"key":"SVC_SECRET_KEY"}') },
+    answer: 'whole',
+    signing,
+    linkBase: null,
+    ...more,
+  }
+}
+
+const permission: Permission = {
+  holder: 'this test',
+  allows: () => true,
+  scope: () => ({ projectId: null, environment: 'development' }),
+  secrets: async (names) =>
+    names.map((name) => ({
+      name,
+      projectId: 'p',
+      policy: { allowed_locations: ['header', 'basic', 'path', 'query', 'json'] },
+      open: async () => new Secret(Buffer.from(VALUE)),
+    })),
+}
+
+/** A call by the real engine, of which everything that passes between its parts is kept. */
+async function run(call: Call, answer: () => Response, wire?: UpstreamSocket['wire']) {
+  const kept: Record<string, unknown> = { call, permission }
+  const upgraded = Promise.withResolvers<SocketHandlers>()
+  const outbound: Outbound = {
+    addresses: { find: async () => '192.0.2.1' },
+    fetcher: {
+      fetch: async (request) => {
+        kept.request = request
+        kept.guard = request.guard()
+        return answer()
+      },
+      close: () => {},
+    },
+    sockets: {
+      connect: async (request) => {
+        kept.request = request
+        return { wire: wire as UpstreamSocket['wire'], rest: new Uint8Array(), protocol: null }
+      },
+    },
+    userAgent: 'test',
+    clock: systemClock,
+  }
+  const principal: Principal = {
+    decide: async (attempt) => {
+      const decided = await attempt(permission)
+      kept.decided = decided
+      if (decided instanceof Fault) throw decided
+      return decided
+    },
+    conclude: (conclusion) => {
+      kept.conclusion = conclusion
+    },
+    faultOf: (error) => (error instanceof Fault ? error : new Fault('internal_error')),
+    connection: {
+      request: new Request('http://localhost/'),
+      upgrade: (handlers) => {
+        upgraded.resolve(handlers)
+        return true
+      },
+    },
+  }
+  const record = new CallRecord({ id: 'r', projectId: null, environment: 'development' })
+  const deadline = new Deadline(60_000)
+  const response = await execute(outbound, principal, { call, deadline, record })
+  const live = new LiveCalls({
+    tokens: { versions: async () => new Map() },
+    snapshots: {} as SnapshotCache,
+    keys: new KeyCache(60, systemClock),
+    log: openLog('error', () => {}),
+  })
+  const { target, placeholders } = record
+  if (target) {
+    const token = { id: 't', workspaceId: 'w' } as LiveToken
+    const scope = { projectId: null, environment: 'development' }
+    const basis = { token, scope, placeholders, target, method: call.method }
+    deadline.afterwards(live.hold(basis, () => {}))
+    kept.basis = basis
+  }
+  live.close()
+  Object.assign(kept, { record, deadline, response, live, outbound, principal })
+  return { kept, response, deadline, handlers: upgraded.promise }
+}
+
+const echo = () => new Response(`you sent ${VALUE}`, { headers: { 'x-echo': VALUE } })
+
+describe('no value is shown by', () => {
+  test('the marks, if nothing hides them', () => {
+    expect(() => expectHidden({ plain: { deep: [{ text: VALUE }] } })).toThrow()
+    expect(() => expectHidden({ bytes: { deep: Buffer.from(VALUE) } })).toThrow()
+    expect(() => expectHidden({ array: new Uint8Array(Buffer.from(VALUE)) })).toThrow()
+  })
+
+  test('the parts of a request that have values in them', async () => {
+    const call = callOf()
+    const target = parseTarget(call.targetUrl)
+    const values = new Map([['KEY', new Secret(Buffer.from(VALUE))]])
+    const bytes = Buffer.from('{"key":"SVC_SECRET_KEY"}')
+    const locations = findLocations(target, bytes, 'application/json')
+    const injection = injectPlaceholders(Object.entries(call.headers), values)
+    const filled = fillLocations(target, locations, locations.found, values)
+    const signer = { userAgent: 'test', clock: systemClock }
+    const parts = { target, address: '192.0.2.1', injection, filled, values }
+    const request = new OutboundRequest(signer, call, parts)
+    const wire = request.reveal()
+    expect(wire.pathAndQuery).toBe(`/v1/${VALUE}?key=${VALUE}`)
+    expect(Buffer.from(wire.body && 'bytes' in wire.body ? wire.body.bytes : []).toString()).toBe(
+      `{"key":"${VALUE}"}`,
+    )
+    const guard = request.guard()
+    const stream = guard.openStream()
+    stream.push(Buffer.from(`data: ${VALUE.slice(0, 12)}`))
+    guard.redactBody(Buffer.from(VALUE))
+    expect(guard.redacted).toBe(true)
+    expectHidden({ values, locations, injection, filled, parts, request, guard, stream })
+  })
+
+  test('a call whose answer is wrapped', async () => {
+    const { kept, response } = await run(callOf(), echo)
+    expect(kept.conclusion).toMatchObject({ status_code: 200, redacted: true })
+    expectHidden({ ...kept, text: await response?.text() })
+  })
+
+  test('a call whose answer is streamed, while it is open and after', async () => {
+    const { kept, response } = await run(callOf({ answer: 'streamed', signing: null }), () => {
+      const pieces = ['first ', VALUE.slice(0, 9), VALUE.slice(9), ' last']
+      const body = new ReadableStream<Uint8Array>({
+        pull: (controller) => {
+          const piece = pieces.shift()
+          if (piece === undefined) controller.close()
+          else controller.enqueue(Buffer.from(piece))
+        },
+      })
+      return new Response(body, { headers: { 'x-echo': VALUE } })
+    })
+    expectHidden(kept)
+    const text = await response?.text()
+    expect(text).toBe('first [REDACTED] last')
+    expectHidden({ ...kept, headers: Object.fromEntries(response?.headers ?? []), text })
+  })
+
+  test('a WebSocket, while it is open', async () => {
+    const wire = { on() {}, once() {}, resume() {}, end() {}, destroy() {}, writableLength: 0 }
+    const call = callOf({ answer: 'socket', body: null, method: 'GET', signing: null })
+    const connected = await run(call, echo, wire as unknown as UpstreamSocket['wire'])
+    expectHidden({ ...connected.kept, handlers: await connected.handlers })
+    connected.deadline.abort()
+  })
+
+  test('what is thrown when the upstream cannot be reached, or the call is refused', async () => {
+    const fetcher = openFetcher(undefined)
+    afterAll(() => fetcher.close())
+    const { kept } = await run(callOf(), echo)
+    const { request } = kept
+    if (!(request instanceof OutboundRequest)) throw new Error('there was no request')
+    Object.assign(request.reveal(), { address: '127.0.0.1', port: 1 })
+    const unreachable = await fetcher.fetch(request, AbortSignal.timeout(5_000)).catch((e) => e)
+    expect(unreachable).toMatchObject({ code: 'upstream_unreachable' })
+    Object.assign(request.reveal(), { address: '127.0.0.1:x' })
+    const broken = await fetcher.fetch(request, AbortSignal.timeout(5_000)).catch((e) => e)
+    expect(broken).toBeInstanceOf(Fault)
+    const refused = await run(callOf({ headers: { 'x-key': 'SVC_SECRET_' } }), echo).catch((e) => e)
+    expect(refused).toMatchObject({ code: 'invalid_header' })
+    expectHidden({ unreachable, broken, refused })
+  })
+})
