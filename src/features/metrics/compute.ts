@@ -8,7 +8,7 @@ import type { Clock } from '../../platform/clock.ts'
 import type { Database, Transaction } from '../../platform/db/open.ts'
 import { dailyMetrics, instance } from '../../platform/db/schema/index.ts'
 import { dayOf, daysUntil, endOf } from './days.ts'
-import { measureDay, type StoredDay } from './measure.ts'
+import { measureDay, type StoredDay } from './queries.ts'
 
 const ADVISORY_LOCK = 6_021_023_007
 const DAY_MS = 86_400_000

@@ -8,7 +8,7 @@ import { describeError } from '../../platform/log.ts'
 import type { FeatureServices } from '../../platform/services.ts'
 import { computeLastDays, computeMissedDays } from './compute.ts'
 import { computeMetrics, type DailyRow, listMetrics } from './contract.ts'
-import type { StoredDay } from './measure.ts'
+import type { StoredDay } from './queries.ts'
 
 /** Yesterday, which is whole, and today so far. */
 const DEFAULT_DAYS = 2
