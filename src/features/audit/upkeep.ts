@@ -57,7 +57,7 @@ function foldOften(db: Database): () => Promise<void> {
   }
 }
 
-/** Adds the differences so far to the rollups of their hours and days. Answers how many there were. */
+/** Adds the differences so far to the rollups of their hours and days. Returns how many there were. */
 export async function foldDeltas(db: Database): Promise<number> {
   const folded = await alone(db, FOLDING, async (tx) => {
     const [row] = await tx.execute<{ taken: number }>(sql`
@@ -81,7 +81,7 @@ export async function foldDeltas(db: Database): Promise<number> {
 
 /**
  * Deletes what was recorded more than `days` days ago, by the database's clock and by the moment of
- * recording, which no client can choose. Answers how many records went.
+ * recording, which no client can choose. Returns how many records went.
  */
 export async function expireLogs(db: Database, days: number): Promise<number> {
   let expired = 0

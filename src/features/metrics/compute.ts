@@ -27,7 +27,7 @@ export async function computeLastDays({ db, clock }: Tools, count: number): Prom
 }
 
 /**
- * The days of this installation that have ended and were not computed since. Answers those that this
+ * The days of this installation that have ended and were not computed since. Returns those that this
  * process computed: of several replicas the first one finds work.
  */
 export async function computeMissedDays({ db, clock }: Tools): Promise<string[]> {

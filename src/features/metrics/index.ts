@@ -1,14 +1,12 @@
 /** Figures by day: read by the owner of the installation, computed by the clock or on demand. */
 import { Cron } from 'croner'
-import { desc, lt } from 'drizzle-orm'
-import { dailyMetrics } from '../../platform/db/schema/index.ts'
 import { openPager } from '../../platform/http/page.ts'
 import { type Route, route } from '../../platform/http/route.ts'
 import { describeError } from '../../platform/log.ts'
 import type { FeatureServices } from '../../platform/services.ts'
 import { computeLastDays, computeMissedDays } from './compute.ts'
 import { computeMetrics, type DailyRow, listMetrics } from './contract.ts'
-import type { StoredDay } from './queries.ts'
+import { type StoredDay, selectDays } from './queries.ts'
 
 /** Yesterday, which is whole, and today so far. */
 const DEFAULT_DAYS = 2
@@ -30,12 +28,7 @@ export function metricsRoutes(
     }),
     route(listMetrics, async ({ query }) => {
       const [before] = pager.start('metrics', query.cursor) ?? []
-      const rows = await db
-        .select()
-        .from(dailyMetrics)
-        .where(before === undefined ? undefined : lt(dailyMetrics.date, before))
-        .orderBy(desc(dailyMetrics.date))
-        .limit(query.limit + 1)
+      const rows = await selectDays(db, { before, limit: query.limit })
       return pager.cut('metrics', rows, query.limit, (row) => [row.date], showDay)
     }),
   ]

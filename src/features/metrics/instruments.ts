@@ -10,7 +10,7 @@ export type Instruments = TrailObserver & {
   onRequest(listener: string, request: ServedRequest): void
 }
 
-/** Seconds: from an answer out of memory to the longest deadline of a call. */
+/** Seconds: from a reply out of memory to the longest deadline of a call. */
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 120]
 
 /** Others are counted together: any token is a method to HTTP. */

@@ -3,14 +3,27 @@
  * what is never deleted; a person, workspace, project or secret that is gone is missing (docs/operations.md,
  * "Metrics").
  */
-import { sql } from 'drizzle-orm'
-import type { Transaction } from '../../platform/db/open.ts'
-import type { dailyMetrics } from '../../platform/db/schema/index.ts'
+import { desc, lt, sql } from 'drizzle-orm'
+import type { Database, Transaction } from '../../platform/db/open.ts'
+import { dailyMetrics } from '../../platform/db/schema/index.ts'
 import { endOf } from './days.ts'
 
 export type StoredDay = typeof dailyMetrics.$inferSelect
 
 const TOP_DOMAINS = 10
+
+/** One row more than the page holds, newest first. */
+export function selectDays(
+  db: Database,
+  { before, limit }: { before: string | undefined; limit: number },
+): Promise<StoredDay[]> {
+  return db
+    .select()
+    .from(dailyMetrics)
+    .where(before === undefined ? undefined : lt(dailyMetrics.date, before))
+    .orderBy(desc(dailyMetrics.date))
+    .limit(limit + 1)
+}
 
 /** `now` in milliseconds since 1970. */
 export async function measureDay(tx: Transaction, day: string, now: number): Promise<StoredDay> {

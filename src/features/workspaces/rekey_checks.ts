@@ -136,7 +136,7 @@ export async function requireWithinScope(held: Holdings, { tokens }: RekeyBody):
   complaints.refuse()
 }
 
-/** As many as an answer lists; the rest is not kept. */
+/** As many as a reply lists; the rest is not kept. */
 class Complaints {
   readonly #message: string
   #fields: FieldFault[] = []
