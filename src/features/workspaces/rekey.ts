@@ -21,14 +21,8 @@ import {
   requireSamePolicies,
   requireWithinScope,
 } from './rekey_checks.ts'
-import {
-  advanceEpoch,
-  type Holdings,
-  readHoldings,
-  replaceEnvelopes,
-  replaceGrants,
-  replaceSecrets,
-} from './rekey_queries.ts'
+import { type Holdings, readHoldings } from './rekey_holdings.ts'
+import { advanceEpoch, replaceEnvelopes, replaceGrants, replaceSecrets } from './rekey_queries.ts'
 
 export function rekeyRoutes({ outer }: FeatureServices): Route[] {
   return [route(rekeyWorkspace, ({ body, ...changing }) => rekey(changing, outer, body))]

@@ -5,7 +5,7 @@ import { Fault, type FaultCode, type FieldFault, invalidField } from '../../plat
 import { MAX_COMPLAINTS } from '../../platform/http/complaints.ts'
 import { inSlices, TimeSlice } from '../../platform/time_slice.ts'
 import type { RekeyBody } from './contract.ts'
-import { type HeldSecret, type Holdings, placeOf } from './rekey_queries.ts'
+import { type HeldSecret, type Holdings, placeOf } from './rekey_holdings.ts'
 
 /** @throws Fault `validation_error` when anything is named twice */
 export async function requireOnce({ members, tokens, secrets }: RekeyBody): Promise<void> {

@@ -1,107 +1,28 @@
 /**
- * What a rekey replaces, read and written under the workspace's lock. Rows are written in chunks: a
+ * What a rekey replaces, written under the workspace's lock. Rows are written in chunks: a
  * workspace may hold more than one statement can carry.
  */
 import { and, eq, inArray, sql } from 'drizzle-orm'
-import { fromBase64 } from '../../platform/crypto/encoding.ts'
+import { fromBase64, toBase64 } from '../../platform/crypto/encoding.ts'
 import { type OuterLayer, type OuterPart, secretRow } from '../../platform/crypto/outer_layer.ts'
 import type { Transaction } from '../../platform/db/open.ts'
 import {
   memberships,
-  projects,
   secrets,
   secretVersions,
   tokenEnvelopes,
-  tokens,
   workspaces,
 } from '../../platform/db/schema/index.ts'
-import type { Grant, Role } from '../../platform/grant.ts'
+import type { Grant } from '../../platform/grant.ts'
 import type { RekeyBody } from './contract.ts'
 import { sealEnvelope } from './memberships.ts'
+import { type HeldSecret, type Holdings, placeOf } from './rekey_holdings.ts'
 
 type Rekey = Grant<'workspace.update'>
 
-/** Rows per statement. */
-const CHUNK = 500
-
-export type HeldSecret = {
-  id: string
-  project_id: string
-  environment: string
-  key: string
-  policy: unknown
-  version: number
-}
-
-export type HeldToken = {
-  id: string
-  label: string
-  projectId: string | null
-  environment: string | null
-  live: boolean
-  /** Whether it holds any envelope. */
-  provisioned: boolean
-}
-
-/** All that is sealed under the workspace key, and for whom. */
-export type Holdings = {
-  /** By user id; invited ones too, since their envelopes must stay good. */
-  members: Map<string, { role: Role; status: 'active' | 'invited' }>
-  tokens: Map<string, HeldToken>
-  projectIds: Set<string>
-  /** By `placeOf`. */
-  secrets: Map<string, HeldSecret>
-}
-
-/** The identity of a secret within a workspace. */
-export function placeOf({
-  project_id,
-  environment,
-  key,
-}: Pick<HeldSecret, 'project_id' | 'environment' | 'key'>): string {
-  return `${project_id} ${environment} ${key}`
-}
-
-export async function readHoldings(tx: Transaction, { workspaceId }: Rekey): Promise<Holdings> {
-  const members = await tx
-    .select({ userId: memberships.userId, role: memberships.role, status: memberships.status })
-    .from(memberships)
-    .where(eq(memberships.workspaceId, workspaceId))
-  const tokenRows = await tx
-    .select({
-      id: tokens.id,
-      label: tokens.label,
-      projectId: tokens.projectId,
-      environment: tokens.environment,
-      live: sql<boolean>`${tokens.revokedAt} is null`,
-      provisioned: sql<boolean>`exists (
-        select 1 from ${tokenEnvelopes} where ${tokenEnvelopes.tokenId} = ${tokens.id})`,
-    })
-    .from(tokens)
-    .where(eq(tokens.workspaceId, workspaceId))
-  const projectRows = await tx
-    .select({ id: projects.id })
-    .from(projects)
-    .where(eq(projects.workspaceId, workspaceId))
-  const secretRows = await tx
-    .select({
-      id: secrets.id,
-      project_id: secrets.projectId,
-      environment: secrets.environment,
-      key: secrets.key,
-      policy: secrets.policy,
-      version: secrets.version,
-    })
-    .from(secrets)
-    .where(eq(secrets.workspaceId, workspaceId))
-  return {
-    members: new Map(members.map(({ userId, ...member }) => [userId, member])),
-    tokens: new Map(tokenRows.map((token) => [token.id, token])),
-    projectIds: new Set(projectRows.map(({ id }) => id)),
-    secrets: new Map(secretRows.map((secret) => [placeOf(secret), secret])),
-  }
-}
-
+/** Rows, and characters of base64, per statement: what is made of them in one go takes milliseconds. */
+const CHUNK_ROWS = 200
+const CHUNK_LENGTH = 262_144
 export async function replaceEnvelopes(
   tx: Transaction,
   outer: OuterLayer,
@@ -109,7 +30,7 @@ export async function replaceEnvelopes(
   held: Holdings,
   body: RekeyBody,
 ): Promise<void> {
-  for (const chunk of chunks(body.members)) {
+  for (const chunk of chunks(body.members, (it) => it.encrypted_workspace_key.length)) {
     const rows = chunk.map(async ({ user_id: userId, encrypted_workspace_key: envelope }) => ({
       workspaceId,
       userId,
@@ -143,32 +64,25 @@ export async function replaceSecrets(
     .from(secrets)
     .where(eq(secrets.workspaceId, workspaceId))
   await tx.delete(secretVersions).where(inArray(secretVersions.secretId, own))
-  for (const chunk of chunks(body.secrets)) {
+  for (const chunk of chunks(body.secrets, ({ value }) => value.length)) {
     const rows = await Promise.all(
       chunk.map((secret) =>
         sealSecret(outer, workspaceId, held.secrets.get(placeOf(secret)), secret),
       ),
     )
-    await tx
-      .insert(secrets)
-      .values(rows.map(({ sealedVersion: _, ...row }) => ({ ...row, workspaceId })))
-      .onConflictDoUpdate({
-        target: secrets.id,
-        set: {
-          sealed: sql`excluded.value`,
-          version: sql`excluded.version`,
-          updatedAt: sql`now()`,
-        },
-      })
-    await tx.insert(secretVersions).values(
-      rows.map(({ id, version, policy, sealedVersion }) => ({
-        secretId: id,
-        version,
-        policy,
-        sealed: sealedVersion,
-        createdBy: userId,
-      })),
-    )
+    // One parameter for all rows: a parameter for each value would cost the driver more than the rest.
+    await tx.execute(sql`
+      with sent as (
+        select * from json_to_recordset(${JSON.stringify(rows)}::text::json)
+          as r(id uuid, version integer, sealed text, sealed_version text)
+      ), replaced as (
+        update ${secrets} set value = decode(sent.sealed, 'base64'), version = sent.version,
+          updated_at = now()
+        from sent where ${secrets.id} = sent.id and ${secrets.workspaceId} = ${workspaceId}
+        returning ${secrets.id}, ${secrets.version}, ${secrets.policy}, sent.sealed_version
+      )
+      insert into ${secretVersions} (secret_id, version, policy, value, created_by)
+      select id, version, policy, decode(sealed_version, 'base64'), ${userId}::uuid from replaced`)
   }
 }
 
@@ -179,7 +93,7 @@ async function sealSecret(
   sent: RekeyBody['secrets'][number],
 ) {
   if (!stored) throw new TypeError('a secret was not checked')
-  const { id, project_id: projectId, environment, key, policy } = stored
+  const { id, project_id: projectId, environment, key } = stored
   const version = stored.version + 1
   const row = secretRow({ projectId, environment, key })
   const ciphertext = decode(sent.value)
@@ -187,7 +101,7 @@ async function sealSecret(
     outer.seal('secrets.value', workspaceId, row, ciphertext),
     outer.seal('secret_versions.value', workspaceId, [...row, { u32: version }], ciphertext),
   ])
-  return { id, projectId, environment, key, policy, version, sealed, sealedVersion }
+  return { id, version, sealed: toBase64(sealed), sealed_version: toBase64(sealedVersion) }
 }
 
 /** Tokens that are left out, or revoked in the meantime, keep nothing. */
@@ -202,7 +116,7 @@ export async function replaceGrants(
   const grants = sent
     .filter(({ token_id }) => held.tokens.get(token_id)?.live)
     .flatMap(({ token_id, envelopes }) => envelopes.map((entry) => ({ token_id, ...entry })))
-  for (const chunk of chunks(grants)) {
+  for (const chunk of chunks(grants, ({ envelope }) => envelope.length)) {
     const rows = chunk.map(async ({ token_id: tokenId, project_id: projectId, ...entry }) => {
       const { environment } = entry
       const row: OuterPart[] = [{ uuid: tokenId }, { uuid: projectId }, { text: environment }]
@@ -234,8 +148,16 @@ function decode(base64: string): Uint8Array {
   return bytes
 }
 
-function chunks<T>(list: readonly T[]): T[][] {
-  return Array.from({ length: Math.ceil(list.length / CHUNK) }, (_, index) =>
-    list.slice(index * CHUNK, (index + 1) * CHUNK),
-  )
+function* chunks<T>(list: readonly T[], lengthOf: (entry: T) => number): Generator<T[]> {
+  let chunk: T[] = []
+  let length = 0
+  for (const entry of list) {
+    chunk.push(entry)
+    length += lengthOf(entry)
+    if (chunk.length < CHUNK_ROWS && length < CHUNK_LENGTH) continue
+    yield chunk
+    chunk = []
+    length = 0
+  }
+  if (chunk.length > 0) yield chunk
 }

@@ -1,0 +1,112 @@
+/** What a workspace holds that is sealed under its key, and for whom; read under its lock. */
+import { and, asc, eq, gt, sql } from 'drizzle-orm'
+import type { Transaction } from '../../platform/db/open.ts'
+import {
+  memberships,
+  projects,
+  secrets,
+  tokenEnvelopes,
+  tokens,
+} from '../../platform/db/schema/index.ts'
+import type { Grant, Role } from '../../platform/grant.ts'
+
+/** Rows that are read at once. */
+const PAGE = 1000
+
+export type HeldSecret = {
+  id: string
+  project_id: string
+  environment: string
+  key: string
+  policy: unknown
+  version: number
+}
+
+export type HeldToken = {
+  id: string
+  label: string
+  projectId: string | null
+  environment: string | null
+  live: boolean
+  /** Whether it holds any envelope. */
+  provisioned: boolean
+}
+
+/** All that is sealed under the workspace key, and for whom. */
+export type Holdings = {
+  /** By user id; invited ones too, since their envelopes must stay good. */
+  members: Map<string, { role: Role; status: 'active' | 'invited' }>
+  tokens: Map<string, HeldToken>
+  projectIds: Set<string>
+  /** By `placeOf`. */
+  secrets: Map<string, HeldSecret>
+}
+
+/** The identity of a secret within a workspace. */
+export function placeOf({
+  project_id,
+  environment,
+  key,
+}: Pick<HeldSecret, 'project_id' | 'environment' | 'key'>): string {
+  return `${project_id} ${environment} ${key}`
+}
+
+export async function readHoldings(
+  tx: Transaction,
+  { workspaceId }: Grant<'workspace.update'>,
+): Promise<Holdings> {
+  const members = await tx
+    .select({ userId: memberships.userId, role: memberships.role, status: memberships.status })
+    .from(memberships)
+    .where(eq(memberships.workspaceId, workspaceId))
+  const tokenRows = await tx
+    .select({
+      id: tokens.id,
+      label: tokens.label,
+      projectId: tokens.projectId,
+      environment: tokens.environment,
+      live: sql<boolean>`${tokens.revokedAt} is null`,
+      provisioned: sql<boolean>`exists (
+        select 1 from ${tokenEnvelopes} where ${tokenEnvelopes.tokenId} = ${tokens.id})`,
+    })
+    .from(tokens)
+    .where(eq(tokens.workspaceId, workspaceId))
+  const projectRows = await tx
+    .select({ id: projects.id })
+    .from(projects)
+    .where(eq(projects.workspaceId, workspaceId))
+  return {
+    members: new Map(members.map(({ userId, ...member }) => [userId, member])),
+    tokens: new Map(tokenRows.map((token) => [token.id, token])),
+    projectIds: new Set(projectRows.map(({ id }) => id)),
+    secrets: await readSecrets(tx, workspaceId),
+  }
+}
+
+async function readSecrets(tx: Transaction, workspaceId: string): Promise<Map<string, HeldSecret>> {
+  const found = new Map<string, HeldSecret>()
+  let after: string | undefined
+  do {
+    const rows = await tx
+      .select({
+        id: secrets.id,
+        project_id: secrets.projectId,
+        environment: secrets.environment,
+        key: secrets.key,
+        policy: secrets.policy,
+        version: secrets.version,
+      })
+      .from(secrets)
+      .where(
+        and(
+          eq(secrets.workspaceId, workspaceId),
+          after === undefined ? undefined : gt(secrets.id, after),
+        ),
+      )
+      .orderBy(asc(secrets.id))
+      .limit(PAGE)
+    for (const secret of rows) found.set(placeOf(secret), secret)
+    after = rows.length < PAGE ? undefined : rows.at(-1)?.id
+  } while (after !== undefined)
+  return found
+}
