@@ -4,10 +4,10 @@
  */
 import type { z } from 'zod'
 import { Fault } from '../fault.ts'
-import { boundsOf, unbounded } from './bounds.ts'
 import { readCapped } from './capped_body.ts'
 import { fieldFaults } from './complaints.ts'
-import { type ReadJson, readJson } from './json.ts'
+import { boundsOf, unbounded } from './json/bounds.ts'
+import { type ReadJson, readJson } from './json/read.ts'
 import { parsePart } from './validate.ts'
 import { validateLarge } from './validate_large.ts'
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { formatToken, parseToken } from '../../../src/platform/crypto/token.ts'
 import { Fault } from '../../../src/platform/fault.ts'
-import { parseJson } from '../../../src/platform/http/json.ts'
+import { parseJson } from '../../../src/platform/http/json/read.ts'
 import bodies from '../../corpus/json/bodies.json' with { type: 'json' }
 import { mutated } from '../../corpus/mutated.ts'
 import tokens from '../../corpus/tokens/tokens.json' with { type: 'json' }

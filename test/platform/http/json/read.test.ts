@@ -1,8 +1,8 @@
 /** The JSON guard: what parsers disagree about never comes through. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { Fault } from '../../../src/platform/fault.ts'
-import { parseJson } from '../../../src/platform/http/json.ts'
+import { Fault } from '../../../../src/platform/fault.ts'
+import { parseJson } from '../../../../src/platform/http/json/read.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 const parse = (text: string) => parseJson(bytes(text))

@@ -3,9 +3,9 @@
  * right is complained of once and not kept. Nesting, duplicate keys and forbidden ones are judged
  * everywhere, also in what is not kept.
  */
-import { Fault, type FieldFault } from '../fault.ts'
+import { Fault, type FieldFault } from '../../fault.ts'
+import { atMostEntries, MAX_COMPLAINTS, pathOf } from '../complaints.ts'
 import type { Bounds, ListBounds, ObjectBounds } from './bounds.ts'
-import { atMostEntries, MAX_COMPLAINTS, pathOf } from './complaints.ts'
 
 const MAX_DEPTH = 32
 const POISONED_KEYS = new Set(['__proto__', 'constructor'])

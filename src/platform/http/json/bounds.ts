@@ -5,7 +5,7 @@
  * (protocol 2).
  */
 import type { z } from 'zod'
-import { type JsonSchema, jsonSchemaOf } from '../openapi/json_schema.ts'
+import { type JsonSchema, jsonSchemaOf } from '../../openapi/json_schema.ts'
 
 export type Bounds = {
   text: TextBounds | null

@@ -1,8 +1,8 @@
 /** What a body may hold at most, as read from its schema, and that no contract leaves it open. */
 import { describe, expect, test } from 'bun:test'
 import { z } from 'zod'
-import { allEndpoints } from '../../../src/dev/all_endpoints.ts'
-import { type Bounds, boundsOf, unbounded } from '../../../src/platform/http/bounds.ts'
+import { allEndpoints } from '../../../../src/dev/all_endpoints.ts'
+import { type Bounds, boundsOf, unbounded } from '../../../../src/platform/http/json/bounds.ts'
 
 const INFINITE = Number.POSITIVE_INFINITY
 

@@ -5,11 +5,11 @@
  * nothing that the contract cannot admit, so that no body takes more memory than a good one.
  */
 import { isUtf8 } from 'node:buffer'
-import { Fault, type FieldFault } from '../fault.ts'
-import { TimeSlice } from '../time_slice.ts'
+import { Fault, type FieldFault } from '../../fault.ts'
+import { TimeSlice } from '../../time_slice.ts'
 import { type Bounds, unbounded } from './bounds.ts'
-import { Containers } from './json_containers.ts'
-import { JsonTokens } from './json_tokens.ts'
+import { Containers } from './containers.ts'
+import { JsonTokens } from './tokens.ts'
 
 /** Bytes that are read between two looks at the clock: at worst a millisecond of work. */
 const STEP = 32_768

@@ -1,5 +1,5 @@
 /** The tokens of a JSON text (RFC 8259), byte by byte; what is no token is `malformed_json`. */
-import { Fault } from '../fault.ts'
+import { Fault } from '../../fault.ts'
 
 const QUOTE = 34
 const BACKSLASH = 92
