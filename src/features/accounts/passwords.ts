@@ -5,7 +5,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import { availableParallelism } from 'node:os'
-import { Semaphore } from '../../platform/http/rate.ts'
+import { Semaphore } from '../../platform/semaphore.ts'
 
 const COST = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as const
 /** Hashes that wait for a core; with more the server says that it is busy. */

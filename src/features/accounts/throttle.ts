@@ -4,8 +4,9 @@
  * side by side, a hundred of them would pass before the first was counted. The account is the
  * submitted address, whether it exists or not, and other networks are never affected.
  */
+
+import { Backoff } from '../../platform/backoff.ts'
 import type { Clock } from '../../platform/clock.ts'
-import { Backoff } from '../../platform/http/rate.ts'
 
 /** What is guessed, for whom, and from where. */
 export type Attempt = { what: 'password' | 'recovery'; email: string; network: string }

@@ -1,27 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { Fault } from '../../../src/platform/fault.ts'
-import { Backoff, RateLimiter, Semaphore } from '../../../src/platform/http/rate.ts'
-
-function movable() {
-  let time = 1_000_000
-  return {
-    now: () => time,
-    advance: (ms: number) => {
-      time += ms
-    },
-  }
-}
-
-function refusalOf(action: () => unknown): Fault | null {
-  try {
-    action()
-    return null
-  } catch (error) {
-    if (error instanceof Fault) return error
-    throw error
-  }
-}
+import { RateLimiter } from '../../../src/platform/http/rate.ts'
+import { movable, refusalOf } from '../clock_support.ts'
 
 describe('a limit', () => {
   test('lets its count through at once, then tells how long to wait', () => {
@@ -112,63 +92,5 @@ describe('a limit', () => {
     expect(refusalOf(() => limiter.take('a'))).toMatchObject({ code: 'rate_limited' })
     clock.advance(10_000)
     expect(refusalOf(() => limiter.take('a'))).toBeNull()
-  })
-})
-
-describe('waits after wrong passwords', () => {
-  test('begin with the fifth in a row and double up to five minutes', () => {
-    const clock = movable()
-    const backoff = new Backoff(clock)
-    const waits: number[] = []
-    for (let failure = 1; failure <= 16; failure += 1) {
-      backoff.failed('a')
-      const wait = Number(refusalOf(() => backoff.check('a'))?.headers['retry-after'] ?? 0)
-      waits.push(wait)
-      clock.advance(wait * 1000)
-      expect(refusalOf(() => backoff.check('a'))).toBeNull()
-    }
-    expect(waits).toEqual([0, 0, 0, 0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300, 300])
-  })
-
-  test('end with the right password, and are nobody else’s', () => {
-    const backoff = new Backoff(movable())
-    for (let failure = 0; failure < 8; failure += 1) backoff.failed('a')
-    expect(refusalOf(() => backoff.check('a'))).not.toBeNull()
-    expect(refusalOf(() => backoff.check('b'))).toBeNull()
-    backoff.succeeded('a')
-    expect(refusalOf(() => backoff.check('a'))).toBeNull()
-  })
-})
-
-describe('a semaphore', () => {
-  test('runs so many at a time, in order, and refuses when the queue is full', async () => {
-    const semaphore = new Semaphore({ width: 2, queue: 2 })
-    const gates = Array.from({ length: 5 }, () => Promise.withResolvers<void>())
-    const started: number[] = []
-    const run = (index: number) =>
-      semaphore.run(async () => {
-        started.push(index)
-        await gates[index]?.promise
-      })
-    const runs = [0, 1, 2, 3].map(run)
-    await Promise.resolve()
-    expect(started).toEqual([0, 1])
-    await expect(run(4)).rejects.toMatchObject({
-      code: 'unavailable',
-      headers: { 'retry-after': '1' },
-    })
-    gates[1]?.resolve()
-    await runs[1]
-    await Promise.resolve()
-    expect(started).toEqual([0, 1, 2])
-    for (const gate of gates) gate.resolve()
-    await Promise.all(runs)
-    expect(started).toEqual([0, 1, 2, 3])
-  })
-
-  test('gives its place back when a task fails', async () => {
-    const semaphore = new Semaphore({ width: 1, queue: 0 })
-    await expect(semaphore.run(() => Promise.reject(new Error('no')))).rejects.toThrow('no')
-    expect(await semaphore.run(async () => 'yes')).toBe('yes')
   })
 })

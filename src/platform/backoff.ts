@@ -1,0 +1,39 @@
+/** Growing waits after failures in a row. State lives in this process and is bounded. */
+import type { Clock } from './clock.ts'
+import { Fault } from './fault.ts'
+import { LruMap } from './lru.ts'
+
+const MAX_KEYS = 100_000
+const FREE_FAILURES = 5
+const MAX_WAIT_SECONDS = 300
+
+/**
+ * Growing waits after wrong passwords: 1, 2, 4 … 300 s after the fifth in a row. Keys are pairs of
+ * account and network, so that a stranger's guessing never locks the owner out.
+ */
+export class Backoff {
+  readonly #clock: Clock
+  readonly #failures = new LruMap<string, { count: number; until: number }>({ max: MAX_KEYS })
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** @throws Fault `rate_limited` while the wait of this key lasts */
+  check(key: string): void {
+    const left = (this.#failures.get(key)?.until ?? 0) - this.#clock.now()
+    if (left <= 0) return
+    throw new Fault('rate_limited', { headers: { 'retry-after': String(Math.ceil(left / 1000)) } })
+  }
+
+  failed(key: string): void {
+    const count = (this.#failures.get(key)?.count ?? 0) + 1
+    const waitSeconds =
+      count < FREE_FAILURES ? 0 : Math.min(MAX_WAIT_SECONDS, 2 ** (count - FREE_FAILURES))
+    this.#failures.set(key, { count, until: this.#clock.now() + waitSeconds * 1000 })
+  }
+
+  succeeded(key: string): void {
+    this.#failures.delete(key)
+  }
+}

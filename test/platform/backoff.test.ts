@@ -1,0 +1,28 @@
+import { describe, expect, test } from 'bun:test'
+import { Backoff } from '../../src/platform/backoff.ts'
+import { movable, refusalOf } from './clock_support.ts'
+
+describe('waits after wrong passwords', () => {
+  test('begin with the fifth in a row and double up to five minutes', () => {
+    const clock = movable()
+    const backoff = new Backoff(clock)
+    const waits: number[] = []
+    for (let failure = 1; failure <= 16; failure += 1) {
+      backoff.failed('a')
+      const wait = Number(refusalOf(() => backoff.check('a'))?.headers['retry-after'] ?? 0)
+      waits.push(wait)
+      clock.advance(wait * 1000)
+      expect(refusalOf(() => backoff.check('a'))).toBeNull()
+    }
+    expect(waits).toEqual([0, 0, 0, 0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300, 300])
+  })
+
+  test('end with the right password, and are nobody else’s', () => {
+    const backoff = new Backoff(movable())
+    for (let failure = 0; failure < 8; failure += 1) backoff.failed('a')
+    expect(refusalOf(() => backoff.check('a'))).not.toBeNull()
+    expect(refusalOf(() => backoff.check('b'))).toBeNull()
+    backoff.succeeded('a')
+    expect(refusalOf(() => backoff.check('a'))).toBeNull()
+  })
+})
