@@ -7,8 +7,8 @@
  * bun test/run.ts [--long] [--whole] [words]
  *
  * With words, only files that have one of them in their path; if there is none, tests that have one in
- * their name. `--long` takes the tests of *.long.test.ts in place of all others; `--whole`, the default
- * without words, fails when the canary did not get to search everything that it should.
+ * their name. `--long` runs the files that then do more (test/support/effort.ts), and those only; `--whole`,
+ * the default without words, fails when the canary did not get to search everything that it should.
  */
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
@@ -28,17 +28,20 @@ type Half = { database: string; selection: Selection; env: Environment; isWhole:
 const ROOT = join(import.meta.dir, '..')
 /** What imports it, directly or not, depends on the kind of database. */
 const DATABASE = join(ROOT, 'test', 'support', 'database.ts')
+/** What imports it does more in a long run. */
+const EFFORT = join(ROOT, 'test', 'support', 'effort.ts')
 const EXECUTABLE = join(ROOT, 'test', 'binary', 'executable.ts')
 /** How long each file took the last time: the slow ones go first. */
 const TIMINGS = join(ROOT, 'node_modules', '.cache', 'cloakroom')
 /** One more than there are cores, since tests often wait. */
 const PROCESSES = availableParallelism() + 1
-/** Milliseconds for one test that names no limit of its own; machines of CI are slow. */
-const TIMEOUT_MS = 60_000
-
 async function runSuite(words: string[], isLong: boolean, isWhole: boolean): Promise<number> {
   const selection = select(words, isLong)
-  const env = { TEST_DATABASE_PLACE: databasePlace, ...(await prepareExecutable(selection)) }
+  const env = {
+    TEST_DATABASE_PLACE: databasePlace,
+    ...(isLong ? { TEST_EFFORT: 'long' } : {}),
+    ...(await prepareExecutable(selection)),
+  }
   const embedded = await runHalf({ database: 'embedded', selection, env, isWhole })
   const files = selection.files.filter((file) => reaches(file, DATABASE))
   const ofDatabase = { ...selection, files }
@@ -79,7 +82,7 @@ async function prepareExecutable({ files }: Selection): Promise<Environment> {
 
 function select(words: string[], isLong: boolean): Selection {
   const files = [...new Bun.Glob('test/**/*.test.{ts,tsx}').scanSync({ cwd: ROOT })]
-    .filter((file) => file.includes('.long.test.') === isLong)
+    .filter((file) => !isLong || reaches(file, EFFORT))
     .sort()
   if (words.length === 0) return { files }
   const given = words.map((word) => word.replace(/^\.\//, ''))
@@ -135,7 +138,6 @@ async function runHalf({ database, selection, env, isWhole }: Half): Promise<Cou
 
 function optionsOf(database: string, { files, names }: Selection): string[] {
   return [
-    `--timeout=${TIMEOUT_MS}`,
     `--parallel=${PROCESSES}`,
     '--no-isolate',
     '--reporter=junit',

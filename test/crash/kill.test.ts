@@ -10,8 +10,9 @@ import {
 } from '../binary/independent_client.ts'
 import { allow, openScene, resolveAs, type Scene } from '../binary/scene.ts'
 import { marked } from '../support/canary.ts'
+import { effort } from '../support/effort.ts'
 
-const ROUNDS = 5
+const ROUNDS = effort(3, 22)
 const WRITERS = 4
 const CALLERS = 2
 
@@ -123,7 +124,11 @@ test(`${ROUNDS} kills lose no acknowledged secret and no acknowledged call`, asy
   expect(called.size).toBeGreaterThan(ROUNDS * 5)
 }, 240_000)
 
-test('a secret is written whole or not at all: what is there opens', async () => {
-  const kept = [...(await listKeys())].filter((key) => key.startsWith('KEY_'))
-  for (const key of kept.slice(-50)) expect(await customer.download(key)).toBe(key)
-}, 60_000)
+test(
+  'a secret is written whole or not at all: what is there opens',
+  async () => {
+    const kept = [...(await listKeys())].filter((key) => key.startsWith('KEY_'))
+    for (const key of kept.slice(-50)) expect(await customer.download(key)).toBe(key)
+  },
+  effort(60_000, 600_000),
+)

@@ -6,6 +6,7 @@ import { executable, spawnProgram, startProgram } from '../binary/executable.ts'
 import { enrol } from '../binary/independent_client.ts'
 import { KEYS } from '../binary/scene.ts'
 import { databaseKind, freshDatabase, type TestDatabase } from '../support/database.ts'
+import { effort } from '../support/effort.ts'
 
 let database: TestDatabase
 let env: Record<string, string> = {}
@@ -98,7 +99,7 @@ if (databaseKind === 'postgresql') {
 
 if (databaseKind === 'embedded') {
   test('a first start that is killed at any moment is made good by the next', async () => {
-    for (const delayMs of [60, 180, 300, 420, 540, 700]) {
+    for (const delayMs of effort([180, 540], [60, 180, 300, 420, 540, 700])) {
       await renew()
       const victim = await spawnProgram({ env: { ...env, PORT: '0', RESOLVER_PORT: '0' } })
       await Bun.sleep(delayMs)

@@ -8,7 +8,7 @@ import { openLog } from '../../src/platform/log.ts'
 import { type Agent, employAgent, openStage, recordOf, type Stage } from '../support/agent.ts'
 import type { Answer } from '../support/app.ts'
 import { marked } from '../support/canary.ts'
-import { sharedCluster } from '../support/database.ts'
+import { databaseKind, sharedCluster } from '../support/database.ts'
 import { type Cluster, startCluster } from '../support/postgres.ts'
 
 const call = (stage: Stage) => ({
@@ -82,115 +82,121 @@ describe('while the database holds still', () => {
   }, 30_000)
 })
 
-describe('while a PostgreSQL server', () => {
-  let cluster: Cluster
-  let stage: Stage
-  let agent: Agent
+if (databaseKind === 'postgresql') {
+  describe('while a PostgreSQL server', () => {
+    let cluster: Cluster
+    let stage: Stage
+    let agent: Agent
 
-  beforeAll(async () => {
-    cluster = await startCluster()
-    const database = await cluster.createDatabase()
-    stage = await openStage({
-      env: {
-        DB_HOST: cluster.socketDir,
-        DB_NAME: database,
-        DB_USER: 'cloakroom',
-        DB_SSLMODE: 'disable',
-      },
-    })
-    agent = await employAgent(stage, { secrets: { KEY: marked('sk_live_stopped') } })
-  }, 30_000)
-  afterAll(async () => {
-    await stage.stop()
-    await cluster.stop()
-  }, 30_000)
+    beforeAll(async () => {
+      cluster = await startCluster()
+      const database = await cluster.createDatabase()
+      stage = await openStage({
+        env: {
+          DB_HOST: cluster.socketDir,
+          DB_NAME: database,
+          DB_USER: 'cloakroom',
+          DB_SSLMODE: 'disable',
+        },
+      })
+      agent = await employAgent(stage, { secrets: { KEY: marked('sk_live_stopped') } })
+    }, 30_000)
+    afterAll(async () => {
+      await stage.stop()
+      await cluster.stop()
+    }, 30_000)
 
-  /** The postmaster and all that it started. */
-  function processes(): number[] {
-    const children = readdirSync('/proc').filter((name) => {
+    /** The postmaster and all that it started. */
+    function processes(): number[] {
+      const children = readdirSync('/proc').filter((name) => {
+        try {
+          return (
+            readFileSync(`/proc/${name}/stat`, 'utf8').split(') ')[1]?.split(' ')[1] ===
+            String(cluster.pid())
+          )
+        } catch {
+          return false
+        }
+      })
+      return [cluster.pid(), ...children.map(Number)]
+    }
+
+    test('is frozen, calls are 503 and nothing is sent; thawed, it is used again without a restart', async () => {
+      expect((await agent.resolve(call(stage))).status).toBe(200)
+      const sent = stage.upstream.bytes
+      const frozen = processes()
+      for (const pid of frozen) process.kill(pid, 'SIGSTOP')
+      let answers: Answer[]
       try {
-        return (
-          readFileSync(`/proc/${name}/stat`, 'utf8').split(') ')[1]?.split(' ')[1] ===
-          String(cluster.pid())
-        )
-      } catch {
-        return false
+        answers = await Promise.all(Array.from({ length: 32 }, () => agent.resolve(call(stage))))
+      } finally {
+        for (const pid of frozen) process.kill(pid, 'SIGCONT')
       }
-    })
-    return [cluster.pid(), ...children.map(Number)]
-  }
+      for (const answer of answers) expectUnavailable(answer, 'audit_unavailable')
+      expect(stage.upstream.bytes).toBe(sent)
+      const thawed = await agent.resolve(call(stage))
+      expect(thawed.status).toBe(200)
+      expect(await recordOf(stage.app, thawed)).toMatchObject({ status_code: 200 })
+      for (const answer of answers) {
+        const late = await recordOf(stage.app, answer)
+        if (late) expect(late).toMatchObject({ reason: 'audit_unavailable', status_code: 503 })
+      }
+    }, 30_000)
 
-  test('is frozen, calls are 503 and nothing is sent; thawed, it is used again without a restart', async () => {
-    expect((await agent.resolve(call(stage))).status).toBe(200)
-    const sent = stage.upstream.bytes
-    const frozen = processes()
-    for (const pid of frozen) process.kill(pid, 'SIGSTOP')
-    let answers: Answer[]
-    try {
-      answers = await Promise.all(Array.from({ length: 32 }, () => agent.resolve(call(stage))))
-    } finally {
-      for (const pid of frozen) process.kill(pid, 'SIGCONT')
-    }
-    for (const answer of answers) expectUnavailable(answer, 'audit_unavailable')
-    expect(stage.upstream.bytes).toBe(sent)
-    const thawed = await agent.resolve(call(stage))
-    expect(thawed.status).toBe(200)
-    expect(await recordOf(stage.app, thawed)).toMatchObject({ status_code: 200 })
-    for (const answer of answers) {
-      const late = await recordOf(stage.app, answer)
-      if (late) expect(late).toMatchObject({ reason: 'audit_unavailable', status_code: 503 })
-    }
-  }, 30_000)
-
-  test('throws everybody out, calls are 200 or 503, and soon 200 again', async () => {
-    const { DB_NAME: database = '' } = stage.app.config
-    const admin = postgres({ host: cluster.socketDir, user: 'cloakroom', database })
-    const answers: Answer[] = []
-    let ended = false
-    const loops = Array.from({ length: 8 }, async () => {
-      while (!ended) answers.push(await agent.resolve(call(stage)))
-    })
-    for (let round = 0; round < 5; round += 1) {
-      const before = answers.length
-      await admin`select pg_terminate_backend(pid) from pg_stat_activity
+    test('throws everybody out, calls are 200 or 503, and soon 200 again', async () => {
+      const { DB_NAME: database = '' } = stage.app.config
+      const admin = postgres({ host: cluster.socketDir, user: 'cloakroom', database })
+      const answers: Answer[] = []
+      let ended = false
+      const loops = Array.from({ length: 8 }, async () => {
+        while (!ended) answers.push(await agent.resolve(call(stage)))
+      })
+      for (let round = 0; round < 5; round += 1) {
+        const before = answers.length
+        await admin`select pg_terminate_backend(pid) from pg_stat_activity
         where application_name = 'cloakroom' and pid <> pg_backend_pid()`
-      while (answers.length < before + 40) await Bun.sleep(5)
-    }
-    ended = true
-    await Promise.all(loops)
-    const odd = answers.filter(
-      ({ status, body }) =>
-        status !== 200 &&
-        !['audit_unavailable', 'unavailable'].includes((body as { error_code: string }).error_code),
-    )
-    expect(odd.map(({ body }) => body)).toEqual([])
-    expect((await agent.resolve(call(stage))).status).toBe(200)
-    // Every record got its outcome: no process died.
-    const open = async (): Promise<number> => {
-      const [row] = await admin`
+        while (answers.length < before + 40) await Bun.sleep(5)
+      }
+      ended = true
+      await Promise.all(loops)
+      const odd = answers.filter(
+        ({ status, body }) =>
+          status !== 200 &&
+          !['audit_unavailable', 'unavailable'].includes(
+            (body as { error_code: string }).error_code,
+          ),
+      )
+      expect(odd.map(({ body }) => body)).toEqual([])
+      expect((await agent.resolve(call(stage))).status).toBe(200)
+      // Every record got its outcome: no process died.
+      const open = async (): Promise<number> => {
+        const [row] = await admin`
         select count(*)::int as count from audit_logs where source = 'resolver' and status_code is null`
-      return row?.count
-    }
-    for (let round = 0; round < 100 && (await open()) > 0; round += 1) await Bun.sleep(20)
-    expect(await open()).toBe(0)
-    await admin.end()
-  }, 30_000)
-})
-
-test('a stop is not held up by a database that holds still', async () => {
-  const { socketDir, createDatabase } = await sharedCluster()
-  const database = await createDatabase()
-  const settings = { DB_HOST: socketDir, DB_NAME: database, DB_USER: 'cloakroom' }
-  const stage = await openStage({ env: { ...settings, DB_SSLMODE: 'disable' } })
-  const agent = await employAgent(stage)
-  const admin = postgres({ host: socketDir, user: 'cloakroom', database })
-  await admin.begin(async (tx) => {
-    await agent.resolve({ target_url: stage.url('/') })
-    await tx`lock table audit_logs in access exclusive mode`
-    await stage.stop()
+        return row?.count
+      }
+      for (let round = 0; round < 100 && (await open()) > 0; round += 1) await Bun.sleep(20)
+      expect(await open()).toBe(0)
+      await admin.end()
+    }, 30_000)
   })
-  await admin.end()
-}, 20_000)
+}
+
+if (databaseKind === 'postgresql') {
+  test('a stop is not held up by a database that holds still', async () => {
+    const { socketDir, createDatabase } = await sharedCluster()
+    const database = await createDatabase()
+    const settings = { DB_HOST: socketDir, DB_NAME: database, DB_USER: 'cloakroom' }
+    const stage = await openStage({ env: { ...settings, DB_SSLMODE: 'disable' } })
+    const agent = await employAgent(stage)
+    const admin = postgres({ host: socketDir, user: 'cloakroom', database })
+    await admin.begin(async (tx) => {
+      await agent.resolve({ target_url: stage.url('/') })
+      await tx`lock table audit_logs in access exclusive mode`
+      await stage.stop()
+    })
+    await admin.end()
+  }, 20_000)
+}
 
 test('no more than 10,000 entries wait; the next is refused at once', async () => {
   const never = (() => new Promise(() => {})) as unknown as ConstructorParameters<

@@ -8,7 +8,7 @@ import { parseExposition, sumOf } from '../features/metrics/exposition.ts'
 import { type Agent, employAgent, openStage, resolveAs, type Stage } from '../support/agent.ts'
 import { callJson, type TestApp } from '../support/app.ts'
 import { marked } from '../support/canary.ts'
-import { sharedCluster } from '../support/database.ts'
+import { databaseKind, sharedCluster } from '../support/database.ts'
 import { logInAs } from '../support/people.ts'
 
 const LOOPS = 16
@@ -114,95 +114,97 @@ describe('one process, the database under test', () => {
   })
 })
 
-describe('two instances on one PostgreSQL', () => {
-  let stage: Stage
-  let other: Stage
+if (databaseKind === 'postgresql') {
+  describe('two instances on one PostgreSQL', () => {
+    let stage: Stage
+    let other: Stage
 
-  beforeAll(async () => {
-    const { socketDir, createDatabase } = await sharedCluster()
-    const database = {
-      DB_HOST: socketDir,
-      DB_NAME: await createDatabase(),
-      DB_USER: 'cloakroom',
-      DB_SSLMODE: 'disable',
-    }
-    const env = { ...ENV, ...KEPT, ...database }
-    stage = await openStage({ env })
-    other = await openStage({ env: { ...env, RESOLVER_CA_FILE: stage.caFile } })
-  }, 60_000)
-  afterAll(async () => {
-    await other.stop()
-    await stage.stop()
-  })
+    beforeAll(async () => {
+      const { socketDir, createDatabase } = await sharedCluster()
+      const database = {
+        DB_HOST: socketDir,
+        DB_NAME: await createDatabase(),
+        DB_USER: 'cloakroom',
+        DB_SSLMODE: 'disable',
+      }
+      const env = { ...ENV, ...KEPT, ...database }
+      stage = await openStage({ env })
+      other = await openStage({ env: { ...env, RESOLVER_CA_FILE: stage.caFile } })
+    }, 60_000)
+    afterAll(async () => {
+      await other.stop()
+      await stage.stop()
+    })
 
-  const employ = () => employAgent(stage, { secrets: { KEY: marked('the value') } })
-  const askOther = (agent: Agent) => () => resolveAs(other.app.resolver, agent.token, call(stage))
+    const employ = () => employAgent(stage, { secrets: { KEY: marked('the value') } })
+    const askOther = (agent: Agent) => () => resolveAs(other.app.resolver, agent.token, call(stage))
 
-  /** Ends the connections over which notices come; answers how many there were. */
-  async function killListeners(): Promise<number> {
-    const killed = await stage.app.connection.sql`
+    /** Ends the connections over which notices come; answers how many there were. */
+    async function killListeners(): Promise<number> {
+      const killed = await stage.app.connection.sql`
       select pg_terminate_backend(pid) from pg_stat_activity
       where datname = current_database() and query ilike 'listen %'`
-    return killed.length
-  }
+      return killed.length
+    }
 
-  test.each(changes)('the other one drops what it had cached: %s', async (_, act) => {
-    const agent = await employ()
-    expect((await askOther(agent)()).status).toBe(200)
-    expect(await entriesOf(other.app, 'keys')).toBeGreaterThan(0)
-    await act(agent, stage)
-    await expectEmptied(other.app)
-  })
+    test.each(changes)('the other one drops what it had cached: %s', async (_, act) => {
+      const agent = await employ()
+      expect((await askOther(agent)()).status).toBe(200)
+      expect(await entriesOf(other.app, 'keys')).toBeGreaterThan(0)
+      await act(agent, stage)
+      await expectEmptied(other.app)
+    })
 
-  test('each has one connection for notices', async () => {
-    const [row] = await stage.app.connection.sql`
+    test('each has one connection for notices', async () => {
+      const [row] = await stage.app.connection.sql`
       select count(*)::int as n from pg_stat_activity
       where datname = current_database() and query ilike 'listen %'`
-    expect(row?.n).toBe(2)
-  })
+      expect(row?.n).toBe(2)
+    })
 
-  test('a session that one ends is over on the other', async () => {
-    const { person } = await employ()
-    const { token } = await logInAs(stage.app, person)
-    const me = (origin: string) => callJson(origin, 'GET', '/api/users/me/', { token })
-    const { sql } = stage.app.connection
-    const [session] = await sql`
+    test('a session that one ends is over on the other', async () => {
+      const { person } = await employ()
+      const { token } = await logInAs(stage.app, person)
+      const me = (origin: string) => callJson(origin, 'GET', '/api/users/me/', { token })
+      const { sql } = stage.app.connection
+      const [session] = await sql`
       select id from sessions where user_id = ${person.userId} order by id desc limit 1`
-    await expectExact(
-      () => me(other.app.controlPlane),
-      () => person.api.call(revokeSession, { params: { session_id: session?.id } }),
-      'invalid_token',
-    )
-  })
+      await expectExact(
+        () => me(other.app.controlPlane),
+        () => person.api.call(revokeSession, { params: { session_id: session?.id } }),
+        'invalid_token',
+      )
+    })
 
-  test('revocations hold while the connections for notices are killed, again and again', async () => {
-    for (const [act, code] of [
-      [(agent: Agent) => agent.revoke(), 'invalid_token'],
-      [(agent: Agent) => agent.disallow(stage.authorityOf()), 'domain_blocked'],
-    ] as const) {
+    test('revocations hold while the connections for notices are killed, again and again', async () => {
+      for (const [act, code] of [
+        [(agent: Agent) => agent.revoke(), 'invalid_token'],
+        [(agent: Agent) => agent.disallow(stage.authorityOf()), 'domain_blocked'],
+      ] as const) {
+        const agent = await employ()
+        let ended = false
+        let killed = 0
+        const killing = (async () => {
+          while (!ended) {
+            killed += await killListeners()
+            await Bun.sleep(10)
+          }
+        })()
+        await expectExact(askOther(agent), () => act(agent), code)
+        ended = true
+        await killing
+        expect(killed).toBeGreaterThan(0)
+      }
+    }, 30_000)
+
+    test('a connection for notices that broke comes back, and what was missed meanwhile is dropped', async () => {
       const agent = await employ()
-      let ended = false
-      let killed = 0
-      const killing = (async () => {
-        while (!ended) {
-          killed += await killListeners()
-          await Bun.sleep(10)
-        }
-      })()
-      await expectExact(askOther(agent), () => act(agent), code)
-      ended = true
-      await killing
-      expect(killed).toBeGreaterThan(0)
-    }
-  }, 30_000)
-
-  test('a connection for notices that broke comes back, and what was missed meanwhile is dropped', async () => {
-    const agent = await employ()
-    expect((await askOther(agent)()).status).toBe(200)
-    await killListeners()
-    await expectEmptied(other.app)
-    expect((await askOther(agent)()).status).toBe(200)
-    await agent.revoke()
-    await expectEmptied(other.app)
-  }, 30_000)
-})
+      expect((await askOther(agent)()).status).toBe(200)
+      await killListeners()
+      await expectEmptied(other.app)
+      expect((await askOther(agent)()).status).toBe(200)
+      await agent.revoke()
+      await expectEmptied(other.app)
+    }, 30_000)
+  })
+}

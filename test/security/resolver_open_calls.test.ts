@@ -15,7 +15,7 @@ import {
   recordOf,
   type Stage,
 } from '../support/agent.ts'
-import { sharedCluster } from '../support/database.ts'
+import { databaseKind, sharedCluster } from '../support/database.ts'
 import { expectFault, forwardAs, recordOfAnswer, streamAs } from '../support/forward.ts'
 import { type Accepted, accepting, frame } from '../support/socket_upstream.ts'
 
@@ -252,17 +252,19 @@ describeEndings('one process, the database under test', async () => {
   return { here: stage, there: stage }
 })
 
-describeEndings('two instances on one PostgreSQL', async () => {
-  const { socketDir, createDatabase } = await sharedCluster()
-  const env = {
-    DB_HOST: socketDir,
-    DB_NAME: await createDatabase(),
-    DB_USER: 'cloakroom',
-    DB_SSLMODE: 'disable',
-  }
-  const here = await openStage({ env })
-  return { here, there: await openStage({ env }) }
-})
+if (databaseKind === 'postgresql') {
+  describeEndings('two instances on one PostgreSQL', async () => {
+    const { socketDir, createDatabase } = await sharedCluster()
+    const env = {
+      DB_HOST: socketDir,
+      DB_NAME: await createDatabase(),
+      DB_USER: 'cloakroom',
+      DB_SSLMODE: 'disable',
+    }
+    const here = await openStage({ env })
+    return { here, there: await openStage({ env }) }
+  })
+}
 
 describe('in one process', () => {
   let stage: Stage

@@ -9,6 +9,7 @@ import { URL as SecondUrl } from 'whatwg-url'
 import { ENCODERS, encodeAll } from '../leak_guard/encodings.ts'
 import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
+import { effort } from '../support/effort.ts'
 import { chunked } from '../support/upstream.ts'
 import { urls } from './urls.ts'
 
@@ -73,7 +74,7 @@ test('whatever the URL and the answers of DNS, only the listed name is looked up
         wire: [[stage.authorityOf(NAME), second.pathname + second.search]],
       })
     }),
-    { numRuns: 600 },
+    { numRuns: effort(600, 6000) },
   )
   expect(served).toBeGreaterThan(20)
 })
@@ -129,7 +130,7 @@ test('whatever headers, names and secrets, each placeholder is put in once, or n
       for (const [name, text] of expected)
         expect(received?.header(String(name).toLowerCase())).toBe(text?.trim())
     }),
-    { numRuns: 400 },
+    { numRuns: effort(400, 4000) },
   )
   expect(Math.min(sent, refused)).toBeGreaterThan(20)
 })
@@ -230,6 +231,6 @@ test('whatever the secret, no form of it is in the answer: body and headers, eve
           found: false,
         })
     }),
-    { numRuns: 120 },
+    { numRuns: effort(120, 1200) },
   )
 })

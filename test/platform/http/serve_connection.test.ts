@@ -22,7 +22,7 @@ const post = (path: string) =>
     },
   )
 
-test('a route that takes longer than the listener waits is cut off, unless it holds the connection open', async () => {
+test.concurrent('a route that takes longer than the listener waits is cut off, unless it holds the connection open', async () => {
   const [cut, held] = await Promise.all([
     post(`/raw/cut-${LONG_MS}/`),
     post(`/raw/held-${LONG_MS}/`),
@@ -31,7 +31,7 @@ test('a route that takes longer than the listener waits is cut off, unless it ho
   expect(held.statuses).toEqual([200])
 }, 60_000)
 
-test('a connection that was held open ends as ever when it is idle afterwards', async () => {
+test.concurrent('a connection that was held open ends as ever when it is idle afterwards', async () => {
   const held = await sendRaw(
     tiny.origin,
     rawRequest('POST /raw/held-1/ HTTP/1.1', ['Host: localhost', 'Content-Length: 0']),
@@ -40,7 +40,7 @@ test('a connection that was held open ends as ever when it is idle afterwards', 
   expect(held).toMatchObject({ statuses: [200], closed: true })
 }, 60_000)
 
-test('a download may take longer in all: each piece counts anew', async () => {
+test.concurrent('a download may take longer in all: each piece counts anew', async () => {
   const response = await fetch(`${tiny.origin}/pour/`)
   expect(await response.text()).toBe('.'.repeat(18))
 }, 60_000)

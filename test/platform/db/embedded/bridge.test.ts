@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import postgres from 'postgres'
 import { type EmbeddedDatabase, openEmbedded } from '../../../../src/platform/db/embedded/open.ts'
+import { databasePlace } from '../../../support/places.ts'
 
 let directory = ''
 let database: EmbeddedDatabase
 let sql: postgres.Sql
 
 beforeAll(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'embedded-bridge-'))
+  directory = mkdtempSync(join(databasePlace, 'embedded-bridge-'))
   database = await openEmbedded({ dataDir: directory, onFailure: fail })
   sql = connect()
   await sql`CREATE TABLE entries (id integer PRIMARY KEY, body text NOT NULL)`

@@ -9,19 +9,19 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
   DataDirectoryError,
   type EmbeddedDatabase,
   openEmbedded,
 } from '../../../../src/platform/db/embedded/open.ts'
+import { databasePlace } from '../../../support/places.ts'
 import { startChild } from './process.ts'
 
 let directory = ''
 
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'embedded-directory-'))
+  directory = mkdtempSync(join(databasePlace, 'embedded-directory-'))
 })
 
 afterEach(() => rmSync(directory, { recursive: true, force: true }))

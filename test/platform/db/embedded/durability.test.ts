@@ -1,37 +1,42 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import postgres from 'postgres'
 import { openEmbedded } from '../../../../src/platform/db/embedded/open.ts'
+import { effort } from '../../../support/effort.ts'
+import { databasePlace } from '../../../support/places.ts'
 import { startChild } from './process.ts'
 
 let directory = ''
 
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'embedded-durability-'))
+  directory = mkdtempSync(join(databasePlace, 'embedded-durability-'))
 })
 
 afterEach(() => rmSync(directory, { recursive: true, force: true }))
 
 describe('a kill', () => {
-  test('loses no acknowledged write, round after round', async () => {
-    let before = 0
-    for (let round = 1; round <= 5; round += 1) {
-      const child = startChild(directory, 'write')
-      await child.until(String(before + 150 * round))
-      await child.kill()
-      const acknowledged = child.lines().map(Number).filter(Number.isInteger)
-      const kept = await readIds(directory)
-      expect(acknowledged.length).toBeGreaterThanOrEqual(150)
-      expect(kept).toEqual(Array.from(kept, (_, index) => index + 1))
-      expect(kept.length).toBeGreaterThanOrEqual(acknowledged.at(-1) ?? Number.NaN)
-      before = kept.length
-    }
-  }, 120_000)
+  test(
+    'loses no acknowledged write, round after round',
+    async () => {
+      let before = 0
+      for (let round = 1; round <= effort(2, 22); round += 1) {
+        const child = startChild(directory, 'write')
+        await child.until(String(before + 150 * round))
+        await child.kill()
+        const acknowledged = child.lines().map(Number).filter(Number.isInteger)
+        const kept = await readIds(directory)
+        expect(acknowledged.length).toBeGreaterThanOrEqual(150)
+        expect(kept).toEqual(Array.from(kept, (_, index) => index + 1))
+        expect(kept.length).toBeGreaterThanOrEqual(acknowledged.at(-1) ?? Number.NaN)
+        before = kept.length
+      }
+    },
+    effort(120_000, 600_000),
+  )
 
   test('at any moment of the first start leaves a directory that opens', async () => {
-    const moments = [0, 40, 90, 150, 220, 300, 400, 550]
+    const moments = effort([90, 300, 550], [0, 40, 90, 150, 220, 300, 400, 550])
     for (const delayMs of moments) {
       const fresh = join(directory, `after-${delayMs}`)
       const child = startChild(fresh, 'hold')

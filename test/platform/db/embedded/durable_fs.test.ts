@@ -1,12 +1,12 @@
 import { expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
 import { DurableFs } from '../../../../src/platform/db/embedded/durable_fs.ts'
+import { databasePlace } from '../../../support/places.ts'
 
 test('a commit is not acknowledged when its fsync fails, and the failure is reported', async () => {
-  const directory = mkdtempSync(join(tmpdir(), 'embedded-fsync-'))
+  const directory = mkdtempSync(join(databasePlace, 'embedded-fsync-'))
   const reasons: string[] = []
   let isBroken = false
   const fs = new DurableFs(
@@ -38,7 +38,7 @@ test('a file system that cannot sync directories is no failure', async () => {
   ] as const) {
     const reasons: string[] = []
     const fs = new DurableFs(
-      tmpdir(),
+      databasePlace,
       (reason) => reasons.push(reason),
       () => {
         throw Object.assign(new Error(code), { code })
