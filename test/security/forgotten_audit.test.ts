@@ -7,6 +7,7 @@ import { eq } from 'drizzle-orm'
 import { z } from 'zod'
 import { storeChanges } from '../../src/audit/changes.ts'
 import { allEndpoints } from '../../src/dev/all_endpoints.ts'
+import { issueAgentToken, revokeAgentToken } from '../../src/features/agents/contract.ts'
 import { openIdentity } from '../../src/identity/index.ts'
 import { workspaces } from '../../src/platform/db/schema/index.ts'
 import { defineEndpoint, type Endpoint, mustRecord } from '../../src/platform/http/endpoint.ts'
@@ -20,6 +21,7 @@ import { openLog } from '../../src/platform/log.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { recordedChanges } from '../support/audit.ts'
 import { type Person, registerPerson } from '../support/people.ts'
+import { buildWorld, fingerprint, type World } from './matrix_world.ts'
 
 const rename = defineEndpoint({
   name: 'test.rename',
@@ -34,10 +36,12 @@ let app: TestApp
 let listener: Listener
 let origin: string
 let person: Person
+let world: World
 
 beforeAll(async () => {
   app = await startTestApp()
   person = await registerPerson(app)
+  world = await buildWorld(app)
   const { db } = app.connection
   const limiter = () => new RateLimiter({ count: 1000, seconds: 1 }, app.clock)
   listener = serve({
@@ -58,7 +62,7 @@ beforeAll(async () => {
     log: openLog('error', (line) => app.logs.push(line)),
   })
   origin = listener.open({ hostname: '127.0.0.1', port: 0 })
-})
+}, 60_000)
 afterAll(async () => {
   await listener.close(100)
   await app.stop()
@@ -104,6 +108,68 @@ test('one that does not is stored together with its record', async () => {
     'workspace.renamed recorded',
   ])
 })
+
+type Unchanged = { method: string; path: string; body?: object }
+
+const unknown = {
+  email: 'unknown@people.example',
+  role: 'member',
+  encrypted_workspace_key: 'AA==',
+}
+
+/** Every place where a handler says that nothing was changed, but for an account without a workspace. */
+const unchanged: Record<string, (world: World, revokedId: string) => Unchanged> = {
+  'a domain that is listed already': ({ workspaceId, domain }) => ({
+    method: 'POST',
+    path: `/api/workspaces/${workspaceId}/allowlist/`,
+    body: { domain },
+  }),
+  'an invitation of an unknown address': ({ workspaceId }) => ({
+    method: 'POST',
+    path: `/api/workspaces/${workspaceId}/members/`,
+    body: unknown,
+  }),
+  'an invitation of one to a project': ({ projectId }) => ({
+    method: 'POST',
+    path: `/api/projects/${projectId}/invite/`,
+    body: unknown,
+  }),
+  'a question for the roles in a project': ({ projectId, person: { member } }) => ({
+    method: 'POST',
+    path: `/api/projects/${projectId}/invite/`,
+    body: { members: [member.email] },
+  }),
+  'the role that a member has': ({ workspaceId, person: { member } }) => ({
+    method: 'PATCH',
+    path: `/api/workspaces/${workspaceId}/members/${member.userId}/`,
+    body: { role: 'member' },
+  }),
+  'an empty change of a project': ({ projectId }) => ({
+    method: 'PATCH',
+    path: `/api/projects/${projectId}/`,
+    body: {},
+  }),
+  'revoking a token once more': ({ workspaceId, agentId }, revokedId) => ({
+    method: 'DELETE',
+    path: `/api/workspaces/${workspaceId}/agents/${agentId}/tokens/${revokedId}/`,
+  }),
+}
+
+test.each(Object.entries(unchanged))('%s changes nothing and is not recorded', async (_, make) => {
+  const { token } = world.person.owner
+  const { method, path, body } = make(world, await revokedToken())
+  const before = await fingerprint(world)
+  expect(await app.call(method, path, { token, body })).toMatchObject({ status: 200 })
+  expect(await fingerprint(world)).toEqual(before)
+})
+
+async function revokedToken(): Promise<string> {
+  const { workspaceId, agentId, person } = world
+  const params = { workspace_id: workspaceId, registration_id: agentId }
+  const { token_id } = await person.owner.api.call(issueAgentToken, { params, body: {} })
+  await person.owner.api.call(revokeAgentToken, { params: { ...params, token_id } })
+  return token_id
+}
 
 const served = allEndpoints()
   .flatMap(({ endpoints }) => endpoints as readonly Endpoint[])

@@ -80,7 +80,10 @@ export function route<const E extends Endpoint>(endpoint: E, handler: Handler<E>
   return { endpoint, handle: handler as Route['handle'], raw: null }
 }
 
-export function rawRoute(endpoint: Endpoint, raw: RawHandler): Route {
+/** Outside the pipeline: only where no grant is needed and no change could go unrecorded. */
+type RawEndpoint = Endpoint & ({ access: { kind: 'token' } } | { method: 'GET' })
+
+export function rawRoute(endpoint: RawEndpoint, raw: RawHandler): Route {
   return { endpoint, handle: null, raw }
 }
 
