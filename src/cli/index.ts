@@ -1,67 +1,77 @@
 /** The subcommands. Those of the server are found without the command line library: they start fast. */
-import type { Group, Spec } from './program.ts'
+import {
+  type Action,
+  command,
+  type Group,
+  type Options,
+  type OptionValues,
+  type Spec,
+} from './command.ts'
 
-type ServerCommand = {
-  about: string
-  options?: Spec['options']
-  run: (options?: Record<string, unknown>) => Promise<number>
+const DAYS = '2'
+
+type ServerCommand = { about: string; run(): Promise<number>; spec(usage: string): Spec }
+
+/** Run without any arguments, it is given no options. */
+function serverCommand<const O extends Options>(
+  about: string,
+  options: O,
+  run: (options?: OptionValues<O>) => Promise<number>,
+): ServerCommand {
+  const action = async (): Promise<Action<O>> => (_context, _args, given) => run(given)
+  return {
+    about,
+    run: () => run(),
+    spec: (usage) => command({ usage, about, examples: [usage], options, action }),
+  }
 }
 
 const serverCommands: Record<string, ServerCommand> = {
-  serve: {
-    about: 'start the server (also without any command)',
-    run: async () => (await import('../server/serve.ts')).runServe(),
-  },
-  demo: {
-    about: 'show the main job end to end on this machine, then clean up',
-    run: async () => (await import('./demo/index.ts')).runDemo(),
-  },
-  health: {
-    about: 'ask the running server on this machine whether it works; exit code 0 or 1',
-    run: async () => (await import('./commands/health.ts')).runHealth(),
-  },
-  keygen: {
-    about: 'print fresh SECRET_KEY, ENCRYPTION_KEY and CRON_SECRET lines for a .env file',
-    run: async () => (await import('./commands/keygen.ts')).runKeygen(),
-  },
-  calculate_metrics: {
-    about: 'compute the figures of the last days anew and print them as JSON lines',
-    options: [['--days <count>', 'how many days, today included', '2']],
-    run: async ({ days = 2 } = {}) =>
-      (await import('../server/calculate_metrics.ts')).runCalculateMetrics(days),
-  },
-  settings: {
-    about: 'print every setting of the server with its meaning, default and an example',
-    run: async () => (await import('./commands/settings.ts')).runSettings(),
-  },
+  serve: serverCommand('start the server (also without any command)', [], async () =>
+    (await import('../server/serve.ts')).runServe(),
+  ),
+  demo: serverCommand('show the main job end to end on this machine, then clean up', [], async () =>
+    (await import('./demo/index.ts')).runDemo(),
+  ),
+  health: serverCommand(
+    'ask the running server on this machine whether it works; exit code 0 or 1',
+    [],
+    async () => (await import('./commands/health.ts')).runHealth(),
+  ),
+  keygen: serverCommand(
+    'print fresh SECRET_KEY, ENCRYPTION_KEY and CRON_SECRET lines for a .env file',
+    [],
+    async () => (await import('./commands/keygen.ts')).runKeygen(),
+  ),
+  calculate_metrics: serverCommand(
+    'compute the figures of the last days anew and print them as JSON lines',
+    [['--days <count>', 'how many days, today included', DAYS]],
+    async (given) =>
+      (await import('../server/calculate_metrics.ts')).runCalculateMetrics(given?.days ?? DAYS),
+  ),
+  settings: serverCommand(
+    'print every setting of the server with its meaning, default and an example',
+    [],
+    async () => (await import('./commands/settings.ts')).runSettings(),
+  ),
 }
 
-/** Runs a command line without the program's name; answers the exit code. */
+/** Runs a command line without the program's name; returns the exit code. */
 export async function runCommand(args: string[]): Promise<number> {
   const [name = 'serve', ...rest] = args
-  const command = Object.hasOwn(serverCommands, name) ? serverCommands[name] : undefined
-  if (command && rest.length === 0) return command.run()
+  const known = Object.hasOwn(serverCommands, name) ? serverCommands[name] : undefined
+  if (known && rest.length === 0) return known.run()
   const [{ runProgram }, { topLevel, groups }] = await Promise.all([
     import('./program.ts'),
     import('./catalogue/index.ts'),
   ])
-  const specs = [...Object.entries(serverCommands).map(specOf), ...topLevel]
+  const own = Object.entries(serverCommands).map(([usage, { spec }]) => spec(usage))
+  const specs = [...own, ...topLevel]
   return runProgram(args, groups, [...specs, completionSpec(groups, specs)])
 }
 
-function specOf([usage, { about, options, run }]: [string, ServerCommand]): Spec {
-  const rest = options ? { options } : {}
-  return {
-    usage,
-    about,
-    examples: [usage],
-    ...rest,
-    action: async () => (_context, _args, given) => run(given),
-  }
-}
-
 function completionSpec(groups: readonly Group[], specs: readonly Spec[]): Spec {
-  return {
+  return command({
     usage: 'completion <shell>',
     about: 'print a completion script for bash, zsh or fish',
     examples: [
@@ -69,5 +79,5 @@ function completionSpec(groups: readonly Group[], specs: readonly Spec[]): Spec 
       'completion fish > ~/.config/fish/completions/cloakroom.fish',
     ],
     action: async () => (await import('./commands/completion.ts')).completionFor(groups, specs),
-  }
+  })
 }

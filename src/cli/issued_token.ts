@@ -1,24 +1,25 @@
 /** What all ways of issuing a token have in common. */
 
 import { EX_USAGE } from '../platform/exit_codes.ts'
+import type { lifetimeOptions } from './catalogue/options.ts'
+import type { OptionValues } from './command.ts'
 import type { Context } from './context.ts'
 import { CliError } from './terminal/cli_error.ts'
 
 /** `--label` and `--expires-in-days`, of which `never` is none. */
-export function lifetimeOf(options: Record<string, unknown>): {
+export function lifetimeOf({ label, expiresInDays }: OptionValues<typeof lifetimeOptions>): {
   label?: string
   expires_in_days?: number | null
 } {
-  const { label, expiresInDays } = options
   if (
     expiresInDays !== undefined &&
     expiresInDays !== 'never' &&
-    !/^\d{1,4}$/.test(String(expiresInDays))
+    !/^\d{1,4}$/.test(expiresInDays)
   ) {
     throw new CliError(EX_USAGE, '--expires-in-days is a number of days, or never')
   }
   return {
-    ...(typeof label === 'string' ? { label } : {}),
+    ...(label === undefined ? {} : { label }),
     ...(expiresInDays === undefined
       ? {}
       : { expires_in_days: expiresInDays === 'never' ? null : Number(expiresInDays) }),

@@ -2,32 +2,11 @@
 import { Command, CommanderError, Option } from 'commander'
 import { version } from '../../package.json'
 import { EX_USAGE } from '../platform/exit_codes.ts'
-import type { Context } from './context.ts'
+import type { Group, Spec } from './command.ts'
 import { openContext } from './context.ts'
 import { explain } from './terminal/explain.ts'
 
-/** A command that talks to a server: gets its context, its arguments and its own options. */
-export type Action = (
-  context: Context,
-  args: string[],
-  options: Record<string, unknown>,
-) => Promise<number | undefined>
-
-export type Spec = {
-  /** With its arguments: `set <pairs...>`. */
-  usage: string
-  about: string
-  /** Command lines without the program's name. */
-  examples: readonly string[]
-  options?: readonly (readonly [flags: string, about: string, fallback?: string])[]
-  /** What follows the arguments is handed on untouched. */
-  passThrough?: true
-  action: () => Promise<Action>
-}
-
-export type Group = { name: string; about: string; commands: readonly Spec[] }
-
-/** Runs a command line without the program's name; answers the exit code. */
+/** Runs a command line without the program's name; returns the exit code. */
 export async function runProgram(
   args: string[],
   groups: readonly Group[],
@@ -75,20 +54,19 @@ function build(
 }
 
 function commandOf(
-  { usage, about, examples, options = [], passThrough, action }: Spec,
+  { usage, about, examples, options, passThrough, run }: Spec,
   outcome: { exitCode: number },
 ): Command {
   const [name = '', ...args] = usage.split(' ')
-  const command = new Command(name).description(about).exitOverride()
-  for (const argument of args) command.argument(argument)
-  for (const [flags, text, fallback] of options) command.addOption(optionOf(flags, text, fallback))
-  for (const option of globalOptions()) command.addOption(option.hideHelp())
-  if (passThrough) command.passThroughOptions()
+  const built = new Command(name).description(about).exitOverride()
+  for (const argument of args) built.argument(argument)
+  for (const [flags, text, fallback] of options) built.addOption(optionOf(flags, text, fallback))
+  for (const option of globalOptions()) built.addOption(option.hideHelp())
+  if (passThrough) built.passThroughOptions()
   const lines = examples.map((example) => `  $ cloakroom ${example}`)
-  command.addHelpText('after', `\nExamples:\n${lines.join('\n')}`)
-  return command.action(async () => {
-    const act = await action()
-    outcome.exitCode = (await act(openContext(command), command.args, command.opts())) ?? 0
+  built.addHelpText('after', `\nExamples:\n${lines.join('\n')}`)
+  return built.action(async () => {
+    outcome.exitCode = (await run(openContext(built), built)) ?? 0
   })
 }
 

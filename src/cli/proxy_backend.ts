@@ -11,6 +11,7 @@ import { openLocalBackend } from '../proxy/open_local.ts'
 import { openUpload } from '../proxy/outbox_upload.ts'
 import { remoteBackend } from '../proxy/remote.ts'
 import type { Context } from './context.ts'
+import { namedEnvironment } from './resolver_call.ts'
 import { type ProjectScope, projectScope } from './scope.ts'
 import type { Session } from './session.ts'
 import { CliError } from './terminal/cli_error.ts'
@@ -43,7 +44,7 @@ export async function openBackend(context: Context, order: Order): Promise<Backe
     resolver: context.setting('resolver'),
     token: order.token,
     projectId: namedProject(context),
-    environment: chosen(context, 'environment'),
+    environment: namedEnvironment(context).environment ?? null,
     notice: order.notice,
     close: async () => {},
   })
@@ -152,11 +153,6 @@ async function issue(
       'ask an admin for one (SERVICE_TOKEN), or leave --agent out: records then carry your name',
     )
   }
-}
-
-function chosen({ settings }: Context, name: 'environment'): string | null {
-  const setting = settings[name]
-  return setting && setting.origin !== 'default' ? setting.value : null
 }
 
 /** A token knows its project; one that is for several is told by id which. */

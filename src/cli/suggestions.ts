@@ -29,9 +29,9 @@ export async function onlyElsewhere(scope: ProjectScope): Promise<string | null>
  */
 export async function refuseEmpty(
   scope: ProjectScope,
-  options: Record<string, unknown>,
+  { allowEmpty }: { allowEmpty: boolean | undefined },
 ): Promise<void> {
-  const elsewhere = options.allowEmpty === true ? null : await onlyElsewhere(scope)
+  const elsewhere = allowEmpty ? null : await onlyElsewhere(scope)
   if (elsewhere === null) return
   throw new CliError(
     EX_NOT_FOUND,

@@ -1,6 +1,14 @@
 /** Agents, tokens and the audit. */
-import type { Group } from '../program.ts'
-import { filters, lifetime, range, yes } from './options.ts'
+import { command, type Group } from '../command.ts'
+import {
+  agentOptions,
+  auditListOptions,
+  confirmOptions,
+  filterOptions,
+  lifetimeOptions,
+  rangeOptions,
+  workloadTokenOptions,
+} from './options.ts'
 
 const agents = () => import('../commands/agents.ts')
 const workloadTokens = () => import('../commands/workload_tokens.ts')
@@ -11,128 +19,128 @@ export const agentGroups: readonly Group[] = [
     name: 'agent',
     about: 'agents: programs that use credentials without seeing them',
     commands: [
-      {
+      command({
         usage: 'create <name>',
         about: 'register an agent with a token for the chosen project and environment',
         examples: [
           'agent create deploy-bot',
           'agent create ops-bot --all-projects --expires-in-days 30',
         ],
-        options: [['--all-projects', 'for the whole workspace, without grants yet'], ...lifetime],
+        options: agentOptions,
         action: async () => (await agents()).create,
-      },
-      {
+      }),
+      command({
         usage: 'list',
         about: 'list the agents',
         examples: ['agent list'],
         action: async () => (await agents()).list,
-      },
-      {
+      }),
+      command({
         usage: 'delete <name>',
         about: 'delete an agent and revoke its tokens',
         examples: ['agent delete deploy-bot --yes'],
-        options: [yes],
+        options: confirmOptions,
         action: async () => (await agents()).remove,
-      },
+      }),
     ],
   },
   {
     name: 'token',
     about: 'tokens of an agent',
     commands: [
-      {
+      command({
         usage: 'issue <agent>',
         about: 'issue one more token for the chosen project and environment',
         examples: ['token issue deploy-bot -e staging'],
-        options: lifetime,
+        options: lifetimeOptions,
         action: async () => (await agents()).issue,
-      },
-      {
+      }),
+      command({
         usage: 'list <agent>',
         about: 'list the tokens',
         examples: ['token list deploy-bot'],
         action: async () => (await agents()).listTokens,
-      },
-      {
+      }),
+      command({
         usage: 'revoke <agent> <token_id>',
         about: 'revoke a token',
         examples: ['token revoke deploy-bot 0190…'],
         action: async () => (await agents()).revoke,
-      },
-      {
+      }),
+      command({
         usage: 'grant <agent> <token_id>',
         about: 'give a token the key of the chosen project and environment',
         examples: ['token grant ops-bot 0190… -p payments -e production'],
         action: async () => (await agents()).grant,
-      },
+      }),
     ],
   },
   {
     name: 'workload-token',
     about: 'tokens of containers and CI jobs',
     commands: [
-      {
+      command({
         usage: 'issue <label>',
         about: 'issue a token for the chosen project and environment',
         examples: [
           'workload-token issue ci -e staging',
           'workload-token issue backup --sealed --expires-in-days never',
         ],
-        options: [['--sealed', 'the form that authenticates and cannot decrypt'], ...lifetime],
+        options: workloadTokenOptions,
         action: async () => (await workloadTokens()).issue,
-      },
-      {
+      }),
+      command({
         usage: 'list',
         about: 'list the tokens',
         examples: ['workload-token list'],
         action: async () => (await workloadTokens()).list,
-      },
-      {
+      }),
+      command({
         usage: 'revoke <token_id>',
         about: 'revoke a token',
         examples: ['workload-token revoke 0190…'],
         action: async () => (await workloadTokens()).revoke,
-      },
-      {
+      }),
+      command({
         usage: 'grant <token_id>',
         about: 'give a token its key anew, after a rekey',
         examples: ['workload-token grant 0190…'],
         action: async () => (await workloadTokens()).grant,
-      },
+      }),
     ],
   },
   {
     name: 'audit',
     about: 'what agents and people did',
     commands: [
-      {
+      command({
         usage: 'list',
         about: 'list records, newest first',
         examples: ['audit list --agent deploy-bot', 'audit list --status 403 --json'],
-        options: [['--limit <count>', '1 to 500', '50'], ...filters],
+        options: auditListOptions,
         action: async () => (await audit()).list,
-      },
-      {
+      }),
+      command({
         usage: 'summary',
         about: 'count requests by agent, domain and credential',
         examples: ['audit summary --since 2026-01-01'],
-        options: range,
+        options: rangeOptions,
         action: async () => (await audit()).summary,
-      },
-      {
+      }),
+      command({
         usage: 'export',
         about: 'print all records as JSON lines',
         examples: ['audit export > audit.jsonl'],
-        options: filters,
+        options: filterOptions,
         action: async () => (await audit()).exportAll,
-      },
-      {
+      }),
+      command({
         usage: 'tail',
         about: 'print new records as they come',
         examples: ['audit tail'],
-        options: filters,
+        options: filterOptions,
         action: async () => (await audit()).tail,
-      },
+      }),
     ],
   },
 ]

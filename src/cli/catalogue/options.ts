@@ -1,26 +1,84 @@
-/** Options that several commands share. */
+/** The options of all commands: from here commander has its flags, and each action its type. */
 
-export const yes = ['-y, --yes', 'do not ask'] as const
-export const allowEmpty = [
-  '--allow-empty',
-  'go on although only other environments have secrets',
-] as const
-export const acceptChanged = [
+const yes = ['-y, --yes', 'do not ask'] as const
+const allowEmpty = ['--allow-empty', 'go on although only other environments have secrets'] as const
+const acceptChanged = [
   '--accept-changed-keys',
   'accept public keys that differ from those seen before',
 ] as const
-export const lifetime = [
+const token = ['--token <token>', 'token of an agent or workload (SERVICE_TOKEN)'] as const
+
+export const passwordOptions = [
+  ['--password-stdin', 'read the password from standard input'],
+] as const
+export const configOptions = [['--local', 'in the project file instead of the global one']] as const
+/** Of commands that ask before something is lost. */
+export const confirmOptions = [yes] as const
+
+export const inviteOptions = [
+  ['--role <role>', 'owner, admin, member or read_only', 'member'],
+  acceptChanged,
+] as const
+export const rekeyOptions = [acceptChanged] as const
+
+export const setOptions = [
+  [
+    '--from-file <path>',
+    'dotenv, JSON, YAML, or an export of Doppler or Infisical; - for standard input',
+  ],
+  ['--stdin', 'read the value of a single NAME from standard input'],
+  ['--policy <json>', 'narrow where the values may go'],
+] as const
+export const pullOptions = [
+  ['--format <format>', 'dotenv, json, yaml or shell', 'dotenv'],
+  allowEmpty,
+] as const
+
+export const lifetimeOptions = [
   ['--label <text>', 'a label for the token'],
   ['--expires-in-days <days>', '1 to 3650, or never (90 unless given)'],
 ] as const
-export const range = [
+export const agentOptions = [
+  ['--all-projects', 'for the whole workspace, without grants yet'],
+  ...lifetimeOptions,
+] as const
+export const workloadTokenOptions = [
+  ['--sealed', 'the form that authenticates and cannot decrypt'],
+  ...lifetimeOptions,
+] as const
+
+export const rangeOptions = [
   ['--since <time>', 'from this ISO 8601 time on'],
   ['--until <time>', 'before this ISO 8601 time'],
 ] as const
-export const filters = [
+export const filterOptions = [
   ['--agent <name>', 'only this agent, by name or id'],
   ['--domain <name>', 'only requests to this domain'],
   ['--method <method>', 'only this method'],
   ['--status <code>', 'only this status'],
-  ...range,
+  ...rangeOptions,
+] as const
+export const auditListOptions = [['--limit <count>', '1 to 500', '50'], ...filterOptions] as const
+
+export const runOptions = [
+  token,
+  ['--no-mask', 'do not mask the values in what the command prints'],
+  allowEmpty,
+] as const
+export const callOptions = [
+  ['-X, --request <method>', 'GET, or POST with a body, unless given'],
+  ['-H, --header <line...>', 'a header, with placeholders such as SVC_SECRET_NAME'],
+  ['-d, --data <text>', 'the body; @file reads a file, @- standard input'],
+  ['-i, --include', 'print status and headers too'],
+  ['-f, --fail', 'exit with 1 when the upstream answers 400 or above'],
+  token,
+] as const
+export const mcpOptions = [token] as const
+export const proxyOptions = [
+  ['--port <number>', 'port on 127.0.0.1 (8899, or a free one with a command); 0 for a free one'],
+  ['--agent <name>', 'whose name the audit records carry'],
+  ['--remote', 'values are put in by the resolver (with a token, unless given)'],
+  ['--local', 'values are opened here, with your session (without a token, unless given)'],
+  ['--strict', 'refuse hosts that are not on the allowlist, instead of passing them untouched'],
+  ['--token <token>', 'token of an agent (SERVICE_TOKEN)'],
 ] as const

@@ -1,6 +1,6 @@
 /** Secrets, and where they may go. */
-import type { Group } from '../program.ts'
-import { allowEmpty, yes } from './options.ts'
+import { command, type Group } from '../command.ts'
+import { confirmOptions, pullOptions, setOptions } from './options.ts'
 
 const secrets = () => import('../commands/secrets.ts')
 const secretHistory = () => import('../commands/secret_history.ts')
@@ -11,7 +11,7 @@ export const secretGroups: readonly Group[] = [
     name: 'secrets',
     about: 'secrets of an environment, encrypted and decrypted here',
     commands: [
-      {
+      command({
         usage: 'set [pairs...]',
         about: 'create or replace secrets',
         examples: [
@@ -20,96 +20,89 @@ export const secretGroups: readonly Group[] = [
           'secrets set --from-file .env',
           'secrets set KEY=x --policy \'{"allowed_methods":["GET"]}\'',
         ],
-        options: [
-          [
-            '--from-file <path>',
-            'dotenv, JSON, YAML, or an export of Doppler or Infisical; - for standard input',
-          ],
-          ['--stdin', 'read the value of a single NAME from standard input'],
-          ['--policy <json>', 'narrow where the values may go'],
-        ],
+        options: setOptions,
         action: async () => (await secrets()).set,
-      },
-      {
+      }),
+      command({
         usage: 'get <key>',
         about: 'print a value',
         examples: ['secrets get STRIPE_KEY', 'secrets get STRIPE_KEY -e production'],
         action: async () => (await secrets()).get,
-      },
-      {
+      }),
+      command({
         usage: 'list',
         about: 'list the names',
         examples: ['secrets list', 'secrets list --json'],
         action: async () => (await secrets()).list,
-      },
-      {
+      }),
+      command({
         usage: 'delete <keys...>',
         about: 'delete secrets with their history',
         examples: ['secrets delete OLD_KEY --yes'],
-        options: [yes],
+        options: confirmOptions,
         action: async () => (await secrets()).remove,
-      },
-      {
+      }),
+      command({
         usage: 'pull [path]',
         about: 'print every value, or write them to a file that only you may read',
         examples: ['secrets pull', 'secrets pull .env', 'secrets pull --format json'],
-        options: [['--format <format>', 'dotenv, json, yaml or shell', 'dotenv'], allowEmpty],
+        options: pullOptions,
         action: async () => (await secrets()).pull,
-      },
-      {
+      }),
+      command({
         usage: 'push [path]',
         about: 'upload what is new or different in a file (.env unless given)',
         examples: ['secrets push', 'secrets push secrets.yaml'],
         action: async () => (await secrets()).push,
-      },
-      {
+      }),
+      command({
         usage: 'diff <from> <to>',
         about: 'compare the names of two environments',
         examples: ['secrets diff development production'],
         action: async () => (await secretHistory()).diff,
-      },
-      {
+      }),
+      command({
         usage: 'history <key>',
         about: 'list the versions of a secret',
         examples: ['secrets history STRIPE_KEY'],
         action: async () => (await secretHistory()).history,
-      },
-      {
+      }),
+      command({
         usage: 'rollback <key> <version>',
         about: 'make an earlier version the newest',
         examples: ['secrets rollback STRIPE_KEY 2'],
         action: async () => (await secretHistory()).rollBack,
-      },
+      }),
     ],
   },
   {
     name: 'allowlist',
     about: 'domains that agents of the workspace may reach',
     commands: [
-      {
+      command({
         usage: 'list',
         about: 'list the domains',
         examples: ['allowlist list'],
         action: async () => (await allowlist()).list,
-      },
-      {
+      }),
+      command({
         usage: 'add <domains...>',
         about: 'allow domains; without a port, port 443',
         examples: ['allowlist add api.stripe.com *.example.com api.internal:8443'],
         action: async () => (await allowlist()).add,
-      },
-      {
+      }),
+      command({
         usage: 'remove <domains...>',
         about: 'disallow domains',
         examples: ['allowlist remove api.stripe.com'],
         action: async () => (await allowlist()).remove,
-      },
-      {
+      }),
+      command({
         usage: 'log',
         about: 'list who allowed and disallowed what',
         examples: ['allowlist log'],
         action: async () => (await allowlist()).log,
-      },
+      }),
     ],
   },
 ]

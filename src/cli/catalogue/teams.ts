@@ -1,6 +1,6 @@
 /** Workspaces, projects and environments. */
-import type { Group } from '../program.ts'
-import { acceptChanged, yes } from './options.ts'
+import { command, type Group } from '../command.ts'
+import { confirmOptions, inviteOptions, rekeyOptions } from './options.ts'
 
 const workspaces = () => import('../commands/workspaces.ts')
 const projects = () => import('../commands/projects.ts')
@@ -10,118 +10,118 @@ export const teamGroups: readonly Group[] = [
     name: 'workspace',
     about: 'workspaces and the people in them',
     commands: [
-      {
+      command({
         usage: 'list',
         about: 'list your workspaces and invitations',
         examples: ['workspace list'],
         action: async () => (await workspaces()).list,
-      },
-      {
+      }),
+      command({
         usage: 'create <name>',
         about: 'create a shared workspace; its key is made here',
         examples: ['workspace create acme'],
         action: async () => (await workspaces()).create,
-      },
-      {
+      }),
+      command({
         usage: 'use <name>',
         about: 'use a workspace in this directory',
         examples: ['workspace use acme'],
         action: async () => (await workspaces()).use,
-      },
-      {
+      }),
+      command({
         usage: 'members',
         about: 'list the members',
         examples: ['workspace members', 'workspace members -w acme --json'],
         action: async () => (await workspaces()).members,
-      },
-      {
+      }),
+      command({
         usage: 'invite <emails...>',
         about: 'invite people; the workspace key is sealed to each of them here',
         examples: ['workspace invite grace@example.com alan@example.com --role member'],
-        options: [['--role <role>', 'owner, admin, member or read_only', 'member'], acceptChanged],
+        options: inviteOptions,
         action: async () => (await workspaces()).invite,
-      },
-      {
+      }),
+      command({
         usage: 'accept <name>',
         about: 'accept an invitation',
         examples: ['workspace accept acme'],
         action: async () => (await workspaces()).accept,
-      },
-      {
+      }),
+      command({
         usage: 'decline <name>',
         about: 'decline an invitation',
         examples: ['workspace decline acme'],
         action: async () => (await workspaces()).decline,
-      },
-      {
+      }),
+      command({
         usage: 'remove <email>',
         about: 'remove a member',
         examples: ['workspace remove alan@example.com --yes'],
-        options: [yes],
+        options: confirmOptions,
         action: async () => (await workspaces()).remove,
-      },
-      {
+      }),
+      command({
         usage: 'role <email> <role>',
         about: 'change the role of a member',
         examples: ['workspace role grace@example.com admin'],
         action: async () => (await workspaces()).role,
-      },
-      {
+      }),
+      command({
         usage: 'rekey',
         about: 'seal everything under a new key, after somebody left',
         examples: ['workspace rekey'],
-        options: [acceptChanged],
+        options: rekeyOptions,
         action: async () => (await workspaces()).rekeyAll,
-      },
+      }),
     ],
   },
   {
     name: 'project',
     about: 'projects of a workspace',
     commands: [
-      {
+      command({
         usage: 'list',
         about: 'list the projects',
         examples: ['project list'],
         action: async () => (await projects()).listAll,
-      },
-      {
+      }),
+      command({
         usage: 'create <name>',
         about: 'create a project',
         examples: ['project create payments'],
         action: async () => (await projects()).createOne,
-      },
-      {
+      }),
+      command({
         usage: 'use <name>',
         about: 'use a project in this directory',
         examples: ['project use payments'],
         action: async () => (await projects()).use,
-      },
-      {
+      }),
+      command({
         usage: 'delete <name>',
         about: 'delete a project with its secrets',
         examples: ['project delete payments --yes'],
-        options: [yes],
+        options: confirmOptions,
         action: async () => (await projects()).remove,
-      },
+      }),
     ],
   },
   {
     name: 'env',
     about: 'environments of a project',
     commands: [
-      {
+      command({
         usage: 'list',
         about: 'list the environments with the number of their secrets',
         examples: ['env list'],
         action: async () => (await projects()).environments,
-      },
-      {
+      }),
+      command({
         usage: 'use <name>',
         about: 'use an environment in this directory',
         examples: ['env use staging'],
         action: async () => (await projects()).useEnvironment,
-      },
+      }),
     ],
   },
 ]

@@ -8,8 +8,9 @@ import { getMe, logout } from '../../features/accounts/contract.ts'
 import { getStatus } from '../../features/health/contract.ts'
 import { toBase64 } from '../../platform/crypto/encoding.ts'
 import { EX_USAGE } from '../../platform/exit_codes.ts'
+import type { configOptions, passwordOptions } from '../catalogue/options.ts'
+import type { Action, OptionValues } from '../command.ts'
 import type { Context } from '../context.ts'
-import type { Action } from '../program.ts'
 import type { SessionStore } from '../session_store.ts'
 import { findProjectFile, globalFile, type SettingName, updateFile } from '../settings.ts'
 import { CliError } from '../terminal/cli_error.ts'
@@ -17,7 +18,9 @@ import { askSecret, readPasswordFromStdin } from '../terminal/prompts.ts'
 
 const LEAST_PASSWORD = 8
 
-export const register: Action = async (context, [email = ''], options) => {
+type PasswordOptions = OptionValues<typeof passwordOptions>
+
+export const register: Action<typeof passwordOptions> = async (context, [email = ''], options) => {
   const password = await readNewPassword(options)
   const store = await preparedStore(context)
   const recoveryKey = await signUp(context.setting('server'), email, password)
@@ -27,14 +30,14 @@ export const register: Action = async (context, [email = ''], options) => {
   return undefined
 }
 
-export const login: Action = async (context, [email = ''], options) => {
+export const login: Action<typeof passwordOptions> = async (context, [email = ''], options) => {
   const password = await readPassword(options, false)
   await enter(context, await preparedStore(context), email, password)
   return undefined
 }
 
 /** Sets a new password with the recovery key; the key is used up and replaced. */
-export const recover: Action = async (context, [email = ''], options) => {
+export const recover: Action<typeof passwordOptions> = async (context, [email = ''], options) => {
   const hint = 'set SERVICE_RECOVERY_KEY'
   const given = context.env.SERVICE_RECOVERY_KEY ?? (await askSecret('Recovery key', { hint }))
   const password = await readNewPassword(options)
@@ -60,7 +63,7 @@ async function preparedStore(context: Context): Promise<SessionStore> {
   return store
 }
 
-async function readNewPassword(options: Record<string, unknown>): Promise<string> {
+async function readNewPassword(options: PasswordOptions): Promise<string> {
   const password = await readPassword(options, true)
   if (password.length >= LEAST_PASSWORD) return password
   throw new CliError(EX_USAGE, `the password must have at least ${LEAST_PASSWORD} characters`)
@@ -93,8 +96,8 @@ async function enter(
   })
 }
 
-async function readPassword(options: Record<string, unknown>, isNew: boolean): Promise<string> {
-  if (options.passwordStdin === true) return readPasswordFromStdin()
+async function readPassword(options: PasswordOptions, isNew: boolean): Promise<string> {
+  if (options.passwordStdin) return readPasswordFromStdin()
   const hint = 'give the password on standard input with --password-stdin'
   return askSecret(isNew ? 'Choose a password' : 'Password', { isNew, hint })
 }
@@ -152,7 +155,7 @@ export const status: Action = async (context) => {
 const NAMES: readonly SettingName[] = ['server', 'resolver', 'workspace', 'project', 'environment']
 
 /** Shows every setting with its origin, or sets one in the global or project file. */
-export const config: Action = async (context, args, options) => {
+export const config: Action<typeof configOptions> = async (context, args, options) => {
   const [name, value] = args
   if (name === undefined) {
     const rows = NAMES.map((key) => ({
@@ -166,7 +169,7 @@ export const config: Action = async (context, args, options) => {
   const known = NAMES.find((candidate) => candidate === name)
   if (!known)
     throw new CliError(EX_USAGE, `there is no such setting; there are ${NAMES.join(', ')}`)
-  const path = options.local === true ? findProjectFile(context.cwd) : globalFile(context.env)
+  const path = options.local ? findProjectFile(context.cwd) : globalFile(context.env)
   if (path === null)
     throw new CliError(EX_USAGE, 'there is no project file here', 'make one with: cloakroom init')
   updateFile(path, { [known]: value })

@@ -12,16 +12,17 @@ import {
   revokeAgentToken,
 } from '../../features/agents/contract.ts'
 import { EX_NOT_FOUND } from '../../platform/exit_codes.ts'
+import type { agentOptions, confirmOptions, lifetimeOptions } from '../catalogue/options.ts'
+import type { Action } from '../command.ts'
 import { lifetimeOf, showToken } from '../issued_token.ts'
-import type { Action } from '../program.ts'
 import { projectScope, type WorkspaceScope, workspaceScope } from '../scope.ts'
 import { CliError } from '../terminal/cli_error.ts'
 import { confirmed } from './projects.ts'
 
 /** For the chosen project and environment, or with --all-projects for the whole workspace. */
-export const create: Action = async (context, [name = ''], options) => {
+export const create: Action<typeof agentOptions> = async (context, [name = ''], options) => {
   const lifetime = lifetimeOf(options)
-  if (options.allProjects === true) {
+  if (options.allProjects) {
     const { session, workspace } = await workspaceScope(context)
     const made = await makeToken(workspace.open, 'agt', [])
     const body = { name, ...lifetime, token: made.order }
@@ -54,7 +55,7 @@ export const list: Action = async (context) => {
   return undefined
 }
 
-export const remove: Action = async (context, [name = ''], options) => {
+export const remove: Action<typeof confirmOptions> = async (context, [name = ''], options) => {
   const scope = await workspaceScope(context)
   const agent = await agentNamed(scope, name)
   await confirmed(options, `Delete the agent ${agent.name} and revoke its tokens?`)
@@ -64,7 +65,7 @@ export const remove: Action = async (context, [name = ''], options) => {
   return undefined
 }
 
-export const issue: Action = async (context, [name = ''], options) => {
+export const issue: Action<typeof lifetimeOptions> = async (context, [name = ''], options) => {
   const { session, workspace, project, environment } = await projectScope(context)
   const agent = await agentNamed({ session, workspace }, name)
   const made = await makeToken(workspace.open, 'agt', [{ projectId: project.id, environment }])

@@ -5,7 +5,7 @@ import {
   listAllowlistLog,
   removeFromAllowlist,
 } from '../../features/allowlist/contract.ts'
-import type { Action } from '../program.ts'
+import type { Action } from '../command.ts'
 import { workspaceScope } from '../scope.ts'
 
 export const list: Action = async (context) => {

@@ -3,7 +3,8 @@
 import { ApiError } from '../../client/api.ts'
 import { exportAudit, listAuditLogs, summariseAudit } from '../../features/audit/contract.ts'
 import { EX_USAGE } from '../../platform/exit_codes.ts'
-import type { Action } from '../program.ts'
+import type { auditListOptions, filterOptions, rangeOptions } from '../catalogue/options.ts'
+import type { Action, OptionValues } from '../command.ts'
 import { type WorkspaceScope, workspaceScope } from '../scope.ts'
 import { CliError } from '../terminal/cli_error.ts'
 
@@ -18,24 +19,16 @@ const COLUMNS = [
   'reason',
 ]
 const TAIL_MS = 1000
-const PAGE = 50
 
 type Query = Record<string, string | number>
 
+type Filters = Partial<OptionValues<typeof filterOptions>>
+
 /** Filters as the server names them. */
-function filtersOf(options: Record<string, unknown>): Query {
-  const names = {
-    agent: 'agent_id',
-    domain: 'domain',
-    method: 'method',
-    status: 'status_code',
-    since: 'since',
-    until: 'until',
-  }
+function filtersOf({ agent, domain, method, status, since, until }: Filters): Query {
+  const query = { agent_id: agent, domain, method, status_code: status, since, until }
   return Object.fromEntries(
-    Object.entries(names).flatMap(([option, filter]) =>
-      typeof options[option] === 'string' ? [[filter, options[option]]] : [],
-    ),
+    Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
   )
 }
 
@@ -43,8 +36,8 @@ async function page({ session, workspace }: WorkspaceScope, query: Query) {
   return session.api.call(listAuditLogs, { query: { ...query, workspace_id: workspace.id } })
 }
 
-export const list: Action = async (context, _, options) => {
-  const limit = Number(options.limit ?? PAGE)
+export const list: Action<typeof auditListOptions> = async (context, _, options) => {
+  const limit = Number(options.limit)
   if (!Number.isInteger(limit) || limit < 1 || limit > 500)
     throw new CliError(EX_USAGE, '--limit is a number from 1 to 500')
   const records = await page(await workspaceScope(context), { ...filtersOf(options), limit })
@@ -60,7 +53,7 @@ function shown(record: Awaited<ReturnType<typeof page>>[number]): Record<string,
     : { ...record, method: action, target_domain: resource?.name ?? resource?.id }
 }
 
-export const summary: Action = async (context, _, options) => {
+export const summary: Action<typeof rangeOptions> = async (context, _, options) => {
   const { session, workspace } = await workspaceScope(context)
   const query = { workspace_id: workspace.id, ...filtersOf(options) }
   const counted = await session.api.call(summariseAudit, { query })
@@ -78,7 +71,7 @@ export const summary: Action = async (context, _, options) => {
 }
 
 /** One JSON object per line, as it arrives. */
-export const exportAll: Action = async (context, _, options) => {
+export const exportAll: Action<typeof filterOptions> = async (context, _, options) => {
   const { session, workspace } = await workspaceScope(context)
   // A small call first: it renews the session if that has expired.
   await page({ session, workspace }, { limit: 1 })
@@ -95,7 +88,7 @@ export const exportAll: Action = async (context, _, options) => {
 }
 
 /** Prints new records until it is interrupted. */
-export const tail: Action = async (context, _, options) => {
+export const tail: Action<typeof filterOptions> = async (context, _, options) => {
   const scope = await workspaceScope(context)
   let since = new Date().toISOString()
   const seen = new Set<string>()

@@ -1,21 +1,17 @@
 /** `cloakroom call`: one request through the resolver, in the manner of curl. */
 import { readFileSync } from 'node:fs'
-import { ApiError } from '../../client/api.ts'
-import { EX_AUTH, EX_FAILED, EX_USAGE } from '../../platform/exit_codes.ts'
-import { outboundMethods, resolveCall } from '../../resolver/contract.ts'
+import { fromUtf8 } from '../../platform/crypto/encoding.ts'
+import { EX_FAILED, EX_USAGE } from '../../platform/exit_codes.ts'
+import { outboundMethods } from '../../resolver/contract.ts'
+import type { callOptions } from '../catalogue/options.ts'
+import type { Action, OptionValues } from '../command.ts'
 import type { Context } from '../context.ts'
-import type { Action } from '../program.ts'
+import { type Answer, callResolver, requireToken } from '../resolver_call.ts'
 import { CliError } from '../terminal/cli_error.ts'
 
-type Answer = {
-  status_code: number
-  headers: Record<string, string>
-  body: string
-  body_encoding?: 'base64'
-  redacted: boolean
-}
+type CallOptions = OptionValues<typeof callOptions>
 
-export const call: Action = async (context, [url = ''], options) => {
+export const call: Action<typeof callOptions> = async (context, [url = ''], options) => {
   const data = dataOf(options)
   const method = methodOf(options, data !== undefined)
   const headers = headersOf(options.header)
@@ -25,53 +21,38 @@ export const call: Action = async (context, [url = ''], options) => {
   ) {
     headers['Content-Type'] = 'application/x-www-form-urlencoded'
   }
-  const body = {
+  const request = {
     target_url: url,
     method,
     headers,
     ...(data === undefined ? {} : { body: data }),
-    ...scopeOf(context),
   }
-  const answer = await send(context, tokenOf(context, options), body)
-  show(context, answer, options.include === true)
+  const answer = await callResolver(context, requireToken(context, options), request)
+  show(context, answer, options.include ?? false)
   if (answer.redacted) {
     // On standard error too, so that what is piped on stays the body and nothing else.
     const isLineOpen = !context.output.isJson && answer.body !== '' && !answer.body.endsWith('\n')
     context.output.warn(`${isLineOpen ? '\n' : ''}a credential in the answer was redacted`)
   }
-  return options.fail === true && answer.status_code >= 400 ? EX_FAILED : 0
+  return options.fail && answer.status_code >= 400 ? EX_FAILED : 0
 }
 
-function scopeOf({ settings }: Context): { environment?: string } {
-  const { environment } = settings
-  return environment && environment.origin !== 'default' ? { environment: environment.value } : {}
+/** @throws CliError for a file that is not text */
+function dataOf({ data }: CallOptions): string | undefined {
+  if (data === undefined || !data.startsWith('@')) return data
+  const text = fromUtf8(readFileSync(data === '@-' ? 0 : data.slice(1)))
+  if (text === null) throw new CliError(EX_USAGE, 'the body is not UTF-8 text')
+  return text
 }
 
-export function tokenOf(context: Context, options: Record<string, unknown>): string {
-  const token = typeof options.token === 'string' ? options.token : context.env.SERVICE_TOKEN
-  if (token) return token
-  throw new CliError(
-    EX_AUTH,
-    'an agent token is needed',
-    'set SERVICE_TOKEN, or make one with: cloakroom agent create <name>',
-  )
-}
-
-function dataOf({ data, json }: Record<string, unknown>): string | undefined {
-  const given = data ?? json
-  if (typeof given !== 'string') return undefined
-  return given.startsWith('@') ? readFileSync(given === '@-' ? 0 : given.slice(1), 'utf8') : given
-}
-
-function methodOf({ request }: Record<string, unknown>, hasBody: boolean) {
-  const wanted = typeof request === 'string' ? request.toUpperCase() : hasBody ? 'POST' : 'GET'
+function methodOf({ request }: CallOptions, hasBody: boolean) {
+  const wanted = request?.toUpperCase() ?? (hasBody ? 'POST' : 'GET')
   const method = outboundMethods.find((candidate) => candidate === wanted)
   if (method) return method
   throw new CliError(EX_USAGE, `the method must be one of ${outboundMethods.join(', ')}`)
 }
 
-function headersOf(given: unknown): Record<string, string> {
-  const lines = Array.isArray(given) ? (given as string[]) : []
+function headersOf(lines: readonly string[] = []): Record<string, string> {
   return Object.fromEntries(
     lines.map((line) => {
       const at = line.indexOf(':')
@@ -79,17 +60,6 @@ function headersOf(given: unknown): Record<string, string> {
       return [line.slice(0, at).trim(), line.slice(at + 1).trim()]
     }),
   )
-}
-
-async function send(context: Context, token: string, body: unknown): Promise<Answer> {
-  const response = await fetch(`${context.setting('resolver')}${resolveCall.path}`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  })
-  const answer = await response.json()
-  if (!response.ok) throw new ApiError(response.status, answer as object)
-  return answer as Answer
 }
 
 function show(context: Context, answer: Answer, withHeaders: boolean): void {

@@ -1,7 +1,7 @@
 /** `cloakroom completion`: scripts for shells, made from the catalogue of commands. */
 
 import { EX_USAGE } from '../../platform/exit_codes.ts'
-import type { Action, Group, Spec } from '../program.ts'
+import type { Action, Group, Spec } from '../command.ts'
 import { CliError } from '../terminal/cli_error.ts'
 
 type Words = Map<string, string[]>

@@ -6,19 +6,20 @@ import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import { z } from 'zod'
 import { version } from '../../../package.json'
-import { ApiError, openApi } from '../../client/api.ts'
+import { openApi } from '../../client/api.ts'
 import { fetchEnvironment } from '../../client/delivery.ts'
 import { listAuditLogs } from '../../features/audit/contract.ts'
 import { getResolverHealth } from '../../features/health/contract.ts'
 import { parseToken } from '../../platform/crypto/token.ts'
-import { outboundMethods, resolveCall } from '../../resolver/contract.ts'
+import { outboundMethods } from '../../resolver/contract.ts'
+import type { mcpOptions } from '../catalogue/options.ts'
+import type { Action } from '../command.ts'
 import type { Context } from '../context.ts'
-import type { Action } from '../program.ts'
+import { callResolver, namedEnvironment, requireToken } from '../resolver_call.ts'
 import { explain } from '../terminal/explain.ts'
-import { tokenOf } from './call.ts'
 
-export const mcp: Action = async (context, _, options) => {
-  const token = tokenOf(context, options)
+export const mcp: Action<typeof mcpOptions> = async (context, _, options) => {
+  const token = requireToken(context, options)
   const server = new McpServer({ name: 'cloakroom', version })
   addTools(server, context, token)
   await server.connect(new StdioServerTransport())
@@ -53,7 +54,7 @@ function addTools(server: McpServer, context: Context, token: string): void {
     },
     ({ url, method, headers, body }) =>
       answer(() =>
-        callApi(context, token, {
+        callResolver(context, token, {
           target_url: url,
           method,
           headers,
@@ -92,29 +93,13 @@ async function listCredentials(context: Context, token: string) {
   const { environment, sealed } = await fetchEnvironment(
     context.setting('server'),
     token,
-    scopeOf(context),
+    namedEnvironment(context),
   )
   const credentials = Object.entries(sealed).map(([name, { policy }]) => ({
     placeholder: `SVC_SECRET_${name}`,
     policy: policy ?? null,
   }))
   return { environment, credentials }
-}
-
-function scopeOf({ settings }: Context): { environment?: string } {
-  const { environment } = settings
-  return environment && environment.origin !== 'default' ? { environment: environment.value } : {}
-}
-
-async function callApi(context: Context, token: string, body: object): Promise<unknown> {
-  const response = await fetch(`${context.setting('resolver')}${resolveCall.path}`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ ...body, ...scopeOf(context) }),
-  })
-  const answered = await response.json()
-  if (!response.ok) throw new ApiError(response.status, answered as object)
-  return answered
 }
 
 async function checkStatus(context: Context, token: string) {

@@ -6,8 +6,9 @@ import {
   listEnvironments,
 } from '../../features/projects/contract.ts'
 import { EX_NOT_FOUND, EX_REFUSED } from '../../platform/exit_codes.ts'
+import type { confirmOptions } from '../catalogue/options.ts'
+import type { Action, OptionValues } from '../command.ts'
 import type { Context } from '../context.ts'
-import type { Action } from '../program.ts'
 import { projectScope, projectsOf, type WorkspaceScope, workspaceScope } from '../scope.ts'
 import { findProjectFile, PROJECT_FILE, updateFile } from '../settings.ts'
 import { CliError } from '../terminal/cli_error.ts'
@@ -58,7 +59,7 @@ export const use: Action = async (context, [name = '']) => {
   return undefined
 }
 
-export const remove: Action = async (context, [name = ''], options) => {
+export const remove: Action<typeof confirmOptions> = async (context, [name = ''], options) => {
   const scope = await workspaceScope(context)
   const project = (await projectsOf(scope)).find(
     (candidate) => candidate.name === name || candidate.id === name,
@@ -101,8 +102,11 @@ export function remember(context: Context, changes: Parameters<typeof updateFile
 }
 
 /** Asks before something is lost, unless --yes was given. */
-export async function confirmed(options: Record<string, unknown>, question: string): Promise<void> {
-  if (options.yes === true) return
+export async function confirmed(
+  { yes }: OptionValues<typeof confirmOptions>,
+  question: string,
+): Promise<void> {
+  if (yes) return
   const { askConfirmation } = await import('../terminal/prompts.ts')
   if (!(await askConfirmation(question))) throw new CliError(EX_REFUSED, 'nothing was done')
 }

@@ -14,9 +14,11 @@ import {
   trustEnvironment,
   writeBundle,
 } from '../../proxy/trust.ts'
+import type { proxyOptions } from '../catalogue/options.ts'
+import type { Action, OptionValues } from '../command.ts'
 import type { Context } from '../context.ts'
-import type { Action } from '../program.ts'
 import { openBackend } from '../proxy_backend.ts'
+import { tokenOf } from '../resolver_call.ts'
 import { configDirectory } from '../settings.ts'
 import { runChild } from '../terminal/child.ts'
 import { CliError } from '../terminal/cli_error.ts'
@@ -26,16 +28,16 @@ const DEFAULT_PORT = 8899
 /** What was only meant for us: a child that knows the token could use it past the proxy. */
 const OURS = ['SERVICE_TOKEN', 'SERVICE_PASSPHRASE']
 
-type Options = Record<string, unknown>
+type Options = OptionValues<typeof proxyOptions>
 
-export const proxy: Action = async (context, command, options) => {
+export const proxy: Action<typeof proxyOptions> = async (context, command, options) => {
   if (command.length === 1 && command[0] === 'trust') return trust(context)
   const notices = openNotices(context, command.length > 0)
   const own: { port: number | null } = { port: null }
   const backend = await openBackend(context, {
     way: wayOf(context, options),
-    agent: typeof options.agent === 'string' ? options.agent : null,
-    token: typeof options.token === 'string' ? options.token : (context.env.SERVICE_TOKEN ?? null),
+    agent: options.agent ?? null,
+    token: tokenOf(context, options) ?? null,
     stateDirectory: stateDirectory(context.env),
     ownPorts: () => (own.port === null ? [] : [own.port]),
     notice: notices.say,
@@ -52,17 +54,17 @@ export const proxy: Action = async (context, command, options) => {
 
 /** By token where there is one: then no value comes to this machine. */
 function wayOf({ env }: Context, options: Options): 'remote' | 'local' {
-  if (options.remote === true && options.local === true) {
+  if (options.remote && options.local) {
     throw new CliError(EX_USAGE, '--remote and --local exclude each other')
   }
-  const hasToken = typeof options.token === 'string' || Boolean(env.SERVICE_TOKEN)
-  if (options.remote === true || (hasToken && options.local !== true)) return 'remote'
+  const hasToken = options.token !== undefined || Boolean(env.SERVICE_TOKEN)
+  if (options.remote || (hasToken && !options.local)) return 'remote'
   return 'local'
 }
 
 function portOf({ port }: Options, hasCommand: boolean): number {
   if (port === undefined) return hasCommand ? 0 : DEFAULT_PORT
-  const number = /^\d{1,5}$/.test(String(port)) ? Number(port) : Number.NaN
+  const number = /^\d{1,5}$/.test(port) ? Number(port) : Number.NaN
   if (number <= 65_535) return number
   throw new CliError(EX_USAGE, '--port is a number from 0 to 65535', '0 picks a free one')
 }
@@ -76,7 +78,7 @@ async function start(
   const port = portOf(options, hasCommand)
   const directory = proxyDirectory(env)
   try {
-    return await openProxy({ backend, directory, port, strict: options.strict === true })
+    return await openProxy({ backend, directory, port, strict: options.strict ?? false })
   } catch (error) {
     if (!(error instanceof Error) || !('code' in error) || error.code !== 'EADDRINUSE') throw error
     throw new CliError(EX_CONFIG, `port ${port} is taken`, 'choose another one with --port, or 0')
@@ -91,7 +93,7 @@ async function work(
 ): Promise<number> {
   const bundle = writeBundle(proxyDirectory(context.env), running.certificate, context.env)
   const added = {
-    ...proxyEnvironment(running.url, context.env, options.strict === true),
+    ...proxyEnvironment(running.url, context.env, options.strict ?? false),
     ...trustEnvironment(bundle),
     SERVICE_PROXY_BASE_URL: running.baseUrl,
   }

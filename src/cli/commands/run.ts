@@ -2,8 +2,10 @@
 import { fetchEnvironment } from '../../client/delivery.ts'
 import { listSecrets } from '../../features/secrets/contract.ts'
 import { EX_NOT_FOUND, EX_USAGE } from '../../platform/exit_codes.ts'
+import type { runOptions } from '../catalogue/options.ts'
+import type { Action, OptionValues } from '../command.ts'
 import type { Context } from '../context.ts'
-import type { Action } from '../program.ts'
+import { namedEnvironment, tokenOf } from '../resolver_call.ts'
 import { projectScope } from '../scope.ts'
 import { reveal } from '../sealing.ts'
 import { refuseEmpty } from '../suggestions.ts'
@@ -13,7 +15,9 @@ import { CliError } from '../terminal/cli_error.ts'
 /** What was only meant for us: a child that knows the token could fetch more. */
 const OURS = ['SERVICE_TOKEN', 'SERVICE_PASSPHRASE']
 
-export const run: Action = async (context, command, options) => {
+type RunOptions = OptionValues<typeof runOptions>
+
+export const run: Action<typeof runOptions> = async (context, command, options) => {
   if (command.length === 0)
     throw new CliError(EX_USAGE, 'give a command after --', 'example: cloakroom run -- npm start')
   const values = await valuesFor(context, options)
@@ -39,21 +43,17 @@ export const run: Action = async (context, command, options) => {
 }
 
 /** By a token where there is one, else by the session of the person who is logged in. */
-async function valuesFor(
-  context: Context,
-  options: Record<string, unknown>,
-): Promise<Record<string, string>> {
-  const token = typeof options.token === 'string' ? options.token : context.env.SERVICE_TOKEN
+async function valuesFor(context: Context, options: RunOptions): Promise<Record<string, string>> {
+  const token = tokenOf(context, options)
   if (!token) return valuesOfSession(context, options)
-  const named = context.settings.environment
-  const scope = named && named.origin !== 'default' ? { environment: named.value } : {}
+  const scope = namedEnvironment(context)
   return (await fetchEnvironment(context.setting('server'), token, scope)).open()
 }
 
 /** Secrets whose policy does not list `env` stay where they are, as in delivery by token. */
 async function valuesOfSession(
   context: Context,
-  options: Record<string, unknown>,
+  options: RunOptions,
 ): Promise<Record<string, string>> {
   const scope = await projectScope(context)
   const { session, project, environment } = scope

@@ -1,7 +1,7 @@
 /** What environments differ in, and what a secret was before. */
 import { showDiff } from '../../features/projects/contract.ts'
 import { listVersions, rollBackSecret } from '../../features/secrets/contract.ts'
-import type { Action } from '../program.ts'
+import type { Action } from '../command.ts'
 import { projectScope } from '../scope.ts'
 import { onSecret } from '../suggestions.ts'
 

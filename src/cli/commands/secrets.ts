@@ -5,6 +5,8 @@ import { deleteSecret, getSecret, listSecrets } from '../../features/secrets/con
 import { EX_USAGE } from '../../platform/exit_codes.ts'
 import type { Policy } from '../../platform/policy.ts'
 import { policy as policySchema } from '../../platform/policy.ts'
+import type { confirmOptions, pullOptions, setOptions } from '../catalogue/options.ts'
+import type { Action, OptionValues } from '../command.ts'
 import type { Context } from '../context.ts'
 import {
   checkedValues,
@@ -14,7 +16,6 @@ import {
   type Values,
   writeValues,
 } from '../formats.ts'
-import type { Action } from '../program.ts'
 import { type ProjectScope, projectScope } from '../scope.ts'
 import { reveal, upload } from '../sealing.ts'
 import { onlyElsewhere, onSecret, refuseEmpty } from '../suggestions.ts'
@@ -22,7 +23,9 @@ import { CliError } from '../terminal/cli_error.ts'
 import { askSecret, readValueFromStdin } from '../terminal/prompts.ts'
 import { confirmed } from './projects.ts'
 
-export const set: Action = async (context, pairs, options) => {
+type SetOptions = OptionValues<typeof setOptions>
+
+export const set: Action<typeof setOptions> = async (context, pairs, options) => {
   const values = await valuesOf(pairs, options)
   const scope = await projectScope(context)
   const policy = policyOf(options)
@@ -34,8 +37,8 @@ export const set: Action = async (context, pairs, options) => {
 }
 
 /** From `NAME=value` pairs, from a file, or one value that is asked for. */
-async function valuesOf(pairs: string[], options: Record<string, unknown>): Promise<Values> {
-  if (typeof options.fromFile === 'string') return readFile(options.fromFile)
+async function valuesOf(pairs: string[], options: SetOptions): Promise<Values> {
+  if (options.fromFile !== undefined) return readFile(options.fromFile)
   const [first = ''] = pairs
   if (pairs.length === 1 && !first.includes('=')) {
     return checkedValues([[first, await askValue(first, options)]])
@@ -44,8 +47,8 @@ async function valuesOf(pairs: string[], options: Record<string, unknown>): Prom
   return checkedValues(pairs.map(splitPair))
 }
 
-async function askValue(name: string, options: Record<string, unknown>): Promise<string> {
-  if (options.stdin === true) return readValueFromStdin()
+async function askValue(name: string, { stdin }: SetOptions): Promise<string> {
+  if (stdin) return readValueFromStdin()
   const hint = 'give NAME=value, or the value on standard input with --stdin'
   return askSecret(`Value of ${name}`, { hint })
 }
@@ -70,10 +73,10 @@ function readFile(path: string): Values {
   }
 }
 
-function policyOf(options: Record<string, unknown>): Policy | null {
-  if (typeof options.policy !== 'string') return null
+function policyOf({ policy }: SetOptions): Policy | null {
+  if (policy === undefined) return null
   try {
-    return policySchema.parse(JSON.parse(options.policy))
+    return policySchema.parse(JSON.parse(policy))
   } catch {
     throw new CliError(
       EX_USAGE,
@@ -127,7 +130,7 @@ export const list: Action = async (context) => {
   return undefined
 }
 
-export const remove: Action = async (context, keys, options) => {
+export const remove: Action<typeof confirmOptions> = async (context, keys, options) => {
   const scope = await projectScope(context)
   const { session, project, environment } = scope
   await confirmed(options, `Delete ${keys.join(', ')} from ${project.name}/${environment}?`)
@@ -141,11 +144,11 @@ export const remove: Action = async (context, keys, options) => {
 }
 
 /** Every value of the environment, to standard output or a file that only its owner may read. */
-export const pull: Action = async (context, [path], options) => {
+export const pull: Action<typeof pullOptions> = async (context, [path], options) => {
   const scope = await projectScope(context)
   const values = await context.output.during('fetching and decrypting', download(scope))
   if (Object.keys(values).length === 0) await refuseEmpty(scope, options)
-  const text = writeValues(formatOf(options), values)
+  const text = writeValues(formatOf(options.format), values)
   if (path === undefined) context.output.raw(text)
   else {
     writeFileSync(path, text, { mode: 0o600 })
@@ -156,8 +159,8 @@ export const pull: Action = async (context, [path], options) => {
   return undefined
 }
 
-function formatOf(options: Record<string, unknown>): ExportFormat {
-  const format = exportFormats.find((candidate) => candidate === options.format)
+function formatOf(given: string): ExportFormat {
+  const format = exportFormats.find((candidate) => candidate === given)
   if (format) return format
   throw new CliError(EX_USAGE, `the format must be one of ${exportFormats.join(', ')}`)
 }

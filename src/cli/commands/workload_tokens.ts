@@ -9,19 +9,24 @@ import {
 } from '../../features/agents/contract.ts'
 import { parseToken, sealedToken } from '../../platform/crypto/token.ts'
 import { EX_NOT_FOUND } from '../../platform/exit_codes.ts'
+import type { workloadTokenOptions } from '../catalogue/options.ts'
+import type { Action } from '../command.ts'
 import { lifetimeOf, showToken } from '../issued_token.ts'
-import type { Action } from '../program.ts'
 import { projectScope } from '../scope.ts'
 import { CliError } from '../terminal/cli_error.ts'
 
-export const issue: Action = async (context, [label = ''], options) => {
+export const issue: Action<typeof workloadTokenOptions> = async (
+  context,
+  [label = ''],
+  options,
+) => {
   const { session, workspace, project, environment } = await projectScope(context)
   const made = await makeToken(workspace.open, 'wkl', [{ projectId: project.id, environment }])
   await session.api.call(issueWorkloadToken, {
     params: { project_id: project.id },
     body: { ...lifetimeOf(options), label, environment, token: made.order },
   })
-  showToken(context, options.sealed === true ? sealedForm(made.text) : made.text, {
+  showToken(context, options.sealed ? sealedForm(made.text) : made.text, {
     label,
     id: made.id,
     grants: [`${project.name}/${environment}`],

@@ -16,8 +16,9 @@ import { fromBase64, uuidv7 } from '../../platform/crypto/encoding.ts'
 import { sealMemberEnvelope } from '../../platform/crypto/envelope.ts'
 import { EX_NOT_FOUND, EX_USAGE } from '../../platform/exit_codes.ts'
 import { type Role, roles } from '../../platform/grant.ts'
+import type { confirmOptions, inviteOptions, rekeyOptions } from '../catalogue/options.ts'
+import type { Action } from '../command.ts'
 import { checkKnownKeys } from '../known_keys.ts'
-import type { Action } from '../program.ts'
 import { workspaceScope } from '../scope.ts'
 import type { Session } from '../session.ts'
 import { CliError } from '../terminal/cli_error.ts'
@@ -68,11 +69,11 @@ export const members: Action = async (context) => {
 }
 
 /** Seals the workspace key to each person; all their public keys are fetched at once. */
-export const invite: Action = async (context, emails, options) => {
+export const invite: Action<typeof inviteOptions> = async (context, emails, options) => {
   const role = roleOf(options.role)
   const { session, workspace } = await workspaceScope(context)
   const keys = await Promise.all(emails.map((email) => publicKeyOf(session, email)))
-  await checkKnownKeys(context, session, keys, options.acceptChangedKeys === true)
+  await checkKnownKeys(context, session, keys, options.acceptChangedKeys ?? false)
   const invites = await Promise.all(
     keys.map(async ({ email, bytes }) => {
       const place = {
@@ -110,7 +111,7 @@ async function publicKeyOf(session: Session, email: string) {
   )
 }
 
-function roleOf(given: unknown): Role {
+function roleOf(given: string | undefined): Role {
   const role = roles.find((candidate) => candidate === given)
   if (role) return role
   throw new CliError(EX_USAGE, `the role must be one of ${roles.join(', ')}`)
@@ -141,7 +142,7 @@ async function answer(
   return undefined
 }
 
-export const remove: Action = async (context, [email = ''], options) => {
+export const remove: Action<typeof confirmOptions> = async (context, [email = ''], options) => {
   const { session, workspace } = await workspaceScope(context)
   await confirmed(options, `Remove ${email} from ${workspace.name}?`)
   await session.api.call(removeMember, { params: { workspace_id: workspace.id, member: email } })
@@ -159,11 +160,11 @@ export const role: Action = async (context, [email = '', given]) => {
   return undefined
 }
 
-export const rekeyAll: Action = async (context, _, options) => {
+export const rekeyAll: Action<typeof rekeyOptions> = async (context, _, options) => {
   const { session, workspace } = await workspaceScope(context)
   const work = rekey(session.api, workspace.open, (listed) => {
     const keys = listed.map(({ email, public_key }) => ({ email, publicKey: public_key }))
-    return checkKnownKeys(context, session, keys, options.acceptChangedKeys === true)
+    return checkKnownKeys(context, session, keys, options.acceptChangedKeys ?? false)
   })
   const done = await context.output.during('sealing everything anew', work)
   if (context.output.isJson) context.output.record(done)

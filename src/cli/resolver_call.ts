@@ -1,0 +1,41 @@
+/** What the commands that use a token have in common: the token, its environment, and a call. */
+import { type CallInput, type CallResult, openApi } from '../client/api.ts'
+import { EX_AUTH } from '../platform/exit_codes.ts'
+import { resolveCall } from '../resolver/contract.ts'
+import type { Context } from './context.ts'
+import { CliError } from './terminal/cli_error.ts'
+
+type TokenOption = { token: string | undefined }
+export type Answer = CallResult<typeof resolveCall>
+
+/** Of the option, else of the environment. */
+export function tokenOf({ env }: Context, { token }: TokenOption): string | undefined {
+  return token ?? env.SERVICE_TOKEN
+}
+
+/** @throws CliError when there is none */
+export function requireToken(context: Context, options: TokenOption): string {
+  const token = tokenOf(context, options)
+  if (token) return token
+  throw new CliError(
+    EX_AUTH,
+    'an agent token is needed',
+    'set SERVICE_TOKEN, or make one with: cloakroom agent create <name>',
+  )
+}
+
+/** The environment if it was named: a token knows its own otherwise. */
+export function namedEnvironment({ settings }: Context): { environment?: string } {
+  const { environment } = settings
+  return environment && environment.origin !== 'default' ? { environment: environment.value } : {}
+}
+
+/** One request through the resolver. @throws ApiError */
+export function callResolver(
+  context: Context,
+  token: string,
+  request: CallInput<typeof resolveCall>['body'],
+): Promise<Answer> {
+  const body = { ...request, ...namedEnvironment(context) }
+  return openApi(context.setting('resolver'), () => token).call(resolveCall, { body })
+}

@@ -1,0 +1,59 @@
+/** Options are declared once: what the type says of them is what commander hands to the action. */
+import { expect, test } from 'bun:test'
+import {
+  callOptions,
+  pullOptions,
+  runOptions,
+  setOptions,
+} from '../../src/cli/catalogue/options.ts'
+import { command, type Options, type OptionValues } from '../../src/cli/command.ts'
+import { runProgram } from '../../src/cli/program.ts'
+
+/** What an action with these options receives for a command line. */
+async function received<const O extends Options>(
+  options: O,
+  line: string,
+): Promise<OptionValues<O>> {
+  const taken: OptionValues<O>[] = []
+  const declared = command({
+    usage: 'act [values...]',
+    about: 'acts',
+    examples: ['act'],
+    options,
+    action: async () => async (_context, _args, values) => {
+      taken.push(values)
+      return 0
+    },
+  })
+  expect(await runProgram(['act', ...line.split(' ')], [], [declared])).toBe(0)
+  const [values] = taken
+  if (!values) throw new Error('the action was not run')
+  return values
+}
+
+test('texts, flags and lists', async () => {
+  const values: OptionValues<typeof callOptions> = {
+    request: 'POST',
+    header: ['A:1', 'B:2'],
+    data: 'x',
+    include: true,
+    fail: true,
+    token: 't',
+  }
+  expect(
+    await received(callOptions, '-X POST -H A:1 --header B:2 -d x -i --fail --token t'),
+  ).toEqual(values)
+})
+
+test('what is not given is undefined, or the fallback', async () => {
+  const set: OptionValues<typeof setOptions> = await received(setOptions, '--from-file a.env')
+  expect(set).toEqual({ fromFile: 'a.env', stdin: undefined, policy: undefined })
+  const pull: OptionValues<typeof pullOptions> = await received(pullOptions, 'x')
+  expect(pull).toEqual({ format: 'dotenv', allowEmpty: undefined })
+})
+
+test('what is on unless it is switched off', async () => {
+  const on: OptionValues<typeof runOptions> = await received(runOptions, 'x')
+  expect(on).toEqual({ token: undefined, mask: true, allowEmpty: undefined })
+  expect((await received(runOptions, '--no-mask')).mask).toBe(false)
+})
