@@ -1,5 +1,5 @@
 /**
- * The policy of a secret (docs/protocol.md, "Secrets"): it narrows where a value may go and in
+ * The policy of a secret (protocol 5.5): it narrows where a value may go and in
  * which places it may stand. The ciphertext binds the policy as its author wrote it, so it is
  * checked here but never normalised: a rewritten policy would make its secret unreadable.
  */

@@ -1,4 +1,4 @@
-/** Accounts and sessions as data (docs/protocol.md, sections 3.1 and 5). */
+/** Accounts and sessions as data (protocol 3.1 and 5.1). */
 import { z } from 'zod'
 import { defineEndpoint } from '../../platform/http/endpoint.ts'
 import { exampleBytes, exampleOfForm, id, sessionId, text } from '../../platform/http/fields.ts'
@@ -189,7 +189,7 @@ export const recover = defineEndpoint({
   access: { kind: 'public', rate: 'login' },
   body: z
     .strictObject({ ...recoveryProof, ...replacement, recovery })
-    // A recovery key is used once (section 3.1).
+    // A recovery key is used once (protocol 3.1).
     .refine((body) => body.recovery.verifier !== body.recovery_verifier, {
       path: ['recovery', 'verifier'],
       message: 'must be a new one',

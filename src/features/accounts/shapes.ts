@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { exampleBytes, exampleOfForm, exampleToken, id, text } from '../../platform/http/fields.ts'
 import { base64, timestamp } from '../../platform/http/validate.ts'
 
-/** Bytes; the form of section 3.1 has 61, other clients may use another. */
+/** Bytes; the form of protocol 3.1 has 61, other clients may use another. */
 const MAX_WRAPPED_KEY_BYTES = 4096
 const MAX_PASSWORD = 1024
 
@@ -38,7 +38,7 @@ export const kdf = z.strictObject({
   parallelism: z.number().int().min(4).max(16),
 })
 
-/** The parameters of section 3.1, meant where a client sends none. */
+/** The parameters of protocol 3.1, meant where a client sends none. */
 export const defaultKdf: z.output<typeof kdf> = {
   algorithm: 'argon2id',
   memory_kib: 65_536,

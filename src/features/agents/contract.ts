@@ -1,4 +1,4 @@
-/** Agents, their tokens, and the tokens of workloads (docs/protocol.md, "Agents and tokens"). */
+/** Agents, their tokens, and the tokens of workloads (protocol 5.3). */
 import { z } from 'zod'
 import { defineEndpoint } from '../../platform/http/endpoint.ts'
 import {

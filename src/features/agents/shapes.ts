@@ -1,4 +1,4 @@
-/** The fields of agents and tokens on the wire (docs/protocol.md, "Agents and tokens"). */
+/** The fields of agents and tokens on the wire (protocol 5.3). */
 import { z } from 'zod'
 import { fromBase64 } from '../../platform/crypto/encoding.ts'
 import { isTokenEnvelope } from '../../platform/crypto/envelope.ts'
@@ -21,7 +21,7 @@ const MAX_EPOCH = 65_535
 
 export const agentName = title(100).meta({ examples: ['deploy-bot'] })
 
-/** The server opens token envelopes itself, so they must have its form (section 3.2). */
+/** The server opens token envelopes itself, so they must have its form (protocol 3.2). */
 const sealedKey = base64(ENVELOPE_BYTES, ENVELOPE_BYTES)
   .refine((text) => {
     const bytes = fromBase64(text)
@@ -78,7 +78,7 @@ export const order = {
   token: clientMade.optional(),
 }
 
-/** A workload token always has a label of its own and an environment (section 4). */
+/** A workload token always has a label of its own and an environment (protocol 4). */
 export const workloadOrder = {
   ...lifetime,
   label: title(100).meta({ examples: ['ci'] }),

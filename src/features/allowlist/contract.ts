@@ -7,7 +7,7 @@ import { parseDomain } from '../../platform/net/domain.ts'
 const path = '/api/workspaces/{workspace_id}/allowlist/'
 const params = z.object({ workspace_id: workspaceId })
 
-/** A domain of the allowlist, stored canonically (docs/protocol.md, "Allowlist"). */
+/** A domain of the allowlist, stored canonically (protocol 5.2). */
 const domain = z
   .string()
   .max(300)

@@ -12,7 +12,7 @@ import {
 } from '../../platform/http/validate.ts'
 import { inviteBody, inviteStatuses } from '../workspaces/contract.ts'
 
-/** Names that would shadow the paths below a project (docs/protocol.md, "Projects"). */
+/** Names that would shadow the paths below a project (protocol 5.4). */
 const RESERVED = new Set(['environments', 'secrets', 'invite', 'workload-tokens'])
 
 export const projectName = z

@@ -1,4 +1,4 @@
-/** Secrets: what clients sealed, by project, environment and key (docs/protocol.md, "Secrets"). */
+/** Secrets: what clients sealed, by project, environment and key (protocol 5.5). */
 import { z } from 'zod'
 import { defineEndpoint } from '../../platform/http/endpoint.ts'
 import {
@@ -33,7 +33,7 @@ export const sealedValue = base64(MAX_VALUE_BYTES)
   .refine((text) => text !== '', 'must not be empty')
   .meta({ examples: [exampleOfForm.sealedValue] })
 
-/** A policy as it is stored: the ciphertext says whether it is its author's (section 3.3). */
+/** A policy as it is stored: the ciphertext says whether it is its author's (protocol 3.3). */
 const storedPolicy = z.unknown().meta({
   description: 'exactly as it was sent; null for none',
   examples: [examplePolicy],

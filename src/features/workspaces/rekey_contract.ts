@@ -35,7 +35,7 @@ const tokenEnvelope = z.strictObject({
   environment,
   /** When given, the new epoch. */
   epoch: integer.optional(),
-  /** The server opens these itself, so they have one form (section 3.2). */
+  /** The server opens these itself, so they have one form (protocol 3.2). */
   envelope: base64(MAX_ENVELOPE_BYTES)
     .refine(
       (text) => isTokenEnvelope(fromBase64(text) ?? new Uint8Array()),

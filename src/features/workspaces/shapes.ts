@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { exampleOfForm, id, role, text } from '../../platform/http/fields.ts'
 import { base64, email, timestamp, title } from '../../platform/http/validate.ts'
 
-/** Bytes; envelopes of other clients may be larger than ours (section 3.2). */
+/** Bytes; envelopes of other clients may be larger than ours (protocol 3.2). */
 const MAX_ENVELOPE_BYTES = 4096
 
 /** A member's envelope as clients send it: opaque base64, and never nothing. */

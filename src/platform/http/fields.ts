@@ -49,7 +49,7 @@ export function exampleBytes(count: number, ...head: number[]): string {
   return Uint8Array.from([...head, ...Array(count - head.length).fill(0x5a)]).toBase64()
 }
 
-/** The forms of docs/protocol.md, section 3, as examples. */
+/** The forms of protocol 3, as examples. */
 export const exampleOfForm = {
   publicKey: exampleBytes(32),
   wrappedKey: exampleBytes(61, 1),

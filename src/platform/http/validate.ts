@@ -101,10 +101,10 @@ function base64Size(text: string): number | null {
   }
 }
 
-/** An environment of a project (docs/protocol.md, "Projects"). */
+/** An environment of a project (protocol 5.4). */
 export const environmentName = z.string().regex(/^[a-z][a-z0-9_-]{0,31}$/)
 
-/** The query of every list (docs/protocol.md, "HTTP conventions"). */
+/** The query of every list (protocol 2). */
 export const pagination = z.strictObject({
   limit: z.coerce.number().int().min(1).max(500).default(100),
   cursor: z.string().max(512).optional().meta({ examples: [] }),

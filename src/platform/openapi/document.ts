@@ -179,7 +179,7 @@ function partOf(endpoint: Endpoint, part: 'params' | 'query'): Parameter[] {
   }))
 }
 
-/** Where the workspace may be named besides the body (docs/protocol.md, section 2). */
+/** Where the workspace may be named besides the body (protocol 2). */
 function activeWorkspaceOf({ access }: Endpoint, query: readonly Parameter[]): Parameter[] {
   const active =
     access.kind === 'member' && (access.tenant === 'active' || access.tenant === 'path.project')
