@@ -1,4 +1,4 @@
-/** Ends to waiting. The work itself goes on; its later result or error is dropped. */
+/** Bounds on waiting. The work itself goes on; its later result or error is dropped. */
 
 /** The result of the work, or the error of `late` if it takes longer than `ms` milliseconds. */
 export async function withTimeout<T>(

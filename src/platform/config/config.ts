@@ -30,7 +30,7 @@ export type OwnKeys = { SECRET_KEY: string; ENCRYPTION_KEY: string }
 
 /**
  * Reads the environment. `ownKeys` is called only in embedded mode and only if a key is missing;
- * it answers the keys kept in DATA_DIR.
+ * it returns the keys kept in DATA_DIR.
  *
  * @throws ConfigError with every problem found
  */

@@ -11,7 +11,7 @@ const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const BASE64URL = /^[A-Za-z0-9_-]*={0,2}$/
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
-/** A byte array over a plain buffer: what Web Crypto accepts. */
+/** A byte array without shared memory: what Web Crypto accepts. */
 export type Bytes = Uint8Array<ArrayBuffer>
 
 /** UTF-8 of a text. A lone surrogate becomes U+FFFD, as the Encoding Standard says. */

@@ -117,7 +117,7 @@ export class OuterLayer {
     return this.#openAt({ column, saltId, row }, blob)
   }
 
-  /** A blob to store once, by which a later start can tell whether it was given the right key. */
+  /** A blob to store once, by which a later start checks that it was given the right key. */
   async sealCheck(): Promise<Uint8Array> {
     return this.#sealAt(CHECK_PLACE, utf8(CHECK_TEXT))
   }
@@ -131,11 +131,7 @@ export class OuterLayer {
   async #sealAt(place: Place, x: Uint8Array): Promise<Uint8Array> {
     const nonce = crypto.getRandomValues(new Uint8Array(NONCE_BYTES))
     const subkey = await this.#subkey(this.#primary, place)
-    const sealed = await crypto.subtle.encrypt(
-      gcm(nonce, additionalData(place)),
-      subkey,
-      plainBuffer(x),
-    )
+    const sealed = await crypto.subtle.encrypt(gcm(nonce, additionalData(place)), subkey, copied(x))
     return concat(Uint8Array.of(VERSION), this.#primary.id, nonce, new Uint8Array(sealed))
   }
 
@@ -145,10 +141,10 @@ export class OuterLayer {
     const key = this.#keys.find((candidate) => candidate.id.toHex() === keyId)
     if (!key) return null
     const subkey = await this.#subkey(key, place)
-    const nonce = plainBuffer(blob.subarray(1 + KEY_ID_BYTES, HEADER_BYTES))
+    const nonce = copied(blob.subarray(1 + KEY_ID_BYTES, HEADER_BYTES))
     const parameters = gcm(nonce, additionalData(place))
     try {
-      const sealed = plainBuffer(blob.subarray(HEADER_BYTES))
+      const sealed = copied(blob.subarray(HEADER_BYTES))
       return new Uint8Array(await crypto.subtle.decrypt(parameters, subkey, sealed))
     } catch {
       return null
@@ -194,7 +190,7 @@ function gcm(iv: Bytes, additionalData: Bytes): AesGcmParams {
   return { name: 'AES-GCM', iv, additionalData, tagLength: TAG_BYTES * 8 }
 }
 
-// Web Crypto takes no view of shared memory, which the general type allows.
-function plainBuffer(bytes: Uint8Array): Bytes {
+// Web Crypto takes no shared memory, which the general type allows.
+function copied(bytes: Uint8Array): Bytes {
   return Uint8Array.from(bytes)
 }

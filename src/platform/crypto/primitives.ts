@@ -1,6 +1,6 @@
 /**
  * The four primitives that the synchronous half of protocol 3 is built from: HKDF-SHA256, SHA-256,
- * AES-256-GCM and the public half of X25519. `node:crypto` answers 10 to 20 times faster than Web
+ * AES-256-GCM and the public half of X25519. `node:crypto` is 10 to 20 times faster than Web
  * Crypto for messages of this size, and these calls lie on the path of every resolved request.
  * Labels and additional data belong to the callers.
  */

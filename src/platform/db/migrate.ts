@@ -26,7 +26,7 @@ const ADVISORY_LOCK = 6_021_023_004
 const SEPARATOR = '--> statement-breakpoint'
 
 /**
- * Brings the schema up to date and answers how many migrations were applied.
+ * Brings the schema up to date and returns how many migrations were applied.
  *
  * @throws Error when an applied migration's text has changed, or the database is of a later version
  */

@@ -17,7 +17,7 @@ export type Subscriber = {
 
 export type Bus = {
   subscribe(channel: string, subscriber: Subscriber): void
-  /** To be called after the commit of what the database's triggers tell of. */
+  /** To be called after the commit of what the database's triggers announce. */
   publish(channel: string, payload: string): void
   close(): Promise<void>
 }
@@ -61,13 +61,13 @@ function localBus(): Bus {
 /**
  * A connection besides the pool. The driver makes it anew when it breaks, but not always: a server that
  * ends it at a bad moment, or a network that swallows packets, would leave it deaf for ever. So a
- * notice without payload goes round regularly, and whoever does not hear it begins again.
+ * notice without payload goes round regularly, and a listener that does not receive it begins again.
  */
 function listeningBus(options: Options & Surroundings): Bus {
-  const listeners: Ear[] = []
+  const listeners: Subscription[] = []
   return {
     subscribe: (channel, subscriber) => {
-      listeners.push(new Ear({ ...options, channel, subscriber }))
+      listeners.push(new Subscription({ ...options, channel, subscriber }))
     },
     publish: () => {},
     close: async () => {
@@ -77,17 +77,17 @@ function listeningBus(options: Options & Surroundings): Bus {
 }
 
 type Surroundings = { sql: postgres.Sql; log: Log }
-type EarOptions = Options & Surroundings & { channel: string; subscriber: Subscriber }
+type SubscriptionOptions = Options & Surroundings & { channel: string; subscriber: Subscriber }
 
-class Ear {
-  readonly #options: EarOptions
+class Subscription {
+  readonly #options: SubscriptionOptions
   readonly #timer: Timer
   #client: postgres.Sql
   #hasHeard = true
   #isDeaf = false
   #pulse: Promise<unknown> | undefined
 
-  constructor(options: EarOptions) {
+  constructor(options: SubscriptionOptions) {
     this.#options = options
     this.#client = this.#listen()
     this.#timer = setInterval(() => this.#check(), options.pulseMs)

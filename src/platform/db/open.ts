@@ -26,7 +26,7 @@ const COMMON = {
   /** Seconds. */
   connect_timeout: 5,
   /**
-   * The driver would ask for array types on each new connection, in a promise that nobody awaits: a
+   * The driver would ask for array types on each new connection, in a promise that is not awaited: a
    * server that goes away at that moment would be an unhandled rejection. No statement uses arrays.
    */
   fetch_types: false,

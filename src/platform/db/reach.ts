@@ -13,7 +13,7 @@ import { serverOptions } from './open.ts'
 /** Milliseconds that one attempt may take, and that lie between two of them. */
 const ATTEMPT_MS = 5_000
 const PAUSE_MS = 500
-/** Milliseconds after which the same reason is told again. */
+/** Milliseconds after which the same reason is reported again. */
 const REMIND_MS = 5_000
 
 /** What changes by itself: it starts, it stops, it is full. Anything else is for people to correct. */
@@ -35,17 +35,17 @@ export async function awaitServer(config: Config, log: Log): Promise<void> {
   if (config.DB_HOST === undefined) return
   const place = { host: config.DB_HOST, port: config.DB_PORT }
   const giveUpAt = performance.now() + config.DB_WAIT_SECONDS * 1000
-  const told = { reason: '', at: 0 }
+  const reported = { reason: '', at: 0 }
   for (;;) {
     const reason = await attempt(config, place.host)
     if (reason === null) return
     const now = performance.now()
     if (now + PAUSE_MS >= giveUpAt) throw unreachable(place, config.DB_WAIT_SECONDS, reason)
-    if (reason !== told.reason || now - told.at >= REMIND_MS) {
+    if (reason !== reported.reason || now - reported.at >= REMIND_MS) {
       const left = { give_up_in_s: Math.ceil((giveUpAt - now) / 1000) }
       log.warning('waiting for PostgreSQL', { ...place, reason, ...left })
-      told.reason = reason
-      told.at = now
+      reported.reason = reason
+      reported.at = now
     }
     await Bun.sleep(PAUSE_MS)
   }
@@ -89,7 +89,7 @@ function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : ''
 }
 
-/** What is late is told to end. */
+/** What is late is aborted. */
 async function attend(work: (late: AbortSignal) => Promise<void>): Promise<void> {
   const late = new AbortController()
   await withTimeout(ATTEMPT_MS, work(late.signal), () => {

@@ -16,7 +16,7 @@ export type LockedWorkspace = {
 }
 
 /**
- * Holds the workspace until the transaction ends and answers it as it is then. The grant was given
+ * Holds the workspace until the transaction ends and returns it as it is then. The grant was given
  * before the wait: a caller whose role has changed in the meantime is refused.
  *
  * @throws Fault `not_found` when the workspace or the membership is gone, `conflict` on another role

@@ -1,4 +1,4 @@
-/** Reads a body whose length nobody vouches for. */
+/** Reads a body of unknown length, up to a limit. */
 
 /** All bytes of a body. @throws the error of `tooLarge` as soon as there are more than `limit` */
 export async function readCapped(

@@ -4,7 +4,7 @@ import type { FieldFault } from '../fault.ts'
 
 export type Issue = z.core.$ZodIssue
 
-/** As many as an answer lists; nothing looks for more. */
+/** As many as a response lists; nothing looks for more. */
 export const MAX_COMPLAINTS = 100
 
 export function fieldFaults(issues: readonly Issue[]): FieldFault[] {

@@ -1,4 +1,4 @@
-/** The bearer of whoever may start work from outside by the clock: CRON_SECRET, compared in constant time. */
+/** CRON_SECRET, the bearer token of external schedulers, compared in constant time. */
 import { timingSafeEqual } from 'node:crypto'
 import { sha256 } from '../crypto/primitives.ts'
 import { Fault } from '../fault.ts'
@@ -7,6 +7,6 @@ import { Fault } from '../fault.ts'
 export function checkCronSecret(secret: string | undefined, headers: Headers): void {
   if (!secret) throw new Fault('not_found')
   const [, presented = ''] = /^Bearer +(.+)$/i.exec(headers.get('authorization') ?? '') ?? []
-  // Hashes have one length, so that the time tells nothing of the secret's.
+  // Hashes have one length, so that the time does not depend on the secret's.
   if (!timingSafeEqual(sha256(presented), sha256(secret))) throw new Fault('invalid_token')
 }

@@ -44,7 +44,7 @@ export type ProjectTenant = Exclude<Tenant, 'path.workspace_id' | 'query.workspa
 
 export type Access =
   | { kind: 'public'; rate?: 'register' | 'login' }
-  /** With `instanceOwner` only whoever owns the installation. */
+  /** With `instanceOwner` only the owner of the installation. */
   | { kind: 'session'; instanceOwner?: true }
   | { kind: 'member'; permission: Permission; tenant: Tenant }
   /** An agent or workload token, or a session where it says so; the route authenticates it itself. */
@@ -73,14 +73,14 @@ export type Endpoint = {
   bodyLimit?: number
   /** What `data` holds, or the whole body when `bare`. */
   result?: z.ZodType
-  /** Lists answer `pagination` beside `data`. */
+  /** Lists return `pagination` beside `data`. */
   paged?: true
   bare?: true
   /** The result may come with 503 as well: it then says what is wrong. */
   degradable?: true
-  /** Of an answer that is not JSON; there is no `result` then. */
+  /** Of a response that is not JSON; there is no `result` then. */
   mediaType?: string
-  /** 200 unless given; with both, the handler answers `created(…)` for 201. */
+  /** 200 unless given; with both, the handler returns `created(…)` for 201. */
   success?: 201 | 'either'
   /**
    * Why a request that is no GET leaves no record of a change. All others must (`recorder.ts`), but for
@@ -119,7 +119,7 @@ export type ResultOf<E extends Endpoint> = E['result'] extends z.ZodType
   ? z.input<E['result']>
   : undefined
 
-/** All codes that an endpoint can answer, for its documentation. */
+/** All codes that an endpoint can refuse with, for its documentation. */
 export function faultsOf(endpoint: Endpoint): FaultCode[] {
   const codes: FaultCode[] = ['invalid_host', 'rate_limited', 'internal_error', 'unavailable']
   if (endpoint.access.kind !== 'public') codes.push('invalid_token')

@@ -6,12 +6,12 @@ import { z } from 'zod'
 import { roles } from '../grant.ts'
 import { environmentName, uuid } from './validate.ts'
 
-/** An id as the documentation shows it; `last` tells the kinds of things apart. */
+/** An id as the documentation shows it; `last` differs by the kind of thing. */
 export function exampleId(last: number): string {
   return `018f3c5e-7d2a-7c31-9b0e-${String(last).padStart(12, '0')}`
 }
 
-/** The id of a thing that the documentation tells from others by `last`. */
+/** The id of a kind of thing, with its own example. */
 function idOf(last: number) {
   return uuid.meta({ examples: [exampleId(last)] })
 }

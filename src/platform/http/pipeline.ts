@@ -112,7 +112,7 @@ async function recorded<T>(
   return result
 }
 
-/** Rate limits and authentication; adds the rate's headers to the answer. */
+/** Rate limits and authentication; adds the rate's headers to the response. */
 async function admit(
   { limits, identity, cronSecret }: Services,
   access: Access,

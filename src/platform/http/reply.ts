@@ -10,7 +10,7 @@ type ReplyOptions = {
   nextCursor?: string | null
 }
 
-/** A handler's answer where it says more than the data. */
+/** What a handler returns where that is more than the data. */
 export class Reply<T> {
   readonly data: T
   readonly options: ReplyOptions
@@ -31,7 +31,7 @@ export function page<T>(data: T, nextCursor: string | null): Reply<T> {
 
 /**
  * A file that is read while it is made, after the transaction of its handler has ended: `chunks` opens
- * what it needs for as long as each piece takes, and is told by `return` when the client goes away.
+ * what it needs for as long as each piece takes, and is ended by `return` when the client goes away.
  */
 export class Download {
   readonly fileName: string
@@ -57,7 +57,7 @@ export function commonHeaders(requestId: string): Record<string, string> {
 
 /**
  * Shapes a handler's result by the contract. What the schema does not name does not leave; what it
- * demands and is missing is a defect of ours, hence 500. `onPiece` is told of each piece of a download.
+ * demands and is missing is a defect of ours, hence 500. `onPiece` is called for each piece of a download.
  */
 export function present(
   endpoint: Endpoint,

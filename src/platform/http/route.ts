@@ -23,7 +23,7 @@ export type RequestContext = {
   holdOpen(): void
   /** That limit holds again, counted anew from now. */
   putOff(): void
-  /** Answers by making the connection a WebSocket; `false` when the request is no handshake. */
+  /** Makes the connection a WebSocket; `false` when the request is no handshake. */
   upgrade(handlers: SocketHandlers, headers: Record<string, string>): boolean
 }
 
@@ -69,11 +69,11 @@ type Handler<E extends Endpoint> = (context: Context<E>) => Promise<Answer<E>> |
 export type Route = {
   endpoint: Endpoint
   handle: ((context: Context<Endpoint>) => unknown) | null
-  /** Set for routes that tell their whole story themselves: the resolver and delivery. */
+  /** Set for routes that do all of it themselves: the resolver and delivery. */
   raw: RawHandler | null
 }
 
-/** Answers `null` after `upgrade`. */
+/** Returns `null` after `upgrade`. */
 type RawHandler = (context: RequestContext) => Promise<Response | null>
 
 export function route<const E extends Endpoint>(endpoint: E, handler: Handler<E>): Route {
@@ -119,9 +119,9 @@ export type Services = {
   limits: { register: RateLimiter; login: RateLimiter; api: RateLimiter }
   /** CRON_SECRET, if it is set. */
   cronSecret?: string | undefined
-  /** Told after each transaction in which something of a workspace may have changed. */
+  /** Called after each transaction in which something of a workspace may have changed. */
   onChange?: ((workspaceId: string) => void) | undefined
-  /** Told of each request after it was answered. */
+  /** Called after each response. */
   onRequest?: ((surface: Surface, request: ServedRequest) => void) | undefined
   log: Log
 }

@@ -1,6 +1,6 @@
 /**
- * One listener: finds the route of a request, checks its Host before all else, and turns whatever
- * happens into an answer and a line of the log. Besides the reference page this is the only file that
+ * One listener: finds the route of a request, checks its Host first, and turns every outcome into a
+ * response and a line of the log. Besides the reference page this is the only file that
  * knows Elysia.
  */
 import type { Server } from 'bun'
@@ -13,7 +13,7 @@ import type { RequestContext, Route, Services } from './route.ts'
 import { toFault } from './unexpected_error.ts'
 import { socketOptions } from './websocket.ts'
 
-/** A request that does not arrive, or an answer that is not taken, for so long ends the connection. */
+/** A connection ends when a request does not arrive, or a response is not read, for so long. */
 const IDLE_SECONDS = 30
 
 /**
@@ -27,7 +27,7 @@ const PARAMETER = /\{(\w+)\}/g
 
 /** One port with its routes behind it. */
 export type Listener = {
-  /** Starts to accept, `shared` with other processes of ours; answers the origin, `http://host:port`. */
+  /** Starts to accept, `shared` with other processes of ours; returns the origin, `http://host:port`. */
   open(socket: { hostname: string; port: number; shared?: boolean; idleSeconds?: number }): string
   /** Stops accepting and waits for what runs, at most `drainMs`. */
   close(drainMs: number): Promise<void>
@@ -42,12 +42,12 @@ export function serve(services: Services): Listener {
     websocket: socketOptions,
   })
   // Only what no route below takes comes here: hooks of Elysia hold for later routes.
-  app.onError(({ request, server }) => answer(services, [], request, [], server))
+  app.onError(({ request, server }) => respond(services, [], request, [], server))
   for (const [pattern, routes] of byPattern(services.routes)) {
     app.all(
       pattern,
       ({ request, params, server }) =>
-        answer(services, routes, request, inPathOrder(params ?? {}), server),
+        respond(services, routes, request, inPathOrder(params ?? {}), server),
       { parse: 'none' },
     )
   }
@@ -92,7 +92,7 @@ function nameParams(endpoint: Endpoint, values: readonly string[]): Record<strin
   return Object.fromEntries(names.map((name, index) => [name, values[index] ?? '']))
 }
 
-async function answer(
+async function respond(
   services: Services,
   routes: readonly Route[],
   request: Request,
@@ -123,7 +123,7 @@ async function answer(
   return response ?? undefined
 }
 
-/** Adds what the request's connection tells and can do. */
+/** Adds what is known of the connection, and what can be done with it. */
 function contextOf(
   { networkOf }: Services,
   { request, requestId, params }: Pick<RequestContext, 'request' | 'requestId' | 'params'>,

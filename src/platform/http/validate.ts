@@ -63,7 +63,7 @@ export const email = z
   .pipe(z.email())
   .meta({ examples: ['ada@example.com'] })
 
-/** A map of so many entries; whoever reads one learns the most of them before the first. */
+/** A map of at most `max` entries; its schema says so, and a reader can stop there. */
 export function map<K extends z.ZodString, V extends z.ZodType>(
   { min = 0, max }: { min?: number; max: number },
   name: K,

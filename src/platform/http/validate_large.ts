@@ -1,6 +1,6 @@
 /**
  * Validation of megabytes: the verdict of zod, reached entry by entry. Lists and maps are validated in
- * time slices, and no entry is looked at after as many complaints as an answer lists
+ * time slices, and no entry is looked at after as many complaints as a response lists
  * (protocol 2). Of each container zod still judges what it says of the whole, over
  * entries that are valid already.
  */
@@ -13,7 +13,7 @@ type Schema = z.core.$ZodType
 type Def = z.core.$ZodTypes['_zod']['def']
 type DefOf<T extends Def['type']> = Extract<Def, { type: T }>
 
-/** What zod makes of the value, and its complaints: about as many as an answer lists. */
+/** What zod makes of the value, and its complaints: about as many as a response lists. */
 export function validateLarge(schema: z.ZodType, value: unknown): Promise<Outcome> {
   return validate(schema, value, new TimeSlice())
 }

@@ -62,12 +62,12 @@ function parseV4(text: string): Uint8Array | null {
 function parseV6(text: string): Uint8Array | null {
   const halves = text.split('::')
   if (halves.length > 2) return null
-  const head = parseGroups(halves[0] ?? '', halves.length === 1)
-  const tail = parseGroups(halves[1] ?? '', true)
-  if (head === null || tail === null) return null
-  const gap = 16 - head.length - tail.length
+  const left = parseGroups(halves[0] ?? '', halves.length === 1)
+  const right = parseGroups(halves[1] ?? '', true)
+  if (left === null || right === null) return null
+  const gap = 16 - left.length - right.length
   if (halves.length === 1 ? gap !== 0 : gap < 2) return null
-  return Uint8Array.from([...head, ...new Uint8Array(gap), ...tail])
+  return Uint8Array.from([...left, ...new Uint8Array(gap), ...right])
 }
 
 function parseGroups(text: string, isLast: boolean): number[] | null {

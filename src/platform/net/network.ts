@@ -5,7 +5,7 @@
  */
 import { type CidrList, isIn, parseAddress } from './cidr.ts'
 
-/** Builds the function that names a request's network; `trusted` are the proxies in front of us. */
+/** Builds the function that names a request's network; `trusted` are our own proxies. */
 export function networkNamer(trusted: CidrList): (request: Request, peer: string | null) => string {
   return (request, peer) => {
     const hops = (request.headers.get('x-forwarded-for') ?? '').split(',').map((hop) => hop.trim())

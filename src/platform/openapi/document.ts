@@ -107,7 +107,7 @@ function mergeSurfaces(surfaces: readonly Documented[]): Placed[] {
   return [...byName.values()]
 }
 
-/** The slice: the first part of the endpoint's name. */
+/** The feature: the first part of the endpoint's name. */
 function tagOf({ name }: Endpoint): string {
   return name.split('.')[0] ?? name
 }

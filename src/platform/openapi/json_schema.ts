@@ -31,6 +31,6 @@ function tidy(schema: Record<string, unknown>, io: 'input' | 'output'): void {
   }
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum
-  // Answers grow: a client ignores what it does not know.
+  // Results grow: a client ignores what it does not know.
   if (io === 'output' && schema.additionalProperties === false) delete schema.additionalProperties
 }

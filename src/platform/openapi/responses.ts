@@ -1,4 +1,4 @@
-/** The answers of an operation for its documentation: the shapes of `reply`, by status. */
+/** The responses of an operation for its documentation, in the shapes of reply.ts, by status. */
 
 import { type FaultCode, messageOf, statusOf } from '../fault.ts'
 import { type Endpoint, faultsOf } from '../http/endpoint.ts'

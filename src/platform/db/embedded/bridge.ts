@@ -42,7 +42,7 @@ type Client = Socket<Session>
 export type Health = { isTrusted(): boolean; fail(reason: string): void }
 
 /**
- * @param path of the socket; its directory must be private, since nobody is asked for a password.
+ * @param path of the socket; its directory must be private, since there is no password.
  * @returns a function that stops serving.
  */
 export function serveBridge(
@@ -116,7 +116,7 @@ class Scheduler {
         this.#queue.push(client)
         return
       }
-      // A cancel request, too, is answered by closing: PGlite has nobody who could be interrupted.
+      // A cancel request, too, is answered by closing: PGlite has nothing that could be interrupted.
       if (code !== TLS_REQUEST && code !== GSS_REQUEST) throw new Error('unknown protocol')
       send(client, [NOT_SUPPORTED])
       packet = client.data.inbox.takeStartup()

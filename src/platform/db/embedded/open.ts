@@ -1,7 +1,7 @@
 /**
  * Opens the embedded PostgreSQL (PGlite) of DATA_DIR for this process and says how postgres.js
  * reaches it. A write that postgres.js acknowledges is on the disk: it survives kill -9, and a power
- * cut as far as the disk tells the truth.
+ * cut as far as the disk keeps its promises.
  *
  * Before the disk is full, writes are refused with SQLSTATE 25006 and reads go on.
  */

@@ -4,7 +4,7 @@
  * that cannot write its log aborts, and then nothing could be read either.
  */
 
-/** Four segments of 16 MiB: `max_wal_size`, which nobody else looks at. */
+/** Four segments of 16 MiB: `max_wal_size`, which nothing else checks. */
 const SEGMENTS_PER_CHECKPOINT = 4
 /** Enough for the log of what is under way, a checkpoint, and a shutdown. */
 const RESERVE_BYTES = 96 * 1024 * 1024

@@ -35,7 +35,7 @@ export async function readJson(bytes: Uint8Array, bounds: Bounds = unbounded): P
 }
 
 /**
- * The same in one go, for texts that are small or that nobody waits behind.
+ * The same in one go, for small texts, and where no other work waits.
  *
  * @throws Fault `malformed_json`
  */
