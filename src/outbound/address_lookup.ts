@@ -11,7 +11,7 @@ import { classify } from './address.ts'
 /** All addresses of a name; rejects when there are none. */
 export type Lookup = (host: string) => Promise<string[]>
 
-/** c-ares does not block the thread pool: a hung name server delays nobody else. */
+/** c-ares does not block the thread pool: a hung name server delays no other call. */
 export const systemLookup: Lookup = async (host) => {
   const found = await Bun.dns.lookup(host, { backend: 'c-ares' })
   return found.map(({ address }) => address)

@@ -1,6 +1,6 @@
 /**
- * A deadline that can be put off by signs of life, and that leaves no timer behind. Work also ends with
- * it that nobody wants any more, or that is not permitted any more.
+ * A deadline that can be put off by signs of life, and that leaves no timer behind. Work that is not
+ * wanted or not permitted any more ends with it, too.
  */
 import type { Fault } from '../platform/fault.ts'
 import type { CallBody } from './call.ts'
@@ -24,7 +24,7 @@ export class Deadline {
     return this.#controller.signal
   }
 
-  /** Whether the work was ended because nobody wants it, and not because it took too long. */
+  /** Whether the work was ended because the caller does not want it, and not because it took too long. */
   get isUnwanted(): boolean {
     return this.#unwanted
   }

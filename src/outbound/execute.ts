@@ -1,6 +1,6 @@
 /**
- * One call with credentials, whoever asks for it: steps 2 to 12 of protocol 6, in order.
- * Each refuses before the next begins. POST /v1/resolve, forward mode, WebSockets and the local proxy all
+ * One call with credentials: steps 2 to 12 of protocol 6, in order. Each refuses before the next
+ * begins. POST /v1/resolve, forward mode, WebSockets and the local proxy all
  * come through here; step 1, who calls and what, is theirs.
  *
  * When values exist in the clear: they are opened at the end of step 5, because only that proves the
@@ -57,7 +57,7 @@ export type Principal = {
   decide(attempt: Attempt): Promise<OutboundRequest>
   /** Adds to the record how the call ended. */
   conclude(conclusion: Conclusion): void
-  /** What is told of an error that is no fault. */
+  /** The fault that stands for any error. */
   faultOf(error: unknown): Fault
   connection: Connection
 }

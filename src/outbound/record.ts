@@ -111,7 +111,7 @@ export class CallRecord {
     return { ...this.outcome(status, redacted), decision: 'error', reason: code }
   }
 
-  /** The caller left before there was an answer: 499, which nobody received. */
+  /** The caller left before there was an answer: 499, which is never received. */
   abandonment(): Conclusion {
     return { ...this.outcome(499, false), decision: 'error', reason: 'caller_gone' }
   }

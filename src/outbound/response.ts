@@ -1,6 +1,6 @@
 /**
- * Step 11 of the resolver: what came back, bounded and checked. `fetch` accepts answers that a broker
- * must not pass on; those are refused here.
+ * Step 11 of the resolver: what came back, bounded and checked. `fetch` accepts answers that must not
+ * be passed on; those are refused here.
  */
 import { promisify } from 'node:util'
 import zlib from 'node:zlib'
@@ -52,7 +52,7 @@ export async function readAnswer(
   return { status_code: response.status, headers, ...body, redacted: guard.redacted }
 }
 
-/** @throws Fault `upstream_protocol_error` for what `fetch` lets through and a broker must not */
+/** @throws Fault `upstream_protocol_error` for what `fetch` lets through and must not be passed on */
 export function checkFraming({ status, headers }: Response): void {
   const length = headers.get('content-length')
   const size = [...headers].reduce((sum, [name, value]) => sum + name.length + value.length + 4, 0)
@@ -81,7 +81,7 @@ async function readBody(response: Response, deadline: AbortSignal): Promise<Uint
   }
 }
 
-/** A HEAD answer tells the length of a body that does not come. */
+/** The answer to HEAD has the length of a body that does not come. */
 function hasBody(response: Response): boolean {
   return response.body !== null
 }

@@ -128,7 +128,7 @@ function decodeKey(text: Uint8Array, { secret, key_encoding }: Hmac): Uint8Array
       key_encoding === 'hex' ? Uint8Array.fromHex(encoded) : Uint8Array.fromBase64(encoded)
     if (key.length > 0) return key
   } catch {
-    // Told below, without the value.
+    // Refused below, without the value.
   }
   throw new Fault('unusable_secret', {
     message: `The secret ${secret} is not a key in ${key_encoding}.`,

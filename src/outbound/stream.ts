@@ -31,7 +31,7 @@ const OF_THE_ORIGIN = ['alt-svc', 'clear-site-data', 'strict-transport-security'
 
 /**
  * The answer, once the first piece of its body is there: the runtime sends no headers before, and until
- * then a failure can still be told.
+ * then a failure can still be answered with its code.
  *
  * @throws Fault `upstream_protocol_error` for framing or a content coding that is not acceptable, and
  * `upstream_*` for a body that breaks off at once

@@ -93,7 +93,7 @@ class Relay {
     const { deadline } = this.#options
     const { signal } = deadline
     this.#caller = caller
-    // A caller that has left is told by `close`, which knows its code.
+    // A caller that has left is handled by `close`, which knows its code.
     const late = () => {
       if (!deadline.isUnwanted) this.#fail(deadline.refusal ?? new Fault('upstream_timeout'))
     }
@@ -154,7 +154,7 @@ class Relay {
   #fail(fault: Fault): void {
     if (this.#ended) return
     this.#end(fault)
-    // The upstream first: closing the caller's side tells `close`, which would pass its code on.
+    // The upstream first: closing the caller's side calls `close`, which would pass its code on.
     this.#hangUp(GOING_AWAY, '')
     this.#caller?.close(closingCodeOf(fault), fault.code)
   }

@@ -146,15 +146,15 @@ function readHeader(bytes: Uint8Array, from: number): Header | null {
   const [first, second] = [bytes[from], bytes[from + 1]]
   if (first === undefined || second === undefined) return null
   if ((first & 0x70) !== 0 || (second & 0x80) !== 0) throw broken()
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const data = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const form = second & 0x7f
   const start = from + (form === 127 ? 10 : form === 126 ? 4 : 2)
   if (start > bytes.length) return null
   const length =
     form === 127
-      ? Number(view.getBigUint64(from + 2))
+      ? Number(data.getBigUint64(from + 2))
       : form === 126
-        ? view.getUint16(from + 2)
+        ? data.getUint16(from + 2)
         : form
   return { isFinal: (first & 0x80) !== 0, opcode: first & 0x0f, start, length }
 }

@@ -11,7 +11,7 @@ export type Inbound = {
   requestId: string
   /** Where links in answers lead: `null` where the program talks to the real names. */
   linkBase: string | null
-  /** Answers by making the connection a WebSocket; `false` when the request is no handshake. */
+  /** Makes the connection a WebSocket; returns `false` when the request is no handshake. */
   upgrade(handlers: SocketHandlers, headers: Record<string, string>): boolean
 }
 
@@ -30,5 +30,5 @@ export type Backend = {
   close(): Promise<void>
 }
 
-/** Tells the user something, once in a while: never a value, a header or a query. */
+/** Shows the user a message, once in a while: never a value, a header or a query. */
 export type Notice = (text: string) => void

@@ -1,6 +1,6 @@
 /**
  * The local proxy: programs of this machine send requests with the names of credentials, and the values
- * are put in on the way out. docs/proxy.md tells what it protects against, and what not.
+ * are put in on the way out. docs/proxy.md says what it protects against, and what not.
  */
 import { randomBytes } from 'node:crypto'
 import { openAuthority } from './authority.ts'
@@ -11,7 +11,7 @@ import { openTlsListeners } from './tls_listeners.ts'
 
 export type LocalProxy = {
   port: number
-  /** For HTTPS_PROXY; whoever knows it may use the proxy. */
+  /** For HTTPS_PROXY; who knows it may use the proxy. */
   url: string
   /** Before `/{host}/{path}`, for programs that take a base URL. */
   baseUrl: string

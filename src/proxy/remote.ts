@@ -41,7 +41,7 @@ export function remoteBackend(options: RemoteOptions): Backend {
   }
 }
 
-/** Reads the allowlist once, however many want to know, and while nobody answers keeps to the last one. */
+/** Reads the allowlist once, however many want to know, and keeps to the last one while there is no answer. */
 function reader({ resolver, token, notice }: RemoteOptions): Backend['covers'] {
   let domains: readonly Domain[] = []
   let readAt = Number.NEGATIVE_INFINITY

@@ -1,6 +1,6 @@
 /**
  * The allowlist for a token: which hosts a proxy has to read at all. A token could find it out call by
- * call; to be told spares the calls, and spares the resolver what else a program wants to reach.
+ * call; the list spares the calls, and spares the resolver what else a program wants to reach.
  */
 import { Fault } from '../platform/fault.ts'
 import { rateHeaders } from '../platform/http/rate.ts'

@@ -48,17 +48,17 @@ export class Bulkheads {
   /** A call that leaves hands the place over: the number of running calls stays. */
   async #wait({ waiting }: Bulkhead, deadline: AbortSignal): Promise<void> {
     if (waiting.size >= this.#width || deadline.aborted) throw busy()
-    const turn = Promise.withResolvers<void>()
+    const place = Promise.withResolvers<void>()
     const giveUp = () => {
       // At once: a place that is handed over at this very moment must go to the next.
-      waiting.delete(turn.resolve)
-      turn.reject(busy())
+      waiting.delete(place.resolve)
+      place.reject(busy())
     }
     const timer = setTimeout(giveUp, this.#timeoutMs)
     deadline.addEventListener('abort', giveUp, { once: true })
-    waiting.add(turn.resolve)
+    waiting.add(place.resolve)
     try {
-      await turn.promise
+      await place.promise
     } finally {
       clearTimeout(timer)
       deadline.removeEventListener('abort', giveUp)

@@ -58,7 +58,7 @@ export class LiveCalls {
     this.#timer.unref()
   }
 
-  /** Holds a call until what is answered is called; `end` is told, once, why it may not go on. */
+  /** Holds a call until the returned function is called; `end` gets, once, why it may not go on. */
   hold(basis: Basis, end: (fault: Fault) => void): () => void {
     const { workspaceId } = basis.token
     const calls = this.#calls.get(workspaceId) ?? new Set()
