@@ -159,6 +159,8 @@ function innerOf(def: Def): Schema | null {
 }
 
 const ANYTHING = z.any()
+/** Whether a field may be absent was judged with its value. */
+const ANYTHING_OR_ABSENT = ANYTHING.optional()
 const hollows = new WeakMap<Schema, Schema>()
 
 /** The same schema over entries that are valid already. */
@@ -180,7 +182,10 @@ function hollowDef(def: Def): Def {
       return { ...def, options: [ANYTHING] }
     case 'object': {
       const fields = Object.entries(def.shape)
-      const shape = fields.map(([name, field]) => [name, mayHoldList(field) ? ANYTHING : field])
+      const shape = fields.map(([name, field]) => [
+        name,
+        mayHoldList(field) ? ANYTHING_OR_ABSENT : field,
+      ])
       return { ...def, shape: Object.fromEntries(shape) }
     }
     case 'pipe':
