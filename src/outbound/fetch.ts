@@ -6,6 +6,7 @@
 import { constants } from 'node:crypto'
 import { checkServerIdentity, type PeerCertificate, rootCertificates } from 'node:tls'
 import { Fault } from '../platform/fault.ts'
+import { LruMap } from '../platform/lru.ts'
 import type { CallBody } from './call.ts'
 import type { HeaderPair } from './headers.ts'
 import type { OutboundRequest, WireRequest } from './outbound_request.ts'
@@ -30,7 +31,10 @@ const MAX_SESSIONS = 256
 /** `authorities`: PEM certificates trusted besides the built-in ones. */
 export function openFetcher(authorities: string | undefined): Fetcher {
   const ca = trusted(authorities)
-  const sessions = new Map<string, Bun.FetchSession>()
+  const sessions: Sessions = new LruMap({
+    max: MAX_SESSIONS,
+    onEvict: (session) => session.close(),
+  })
   return {
     fetch: async (request, deadline) => {
       const wire = request.reveal()
@@ -42,7 +46,7 @@ export function openFetcher(authorities: string | undefined): Fetcher {
       }
     },
     close: () => {
-      for (const session of sessions.values()) session.close()
+      for (const [, session] of sessions) session.close()
     },
   }
 }
@@ -52,20 +56,14 @@ export function trusted(authorities: string | undefined): string[] {
   return authorities === undefined ? [...rootCertificates] : [...rootCertificates, authorities]
 }
 
+type Sessions = LruMap<string, Bun.FetchSession>
+
 /** One pool per host: connections of two names are never mixed, even at one address. */
-function sessionFor(
-  sessions: Map<string, Bun.FetchSession>,
-  host: string,
-  ca: string[],
-): Bun.FetchSession {
-  const session = sessions.get(host) ?? new Bun.FetchSession({ tls: tlsFor(host, ca) })
-  sessions.delete(host)
+function sessionFor(sessions: Sessions, host: string, ca: string[]): Bun.FetchSession {
+  const known = sessions.get(host)
+  if (known) return known
+  const session = new Bun.FetchSession({ tls: tlsFor(host, ca) })
   sessions.set(host, session)
-  for (const [oldest, idle] of sessions) {
-    if (sessions.size <= MAX_SESSIONS) break
-    sessions.delete(oldest)
-    idle.close()
-  }
   return session
 }
 

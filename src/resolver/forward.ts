@@ -97,9 +97,7 @@ async function readForward(
   headers: Record<string, string>,
   defaultTimeoutMs: number,
 ): Promise<TokenCall> {
-  const settings = parsePart(forwardSettings, settingsOf(request.headers)) as ReturnType<
-    typeof forwardSettings.parse
-  >
+  const settings = parsePart(forwardSettings, settingsOf(request.headers))
   const signing = settings.sign ?? null
   const from = request.url.indexOf(FORWARD_PREFIX)
   if (from < 0) throw new Fault('not_found')
