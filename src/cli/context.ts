@@ -24,7 +24,7 @@ export type Context = {
   /** The value of a setting that has a default. */
   setting(name: SettingName): string
   store(): Promise<SessionStore>
-  /** @throws CliError when nobody is logged in */
+  /** @throws CliError without a session */
   session(): Promise<Session>
 }
 

@@ -16,7 +16,7 @@ export type ProjectScope = WorkspaceScope & {
   environment: string
 }
 
-/** @throws CliError when nobody is logged in or there is no such workspace */
+/** @throws CliError without a session or there is no such workspace */
 export async function workspaceScope(context: Context): Promise<WorkspaceScope> {
   const session = await context.session()
   return { session, workspace: await session.workspace(context.settings.workspace?.value) }

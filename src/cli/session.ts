@@ -27,7 +27,7 @@ export type WorkspaceEntry = Awaited<ReturnType<typeof listAll>>[number] & {
   open: OpenWorkspace | null
 }
 
-/** @throws CliError when nobody is logged in, or at another server */
+/** @throws CliError without a session, or at another server */
 export async function resumeSession(store: SessionStore, server: string): Promise<Session> {
   const stored = await store.read()
   if (!stored) throw new CliError(EX_AUTH, 'nobody is logged in', 'log in with: cloakroom login')
@@ -100,7 +100,7 @@ function withKey(entry: WorkspaceEntry): WorkspaceEntry & { open: OpenWorkspace 
 
 /** Calls with the access token; when it has expired, with a new one. */
 function renewing(store: SessionStore, stored: StoredSession): Api {
-  const plain = openApi(stored.server, () => stored.access)
+  const direct = openApi(stored.server, () => stored.access)
   const renewed = async <T>(act: () => Promise<T>): Promise<T> => {
     try {
       return await act()
@@ -111,8 +111,8 @@ function renewing(store: SessionStore, stored: StoredSession): Api {
     }
   }
   return {
-    call: (endpoint, input) => renewed(() => plain.call(endpoint, input)),
-    list: (endpoint, input) => renewed(() => plain.list(endpoint, input)),
+    call: (endpoint, input) => renewed(() => direct.call(endpoint, input)),
+    list: (endpoint, input) => renewed(() => direct.list(endpoint, input)),
   }
 }
 

@@ -1,4 +1,4 @@
-/** What somebody may have meant who named a secret or an environment that is not there: names, never values. */
+/** Hints for a secret or an environment that is not there: names, never values. */
 import { ApiError } from '../client/api.ts'
 import { showCoverage } from '../features/projects/contract.ts'
 import { EX_NOT_FOUND } from '../platform/exit_codes.ts'

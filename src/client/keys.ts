@@ -203,6 +203,6 @@ function unwrap(
   const sealed = bytes.subarray(1 + NONCE_BYTES)
   const privateKey = openGcm(key, nonce, concat(lp(label), lp(publicKey)), sealed)
   if (privateKey === null) return null
-  // Whoever wrapped it could have named another public key, to which others would then seal.
+  // The server could have named another public key, to which others would then seal.
   return x25519PublicKey(privateKey).toHex() === publicKey.toHex() ? privateKey : null
 }

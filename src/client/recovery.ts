@@ -38,7 +38,7 @@ function readRecoveryKey(text: string): Uint8Array {
 }
 
 /**
- * Sets a new password for an account; answers the next recovery key as text.
+ * Sets a new password for an account; returns the next recovery key as text.
  *
  * @throws ApiError `invalid_credentials` for a wrong key, Error when the stored copy does not open
  */

@@ -17,7 +17,7 @@ type Member = { user_id: string; email: string; public_key: string }
 /**
  * Rekeys a workspace; `approve` is asked about each member's public key before a key is sealed to it.
  *
- * @throws ApiError `epoch_conflict` when somebody else did it first, Error when a secret does not open
+ * @throws ApiError `epoch_conflict` when another member did it first, Error when a secret does not open
  */
 export async function rekey(
   api: Api,

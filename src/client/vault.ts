@@ -45,7 +45,7 @@ export type Session = {
 
 /**
  * Registers an account whose password and keys never leave this process, with a personal workspace;
- * answers the recovery key as text.
+ * returns the recovery key as text.
  */
 export async function signUp(origin: string, email: string, password: string): Promise<string> {
   const account = await newAccount(password)

@@ -1,5 +1,5 @@
 /**
- * The proxy's own certificate authority. Whoever has its key can impersonate any https host to the
+ * The proxy's own certificate authority. With its key one can impersonate any https host to the
  * programs that trust it, so the key is made here, readable by its owner only, never leaves this
  * machine, and is for nothing but host names: it may sign no further authority and no IP address.
  * Nothing installs it system-wide; a program trusts it by its own environment (src/proxy/trust.ts).

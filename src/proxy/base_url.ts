@@ -1,6 +1,6 @@
 /**
  * What comes to the listener without CONNECT: base-URL mode, `http://127.0.0.1:PORT/PASSWORD/HOST/PATH`,
- * and plain http for other hosts. Into plain http no credential is ever put: it passes untouched, or not
+ * and http for other hosts. Into http no credential is ever put: it passes untouched, or not
  * at all with `strict`.
  */
 
@@ -36,7 +36,7 @@ async function baseUrl(
   const [, given = '', authority = '', rest = '/'] =
     /^\/([^/?]*)\/([^/?]*)([/?].*)?$/.exec(path) ?? []
   if (!isSame(given, password))
-    return plainText(403, 'the password in the path is missing or wrong')
+    return textResponse(403, 'the password in the path is missing or wrong')
   const requestId = Bun.randomUUIDv7()
   const canonical = canonicalAuthority(authority)
   if (canonical === null) return presentFault(new Fault('invalid_target'), 'resolver', requestId)
@@ -55,11 +55,11 @@ async function baseUrl(
 async function otherHost({ password, strict }: Options, request: Request): Promise<Response> {
   const { headers, method, url, body, signal } = request
   if (!isAuthorised(headers.get('proxy-authorization'), password)) {
-    const answered = plainText(407, 'the proxy password is missing or wrong')
+    const answered = textResponse(407, 'the proxy password is missing or wrong')
     answered.headers.set('proxy-authenticate', 'Basic realm="cloakroom"')
     return answered
   }
-  if (strict) return plainText(403, 'plain http does not pass a strict proxy')
+  if (strict) return textResponse(403, 'plain http does not pass a strict proxy')
   try {
     const response = await fetch(url, {
       method,
@@ -72,7 +72,7 @@ async function otherHost({ password, strict }: Options, request: Request): Promi
     const answered = { status: response.status, headers: endToEnd(response.headers) }
     return breakingQuietly(new Response(response.body, answered))
   } catch {
-    return plainText(502, 'the host cannot be reached')
+    return textResponse(502, 'the host cannot be reached')
   }
 }
 
@@ -81,6 +81,6 @@ function endToEnd(headers: Headers): [string, string][] {
   return [...headers].filter(([name]) => !isHopByHop(name) && !dropped.has(name))
 }
 
-function plainText(status: number, text: string): Response {
+function textResponse(status: number, text: string): Response {
   return new Response(`${text}\n`, { status, headers: { 'cache-control': 'no-store' } })
 }

@@ -27,7 +27,7 @@ export const bundleVariables = {
 } as const
 
 /**
- * Writes the bundle and answers its path. Authorities that the user already named in a variable stay
+ * Writes the bundle and returns its path. Authorities that the user already named in a variable stay
  * in it: a company's own, for example.
  */
 export function writeBundle(directory: string, certificate: string, env: Env): string {
@@ -50,7 +50,7 @@ export function trustEnvironment(bundle: string): Record<string, string> {
   return Object.fromEntries(Object.keys(bundleVariables).map((name) => [name, bundle]))
 }
 
-/** Variables that make a program use the proxy. With `all`, also for plain http. */
+/** Variables that make a program use the proxy. With `all`, also for http. */
 export function proxyEnvironment(url: string, env: Env, all: boolean): Record<string, string> {
   const kept = (env.NO_PROXY ?? env.no_proxy ?? '').split(',').map((name) => name.trim())
   // Hosts that were to bypass another proxy may be just those that need credentials: only ours stay.

@@ -1,4 +1,4 @@
-/** `cloakroom run`: an environment for one command, decrypted here and handed to nobody else. */
+/** `cloakroom run`: an environment for one command, decrypted here and given to that command only. */
 import { fetchEnvironment } from '../../client/delivery.ts'
 import { listSecrets } from '../../features/secrets/contract.ts'
 import { EX_NOT_FOUND, EX_USAGE } from '../../platform/exit_codes.ts'

@@ -121,7 +121,7 @@ type Seen = { status: number; answer: Record<string, unknown> }
 
 async function callThroughResolver(stage: Stage, narrator: Narrator, agent: Agent): Promise<void> {
   narrator.step('The agent calls the API with a name in place of the key')
-  const bearer = await tell(stage, narrator, agent, {
+  const bearer = await show(stage, narrator, agent, {
     path: '/v1/charges',
     authorization: 'Bearer SVC_SECRET_PAYMENTS_KEY',
   })
@@ -130,7 +130,7 @@ async function callThroughResolver(stage: Stage, narrator: Narrator, agent: Agen
 
   narrator.step('The same with Basic credentials')
   const pair = Buffer.from(`${BASIC_USER}:SVC_SECRET_BASIC_PASSWORD`).toString('base64')
-  const basic = await tell(stage, narrator, agent, {
+  const basic = await show(stage, narrator, agent, {
     path: '/v1/charges',
     authorization: `Basic ${pair}`,
   })
@@ -138,7 +138,7 @@ async function callThroughResolver(stage: Stage, narrator: Narrator, agent: Agen
   narrator.check('the agent never saw it', !mentions(basic))
 
   narrator.step('An API that echoes the key back')
-  const echo = await tell(stage, narrator, agent, {
+  const echo = await show(stage, narrator, agent, {
     path: '/v1/echo',
     authorization: 'Bearer SVC_SECRET_PAYMENTS_KEY',
   })
@@ -157,7 +157,7 @@ async function beRefused(
 ): Promise<void> {
   const authorization = 'Bearer SVC_SECRET_PAYMENTS_KEY'
   narrator.step('A domain that nobody allowed')
-  const blocked = await tell(stage, narrator, agent, {
+  const blocked = await show(stage, narrator, agent, {
     path: '/collect',
     authorization,
     host: 'evil.example',
@@ -175,7 +175,7 @@ async function beRefused(
       token_id: agent.tokenId,
     },
   })
-  const revoked = await tell(stage, narrator, agent, { path: '/v1/charges', authorization })
+  const revoked = await show(stage, narrator, agent, { path: '/v1/charges', authorization })
   narrator.check(
     'refused from that moment on',
     revoked.status === 401 && revoked.answer.error_code === 'invalid_token',
@@ -183,7 +183,7 @@ async function beRefused(
 }
 
 /** Makes one call as the agent and shows it from all three sides. */
-async function tell(stage: Stage, narrator: Narrator, agent: Agent, call: Call): Promise<Seen> {
+async function show(stage: Stage, narrator: Narrator, agent: Agent, call: Call): Promise<Seen> {
   const sent = {
     target_url: `https://${call.host ?? stage.apiAuthority}${call.path}`,
     headers: { Authorization: call.authorization },

@@ -1,4 +1,4 @@
-/** Tells the demo to a person, and keeps count of what was not as told. */
+/** Prints the demo for a person, and counts what was not as announced. */
 import { inspect } from 'node:util'
 
 export type Narrator = {

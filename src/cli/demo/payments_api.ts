@@ -1,6 +1,6 @@
 /**
  * The API that the demo's agent calls: HTTPS with TLS 1.3 on this machine. It checks the key that it is
- * given, like a real one, and tells in its answer what it received.
+ * given, like a real one, and lists in its answer what it received.
  */
 import { timingSafeEqual } from 'node:crypto'
 import type { Authority } from './certificates.ts'

@@ -2,7 +2,9 @@
  * A child process that feels like it was started by the shell: terminal, signals and exit code pass
  * through. What it prints is masked on the way, so that a careless `env` shows no value.
  */
+
 import { Redactor } from '../../leak_guard/sanitise.ts'
+import { endsWithin } from '../../platform/timeout.ts'
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'] as const
 const ENCODER = new TextEncoder()
@@ -13,15 +15,15 @@ type Options = {
   masked: readonly string[]
 }
 
-/** Runs a command; answers its exit code, or 128 and the number of the signal that ended it. */
+/** Runs a command; returns its exit code, or 128 and the number of the signal that ended it. */
 export async function runChild(
   command: readonly string[],
   { env, masked }: Options,
 ): Promise<number> {
-  const needles = masked.map((value) => ENCODER.encode(value))
-  if (needles.length === 0) return passThrough(command, env)
+  const values = masked.map((value) => ENCODER.encode(value))
+  if (values.length === 0) return passThrough(command, env)
   const isTerminal = process.stdin.isTTY && process.stdout.isTTY
-  return isTerminal ? inTerminal(command, env, needles) : piped(command, env, needles)
+  return isTerminal ? inTerminal(command, env, values) : piped(command, env, values)
 }
 
 async function passThrough(command: readonly string[], env: Options['env']): Promise<number> {
@@ -32,13 +34,13 @@ async function passThrough(command: readonly string[], env: Options['env']): Pro
 async function piped(
   command: readonly string[],
   env: Options['env'],
-  needles: readonly Uint8Array[],
+  values: readonly Uint8Array[],
 ): Promise<number> {
   const child = Bun.spawn([...command], { env, stdin: 'inherit', stdout: 'pipe', stderr: 'pipe' })
   const code = ended(child)
   await Promise.all([
-    relay(child.stdout, process.stdout, needles),
-    relay(child.stderr, process.stderr, needles),
+    relay(child.stdout, process.stdout, values),
+    relay(child.stderr, process.stderr, values),
   ])
   return code
 }
@@ -46,9 +48,9 @@ async function piped(
 async function relay(
   from: ReadableStream<Uint8Array>,
   to: NodeJS.WriteStream,
-  needles: readonly Uint8Array[],
+  values: readonly Uint8Array[],
 ): Promise<void> {
-  const redactor = new Redactor(needles)
+  const redactor = new Redactor(values)
   for await (const chunk of from) to.write(redactor.push(chunk))
   to.write(redactor.flush())
 }
@@ -57,9 +59,9 @@ async function relay(
 async function inTerminal(
   command: readonly string[],
   env: Options['env'],
-  needles: readonly Uint8Array[],
+  values: readonly Uint8Array[],
 ): Promise<number> {
-  const redactor = new Redactor(needles)
+  const redactor = new Redactor(values)
   const closed = Promise.withResolvers<void>()
   const child = Bun.spawn([...command], {
     env,
@@ -77,7 +79,7 @@ async function inTerminal(
   process.stdout.on('resize', () => terminal?.resize(process.stdout.columns, process.stdout.rows))
   const code = await ended(child)
   // The last output may still be on its way when the child is gone.
-  await Promise.race([closed.promise, Bun.sleep(200)])
+  await endsWithin(200, closed.promise)
   process.stdout.write(redactor.flush())
   process.stdin.setRawMode(false)
   process.stdin.pause()

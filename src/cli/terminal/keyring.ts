@@ -17,12 +17,12 @@ export async function openKeyring(
   if (process.platform === 'darwin' && Bun.which('security')) return macKeychain()
   if (env.DBUS_SESSION_BUS_ADDRESS && Bun.which('secret-tool')) {
     const keyring = secretService()
-    return (await answers(keyring)) ? keyring : null
+    return (await works(keyring)) ? keyring : null
   }
   return null
 }
 
-async function answers(keyring: Keyring): Promise<boolean> {
+async function works(keyring: Keyring): Promise<boolean> {
   try {
     await keyring.read()
     return true

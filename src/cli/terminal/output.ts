@@ -20,7 +20,7 @@ type Options = {
   json: boolean
   colour: boolean
   width: number
-  /** Whether somebody watches standard error. */
+  /** Whether standard error is a terminal. */
   watched: boolean
   out: (text: string) => void
   err: (text: string) => void
