@@ -1,5 +1,5 @@
 /**
- * Finds needles in a text in which every character may be plain or escaped (PROTOCOL section 6,
+ * Finds needles in a text in which every character may be plain or escaped (protocol 6,
  * step 11). A response is hostile input, so the work must stay proportional to its length: each
  * needle is followed with its failure function and never starts over, and where a text has several
  * readings only a few of them are followed at once.
