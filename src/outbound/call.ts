@@ -3,7 +3,7 @@
  * request through /v1/forward/, and one through the local proxy.
  */
 import type { LinkBase } from './links.ts'
-import type { Signing } from './signing.ts'
+import type { Signing } from './signing/sign.ts'
 
 /** Bytes of a body that is held whole: the caller's, and an upstream's decoded one. */
 export const BODY_LIMIT = 10 * 1024 * 1024

@@ -31,11 +31,11 @@ import { findPlaceholders, injectPlaceholders, type Placeholder } from './placeh
 import { checkPolicies } from './policy.ts'
 import type { CallRecord, Conclusion } from './record.ts'
 import { readAnswer } from './response.ts'
-import { usesOf } from './signing.ts'
+import { usesOf } from './signing/sign.ts'
 import { type Ending, streamAnswer } from './stream.ts'
 import { parseTarget } from './target.ts'
-import { relay } from './websocket.ts'
-import type { SocketConnector } from './websocket_connect.ts'
+import type { SocketConnector } from './websocket/connect.ts'
+import { relay } from './websocket/relay.ts'
 
 /** What all calls of a process share. */
 export type Outbound = {

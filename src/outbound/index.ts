@@ -7,7 +7,7 @@ import { parseCidrs } from '../platform/net/cidr.ts'
 import { type Lookup, openAddressLookup, systemLookup } from './address_lookup.ts'
 import type { Outbound } from './execute.ts'
 import { openFetcher } from './fetch.ts'
-import { openSocketConnector } from './websocket_connect.ts'
+import { openSocketConnector } from './websocket/connect.ts'
 
 type Options = {
   config: Pick<Config, 'RESOLVER_ALLOW_NETWORKS' | 'RESOLVER_HOSTS' | 'RESOLVER_CA_FILE'>

@@ -10,7 +10,7 @@ import type { HeaderPair } from './headers.ts'
 import { Hidden } from './hidden.ts'
 import type { Filled } from './locations.ts'
 import type { Injection } from './placeholders.ts'
-import { sign } from './signing.ts'
+import { sign } from './signing/sign.ts'
 import type { Target } from './target.ts'
 
 /** As it goes on the wire. */

@@ -9,7 +9,7 @@ import type { Secret } from '../platform/secret.ts'
 import { PLACEHOLDER_PREFIX, SECRET_NAME } from '../platform/secret_name.ts'
 import { type HeaderPair, headerBytes, isSendable, MAX_HEADER_BYTES } from './headers.ts'
 import { Hidden } from './hidden.ts'
-import type { SigningStyle } from './signing.ts'
+import type { SigningStyle } from './signing/sign.ts'
 
 export type InjectionStyle = 'header' | 'basic'
 export type LocationStyle = 'query' | 'path' | 'json' | 'form'

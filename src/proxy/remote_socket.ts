@@ -1,6 +1,6 @@
 /** A WebSocket through the resolver: messages go both ways as they are; it redacts what comes back. */
 import type { ServerWebSocket } from 'bun'
-import { isSendableCode } from '../outbound/websocket_frames.ts'
+import { isSendableCode } from '../outbound/websocket/frames.ts'
 import { Fault } from '../platform/fault.ts'
 import type { SocketHandlers } from '../platform/http/route.ts'
 import type { Inbound } from './backend.ts'

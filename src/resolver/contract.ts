@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { BODY_LIMIT } from '../outbound/call.ts'
-import { signing } from '../outbound/signing.ts'
+import { signing } from '../outbound/signing/sign.ts'
 import { defineEndpoint } from '../platform/http/endpoint.ts'
 import { environment, integer, projectId, rarelyNeeded, text } from '../platform/http/fields.ts'
 import { map } from '../platform/http/validate.ts'

@@ -8,7 +8,7 @@ import {
   FrameReader,
   type FrameType,
   type SocketMessage,
-} from '../../src/outbound/websocket_frames.ts'
+} from '../../src/outbound/websocket/frames.ts'
 import { Fault } from '../../src/platform/fault.ts'
 import { frame } from '../support/socket_upstream.ts'
 

@@ -4,12 +4,12 @@
  */
 import { createHmac } from 'node:crypto'
 import { z } from 'zod'
-import { Fault } from '../platform/fault.ts'
-import { tokenPattern } from '../platform/http/token_pattern.ts'
-import type { Secret } from '../platform/secret.ts'
-import { PLACEHOLDER_PREFIX, SECRET_NAME } from '../platform/secret_name.ts'
+import { Fault } from '../../platform/fault.ts'
+import { tokenPattern } from '../../platform/http/token_pattern.ts'
+import type { Secret } from '../../platform/secret.ts'
+import { PLACEHOLDER_PREFIX, SECRET_NAME } from '../../platform/secret_name.ts'
+import { checkCallerHeaders, type HeaderPair, isSendable } from '../headers.ts'
 import { type AwsCredentials, signAws } from './aws_sigv4.ts'
-import { checkCallerHeaders, type HeaderPair, isSendable } from './headers.ts'
 import type { Signable } from './signable.ts'
 
 /** `SVC_SECRET_NAME`, read as the name. */

@@ -1,7 +1,7 @@
 /** AWS Signature Version 4: the canonical request, the derived key, the Authorization header. */
 import { createHash, createHmac } from 'node:crypto'
-import { Fault } from '../platform/fault.ts'
-import type { HeaderPair } from './headers.ts'
+import { Fault } from '../../platform/fault.ts'
+import type { HeaderPair } from '../headers.ts'
 import type { Signable } from './signable.ts'
 
 export type AwsCredentials = {

@@ -1,5 +1,5 @@
 /** The request that a signature is made over. */
-import type { HeaderPair } from './headers.ts'
+import type { HeaderPair } from '../headers.ts'
 
 /** What is signed: the request as it goes out, except the headers that the signature adds. */
 export type Signable = {

@@ -8,14 +8,14 @@
  * silence of both sides (pings count as life).
  */
 import type { ServerWebSocket } from 'bun'
-import { Fault } from '../platform/fault.ts'
-import { commonHeaders } from '../platform/http/reply.ts'
-import type { RequestContext } from '../platform/http/route.ts'
-import { MAX_MESSAGE_BYTES, MAX_WAITING_BYTES } from '../platform/http/websocket.ts'
-import type { Deadline } from './deadline.ts'
-import type { AnswerGuard } from './guard.ts'
-import type { Ending } from './stream.ts'
-import { splitProtocols, type UpstreamSocket } from './websocket_connect.ts'
+import { Fault } from '../../platform/fault.ts'
+import { commonHeaders } from '../../platform/http/reply.ts'
+import type { RequestContext } from '../../platform/http/route.ts'
+import { MAX_MESSAGE_BYTES, MAX_WAITING_BYTES } from '../../platform/http/websocket.ts'
+import type { Deadline } from '../deadline.ts'
+import type { AnswerGuard } from '../guard.ts'
+import type { Ending } from '../stream.ts'
+import { splitProtocols, type UpstreamSocket } from './connect.ts'
 import {
   decodeClosing,
   decodeText,
@@ -24,7 +24,7 @@ import {
   FrameReader,
   isSendableCode,
   type SocketMessage,
-} from './websocket_frames.ts'
+} from './frames.ts'
 
 type Options = {
   guard: AnswerGuard
