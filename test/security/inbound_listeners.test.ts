@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:tes
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { type FaultCode, messageOf } from '../../src/platform/fault.ts'
+import { type FaultCode, messageOf, statusOf } from '../../src/platform/fault.ts'
 import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { databasePlace } from '../support/places.ts'
@@ -12,6 +12,8 @@ import { startServer } from '../support/server_process.ts'
 import { smugglingVectors, strangeHosts } from './raw_vectors.ts'
 
 const MIB = 1024 * 1024
+/** Its own limit would be 128 MiB, and was 64. */
+const BEYOND_THE_RUNTIME = [64 * MIB + 1, 10_000_000_000, Number.MAX_SAFE_INTEGER]
 const HOST = 'Host: localhost'
 const JSON_TYPE = 'Content-Type: application/json'
 const CHUNKED = 'Transfer-Encoding: chunked'
@@ -153,6 +155,30 @@ describe.each(sides.map((side) => [side.name, side] as const))('%s', (_, side) =
     expect(bodyOf(text)).toEqual(side.refusal('invalid_host'))
   })
 
+  test('checks all else before the size of a body, however large it says it is', async () => {
+    const path = side.line.split(' ')[1]
+    const known = side.headers()
+    const cases: [string, string[], FaultCode][] = [
+      [side.line, ['Host: evil.example', ...known.slice(1)], 'invalid_host'],
+      ['POST /nowhere/ HTTP/1.1', known, 'not_found'],
+      [`PUT ${path} HTTP/1.1`, known, 'method_not_allowed'],
+      ['POST /api/workloads/env/ HTTP/1.1', [HOST, JSON_TYPE], 'invalid_token'],
+    ]
+    for (const [line, headers, code] of cases) {
+      for (const size of [
+        ...BEYOND_THE_RUNTIME.map((length) => `Content-Length: ${length}`),
+        CHUNKED,
+      ]) {
+        const { statuses, text } = await sendRaw(
+          side.origin(),
+          rawRequest(line, [...headers, size]),
+        )
+        expect({ line, size, statuses }).toEqual({ line, size, statuses: [statusOf(code)] })
+        expect(bodyOf(text)).toEqual(side.refusal(code))
+      }
+    }
+  })
+
   test('refuses a body that is too large or compressed (46)', async () => {
     const limit = side.line === RESOLVE ? 10 * MIB : MIB
     const send = (headers: string[], body = '') =>
@@ -162,6 +188,14 @@ describe.each(sides.map((side) => [side.name, side] as const))('%s', (_, side) =
     const counted = await send([CHUNKED], piece.repeat(limit / 65_536 + 1))
     for (const { statuses, text } of [declared, counted]) {
       expect(statuses).toEqual([413])
+      expect(bodyOf(text)).toEqual({
+        ...(side.refusal('payload_too_large') as object),
+        message: `The request body may have at most ${limit} bytes.`,
+      })
+    }
+    for (const size of BEYOND_THE_RUNTIME) {
+      const { statuses, text } = await send([`Content-Length: ${size}`])
+      expect({ size, statuses }).toEqual({ size, statuses: [413] })
       expect(bodyOf(text)).toEqual({
         ...(side.refusal('payload_too_large') as object),
         message: `The request body may have at most ${limit} bytes.`,

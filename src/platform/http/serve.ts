@@ -38,7 +38,9 @@ export function serve(services: Services): Listener {
   const app = new Elysia({
     name: services.surface,
     // Development prints the errors of streams, which quote upstream URLs with credentials in them.
-    serve: { maxRequestBodySize: 64 * 1024 * 1024, development: false },
+    // The runtime would answer what is over its own limit without a word, and before all our checks.
+    // What is not read does not come in: it waits in the network.
+    serve: { maxRequestBodySize: Number.MAX_SAFE_INTEGER, development: false },
     websocket: socketOptions,
   })
   // Only what no route below takes comes here: hooks of Elysia hold for later routes.
