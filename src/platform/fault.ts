@@ -79,6 +79,12 @@ export class Fault extends Error {
   }
 }
 
+/** What a refusal says where it has no list of fields beside it. */
+export function inWords(message: string, fields: readonly FieldFault[] = []): string {
+  if (fields.length === 0) return message
+  return `${message} ${fields.map((field) => `${field.path || 'body'}: ${field.message}`).join('; ')}`
+}
+
 /** A 422 for one field. */
 export function invalidField(path: string, message: string): Fault {
   return new Fault('validation_error', { fields: [{ path, message }] })

@@ -16,11 +16,17 @@ export function expectFailure(
     body: {
       status: 'failure',
       error_code: code,
-      message,
+      message: sentenceOf(code, message, fields),
       ...(fields ? { fields } : {}),
       request_id: expect.any(String),
     },
   })
+}
+
+/** A 422 says in its sentence what is wrong with the first field (docs/protocol.md, section 5). */
+export function sentenceOf(code: FaultCode, message: string, fields?: FieldFault[]): string {
+  const [first] = (statusOf(code) === 422 && fields) || []
+  return first ? `${message} ${first.path || 'body'}: ${first.message}` : message
 }
 
 export type Call = [method: string, path: string, options?: CallOptions]

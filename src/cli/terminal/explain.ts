@@ -9,6 +9,7 @@ import {
   EX_REFUSED,
   EX_USAGE,
 } from '../../platform/exit_codes.ts'
+import { inWords } from '../../platform/fault.ts'
 import { CliError } from './cli_error.ts'
 
 type Explanation = { exitCode: number; lines: string[] }
@@ -42,7 +43,9 @@ const HINTS: Record<string, string> = {
 
 function explainApi(error: ApiError): Explanation {
   const fields = error.fields.map(({ path, message }) => `  ${path || 'request'}: ${message}`)
-  const lines = withHint(`${error.message} (${error.code})`, HINTS[error.code] ?? null)
+  // The sentence of a 422 repeats the first of the fields that follow it.
+  const sentence = error.message.replace(inWords('', error.fields.slice(0, 1)), '')
+  const lines = withHint(`${sentence} (${error.code})`, HINTS[error.code] ?? null)
   return {
     exitCode: exitCodeOf(error.status),
     lines: [lines[0] ?? '', ...fields, ...lines.slice(1)],

@@ -1,6 +1,6 @@
 /** What leaves the process: one place gives every response its headers and both listeners their shape. */
 
-import { Fault } from '../fault.ts'
+import { Fault, inWords } from '../fault.ts'
 import type { Endpoint } from './endpoint.ts'
 
 type ReplyOptions = {
@@ -121,27 +121,24 @@ function shape(endpoint: Endpoint, data: unknown): unknown {
   })
 }
 
-/** The response for a fault, in the shape of the listener that it left through. */
+/**
+ * The response for a fault, in the shape of the listener that it left through. The resolver's have no
+ * `fields`: what was refused goes into the sentence, as the first field of a 422 does everywhere.
+ */
 export function presentFault(fault: Fault, surface: Surface, requestId: string): Response {
   const headers = { ...commonHeaders(requestId), ...implied(fault), ...fault.headers }
   const { code: error_code, message, fields } = fault
   const body =
     surface === 'resolver'
-      ? { error_code, message: withFields(message, fault) }
+      ? { error_code, message: inWords(message, fields) }
       : {
           status: 'failure',
           error_code,
-          message,
+          message: fault.status === 422 ? inWords(message, fields?.slice(0, 1)) : message,
           ...(fields ? { fields } : {}),
           request_id: requestId,
         }
   return Response.json(body, { status: fault.status, headers })
-}
-
-/** The resolver's failures have no `fields`: what was refused goes into the sentence. */
-function withFields(message: string, { fields }: Fault): string {
-  if (!fields) return message
-  return `${message} ${fields.map((field) => `${field.path || 'body'}: ${field.message}`).join('; ')}`
 }
 
 function implied(fault: Fault): Record<string, string> {

@@ -1,6 +1,6 @@
 /** The responses of an operation for its documentation, in the shapes of reply.ts, by status. */
 
-import { type FaultCode, messageOf, statusOf } from '../fault.ts'
+import { type FaultCode, inWords, messageOf, statusOf } from '../fault.ts'
 import { type Endpoint, faultsOf } from '../http/endpoint.ts'
 import type { Surface } from '../http/reply.ts'
 import { exampleOf } from './example.ts'
@@ -159,9 +159,10 @@ function orResult(endpoint: Endpoint, content: { schema: Fields; examples: Field
 
 /** What a refusal with this code looks like. */
 export function failure(code: FaultCode, surface: Surface): Fields {
-  const message = messageOf(code)
+  const fields =
+    code === 'validation_error' ? [{ path: 'name', message: 'is required' }] : undefined
+  const message = inWords(messageOf(code), fields)
   if (surface === 'resolver') return { error_code: code, message }
-  const fields = code === 'validation_error' && [{ path: 'name', message: 'is required' }]
   return {
     status: 'failure',
     error_code: code,

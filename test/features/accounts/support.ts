@@ -8,6 +8,7 @@ import {
   statusOf,
 } from '../../../src/platform/fault.ts'
 import type { Answer, TestApp } from '../../support/app.ts'
+import { sentenceOf } from '../../support/failure.ts'
 
 type Said = { fields?: FieldFault[]; message?: string }
 
@@ -18,7 +19,7 @@ export function refusal(error_code: FaultCode, { fields, message }: Said = {}) {
     body: {
       status: 'failure',
       error_code,
-      message: message ?? messageOf(error_code),
+      message: sentenceOf(error_code, message ?? messageOf(error_code), fields),
       ...(fields ? { fields } : {}),
       request_id: expect.any(String),
     },

@@ -65,7 +65,7 @@ describe('a fault', () => {
     expect(await response.json()).toEqual({
       status: 'failure',
       error_code: 'validation_error',
-      message: 'Some fields are not valid.',
+      message: 'Some fields are not valid. a: is bad',
       fields: [{ path: 'a', message: 'is bad' }],
       request_id: 'the-id',
     })

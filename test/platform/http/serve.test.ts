@@ -1,6 +1,7 @@
 /** The pipeline: order of checks, shapes, headers and what the log may say. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { type FaultCode, messageOf } from '../../../src/platform/fault.ts'
+import { type FaultCode, type FieldFault, messageOf } from '../../../src/platform/fault.ts'
+import { sentenceOf } from '../../support/failure.ts'
 import { CALLER, openTiny, PROJECT, READER, type TinyListener, WORKSPACE } from './tiny_listener.ts'
 
 let tiny: TinyListener
@@ -34,10 +35,10 @@ async function call(method: string, path: string, { token, body, headers }: Opti
   }
 }
 
-const failed = (code: FaultCode, more: object = {}) => ({
+const failed = (code: FaultCode, more: { fields?: FieldFault[]; message?: string } = {}) => ({
   status: 'failure',
   error_code: code,
-  message: messageOf(code),
+  message: sentenceOf(code, messageOf(code), more.fields),
   request_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
   ...more,
 })

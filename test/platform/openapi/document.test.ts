@@ -11,6 +11,7 @@ import { uuid } from '../../../src/platform/http/validate.ts'
 import { type Operation, openApiDocument } from '../../../src/platform/openapi/document.ts'
 import { exampleOf } from '../../../src/platform/openapi/example.ts'
 import { jsonSchemaOf } from '../../../src/platform/openapi/json_schema.ts'
+import { sentenceOf } from '../../support/failure.ts'
 
 const surfaces = allEndpoints()
 const endpoints = surfaces.flatMap((surface) => surface.endpoints)
@@ -59,9 +60,12 @@ describe.each(endpoints.map((endpoint) => [endpoint.name, endpoint] as const))(
 
     test('documents each code that it can answer under its status, with an example', () => {
       for (const code of faultsOf(endpoint)) {
+        const fields = [{ path: 'name', message: 'is required' }]
+        const named = code === 'validation_error' ? fields : []
+        const message = sentenceOf(code, messageOf(code), named)
         expect(operation.responses).toHaveProperty(
           [String(statusOf(code)), 'content', 'application/json', 'examples', code, 'value'],
-          expect.objectContaining({ error_code: code, message: messageOf(code) }),
+          expect.objectContaining({ error_code: code, message }),
         )
       }
     })
