@@ -23,7 +23,7 @@ export function expectFailure(
   })
 }
 
-/** A 422 says in its sentence what is wrong with the first field (docs/protocol.md, section 5). */
+/** A 422 says in its sentence what is wrong with the first field (protocol 2). */
 export function sentenceOf(code: FaultCode, message: string, fields?: FieldFault[]): string {
   const [first] = (statusOf(code) === 422 && fields) || []
   return first ? `${message} ${first.path || 'body'}: ${first.message}` : message
