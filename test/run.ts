@@ -35,10 +35,16 @@ const EXECUTABLE = join(ROOT, 'test', 'binary', 'executable.ts')
 const TIMINGS = join(ROOT, 'node_modules', '.cache', 'cloakroom')
 /** One more than there are cores, since tests often wait. */
 const PROCESSES = availableParallelism() + 1
+/** Milliseconds for one test that names no limit of its own; machines of CI are slow. */
+const TIMEOUT_MS = 180_000
+/** The embedded database lives too short for the compiler's last effort to pay. */
+const LESS_COMPILING = { BUN_JSC_thresholdForOMGOptimizeAfterWarmUp: '500000' }
+
 async function runSuite(words: string[], isLong: boolean, isWhole: boolean): Promise<number> {
   const selection = select(words, isLong)
   const env = {
     TEST_DATABASE_PLACE: databasePlace,
+    ...LESS_COMPILING,
     ...(isLong ? { TEST_EFFORT: 'long' } : {}),
     ...(await prepareExecutable(selection)),
   }
@@ -138,6 +144,8 @@ async function runHalf({ database, selection, env, isWhole }: Half): Promise<Cou
 
 function optionsOf(database: string, { files, names }: Selection): string[] {
   return [
+    // A limit that a preload sets holds for the first file of a process only.
+    `--timeout=${TIMEOUT_MS}`,
     `--parallel=${PROCESSES}`,
     '--no-isolate',
     '--reporter=junit',

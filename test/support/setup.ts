@@ -5,7 +5,6 @@
 import { afterAll, setDefaultTimeout } from 'bun:test'
 import { reportSearched, takeLeaks } from './canary.ts'
 import { stopCluster } from './database.ts'
-import { effort } from './effort.ts'
 import { removePlaces } from './places.ts'
 import { everythingHeard, watchAnswers } from './watched.ts'
 
@@ -25,4 +24,4 @@ afterAll(async () => {
 })
 
 /** Milliseconds: the machines of CI are slow, and a hung test is still found. */
-setDefaultTimeout(effort(60_000, 600_000))
+setDefaultTimeout(180_000)

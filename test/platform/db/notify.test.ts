@@ -34,7 +34,7 @@ async function open(pulseMs: number) {
 
 if (databaseKind === 'postgresql') {
   test('a connection that was lost for good is replaced, which counts as a gap, and is said once', async () => {
-    const { sql, bus, clients, logs, heard, until, gaps } = await open(50)
+    const { sql, bus, clients, logs, heard, until, gaps } = await open(200)
     await sql.notify(CHANNEL, 'one')
     await until(() => heard.length === 1)
     // The driver believes that this one is not wanted any more.
