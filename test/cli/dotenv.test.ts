@@ -12,6 +12,7 @@ import dotenv from 'dotenv'
 import fc from 'fast-check'
 import { parseDotenv, writeDotenvValue } from '../../src/cli/dotenv.ts'
 import { readValues } from '../../src/cli/formats.ts'
+import { watched } from '../support/watched.ts'
 import table from './dotenv_cases.json' with { type: 'json' }
 
 type Values = Record<string, string>
@@ -58,7 +59,8 @@ test('the table has what Bun itself loads', async () => {
     const file = join(directory, `${index}.env`)
     writeFileSync(file, text)
     const command = [process.execPath, `--env-file=${file}`, '-e', script]
-    const child = Bun.spawn(command, { cwd: directory, env: { PATH: '/' }, stdout: 'pipe' })
+    const env = { PATH: '/' }
+    const child = watched(Bun.spawn(command, { cwd: directory, env, stdout: 'pipe' }))
     return JSON.parse(await new Response(child.stdout).text())
   }
   for (let from = 0; from < cases.length; from += 8) {
