@@ -1,0 +1,242 @@
+/**
+ * No body, valid or not, costs more than its size allows, and none keeps the process from serving
+ * another tenant (docs/protocol.md, sections 2 and 6.2). One body of 31 MB took 12 GB and stopped the
+ * process for half a minute; `{"members":[1,1,1,…]}` of 4 MiB was a 500, or a 422 after 6 seconds.
+ *
+ * The machines of CI are slow and shared: what is held against the budget is processor time, and four
+ * times of it are allowed.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { allEndpoints } from '../../src/dev/all_endpoints.ts'
+import { type Bounds, boundsOf } from '../../src/platform/http/json/bounds.ts'
+import { databaseKind } from '../support/database.ts'
+import {
+  type Cost,
+  type MeteredServer,
+  type Order,
+  startMeteredServer,
+} from '../support/metered/meter.ts'
+
+const MIB = 1_048_576
+const SLACK = 4
+const CPU_MS_PER_MIB = 50
+const STALL_MS = 50
+const MEMORY_FACTOR = 8
+/** What a process takes of memory besides, whatever it does: its collector is in no hurry. */
+const UNRELATED_MB = 96
+/** The embedded database runs in the process, and writes what a rekey brings twice and to its log. */
+const DATABASE_MB = databaseKind === 'embedded' ? 320 : 0
+
+let server: MeteredServer
+
+beforeAll(async () => {
+  server = await startMeteredServer()
+}, 120_000)
+afterAll(() => server.stop())
+
+type Answered = { status: number; code: string | null; neighbours: number[] }
+
+/** Sends a body, with another tenant calling all the while. */
+async function send(order: Order, body: Uint8Array<ArrayBuffer>): Promise<Answered> {
+  const neighbours: number[] = []
+  const { url, token } = server.neighbour
+  let isDone = false
+  const calling = (async () => {
+    do {
+      const response = await fetch(url, { headers: { authorization: `Bearer ${token}` } })
+      await response.text()
+      neighbours.push(response.status)
+      await Bun.sleep(10)
+    } while (!isDone)
+  })()
+  const response = await fetch(order.url, {
+    method: order.method,
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${order.token}` },
+    body,
+  })
+  const { error_code: code = null } = (await response.json()) as { error_code?: string }
+  isDone = true
+  await calling
+  return { status: response.status, code, neighbours: [...new Set(neighbours)] }
+}
+
+/** The answer, after its cost was held against the budget. */
+async function sendWithin(
+  order: Order,
+  text: string | Uint8Array<ArrayBuffer>,
+  unrelatedMb = UNRELATED_MB,
+): Promise<Answered> {
+  const body = typeof text === 'string' ? new TextEncoder().encode(text) : text
+  await server.readCost()
+  const idle = await server.readCost()
+  const answered = await send(order, body)
+  expectWithin(await server.readCost(), idle, body.length / MIB, unrelatedMb)
+  return answered
+}
+
+function expectWithin(cost: Cost, idle: Cost, mib: number, unrelatedMb: number): void {
+  expect(cost.cpuMs).toBeLessThan(SLACK * CPU_MS_PER_MIB * Math.max(1, mib))
+  expect(cost.stallMs).toBeLessThan(SLACK * STALL_MS)
+  expect(cost.peakMb - idle.peakMb).toBeLessThan(MEMORY_FACTOR * mib + unrelatedMb)
+}
+
+const refused = { status: 422, code: 'validation_error', neighbours: [200] }
+
+type Path = readonly (string | number)[]
+type Place = { path: Path; kind: 'list' | 'map' }
+
+/** Every list and map that a body may hold, but for those in the entries of others. */
+function placesIn({ list, object }: Bounds, path: Path = []): Place[] {
+  const isMap = object !== null && typeof object.others === 'object'
+  const inside = [...(object?.properties ?? [])].flatMap(([name, inner]) =>
+    placesIn(inner, [...path, name]),
+  )
+  return [
+    ...(list ? [{ path, kind: 'list' as const }] : []),
+    ...(isMap ? [{ path, kind: 'map' as const }] : []),
+    ...inside,
+  ]
+}
+
+function withValue(document: unknown, [step, ...rest]: Path, value: unknown): unknown {
+  if (step === undefined) return value
+  const fields = { ...(document as Record<string, unknown>) }
+  return { ...fields, [step]: withValue(fields[step], rest, value) }
+}
+
+const MARK = '@@'
+
+/** The good body with so many entries there that the endpoint just takes it. */
+function fill(order: Order, path: Path, unit: (index: number) => string, ends: string): string {
+  const [head = '', tail = ''] = JSON.stringify(withValue(order.body, path, MARK)).split(
+    `"${MARK}"`,
+  )
+  const room = order.limit - head.length - tail.length - 2
+  const parts: string[] = []
+  for (let size = 0; ; ) {
+    const part = unit(parts.length)
+    size += part.length + 1
+    if (size > room) break
+    parts.push(part)
+  }
+  return `${head}${ends[0]}${parts.join(',')}${ends[1]}${tail}`
+}
+
+const places = allEndpoints().flatMap(({ surface, endpoints }) =>
+  endpoints.flatMap(({ name, body }) =>
+    (body ? placesIn(boundsOf(body)) : []).map(
+      ({ path, kind }) => [`${surface} ${name}`, kind, path] as const,
+    ),
+  ),
+)
+
+const orderOf = (name: string) => {
+  const order = server.orders.find((one) => one.name === name)
+  if (!order) throw new Error(`no order for ${name}`)
+  return order
+}
+
+describe.each(places)('%s: a %s at %p as large as a body may be (82)', (name, kind, path) => {
+  test('is 422 within the budget', async () => {
+    const order = orderOf(name)
+    const text =
+      kind === 'list'
+        ? fill(order, path, () => '1', '[]')
+        : fill(order, path, (index) => `"k${index.toString(36)}":1`, '{}')
+    expect(await sendWithin(order, text)).toEqual(refused)
+  })
+})
+
+test('no list or map is forgotten', () => {
+  expect(places.length).toBeGreaterThanOrEqual(20)
+})
+
+const REKEY = 'control-plane workspaces.rekey'
+const AUDIT = 'control-plane audit.record'
+const SECRETS = 'control-plane secrets.upsert'
+const SECRET = '{"project_id":"","environment":"","key":"","value":""}'
+const POLICY = `{"allowed_domains":[${'"",'.repeat(99)}""],"allowed_paths":[${'"",'.repeat(99)}""]}`
+
+const entries: [what: string, name: string, path: Path, entry: string][] = [
+  ['empty objects', REKEY, ['members'], '{}'],
+  ['objects of the right fields with wrong values', REKEY, ['secrets'], SECRET],
+  ['lists to the depth that is allowed', REKEY, ['secrets'], `${'['.repeat(29)}${']'.repeat(29)}`],
+  ['lone surrogates', REKEY, ['secrets'], '"\\ud800"'],
+  ['small objects with a key each', REKEY, ['tokens'], '{"a":1}'],
+  [
+    'policies full of what is none',
+    SECRETS,
+    ['secrets'],
+    `{"key":"","value":"","policy":${POLICY}}`,
+  ],
+  ['two million entries', REKEY, ['tokens'], '{"token_id":""}'],
+]
+
+describe.each(entries)('%s', (_, name, path, entry) => {
+  test(`at ${name} are 422 within the budget`, async () => {
+    const order = orderOf(name)
+    expect(
+      await sendWithin(
+        order,
+        fill(order, path, () => entry, '[]'),
+      ),
+    ).toEqual(refused)
+  })
+})
+
+const texts: [what: string, name: string, path: Path, unit: string, code: string][] = [
+  ['escapes', REKEY, ['epoch'], '\\u0041', 'validation_error'],
+  ['base64', REKEY, ['secrets'], 'AAAA', 'validation_error'],
+  ['characters of three bytes', 'control-plane projects.create', ['name'], '€', 'validation_error'],
+  ['commas', AUDIT, ['credential_ref'], ',', 'validation_error'],
+]
+
+describe.each(texts)('one text of %s', (_, name, path, unit, code) => {
+  test(`at ${name} is 422 within the budget`, async () => {
+    const order = orderOf(name)
+    const [head = '', tail = ''] = JSON.stringify(withValue(order.body, path, MARK)).split(MARK)
+    const room = order.limit - head.length - tail.length
+    const text = `${head}${unit.repeat(Math.floor(room / Buffer.byteLength(unit)))}${tail}`
+    expect(await sendWithin(order, text)).toEqual({ ...refused, code })
+  })
+})
+
+describe('a body that is no JSON, which its end tells', () => {
+  const ends: [what: string, text: (limit: number) => string][] = [
+    ['a number of megabytes', (limit) => `{"epoch":${'9'.repeat(limit - 20)}}`],
+    ['white space, and something else at the end', (limit) => `{}${' '.repeat(limit - 3)}x`],
+    [
+      'a key twice, a million others between',
+      (limit) => `{"epoch":2,"members":[${'{"a":1},'.repeat((limit - 80) / 8)}{"a":1,"a":2}]}`,
+    ],
+    ['brackets that nothing closes', (limit) => '['.repeat(limit)],
+    ['a text without an end', (limit) => `"${'x'.repeat(limit - 1)}`],
+  ]
+  test.each(ends)('%s: 400 within the budget', async (_, text) => {
+    const order = orderOf(REKEY)
+    expect(await sendWithin(order, text(order.limit))).toEqual({
+      ...refused,
+      status: 400,
+      code: 'malformed_json',
+    })
+  })
+})
+
+describe('a rekey of as much as a body may hold', () => {
+  test.each([
+    { count: 360, bytes: 65_536 },
+    { count: 6000, bytes: 3600 },
+  ])(
+    '$count secrets of $bytes bytes: is done, and others are served',
+    async (size) => {
+      const order = await server.makeRekey(size)
+      const body = await Bun.file(String(order.body)).bytes()
+      expect(body.length).toBeGreaterThan(24 * MIB)
+      const nearly = new TextDecoder().decode(body).replace(/"value":"A/, '"value":"!')
+      expect(await sendWithin(order, nearly)).toEqual(refused)
+      const answered = await sendWithin(order, body, UNRELATED_MB + DATABASE_MB)
+      expect(answered).toEqual({ status: 200, code: null, neighbours: [200] })
+    },
+    240_000,
+  )
+})

@@ -1,0 +1,144 @@
+/**
+ * The whole application in a process of its own, which tells what requests cost it: processor time,
+ * the peak of its memory, and the longest time in which it served nothing else. Started by `meter.ts`.
+ */
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { allEndpoints } from '../../../src/dev/all_endpoints.ts'
+import { upsertSecrets } from '../../../src/features/secrets/contract.ts'
+import type { Endpoint } from '../../../src/platform/http/endpoint.ts'
+import { DEFAULT_BODY_LIMIT } from '../../../src/platform/http/request_body.ts'
+import { prepareRekey } from '../../features/workspaces/rekeying.ts'
+import { rows } from '../../security/matrix_rows.ts'
+import { buildWorld, type World } from '../../security/matrix_world.ts'
+import { startTestApp, type TestApp } from '../app.ts'
+import { openProject } from '../project.ts'
+import type { Cost, Order, Question, RekeyOrder } from './meter.ts'
+
+const CRON_SECRET = 'a-secret-of-the-scheduler-and-nobody-else'
+/** Milliseconds between two turns of the event loop that are looked at. */
+const PROBE_MS = 2
+
+let app: TestApp
+let world: World
+let stallMs = 0
+let usedMs = threadMs()
+let cpu = process.cpuUsage()
+
+/** What this thread has used of a processor: time in which others ran does not count. */
+function threadMs(): number {
+  const [nanoseconds] = readFileSync('/proc/self/schedstat', 'utf8').split(' ')
+  return Number(nanoseconds) / 1e6
+}
+
+function probe(): void {
+  setInterval(() => {
+    const now = threadMs()
+    stallMs = Math.max(stallMs, now - usedMs)
+    usedMs = now
+  }, PROBE_MS)
+}
+
+/** Kilobytes: the peak since it was last asked for, where the system can forget a peak. */
+function peakKb(): number {
+  const status = readFileSync('/proc/self/status', 'utf8')
+  return Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0)
+}
+
+function readCost(): Cost {
+  const used = process.cpuUsage(cpu)
+  const cost = { cpuMs: (used.user + used.system) / 1000, peakMb: peakKb() / 1024, stallMs }
+  Bun.gc(true)
+  writeFileSync('/proc/self/clear_refs', '5')
+  stallMs = 0
+  usedMs = threadMs()
+  cpu = process.cpuUsage()
+  return cost
+}
+
+/** A good request to each endpoint that takes a body; the test makes it hostile. */
+async function makeOrders(): Promise<Order[]> {
+  const orders: Order[] = []
+  for (const { surface, endpoints } of allEndpoints()) {
+    const origin = surface === 'resolver' ? app.resolver : app.controlPlane
+    for (const endpoint of endpoints) {
+      if (endpoint.body) orders.push(await makeOrder(endpoint, origin, surface))
+    }
+  }
+  return orders
+}
+
+async function makeOrder(endpoint: Endpoint, origin: string, surface: string): Promise<Order> {
+  const row = rows[endpoint.name]
+  if (!row) throw new Error(`no row for ${endpoint.name}`)
+  const name = row.expect?.owner === 404 ? ('invited' as const) : ('owner' as const)
+  const caller = world.person[name]
+  const { params = {}, query = {}, body = {}, token } = await row.request({ world, caller, name })
+  const path = endpoint.path.replace(/\{(\w+)\}/g, (_, key) =>
+    encodeURIComponent(params[key] ?? ''),
+  )
+  return {
+    name: `${surface} ${endpoint.name}`,
+    method: endpoint.method,
+    url: `${origin}${path}?${new URLSearchParams(query)}`,
+    token: token ?? tokenFor(endpoint, caller.token),
+    body,
+    limit: endpoint.bodyLimit ?? DEFAULT_BODY_LIMIT,
+  }
+}
+
+function tokenFor({ access: { kind } }: Endpoint, own: string): string {
+  if (kind === 'cron') return CRON_SECRET
+  return kind === 'token' ? world.agentToken : own
+}
+
+/** A workspace with so many secrets, each of so many bytes, and its rekey, in a file: it is large. */
+async function makeRekey({ count, bytes }: RekeyOrder): Promise<Order> {
+  const team = await openProject(app)
+  const { workspaceId, projectId, owner } = team
+  const keys = Array.from({ length: count }, (_, index) => `KEY_${index}`)
+  const text = 'x'.repeat(bytes)
+  const perCall = Math.max(1, Math.min(500, Math.floor(2_500_000 / bytes)))
+  for (let at = 0; at < count; at += perCall) {
+    const secrets = keys
+      .slice(at, at + perCall)
+      .map((key) => ({ key, value: team.seal(key, text) }))
+    await owner.api.call(upsertSecrets, { body: { project_id: projectId, secrets } })
+  }
+  const { body } = await prepareRekey(team, ['development'])
+  const file = join(mkdtempSync(join(tmpdir(), 'cr-rekey-')), 'body.json')
+  await Bun.write(file, JSON.stringify(body))
+  const url = `${app.controlPlane}/api/workspaces/${workspaceId}/rekey/`
+  const limit = 32 * 1_048_576
+  return { name: 'a rekey', method: 'POST', url, token: owner.token, body: file, limit }
+}
+
+process.on('message', async (question: Question) => {
+  if (question === 'cost') process.send?.({ cost: readCost() })
+  if (typeof question === 'object') process.send?.({ orders: [await makeRekey(question)] })
+  if (question === 'stop') {
+    await app.stop()
+    process.exit(0)
+  }
+})
+
+const plenty = '1000000/1'
+app = await startTestApp({
+  RATE_REGISTER: plenty,
+  RATE_LOGIN: plenty,
+  RATE_API: plenty,
+  RATE_TOKEN: plenty,
+  CRON_SECRET,
+})
+world = await buildWorld(app)
+const orders = await makeOrders()
+probe()
+readCost()
+process.send?.({
+  orders,
+  neighbour: {
+    url: `${app.controlPlane}/api/users/me/`,
+    token: (await buildWorld(app)).person.owner.token,
+  },
+})
