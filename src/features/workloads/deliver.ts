@@ -15,17 +15,19 @@ import { CallRecord } from '../../outbound/record.ts'
 import { fromUtf8, toBase64 } from '../../platform/crypto/encoding.ts'
 import { openSecretValue, type SealedSecret } from '../../platform/crypto/secret_value.ts'
 import { Fault } from '../../platform/fault.ts'
+import { jsonResponse } from '../../platform/http/json/write.ts'
 import { rateHeaders } from '../../platform/http/rate.ts'
 import { commonHeaders } from '../../platform/http/reply.ts'
 import { readBody } from '../../platform/http/request_body.ts'
 import type { RequestContext } from '../../platform/http/route.ts'
+import { inSlices } from '../../platform/time_slice.ts'
 import { type Delivery, type DeliveryScope, deliverEnvironment } from './contract.ts'
 
 type Scope = { projectId: string; environment: string }
 
 export async function deliver(
   access: Access,
-  { request, requestId }: RequestContext,
+  { request, requestId, putOff }: RequestContext,
 ): Promise<Response> {
   const token = await access.tokens.authenticate(request.headers)
   const rate = access.limiter.take(token.id)
@@ -39,7 +41,7 @@ export async function deliver(
     return { result, entry: deliveryEntryOf(token, snapshot.policyVersion, record, result) }
   })
   const headers = { ...commonHeaders(requestId), ...rateHeaders(rate) }
-  return Response.json(delivery, { headers })
+  return jsonResponse(delivery, { headers }, putOff)
 }
 
 /** Complete when it is written, because nothing can go wrong after it. */
@@ -137,7 +139,10 @@ async function openedParts(
 ): Promise<Record<string, string>> {
   if (secrets.length === 0) return {}
   const key = await environmentKeyOf(access, snapshot, token, scope)
-  const opened = secrets.map((sealed) => [sealed, textOf(key.reveal(), sealed)] as const)
+  const opened: [SealedSecret, string][] = []
+  await inSlices(secrets, (sealed) => {
+    opened.push([sealed, textOf(key.reveal(), sealed)])
+  })
   return Object.fromEntries(
     opened
       .filter(([sealed]) => mayBeDelivered(sealed))

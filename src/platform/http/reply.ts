@@ -2,6 +2,7 @@
 
 import { Fault, inWords } from '../fault.ts'
 import type { Endpoint } from './endpoint.ts'
+import { jsonResponse } from './json/write.ts'
 
 type ReplyOptions = {
   status?: 200 | 201 | 503
@@ -69,14 +70,14 @@ export function present(
   const { data, options } = result instanceof Reply ? result : new Reply(result, {})
   const status = options.status ?? (endpoint.success === 201 ? 201 : 200)
   const shaped = shape(endpoint, data)
-  if (endpoint.bare) return Response.json(shaped, { status, headers })
+  if (endpoint.bare) return jsonResponse(shaped, { status, headers }, onPiece)
   const body = {
     status: 'success',
     ...(options.message === undefined ? {} : { message: options.message }),
     ...(shaped === undefined ? {} : { data: shaped }),
     ...(endpoint.paged ? { pagination: { next_cursor: options.nextCursor ?? null } } : {}),
   }
-  return Response.json(body, { status, headers })
+  return jsonResponse(body, { status, headers }, onPiece)
 }
 
 /** One chunk is made when the last one was taken: a slow client costs no memory. */

@@ -1,0 +1,91 @@
+/**
+ * Answers in JSON. A large one is written piece by piece, in time slices and as fast as it is taken:
+ * megabytes in one go would keep everybody else waiting (docs/protocol.md, section 6.2).
+ */
+import { TimeSlice } from '../../time_slice.ts'
+
+/** Characters from which on an answer is large, and of one piece of it. */
+const LARGE = 262_144
+const PIECE = 65_536
+/** Lists and objects within others that are written entry by entry. */
+const DEPTH = 3
+
+/** `value` is what a contract's schema has shaped: plain data. `onPiece` is told of each piece. */
+export function jsonResponse(
+  value: unknown,
+  init: ResponseInit,
+  onPiece: () => void = () => {},
+): Response {
+  if (lengthOf(value, DEPTH) < LARGE) return Response.json(value, init)
+  const headers = new Headers(init.headers)
+  headers.set('content-type', 'application/json;charset=utf-8')
+  return new Response(streamOf(gathered(partsOf(value, DEPTH)), onPiece), { ...init, headers })
+}
+
+/** About how much it will be: texts are counted, and what is deep within is not. */
+function lengthOf(value: unknown, depth: number): number {
+  if (typeof value === 'string') return value.length
+  if (typeof value !== 'object' || value === null || depth === 0) return 8
+  let length = 0
+  for (const entry of Object.values(value)) {
+    length += lengthOf(entry, depth - 1)
+    if (length >= LARGE) break
+  }
+  return length
+}
+
+function* partsOf(value: unknown, depth: number): Generator<string> {
+  if (depth === 0 || typeof value !== 'object' || value === null) {
+    yield JSON.stringify(value) ?? 'null'
+  } else if (Array.isArray(value)) {
+    yield* joined('[', ']', value, (entry) => partsOf(entry, depth - 1))
+  } else {
+    const fields = Object.entries(value).filter(([, field]) => field !== undefined)
+    yield* joined('{', '}', fields, function* ([name, field]) {
+      yield `${JSON.stringify(name)}:`
+      yield* partsOf(field, depth - 1)
+    })
+  }
+}
+
+function* joined<T>(
+  open: string,
+  close: string,
+  entries: readonly T[],
+  partsOfEntry: (entry: T) => Generator<string>,
+): Generator<string> {
+  yield open
+  for (const [index, entry] of entries.entries()) {
+    if (index > 0) yield ','
+    yield* partsOfEntry(entry)
+  }
+  yield close
+}
+
+function* gathered(parts: Generator<string>): Generator<string> {
+  let piece = ''
+  for (const part of parts) {
+    piece += part
+    if (piece.length < PIECE) continue
+    yield piece
+    piece = ''
+  }
+  if (piece !== '') yield piece
+}
+
+function streamOf(pieces: Generator<string>, onPiece: () => void): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder()
+  const slice = new TimeSlice()
+  return new ReadableStream<Uint8Array>(
+    {
+      pull: async (controller) => {
+        await slice.next()
+        const next = pieces.next()
+        onPiece()
+        if (next.done) controller.close()
+        else controller.enqueue(encoder.encode(next.value))
+      },
+    },
+    { highWaterMark: 0 },
+  )
+}
