@@ -50,7 +50,18 @@ async function sealFor(member: Member, { id, epoch, key }: OpenWorkspace) {
   const recipientPublicKey = fromBase64(member.public_key)
   if (!recipientPublicKey) throw new Error(`the public key of ${member.email} is not base64`)
   const place = { workspaceId: id, recipientPublicKey, epoch }
-  return { user_id: member.user_id, encrypted_workspace_key: await sealMemberEnvelope(place, key) }
+  const sealed = await naming(member.email, () => sealMemberEnvelope(place, key))
+  return { user_id: member.user_id, encrypted_workspace_key: sealed }
+}
+
+/** A public key may be none that anything can be sealed to: whoever rekeys must know whose it is. */
+async function naming<T>(owner: string, seal: () => Promise<T>): Promise<T> {
+  try {
+    return await seal()
+  } catch (cause) {
+    const message = `nothing can be sealed to the public key of ${owner}; nothing was changed`
+    throw new Error(message, { cause })
+  }
 }
 
 /** Every live token with what it was granted, sealed under the new key. */
@@ -68,11 +79,13 @@ async function tokensOf(api: Api, next: OpenWorkspace) {
     .flat()
     .filter(({ status, provisioned }) => status === 'active' && provisioned.length > 0)
   return Promise.all(
-    live.map(async ({ id, public_key, provisioned }) => ({
+    live.map(async ({ id, label, public_key, provisioned }) => ({
       token_id: id,
       envelopes: await Promise.all(
         provisioned.map(({ project_id, environment }) =>
-          grantEnvironment(next, { id, publicKey: public_key }, project_id, environment),
+          naming(`the token ${label} (${id})`, () =>
+            grantEnvironment(next, { id, publicKey: public_key }, project_id, environment),
+          ),
         ),
       ),
     })),

@@ -1,0 +1,31 @@
+/** A rekey by the client: all of it or nothing, and a refusal that says what stands in its way. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import { rekey } from '../../src/client/rekey.ts'
+import { getWorkspace } from '../../src/features/workspaces/contract.ts'
+import { users } from '../../src/platform/db/schema/index.ts'
+import { startTestApp, type TestApp } from '../support/app.ts'
+import { openTeam } from '../support/teams.ts'
+
+/** X25519 makes the same of it with every private key (RFC 7748, section 6.1). */
+const LOW_ORDER = new Uint8Array(32)
+
+let app: TestApp
+
+beforeAll(async () => {
+  app = await startTestApp()
+})
+afterAll(() => app.stop())
+
+test('names the person to whose key nothing can be sealed, and changes nothing', async () => {
+  const team = await openTeam(app)
+  const member = await team.join('member')
+  const { db } = app.connection
+  await db.update(users).set({ publicKey: LOW_ORDER }).where(eq(users.id, member.userId))
+  const workspace = { id: team.workspaceId, name: 'Team', epoch: 1, key: team.workspaceKey }
+  await expect(rekey(team.owner.api, workspace, async () => {})).rejects.toThrow(
+    `nothing can be sealed to the public key of ${member.email}; nothing was changed`,
+  )
+  const params = { workspace_id: team.workspaceId }
+  expect(await team.owner.api.call(getWorkspace, { params })).toMatchObject({ epoch: 1 })
+})
