@@ -28,10 +28,10 @@ import {
   selectSecrets,
 } from './permission.ts'
 import { findPlaceholders, injectPlaceholders, type Placeholder } from './placeholders.ts'
-import { checkPolicies } from './policy.ts'
+import { checkPolicies, overrideAmong } from './policy.ts'
 import type { CallRecord, Conclusion } from './record.ts'
 import { readAnswer } from './response.ts'
-import { usesOf } from './signing/sign.ts'
+import { chosenHeader, usesOf } from './signing/sign.ts'
 import { type Ending, streamAnswer } from './stream.ts'
 import { parseTarget } from './target.ts'
 import type { SocketConnector } from './websocket/connect.ts'
@@ -124,7 +124,9 @@ async function prepare(
   const { call, record, deadline } = job
   // Step 2: the target.
   const target = parseTarget(call.targetUrl)
-  record.sees(call.method, target)
+  const names = [...Object.keys(call.headers), ...chosenHeader(call.signing)]
+  const asked = { target, method: call.method, override: overrideAmong(names) }
+  record.sees(asked.method, target, asked.override)
   // Step 3: the allowlist; an empty one blocks all.
   if (!(await permission.allows(target))) throw new Fault('domain_blocked')
   // Step 4: the placeholders, in headers and in what the signature is made with.
@@ -142,7 +144,7 @@ async function prepare(
   // Opening proves the policy, which the ciphertext binds: only then is the policy believed.
   const values = await openSecrets(used)
   // Step 6: the policy of each secret.
-  checkPolicies(used, placeholders, target, call.method)
+  checkPolicies(used, placeholders, asked)
   // Step 7: the caller's headers, and the values among them and elsewhere.
   const injection = injectPlaceholders(checkCallerHeaders(call.headers), values)
   const filled = fillLocations(target, locations, accepted, values)

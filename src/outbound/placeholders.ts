@@ -22,6 +22,8 @@ export type Placeholder = {
   name: string
   style: InjectionStyle | LocationStyle | SigningStyle
   header: string
+  /** What the secret is asked to sign. */
+  template?: string
 }
 
 /** Headers with their values. */

@@ -7,47 +7,82 @@ import { policyPathMatches, type Target } from './target.ts'
 
 type Location = NonNullable<Policy['allowed_locations']>[number]
 
+/** What is asked of the upstream. */
+export type AskedRequest = {
+  target: Target
+  method: string
+  /** A header that asks for another method or path than these. */
+  override: string | null
+}
+
 /** Where a secret may stand whose policy does not say (protocol 5.5). */
 const DEFAULT_LOCATIONS: readonly Location[] = ['header', 'basic', 'env']
+
+/**
+ * Headers in which frameworks look for another method, host or path than the request's own: with them a
+ * call that the policy lets through would do what it forbids.
+ */
+const OVERRIDE =
+  /^(x-http-method(-override)?|x-method-override|x-original-url|x-rewrite-url|x-forwarded-.*|forwarded)$/
+
+/** Such a header among names in any case; many servers read `_` as `-`. */
+export function overrideAmong(names: readonly string[]): string | null {
+  return names.find((name) => OVERRIDE.test(name.toLowerCase().replaceAll('_', '-'))) ?? null
+}
 
 /** @throws Fault `policy_blocked` */
 export function checkPolicies(
   secrets: ReadonlyMap<string, { policy: Policy | null }>,
   placeholders: readonly Placeholder[],
-  target: Target,
-  method: string,
+  asked: AskedRequest,
 ): void {
   for (const placeholder of placeholders) {
-    const policy = secrets.get(placeholder.name)?.policy ?? null
-    if (policy !== null && !permits(policy, placeholder, target, method)) {
+    const policy = secrets.get(placeholder.name)?.policy ?? {}
+    const objection =
+      objectionToPlace(policy, placeholder) ?? objectionToRequest(policy, placeholder, asked)
+    if (objection !== null) {
       throw new Fault('policy_blocked', {
-        message: `The policy of the secret ${placeholder.name} does not permit this request.`,
+        message: `The policy of the secret ${placeholder.name} ${objection}.`,
       })
     }
   }
 }
 
+const NOT_PERMITTED = 'does not permit this request'
+
 /** An absent list narrows nothing, an empty one allows nothing. */
-function permits(
-  policy: Policy,
-  { style, header }: Placeholder,
-  target: Target,
-  method: string,
-): boolean {
-  const { allowed_domains, allowed_methods, allowed_paths, allowed_headers, allowed_locations } =
-    policy
+function objectionToRequest(
+  { allowed_domains, allowed_methods, allowed_paths, allowed_headers }: Policy,
+  { header }: Placeholder,
+  { target, method, override }: AskedRequest,
+): string | null {
+  if ((allowed_methods ?? allowed_paths) !== undefined && override !== null) {
+    return 'limits methods or paths, and a header of this request may override them'
+  }
   const domains = allowed_domains?.map((text) => parseDomain(text))
-  return (
+  const isPermitted =
     (domains?.some((domain) => domain && domainMatches(domain, target.host, target.port)) ??
       true) &&
     (allowed_methods?.some((allowed) => allowed === method) ?? true) &&
     (allowed_paths?.some((prefix) => policyPathMatches(prefix, target.path)) ?? true) &&
-    (header === '' || (allowed_headers?.some((name) => name.toLowerCase() === header) ?? true)) &&
-    (allowed_locations ?? DEFAULT_LOCATIONS).includes(locationOf(style))
-  )
+    (header === '' || (allowed_headers?.some((name) => name.toLowerCase() === header) ?? true))
+  return isPermitted ? null : NOT_PERMITTED
 }
 
-/** A signature shows in a header, so that is where its secret must be allowed. */
+function objectionToPlace(policy: Policy, { style, template }: Placeholder): string | null {
+  const location = locationOf(style)
+  const isAllowed = (policy.allowed_locations ?? DEFAULT_LOCATIONS).includes(location)
+  if (location !== 'sign') return isAllowed ? null : NOT_PERMITTED
+  if (!isAllowed) return 'does not permit signing: its allowed_locations do not list sign'
+  if (template === undefined || (policy.sign_templates?.includes(template) ?? true)) return null
+  return 'does not permit signing this template'
+}
+
+/**
+ * Who has an HMAC of any text can pass for the secret, so that is a place of its own. A signature of AWS
+ * is good for this one request; it shows in a header, and there its secrets must be allowed.
+ */
 function locationOf(style: Placeholder['style']): Location {
-  return style === 'hmac_sha256' || style === 'aws_sigv4' ? 'header' : style
+  if (style === 'hmac_sha256') return 'sign'
+  return style === 'aws_sigv4' ? 'header' : style
 }

@@ -27,6 +27,7 @@ export class CallRecord {
   #environment: string | null
   #method: string | null = null
   #target: Target | null = null
+  #override: string | null = null
   #placeholders: readonly Placeholder[] = []
   #delivered: readonly string[] = []
 
@@ -53,6 +54,11 @@ export class CallRecord {
     return this.#target
   }
 
+  /** A header that asks the upstream for another method or path. */
+  get override(): string | null {
+    return this.#override
+  }
+
   get placeholders(): readonly Placeholder[] {
     return this.#placeholders
   }
@@ -63,9 +69,10 @@ export class CallRecord {
     return [...new Map(this.#placeholders.map((use) => [`${use.name}/${use.style}`, use])).values()]
   }
 
-  sees(method: string, target: Target): void {
+  sees(method: string, target: Target, override: string | null = null): void {
     this.#method = method
     this.#target = target
+    this.#override = override
   }
 
   asks({ projectId, environment }: Scope, placeholders: readonly Placeholder[]): void {

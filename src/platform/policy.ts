@@ -1,18 +1,21 @@
 /**
- * The policy of a secret (protocol 5.5): it narrows where a value may go and in
- * which places it may stand. The ciphertext binds the policy as its author wrote it, so it is
+ * The policy of a secret (protocol 5.5): it narrows where a value may go, in which places it may stand
+ * and what may be signed with it. The ciphertext binds the policy as its author wrote it, so it is
  * checked here but never normalised: a rewritten policy would make its secret unreadable.
  */
 import { z } from 'zod'
 import { tokenPattern } from './http/token_pattern.ts'
+import { line } from './http/validate.ts'
 import { parseDomain } from './net/domain.ts'
 
 const MAX_ENTRIES = 100
+/** Characters of what is signed, as the agent wrote it; protocol 6.5. */
+export const MAX_TEMPLATE = 1024
 const PATH = /^\/[^?#\p{Cc}\p{Cs}]*$/u
 const HEADER = tokenPattern(128)
 
 const policyMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
-const policyLocations = ['header', 'basic', 'query', 'path', 'json', 'form', 'env'] as const
+const policyLocations = ['header', 'basic', 'query', 'path', 'json', 'form', 'env', 'sign'] as const
 
 const domain = z
   .string()
@@ -32,6 +35,13 @@ const header = z
   .refine((text) => HEADER.test(text), 'must be the name of a header')
   .meta({ examples: ['Authorization'] })
 
+/** Compared as it stands with the template of a call. */
+const template = z
+  .string()
+  .max(MAX_TEMPLATE)
+  .refine((text) => text.isWellFormed(), 'must be text')
+  .meta({ examples: ['{timestamp}.{body}'] })
+
 const listOf = <T extends z.ZodType>(entry: T) => z.array(entry).max(MAX_ENTRIES).optional()
 
 const shape = z.strictObject({
@@ -40,6 +50,12 @@ const shape = z.strictObject({
   allowed_paths: listOf(path),
   allowed_headers: listOf(header),
   allowed_locations: listOf(z.enum(policyLocations).meta({ examples: ['header'] })),
+  sign_templates: listOf(template),
+  /** A setting is neither masked nor guarded. */
+  sensitive: z.literal(false).optional(),
+  description: line(500, 0)
+    .meta({ examples: ['Charges cards of the test account'] })
+    .optional(),
 })
 
 /** An absent list narrows nothing, an empty one allows nothing. */

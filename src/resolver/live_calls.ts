@@ -9,8 +9,7 @@ import { type Snapshot, type SnapshotCache, StaleSnapshot } from '../access/snap
 import type { LiveToken, TokenCache } from '../access/tokens.ts'
 import { namesOf, type Scope, selectSecrets } from '../outbound/permission.ts'
 import type { Placeholder } from '../outbound/placeholders.ts'
-import { checkPolicies } from '../outbound/policy.ts'
-import type { Target } from '../outbound/target.ts'
+import { type AskedRequest, checkPolicies } from '../outbound/policy.ts'
 import { Fault } from '../platform/fault.ts'
 import { describeError, type Log } from '../platform/log.ts'
 import { TokenPermission } from './permission.ts'
@@ -21,8 +20,7 @@ export type Basis = {
   token: LiveToken
   scope: Scope
   placeholders: readonly Placeholder[]
-  target: Target
-  method: string
+  asked: AskedRequest
 }
 
 type OpenCall = {
@@ -178,12 +176,12 @@ export class LiveCalls {
 async function judge(
   { snapshots, keys }: Services,
   snapshot: Snapshot,
-  { token, scope, placeholders, target, method }: Basis,
+  { token, scope, placeholders, asked }: Basis,
 ): Promise<void> {
   const permission = new TokenPermission({ snapshots, keys, snapshot, token }, scope)
-  if (!permission.allows(target)) throw new Fault('domain_blocked')
+  if (!permission.allows(asked.target)) throw new Fault('domain_blocked')
   const names = namesOf(placeholders)
   const secrets = selectSecrets(names, await permission.secrets(names), permission.holder)
   for (const secret of secrets.values()) await secret.confirmGrant()
-  checkPolicies(secrets, placeholders, target, method)
+  checkPolicies(secrets, placeholders, asked)
 }

@@ -109,9 +109,10 @@ function principalOf(
 
 /** What a call was let through on. */
 function basisOf(token: LiveToken, record: CallRecord): Basis | null {
-  const { target, method, projectId, environment, placeholders } = record
+  const { target, method, override, projectId, environment, placeholders } = record
   if (target === null || method === null || environment === null) return null
-  return { token, scope: { projectId, environment }, placeholders, target, method }
+  const asked = { target, method, override }
+  return { token, scope: { projectId, environment }, placeholders, asked }
 }
 
 /** Sealed-only tokens cannot decrypt: they serve delivery and audit ingestion. */

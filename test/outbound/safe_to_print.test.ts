@@ -98,7 +98,7 @@ const permission: Permission = {
     names.map((name) => ({
       name,
       projectId: 'p',
-      policy: { allowed_locations: ['header', 'basic', 'path', 'query', 'json'] },
+      policy: { allowed_locations: ['header', 'basic', 'path', 'query', 'json', 'sign'] },
       open: async () => new Secret(Buffer.from(VALUE)),
     })),
 }
@@ -154,11 +154,12 @@ async function run(call: Call, answer: () => Response, wire?: UpstreamSocket['wi
     keys: new KeyCache(60, systemClock),
     log: openLog('error', () => {}),
   })
-  const { target, placeholders } = record
+  const { target, override, placeholders } = record
   if (target) {
     const token = { id: 't', workspaceId: 'w' } as LiveToken
     const scope = { projectId: null, environment: 'development' }
-    const basis = { token, scope, placeholders, target, method: call.method }
+    const asked = { target, method: call.method, override }
+    const basis = { token, scope, placeholders, asked }
     deadline.afterwards(live.hold(basis, () => {}))
     kept.basis = basis
   }

@@ -279,8 +279,10 @@ describe('on the real listener', () => {
   beforeAll(async () => {
     stage = await openStage()
     agent = await employAgent(stage, {
-      secrets: { AWS_ID: 'AKIDEXAMPLE', AWS_SECRET: SECRET, HOOK: 'whsec_0123456789' },
+      secrets: { AWS_ID: 'AKIDEXAMPLE', AWS_SECRET: SECRET },
     })
+    const policy = { allowed_locations: ['sign' as const] }
+    await agent.store('HOOK', 'whsec_0123456789', { policy })
   })
   afterAll(() => stage.stop())
   afterEach(() => {
@@ -373,25 +375,30 @@ describe('on the real listener', () => {
     }
   })
 
-  test('a secret that signs is held to its policy: header is where its work shows', async () => {
+  test('a secret that signs is held to its policy', async () => {
     const call = (name: string) => ({
       target_url: stage.url('/hooks'),
       method: 'POST',
       body: 'x',
       sign: { ...hook, secret: `SVC_SECRET_${name}` },
     })
-    await agent.store('BASIC_ONLY', 'value', { policy: { allowed_locations: ['basic'] } })
-    await agent.store('OTHER_HEADER', 'value', { policy: { allowed_headers: ['X-Other'] } })
-    await agent.store('FITS', 'value', {
-      policy: { allowed_headers: ['x-hub-signature-256'], allowed_locations: ['header'] },
+    await agent.store('FREE', 'value')
+    await agent.store('OTHER_HEADER', 'value', {
+      policy: { allowed_headers: ['X-Other'], allowed_locations: ['sign'] },
     })
-    for (const name of ['BASIC_ONLY', 'OTHER_HEADER']) {
+    await agent.store('FITS', 'value', {
+      policy: { allowed_headers: ['x-hub-signature-256'], allowed_locations: ['sign'] },
+    })
+    for (const [name, objection] of [
+      ['FREE', 'does not permit signing: its allowed_locations do not list sign'],
+      ['OTHER_HEADER', 'does not permit this request'],
+    ]) {
       await expectRefused(
         stage,
         agent,
-        call(name),
+        call(name ?? ''),
         'policy_blocked',
-        `The policy of the secret ${name} does not permit this request.`,
+        `The policy of the secret ${name} ${objection}.`,
       )
     }
     expect((await agent.resolve(call('FITS'))).status).toBe(200)

@@ -59,8 +59,7 @@ function basisOf(id = 'token', workspaceId = 'one'): Basis {
     token: { id, workspaceId } as LiveToken,
     scope: { projectId: null, environment: 'development' },
     placeholders: [],
-    target: parseTarget('https://api.example/'),
-    method: 'GET',
+    asked: { target: parseTarget('https://api.example/'), method: 'GET', override: null },
   }
 }
 

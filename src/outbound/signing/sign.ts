@@ -6,6 +6,7 @@ import { createHmac } from 'node:crypto'
 import { z } from 'zod'
 import { Fault } from '../../platform/fault.ts'
 import { tokenPattern } from '../../platform/http/token_pattern.ts'
+import { MAX_TEMPLATE } from '../../platform/policy.ts'
 import type { Secret } from '../../platform/secret.ts'
 import { PLACEHOLDER_PREFIX, SECRET_NAME } from '../../platform/secret_name.ts'
 import { checkCallerHeaders, type HeaderPair, isSendable } from '../headers.ts'
@@ -26,7 +27,7 @@ const hmac = z.strictObject({
   secret: reference,
   header: headerName,
   /** What is signed: text with {method}, {host}, {path}, {query}, {body}, {timestamp} (Unix seconds). */
-  template: z.string().max(1024).default('{body}'),
+  template: z.string().max(MAX_TEMPLATE).default('{body}'),
   /** The header's value: text with {signature} and {timestamp}. */
   value: z.string().max(1024).default('{signature}'),
   encoding: z.enum(['hex', 'base64', 'base64url']).default('hex'),
@@ -47,12 +48,20 @@ export type Signing = z.output<typeof signing>
 type Hmac = z.output<typeof hmac>
 type SigV4 = z.output<typeof sigv4>
 
+/** The header that a signature may put anything into, besides those that AWS prescribes. */
+export function chosenHeader(spec: Signing | null): string[] {
+  return spec?.type === 'hmac-sha256' ? [spec.header] : []
+}
+
 export type SigningStyle = 'hmac_sha256' | 'aws_sigv4'
 
 /** The secrets that a signature takes, each with the header in which its work shows. */
-export function usesOf(spec: Signing): { name: string; style: SigningStyle; header: string }[] {
+export function usesOf(
+  spec: Signing,
+): { name: string; style: SigningStyle; header: string; template?: string }[] {
   if (spec.type === 'hmac-sha256') {
-    return [{ name: spec.secret, style: 'hmac_sha256', header: spec.header.toLowerCase() }]
+    const { secret: name, template } = spec
+    return [{ name, style: 'hmac_sha256', header: spec.header.toLowerCase(), template }]
   }
   const names = [
     spec.access_key_id,

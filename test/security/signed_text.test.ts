@@ -1,0 +1,106 @@
+/**
+ * Case 74: who has an HMAC of a text of their choice can pass for the secret, so a secret signs only where
+ * its policy says so, and only the templates that it lists.
+ */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { createHmac } from 'node:crypto'
+import type { Policy } from '../../src/platform/policy.ts'
+import { type Agent, employAgent, expectRefused, openStage, type Stage } from '../support/agent.ts'
+
+const KEY = 'whsec_0123456789'
+const STRIPE = '{timestamp}.{body}'
+
+let stage: Stage
+let agent: Agent
+
+beforeAll(async () => {
+  stage = await openStage()
+  agent = await employAgent(stage, { secrets: { NONE: KEY } })
+  const policies: Record<string, Policy> = {
+    SILENT: { allowed_methods: ['POST'] },
+    HEADER: { allowed_locations: ['header', 'basic', 'env'] },
+    UNLISTED: { allowed_locations: ['header'], sign_templates: ['{body}'] },
+    ANY: { allowed_locations: ['sign'] },
+    LISTED: { allowed_locations: ['sign'], sign_templates: [STRIPE] },
+    DEFAULT: { allowed_locations: ['sign'], sign_templates: ['{body}', STRIPE] },
+    NOTHING: { allowed_locations: ['sign'], sign_templates: [] },
+    OTHER_HEADER: { allowed_locations: ['sign'], allowed_headers: ['X-Other'] },
+  }
+  for (const [name, policy] of Object.entries(policies)) await agent.store(name, KEY, { policy })
+})
+afterAll(() => stage.stop())
+
+const call = (name: string, more: object = {}) => ({
+  target_url: stage.url('/hooks'),
+  method: 'POST',
+  body: 'a body',
+  sign: { type: 'hmac-sha256', secret: `SVC_SECRET_${name}`, header: 'X-Signature', ...more },
+})
+
+const unlisted = 'does not permit signing: its allowed_locations do not list sign'
+
+test.each(['NONE', 'SILENT', 'HEADER', 'UNLISTED'])(
+  '%s signs nothing without the location sign',
+  async (name) => {
+    const message = `The policy of the secret ${name} ${unlisted}.`
+    await expectRefused(stage, agent, call(name), 'policy_blocked', message)
+  },
+)
+
+test.each([
+  ['LISTED', undefined],
+  ['LISTED', '{body}'],
+  ['LISTED', `${STRIPE} `],
+  ['LISTED', 'transfer=1000000'],
+  ['DEFAULT', '{body}{body}'],
+  ['NOTHING', undefined],
+])('%s does not sign the template %p', async (name, template) => {
+  const asked = call(name, template === undefined ? {} : { template })
+  const message = `The policy of the secret ${name} does not permit signing this template.`
+  await expectRefused(stage, agent, asked, 'policy_blocked', message)
+})
+
+test.each([
+  ['ANY', undefined],
+  ['ANY', 'v0:{body}'],
+  ['LISTED', STRIPE],
+  ['DEFAULT', undefined],
+  ['DEFAULT', '{body}'],
+  ['DEFAULT', STRIPE],
+])('%s goes on signing the template %p', async (name, template) => {
+  const value = '{timestamp},{signature}'
+  const answer = await agent.resolve(
+    call(name, { value, ...(template === undefined ? {} : { template }) }),
+  )
+  expect(answer.body).toMatchObject({ status_code: 200 })
+  const sent = stage.upstream.received.at(-1)?.header('x-signature') ?? ''
+  const [timestamp = '', signature] = sent.split(',')
+  const text = (template ?? '{body}').replace('{timestamp}', timestamp).replace('{body}', 'a body')
+  expect(signature).toBe(createHmac('sha256', KEY).update(text).digest('hex'))
+})
+
+test('a secret that signs is held to its headers, and stands in none itself', async () => {
+  const message = 'The policy of the secret OTHER_HEADER does not permit this request.'
+  await expectRefused(stage, agent, call('OTHER_HEADER'), 'policy_blocked', message)
+  const asked = { target_url: stage.url('/'), headers: { Authorization: 'Bearer SVC_SECRET_ANY' } }
+  const refusal = 'The policy of the secret ANY does not permit this request.'
+  await expectRefused(stage, agent, asked, 'policy_blocked', refusal)
+})
+
+test('AWS Signature 4 signs this one request, so it needs a header and no sign', async () => {
+  const aws = (name: string) => ({
+    target_url: stage.url('/'),
+    sign: {
+      type: 'aws-sigv4',
+      access_key_id: `SVC_SECRET_${name}`,
+      secret_access_key: `SVC_SECRET_${name}`,
+      region: 'eu-central-1',
+      service: 's3',
+    },
+  })
+  for (const name of ['NONE', 'HEADER', 'UNLISTED']) {
+    expect((await agent.resolve(aws(name))).body).toMatchObject({ status_code: 200 })
+  }
+  const message = 'The policy of the secret ANY does not permit this request.'
+  await expectRefused(stage, agent, aws('ANY'), 'policy_blocked', message)
+})
