@@ -11,26 +11,28 @@ const BATCH = 500
 /** Characters of ciphertext in one request, whose body may have 4 MiB. */
 const MAX_BATCH_SIZE = 3_000_000
 
-export type Entry = { key: string; value: string; policy: Policy | null }
+/** Without a policy the server refuses a secret that has one: `null` takes it away. */
+export type Entry = { key: string; value: string; policy: Policy | null | undefined }
 
 /** Nothing is sent before it is certain that all of it can be stored. @throws CliError */
-export async function upload(scope: ProjectScope, entries: readonly Entry[]) {
+export async function upload(scope: ProjectScope, entries: readonly Entry[], mayCreate: boolean) {
   const { session, project, environment } = scope
-  const counts = { created: 0, updated: 0 }
+  const counts = { created: 0, updated: 0, isNewEnvironment: false }
   for (const secrets of batchesOf(entries.map((entry) => sealed(scope, entry)))) {
-    const body = { project_id: project.id, environment, secrets }
-    const { created, updated } = await session.api.call(upsertSecrets, { body })
-    counts.created += created
-    counts.updated += updated
+    const body = { project_id: project.id, environment, secrets, create_environment: mayCreate }
+    const stored = await session.api.call(upsertSecrets, { body })
+    counts.created += stored.created
+    counts.updated += stored.updated
+    counts.isNewEnvironment ||= stored.created_environment === true
   }
   return counts
 }
 
 function sealed({ workspace, project, environment }: ProjectScope, { key, value, policy }: Entry) {
   const at = { projectId: project.id, environment, key }
-  const ciphertext = sealSecret(workspace.open, at, policy, value)
+  const ciphertext = sealSecret(workspace.open, at, policy ?? null, value)
   if (sealedValue.safeParse(ciphertext).success) {
-    return { key, value: ciphertext, ...(policy === null ? {} : { policy }) }
+    return { key, value: ciphertext, ...(policy === undefined ? {} : { policy }) }
   }
   throw new CliError(EX_USAGE, `${key} is empty or too long to be stored`, 'nothing was stored')
 }

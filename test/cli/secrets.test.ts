@@ -190,6 +190,46 @@ test('push uploads only what differs and keeps policies', async () => {
   expect(await ada.must('secrets', 'get', 'CHANGED', '-e', 'push')).toBe('2')
 })
 
+test('set keeps a policy that it is not told about, and takes it away when told', async () => {
+  const at = ['-e', 'policies']
+  const policy = { allowed_methods: ['GET'], description: 'for reading' }
+  const kept = async () => {
+    const [listed] = (await ada.json('secrets', 'list', ...at)) as { policy: unknown }[]
+    return listed?.policy
+  }
+  await ada.must('secrets', 'set', 'KEY=one', '--policy', JSON.stringify(policy), ...at)
+  await ada.must('secrets', 'set', 'KEY=two', 'OTHER=1', ...at)
+  expect(await kept()).toEqual(policy)
+  expect(await ada.must('secrets', 'get', 'KEY', ...at)).toBe('two')
+  await ada.must('secrets', 'set', 'KEY=three', '--policy', 'null', ...at)
+  expect(await kept()).toBeNull()
+  const asked = await ada.run(['secrets', 'rollback', 'KEY', '2', ...at])
+  expect([asked.code, asked.err]).toEqual([
+    2,
+    'cloakroom: there is no terminal to ask on\n→ confirm with --yes\n',
+  ])
+  expect(await kept()).toBeNull()
+  await ada.must('secrets', 'rollback', 'KEY', '2', '--yes', ...at)
+  expect(await kept()).toEqual(policy)
+  await ada.must('secrets', 'rollback', 'KEY', '1', ...at)
+  expect(await ada.must('secrets', 'get', 'KEY', ...at)).toBe('one')
+})
+
+test('set says when it made an environment, whose name may be mistyped', async () => {
+  const first = await ada.run(['secrets', 'set', 'A=1', '-e', 'prodution'])
+  expect(first).toEqual({
+    code: 0,
+    out: 'payments/prodution: 1 created, 0 updated.\n',
+    err: 'prodution is a new environment of payments\n',
+  })
+  for (const args of [
+    ['A=2', '-e', 'prodution'],
+    ['A=1', '-e', 'staging'],
+  ]) {
+    expect((await ada.run(['secrets', 'set', ...args])).err).toBe('')
+  }
+})
+
 test('more than one request full of secrets is uploaded in several', async () => {
   const many = Object.fromEntries(
     Array.from({ length: 620 }, (_, index) => [`KEY_${index}`, `value ${index}`]),

@@ -27,8 +27,14 @@ export const setOptions = [
     'dotenv, JSON, YAML, or an export of Doppler or Infisical; - for standard input',
   ],
   ['--stdin', 'read the value of a single NAME from standard input'],
-  ['--policy <json>', 'narrow where the values may go'],
+  [
+    '--policy <json>',
+    'narrow where the values may go; without it policies stay, null removes them',
+  ],
+  yes,
 ] as const
+export const pushOptions = [yes] as const
+export const rollBackOptions = [yes] as const
 export const pullOptions = [
   ['--format <format>', 'dotenv, json, yaml or shell', 'dotenv'],
   allowEmpty,

@@ -1,6 +1,6 @@
 /** Secrets, and where they may go. */
 import { command, type Group } from '../command.ts'
-import { confirmOptions, pullOptions, setOptions } from './options.ts'
+import { confirmOptions, pullOptions, pushOptions, rollBackOptions, setOptions } from './options.ts'
 
 const secrets = () => import('../commands/secrets.ts')
 const secretHistory = () => import('../commands/secret_history.ts')
@@ -53,6 +53,7 @@ export const secretGroups: readonly Group[] = [
         usage: 'push [path]',
         about: 'upload what is new or different in a file (.env unless given)',
         examples: ['secrets push', 'secrets push secrets.yaml'],
+        options: pushOptions,
         action: async () => (await secrets()).push,
       }),
       command({
@@ -69,8 +70,9 @@ export const secretGroups: readonly Group[] = [
       }),
       command({
         usage: 'rollback <key> <version>',
-        about: 'make an earlier version the newest',
-        examples: ['secrets rollback STRIPE_KEY 2'],
+        about: 'make an earlier version the newest; asks when its policy is another',
+        examples: ['secrets rollback STRIPE_KEY 2', 'secrets rollback STRIPE_KEY 2 --yes'],
+        options: rollBackOptions,
         action: async () => (await secretHistory()).rollBack,
       }),
     ],

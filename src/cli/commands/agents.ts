@@ -17,7 +17,7 @@ import type { Action } from '../command.ts'
 import { lifetimeOf, showToken } from '../issued_token.ts'
 import { projectScope, type WorkspaceScope, workspaceScope } from '../scope.ts'
 import { CliError } from '../terminal/cli_error.ts'
-import { confirmed } from './projects.ts'
+import { confirmed } from '../terminal/confirmed.ts'
 
 /** For the chosen project and environment, or with --all-projects for the whole workspace. */
 export const create: Action<typeof agentOptions> = async (context, [name = ''], options) => {

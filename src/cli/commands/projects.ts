@@ -5,13 +5,14 @@ import {
   deleteProjectShort,
   listEnvironments,
 } from '../../features/projects/contract.ts'
-import { EX_NOT_FOUND, EX_REFUSED } from '../../platform/exit_codes.ts'
+import { EX_NOT_FOUND } from '../../platform/exit_codes.ts'
 import type { confirmOptions } from '../catalogue/options.ts'
-import type { Action, OptionValues } from '../command.ts'
+import type { Action } from '../command.ts'
 import type { Context } from '../context.ts'
 import { projectScope, projectsOf, type WorkspaceScope, workspaceScope } from '../scope.ts'
 import { findProjectFile, PROJECT_FILE, updateFile } from '../settings.ts'
 import { CliError } from '../terminal/cli_error.ts'
+import { confirmed } from '../terminal/confirmed.ts'
 
 /** Makes or chooses a project for this directory and writes the project file. */
 export const init: Action = async (context, [name = '']) => {
@@ -99,16 +100,6 @@ export function remember(context: Context, changes: Parameters<typeof updateFile
   updateFile(path, changes)
   const told = Object.entries(changes).map(([name, value]) => `${name} ${value}`)
   context.output.say(`Using ${told.join(', ')} (in ${path}).`)
-}
-
-/** Asks before something is lost, unless --yes was given. */
-export async function confirmed(
-  { yes }: OptionValues<typeof confirmOptions>,
-  question: string,
-): Promise<void> {
-  if (yes) return
-  const { askConfirmation } = await import('../terminal/prompts.ts')
-  if (!(await askConfirmation(question))) throw new CliError(EX_REFUSED, 'nothing was done')
 }
 
 function create({ session, workspace }: WorkspaceScope, name: string) {

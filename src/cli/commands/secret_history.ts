@@ -1,9 +1,16 @@
 /** What environments differ in, and what a secret was before. */
 import { showDiff } from '../../features/projects/contract.ts'
 import { listVersions, rollBackSecret } from '../../features/secrets/contract.ts'
+import { isSamePolicy } from '../../platform/crypto/secret_value.ts'
+import { EX_NOT_FOUND } from '../../platform/exit_codes.ts'
+import type { Policy } from '../../platform/policy.ts'
+import type { rollBackOptions } from '../catalogue/options.ts'
 import type { Action } from '../command.ts'
 import { projectScope } from '../scope.ts'
+import { presentPolicies } from '../storing.ts'
 import { onSecret } from '../suggestions.ts'
+import { CliError } from '../terminal/cli_error.ts'
+import { confirmed } from '../terminal/confirmed.ts'
 
 export const diff: Action = async (context, [from = '', to = '']) => {
   const { session, project } = await projectScope(context)
@@ -30,13 +37,35 @@ export const history: Action = async (context, [key = '']) => {
   return undefined
 }
 
-/** Makes an earlier value the newest: its ciphertext binds the place, not the number. */
-export const rollBack: Action = async (context, [key = '', version = '']) => {
+/**
+ * Makes an earlier value the newest: its ciphertext binds the place and the policy, not the number. So the
+ * policy of then comes back with it; where that is another than today's, people are asked.
+ */
+export const rollBack: Action<typeof rollBackOptions> = async (
+  context,
+  [key = '', version = ''],
+  options,
+) => {
   const scope = await projectScope(context)
   const { session, project, environment } = scope
   const params = { project_id: project.id, key }
-  const body = { version: Number(version) }
-  const work = session.api.call(rollBackSecret, { params, query: { environment }, body })
+  const query = { environment }
+  const versions = await onSecret(scope, key, session.api.list(listVersions, { params, query }))
+  const earlier = versions.find((candidate) => String(candidate.version) === version)
+  if (!earlier)
+    throw new CliError(
+      EX_NOT_FOUND,
+      `${key} has no version ${version}`,
+      `list them with: cloakroom secrets history ${key}`,
+    )
+  const policy = (earlier.policy ?? null) as Policy | null
+  const present = (await presentPolicies(scope)).get(key) ?? null
+  if (!isSamePolicy(policy, present)) {
+    const [from, to] = [present, policy].map((one) => JSON.stringify(one))
+    await confirmed(options, `The policy goes back too, from ${from} to ${to}. Go on?`)
+  }
+  const body = { version: earlier.version, policy }
+  const work = session.api.call(rollBackSecret, { params, query, body })
   const now = await onSecret(scope, key, work)
   context.output.say(`${key} is back to version ${version}, as version ${now.version}.`)
   return undefined

@@ -5,7 +5,7 @@ import { deleteSecret, getSecret, listSecrets } from '../../features/secrets/con
 import { EX_USAGE } from '../../platform/exit_codes.ts'
 import type { Policy } from '../../platform/policy.ts'
 import { policy as policySchema } from '../../platform/policy.ts'
-import type { confirmOptions, pullOptions, setOptions } from '../catalogue/options.ts'
+import type { confirmOptions, pullOptions, pushOptions, setOptions } from '../catalogue/options.ts'
 import type { Action, OptionValues } from '../command.ts'
 import type { Context } from '../context.ts'
 import {
@@ -17,11 +17,12 @@ import {
   writeValues,
 } from '../formats.ts'
 import { type ProjectScope, projectScope } from '../scope.ts'
-import { reveal, upload } from '../sealing.ts'
+import { reveal } from '../sealing.ts'
+import { presentPolicies, store } from '../storing.ts'
 import { onlyElsewhere, onSecret, refuseEmpty } from '../suggestions.ts'
 import { CliError } from '../terminal/cli_error.ts'
+import { confirmed } from '../terminal/confirmed.ts'
 import { askSecret, readValueFromStdin } from '../terminal/prompts.ts'
-import { confirmed } from './projects.ts'
 
 type SetOptions = OptionValues<typeof setOptions>
 
@@ -29,10 +30,13 @@ export const set: Action<typeof setOptions> = async (context, pairs, options) =>
   const values = await valuesOf(pairs, options)
   const scope = await projectScope(context)
   const policy = policyOf(options)
-  const entries = Object.entries(values).map(([key, value]) => ({ key, value, policy }))
-  const work = upload(scope, entries)
-  const counts = await context.output.during('encrypting and uploading', work)
-  report(context, scope, counts)
+  const present = policy === undefined ? await presentPolicies(scope) : null
+  const entries = Object.entries(values).map(([key, value]) => ({
+    key,
+    value,
+    policy: present ? present.get(key) : policy,
+  }))
+  report(context, scope, await store(context, scope, entries, options))
   return undefined
 }
 
@@ -73,8 +77,9 @@ function readFile(path: string): Values {
   }
 }
 
-function policyOf({ policy }: SetOptions): Policy | null {
-  if (policy === undefined) return null
+/** `null` where `--policy null` takes policies away. */
+function policyOf({ policy }: SetOptions): Policy | null | undefined {
+  if (policy === undefined) return undefined
   try {
     return policySchema.parse(JSON.parse(policy))
   } catch {
@@ -89,13 +94,10 @@ function policyOf({ policy }: SetOptions): Policy | null {
 function report(
   context: Context,
   { project, environment }: ProjectScope,
-  counts: { created: number; updated: number },
+  { created, updated }: { created: number; updated: number },
 ): void {
-  if (context.output.isJson) context.output.record(counts)
-  else
-    context.output.say(
-      `${project.name}/${environment}: ${counts.created} created, ${counts.updated} updated.`,
-    )
+  if (context.output.isJson) context.output.record({ created, updated })
+  else context.output.say(`${project.name}/${environment}: ${created} created, ${updated} updated.`)
 }
 
 export const get: Action = async (context, [key = '']) => {
@@ -173,7 +175,7 @@ async function download(scope: ProjectScope): Promise<Values> {
 }
 
 /** Uploads what is new or different; policies of what is there stay. */
-export const push: Action = async (context, [path = '.env']) => {
+export const push: Action<typeof pushOptions> = async (context, [path = '.env'], options) => {
   const values = readFile(path)
   const scope = await projectScope(context)
   const { session, project, environment } = scope
@@ -183,9 +185,8 @@ export const push: Action = async (context, [path = '.env']) => {
   const changed = Object.entries(values).flatMap(([key, value]) => {
     const before = known.get(key)
     if (before && reveal(scope, before) === value) return []
-    return [{ key, value, policy: (before?.policy ?? null) as Policy | null }]
+    return [{ key, value, policy: (before?.policy ?? undefined) as Policy | undefined }]
   })
-  const work = upload(scope, changed)
-  report(context, scope, await context.output.during('encrypting and uploading', work))
+  report(context, scope, await store(context, scope, changed, options))
   return undefined
 }

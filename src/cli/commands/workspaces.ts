@@ -22,7 +22,8 @@ import { checkKnownKeys } from '../known_keys.ts'
 import { workspaceScope } from '../scope.ts'
 import type { Session } from '../session.ts'
 import { CliError } from '../terminal/cli_error.ts'
-import { confirmed, remember } from './projects.ts'
+import { confirmed } from '../terminal/confirmed.ts'
+import { remember } from './projects.ts'
 
 export const list: Action = async (context) => {
   const session = await context.session()

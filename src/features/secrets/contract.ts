@@ -42,7 +42,7 @@ const storedPolicy = z.unknown().meta({
 const entries = z
   .union([
     z
-      .array(z.strictObject({ key: secretKey, value: sealedValue, policy: policy.default(null) }))
+      .array(z.strictObject({ key: secretKey, value: sealedValue, policy: policy.optional() }))
       .min(1)
       .max(MAX_ENTRIES)
       .transform((list) => list.map((entry, index) => ({ ...entry, path: `secrets.${index}` }))),
@@ -50,7 +50,7 @@ const entries = z
       Object.entries(record).map(([key, sealed]) => ({
         key,
         value: sealed,
-        policy: null,
+        policy: undefined,
         path: `secrets.${key}`,
       })),
     ),
@@ -87,9 +87,19 @@ export const upsertSecrets = defineEndpoint({
   method: 'POST',
   path: '/api/secrets/',
   access: { kind: 'member', permission: 'secret.write', tenant: 'body.project_id' },
-  body: z.strictObject({ project_id: projectId, environment, secrets: entries }),
+  body: z.strictObject({
+    project_id: projectId,
+    environment,
+    secrets: entries,
+    create_environment: z.boolean().default(true),
+  }),
   bodyLimit: BODY_LIMIT,
-  result: z.object({ created: z.number().int(), updated: z.number().int() }),
+  result: z.object({
+    created: z.number().int(),
+    updated: z.number().int(),
+    /** Said when the environment held nothing before: a mistyped name would be noticed late. */
+    created_environment: z.literal(true).optional(),
+  }),
   success: 'either',
   faults: ['epoch_conflict', 'conflict'],
 })
@@ -166,6 +176,7 @@ export const rollBackSecret = defineEndpoint({
       .min(1)
       .max(2_147_483_647)
       .meta({ examples: [3] }),
+    policy: policy.optional(),
   }),
   result: secret,
   faults: ['epoch_conflict', 'unreadable_secret', 'conflict'],

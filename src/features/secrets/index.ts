@@ -26,8 +26,8 @@ function collectionRoutes({ outer, config }: FeatureServices): Route[] {
   const pager = openPager(config)
   return [
     route(upsertSecrets, async ({ body, ...changing }) => {
-      const { environment, secrets: entries } = body
-      const counts = await upsert(changing, outer, { environment, entries })
+      const { environment, secrets: entries, create_environment: mayCreate } = body
+      const counts = await upsert(changing, outer, { environment, entries, mayCreate })
       return counts.created > 0 ? created(counts) : counts
     }),
     route(listSecrets, async ({ tx, grant, query }) => {

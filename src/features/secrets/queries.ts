@@ -53,18 +53,18 @@ export async function selectSecret(tx: Transaction, grant: Read, environment: st
 }
 
 /**
- * The versions of those keys that exist, with the project held against its deletion: a foreign key
+ * Those keys that exist, with the version and policy of each, and with the project held against its deletion: a foreign key
  * would notice that only while the rows are written, and could not say what happened. Returns
  * `null` when the project is gone. The workspace must be locked.
  */
-export async function selectCurrentVersions(
+export async function selectCurrent(
   tx: Transaction,
   grant: Write,
   environment: string,
   keys: readonly string[],
-): Promise<Map<string, number> | null> {
+): Promise<Map<string, { version: number; policy: unknown }> | null> {
   const rows = await tx
-    .select({ key: secrets.key, version: secrets.version })
+    .select({ key: secrets.key, version: secrets.version, policy: secrets.policy })
     .from(projects)
     .leftJoin(
       secrets,
@@ -78,8 +78,20 @@ export async function selectCurrentVersions(
     .for('key share', { of: projects })
   if (rows.length === 0) return null
   return new Map(
-    rows.flatMap(({ key, version }) => (key === null || version === null ? [] : [[key, version]])),
+    rows.flatMap(({ key, version, policy }) =>
+      key === null || version === null ? [] : [[key, { version, policy }]],
+    ),
   )
+}
+
+/** Whether nothing is stored in an environment yet. The workspace must be locked. */
+export async function isEmpty(tx: Transaction, grant: Write, environment: string) {
+  const [any] = await tx
+    .select({ id: secrets.id })
+    .from(secrets)
+    .where(inEnvironment(grant, environment))
+    .limit(1)
+  return any === undefined
 }
 
 /** A secret as it is to be stored: its ciphertext under the outer layer, once for its row and once for its version's. */

@@ -4,14 +4,15 @@
  */
 import { fromBase64, toBase64 } from '../../platform/crypto/encoding.ts'
 import type { OuterLayer } from '../../platform/crypto/outer_layer.ts'
-import { readValueEpoch } from '../../platform/crypto/secret_value.ts'
+import { isSamePolicy, readValueEpoch } from '../../platform/crypto/secret_value.ts'
 import { lockWorkspace } from '../../platform/db/workspace_lock.ts'
 import { Fault } from '../../platform/fault.ts'
 import type { ProjectGrant } from '../../platform/grant.ts'
 import type { Changing } from '../../platform/http/route.ts'
 import {
+  isEmpty,
   type NextSecret,
-  selectCurrentVersions,
+  selectCurrent,
   selectSecret,
   selectVersion,
   writeSecrets,
@@ -23,33 +24,37 @@ type Write = ProjectGrant<'secret.write'>
 /** As many refused fields as a reply lists. */
 const MAX_FIELDS = 100
 
-/** `value` is the ciphertext in canonical base64, as on the wire; `path` is where the entry stands in the request. */
-type Entry = { key: string; value: string; policy: unknown; path: string }
+/** `value` is the ciphertext in canonical base64, as on the wire; `path` is where the entry stands in the request. Without `policy` it takes none from the secret that is there. */
+type Entry = { key: string; value: string; policy?: unknown; path: string }
+
+type Upsert = { environment: string; entries: readonly Entry[]; mayCreate: boolean }
+type RollBack = { environment: string; key: string; version: number; policy?: unknown }
 
 /**
  * Creates or replaces all entries. Their number in statements does not depend on their number.
  *
- * @throws Fault `epoch_conflict` naming the entries that are sealed under another epoch
+ * @throws Fault `validation_error` naming the entries that would lose a policy without a word,
+ * `epoch_conflict` those that are sealed under another epoch, `not_found` for an environment that
+ * holds nothing when none may be made
  */
 export async function upsert(
   { tx, grant, audit }: Changing<Write>,
   outer: OuterLayer,
-  { environment, entries }: { environment: string; entries: readonly Entry[] },
-): Promise<{ created: number; updated: number }> {
+  { environment, entries, mayCreate }: Upsert,
+): Promise<{ created: number; updated: number; created_environment?: true }> {
   const { epoch } = await lockWorkspace(tx, grant)
+  const keys = entries.map(({ key }) => key)
+  const current = await selectCurrent(tx, grant, environment, keys)
+  if (!current) throw new Fault('not_found')
+  const isNew = current.size === 0 && (await isEmpty(tx, grant, environment))
+  if (isNew && !mayCreate) throw emptyEnvironment()
+  requirePolicies(entries, current)
   const decoded = entries.map((entry) => ({ ...entry, ciphertext: decode(entry.value) }))
   const stale = decoded.filter(({ ciphertext }) => !isUnder(epoch, ciphertext))
   if (stale.length > 0) throw epochConflict(stale.map(({ path }) => path))
-  const current = await selectCurrentVersions(
-    tx,
-    grant,
-    environment,
-    entries.map(({ key }) => key),
-  )
-  if (!current) throw new Fault('not_found')
   const next = await Promise.all(
-    decoded.map(({ key, policy, ciphertext }) => {
-      const version = (current.get(key) ?? 0) + 1
+    decoded.map(({ key, policy = null, ciphertext }) => {
+      const version = (current.get(key)?.version ?? 0) + 1
       return sealNext(outer, grant, environment, { key, policy, version, ciphertext })
     }),
   )
@@ -62,18 +67,39 @@ export async function upsert(
       environment,
     })),
   )
-  return { created: entries.length - current.size, updated: current.size }
+  const counts = { created: entries.length - current.size, updated: current.size }
+  return isNew ? { ...counts, created_environment: true } : counts
+}
+
+/** A new value without a word about the policy would take the old one's bounds away in silence. */
+function requirePolicies(
+  entries: readonly Entry[],
+  current: ReadonlyMap<string, { policy: unknown }>,
+): void {
+  const silent = entries.filter(
+    ({ key, policy }) => policy === undefined && (current.get(key)?.policy ?? null) !== null,
+  )
+  if (silent.length === 0) return
+  const message = 'has a policy: send the policy, or null to remove it'
+  throw new Fault('validation_error', {
+    fields: silent.slice(0, MAX_FIELDS).map(({ path }) => ({ path, message })),
+  })
+}
+
+function emptyEnvironment(): Fault {
+  return new Fault('not_found', { message: 'This environment holds nothing yet.' })
 }
 
 /**
  * Stores an earlier version once more, as the newest one.
  *
- * @throws Fault `not_found` (no such secret or version), `epoch_conflict`, `unreadable_secret`
+ * @throws Fault `not_found` (no such secret or version), `epoch_conflict`, `unreadable_secret`,
+ * `conflict` when its policy is not today's and the caller does not say that it knows
  */
 export async function rollBack(
   { tx, grant, audit }: Changing<Write>,
   outer: OuterLayer,
-  { environment, key, version }: { environment: string; key: string; version: number },
+  { environment, key, version, policy }: RollBack,
 ) {
   const { epoch } = await lockWorkspace(tx, grant)
   const secret = await selectSecret(tx, grant, environment, key)
@@ -83,6 +109,8 @@ export async function rollBack(
   const ciphertext = await openVersion(outer, grant.workspaceId, row)
   if (!ciphertext) throw unreadable(key)
   if (!isUnder(epoch, ciphertext)) throw epochConflict(['version'])
+  const known = policy === undefined ? secret.policy : policy
+  if (!isSamePolicy(earlier.policy, known)) throw otherPolicy()
   const next = await sealNext(outer, grant, environment, {
     key,
     policy: earlier.policy,
@@ -98,6 +126,13 @@ export async function rollBack(
     environment,
   })
   return { ...written, value: toBase64(ciphertext) }
+}
+
+/** Who holds a session only could otherwise bring back a policy that was narrowed since. */
+function otherPolicy(): Fault {
+  return new Fault('conflict', {
+    message: 'This version has another policy than the secret has today: send it as `policy`.',
+  })
 }
 
 async function sealNext(

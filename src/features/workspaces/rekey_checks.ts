@@ -1,11 +1,11 @@
 /** What a rekey must fulfil before anything is written: pure checks of the request against the state. */
 import { fromBase64 } from '../../platform/crypto/encoding.ts'
-import { MAX_EPOCH, policyHash, readValueEpoch } from '../../platform/crypto/secret_value.ts'
+import { isSamePolicy, MAX_EPOCH, readValueEpoch } from '../../platform/crypto/secret_value.ts'
 import { Fault, type FaultCode, type FieldFault, invalidField } from '../../platform/fault.ts'
 import { MAX_COMPLAINTS } from '../../platform/http/complaints.ts'
 import { inSlices, TimeSlice } from '../../platform/time_slice.ts'
 import type { RekeyBody } from './contract.ts'
-import { type HeldSecret, type Holdings, placeOf } from './rekey_holdings.ts'
+import { type Holdings, placeOf } from './rekey_holdings.ts'
 
 /** @throws Fault `validation_error` when anything is named twice */
 export async function requireOnce({ members, tokens, secrets }: RekeyBody): Promise<void> {
@@ -104,21 +104,11 @@ export async function requireComplete(
 export async function requireSamePolicies(held: Holdings, { secrets }: RekeyBody): Promise<void> {
   const complaints = new Complaints('must equal the stored policy')
   await inSlices(secrets, (secret, index) => {
-    const isSame = isSamePolicy(held.secrets.get(placeOf(secret)), secret.policy)
-    if (!isSame) complaints.add(`secrets.${index}.policy`)
+    const stored = held.secrets.get(placeOf(secret))
+    if (!stored || !isSamePolicy(stored.policy, secret.policy))
+      complaints.add(`secrets.${index}.policy`)
   })
   complaints.refuse()
-}
-
-function isSamePolicy(stored: HeldSecret | undefined, sent: unknown): boolean {
-  if (stored === undefined) return false
-  if ((stored.policy ?? null) === null && (sent ?? null) === null) return true
-  try {
-    return policyHash(stored.policy).toHex() === policyHash(sent).toHex()
-  } catch {
-    // What JCS cannot express was never stored.
-    return false
-  }
 }
 
 /** A token is never given more than it was issued for. */

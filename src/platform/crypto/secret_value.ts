@@ -78,6 +78,16 @@ export function openSecretValue(
   return binding && openBoundValue(key, binding, ciphertext)
 }
 
+/** Whether two policies are the same to a ciphertext that binds one; what JCS cannot express is no one's. */
+export function isSamePolicy(one: unknown, other: unknown): boolean {
+  if ((one ?? null) === null && (other ?? null) === null) return true
+  try {
+    return policyHash(one).toHex() === policyHash(other).toHex()
+  } catch {
+    return false
+  }
+}
+
 /**
  * What binds a ciphertext to its place and policy: its additional data, or `null` for what none can have
  * been sealed for. It is made once for a ciphertext that is opened again and again.

@@ -71,7 +71,7 @@ describe('storing', () => {
     const first = await upsert({ project_id: team.projectId, secrets: [entry('ONE', 'a')] })
     expect([first.status, first.body]).toEqual([
       201,
-      { status: 'success', data: { created: 1, updated: 0 } },
+      { status: 'success', data: { created: 1, updated: 0, created_environment: true } },
     ])
     const mixed = [entry('ONE', 'b'), entry('TWO', 'c')]
     const second = await upsert({ project_id: team.projectId, secrets: mixed })
@@ -126,6 +126,9 @@ describe('storing', () => {
         allowed_paths: ['/v1', '/v1/ü'],
         allowed_domains: ['API.Example.com', '*.example.org:8443'],
       },
+      { sign_templates: ['{timestamp}.{body}'], allowed_locations: ['sign'] },
+      { sensitive: false, description: 'Log level of the API' },
+      { description: '' },
       { allowed_locations: ['json', 'env'], allowed_headers: [], allowed_methods: ['GET', 'GET'] },
     ]
     const list = policies.map((policy, index) => ({ key: `P${index}`, value: OPAQUE, policy }))
@@ -140,18 +143,40 @@ describe('storing', () => {
   test('replaces the policy together with the value, also by none', async () => {
     const place = { project_id: team.projectId, environment: 'replaced' }
     await upsert({ ...place, secrets: [{ key: 'A', value: OPAQUE, policy: {} }] })
-    await upsert({ ...place, secrets: [{ key: 'A', value: OPAQUE }] })
+    await upsert({ ...place, secrets: [{ key: 'A', value: OPAQUE, policy: null }] })
     const read = await app.call('GET', `/api/secrets/${team.projectId}/A/?environment=replaced`, {
       token: team.owner.token,
     })
     expect(read.body).toMatchObject({ data: { policy: null, version: 2 } })
   })
 
+  test('says when it is the first of its environment, which may be refused', async () => {
+    const place = { project_id: team.projectId, environment: 'prodution' }
+    const refused = { ...place, secrets: { A: OPAQUE }, create_environment: false }
+    const message = 'This environment holds nothing yet.'
+    await expectRefused(refused, 'not_found', { message })
+    const first = await upsert({ ...refused, create_environment: true })
+    const data = { created: 1, updated: 0, created_environment: true }
+    expect([first.status, first.body]).toEqual([201, { status: 'success', data }])
+    for (const [key, counts] of [
+      ['A', { created: 0, updated: 1 }],
+      ['B', { created: 1, updated: 0 }],
+    ] as const) {
+      const { body } = await upsert({ ...refused, secrets: { [key]: OPAQUE } })
+      expect(body).toEqual({ status: 'success', data: counts })
+    }
+    const said = refusedField('create_environment', 'must be of type boolean')
+    await expectRefused({ ...refused, create_environment: 'no' }, 'validation_error', said)
+  })
+
   test('takes 500 entries, and values in the form of another client', async () => {
     const place = { project_id: team.projectId, environment: 'bulk' }
     const many = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`K${i}`, OPAQUE]))
     const all = await upsert({ ...place, secrets: many })
-    expect(all.body).toEqual({ status: 'success', data: { created: 500, updated: 0 } })
+    expect(all.body).toEqual({
+      status: 'success',
+      data: { created: 500, updated: 0, created_environment: true },
+    })
     for (const header of ['AQAAAAA=', 'AQABAAA=', 'AgAAAAk=', 'AQAA']) {
       expect((await upsert({ ...place, secrets: { K0: header } })).status).toBe(200)
     }
@@ -274,6 +299,16 @@ describe('refusing', () => {
       [{ allowed_paths: ['v1'] }, 'allowed_paths.0', paths],
       [{ allowed_paths: ['/ok', '/a?b'] }, 'allowed_paths.1', paths],
       [{ allowed_paths: ['/\ud800'] }, 'allowed_paths.0', paths],
+      [{ sensitive: true }, 'sensitive', 'must be one of false'],
+      [{ description: 'x'.repeat(501) }, 'description', 'must have a length of at most 500'],
+      [{ description: 'a\u0000b' }, 'description', 'must not contain control characters'],
+      [{ sign_templates: '{body}' }, 'sign_templates', 'must be of type array'],
+      [
+        { sign_templates: ['x'.repeat(1025)] },
+        'sign_templates.0',
+        'must have a length of at most 1024',
+      ],
+      [{ sign_templates: ['\ud800'] }, 'sign_templates.0', 'must be text'],
       [{ allowed_headers: ['X Y'] }, 'allowed_headers.0', 'must be the name of a header'],
       [
         { allowed_methods: ['get'] },
@@ -283,7 +318,7 @@ describe('refusing', () => {
       [
         { allowed_locations: [locations] },
         'allowed_locations.0',
-        'must be one of header, basic, query, path, json, form, env',
+        'must be one of header, basic, query, path, json, form, env, sign',
       ],
     ]
     for (const [policy, where, message] of cases) {

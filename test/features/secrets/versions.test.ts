@@ -106,7 +106,7 @@ describe('versions', () => {
 describe('rolling back', () => {
   test('makes an earlier version with its policy the newest, and says so in the audit', async () => {
     await storeTimes('BACK', 3)
-    const answer = await rollBack('BACK', { version: 2 })
+    const answer = await rollBack('BACK', { version: 2, policy: { allowed_paths: ['/two'] } })
     const data = {
       id: await idOf('BACK'),
       key: 'BACK',
@@ -151,7 +151,8 @@ describe('rolling back', () => {
       [{ version: 0 }, 'version', 'must be at least 1'],
       [{ version: 1.5 }, 'version', 'must be of type int'],
       [{ version: 4_294_967_296 }, 'version', 'must be at most 2147483647'],
-      [{ version: 1, policy: null }, 'policy', 'is not a field of this request'],
+      [{ version: 1, policy: [] }, 'policy', 'must be of type object'],
+      [{ version: 1, value: '' }, 'value', 'is not a field of this request'],
     ]
     for (const [body, path, message] of cases) {
       const answer = await rollBack('BACK', body)
