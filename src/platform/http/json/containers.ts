@@ -78,9 +78,11 @@ export class Containers {
   }
 
   close(): void {
-    const { object, objectBounds } = this.#top ?? {}
-    for (const name of (object && objectBounds?.required) ?? []) {
-      if (!Object.hasOwn(object ?? {}, name)) this.#refuse(name)
+    const top = this.#top
+    for (const name of (top?.object && top.objectBounds?.required) ?? []) {
+      if (!top?.object || Object.hasOwn(top.object, name)) continue
+      top.name = name
+      this.#refuse()
     }
     this.#depth -= 1
     this.#top = this.#stack[this.#depth - 1] ?? null
@@ -182,9 +184,10 @@ export class Containers {
     top.object = null
   }
 
-  #refuse(...field: string[]): void {
+  /** Complains of the value that the open containers have come to. */
+  #refuse(): void {
     if (this.#isFull) return
-    this.cut.push({ path: this.#path(this.#depth, ...field), message: 'is not valid' })
+    this.cut.push({ path: this.#path(this.#depth), message: 'is not valid' })
   }
 
   /** From here on nothing can change the verdict. */
@@ -193,12 +196,9 @@ export class Containers {
   }
 
   /** Of what the first `depth` containers lead to. */
-  #path(depth: number, ...field: string[]): string {
+  #path(depth: number): string {
     const steps = this.#stack.slice(0, depth)
-    return pathOf([
-      ...steps.map(({ isObject, name, count }) => (isObject ? name : count - 1)),
-      ...field,
-    ])
+    return pathOf(steps.map(({ isObject, name, count }) => (isObject ? name : count - 1)))
   }
 }
 
