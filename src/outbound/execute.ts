@@ -22,6 +22,7 @@ import { fillLocations, findLocations } from './locations.ts'
 import { OutboundRequest } from './outbound_request.ts'
 import {
   acceptLocations,
+  domainBlocked,
   namesOf,
   openSecrets,
   type Permission,
@@ -128,7 +129,7 @@ async function prepare(
   const asked = { target, method: call.method, override: overrideAmong(names) }
   record.sees(asked.method, target, asked.override)
   // Step 3: the allowlist; an empty one blocks all.
-  if (!(await permission.allows(target))) throw new Fault('domain_blocked')
+  if (!(await permission.allows(target))) throw domainBlocked(target)
   // Step 4: the placeholders, in headers and in what the signature is made with.
   const demanded = demandedBy(call)
   // Step 5: the scope, and the secrets that the names stand for in it.

@@ -34,6 +34,13 @@ export interface UsableSecret {
   open(): Promise<Secret>
 }
 
+/** The refusal of step 3; it says what to put on the allowlist, for port and wildcards are easily missed. */
+export function domainBlocked({ host, port }: Pick<Target, 'host' | 'port'>): Fault {
+  return new Fault('domain_blocked', {
+    message: `${host}:${port} is not on the allowlist of the workspace.`,
+  })
+}
+
 /** Every name once. */
 export function namesOf(placeholders: readonly Placeholder[]): string[] {
   return [...new Set(placeholders.map(({ name }) => name))]

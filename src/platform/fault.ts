@@ -5,7 +5,7 @@
 
 const catalogue = {
   malformed_json: [400, 'The request body is not acceptable JSON.'],
-  invalid_host: [400, 'The Host header is missing, malformed or not allowed.'],
+  invalid_host: [400, 'The Host header is missing, malformed or not in ALLOWED_HOSTS.'],
   invalid_target: [400, 'target_url must be an absolute https URL without user information.'],
   invalid_header: [400, 'A header has a name or value that cannot be sent.'],
   forbidden_header: [400, 'A header was given that only the resolver may set.'],

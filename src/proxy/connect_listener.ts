@@ -88,7 +88,11 @@ async function tunnel(
   }
   if (!strict) return pass(socket, host, port, rest)
   if (name !== null) await backend.refused(name, port).catch(() => {})
-  refuse(socket, 'HTTP/1.1 403 Forbidden\r\n', 'the host is not on the allowlist (domain_blocked)')
+  refuse(
+    socket,
+    'HTTP/1.1 403 Forbidden\r\n',
+    `${name ?? 'that host'}:${port} is not on the allowlist (domain_blocked)`,
+  )
 }
 
 /** Not ours: bytes go both ways, unread. */

@@ -7,7 +7,7 @@
 import type { KeyCache } from '../access/keys.ts'
 import { type Snapshot, type SnapshotCache, StaleSnapshot } from '../access/snapshots.ts'
 import type { LiveToken, TokenCache } from '../access/tokens.ts'
-import { namesOf, type Scope, selectSecrets } from '../outbound/permission.ts'
+import { domainBlocked, namesOf, type Scope, selectSecrets } from '../outbound/permission.ts'
 import type { Placeholder } from '../outbound/placeholders.ts'
 import { type AskedRequest, checkPolicies } from '../outbound/policy.ts'
 import { Fault } from '../platform/fault.ts'
@@ -179,7 +179,7 @@ async function judge(
   { token, scope, placeholders, asked }: Basis,
 ): Promise<void> {
   const permission = new TokenPermission({ snapshots, keys, snapshot, token }, scope)
-  if (!permission.allows(asked.target)) throw new Fault('domain_blocked')
+  if (!permission.allows(asked.target)) throw domainBlocked(asked.target)
   const names = namesOf(placeholders)
   const secrets = selectSecrets(names, await permission.secrets(names), permission.holder)
   for (const secret of secrets.values()) await secret.confirmGrant()

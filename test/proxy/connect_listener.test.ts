@@ -123,7 +123,7 @@ describe('a host that is not on the allowlist', () => {
     const sent = stage.upstream.bytes
     const answer = await sendRaw(strict.baseUrl, connectRequest(elsewhere(), loginOf(strict)))
     expect(answer.statuses).toEqual([403])
-    expect(answer.text).toContain('the host is not on the allowlist (domain_blocked)')
+    expect(answer.text).toContain(`${elsewhere()} is not on the allowlist (domain_blocked)`)
     expect(stage.upstream.bytes).toBe(sent)
     const record = await recordFor('localhost')
     expect(record).toMatchObject({
@@ -150,7 +150,7 @@ describe('a host that is not on the allowlist', () => {
       status: 403,
       body: {
         error_code: 'domain_blocked',
-        message: 'The domain is not on the allowlist of the workspace.',
+        message: `${elsewhere()} is not on the allowlist of the workspace.`,
       },
     })
   })

@@ -18,6 +18,7 @@ import {
 import { addToAllowlist, removeFromAllowlist } from '../../src/features/allowlist/contract.ts'
 import { createProject } from '../../src/features/projects/contract.ts'
 import { upsertSecrets } from '../../src/features/secrets/contract.ts'
+import { parseTarget } from '../../src/outbound/target.ts'
 import { type FaultCode, messageOf, statusOf } from '../../src/platform/fault.ts'
 import type { Policy } from '../../src/platform/policy.ts'
 import { type Answer, startTestApp, type TestApp } from './app.ts'
@@ -214,6 +215,13 @@ export async function recordOf(
   }
 }
 
+/** What a refusal says: that of a domain names it. */
+function sentenceOf(code: FaultCode, body: unknown): string {
+  if (code !== 'domain_blocked') return messageOf(code)
+  const { host, port } = parseTarget((body as { target_url: string }).target_url)
+  return `${host}:${port} is not on the allowlist of the workspace.`
+}
+
 /**
  * Makes the call and expects the refusal as a whole: status, body, headers, an audit record that says
  * the same, and an upstream to which not one byte was sent.
@@ -223,7 +231,7 @@ export async function expectRefused(
   agent: Agent,
   body: unknown,
   code: FaultCode,
-  message: string = messageOf(code),
+  message: string = sentenceOf(code, body),
 ): Promise<AuditRow> {
   const sent = stage.upstream.bytes
   const answer = await agent.resolve(body)

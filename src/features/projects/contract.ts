@@ -37,11 +37,17 @@ export const projectShape = z.object({
 
 export const listProjects = defineEndpoint({
   name: 'projects.list',
-  summary: "List the projects of one workspace, or of all the caller's",
+  summary:
+    "List the projects of the active workspace, or with workspace_id=all of all the caller's",
   method: 'GET',
   path: '/api/projects/',
   access: { kind: 'session' },
-  query: pagination,
+  query: pagination.extend({
+    workspace_id: z
+      .union([uuid, z.literal('all')])
+      .optional()
+      .meta({ examples: ['all'] }),
+  }),
   result: z.array(projectShape),
   paged: true,
   faults: ['not_found'],

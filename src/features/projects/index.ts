@@ -54,14 +54,16 @@ function ownRoutes({ db, config }: FeatureServices): Route[] {
   const pager = openPager(config)
   return [
     route(listProjects, async ({ caller, query, namedWorkspace }) => {
-      if (namedWorkspace !== undefined)
-        await authorise(db, caller, 'project.read', { workspaceId: namedWorkspace })
-      const [name, id] = pager.start('projects', query.cursor) ?? []
+      const isOfAll = query.workspace_id === 'all'
+      const active = { workspaceId: namedWorkspace }
+      const grant = isOfAll ? null : await authorise(db, caller, 'project.read', active)
+      const list = `projects ${grant?.workspaceId ?? 'all'}`
+      const [name, id] = pager.start(list, query.cursor) ?? []
       const after = name === undefined || id === undefined ? undefined : ([name, id] as const)
-      const page = { workspaceId: namedWorkspace, after, limit: query.limit }
+      const page = { workspaceId: grant?.workspaceId, after, limit: query.limit }
       const rows = await selectProjects(db, caller, page)
       return pager.cut(
-        'projects',
+        list,
         rows,
         query.limit,
         (row) => [row.name, row.id],

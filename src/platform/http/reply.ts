@@ -70,7 +70,10 @@ export function present(
   const { data, options } = result instanceof Reply ? result : new Reply(result, {})
   const status = options.status ?? (endpoint.success === 201 ? 201 : 200)
   const shaped = shape(endpoint, data)
-  if (endpoint.bare) return jsonResponse(shaped, { status, headers }, onPiece)
+  if (endpoint.bare) {
+    // Health is the one success with a status that implies a header.
+    return jsonResponse(shaped, { status, headers: { ...impliedBy(status), ...headers } }, onPiece)
+  }
   const body = {
     status: 'success',
     ...(options.message === undefined ? {} : { message: options.message }),
@@ -127,7 +130,7 @@ function shape(endpoint: Endpoint, data: unknown): unknown {
  * `fields`: what was refused goes into the sentence, as the first field of a 422 does everywhere.
  */
 export function presentFault(fault: Fault, surface: Surface, requestId: string): Response {
-  const headers = { ...commonHeaders(requestId), ...implied(fault), ...fault.headers }
+  const headers = { ...commonHeaders(requestId), ...impliedBy(fault.status), ...fault.headers }
   const { code: error_code, message, fields } = fault
   const body =
     surface === 'resolver'
@@ -142,8 +145,8 @@ export function presentFault(fault: Fault, surface: Surface, requestId: string):
   return Response.json(body, { status: fault.status, headers })
 }
 
-function implied(fault: Fault): Record<string, string> {
-  if (fault.status === 401) return { 'www-authenticate': 'Bearer' }
-  if (fault.status === 429 || fault.status === 503) return { 'retry-after': '1' }
+function impliedBy(status: number): Record<string, string> {
+  if (status === 401) return { 'www-authenticate': 'Bearer' }
+  if (status === 429 || status === 503) return { 'retry-after': '1' }
   return {}
 }

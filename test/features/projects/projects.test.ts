@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
+import { register } from '../../../src/features/accounts/contract.ts'
 import { createProject, listProjects } from '../../../src/features/projects/contract.ts'
 import {
   agents,
@@ -11,7 +12,13 @@ import {
 import { startTestApp, type TestApp } from '../../support/app.ts'
 import { recordedChanges } from '../../support/audit.ts'
 import { expectFailure, expectRefusal } from '../../support/failure.ts'
-import { type Person, registerPerson } from '../../support/people.ts'
+import {
+  logInAs,
+  newApplicant,
+  type Person,
+  registerPerson,
+  registrationOf,
+} from '../../support/people.ts'
 import { openTeam, type Team } from '../../support/teams.ts'
 
 let app: TestApp
@@ -204,7 +211,7 @@ describe('listing', () => {
     const names: string[] = []
     let cursor = ''
     do {
-      const { body } = await app.call('GET', `/api/projects/?limit=1${cursor}`, {
+      const { body } = await app.call('GET', `/api/projects/?workspace_id=all&limit=1${cursor}`, {
         token: person.token,
       })
       const page = body as {
@@ -233,6 +240,42 @@ describe('listing', () => {
     expect(body).toMatchObject({ data: [{ name: 'there' }] })
   })
 
+  test('is of the personal workspace where nothing names another', async () => {
+    const person = await registerPerson(app, 'lister')
+    await makeProject('elsewhere', await openTeam(app, person))
+    await makeProject('own', { ...team, owner: person, workspaceId: person.workspaceId })
+    const listed = async (query: string, headers = {}) => {
+      const { body } = await app.call('GET', `/api/projects/${query}`, {
+        token: person.token,
+        headers,
+      })
+      return (body as { data: { name: string }[] }).data.map(({ name }) => name)
+    }
+    expect(await listed('')).toEqual(['own'])
+    expect(await listed('?workspace_id=all')).toEqual(['elsewhere', 'own'])
+    const header = { 'x-workspace-id': person.workspaceId }
+    expect(await listed('?workspace_id=all', header)).toEqual(['elsewhere', 'own'])
+  })
+
+  test('asks which workspace where none stands in for it', async () => {
+    const applicant = newApplicant('guest')
+    const { workspace: _, ...body } = await registrationOf(applicant)
+    await app.as().call(register, { body })
+    const guest = await logInAs(app, applicant)
+    const path = '/api/projects/'
+    const refusal = {
+      fields: [
+        { path: 'X-Workspace-Id', message: 'is required: name the workspace in this header' },
+      ],
+    }
+    await expectRefusal(app, ['GET', path, { token: guest.token }], 'validation_error', refusal)
+    const all = await app.call('GET', `${path}?workspace_id=all`, { token: guest.token })
+    expect([all.status, all.body]).toEqual([
+      200,
+      { status: 'success', data: [], pagination: { next_cursor: null } },
+    ])
+  })
+
   test('hides a foreign workspace', async () => {
     const { token } = stranger
     await expectRefusal(
@@ -247,6 +290,7 @@ describe('listing', () => {
     ['limit=501', 'limit', 'must be at most 500'],
     ['cursor=AAAA', 'cursor', 'is not a cursor of this list'],
     ['limit=1&limit=2', 'limit', 'is given twice'],
+    ['workspace_id=mine', 'workspace_id', 'must be a UUID'],
     ['colour=red', 'colour', 'is not a field of this request'],
   ])('refuses the query %s', async (query, path, message) => {
     await expectRefusal(
@@ -261,7 +305,9 @@ describe('listing', () => {
     const invited = await registerPerson(app, 'invited')
     await makeProject('unseen')
     await team.invite(invited, 'admin')
-    expect(await invited.api.call(listProjects, {})).toEqual([])
+    for (const query of [{}, { workspace_id: 'all' as const }]) {
+      expect(await invited.api.call(listProjects, { query })).toEqual([])
+    }
     await expectRefusal(
       app,
       ['GET', `/api/projects/?workspace_id=${team.workspaceId}`, { token: invited.token }],

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { z } from 'zod'
 import { Fault, invalidField } from '../../../src/platform/fault.ts'
 import { defineEndpoint } from '../../../src/platform/http/endpoint.ts'
-import { created, page, present, presentFault } from '../../../src/platform/http/reply.ts'
+import { created, page, present, presentFault, Reply } from '../../../src/platform/http/reply.ts'
 
 const endpoint = defineEndpoint({
   name: 'things.get',
@@ -50,6 +50,13 @@ describe('the envelope', () => {
   test('is absent where the shape is bare', async () => {
     const bare = { ...endpoint, bare: true as const }
     expect(await present(bare, { name: 'a' }, {}).json()).toEqual({ name: 'a' })
+  })
+  test('says when to look again where it is of a degraded service', () => {
+    const bare = { ...endpoint, bare: true as const }
+    const degraded = present(bare, new Reply({ name: 'a' }, { status: 503 }), { 'x-a': 'b' })
+    expect([degraded.status, degraded.headers.get('retry-after')]).toEqual([503, '1'])
+    expect(degraded.headers.get('x-a')).toBe('b')
+    expect(present(bare, { name: 'a' }, {}).headers.get('retry-after')).toBeNull()
   })
   test('says 201 when something was made', () => {
     expect(present(endpoint, { name: 'a' }, {}).status).toBe(200)
