@@ -55,6 +55,8 @@ export function openApi(origin: string, token: () => string | null = () => null)
     const bearer = token()
     const response = await fetch(urlOf(origin, endpoint, input), {
       method: endpoint.method,
+      // What is sent belongs to this address: no answer sends it on to another.
+      redirect: 'manual',
       headers: {
         ...(bearer === null ? {} : { authorization: `Bearer ${bearer}` }),
         ...(input.body === undefined ? {} : { 'content-type': 'application/json' }),

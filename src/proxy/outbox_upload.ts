@@ -27,6 +27,7 @@ export function openUpload({ server, api, access, tokenFor }: Options): Upload {
         'x-workspace-id': workspaceId,
       },
       body,
+      redirect: 'manual',
       signal: AbortSignal.timeout(TIMEOUT_MS),
     })
     const answer = await response.text()

@@ -80,9 +80,10 @@ export const exportAll: Action<typeof filterOptions> = async (context, _, option
     string
   >)
   const response = await fetch(`${session.server}${exportAudit.path}?${query}`, {
+    redirect: 'manual',
     headers: { authorization: `Bearer ${session.stored.access}` },
   })
-  if (!response.ok) throw new ApiError(response.status, (await response.json()) as object)
+  if (!response.ok) throw new ApiError(response.status, await response.json().catch(() => ({})))
   for await (const chunk of response.body ?? []) process.stdout.write(chunk)
   return undefined
 }
