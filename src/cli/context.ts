@@ -1,8 +1,9 @@
 /** What every command is given: its settings, its output, and the session when it asks for it. */
 import type { Command } from 'commander'
+import { openAddress } from './addresses.ts'
 import { resumeSession, type Session } from './session.ts'
 import { openSessionStore, type SessionStore } from './session_store.ts'
-import { readSettings, type SettingName, type Settings } from './settings.ts'
+import { type AddressName, readSettings, type SettingName, type Settings } from './settings.ts'
 import { type Output, openOutput } from './terminal/output.ts'
 
 export type GlobalOptions = {
@@ -14,6 +15,7 @@ export type GlobalOptions = {
   json?: boolean
   debug?: boolean
   insecureStorage?: boolean
+  insecureHttp?: boolean
 }
 
 export type Context = {
@@ -21,8 +23,13 @@ export type Context = {
   output: Output
   env: Record<string, string | undefined>
   cwd: string
+  /** Whether addresses beyond this machine may be talked to without encryption. */
+  insecureHttp: boolean
   /** The value of a setting that has a default. */
-  setting(name: SettingName): string
+  setting(name: Exclude<SettingName, AddressName>): string
+  /** An address that may be talked to; asks where a project file names it. @throws CliError */
+  server(): Promise<string>
+  resolver(): Promise<string>
   store(): Promise<SessionStore>
   /** @throws CliError without a session */
   session(): Promise<Session>
@@ -32,13 +39,15 @@ export type Context = {
 export function openContext(command: Command): Context {
   const options = command.optsWithGlobals<GlobalOptions>()
   const { env } = process
-  const settings = readSettings(flagsOf(options), env, process.cwd())
+  const cwd = process.cwd()
+  const settings = readSettings(flagsOf(options), env, cwd)
+  const insecureHttp = options.insecureHttp === true || isYes(env.SERVICE_INSECURE_HTTP)
+  const place = { settings, env, cwd, insecureHttp }
+  const server = () => openAddress(place, 'server')
   const store = () =>
     openSessionStore({ env, insecure: options.insecureStorage === true, passphrase: askPassphrase })
   return {
-    settings,
-    env,
-    cwd: process.cwd(),
+    ...place,
     output: openOutput({
       json: options.json === true,
       colour: process.stdout.isTTY === true && !env.NO_COLOR,
@@ -48,9 +57,18 @@ export function openContext(command: Command): Context {
       err: (text) => process.stderr.write(text),
     }),
     setting: (name) => settings[name]?.value ?? '',
+    server,
+    resolver: () => openAddress(place, 'resolver'),
     store,
-    session: async () => resumeSession(await store(), settings.server?.value ?? ''),
+    session: async () => {
+      const address = await server()
+      return resumeSession(await store(), address)
+    },
   }
+}
+
+function isYes(variable: string | undefined): boolean {
+  return variable === '1' || variable === 'true'
 }
 
 function flagsOf({ server, resolver, workspace, project, env }: GlobalOptions) {

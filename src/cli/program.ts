@@ -87,6 +87,7 @@ function globalOptions(): Option[] {
     new Option('-e, --env <name>', 'environment of the project'),
     new Option('--json', 'print JSON for scripts'),
     new Option('--insecure-storage', 'keep the session unencrypted where there is no keyring'),
+    new Option('--insecure-http', 'talk to other machines unencrypted (SERVICE_INSECURE_HTTP=1)'),
     new Option('--debug', 'show where an error came from'),
   ]
 }

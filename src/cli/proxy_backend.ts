@@ -41,7 +41,7 @@ export async function openBackend(context: Context, order: Order): Promise<Backe
     throw new CliError(EX_AUTH, 'this is not the token of an agent', 'agent tokens: svc_agt_…')
   }
   return remoteBackend({
-    resolver: context.setting('resolver'),
+    resolver: await context.resolver(),
     token: order.token,
     projectId: namedProject(context),
     environment: namedEnvironment(context).environment ?? null,
@@ -63,7 +63,7 @@ async function openAsAgent(context: Context, { agent, notice }: Order): Promise<
   const grants = [{ projectId: project.id, environment }]
   const token = await issue(session, workspace.open, agent, grants)
   return remoteBackend({
-    resolver: context.setting('resolver'),
+    resolver: await context.resolver(),
     token: token.text,
     projectId: project.id,
     environment,

@@ -31,11 +31,11 @@ export function namedEnvironment({ settings }: Context): { environment?: string 
 }
 
 /** One request through the resolver. @throws ApiError */
-export function callResolver(
+export async function callResolver(
   context: Context,
   token: string,
   request: CallInput<typeof resolveCall>['body'],
 ): Promise<Answer> {
   const body = { ...request, ...namedEnvironment(context) }
-  return openApi(context.setting('resolver'), () => token).call(resolveCall, { body })
+  return openApi(await context.resolver(), () => token).call(resolveCall, { body })
 }

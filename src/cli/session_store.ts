@@ -3,19 +3,12 @@
  * one, else in a file of mode 0600, encrypted under a passphrase, or as it is when the user insists.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
-import { dirname, join } from 'node:path'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { z } from 'zod'
 import { deriveMasterKey, KDF_DEFAULT } from '../client/keys.ts'
 import { EX_AUTH } from '../platform/exit_codes.ts'
+import { replaceFile } from './private_file.ts'
 import { configDirectory } from './settings.ts'
 import { CliError } from './terminal/cli_error.ts'
 import { openKeyring } from './terminal/keyring.ts'
@@ -93,14 +86,6 @@ function fileStore({ env, insecure, passphrase }: StoreOptions): SessionStore {
     },
     clear: async () => rmSync(path, { force: true }),
   }
-}
-
-function replaceFile(path: string, text: string): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-  const draft = `${path}.${process.pid}`
-  writeFileSync(draft, text, { mode: 0o600 })
-  chmodSync(draft, 0o600)
-  renameSync(draft, path)
 }
 
 const sealed = z.object({

@@ -1,7 +1,8 @@
 /**
  * Where a command looks for its server, workspace, project and environment, in this order: flag,
  * environment variable, project file `.cloakroom.json`, global file. The project file holds ids and names
- * only and is meant to be committed.
+ * only and is meant to be committed: no token is read from one, and its addresses need this user's trust
+ * (`addresses.ts`).
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
@@ -19,6 +20,8 @@ const file = z.strictObject({
 })
 export type SettingsFile = z.output<typeof file>
 export type SettingName = keyof SettingsFile
+export const addressNames = ['server', 'resolver'] as const
+export type AddressName = (typeof addressNames)[number]
 
 export type Origin = 'flag' | 'environment' | 'project file' | 'global file' | 'default'
 export type Setting = { value: string; origin: Origin }
@@ -47,17 +50,27 @@ export function readSettings(flags: SettingsFile, env: Env, cwd: string): Settin
   const layers: [Origin, SettingsFile][] = [
     ['flag', flags],
     ['environment', fromEnvironment(env)],
-    ['project file', projectFile ? readFile(projectFile) : {}],
+    ['project file', projectFile ? readProjectFile(projectFile) : {}],
     ['global file', readFile(globalFile(env))],
     ['default', DEFAULTS],
   ]
   const settings: Settings = {}
   for (const name of Object.keys(VARIABLES) as SettingName[]) {
-    const [origin, layer] = layers.find(([, candidate]) => candidate[name] !== undefined) ?? []
-    const value = layer?.[name]
-    if (origin && value !== undefined) settings[name] = { value: trimmed(name, value), origin }
+    const setting = firstOf(layers, name)
+    if (setting) settings[name] = setting
   }
   return settings
+}
+
+function firstOf(layers: readonly [Origin, SettingsFile][], name: SettingName): Setting | null {
+  const given = layers.flatMap(([origin, layer]) => {
+    const value = layer[name]
+    return value === undefined ? [] : [{ value: trimmed(name, value), origin }]
+  })
+  const [first, next] = given
+  // What would hold without the project file needs no trust in it.
+  const isNothingNew = first?.origin === 'project file' && isAddress(name)
+  return (isNothingNew && first.value === next?.value ? next : first) ?? null
 }
 
 /** `$XDG_CONFIG_HOME/cloakroom`, where the global file and, without a keyring, the session are. */
@@ -76,6 +89,16 @@ export function findProjectFile(cwd: string): string | null {
     if (existsSync(candidate)) return candidate
     if (directory === dirname(directory)) return null
   }
+}
+
+/** What a project file says, with its addresses as they are used. @throws CliError */
+export function readProjectFile(path: string): SettingsFile {
+  const read = readFile(path)
+  const addresses = addressNames.flatMap((name) => {
+    const { [name]: address } = read
+    return address === undefined ? [] : [[name, trimmed(name, address)]]
+  })
+  return { ...read, ...Object.fromEntries(addresses) }
 }
 
 /** Changes some settings of a file and keeps the others; `undefined` takes one away. */
@@ -118,5 +141,9 @@ function parseJson(text: string): unknown {
 }
 
 function trimmed(name: SettingName, value: string): string {
-  return name === 'server' || name === 'resolver' ? value.replace(/\/+$/, '') : value
+  return isAddress(name) ? value.replace(/\/+$/, '') : value
+}
+
+export function isAddress(name: SettingName): name is AddressName {
+  return addressNames.some((address) => address === name)
 }

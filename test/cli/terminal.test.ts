@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { executable } from '../binary/executable.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
-import { marked, search } from '../support/canary.ts'
-import { watched } from '../support/watched.ts'
+import { marked } from '../support/canary.ts'
 import { openAccount, PASSWORD, type Terminal } from './person.ts'
+import { inTerminal, type Typed } from './pseudo_terminal.ts'
 
 const VALUE = marked('sk_live_terminal_1')
 
@@ -21,46 +20,15 @@ afterAll(async () => {
   await app.stop()
 })
 
-type Typed = { when: string; type: string }
-
-/** One command in a pseudo-terminal: types each text once the screen shows what it waits for. */
-async function inTerminal(
-  args: readonly string[],
-  typed: readonly Typed[] = [],
-): Promise<{ code: number; screen: string }> {
-  let screen = ''
-  const waiting = [...typed]
-  const closed = Promise.withResolvers<void>()
-  const child = watched(
-    Bun.spawn([await executable(), ...args], {
-      cwd: ada.cwd,
-      env: {
-        PATH: process.env.PATH ?? '',
-        HOME: ada.home,
-        TERM: 'xterm-256color',
-        SERVICE_SERVER_URL: app.controlPlane,
-      },
-      terminal: {
-        cols: 90,
-        rows: 30,
-        data: (terminal, data) => {
-          screen += new TextDecoder().decode(data)
-          while (waiting[0] && screen.includes(waiting[0].when))
-            terminal.write(waiting.shift()?.type ?? '')
-        },
-        exit: () => closed.resolve(),
-      },
-    }),
-  )
-  const code = await child.exited
-  await Promise.race([closed.promise, Bun.sleep(1000)])
-  // A terminal is no stream that could be watched.
-  search('output', 'a terminal', screen)
-  return { code, screen }
-}
+const typing = (args: readonly string[], typed: readonly Typed[] = []) =>
+  inTerminal(args, {
+    cwd: ada.cwd,
+    env: { HOME: ada.home, SERVICE_SERVER_URL: app.controlPlane },
+    typed,
+  })
 
 test('a password is asked for and not echoed', async () => {
-  const { code, screen } = await inTerminal(
+  const { code, screen } = await typing(
     ['login', 'ada@example.com', '--insecure-storage'],
     [{ when: 'Password', type: `${PASSWORD}\r` }],
   )
@@ -70,7 +38,7 @@ test('a password is asked for and not echoed', async () => {
 })
 
 test('a value is asked for and not echoed', async () => {
-  const { code, screen } = await inTerminal(
+  const { code, screen } = await typing(
     ['secrets', 'set', 'TYPED'],
     [{ when: 'Value of TYPED', type: `${marked('hunter22')}\r` }],
   )
@@ -80,7 +48,7 @@ test('a value is asked for and not echoed', async () => {
 })
 
 test('Ctrl-C at a question ends it without a stack', async () => {
-  const { code, screen } = await inTerminal(
+  const { code, screen } = await typing(
     ['login', 'ada@example.com'],
     [{ when: 'Password', type: '\x03' }],
   )
@@ -90,7 +58,7 @@ test('Ctrl-C at a question ends it without a stack', async () => {
 })
 
 test('a question is answered with no unless somebody says yes', async () => {
-  const { code, screen } = await inTerminal(
+  const { code, screen } = await typing(
     ['secrets', 'delete', 'TYPED'],
     [{ when: 'Delete TYPED', type: '\r' }],
   )
@@ -100,7 +68,7 @@ test('a question is answered with no unless somebody says yes', async () => {
 
 test('a command under run has a terminal of the same size, and its output is masked', async () => {
   const script = 'test -t 0 && test -t 1 && stty size && echo "key is $STRIPE_KEY" && exit 3'
-  const { code, screen } = await inTerminal(['run', '--', 'sh', '-c', script])
+  const { code, screen } = await typing(['run', '--', 'sh', '-c', script])
   expect(code).toBe(3)
   expect(screen).toContain('30 90')
   expect(screen).toContain('key is [REDACTED]')
@@ -108,12 +76,12 @@ test('a command under run has a terminal of the same size, and its output is mas
 })
 
 test('keys reach the command under run, and Ctrl-C its foreground program', async () => {
-  const read = await inTerminal(
+  const read = await typing(
     ['run', '--', 'sh', '-c', 'echo ready; read line; echo "heard $line"'],
     [{ when: 'ready', type: 'hello\r' }],
   )
   expect(read.screen).toContain('heard hello')
-  const stopped = await inTerminal(
+  const stopped = await typing(
     [
       'run',
       '--',
@@ -127,7 +95,7 @@ test('keys reach the command under run, and Ctrl-C its foreground program', asyn
 })
 
 test('tables fit the terminal, and colour is left out where it is not wanted', async () => {
-  const { screen } = await inTerminal(['audit', 'list'])
+  const { screen } = await typing(['audit', 'list'])
   for (const line of screen.split('\r\n')) {
     expect(Bun.stringWidth(Bun.stripANSI(line))).toBeLessThanOrEqual(90)
   }

@@ -1,7 +1,7 @@
 /** Every command, with its examples. What a command does is loaded when it runs. */
 import { command, type Group, type Spec } from '../command.ts'
 import { agentGroups } from './agents.ts'
-import { configOptions, passwordOptions } from './options.ts'
+import { configOptions, passwordOptions, trustOptions } from './options.ts'
 import { proxySpecs } from './proxy.ts'
 import { runningSpecs } from './running.ts'
 import { secretGroups } from './secrets.ts'
@@ -55,6 +55,19 @@ export const topLevel: readonly Spec[] = [
     about: 'make or choose a project for this directory',
     examples: ['init payments', 'init payments -w acme -e staging'],
     action: async () => (await import('../commands/projects.ts')).init,
+  }),
+  command({
+    usage: 'link <project>',
+    about: 'choose a project that exists for this directory',
+    examples: ['link payments', 'link payments -w acme --server https://vault.example.com'],
+    action: async () => (await import('../commands/projects.ts')).link,
+  }),
+  command({
+    usage: 'trust',
+    about: 'let the project file of this folder say which server and resolver to use',
+    examples: ['trust', 'trust --remove'],
+    options: trustOptions,
+    action: async () => (await import('../commands/trust.ts')).trust,
   }),
   command({
     usage: 'config [setting] [value]',

@@ -12,6 +12,7 @@ export const passwordOptions = [
   ['--password-stdin', 'read the password from standard input'],
 ] as const
 export const configOptions = [['--local', 'in the project file instead of the global one']] as const
+export const trustOptions = [['--remove', 'trust this folder no longer']] as const
 /** Of commands that ask before something is lost. */
 export const confirmOptions = [yes] as const
 

@@ -1,5 +1,6 @@
 /** Accounts on this machine: register, log in and out, and what the commands would use. */
 
+import { dirname } from 'node:path'
 import { openApi } from '../../client/api.ts'
 import { fingerprint } from '../../client/keys.ts'
 import { recoverAccount } from '../../client/recovery.ts'
@@ -8,22 +9,32 @@ import { getMe, logout } from '../../features/accounts/contract.ts'
 import { getStatus } from '../../features/health/contract.ts'
 import { toBase64 } from '../../platform/crypto/encoding.ts'
 import { EX_USAGE } from '../../platform/exit_codes.ts'
+import { demandSafeAddress } from '../addresses.ts'
 import type { configOptions, passwordOptions } from '../catalogue/options.ts'
 import type { Action, OptionValues } from '../command.ts'
 import type { Context } from '../context.ts'
-import type { SessionStore } from '../session_store.ts'
-import { findProjectFile, globalFile, type SettingName, updateFile } from '../settings.ts'
+import type { SessionStore, StoredSession } from '../session_store.ts'
+import {
+  findProjectFile,
+  globalFile,
+  isAddress,
+  readProjectFile,
+  type SettingName,
+  updateFile,
+} from '../settings.ts'
 import { CliError } from '../terminal/cli_error.ts'
 import { askSecret, readPasswordFromStdin } from '../terminal/prompts.ts'
+import { openTrustedFolders } from '../trusted_folders.ts'
 
 const LEAST_PASSWORD = 8
 
 type PasswordOptions = OptionValues<typeof passwordOptions>
 
 export const register: Action<typeof passwordOptions> = async (context, [email = ''], options) => {
+  const server = await context.server()
   const password = await readNewPassword(options)
   const store = await preparedStore(context)
-  const recoveryKey = await signUp(context.setting('server'), email, password)
+  const recoveryKey = await signUp(server, email, password)
   await enter(context, store, email, password)
   context.output.say('Welcome. Your keys were made here; the server cannot read them.')
   showRecoveryKey(context, recoveryKey)
@@ -31,6 +42,8 @@ export const register: Action<typeof passwordOptions> = async (context, [email =
 }
 
 export const login: Action<typeof passwordOptions> = async (context, [email = ''], options) => {
+  // No password is asked for on behalf of a server that is not trusted.
+  await context.server()
   const password = await readPassword(options, false)
   await enter(context, await preparedStore(context), email, password)
   return undefined
@@ -38,11 +51,12 @@ export const login: Action<typeof passwordOptions> = async (context, [email = ''
 
 /** Sets a new password with the recovery key; the key is used up and replaced. */
 export const recover: Action<typeof passwordOptions> = async (context, [email = ''], options) => {
+  const server = await context.server()
   const hint = 'set SERVICE_RECOVERY_KEY'
   const given = context.env.SERVICE_RECOVERY_KEY ?? (await askSecret('Recovery key', { hint }))
   const password = await readNewPassword(options)
   const store = await preparedStore(context)
-  const next = await recoverAccount(context.setting('server'), email, given, password)
+  const next = await recoverAccount(server, email, given, password)
   await enter(context, store, email, password)
   context.output.say('The password is changed; all other sessions have ended.')
   showRecoveryKey(context, next)
@@ -75,7 +89,7 @@ async function enter(
   email: string,
   password: string,
 ): Promise<void> {
-  const server = context.setting('server')
+  const server = await context.server()
   const session = await logIn(server, email, password)
   const known = await store.read().catch(() => null)
   await store.write({
@@ -107,16 +121,21 @@ export const logOut: Action = async (context) => {
   const store = await context.store()
   const stored = await store.read().catch(() => null)
   if (stored) {
-    const told = openApi(stored.server, () => stored.access).call(logout, {
-      body: { refresh_token: stored.refresh },
-    })
-    await told.catch(() =>
+    await endOnServer(context, stored).catch(() =>
       context.output.warn('the server could not be told; the session ends there when it expires'),
     )
   }
   await store.clear()
   context.output.say('Logged out.')
   return undefined
+}
+
+async function endOnServer(
+  { insecureHttp }: Context,
+  { server, access, refresh }: StoredSession,
+): Promise<void> {
+  demandSafeAddress(server, insecureHttp, 'the server')
+  await openApi(server, () => access).call(logout, { body: { refresh_token: refresh } })
 }
 
 export const whoAmI: Action = async (context) => {
@@ -133,7 +152,7 @@ export const whoAmI: Action = async (context) => {
 }
 
 export const status: Action = async (context) => {
-  const server = context.setting('server')
+  const server = await context.server()
   const store = await context.store()
   const [health, stored] = await Promise.all([
     openApi(server).call(getStatus, {}),
@@ -173,6 +192,11 @@ export const config: Action<typeof configOptions> = async (context, args, option
   if (path === null)
     throw new CliError(EX_USAGE, 'there is no project file here', 'make one with: cloakroom init')
   updateFile(path, { [known]: value })
+  // Set by this user's own hand: no question is left.
+  if (options.local && isAddress(known) && value !== undefined) {
+    const { [known]: address } = readProjectFile(path)
+    openTrustedFolders(context.env).add(dirname(path), { [known]: address })
+  }
   context.output.say(
     value === undefined ? `${known} removed from ${path}` : `${known} set in ${path}`,
   )

@@ -91,7 +91,7 @@ async function answer(act: () => Promise<unknown>): Promise<ToolAnswer> {
 /** By sealed delivery, of which only names and policies are looked at. */
 async function listCredentials(context: Context, token: string) {
   const { environment, sealed } = await fetchEnvironment(
-    context.setting('server'),
+    await context.server(),
     token,
     namedEnvironment(context),
   )
@@ -103,7 +103,7 @@ async function listCredentials(context: Context, token: string) {
 }
 
 async function checkStatus(context: Context, token: string) {
-  const health = await openApi(context.setting('resolver')).call(getResolverHealth, {})
+  const health = await openApi(await context.resolver()).call(getResolverHealth, {})
   try {
     const { credentials } = await listCredentials(context, token)
     return { resolver: health.status, token: 'accepted', credentials: credentials.length }

@@ -13,24 +13,44 @@ import { projectScope, projectsOf, type WorkspaceScope, workspaceScope } from '.
 import { findProjectFile, PROJECT_FILE, updateFile } from '../settings.ts'
 import { CliError } from '../terminal/cli_error.ts'
 import { confirmed } from '../terminal/confirmed.ts'
+import { openTrustedFolders } from '../trusted_folders.ts'
 
 /** Makes or chooses a project for this directory and writes the project file. */
 export const init: Action = async (context, [name = '']) => {
   const scope = await workspaceScope(context)
   const known = (await projectsOf(scope)).find((project) => project.name === name)
   const project = known ?? (await create(scope, name))
-  const path = join(context.cwd, PROJECT_FILE)
-  updateFile(path, {
-    server: context.setting('server'),
-    workspace: scope.workspace.id,
-    project: project.name,
-    environment: context.setting('environment'),
-  })
+  writeProjectFile(context, scope, project)
   context.output.say(
     `${known ? 'Using' : 'Created'} ${project.name}; ${PROJECT_FILE} holds names and ids only and may be committed.`,
   )
   context.output.say('Next: cloakroom secrets set NAME=value')
   return undefined
+}
+
+/** The same with a project that exists: a mistyped name makes none. */
+export const link: Action = async (context, [name = '']) => {
+  const scope = await workspaceScope(context)
+  const project = await findProject(scope, name)
+  writeProjectFile(context, scope, project)
+  context.output.say(`Using ${project.name} of ${scope.workspace.name} in this directory.`)
+  return undefined
+}
+
+/** Here, with the server that was just talked to: so the folder is trusted with it. */
+function writeProjectFile(
+  context: Context,
+  { session, workspace }: WorkspaceScope,
+  project: { name: string },
+): void {
+  const { server } = session
+  updateFile(join(context.cwd, PROJECT_FILE), {
+    server,
+    workspace: workspace.id,
+    project: project.name,
+    environment: context.setting('environment'),
+  })
+  openTrustedFolders(context.env).add(context.cwd, { server })
 }
 
 export const listAll: Action = async (context) => {
@@ -47,30 +67,14 @@ export const createOne: Action = async (context, [name = '']) => {
 
 export const use: Action = async (context, [name = '']) => {
   const scope = await workspaceScope(context)
-  const project = (await projectsOf(scope)).find(
-    (candidate) => candidate.name === name || candidate.id === name,
-  )
-  if (!project)
-    throw new CliError(
-      EX_NOT_FOUND,
-      `there is no project ${name}`,
-      'list them with: cloakroom project list',
-    )
+  const project = await findProject(scope, name)
   remember(context, { workspace: scope.workspace.id, project: project.name })
   return undefined
 }
 
 export const remove: Action<typeof confirmOptions> = async (context, [name = ''], options) => {
   const scope = await workspaceScope(context)
-  const project = (await projectsOf(scope)).find(
-    (candidate) => candidate.name === name || candidate.id === name,
-  )
-  if (!project)
-    throw new CliError(
-      EX_NOT_FOUND,
-      `there is no project ${name}`,
-      'list them with: cloakroom project list',
-    )
+  const project = await findProject(scope, name)
   await confirmed(options, `Delete ${project.name} with all its secrets?`)
   await scope.session.api.call(deleteProjectShort, { params: { project: project.id } })
   context.output.say(`Deleted ${project.name}.`)
@@ -100,6 +104,17 @@ export function remember(context: Context, changes: Parameters<typeof updateFile
   updateFile(path, changes)
   const told = Object.entries(changes).map(([name, value]) => `${name} ${value}`)
   context.output.say(`Using ${told.join(', ')} (in ${path}).`)
+}
+
+/** By name or id. @throws CliError */
+async function findProject(scope: WorkspaceScope, named: string) {
+  const project = (await projectsOf(scope)).find(({ id, name }) => name === named || id === named)
+  if (project) return project
+  throw new CliError(
+    EX_NOT_FOUND,
+    `there is no project ${named}`,
+    'list them with: cloakroom project list',
+  )
 }
 
 function create({ session, workspace }: WorkspaceScope, name: string) {

@@ -47,7 +47,7 @@ async function valuesFor(context: Context, options: RunOptions): Promise<Record<
   const token = tokenOf(context, options)
   if (!token) return valuesOfSession(context, options)
   const scope = namedEnvironment(context)
-  return (await fetchEnvironment(context.setting('server'), token, scope)).open()
+  return (await fetchEnvironment(await context.server(), token, scope)).open()
 }
 
 /** Secrets whose policy does not list `env` stay where they are, as in delivery by token. */

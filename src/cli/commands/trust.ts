@@ -1,0 +1,35 @@
+/** `cloakroom trust`: this user's yes to the addresses that the project file of a folder names. */
+import { dirname } from 'node:path'
+import { EX_NOT_FOUND } from '../../platform/exit_codes.ts'
+import { demandSafeAddress } from '../addresses.ts'
+import type { trustOptions } from '../catalogue/options.ts'
+import type { Action } from '../command.ts'
+import { addressNames, findProjectFile, readProjectFile } from '../settings.ts'
+import { CliError } from '../terminal/cli_error.ts'
+import { openTrustedFolders } from '../trusted_folders.ts'
+
+export const trust: Action<typeof trustOptions> = async (context, _, { remove }) => {
+  const path = findProjectFile(context.cwd)
+  if (path === null) {
+    throw new CliError(
+      EX_NOT_FOUND,
+      'there is no project file here',
+      'make one with: cloakroom init',
+    )
+  }
+  const folder = dirname(path)
+  const trusted = openTrustedFolders(context.env)
+  if (remove) {
+    const wasThere = trusted.remove(folder)
+    context.output.say(`${folder} ${wasThere ? 'is trusted no longer' : 'was not trusted'}.`)
+    return undefined
+  }
+  const named = readProjectFile(path)
+  for (const name of addressNames) {
+    const { [name]: address } = named
+    if (address !== undefined) demandSafeAddress(address, context.insecureHttp, `the ${name}`)
+  }
+  trusted.add(folder, named)
+  context.output.record({ folder, server: named.server, resolver: named.resolver })
+  return undefined
+}
