@@ -1,0 +1,185 @@
+/**
+ * Arrays of decimal bytes, such as `[115,107]` or `JSON.stringify(Buffer)`: numbers up to 255 with
+ * commas between, and white space. The brackets belong to the first and the last number.
+ */
+import { type Feed, MappedFeed, MARGIN } from './feed.ts'
+import { ARRAY, FormSink } from './form_sink.ts'
+import { COMMA } from './runs.ts'
+import { type Reading, Stage } from './stage.ts'
+
+/** White space between two numbers, at most. */
+const MAX_SPACE = 48
+const MAX_DIGITS = 3
+const OPENING = 0x5b
+const CLOSING = 0x5d
+const COMMA_BYTE = 0x2c
+const ZERO_DIGIT = 0x30
+
+export class DecimalDecoder {
+  readonly #reading: Reading
+  readonly #parent: Feed
+  readonly #depth: number
+  #opened: { feed: MappedFeed; stage: Stage } | null = null
+  #isOpen = false
+  /** Bytes at the end of the text that are not decided. */
+  #waiting = 0
+
+  constructor(reading: Reading, parent: Feed, depth: number) {
+    this.#reading = reading
+    this.#parent = parent
+    this.#depth = depth
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen
+  }
+
+  read(from: number, isLast: boolean, seen: number): void {
+    const { end } = this.#parent
+    let at = from - this.#waiting
+    this.#waiting = 0
+    if (this.#isOpen || seen & COMMA || at < from) {
+      this.#reading.sink.work += end - at
+      while (at < end) at = this.#isOpen ? this.#run(at, isLast) : this.#begin(at, isLast)
+    }
+    if (isLast) this.#waiting = 0
+    else if (!this.#isOpen) this.#waiting = Math.max(this.#waiting, this.#opening())
+    if (this.#isOpen) this.#handOver(isLast)
+  }
+
+  earliest(): number {
+    const { end } = this.#parent
+    const own = this.#isOpen && this.#opened ? this.#opened.stage.earliest() : Infinity
+    return this.#waiting === 0 ? own : Math.min(own, this.#parent.startOf(end - this.#waiting))
+  }
+
+  follow(other: DecimalDecoder): void {
+    this.#waiting = other.#waiting
+    this.#isOpen = other.#isOpen
+    if (!other.#isOpen || !other.#opened) return
+    const { feed, stage } = this.#open()
+    feed.follow(other.#opened.feed, other.#opened.feed.end)
+    stage.follow(other.#opened.stage)
+  }
+
+  #open() {
+    if (this.#opened) return this.#opened
+    const feed = new MappedFeed(this.#parent)
+    const isSource = this.#depth === 0
+    const sink = isSource ? new FormSink(this.#reading.sink, ARRAY) : this.#reading.sink
+    this.#opened = { feed, stage: new Stage({ ...this.#reading, sink }, feed, this.#depth + 1) }
+    return this.#opened
+  }
+
+  /** Looks for a comma between two numbers; returns where the first begins, or the end of the block. */
+  #begin(from: number, isLast: boolean): number {
+    const { bytes, end, floor } = this.#parent
+    for (let at = from; ; at++) {
+      at = bytes.indexOf(COMMA_BYTE, at)
+      if (at < 0 || at >= end) return end
+      const start = numberBefore(bytes, at, floor)
+      if (start === at) continue
+      const next = afterSpace(bytes, at + 1, end)
+      if (next < end && !isDigit(bytes[next])) continue
+      const first = bracketBefore(bytes, start, floor)
+      if (next >= end) {
+        this.#waiting = isLast ? 0 : end - first
+        return end
+      }
+      this.#isOpen = true
+      this.#open().feed.clear()
+      return first
+    }
+  }
+
+  /** Reads numbers; returns where the run or the block ends. */
+  #run(from: number, isLast: boolean): number {
+    const { bytes, end } = this.#parent
+    const { feed } = this.#open()
+    let at = from
+    for (;;) {
+      const start = bytes[at] === OPENING ? afterSpace(bytes, at + 1, end) : at
+      const digits = afterDigits(bytes, start, end)
+      const next = afterSpace(bytes, digits, end)
+      const isComma = next < end && bytes[next] === COMMA_BYTE
+      const following = isComma ? afterSpace(bytes, next + 1, end) : next
+      if (following >= end && !isLast) {
+        this.#waiting = end - at
+        return end
+      }
+      const value = valueOf(bytes, start, digits)
+      if (value > 255) break
+      const closes = next < end && bytes[next] === CLOSING
+      feed.append(value, at, closes ? next : digits - 1)
+      at = digits
+      if (!isComma || following >= end || !isDigit(bytes[following])) break
+      at = following
+    }
+    this.#handOver(true)
+    return Math.max(at, from + 1)
+  }
+
+  /** So many bytes at the end may belong to a run: an opening bracket, the digits of a number. */
+  #opening(): number {
+    const { bytes, end, floor } = this.#parent
+    let start = end
+    while (start > floor && end - start < MAX_DIGITS && isDigit(bytes[start - 1])) start--
+    return end - bracketBefore(bytes, start, floor)
+  }
+
+  #handOver(isLast: boolean): void {
+    const { feed, stage } = this.#open()
+    stage.read(MARGIN, isLast)
+    feed.keep()
+    this.#isOpen = !isLast
+  }
+}
+
+/** Where the number begins that ends before `at`; `at` when there is none up to 255. */
+function numberBefore(bytes: Uint8Array, at: number, floor: number): number {
+  let start = at
+  while (start > floor && at - start < MAX_DIGITS && isDigit(bytes[start - 1])) start--
+  const isAlone = start === floor || !isNumeric(bytes[start - 1])
+  return isAlone && valueOf(bytes, start, at) <= 255 ? start : at
+}
+
+/** Where the bracket stands before a number, white space between; the number when there is none. */
+function bracketBefore(bytes: Uint8Array, start: number, floor: number): number {
+  let at = start
+  while (at > floor && start - at < MAX_SPACE && isSpace(bytes[at - 1])) at--
+  return at > floor && bytes[at - 1] === OPENING ? at - 1 : start
+}
+
+function afterSpace(bytes: Uint8Array, from: number, end: number): number {
+  let at = from
+  while (at < end && at - from < MAX_SPACE && isSpace(bytes[at])) at++
+  return at
+}
+
+function afterDigits(bytes: Uint8Array, from: number, end: number): number {
+  let at = from
+  while (at < end && at - from < MAX_DIGITS && isDigit(bytes[at])) at++
+  return at
+}
+
+/** Above 255 where there is no digit. */
+function valueOf(bytes: Uint8Array, from: number, to: number): number {
+  if (from === to) return Infinity
+  let value = 0
+  for (let at = from; at < to; at++) value = 10 * value + (bytes[at] ?? 0) - ZERO_DIGIT
+  return value
+}
+
+function isDigit(byte: number | undefined): boolean {
+  return byte !== undefined && byte >= ZERO_DIGIT && byte <= 0x39
+}
+
+/** Whether a byte before a number makes it another one. */
+function isNumeric(byte: number | undefined): boolean {
+  const lower = (byte ?? 0) | 0x20
+  return isDigit(byte) || byte === 0x2e || byte === 0x2d || (lower >= 0x61 && lower <= 0x7a)
+}
+
+function isSpace(byte: number | undefined): boolean {
+  return byte === 0x20 || (byte !== undefined && byte >= 0x09 && byte <= 0x0d)
+}

@@ -1,0 +1,118 @@
+/**
+ * The decoders of one reading. They sleep until the text has what they read: an introducer of escapes,
+ * a run of digits of base64, base32 or hexadecimal that is long enough, numbers between commas, every
+ * second byte zero. Ordinary text therefore costs little more than the search for such runs.
+ */
+import { Base32Runs } from './base32_runs.ts'
+import { DecimalDecoder } from './decimals.ts'
+import type { Feed } from './feed.ts'
+import { BASE32, BASE64, HEX, PackedDecoder, type Scheme } from './packed.ts'
+import { type RunHandler, RunScanner } from './runs.ts'
+import type { Reading, Stage } from './stage.ts'
+import { UnescapeDecoder } from './unescape.ts'
+import { Utf16Decoder } from './utf16.ts'
+
+export class Decoders {
+  readonly #reading: Reading
+  readonly #stage: Stage
+  readonly #feed: Feed
+  readonly #depth: number
+  readonly #runs: RunScanner
+  readonly #escapes: readonly UnescapeDecoder[]
+  readonly #decimals: DecimalDecoder
+  readonly #utf16: Utf16Decoder
+  readonly #base32Runs: Base32Runs
+  #base64: PackedDecoder | null = null
+  #hex: PackedDecoder | null = null
+  #base32: PackedDecoder | null = null
+
+  constructor(reading: Reading, stage: Stage, depth: number) {
+    this.#reading = reading
+    this.#stage = stage
+    this.#feed = stage.feed
+    this.#depth = depth
+    const { isShort } = reading
+    this.#runs = new RunScanner(isShort ? 6 : 11, isShort ? 8 : 16)
+    this.#base32Runs = new Base32Runs(isShort ? 7 : 13)
+    this.#escapes = reading.kinds.map((kinds) => new UnescapeDecoder(reading, stage, depth, kinds))
+    this.#decimals = new DecimalDecoder(reading, stage.feed, depth)
+    this.#utf16 = new Utf16Decoder(reading, stage.feed, depth)
+  }
+
+  read(from: number, isLast: boolean): void {
+    this.#reading.sink.work += this.#feed.end - from
+    for (const escape of this.#escapes) escape.read(from, isLast)
+    const seen = this.#runs.scan(this.#feed, from, isLast, this.#word, this.#hexadecimal)
+    this.#decimals.read(from, isLast, seen)
+    this.#utf16.read(from, isLast, seen)
+  }
+
+  get isDecoding(): boolean {
+    return (
+      this.#runs.isOpen ||
+      this.#base32Runs.isOpen ||
+      this.#decimals.isOpen ||
+      this.#utf16.isOpen ||
+      this.#escapes.some((escape) => escape.isAwake)
+    )
+  }
+
+  earliest(): number {
+    const { end } = this.#feed
+    const waiting = Math.max(this.#runs.waiting, this.#base32Runs.waiting)
+    let earliest = waiting > 0 ? this.#feed.startOf(end - waiting) : Infinity
+    for (const escape of this.#escapes) earliest = Math.min(earliest, escape.earliest())
+    return Math.min(
+      earliest,
+      this.#base64?.earliest() ?? Infinity,
+      this.#hex?.earliest() ?? Infinity,
+      this.#base32?.earliest() ?? Infinity,
+      this.#decimals.earliest(),
+      this.#utf16.earliest(),
+    )
+  }
+
+  follow(other: Decoders): void {
+    this.#runs.follow(other.#runs)
+    this.#base32Runs.follow(other.#base32Runs)
+    this.#base64 = this.#followPacked(this.#base64, other.#base64, BASE64)
+    this.#hex = this.#followPacked(this.#hex, other.#hex, HEX)
+    this.#base32 = this.#followPacked(this.#base32, other.#base32, BASE32)
+    this.#decimals.follow(other.#decimals)
+    this.#utf16.follow(other.#utf16)
+  }
+
+  #followPacked(
+    own: PackedDecoder | null,
+    other: PackedDecoder | null,
+    scheme: Scheme,
+  ): PackedDecoder | null {
+    if (!other?.isOpen) return own
+    const packed = own ?? this.#packed(scheme)
+    packed.follow(other)
+    return packed
+  }
+
+  #packed(scheme: Scheme): PackedDecoder {
+    return new PackedDecoder(this.#reading, this.#feed, this.#depth, scheme)
+  }
+
+  /** A run of base64 digits. What was not escaped has been read where it came from. */
+  readonly #word: RunHandler = (from, to, isContinued, isOpen) => {
+    this.#base32Runs.scan(this.#feed, from, to, isOpen, this.#thirtyTwo)
+    if (!isContinued && !isOpen && this.#feed.isCopy(from, to)) return
+    this.#base64 ??= this.#packed(BASE64)
+    this.#base64.read(from, to, isContinued, isOpen)
+  }
+
+  readonly #hexadecimal: RunHandler = (from, to, isContinued, isOpen) => {
+    if (!isContinued && !isOpen && this.#feed.isCopy(from, to)) return
+    this.#hex ??= this.#packed(HEX)
+    this.#hex.read(from, to, isContinued, isOpen)
+  }
+
+  readonly #thirtyTwo: RunHandler = (from, to, isContinued, isOpen) => {
+    this.#base32 ??= this.#packed(BASE32)
+    this.#base32.read(from, to, isContinued, isOpen)
+  }
+}

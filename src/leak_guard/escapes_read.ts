@@ -1,0 +1,191 @@
+/**
+ * One escape at a time: percent escapes (RFC 3986), JSON and JavaScript string escapes (RFC 8259
+ * section 7, and `\x`, `\u{}`, quotes), HTML character references. An escape is read only as far as the
+ * longest of them goes, so that a text of introducers costs no more than any other.
+ */
+import { ENTITIES, LOOSE_ENTITIES, MAX_ENTITY } from './entities.ts'
+
+/** The kinds of escapes, as bits. */
+export const PERCENT = 1
+export const BACKSLASH = 2
+export const REFERENCE = 4
+export const ALL_KINDS = PERCENT | BACKSLASH | REFERENCE
+
+/** The kind that a byte introduces, or 0. */
+export const KIND_OF = new Uint8Array(256)
+KIND_OF[0x25] = PERCENT
+KIND_OF[0x5c] = BACKSLASH
+KIND_OF[0x26] = REFERENCE
+
+/** What `read` returns for an escape that the text may still complete. */
+export const INCOMPLETE = -1
+const MAX_DIGITS = 16
+const NO_DIGIT = 255
+
+const VALUE_OF = new Uint8Array(256).fill(NO_DIGIT)
+for (const [at, digit] of [...'0123456789abcdef'].entries()) {
+  VALUE_OF[digit.charCodeAt(0)] = at
+  VALUE_OF[digit.toUpperCase().charCodeAt(0)] = at
+}
+
+/** What a letter after a backslash stands for. */
+const SHORT = new Map(
+  [...`""\\\\//''\`\`b\bf\fn\nr\rt\tv\v`.matchAll(/(.)(.)/gs)].map(([, letter, character]) => [
+    letter?.charCodeAt(0) ?? 0,
+    character?.charCodeAt(0) ?? 0,
+  ]),
+)
+
+const LETTER_U = 0x75
+const LETTER_X = 0x78
+const HASH = 0x23
+const SEMICOLON = 0x3b
+
+/** Reads escapes; what the last one stood for is in `code`. */
+export class EscapeReader {
+  /** A code point, or where `isByte` a byte. */
+  code = 0
+  isByte = false
+  #bytes: Uint8Array
+  #end = 0
+  #isLast = false
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes
+  }
+
+  /** Length of the escape at `at`; 0 when there is none, `INCOMPLETE` when the text must go on. */
+  read(at: number, end: number, isLast: boolean): number {
+    this.#end = end
+    this.#isLast = isLast
+    this.isByte = false
+    const kind = KIND_OF[this.#bytes[at] ?? 0] ?? 0
+    if (kind === PERCENT) return this.#byte(at, 1)
+    if (kind === BACKSLASH) return this.#backslash(at)
+    return kind === REFERENCE ? this.#reference(at) : 0
+  }
+
+  /** Two hexadecimal digits that stand for a byte, `skipped` bytes after `at`. */
+  #byte(at: number, skipped: number): number {
+    this.isByte = true
+    const length = this.#hex(at + skipped, 2)
+    return length > 0 ? skipped + length : length
+  }
+
+  #backslash(at: number): number {
+    if (at + 1 >= this.#end) return this.#unknown()
+    const letter = this.#bytes[at + 1] ?? 0
+    if (letter === LETTER_X) return this.#byte(at, 2)
+    if (letter === LETTER_U) return this.#unicode(at)
+    const short = SHORT.get(letter)
+    if (short === undefined) return 0
+    this.code = short
+    return 2
+  }
+
+  /** `\uXXXX`, with its second half when it is a high surrogate, or `\u{X…}`. */
+  #unicode(at: number): number {
+    if (at + 2 >= this.#end) return this.#unknown()
+    if (this.#bytes[at + 2] === 0x7b) return this.#braced(at)
+    const length = this.#hex(at + 2, 4)
+    if (length <= 0) return length
+    const unit = this.code
+    if (unit < 0xd800 || unit > 0xdfff) return 6
+    if (unit > 0xdbff) return 0
+    const low = this.#lowSurrogate(at + 6)
+    if (low <= 0) return low
+    this.code = 0x10000 + ((unit - 0xd800) << 10) + (this.code - 0xdc00)
+    return 12
+  }
+
+  #lowSurrogate(at: number): number {
+    for (const [offset, wanted] of [0x5c, LETTER_U].entries()) {
+      if (at + offset >= this.#end) return this.#unknown()
+      if (this.#bytes[at + offset] !== wanted) return 0
+    }
+    const length = this.#hex(at + 2, 4)
+    return length > 0 && (this.code < 0xdc00 || this.code > 0xdfff) ? 0 : length
+  }
+
+  #braced(at: number): number {
+    const digits = this.#number(at + 3, 16, 6)
+    if (digits <= 0) return digits
+    const close = at + 3 + digits
+    if (close >= this.#end) return this.#unknown()
+    return this.#bytes[close] === 0x7d && isCharacter(this.code) ? digits + 4 : 0
+  }
+
+  #reference(at: number): number {
+    if (at + 1 >= this.#end) return this.#unknown()
+    if (this.#bytes[at + 1] !== HASH) return this.#named(at)
+    if (at + 2 >= this.#end) return this.#unknown()
+    const isHex = ((this.#bytes[at + 2] ?? 0) | 0x20) === LETTER_X
+    const from = at + (isHex ? 3 : 2)
+    const digits = this.#number(from, isHex ? 16 : 10, MAX_DIGITS)
+    if (digits <= 0) return digits
+    const after = from + digits
+    if (after >= this.#end && !this.#isLast) return INCOMPLETE
+    if (!isCharacter(this.code)) return 0
+    return after - at + (this.#isSemicolon(after) ? 1 : 0)
+  }
+
+  /** The longest name with a semicolon, else the longest of those that HTML knows without one. */
+  #named(at: number): number {
+    let loose = 0
+    let name = ''
+    let next = at + 1
+    for (; name.length < MAX_ENTITY && next < this.#end; next++) {
+      const byte = this.#bytes[next] ?? 0
+      if (!isAlphanumeric(byte)) break
+      name += String.fromCharCode(byte)
+      if (LOOSE_ENTITIES.has(name)) loose = name.length
+    }
+    if (next >= this.#end && !this.#isLast) return INCOMPLETE
+    const whole = this.#isSemicolon(next) ? ENTITIES.get(name) : undefined
+    if (whole !== undefined) {
+      this.code = whole
+      return next - at + 1
+    }
+    this.code = ENTITIES.get(name.slice(0, loose)) ?? 0
+    return loose === 0 ? 0 : loose + 1
+  }
+
+  #isSemicolon(at: number): boolean {
+    return at < this.#end && this.#bytes[at] === SEMICOLON
+  }
+
+  /** Exactly so many hexadecimal digits. */
+  #hex(at: number, digits: number): number {
+    const found = this.#number(at, 16, digits)
+    return found > 0 && found < digits ? 0 : found
+  }
+
+  /** As many digits as there are, up to `most`, which leave their number in `code`. */
+  #number(at: number, base: number, most: number): number {
+    let number = 0
+    for (let count = 0; count < most; count++) {
+      if (at + count >= this.#end && !this.#isLast) return INCOMPLETE
+      const digit = at + count < this.#end ? VALUE_OF[this.#bytes[at + count] ?? 0] : NO_DIGIT
+      if (digit === undefined || digit >= base) {
+        this.code = number
+        return count
+      }
+      number = number * base + digit
+    }
+    this.code = number
+    return most
+  }
+
+  #unknown(): number {
+    return this.#isLast ? 0 : INCOMPLETE
+  }
+}
+
+function isCharacter(code: number): boolean {
+  return code <= 0x10ffff && (code < 0xd800 || code > 0xdfff)
+}
+
+function isAlphanumeric(byte: number): boolean {
+  const lower = byte | 0x20
+  return (byte >= 0x30 && byte <= 0x39) || (lower >= 0x61 && lower <= 0x7a)
+}

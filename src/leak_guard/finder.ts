@@ -1,0 +1,229 @@
+/**
+ * Finds the strings of `Patterns` in one feed. A rolling hash points out where a string may begin; such
+ * a candidate waits in a queue until enough of the text is there, and is then looked up by the
+ * fingerprints of beginnings, whose polynomials come from a tape in constant time. The work is
+ * proportional to the text: candidates are looked up once, in order, and where a text made for it would
+ * need more than `PROBES_PER_BYTE` look-ups, all that could be a string is taken for one.
+ */
+import type { Feed } from './feed.ts'
+import { GEAR } from './fingerprint.ts'
+import { FIRST_CHECKPOINT, type Label, type Patterns } from './patterns.ts'
+import { Queue } from './queue.ts'
+import { Tape } from './tape.ts'
+
+/** Takes a stretch of the answer in which a string was found. */
+export type FindSink = {
+  /** `form`: bits of what the stretch consists of. */
+  add(start: number, end: number, label: Label, form?: number): void
+  /** Steps so far, for tests of the cost. */
+  work: number
+}
+
+const PROBES_PER_BYTE = 2
+const MAX_CREDIT = 4096
+/** What is taken for a string unread counts as a part. */
+const UNREAD: Label = { names: [] }
+
+export class Finder {
+  readonly #patterns: Patterns
+  readonly #sink: FindSink
+  readonly #queue = new Queue()
+  readonly #tape = new Tape()
+  #hash = 0
+  /** Bytes of the text so far. */
+  #count = 0
+  /** Up to here, counted in bytes of the text, everything is found already. */
+  #covered = 0
+  #credit = MAX_CREDIT
+  #creditedAt = 0
+  /** The search at the head of the queue: -1 in `low` when it has not begun. */
+  #low = -1
+  #high = 0
+  #best = 0
+  #limit = 0
+  #checked = 0
+  #isUnread = false
+
+  constructor(patterns: Patterns, sink: FindSink) {
+    this.#patterns = patterns
+    this.#sink = sink
+  }
+
+  /** Whether nothing waits to be decided. */
+  get isIdle(): boolean {
+    return this.#queue.isEmpty
+  }
+
+  /** Reads the bytes from `from` on, which follow on what was read before. */
+  read(feed: Feed, from: number, isLast: boolean): void {
+    this.#scan(feed, from)
+    this.#resolve(feed, isLast)
+    if (!isLast) return
+    this.#hash = 0
+    this.#count = 0
+    this.#covered = 0
+    this.#creditedAt = 0
+  }
+
+  /** Position of the first byte that may yet turn out to belong to a string; Infinity for none. */
+  earliest(feed: Feed): number {
+    if (!this.#queue.isEmpty) return this.#queue.start
+    const { bytes, end } = feed
+    const most = Math.min(this.#patterns.parts.window - 1, this.#count)
+    for (let at = end - most; at < end; at++) {
+      const second = at + 1 < end ? (bytes[at + 1] ?? 0) : -1
+      if (this.#patterns.mayBegin(bytes[at] ?? 0, second)) return feed.startOf(at)
+    }
+    return Infinity
+  }
+
+  /** Goes on where the other one is, in a text that read the same up to here. */
+  follow(other: Finder): void {
+    this.#hash = other.#hash
+    this.#count = other.#count
+    this.#covered = other.#covered
+    this.#credit = other.#credit
+    this.#creditedAt = other.#creditedAt
+    this.#low = other.#low
+    this.#high = other.#high
+    this.#best = other.#best
+    this.#limit = other.#limit
+    this.#checked = other.#checked
+    this.#isUnread = other.#isUnread
+    this.#queue.copy(other.#queue)
+    this.#tape.copy(other.#tape)
+  }
+
+  /** The hot loop: one addition and one look at a bit for each byte. */
+  #scan(feed: Feed, from: number): void {
+    const { parts, step, bitShift } = this.#patterns
+    const { bits, window } = parts
+    const { bytes, end } = feed
+    let hash = this.#hash
+    let at = from
+    const warm = Math.min(end, from + Math.max(0, window - 1 - this.#count))
+    for (; at < warm; at++) hash = ((hash << step) + (GEAR[bytes[at] ?? 0] ?? 0)) | 0
+    for (; at < end; at++) {
+      hash = ((hash << step) + (GEAR[bytes[at] ?? 0] ?? 0)) | 0
+      const bit = hash >>> bitShift
+      if (((bits[bit >>> 5] ?? 0) >>> (bit & 31)) & 1) this.#candidate(feed, from, at, hash)
+    }
+    this.#hash = hash
+    this.#count += end - from
+    this.#sink.work += end - from
+  }
+
+  #candidate(feed: Feed, from: number, at: number, hash: number): void {
+    this.#sink.work++
+    const group = this.#patterns.groupOf(hash)
+    if (group < 0) return
+    const back = this.#patterns.parts.window - 1
+    this.#queue.add(this.#count + at - from - back, group, feed.startOf(at - back))
+  }
+
+  /** Decides the candidates in their order, as far as the text goes. */
+  #resolve(feed: Feed, isLast: boolean): void {
+    const queue = this.#queue
+    const tape = this.#tape
+    while (!queue.isEmpty) {
+      if (this.#low < 0) this.#begin()
+      tape.startAt(queue.index)
+      if (!this.#search(feed, isLast)) {
+        tape.extend(feed, this.#count, this.#count)
+        tape.drop(queue.index)
+        return
+      }
+      this.#low = -1
+      queue.shift()
+    }
+    tape.clear()
+  }
+
+  #begin(): void {
+    const { index, group } = this.#queue
+    const { groupFirst, groupCount } = this.#patterns.parts
+    this.#low = groupFirst[group] ?? 0
+    this.#high = this.#low + (groupCount[group] ?? 0) - 1
+    this.#best = 0
+    this.#limit = Infinity
+    this.#checked = 0
+    const earned = PROBES_PER_BYTE * (index - this.#creditedAt)
+    this.#credit = Math.min(MAX_CREDIT, this.#credit + earned)
+    this.#creditedAt = index
+    this.#isUnread = this.#credit <= 0
+  }
+
+  /** Goes on with the search of the head; false when it needs more of the text. */
+  #search(feed: Feed, isLast: boolean): boolean {
+    if (this.#isUnread) return this.#takeUnread(feed, isLast)
+    const { index } = this.#queue
+    const { lengths, lengthOf } = this.#patterns.parts
+    const available = this.#count - index
+    while (this.#low <= this.#high) {
+      const middle = (this.#low + this.#high) >> 1
+      const length = lengths[middle] ?? 0
+      if (length <= this.#covered - index) this.#low = middle + 1
+      else if (length > this.#limit || (isLast && length > available)) this.#high = middle - 1
+      else if (length <= available) this.#probe(feed, middle, length)
+      else if (this.#mayComplete(feed, available)) return false
+    }
+    const length = this.#best === 0 ? 0 : (lengthOf[this.#best - 1] ?? 0)
+    if (length > this.#covered - index) {
+      const label = this.#patterns.parts.labels[this.#best - 1]
+      this.#found(feed, length, label ?? UNREAD)
+    }
+    return true
+  }
+
+  #probe(feed: Feed, middle: number, length: number): void {
+    const { powersA, powersB } = this.#patterns.parts
+    const found = this.#beginning(feed, length, powersA[middle] ?? 0, powersB[middle] ?? 0)
+    this.#credit--
+    if (found > 0) this.#best = found
+    if (found < 0) this.#high = middle - 1
+    else this.#low = middle + 1
+  }
+
+  /** Whether the text so far can still become a longer string, judged at the last checkpoint. */
+  #mayComplete(feed: Feed, available: number): boolean {
+    if (available < FIRST_CHECKPOINT) return true
+    const exponent = 31 - Math.clz32(available)
+    const length = 2 ** exponent
+    if (length <= this.#checked) return true
+    this.#checked = length
+    const { checkpointsA, checkpointsB } = this.#patterns
+    const powerA = checkpointsA[exponent] ?? 0
+    const powerB = checkpointsB[exponent] ?? 0
+    if (this.#beginning(feed, length, powerA, powerB) >= 0) return true
+    this.#limit = length
+    return false
+  }
+
+  #beginning(feed: Feed, length: number, powerA: number, powerB: number): number {
+    const { index } = this.#queue
+    const tape = this.#tape
+    tape.extend(feed, this.#count, index + length)
+    this.#sink.work++
+    const a = tape.laneA(index, length, powerA)
+    const b = tape.laneB(index, length, powerB)
+    return this.#patterns.parts.beginnings.find(a, b, length)
+  }
+
+  /** Without credit: from the head on, as much as the longest string of its group would take. */
+  #takeUnread(feed: Feed, isLast: boolean): boolean {
+    const available = this.#count - this.#queue.index
+    const longest = this.#patterns.longestOf(this.#queue.group)
+    if (longest > available && !isLast) return false
+    this.#found(feed, Math.min(longest, available), UNREAD)
+    return true
+  }
+
+  #found(feed: Feed, length: number, label: Label): void {
+    const { index, start } = this.#queue
+    const end = index + length
+    if (end <= this.#covered) return
+    this.#tape.extend(feed, this.#count, end)
+    this.#covered = end
+    this.#sink.add(start, this.#tape.endOf(end - 1), label)
+  }
+}

@@ -1,0 +1,228 @@
+/**
+ * The leak guard (PROTOCOL section 6.1): values in, an answer without them out. It recognises guarded
+ * values in the encodings and escapes that APIs use, two layers deep, and replaces them by the
+ * placeholders that stand for them. Time is linear in the answer and does not depend on how many
+ * values are guarded; what a prepared guard keeps is keyed fingerprints, not values.
+ */
+import { Edges } from './edges.ts'
+import { MARGIN, SourceFeed } from './feed.ts'
+import { Finder } from './finder.ts'
+import { buildFragments, type Fragments } from './fragments.ts'
+import { GuardStream, joined, type StreamOptions } from './guard_stream.ts'
+import { Collection, MIN_USED, MIN_VALUE, type NamedBytes } from './guarded.ts'
+import { ALL_KINDS, BACKSLASH, PERCENT, REFERENCE } from './escapes_read.ts'
+import type { Label, Patterns } from './patterns.ts'
+import { buildPatterns, type Pattern } from './patterns_build.ts'
+
+/** Values of fewer bytes go into a table of their own. */
+const SHORT = 8
+/** Bytes of a body between two turns of the event loop. */
+const SLICE = 32_768
+
+const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
+
+/** What one answer is searched for. */
+export type Sought = {
+  readonly isEmpty: boolean
+  readonly patterns: readonly Patterns[]
+  readonly isShort: boolean
+  readonly kinds: readonly number[]
+  readonly fragments: Fragments
+  readonly edges: Edges
+  naming(label: Label): string
+}
+
+/** Lets others run; resolves when it is this one's turn again. */
+export type Turn = () => Promise<unknown>
+
+const nextTurn: Turn = () => new Promise((resolve) => setImmediate(resolve))
+
+/** Prepares a guard for any number of calls; it can be kept. Time is linear in the values' size. */
+export function prepareGuard(values: readonly NamedBytes[]): Guard {
+  const steps = prepare(values)
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
+  }
+}
+
+/** The same with turns of the event loop between. */
+export async function prepareGuardInSlices(
+  values: readonly NamedBytes[],
+  turn: Turn = nextTurn,
+): Promise<Guard> {
+  const steps = prepare(values)
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
+    await turn()
+  }
+}
+
+type GuardParts = {
+  patterns: Patterns
+  names: Patterns
+  fragments: Fragments
+  edges: Edges
+  holdsEscape: boolean
+}
+
+function* prepare(values: readonly NamedBytes[]): Generator<void, Guard> {
+  const collection = new Collection()
+  for (const [index, value] of values.entries()) {
+    collection.addValue(value, MIN_VALUE)
+    if (index % 64 === 63) yield
+  }
+  const patterns = collection.patterns(SHORT)
+  const { runs, wholes } = collection
+  yield
+  return new Guard({
+    patterns: yield* buildPatterns(patterns, SHORT),
+    names: yield* buildPatterns(namePatterns(patterns), SHORT),
+    fragments: yield* buildFragments(runs),
+    edges: new Edges(runs, wholes),
+    holdsEscape: collection.holdsEscape,
+  })
+}
+
+/** What a header name can hold, in lower case. */
+function namePatterns(patterns: readonly Pattern[]): Pattern[] {
+  const names = new Map<string, Pattern>()
+  for (const { bytes, label } of patterns) {
+    const text = Buffer.from(bytes).toString('latin1').toLowerCase()
+    if (TOKEN.test(text)) names.set(text, { bytes: new Uint8Array(Buffer.from(text)), label })
+  }
+  return [...names.values()]
+}
+
+/** What a call adds: the values that it used, and what was made of them. */
+export type CallValues = {
+  readonly used?: readonly NamedBytes[]
+  readonly made?: readonly NamedBytes[]
+}
+
+/** Prepared values. It holds no plaintext. */
+export class Guard {
+  readonly #parts: GuardParts
+
+  constructor(parts: GuardParts) {
+    this.#parts = parts
+  }
+
+  /** For one call. Used values of 8 characters or more must be among the prepared ones. */
+  forCall({ used = [], made = [] }: CallValues = {}): CallGuard {
+    const { patterns, names, fragments, edges, holdsEscape } = this.#parts
+    const collection = new Collection()
+    for (const value of used) {
+      if (value.bytes.length < 4 * MIN_VALUE) collection.addShort(value)
+    }
+    for (const value of made) collection.addMade(value)
+    const added = collection.patterns(MIN_USED)
+    const own = added.length === 0 ? null : run(buildPatterns(added, MIN_USED))
+    const ownNames = added.length === 0 ? null : run(buildPatterns(namePatterns(added), MIN_USED))
+    const usedNames = new Set(used.map(({ name }) => name))
+    const lists = [patterns, own].filter((list) => list !== null && !list.isEmpty)
+    const sought: Sought = {
+      isEmpty: lists.length === 0,
+      patterns: lists.filter((list) => list !== null),
+      isShort: own !== null && !own.isEmpty,
+      kinds: kindsOf(holdsEscape || collection.holdsEscape),
+      fragments,
+      edges,
+      naming: ({ names: all }) => {
+        const name = all.find((each) => usedNames.has(each)) ?? all[0]
+        return name === undefined ? '[REDACTED]' : `SVC_SECRET_${name}`
+      },
+    }
+    return new CallGuard(
+      sought,
+      [names, ownNames].filter((list) => list !== null),
+    )
+  }
+}
+
+/** All escapes at once; where a value holds escapes itself also each kind alone. */
+function kindsOf(holdsEscape: boolean): number[] {
+  return holdsEscape ? [ALL_KINDS, PERCENT, BACKSLASH, REFERENCE] : [ALL_KINDS]
+}
+
+function run<T>(steps: Generator<void, T>): T {
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
+  }
+}
+
+/** Guards the answers of one call. */
+export class CallGuard {
+  readonly #sought: Sought
+  readonly #names: readonly Patterns[]
+  #isRedacted = false
+
+  constructor(sought: Sought, names: readonly Patterns[]) {
+    this.#sought = sought
+    this.#names = names
+  }
+
+  /** Whether anything has been replaced or dropped so far; streams say it themselves. */
+  get isRedacted(): boolean {
+    return this.#isRedacted
+  }
+
+  /** The body without the values; the same array when there was none. */
+  body(bytes: Uint8Array, options: StreamOptions = {}): Uint8Array {
+    const stream = this.stream({ ...options, length: bytes.length })
+    return this.#end(bytes, [stream.push(bytes), stream.flush()], stream)
+  }
+
+  /** The same with turns of the event loop between slices of at most a few milliseconds. */
+  async bodyInSlices(
+    bytes: Uint8Array,
+    options: StreamOptions = {},
+    turn: Turn = nextTurn,
+  ): Promise<Uint8Array> {
+    const stream = this.stream({ ...options, length: bytes.length })
+    const pieces: Uint8Array[] = []
+    for (let from = 0; from < bytes.length; from += SLICE) {
+      if (from > 0) await turn()
+      pieces.push(stream.push(bytes.subarray(from, from + SLICE)))
+    }
+    return this.#end(bytes, [...pieces, stream.flush()], stream)
+  }
+
+  /** For an answer that arrives in chunks. */
+  stream(options: StreamOptions = {}): GuardStream {
+    return new GuardStream(this.#sought, options)
+  }
+
+  /** A header value as `fetch` gives it: one character for each byte. */
+  headerValue(value: string): string {
+    const encoding = /^[\0-\xff]*$/.test(value) ? 'latin1' : 'utf8'
+    const bytes = new Uint8Array(Buffer.from(value, encoding))
+    const guarded = this.body(bytes, { isJson: false })
+    return guarded === bytes ? value : Buffer.from(guarded).toString(encoding)
+  }
+
+  /** Whether a header's name holds a guarded value, compared without case: it must be dropped. */
+  isGuardedName(name: string): boolean {
+    const bytes = new Uint8Array(Buffer.from(name.toLowerCase(), 'latin1'))
+    const feed = new SourceFeed(bytes.length)
+    feed.load(bytes)
+    let isFound = false
+    const sink = {
+      work: 0,
+      add: () => {
+        isFound = true
+      },
+    }
+    for (const patterns of this.#names) new Finder(patterns, sink).read(feed, MARGIN, true)
+    this.#isRedacted ||= isFound
+    return isFound
+  }
+
+  #end(bytes: Uint8Array, pieces: readonly Uint8Array[], stream: GuardStream): Uint8Array {
+    if (!stream.isRedacted) return bytes
+    this.#isRedacted = true
+    return joined(pieces)
+  }
+}

@@ -1,0 +1,118 @@
+/**
+ * An answer in chunks. Any division into chunks gives the same output. Only what could still belong to
+ * a find is held back: at most as much of the answer as the longest guarded string can take up in it,
+ * twice escaped. What is being replaced is not kept.
+ */
+import { MAX_EDGE } from './edges.ts'
+import { BLOCK, MARGIN, SourceFeed } from './feed.ts'
+import { FragmentFinder } from './fragments.ts'
+import type { Sought } from './guard.ts'
+import { Release } from './release.ts'
+import { type Reading, Stage } from './stage.ts'
+
+export type StreamOptions = {
+  /** Whether the answer is JSON; when absent, its first byte tells. */
+  readonly isJson?: boolean
+  /** Whether it is a part of a longer answer (status 206). */
+  readonly isPartial?: boolean
+  /** Length of the whole answer where it is known: memory for a short one is smaller. */
+  readonly length?: number
+}
+
+const EDGE_LABEL = { names: [] }
+
+export class GuardStream {
+  readonly #sought: Sought
+  readonly #release: Release
+  readonly #feed: SourceFeed
+  readonly #block: number
+  readonly #stage: Stage
+  readonly #fragments: FragmentFinder
+  readonly #isPartial: boolean
+  /** The first and the last bytes of a part of an answer. */
+  #head: Uint8Array | null
+  #tail: Uint8Array = new Uint8Array(0)
+
+  constructor(sought: Sought, options: StreamOptions = {}) {
+    this.#sought = sought
+    this.#isPartial = options.isPartial ?? false
+    this.#head = this.#isPartial ? new Uint8Array(0) : null
+    this.#release = new Release(sought.naming, options.isJson)
+    this.#block = Math.min(BLOCK, Math.max(1, options.length ?? BLOCK))
+    this.#feed = new SourceFeed(this.#block)
+    const { patterns, isShort, kinds } = sought
+    const reading: Reading = { patterns, isShort, kinds, sink: this.#release }
+    this.#stage = new Stage(reading, this.#feed, 0)
+    this.#fragments = new FragmentFinder(sought.fragments, this.#release)
+  }
+
+  /** Whether anything was replaced so far. */
+  get isRedacted(): boolean {
+    return this.#release.isReplaced
+  }
+
+  /** Steps so far, for tests of the cost. */
+  get work(): number {
+    return this.#release.work
+  }
+
+  /** Takes the next chunk, which may be reused afterwards; returns what is certain by now. */
+  push(chunk: Uint8Array): Uint8Array {
+    if (this.#sought.isEmpty) return chunk.slice()
+    const out: Uint8Array[] = []
+    for (let from = 0; from < chunk.length; from += this.#block) {
+      const block = chunk.subarray(from, from + this.#block)
+      this.#release.append(block)
+      if (this.#isPartial) this.#readEdges(block, false)
+      this.#read(block, false)
+      this.#release.give(this.#earliest(), false, out)
+    }
+    return joined(out)
+  }
+
+  /** The rest, after the last chunk. */
+  flush(): Uint8Array {
+    const out: Uint8Array[] = []
+    if (this.#isPartial) this.#readEdges(new Uint8Array(0), true)
+    this.#read(new Uint8Array(0), true)
+    this.#release.give(this.#release.length, true, out)
+    return joined(out)
+  }
+
+  #read(block: Uint8Array, isLast: boolean): void {
+    this.#feed.load(block)
+    this.#stage.read(MARGIN, isLast)
+    if (!this.#sought.fragments.isEmpty) this.#fragments.read(this.#feed, MARGIN)
+  }
+
+  #earliest(): number {
+    const { length } = this.#release
+    if (this.#head !== null) return 0
+    const end = this.#isPartial ? Math.max(0, length - MAX_EDGE) : length
+    const fragment = this.#sought.fragments.isEmpty
+      ? Infinity
+      : this.#fragments.earliest(this.#feed)
+    return Math.min(end, fragment, this.#stage.earliest())
+  }
+
+  #readEdges(block: Uint8Array, isLast: boolean): void {
+    const { edges } = this.#sought
+    if (this.#head !== null) {
+      this.#head = joined([this.#head, block]).subarray(0, MAX_EDGE)
+      if (isLast || this.#head.length === MAX_EDGE) {
+        const length = edges.endAt(this.#head)
+        if (length > 0) this.#release.add(0, length, EDGE_LABEL)
+        this.#head = null
+      }
+    }
+    this.#tail = joined([this.#tail, block.slice(-MAX_EDGE)]).slice(-MAX_EDGE)
+    const length = isLast ? edges.beginningAt(this.#tail) : 0
+    const { length: end } = this.#release
+    if (length > 0) this.#release.add(end - length, end, EDGE_LABEL)
+  }
+}
+
+export function joined(pieces: readonly Uint8Array[]): Uint8Array {
+  if (pieces.length === 1 && pieces[0]) return pieces[0]
+  return new Uint8Array(Buffer.concat(pieces))
+}

@@ -1,0 +1,183 @@
+/**
+ * What is guarded with a value (PROTOCOL section 6.1): itself, its lines and words or the leaves of its
+ * JSON, the same written another way, and the runs whose fragments are recognised.
+ */
+import type { Label } from './patterns.ts'
+import type { Pattern } from './patterns_build.ts'
+import { holdsEscape } from './unescape.ts'
+
+/** A value under the name of its placeholder. */
+export type NamedBytes = { readonly name: string; readonly bytes: Uint8Array }
+
+/** Characters from which a value is guarded: one that a call used, and any other. */
+export const MIN_USED = 4
+export const MIN_VALUE = 8
+/** A run of the fragment alphabet is at least so long, and a fragment too. */
+export const FRAGMENT = 16
+
+const RUN = /[A-Za-z0-9+/_=.~-]{16,}/g
+const ARMOUR = /^-----(BEGIN|END) .*-----$/
+const URL_SHAPE = /^[a-z][a-z0-9+.-]*:\/\/([^/?#\s]*)(\S*)$/i
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+const HEXADECIMAL = /^[0-9a-f]+$/i
+
+/** Texts that are looked for, each once: a value goes before a part of another one. */
+export class Collection {
+  readonly #texts = new Map<string, string[]>()
+  readonly #runs = new Set<string>()
+  readonly #wholes = new Set<string>()
+  /** Whether a value holds an escape itself. */
+  holdsEscape = false
+
+  /** Adds a value of at least `least` characters with all that is guarded with it. */
+  addValue({ name, bytes }: NamedBytes, least: number): void {
+    const text = trimmed(latin1(bytes))
+    if (charactersOf(text) < least) return
+    this.holdsEscape ||= holdsEscape(bytes)
+    this.#wholes.add(text)
+    this.#addText(text, name)
+    const leaves = leavesOf(text)
+    for (const part of leaves ?? wordsOf(text)) {
+      if (isTelling(part)) this.#addText(part, null)
+    }
+    for (const stretch of leaves ?? stretchesOf(text)) {
+      for (const [run] of stretch.matchAll(RUN)) this.#runs.add(run)
+    }
+  }
+
+  /** Adds a used value that is too short to be guarded otherwise. */
+  addShort({ name, bytes }: NamedBytes): void {
+    const text = trimmed(latin1(bytes))
+    const count = charactersOf(text)
+    if (count < MIN_USED || count >= MIN_VALUE) return
+    this.holdsEscape ||= holdsEscape(bytes)
+    this.#addText(text, name)
+  }
+
+  /** Adds what was made of a value, as it is. */
+  addMade({ name, bytes }: NamedBytes): void {
+    const text = latin1(bytes)
+    if (text.length >= MIN_USED) this.#add(text, name)
+  }
+
+  /** The strings of at least `least` bytes. */
+  patterns(least: number): Pattern[] {
+    const labels = new Map<string, Label>()
+    return [...this.#texts]
+      .filter(([text]) => text.length >= least)
+      .map(([text, names]) => {
+        const key = names.toSorted(byBytes).join('\0')
+        const label = labels.get(key) ?? { names: names.toSorted(byBytes) }
+        labels.set(key, label)
+        return { bytes: toBytes(text), label }
+      })
+  }
+
+  get runs(): Uint8Array[] {
+    return [...this.#runs].map(toBytes)
+  }
+
+  get wholes(): Uint8Array[] {
+    return [...this.#wholes].map(toBytes)
+  }
+
+  #addText(text: string, name: string | null): void {
+    for (const form of formsOf(text)) this.#add(form, name)
+  }
+
+  #add(text: string, name: string | null): void {
+    const names = this.#texts.get(text) ?? []
+    if (name !== null && !names.includes(name)) names.push(name)
+    this.#texts.set(text, names)
+  }
+}
+
+/** The same text as others write it: other line ends, case, dashes, encodings of characters. */
+function formsOf(text: string): Set<string> {
+  const forms = new Set([text])
+  if (text.includes('\n')) {
+    const plain = text.replaceAll('\r\n', '\n')
+    forms.add(plain).add(plain.replaceAll('\n', '\r\n'))
+  }
+  if (HEXADECIMAL.test(text) || UUID.test(text)) {
+    for (const form of [text, text.replaceAll('-', '')]) {
+      forms.add(form.toLowerCase()).add(form.toUpperCase())
+    }
+  }
+  if (/[\x80-\xff]/.test(text)) addCharacterForms(forms, text)
+  return forms
+}
+
+/** Of text that is not ASCII: Latin-1, and UTF-16 of what only that and UTF-8 can write. */
+function addCharacterForms(forms: Set<string>, text: string): void {
+  const decoded = Buffer.from(text, 'latin1').toString('utf8')
+  if (decoded.includes('\ufffd')) return
+  if (!/[^\0-\xff]/.test(decoded)) {
+    forms.add(decoded)
+    return
+  }
+  const utf16 = Buffer.from(decoded, 'utf16le')
+  forms.add(utf16.toString('latin1')).add(utf16.swap16().toString('latin1'))
+}
+
+/** Lines and words, PEM armour excepted. */
+function wordsOf(text: string): string[] {
+  const lines = text.split(/\r\n|[\r\n]/).map((line) => line.trim())
+  const kept = lines.filter((line) => !ARMOUR.test(line))
+  return [...kept, ...kept.flatMap((line) => line.split(/\s+/))]
+}
+
+/** What fragments are taken of: of a URL neither scheme nor host. */
+function stretchesOf(text: string): string[] {
+  const url = URL_SHAPE.exec(text)
+  if (!url) return text.split(/[\r\n]+/).filter((line) => !ARMOUR.test(line.trim()))
+  const authority = url[1] ?? ''
+  return [authority.slice(0, Math.max(0, authority.lastIndexOf('@'))), url[2] ?? '']
+}
+
+/** The strings in a value that is a JSON object or array; null for any other. */
+function leavesOf(text: string): string[] | null {
+  if (!/^[{[]/.test(text)) return null
+  try {
+    const leaves: string[] = []
+    const waiting: unknown[] = [JSON.parse(Buffer.from(text, 'latin1').toString())]
+    while (waiting.length > 0) {
+      const next = waiting.pop()
+      if (typeof next === 'string') leaves.push(latin1(Buffer.from(next)).trim())
+      else if (typeof next === 'object' && next !== null) {
+        for (const child of Object.values(next)) waiting.push(child)
+      }
+    }
+    return leaves
+  } catch {
+    return null
+  }
+}
+
+/** Long enough and with letters and digits. */
+function isTelling(part: string): boolean {
+  return charactersOf(part) >= MIN_VALUE && /[0-9]/.test(part) && /[A-Za-z\x80-\xff]/.test(part)
+}
+
+/** Characters of UTF-8: the bytes that do not continue one. */
+export function charactersOf(text: string): number {
+  return text.replace(/[\x80-\xbf]/g, '').length
+}
+
+/** Without ASCII white space at either end: the others are no single bytes. */
+function trimmed(text: string): string {
+  return text.replace(/^[\t-\r ]+/, '').replace(/(?<![\t-\r ])[\t-\r ]+$/, '')
+}
+
+/** Texts are held one character for each byte while they are taken apart. */
+function latin1(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
+}
+
+function toBytes(text: string): Uint8Array {
+  return new Uint8Array(Buffer.from(text, 'latin1'))
+}
+
+function byBytes(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b))
+}

@@ -1,0 +1,96 @@
+/**
+ * The strings that a guard looks for, as fingerprints only. Work per position of a text does not
+ * depend on how many there are: the rolling hash of a string's first bytes names its group, and in a
+ * group the longest string that begins at a position is found by binary search over the lengths, led
+ * by fingerprints of beginnings (Waldvogel's search on prefix lengths).
+ */
+import { GEAR, POINT_A, POINT_B, power, type SealedTable } from './fingerprint.ts'
+
+/** What a find is called: the names of a value in byte order; none for a part of a value. */
+export type Label = { readonly names: readonly string[] }
+
+/** So many bytes of a string choose its group: 8, or 4 where strings are shorter. */
+export type Window = 4 | 8
+
+/** Beginnings of 16, 32, 64… bytes are known too: they end a vain wait for more of a text early. */
+export const FIRST_CHECKPOINT = 16
+
+/** How many values the check of a string's first two bytes tells apart: few, for it is kept. */
+export const FIRSTS = 4096
+
+export type PatternParts = {
+  readonly window: Window
+  readonly maxLength: number
+  readonly labels: readonly Label[]
+  readonly lengthOf: Int32Array
+  /** One bit for each value of the upper bits of the rolling hash. */
+  readonly bits: Uint32Array
+  /** By rolling hash: open addressing, the id is one more than the group, 0 where nothing stands. */
+  readonly groupKeys: Int32Array
+  readonly groupIds: Int32Array
+  /** By group: where its distinct lengths stand in `lengths`, ascending, and how many they are. */
+  readonly groupFirst: Int32Array
+  readonly groupCount: Int32Array
+  readonly lengths: Int32Array
+  /** The powers of the two points to those lengths. */
+  readonly powersA: Int32Array
+  readonly powersB: Int32Array
+  readonly beginnings: SealedTable
+  readonly firsts: Uint8Array
+}
+
+export class Patterns {
+  readonly parts: PatternParts
+  /** By how many bits the rolling hash is shifted for each byte. */
+  readonly step: 4 | 8
+  readonly bitShift: number
+  /** The powers of the two points to 2^n. */
+  readonly checkpointsA = CHECKPOINTS_A
+  readonly checkpointsB = CHECKPOINTS_B
+
+  constructor(parts: PatternParts) {
+    this.parts = parts
+    this.step = parts.window === 8 ? 4 : 8
+    this.bitShift = 27 - Math.log2(parts.bits.length)
+  }
+
+  get isEmpty(): boolean {
+    return this.parts.labels.length === 0
+  }
+
+  /** The group whose strings begin with the bytes of this rolling hash, or -1. */
+  groupOf(hash: number): number {
+    const { groupKeys, groupIds } = this.parts
+    const slot = slotOfGroup(groupKeys, groupIds, hash)
+    return (groupIds[slot] ?? 0) - 1
+  }
+
+  /** The longest string of a group. */
+  longestOf(group: number): number {
+    const { lengths, groupFirst, groupCount } = this.parts
+    return lengths[(groupFirst[group] ?? 0) + (groupCount[group] ?? 0) - 1] ?? 0
+  }
+
+  /** Whether a string may begin with these two bytes; `second` is -1 when it is not there yet. */
+  mayBegin(first: number, second: number): boolean {
+    return this.parts.firsts[firstsIndex(first, second)] === 1
+  }
+}
+
+const CHECKPOINTS_A = Int32Array.from({ length: 31 }, (_, at) => power(POINT_A, 2 ** at))
+const CHECKPOINTS_B = Int32Array.from({ length: 31 }, (_, at) => power(POINT_B, 2 ** at))
+
+/** Where a hash stands among the groups, or the empty slot where it would. */
+export function slotOfGroup(keys: Int32Array, ids: Int32Array, hash: number): number {
+  const mask = keys.length - 1
+  let slot = Math.imul(hash, 0x9e3779b1) >>> 7
+  slot &= mask
+  while (ids[slot] !== 0 && keys[slot] !== hash) slot = (slot + 1) & mask
+  return slot
+}
+
+export function firstsIndex(first: number, second: number): number {
+  const row = GEAR[first] ?? 0
+  if (second < 0) return FIRSTS + (row >>> 20)
+  return ((row >>> 8) ^ (GEAR[second] ?? 0)) & (FIRSTS - 1)
+}

@@ -1,0 +1,180 @@
+/**
+ * Gives the answer out again with what was found replaced. It keeps the bytes that are not decided yet,
+ * and knows where in a JSON text they are, so that JSON stays JSON: what is replaced outside of a string
+ * gets quotes, and no escape or number is cut.
+ */
+import type { FindSink } from './finder.ts'
+import { ARRAY, PADDED } from './form_sink.ts'
+import { JsonLexer } from './json_lexer.ts'
+import type { Label } from './patterns.ts'
+import { absorb, type Span, Spans } from './spans.ts'
+
+const OPENING = 0x5b
+const CLOSING = 0x5d
+const PADDING = 0x3d
+const NEVER = new Uint8Array(0)
+
+/** What stands in the place of a find. */
+export type Naming = (label: Label) => string
+
+export class Release implements FindSink {
+  work = 0
+  /** Whether anything was replaced. */
+  isReplaced = false
+  readonly #naming: Naming
+  readonly #spans = new Spans()
+  readonly #lexer = new JsonLexer()
+  /** `null` until the first byte of the answer tells. */
+  #isJson: boolean | null
+  #buffer: Uint8Array = NEVER
+  /** Positions in the answer: of the buffer's first byte, of what was given out, read, and of the end. */
+  #base = 0
+  #given = 0
+  #read = 0
+  #end = 0
+  #current: Span | null = null
+  #isQuoted = false
+
+  constructor(naming: Naming, isJson: boolean | undefined) {
+    this.#naming = naming
+    this.#isJson = isJson ?? null
+  }
+
+  /** Length of the answer so far. */
+  get length(): number {
+    return this.#end
+  }
+
+  add(start: number, end: number, label: Label, form = 0): void {
+    this.work++
+    if (form & ARRAY) this.#addArray(start, end, label)
+    else this.#spans.add(start, end, label, form)
+  }
+
+  /** Keeps a chunk, at amortised constant cost for each byte. */
+  append(chunk: Uint8Array): void {
+    const from = Math.min(this.#given, this.#read)
+    const kept = this.#end - from
+    if (this.#end - this.#base + chunk.length > this.#buffer.length) {
+      const room = 2 * (kept + chunk.length)
+      const target = room > this.#buffer.length ? new Uint8Array(room) : this.#buffer
+      target.set(this.#buffer.subarray(from - this.#base, this.#end - this.#base))
+      this.#buffer = target
+      this.#base = from
+    }
+    this.#buffer.set(chunk, this.#end - this.#base)
+    this.#end += chunk.length
+    if (this.#isJson === null) this.#isJson = guessJson(chunk)
+  }
+
+  /** The answer up to `until`, from where on nothing is decided, as far as it can be given out. */
+  give(until: number, isLast: boolean, out: Uint8Array[]): void {
+    while (this.#current ? this.#giveSpan(until, isLast, out) : this.#giveText(until, out)) {
+      // Text and spans alternate.
+    }
+    if (this.#current) return
+    this.#copy(isLast ? this.#read : this.#read - this.#within(), out)
+  }
+
+  /** Up to the next span, which then is the current one; false when there is none. */
+  #giveText(until: number, out: Uint8Array[]): boolean {
+    const span = this.#spans.first
+    this.#advance(Math.min(until, span?.start ?? until))
+    if (!span || span.start >= until) return false
+    this.#spans.shift()
+    const isCut = this.#isJson === true && this.#lexer.goesOn(this.#at(span.start))
+    this.#copy(span.start - (isCut ? this.#within() : 0), out)
+    this.#current = span
+    const isOutside = this.#isJson === true && !this.#lexer.isInString
+    this.#isQuoted = isOutside || (this.#isJson !== true && (span.form & ARRAY) !== 0)
+    this.isReplaced = true
+    return true
+  }
+
+  /** Over the current span and what overlaps it; false when its end is not decided. */
+  #giveSpan(until: number, isLast: boolean, out: Uint8Array[]): boolean {
+    const span = this.#current
+    if (!span) return false
+    this.#absorb(span)
+    this.#advance(Math.min(until, span.end))
+    if (this.#read < span.end) return false
+    while (this.#read < until && this.#isGoingOn(span)) {
+      this.#advance(this.#read + 1)
+      span.end = this.#read
+      this.#absorb(span)
+      if (span.end > this.#read) return true
+    }
+    if (this.#read >= until && !isLast && this.#mayGoOn(span)) return false
+    const isOutside = this.#isJson === true ? !this.#lexer.isInString : this.#isQuoted
+    const text = this.#naming(span.label)
+    out.push(Buffer.from(`${this.#isQuoted ? '"' : ''}${text}${isOutside ? '"' : ''}`))
+    this.#current = null
+    this.#given = this.#read
+    return true
+  }
+
+  #absorb(span: Span): void {
+    const reach = Math.max(span.end, this.#read)
+    for (let next = this.#spans.first; next && next.start < reach; next = this.#spans.first) {
+      absorb(span, next)
+      this.#spans.shift()
+    }
+  }
+
+  /** Whether the byte after the span must go with it. */
+  #isGoingOn(span: Span): boolean {
+    const byte = this.#buffer[this.#read - this.#base] ?? 0
+    if (byte === PADDING && span.form & PADDED) return true
+    return this.#isJson === true && this.#lexer.goesOn(byte)
+  }
+
+  #mayGoOn(span: Span): boolean {
+    return (span.form & PADDED) !== 0 || this.#within() > 0
+  }
+
+  #within(): number {
+    return this.#isJson === true ? this.#lexer.within : 0
+  }
+
+  #advance(to: number): void {
+    if (to <= this.#read) return
+    if (this.#isJson === true) {
+      this.#lexer.read(this.#buffer, this.#read - this.#base, to - this.#base)
+    }
+    this.#read = to
+    if (this.#current) this.#given = to
+  }
+
+  #copy(to: number, out: Uint8Array[]): void {
+    if (to <= this.#given) return
+    out.push(this.#buffer.slice(this.#given - this.#base, to - this.#base))
+    this.#given = to
+  }
+
+  /** The brackets go only when they both belong to the find. */
+  #addArray(start: number, end: number, label: Label): void {
+    let [from, to] = [start, end]
+    if (this.#at(from) !== OPENING || this.#at(to - 1) !== CLOSING) {
+      if (this.#at(from) === OPENING) do from++; while (isSpace(this.#at(from)))
+      if (this.#at(to - 1) === CLOSING) do to--; while (isSpace(this.#at(to - 1)))
+    }
+    this.#spans.add(from, to, label, ARRAY)
+  }
+
+  #at(position: number): number {
+    return this.#buffer[position - this.#base] ?? 0
+  }
+}
+
+function isSpace(byte: number): boolean {
+  return byte === 0x20 || (byte >= 0x09 && byte <= 0x0d)
+}
+
+/** By the first byte that is no white space or byte order mark; `null` when there is none. */
+function guessJson(chunk: Uint8Array): boolean | null {
+  for (const byte of chunk) {
+    if (isSpace(byte) || byte === 0xef || byte === 0xbb || byte === 0xbf) continue
+    return byte === 0x7b || byte === OPENING
+  }
+  return null
+}

@@ -1,0 +1,172 @@
+/**
+ * Finds the runs of digits in a feed: of base64 in either alphabet, also over line breaks after a line
+ * of 8 digits or more, and of hexadecimal, also with separators between bytes. One pass over the bytes;
+ * a run at the end of a block is handed over as far as it goes, and goes on in the next.
+ */
+import type { Feed } from './feed.ts'
+
+/** `isContinued`: the run began in an earlier block; `isOpen`: it may go on in the next. */
+export type RunHandler = (from: number, to: number, isContinued: boolean, isOpen: boolean) => void
+
+/** Bits of what a byte can be part of. `scan` returns those of all bytes. */
+const WORD = 1
+const HEX_DIGIT = 2
+const SEPARATOR = 4
+export const ZERO = 8
+export const COMMA = 16
+
+const LINE_FEED = 0x0a
+const RETURN = 0x0d
+const BACKSLASH = 0x5c
+const LETTER_X = 0x78
+
+const CLASS_OF = classes()
+/** A line of so many digits may go on after a line break. */
+const MIN_LINE = 8
+
+export class RunScanner {
+  readonly #minWord: number
+  readonly #minHex: number
+  readonly #least: number
+  /** Bytes of the run that the text ends with, and whether its beginning was handed over. */
+  #word = 0
+  #isWordOpen = false
+  /** After so many bytes of the run its present line began, or group of hexadecimal digits. */
+  #line = 0
+  #hex = 0
+  #isHexOpen = false
+  #group = 0
+
+  constructor(minWord: number, minHex: number) {
+    this.#minWord = minWord
+    this.#minHex = minHex
+    this.#least = Math.min(minWord, MIN_LINE)
+  }
+
+  /** Whether a run was handed over that may go on. */
+  get isOpen(): boolean {
+    return this.#isWordOpen || this.#isHexOpen
+  }
+
+  /** So many bytes at the end may belong to a run that is not yet long enough. */
+  get waiting(): number {
+    return Math.max(this.#isWordOpen ? 0 : this.#word, this.#isHexOpen ? 0 : this.#hex)
+  }
+
+  follow(other: RunScanner): void {
+    this.#word = other.#word
+    this.#isWordOpen = other.#isWordOpen
+    this.#line = other.#line
+    this.#hex = other.#hex
+    this.#isHexOpen = other.#isHexOpen
+    this.#group = other.#group
+  }
+
+  scan(
+    feed: Feed,
+    from: number,
+    isLast: boolean,
+    onWord: RunHandler,
+    onHex: RunHandler,
+  ): number {
+    const { bytes, end } = feed
+    let word = this.#word
+    let hex = this.#hex
+    let seen = 0
+    for (let at = from; at < end; at++) {
+      const kind = CLASS_OF[bytes[at] ?? 0] ?? 0
+      seen |= kind
+      if (kind & WORD) word++
+      else if (word !== 0) {
+        word = word < this.#least ? 0 : this.#afterWord(feed, from, at, word, onWord)
+      }
+      if (kind & HEX_DIGIT) hex++
+      else if (hex !== 0) {
+        hex = hex === 1 ? 0 : this.#afterHex(feed, from, at, hex, onHex)
+      }
+    }
+    this.#word = word
+    this.#hex = hex
+    this.#endBlock(from, end, isLast, onWord, onHex)
+    return seen
+  }
+
+  /** What a byte that is no digit makes of the run before it: goes on with it, or hands it over. */
+  #afterWord(feed: Feed, from: number, at: number, word: number, onWord: RunHandler): number {
+    const { bytes } = feed
+    const digits = word - this.#line
+    const isFeed = bytes[at] === LINE_FEED
+    const isWrapped = digits >= MIN_LINE && (isFeed || bytes[at] === RETURN)
+    if (isWrapped || (isFeed && digits === 0 && bytes[at - 1] === RETURN)) {
+      this.#line = word + 1
+      return word + 1
+    }
+    if (this.#isWordOpen) onWord(from, at, true, false)
+    else if (word >= this.#minWord) onWord(at - word, at, false, false)
+    this.#isWordOpen = false
+    this.#line = 0
+    return 0
+  }
+
+  #afterHex(feed: Feed, from: number, at: number, hex: number, onHex: RunHandler): number {
+    const { bytes } = feed
+    const kind = CLASS_OF[bytes[at] ?? 0] ?? 0
+    const digits = hex - this.#group
+    if (kind & SEPARATOR && isSeparated(bytes, at, digits)) {
+      this.#group = hex + 1
+      return hex + 1
+    }
+    if (this.#isHexOpen) onHex(from, at, true, false)
+    else if (hex >= this.#minHex) onHex(at - hex, at, false, false)
+    this.#isHexOpen = false
+    this.#group = 0
+    // A digit too many in front: the last two of them may be the first byte of what follows.
+    if (!(kind & SEPARATOR) || digits < 3 || digits % 2 === 0) return 0
+    this.#group = 3
+    return 3
+  }
+
+  #endBlock(
+    from: number,
+    end: number,
+    isLast: boolean,
+    onWord: RunHandler,
+    onHex: RunHandler,
+  ): void {
+    const [word, hex] = [this.#word, this.#hex]
+    if (this.#isWordOpen) onWord(from, end, true, !isLast)
+    else if (word >= this.#minWord) onWord(end - word, end, false, !isLast)
+    if (this.#isHexOpen) onHex(from, end, true, !isLast)
+    else if (hex >= this.#minHex) onHex(end - hex, end, false, !isLast)
+    this.#isWordOpen = !isLast && (this.#isWordOpen || word >= this.#minWord)
+    this.#isHexOpen = !isLast && (this.#isHexOpen || hex >= this.#minHex)
+    if (!isLast) return
+    this.#word = 0
+    this.#line = 0
+    this.#hex = 0
+    this.#group = 0
+  }
+}
+
+/** Whether a separator may stand between bytes here: after whole bytes, or as the second half of one. */
+function isSeparated(bytes: Uint8Array, at: number, digits: number): boolean {
+  if (digits > 0) return digits % 2 === 0 && bytes[at] !== LETTER_X
+  if (bytes[at] === LETTER_X) return bytes[at - 1] === BACKSLASH
+  return bytes[at] === LINE_FEED && bytes[at - 1] === RETURN
+}
+
+function classes(): Uint8Array {
+  const classes = new Uint8Array(256)
+  const mark = (characters: string, kind: number) => {
+    for (const character of characters) {
+      const code = character.charCodeAt(0)
+      classes[code] = (classes[code] ?? 0) | kind
+    }
+  }
+  mark('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_', WORD)
+  mark('0123456789abcdefABCDEF', HEX_DIGIT)
+  mark(':- \\x\r\n', SEPARATOR)
+  mark('\0', ZERO)
+  mark(',', COMMA)
+  return classes
+}

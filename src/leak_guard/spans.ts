@@ -1,0 +1,84 @@
+/**
+ * What was found, as stretches of the answer in order. Finds that overlap become one: the stretch that
+ * they cover together leaves nothing of either. It is called after the longest find of a whole value
+ * among them, and where there is none after nothing.
+ */
+import type { Label } from './patterns.ts'
+
+export type Span = {
+  start: number
+  end: number
+  label: Label
+  /** Length of the find that gave the label. */
+  named: number
+  /** Bits of the forms in which it stands in the answer. */
+  form: number
+}
+
+export class Spans {
+  readonly #list: Span[] = []
+  #head = 0
+
+  /** The first of them. */
+  get first(): Span | undefined {
+    return this.#list[this.#head]
+  }
+
+  add(start: number, end: number, label: Label, form: number): void {
+    const named = label.names.length === 0 ? 0 : end - start
+    const span: Span = { start, end, label, named, form }
+    const list = this.#list
+    let at = this.#placeOf(start)
+    const before = at > this.#head ? list[at - 1] : undefined
+    if (before !== undefined && before.end > start) {
+      at--
+      absorb(span, before)
+    }
+    let after = at
+    if (before !== undefined && list[at] === before) after++
+    while (after < list.length && (list[after]?.start ?? 0) < span.end) {
+      const next = list[after]
+      if (next) absorb(span, next)
+      after++
+    }
+    if (after === at + 1) list[at] = span
+    else list.splice(at, after - at, span)
+  }
+
+  /** Where the first span stands that does not begin before `start`. */
+  #placeOf(start: number): number {
+    let low = this.#head
+    let high = this.#list.length
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((this.#list[middle]?.start ?? 0) < start) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+
+  /** Removes the first, at amortised constant cost. */
+  shift(): void {
+    this.#head++
+    if (this.#head < 1024 && this.#head < this.#list.length) return
+    this.#list.splice(0, this.#head)
+    this.#head = 0
+  }
+}
+
+/** Takes another find in. Of equally long values the label that comes first in byte order stays. */
+export function absorb(span: Span, other: Span): void {
+  const isLonger = other.named > span.named
+  const isFirst = other.named === span.named && nameOf(other) < nameOf(span)
+  if (isLonger || isFirst) {
+    span.label = other.label
+    span.named = other.named
+  }
+  span.start = Math.min(span.start, other.start)
+  span.end = Math.max(span.end, other.end)
+  span.form |= other.form
+}
+
+function nameOf({ label }: Span): string {
+  return label.names[0] ?? ''
+}

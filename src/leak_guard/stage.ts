@@ -1,0 +1,65 @@
+/**
+ * One reading of the answer: a feed, what finds strings in it, and, unless it is the second layer
+ * already, the decoders of what its bytes may spell.
+ */
+import { Decoders } from './decoders.ts'
+import type { Feed } from './feed.ts'
+import { Finder, type FindSink } from './finder.ts'
+import type { Patterns } from './patterns.ts'
+
+/** Escapes and encodings are read so many layers deep. */
+const MAX_DEPTH = 2
+
+/** What all readings of one answer have in common. */
+export type Reading = {
+  readonly patterns: readonly Patterns[]
+  readonly sink: FindSink
+  /** Whether strings of fewer than 8 bytes are looked for: then short runs matter. */
+  readonly isShort: boolean
+  /** The kinds of escapes that are each decoded alone, besides all at once. */
+  readonly kinds: readonly number[]
+}
+
+export class Stage {
+  readonly feed: Feed
+  readonly #finders: readonly Finder[]
+  readonly #decoders: Decoders | null
+
+  constructor(reading: Reading, feed: Feed, depth: number) {
+    this.feed = feed
+    this.#finders = reading.patterns.map((patterns) => new Finder(patterns, reading.sink))
+    this.#decoders = depth < MAX_DEPTH ? new Decoders(reading, this, depth) : null
+  }
+
+  /** Reads the feed's bytes from `from` on. The decoders come first: they may start where this one stood. */
+  read(from: number, isLast: boolean): void {
+    this.#decoders?.read(from, isLast)
+    for (const finder of this.#finders) finder.read(this.feed, from, isLast)
+  }
+
+  /** Whether no find is under way in this very reading. */
+  get isIdle(): boolean {
+    return this.#finders.every((finder) => finder.isIdle)
+  }
+
+  /** Whether a decoder is within something that it began to decode. */
+  get isDecoding(): boolean {
+    return this.#decoders?.isDecoding ?? false
+  }
+
+  /** Position in the answer before which everything is decided. */
+  earliest(): number {
+    let earliest = this.#decoders?.earliest() ?? Infinity
+    for (const finder of this.#finders) earliest = Math.min(earliest, finder.earliest(this.feed))
+    return earliest
+  }
+
+  /** Goes on where the other one is, whose text was the same up to here. */
+  follow(other: Stage): void {
+    for (const [at, finder] of this.#finders.entries()) {
+      const model = other.#finders[at]
+      if (model) finder.follow(model)
+    }
+    if (other.#decoders) this.#decoders?.follow(other.#decoders)
+  }
+}

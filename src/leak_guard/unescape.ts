@@ -1,0 +1,142 @@
+/**
+ * Decodes escapes of one or several kinds wherever they stand; all else it passes on. It sleeps while
+ * the text has no escapes: what it would read then is what its parent reads, and it goes on from there
+ * when it wakes.
+ */
+import { EscapeReader, INCOMPLETE, KIND_OF } from './escapes_read.ts'
+import { type Feed, MappedFeed, MARGIN } from './feed.ts'
+import { type Reading, Stage } from './stage.ts'
+
+/** After so many bytes without an escape nothing depends on the last one, but for what is open. */
+const CALM = 64
+
+export class UnescapeDecoder {
+  readonly #reading: Reading
+  readonly #parent: Stage
+  readonly #depth: number
+  readonly #kinds: number
+  #opened: Opened | null = null
+  #isAwake = false
+  /** Bytes at the end of the text that may be the beginning of an escape. */
+  #waiting = 0
+  /** Bytes since the last escape. */
+  #calm = 0
+
+  constructor(reading: Reading, parent: Stage, depth: number, kinds: number) {
+    this.#reading = reading
+    this.#parent = parent
+    this.#depth = depth
+    this.#kinds = kinds
+  }
+
+  get isAwake(): boolean {
+    return this.#isAwake
+  }
+
+  /** Reads the parent's bytes from `from` on, before the parent's own finders do. */
+  read(from: number, isLast: boolean): void {
+    const parent = this.#parent
+    if (!this.#isAwake && !hasIntroducer(parent.feed, from, this.#kinds)) return
+    const opened = this.#open()
+    if (!this.#isAwake) this.#wake(opened, from)
+    const wasIdle = parent.isIdle && opened.stage.isIdle
+    this.#reading.sink.work += parent.feed.end - from
+    this.#decode(opened, from - this.#waiting, isLast)
+    opened.stage.read(MARGIN, isLast)
+    opened.feed.keep()
+    const isCalm = wasIdle && this.#waiting === 0 && this.#calm >= CALM
+    this.#isAwake = !isLast && !(isCalm && opened.stage.isIdle && !opened.stage.isDecoding)
+  }
+
+  earliest(): number {
+    const opened = this.#opened
+    if (!this.#isAwake || !opened) return Infinity
+    const { feed } = this.#parent
+    const waiting = this.#waiting > 0 ? feed.startOf(feed.end - this.#waiting) : Infinity
+    return Math.min(waiting, opened.stage.earliest())
+  }
+
+  #open(): Opened {
+    if (this.#opened) return this.#opened
+    const feed = new MappedFeed(this.#parent.feed)
+    const reader = new EscapeReader(this.#parent.feed.bytes)
+    const stage = new Stage(this.#reading, feed, this.#depth + 1)
+    this.#opened = { feed, reader, stage }
+    return this.#opened
+  }
+
+  #wake({ feed, stage }: Opened, from: number): void {
+    this.#isAwake = true
+    this.#waiting = 0
+    this.#calm = CALM
+    feed.follow(this.#parent.feed, from)
+    stage.follow(this.#parent)
+  }
+
+  #decode({ feed, reader }: Opened, from: number, isLast: boolean): void {
+    const { bytes, end } = this.#parent.feed
+    const kinds = this.#kinds
+    let at = from
+    let calm = this.#calm
+    while (at < end) {
+      const byte = bytes[at] ?? 0
+      const length = (KIND_OF[byte] ?? 0) & kinds ? reader.read(at, end, isLast) : 0
+      if (length === INCOMPLETE) break
+      if (length === 0) {
+        feed.append(byte, at, at)
+        calm++
+        at++
+        continue
+      }
+      if (reader.isByte) feed.append(reader.code, at, at + length - 1)
+      else appendCharacter(feed, reader.code, at, at + length - 1)
+      calm = 0
+      at += length
+    }
+    this.#waiting = end - at
+    this.#calm = calm
+  }
+}
+
+type Opened = { feed: MappedFeed; reader: EscapeReader; stage: Stage }
+
+/** Appends a code point as UTF-8. */
+export function appendCharacter(feed: MappedFeed, code: number, first: number, last: number): void {
+  if (code < 0x80) return feed.append(code, first, last)
+  if (code < 0x800) feed.append(0xc0 | (code >> 6), first, last)
+  else {
+    if (code < 0x10000) feed.append(0xe0 | (code >> 12), first, last)
+    else {
+      feed.append(0xf0 | (code >> 18), first, last)
+      feed.append(0x80 | ((code >> 12) & 63), first, last)
+    }
+    feed.append(0x80 | ((code >> 6) & 63), first, last)
+  }
+  feed.append(0x80 | (code & 63), first, last)
+}
+
+/** The native search is faster where there is much to search. */
+const LONG = 512
+const INTRODUCERS = [...KIND_OF.entries()].filter(([, kind]) => kind !== 0)
+
+function hasIntroducer({ bytes, end }: Feed, from: number, kinds: number): boolean {
+  if (end - from < LONG) {
+    for (let at = from; at < end; at++) {
+      if ((KIND_OF[bytes[at] ?? 0] ?? 0) & kinds) return true
+    }
+    return false
+  }
+  return INTRODUCERS.some(([byte, kind]) => {
+    const found = kind & kinds ? bytes.indexOf(byte, from) : -1
+    return found >= 0 && found < end
+  })
+}
+
+/** Whether a text holds an escape itself: all kinds decoded at once then lose what one alone keeps. */
+export function holdsEscape(bytes: Uint8Array): boolean {
+  const reader = new EscapeReader(bytes)
+  return bytes.some((byte, at) => {
+    const kind = KIND_OF[byte] ?? 0
+    return kind !== 0 && reader.read(at, bytes.length, true) > 0
+  })
+}

@@ -1,0 +1,118 @@
+/**
+ * Latin-1 text in UTF-16 of either order: characters with a zero byte between each two. (Values with
+ * other characters are looked for in UTF-16 as strings of their own.)
+ */
+import { type Feed, MappedFeed, MARGIN } from './feed.ts'
+import { ZERO } from './runs.ts'
+import { type Reading, Stage } from './stage.ts'
+import { appendCharacter } from './unescape.ts'
+
+const SPACE = 0x20
+/** Two characters, each with its zero byte, begin a run. */
+const SHORTEST = 4
+
+export class Utf16Decoder {
+  readonly #reading: Reading
+  readonly #parent: Feed
+  readonly #depth: number
+  #opened: { feed: MappedFeed; stage: Stage } | null = null
+  #isOpen = false
+  /** Whether the run's next byte must be zero. */
+  #wantsZero = false
+  /** Bytes at the end of the text with which a run may begin. */
+  #waiting = 0
+
+  constructor(reading: Reading, parent: Feed, depth: number) {
+    this.#reading = reading
+    this.#parent = parent
+    this.#depth = depth
+  }
+
+  /** Whether a run is under way. */
+  get isOpen(): boolean {
+    return this.#isOpen
+  }
+
+  read(from: number, isLast: boolean, seen: number): void {
+    const { end, floor } = this.#parent
+    let at = Math.max(floor, from - this.#waiting)
+    const isAsleep = !this.#isOpen && !(seen & ZERO) && this.#waiting < 2
+    if (isAsleep) at = Math.max(at, end - 1)
+    else this.#reading.sink.work += end - from
+    this.#waiting = 0
+    while (at < end) {
+      if (this.#isOpen) at = this.#run(at)
+      else at = this.#begin(at, isLast)
+    }
+    if (this.#isOpen) this.#handOver(isLast)
+  }
+
+  earliest(): number {
+    const { bytes, end } = this.#parent
+    const own = this.#isOpen && this.#opened ? this.#opened.stage.earliest() : Infinity
+    const first = end - this.#waiting
+    // A single space begins nothing, and lines must not wait for what follows them.
+    const isSpace = this.#waiting === 1 && (bytes[first] ?? 0) <= SPACE
+    return this.#waiting === 0 || isSpace ? own : Math.min(own, this.#parent.startOf(first))
+  }
+
+  follow(other: Utf16Decoder): void {
+    this.#waiting = other.#waiting
+    this.#isOpen = other.#isOpen
+    this.#wantsZero = other.#wantsZero
+    if (!other.#isOpen || !other.#opened) return
+    const { feed, stage } = this.#open()
+    feed.follow(other.#opened.feed, other.#opened.feed.end)
+    stage.follow(other.#opened.stage)
+  }
+
+  #open() {
+    if (this.#opened) return this.#opened
+    const feed = new MappedFeed(this.#parent)
+    this.#opened = { feed, stage: new Stage(this.#reading, feed, this.#depth + 1) }
+    return this.#opened
+  }
+
+  /** Looks for a run; returns where it begins or the block ends. */
+  #begin(from: number, isLast: boolean): number {
+    const { bytes, end } = this.#parent
+    for (let at = from; at < end; at++) {
+      const known = Math.min(end, at + SHORTEST)
+      let next = at
+      while (next < known && (bytes[next] === 0) === ((next - at) % 2 === 1)) next++
+      if (next === at + SHORTEST) {
+        this.#open().feed.clear()
+        this.#isOpen = true
+        this.#wantsZero = false
+        return at
+      }
+      if (next < end || isLast) continue
+      this.#waiting = end - at
+      break
+    }
+    return end
+  }
+
+  /** Goes on with a run; returns where it or the block ends. */
+  #run(from: number): number {
+    const { bytes, end } = this.#parent
+    const { feed } = this.#open()
+    for (let at = from; at < end; at++) {
+      const isZero = bytes[at] === 0
+      if (isZero !== this.#wantsZero) {
+        this.#handOver(true)
+        return at
+      }
+      if (!isZero) appendCharacter(feed, bytes[at] ?? 0, at, at)
+      this.#wantsZero = !isZero
+    }
+    return end
+  }
+
+  #handOver(isLast: boolean): void {
+    const { feed, stage } = this.#open()
+    stage.read(MARGIN, isLast)
+    feed.keep()
+    this.#isOpen = !isLast
+  }
+}
