@@ -168,7 +168,7 @@ export class Finder {
       else if (this.#mayComplete(feed, available)) return false
     }
     const length = this.#best === 0 ? 0 : (lengthOf[this.#best - 1] ?? 0)
-    if (length > this.#covered - index) {
+    if (length > Math.max(0, this.#covered - index)) {
       const label = this.#patterns.parts.labels[this.#best - 1]
       this.#found(feed, length, label ?? UNREAD)
     }
