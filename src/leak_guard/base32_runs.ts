@@ -42,25 +42,53 @@ export class Base32Runs {
   /** Looks through a run of base64 digits, which `goesOn` in the next block or not. */
   scan(feed: Feed, from: number, to: number, goesOn: boolean, onRun: RunHandler): void {
     const { bytes } = feed
-    let cases = this.#cases
-    let count = this.#count
-    for (let at = from; at < to; at++) {
-      const kind = CASES_OF[bytes[at] ?? 0] ?? 0
-      if (cases & kind) count++
-      else {
-        if (count >= this.#min) this.#handOver(from, at, count, false, onRun)
-        count = kind === 0 ? 0 : 1
-        cases = 3
-      }
-      cases &= kind || 3
+    let at = from
+    while (at < to) {
+      if (this.#count === 0) at = this.#skip(bytes, at, to)
+      const start = at
+      at = this.#extend(bytes, at, to)
+      if (at < to && this.#count >= this.#min) this.#handOver(from, at, false, onRun)
+      if (at < to) this.#count = 0
+      // A byte that begins nothing must not be looked at again.
+      if (at === start) at++
     }
-    if (count >= this.#min) this.#handOver(from, to, count, goesOn, onRun)
-    this.#count = goesOn ? count : 0
-    this.#cases = goesOn ? cases : 3
+    if (this.#count >= this.#min) this.#handOver(from, to, goesOn, onRun)
+    if (!goesOn) this.#count = 0
   }
 
-  #handOver(from: number, to: number, count: number, isOpen: boolean, onRun: RunHandler): void {
-    onRun(this.#isOpen ? from : to - count, to, this.#isOpen, isOpen)
+  /** Where a run may begin that is long enough: what breaks one is looked for from its end. */
+  #skip(bytes: Uint8Array, from: number, to: number): number {
+    const min = this.#min
+    let at = from
+    while (at + min <= to) {
+      let cases = 3
+      let back = at + min - 1
+      for (; back >= at; back--) {
+        cases &= CASES_OF[bytes[back] ?? 0] ?? 0
+        if (cases === 0) break
+      }
+      if (back < at) return at
+      at = back + 1
+    }
+    return at
+  }
+
+  #extend(bytes: Uint8Array, from: number, to: number): number {
+    let cases = this.#count === 0 ? 3 : this.#cases
+    let at = from
+    while (at < to) {
+      const both = cases & (CASES_OF[bytes[at] ?? 0] ?? 0)
+      if (both === 0) break
+      cases = both
+      at++
+    }
+    this.#count += at - from
+    this.#cases = cases
+    return at
+  }
+
+  #handOver(from: number, to: number, isOpen: boolean, onRun: RunHandler): void {
+    onRun(this.#isOpen ? from : to - this.#count, to, this.#isOpen, isOpen)
     this.#isOpen = isOpen
   }
 }

@@ -141,6 +141,7 @@ export class EscapeReader {
       if (LOOSE_ENTITIES.has(name)) loose = name.length
     }
     if (next >= this.#end && !this.#isLast) return INCOMPLETE
+    if (name === '') return 0
     const whole = this.#isSemicolon(next) ? ENTITIES.get(name) : undefined
     if (whole !== undefined) {
       this.code = whole

@@ -87,6 +87,19 @@ export class MappedFeed implements Feed {
     this.end = end + 1
   }
 
+  /** Appends bytes of the parent unchanged. */
+  appendCopy(bytes: Uint8Array, from: number, to: number): void {
+    const { first, last } = this
+    const out = this.bytes
+    let { end } = this
+    for (let at = from; at < to; at++) {
+      out[end] = bytes[at] ?? 0
+      first[end] = at
+      last[end++] = at
+    }
+    this.end = end
+  }
+
   startOf(at: number): number {
     return at < MARGIN ? (this.#starts[at] ?? 0) : this.#parent.startOf(this.first[at] ?? 0)
   }

@@ -60,9 +60,20 @@ function addWindows({ windows, bits, bitShift }: Fragments, run: Uint8Array): vo
     window.add(byte, at < FRAGMENT ? -1 : (run[at - FRAGMENT] ?? 0))
     if (at < FRAGMENT - 1) continue
     windows.add(window.a, window.b, FRAGMENT, 0)
-    const bit = hash >>> bitShift
-    bits[bit >>> 5] = (bits[bit >>> 5] ?? 0) | (1 << (bit & 31))
+    for (const bit of [hash >>> bitShift, second(hash) >>> bitShift]) {
+      bits[bit >>> 5] = (bits[bit >>> 5] ?? 0) | (1 << (bit & 31))
+    }
   }
+}
+
+/** A second opinion of the filter on the same hash. */
+function second(hash: number): number {
+  return Math.imul(hash, 0x9e3779b1)
+}
+
+function isMarked(bits: Uint32Array, hash: number, bitShift: number): boolean {
+  const bit = second(hash) >>> bitShift
+  return (((bits[bit >>> 5] ?? 0) >>> (bit & 31)) & 1) === 1
 }
 
 /** The polynomials of the last 16 bytes. */
@@ -96,6 +107,9 @@ export class FragmentFinder {
   #hash = 0
   /** Bytes of the run that the text ends with. */
   #run = 0
+  /** The find that is being put together; -1 when there is none. */
+  #from = 0
+  #to = -1
 
   constructor(fragments: Fragments, sink: FindSink) {
     this.#fragments = fragments
@@ -114,13 +128,14 @@ export class FragmentFinder {
       run = IS_RUN[byte] === 1 ? run + 1 : 0
       if (run < FRAGMENT) continue
       const bit = hash >>> bitShift
-      if (((bits[bit >>> 5] ?? 0) >>> (bit & 31)) & 1) {
+      if (((bits[bit >>> 5] ?? 0) >>> (bit & 31)) & 1 && isMarked(bits, hash, bitShift)) {
         this.#look(feed, at, looked)
         looked = at
       }
     }
     this.#hash = hash
     this.#run = run
+    this.#handOver(feed)
     this.#sink.work += end - from
   }
 
@@ -129,7 +144,16 @@ export class FragmentFinder {
     const window = this.#window
     window.moveTo(feed.bytes, at, looked)
     if (this.#fragments.windows.find(window.a, window.b, FRAGMENT) < 0) return
-    this.#sink.add(feed.startOf(at - FRAGMENT + 1), feed.endOf(at), FRAGMENT_LABEL)
+    if (at - FRAGMENT + 1 > this.#to) this.#handOver(feed)
+    if (this.#to < 0) this.#from = at - FRAGMENT + 1
+    this.#to = at + 1
+  }
+
+  /** Windows that overlap are handed over as one find. */
+  #handOver(feed: Feed): void {
+    if (this.#to < 0) return
+    this.#sink.add(feed.startOf(this.#from), feed.endOf(this.#to - 1), FRAGMENT_LABEL)
+    this.#to = -1
   }
 
   /** Position of the first byte that may yet belong to a fragment. */

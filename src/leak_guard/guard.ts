@@ -39,11 +39,7 @@ const nextTurn: Turn = () => new Promise((resolve) => setImmediate(resolve))
 
 /** Prepares a guard for any number of calls; it can be kept. Time is linear in the values' size. */
 export function prepareGuard(values: readonly NamedBytes[]): Guard {
-  const steps = prepare(values)
-  for (;;) {
-    const step = steps.next()
-    if (step.done) return step.value
-  }
+  return run(prepare(values))
 }
 
 /** The same with turns of the event loop between. */
@@ -51,12 +47,7 @@ export async function prepareGuardInSlices(
   values: readonly NamedBytes[],
   turn: Turn = nextTurn,
 ): Promise<Guard> {
-  const steps = prepare(values)
-  for (;;) {
-    const step = steps.next()
-    if (step.done) return step.value
-    await turn()
-  }
+  return await runInSlices(prepare(values), turn)
 }
 
 type GuardParts = {
@@ -153,6 +144,14 @@ function run<T>(steps: Generator<void, T>): T {
   }
 }
 
+async function runInSlices<T>(steps: Generator<void, T>, turn: Turn): Promise<T> {
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
+    await turn()
+  }
+}
+
 /** Guards the answers of one call. */
 export class CallGuard {
   readonly #sought: Sought
@@ -171,8 +170,10 @@ export class CallGuard {
 
   /** The body without the values; the same array when there was none. */
   body(bytes: Uint8Array, options: StreamOptions = {}): Uint8Array {
+    const out: Uint8Array[] = []
     const stream = this.stream({ ...options, length: bytes.length })
-    return this.#end(bytes, [stream.push(bytes), stream.flush()], stream)
+    run(stream.whole(bytes, bytes.length, out))
+    return this.#end(bytes, out, stream)
   }
 
   /** The same with turns of the event loop between slices of at most a few milliseconds. */
@@ -181,13 +182,10 @@ export class CallGuard {
     options: StreamOptions = {},
     turn: Turn = nextTurn,
   ): Promise<Uint8Array> {
+    const out: Uint8Array[] = []
     const stream = this.stream({ ...options, length: bytes.length })
-    const pieces: Uint8Array[] = []
-    for (let from = 0; from < bytes.length; from += SLICE) {
-      if (from > 0) await turn()
-      pieces.push(stream.push(bytes.subarray(from, from + SLICE)))
-    }
-    return this.#end(bytes, [...pieces, stream.flush()], stream)
+    await runInSlices(stream.whole(bytes, SLICE, out), turn)
+    return this.#end(bytes, out, stream)
   }
 
   /** For an answer that arrives in chunks. */

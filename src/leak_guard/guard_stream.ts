@@ -29,6 +29,8 @@ export class GuardStream {
   readonly #stage: Stage
   readonly #fragments: FragmentFinder
   readonly #isPartial: boolean
+  /** Bytes of the answer read so far. */
+  #length = 0
   /** The first and the last bytes of a part of an answer. */
   #head: Uint8Array | null
   #tail: Uint8Array = new Uint8Array(0)
@@ -59,24 +61,44 @@ export class GuardStream {
   /** Takes the next chunk, which may be reused afterwards; returns what is certain by now. */
   push(chunk: Uint8Array): Uint8Array {
     if (this.#sought.isEmpty) return chunk.slice()
+    this.#release.append(chunk)
     const out: Uint8Array[] = []
-    for (let from = 0; from < chunk.length; from += this.#block) {
-      const block = chunk.subarray(from, from + this.#block)
-      this.#release.append(block)
-      if (this.#isPartial) this.#readEdges(block, false)
-      this.#read(block, false)
-      this.#release.give(this.#earliest(), false, out)
-    }
+    this.#readAll(chunk, out)
     return joined(out)
   }
 
   /** The rest, after the last chunk. */
   flush(): Uint8Array {
     const out: Uint8Array[] = []
+    this.#end(out)
+    return joined(out)
+  }
+
+  /** A whole answer instead of chunks, a slice at a time; the pieces of the output go to `out`. */
+  *whole(answer: Uint8Array, slice: number, out: Uint8Array[]): Generator<void, void> {
+    if (this.#sought.isEmpty) return
+    this.#release.takeWhole(answer)
+    for (let from = 0; from < answer.length; from += slice) {
+      if (from > 0) yield
+      this.#readAll(answer.subarray(from, from + slice), out)
+    }
+    this.#end(out)
+  }
+
+  #readAll(chunk: Uint8Array, out: Uint8Array[]): void {
+    for (let from = 0; from < chunk.length; from += this.#block) {
+      const block = chunk.subarray(from, from + this.#block)
+      this.#length += block.length
+      if (this.#isPartial) this.#readEdges(block, false)
+      this.#read(block, false)
+      this.#release.give(this.#earliest(), false, out)
+    }
+  }
+
+  #end(out: Uint8Array[]): void {
     if (this.#isPartial) this.#readEdges(new Uint8Array(0), true)
     this.#read(new Uint8Array(0), true)
-    this.#release.give(this.#release.length, true, out)
-    return joined(out)
+    this.#release.give(this.#length, true, out)
   }
 
   #read(block: Uint8Array, isLast: boolean): void {
@@ -86,7 +108,7 @@ export class GuardStream {
   }
 
   #earliest(): number {
-    const { length } = this.#release
+    const length = this.#length
     if (this.#head !== null) return 0
     const end = this.#isPartial ? Math.max(0, length - MAX_EDGE) : length
     const fragment = this.#sought.fragments.isEmpty
@@ -107,12 +129,11 @@ export class GuardStream {
     }
     this.#tail = joined([this.#tail, block.slice(-MAX_EDGE)]).slice(-MAX_EDGE)
     const length = isLast ? edges.beginningAt(this.#tail) : 0
-    const { length: end } = this.#release
-    if (length > 0) this.#release.add(end - length, end, EDGE_LABEL)
+    if (length > 0) this.#release.add(this.#length - length, this.#length, EDGE_LABEL)
   }
 }
 
+/** A copy of the pieces as one. */
 export function joined(pieces: readonly Uint8Array[]): Uint8Array {
-  if (pieces.length === 1 && pieces[0]) return pieces[0]
   return new Uint8Array(Buffer.concat(pieces))
 }

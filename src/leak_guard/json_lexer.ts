@@ -34,22 +34,34 @@ export class JsonLexer {
   }
 
   read(bytes: Uint8Array, from: number, to: number): void {
-    for (let at = from; at < to; at++) {
-      const byte = bytes[at] ?? 0
-      if (this.#escape !== 0) this.#readEscape(byte)
-      else if (this.isInString) this.#readString(byte)
-      else if (byte === QUOTE) {
-        this.isInString = true
-        this.#token = 0
-      } else this.#token = IS_SCALAR[byte] === 1 ? this.#token + 1 : 0
+    let at = from
+    while (at < to) {
+      if (this.#escape !== 0) this.#readEscape(bytes[at++] ?? 0)
+      else at = this.isInString ? this.#readString(bytes, at, to) : this.#readRest(bytes, at, to)
     }
   }
 
-  #readString(byte: number): void {
-    if (byte === QUOTE) this.isInString = false
-    if (byte !== BACKSLASH) return
-    this.#escape = -1
-    this.#token = 1
+  /** To the end of the string, the next escape or the end. */
+  #readString(bytes: Uint8Array, from: number, to: number): number {
+    let at = from
+    while (at < to && bytes[at] !== QUOTE && bytes[at] !== BACKSLASH) at++
+    if (at === to) return to
+    if (bytes[at] === QUOTE) this.isInString = false
+    else {
+      this.#escape = -1
+      this.#token = 1
+    }
+    return at + 1
+  }
+
+  /** To the next string or the end. */
+  #readRest(bytes: Uint8Array, from: number, to: number): number {
+    let token = this.#token
+    let at = from
+    while (at < to && bytes[at] !== QUOTE) token = IS_SCALAR[bytes[at++] ?? 0] === 1 ? token + 1 : 0
+    this.#token = at < to ? 0 : token
+    this.isInString = at < to
+    return at < to ? at + 1 : at
   }
 
   #readEscape(byte: number): void {

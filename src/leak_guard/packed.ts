@@ -227,6 +227,7 @@ class PhaseFeed implements Feed {
     const count = Math.max(0, this.#digits.end - this.next)
     const groups = Math.floor(count / group)
     if (group === 4) this.#decode64(groups)
+    else if (group === 2) this.#decode16(groups)
     else this.#decodeSlowly(groups * group)
     if (isLast) this.#decodeSlowly(count - groups * group)
   }
@@ -292,6 +293,17 @@ class PhaseFeed implements Feed {
       bytes[end + 2] = word
       next += 4
       end += 3
+    }
+    this.end = end
+    this.next = next
+  }
+
+  #decode16(groups: number): void {
+    const { values } = this.#digits
+    const { bytes } = this
+    let { end, next } = this
+    for (const last = end + groups; end < last; next += 2) {
+      bytes[end++] = ((values[next] ?? 0) << 4) | (values[next + 1] ?? 0)
     }
     this.end = end
     this.next = next

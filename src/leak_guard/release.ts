@@ -40,18 +40,20 @@ export class Release implements FindSink {
     this.#isJson = isJson ?? null
   }
 
-  /** Length of the answer so far. */
-  get length(): number {
-    return this.#end
-  }
-
   add(start: number, end: number, label: Label, form = 0): void {
     this.work++
     if (form & ARRAY) this.#addArray(start, end, label)
     else this.#spans.add(start, end, label, form)
   }
 
-  /** Keeps a chunk, at amortised constant cost for each byte. */
+  /** Takes a whole answer, which is not copied. */
+  takeWhole(answer: Uint8Array): void {
+    this.#buffer = answer
+    this.#end = answer.length
+    this.#isJson ??= guessJson(answer)
+  }
+
+  /** Keeps a chunk, at amortised constant cost for each byte. What was given out is gone then. */
   append(chunk: Uint8Array): void {
     const from = Math.min(this.#given, this.#read)
     const kept = this.#end - from
@@ -64,7 +66,7 @@ export class Release implements FindSink {
     }
     this.#buffer.set(chunk, this.#end - this.#base)
     this.#end += chunk.length
-    if (this.#isJson === null) this.#isJson = guessJson(chunk)
+    this.#isJson ??= guessJson(chunk)
   }
 
   /** The answer up to `until`, from where on nothing is decided, as far as it can be given out. */
@@ -147,7 +149,7 @@ export class Release implements FindSink {
 
   #copy(to: number, out: Uint8Array[]): void {
     if (to <= this.#given) return
-    out.push(this.#buffer.slice(this.#given - this.#base, to - this.#base))
+    out.push(this.#buffer.subarray(this.#given - this.#base, to - this.#base))
     this.#given = to
   }
 

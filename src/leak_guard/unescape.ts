@@ -4,7 +4,7 @@
  * when it wakes.
  */
 import { EscapeReader, INCOMPLETE, KIND_OF } from './escapes_read.ts'
-import { type Feed, MappedFeed, MARGIN } from './feed.ts'
+import { MappedFeed, MARGIN } from './feed.ts'
 import { type Reading, Stage } from './stage.ts'
 
 /** After so many bytes without an escape nothing depends on the last one, but for what is open. */
@@ -15,6 +15,7 @@ export class UnescapeDecoder {
   readonly #parent: Stage
   readonly #depth: number
   readonly #kinds: number
+  readonly #reader: EscapeReader
   #opened: Opened | null = null
   #isAwake = false
   /** Bytes at the end of the text that may be the beginning of an escape. */
@@ -27,6 +28,7 @@ export class UnescapeDecoder {
     this.#parent = parent
     this.#depth = depth
     this.#kinds = kinds
+    this.#reader = new EscapeReader(parent.feed.bytes)
   }
 
   get isAwake(): boolean {
@@ -36,12 +38,12 @@ export class UnescapeDecoder {
   /** Reads the parent's bytes from `from` on, before the parent's own finders do. */
   read(from: number, isLast: boolean): void {
     const parent = this.#parent
-    if (!this.#isAwake && !hasIntroducer(parent.feed, from, this.#kinds)) return
+    if (!this.#isAwake && !this.#hasEscape(from, isLast)) return
     const opened = this.#open()
     if (!this.#isAwake) this.#wake(opened, from)
     const wasIdle = parent.isIdle && opened.stage.isIdle
     this.#reading.sink.work += parent.feed.end - from
-    this.#decode(opened, from - this.#waiting, isLast)
+    this.#decode(opened.feed, from - this.#waiting, isLast)
     opened.stage.read(MARGIN, isLast)
     opened.feed.keep()
     const isCalm = wasIdle && this.#waiting === 0 && this.#calm >= CALM
@@ -56,12 +58,24 @@ export class UnescapeDecoder {
     return Math.min(waiting, opened.stage.earliest())
   }
 
+  /** Whether an escape begins in the block; what only looks like one wakes nothing. */
+  #hasEscape(from: number, isLast: boolean): boolean {
+    const { bytes, end } = this.#parent.feed
+    for (const [byte, kind] of INTRODUCERS) {
+      if (!(kind & this.#kinds)) continue
+      for (let at = from; at < end; at++) {
+        at = nextOf(bytes, byte, at, end)
+        if (at < end && this.#reader.read(at, end, isLast) !== 0) return true
+      }
+    }
+    return false
+  }
+
   #open(): Opened {
     if (this.#opened) return this.#opened
     const feed = new MappedFeed(this.#parent.feed)
-    const reader = new EscapeReader(this.#parent.feed.bytes)
     const stage = new Stage(this.#reading, feed, this.#depth + 1)
-    this.#opened = { feed, reader, stage }
+    this.#opened = { feed, stage }
     return this.#opened
   }
 
@@ -73,32 +87,35 @@ export class UnescapeDecoder {
     stage.follow(this.#parent)
   }
 
-  #decode({ feed, reader }: Opened, from: number, isLast: boolean): void {
+  #decode(feed: MappedFeed, from: number, isLast: boolean): void {
     const { bytes, end } = this.#parent.feed
+    const reader = this.#reader
     const kinds = this.#kinds
     let at = from
-    let calm = this.#calm
+    let literal = from
     while (at < end) {
-      const byte = bytes[at] ?? 0
-      const length = (KIND_OF[byte] ?? 0) & kinds ? reader.read(at, end, isLast) : 0
-      if (length === INCOMPLETE) break
-      if (length === 0) {
-        feed.append(byte, at, at)
-        calm++
+      if (((KIND_OF[bytes[at] ?? 0] ?? 0) & kinds) === 0) {
         at++
         continue
       }
-      if (reader.isByte) feed.append(reader.code, at, at + length - 1)
-      else appendCharacter(feed, reader.code, at, at + length - 1)
-      calm = 0
-      at += length
+      const length = reader.read(at, end, isLast)
+      if (length === INCOMPLETE) break
+      if (length > 0) {
+        feed.appendCopy(bytes, literal, at)
+        if (reader.isByte) feed.append(reader.code, at, at + length - 1)
+        else appendCharacter(feed, reader.code, at, at + length - 1)
+        literal = at + length
+        this.#calm = 0
+      }
+      at += Math.max(1, length)
     }
+    feed.appendCopy(bytes, literal, at)
+    this.#calm += at - literal
     this.#waiting = end - at
-    this.#calm = calm
   }
 }
 
-type Opened = { feed: MappedFeed; reader: EscapeReader; stage: Stage }
+type Opened = { feed: MappedFeed; stage: Stage }
 
 /** Appends a code point as UTF-8. */
 export function appendCharacter(feed: MappedFeed, code: number, first: number, last: number): void {
@@ -116,20 +133,17 @@ export function appendCharacter(feed: MappedFeed, code: number, first: number, l
 }
 
 /** The native search is faster where there is much to search. */
-const LONG = 512
+const LONG = 256
 const INTRODUCERS = [...KIND_OF.entries()].filter(([, kind]) => kind !== 0)
 
-function hasIntroducer({ bytes, end }: Feed, from: number, kinds: number): boolean {
-  if (end - from < LONG) {
-    for (let at = from; at < end; at++) {
-      if ((KIND_OF[bytes[at] ?? 0] ?? 0) & kinds) return true
-    }
-    return false
+function nextOf(bytes: Uint8Array, byte: number, from: number, end: number): number {
+  if (end - from > LONG) {
+    const found = bytes.indexOf(byte, from)
+    return found < 0 ? end : found
   }
-  return INTRODUCERS.some(([byte, kind]) => {
-    const found = kind & kinds ? bytes.indexOf(byte, from) : -1
-    return found >= 0 && found < end
-  })
+  let at = from
+  while (at < end && bytes[at] !== byte) at++
+  return at
 }
 
 /** Whether a text holds an escape itself: all kinds decoded at once then lose what one alone keeps. */

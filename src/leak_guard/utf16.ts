@@ -76,7 +76,12 @@ export class Utf16Decoder {
   /** Looks for a run; returns where it begins or the block ends. */
   #begin(from: number, isLast: boolean): number {
     const { bytes, end } = this.#parent
-    for (let at = from; at < end; at++) {
+    let at = from
+    while (at < end) {
+      // The character before the next zero is the only one here that can begin a run.
+      let zero = at
+      while (zero < end && bytes[zero] !== 0) zero++
+      at = Math.max(at, zero - 1)
       const known = Math.min(end, at + SHORTEST)
       let next = at
       while (next < known && (bytes[next] === 0) === ((next - at) % 2 === 1)) next++
@@ -86,9 +91,11 @@ export class Utf16Decoder {
         this.#wantsZero = false
         return at
       }
-      if (next < end || isLast) continue
-      this.#waiting = end - at
-      break
+      if (next === end && !isLast) {
+        this.#waiting = end - at
+        break
+      }
+      at++
     }
     return end
   }
