@@ -2,10 +2,10 @@
  * Arrays of decimal bytes, such as `[115,107]` or `JSON.stringify(Buffer)`: numbers up to 255 with
  * commas between, and white space. The brackets belong to the first and the last number.
  */
-import { type Feed, MappedFeed, MARGIN } from './feed.ts'
+import { type Feed, MARGIN, MappedFeed } from './feed.ts'
 import { ARRAY, FormSink } from './form_sink.ts'
 import { COMMA } from './runs.ts'
-import { type Reading, Stage } from './stage.ts'
+import type { Reading, Stage } from './stage.ts'
 
 /** White space between two numbers, at most. */
 const MAX_SPACE = 48
@@ -67,7 +67,10 @@ export class DecimalDecoder {
     const feed = new MappedFeed(this.#parent)
     const isSource = this.#depth === 0
     const sink = isSource ? new FormSink(this.#reading.sink, ARRAY) : this.#reading.sink
-    this.#opened = { feed, stage: new Stage({ ...this.#reading, sink }, feed, this.#depth + 1) }
+    this.#opened = {
+      feed,
+      stage: this.#reading.open({ ...this.#reading, sink }, feed, this.#depth + 1),
+    }
     return this.#opened
   }
 
@@ -180,6 +183,7 @@ function isNumeric(byte: number | undefined): boolean {
   return isDigit(byte) || byte === 0x2e || byte === 0x2d || (lower >= 0x61 && lower <= 0x7a)
 }
 
+/** Also as forms write it. */
 function isSpace(byte: number | undefined): boolean {
-  return byte === 0x20 || (byte !== undefined && byte >= 0x09 && byte <= 0x0d)
+  return byte === 0x20 || byte === 0x2b || (byte !== undefined && byte >= 0x09 && byte <= 0x0d)
 }

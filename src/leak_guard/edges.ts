@@ -17,7 +17,8 @@ export class Edges {
   /** @param runs those of fragments; @param values all that are guarded */
   constructor(runs: readonly Uint8Array[], values: readonly Uint8Array[]) {
     const others = values.filter((value) => !isLongRun(value))
-    const count = runs.length * FRAGMENT + others.reduce((sum, { length }) => sum + edgeOf(length), 0)
+    const count =
+      runs.length * FRAGMENT + others.reduce((sum, { length }) => sum + edgeOf(length), 0)
     this.beginnings = new SealedTable(count)
     this.ends = new SealedTable(count)
     for (const run of runs) this.#add(run, FRAGMENT - 1)

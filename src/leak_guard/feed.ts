@@ -87,6 +87,21 @@ export class MappedFeed implements Feed {
     this.end = end + 1
   }
 
+  /** Appends a code point as UTF-8. */
+  appendCharacter(code: number, first: number, last: number): void {
+    if (code < 0x80) return this.append(code, first, last)
+    if (code < 0x800) this.append(0xc0 | (code >> 6), first, last)
+    else {
+      if (code < 0x10000) this.append(0xe0 | (code >> 12), first, last)
+      else {
+        this.append(0xf0 | (code >> 18), first, last)
+        this.append(0x80 | ((code >> 12) & 63), first, last)
+      }
+      this.append(0x80 | ((code >> 6) & 63), first, last)
+    }
+    this.append(0x80 | (code & 63), first, last)
+  }
+
   /** Appends bytes of the parent unchanged. */
   appendCopy(bytes: Uint8Array, from: number, to: number): void {
     const { first, last } = this

@@ -4,8 +4,8 @@
  * edges of a part of an answer shorter ends of runs and values are recognised too.
  */
 import type { Feed } from './feed.ts'
-import { GEAR, LANE_A, LANE_B, POINT_A, POINT_B, power, SealedTable } from './fingerprint.ts'
 import type { FindSink } from './finder.ts'
+import { GEAR, LANE_A, LANE_B, POINT_A, POINT_B, power, SealedTable } from './fingerprint.ts'
 import { FRAGMENT } from './guarded.ts'
 import type { Label } from './patterns.ts'
 import { BUILD_STEP } from './patterns_build.ts'

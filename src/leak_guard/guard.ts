@@ -5,12 +5,12 @@
  * values are guarded; what a prepared guard keeps is keyed fingerprints, not values.
  */
 import { Edges } from './edges.ts'
+import { ALL_KINDS, BACKSLASH, PERCENT, REFERENCE } from './escapes_read.ts'
 import { MARGIN, SourceFeed } from './feed.ts'
 import { Finder } from './finder.ts'
 import { buildFragments, type Fragments } from './fragments.ts'
 import { GuardStream, joined, type StreamOptions } from './guard_stream.ts'
 import { Collection, MIN_USED, MIN_VALUE, type NamedBytes } from './guarded.ts'
-import { ALL_KINDS, BACKSLASH, PERCENT, REFERENCE } from './escapes_read.ts'
 import type { Label, Patterns } from './patterns.ts'
 import { buildPatterns, type Pattern } from './patterns_build.ts'
 

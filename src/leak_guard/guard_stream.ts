@@ -8,7 +8,7 @@ import { BLOCK, MARGIN, SourceFeed } from './feed.ts'
 import { FragmentFinder } from './fragments.ts'
 import type { Sought } from './guard.ts'
 import { Release } from './release.ts'
-import { type Reading, Stage } from './stage.ts'
+import { openStage, type Reading, type Stage } from './stage.ts'
 
 export type StreamOptions = {
   /** Whether the answer is JSON; when absent, its first byte tells. */
@@ -43,8 +43,8 @@ export class GuardStream {
     this.#block = Math.min(BLOCK, Math.max(1, options.length ?? BLOCK))
     this.#feed = new SourceFeed(this.#block)
     const { patterns, isShort, kinds } = sought
-    const reading: Reading = { patterns, isShort, kinds, sink: this.#release }
-    this.#stage = new Stage(reading, this.#feed, 0)
+    const reading: Reading = { patterns, isShort, kinds, sink: this.#release, open: openStage }
+    this.#stage = openStage(reading, this.#feed, 0)
     this.#fragments = new FragmentFinder(sought.fragments, this.#release)
   }
 

@@ -5,7 +5,7 @@
  */
 import { type Feed, MARGIN } from './feed.ts'
 import { FormSink, PADDED } from './form_sink.ts'
-import { type Reading, Stage } from './stage.ts'
+import type { Reading, Stage } from './stage.ts'
 
 export type Scheme = {
   readonly digits: Uint8Array
@@ -69,7 +69,7 @@ export class PackedDecoder {
     const sink = isPadded ? new FormSink(reading.sink, PADDED) : reading.sink
     this.#phases = Array.from({ length: scheme.phases }, (_, at) => {
       const feed = new PhaseFeed(this.#digits, scheme, at)
-      return { feed, stage: new Stage({ ...reading, sink }, feed, depth + 1) }
+      return { feed, stage: reading.open({ ...reading, sink }, feed, depth + 1) }
     })
   }
 

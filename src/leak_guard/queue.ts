@@ -32,7 +32,10 @@ export class Queue {
   /** Removes the head, at amortised constant cost. */
   shift(): void {
     this.#head++
-    if (this.#head < this.#indices.length && (this.#head < 1024 || 2 * this.#head < this.#indices.length)) {
+    if (
+      this.#head < this.#indices.length &&
+      (this.#head < 1024 || 2 * this.#head < this.#indices.length)
+    ) {
       return
     }
     this.#indices.splice(0, this.#head)

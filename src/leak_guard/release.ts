@@ -157,8 +157,12 @@ export class Release implements FindSink {
   #addArray(start: number, end: number, label: Label): void {
     let [from, to] = [start, end]
     if (this.#at(from) !== OPENING || this.#at(to - 1) !== CLOSING) {
-      if (this.#at(from) === OPENING) do from++; while (isSpace(this.#at(from)))
-      if (this.#at(to - 1) === CLOSING) do to--; while (isSpace(this.#at(to - 1)))
+      if (this.#at(from) === OPENING)
+        do from++
+        while (isSpace(this.#at(from)))
+      if (this.#at(to - 1) === CLOSING)
+        do to--
+        while (isSpace(this.#at(to - 1)))
     }
     this.#spans.add(from, to, label, ARRAY)
   }

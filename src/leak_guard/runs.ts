@@ -62,13 +62,7 @@ export class RunScanner {
     this.#group = other.#group
   }
 
-  scan(
-    feed: Feed,
-    from: number,
-    isLast: boolean,
-    onWord: RunHandler,
-    onHex: RunHandler,
-  ): number {
+  scan(feed: Feed, from: number, isLast: boolean, onWord: RunHandler, onHex: RunHandler): number {
     const { bytes, end } = feed
     let word = this.#word
     let hex = this.#hex
@@ -165,7 +159,8 @@ function classes(): Uint8Array {
   }
   mark('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_', WORD)
   mark('0123456789abcdefABCDEF', HEX_DIGIT)
-  mark(':- \\x\r\n', SEPARATOR)
+  // A form writes a space as a plus.
+  mark(':- +\\x\r\n', SEPARATOR)
   mark('\0', ZERO)
   mark(',', COMMA)
   return classes

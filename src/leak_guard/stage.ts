@@ -18,6 +18,8 @@ export type Reading = {
   readonly isShort: boolean
   /** The kinds of escapes that are each decoded alone, besides all at once. */
   readonly kinds: readonly number[]
+  /** A reading of what a decoder makes of it, so many layers deep. */
+  open(reading: Reading, feed: Feed, depth: number): Stage
 }
 
 export class Stage {
@@ -62,4 +64,8 @@ export class Stage {
     }
     if (other.#decoders) this.#decoders?.follow(other.#decoders)
   }
+}
+
+export function openStage(reading: Reading, feed: Feed, depth: number): Stage {
+  return new Stage(reading, feed, depth)
 }

@@ -4,8 +4,8 @@
  * when it wakes.
  */
 import { EscapeReader, INCOMPLETE, KIND_OF } from './escapes_read.ts'
-import { MappedFeed, MARGIN } from './feed.ts'
-import { type Reading, Stage } from './stage.ts'
+import { MARGIN, MappedFeed } from './feed.ts'
+import type { Reading, Stage } from './stage.ts'
 
 /** After so many bytes without an escape nothing depends on the last one, but for what is open. */
 const CALM = 64
@@ -74,7 +74,7 @@ export class UnescapeDecoder {
   #open(): Opened {
     if (this.#opened) return this.#opened
     const feed = new MappedFeed(this.#parent.feed)
-    const stage = new Stage(this.#reading, feed, this.#depth + 1)
+    const stage = this.#reading.open(this.#reading, feed, this.#depth + 1)
     this.#opened = { feed, stage }
     return this.#opened
   }
@@ -103,7 +103,7 @@ export class UnescapeDecoder {
       if (length > 0) {
         feed.appendCopy(bytes, literal, at)
         if (reader.isByte) feed.append(reader.code, at, at + length - 1)
-        else appendCharacter(feed, reader.code, at, at + length - 1)
+        else feed.appendCharacter(reader.code, at, at + length - 1)
         literal = at + length
         this.#calm = 0
       }
@@ -116,21 +116,6 @@ export class UnescapeDecoder {
 }
 
 type Opened = { feed: MappedFeed; stage: Stage }
-
-/** Appends a code point as UTF-8. */
-export function appendCharacter(feed: MappedFeed, code: number, first: number, last: number): void {
-  if (code < 0x80) return feed.append(code, first, last)
-  if (code < 0x800) feed.append(0xc0 | (code >> 6), first, last)
-  else {
-    if (code < 0x10000) feed.append(0xe0 | (code >> 12), first, last)
-    else {
-      feed.append(0xf0 | (code >> 18), first, last)
-      feed.append(0x80 | ((code >> 12) & 63), first, last)
-    }
-    feed.append(0x80 | ((code >> 6) & 63), first, last)
-  }
-  feed.append(0x80 | (code & 63), first, last)
-}
 
 /** The native search is faster where there is much to search. */
 const LONG = 256

@@ -2,10 +2,9 @@
  * Latin-1 text in UTF-16 of either order: characters with a zero byte between each two. (Values with
  * other characters are looked for in UTF-16 as strings of their own.)
  */
-import { type Feed, MappedFeed, MARGIN } from './feed.ts'
+import { type Feed, MARGIN, MappedFeed } from './feed.ts'
 import { ZERO } from './runs.ts'
-import { type Reading, Stage } from './stage.ts'
-import { appendCharacter } from './unescape.ts'
+import type { Reading, Stage } from './stage.ts'
 
 const SPACE = 0x20
 /** Two characters, each with its zero byte, begin a run. */
@@ -69,7 +68,7 @@ export class Utf16Decoder {
   #open() {
     if (this.#opened) return this.#opened
     const feed = new MappedFeed(this.#parent)
-    this.#opened = { feed, stage: new Stage(this.#reading, feed, this.#depth + 1) }
+    this.#opened = { feed, stage: this.#reading.open(this.#reading, feed, this.#depth + 1) }
     return this.#opened
   }
 
@@ -110,7 +109,7 @@ export class Utf16Decoder {
         this.#handOver(true)
         return at
       }
-      if (!isZero) appendCharacter(feed, bytes[at] ?? 0, at, at)
+      if (!isZero) feed.appendCharacter(bytes[at] ?? 0, at, at)
       this.#wantsZero = !isZero
     }
     return end

@@ -13,7 +13,9 @@ export async function benchGuard(args: string[]): Promise<void> {
   const { values } = parseArgs({ args, options })
   const secrets = Array.from({ length: Math.max(...COUNTS) }, (_, at) => ({
     name: `KEY_${at}`,
-    bytes: bytesOf(`sk_live_${randomBytes(24).toString('hex')}${randomBytes(8).toString('base64')}`),
+    bytes: bytesOf(
+      `sk_live_${randomBytes(24).toString('hex')}${randomBytes(8).toString('base64')}`,
+    ),
   }))
   const guards = COUNTS.map((count) => prepareGuard(secrets.slice(0, count)).forCall())
   const rows = Object.entries(textsWith(Buffer.from(secrets[0]?.bytes ?? []).toString()))
@@ -88,7 +90,11 @@ function textsWith(secret: string): Record<string, Uint8Array> {
         .map((digit) => `%${digit.charCodeAt(0).toString(16)}`)
         .join(''),
     ),
-    base32: filled(Array.from(randomBytes(BYTES), (byte) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'[byte & 31]).join('')),
+    base32: filled(
+      Array.from(randomBytes(BYTES), (byte) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'[byte & 31]).join(
+        '',
+      ),
+    ),
     decimals: filled(JSON.stringify([...randomBytes(BYTES / 4)])),
     'UTF-16': new Uint8Array(Buffer.from(json.slice(0, BYTES / 2), 'utf16le')),
     zeros: new Uint8Array(BYTES),

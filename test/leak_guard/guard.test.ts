@@ -1,0 +1,112 @@
+import { describe, expect, test } from 'bun:test'
+import { type CallGuard, prepareGuard } from '../../src/leak_guard/guard.ts'
+import { ENCODINGS, ESCAPES, FORMS, WIDE } from './forms.ts'
+
+const latin1 = (text: string) => new Uint8Array(Buffer.from(text, 'latin1'))
+const utf8 = (text: string) => new Uint8Array(Buffer.from(text))
+const textOf = (bytes: Uint8Array) => Buffer.from(bytes).toString()
+
+function guardOf(values: Record<string, string>, used: Record<string, string> = {}): CallGuard {
+  const named = (record: Record<string, string>) =>
+    Object.entries(record).map(([name, value]) => ({ name, bytes: utf8(value) }))
+  return prepareGuard(named(values)).forCall({ used: named(used) })
+}
+
+const guarded = (guard: CallGuard, text: string) => textOf(guard.body(utf8(text)))
+
+/** Every division into two chunks, and bytes one by one, gives what the whole gives. */
+function expectSameInChunks(guard: CallGuard, body: Uint8Array): void {
+  const whole = Buffer.from(guard.body(body)).toString('latin1')
+  for (let at = 0; at <= body.length; at++) {
+    const stream = guard.stream()
+    const pieces = [
+      stream.push(body.subarray(0, at)),
+      stream.push(body.subarray(at)),
+      stream.flush(),
+    ]
+    expect(Buffer.concat(pieces).toString('latin1')).toBe(whole)
+  }
+  const stream = guard.stream()
+  const pieces = Array.from(body, (byte) => stream.push(Uint8Array.of(byte)))
+  expect(Buffer.concat([...pieces, stream.flush()]).toString('latin1')).toBe(whole)
+}
+
+const SECRETS = {
+  token: 'sk_live_4eC39HqLyjWDarjtT1zdp7dc',
+  punctuated: `p"a\\s/s'<w>&ö%r😀d +\n=x9`,
+  short: 'hunter2!',
+  latin: 'pässwörd-äöü',
+}
+
+describe('a value that the upstream echoes', () => {
+  for (const [kind, secret] of Object.entries(SECRETS)) {
+    const guard = guardOf({ KEY: secret })
+    test.each(Object.entries(FORMS))(`${kind}: is replaced when written as %s`, (_, form) => {
+      const body = `<<${form(secret)}>>`
+      expect(guarded(guard, body).replaceAll('"', '')).toMatch(/^<<SVC_SECRET_KEY=*>>$/)
+      expectSameInChunks(guard, utf8(body))
+    })
+
+    test.each(Object.entries(WIDE))(`${kind}: is replaced in %s`, (_, form) => {
+      for (const before of ['', 'x']) {
+        const body = latin1(`\x01${before}${form(secret)}\x01\x01`)
+        expect(textOf(guard.body(body))).toContain('SVC_SECRET_KEY')
+        expectSameInChunks(guard, body)
+      }
+    })
+  }
+
+  test.each([0, 1, 2])(
+    'is replaced in base64 at alignment %d, whatever stands around it',
+    (more) => {
+      const guard = guardOf({ KEY: SECRETS.token })
+      for (let after = 0; after < 3; after++) {
+        const text = `${'\x11'.repeat(more)}${SECRETS.token}${'\xff'.repeat(after)}`
+        const encoded = Buffer.from(text, 'latin1').toString('base64')
+        for (const before of ['', 'A', 'AB', 'ABC']) {
+          const output = guarded(guard, `<${before}${encoded}>`)
+          expect(output).toContain('SVC_SECRET_KEY')
+          expect(output.length).toBeLessThan(30)
+        }
+      }
+    },
+  )
+
+  test('a short one that the call used is found in every form too', () => {
+    for (const secret of ['abcd', 'p@ss', 'xy zw', '>>>???']) {
+      const guard = guardOf({}, { PIN: secret })
+      for (const form of Object.values({ ...FORMS })) {
+        const output = guarded(guard, `<<${form(secret)}>>`).replaceAll('"', '')
+        expect(output).toMatch(/^<<SVC_SECRET_PIN=*>>$/)
+      }
+    }
+    expect(guarded(guardOf({}, { PIN: 'abc' }), '<abc>')).toBe('<abc>')
+    expect(guarded(guardOf({ PIN: 'abcdefg' }), '<abcdefg>')).toBe('<abcdefg>')
+  })
+})
+
+describe('two layers', () => {
+  const both = { ...ESCAPES, ...ENCODINGS }
+  const pairs = Object.entries(both).flatMap(([outer, write]) =>
+    Object.entries(both).map(([inner, first]) => [`${outer} of ${inner}`, write, first] as const),
+  )
+  test.each(pairs)('%s', (_, outer, inner) => {
+    for (const secret of [SECRETS.token, SECRETS.punctuated]) {
+      const guard = guardOf({ KEY: secret })
+      const output = guarded(guard, `<<${outer(inner(secret))}>>`)
+      expect(output).toContain('SVC_SECRET_KEY')
+      expect(output.length).toBeLessThan(60)
+    }
+  })
+
+  test('of a value that holds escapes itself', () => {
+    const secret = 'postgres://u:p%40ss\\n&amp;w0rd%2541@h/db'
+    const guard = guardOf({ KEY: secret })
+    for (const outer of Object.values(ESCAPES)) {
+      expect(guarded(guard, `<<${outer(secret)}>>`)).toBe('<<SVC_SECRET_KEY>>')
+      for (const inner of Object.values(ESCAPES)) {
+        expect(guarded(guard, `<<${outer(inner(secret))}>>`)).toBe('<<SVC_SECRET_KEY>>')
+      }
+    }
+  })
+})
