@@ -18,6 +18,8 @@ export class Base32Runs {
   readonly #min: number
   #count = 0
   #cases = 3
+  /** Digits and line breaks at the end of the run. */
+  #digits = 0
   #isOpen = false
 
   constructor(min: number) {
@@ -36,6 +38,7 @@ export class Base32Runs {
   follow(other: Base32Runs): void {
     this.#count = other.#count
     this.#cases = other.#cases
+    this.#digits = other.#digits
     this.#isOpen = other.#isOpen
   }
 
@@ -45,12 +48,14 @@ export class Base32Runs {
     let at = from
     while (at < to) {
       if (this.#count === 0) at = this.#skip(bytes, at, to)
-      const start = at
       at = this.#extend(bytes, at, to)
-      if (at < to && this.#count >= this.#min) this.#handOver(from, at, false, onRun)
-      if (at < to) this.#count = 0
-      // A byte that begins nothing must not be looked at again.
-      if (at === start) at++
+      if (at === to) break
+      if (this.#count >= this.#min) this.#handOver(from, at, false, onRun)
+      // Of digits before a letter the case is not known: they begin the next run too.
+      const isLetter = (CASES_OF[bytes[at] ?? 0] ?? 0) !== 0
+      this.#count = isLetter ? this.#digits : 0
+      this.#cases = 3
+      if (!isLetter) at++
     }
     if (this.#count >= this.#min) this.#handOver(from, to, goesOn, onRun)
     if (!goesOn) this.#count = 0
@@ -75,15 +80,18 @@ export class Base32Runs {
 
   #extend(bytes: Uint8Array, from: number, to: number): number {
     let cases = this.#count === 0 ? 3 : this.#cases
+    let digits = this.#count === 0 ? 0 : this.#digits
     let at = from
     while (at < to) {
-      const both = cases & (CASES_OF[bytes[at] ?? 0] ?? 0)
-      if (both === 0) break
-      cases = both
+      const kind = CASES_OF[bytes[at] ?? 0] ?? 0
+      if ((cases & kind) === 0) break
+      cases &= kind
+      digits = kind === 3 ? digits + 1 : 0
       at++
     }
     this.#count += at - from
     this.#cases = cases
+    this.#digits = digits
     return at
   }
 

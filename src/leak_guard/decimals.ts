@@ -110,7 +110,7 @@ export class DecimalDecoder {
         this.#waiting = end - at
         return end
       }
-      const value = valueOf(bytes, start, digits)
+      const value = numberOf(bytes, start, digits)
       if (value > 255) break
       const closes = next < end && bytes[next] === CLOSING
       feed.append(value, at, closes ? next : digits - 1)
@@ -142,8 +142,8 @@ export class DecimalDecoder {
 function numberBefore(bytes: Uint8Array, at: number, floor: number): number {
   let start = at
   while (start > floor && at - start < MAX_DIGITS && isDigit(bytes[start - 1])) start--
-  const isAlone = start === floor || !isNumeric(bytes[start - 1])
-  return isAlone && valueOf(bytes, start, at) <= 255 ? start : at
+  const isAlone = start === floor || !isDigit(bytes[start - 1])
+  return isAlone && numberOf(bytes, start, at) <= 255 ? start : at
 }
 
 /** Where the bracket stands before a number, white space between; the number when there is none. */
@@ -166,7 +166,7 @@ function afterDigits(bytes: Uint8Array, from: number, end: number): number {
 }
 
 /** Above 255 where there is no digit. */
-function valueOf(bytes: Uint8Array, from: number, to: number): number {
+function numberOf(bytes: Uint8Array, from: number, to: number): number {
   if (from === to) return Infinity
   let value = 0
   for (let at = from; at < to; at++) value = 10 * value + (bytes[at] ?? 0) - ZERO_DIGIT
@@ -175,12 +175,6 @@ function valueOf(bytes: Uint8Array, from: number, to: number): number {
 
 function isDigit(byte: number | undefined): boolean {
   return byte !== undefined && byte >= ZERO_DIGIT && byte <= 0x39
-}
-
-/** Whether a byte before a number makes it another one. */
-function isNumeric(byte: number | undefined): boolean {
-  const lower = (byte ?? 0) | 0x20
-  return isDigit(byte) || byte === 0x2e || byte === 0x2d || (lower >= 0x61 && lower <= 0x7a)
 }
 
 /** Also as forms write it. */

@@ -14,7 +14,6 @@ import { Utf16Decoder } from './utf16.ts'
 
 export class Decoders {
   readonly #reading: Reading
-  readonly #stage: Stage
   readonly #feed: Feed
   readonly #depth: number
   readonly #runs: RunScanner
@@ -28,7 +27,6 @@ export class Decoders {
 
   constructor(reading: Reading, stage: Stage, depth: number) {
     this.#reading = reading
-    this.#stage = stage
     this.#feed = stage.feed
     this.#depth = depth
     const { isShort } = reading
@@ -41,7 +39,8 @@ export class Decoders {
 
   read(from: number, isLast: boolean): void {
     this.#reading.sink.work += this.#feed.end - from
-    for (const escape of this.#escapes) escape.read(from, isLast)
+    for (const decoder of this.#escapes) decoder.prepare(from, isLast)
+    for (const decoder of this.#escapes) decoder.read(from, isLast)
     const seen = this.#runs.scan(this.#feed, from, isLast, this.#word, this.#hexadecimal)
     this.#decimals.read(from, isLast, seen)
     this.#utf16.read(from, isLast, seen)
@@ -53,7 +52,7 @@ export class Decoders {
       this.#base32Runs.isOpen ||
       this.#decimals.isOpen ||
       this.#utf16.isOpen ||
-      this.#escapes.some((escape) => escape.isAwake)
+      this.#escapes.some((decoder) => decoder.isAwake)
     )
   }
 
@@ -61,7 +60,7 @@ export class Decoders {
     const { end } = this.#feed
     const waiting = Math.max(this.#runs.waiting, this.#base32Runs.waiting)
     let earliest = waiting > 0 ? this.#feed.startOf(end - waiting) : Infinity
-    for (const escape of this.#escapes) earliest = Math.min(earliest, escape.earliest())
+    for (const decoder of this.#escapes) earliest = Math.min(earliest, decoder.earliest())
     return Math.min(
       earliest,
       this.#base64?.earliest() ?? Infinity,
@@ -78,6 +77,10 @@ export class Decoders {
     this.#base64 = this.#followPacked(this.#base64, other.#base64, BASE64)
     this.#hex = this.#followPacked(this.#hex, other.#hex, HEX)
     this.#base32 = this.#followPacked(this.#base32, other.#base32, BASE32)
+    for (const [at, decoder] of this.#escapes.entries()) {
+      const model = other.#escapes[at]
+      if (model) decoder.follow(model)
+    }
     this.#decimals.follow(other.#decimals)
     this.#utf16.follow(other.#utf16)
   }

@@ -94,15 +94,16 @@ export type CallValues = {
 
 /** Prepared values. It holds no plaintext. */
 export class Guard {
-  readonly #parts: GuardParts
+  /** All that is kept between calls: fingerprints, lengths and names. */
+  readonly retained: GuardParts
 
-  constructor(parts: GuardParts) {
-    this.#parts = parts
+  constructor(retained: GuardParts) {
+    this.retained = retained
   }
 
   /** For one call. Used values of 8 characters or more must be among the prepared ones. */
   forCall({ used = [], made = [] }: CallValues = {}): CallGuard {
-    const { patterns, names, fragments, edges, holdsEscape } = this.#parts
+    const { patterns, names, fragments, edges, holdsEscape } = this.retained
     const collection = new Collection()
     for (const value of used) {
       if (value.bytes.length < 4 * MIN_VALUE) collection.addShort(value)

@@ -35,19 +35,40 @@ export class UnescapeDecoder {
     return this.#isAwake
   }
 
+  /** Wakes where the block has an escape. All wake before any reads: one may follow another. */
+  prepare(from: number, isLast: boolean): void {
+    if (this.#isAwake || !this.#hasEscape(from, isLast)) return
+    const { feed, stage } = this.#open()
+    this.#isAwake = true
+    this.#waiting = 0
+    this.#calm = CALM
+    feed.follow(this.#parent.feed, from)
+    stage.follow(this.#parent)
+  }
+
   /** Reads the parent's bytes from `from` on, before the parent's own finders do. */
   read(from: number, isLast: boolean): void {
+    if (!this.#isAwake) return
     const parent = this.#parent
-    if (!this.#isAwake && !this.#hasEscape(from, isLast)) return
-    const opened = this.#open()
-    if (!this.#isAwake) this.#wake(opened, from)
-    const wasIdle = parent.isIdle && opened.stage.isIdle
+    const { feed, stage } = this.#open()
+    const wasIdle = parent.isIdle && stage.isIdle
     this.#reading.sink.work += parent.feed.end - from
-    this.#decode(opened.feed, from - this.#waiting, isLast)
-    opened.stage.read(MARGIN, isLast)
-    opened.feed.keep()
+    this.#decode(feed, from - this.#waiting, isLast)
+    stage.read(MARGIN, isLast)
+    feed.keep()
     const isCalm = wasIdle && this.#waiting === 0 && this.#calm >= CALM
-    this.#isAwake = !isLast && !(isCalm && opened.stage.isIdle && !opened.stage.isDecoding)
+    this.#isAwake = !isLast && !(isCalm && stage.isIdle && !stage.isDecoding)
+  }
+
+  /** Goes on where the other one is, in a parent whose text was the same up to here. */
+  follow(other: UnescapeDecoder): void {
+    if (!other.#isAwake || !other.#opened) return
+    const { feed, stage } = this.#open()
+    this.#isAwake = true
+    this.#waiting = other.#waiting
+    this.#calm = other.#calm
+    feed.follow(other.#opened.feed, other.#opened.feed.end)
+    stage.follow(other.#opened.stage)
   }
 
   earliest(): number {
@@ -77,14 +98,6 @@ export class UnescapeDecoder {
     const stage = this.#reading.open(this.#reading, feed, this.#depth + 1)
     this.#opened = { feed, stage }
     return this.#opened
-  }
-
-  #wake({ feed, stage }: Opened, from: number): void {
-    this.#isAwake = true
-    this.#waiting = 0
-    this.#calm = CALM
-    feed.follow(this.#parent.feed, from)
-    stage.follow(this.#parent)
   }
 
   #decode(feed: MappedFeed, from: number, isLast: boolean): void {
