@@ -12,6 +12,7 @@ import { absorb, type Span, Spans } from './spans.ts'
 const OPENING = 0x5b
 const CLOSING = 0x5d
 const PADDING = 0x3d
+const BRACE = 0x7b
 const NEVER = new Uint8Array(0)
 
 /** What stands in the place of a find. */
@@ -24,8 +25,9 @@ export class Release implements FindSink {
   readonly #naming: Naming
   readonly #spans = new Spans()
   readonly #lexer = new JsonLexer()
-  /** `null` until the first byte of the answer tells. */
+  /** `null` until the first bytes of the answer tell. */
   #isJson: boolean | null
+  #bracket = 0
   #buffer: Uint8Array = NEVER
   /** Positions in the answer: of the buffer's first byte, of what was given out, read, and of the end. */
   #base = 0
@@ -50,7 +52,7 @@ export class Release implements FindSink {
   takeWhole(answer: Uint8Array): void {
     this.#buffer = answer
     this.#end = answer.length
-    this.#isJson ??= guessJson(answer)
+    this.#guess(answer)
   }
 
   /** Keeps a chunk, at amortised constant cost for each byte. What was given out is gone then. */
@@ -66,7 +68,7 @@ export class Release implements FindSink {
     }
     this.#buffer.set(chunk, this.#end - this.#base)
     this.#end += chunk.length
-    this.#isJson ??= guessJson(chunk)
+    this.#guess(chunk)
   }
 
   /** The answer up to `until`, from where on nothing is decided, as far as it can be given out. */
@@ -167,6 +169,17 @@ export class Release implements FindSink {
     this.#spans.add(from, to, label, ARRAY)
   }
 
+  /** By the first two bytes that are no white space: they need not come in one chunk. */
+  #guess(chunk: Uint8Array): void {
+    for (let at = 0; at < chunk.length && this.#isJson === null; at++) {
+      const byte = chunk[at] ?? 0
+      if (isSpace(byte) || (this.#bracket === 0 && isMark(byte))) continue
+      if (this.#bracket !== 0) this.#isJson = mayFollow(this.#bracket, byte)
+      else if (byte === OPENING || byte === BRACE) this.#bracket = byte
+      else this.#isJson = false
+    }
+  }
+
   #at(position: number): number {
     return this.#buffer[position - this.#base] ?? 0
   }
@@ -176,11 +189,14 @@ function isSpace(byte: number): boolean {
   return byte === 0x20 || (byte >= 0x09 && byte <= 0x0d)
 }
 
-/** By the first byte that is no white space or byte order mark; `null` when there is none. */
-function guessJson(chunk: Uint8Array): boolean | null {
-  for (const byte of chunk) {
-    if (isSpace(byte) || byte === 0xef || byte === 0xbb || byte === 0xbf) continue
-    return byte === 0x7b || byte === OPENING
-  }
-  return null
+
+/** Whether a byte belongs to a byte order mark. */
+function isMark(byte: number): boolean {
+  return byte === 0xef || byte === 0xbb || byte === 0xbf
+}
+
+/** What JSON has after the bracket with which it begins. */
+function mayFollow(bracket: number, byte: number): boolean {
+  const after = bracket === OPENING ? '"{[]-0123456789tfn' : '"}'
+  return after.includes(String.fromCharCode(byte))
 }

@@ -36,8 +36,8 @@ const form = fc.constantFrom(
   ...Object.entries(FORMS).flatMap(([name, write]) => (name.startsWith('base32') ? [] : [write])),
 )
 const NOISE = [
-  ...['%', '\\', '&', '\\u00', '%4', '&#', '&am', 'x', '7', '41', 'Zg', '[', ', ', '",', '\n', '\r\n'],
-  ...['+', '=', '==', ':', '-', ' ', 'amp;', '%25', '\\\\', 'u0061', '\0', 'abab', 'ÿ'],
+  ...['%', '\\', '&', '\\u00', '%4', '&#', 'x', '7', '41', 'Zg', '[', ', ', '",', '\n', '\r\n'],
+  ...['+', '=', '==', ':', '-', ' ', '%25', '\\\\', 'u0061', '\0', 'abab', 'ÿ'],
 ]
 
 /** Echoes of a value in one or two layers, halves of them, and what disturbs decoders. */
