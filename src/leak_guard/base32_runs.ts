@@ -46,19 +46,23 @@ export class Base32Runs {
   scan(feed: Feed, from: number, to: number, goesOn: boolean, onRun: RunHandler): void {
     const { bytes } = feed
     let at = from
-    while (at < to) {
+    for (;;) {
       if (this.#count === 0) at = this.#skip(bytes, at, to)
       at = this.#extend(bytes, at, to)
-      if (at === to) break
-      if (this.#count >= this.#min) this.#handOver(from, at, false, onRun)
-      // Of digits before a letter the case is not known: they begin the next run too.
-      const isLetter = (CASES_OF[bytes[at] ?? 0] ?? 0) !== 0
-      this.#count = isLetter ? this.#digits : 0
-      this.#cases = 3
-      if (!isLetter) at++
+      const isAtEnd = at >= to
+      if (this.#count >= this.#min) this.#handOver(from, at, isAtEnd && goesOn, onRun)
+      if (isAtEnd) break
+      at = this.#startAgain(bytes, at)
     }
-    if (this.#count >= this.#min) this.#handOver(from, to, goesOn, onRun)
     if (!goesOn) this.#count = 0
+  }
+
+  /** After a run: of digits before a letter the case is not known, they begin the next one too. */
+  #startAgain(bytes: Uint8Array, at: number): number {
+    const isLetter = (CASES_OF[bytes[at] ?? 0] ?? 0) !== 0
+    this.#count = isLetter ? this.#digits : 0
+    this.#cases = 3
+    return isLetter ? at : at + 1
   }
 
   /** Where a run may begin that is long enough: what breaks one is looked for from its end. */

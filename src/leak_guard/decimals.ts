@@ -77,46 +77,39 @@ export class DecimalDecoder {
   /** Looks for a comma between two numbers; returns where the first begins, or the end of the block. */
   #begin(from: number, isLast: boolean): number {
     const { bytes, end, floor } = this.#parent
-    for (let at = from; ; at++) {
-      at = bytes.indexOf(COMMA_BYTE, at)
-      if (at < 0 || at >= end) return end
+    for (let at = nextComma(bytes, from, end); at < end; at = nextComma(bytes, at + 1, end)) {
       const start = numberBefore(bytes, at, floor)
-      if (start === at) continue
       const next = afterSpace(bytes, at + 1, end)
-      if (next < end && !isDigit(bytes[next])) continue
+      if (start === at || (next < end && !isDigit(bytes[next]))) continue
       const first = bracketBefore(bytes, start, floor)
-      if (next >= end) {
-        this.#waiting = isLast ? 0 : end - first
-        return end
+      if (next < end) {
+        this.#isOpen = true
+        this.#open().feed.clear()
+        return first
       }
-      this.#isOpen = true
-      this.#open().feed.clear()
-      return first
+      this.#waiting = isLast ? 0 : end - first
+      return end
     }
+    return end
   }
 
   /** Reads numbers; returns where the run or the block ends. */
   #run(from: number, isLast: boolean): number {
     const { bytes, end } = this.#parent
-    const { feed } = this.#open()
     let at = from
     for (;;) {
-      const start = bytes[at] === OPENING ? afterSpace(bytes, at + 1, end) : at
-      const digits = afterDigits(bytes, start, end)
-      const next = afterSpace(bytes, digits, end)
-      const isComma = next < end && bytes[next] === COMMA_BYTE
-      const following = isComma ? afterSpace(bytes, next + 1, end) : next
-      if (following >= end && !isLast) {
+      const number = readNumber(bytes, at, end)
+      if (number.following >= end && !isLast) {
         this.#waiting = end - at
         return end
       }
-      const value = numberOf(bytes, start, digits)
-      if (value > 255) break
-      const closes = next < end && bytes[next] === CLOSING
-      feed.append(value, at, closes ? next : digits - 1)
-      at = digits
-      if (!isComma || following >= end || !isDigit(bytes[following])) break
-      at = following
+      if (number.value > 255) break
+      this.#open().feed.append(number.value, at, number.last)
+      if (!number.goesOn) {
+        at = number.last
+        break
+      }
+      at = number.following
     }
     this.#handOver(true)
     return Math.max(at, from + 1)
@@ -136,6 +129,29 @@ export class DecimalDecoder {
     feed.keep()
     this.#isOpen = !isLast
   }
+}
+
+type Numeral = { value: number; last: number; following: number; goesOn: boolean }
+
+/** A number, perhaps after a bracket; what follows it, and whether that is another one. */
+function readNumber(bytes: Uint8Array, from: number, end: number): Numeral {
+  const start = bytes[from] === OPENING ? afterSpace(bytes, from + 1, end) : from
+  const digits = afterDigits(bytes, start, end)
+  const next = afterSpace(bytes, digits, end)
+  const isComma = next < end && bytes[next] === COMMA_BYTE
+  const closes = next < end && bytes[next] === CLOSING
+  const following = isComma ? afterSpace(bytes, next + 1, end) : next
+  return {
+    value: numberOf(bytes, start, digits),
+    last: closes ? next : digits - 1,
+    following,
+    goesOn: isComma && following < end && isDigit(bytes[following]),
+  }
+}
+
+function nextComma(bytes: Uint8Array, from: number, end: number): number {
+  const at = bytes.indexOf(COMMA_BYTE, from)
+  return at < 0 ? end : at
 }
 
 /** Where the number begins that ends before `at`; `at` when there is none up to 255. */

@@ -57,10 +57,13 @@ const ascii = ASCII.flatMap(([character, names]) =>
 export const ENTITIES: ReadonlyMap<string, number> = new Map([...ascii, ...latin1])
 
 /** The names that HTML reads also where the semicolon is missing. */
-export const LOOSE_ENTITIES: ReadonlySet<string> = new Set([
-  ...['amp', 'AMP', 'lt', 'LT', 'gt', 'GT', 'quot', 'QUOT'],
-  ...latin1.map(([name]) => name),
+export const LOOSE_ENTITIES: ReadonlyMap<string, number> = new Map([
+  ...ascii.filter(([name]) => /^(amp|lt|gt|quot)$/i.test(name)),
+  ...latin1,
 ])
+
+/** The longest of these. */
+export const MAX_LOOSE = 6
 
 /** The longest name. */
 export const MAX_ENTITY = 16

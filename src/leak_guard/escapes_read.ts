@@ -3,7 +3,7 @@
  * section 7, and `\x`, `\u{}`, quotes), HTML character references. An escape is read only as far as the
  * longest of them goes, so that a text of introducers costs no more than any other.
  */
-import { ENTITIES, LOOSE_ENTITIES, MAX_ENTITY } from './entities.ts'
+import { ENTITIES, LOOSE_ENTITIES, MAX_ENTITY, MAX_LOOSE } from './entities.ts'
 
 /** The kinds of escapes, as bits. */
 export const PERCENT = 1
@@ -131,24 +131,28 @@ export class EscapeReader {
 
   /** The longest name with a semicolon, else the longest of those that HTML knows without one. */
   #named(at: number): number {
-    let loose = 0
-    let name = ''
+    const most = Math.min(this.#end, at + 1 + MAX_ENTITY)
     let next = at + 1
-    for (; name.length < MAX_ENTITY && next < this.#end; next++) {
-      const byte = this.#bytes[next] ?? 0
-      if (!isAlphanumeric(byte)) break
-      name += String.fromCharCode(byte)
-      if (LOOSE_ENTITIES.has(name)) loose = name.length
-    }
+    while (next < most && isAlphanumeric(this.#bytes[next] ?? 0)) next++
     if (next >= this.#end && !this.#isLast) return INCOMPLETE
-    if (name === '') return 0
+    if (next === at + 1) return 0
+    const name = String.fromCharCode(...this.#bytes.subarray(at + 1, next))
     const whole = this.#isSemicolon(next) ? ENTITIES.get(name) : undefined
     if (whole !== undefined) {
       this.code = whole
       return next - at + 1
     }
-    this.code = ENTITIES.get(name.slice(0, loose)) ?? 0
-    return loose === 0 ? 0 : loose + 1
+    return this.#loose(name)
+  }
+
+  #loose(name: string): number {
+    for (let length = Math.min(name.length, MAX_LOOSE); length > 1; length--) {
+      const code = LOOSE_ENTITIES.get(name.slice(0, length))
+      if (code === undefined) continue
+      this.code = code
+      return length + 1
+    }
+    return 0
   }
 
   #isSemicolon(at: number): boolean {

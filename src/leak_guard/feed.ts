@@ -58,6 +58,9 @@ export class SourceFeed implements Feed {
   }
 }
 
+/** The first byte of a UTF-8 character, by how many follow. */
+const LEADS = [0, 0xc0, 0xe0, 0xf0]
+
 /** Bytes that stand for stretches of a parent: what unescaping and the like make of it. */
 export class MappedFeed implements Feed {
   readonly bytes: Uint8Array
@@ -89,17 +92,11 @@ export class MappedFeed implements Feed {
 
   /** Appends a code point as UTF-8. */
   appendCharacter(code: number, first: number, last: number): void {
-    if (code < 0x80) return this.append(code, first, last)
-    if (code < 0x800) this.append(0xc0 | (code >> 6), first, last)
-    else {
-      if (code < 0x10000) this.append(0xe0 | (code >> 12), first, last)
-      else {
-        this.append(0xf0 | (code >> 18), first, last)
-        this.append(0x80 | ((code >> 12) & 63), first, last)
-      }
-      this.append(0x80 | ((code >> 6) & 63), first, last)
+    const more = code < 0x80 ? 0 : code < 0x800 ? 1 : code < 0x10000 ? 2 : 3
+    this.append((LEADS[more] ?? 0) | (code >> (6 * more)), first, last)
+    for (let rest = more - 1; rest >= 0; rest--) {
+      this.append(0x80 | ((code >> (6 * rest)) & 63), first, last)
     }
-    this.append(0x80 | (code & 63), first, last)
   }
 
   /** Appends bytes of the parent unchanged. */

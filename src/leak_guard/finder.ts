@@ -156,22 +156,26 @@ export class Finder {
   /** Goes on with the search of the head; false when it needs more of the text. */
   #search(feed: Feed, isLast: boolean): boolean {
     if (this.#isUnread) return this.#takeUnread(feed, isLast)
-    const { index } = this.#queue
-    const { lengths, lengthOf } = this.#patterns.parts
-    const available = this.#count - index
     while (this.#low <= this.#high) {
-      const middle = (this.#low + this.#high) >> 1
-      const length = lengths[middle] ?? 0
-      if (length <= this.#covered - index) this.#low = middle + 1
-      else if (length > this.#limit || (isLast && length > available)) this.#high = middle - 1
-      else if (length <= available) this.#probe(feed, middle, length)
-      else if (this.#mayComplete(feed, available)) return false
+      if (!this.#step(feed, isLast)) return false
     }
-    const length = this.#best === 0 ? 0 : (lengthOf[this.#best - 1] ?? 0)
-    if (length > Math.max(0, this.#covered - index)) {
-      const label = this.#patterns.parts.labels[this.#best - 1]
-      this.#found(feed, length, label ?? UNREAD)
-    }
+    const { lengthOf, labels } = this.#patterns.parts
+    const label = labels[this.#best - 1]
+    if (label) this.#found(feed, lengthOf[this.#best - 1] ?? 0, label)
+    return true
+  }
+
+  /** One step of the binary search: what is covered is taken for found, what is too long for missed. */
+  #step(feed: Feed, isLast: boolean): boolean {
+    const { index } = this.#queue
+    const available = this.#count - index
+    const middle = (this.#low + this.#high) >> 1
+    const length = this.#patterns.parts.lengths[middle] ?? 0
+    const most = isLast ? Math.min(this.#limit, available) : this.#limit
+    if (length <= this.#covered - index) this.#low = middle + 1
+    else if (length > most) this.#high = middle - 1
+    else if (length <= available) this.#probe(feed, middle, length)
+    else return !this.#mayComplete(feed, available)
     return true
   }
 

@@ -46,7 +46,7 @@ export function seal(a: number, b: number, length: number): number {
   let v2 = 0x6c796765 ^ KEY_0
   let v3 = 0x74656462 ^ KEY_1
   for (let round = 0; round < 6; round++) {
-    const word = round === 0 ? a : round === 1 ? b : round === 2 ? length : 0
+    const word = round < 2 ? (round === 0 ? a : b) : round === 2 ? length : 0
     v3 ^= word
     v0 = (v0 + v1) | 0
     v1 = ((v1 << 5) | (v1 >>> 27)) ^ v0

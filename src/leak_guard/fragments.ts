@@ -92,7 +92,10 @@ class Window {
 
   /** The 16 bytes up to `at`, when the window was last at `before`. */
   moveTo(bytes: Uint8Array, at: number, before: number): void {
-    if (before === at - 1) return this.add(bytes[at] ?? 0, bytes[at - FRAGMENT] ?? 0)
+    if (before === at - 1) {
+      this.add(bytes[at] ?? 0, bytes[at - FRAGMENT] ?? 0)
+      return
+    }
     this.a = 0
     this.b = 0
     for (let from = at - FRAGMENT + 1; from <= at; from++) this.add(bytes[from] ?? 0, -1)

@@ -147,13 +147,13 @@ function addPattern(
     if (at < length) low = middle + 1
     else high = middle - 1
   }
-  beginnings.add(lanes.a[length] ?? 0, lanes.b[length] ?? 0, length, index + 1)
+  lanes.add(beginnings, length, index + 1)
   for (let at = FIRST_CHECKPOINT; at < length; at *= 2) addBeginning(built, group, lanes, at)
 }
 
 function addBeginning(built: Patterns, group: number, lanes: Lanes, at: number): void {
   const within = longestWithin(built, group, lanes, at)
-  built.parts.beginnings.add(lanes.a[at] ?? 0, lanes.b[at] ?? 0, at, within)
+  lanes.add(built.parts.beginnings, at, within)
 }
 
 /** The longest string, plus 1, with which the first `limit` bytes begin; 0 for none. */
@@ -165,10 +165,10 @@ function longestWithin(built: Patterns, group: number, lanes: Lanes, limit: numb
   while (low <= high) {
     const middle = (low + high) >> 1
     const at = lengths[middle] ?? 0
-    const found = at > limit ? -1 : beginnings.find(lanes.a[at] ?? 0, lanes.b[at] ?? 0, at)
+    const found = at > limit ? -1 : lanes.find(beginnings, at)
     if (found < 0) high = middle - 1
     else low = middle + 1
-    if (found > 0) longest = found
+    longest = Math.max(found, longest)
   }
   return longest
 }
@@ -181,6 +181,14 @@ class Lanes {
   constructor(maxLength: number) {
     this.a = new Int32Array(maxLength + 1)
     this.b = new Int32Array(maxLength + 1)
+  }
+
+  find(table: SealedTable, length: number): number {
+    return table.find(this.a[length] ?? 0, this.b[length] ?? 0, length)
+  }
+
+  add(table: SealedTable, length: number, payload: number): void {
+    table.add(this.a[length] ?? 0, this.b[length] ?? 0, length, payload)
   }
 
   read(bytes: Uint8Array): void {

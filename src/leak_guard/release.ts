@@ -171,12 +171,14 @@ export class Release implements FindSink {
 
   /** By the first two bytes that are no white space: they need not come in one chunk. */
   #guess(chunk: Uint8Array): void {
-    for (let at = 0; at < chunk.length && this.#isJson === null; at++) {
-      const byte = chunk[at] ?? 0
-      if (isSpace(byte) || (this.#bracket === 0 && isMark(byte))) continue
-      if (this.#bracket !== 0) this.#isJson = mayFollow(this.#bracket, byte)
-      else if (byte === OPENING || byte === BRACE) this.#bracket = byte
-      else this.#isJson = false
+    if (this.#isJson !== null) return
+    for (const byte of chunk) {
+      if (isSpace(byte) || isMark(byte)) continue
+      if (this.#bracket !== 0 || (byte !== OPENING && byte !== BRACE)) {
+        this.#isJson = this.#bracket !== 0 && mayFollow(this.#bracket, byte)
+        return
+      }
+      this.#bracket = byte
     }
   }
 
@@ -188,7 +190,6 @@ export class Release implements FindSink {
 function isSpace(byte: number): boolean {
   return byte === 0x20 || (byte >= 0x09 && byte <= 0x0d)
 }
-
 
 /** Whether a byte belongs to a byte order mark. */
 function isMark(byte: number): boolean {

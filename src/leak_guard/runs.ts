@@ -67,17 +67,16 @@ export class RunScanner {
     let word = this.#word
     let hex = this.#hex
     let seen = 0
+    const least = this.#least
     for (let at = from; at < end; at++) {
       const kind = CLASS_OF[bytes[at] ?? 0] ?? 0
       seen |= kind
       if (kind & WORD) word++
-      else if (word !== 0) {
-        word = word < this.#least ? 0 : this.#afterWord(feed, from, at, word, onWord)
-      }
+      else if (word < least) word = 0
+      else word = this.#afterWord(feed, from, at, word, onWord)
       if (kind & HEX_DIGIT) hex++
-      else if (hex !== 0) {
-        hex = hex === 1 ? 0 : this.#afterHex(feed, from, at, hex, onHex)
-      }
+      else if (hex < 2) hex = 0
+      else hex = this.#afterHex(feed, from, at, hex, onHex)
     }
     this.#word = word
     this.#hex = hex

@@ -28,21 +28,13 @@ export class Spans {
     const named = label.names.length === 0 ? 0 : end - start
     const span: Span = { start, end, label, named, form }
     const list = this.#list
-    let at = this.#placeOf(start)
-    const before = at > this.#head ? list[at - 1] : undefined
-    if (before !== undefined && before.end > start) {
-      at--
-      absorb(span, before)
-    }
-    let after = at
-    if (before !== undefined && list[at] === before) after++
-    while (after < list.length && (list[after]?.start ?? 0) < span.end) {
-      const next = list[after]
-      if (next) absorb(span, next)
-      after++
-    }
-    if (after === at + 1) list[at] = span
-    else list.splice(at, after - at, span)
+    let from = this.#placeOf(start)
+    const before = from > this.#head ? list[from - 1] : undefined
+    if (before !== undefined && before.end > start) from--
+    let to = from
+    for (let next = list[to]; next && next.start < span.end; next = list[++to]) absorb(span, next)
+    if (to === from + 1) list[from] = span
+    else list.splice(from, to - from, span)
   }
 
   /** Where the first span stands that does not begin before `start`. */

@@ -104,13 +104,9 @@ export class UnescapeDecoder {
     const { bytes, end } = this.#parent.feed
     const reader = this.#reader
     const kinds = this.#kinds
-    let at = from
     let literal = from
-    while (at < end) {
-      if (((KIND_OF[bytes[at] ?? 0] ?? 0) & kinds) === 0) {
-        at++
-        continue
-      }
+    let at = nextEscape(bytes, from, end, kinds)
+    for (; at < end; at = nextEscape(bytes, at, end, kinds)) {
       const length = reader.read(at, end, isLast)
       if (length === INCOMPLETE) break
       if (length > 0) {
@@ -129,6 +125,12 @@ export class UnescapeDecoder {
 }
 
 type Opened = { feed: MappedFeed; stage: Stage }
+
+function nextEscape(bytes: Uint8Array, from: number, end: number, kinds: number): number {
+  let at = from
+  while (at < end && ((KIND_OF[bytes[at] ?? 0] ?? 0) & kinds) === 0) at++
+  return at
+}
 
 /** The native search is faster where there is much to search. */
 const LONG = 256

@@ -12,7 +12,8 @@ const byte = (digits: string) => String.fromCharCode(Number.parseInt(digits, 16)
 
 const PERCENT = '%([0-9a-fA-F]{2})'
 const JAVASCRIPT = String.raw`\\u(d[89ab][0-9a-f]{2})\\u(d[c-f][0-9a-f]{2})|\\u([0-9a-f]{4})|\\u\{([0-9a-f]{1,6})\}|\\x([0-9a-f]{2})|\\(["\\/'${'`'}bfnrtv])`
-const HTML = '&#([0-9]{1,16});?|&#x([0-9a-f]{1,16});?|&(amp|lt|gt|quot|apos|plus|equals|sol|ouml|auml|uuml);'
+const HTML =
+  '&#([0-9]{1,16});?|&#x([0-9a-f]{1,16});?|&(amp|lt|gt|quot|apos|plus|equals|sol|ouml|auml|uuml);'
 const SHORT: Record<string, string> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v' }
 const NAMES: Record<string, string> = {
   ...{ amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", plus: '+', equals: '=', sol: '/' },
@@ -23,7 +24,10 @@ function escaped(match: string): string {
   if (match.startsWith('%')) return byte(match.slice(1))
   if (match.startsWith('\\u{')) return character(match, Number.parseInt(match.slice(3, -1), 16))
   if (match.startsWith('\\u')) {
-    const units = match.split('\\u').slice(1).map((digits) => Number.parseInt(digits, 16))
+    const units = match
+      .split('\\u')
+      .slice(1)
+      .map((digits) => Number.parseInt(digits, 16))
     return character(match, String.fromCharCode(...units).codePointAt(0) ?? 0)
   }
   if (match.startsWith('\\x')) return byte(match.slice(2))
@@ -36,7 +40,7 @@ function escaped(match: string): string {
 
 const character = (match: string, code: number) => (isCharacter(code) ? utf8(code) : match)
 
-const unescape =
+const unescaped =
   (...kinds: string[]): Decode =>
   (text) => [text.replace(new RegExp(kinds.join('|'), 'gi'), escaped)]
 
@@ -70,10 +74,10 @@ const base32: Decode = (text) =>
   )
 
 const DECODERS: Decode[] = [
-  unescape(PERCENT),
-  unescape(JAVASCRIPT),
-  unescape(HTML),
-  unescape(PERCENT, JAVASCRIPT, HTML),
+  unescaped(PERCENT),
+  unescaped(JAVASCRIPT),
+  unescaped(HTML),
+  unescaped(PERCENT, JAVASCRIPT, HTML),
   base64,
   hex,
   decimals,

@@ -30,7 +30,14 @@ function inChunks(guard: CallGuard, body: Uint8Array, sizes: readonly number[]):
 }
 
 /** No parts and no fragments of these are guarded: they are found whole or not at all. */
-const SECRETS = ['p"a:s/w&d 9', 'öpen-sesam€!', 'a%41b\\n&lt;', '>>>???~~~', 'abababab', '😀x+y z=1?']
+const SECRETS = [
+  'p"a:s/w&d 9',
+  'öpen-sesam€!',
+  'a%41b\\n&lt;',
+  '>>>???~~~',
+  'abababab',
+  '😀x+y z=1?',
+]
 /** Base32 is read from the beginning of its run only: its own tests put borders around it. */
 const form = fc.constantFrom(
   ...Object.entries(FORMS).flatMap(([name, write]) => (name.startsWith('base32') ? [] : [write])),
@@ -179,7 +186,13 @@ test('a prepared guard holds no plaintext', () => {
     seen.add(value)
     if (ArrayBuffer.isView(value)) {
       const text = Buffer.from(value.buffer).toString('latin1')
-      for (const part of [secret.slice(0, 6), secret.slice(-6), 'battery', '12345678', '87654321']) {
+      for (const part of [
+        secret.slice(0, 6),
+        secret.slice(-6),
+        'battery',
+        '12345678',
+        '87654321',
+      ]) {
         expect(text.includes(part)).toBe(false)
       }
       return

@@ -21,7 +21,12 @@ const VALUES: Record<string, string[]> = {
   '1,000 turns of one circle': count(1000).map((at) =>
     'abcdefghijk'.repeat(100).slice(at % 11, (at % 11) + 8 + at),
   ),
-  'one of 64 KiB': [count(9000).map((at) => `${at}`).join(':').slice(0, 65_536)],
+  'one of 64 KiB': [
+    count(9000)
+      .map((at) => `${at}`)
+      .join(':')
+      .slice(0, 65_536),
+  ],
 }
 
 const TEXTS: Record<string, string> = {
@@ -30,7 +35,12 @@ const TEXTS: Record<string, string> = {
   ...{ unicode: '\\u0073', twice: '%2573', reference: '&amp;#x61;', hex: '61', decimals: '97,' },
   ...{ spaced: '61 62 ', base64: 'YWFh', 'base64 twice': 'WVdGaFlXRmg', bracket: '[', zero: '\0' },
   ...{ wide: 'a\0', 'half surrogates': '\\ud83d', names: '&aaaaaaaaaaaaaaa', digits: '1 2,3' },
-  ...{ lines: 'YWFhYWFh\n', base32: 'MFQWCYLB', nested: '&#37;&#54;&#49;', long: '0:1:2:3:4:5:6:7:' },
+  ...{
+    lines: 'YWFhYWFh\n',
+    base32: 'MFQWCYLB',
+    nested: '&#37;&#54;&#49;',
+    long: '0:1:2:3:4:5:6:7:',
+  },
 }
 
 /** Of steps for a byte: every reading looks at each of its bytes a few times. */
@@ -42,7 +52,8 @@ test.each(Object.entries(VALUES))('%s', (_, values) => {
     const work = [20_000, 80_000].map((length) => {
       const stream = guard.stream()
       const text = utf8(unit.repeat(Math.ceil(length / unit.length)))
-      for (let from = 0; from < text.length; from += 1000) stream.push(text.subarray(from, from + 1000))
+      for (let from = 0; from < text.length; from += 1000)
+        stream.push(text.subarray(from, from + 1000))
       stream.flush()
       return stream.work / text.length
     })
@@ -53,7 +64,9 @@ test.each(Object.entries(VALUES))('%s', (_, values) => {
 
 test('preparing is linear in the size of the values', () => {
   const timeOf = (length: number) => {
-    const values = count(200).map((at) => `${at}${Bun.hash(`${at}`).toString(36)}`.repeat(20).slice(0, length))
+    const values = count(200).map((at) =>
+      `${at}${Bun.hash(`${at}`).toString(36)}`.repeat(20).slice(0, length),
+    )
     const start = performance.now()
     guardOf(values)
     return performance.now() - start
