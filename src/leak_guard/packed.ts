@@ -8,15 +8,18 @@ import { FormSink, PADDED } from './form_sink.ts'
 import { Digits, PhaseFeed } from './phase_feed.ts'
 import type { Scheme } from './schemes.ts'
 import type { Reading, Stage } from './stage.ts'
+import { isDull } from './survey.ts'
 
 export class PackedDecoder {
   readonly #scheme: Scheme
+  readonly #reading: Reading
   readonly #digits: Digits
   readonly #phases: readonly Phase[]
   #isOpen = false
 
   constructor(reading: Reading, parent: Feed, depth: number, scheme: Scheme) {
     this.#scheme = scheme
+    this.#reading = reading
     this.#digits = new Digits(parent)
     const isPadded = depth === 0 && scheme.padded
     const sink = isPadded ? new FormSink(reading.sink, PADDED) : reading.sink
@@ -35,18 +38,22 @@ export class PackedDecoder {
     const digits = this.#digits
     if (!isContinued) digits.clear()
     digits.read(from, to, this.#scheme.digits)
-    for (const { feed, stage } of this.#phases) {
-      if (!isContinued) feed.clear()
-      const { end } = feed
-      feed.decode(!isOpen)
-      stage.read(end, !isOpen)
-      if (isOpen) feed.keep()
-    }
+    for (const phase of this.#phases) this.#readPhase(phase, isContinued, isOpen)
     if (isOpen) {
       const shift = digits.keep()
       for (const { feed } of this.#phases) feed.shift(shift)
     }
     this.#isOpen = isOpen
+  }
+
+  #readPhase({ feed, stage }: Phase, isContinued: boolean, isOpen: boolean): void {
+    if (!isContinued) feed.clear()
+    const { end } = feed
+    feed.decode(!isOpen)
+    const isWhole = !isContinued && !isOpen
+    if (isWhole && isDull(feed.bytes, end, feed.end, this.#reading)) return
+    stage.read(end, !isOpen)
+    if (isOpen) feed.keep()
   }
 
   earliest(): number {

@@ -82,12 +82,12 @@ export class UnescapeDecoder {
   /** Whether an escape begins in the block; what only looks like one wakes nothing. */
   #hasEscape(from: number, isLast: boolean): boolean {
     const { bytes, end } = this.#parent.feed
-    for (const [byte, kind] of INTRODUCERS) {
-      if (!(kind & this.#kinds)) continue
-      for (let at = from; at < end; at++) {
-        at = nextOf(bytes, byte, at, end)
-        if (at < end && this.#reader.read(at, end, isLast) !== 0) return true
-      }
+    const kinds = this.#kinds
+    if (end - from > LONG && !INTRODUCERS.some((byte) => nextOf(bytes, byte, from) < end))
+      return false
+    for (let at = nextEscape(bytes, from, end, kinds); at < end; ) {
+      if (this.#reader.read(at, end, isLast) !== 0) return true
+      at = nextEscape(bytes, at + 1, end, kinds)
     }
     return false
   }
@@ -134,16 +134,13 @@ function nextEscape(bytes: Uint8Array, from: number, end: number, kinds: number)
 
 /** The native search is faster where there is much to search. */
 const LONG = 256
-const INTRODUCERS = [...KIND_OF.entries()].filter(([, kind]) => kind !== 0)
+const INTRODUCERS = KIND_OF.keys()
+  .filter((byte) => KIND_OF[byte] !== 0)
+  .toArray()
 
-function nextOf(bytes: Uint8Array, byte: number, from: number, end: number): number {
-  if (end - from > LONG) {
-    const found = bytes.indexOf(byte, from)
-    return found < 0 ? end : found
-  }
-  let at = from
-  while (at < end && bytes[at] !== byte) at++
-  return at
+function nextOf(bytes: Uint8Array, byte: number, from: number): number {
+  const at = bytes.indexOf(byte, from)
+  return at < 0 ? Infinity : at
 }
 
 /** Whether a text holds an escape itself: all kinds decoded at once then lose what one alone keeps. */

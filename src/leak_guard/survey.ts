@@ -1,0 +1,81 @@
+/**
+ * A first look at what a short run of digits spells. Most runs are words or identifiers and spell
+ * nothing: neither a guarded string begins in it nor anything that a decoder reads. Those are spared
+ * all that follows. What is wrongly let through costs time only.
+ */
+import { GEAR } from './fingerprint.ts'
+import type { Patterns } from './patterns.ts'
+import type { Reading } from './stage.ts'
+
+const WORD = 1
+const HEXADECIMAL = 2
+/** A byte of which escapes of text have two: zeros of UTF-16, commas of arrays. */
+const MARK = 4
+/** What follows an introducer, and at `INTRODUCES` higher the introducer itself. */
+const FOLLOWS = 3
+const INTRODUCES = 8
+
+const KIND_OF = new Uint16Array(256)
+function mark(characters: string, bit: number): void {
+  for (const character of characters) {
+    const code = character.charCodeAt(0)
+    KIND_OF[code] = (KIND_OF[code] ?? 0) | bit
+  }
+}
+const HEX_DIGITS = '0123456789abcdefABCDEF'
+const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+mark(`${LETTERS}0123456789+/-_\r\n`, WORD)
+mark(`${HEX_DIGITS}:- +\\x\r\n`, HEXADECIMAL)
+mark('\0,', MARK)
+for (const [at, [introducer, followers]] of [
+  ['%', HEX_DIGITS],
+  ['\\', `"\\/'\`bfnrtvux`],
+  ['&', `#${LETTERS}`],
+].entries()) {
+  mark(introducer ?? '', 1 << (INTRODUCES + at))
+  mark(followers ?? '', 1 << (FOLLOWS + at))
+}
+
+/** Whether nothing can be found in the bytes, which are a whole text. */
+export function isDull(bytes: Uint8Array, from: number, end: number, reading: Reading): boolean {
+  const { patterns, isShort } = reading
+  for (const each of patterns) if (mayHold(each, bytes, from, end)) return false
+  return !mayDecode(bytes, from, end, isShort ? 6 : 11, isShort ? 8 : 16)
+}
+
+function mayHold(patterns: Patterns, bytes: Uint8Array, from: number, end: number): boolean {
+  const { step, bitShift } = patterns
+  const { bits, window } = patterns.parts
+  let hash = 0
+  for (let at = from; at < end; at++) {
+    hash = ((hash << step) + (GEAR[bytes[at] ?? 0] ?? 0)) | 0
+    const bit = hash >>> bitShift
+    if (((bits[bit >>> 5] ?? 0) >>> (bit & 31)) & 1 && at - from >= window - 1) {
+      if (patterns.groupOf(hash) >= 0) return true
+    }
+  }
+  return false
+}
+
+function mayDecode(
+  bytes: Uint8Array,
+  from: number,
+  end: number,
+  minWord: number,
+  minHex: number,
+): boolean {
+  let word = 0
+  let hexadecimal = 0
+  let marks = 0
+  let before = 0
+  for (let at = from; at < end; at++) {
+    const kind = KIND_OF[bytes[at] ?? 0] ?? 0
+    word = kind & WORD ? word + 1 : 0
+    hexadecimal = kind & HEXADECIMAL ? hexadecimal + 1 : 0
+    marks += kind & MARK
+    const escapes = (before >>> INTRODUCES) & (kind >>> FOLLOWS) & 7
+    if (escapes !== 0 || word >= minWord || hexadecimal >= minHex) return true
+    before = kind
+  }
+  return marks >= 2 * MARK
+}
