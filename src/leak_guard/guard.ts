@@ -17,7 +17,7 @@ import { buildPatterns, type Pattern } from './patterns_build.ts'
 /** Values of fewer bytes go into a table of their own. */
 const SHORT = 8
 /** Bytes of a body between two turns of the event loop. */
-const SLICE = 32_768
+const SLICE = 16_384
 
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 

@@ -16,7 +16,7 @@ import {
 export type Pattern = { readonly bytes: Uint8Array; readonly label: Label }
 
 /** After so many bytes the generator yields. */
-export const BUILD_STEP = 65_536
+export const BUILD_STEP = 16_384
 
 /** @param patterns distinct strings of at least `window` bytes */
 export function* buildPatterns(

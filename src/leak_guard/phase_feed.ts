@@ -112,7 +112,7 @@ export class PhaseFeed implements Feed {
     const groups = Math.floor(count / group)
     if (group === 4) this.#decode64(groups)
     else if (group === 2) this.#decode16(groups)
-    else this.#decodeSlowly(groups * group)
+    else if (group === 8) this.#decode32(groups)
     if (isLast) this.#decodeSlowly(count - groups * group)
   }
 
@@ -177,6 +177,30 @@ export class PhaseFeed implements Feed {
       bytes[end + 2] = word
       next += 4
       end += 3
+    }
+    this.end = end
+    this.next = next
+  }
+
+  #decode32(groups: number): void {
+    const { values } = this.#digits
+    const { bytes } = this
+    let { end, next } = this
+    const half = (at: number) =>
+      ((values[at] ?? 0) << 15) |
+      ((values[at + 1] ?? 0) << 10) |
+      ((values[at + 2] ?? 0) << 5) |
+      (values[at + 3] ?? 0)
+    for (let done = 0; done < groups; done++) {
+      const high = half(next)
+      const low = half(next + 4)
+      bytes[end] = high >>> 12
+      bytes[end + 1] = high >>> 4
+      bytes[end + 2] = (high << 4) | (low >>> 16)
+      bytes[end + 3] = low >>> 8
+      bytes[end + 4] = low
+      next += 8
+      end += 5
     }
     this.end = end
     this.next = next
