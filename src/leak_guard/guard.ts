@@ -17,7 +17,7 @@ import { buildPatterns, type Pattern } from './patterns_build.ts'
 /** Values of fewer bytes go into a table of their own. */
 const SHORT = 8
 /** Bytes of a body between two turns of the event loop. */
-const SLICE = 16_384
+const STEP = 16_384
 
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 
@@ -32,10 +32,10 @@ export type Sought = {
   naming(label: Label): string
 }
 
-/** Lets others run; resolves when it is this one's turn again. */
-export type Turn = () => Promise<unknown>
+/** Lets others run; resolves when it is this one's pause again. */
+export type Pause = () => Promise<unknown>
 
-const nextTurn: Turn = () => new Promise((resolve) => setImmediate(resolve))
+const eventLoopPause: Pause = () => new Promise((resolve) => setImmediate(resolve))
 
 /** Prepares a guard for any number of calls; it can be kept. Time is linear in the values' size. */
 export function prepareGuard(values: readonly NamedBytes[]): Guard {
@@ -43,11 +43,11 @@ export function prepareGuard(values: readonly NamedBytes[]): Guard {
 }
 
 /** The same with turns of the event loop between. */
-export async function prepareGuardInSlices(
+export async function prepareGuardInSteps(
   values: readonly NamedBytes[],
-  turn: Turn = nextTurn,
+  pause: Pause = eventLoopPause,
 ): Promise<Guard> {
-  return await runInSlices(prepare(values), turn)
+  return await runInSteps(prepare(values), pause)
 }
 
 type GuardParts = {
@@ -145,11 +145,11 @@ function run<T>(steps: Generator<void, T>): T {
   }
 }
 
-async function runInSlices<T>(steps: Generator<void, T>, turn: Turn): Promise<T> {
+async function runInSteps<T>(steps: Generator<void, T>, pause: Pause): Promise<T> {
   for (;;) {
     const step = steps.next()
     if (step.done) return step.value
-    await turn()
+    await pause()
   }
 }
 
@@ -177,15 +177,15 @@ export class CallGuard {
     return this.#end(bytes, out, stream)
   }
 
-  /** The same with turns of the event loop between slices of at most a few milliseconds. */
-  async bodyInSlices(
+  /** The same with turns of the event loop between steps of at most a few milliseconds. */
+  async bodyInSteps(
     bytes: Uint8Array,
     options: StreamOptions = {},
-    turn: Turn = nextTurn,
+    pause: Pause = eventLoopPause,
   ): Promise<Uint8Array> {
     const out: Uint8Array[] = []
     const stream = this.stream({ ...options, length: bytes.length })
-    await runInSlices(stream.whole(bytes, SLICE, out), turn)
+    await runInSteps(stream.whole(bytes, STEP, out), pause)
     return this.#end(bytes, out, stream)
   }
 

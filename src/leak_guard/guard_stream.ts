@@ -32,13 +32,13 @@ export class GuardStream {
   /** Bytes of the answer read so far. */
   #length = 0
   /** The first and the last bytes of a part of an answer. */
-  #head: Uint8Array | null
-  #tail: Uint8Array = new Uint8Array(0)
+  #firstBytes: Uint8Array | null
+  #lastBytes: Uint8Array = new Uint8Array(0)
 
   constructor(sought: Sought, options: StreamOptions = {}) {
     this.#sought = sought
     this.#isPartial = options.isPartial ?? false
-    this.#head = this.#isPartial ? new Uint8Array(0) : null
+    this.#firstBytes = this.#isPartial ? new Uint8Array(0) : null
     this.#release = new Release(sought.naming, options.isJson)
     this.#block = Math.min(BLOCK, Math.max(1, options.length ?? BLOCK))
     this.#feed = new SourceFeed(this.#block)
@@ -74,13 +74,13 @@ export class GuardStream {
     return joined(out)
   }
 
-  /** A whole answer instead of chunks, a slice at a time; the pieces of the output go to `out`. */
-  *whole(answer: Uint8Array, slice: number, out: Uint8Array[]): Generator<void, void> {
+  /** A whole answer instead of chunks, a step at a time; the pieces of the output go to `out`. */
+  *whole(answer: Uint8Array, step: number, out: Uint8Array[]): Generator<void, void> {
     if (this.#sought.isEmpty) return
     this.#release.takeWhole(answer)
-    for (let from = 0; from < answer.length; from += slice) {
+    for (let from = 0; from < answer.length; from += step) {
       if (from > 0) yield
-      this.#readAll(answer.subarray(from, from + slice), out)
+      this.#readAll(answer.subarray(from, from + step), out)
     }
     this.#end(out)
   }
@@ -109,7 +109,7 @@ export class GuardStream {
 
   #earliest(): number {
     const length = this.#length
-    if (this.#head !== null) return 0
+    if (this.#firstBytes !== null) return 0
     const end = this.#isPartial ? Math.max(0, length - MAX_EDGE) : length
     const fragment = this.#sought.fragments.isEmpty
       ? Infinity
@@ -119,16 +119,16 @@ export class GuardStream {
 
   #readEdges(block: Uint8Array, isLast: boolean): void {
     const { edges } = this.#sought
-    if (this.#head !== null) {
-      this.#head = joined([this.#head, block]).subarray(0, MAX_EDGE)
-      if (isLast || this.#head.length === MAX_EDGE) {
-        const length = edges.endAt(this.#head)
+    if (this.#firstBytes !== null) {
+      this.#firstBytes = joined([this.#firstBytes, block]).subarray(0, MAX_EDGE)
+      if (isLast || this.#firstBytes.length === MAX_EDGE) {
+        const length = edges.endAt(this.#firstBytes)
         if (length > 0) this.#release.add(0, length, EDGE_LABEL)
-        this.#head = null
+        this.#firstBytes = null
       }
     }
-    this.#tail = joined([this.#tail, block.slice(-MAX_EDGE)]).slice(-MAX_EDGE)
-    const length = isLast ? edges.beginningAt(this.#tail) : 0
+    this.#lastBytes = joined([this.#lastBytes, block.slice(-MAX_EDGE)]).slice(-MAX_EDGE)
+    const length = isLast ? edges.beginningAt(this.#lastBytes) : 0
     if (length > 0) this.#release.add(this.#length - length, this.#length, EDGE_LABEL)
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { prepareGuard, prepareGuardInSlices } from '../../src/leak_guard/guard.ts'
+import { prepareGuard, prepareGuardInSteps } from '../../src/leak_guard/guard.ts'
 
 const utf8 = (text: string) => new Uint8Array(Buffer.from(text))
 const named = (record: Record<string, string>) =>
@@ -235,7 +235,7 @@ describe('a stream', () => {
   test('keeps nothing of what it replaces, also without end', () => {
     const stream = guardOf({ A: 'aaaaaaaa' }).stream()
     const pieces: Uint8Array[] = []
-    for (let turn = 0; turn < 500; turn++) pieces.push(stream.push(utf8('a'.repeat(1000))))
+    for (let pause = 0; pause < 500; pause++) pieces.push(stream.push(utf8('a'.repeat(1000))))
     pieces.push(stream.push(utf8('\n\n')), stream.flush())
     expect(Buffer.concat(pieces).toString()).toBe('SVC_SECRET_A\n\n')
   })
@@ -255,18 +255,18 @@ describe('a stream', () => {
   })
 })
 
-test('slices give what the whole gives, with turns between', async () => {
+test('steps give what the whole gives, with pauses between', async () => {
   const guard = guardOf({ A: KEY })
   const body = utf8(`${'x'.repeat(32_760)}${KEY}${'y'.repeat(100_000)}`)
-  let turns = 0
-  const turn = async () => void turns++
-  expect(await guard.bodyInSlices(body, {}, turn)).toEqual(guard.body(body))
-  expect(turns).toBe(8)
+  let pauses = 0
+  const pause = async () => void pauses++
+  expect(await guard.bodyInSteps(body, {}, pause)).toEqual(guard.body(body))
+  expect(pauses).toBe(8)
   const many = Array.from({ length: 300 }, (_, at) => ({
     name: `K${at}`,
     bytes: utf8(`${KEY}${at}`),
   }))
-  const prepared = await prepareGuardInSlices(many, turn)
-  expect(turns).toBeGreaterThan(10)
+  const prepared = await prepareGuardInSteps(many, pause)
+  expect(pauses).toBeGreaterThan(10)
   expect(Buffer.from(prepared.forCall().body(utf8(`${KEY}77`))).toString()).toBe('SVC_SECRET_K77')
 })
