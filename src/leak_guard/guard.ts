@@ -32,7 +32,7 @@ export type Sought = {
   naming(label: Label): string
 }
 
-/** Lets others run; resolves when it is this one's pause again. */
+/** Lets others run for a moment. */
 export type Pause = () => Promise<unknown>
 
 const eventLoopPause: Pause = () => new Promise((resolve) => setImmediate(resolve))
