@@ -57,7 +57,7 @@ const hex: Decode = (text) =>
     .flatMap((run) => [0, 1].map((at) => latin1(Buffer.from(run.slice(at), 'hex'))))
 
 const decimals: Decode = (text) =>
-  runs(text, /[0-9]{1,3}(?:\s*,[\s+]*[0-9]{1,3})+/g).map((run) =>
+  runs(text, /(?<![0-9])[0-9]{1,3}(?:\s*,[\s+]*[0-9]{1,3})+/g).map((run) =>
     String.fromCharCode(...run.split(',').map((number) => Number(number.replace('+', '')) & 255)),
   )
 
