@@ -1,18 +1,19 @@
 /**
- * The leak guard (PROTOCOL section 6.1): values in, an answer without them out. It recognises guarded
+ * The leak guard (protocol 6.1): values in, an answer without them out. It recognises guarded
  * values in the encodings and escapes that APIs use, two layers deep, and replaces them by the
  * placeholders that stand for them. Time is linear in the answer and does not depend on how many
  * values are guarded; what a prepared guard keeps is keyed fingerprints, not values.
  */
-import { Edges } from './edges.ts'
-import { ALL_KINDS, BACKSLASH, PERCENT, REFERENCE } from './escapes_read.ts'
-import { MARGIN, SourceFeed } from './feed.ts'
-import { Finder } from './finder.ts'
-import { buildFragments, type Fragments } from './fragments.ts'
+
+import { ALL_KINDS, BACKSLASH, PERCENT, REFERENCE } from './decoding/escapes_read.ts'
+import { MARGIN, SourceFeed } from './decoding/feed.ts'
 import { GuardStream, joined, type StreamOptions } from './guard_stream.ts'
-import { Collection, MIN_USED, MIN_VALUE, type NamedBytes } from './guarded.ts'
-import type { Label, Patterns } from './patterns.ts'
-import { buildPatterns, type Pattern } from './patterns_build.ts'
+import { Edges } from './matching/edges.ts'
+import { Finder } from './matching/finder.ts'
+import { buildFragments, type Fragments } from './matching/fragments.ts'
+import { Collection, MIN_USED, MIN_VALUE, type NamedBytes } from './matching/guarded.ts'
+import type { Label, Patterns } from './matching/patterns.ts'
+import { buildPatterns, type Pattern } from './matching/patterns_build.ts'
 
 /** Values of fewer bytes go into a table of their own. */
 const SHORT = 8

@@ -3,12 +3,13 @@
  * a find is held back: at most as much of the answer as the longest guarded string can take up in it,
  * twice escaped. What is being replaced is not kept.
  */
-import { MAX_EDGE } from './edges.ts'
-import { BLOCK, MARGIN, SourceFeed } from './feed.ts'
-import { FragmentFinder } from './fragments.ts'
+
+import { BLOCK, MARGIN, SourceFeed } from './decoding/feed.ts'
+import { openStage, type Reading, type Stage } from './decoding/stage.ts'
 import type { Sought } from './guard.ts'
+import { MAX_EDGE } from './matching/edges.ts'
+import { FragmentFinder } from './matching/fragments.ts'
 import { Release } from './release.ts'
-import { openStage, type Reading, type Stage } from './stage.ts'
 
 export type StreamOptions = {
   /** Whether the answer is JSON; when absent, its first byte tells. */

@@ -3,10 +3,11 @@
  * and knows where in a JSON text they are, so that JSON stays JSON: what is replaced outside of a string
  * gets quotes, and no escape or number is cut.
  */
-import type { FindSink } from './finder.ts'
-import { ARRAY, PADDED } from './form_sink.ts'
+
+import { ARRAY, PADDED } from './decoding/form_sink.ts'
 import { JsonLexer } from './json_lexer.ts'
-import type { Label } from './patterns.ts'
+import type { FindSink } from './matching/finder.ts'
+import type { Label } from './matching/patterns.ts'
 import { absorb, type Span, Spans } from './spans.ts'
 
 const OPENING = 0x5b

@@ -3,7 +3,7 @@
  * they cover together leaves nothing of either. It is called after the longest find of a whole value
  * among them, and where there is none after nothing.
  */
-import type { Label } from './patterns.ts'
+import type { Label } from './matching/patterns.ts'
 
 export type Span = {
   start: number

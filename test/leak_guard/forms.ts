@@ -1,4 +1,4 @@
-/** How others write a value: the forms of PROTOCOL section 6.1, written apart from the decoders. */
+/** How others write a value: the forms of protocol 6.1, written apart from the decoders. */
 
 export type Form = (value: string) => string
 

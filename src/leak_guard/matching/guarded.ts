@@ -1,10 +1,11 @@
 /**
- * What is guarded with a value (PROTOCOL section 6.1): itself, its lines and words or the leaves of its
+ * What is guarded with a value (protocol 6.1): itself, its lines and words or the leaves of its
  * JSON, the same written another way, and the runs whose fragments are recognised.
  */
+
+import { holdsEscape } from '../decoding/unescape.ts'
 import type { Label } from './patterns.ts'
 import type { Pattern } from './patterns_build.ts'
-import { holdsEscape } from './unescape.ts'
 
 /** A value under the name of its placeholder. */
 export type NamedBytes = { readonly name: string; readonly bytes: Uint8Array }

@@ -1,6 +1,6 @@
 /** Says of finds in which form they stand in the answer itself. */
-import type { FindSink } from './finder.ts'
-import type { Label } from './patterns.ts'
+import type { FindSink } from '../matching/finder.ts'
+import type { Label } from '../matching/patterns.ts'
 
 /** The stretch consists of elements of an array, and perhaps its brackets. */
 export const ARRAY = 1

@@ -2,10 +2,11 @@
  * One reading of the answer: a feed, what finds strings in it, and, unless it is the second layer
  * already, the decoders of what its bytes may spell.
  */
+
+import { Finder, type FindSink } from '../matching/finder.ts'
+import type { Patterns } from '../matching/patterns.ts'
 import { Decoders } from './decoders.ts'
 import type { Feed } from './feed.ts'
-import { Finder, type FindSink } from './finder.ts'
-import type { Patterns } from './patterns.ts'
 
 /** Escapes and encodings are read so many layers deep. */
 const MAX_DEPTH = 2

@@ -2,7 +2,7 @@
  * The polynomials of a stretch of a text, and where its bytes end in the answer: any part of the
  * stretch has its own polynomials in constant time. Only text in which something is under way is taped.
  */
-import type { Feed } from './feed.ts'
+import type { Feed } from '../decoding/feed.ts'
 import { LANE_A, LANE_B, POINT_A, POINT_B } from './fingerprint.ts'
 
 const FIRST_SIZE = 64

@@ -3,7 +3,7 @@
  * bytes of every run has a fingerprint; windows that follow one another make a longer fragment. At the
  * edges of a part of an answer shorter ends of runs and values are recognised too.
  */
-import type { Feed } from './feed.ts'
+import type { Feed } from '../decoding/feed.ts'
 import type { FindSink } from './finder.ts'
 import { GEAR, LANE_A, LANE_B, POINT_A, POINT_B, power, SealedTable } from './fingerprint.ts'
 import { FRAGMENT } from './guarded.ts'

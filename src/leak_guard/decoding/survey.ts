@@ -3,8 +3,8 @@
  * nothing: neither a guarded string begins in it nor anything that a decoder reads. Those are spared
  * all that follows. What is wrongly let through costs time only.
  */
-import { GEAR } from './fingerprint.ts'
-import type { Patterns } from './patterns.ts'
+import { GEAR } from '../matching/fingerprint.ts'
+import type { Patterns } from '../matching/patterns.ts'
 import type { Reading } from './stage.ts'
 
 const WORD = 1

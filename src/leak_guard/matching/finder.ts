@@ -5,7 +5,7 @@
  * proportional to the text: candidates are looked up once, in order, and where a text made for it would
  * need more than `PROBES_PER_BYTE` look-ups, all that could be a string is taken for one.
  */
-import type { Feed } from './feed.ts'
+import type { Feed } from '../decoding/feed.ts'
 import { GEAR } from './fingerprint.ts'
 import { FIRST_CHECKPOINT, type Label, type Patterns } from './patterns.ts'
 import { Queue } from './queue.ts'
