@@ -28,12 +28,12 @@ export function forgetWorkspace({ tokens, snapshots, keys }: Access, workspaceId
 }
 
 export function openAccess(
-  { config, clock, outer }: Pick<FeatureServices, 'config' | 'clock' | 'outer'>,
+  { config, clock, outer, pepper }: Pick<FeatureServices, 'config' | 'clock' | 'outer' | 'pepper'>,
   { sql, trail }: { sql: postgres.Sql; trail: AuditTrail },
 ): Access {
   const reader = openReader(sql)
   return {
-    tokens: new TokenCache(reader, clock),
+    tokens: new TokenCache(reader, clock, pepper),
     snapshots: new SnapshotCache(reader, outer),
     keys: new KeyCache(config.KEY_CACHE_SECONDS, clock),
     limiter: new RateLimiter(config.RATE_TOKEN, clock),

@@ -3,6 +3,7 @@ import { drizzle } from 'drizzle-orm/postgres-js'
 import { systemClock } from '../platform/clock.ts'
 import { readConfig } from '../platform/config/config.ts'
 import { OuterLayer } from '../platform/crypto/outer_layer.ts'
+import { Pepper } from '../platform/crypto/pepper.ts'
 import * as schema from '../platform/db/schema/index.ts'
 import { openLog } from '../platform/log.ts'
 import type { Documented } from '../platform/openapi/document.ts'
@@ -15,6 +16,7 @@ export function allEndpoints(): Documented[] {
     config,
     db: drizzle.mock({ schema, casing: 'snake_case' }),
     outer: OuterLayer.parse(config.ENCRYPTION_KEY),
+    pepper: Pepper.parse(config.SECRET_KEY),
     clock: systemClock,
     log: openLog('error'),
   })

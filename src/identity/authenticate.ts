@@ -3,7 +3,8 @@
  * without a query; all refusals are one and the same 401.
  */
 import { and, eq, gt, isNull, sql } from 'drizzle-orm'
-import { type ParsedToken, parseToken, verifyToken } from '../platform/crypto/token.ts'
+import type { Pepper } from '../platform/crypto/pepper.ts'
+import { type ParsedToken, parseToken, presentedVerifier } from '../platform/crypto/token.ts'
 import type { Database } from '../platform/db/open.ts'
 import { sessions, sessionTokens, users } from '../platform/db/schema/index.ts'
 import { Fault } from '../platform/fault.ts'
@@ -25,8 +26,14 @@ export function bearerToken(headers: Headers, kinds: readonly ParsedToken['kind'
   return token
 }
 
+/** What proves a session: its row, and the key that the row is made under. */
+export type Sessions = { db: Database; pepper: Pepper }
+
 /** Finds the live session of an access token; the database's clock decides what is live. */
-export async function authenticateSession(db: Database, headers: Headers): Promise<Caller> {
+export async function authenticateSession(
+  { db, pepper }: Sessions,
+  headers: Headers,
+): Promise<Caller> {
   const token = bearerToken(headers, ['ses'])
   const [found] = await db
     .select({
@@ -47,7 +54,9 @@ export async function authenticateSession(db: Database, headers: Headers): Promi
         isNull(sessions.revokedAt),
       ),
     )
-  if (!found || !verifyToken(token, found.verifier)) throw new Fault('invalid_token')
+  const identity = found ? ({ kind: 'ses', id: token.id, ownerId: found.userId } as const) : null
+  const match = pepper.matchVerifier(identity, presentedVerifier(token), found?.verifier ?? null)
+  if (!found || match === 'wrong') throw new Fault('invalid_token')
   const { verifier: _, ...caller } = found
   return caller
 }

@@ -2,12 +2,14 @@
 import type { Clock } from './clock.ts'
 import type { Config } from './config/config.ts'
 import type { OuterLayer } from './crypto/outer_layer.ts'
+import type { Pepper } from './crypto/pepper.ts'
 import type { Database } from './db/open.ts'
 import type { Log } from './log.ts'
 
 export type FeatureServices = {
   db: Database
   outer: OuterLayer
+  pepper: Pepper
   clock: Clock
   config: Config
   log: Log

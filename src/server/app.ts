@@ -66,8 +66,8 @@ async function compose(
 ): Promise<App> {
   const { log, clock, lookup, worker } = options
   const { db } = connection
-  const outer = await prepareDatabase(connection, config, log)
-  const services: FeatureServices = { db, outer, clock, config, log }
+  const keys = await prepareDatabase(connection, config, log)
+  const services: FeatureServices = { db, ...keys, clock, config, log }
   const watch = openWatch({ ...config, ADMIN_PORT: adminPortOf(config, worker) })
   const trail = new AuditTrail(connection.sql, log, watch?.instruments)
   const access = openAccess(services, { sql: connection.sql, trail })

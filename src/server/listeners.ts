@@ -31,7 +31,7 @@ export function openListeners(services: FeatureServices, parts: Parts) {
   const { HOST: hostname, PORT, RESOLVER_PORT, ROLE, WORKERS } = services.config
   const socket = { hostname, shared: WORKERS > 1 }
   const { resolver, access, activity, onChange, onRequest } = parts
-  const identity = stamping(openIdentity(services.db), activity)
+  const identity = stamping(openIdentity(services), activity)
   const shared = { ...sharedServices(services), identity, onChange, onRequest }
   const control = serve({
     ...shared,

@@ -54,7 +54,7 @@ beforeAll(async () => {
       }),
     ],
     db,
-    identity: openIdentity(db),
+    identity: openIdentity({ db, pepper: app.pepper }),
     storeChanges,
     checkHost: hostCheck(app.config.ALLOWED_HOSTS),
     networkOf: () => '127.0.0.1',

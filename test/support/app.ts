@@ -3,6 +3,7 @@
 import { type Api, openApi } from '../../src/client/api.ts'
 import type { Lookup } from '../../src/outbound/address_lookup.ts'
 import { type Config, readConfig } from '../../src/platform/config/config.ts'
+import { Pepper } from '../../src/platform/crypto/pepper.ts'
 import { openLog } from '../../src/platform/log.ts'
 import { type App, startApp } from '../../src/server/app.ts'
 import { search } from './canary.ts'
@@ -17,6 +18,8 @@ export type Answer = {
 
 export type TestApp = App & {
   config: Config
+  /** What its rows of tokens and passwords are made under. */
+  pepper: Pepper
   /** Moves with `clock.advance(ms)`; starts at the real time. */
   clock: { now(): number; advance(ms: number): void }
   /** Every log line so far. */
@@ -63,6 +66,7 @@ export async function startTestApp(
   return {
     ...app,
     config,
+    pepper: Pepper.parse(config.SECRET_KEY),
     clock,
     logs,
     controlPlane,

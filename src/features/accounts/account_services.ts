@@ -1,9 +1,10 @@
 /** What the operations on accounts share. */
-import type { Clock } from '../../platform/clock.ts'
 import type { Config } from '../../platform/config/config.ts'
 import type { OuterLayer } from '../../platform/crypto/outer_layer.ts'
+import type { Pepper } from '../../platform/crypto/pepper.ts'
 import type { Database } from '../../platform/db/open.ts'
 import { RateLimiter } from '../../platform/http/rate.ts'
+import type { FeatureServices } from '../../platform/services.ts'
 import { openFakeSalts } from './fake_salt.ts'
 import { openPasswords, type Passwords } from './passwords.ts'
 import { PasswordThrottle } from './throttle.ts'
@@ -11,6 +12,7 @@ import { PasswordThrottle } from './throttle.ts'
 export type AccountServices = {
   db: Database
   outer: OuterLayer
+  pepper: Pepper
   registration: Config['REGISTRATION']
   passwords: Passwords
   throttle: PasswordThrottle
@@ -19,18 +21,19 @@ export type AccountServices = {
   lookUps: RateLimiter
 }
 
-export function openAccountServices(services: {
-  db: Database
-  outer: OuterLayer
-  clock: Clock
-  config: Config
-}): AccountServices {
-  const { db, outer, clock, config } = services
+export function openAccountServices({
+  db,
+  outer,
+  pepper,
+  clock,
+  config,
+}: FeatureServices): AccountServices {
   return {
     db,
     outer,
+    pepper,
     registration: config.REGISTRATION,
-    passwords: openPasswords(),
+    passwords: openPasswords(pepper),
     throttle: new PasswordThrottle(clock),
     fakeSalt: openFakeSalts(config.SECRET_KEY),
     lookUps: new RateLimiter(config.RATE_LOGIN, clock),

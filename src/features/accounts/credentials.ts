@@ -18,7 +18,7 @@ export function provePassword(
 ): Promise<Proven | null> {
   return throttle.judge({ what: 'password', email, network }, async () => {
     const user = await findUserByEmail(db, email)
-    const right = await passwords.matches(secret, user?.passwordHash ?? null)
+    const right = await passwords.matches(user?.id ?? null, secret, user?.passwordHash ?? null)
     return user && right ? { user, proof: { passwordHash: user.passwordHash } } : null
   })
 }
@@ -31,7 +31,7 @@ export function proveRecovery(
   return throttle.judge({ what: 'recovery', email, network }, async () => {
     const user = await findUserByEmail(db, email)
     const { recoveryVerifierHash = null, recoveryPrivateKey: copy = null } = user ?? {}
-    const right = await passwords.matches(secret, recoveryVerifierHash)
+    const right = await passwords.matches(user?.id ?? null, secret, recoveryVerifierHash)
     if (!user || !right || !copy || recoveryVerifierHash === null) return null
     return { user, proof: { recoveryVerifierHash }, copy }
   })
@@ -53,7 +53,7 @@ export async function passwordValues(
   { password, key_salt, kdf, encrypted_private_key: wrapped }: Password,
 ) {
   return {
-    passwordHash: await passwords.hash(password),
+    passwordHash: await passwords.hash(userId, password),
     keySalt: key_salt,
     kdf,
     encryptedPrivateKey: await sealWrappedKey(
@@ -72,7 +72,7 @@ export async function recoveryValues(
   { verifier, encrypted_private_key: wrapped }: { verifier: string; encrypted_private_key: string },
 ) {
   return {
-    recoveryVerifierHash: await passwords.hash(verifier),
+    recoveryVerifierHash: await passwords.hash(userId, verifier),
     recoveryPrivateKey: await sealWrappedKey(outer, 'users.recovery_private_key', userId, wrapped),
   }
 }

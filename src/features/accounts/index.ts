@@ -36,7 +36,7 @@ function entranceRoutes(services: AccountServices): Route[] {
       registerPerson(services, transaction, body),
     ),
     route(contract.login, ({ body, ...visitor }) => logIn(services, body, visitor)),
-    route(contract.refresh, ({ body }) => rotateTokens(services.db, body.refresh)),
+    route(contract.refresh, ({ body }) => rotateTokens(services, body.refresh)),
     route(contract.logout, async ({ caller, body }) => {
       await logOut(services, caller, body.refresh_token)
       return undefined
@@ -46,7 +46,7 @@ function entranceRoutes(services: AccountServices): Route[] {
 
 /** Ends the calling session, and the caller's session that the refresh token belongs to. */
 async function logOut(
-  { db }: AccountServices,
+  { db, pepper }: AccountServices,
   caller: Caller,
   refreshToken: string | undefined,
 ): Promise<void> {
@@ -54,7 +54,7 @@ async function logOut(
   if (refreshToken !== undefined && token?.kind !== 'ref') {
     throw invalidField('refresh_token', 'must be a refresh token')
   }
-  const other = token ? await findSessionOf(db, caller.userId, token) : null
+  const other = token ? await findSessionOf({ db, pepper }, caller.userId, token) : null
   await revokeSession(db, caller.userId, caller.sessionId)
   if (other !== null) await revokeSession(db, caller.userId, other)
 }

@@ -9,7 +9,7 @@ import { listWorkspaces } from '../workspaces/index.ts'
 import type { AccountServices } from './account_services.ts'
 import type { login } from './contract.ts'
 import { provePassword } from './credentials.ts'
-import { findUserByEmail, lockUser, showUser } from './queries.ts'
+import { findUserByEmail, lockUser, showUser, updateCredentials } from './queries.ts'
 import { startSession } from './sessions.ts'
 import { defaultKdf } from './shapes.ts'
 import { openWrappedKey } from './wrapped_keys.ts'
@@ -29,17 +29,21 @@ export async function logIn(
   { email, password: secret }: InputOf<typeof login, 'body'>,
   { network, userAgent }: Visitor,
 ) {
-  const { db, outer } = services
+  const { db, outer, pepper, passwords } = services
   const proven = await provePassword(services, { email, network, secret })
   if (!proven) throw new Fault('invalid_credentials')
   const { user, proof } = proven
   const column = 'users.encrypted_private_key'
   const wrapped = await openWrappedKey(outer, column, user.id, user.encryptedPrivateKey)
   const workspaces = await listWorkspaces(db, outer, user.id)
+  const renewed = passwords.isOlder(user.passwordHash)
+    ? { passwordHash: await passwords.hash(user.id, secret) }
+    : null
   const tokens = await db.transaction(async (tx) => {
     // A password that was changed since it was checked must not open a session any more.
     if (!(await lockUser(tx, user.id, proof))) throw new Fault('invalid_credentials')
-    return startSession(tx, user.id, userAgent)
+    if (renewed) await updateCredentials(tx, user.id, proof, renewed)
+    return startSession({ tx, pepper }, user.id, userAgent)
   })
   return {
     ...tokens,

@@ -1,10 +1,11 @@
 /**
- * Stores and checks what clients send as password (protocol 3.1): Argon2id (RFC 9106), a few at a
- * time, because each takes memory and a core. Checking against no account does the same work as
+ * Stores and checks what clients send as password (protocol 3.1): Argon2id (RFC 9106) of what the pepper
+ * makes of it for that account, a few at a time, because each takes memory and a core. Checking against no account does the same work as
  * checking against one, so that the time of a reply does not show who is registered.
  */
 import { randomBytes } from 'node:crypto'
 import { availableParallelism } from 'node:os'
+import type { Pepper } from '../../platform/crypto/pepper.ts'
 import { Semaphore } from '../../platform/semaphore.ts'
 
 const COST = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as const
@@ -12,23 +13,38 @@ const COST = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as const
 const QUEUE = 200
 
 export type Passwords = {
-  /** @throws Fault `unavailable` when too many wait */
-  hash(password: string): Promise<string>
+  /** `$argon2id$…$` and the id of the pepper's key. @throws Fault `unavailable` when too many wait */
+  hash(userId: string, password: string): Promise<string>
   /** With no hash to compare: equal work, and false. @throws Fault `unavailable` */
-  matches(password: string, hash: string | null): Promise<boolean>
+  matches(userId: string | null, password: string, hash: string | null): Promise<boolean>
+  /** Whether it was made under a SECRET_KEY that is no longer the first. */
+  isOlder(hash: string): boolean
 }
 
-export function openPasswords(): Passwords {
+export function openPasswords(pepper: Pepper): Passwords {
   const turnstile = new Semaphore({ width: Math.max(2, availableParallelism()), queue: QUEUE })
-  const unmatchable = unmatchableHash()
+  const [currentKey] = pepper.keyIds
+  const unmatchable = `${unmatchableHash()}$${currentKey}`
   return {
-    hash: (password) => turnstile.run(() => Bun.password.hash(password, COST)),
-    matches: (password, hash) =>
+    hash: (userId, password) =>
       turnstile.run(async () => {
-        const right = await Bun.password.verify(password, hash ?? unmatchable)
+        const slow = await Bun.password.hash(pepper.pepperPassword(userId, password), COST)
+        return `${slow}$${currentKey}`
+      }),
+    matches: (userId, password, hash) =>
+      turnstile.run(async () => {
+        const { slow, keyId } = partsOf(hash ?? unmatchable)
+        const peppered = pepper.pepperPassword(userId, password, keyId)
+        const right = await Bun.password.verify(peppered, slow)
         return right && hash !== null
       }),
+    isOlder: (hash) => partsOf(hash).keyId !== currentKey,
   }
+}
+
+function partsOf(hash: string): { slow: string; keyId: string } {
+  const border = hash.lastIndexOf('$')
+  return { slow: hash.slice(0, border), keyId: hash.slice(border + 1) }
 }
 
 /** A hash of nothing, in the form and with the cost of a real one. */

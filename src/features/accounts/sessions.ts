@@ -2,16 +2,17 @@
  * Sessions (protocol 5.1): an access token for 15 minutes and a refresh token for 30 days, which is
  * rotated. A refresh token that comes back after its rotation was copied, so the whole
  * session ends; within ten seconds it is taken for a race of the client with itself. The database's
- * clock decides, and its rows hold verifiers, which are no tokens.
+ * clock decides, and its rows hold MACs of verifiers, which are no tokens.
  */
 import { and, desc, eq, gt, isNull, lt, max, ne, notExists, type SQL, sql } from 'drizzle-orm'
+import type { Pepper } from '../../platform/crypto/pepper.ts'
 import {
   mintToken,
   type ParsedToken,
   parseToken,
+  presentedVerifier,
   tokenAuth,
   verifierOf,
-  verifyToken,
 } from '../../platform/crypto/token.ts'
 import type { Database, Transaction } from '../../platform/db/open.ts'
 import { sessions, sessionTokens } from '../../platform/db/schema/index.ts'
@@ -25,16 +26,19 @@ const MAX_USER_AGENT = 256
 
 export type SessionTokens = { access: string; refresh: string; expires_at: Date }
 
+/** A transaction, and the key that rows of sessions are made under. */
+type Within = { tx: Transaction; pepper: Pepper }
+
 /** Opens a session; the person's dead ones are swept away. */
 export async function startSession(
-  tx: Transaction,
+  { tx, pepper }: Within,
   userId: string,
   userAgent: string,
 ): Promise<SessionTokens> {
   await deleteDeadSessions(tx, userId)
   const sessionId = Bun.randomUUIDv7()
   await tx.insert(sessions).values({ id: sessionId, userId, userAgent: printable(userAgent) })
-  return issueTokens(tx, sessionId)
+  return issueTokens({ tx, pepper }, { sessionId, userId })
 }
 
 /** A header may hold what breaks a line or drives a terminal. */
@@ -50,17 +54,21 @@ async function deleteDeadSessions(tx: Transaction, userId: string): Promise<void
   await tx.delete(sessions).where(and(eq(sessions.userId, userId), notExists(liveTokens)))
 }
 
-async function issueTokens(tx: Transaction, sessionId: string): Promise<SessionTokens> {
+async function issueTokens(
+  { tx, pepper }: Within,
+  { sessionId, userId }: { sessionId: string; userId: string },
+): Promise<SessionTokens> {
   const access = mintToken('ses')
   const refresh = mintToken('ref')
-  const row = ({ id, secret }: typeof access) => {
-    return { id, sessionId, verifier: verifierOf(tokenAuth(id, secret)) }
+  const row = (kind: 'ses' | 'ref', { id, secret }: typeof access) => {
+    const verifier = verifierOf(tokenAuth(id, secret))
+    return { id, sessionId, verifier: pepper.sealVerifier({ kind, id, ownerId: userId }, verifier) }
   }
   const issued = await tx
     .insert(sessionTokens)
     .values([
-      { ...row(access), kind: 'access', expiresAt: ACCESS_LIFE },
-      { ...row(refresh), kind: 'refresh', expiresAt: REFRESH_LIFE },
+      { ...row('ses', access), kind: 'access', expiresAt: ACCESS_LIFE },
+      { ...row('ref', refresh), kind: 'refresh', expiresAt: REFRESH_LIFE },
     ])
     .returning({ kind: sessionTokens.kind, expiresAt: sessionTokens.expiresAt })
   const expiresAt = issued.find(({ kind }) => kind === 'access')?.expiresAt
@@ -73,11 +81,14 @@ async function issueTokens(tx: Transaction, sessionId: string): Promise<SessionT
  *
  * @throws Fault `invalid_token`; `conflict` when it was rotated within the last ten seconds
  */
-export async function rotateTokens(db: Database, refreshToken: string): Promise<SessionTokens> {
+export async function rotateTokens(
+  { db, pepper }: { db: Database; pepper: Pepper },
+  refreshToken: string,
+): Promise<SessionTokens> {
   const token = parseToken(refreshToken)
   if (token?.kind !== 'ref') throw new Fault('invalid_token')
   // A reuse must be remembered, hence the transaction ends well and the refusal follows it.
-  const rotation = await db.transaction((tx) => rotateWithin(tx, token))
+  const rotation = await db.transaction((tx) => rotateWithin({ tx, pepper }, token))
   if (rotation === 'refused') throw new Fault('invalid_token')
   if (rotation === 'raced') {
     throw new Fault('conflict', { message: 'The refresh token was exchanged a moment ago.' })
@@ -86,12 +97,12 @@ export async function rotateTokens(db: Database, refreshToken: string): Promise<
 }
 
 async function rotateWithin(
-  tx: Transaction,
+  { tx, pepper }: Within,
   token: ParsedToken,
 ): Promise<SessionTokens | 'refused' | 'raced'> {
-  const found = await lockRefreshToken(tx, token)
+  const found = await lockRefreshToken({ tx, pepper }, token)
   if (!found) return 'refused'
-  const { sessionId, rotated } = found
+  const { sessionId, userId, rotated } = found
   if (rotated === 'lately') return 'raced'
   if (rotated === 'before') {
     await revokeSessions(tx, eq(sessions.id, sessionId))
@@ -105,14 +116,15 @@ async function rotateWithin(
   await tx
     .delete(sessionTokens)
     .where(and(eq(sessionTokens.sessionId, sessionId), lt(sessionTokens.expiresAt, sql`now()`)))
-  return issueTokens(tx, sessionId)
+  return issueTokens({ tx, pepper }, { sessionId, userId })
 }
 
 /** The row of a live refresh token, locked: a rival sees what became of it, not what it was. */
-async function lockRefreshToken(tx: Transaction, token: ParsedToken) {
+async function lockRefreshToken({ tx, pepper }: Within, token: ParsedToken) {
   const [found] = await tx
     .select({
       sessionId: sessions.id,
+      userId: sessions.userId,
       verifier: sessionTokens.verifier,
       rotated: sql<'never' | 'lately' | 'before'>`case
         when ${sessionTokens.rotatedAt} is null then 'never'
@@ -130,7 +142,20 @@ async function lockRefreshToken(tx: Transaction, token: ParsedToken) {
       ),
     )
     .for('update', { of: sessionTokens })
-  return found && verifyToken(token, found.verifier) ? found : null
+  return isProven(pepper, token, found) ? found : null
+}
+
+type StoredRefresh = { userId: string; verifier: Uint8Array }
+
+/** Takes as long without a row as with one that does not fit. */
+function isProven<Row extends StoredRefresh>(
+  pepper: Pepper,
+  token: ParsedToken,
+  row: Row | undefined,
+): row is Row {
+  const identity = row ? ({ kind: 'ref', id: token.id, ownerId: row.userId } as const) : null
+  const verifier = presentedVerifier(token)
+  return pepper.matchVerifier(identity, verifier, row?.verifier ?? null) !== 'wrong'
 }
 
 /** The caller's live sessions, newest first; one row more than the page holds. */
@@ -186,16 +211,20 @@ export async function revokeAllSessions(
 
 /** The session of a person that a refresh token belongs to, live or not. */
 export async function findSessionOf(
-  db: Database,
+  { db, pepper }: { db: Database; pepper: Pepper },
   userId: string,
   token: ParsedToken,
 ): Promise<string | null> {
   const [found] = await db
-    .select({ sessionId: sessions.id, verifier: sessionTokens.verifier })
+    .select({
+      sessionId: sessions.id,
+      userId: sessions.userId,
+      verifier: sessionTokens.verifier,
+    })
     .from(sessionTokens)
     .innerJoin(sessions, eq(sessions.id, sessionTokens.sessionId))
     .where(and(eq(sessionTokens.id, token.id), eq(sessions.userId, userId)))
-  return found && verifyToken(token, found.verifier) ? found.sessionId : null
+  return isProven(pepper, token, found) ? found.sessionId : null
 }
 
 async function revokeSessions(db: Database | Transaction, which: SQL | undefined): Promise<number> {

@@ -1,5 +1,4 @@
 /** Agents of a workspace or of one project. Deleting one revokes all its tokens, in the same transaction. */
-import type { OuterLayer } from '../../platform/crypto/outer_layer.ts'
 import { lockWorkspace } from '../../platform/db/workspace_lock.ts'
 import { Fault } from '../../platform/fault.ts'
 import type { Grant, ProjectGrant } from '../../platform/grant.ts'
@@ -23,11 +22,11 @@ import { revocations } from './tokens.ts'
 /** Of a project, where the path names one. */
 type Manage = Grant<'agent.manage'> | ProjectGrant<'agent.manage'>
 
-export function agentRoutes({ outer, config }: FeatureServices): Route[] {
+export function agentRoutes({ outer, pepper, config }: FeatureServices): Route[] {
   const pager = openPager(config)
   return [
     ...[registerAgent, registerProjectAgent].map((endpoint) =>
-      route(endpoint, ({ body, ...changing }) => register(changing, outer, body)),
+      route(endpoint, ({ body, ...changing }) => register(changing, { outer, pepper }, body)),
     ),
     ...[listAgents, listProjectAgents].map((endpoint) =>
       route(endpoint, async ({ tx, grant, query: { limit, cursor } }) => {
@@ -62,7 +61,7 @@ function projectOf(grant: Manage): string | null {
 
 async function register(
   changing: Changing<Manage>,
-  outer: OuterLayer,
+  services: Pick<FeatureServices, 'outer' | 'pepper'>,
   { name, ...order }: Order & { name: string },
 ) {
   const { tx, grant, audit } = changing
@@ -76,7 +75,7 @@ async function register(
     projectId: projectId ?? undefined,
   })
   const holder = { kind: 'agent', agentId: agent.id, projectId } as const
-  const issued = await issueToken(changing, outer, { holder, order, epoch })
+  const issued = await issueToken(changing, services, { holder, order, epoch })
   return { ...issued, agent: shownNew(agent) }
 }
 

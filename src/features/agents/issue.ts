@@ -1,13 +1,13 @@
 /**
  * Issuing tokens. The server makes one and shows it once, or takes the public half of one that the
- * client made; either way it stores a verifier and a public key, with which it can use no token.
+ * client made; either way it stores a MAC of its verifier and a public key, with which it can use no token.
  */
 import { fromBase64, toBase64 } from '../../platform/crypto/encoding.ts'
-import type { OuterLayer } from '../../platform/crypto/outer_layer.ts'
 import { mintToken, tokenAuth, tokenKeyPair, verifierOf } from '../../platform/crypto/token.ts'
 import { Fault } from '../../platform/fault.ts'
 import type { Grant } from '../../platform/grant.ts'
 import type { Changing } from '../../platform/http/route.ts'
+import type { FeatureServices } from '../../platform/services.ts'
 import { provision } from './provision.ts'
 import type { Order } from './shapes.ts'
 import { type Holder, insertToken } from './token_queries.ts'
@@ -27,13 +27,21 @@ type Credential = {
  */
 export async function issueToken(
   changing: Changing<Grant<'agent.manage'>>,
-  outer: OuterLayer,
+  { outer, pepper }: Pick<FeatureServices, 'outer' | 'pepper'>,
   { holder, order, epoch }: { holder: Holder; order: Order; epoch: number },
 ) {
   const { tx, grant, audit } = changing
   const { text, ...credential } = order.token ? received(order.token) : minted(holder)
   const token = await insertToken(tx, grant, holder, {
     ...credential,
+    verifier: pepper.sealVerifier(
+      {
+        kind: holder.kind === 'agent' ? 'agt' : 'wkl',
+        id: credential.id,
+        ownerId: grant.workspaceId,
+      },
+      credential.verifier,
+    ),
     label: order.label,
     environment: order.environment,
     expiresInDays: order.expires_in_days,

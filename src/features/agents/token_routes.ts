@@ -46,12 +46,16 @@ export function tokenRoutes(services: FeatureServices): Route[] {
 
 function routesOf(
   endpoints: typeof ofAgents | typeof ofWorkloads,
-  { outer, config }: FeatureServices,
+  { outer, pepper, config }: FeatureServices,
 ): Route[] {
   const pager = openPager(config)
   return [
     route(endpoints.issue, async ({ params, body, ...changing }) =>
-      issueToken(changing, outer, { ...(await lockHolder(changing, params)), order: body }),
+      issueToken(
+        changing,
+        { outer, pepper },
+        { ...(await lockHolder(changing, params)), order: body },
+      ),
     ),
     route(endpoints.list, async ({ tx, grant, params, query }) =>
       listTokens(tx, grant, pager, await holderOf({ tx, grant }, params), query),

@@ -5,6 +5,7 @@
 import { isIP } from 'node:net'
 import { z } from 'zod'
 import { OuterLayer } from '../crypto/outer_layer.ts'
+import { Pepper, secretKeysOf } from '../crypto/pepper.ts'
 import { parseCidrs } from '../net/cidr.ts'
 
 /** `count/seconds`, as in RATE_LOGIN=240/60. */
@@ -41,11 +42,31 @@ export const settings = z.object({
     about: 'production demands every variable marked so; development fills gaps',
     example: 'production',
   }),
-  SECRET_KEY: z.string().min(32, 'must have at least 32 characters').optional().meta({
-    about: 'keys cursors, prelogin answers and other server-side pseudonyms',
-    example: 'a line printed by cloakroom keygen',
-    required: true,
-  }),
+  SECRET_KEY: z
+    .string()
+    .refine(
+      (text) => secretKeysOf(text).every((entry) => entry.length >= 32),
+      'must have at least 32 characters, or be several such keys separated by commas',
+    )
+    .refine((text) => succeeds(() => Pepper.parse(text)), 'must not name a key twice')
+    .optional()
+    .meta({
+      about:
+        'what passwords, sessions and tokens are stored under, and the key of cursors; a comma-separated list rotates: the first makes, all are tried',
+      example: 'a line printed by cloakroom keygen',
+      required: true,
+    }),
+  SECRET_KEY_LOST: list
+    .refine(
+      (ids) => ids.every((id) => /^[0-9a-f]{8}$/.test(id)),
+      'must be ids of keys, 8 hex digits each, separated by commas',
+    )
+    .default([])
+    .meta({
+      about:
+        'ids of keys that are no longer in SECRET_KEY although passwords, sessions or tokens were made under them: a start is refused without it',
+      example: '3f9a1c07',
+    }),
   ENCRYPTION_KEY: key(
     OuterLayer.parse,
     'must be 32 bytes in URL-safe base64, or several separated by commas',

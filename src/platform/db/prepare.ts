@@ -1,19 +1,26 @@
-/** What must hold of a database before anything listens: its schema is ours, and our key opens its data. */
+/** What must hold of a database before anything listens: its schema is ours, and our keys are its keys. */
+import type { Config } from '../config/config.ts'
 import { OuterLayer } from '../crypto/outer_layer.ts'
+import { Pepper } from '../crypto/pepper.ts'
 import type { Log } from '../log.ts'
 import { checkEncryptionKey } from './key_check.ts'
 import { migrate } from './migrate.ts'
 import type { Connection } from './open.ts'
+import { checkSecretKey } from './secret_key_check.ts'
 
-/** @throws ConfigError when ENCRYPTION_KEY does not open the data */
+type Keys = Pick<Config, 'ENCRYPTION_KEY' | 'SECRET_KEY' | 'SECRET_KEY_LOST'>
+
+/** @throws ConfigError when ENCRYPTION_KEY does not open the data, or SECRET_KEY did not make it */
 export async function prepareDatabase(
   { sql, db }: Connection,
-  { ENCRYPTION_KEY }: { ENCRYPTION_KEY: string },
+  { ENCRYPTION_KEY, SECRET_KEY, SECRET_KEY_LOST: lost }: Keys,
   log: Log,
-): Promise<OuterLayer> {
+): Promise<{ outer: OuterLayer; pepper: Pepper }> {
   const applied = await migrate(sql)
   if (applied > 0) log.info('migrated', { applied })
+  const pepper = Pepper.parse(SECRET_KEY)
+  await checkSecretKey(db, { pepper, lost }, log)
   const outer = OuterLayer.parse(ENCRYPTION_KEY)
   await checkEncryptionKey(db, outer)
-  return outer
+  return { outer, pepper }
 }

@@ -4,6 +4,7 @@
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { Config } from '../config/config.ts'
+import { secretKeysOf } from '../crypto/pepper.ts'
 import { invalidField } from '../fault.ts'
 import { page as pageReply, type Reply } from './reply.ts'
 
@@ -27,8 +28,9 @@ export type Pager = {
 }
 
 export function openPager({ SECRET_KEY }: Pick<Config, 'SECRET_KEY'>): Pager {
-  const mac = (text: string) =>
-    createHmac('sha256', `cloakroom/v1/cursor ${SECRET_KEY}`)
+  const secretKeys = secretKeysOf(SECRET_KEY)
+  const mac = (text: string, secretKey = secretKeys[0]) =>
+    createHmac('sha256', `cloakroom/v1/cursor ${secretKey}`)
       .update(text)
       .digest()
       .subarray(0, MAC_BYTES)
@@ -37,9 +39,10 @@ export function openPager({ SECRET_KEY }: Pick<Config, 'SECRET_KEY'>): Pager {
       if (cursor === undefined) return null
       const bytes = Buffer.from(cursor, 'base64url')
       const text = bytes.subarray(MAC_BYTES).toString()
-      const known =
-        bytes.length > MAC_BYTES && timingSafeEqual(bytes.subarray(0, MAC_BYTES), mac(list + text))
-      if (!known) throw invalidField('cursor', 'is not a cursor of this list')
+      const given = bytes.subarray(0, MAC_BYTES)
+      const isOurs = (secretKey: string) => timingSafeEqual(given, mac(list + text, secretKey))
+      if (bytes.length <= MAC_BYTES || !secretKeys.some(isOurs))
+        throw invalidField('cursor', 'is not a cursor of this list')
       return JSON.parse(text)
     },
     cut: (list, rows, limit, keyOf, show) => {

@@ -112,7 +112,11 @@ describe('registration', () => {
       expect(Number(memory)).toBeGreaterThanOrEqual(19 * 1024)
       expect(Number(passes)).toBeGreaterThanOrEqual(2)
     }
-    expect(await Bun.password.verify(ada.password, row?.passwordHash ?? '')).toBe(true)
+    const { id = '', passwordHash = '' } = row ?? {}
+    const slow = passwordHash.slice(0, passwordHash.lastIndexOf('$'))
+    const peppered = app.pepper.pepperPassword(id, ada.password)
+    expect(await Bun.password.verify(peppered, slow)).toBe(true)
+    expect(await Bun.password.verify(ada.password, slow)).toBe(false)
   })
 
   test('seals what the client wrapped under the outer layer before it stores it', async () => {

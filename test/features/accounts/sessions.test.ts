@@ -106,9 +106,11 @@ describe('a damaged token', () => {
   ]
   test.each(damages)('with %s is refused without a query', async (_, damage) => {
     const headers = new Headers({ authorization: `Bearer ${damage(ada.token)}` })
-    const db = untouchable(app.connection.db)
-    await expect(authenticateSession(db, headers)).rejects.toMatchObject({ code: 'invalid_token' })
-    await expect(rotateTokens(db, damage(ada.refresh))).rejects.toMatchObject({
+    const sessions = { db: untouchable(app.connection.db), pepper: app.pepper }
+    await expect(authenticateSession(sessions, headers)).rejects.toMatchObject({
+      code: 'invalid_token',
+    })
+    await expect(rotateTokens(sessions, damage(ada.refresh))).rejects.toMatchObject({
       code: 'invalid_token',
     })
   })

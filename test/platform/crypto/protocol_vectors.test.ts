@@ -24,11 +24,11 @@ import {
 import {
   formatToken,
   parseToken,
+  presentedVerifier,
   sealedToken,
   tokenAuth,
   tokenKeyPair,
   verifierOf,
-  verifyToken,
 } from '../../../src/platform/crypto/token.ts'
 import vectors from '../../vectors/protocol-v1.json'
 import { referenceSeal } from './hpke_reference.ts'
@@ -118,9 +118,8 @@ describe('token', () => {
   test('has a sealed form that the same verifier recognises', () => {
     expect(sealedToken(token.token_id, raw)).toBe(token.sealed_token)
     const sealed = parseToken(token.sealed_token)
-    const verifier = fromBase64(token.verifier_b64) ?? new Uint8Array()
     expect(sealed?.secret.toHex()).toBe(token.token_auth)
-    expect(sealed && verifyToken(sealed, verifier)).toBe(true)
+    expect(sealed && toBase64(presentedVerifier(sealed))).toBe(token.verifier_b64)
   })
 })
 

@@ -4,12 +4,12 @@ import {
   formatToken,
   mintToken,
   parseToken,
+  presentedVerifier,
   sealedToken,
   TOKEN_PATTERN,
   tokenAuth,
   tokenKeyPair,
   verifierOf,
-  verifyToken,
 } from '../../../src/platform/crypto/token.ts'
 
 const kinds = fc.constantFrom('agt', 'wkl', 'ses', 'ref', 'sea')
@@ -73,7 +73,7 @@ describe('verifying', () => {
   test('a token and its sealed form fit one verifier', () => {
     for (const form of [text, sealedToken(id, secret)]) {
       const parsed = parseToken(form)
-      expect(parsed && verifyToken(parsed, verifier)).toBe(true)
+      expect(parsed && presentedVerifier(parsed)).toEqual(verifier)
     }
   })
 
@@ -85,14 +85,7 @@ describe('verifying', () => {
       { kind: 'sea', id, secret },
       { kind: 'wkl', id, secret: tokenAuth(id, secret) },
     ] as const
-    for (const token of wrong) expect(verifyToken(token, verifier)).toBe(false)
-  })
-
-  test('a stored verifier of another length is a mismatch, not an exception', () => {
-    const token = { kind: 'wkl', id, secret } as const
-    for (const length of [0, 31, 33]) {
-      expect(verifyToken(token, new Uint8Array(length))).toBe(false)
-    }
+    for (const token of wrong) expect(presentedVerifier(token)).not.toEqual(verifier)
   })
 
   test('the sealed form does not hold the key of the envelopes', () => {

@@ -16,7 +16,7 @@ export const users = pgTable('users', {
   email: text().notNull().unique(),
   firstName: text().notNull().default(''),
   lastName: text().notNull().default(''),
-  /** Argon2id of what the client sends as password, which is not the password (protocol 3.1). */
+  /** Argon2id under the pepper of what the client sends as password (protocol 4). */
   passwordHash: text().notNull(),
   keySalt: text().notNull(),
   kdf: jsonb().$type<StoredKdf>().notNull(),
@@ -57,7 +57,7 @@ export const sessionTokens = pgTable(
       .notNull()
       .references(() => sessions.id, { onDelete: 'cascade' }),
     kind: text({ enum: ['access', 'refresh'] }).notNull(),
-    /** SHA-256(tokenAuth), protocol 4. */
+    /** The pepper's key id and the MAC of SHA-256(tokenAuth), protocol 4. */
     verifier: bytes().notNull(),
     expiresAt: moment().notNull(),
     /** Refresh tokens only: when a successor was issued. */

@@ -43,7 +43,7 @@ export const tokens = pgTable(
     projectId: uuid(),
     environment: text(),
     label: text().notNull(),
-    /** SHA-256(tokenAuth), protocol 4. */
+    /** The pepper's key id and the MAC of SHA-256(tokenAuth), protocol 4. */
     verifier: bytes().notNull(),
     publicKey: bytes().notNull(),
     expiresInDays: integer(),

@@ -1,0 +1,103 @@
+/**
+ * What proves a caller, as it is stored (protocol 4): under a key that is not in the database. Who can
+ * write there can neither make a row that lets somebody in nor move one to another account, because the
+ * MAC names its kind, its id and its owner. Each row carries the id of the key that it was made under,
+ * so that checking takes one MAC however many keys there are, and a start can count what is left of each.
+ */
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { type Bytes, concat, lp, toBase64, utf8, uuidToBytes } from './encoding.ts'
+import { hkdf, sha256 } from './primitives.ts'
+
+/** Whose token it is: the owner of a session is a person, of another token its workspace. */
+export type TokenIdentity = { kind: 'agt' | 'wkl' | 'ses' | 'ref'; id: string; ownerId: string }
+
+/** `older`: it fits, and was made under a key that is no longer the first. */
+export type Match = 'current' | 'older' | 'wrong'
+
+type PepperKey = { id: Bytes; key: Bytes }
+
+const KEY_ID_BYTES = 4
+const NIL_UUID = '00000000-0000-0000-0000-000000000000'
+const NO_TOKEN: TokenIdentity = { kind: 'agt', id: NIL_UUID, ownerId: NIL_UUID }
+const LABEL = 'cloakroom/v2/token-pepper'
+
+/** The entries of SECRET_KEY, a list separated by commas: the first makes, all are tried. */
+export function secretKeysOf(secretKey: string): [first: string, ...others: string[]] {
+  const [first = '', ...others] = secretKey.split(',').map((entry) => entry.trim())
+  return [first, ...others]
+}
+
+export class Pepper {
+  readonly #first: PepperKey
+  /** By the id in hex. */
+  readonly #keys: ReadonlyMap<string, PepperKey>
+
+  private constructor(first: PepperKey, keys: ReadonlyMap<string, PepperKey>) {
+    this.#first = first
+    this.#keys = keys
+  }
+
+  /** Reads SECRET_KEY. Throws an Error for two entries that are the same key. */
+  static parse(secretKey: string): Pepper {
+    const [first, ...others] = secretKeysOf(secretKey).map(pepperKey)
+    if (!first) throw new Error('there is no key')
+    const keys = new Map([first, ...others].map((key) => [key.id.toHex(), key]))
+    if (keys.size < others.length + 1) throw new Error('two entries are the same key')
+    return new Pepper(first, keys)
+  }
+
+  /** The ids of the keys, 8 hex digits each, the first key's first. */
+  get keyIds(): [first: string, ...others: string[]] {
+    const first = this.#first.id.toHex()
+    return [first, ...[...this.#keys.keys()].filter((id) => id !== first)]
+  }
+
+  /** What is stored for a token: the key's id and the MAC of its verifier. */
+  sealVerifier(token: TokenIdentity, verifier: Uint8Array): Bytes {
+    return concat(this.#first.id, verifierMac(this.#first, token, verifier))
+  }
+
+  /** Takes constant time, and without a row the same as with one that does not fit. */
+  matchVerifier(
+    token: TokenIdentity | null,
+    verifier: Uint8Array,
+    stored: Uint8Array | null,
+  ): Match {
+    const row = stored ?? new Uint8Array()
+    const key = this.#keys.get(row.subarray(0, KEY_ID_BYTES).toHex()) ?? this.#first
+    const expected = concat(key.id, verifierMac(key, token ?? NO_TOKEN, verifier))
+    // The length of a row is public; `timingSafeEqual` throws when lengths differ.
+    const fits = row.length === expected.length && timingSafeEqual(row, expected)
+    if (!fits || token === null) return 'wrong'
+    return key === this.#first ? 'current' : 'older'
+  }
+
+  /**
+   * What takes the place of a password before it is hashed slowly: b64 of its MAC. With `keyId` under
+   * that key, or the first where there is none of this id.
+   */
+  pepperPassword(userId: string | null, password: string, keyId?: string): string {
+    const key = this.#keys.get(keyId ?? '') ?? this.#first
+    const mac = createHmac('sha256', key.key)
+    return toBase64(
+      mac
+        .update(lp(uuidToBytes(userId ?? NIL_UUID)))
+        .update(lp(password))
+        .digest(),
+    )
+  }
+}
+
+function pepperKey(secretKey: string): PepperKey {
+  const key = hkdf(utf8(secretKey), new Uint8Array(), LABEL)
+  return { id: sha256(key).slice(0, KEY_ID_BYTES), key }
+}
+
+function verifierMac(
+  { key }: PepperKey,
+  { kind, id, ownerId }: TokenIdentity,
+  verifier: Uint8Array,
+): Uint8Array {
+  const place = concat(lp(kind), lp(uuidToBytes(id)), lp(uuidToBytes(ownerId)))
+  return createHmac('sha256', key).update(place).update(verifier).digest()
+}
