@@ -1,6 +1,6 @@
 /**
  * No body, valid or not, costs more than its size allows, and none keeps the process from serving
- * another tenant (docs/protocol.md, sections 2 and 6.2). One body of 31 MB took 12 GB and stopped the
+ * another tenant (protocol 2, 6.2). One body of 31 MB took 12 GB and stopped the
  * process for half a minute; `{"members":[1,1,1,…]}` of 4 MiB was a 500, or a 422 after 6 seconds.
  *
  * The machines of CI are slow and shared: what is held against the budget is processor time, and four

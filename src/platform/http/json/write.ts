@@ -1,6 +1,6 @@
 /**
  * Answers in JSON. A large one is written piece by piece, in time slices and as fast as it is taken:
- * megabytes in one go would keep everybody else waiting (docs/protocol.md, section 6.2).
+ * megabytes in one go would keep everybody else waiting (protocol 6.2).
  */
 import { TimeSlice } from '../../time_slice.ts'
 
