@@ -4,16 +4,23 @@
  * thrown away and read anew. Secrets are kept as the client's ciphertext, never in the clear.
  */
 import { type OuterLayer, secretRow } from '../platform/crypto/outer_layer.ts'
-import type { SealedSecret, SecretPlace } from '../platform/crypto/secret_value.ts'
+import type { SealedSecret } from '../platform/crypto/secret_value.ts'
 import { Fault } from '../platform/fault.ts'
 import { LruMap } from '../platform/lru.ts'
 import { type Domain, parseDomain } from '../platform/net/domain.ts'
-import type { Policy } from '../platform/policy.ts'
 import type { CacheStats } from './keys.ts'
 import type { Reader } from './reader.ts'
+import {
+  readEnvelope,
+  readEnvironment,
+  readPlaceable,
+  readSecrets,
+  readWorkspace,
+  type StoredSecret,
+} from './snapshot_queries.ts'
 
-/** A row as it is read: `sealed` is the ciphertext in the outer layer. */
-type StoredSecret = SecretPlace & { policy: Policy | null; sealed: Uint8Array }
+/** A secret that may stand elsewhere than in headers, by its stored policy. */
+export type PlaceableSecret = { projectId: string; key: string; locations: readonly string[] }
 
 export type SealedEnvelope = { epoch: number; envelope: Uint8Array | null }
 
@@ -23,6 +30,8 @@ export type Snapshot = {
   epoch: number
   allowlist: readonly Domain[]
   secrets: Map<string, readonly SealedSecret[]>
+  /** By environment: what policies let stand outside of headers. */
+  placeable: Map<string, readonly PlaceableSecret[]>
   envelopes: Map<string, SealedEnvelope | null>
   /** Whole environments, by name; null for a project that is not of this workspace. */
   environments: Map<string, readonly SealedSecret[] | null>
@@ -90,6 +99,23 @@ export class SnapshotCache {
   }
 
   /**
+   * The secrets of one environment, over all projects, that may stand outside of headers.
+   *
+   * @throws StaleSnapshot
+   */
+  async placeable(snapshot: Snapshot, environment: string): Promise<readonly PlaceableSecret[]> {
+    const known = snapshot.placeable.get(environment)
+    if (known !== undefined) return known
+    const rows = await readPlaceable(this.#read, snapshot.workspaceId, environment)
+    this.#checkVersion(snapshot, rows[0]?.version)
+    const loaded = rows.flatMap(({ key, projectId, policy }) =>
+      key === null ? [] : [{ projectId, key, locations: policy?.allowed_locations ?? [] }],
+    )
+    snapshot.placeable.set(environment, loaded)
+    return loaded
+  }
+
+  /**
    * All secrets of a project's environment, by name, or `null` when the workspace has no such project.
    *
    * @throws StaleSnapshot
@@ -127,11 +153,7 @@ export class SnapshotCache {
   }
 
   async #load(workspaceId: string): Promise<Snapshot> {
-    const [row] = await this.#read<{ version: number; epoch: number; domains: string[] }[]>`
-      select w.policy_version::float8 as version, w.epoch,
-        (select coalesce(json_agg(domain), '[]') from allowlist_entries a where a.workspace_id = w.id)
-          as domains
-      from workspaces w where w.id = ${workspaceId}`
+    const [row] = await readWorkspace(this.#read, workspaceId)
     if (!row) throw new Fault('invalid_token')
     const allowlist = row.domains.flatMap((text) => parseDomain(text) ?? [])
     const { version: policyVersion, epoch } = row
@@ -141,6 +163,7 @@ export class SnapshotCache {
       epoch,
       allowlist,
       secrets: new Map(),
+      placeable: new Map(),
       envelopes: new Map(),
       environments: new Map(),
     }
@@ -151,12 +174,8 @@ export class SnapshotCache {
     environment: string,
     names: readonly string[],
   ): Promise<void> {
-    const rows = await this.#read<(StoredSecret & { version: number })[]>`
-      select w.policy_version::float8 as version, s.project_id as "projectId", s.environment, s.key, s.policy, s.value as sealed
-      from workspaces w left join secrets s
-        on s.workspace_id = w.id and s.environment = ${environment} and s.key in
-          (select json_array_elements_text(${JSON.stringify(names)}::text::json))
-      where w.id = ${snapshot.workspaceId}`
+    const { workspaceId } = snapshot
+    const rows = await readSecrets(this.#read, workspaceId, environment, names)
     this.#checkVersion(snapshot, rows[0]?.version)
     const stored = rows.filter(({ key }) => key !== null)
     const sealed = await Promise.all(stored.map((row) => this.#openSecret(snapshot, row)))
@@ -173,13 +192,8 @@ export class SnapshotCache {
     projectId: string,
     environment: string,
   ): Promise<SealedSecret[] | null> {
-    const rows = await this.#read<(StoredSecret & { version: number; project: string | null })[]>`
-      select w.policy_version::float8 as version, p.id as project,
-        s.project_id as "projectId", s.environment, s.key, s.policy, s.value as sealed
-      from workspaces w
-        left join projects p on p.workspace_id = w.id and p.id = ${projectId}
-        left join secrets s on s.workspace_id = w.id and s.project_id = p.id and s.environment = ${environment}
-      where w.id = ${snapshot.workspaceId} order by s.key`
+    const { workspaceId } = snapshot
+    const rows = await readEnvironment(this.#read, workspaceId, projectId, environment)
     this.#checkVersion(snapshot, rows[0]?.version)
     if (!rows[0]?.project) return null
     const stored = rows.filter(({ key }) => key !== null)
@@ -204,13 +218,8 @@ export class SnapshotCache {
     projectId: string,
     environment: string,
   ): Promise<SealedEnvelope | null> {
-    const [row] = await this.#read<
-      { version: number; epoch: number | null; envelope: Uint8Array }[]
-    >`
-      select w.policy_version::float8 as version, e.epoch, e.envelope
-      from workspaces w left join token_envelopes e on e.workspace_id = w.id and e.token_id = ${tokenId}
-        and e.project_id = ${projectId} and e.environment = ${environment}
-      where w.id = ${snapshot.workspaceId}`
+    const { workspaceId } = snapshot
+    const [row] = await readEnvelope(this.#read, workspaceId, tokenId, projectId, environment)
     this.#checkVersion(snapshot, row?.version)
     if (!row || row.epoch === null) return null
     const place = [{ uuid: tokenId }, { uuid: projectId }, { text: environment }]
@@ -225,7 +234,11 @@ export class SnapshotCache {
 
   #checkVersion(snapshot: Snapshot, version: number | undefined): void {
     const delivered = [...snapshot.environments.values()].map((secrets) => secrets?.length ?? 1)
-    const size = delivered.reduce((sum, count) => sum + count, snapshot.secrets.size)
+    const placeable = [...snapshot.placeable.values()].map((secrets) => secrets.length)
+    const size = [...delivered, ...placeable].reduce(
+      (sum, count) => sum + count,
+      snapshot.secrets.size,
+    )
     const full = size + snapshot.envelopes.size > MAX_PARTS
     if (version !== snapshot.policyVersion || full) throw new StaleSnapshot()
   }

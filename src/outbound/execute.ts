@@ -14,14 +14,14 @@ import { Fault } from '../platform/fault.ts'
 import { commonHeaders } from '../platform/http/reply.ts'
 import type { RequestContext } from '../platform/http/route.ts'
 import type { AddressLookup } from './address_lookup.ts'
+import { checkBytes, checkCounts } from './budget.ts'
 import { bytesOf, type Call, contentTypeOf } from './call.ts'
 import type { Deadline } from './deadline.ts'
 import type { Fetcher } from './fetch.ts'
 import { checkCallerHeaders } from './headers.ts'
-import { fillLocations, findLocations } from './locations.ts'
+import { fillLocations, findLocations, mayHaveLocations } from './locations.ts'
 import { OutboundRequest } from './outbound_request.ts'
 import {
-  acceptLocations,
   domainBlocked,
   namesOf,
   openSecrets,
@@ -135,11 +135,14 @@ async function prepare(
   // Step 5: the scope, and the secrets that the names stand for in it.
   const scope = permission.scope()
   record.asks(scope, demanded)
-  const locations = findLocations(target, bytesOf(call.body), contentTypeOf(call.headers))
-  const secrets = await permission.secrets(namesOf([...demanded, ...locations.found]))
-  const accepted = acceptLocations(locations.found, secrets)
-  const placeholders = [...demanded, ...accepted]
+  checkCounts(demanded)
+  const body = bytesOf(call.body)
+  const isPlaceable = mayHaveLocations(target, body) ? await permission.placeable() : () => false
+  const locations = findLocations(target, body, contentTypeOf(call.headers), isPlaceable)
+  const placeholders = [...demanded, ...locations.found]
   record.asks(scope, placeholders)
+  checkCounts(placeholders)
+  const secrets = await permission.secrets(namesOf(placeholders))
   const used = selectSecrets(namesOf(placeholders), secrets, permission.holder)
   record.finds(used.values())
   // Opening proves the policy, which the ciphertext binds: only then is the policy believed.
@@ -147,8 +150,10 @@ async function prepare(
   // Step 6: the policy of each secret.
   checkPolicies(used, placeholders, asked)
   // Step 7: the caller's headers, and the values among them and elsewhere.
-  const injection = injectPlaceholders(checkCallerHeaders(call.headers), values)
-  const filled = fillLocations(target, locations, accepted, values)
+  const headers = checkCallerHeaders(call.headers)
+  checkBytes(placeholders, values)
+  const injection = injectPlaceholders(headers, values)
+  const filled = fillLocations(target, locations, values)
   // Step 8: the one address to connect to.
   job.address ??= outbound.addresses.find(target.host, target.port, deadline.signal)
   const address = await job.address

@@ -22,6 +22,10 @@ const HOP_BY_HOP = new Set([
   'upgrade',
 ])
 const SET_BY_RESOLVER = new Set(['host', 'content-length', 'expect'])
+/** What asks for a part of an answer (RFC 9110, section 14.2), with two dialects of it. */
+const RANGE_HEADERS = new Set(['range', 'request-range', 'x-ms-range'])
+/** A part that is shorter could be cut so that each holds too little of a value to recognise it. */
+const SHORTEST_RANGE = 4_096
 const NOT_PRESENTED = new Set(['content-encoding', 'content-length', 'set-cookie'])
 
 const TOKEN = tokenPattern()
@@ -32,7 +36,8 @@ const PLACEHOLDER = new RegExp(PLACEHOLDER_PREFIX, 'i')
  * Checks the caller's headers and returns them in their order with names as given. Throws
  * `invalid_header` for a name that is no RFC 9110 token or that has a placeholder, for a name given
  * twice in different case, for bytes that may not stand in a value and for more than 64 KiB in all;
- * `forbidden_header` for those that only the resolver sets. Values are never repeated.
+ * `forbidden_header` for those that only the resolver sets and for short or several ranges. Values are
+ * never repeated.
  */
 export function checkCallerHeaders(headers: Readonly<Record<string, string>>): HeaderPair[] {
   const pairs = Object.entries(headers)
@@ -41,6 +46,7 @@ export function checkCallerHeaders(headers: Readonly<Record<string, string>>): H
     const key = name.toLowerCase()
     checkName(name)
     checkNotForbidden(key)
+    if (RANGE_HEADERS.has(key)) checkRange(value)
     if (seen.has(key)) throw invalidHeader('A header is given twice in different case.')
     if (!isSendable(value))
       throw invalidHeader('A header value has a character that cannot be sent.')
@@ -53,6 +59,24 @@ export function checkCallerHeaders(headers: Readonly<Record<string, string>>): H
 /** Whether a header value has only tab and 0x20–0x7e. */
 export function isSendable(value: string): boolean {
   return SENDABLE.test(value)
+}
+
+/**
+ * Names of secrets are no secrets; what is in them is.
+ *
+ * @throws Fault `unusable_secret` for a value that cannot stand in a header
+ */
+export function checkHeaderText(name: string, text: string): void {
+  if (!isSendable(text)) {
+    throw new Fault('unusable_secret', {
+      message: `The secret ${name} contains characters that cannot be sent in a header.`,
+    })
+  }
+  if (text.trim() !== text) {
+    throw new Fault('unusable_secret', {
+      message: `The secret ${name} begins or ends with whitespace and cannot be sent in a header: store it anew without.`,
+    })
+  }
 }
 
 /** The size on the wire: every name and value with `: ` and the line end. */
@@ -92,6 +116,22 @@ function checkNotForbidden(key: string): void {
   const shown = key.startsWith('proxy-') ? 'proxy-*' : key
   const message = `Only the resolver may set the header ${shown}.`
   throw new Fault('forbidden_header', { message, fields: [{ path: 'headers', message }] })
+}
+
+/** Units other than bytes count what upstreams know, such as rows. */
+function checkRange(value: string): void {
+  const [, range] = /^\s*bytes\s*=(.*)$/i.exec(value) ?? []
+  if (value.includes(',')) throw forbiddenRange('Only one range may be asked for.')
+  if (range === undefined) return
+  const [, first = '', last = ''] = /^\s*(\d*)\s*-\s*(\d*)\s*$/.exec(range) ?? []
+  const isOpen = first !== '' && last === ''
+  const length = first === '' ? Number(last) : Number(last) - Number(first) + 1
+  if (isOpen || length >= SHORTEST_RANGE) return
+  throw forbiddenRange(`A range must have at least ${SHORTEST_RANGE} bytes.`)
+}
+
+function forbiddenRange(message: string): Fault {
+  return new Fault('forbidden_header', { message, fields: [{ path: 'headers', message }] })
 }
 
 /** RFC 9110, section 7.6.1; `key` in lower case. */

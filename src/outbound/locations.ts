@@ -7,6 +7,7 @@ import { fromUtf8 } from '../platform/crypto/encoding.ts'
 import { Fault } from '../platform/fault.ts'
 import type { Secret } from '../platform/secret.ts'
 import { PLACEHOLDER_PREFIX, SECRET_NAME } from '../platform/secret_name.ts'
+import { MAX_PLACEHOLDERS, tooManyPlaceholders } from './budget.ts'
 import { Hidden } from './hidden.ts'
 import type { LocationStyle, Placeholder } from './placeholders.ts'
 import type { Target } from './target.ts'
@@ -18,32 +19,51 @@ const PLACEHOLDER = new RegExp(`${PLACEHOLDER_PREFIX}(${SECRET_NAME})(?![A-Za-z0
 const MAX_URL_BYTES = 16_384
 
 export type Locations = {
-  /** Candidates: whether they are placeholders is for the policies to say. */
   found: Placeholder[]
   body: Place | null
 }
 
-/** Looks through target and body; `contentType` is the caller's header. */
+/** Whether a name is a placeholder in such a place: the policies of the secrets say so. */
+export type IsPlaceable = (name: string, style: LocationStyle) => boolean
+
+/** Whether anything in the target or body looks like a placeholder; hardly ever, and cheap to find out. */
+export function mayHaveLocations({ path, search }: Target, body: Uint8Array | null): boolean {
+  return `${path}${search}`.includes(PLACEHOLDER_PREFIX) || holdsPrefix(body)
+}
+
+/**
+ * Looks through target and body; `contentType` is the caller's header. What is not placeable is text.
+ *
+ * @throws Fault `validation_error` for too many placeholders
+ */
 export function findLocations(
   target: Target,
   body: Uint8Array | null,
   contentType: string | undefined,
+  isPlaceable: IsPlaceable,
 ): Locations {
-  const bodyPlace = body && body.length > 0 ? placeOfBody(body, contentType) : null
-  const places: Place[] = [
-    { style: 'path', text: target.path },
-    { style: 'query', text: target.search },
-    ...(bodyPlace ? [bodyPlace] : []),
+  const bodyPlace = body && placeOfBody(body, contentType)
+  const found = [
+    ...findIn({ style: 'path', text: target.path }, isPlaceable),
+    ...findIn({ style: 'query', text: target.search }, isPlaceable),
   ]
-  // Hardly any target or body has one, and to look for the prefix alone is cheaper by far.
-  const likely = places.filter(({ text }) => text.includes(PLACEHOLDER_PREFIX))
-  const found = likely.flatMap(({ style, text }) =>
-    [...text.matchAll(PLACEHOLDER)].map((match) => ({ name: match[1] ?? '', style, header: '' })),
-  )
-  return { found, body: bodyPlace }
+  const inBody = bodyPlace ? findIn(bodyPlace, isPlaceable) : []
+  // In valid JSON the prefix can only stand inside a string, where an escaped value is right.
+  if (!bodyPlace || inBody.length === 0 || !isWhatItSays(bodyPlace)) return { found, body: null }
+  return { found: [...found, ...inBody], body: bodyPlace }
 }
 
-/** A body is looked at only as what it says it is, and only if it really is that. */
+function findIn({ style, text }: Place, isPlaceable: IsPlaceable): Placeholder[] {
+  const found: Placeholder[] = []
+  if (!text.includes(PLACEHOLDER_PREFIX)) return found
+  for (const [, name = ''] of text.matchAll(PLACEHOLDER)) {
+    if (isPlaceable(name, style)) found.push({ name, style, header: '' })
+    if (found.length > MAX_PLACEHOLDERS) throw tooManyPlaceholders()
+  }
+  return found
+}
+
+/** A body is looked at only as what it says it is. */
 function placeOfBody(bytes: Uint8Array, contentType: string | undefined): Place | null {
   const type = contentType?.split(';')[0]?.trim().toLowerCase() ?? ''
   const style = /^application\/([a-z0-9.+-]+\+)?json$/.test(type)
@@ -51,19 +71,23 @@ function placeOfBody(bytes: Uint8Array, contentType: string | undefined): Place 
     : type === 'application/x-www-form-urlencoded'
       ? 'form'
       : null
-  if (
-    style === null ||
-    !Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes(PLACEHOLDER_PREFIX)
-  )
-    return null
+  if (style === null || !holdsPrefix(bytes)) return null
   const text = fromUtf8(bytes)
-  if (text === null) return null
+  return text === null ? null : { style, text }
+}
+
+function holdsPrefix(bytes: Uint8Array | null): boolean {
+  if (bytes === null) return false
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes(PLACEHOLDER_PREFIX)
+}
+
+function isWhatItSays({ style, text }: Place): boolean {
+  if (style !== 'json') return true
   try {
-    // In valid JSON the prefix can only stand inside a string, where an escaped value is right.
-    if (style === 'json') JSON.parse(text)
-    return { style, text }
+    JSON.parse(text)
+    return true
   } catch {
-    return null
+    return false
   }
 }
 
@@ -71,18 +95,17 @@ function placeOfBody(bytes: Uint8Array, contentType: string | undefined): Place 
 export type Filled = Hidden<{ path: string; search: string; body: Uint8Array | null }>
 
 /**
- * Puts the values of the `accepted` placeholders in, once; all others stay literal.
+ * Puts the values of the placeholders that were found in, once; all others stay literal.
  *
  * @throws Fault `unusable_secret` when a value cannot stand in its place
  */
 export function fillLocations(
   target: Target,
-  { body }: Locations,
-  accepted: readonly Placeholder[],
+  { found, body }: Locations,
   values: ReadonlyMap<string, Secret>,
 ): Filled {
   const fill = (style: LocationStyle, text: string) => {
-    const names = new Set(accepted.filter((use) => use.style === style).map(({ name }) => name))
+    const names = new Set(found.filter((use) => use.style === style).map(({ name }) => name))
     if (names.size === 0) return text
     return text.replace(PLACEHOLDER, (whole, name: string) => {
       const value = names.has(name) ? values.get(name) : undefined

@@ -5,6 +5,7 @@
 import { Fault } from '../platform/fault.ts'
 import type { Policy } from '../platform/policy.ts'
 import type { Secret } from '../platform/secret.ts'
+import type { IsPlaceable } from './locations.ts'
 import type { Placeholder } from './placeholders.ts'
 import type { Target } from './target.ts'
 
@@ -18,6 +19,8 @@ export interface Permission {
   allows(target: Target): boolean | Promise<boolean>
   /** Step 5. @throws Fault `scope_required` for a call that names another scope than its own */
   scope(): Scope
+  /** Step 4: what the policies of the secrets in that scope let stand outside of headers. */
+  placeable(): Promise<IsPlaceable>
   /** Step 4: the secrets of these names in that scope, of whichever project. */
   secrets(names: readonly string[]): Promise<readonly UsableSecret[]>
 }
@@ -44,23 +47,6 @@ export function domainBlocked({ host, port }: Pick<Target, 'host' | 'port'>): Fa
 /** Every name once. */
 export function namesOf(placeholders: readonly Placeholder[]): string[] {
   return [...new Set(placeholders.map(({ name }) => name))]
-}
-
-/**
- * Of placeholders outside of headers those that count: where a secret of the name exists in the scope
- * and its policy lists the location. The rest is text.
- */
-export function acceptLocations(
-  candidates: readonly Placeholder[],
-  secrets: readonly UsableSecret[],
-): Placeholder[] {
-  return candidates.filter(({ name, style }) =>
-    secrets.some(
-      (secret) =>
-        secret.name === name &&
-        secret.policy?.allowed_locations?.some((location) => location === style),
-    ),
-  )
 }
 
 /**

@@ -7,7 +7,8 @@ import { fromUtf8 } from '../platform/crypto/encoding.ts'
 import { Fault } from '../platform/fault.ts'
 import type { Secret } from '../platform/secret.ts'
 import { PLACEHOLDER_PREFIX, SECRET_NAME } from '../platform/secret_name.ts'
-import { type HeaderPair, headerBytes, isSendable, MAX_HEADER_BYTES } from './headers.ts'
+import { MAX_PLACEHOLDERS, tooManyPlaceholders } from './budget.ts'
+import { checkHeaderText, type HeaderPair, headerBytes, MAX_HEADER_BYTES } from './headers.ts'
 import { Hidden } from './hidden.ts'
 import type { SigningStyle } from './signing/sign.ts'
 
@@ -44,7 +45,7 @@ const UTF8 = new TextEncoder()
 
 /**
  * Every placeholder of the headers in order, repeated ones too. Throws `invalid_header` when a name
- * does not match `^[A-Za-z_][A-Za-z0-9_]{0,127}$`.
+ * does not match `^[A-Za-z_][A-Za-z0-9_]{0,127}$`, `validation_error` for too many in one header.
  */
 export function findPlaceholders(headers: readonly Readonly<HeaderPair>[]): Placeholder[] {
   return headers.flatMap(([header, value]) => {
@@ -55,7 +56,8 @@ export function findPlaceholders(headers: readonly Readonly<HeaderPair>[]): Plac
 
 /**
  * The headers with every placeholder replaced. Inside Basic credentials a secret may be any bytes,
- * elsewhere only tab and 0x20–0x7e. Throws `invalid_header` for a malformed name, `unknown_secret`
+ * elsewhere only tab and 0x20–0x7e, and no whitespace at either end: it would be lost on the way, and
+ * what an upstream echoes would not be the value. Throws `invalid_header` for a malformed name, `unknown_secret`
  * for one that `values` lacks, `unusable_secret` when a secret cannot stand in its place or the
  * headers would exceed 64 KiB.
  */
@@ -78,7 +80,10 @@ export function injectPlaceholders(
   return new Hidden({ headers: injected, derived })
 }
 
-/** Cuts a text at its placeholders. The longest run of name characters is the name, looked up whole. */
+/**
+ * Cuts a text at its placeholders. The longest run of name characters is the name, looked up whole. What
+ * has too many is refused as soon as they are counted.
+ */
 export function scanTemplate(text: string): Piece[] {
   if (!text.includes(PLACEHOLDER_PREFIX)) return [{ literal: text }]
   const pieces: Piece[] = []
@@ -87,6 +92,7 @@ export function scanTemplate(text: string): Piece[] {
     const name = match[1] ?? ''
     if (!NAME.test(name)) throw malformedName()
     pieces.push({ literal: text.slice(from, match.index) }, { name })
+    if (pieces.length > 2 * MAX_PLACEHOLDERS) throw tooManyPlaceholders()
     from = match.index + match[0].length
   }
   pieces.push({ literal: text.slice(from) })
@@ -136,7 +142,7 @@ function fillHeader(template: Template, values: ReadonlyMap<string, Secret>): st
     if (!('name' in piece)) return piece.literal
     const { buffer, byteOffset, length } = lookUp(values, piece.name)
     const text = Buffer.from(buffer, byteOffset, length).toString('latin1')
-    if (!isSendable(text)) throw unusable(piece.name)
+    checkHeaderText(piece.name, text)
     return text
   })
   return texts.join('')
@@ -165,13 +171,6 @@ function namesIn(pieces: readonly Piece[]): string[] {
 function malformedName(): Fault {
   const message = 'A placeholder is not followed by the name of a secret.'
   return new Fault('invalid_header', { message, fields: [{ path: 'headers', message }] })
-}
-
-/** Names of secrets are no secrets; what is in them is. */
-function unusable(name: string): Fault {
-  return new Fault('unusable_secret', {
-    message: `The secret ${name} contains characters that cannot be sent in a header.`,
-  })
 }
 
 function tooLarge(): Fault {

@@ -3,7 +3,8 @@
  * never a value. Audit records are made of it in one place for each destination.
  */
 import type { Fault } from '../platform/fault.ts'
-import type { Scope } from './permission.ts'
+import { MAX_NAMES } from './budget.ts'
+import { namesOf, type Scope } from './permission.ts'
 import type { Placeholder } from './placeholders.ts'
 import type { Target } from './target.ts'
 
@@ -63,10 +64,15 @@ export class CallRecord {
     return this.#placeholders
   }
 
-  /** Every pair of name and style once, in order of first use. */
+  /**
+   * Every pair of name and style once, in order of first use; of a call that asks for more names than it
+   * may the first ones.
+   */
   get uses(): Use[] {
     if (this.#delivered.length > 0) return this.#delivered.map((name) => ({ name, style: 'env' }))
-    return [...new Map(this.#placeholders.map((use) => [`${use.name}/${use.style}`, use])).values()]
+    const names = new Set(namesOf(this.#placeholders).slice(0, MAX_NAMES))
+    const named = this.#placeholders.filter(({ name }) => names.has(name))
+    return [...new Map(named.map((use) => [`${use.name}/${use.style}`, use])).values()]
   }
 
   sees(method: string, target: Target, override: string | null = null): void {

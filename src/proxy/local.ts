@@ -137,6 +137,11 @@ function permissionOf(
     holder: 'this session',
     allows: async ({ host, port }) => (await vault).allows(host, port),
     scope: () => ({ projectId, environment }),
+    placeable: async () => {
+      const snapshot = await vault
+      return (name, style) =>
+        snapshot.sealed(name)?.policy?.allowed_locations?.includes(style) ?? false
+    },
     secrets: async (names) => {
       const snapshot = await vault
       return names.flatMap((name) => {

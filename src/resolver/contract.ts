@@ -33,7 +33,8 @@ const outboundCall = z
   .superRefine(({ method, body, body_encoding }, context) => {
     const refuse = (path: string, message: string) =>
       context.addIssue({ code: 'custom', path: [path], message })
-    if (typeof body === 'string' && (method === 'GET' || method === 'HEAD')) {
+    // An empty body is none.
+    if (body && (method === 'GET' || method === 'HEAD')) {
       refuse('body', 'is not possible with GET or HEAD')
     }
     if (body_encoding && !isBase64(body ?? ''))

@@ -6,6 +6,7 @@ import { environmentKeyOf, grantOf } from '../access/environment_key.ts'
 import type { KeyCache } from '../access/keys.ts'
 import type { Snapshot, SnapshotCache } from '../access/snapshots.ts'
 import type { LiveToken } from '../access/tokens.ts'
+import type { IsPlaceable } from '../outbound/locations.ts'
 import type { Permission, Scope, UsableSecret } from '../outbound/permission.ts'
 import type { Target } from '../outbound/target.ts'
 import { bindingOf, openBoundValue, type SealedSecret } from '../platform/crypto/secret_value.ts'
@@ -50,6 +51,18 @@ export class TokenPermission implements Permission {
       projectId: token.projectId ?? projectId,
       environment: token.environment ?? environment ?? 'development',
     }
+  }
+
+  /** @throws StaleSnapshot */
+  async placeable(): Promise<IsPlaceable> {
+    const { projectId, environment } = this.scope()
+    const { snapshots, snapshot } = this.#parts
+    const secrets = await snapshots.placeable(snapshot, environment)
+    const places = secrets
+      .filter((secret) => projectId === null || secret.projectId === projectId)
+      .flatMap(({ key, locations }) => locations.map((location) => `${location}/${key}`))
+    const known = new Set(places)
+    return (name, style) => known.has(`${style}/${name}`)
   }
 
   /** @throws StaleSnapshot */

@@ -60,8 +60,8 @@ export async function admit(
   context.holdOpen()
   const deadline = new Deadline(timeoutMs)
   deadline.afterwards(context.putOff)
+  deadline.endWith(request.signal)
   const isLong = call.answer !== 'whole'
-  if (isLong) deadline.endWith(request.signal)
   return deadline.during(async () => {
     // A place among the calls of its workspace, for as long as it lasts.
     deadline.afterwards(await services.bulkheads.enter(token.workspaceId, deadline.signal))
@@ -163,8 +163,9 @@ function tokenCallOf(
   }
 }
 
-function bodyOf({ body, body_encoding }: OutboundCall): CallBody {
+function bodyOf({ method, body, body_encoding }: OutboundCall): CallBody {
   if (body === null || body === undefined) return null
+  if (method === 'GET' || method === 'HEAD') return null
   const bytes =
     body_encoding === 'base64' ? Uint8Array.fromBase64(body) : new TextEncoder().encode(body)
   return { bytes }

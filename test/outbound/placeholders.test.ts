@@ -86,6 +86,21 @@ describe('in header values', () => {
     },
   )
 
+  test.each([' hunter2', 'hunter2\t', 'hunter2 '])(
+    'a secret with whitespace at an end is unusable: %p',
+    (value) => {
+      const act = () => inject('Bearer SVC_SECRET_KEY', 'X', secrets({ KEY: value }))
+      expect(codeOf(act)).toBe('unusable_secret')
+      const credentials = inject(
+        basic('u:SVC_SECRET_KEY'),
+        'Authorization',
+        secrets({ KEY: value }),
+      )
+      expect(credentials).toBe(basic(`u:${value}`))
+      expect(inject('SVC_SECRET_KEY', 'X', secrets({ KEY: 'two words' }))).toBe('two words')
+    },
+  )
+
   test('secrets that make the headers exceed 64 KiB are unusable', () => {
     const values = secrets({ BIG: 'x'.repeat(65_531) })
     expect(inject('SVC_SECRET_BIG', 'a', values)).toHaveLength(65_531)
@@ -159,7 +174,7 @@ test('headers without placeholders pass unchanged', () => {
 describe('whatever the values, names and secrets', () => {
   const name = fc.stringMatching(/^[A-Za-z_][A-Za-z0-9_]{0,5}$/)
   const secret = fc.oneof(
-    fc.string(),
+    fc.string().map((text) => text.trim()),
     name.map((n) => `SVC_SECRET_${n}`),
     fc.constantFrom('SVC_', 'SECRET_A', 'SVC_SECRET_'),
   )

@@ -94,6 +94,7 @@ const permission: Permission = {
   holder: 'this test',
   allows: () => true,
   scope: () => ({ projectId: null, environment: 'development' }),
+  placeable: async () => () => true,
   secrets: async (names) =>
     names.map((name) => ({
       name,
@@ -182,9 +183,9 @@ describe('no value is shown by', () => {
     const target = parseTarget(call.targetUrl)
     const values = new Map([['KEY', new Secret(Buffer.from(VALUE))]])
     const bytes = Buffer.from('{"key":"SVC_SECRET_KEY"}')
-    const locations = findLocations(target, bytes, 'application/json')
+    const locations = findLocations(target, bytes, 'application/json', () => true)
     const injection = injectPlaceholders(Object.entries(call.headers), values)
-    const filled = fillLocations(target, locations, locations.found, values)
+    const filled = fillLocations(target, locations, values)
     const signer = { userAgent: 'test', clock: systemClock }
     const parts = { target, address: '192.0.2.1', injection, filled, values }
     const request = new OutboundRequest(signer, call, parts)

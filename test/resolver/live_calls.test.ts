@@ -29,6 +29,7 @@ function world() {
     epoch: 1,
     allowlist: state.domains.flatMap((text) => parseDomain(text) ?? []),
     secrets: new Map(),
+    placeable: new Map(),
     envelopes: new Map(),
     environments: new Map(),
   })

@@ -9,7 +9,7 @@ import { tokenPattern } from '../../platform/http/token_pattern.ts'
 import { MAX_TEMPLATE } from '../../platform/policy.ts'
 import type { Secret } from '../../platform/secret.ts'
 import { PLACEHOLDER_PREFIX, SECRET_NAME } from '../../platform/secret_name.ts'
-import { checkCallerHeaders, type HeaderPair, isSendable } from '../headers.ts'
+import { checkCallerHeaders, checkHeaderText, type HeaderPair } from '../headers.ts'
 import { type AwsCredentials, signAws } from './aws_sigv4.ts'
 import type { Signable } from './signable.ts'
 
@@ -160,8 +160,6 @@ function bytesOf(values: ReadonlyMap<string, Secret>, name: string): Uint8Array 
 /** A credential that stands in a header itself. */
 function textOf(values: ReadonlyMap<string, Secret>, name: string): string {
   const text = Buffer.from(bytesOf(values, name)).toString('latin1')
-  if (isSendable(text)) return text
-  throw new Fault('unusable_secret', {
-    message: `The secret ${name} contains characters that cannot be sent in a header.`,
-  })
+  checkHeaderText(name, text)
+  return text
 }

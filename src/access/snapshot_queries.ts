@@ -1,0 +1,80 @@
+/** The statements that fill snapshots. Each also reads the policy version that its rows are of. */
+import type { SecretPlace } from '../platform/crypto/secret_value.ts'
+import type { Policy } from '../platform/policy.ts'
+import type { Reader } from './reader.ts'
+
+/** A row as it is read: `sealed` is the ciphertext in the outer layer. */
+export type StoredSecret = SecretPlace & { policy: Policy | null; sealed: Uint8Array }
+
+/** A left join: one row without a secret where there is none. */
+type Joined<T> = (T & { version: number })[]
+
+type WorkspaceRow = { version: number; epoch: number; domains: string[] }
+
+export function readWorkspace(read: Reader, workspaceId: string): Promise<WorkspaceRow[]> {
+  return read<WorkspaceRow[]>`
+    select w.policy_version::float8 as version, w.epoch,
+      (select coalesce(json_agg(domain), '[]') from allowlist_entries a where a.workspace_id = w.id)
+        as domains
+    from workspaces w where w.id = ${workspaceId}`
+}
+
+/** Of all projects. */
+export function readSecrets(
+  read: Reader,
+  workspaceId: string,
+  environment: string,
+  names: readonly string[],
+): Promise<Joined<StoredSecret>> {
+  return read<Joined<StoredSecret>>`
+    select w.policy_version::float8 as version, s.project_id as "projectId", s.environment, s.key, s.policy, s.value as sealed
+    from workspaces w left join secrets s
+      on s.workspace_id = w.id and s.environment = ${environment} and s.key in
+        (select json_array_elements_text(${JSON.stringify(names)}::text::json))
+    where w.id = ${workspaceId}`
+}
+
+/** Of all projects: the secrets whose policy says where they may stand. */
+export function readPlaceable(
+  read: Reader,
+  workspaceId: string,
+  environment: string,
+): Promise<Joined<Omit<StoredSecret, 'sealed'>>> {
+  return read<Joined<Omit<StoredSecret, 'sealed'>>>`
+    select w.policy_version::float8 as version, s.project_id as "projectId", s.environment, s.key, s.policy
+    from workspaces w left join secrets s on s.workspace_id = w.id and s.environment = ${environment}
+      and s.policy->'allowed_locations' is not null
+    where w.id = ${workspaceId}`
+}
+
+/** `project` is null for one that is not of this workspace. */
+export function readEnvironment(
+  read: Reader,
+  workspaceId: string,
+  projectId: string,
+  environment: string,
+): Promise<Joined<StoredSecret & { project: string | null }>> {
+  return read<Joined<StoredSecret & { project: string | null }>>`
+    select w.policy_version::float8 as version, p.id as project,
+      s.project_id as "projectId", s.environment, s.key, s.policy, s.value as sealed
+    from workspaces w
+      left join projects p on p.workspace_id = w.id and p.id = ${projectId}
+      left join secrets s on s.workspace_id = w.id and s.project_id = p.id and s.environment = ${environment}
+    where w.id = ${workspaceId} order by s.key`
+}
+
+type EnvelopeRow = { version: number; epoch: number | null; envelope: Uint8Array }
+
+export function readEnvelope(
+  read: Reader,
+  workspaceId: string,
+  tokenId: string,
+  projectId: string,
+  environment: string,
+): Promise<EnvelopeRow[]> {
+  return read<EnvelopeRow[]>`
+    select w.policy_version::float8 as version, e.epoch, e.envelope
+    from workspaces w left join token_envelopes e on e.workspace_id = w.id and e.token_id = ${tokenId}
+      and e.project_id = ${projectId} and e.environment = ${environment}
+    where w.id = ${workspaceId}`
+}

@@ -1,0 +1,35 @@
+/** A value cannot be read back in parts too short to recognise it in (protocol 6.1). */
+import { expect, test } from 'bun:test'
+import { checkCallerHeaders } from '../../src/outbound/headers.ts'
+import { Fault } from '../../src/platform/fault.ts'
+
+function refusalOf(name: string, value: string): string | null {
+  try {
+    checkCallerHeaders({ [name]: value })
+    return null
+  } catch (error) {
+    return error instanceof Fault ? error.code : String(error)
+  }
+}
+
+test.each([
+  'bytes=0-0',
+  'bytes=0-4094',
+  'bytes=-4095',
+  'bytes=100-50',
+  'bytes=0-5000,6000-12000',
+  'BYTES = 0 - 10',
+  'bytes=-',
+  'bytes=abc',
+  'bytes=1-2-3',
+])('the range %s is refused', (value) => {
+  expect(refusalOf('Range', value)).toBe('forbidden_header')
+  expect(refusalOf('x-ms-range', value)).toBe('forbidden_header')
+})
+
+test.each(['bytes=0-4095', 'bytes=100-', 'bytes=-4096', 'bytes=0-99999', 'items=0-24', '0-24'])(
+  'the range %s is let through',
+  (value) => {
+    expect(refusalOf('Range', value)).toBeNull()
+  },
+)
