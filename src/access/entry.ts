@@ -10,13 +10,15 @@ type Known = {
   method: string | null
   target: { auditUrl: string; path: string; domain: string } | null
   uses: readonly { name: string; style: string }[]
+  /** Of what is no request to an upstream. */
+  action?: Entry['action']
 }
 
 /** `conclusion` is `null` for what is let through and still waits for its outcome. */
 export function entryOf(
   token: LiveToken,
   policyVersion: number,
-  { id, startedAt, projectId, environment, method, target, uses }: Known,
+  { id, startedAt, projectId, environment, method, target, uses, action = null }: Known,
   conclusion: Omit<Outcome, 'id'> | null,
 ): Entry {
   const joined = (parts: readonly string[]) => (parts.length === 0 ? null : parts.join(','))
@@ -42,6 +44,7 @@ export function entryOf(
     status_code: null,
     duration_ms: null,
     redacted: null,
+    action,
     ...conclusion,
   }
 }

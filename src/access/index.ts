@@ -3,6 +3,7 @@ import type postgres from 'postgres'
 import type { AuditTrail } from '../audit/trail.ts'
 import { RateLimiter } from '../platform/http/rate.ts'
 import type { FeatureServices } from '../platform/services.ts'
+import { openReadCredentials, type ReadCredentials } from './credentials.ts'
 import { KeyCache } from './keys.ts'
 import { type DecideLocked, openDecideLocked } from './locked_decision.ts'
 import { openReader } from './reader.ts'
@@ -17,6 +18,7 @@ export type Access = {
   limiter: RateLimiter
   trail: AuditTrail
   decideLocked: DecideLocked
+  readCredentials: ReadCredentials
 }
 
 /** Drops what is known of a workspace, or of all: the next request reads anew, and keys are wiped. */
@@ -39,5 +41,6 @@ export function openAccess(
     limiter: new RateLimiter(config.RATE_TOKEN, clock),
     trail,
     decideLocked: openDecideLocked(sql, outer),
+    readCredentials: openReadCredentials(reader),
   }
 }

@@ -2,8 +2,10 @@
 import { bearerText } from '../identity/authenticate.ts'
 import { parseToken } from '../platform/crypto/token.ts'
 import { Fault, invalidField } from '../platform/fault.ts'
-import type { Services } from '../platform/http/route.ts'
+import type { TokenEndpoint } from '../platform/http/endpoint.ts'
+import type { RequestContext, Services } from '../platform/http/route.ts'
 import { isUuid } from '../platform/http/validate.ts'
+import { admitToken } from './admission.ts'
 import type { Access } from './index.ts'
 
 /** Whose word a record is; where it happened, as far as the token is bound to a place. */
@@ -19,31 +21,37 @@ export type Reporter = {
   environment: string | null
 }
 
+/** The sender of a report, for whom the endpoint says what a token must be able to do. */
+export type ReporterOf = (
+  endpoint: TokenEndpoint,
+  context: Pick<RequestContext, 'request' | 'requestId'>,
+) => Promise<Reporter>
+
 /**
  * Builds the function that tells for whom a request reports, and counts it against their rate.
  *
- * @throws Fault `invalid_token`, `rate_limited`, and for sessions `validation_error`, `not_found`
+ * @throws Fault `invalid_token`, `rate_limited`, `scope_required`, and for sessions `validation_error`, `not_found`
  */
 export function reporterOf(
   services: Pick<Services, 'db' | 'identity' | 'limits'>,
-  { tokens, limiter }: Pick<Access, 'tokens' | 'limiter'>,
-): (request: Request) => Promise<Reporter> {
-  return (request) => {
+  access: Access,
+): ReporterOf {
+  return (endpoint, { request, requestId }) => {
     const text = bearerText(request.headers)
     return parseToken(text)?.kind === 'ses'
       ? asPerson(services, request)
-      : asToken({ tokens, limiter }, text)
+      : asToken(access, endpoint, { text, requestId })
   }
 }
 
 async function asToken(
-  { tokens, limiter }: Pick<Access, 'tokens' | 'limiter'>,
-  text: string,
+  access: Access,
+  endpoint: TokenEndpoint,
+  presented: { text: string; requestId: string },
 ): Promise<Reporter> {
-  const token = await tokens.verify(text)
+  const { token } = await admitToken(access, endpoint, presented)
   // No statement of the trail proves here that the token is still live.
-  await tokens.confirm(token)
-  limiter.take(token.id)
+  await access.tokens.confirm(token)
   return {
     workspaceId: token.workspaceId,
     identityLevel: token.kind,

@@ -3,7 +3,7 @@
  * still live is proved again by the statement that records the decision (audit/trail.ts).
  */
 import { hash } from 'node:crypto'
-import { bearerText } from '../identity/authenticate.ts'
+import type { Capability } from '../platform/capability.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Pepper, TokenIdentity } from '../platform/crypto/pepper.ts'
 import {
@@ -23,6 +23,7 @@ export type TokenRow = {
   workspaceId: string
   projectId: string | null
   environment: string | null
+  capabilities: readonly Capability[]
   verifier: Uint8Array
   registrationId: string | null
   /** The agent's name, or the label of a workload's token. */
@@ -62,11 +63,6 @@ export class TokenCache {
     this.#read = read
     this.#pepper = pepper
     this.#rows = new LruMap({ max: MAX_TOKENS, expiry: { ms: TTL_MS, clock } })
-  }
-
-  /** The token of an `Authorization: Bearer` header. @throws Fault `invalid_token` */
-  authenticate(headers: Headers): Promise<LiveToken> {
-    return this.verify(bearerText(headers))
   }
 
   /** @throws Fault `invalid_token`, alike for malformed, unknown, wrong, revoked and expired */
@@ -142,7 +138,7 @@ export class TokenCache {
   async #load(id: string): Promise<TokenRow | null> {
     const [row] = await this.#read<TokenRow[]>`
       select t.id, t.kind, t.workspace_id as "workspaceId", t.project_id as "projectId", t.environment,
-        t.verifier, a.id as "registrationId", coalesce(a.name, t.label) as name
+        t.capabilities, t.verifier, a.id as "registrationId", coalesce(a.name, t.label) as name
       from tokens t left join agents a on a.id = t.agent_id
       where t.id = ${id} and t.revoked_at is null
         and (t.expires_at is null or t.expires_at > clock_timestamp())`

@@ -1,7 +1,8 @@
 /** The statements of the trail: a group of intents with the proof that they may be, outcomes, last use. */
 import type postgres from 'postgres'
+import type { TokenAction } from '../platform/http/endpoint.ts'
 
-/** One decision about an outbound request or a delivery, complete or still without its outcome. */
+/** One decision about what a token asked for, complete or still without its outcome. */
 export type Entry = {
   id: string
   workspace_id: string
@@ -25,6 +26,8 @@ export type Entry = {
   status_code: number | null
   duration_ms: number | null
   redacted: boolean | null
+  /** Of what is no request to an upstream. */
+  action: TokenAction | null
 }
 
 export type Outcome = {
@@ -51,16 +54,16 @@ export async function insertEntries(
 /** A text and not a template: the driver would put it together anew each time. */
 const INSERT = `with stored as (insert into audit_logs (id, workspace_id, timestamp, source, identity_level, agent_id, registration_id,
       token_id, project_id, environment, method, target_url, target_path, target_domain, credential_ref,
-      injection_style, decision, reason, status_code, duration_ms, redacted)
+      injection_style, decision, reason, status_code, duration_ms, redacted, action)
     select r.id, r.workspace_id, r.timestamp, 'resolver', r.identity_level, r.agent_id, r.registration_id,
       r.token_id, r.project_id, r.environment, r.method, r.target_url, r.target_path, r.target_domain,
-      r.credential_ref, r.injection_style, r.decision, r.reason, r.status_code, r.duration_ms, r.redacted
+      r.credential_ref, r.injection_style, r.decision, r.reason, r.status_code, r.duration_ms, r.redacted, r.action
     from json_to_recordset($1::text::json) as r(id uuid, workspace_id uuid,
       policy_version bigint, timestamp timestamptz, identity_level text, agent_id text,
       registration_id uuid, token_id uuid, project_id uuid, environment text, method text,
       target_url text, target_path text, target_domain text, credential_ref text,
       injection_style text, decision text, reason text, status_code integer, duration_ms integer,
-      redacted boolean)
+      redacted boolean, action text)
     join tokens t on t.id = r.token_id and t.revoked_at is null
       and (t.expires_at is null or t.expires_at > clock_timestamp())
     join workspaces w on w.id = r.workspace_id and w.policy_version = r.policy_version

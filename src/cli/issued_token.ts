@@ -1,15 +1,17 @@
 /** What all ways of issuing a token have in common. */
 
+import { type Capability, capabilities } from '../platform/capability.ts'
 import { EX_USAGE } from '../platform/exit_codes.ts'
-import type { lifetimeOptions } from './catalogue/options.ts'
+import type { tokenOptions } from './catalogue/options.ts'
 import type { OptionValues } from './command.ts'
 import type { Context } from './context.ts'
 import { CliError } from './terminal/cli_error.ts'
 
-/** `--label` and `--expires-in-days`, of which `never` is none. */
-export function lifetimeOf({ label, expiresInDays }: OptionValues<typeof lifetimeOptions>): {
+/** `--label`, `--may`, and `--expires-in-days`, of which `never` is none. */
+export function orderOf({ label, expiresInDays, may }: OptionValues<typeof tokenOptions>): {
   label?: string
   expires_in_days?: number | null
+  capabilities?: Capability[]
 } {
   if (
     expiresInDays !== undefined &&
@@ -23,7 +25,16 @@ export function lifetimeOf({ label, expiresInDays }: OptionValues<typeof lifetim
     ...(expiresInDays === undefined
       ? {}
       : { expires_in_days: expiresInDays === 'never' ? null : Number(expiresInDays) }),
+    ...(may === undefined ? {} : { capabilities: capabilitiesOf(may) }),
   }
+}
+
+/** In the order that the server takes, whichever was typed. */
+function capabilitiesOf(may: string): Capability[] {
+  const named = may.split(',').map((word) => word.trim())
+  if (named.every((word) => capabilities.some((known) => known === word)))
+    return capabilities.filter((known) => named.includes(known))
+  throw new CliError(EX_USAGE, '--may is use, read or use,read')
 }
 
 /** Shows a token the only time that anybody will. */

@@ -1,7 +1,7 @@
 /**
  * A token for the agent that `--agent NAME` names, made for one run of the proxy by a member who may:
- * it ends with the run, or after a day. The server does not see it, and without grants it can do nothing
- * but report.
+ * it ends with the run, or after a day. The server does not see it, it may not read, and without grants it
+ * can do nothing but report.
  */
 
 import type { Api } from '../client/api.ts'
@@ -37,7 +37,12 @@ export async function issueRunToken({ api, workspace, name, grants }: Order): Pr
   const agents = await api.list(listAgents, { params })
   const known = agents.find((agent) => agent.name === name && agent.project_id === null)
   const made = await makeToken(workspace, 'agt', grants)
-  const body = { label: LABEL, expires_in_days: 1, token: made.order }
+  const body = {
+    label: LABEL,
+    expires_in_days: 1,
+    capabilities: ['use' as const],
+    token: made.order,
+  }
   const registrationId = known?.id ?? (await register())
   if (known) {
     const ofAgent = { ...params, registration_id: known.id }

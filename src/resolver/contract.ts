@@ -70,7 +70,7 @@ export const resolveCall = defineEndpoint({
   summary: 'Send a request with credentials put in, and answer the sanitised response',
   method: 'POST',
   path: '/v1/resolve',
-  access: { kind: 'token' },
+  access: { kind: 'token', capability: 'use' },
   body: outboundCall,
   bodyLimit: BODY_LIMIT,
   result: z.object({
@@ -89,10 +89,37 @@ export const listDomains = defineEndpoint({
   summary: 'The domains that calls with this token may go to, for clients that read only those',
   method: 'GET',
   path: '/v1/allowlist',
-  access: { kind: 'token' },
+  access: { kind: 'token', capability: 'use', action: 'domains.listed' },
   result: z.object({ domains: z.array(text('api.stripe.com')) }),
   bare: true,
-  faults: ['scope_required'],
+})
+
+const listOf = (example: string) =>
+  z
+    .array(z.string())
+    .nullable()
+    .meta({ examples: [[example]] })
+
+export const listCredentials = defineEndpoint({
+  name: 'resolver.credentials',
+  summary: 'The names of the credentials that calls with this token may use, and what each is for',
+  method: 'GET',
+  path: '/v1/credentials/',
+  access: { kind: 'token', capability: 'use', action: 'credentials.listed' },
+  result: z.array(
+    z.object({
+      name: text('STRIPE_API_KEY'),
+      project_id: projectId,
+      environment,
+      description: text('Charges cards of the test account').nullable(),
+      allowed_domains: listOf('api.stripe.com'),
+      allowed_methods: listOf('POST'),
+      allowed_paths: listOf('/v1/charges'),
+      allowed_locations: listOf('header'),
+    }),
+  ),
+  bare: true,
+  faults: ['audit_unavailable'],
 })
 
 /** Headers of forward mode, `X-Service-Timeout-Ms` and so on, under their names in POST /v1/resolve. */
@@ -121,7 +148,7 @@ export const forwardCalls = forwardMethods.map((method) =>
     method,
     path: '/v1/forward/{host}/{path}',
     restOfPath: true,
-    access: { kind: 'token' },
+    access: { kind: 'token', capability: 'use' },
     params: z.object({
       host: z.string().meta({ examples: ['api.example.com'] }),
       path: z.string().meta({ examples: ['v1/charges'] }),

@@ -4,15 +4,17 @@
  * sends what it always sends, and the same steps are taken as for POST /v1/resolve.
  */
 
+import { admitToken } from '../access/admission.ts'
 import { BODY_LIMIT, type CallBody } from '../outbound/call.ts'
 import { connectionNames, isHandshake, isHopByHop } from '../outbound/headers.ts'
 import { FORWARD_PREFIX, resolverLinks } from '../outbound/links.ts'
 import { TOKEN_PATTERN } from '../platform/crypto/token.ts'
 import { Fault, invalidField } from '../platform/fault.ts'
+import type { TokenEndpoint } from '../platform/http/endpoint.ts'
 import type { RequestContext } from '../platform/http/route.ts'
 import { parsePart } from '../platform/http/validate.ts'
 import { forwardSettings } from './contract.ts'
-import { admit, type TokenCall } from './resolve.ts'
+import { perform, type TokenCall } from './resolve.ts'
 import type { ResolverServices } from './services.ts'
 
 const TOKEN_HEADER = 'x-service-token'
@@ -26,11 +28,12 @@ const OURS =
 
 export async function forward(
   services: ResolverServices,
+  endpoint: TokenEndpoint,
   context: RequestContext,
 ): Promise<Response | null> {
   const { token: text, headers } = takeToken(context.request.headers)
-  const token = await services.tokens.verify(text)
-  return admit(services, context, token, (request) => {
+  const admitted = await admitToken(services, endpoint, { ...context, text })
+  return perform(services, context, admitted, (request) => {
     context.expectBytes(BODY_LIMIT)
     return readForward(request, headers, services.defaultTimeoutMs)
   })

@@ -6,7 +6,8 @@ import { type Route, rawRoute } from '../platform/http/route.ts'
 import type { FeatureServices } from '../platform/services.ts'
 import { allowedDomains } from './allowlist.ts'
 import { Bulkheads } from './bulkhead.ts'
-import { forwardCalls, listDomains, resolveCall } from './contract.ts'
+import { forwardCalls, listCredentials, listDomains, resolveCall } from './contract.ts'
+import { openListings, usableCredentials } from './credentials.ts'
 import { forward } from './forward.ts'
 import { LiveCalls } from './live_calls.ts'
 import { resolve } from './resolve.ts'
@@ -37,6 +38,7 @@ export function openResolver(
     scheduler: new Scheduler(),
     bulkheads: new Bulkheads({ width: config.RESOLVER_CONCURRENCY }),
     liveCalls: new LiveCalls({ ...access, log }),
+    listings: openListings(clock),
     defaultTimeoutMs: config.RESOLVER_TIMEOUT_MS,
     log,
   }
@@ -44,8 +46,9 @@ export function openResolver(
     routes: [
       rawRoute(resolveCall, (context) => resolve(services, context)),
       rawRoute(listDomains, (context) => allowedDomains(services, context)),
+      rawRoute(listCredentials, (context) => usableCredentials(services, context)),
       ...forwardCalls.map((endpoint) =>
-        rawRoute(endpoint, (context) => forward(services, context)),
+        rawRoute(endpoint, (context) => forward(services, endpoint, context)),
       ),
     ],
     recheck: (workspaceId) => services.liveCalls.check(workspaceId),

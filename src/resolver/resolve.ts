@@ -2,9 +2,11 @@
  * A token's calls: step 1 of protocol 6 is here; outbound/execute.ts takes all others
  * with what the token may use, and a record that is durable before anything is sent.
  */
+import { type Admitted, admitToken } from '../access/admission.ts'
 import { decideDurably } from '../access/decide.ts'
 import { entryOf } from '../access/entry.ts'
 import type { LiveToken } from '../access/tokens.ts'
+import { bearerText } from '../identity/authenticate.ts'
 import type { Call, CallBody } from '../outbound/call.ts'
 import { Deadline } from '../outbound/deadline.ts'
 import { type Connection, execute, type Principal } from '../outbound/execute.ts'
@@ -32,8 +34,9 @@ export async function resolve(
   services: ResolverServices,
   context: RequestContext,
 ): Promise<Response | null> {
-  const token = await services.tokens.authenticate(context.request.headers)
-  return admit(services, context, token, async ({ headers }) => {
+  const text = bearerText(context.request.headers)
+  const admitted = await admitToken(services, resolveCall, { ...context, text })
+  return perform(services, context, admitted, async ({ headers }) => {
     context.expectBytes(resolveCall.bodyLimit)
     const options = { limit: resolveCall.bodyLimit }
     const body = await readBody(context.request, resolveCall.body, options)
@@ -42,17 +45,15 @@ export async function resolve(
 }
 
 /** The rest of step 1, and all others, for whichever way the caller describes its call. */
-export async function admit(
+export async function perform(
   services: ResolverServices,
   context: RequestContext,
-  token: LiveToken,
+  { token, rate }: Admitted,
   readCall: (request: Request) => Promise<TokenCall>,
 ): Promise<Response | null> {
   const { request, requestId } = context
   const { projectId, environment } = token
   const record = new CallRecord({ id: requestId, projectId, environment })
-  const rate = services.limiter.take(token.id)
-  if (token.isSealed) return await refuseSealed(services, token, record)
   const turn = services.scheduler.take(token.workspaceId)
   if (turn) await turn
   const { call, scope, timeoutMs } = await readLive(services, token, () => readCall(request))
@@ -113,19 +114,6 @@ function basisOf(token: LiveToken, record: CallRecord): Basis | null {
   if (target === null || method === null || environment === null) return null
   const asked = { target, method, override }
   return { token, scope: { projectId, environment }, placeholders, asked }
-}
-
-/** Sealed-only tokens cannot decrypt: they serve delivery and audit ingestion. */
-async function refuseSealed(
-  services: ResolverServices,
-  token: LiveToken,
-  record: CallRecord,
-): Promise<never> {
-  const result = new Fault('scope_required')
-  return decideDurably<never>(services, token, async ({ policyVersion }) => ({
-    result,
-    entry: entryOf(token, policyVersion, record, record.refusal(result)),
-  }))
 }
 
 /** A call is only complained about to a token that is live at this moment. */

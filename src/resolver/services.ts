@@ -3,6 +3,7 @@ import type { Access } from '../access/index.ts'
 import type { Outbound } from '../outbound/execute.ts'
 import type { Log } from '../platform/log.ts'
 import type { Bulkheads } from './bulkhead.ts'
+import type { Listings } from './credentials.ts'
 import type { LiveCalls } from './live_calls.ts'
 import type { Scheduler } from './scheduler.ts'
 
@@ -13,6 +14,7 @@ export type ResolverServices = Access & {
   bulkheads: Bulkheads
   /** Streams and WebSockets, for as long as they last. */
   liveCalls: LiveCalls
+  listings: Listings
   /** Milliseconds, where the call names no deadline. */
   defaultTimeoutMs: number
   log: Log

@@ -15,7 +15,7 @@ import { workspaceRoutes } from '../features/workspaces/index.ts'
 import type { Route } from '../platform/http/route.ts'
 import type { Documented } from '../platform/openapi/document.ts'
 import type { FeatureServices } from '../platform/services.ts'
-import { forwardCalls, listDomains, resolveCall } from '../resolver/contract.ts'
+import { forwardCalls, listCredentials, listDomains, resolveCall } from '../resolver/contract.ts'
 
 /** All of the control plane but those that tokens use. */
 export function controlPlaneRoutes(
@@ -45,7 +45,14 @@ export function documented(routes: readonly Route[]): Documented[] {
     },
     {
       surface: 'resolver',
-      endpoints: [getResolverHealth, resolveCall, listDomains, ...forwardCalls, deliverEnvironment],
+      endpoints: [
+        getResolverHealth,
+        resolveCall,
+        listDomains,
+        listCredentials,
+        ...forwardCalls,
+        deliverEnvironment,
+      ],
     },
   ]
 }

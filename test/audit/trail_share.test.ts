@@ -29,6 +29,7 @@ function entryOf(workspace: string): Entry {
     status_code: null,
     duration_ms: null,
     redacted: null,
+    action: null,
   }
 }
 

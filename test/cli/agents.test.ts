@@ -112,7 +112,8 @@ test('run gives the environment to the child and masks what it prints', async ()
 
 test('run by token uses sealed delivery and keeps the token from the child', async () => {
   const workload = await issue('workload-token', 'issue', 'ci')
-  for (const used of [token, workload]) {
+  const reading = await issue('agent', 'create', 'reader', '--may', 'read,use')
+  for (const used of [reading, workload]) {
     const child = 'printf %s/%s "$STRIPE_KEY" "$SERVICE_TOKEN"'
     const ran = await ada.run(['run', '--no-mask', '--', 'sh', '-c', child], {
       ...as(used),
@@ -122,9 +123,37 @@ test('run by token uses sealed delivery and keeps the token from the child', asy
   }
   const { sql } = stage.app.connection
   const delivered =
-    await sql`select credential_ref, injection_style from audit_logs where injection_style = 'env'`
+    await sql`select credential_ref from audit_logs where action = 'credentials.read'`
   expect(delivered.length).toBe(2)
   expect(JSON.stringify(delivered)).not.toContain(VALUE)
+})
+
+test('run with a token that may only use says how to get one that may read', async () => {
+  const ran = await ada.run(['run', '--', 'true'], as(token))
+  const how =
+    'This token may not read values. An admin issues one that may with: cloakroom token issue <agent> --may use,read'
+  expect(ran).toEqual({ code: 5, out: '', err: `cloakroom: ${how} (scope_required)\n` })
+})
+
+test('call and mcp with a token that may only read say how to get one that may use', async () => {
+  const reading = await issue('workload-token', 'issue', 'vault', '--may', 'read')
+  const how =
+    'This token may not use credentials. An admin issues one that may with: cloakroom workload-token issue <label> --may use,read'
+  const called = await ada.run(['call', stage.url('/')], as(reading))
+  expect(called).toEqual({ code: 5, out: '', err: `cloakroom: ${how} (scope_required)\n` })
+})
+
+test('what a token may do is shown when it is issued and in the lists', async () => {
+  type Shown = { label: string; may: string[]; capabilities: string[] }
+  const issued = (await ada.json('token', 'issue', 'reader', '--label', 'shown')) as Shown
+  expect(issued.may).toEqual(['use'])
+  const listed = await ada.must('token', 'list', 'reader')
+  expect(listed).toMatch(/^LABEL +STATUS +MAY/)
+  const workloads = (await ada.json('workload-token', 'list')) as Shown[]
+  const vault = workloads.find(({ label }) => label === 'vault')
+  expect(vault?.capabilities).toEqual(['read'])
+  for (const may of ['write', '', 'use,read,write'])
+    expect((await ada.run(['agent', 'create', 'odd', '--may', may])).code).toBe(2)
 })
 
 test('run leaves out what a policy keeps from environments', async () => {
@@ -135,7 +164,8 @@ test('run leaves out what a policy keeps from environments', async () => {
     '--policy',
     '{"allowed_locations":["header"]}',
   )
-  for (const options of [{}, as(token)]) {
+  const reading = await issue('workload-token', 'issue', 'leaves-out')
+  for (const options of [{}, as(reading)]) {
     const ran = await ada.run(
       ['run', '--no-mask', '--', 'sh', '-c', 'test -z "$HEADER_ONLY" && printf absent'],
       options,
@@ -235,9 +265,17 @@ test('workload tokens are listed and revoked; a sealed one cannot decrypt', asyn
 
 test('the audit is listed, filtered, summed up and exported', async () => {
   const blocked = (await ada.json('audit', 'list', '--status', '403')) as {
-    target_domain: string
+    target_domain: string | null
+    reason: string
+    action: string | null
   }[]
-  expect(blocked.map(({ target_domain }) => target_domain)).toEqual(['elsewhere.example'])
+  expect(
+    blocked.map(({ target_domain, reason, action }) => [reason, target_domain ?? action]),
+  ).toEqual([
+    ['scope_required', null],
+    ['scope_required', 'credentials.read'],
+    ['domain_blocked', 'elsewhere.example'],
+  ])
   const summary = (await ada.json('audit', 'summary', '--since', '2020-01-01')) as {
     by_domain: { domain: string }[]
   }

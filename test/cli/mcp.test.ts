@@ -69,15 +69,25 @@ test('there are four tools, and none returns a value', async () => {
   ])
 })
 
-test('list_credentials shows names', async () => {
+test('list_credentials shows names and what they are for, and nothing was delivered for it', async () => {
   const { text } = await use('list_credentials')
-  expect(JSON.parse(text)).toEqual({
+  const unbound = {
+    project_id: expect.any(String),
     environment: 'development',
-    credentials: [
-      { placeholder: 'SVC_SECRET_MODE', policy: null },
-      { placeholder: 'SVC_SECRET_STRIPE_KEY', policy: null },
-    ],
-  })
+    description: null,
+    allowed_domains: null,
+    allowed_methods: null,
+    allowed_paths: null,
+    allowed_locations: null,
+  }
+  expect(JSON.parse(text)).toEqual([
+    { placeholder: 'SVC_SECRET_MODE', ...unbound },
+    { placeholder: 'SVC_SECRET_STRIPE_KEY', ...unbound },
+  ])
+  const { sql } = stage.app.connection
+  expect(
+    await sql`select action, credential_ref from audit_logs where source = 'resolver'`,
+  ).toEqual([{ action: 'credentials.listed', credential_ref: null }] as never)
 })
 
 test('call_api sends the credential and shows it redacted', async () => {

@@ -13,7 +13,10 @@ let workload: string
 
 beforeAll(async () => {
   stage = await openStage()
-  agent = await employAgent(stage, { secrets: { KEY: marked('sk_live_authorization') } })
+  agent = await employAgent(stage, {
+    secrets: { KEY: marked('sk_live_authorization') },
+    capabilities: ['use', 'read'],
+  })
   const issued = await agent.person.api.call(issueWorkloadToken, {
     params: { project_id: agent.projectId },
     body: { label: 'ci', environment: 'development' },

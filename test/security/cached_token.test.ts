@@ -19,7 +19,11 @@ let agent: Agent
 
 beforeAll(async () => {
   stage = await openStage()
-  agent = await employAgent(stage, { secrets: { KEY: marked('sk_live_cached') }, ofProject: true })
+  agent = await employAgent(stage, {
+    secrets: { KEY: marked('sk_live_cached') },
+    ofProject: true,
+    capabilities: ['use', 'read'],
+  })
 }, 30_000)
 afterAll(() => stage.stop())
 
@@ -79,7 +83,7 @@ const doors: Door[] = [
 
 /** A token with the key of its environment, known at this door, whole and sealed. */
 async function warm(knock: Door[1], good: number): Promise<IssuedToken & { sealed: string }> {
-  const token = await agent.issue()
+  const token = await agent.issue({ capabilities: ['use', 'read'] })
   await agent.provision(token)
   const { id, secret } = parseToken(token.text) ?? mintToken('agt')
   const sealed = sealedToken(id, secret)

@@ -16,7 +16,10 @@ let agent: Agent
 
 beforeAll(async () => {
   stage = await openStage()
-  agent = await employAgent(stage, { secrets: { KEY: marked('sk_live_full_disk') } })
+  agent = await employAgent(stage, {
+    secrets: { KEY: marked('sk_live_full_disk') },
+    capabilities: ['use', 'read'],
+  })
 }, 30_000)
 afterAll(() => stage.stop())
 

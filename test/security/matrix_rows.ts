@@ -437,6 +437,7 @@ const tokenRows: Record<string, Row> = {
     through: [403],
   }),
   'resolver.allowlist': row(none),
+  'resolver.credentials': row(none),
   ...Object.fromEntries(
     forwardCalls.map(({ name }) => [
       name,

@@ -156,7 +156,11 @@ describe('per session and person', () => {
 describe('per token', () => {
   const tooMany = { error_code: 'rate_limited', message: failure.message }
   const employ = () =>
-    employAgent(stage, { secrets: { KEY: marked('the value') }, ofProject: true })
+    employAgent(stage, {
+      secrets: { KEY: marked('the value') },
+      ofProject: true,
+      capabilities: ['use', 'read'],
+    })
   const call = () => ({ target_url: stage.url('/'), headers: { 'X-Key': 'SVC_SECRET_KEY' } })
   const deliver = ({ token, environment }: Agent, origin: string) =>
     callJson(origin, 'POST', '/api/workloads/env/', { token, body: { environment } })

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { allEndpoints } from '../../src/dev/all_endpoints.ts'
 import { getDocument, getPage, getScript, getStyle } from '../../src/features/reference/contract.ts'
 import { permits } from '../../src/identity/roles.ts'
+import type { Capability } from '../../src/platform/capability.ts'
 import { type Role, roles } from '../../src/platform/grant.ts'
 import type { Endpoint } from '../../src/platform/http/endpoint.ts'
 import { forwardCalls } from '../../src/resolver/contract.ts'
@@ -60,13 +61,21 @@ function personOf(name: CallerName): Person {
 function tokenOf(name: CallerName): string | undefined {
   if (name === 'anonymous') return undefined
   if (name === 'agent_token') return world.agentToken
+  if (name === 'reading_token') return world.readingToken
   return name === 'workload_token' ? world.workloadToken : personOf(name).token
+}
+
+/** What the tokens may do; nobody else is one. */
+const may: Partial<Record<CallerName, readonly Capability[]>> = {
+  agent_token: ['use'],
+  workload_token: ['use', 'read'],
+  reading_token: ['read'],
 }
 
 /** Whether the endpoint takes this kind of credential at all. */
 function isKnown({ access }: Endpoint, name: CallerName): boolean {
   if (name === 'anonymous') return false
-  const isToken = name === 'agent_token' || name === 'workload_token'
+  const isToken = may[name] !== undefined
   return access.kind === 'token' ? isToken || access.orSession === true : !isToken
 }
 
@@ -79,6 +88,7 @@ function expected(endpoint: Endpoint, row: Row, name: CallerName): number | null
   // Nobody here has CRON_SECRET, which is not even set.
   if (access.kind === 'cron') return 404
   if (!isKnown(endpoint, name)) return 401
+  if (access.kind === 'token') return may[name]?.includes(access.capability) === false ? 403 : null
   if (access.kind !== 'member') return null
   if (!isRole(name)) return 404
   return permits(name, access.permission) ? null : 403
@@ -159,11 +169,18 @@ const roleless = {
     ...['workspaces.list', 'workspaces.create', 'workspaces.accept', 'workspaces.decline'],
     ...['projects.list', 'metrics.list'],
   ],
-  token: [
+  'token that may use': [
     ...forwardCalls.map(({ name }) => name),
-    ...['resolver.resolve', 'resolver.allowlist', 'audit.record', 'workloads.env'],
+    ...['resolver.resolve', 'resolver.allowlist', 'resolver.credentials', 'audit.record'],
   ],
+  'token that may read': ['workloads.env'],
   cron: ['metrics.compute'],
+}
+
+function askedBy(access: Endpoint['access']): string {
+  if (access.kind === 'token') return `token that may ${access.capability}`
+  if (access.kind !== 'member') return access.kind
+  return roles.filter((role) => permits(role, access.permission)).join()
 }
 
 test('each contract asks for what the protocol says, no less', () => {
@@ -171,12 +188,7 @@ test('each contract asks for what the protocol says, no less', () => {
   for (const [kind, names] of Object.entries(roleless)) for (const name of names) said[name] = kind
   for (const [who, names] of Object.entries(protocol))
     for (const name of names) said[name] = allowedRoles[who as keyof typeof protocol].join()
-  const asked = endpoints.map(({ endpoint: { name, access } }) => [
-    name,
-    access.kind === 'member'
-      ? roles.filter((role) => permits(role, access.permission)).join()
-      : access.kind,
-  ])
+  const asked = endpoints.map(({ endpoint: { name, access } }) => [name, askedBy(access)])
   expect(Object.fromEntries(asked)).toEqual(said)
 })
 

@@ -19,6 +19,7 @@ import { addToAllowlist, removeFromAllowlist } from '../../src/features/allowlis
 import { createProject } from '../../src/features/projects/contract.ts'
 import { upsertSecrets } from '../../src/features/secrets/contract.ts'
 import { parseTarget } from '../../src/outbound/target.ts'
+import type { Capability } from '../../src/platform/capability.ts'
 import { type FaultCode, messageOf, statusOf } from '../../src/platform/fault.ts'
 import type { Policy } from '../../src/platform/policy.ts'
 import { type Answer, startTestApp, type TestApp } from './app.ts'
@@ -103,8 +104,14 @@ export type Agent = {
   /** Gives a token the key of a project's environment. */
   provision(token?: IssuedToken, projectId?: string, environment?: string): Promise<void>
   /** A further token of this agent. */
-  issue(order?: { environment?: string; expires_in_days?: number | null }): Promise<IssuedToken>
+  issue(order?: TokenOrder): Promise<IssuedToken>
   revoke(tokenId?: string): Promise<void>
+}
+
+type TokenOrder = {
+  environment?: string
+  expires_in_days?: number | null
+  capabilities?: Capability[]
 }
 
 export type IssuedToken = { text: string; id: string; publicKey: string }
@@ -117,6 +124,8 @@ type AgentOptions = {
   domains?: readonly string[]
   /** Whether the token belongs to the project; otherwise to the whole workspace. */
   ofProject?: boolean
+  /** What the first token may do; what an agent's token may unless given. */
+  capabilities?: Capability[]
 }
 
 const ENVIRONMENT = 'development'
@@ -125,7 +134,7 @@ let counter = 0
 /** A person with a project, secrets and an allowlist, and an agent whose token can open them. */
 export async function employAgent(
   { app, authorityOf }: Pick<Stage, 'app' | 'authorityOf'>,
-  { secrets = {}, domains = [authorityOf()], ofProject = false }: AgentOptions = {},
+  { secrets = {}, domains = [authorityOf()], ofProject = false, capabilities }: AgentOptions = {},
 ): Promise<Agent> {
   counter += 1
   const person = await registerPerson(app, 'employer')
@@ -135,7 +144,8 @@ export async function employAgent(
   const addProject = async (name: string) =>
     (await api.call(createProject, { body: { name, workspace_id: workspaceId } })).id
   const projectId = await addProject('main')
-  const order = { params, body: { name: `agent-${counter}` } }
+  const may = capabilities ? { capabilities } : {}
+  const order = { params, body: { name: `agent-${counter}`, ...may } }
   const registered = ofProject
     ? await api.call(registerProjectAgent, {
         ...order,

@@ -5,8 +5,8 @@ import {
   auditListOptions,
   confirmOptions,
   filterOptions,
-  lifetimeOptions,
   rangeOptions,
+  tokenOptions,
   workloadTokenOptions,
 } from './options.ts'
 
@@ -51,8 +51,8 @@ export const agentGroups: readonly Group[] = [
       command({
         usage: 'issue <agent>',
         about: 'issue one more token for the chosen project and environment',
-        examples: ['token issue deploy-bot -e staging'],
-        options: lifetimeOptions,
+        examples: ['token issue deploy-bot -e staging', 'token issue build-bot --may use,read'],
+        options: tokenOptions,
         action: async () => (await agents()).issue,
       }),
       command({

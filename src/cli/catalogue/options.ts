@@ -41,17 +41,19 @@ export const pullOptions = [
   allowEmpty,
 ] as const
 
-export const lifetimeOptions = [
+/** What any token is ordered with. */
+export const tokenOptions = [
   ['--label <text>', 'a label for the token'],
   ['--expires-in-days <days>', '1 to 3650, or never (90 unless given)'],
+  ['--may <capabilities>', 'use, read or use,read (agents use, workloads both, unless given)'],
 ] as const
 export const agentOptions = [
   ['--all-projects', 'for the whole workspace, without grants yet'],
-  ...lifetimeOptions,
+  ...tokenOptions,
 ] as const
 export const workloadTokenOptions = [
   ['--sealed', 'the form that authenticates and cannot decrypt'],
-  ...lifetimeOptions,
+  ...tokenOptions,
 ] as const
 
 export const rangeOptions = [

@@ -12,37 +12,43 @@ import {
   revokeAgentToken,
 } from '../../features/agents/contract.ts'
 import { EX_NOT_FOUND } from '../../platform/exit_codes.ts'
-import type { agentOptions, confirmOptions, lifetimeOptions } from '../catalogue/options.ts'
+import type { agentOptions, confirmOptions, tokenOptions } from '../catalogue/options.ts'
 import type { Action } from '../command.ts'
-import { lifetimeOf, showToken } from '../issued_token.ts'
+import { orderOf, showToken } from '../issued_token.ts'
 import { projectScope, type WorkspaceScope, workspaceScope } from '../scope.ts'
 import { CliError } from '../terminal/cli_error.ts'
 import { confirmed } from '../terminal/confirmed.ts'
 
 /** For the chosen project and environment, or with --all-projects for the whole workspace. */
 export const create: Action<typeof agentOptions> = async (context, [name = ''], options) => {
-  const lifetime = lifetimeOf(options)
+  const order = orderOf(options)
   if (options.allProjects) {
     const { session, workspace } = await workspaceScope(context)
     const made = await makeToken(workspace.open, 'agt', [])
-    const body = { name, ...lifetime, token: made.order }
-    const { agent } = await session.api.call(registerAgent, {
+    const body = { name, ...order, token: made.order }
+    const { agent, capabilities } = await session.api.call(registerAgent, {
       params: { workspace_id: workspace.id },
       body,
     })
-    showToken(context, made.text, { agent: agent.name, id: agent.id, grants: [] })
+    showToken(context, made.text, {
+      agent: agent.name,
+      id: agent.id,
+      may: capabilities,
+      grants: [],
+    })
     context.output.warn('it has no grants yet: cloakroom token grant')
     return undefined
   }
   const { session, workspace, project, environment } = await projectScope(context)
   const made = await makeToken(workspace.open, 'agt', [{ projectId: project.id, environment }])
-  const { agent } = await session.api.call(registerProjectAgent, {
+  const { agent, capabilities } = await session.api.call(registerProjectAgent, {
     params: { workspace_id: workspace.id, project_id: project.id },
-    body: { name, environment, ...lifetime, token: made.order },
+    body: { name, environment, ...order, token: made.order },
   })
   showToken(context, made.text, {
     agent: agent.name,
     id: agent.id,
+    may: capabilities,
     grants: [`${project.name}/${environment}`],
   })
   return undefined
@@ -65,17 +71,18 @@ export const remove: Action<typeof confirmOptions> = async (context, [name = '']
   return undefined
 }
 
-export const issue: Action<typeof lifetimeOptions> = async (context, [name = ''], options) => {
+export const issue: Action<typeof tokenOptions> = async (context, [name = ''], options) => {
   const { session, workspace, project, environment } = await projectScope(context)
   const agent = await agentNamed({ session, workspace }, name)
   const made = await makeToken(workspace.open, 'agt', [{ projectId: project.id, environment }])
-  await session.api.call(issueAgentToken, {
+  const { capabilities } = await session.api.call(issueAgentToken, {
     params: { workspace_id: workspace.id, registration_id: agent.id },
-    body: { environment, ...lifetimeOf(options), token: made.order },
+    body: { environment, ...orderOf(options), token: made.order },
   })
   showToken(context, made.text, {
     agent: agent.name,
     id: made.id,
+    may: capabilities,
     grants: [`${project.name}/${environment}`],
   })
   return undefined
@@ -88,11 +95,12 @@ export const listTokens: Action = async (context, [name = '']) => {
   const tokens = await scope.session.api.list(listAgentTokens, { params })
   const rows = tokens.map((token) => ({
     ...token,
+    may: token.capabilities,
     grants: token.provisioned.map(({ environment }) => environment),
   }))
   context.output.table(
     rows,
-    ['label', 'status', 'grants', 'expires_at', 'last_used_at', 'id'],
+    ['label', 'status', 'may', 'grants', 'expires_at', 'last_used_at', 'id'],
     tokens,
   )
   return undefined

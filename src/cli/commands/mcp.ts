@@ -1,17 +1,18 @@
 /**
  * `cloakroom mcp`: tools for an AI agent over the Model Context Protocol (stdio). No tool returns a
- * value: an agent learns names, makes calls through the resolver, and sees what the audit says of it.
+ * value, and none asks for one: an agent learns names, makes calls through the resolver, and sees what the
+ * audit says of it.
  */
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import { z } from 'zod'
 import { version } from '../../../package.json'
 import { openApi } from '../../client/api.ts'
-import { fetchEnvironment } from '../../client/delivery.ts'
+import { InvalidToken } from '../../client/delivery.ts'
 import { listAuditLogs } from '../../features/audit/contract.ts'
 import { getResolverHealth } from '../../features/health/contract.ts'
 import { parseToken } from '../../platform/crypto/token.ts'
-import { outboundMethods } from '../../resolver/contract.ts'
+import { listCredentials, outboundMethods } from '../../resolver/contract.ts'
 import type { mcpOptions } from '../catalogue/options.ts'
 import type { Action } from '../command.ts'
 import type { Context } from '../context.ts'
@@ -35,10 +36,10 @@ function addTools(server: McpServer, context: Context, token: string): void {
     'list_credentials',
     {
       description:
-        'List the names of the credentials that you may use, as placeholders such as SVC_SECRET_STRIPE_KEY, with the policy of each. Values are never shown.',
+        'List the names of the credentials that you may use, as placeholders such as SVC_SECRET_STRIPE_KEY, with what each is for and where it may be used. Values are never shown.',
       inputSchema: {},
     },
-    () => answer(() => listCredentials(context, token)),
+    () => answer(() => credentialsOf(context, token)),
   )
   server.registerTool(
     'call_api',
@@ -88,25 +89,21 @@ async function answer(act: () => Promise<unknown>): Promise<ToolAnswer> {
   }
 }
 
-/** By sealed delivery, of which only names and policies are looked at. */
-async function listCredentials(context: Context, token: string) {
-  const { environment, sealed } = await fetchEnvironment(
-    await context.server(),
-    token,
-    namedEnvironment(context),
-  )
-  const credentials = Object.entries(sealed).map(([name, { policy }]) => ({
-    placeholder: `SVC_SECRET_${name}`,
-    policy: policy ?? null,
-  }))
-  return { environment, credentials }
+/** Of the environment that was named, or of all that the token is for. */
+async function credentialsOf(context: Context, token: string) {
+  if (parseToken(token) === null) throw new InvalidToken()
+  const usable = await openApi(await context.resolver(), () => token).call(listCredentials, {})
+  const { environment } = namedEnvironment(context)
+  return usable
+    .filter((credential) => environment === undefined || credential.environment === environment)
+    .map(({ name, ...rest }) => ({ placeholder: `SVC_SECRET_${name}`, ...rest }))
 }
 
 async function checkStatus(context: Context, token: string) {
   const health = await openApi(await context.resolver()).call(getResolverHealth, {})
   try {
-    const { credentials } = await listCredentials(context, token)
-    return { resolver: health.status, token: 'accepted', credentials: credentials.length }
+    const { length: credentials } = await credentialsOf(context, token)
+    return { resolver: health.status, token: 'accepted', credentials }
   } catch (error) {
     return { resolver: health.status, token: explain(error).lines.join(' ') }
   }

@@ -11,7 +11,7 @@ import { parseToken, sealedToken } from '../../platform/crypto/token.ts'
 import { EX_NOT_FOUND } from '../../platform/exit_codes.ts'
 import type { workloadTokenOptions } from '../catalogue/options.ts'
 import type { Action } from '../command.ts'
-import { lifetimeOf, showToken } from '../issued_token.ts'
+import { orderOf, showToken } from '../issued_token.ts'
 import { projectScope } from '../scope.ts'
 import { CliError } from '../terminal/cli_error.ts'
 
@@ -22,13 +22,14 @@ export const issue: Action<typeof workloadTokenOptions> = async (
 ) => {
   const { session, workspace, project, environment } = await projectScope(context)
   const made = await makeToken(workspace.open, 'wkl', [{ projectId: project.id, environment }])
-  await session.api.call(issueWorkloadToken, {
+  const { capabilities } = await session.api.call(issueWorkloadToken, {
     params: { project_id: project.id },
-    body: { ...lifetimeOf(options), label, environment, token: made.order },
+    body: { ...orderOf(options), label, environment, token: made.order },
   })
   showToken(context, options.sealed ? sealedForm(made.text) : made.text, {
     label,
     id: made.id,
+    may: capabilities,
     grants: [`${project.name}/${environment}`],
   })
   return undefined
@@ -43,14 +44,11 @@ function sealedForm(text: string): string {
 export const list: Action = async (context) => {
   const { session, project } = await projectScope(context)
   const tokens = await session.api.list(listWorkloadTokens, { params: { project_id: project.id } })
-  context.output.table(tokens, [
-    'label',
-    'environment',
-    'status',
-    'expires_at',
-    'last_used_at',
-    'id',
-  ])
+  context.output.table(
+    tokens.map((token) => ({ ...token, may: token.capabilities })),
+    ['label', 'environment', 'status', 'may', 'expires_at', 'last_used_at', 'id'],
+    tokens,
+  )
   return undefined
 }
 

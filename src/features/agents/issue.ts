@@ -44,6 +44,7 @@ export async function issueToken(
     ),
     label: order.label,
     environment: order.environment,
+    capabilities: order.capabilities,
     expiresInDays: order.expires_in_days,
   })
   if (!token) throw new Fault('already_exists', { message: 'The token id is taken.' })
@@ -59,6 +60,7 @@ export async function issueToken(
     token: text,
     token_id: token.id,
     public_key: toBase64(token.publicKey),
+    capabilities: [...token.capabilities],
     label: token.label,
     environment: token.environment,
     expires_at: token.expiresAt,

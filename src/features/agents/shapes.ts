@@ -1,5 +1,6 @@
 /** The fields of agents and tokens on the wire (protocol 5.3). */
 import { z } from 'zod'
+import { type Capability, capabilities as known } from '../../platform/capability.ts'
 import { fromBase64 } from '../../platform/crypto/encoding.ts'
 import { isTokenEnvelope } from '../../platform/crypto/envelope.ts'
 import {
@@ -71,10 +72,22 @@ const lifetime = {
     .default(90),
 }
 
+/** One way to write each set, as the database has it. */
+export const capabilities = z
+  .array(z.enum(known))
+  .min(1)
+  .max(known.length)
+  .refine(
+    (list) => list.join() === known.filter((one) => list.includes(one)).join(),
+    'must be ["use"], ["use", "read"] or ["read"]',
+  )
+  .meta({ examples: [['use']] })
+
 /** What an agent's token is ordered with. */
 export const order = {
   ...lifetime,
   environment: environment.nullable().default(null),
+  capabilities: capabilities.default(['use']),
   token: clientMade.optional(),
 }
 
@@ -83,6 +96,7 @@ export const workloadOrder = {
   ...lifetime,
   label: title(100).meta({ examples: ['ci'] }),
   environment,
+  capabilities: capabilities.default(['use', 'read']),
   token: clientMade.optional(),
 }
 
@@ -93,6 +107,7 @@ export type Order = {
   label: string
   expires_in_days: number | null
   environment: string | null
+  capabilities: readonly Capability[]
   token?: z.output<typeof clientMade> | undefined
 }
 
@@ -111,6 +126,7 @@ export const issuedToken = z.object({
   token: text(exampleToken('agt')).nullable(),
   token_id: tokenId,
   public_key: text(exampleOfForm.publicKey),
+  capabilities,
 })
 
 export const orderedToken = issuedToken.extend({
@@ -132,6 +148,7 @@ export const token = z.object({
   id,
   label: text('ci'),
   environment: text('production').nullable(),
+  capabilities,
   status: z.enum(['active', 'revoked', 'expired']),
   expires_in_days: integer(90).nullable(),
   expires_at: timestamp.nullable(),

@@ -1,5 +1,6 @@
 /** The tokens' rows and their envelopes. Every statement names the workspace and the holder. */
 import { and, asc, eq, inArray, isNull, type SQL, sql } from 'drizzle-orm'
+import type { Capability } from '../../platform/capability.ts'
 import type { Transaction } from '../../platform/db/open.ts'
 import { projects, tokenEnvelopes, tokens } from '../../platform/db/schema/index.ts'
 import type { Grant } from '../../platform/grant.ts'
@@ -17,6 +18,7 @@ export type NewToken = {
   id: string
   label: string
   environment: string | null
+  capabilities: readonly Capability[]
   expiresInDays: number | null
   verifier: Uint8Array
   publicKey: Uint8Array
@@ -65,6 +67,7 @@ export function selectTokens(
       id: tokens.id,
       label: tokens.label,
       environment: tokens.environment,
+      capabilities: tokens.capabilities,
       status: sql<'active' | 'revoked' | 'expired'>`case
         when ${tokens.revokedAt} is not null then 'revoked'
         when ${isActive} then 'active' else 'expired' end`,

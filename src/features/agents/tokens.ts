@@ -40,7 +40,11 @@ export async function listTokens(
     rows,
     limit,
     (row) => [row.created_at.toISOString(), row.id],
-    ({ publicKey, ...row }) => ({ ...row, public_key: toBase64(publicKey) }),
+    ({ publicKey, capabilities, ...row }) => ({
+      ...row,
+      capabilities: [...capabilities],
+      public_key: toBase64(publicKey),
+    }),
   )
 }
 

@@ -5,7 +5,7 @@
  */
 
 import { and, eq, inArray } from 'drizzle-orm'
-import type { Reporter } from '../../access/reporters.ts'
+import type { Reporter, ReporterOf } from '../../access/reporters.ts'
 import { sha256 } from '../../platform/crypto/primitives.ts'
 import type { Transaction } from '../../platform/db/open.ts'
 import { auditLogs, projects } from '../../platform/db/schema/index.ts'
@@ -19,14 +19,14 @@ import type { ReportedRecord } from './reported_record.ts'
 
 type Row = typeof auditLogs.$inferInsert & { id: string }
 
-/** `reporterOf` authenticates a request, from its headers alone. */
 export function ingestionRoutes(
   services: Pick<FeatureServices, 'db' | 'clock'>,
-  reporterOf: (request: Request) => Promise<Reporter>,
+  reporterOf: ReporterOf,
 ): Route[] {
   return [
-    rawRoute(recordAuditLogs, async ({ request, requestId, expectBytes }: RequestContext) => {
-      const reporter = await reporterOf(request)
+    rawRoute(recordAuditLogs, async (context: RequestContext) => {
+      const { request, requestId, expectBytes } = context
+      const reporter = await reporterOf(recordAuditLogs, context)
       expectBytes(recordAuditLogs.bodyLimit)
       const records = await readRecords(request, services.clock.now())
       const rows = records.map((record) => rowOf(reporter, record))

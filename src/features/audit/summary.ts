@@ -127,7 +127,7 @@ function statement(workspaceId: string, { days, hours, deltas, records, whole }:
       union all
       select workspace_id, date_trunc('hour', timestamp, 'UTC'), agent_id, target_domain, credential_ref,
         1, (decision = 'allowed')::int, (decision = 'blocked')::int, (decision = 'error')::int, redacted::int
-      from audit_logs where workspace_id = ${workspaceId} and source <> 'control_plane'
+      from audit_logs where workspace_id = ${workspaceId} and is_request(source, action)
         and (${isWithin(sql`timestamp`, records[0])} or ${isWithin(sql`timestamp`, records[1])})
     ), parts as (
       ${splitByDimension(sql`unfolded`)}
@@ -146,7 +146,7 @@ function statement(workspaceId: string, { days, hours, deltas, records, whole }:
     )
     select counts.*, case dimension when 'agent' then (
       select to_char(timestamp at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') from audit_logs
-      where workspace_id = ${workspaceId} and agent_id = counts.value and source <> 'control_plane'
+      where workspace_id = ${workspaceId} and agent_id = counts.value and is_request(source, action)
         and ${isWithin(sql`timestamp`, whole)}
       order by timestamp desc, id desc limit 1) end as last_used_at
     from counts`

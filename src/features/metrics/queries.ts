@@ -34,7 +34,7 @@ export async function measureDay(tx: Transaction, day: string, now: number): Pro
 
 /**
  * Calls are read by the time of recording, which is indexed: it is that of the call but for the clocks
- * of different machines, for which there is a day on both sides. Deliveries are told by their style.
+ * of different machines, for which there is a day on both sides. A call has no action.
  */
 function statement(day: string, now: number) {
   const start = sql`${day}::timestamp at time zone 'UTC'`
@@ -42,11 +42,10 @@ function statement(day: string, now: number) {
   const moment = sql`${new Date(Math.min(endOf(day), now)).toISOString()}::timestamptz`
   return sql`
     with recorded as materialized (
-      select registration_id, decision, redacted, duration_ms, target_domain,
-        injection_style is not distinct from 'env' as delivery
+      select registration_id, decision, redacted, duration_ms, target_domain, action
       from audit_logs where source = 'resolver' and timestamp >= ${start} and timestamp < ${end}
         and recorded_at >= ${start} - interval '1 day' and recorded_at < ${end} + interval '1 day'
-    ), calls as (select * from recorded where not delivery),
+    ), calls as (select * from recorded where action is null),
     durations as (select duration_ms from calls where decision = 'allowed' and duration_ms is not null),
     frequent as (
       select target_domain as domain, count(*) as calls from calls where target_domain is not null
@@ -65,7 +64,7 @@ function statement(day: string, now: number) {
       (select count(distinct registration_id) from recorded)::float8 as "activeAgents",
       (select percentile_disc(0.5) within group (order by duration_ms) from durations) as "resolverP50Ms",
       (select percentile_disc(0.95) within group (order by duration_ms) from durations) as "resolverP95Ms",
-      (select count(*) from recorded where delivery and decision = 'allowed')::float8 as "workloadDeliveries",
+      (select count(*) from recorded where action = 'credentials.read' and decision = 'allowed')::float8 as "workloadDeliveries",
       (select coalesce(json_agg(json_build_object('domain', domain, 'calls', calls)
         order by calls desc, domain), '[]')::text from frequent) as "topDomains"`
 }

@@ -60,7 +60,7 @@ export const deliverEnvironment = defineEndpoint({
   summary: 'Deliver all secrets of one environment to a token, by name',
   method: 'POST',
   path: '/api/workloads/env/',
-  access: { kind: 'token' },
+  access: { kind: 'token', capability: 'read', sealed: true, action: 'credentials.read' },
   body: deliveryScope,
   bodyOptional: true,
   result: z.union([openDelivery, sealedDelivery]),

@@ -4,6 +4,7 @@
  * into the audit, values never. With a sealed-only token nothing is opened here at all.
  */
 
+import { admitToken } from '../../access/admission.ts'
 import { decideDurably } from '../../access/decide.ts'
 import { entryOf } from '../../access/entry.ts'
 import { environmentKeyOf } from '../../access/environment_key.ts'
@@ -11,6 +12,7 @@ import type { Access } from '../../access/index.ts'
 import type { Snapshot } from '../../access/snapshots.ts'
 import type { LiveToken } from '../../access/tokens.ts'
 import type { Entry } from '../../audit/trail.ts'
+import { bearerText } from '../../identity/authenticate.ts'
 import { CallRecord } from '../../outbound/record.ts'
 import { fromUtf8, toBase64 } from '../../platform/crypto/encoding.ts'
 import { openSecretValue, type SealedSecret } from '../../platform/crypto/secret_value.ts'
@@ -25,12 +27,10 @@ import { type Delivery, type DeliveryScope, deliverEnvironment } from './contrac
 
 type Scope = { projectId: string; environment: string }
 
-export async function deliver(
-  access: Access,
-  { request, requestId, putOff }: RequestContext,
-): Promise<Response> {
-  const token = await access.tokens.authenticate(request.headers)
-  const rate = access.limiter.take(token.id)
+export async function deliver(access: Access, context: RequestContext): Promise<Response> {
+  const { request, requestId, putOff } = context
+  const text = bearerText(request.headers)
+  const { token, rate } = await admitToken(access, deliverEnvironment, { ...context, text })
   const named = await readScope(access, token, request)
   const { projectId, environment } = token
   const record = new CallRecord({ id: requestId, projectId, environment })
@@ -52,8 +52,8 @@ function deliveryEntryOf(
   result: unknown,
 ): Entry {
   const conclusion = result instanceof Fault ? record.refusal(result) : record.outcome(200, false)
-  // `env` also where nothing was delivered: it is how deliveries differ from calls.
-  return { ...entryOf(token, policyVersion, record, conclusion), injection_style: 'env' }
+  const entry = entryOf(token, policyVersion, record, conclusion)
+  return { ...entry, action: deliverEnvironment.access.action, injection_style: 'env' }
 }
 
 /** A body is only complained about to a token that is live at this moment. */

@@ -10,6 +10,7 @@ import policyVersion from '../../../drizzle/0001_policy_version.sql' with { type
 import auditIndexes from '../../../drizzle/0002_audit_indexes.sql' with { type: 'text' }
 import dailyMetrics from '../../../drizzle/0003_daily_metrics.sql' with { type: 'text' }
 import policyNotices from '../../../drizzle/0004_policy_notices.sql' with { type: 'text' }
+import capabilities from '../../../drizzle/0005_capabilities.sql' with { type: 'text' }
 
 type Migration = { name: string; text: string }
 
@@ -20,6 +21,7 @@ export const migrations: readonly Migration[] = [
   { name: '0002_audit_indexes', text: auditIndexes },
   { name: '0003_daily_metrics', text: dailyMetrics },
   { name: '0004_policy_notices', text: policyNotices },
+  { name: '0005_capabilities', text: capabilities },
 ]
 
 const ADVISORY_LOCK = 6_021_023_004

@@ -3,6 +3,7 @@
  * client and the role matrix test; nothing about an operation is written a second time.
  */
 import type { z } from 'zod'
+import type { Capability } from '../capability.ts'
 import type { FaultCode } from '../fault.ts'
 
 export const permissions = [
@@ -47,10 +48,29 @@ export type Access =
   /** With `instanceOwner` only the owner of the installation. */
   | { kind: 'session'; instanceOwner?: true }
   | { kind: 'member'; permission: Permission; tenant: Tenant }
-  /** An agent or workload token, or a session where it says so; the route authenticates it itself. */
-  | { kind: 'token'; orSession?: true }
+  | TokenAccess
   /** CRON_SECRET as the bearer; not there at all while that is not set. */
   | { kind: 'cron' }
+
+/** The token of an agent or workload; the route authenticates it itself (access/admission.ts). */
+export type TokenAccess = {
+  kind: 'token'
+  /** What the token must be able to do. */
+  capability: Capability
+  /** The sealed form will do: nothing has to be opened. */
+  sealed?: true
+  /** A session will do. */
+  orSession?: true
+  /** What the audit calls it, where it is no request to an upstream. */
+  action?: TokenAction
+}
+
+/** What tokens do besides making requests. */
+export type TokenAction =
+  | 'audit.reported'
+  | 'credentials.listed'
+  | 'credentials.read'
+  | 'domains.listed'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS'
 
@@ -91,6 +111,8 @@ export type Endpoint = {
   faults?: readonly FaultCode[]
 }
 
+export type TokenEndpoint = Endpoint & { access: TokenAccess }
+
 export function defineEndpoint<const E extends Endpoint>(endpoint: E): E {
   return endpoint
 }
@@ -126,6 +148,7 @@ export function faultsOf(endpoint: Endpoint): FaultCode[] {
   if (endpoint.access.kind === 'member') codes.push('not_found', 'forbidden')
   if (endpoint.access.kind === 'session' && endpoint.access.instanceOwner) codes.push('forbidden')
   if (endpoint.access.kind === 'cron') codes.push('not_found')
+  if (endpoint.access.kind === 'token') codes.push('scope_required')
   if (endpoint.params) codes.push('not_found')
   if (endpoint.body) codes.push('malformed_json', 'payload_too_large', 'unsupported_media_type')
   if (endpoint.body ?? endpoint.query ?? endpoint.params) codes.push('validation_error')

@@ -5,7 +5,14 @@
 import type { Database, Transaction } from '../db/open.ts'
 import type { Caller, Grant, GrantOf, ResourceRef } from '../grant.ts'
 import type { Log } from '../log.ts'
-import type { Endpoint, InputOf, MustRecord, Permission, ResultOf } from './endpoint.ts'
+import type {
+  Endpoint,
+  InputOf,
+  MustRecord,
+  Permission,
+  ResultOf,
+  TokenEndpoint,
+} from './endpoint.ts'
 import type { RateLimiter } from './rate.ts'
 import type { Audit, StoreChanges, UnboundAudit } from './recorder.ts'
 import type { Download, Reply, Surface } from './reply.ts'
@@ -81,7 +88,7 @@ export function route<const E extends Endpoint>(endpoint: E, handler: Handler<E>
 }
 
 /** Outside the pipeline: only where no grant is needed and no change could go unrecorded. */
-type RawEndpoint = Endpoint & ({ access: { kind: 'token' } } | { method: 'GET' })
+type RawEndpoint = TokenEndpoint | (Endpoint & { method: 'GET' })
 
 export function rawRoute(endpoint: RawEndpoint, raw: RawHandler): Route {
   return { endpoint, handle: null, raw }

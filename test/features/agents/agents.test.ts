@@ -91,6 +91,7 @@ describe('registering', () => {
           token: expect.stringMatching(/^svc_agt_[0-9A-Za-z]{71}$/),
           token_id: expect.any(String),
           public_key: expect.any(String),
+          capabilities: ['use'],
         },
       },
     ])

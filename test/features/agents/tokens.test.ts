@@ -47,7 +47,7 @@ async function everything() {
 }
 
 type Listed = {
-  data: { id: string; status: string; provisioned: unknown[] }[]
+  data: { id: string; status: string; provisioned: unknown[]; capabilities: string[] }[]
   pagination: { next_cursor: string | null }
 }
 
@@ -73,11 +73,11 @@ async function workloadPath(owner: ProjectTeam) {
 }
 
 const families = [
-  { family: 'an agent', kind: 'agt', pathOf: newAgentPath, first: 1 },
-  { family: 'a workload', kind: 'wkl', pathOf: workloadPath, first: 0 },
+  { family: 'an agent', kind: 'agt', pathOf: newAgentPath, first: 1, given: ['use'] },
+  { family: 'a workload', kind: 'wkl', pathOf: workloadPath, first: 0, given: ['use', 'read'] },
 ] as const
 
-describe.each(families)('tokens of $family', ({ kind, pathOf, first }) => {
+describe.each(families)('tokens of $family', ({ kind, pathOf, first, given }) => {
   let path: string
   beforeEach(async () => {
     path = await pathOf(team)
@@ -97,7 +97,12 @@ describe.each(families)('tokens of $family', ({ kind, pathOf, first }) => {
   test('are issued once in full and then listed without it', async () => {
     const body = { label: 'ci', environment: 'production', expires_in_days: 7 }
     const answer = await call('POST', path, body)
-    const shown = { label: 'ci', environment: 'production', expires_at: moment }
+    const shown = {
+      label: 'ci',
+      environment: 'production',
+      expires_at: moment,
+      capabilities: [...given],
+    }
     expect([answer.status, answer.body]).toEqual([
       201,
       {
@@ -128,6 +133,42 @@ describe.each(families)('tokens of $family', ({ kind, pathOf, first }) => {
     } as never)
     const { audit } = await storedAgents(app, team.workspaceId)
     expect(audit.at(-1)).toBe('token.issued ci')
+  })
+
+  test.each([[['use']], [['use', 'read']], [['read']]])(
+    'may %j where they are issued so, made here or there',
+    async (capabilities) => {
+      const order = { label: 'ci', environment: 'production', capabilities }
+      for (const made of [undefined, clientMadeToken(kind).sent]) {
+        const answer = await call('POST', path, { ...order, token: made })
+        expect(answer).toMatchObject({ status: 201, body: { data: { capabilities } } })
+      }
+      const { data } = (await call('GET', path)).body as Listed
+      expect(data.slice(first).map((token) => token.capabilities)).toEqual([
+        capabilities,
+        capabilities,
+      ])
+    },
+  )
+
+  test.each([
+    [[]],
+    [['read', 'use']],
+    [['use', 'use']],
+    [['use', 'read', 'use']],
+    [['write']],
+    ['use'],
+    [null],
+    [[null]],
+    [{}],
+  ])('are refused with %j as what they may', async (capabilities) => {
+    const body = { label: 'ci', environment: 'production', capabilities }
+    const before = await storedAgents(app, team.workspaceId)
+    const answer = await call('POST', path, body)
+    expect(answer).toMatchObject({ status: 422, body: { error_code: 'validation_error' } })
+    const { fields } = answer.body as { fields: { path: string }[] }
+    expect(fields.map(({ path: field }) => field.split('.')[0])).toContain('capabilities')
+    expect(await storedAgents(app, team.workspaceId)).toEqual(before)
   })
 
   test('come in pages that miss nothing, although clients choose their ids', async () => {

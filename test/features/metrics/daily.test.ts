@@ -27,7 +27,11 @@ let agent: Agent
 beforeAll(async () => {
   stage = await openStage({ env: { CRON_SECRET } })
   owner = await registerPerson(stage.app, 'first')
-  agent = await employAgent(stage, { secrets: { KEY: marked('the value') }, ofProject: true })
+  agent = await employAgent(stage, {
+    secrets: { KEY: marked('the value') },
+    ofProject: true,
+    capabilities: ['use', 'read'],
+  })
 }, 60_000)
 afterAll(() => stage.stop())
 
@@ -210,8 +214,8 @@ describe('a day in the past', () => {
     const id = Bun.randomUUIDv7()
     const at = (days: number) => new Date(clock.now() - days * DAY_MS).toISOString()
     await connection.db.execute(sql`
-      insert into tokens (id, workspace_id, kind, label, verifier, public_key, created_at, expires_at)
-      values (${id}, ${agent.workspaceId}, 'workload', 'x', '', '', ${at(33)}::timestamptz, ${at(31)}::timestamptz)`)
+      insert into tokens (id, workspace_id, kind, label, capabilities, verifier, public_key, created_at, expires_at)
+      values (${id}, ${agent.workspaceId}, 'workload', 'x', '["read"]', '', '', ${at(33)}::timestamptz, ${at(31)}::timestamptz)`)
     const rows = await compute(35)
     expect(rows.slice(30).map(({ active_tokens }) => active_tokens)).toEqual([0, 0, 1, 1, 0])
     await connection.sql`delete from tokens where id = ${id}`

@@ -12,7 +12,11 @@ let agent: Agent
 
 beforeAll(async () => {
   stage = await openStage({ env: { ADMIN_PORT: '0', RATE_TOKEN: '6/3600' } })
-  agent = await employAgent(stage, { secrets: { KEY: marked('the value') }, ofProject: true })
+  agent = await employAgent(stage, {
+    secrets: { KEY: marked('the value') },
+    ofProject: true,
+    capabilities: ['use', 'read'],
+  })
 }, 60_000)
 afterAll(() => stage.stop())
 

@@ -440,7 +440,8 @@ describe('deleting', () => {
       const agentId = Bun.randomUUIDv7()
       await db.insert(agents).values({ id: agentId, workspaceId, projectId, name: 'bot' })
       const [scoped, wide] = [Bun.randomUUIDv7(), Bun.randomUUIDv7()]
-      const token = { workspaceId, label: 'ci', verifier: sealed, publicKey: sealed }
+      const capabilities = ['use'] as const
+      const token = { workspaceId, label: 'ci', capabilities, verifier: sealed, publicKey: sealed }
       await db.insert(tokens).values([
         { ...token, id: scoped, kind: 'agent', agentId, projectId },
         { ...token, id: wide, kind: 'agent' },

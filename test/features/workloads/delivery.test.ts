@@ -171,7 +171,7 @@ describe('a delivery', () => {
       statusCode: 200,
       durationMs: expect.any(Number),
       redacted: false,
-      action: null,
+      action: 'credentials.read',
       resource: null,
       clientId: null,
       contentHash: null,
@@ -253,7 +253,11 @@ describe('scope', () => {
     counter += 1
     const made = await team.owner.api.call(registerAgent, {
       params,
-      body: { name: `agent-${counter}`, ...(environment ? { environment } : {}) },
+      body: {
+        name: `agent-${counter}`,
+        capabilities: ['use', 'read'],
+        ...(environment ? { environment } : {}),
+      },
     })
     return { ...issued(made), registrationId: made.agent.id }
   }

@@ -162,7 +162,7 @@ const raw = defineEndpoint({
   summary: 'Tell the whole story itself',
   method: 'POST',
   path: '/raw/{thing}/',
-  access: { kind: 'token' },
+  access: { kind: 'token', capability: 'use' },
 })
 
 function tinyRoutes(events: Event[]): Route[] {

@@ -1,6 +1,17 @@
 /** Agents and their tokens. The database holds verifiers and public keys, so it can use no token. */
 import { sql } from 'drizzle-orm'
-import { index, integer, pgTable, primaryKey, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import {
+  check,
+  index,
+  integer,
+  jsonb,
+  pgTable,
+  primaryKey,
+  text,
+  uniqueIndex,
+  uuid,
+} from 'drizzle-orm/pg-core'
+import type { Capability } from '../../capability.ts'
 import { users } from './accounts.ts'
 import { bytes, createdAt, id, moment } from './columns.ts'
 import { workspaces } from './workspaces.ts'
@@ -43,6 +54,7 @@ export const tokens = pgTable(
     projectId: uuid(),
     environment: text(),
     label: text().notNull(),
+    capabilities: jsonb().$type<readonly Capability[]>().notNull(),
     /** The pepper's key id and the MAC of SHA-256(tokenAuth), protocol 4. */
     verifier: bytes().notNull(),
     publicKey: bytes().notNull(),
@@ -57,6 +69,10 @@ export const tokens = pgTable(
     index().on(table.workspaceId),
     index().on(table.agentId),
     index().on(table.projectId),
+    check(
+      'tokens_capabilities',
+      sql`${table.capabilities} in ('["use"]', '["use", "read"]', '["read"]')`,
+    ),
   ],
 )
 

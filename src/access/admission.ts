@@ -1,0 +1,80 @@
+/**
+ * Who calls with a token, and whether the token may do what the endpoint is for. Every endpoint of tokens
+ * begins here: its contract names the capability, and nothing else of the request is read before.
+ */
+import { type Capability, capabilities } from '../platform/capability.ts'
+import { Fault } from '../platform/fault.ts'
+import type { TokenEndpoint } from '../platform/http/endpoint.ts'
+import type { RateState } from '../platform/http/rate.ts'
+import { decideDurably } from './decide.ts'
+import { entryOf } from './entry.ts'
+import type { Access } from './index.ts'
+import type { LiveToken } from './tokens.ts'
+
+export type Admitted = { token: LiveToken; rate: RateState }
+
+type Presented = { text: string; requestId: string }
+
+/**
+ * The token, if it is live and may. A refusal is recorded, and the record proves that the token is live:
+ * what is revoked or expired is 401 and not 403.
+ *
+ * @throws Fault `invalid_token`, `rate_limited`, `scope_required`, and what recording throws
+ */
+export async function admitToken(
+  access: Access,
+  endpoint: TokenEndpoint,
+  { text, requestId }: Presented,
+): Promise<Admitted> {
+  const startedAt = new Date()
+  const token = await access.tokens.verify(text)
+  const rate = access.limiter.take(token.id)
+  const refusal = refusalOf(token, endpoint)
+  if (refusal) await refuse(access, token, refusal, { endpoint, id: requestId, startedAt })
+  return { token, rate }
+}
+
+function refusalOf(token: LiveToken, { access }: TokenEndpoint): Fault | null {
+  if (!token.capabilities.includes(access.capability)) return notIssuedFor(token, access.capability)
+  return token.isSealed && !access.sealed ? new Fault('scope_required') : null
+}
+
+const VERBS: Record<Capability, string> = {
+  use: 'use credentials',
+  read: 'read values',
+}
+
+/** Says how to get a token that may. */
+function notIssuedFor({ kind, ...token }: LiveToken, needed: Capability): Fault {
+  const command = kind === 'agent' ? 'token issue <agent>' : 'workload-token issue <label>'
+  const both = capabilities.filter((one) => one === needed || token.capabilities.includes(one))
+  return new Fault('scope_required', {
+    message: `This token may not ${VERBS[needed]}. An admin issues one that may with: cloakroom ${command} --may ${both.join(',')}`,
+  })
+}
+
+type Refused = { endpoint: TokenEndpoint; id: string; startedAt: Date }
+
+function refuse(
+  access: Access,
+  token: LiveToken,
+  refusal: Fault,
+  { endpoint, id, startedAt }: Refused,
+): Promise<never> {
+  const { projectId, environment } = token
+  const known = { id, startedAt, projectId, environment, method: null, target: null, uses: [] }
+  const conclusion = {
+    decision: 'blocked',
+    reason: refusal.code,
+    status_code: refusal.status,
+    duration_ms: Date.now() - startedAt.getTime(),
+    redacted: false,
+  } as const
+  return decideDurably<never>(access, token, async ({ policyVersion }) => {
+    const { action = null } = endpoint.access
+    return {
+      result: refusal,
+      entry: entryOf(token, policyVersion, { ...known, action }, conclusion),
+    }
+  })
+}

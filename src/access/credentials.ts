@@ -1,0 +1,34 @@
+/** What a token may name: the secrets of the projects and environments that it was given the key of. */
+import { Fault } from '../platform/fault.ts'
+import type { Policy } from '../platform/policy.ts'
+import type { Reader } from './reader.ts'
+
+/** A name and its policy, without a value and without a ciphertext. */
+export type Credential = {
+  name: string
+  projectId: string
+  environment: string
+  policy: Policy | null
+}
+
+/** @throws Fault `invalid_token` when the token is not live at this moment */
+export type ReadCredentials = (tokenId: string) => Promise<Credential[]>
+
+/** One statement proves that the token is live and says what it may name. */
+export function openReadCredentials(read: Reader): ReadCredentials {
+  return async (tokenId) => {
+    const rows = await read<(Credential & { name: string | null })[]>`
+      select s.key as name, s.project_id as "projectId", s.environment, s.policy
+      from tokens t join workspaces w on w.id = t.workspace_id
+        left join (token_envelopes e join secrets s on s.workspace_id = e.workspace_id
+            and s.project_id = e.project_id and s.environment = e.environment)
+          on e.token_id = t.id and e.workspace_id = t.workspace_id and e.epoch = w.epoch
+            and (t.project_id is null or t.project_id = e.project_id)
+            and (t.environment is null or t.environment = e.environment)
+      where t.id = ${tokenId} and t.revoked_at is null
+        and (t.expires_at is null or t.expires_at > clock_timestamp())
+      order by s.key, s.environment, s.project_id`
+    if (rows.length === 0) throw new Fault('invalid_token')
+    return rows.filter(({ name }) => name !== null)
+  }
+}

@@ -1,0 +1,76 @@
+/**
+ * GET /v1/credentials/: what a token may name, for programs that show it to an agent. That somebody looked
+ * is recorded, without names and once in a while: programs look often.
+ */
+import { admitToken } from '../access/admission.ts'
+import type { Credential } from '../access/credentials.ts'
+import { decideDurably } from '../access/decide.ts'
+import { entryOf } from '../access/entry.ts'
+import type { LiveToken } from '../access/tokens.ts'
+import { bearerText } from '../identity/authenticate.ts'
+import { CallRecord } from '../outbound/record.ts'
+import type { Clock } from '../platform/clock.ts'
+import { rateHeaders } from '../platform/http/rate.ts'
+import { commonHeaders, present } from '../platform/http/reply.ts'
+import type { RequestContext } from '../platform/http/route.ts'
+import { LruMap } from '../platform/lru.ts'
+import { listCredentials } from './contract.ts'
+import type { ResolverServices } from './services.ts'
+
+/** Milliseconds for which one record stands for all listings of a token, in this process. */
+const RECORD_MS = 60_000
+const MAX_TOKENS = 10_000
+
+/** Tokens whose listing is on record. */
+export type Listings = LruMap<string, true>
+
+export function openListings(clock: Clock): Listings {
+  return new LruMap({ max: MAX_TOKENS, expiry: { ms: RECORD_MS, clock } })
+}
+
+/** @throws Fault `invalid_token`, `rate_limited`, `scope_required`, `audit_unavailable` */
+export async function usableCredentials(
+  services: ResolverServices,
+  { request, requestId, putOff }: RequestContext,
+): Promise<Response> {
+  const text = bearerText(request.headers)
+  const { token, rate } = await admitToken(services, listCredentials, { text, requestId })
+  await recordOnce(services, token, requestId)
+  const credentials = await services.readCredentials(token.id)
+  const headers = { ...commonHeaders(requestId), ...rateHeaders(rate) }
+  return present(listCredentials, credentials.map(shown), headers, putOff)
+}
+
+async function recordOnce(
+  { listings, ...services }: ResolverServices,
+  token: LiveToken,
+  requestId: string,
+): Promise<void> {
+  if (listings.get(token.id)) return
+  listings.set(token.id, true)
+  const { projectId, environment } = token
+  const record = new CallRecord({ id: requestId, projectId, environment })
+  const { action } = listCredentials.access
+  try {
+    await decideDurably(services, token, async ({ policyVersion }) => {
+      const entry = entryOf(token, policyVersion, record, record.outcome(200, false))
+      return { result: null, entry: { ...entry, action } }
+    })
+  } catch (error) {
+    listings.delete(token.id)
+    throw error
+  }
+}
+
+function shown({ name, projectId, environment, policy }: Credential) {
+  return {
+    name,
+    project_id: projectId,
+    environment,
+    description: policy?.description ?? null,
+    allowed_domains: policy?.allowed_domains ?? null,
+    allowed_methods: policy?.allowed_methods ?? null,
+    allowed_paths: policy?.allowed_paths ?? null,
+    allowed_locations: policy?.allowed_locations ?? null,
+  }
+}
