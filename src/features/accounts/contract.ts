@@ -1,7 +1,14 @@
 /** Accounts and sessions as data (protocol 3.1 and 5.1). */
 import { z } from 'zod'
 import { defineEndpoint } from '../../platform/http/endpoint.ts'
-import { exampleBytes, exampleOfForm, id, sessionId, text } from '../../platform/http/fields.ts'
+import {
+  exampleBytes,
+  exampleOfForm,
+  id,
+  publicKey,
+  sessionId,
+  text,
+} from '../../platform/http/fields.ts'
 import { email, line, pagination, timestamp } from '../../platform/http/validate.ts'
 import { encryptedWorkspaceKey, workspaceName, workspaceShape } from '../workspaces/contract.ts'
 import {
@@ -11,7 +18,6 @@ import {
   kdf,
   keySalt,
   newPassword,
-  publicKey,
   recovery,
   refreshToken,
   replacement,

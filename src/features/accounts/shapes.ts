@@ -28,7 +28,6 @@ export const wrappedKey = base64(MAX_WRAPPED_KEY_BYTES)
   .refine((key) => key !== '', 'must not be empty')
   .meta({ examples: [exampleOfForm.wrappedKey] })
 export const keySalt = base64(16, 16).meta({ examples: [exampleBytes(16)] })
-export const publicKey = base64(32, 32).meta({ examples: [exampleOfForm.publicKey] })
 
 /** From the weakest that clients accept to the dearest that one can be expected to compute. */
 export const kdf = z.strictObject({

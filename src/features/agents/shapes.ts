@@ -10,6 +10,7 @@ import {
   id,
   integer,
   projectId,
+  publicKey,
   text,
   tokenId,
 } from '../../platform/http/fields.ts'
@@ -54,7 +55,7 @@ export const tokenEnvelopes = z
 const clientMade = z.strictObject({
   id,
   verifier: base64(KEY_BYTES, KEY_BYTES).meta({ examples: [exampleOfForm.publicKey] }),
-  public_key: base64(KEY_BYTES, KEY_BYTES).meta({ examples: [exampleOfForm.publicKey] }),
+  public_key: publicKey,
   envelopes: tokenEnvelopes.default([]),
 })
 

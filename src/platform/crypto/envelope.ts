@@ -14,6 +14,7 @@ import {
   utf8,
   uuidToBytes,
 } from './encoding.ts'
+import { isLowOrder } from './low_order.ts'
 
 /** `recipientPublicKey` is 32 raw bytes. */
 export type MemberEnvelopePlace = {
@@ -91,6 +92,7 @@ async function sealKey(
   key: Uint8Array,
 ): Promise<string> {
   if (key.length !== KEY_BYTES) throw new RangeError('an envelope carries a key of 32 bytes')
+  if (isLowOrder(publicKey)) throw new Error('the public key is of low order')
   const recipient = await suite.DeserializePublicKey(publicKey)
   const { encapsulatedSecret, ciphertext } = await suite.Seal(recipient, key, {
     info: utf8(label),

@@ -3,8 +3,10 @@
  * of one contract carries its own: `.meta({ examples: […] })`.
  */
 import { z } from 'zod'
+import { fromBase64 } from '../crypto/encoding.ts'
+import { isLowOrder } from '../crypto/low_order.ts'
 import { roles } from '../grant.ts'
-import { environmentName, uuid } from './validate.ts'
+import { base64, environmentName, uuid } from './validate.ts'
 
 /** An id as the documentation shows it; `last` differs by the kind of thing. */
 export function exampleId(last: number): string {
@@ -56,6 +58,14 @@ export const exampleOfForm = {
   envelope: exampleBytes(81, 1),
   sealedValue: exampleBytes(45, 1, 0, 0, 0, 1),
 }
+
+/** An X25519 public key that something will be sealed to. */
+export const publicKey = base64(32, 32)
+  .refine((text) => {
+    const bytes = fromBase64(text)
+    return bytes?.length !== 32 || !isLowOrder(bytes)
+  }, 'must not be of low order')
+  .meta({ examples: [exampleOfForm.publicKey] })
 
 /** A token of a kind, as an example; it is none. */
 export function exampleToken(kind: 'agt' | 'ses' | 'ref'): string {

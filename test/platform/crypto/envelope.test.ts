@@ -9,6 +9,7 @@ import {
   sealMemberEnvelope,
   sealTokenEnvelope,
 } from '../../../src/platform/crypto/envelope.ts'
+import { LOW_ORDER_KEYS, ORDINARY_KEYS } from '../../support/low_order.ts'
 
 const ids = fc.uuid()
 const keys = fc.uint8Array({ minLength: 32, maxLength: 32 })
@@ -80,11 +81,14 @@ test('two envelopes of one key share no ephemeral key', async () => {
 })
 
 test('nothing is sealed to a point of low order', async () => {
-  for (const first of [0, 1]) {
-    const lowOrder = new Uint8Array(32).with(0, first)
-    await expect(sealTokenEnvelope(tokenPlace, lowOrder, key)).rejects.toThrow()
+  for (const hex of LOW_ORDER_KEYS) {
+    const lowOrder = Uint8Array.fromHex(hex)
+    await expect(sealTokenEnvelope(tokenPlace, lowOrder, key)).rejects.toThrow('low order')
     const place = { ...memberPlace, recipientPublicKey: lowOrder }
-    await expect(sealMemberEnvelope(place, key)).rejects.toThrow()
+    await expect(sealMemberEnvelope(place, key)).rejects.toThrow('low order')
+  }
+  for (const hex of ORDINARY_KEYS) {
+    expect(await sealTokenEnvelope(tokenPlace, Uint8Array.fromHex(hex), key)).toBeString()
   }
 })
 
