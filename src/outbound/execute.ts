@@ -32,6 +32,7 @@ import { findPlaceholders, injectPlaceholders, type Placeholder } from './placeh
 import { checkPolicies, overrideAmong } from './policy.ts'
 import type { CallRecord, Conclusion } from './record.ts'
 import { readAnswer } from './response.ts'
+import type { Owner } from './session_pool.ts'
 import { chosenHeader, usesOf } from './signing/sign.ts'
 import { type Ending, streamAnswer } from './stream.ts'
 import { parseTarget } from './target.ts'
@@ -58,6 +59,8 @@ export type Principal = {
   decide(attempt: Attempt): Promise<OutboundRequest>
   /** Adds to the record how the call ended. */
   conclude(conclusion: Conclusion): void
+  /** Whose connections to upstreams it uses. */
+  owner: Owner
   /** The fault that stands for any error. */
   faultOf(error: unknown): Fault
   connection: Connection
@@ -176,7 +179,7 @@ async function sendWhole(
   { request, deadline, record, principal }: Sending,
 ): Promise<Response> {
   // Step 10: one request over TLS 1.3 to the judged address.
-  const response = await fetcher.fetch(request, deadline.signal)
+  const response = await fetcher.fetch(request, principal.owner, deadline)
   // Step 11: the answer, checked and sanitised.
   const answer = await readAnswer(response, request.guard(), deadline.signal)
   deadline.clear()
@@ -191,7 +194,7 @@ async function sendStreamed(
   { request, call, deadline, record, principal }: Sending,
 ): Promise<Response> {
   const guard = request.guard()
-  const response = await fetcher.fetch(request, deadline.signal)
+  const response = await fetcher.fetch(request, principal.owner, deadline)
   const { status } = response
   return streamAnswer(response, {
     guard,

@@ -6,18 +6,20 @@
 import { constants } from 'node:crypto'
 import { checkServerIdentity, type PeerCertificate, rootCertificates } from 'node:tls'
 import { Fault } from '../platform/fault.ts'
-import { LruMap } from '../platform/lru.ts'
 import type { CallBody } from './call.ts'
+import type { Deadline } from './deadline.ts'
 import type { HeaderPair } from './headers.ts'
 import type { OutboundRequest, WireRequest } from './outbound_request.ts'
+import { type Owner, SessionPool } from './session_pool.ts'
 
 export type Fetcher = {
   /**
-   * The upstream's response, its body not yet read.
+   * The upstream's response, its body not yet read, over a connection of the owner's own. It counts as
+   * used until the deadline's work has ended.
    *
    * @throws Fault `upstream_*`
    */
-  fetch(request: OutboundRequest, deadline: AbortSignal): Promise<Response>
+  fetch(request: OutboundRequest, owner: Owner, deadline: Deadline): Promise<Response>
   close(): void
 }
 
@@ -25,46 +27,32 @@ export type Fetcher = {
 const TLS_1_3 = 0x0304
 export const NOTHING_OLDER =
   constants.SSL_OP_NO_TLSv1 | constants.SSL_OP_NO_TLSv1_1 | constants.SSL_OP_NO_TLSv1_2
-/** Host names whose connection pools are kept. */
-const MAX_SESSIONS = 256
 
 /** `authorities`: PEM certificates trusted besides the built-in ones. */
 export function openFetcher(authorities: string | undefined): Fetcher {
   const ca = trusted(authorities)
-  const sessions: Sessions = new LruMap({
-    max: MAX_SESSIONS,
-    onEvict: (session) => session.close(),
+  const sessions = new SessionPool({
+    open: (host) => new Bun.FetchSession({ tls: tlsFor(host, ca) }),
   })
   return {
-    fetch: async (request, deadline) => {
+    fetch: async (request, owner, deadline) => {
       const wire = request.reveal()
-      const session = sessionFor(sessions, wire.host, ca)
+      const { session, release } = sessions.take(owner, wire.host)
+      // In use until the call has ended, not only until its answer begins.
+      deadline.afterwards(release)
       try {
-        return await fetch(urlOf(wire), { session, ...initOf(wire, deadline) })
+        return await fetch(urlOf(wire), { session, ...initOf(wire, deadline.signal) })
       } catch (error) {
         throw upstreamFault(error)
       }
     },
-    close: () => {
-      for (const [, session] of sessions) session.close()
-    },
+    close: () => sessions.close(),
   }
 }
 
 /** The built-in authorities and those of the operator; given explicitly, so that no variable adds any. */
 export function trusted(authorities: string | undefined): string[] {
   return authorities === undefined ? [...rootCertificates] : [...rootCertificates, authorities]
-}
-
-type Sessions = LruMap<string, Bun.FetchSession>
-
-/** One pool per host: connections of two names are never mixed, even at one address. */
-function sessionFor(sessions: Sessions, host: string, ca: string[]): Bun.FetchSession {
-  const known = sessions.get(host)
-  if (known) return known
-  const session = new Bun.FetchSession({ tls: tlsFor(host, ca) })
-  sessions.set(host, session)
-  return session
 }
 
 function tlsFor(host: string, ca: string[]) {

@@ -29,6 +29,9 @@ export type LocalServices = {
   close(): Promise<void>
 }
 
+/** One member, whose session stands where a token would. */
+const MEMBER = { workspaceId: 'local', tokenId: 'local' }
+
 type Work = { record: CallRecord; origin: Origin }
 
 export function localBackend(services: LocalServices): Backend {
@@ -119,6 +122,7 @@ function principalOf(
       }
       return decided
     },
+    owner: MEMBER,
     // An outcome that does not reach the disk leaves the record without one.
     conclude: (conclusion) => {
       void begun?.end(auditRecordOf(record, origin, conclusion)).catch(() => {})

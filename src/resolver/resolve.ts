@@ -102,6 +102,7 @@ function principalOf(
       if (basis) deadline.afterwards(liveCalls.hold(basis, (fault) => deadline.refuse(fault)))
       return request
     },
+    owner: { workspaceId: token.workspaceId, tokenId: token.id },
     conclude: (conclusion) => trail.conclude({ id: record.id, ...conclusion }),
     faultOf: (error) => toFault(error, record.id, log),
     connection,

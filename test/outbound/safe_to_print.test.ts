@@ -90,6 +90,8 @@ function callOf(more: Partial<Call> = {}): Call {
   }
 }
 
+const OWNER = { workspaceId: 'w', tokenId: 't' }
+
 const permission: Permission = {
   holder: 'this test',
   allows: () => true,
@@ -137,6 +139,7 @@ async function run(call: Call, answer: () => Response, wire?: UpstreamSocket['wi
     conclude: (conclusion) => {
       kept.conclusion = conclusion
     },
+    owner: OWNER,
     faultOf: (error) => (error instanceof Fault ? error : new Fault('internal_error')),
     connection: {
       request: new Request('http://localhost/'),
@@ -241,10 +244,10 @@ describe('no value is shown by', () => {
     const { request } = kept
     if (!(request instanceof OutboundRequest)) throw new Error('there was no request')
     Object.assign(request.reveal(), { address: '127.0.0.1', port: 1 })
-    const unreachable = await fetcher.fetch(request, AbortSignal.timeout(5_000)).catch((e) => e)
+    const unreachable = await fetcher.fetch(request, OWNER, new Deadline(5_000)).catch((e) => e)
     expect(unreachable).toMatchObject({ code: 'upstream_unreachable' })
     Object.assign(request.reveal(), { address: '127.0.0.1:x' })
-    const broken = await fetcher.fetch(request, AbortSignal.timeout(5_000)).catch((e) => e)
+    const broken = await fetcher.fetch(request, OWNER, new Deadline(5_000)).catch((e) => e)
     expect(broken).toBeInstanceOf(Fault)
     const refused = await run(callOf({ headers: { 'x-key': 'SVC_SECRET_' } }), echo).catch((e) => e)
     expect(refused).toMatchObject({ code: 'invalid_header' })

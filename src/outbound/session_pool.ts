@@ -1,0 +1,103 @@
+/**
+ * Connections to upstreams, each of one token (protocol 6.2). Behind a proxy that loses count of requests
+ * a connection may carry what one caller sent into the answer of the next: shared by none, it carries it
+ * to nobody else. One host of a token has a session of its own, and a session its connections.
+ *
+ * Room is made among the sessions that no call uses, the longest unused first. Those in use are not
+ * counted out: the calls of a workspace are bounded elsewhere (RESOLVER_CONCURRENCY).
+ */
+
+/** Whose connections they are. */
+export type Owner = { workspaceId: string; tokenId: string }
+
+/** The part of Bun.FetchSession that a pool needs. */
+type Closable = { close(): void }
+
+type Options<S> = {
+  open(host: string): S
+  /** Sessions that are kept, used or not. */
+  max?: number
+  /** How many of them may be of one workspace. */
+  share?: number
+}
+
+type Entry<S> = { session: S; workspaceId: string; uses: number }
+
+/** A session in use, until it is given back. */
+export type Lease<S> = { session: S; release(): void }
+
+const MAX_SESSIONS = 256
+const SHARE = 64
+
+export class SessionPool<S extends Closable> {
+  readonly #open: (host: string) => S
+  readonly #max: number
+  readonly #share: number
+  /** By token and host; a Map keeps the order, the longest unused comes first. */
+  readonly #entries = new Map<string, Entry<S>>()
+  /** Sessions by workspace. */
+  readonly #counts = new Map<string, number>()
+
+  constructor({ open, max = MAX_SESSIONS, share = SHARE }: Options<S>) {
+    this.#open = open
+    this.#max = max
+    this.#share = share
+  }
+
+  get size(): number {
+    return this.#entries.size
+  }
+
+  take({ workspaceId, tokenId }: Owner, host: string): Lease<S> {
+    const key = `${workspaceId}/${tokenId}/${host}`
+    const entry = this.#entries.get(key) ?? this.#add(workspaceId, host)
+    entry.uses += 1
+    this.#entries.delete(key)
+    this.#entries.set(key, entry)
+    this.#makeRoom(workspaceId)
+    let released = false
+    return {
+      session: entry.session,
+      release: () => {
+        if (released) return
+        released = true
+        entry.uses -= 1
+        this.#makeRoom(workspaceId)
+      },
+    }
+  }
+
+  close(): void {
+    for (const { session } of this.#entries.values()) session.close()
+    this.#entries.clear()
+    this.#counts.clear()
+  }
+
+  #add(workspaceId: string, host: string): Entry<S> {
+    this.#counts.set(workspaceId, (this.#counts.get(workspaceId) ?? 0) + 1)
+    return { session: this.#open(host), workspaceId, uses: 0 }
+  }
+
+  /** A workspace over its share makes room by itself, before another has to. */
+  #makeRoom(workspaceId: string): void {
+    while ((this.#counts.get(workspaceId) ?? 0) > this.#share) {
+      if (!this.#closeIdle((entry) => entry.workspaceId === workspaceId)) break
+    }
+    while (this.#entries.size > this.#max) {
+      if (!this.#closeIdle(() => true)) break
+    }
+  }
+
+  #closeIdle(isMeant: (entry: Entry<S>) => boolean): boolean {
+    for (const [key, entry] of this.#entries) {
+      if (entry.uses > 0 || !isMeant(entry)) continue
+      this.#entries.delete(key)
+      const left = (this.#counts.get(entry.workspaceId) ?? 1) - 1
+      if (left === 0) this.#counts.delete(entry.workspaceId)
+      else this.#counts.set(entry.workspaceId, left)
+      entry.session.close()
+      return true
+    }
+    return false
+  }
+}
