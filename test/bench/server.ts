@@ -103,7 +103,10 @@ export async function employAgent(
   const params = { workspace_id: workspace.id }
   await session.api.call(upsertSecrets, { body: sealedSecrets(customer, values) })
   await session.api.call(addToAllowlist, { params, body: { domain } })
-  const agent = await session.api.call(registerAgent, { params, body: { name: 'bench-agent' } })
+  const agent = await session.api.call(registerAgent, {
+    params,
+    body: { name: 'bench-agent', capabilities: ['use', 'read'] },
+  })
   const token = { id: agent.token_id, publicKey: agent.public_key }
   await session.api.call(provisionAgentToken, {
     params: { ...params, registration_id: agent.agent.id, token_id: token.id },

@@ -2,7 +2,7 @@
  * The OpenAPI 3.1 document, made from the contracts that the server validates by: what is documented
  * is what is checked. Built when it is first asked for, never at start.
  */
-import type { Endpoint } from '../http/endpoint.ts'
+import type { Endpoint, TokenAccess } from '../http/endpoint.ts'
 import type { Surface } from '../http/reply.ts'
 import { DEFAULT_BODY_LIMIT } from '../http/request_body.ts'
 import { exampleOf } from './example.ts'
@@ -140,10 +140,7 @@ function descriptionOf({ access, bodyLimit }: Endpoint): string {
         : 'Needs a session.'),
     access.kind === 'cron' && 'Needs CRON_SECRET as the bearer token; 404 where none is set.',
     access.kind === 'member' && `Needs a session with the permission \`${access.permission}\`.`,
-    access.kind === 'token' &&
-      (access.orSession
-        ? 'Needs the token of an agent or a workload, or a session.'
-        : 'Needs the token of an agent or a workload.'),
+    access.kind === 'token' && tokenSentence(access),
     bodyLimit &&
       bodyLimit > DEFAULT_BODY_LIMIT &&
       `The body may have ${bodyLimit / DEFAULT_BODY_LIMIT} MiB.`,
@@ -151,11 +148,18 @@ function descriptionOf({ access, bodyLimit }: Endpoint): string {
   return sentences.filter(Boolean).join(' ')
 }
 
+function tokenSentence({ capability, sealed, orSession }: TokenAccess): string {
+  const needed = `Needs the token of an agent or a workload that may \`${capability}\``
+  const form = sealed ? '; its sealed form will do' : ''
+  return `${needed}${form}${orSession ? ', or a session' : ''}.`
+}
+
 function securityOf({ access }: Endpoint): Fields[] {
   if (access.kind === 'public') return []
   if (access.kind === 'cron') return [{ cron: [] }]
   if (access.kind !== 'token') return [{ session: [] }]
-  return access.orSession ? [{ token: [] }, { session: [] }] : [{ token: [] }]
+  const token = { token: [access.capability] }
+  return access.orSession ? [token, { session: [] }] : [token]
 }
 
 function parametersOf(endpoint: Endpoint): Parameter[] {

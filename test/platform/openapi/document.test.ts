@@ -141,7 +141,7 @@ test('the resolver has its own failure shape and server', () => {
   expect(resolve?.servers).toHaveLength(1)
   expect(JSON.stringify(resolve?.responses)).toContain('#/components/schemas/ResolverFailure')
   expect(JSON.stringify(resolve?.responses)).not.toContain('#/components/schemas/Failure')
-  expect(resolve?.security).toEqual([{ token: [] }])
+  expect(resolve?.security).toEqual([{ token: ['use'] }])
 })
 
 test('health answers 503 in its own shape', () => {

@@ -1,0 +1,230 @@
+/** GET /v1/credentials/ tells a live token what it may name, without values, and is recorded now and then. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { unprovisionAgentToken } from '../../src/features/agents/contract.ts'
+import { summariseAudit } from '../../src/features/audit/contract.ts'
+import { parseToken, sealedToken } from '../../src/platform/crypto/token.ts'
+import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
+import { type Answer, callJson } from '../support/app.ts'
+import { marked } from '../support/canary.ts'
+
+const VALUE = marked('never-shown-in-a-list')
+
+let stage: Stage
+beforeAll(async () => {
+  stage = await openStage()
+})
+afterAll(() => stage.stop())
+
+const ask = (token: string): Promise<Answer> =>
+  callJson(stage.app.resolver, 'GET', '/v1/credentials/', { token })
+
+async function namesOf(token: string): Promise<string[]> {
+  const { status, body } = await ask(token)
+  expect(status).toBe(200)
+  return (body as { name: string; environment: string }[]).map(
+    ({ name, environment }) => `${environment}/${name}`,
+  )
+}
+
+const recordsOf = ({ tokenId }: Agent) =>
+  stage.app.connection.sql`
+    select * from audit_logs where token_id = ${tokenId} order by timestamp`
+
+test('tells each name with what it is for, and null for what nobody said', async () => {
+  const agent = await employAgent(stage, { ofProject: true })
+  await agent.store('PLAIN', VALUE)
+  await agent.store('NARROW', VALUE, {
+    policy: {
+      allowed_domains: ['api.example.com'],
+      allowed_methods: ['POST'],
+      allowed_paths: ['/v1/'],
+      allowed_headers: ['x-key'],
+      allowed_locations: ['header'],
+      description: 'Charges cards',
+    },
+  })
+  await agent.store('SETTING', 'eu-west-1', { policy: { sensitive: false } })
+  const place = { project_id: agent.projectId, environment: 'development' }
+  const unbound = {
+    ...place,
+    description: null,
+    allowed_domains: null,
+    allowed_methods: null,
+    allowed_paths: null,
+    allowed_locations: null,
+  }
+  const answer = await ask(agent.token)
+  expect([answer.status, answer.body]).toEqual([
+    200,
+    [
+      {
+        name: 'NARROW',
+        ...place,
+        description: 'Charges cards',
+        allowed_domains: ['api.example.com'],
+        allowed_methods: ['POST'],
+        allowed_paths: ['/v1/'],
+        allowed_locations: ['header'],
+      },
+      { name: 'PLAIN', ...unbound },
+      { name: 'SETTING', ...unbound },
+    ],
+  ])
+  expect(answer.headers.get('cache-control')).toBe('no-store')
+  expect(answer.headers.get('ratelimit')).not.toBeNull()
+})
+
+test('is the same without the slash at its end, and a bare list where there is nothing', async () => {
+  const agent = await employAgent(stage)
+  for (const path of ['/v1/credentials/', '/v1/credentials']) {
+    const { status, body } = await callJson(stage.app.resolver, 'GET', path, { token: agent.token })
+    expect([status, body]).toEqual([200, []])
+  }
+  const head = await fetch(`${stage.app.resolver}/v1/credentials/`, {
+    method: 'HEAD',
+    headers: { authorization: `Bearer ${agent.token}` },
+  })
+  expect(head.status).toBe(200)
+})
+
+describe('what a token may name', () => {
+  test('is what it was given the key of, as it is now', async () => {
+    const agent = await employAgent(stage, { secrets: { FIRST: VALUE } })
+    const other = await agent.addProject('other')
+    await agent.store('THERE', VALUE, { projectId: other })
+    await agent.store('LATER', VALUE, { environment: 'production' })
+    expect(await namesOf(agent.token)).toEqual(['development/FIRST'])
+    await agent.provision(undefined, other)
+    await agent.provision(undefined, agent.projectId, 'production')
+    expect(await namesOf(agent.token)).toEqual([
+      'development/FIRST',
+      'production/LATER',
+      'development/THERE',
+    ])
+    await agent.person.api.call(unprovisionAgentToken, {
+      params: {
+        workspace_id: agent.workspaceId,
+        registration_id: agent.registrationId,
+        token_id: agent.tokenId,
+      },
+      query: { project_id: other, environment: 'development' },
+    })
+    await agent.store('NEW', VALUE)
+    expect(await namesOf(agent.token)).toEqual([
+      'development/FIRST',
+      'production/LATER',
+      'development/NEW',
+    ])
+  })
+
+  test('is nothing of another agent, and nothing of a workspace that was rekeyed since', async () => {
+    const agent = await employAgent(stage, { secrets: { MINE: VALUE } })
+    const other = await employAgent(stage, { secrets: { THEIRS: VALUE } })
+    expect(await namesOf(agent.token)).toEqual(['development/MINE'])
+    expect(await namesOf(other.token)).toEqual(['development/THEIRS'])
+    const { sql } = stage.app.connection
+    await sql`update workspaces set epoch = epoch + 1 where id = ${agent.workspaceId}`
+    expect(await namesOf(agent.token)).toEqual([])
+  })
+
+  test('stays within the scope of the token, whatever envelopes it may have', async () => {
+    const agent = await employAgent(stage, { secrets: { HERE: VALUE } })
+    await agent.store('FAR', VALUE, { environment: 'production' })
+    const bound = await agent.issue({ environment: 'development' })
+    await agent.provision(bound)
+    const { sql } = stage.app.connection
+    await sql`
+      insert into token_envelopes (token_id, workspace_id, project_id, environment, epoch, envelope)
+      select token_id, workspace_id, project_id, 'production', epoch, envelope
+      from token_envelopes where token_id = ${bound.id}`
+    expect(await namesOf(bound.text)).toEqual(['development/HERE'])
+  })
+})
+
+test('a revoked token is 401 from the acknowledgement on, and one that expired too', async () => {
+  const agent = await employAgent(stage, { secrets: { KEY: VALUE } })
+  const expiring = await agent.issue()
+  expect(await namesOf(agent.token)).toEqual(['development/KEY'])
+  expect((await ask(expiring.text)).status).toBe(200)
+  await agent.revoke()
+  const { sql } = stage.app.connection
+  await sql`update tokens set expires_at = now() - interval '1 second' where id = ${expiring.id}`
+  for (const token of [agent.token, expiring.text])
+    expect(await ask(token)).toMatchObject({ status: 401, body: { error_code: 'invalid_token' } })
+})
+
+test('the sealed form is refused, as everywhere at the resolver', async () => {
+  const agent = await employAgent(stage, { secrets: { KEY: VALUE } })
+  const sealed = sealedToken(agent.tokenId, parseToken(agent.token)?.secret ?? new Uint8Array())
+  expect(await ask(sealed)).toMatchObject({ status: 403, body: { error_code: 'scope_required' } })
+})
+
+describe('the audit', () => {
+  test('says once a minute that a token listed, and no names', async () => {
+    const agent = await employAgent(stage, { secrets: { KEY: VALUE }, ofProject: true })
+    await Promise.all([ask(agent.token), ask(agent.token), ask(agent.token)])
+    stage.app.clock.advance(59_000)
+    await ask(agent.token)
+    const records = await recordsOf(agent)
+    expect(records).toEqual([
+      expect.objectContaining({
+        action: 'credentials.listed',
+        source: 'resolver',
+        decision: 'allowed',
+        status_code: 200,
+        workspace_id: agent.workspaceId,
+        registration_id: agent.registrationId,
+        project_id: agent.projectId,
+        credential_ref: null,
+        injection_style: null,
+        target_url: null,
+        method: null,
+      }),
+    ] as never)
+    stage.app.clock.advance(2_000)
+    await ask(agent.token)
+    expect((await recordsOf(agent)).length).toBe(2)
+  })
+
+  test('tells listed, used and read apart, and counts only requests', async () => {
+    const agent = await employAgent(stage, {
+      secrets: { KEY: VALUE },
+      capabilities: ['use', 'read'],
+    })
+    const { token } = agent
+    await ask(token)
+    await agent.resolve({ target_url: stage.url('/'), headers: { 'x-key': 'SVC_SECRET_KEY' } })
+    const body = { project_id: agent.projectId, environment: 'development' }
+    await callJson(stage.app.resolver, 'POST', '/api/workloads/env/', { token, body })
+    const records = await recordsOf(agent)
+    expect(
+      records.map(({ action, target_domain, credential_ref }) => [
+        action,
+        target_domain !== null,
+        credential_ref,
+      ]),
+    ).toEqual([
+      ['credentials.listed', false, null],
+      [null, true, 'KEY'],
+      ['credentials.read', false, 'KEY'],
+    ])
+    const query = { workspace_id: agent.workspaceId }
+    const { totals } = await agent.person.api.call(summariseAudit, { query })
+    expect(totals.requests).toBe(2)
+    const since = new Date(Date.now() - 60_000).toISOString()
+    const recent = await agent.person.api.call(summariseAudit, { query: { ...query, since } })
+    expect(recent.totals.requests).toBe(2)
+  })
+
+  test('that cannot be written keeps the list back, until it can', async () => {
+    const agent = await employAgent(stage, { secrets: { KEY: VALUE } })
+    const { sql } = stage.app.connection
+    await sql`alter table audit_logs rename to audit_logs_away`
+    const refused = await ask(agent.token)
+    await sql`alter table audit_logs_away rename to audit_logs`
+    expect(refused).toMatchObject({ status: 503, body: { error_code: 'audit_unavailable' } })
+    expect(JSON.stringify(refused.body)).not.toContain('KEY')
+    expect(await namesOf(agent.token)).toEqual(['development/KEY'])
+    expect((await recordsOf(agent)).length).toBe(1)
+  })
+})
