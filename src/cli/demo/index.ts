@@ -19,6 +19,8 @@ import {
 import { addToAllowlist } from '../../features/allowlist/contract.ts'
 import { createProject } from '../../features/projects/contract.ts'
 import { upsertSecrets } from '../../features/secrets/contract.ts'
+import { deliverEnvironment } from '../../features/workloads/contract.ts'
+import { type Agent, ask, mentions, pick, show } from './agent.ts'
 import { type Narrator, openNarrator } from './narrator.ts'
 import { BASIC_USER, credentials, type Stage, setStage } from './stage.ts'
 
@@ -49,7 +51,6 @@ export async function runDemo(): Promise<number> {
 }
 
 type Owner = { session: Session; workspace: OpenWorkspace; projectId: string }
-type Agent = { token: string; tokenId: string; registrationId: string }
 
 async function prepare(stage: Stage, narrator: Narrator): Promise<Owner> {
   narrator.step('A person registers; keys are made on the client')
@@ -116,9 +117,6 @@ async function employAgent(
   return { token: registered.token ?? '', tokenId: token.id, registrationId }
 }
 
-type Call = { path: string; authorization: string; host?: string }
-type Seen = { status: number; answer: Record<string, unknown> }
-
 async function callThroughResolver(stage: Stage, narrator: Narrator, agent: Agent): Promise<void> {
   narrator.step('The agent calls the API with a name in place of the key')
   const bearer = await show(stage, narrator, agent, {
@@ -167,6 +165,14 @@ async function beRefused(
     blocked.status === 403 && blocked.answer.error_code === 'domain_blocked',
   )
 
+  narrator.step('The agent asks for the values themselves')
+  const asked = await ask(agent, `${stage.controlPlane}${deliverEnvironment.path}`, {})
+  narrator.show('the agent saw', { http: asked.status, ...pick(asked.answer) })
+  narrator.check(
+    'refused: its token uses, and does not read',
+    asked.status === 403 && asked.answer.error_code === 'scope_required',
+  )
+
   narrator.step('The token is revoked')
   await session.api.call(revokeAgentToken, {
     params: {
@@ -182,40 +188,6 @@ async function beRefused(
   )
 }
 
-/** Makes one call as the agent and shows it from all three sides. */
-async function show(stage: Stage, narrator: Narrator, agent: Agent, call: Call): Promise<Seen> {
-  const sent = {
-    target_url: `https://${call.host ?? stage.apiAuthority}${call.path}`,
-    headers: { Authorization: call.authorization },
-  }
-  const before = stage.api.received.length
-  const response = await fetch(`${stage.resolver}/v1/resolve`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${agent.token}`, 'content-type': 'application/json' },
-    body: JSON.stringify(sent),
-  })
-  const answer = (await response.json()) as Record<string, unknown>
-  const received = stage.api.received[before]
-  narrator.show('the agent sent', `GET ${sent.target_url}\nAuthorization: ${call.authorization}`)
-  narrator.show(
-    'the API received',
-    received
-      ? `${received.method} ${received.path}\nAuthorization: ${received.authorization}`
-      : '(nothing)',
-  )
-  narrator.show('the agent saw', { http: response.status, ...pick(answer) })
-  return { status: response.status, answer }
-}
-
-function pick({ status_code, body, redacted, error_code }: Record<string, unknown>) {
-  return error_code === undefined ? { status_code, body, redacted } : { error_code }
-}
-
-function mentions(seen: Seen): boolean {
-  const text = JSON.stringify(seen)
-  return Object.values(credentials).some((value) => text.includes(value))
-}
-
 async function lookBehind({ app }: Stage, narrator: Narrator): Promise<void> {
   const { sql } = app.connection
   narrator.step('What the audit says')
@@ -223,18 +195,19 @@ async function lookBehind({ app }: Stage, narrator: Narrator): Promise<void> {
     sql`select count(*)::int as left from audit_logs where source = 'resolver' and status_code is null`
   while ((await pending())[0]?.left > 0) await Bun.sleep(50)
   const records = await sql`
-    select decision, status_code, reason, credential_ref, injection_style, target_domain, redacted
+    select decision, status_code, reason, credential_ref, target_domain, redacted, action
     from audit_logs where source = 'resolver' order by id`
   for (const record of records) {
-    const { decision, status_code, credential_ref, target_domain, reason, redacted } = record
+    const { decision, status_code, credential_ref, reason, redacted } = record
+    const what = record.target_domain ?? record.action
     narrator.show(
       decision,
-      `${status_code} ${target_domain} ${credential_ref ?? '-'}${redacted ? ' (redacted)' : ''}${reason ? ` (${reason})` : ''}`,
+      `${status_code} ${what} ${credential_ref ?? '-'}${redacted ? ' (redacted)' : ''}${reason ? ` (${reason})` : ''}`,
     )
   }
   narrator.check(
-    'four decisions, with names and without values',
-    records.length === 4 && !JSON.stringify(records).includes(credentials.PAYMENTS_KEY),
+    'five decisions, with names and without values',
+    records.length === 5 && !JSON.stringify(records).includes(credentials.PAYMENTS_KEY),
   )
 
   narrator.step('What the database holds')
