@@ -91,6 +91,8 @@ function namePatterns(patterns: readonly Pattern[]): Pattern[] {
 export type CallValues = {
   readonly used?: readonly NamedBytes[]
   readonly made?: readonly NamedBytes[]
+  /** What stands for every find; unless given, the placeholder of the value. */
+  readonly marker?: string
 }
 
 /** Prepared values. It holds no plaintext. */
@@ -103,7 +105,7 @@ export class Guard {
   }
 
   /** For one call. Used values of 8 characters or more must be among the prepared ones. */
-  forCall({ used = [], made = [] }: CallValues = {}): CallGuard {
+  forCall({ used = [], made = [], marker }: CallValues = {}): CallGuard {
     const { patterns, names, fragments, edges, holdsEscape } = this.retained
     const collection = new Collection()
     for (const value of used) {
@@ -123,6 +125,7 @@ export class Guard {
       fragments,
       edges,
       naming: ({ names: all }) => {
+        if (marker !== undefined) return marker
         const name = all.find((each) => usedNames.has(each)) ?? all[0]
         return name === undefined ? '[REDACTED]' : `SVC_SECRET_${name}`
       },

@@ -72,6 +72,11 @@ export const examplePolicy: Policy = {
 /** What was stored as a policy; whether it is the one that is there is for others to say. */
 export const sentPolicy = z.unknown().meta(documentation)
 
+/** Whether a value is to be masked and guarded: all are, unless their policy says that they are settings. */
+export function isSensitive(policy: unknown): boolean {
+  return (policy as Policy | null | undefined)?.sensitive !== false
+}
+
 /** A policy, or `null` for none. The output is the very object that was sent. */
 export const policy = z
   .unknown()

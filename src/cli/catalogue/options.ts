@@ -72,6 +72,7 @@ export const auditListOptions = [['--limit <count>', '1 to 500', '50'], ...filte
 export const runOptions = [
   token,
   ['--no-mask', 'do not mask the values in what the command prints'],
+  ['--allow-env <name...>', 'set this variable although it steers shells, loaders or interpreters'],
   allowEmpty,
 ] as const
 export const callOptions = [

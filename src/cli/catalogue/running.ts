@@ -6,7 +6,12 @@ export const runningSpecs: readonly Spec[] = [
   command({
     usage: 'run [command...]',
     about: 'run a command with the environment in its variables, and nowhere else',
-    examples: ['run -- npm start', 'run --env production -- ./deploy.sh', 'run --no-mask -- env'],
+    examples: [
+      'run -- npm start',
+      'run --env production -- ./deploy.sh',
+      'run --no-mask -- env',
+      'run --allow-env NODE_OPTIONS -- npm test',
+    ],
     options: runOptions,
     passThrough: true,
     action: async () => (await import('../commands/run.ts')).run,

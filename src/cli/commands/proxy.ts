@@ -106,7 +106,7 @@ async function work(
   try {
     return await runChild(command, {
       env: { ...Object.fromEntries(inherited), ...added },
-      masked: [],
+      masked: {},
     })
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') {

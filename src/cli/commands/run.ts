@@ -1,7 +1,9 @@
 /** `cloakroom run`: an environment for one command, decrypted here and given to that command only. */
 import { fetchEnvironment } from '../../client/delivery.ts'
+import { unsafeReason } from '../../client/unsafe_variables.ts'
 import { listSecrets } from '../../features/secrets/contract.ts'
-import { EX_NOT_FOUND, EX_USAGE } from '../../platform/exit_codes.ts'
+import { EX_NOT_FOUND, EX_REFUSED, EX_USAGE } from '../../platform/exit_codes.ts'
+import { isSensitive } from '../../platform/policy.ts'
 import type { runOptions } from '../catalogue/options.ts'
 import type { Action, OptionValues } from '../command.ts'
 import type { Context } from '../context.ts'
@@ -15,13 +17,17 @@ import { CliError } from '../terminal/cli_error.ts'
 /** What was only meant for us: a child that knows the token could fetch more. */
 const OURS = ['SERVICE_TOKEN', 'SERVICE_PASSPHRASE']
 
+/** The values by name, each with its policy, which its ciphertext is bound to. */
+type Delivered = Record<string, { value: string; policy: unknown }>
 type RunOptions = OptionValues<typeof runOptions>
 
 export const run: Action<typeof runOptions> = async (context, command, options) => {
   if (command.length === 0)
     throw new CliError(EX_USAGE, 'give a command after --', 'example: cloakroom run -- npm start')
-  const values = await valuesFor(context, options)
-  if (Object.keys(values).length === 0) {
+  const delivered = await valuesFor(context, options)
+  const names = Object.keys(delivered)
+  refuseUnsafe(names, options.allowEnv ?? [])
+  if (names.length === 0) {
     context.output.warn(
       'there are no secrets for this command: check the environment and the policies',
     )
@@ -31,8 +37,8 @@ export const run: Action<typeof runOptions> = async (context, command, options) 
   )
   try {
     return await runChild(command, {
-      env: { ...inherited, ...values },
-      masked: options.mask === false ? [] : Object.values(values),
+      env: { ...inherited, ...textsOf(delivered) },
+      masked: options.mask === false ? {} : textsOf(delivered, isSensitive),
     })
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') {
@@ -42,26 +48,56 @@ export const run: Action<typeof runOptions> = async (context, command, options) 
   }
 }
 
+function textsOf(
+  delivered: Delivered,
+  isMeant: (policy: unknown) => boolean = () => true,
+): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(delivered).flatMap(([name, { value, policy }]) =>
+      isMeant(policy) ? [[name, value]] : [],
+    ),
+  )
+}
+
+/** Who stores such a secret would decide what runs on this machine. @throws CliError */
+function refuseUnsafe(names: readonly string[], allowed: readonly string[]): void {
+  const unsafe = names.flatMap((name) => {
+    const reason = allowed.includes(name) ? null : unsafeReason(name)
+    return reason === null ? [] : [{ name, reason }]
+  })
+  if (unsafe.length === 0) return
+  const lines = unsafe.map(({ name, reason }) => `the secret ${name} ${reason}`)
+  const flags = unsafe.map(({ name }) => `--allow-env ${name}`)
+  throw new CliError(
+    EX_REFUSED,
+    `${lines.join('\n')}\nnothing was run`,
+    `if that is meant, say so before the command: ${flags.join(' ')}`,
+  )
+}
+
 /** By a token where there is one, else by the session of the person who is logged in. */
-async function valuesFor(context: Context, options: RunOptions): Promise<Record<string, string>> {
+async function valuesFor(context: Context, options: RunOptions): Promise<Delivered> {
   const token = tokenOf(context, options)
   if (!token) return valuesOfSession(context, options)
   const scope = namedEnvironment(context)
-  return (await fetchEnvironment(await context.server(), token, scope)).open()
+  const { sealed, open } = await fetchEnvironment(await context.server(), token, scope)
+  const opened = Object.entries(await open())
+  return Object.fromEntries(
+    opened.map(([name, value]) => [name, { value, policy: sealed[name]?.policy ?? null }]),
+  )
 }
 
 /** Secrets whose policy does not list `env` stay where they are, as in delivery by token. */
-async function valuesOfSession(
-  context: Context,
-  options: RunOptions,
-): Promise<Record<string, string>> {
+async function valuesOfSession(context: Context, options: RunOptions): Promise<Delivered> {
   const scope = await projectScope(context)
   const { session, project, environment } = scope
   const query = { environment, include: 'value' as const }
   const stored = await session.api.list(listSecrets, { params: { project_id: project.id }, query })
   if (stored.length === 0) await refuseEmpty(scope, options)
   const meant = stored.filter(({ policy }) => allowsEnvironment(policy))
-  return Object.fromEntries(meant.map((secret) => [secret.key, reveal(scope, secret)]))
+  return Object.fromEntries(
+    meant.map((secret) => [secret.key, { value: reveal(scope, secret), policy: secret.policy }]),
+  )
 }
 
 function allowsEnvironment(policy: unknown): boolean {

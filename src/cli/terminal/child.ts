@@ -3,27 +3,28 @@
  * through. What it prints is masked on the way, so that a careless `env` shows no value.
  */
 
-import { Redactor } from '../../leak_guard/sanitise.ts'
 import { endsWithin } from '../../platform/timeout.ts'
+import { type Mask, prepareMask, type Values } from './mask.ts'
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'] as const
-const ENCODER = new TextEncoder()
 
 type Options = {
   env: Record<string, string | undefined>
   /** Values to mask in what the child prints; none means that nothing is looked at. */
-  masked: readonly string[]
+  masked: Values
 }
+
+type Opening = ReturnType<typeof prepareMask>
 
 /** Runs a command; returns its exit code, or 128 and the number of the signal that ended it. */
 export async function runChild(
   command: readonly string[],
   { env, masked }: Options,
 ): Promise<number> {
-  const values = masked.map((value) => ENCODER.encode(value))
-  if (values.length === 0) return passThrough(command, env)
+  if (Object.keys(masked).length === 0) return passThrough(command, env)
+  const open = prepareMask(masked)
   const isTerminal = process.stdin.isTTY && process.stdout.isTTY
-  return isTerminal ? inTerminal(command, env, values) : piped(command, env, values)
+  return isTerminal ? inTerminal(command, env, open) : piped(command, env, open)
 }
 
 async function passThrough(command: readonly string[], env: Options['env']): Promise<number> {
@@ -34,34 +35,33 @@ async function passThrough(command: readonly string[], env: Options['env']): Pro
 async function piped(
   command: readonly string[],
   env: Options['env'],
-  values: readonly Uint8Array[],
+  open: Opening,
 ): Promise<number> {
   const child = Bun.spawn([...command], { env, stdin: 'inherit', stdout: 'pipe', stderr: 'pipe' })
   const code = ended(child)
   await Promise.all([
-    relay(child.stdout, process.stdout, values),
-    relay(child.stderr, process.stderr, values),
+    relay(child.stdout, maskFor(process.stdout, open)),
+    relay(child.stderr, maskFor(process.stderr, open)),
   ])
   return code
 }
 
-async function relay(
-  from: ReadableStream<Uint8Array>,
-  to: NodeJS.WriteStream,
-  values: readonly Uint8Array[],
-): Promise<void> {
-  const redactor = new Redactor(values)
-  for await (const chunk of from) to.write(redactor.push(chunk))
-  to.write(redactor.flush())
+async function relay(from: ReadableStream<Uint8Array>, mask: Mask): Promise<void> {
+  for await (const chunk of from) mask.write(chunk)
+  mask.end()
+}
+
+function maskFor(to: NodeJS.WriteStream, open: Opening): Mask {
+  return open((text) => void to.write(text))
 }
 
 /** A pseudo-terminal of its own keeps colours, prompts and window size, and lets us mask what comes out. */
 async function inTerminal(
   command: readonly string[],
   env: Options['env'],
-  values: readonly Uint8Array[],
+  open: Opening,
 ): Promise<number> {
-  const redactor = new Redactor(values)
+  const mask = maskFor(process.stdout, open)
   const closed = Promise.withResolvers<void>()
   const child = Bun.spawn([...command], {
     env,
@@ -69,7 +69,7 @@ async function inTerminal(
       cols: process.stdout.columns,
       rows: process.stdout.rows,
       name: env.TERM ?? 'xterm-256color',
-      data: (_, chunk) => process.stdout.write(redactor.push(chunk)),
+      data: (_, chunk) => mask.write(chunk),
       exit: () => closed.resolve(),
     },
   })
@@ -80,7 +80,7 @@ async function inTerminal(
   const code = await ended(child)
   // The last output may still be on its way when the child is gone.
   await endsWithin(200, closed.promise)
-  process.stdout.write(redactor.flush())
+  mask.end()
   process.stdin.setRawMode(false)
   process.stdin.pause()
   return code

@@ -1,0 +1,85 @@
+/**
+ * Masks values in what a command prints, by the leak guard: in time that does not depend on how many there
+ * are. It is a net under a careless `env`, not a wall: the command has the values.
+ */
+import { type CallGuard, prepareGuard } from '../../leak_guard/guard.ts'
+
+export type Values = Readonly<Record<string, string>>
+type Write = (text: Uint8Array) => void
+
+/** What one output of the command goes through. */
+export type Mask = {
+  /** The chunk may be reused afterwards. */
+  write(chunk: Uint8Array): void
+  /** The rest. */
+  end(): void
+}
+
+const MARKER = '[REDACTED]'
+/** Words of JSON say nothing, whatever they are the value of; without them no answer could be read. */
+const JSON_WORDS = new Set(['true', 'false', 'null'])
+/**
+ * Milliseconds of silence. A prompt, or the echo of a key, may end in what could be the beginning of an
+ * encoded value; who waits for an answer must see it.
+ */
+const SILENCE_MS = 30
+/** The same where the last characters are the first ones of a value as it is. */
+const LONG_SILENCE_MS = 1_000
+/** Characters of a beginning that are no accident, and how many of them are looked at. */
+const MIN_BEGINNING = 4
+const MAX_BEGINNING = 1_024
+
+/** Prepares masking once, for all outputs of the command. */
+export function prepareMask(values: Values): (write: Write) => Mask {
+  const named = Object.entries(values).flatMap(([name, value]) =>
+    JSON_WORDS.has(value) ? [] : [{ name, bytes: new Uint8Array(Buffer.from(value)) }],
+  )
+  const guard = prepareGuard(named).forCall({ used: named, marker: MARKER })
+  const texts = named.map(({ bytes }) => Buffer.from(bytes))
+  return (write) => openMask(guard, (text) => endsInBeginning(text, texts), write)
+}
+
+function openMask(guard: CallGuard, isBeginning: (text: Buffer) => boolean, write: Write): Mask {
+  let stream = guard.stream()
+  let recent = Buffer.alloc(0)
+  /** Bytes that came and went since the stream was opened; as many where nothing is held back. */
+  let held = 0
+  let timer: Timer | undefined
+  const give = (text: Uint8Array) => {
+    held -= text.length
+    if (text.length > 0) write(text)
+  }
+  const release = () => {
+    give(stream.flush())
+    stream = guard.stream()
+    held = 0
+  }
+  const wait = () => {
+    if (isBeginning(recent)) timer = setTimeout(release, LONG_SILENCE_MS - SILENCE_MS)
+    else release()
+  }
+  return {
+    write: (chunk) => {
+      clearTimeout(timer)
+      held += chunk.length
+      give(stream.push(chunk))
+      recent = Buffer.concat([recent, chunk]).subarray(-MAX_BEGINNING)
+      if (held !== 0 || stream.isRedacted) timer = setTimeout(wait, SILENCE_MS)
+    },
+    end: () => {
+      clearTimeout(timer)
+      give(stream.flush())
+    },
+  }
+}
+
+/** Whether a value may be under way: looked at in silence only, since it takes time for each value. */
+function endsInBeginning(text: Buffer, values: readonly Buffer[]): boolean {
+  return values.some((value) => {
+    const longest = Math.min(value.length - 1, text.length)
+    for (let length = longest; length >= MIN_BEGINNING; length -= 1) {
+      if (text.subarray(text.length - length).equals(value.subarray(0, length))) return true
+    }
+    return false
+  })
+}

@@ -1,0 +1,141 @@
+/**
+ * Variables that decide what a program executes, whom it trusts or where it connects, before it reads a
+ * line of its own. Whoever can store secrets in an environment, or forge a delivery, could take over the
+ * machine of everyone who runs a command with it. So they are not set from secrets unless they are named.
+ *
+ * What only a program itself reads, such as DATABASE_URL or NODE_ENV, is not here; nor what names a file
+ * that would have to be on the machine already and is a usual setting, such as KUBECONFIG.
+ */
+
+type Group = {
+  /** Follows the name in a sentence. */
+  reason: string
+  /** In capitals; `*` stands for any end. */
+  names: readonly string[]
+}
+
+const groups: readonly Group[] = [
+  {
+    reason: 'makes the loader and the C library bring foreign code into programs',
+    names: words(`
+      LD_* DYLD_* LIBPATH SHLIB_PATH GCONV_PATH GETCONF_DIR GLIBC_TUNABLES LOCPATH NLSPATH MALLOC_TRACE
+      NIS_PATH TZDIR
+      GTK_MODULES GTK_PATH GIO_EXTRA_MODULES GIO_MODULE_DIR GST_PLUGIN_* QT_PLUGIN_PATH
+      QT_QPA_PLATFORM_PLUGIN_PATH QML_IMPORT_PATH QML2_IMPORT_PATH VK_LAYER_PATH VK_ICD_FILENAMES
+      LIBGL_DRIVERS_PATH OPENSSL_CONF OPENSSL_CONF_INCLUDE OPENSSL_ENGINES OPENSSL_MODULES SASL_PATH
+      KRB5_CONFIG ODBCINI ODBCSYSINI TERMINFO TERMINFO_DIRS TERMCAP
+      DBUS_SESSION_BUS_ADDRESS DBUS_SYSTEM_BUS_ADDRESS`),
+  },
+  {
+    reason: 'decides which program a name stands for',
+    names: words('PATH PATHEXT COMSPEC SHELL SYSTEMROOT WINDIR EXECIGNORE CDPATH'),
+  },
+  {
+    reason: 'makes a shell run commands, or read its lines in another way',
+    names: words(`
+      BASH_ENV ENV BASH_FUNC_* BASH_LOADABLES_PATH BASH_XTRACEFD SHELLOPTS BASHOPTS IFS PS0 PS1 PS2 PS3 PS4
+      PROMPT_COMMAND GLOBIGNORE FPATH ZDOTDIR INPUTRC FCEDIT PSMODULEPATH
+      FISH_FUNCTION_PATH FISH_COMPLETE_PATH FISH_USER_PATHS`),
+  },
+  {
+    reason: 'decides whose configuration every program reads',
+    names: words(`
+      HOME USERPROFILE APPDATA LOCALAPPDATA PROGRAMDATA
+      XDG_CONFIG_HOME XDG_CONFIG_DIRS XDG_DATA_HOME XDG_DATA_DIRS XDG_RUNTIME_DIR`),
+  },
+  {
+    reason: 'names a command, or options of one, that programs run by themselves',
+    names: words(`
+      EDITOR VISUAL PAGER MANPAGER BROWSER LESS LESSOPEN LESSCLOSE LESSKEY LESSKEYIN
+      SUDO_ASKPASS SUDO_EDITOR SSH_ASKPASS SSH_ASKPASS_REQUIRE RSYNC_RSH CVS_RSH SVN_SSH SVN_EDITOR
+      HGRCPATH HGEDITOR HGMERGE TAR_OPTIONS RIPGREP_CONFIG_PATH WGETRC CURL_HOME PSQLRC PSQL_EDITOR
+      PSQL_PAGER PGSYSCONFDIR MYSQL_HOME VIMINIT EXINIT VIM VIMRUNTIME MYVIMRC EMACSLOADPATH AWKPATH
+      AWKLIBPATH TF_CLI_ARGS* TF_CLI_CONFIG_FILE CLOUDSDK_PYTHON CLOUDSDK_PYTHON_ARGS CLOUDSDK_CONFIG
+      ANSIBLE_CONFIG ANSIBLE_LIBRARY ANSIBLE_COLLECTIONS_PATH ANSIBLE_ROLES_PATH HELM_PLUGINS
+      KUBE_EDITOR KUBECTL_EXTERNAL_DIFF`),
+  },
+  {
+    reason: 'makes git run commands, or use another configuration or repository',
+    names: words(`
+      GIT_SSH GIT_SSH_COMMAND GIT_SSH_VARIANT GIT_ASKPASS GIT_EDITOR GIT_SEQUENCE_EDITOR GIT_PAGER GIT_EXTERNAL_DIFF
+      GIT_PROXY_COMMAND GIT_TEMPLATE_DIR GIT_EXEC_PATH GIT_CONFIG GIT_CONFIG_* GIT_DIR GIT_COMMON_DIR
+      GIT_WORK_TREE GIT_INDEX_FILE GIT_OBJECT_DIRECTORY GIT_ALTERNATE_OBJECT_DIRECTORIES
+      GIT_ALLOW_PROTOCOL GIT_PROTOCOL_FROM_USER GIT_TRACE* GIT_SSL_NO_VERIFY GIT_SSL_CAINFO GIT_SSL_CAPATH`),
+  },
+  {
+    reason: 'makes an interpreter load foreign code',
+    names: words(`
+      NODE_OPTIONS NODE_PATH NODE_REPL_EXTERNAL_MODULE NODE_V8_COVERAGE NODE_COMPILE_CACHE
+      ELECTRON_RUN_AS_NODE TS_NODE_* NPM_CONFIG_* YARN_YARN_PATH YARN_PLUGINS YARN_RC_FILENAME
+      BUN_OPTIONS BUN_INSPECT* BUN_INSTALL BUN_BE_BUN BUN_CONFIG_VERBOSE_FETCH
+      BUN_RUNTIME_TRANSPILER_CACHE_PATH DENO_DIR DENO_V8_FLAGS
+      PYTHONSTARTUP PYTHONPATH PYTHONHOME PYTHONINSPECT PYTHONUSERBASE PYTHONEXECUTABLE
+      PYTHONPLATLIBDIR PYTHONBREAKPOINT PYTHONWARNINGS PYTHONPYCACHEPREFIX PYTHON_PRESITE PYTHON_HISTORY
+      PIP_CONFIG_FILE VIRTUAL_ENV PYTEST_ADDOPTS PYTEST_PLUGINS GUNICORN_CMD_ARGS IPYTHONDIR
+      JUPYTER_CONFIG_DIR JUPYTER_CONFIG_PATH JUPYTER_PATH
+      PERL5OPT PERL5LIB PERLLIB PERL5DB PERL5DB_THREADED PERL5SHELL PERLIO PERLIO_DEBUG PERL_MB_OPT
+      PERL_MM_OPT PERL_LOCAL_LIB_ROOT
+      RUBYOPT RUBYLIB RUBYPATH RUBYSHELL RUBYGEMS_GEMDEPS GEM_HOME GEM_PATH GEMRC BUNDLE_GEMFILE
+      BUNDLE_PATH BUNDLE_APP_CONFIG BUNDLE_BIN_PATH IRBRC PRYRC
+      JAVA_TOOL_OPTIONS _JAVA_OPTIONS JDK_JAVA_OPTIONS JAVA_OPTS JAVA_HOME JRE_HOME CLASSPATH
+      CATALINA_OPTS CATALINA_HOME CATALINA_BASE MAVEN_OPTS MAVEN_ARGS GRADLE_OPTS GRADLE_USER_HOME
+      SBT_OPTS ANT_OPTS ANT_ARGS
+      DOTNET_STARTUP_HOOKS DOTNET_ADDITIONAL_DEPS DOTNET_SHARED_STORE DOTNET_ROOT* CORECLR_* COR_PROFILER*
+      COR_ENABLE_PROFILING COMPLUS_* ASPNETCORE_HOSTINGSTARTUPASSEMBLIES
+      PHPRC PHP_INI_SCAN_DIR COMPOSER_HOME LUA_INIT* LUA_PATH* LUA_CPATH*
+      ERL_FLAGS ERL_AFLAGS ERL_ZFLAGS ERL_LIBS ELIXIR_ERL_OPTIONS MIX_EXS
+      R_HOME R_PROFILE R_PROFILE_USER R_ENVIRON R_ENVIRON_USER R_LIBS R_LIBS_USER R_LIBS_SITE
+      TCLLIBPATH JULIA_LOAD_PATH JULIA_DEPOT_PATH JULIA_PROJECT CAML_LD_LIBRARY_PATH GUILE_LOAD_PATH
+      GUILE_LOAD_COMPILED_PATH`),
+  },
+  {
+    reason: 'makes a build run commands, or bring foreign code into what it builds',
+    names: words(`
+      MAKEFLAGS GNUMAKEFLAGS MFLAGS MAKEFILES CC CXX CPP LD AR GCC_EXEC_PREFIX COMPILER_PATH LIBRARY_PATH
+      CPATH C_INCLUDE_PATH CPLUS_INCLUDE_PATH PKG_CONFIG PKG_CONFIG_PATH CMAKE_TOOLCHAIN_FILE
+      RUSTC RUSTDOC RUSTC_WRAPPER RUSTC_WORKSPACE_WRAPPER RUSTFLAGS RUSTDOCFLAGS RUSTUP_HOME
+      RUSTUP_TOOLCHAIN CARGO_HOME CARGO_BUILD_* CARGO_TARGET_* CARGO_ALIAS_* CARGO_ENCODED_RUSTFLAGS
+      GOFLAGS GOROOT GOENV GOTOOLCHAIN GOTOOLDIR CGO_CFLAGS* CGO_CPPFLAGS* CGO_CXXFLAGS*
+      CGO_LDFLAGS*`),
+  },
+  {
+    reason: 'decides which certificates are trusted, or writes down the keys of connections',
+    names: words(`
+      NODE_EXTRA_CA_CERTS NODE_TLS_REJECT_UNAUTHORIZED SSL_CERT_FILE SSL_CERT_DIR CURL_CA_BUNDLE
+      REQUESTS_CA_BUNDLE AWS_CA_BUNDLE DENO_CERT PIP_CERT PYTHONHTTPSVERIFY SSLKEYLOGFILE`),
+  },
+  {
+    reason: 'decides where connections go',
+    names: words(`
+      HTTP_PROXY HTTPS_PROXY ALL_PROXY FTP_PROXY NO_PROXY
+      HOSTALIASES LOCALDOMAIN RES_OPTIONS RESOLV_HOST_CONF
+      SERVICE_SERVER_URL SERVICE_API_URL SERVICE_RESOLVER_URL SERVICE_INSECURE_HTTP`),
+  },
+]
+
+/** Keys of LaunchDarkly, which no loader reads. */
+const ordinary = new Set(
+  words('LD_SDK_KEY LD_API_KEY LD_ACCESS_TOKEN LD_MOBILE_KEY LD_CLIENT_SIDE_ID'),
+)
+
+const entries = groups.flatMap(({ reason, names }) => names.map((name) => [name, reason] as const))
+const exact = new Map(entries)
+const prefixes = entries.flatMap(([name, reason]) =>
+  name.endsWith('*') ? [[name.slice(0, -1), reason] as const] : [],
+)
+
+/**
+ * What a variable of this name would do to a program, or `null` for an ordinary one. Letters of either case
+ * count: some systems make no difference, and some of these are read in both.
+ */
+export function unsafeReason(name: string): string | null {
+  const capitals = name.toUpperCase()
+  if (ordinary.has(capitals)) return null
+  const known = exact.get(capitals)
+  if (known !== undefined) return known
+  return prefixes.find(([prefix]) => capitals.startsWith(prefix))?.[1] ?? null
+}
+
+function words(text: string): string[] {
+  return text.trim().split(/\s+/)
+}

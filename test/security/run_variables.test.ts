@@ -1,0 +1,107 @@
+/**
+ * Secrets whose names decide what runs on the machine of everyone who says `cloakroom run`: stored by
+ * somebody who may write secrets, or delivered by a server that sealed a key of its own to the token.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { toBase64, uuidv7 } from '../../src/platform/crypto/encoding.ts'
+import { sealTokenEnvelope } from '../../src/platform/crypto/envelope.ts'
+import { sealSecretValue } from '../../src/platform/crypto/secret_value.ts'
+import { mintToken, tokenKeyPair } from '../../src/platform/crypto/token.ts'
+import { openAccount, type Terminal } from '../cli/person.ts'
+import { startTestApp, type TestApp } from '../support/app.ts'
+
+let app: TestApp
+let ada: Terminal
+let token: string
+
+beforeAll(async () => {
+  app = await startTestApp()
+  ada = await openAccount(app, 'ada@example.com')
+  await ada.must('init', 'payments')
+  ada.write('taken.sh', 'touch taken\n')
+  const script = join(ada.cwd, 'taken.sh')
+  await ada.must('secrets', 'set', `BASH_ENV=${script}`, 'NODE_OPTIONS=--no-warnings', 'MODE=live')
+  const issued = await ada.json('workload-token', 'issue', 'ci')
+  token = (issued as { token: string }).token
+})
+afterAll(async () => {
+  ada.remove()
+  await app.stop()
+})
+
+const wasTaken = () => existsSync(join(ada.cwd, 'taken'))
+const BASH = ['--', 'bash', '-c', 'echo "$MODE"; touch started']
+
+describe('run', () => {
+  test('refuses them by name and runs nothing, with a session and with a token', async () => {
+    for (const env of [{}, { SERVICE_TOKEN: token }]) {
+      for (const mask of [[], ['--no-mask']]) {
+        const { code, out, err } = await ada.run(['run', ...mask, ...BASH], { env })
+        expect([code, out]).toEqual([5, ''])
+        expect(err).toBe(
+          'cloakroom: the secret BASH_ENV makes a shell run commands, or read its lines in another way\n' +
+            'the secret NODE_OPTIONS makes an interpreter load foreign code\n' +
+            'nothing was run\n' +
+            '→ if that is meant, say so before the command: --allow-env BASH_ENV --allow-env NODE_OPTIONS\n',
+        )
+      }
+    }
+    expect([wasTaken(), existsSync(join(ada.cwd, 'started'))]).toEqual([false, false])
+  })
+
+  test('refuses those that are not named', async () => {
+    const args = ['run', '--allow-env', 'NODE_OPTIONS', ...BASH]
+    const { code, err } = await ada.run(args)
+    expect([code, err.includes('BASH_ENV'), err.includes('NODE_OPTIONS')]).toEqual([5, true, false])
+  })
+
+  test('sets those that are named', async () => {
+    const named = ['--allow-env', 'NODE_OPTIONS', '--allow-env', 'BASH_ENV', '--no-mask']
+    expect(await ada.run(['run', ...named, ...BASH])).toEqual({ code: 0, out: 'live\n', err: '' })
+    expect(wasTaken()).toBe(true)
+  })
+
+  test('goes on with ordinary names, and with variables that the shell has', async () => {
+    await ada.must('secrets', 'set', 'LD_SDK_KEY=sdk', 'GIT_TOKEN=git', 'PORT=3000', '-e', 'usual')
+    const child = 'printf "$LD_SDK_KEY $GIT_TOKEN $PORT $NODE_OPTIONS"'
+    const args = ['run', '-e', 'usual', '--no-mask', '--', 'sh', '-c', child]
+    const env = { NODE_OPTIONS: '--mine' }
+    expect(await ada.run(args, { env })).toEqual({ code: 0, out: 'sdk git 3000 --mine', err: '' })
+  })
+
+  test('refuses them from a server that delivers what it sealed itself', async () => {
+    const victim = mintToken('wkl')
+    const server = await forgingServer(victim, { LD_PRELOAD: '/tmp/x.so', MODE: 'forged' })
+    const env = { SERVICE_SERVER_URL: server.origin, SERVICE_TOKEN: victim.text }
+    const refused = await ada.run(['run', ...BASH], { env })
+    expect([refused.code, refused.err]).toEqual([5, expect.stringContaining('LD_PRELOAD')])
+    server.stop()
+  })
+})
+
+async function forgingServer(
+  { id, secret }: { id: string; secret: Uint8Array },
+  values: Record<string, string>,
+) {
+  const [workspaceId, projectId] = [uuidv7(), uuidv7()]
+  const environment = 'development'
+  const key = crypto.getRandomValues(new Uint8Array(32))
+  const place = { workspaceId, tokenId: id, projectId, environment, epoch: 1 }
+  const envelope = await sealTokenEnvelope(place, tokenKeyPair(id, secret).publicKey, key)
+  const sealed = Object.entries(values).map(([name, value]) => {
+    const at = { projectId, environment, key: name }
+    return [name, { value: toBase64(sealSecretValue(key, at, null, 1, Buffer.from(value))) }]
+  })
+  const delivery = {
+    status: 'success',
+    workspace_id: workspaceId,
+    project_id: projectId,
+    environment,
+    sealed: Object.fromEntries(sealed),
+    envelopes: [{ project_id: projectId, environment, epoch: 1, envelope }],
+  }
+  const server = Bun.serve({ port: 0, fetch: () => Response.json(delivery) })
+  return { origin: `http://127.0.0.1:${server.port}`, stop: () => server.stop(true) }
+}
