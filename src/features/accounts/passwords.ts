@@ -9,6 +9,8 @@ import type { Pepper } from '../../platform/crypto/pepper.ts'
 import { Semaphore } from '../../platform/semaphore.ts'
 
 const COST = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as const
+/** A PHC string with the id of the pepper's key behind it (protocol 4.1). */
+const STORED = /^(\$argon2id(?:\$[^$]+){4})\$([0-9a-f]{8})$/
 /** Hashes that wait for a core; with more the server says that it is busy. */
 const QUEUE = 200
 
@@ -24,7 +26,7 @@ export type Passwords = {
 export function openPasswords(pepper: Pepper): Passwords {
   const turnstile = new Semaphore({ width: Math.max(2, availableParallelism()), queue: QUEUE })
   const [currentKey] = pepper.keyIds
-  const unmatchable = `${unmatchableHash()}$${currentKey}`
+  const unmatchable = { slow: unmatchableHash(), keyId: currentKey }
   return {
     hash: (userId, password) =>
       turnstile.run(async () => {
@@ -33,18 +35,20 @@ export function openPasswords(pepper: Pepper): Passwords {
       }),
     matches: (userId, password, hash) =>
       turnstile.run(async () => {
-        const { slow, keyId } = partsOf(hash ?? unmatchable)
+        const parts = partsOf(hash)
+        const { slow, keyId } = parts ?? unmatchable
         const peppered = pepper.pepperPassword(userId, password, keyId)
         const right = await Bun.password.verify(peppered, slow)
-        return right && hash !== null
+        return right && parts !== null
       }),
-    isOlder: (hash) => partsOf(hash).keyId !== currentKey,
+    isOlder: (hash) => partsOf(hash)?.keyId !== currentKey,
   }
 }
 
-function partsOf(hash: string): { slow: string; keyId: string } {
-  const border = hash.lastIndexOf('$')
-  return { slow: hash.slice(0, border), keyId: hash.slice(border + 1) }
+/** `null` for what is in no such form: it was not made here. */
+function partsOf(hash: string | null): { slow: string; keyId: string } | null {
+  const [, slow, keyId] = STORED.exec(hash ?? '') ?? []
+  return slow !== undefined && keyId !== undefined ? { slow, keyId } : null
 }
 
 /** A hash of nothing, in the form and with the cost of a real one. */
