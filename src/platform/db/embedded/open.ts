@@ -11,6 +11,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { claimDataDirectory, type DataDirectory, damaged, notWritable } from './data_directory.ts'
+import { compilePrograms } from './programs.ts'
 import { DatabaseThread } from './thread.ts'
 
 export { DataDirectoryError } from './data_directory.ts'
@@ -50,7 +51,10 @@ export type EmbeddedDatabase = {
  *   PostgreSQL, or cannot be written.
  */
 export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedDatabase> {
-  const directory = await claimDataDirectory(options.dataDir, options.log ?? (() => undefined))
+  const [directory, programs] = await Promise.all([
+    claimDataDirectory(options.dataDir, options.log ?? (() => undefined)),
+    compilePrograms(),
+  ])
   const socketDirectory = makeSocketDirectory(directory.cluster)
   const path = join(socketDirectory, 's')
   const thread = new DatabaseThread()
@@ -61,7 +65,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedDa
     if (stopped) directory.release()
   }
   try {
-    await thread.open(directory.cluster, path)
+    await thread.open({ kind: 'open', directory: directory.cluster, socketPath: path, programs })
   } catch (error) {
     await close()
     throw explainOpen(directory, error)

@@ -4,7 +4,7 @@
  */
 
 import { endsWithin } from '../../timeout.ts'
-import type { Order, Report } from './worker_messages.ts'
+import type { OpenOrder, Order, Report } from './worker_messages.ts'
 
 /** A last checkpoint on a slow disk takes its time; a thread in an endless loop never answers. */
 const CLOSE_TIMEOUT_MS = 30_000
@@ -24,8 +24,8 @@ export class DatabaseThread {
   }
 
   /** @throws {Error} with what PostgreSQL said. */
-  async open(directory: string, socketPath: string): Promise<void> {
-    await this.#ask({ kind: 'open', directory, socketPath }, 'opened')
+  async open(order: OpenOrder): Promise<void> {
+    await this.#ask(order, 'opened')
   }
 
   async countSyncs(): Promise<number> {

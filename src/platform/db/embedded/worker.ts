@@ -6,13 +6,11 @@
 
 import { statfsSync } from 'node:fs'
 import { PGlite } from '@electric-sql/pglite'
-import initdbWasm from '@electric-sql/pglite/initdb.wasm' with { type: 'file' }
 import bundle from '@electric-sql/pglite/pglite.data' with { type: 'file' }
-import pgliteWasm from '@electric-sql/pglite/pglite.wasm' with { type: 'file' }
 import { type Health, serveBridge } from './bridge.ts'
 import { DurableFs } from './durable_fs.ts'
 import { Upkeep } from './upkeep.ts'
-import type { Order, Report } from './worker_messages.ts'
+import type { OpenOrder, Order, Report } from './worker_messages.ts'
 
 /**
  * Single-user mode without `-F` (which turns fsync off) and without background processes, which
@@ -57,19 +55,19 @@ self.addEventListener('message', (event: MessageEvent<Order>) => {
 })
 
 async function obey(order: Order): Promise<void> {
-  if (order.kind === 'open') running = await open(order.directory, order.socketPath)
+  if (order.kind === 'open') running = await open(order)
   if (order.kind === 'count_syncs') report({ kind: 'sync_count', count: running?.fs.syncs ?? 0 })
   if (order.kind === 'close') await close()
 }
 
-async function open(directory: string, socketPath: string): Promise<Running> {
+async function open({ directory, socketPath, programs }: OpenOrder): Promise<Running> {
   const fs = new DurableFs(directory, health.fail)
   const database = await PGlite.create({
     fs,
     startParams: START_PARAMETERS,
-    pgliteWasmModule: await compile(pgliteWasm),
+    pgliteWasmModule: programs.postgres,
     // Required by the type, but the data directory always comes from the template.
-    initdbWasmModule: await compile(initdbWasm),
+    initdbWasmModule: programs.initdb,
     fsBundle: Bun.file(bundle),
     onStderr: complain,
   })
@@ -93,10 +91,6 @@ async function close(): Promise<void> {
 function freeBytes(directory: string): number {
   const { bavail, bsize } = statfsSync(directory)
   return bavail * bsize
-}
-
-async function compile(path: string): Promise<WebAssembly.Module> {
-  return WebAssembly.compile(await Bun.file(path).arrayBuffer())
 }
 
 /** Keeps what PostgreSQL said about its own end, never about a statement and its values. */

@@ -1,9 +1,16 @@
 /** What the process and the thread of the embedded database say to each other. */
 
-export type Order =
-  | { kind: 'open'; directory: string; socketPath: string }
-  | { kind: 'count_syncs' }
-  | { kind: 'close' }
+/** PostgreSQL as it runs here, compiled. */
+export type Programs = { postgres: WebAssembly.Module; initdb: WebAssembly.Module }
+
+export type OpenOrder = {
+  kind: 'open'
+  directory: string
+  socketPath: string
+  programs: Programs
+}
+
+export type Order = OpenOrder | { kind: 'count_syncs' } | { kind: 'close' }
 
 export type Report =
   | { kind: 'opened' }
