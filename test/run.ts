@@ -18,6 +18,7 @@ import { buildExecutable } from '../src/dev/build.ts'
 import { blindSpots, searcher, takeLeaks } from './support/canary.ts'
 import { databasePlace, executablePlace, removePlaces } from './support/places.ts'
 import { findPostgres, startCluster } from './support/postgres.ts'
+import { prepareCluster, prepareDirectory } from './support/prepared.ts'
 
 type Environment = Record<string, string>
 type Count = { passed: number; failed: number }
@@ -47,6 +48,7 @@ async function runSuite(words: string[], isLong: boolean, isWhole: boolean): Pro
     ...LESS_COMPILING,
     ...(isLong ? { TEST_EFFORT: 'long' } : {}),
     ...(await prepareExecutable(selection)),
+    TEST_PREPARED: await prepareDirectory(),
   }
   const embedded = await runHalf({ database: 'embedded', selection, env, isWhole })
   const files = selection.files.filter((file) => reaches(file, DATABASE))
@@ -70,11 +72,12 @@ async function runSuite(words: string[], isLong: boolean, isWhole: boolean): Pro
 async function runPostgresql(half: Half): Promise<Count | null> {
   if (half.selection.files.length === 0) return { passed: 0, failed: 0 }
   if (findPostgres() === null) return null
-  const { socketDir, stop } = await startCluster()
+  const cluster = await startCluster()
   try {
-    return await runHalf({ ...half, env: { ...half.env, TEST_CLUSTER: socketDir } })
+    await prepareCluster(cluster)
+    return await runHalf({ ...half, env: { ...half.env, TEST_CLUSTER: cluster.socketDir } })
   } finally {
-    await stop()
+    await cluster.stop()
   }
 }
 

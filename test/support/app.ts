@@ -7,7 +7,7 @@ import { Pepper } from '../../src/platform/crypto/pepper.ts'
 import { openLog } from '../../src/platform/log.ts'
 import { type App, startApp } from '../../src/server/app.ts'
 import { search } from './canary.ts'
-import { freshDatabase } from './database.ts'
+import { preparedDatabase } from './database.ts'
 
 export type Answer = {
   status: number
@@ -48,7 +48,7 @@ export async function startTestApp(
   env: Record<string, string> = {},
   { lookup }: { lookup?: Lookup } = {},
 ): Promise<TestApp> {
-  const database = await freshDatabase()
+  const database = await preparedDatabase()
   const config = readConfig(
     { PORT: '0', RESOLVER_PORT: '0', ...KEYS, ...database.env, ...env },
     () => KEYS,

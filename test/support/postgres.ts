@@ -9,11 +9,14 @@ import postgres from 'postgres'
 import { searcher, searchFiles } from './canary.ts'
 import { databasePlace } from './places.ts'
 
+/** Which database to copy, if not the empty one, and under which name, if not one that is free. */
+type NewDatabase = { template?: string; name?: string }
+
 export type Cluster = {
   socketDir: string
   bin: string
   pid: () => number
-  createDatabase: () => Promise<string>
+  createDatabase: (options?: NewDatabase) => Promise<string>
   stop: () => Promise<void>
 }
 
@@ -84,7 +87,7 @@ export async function startCluster(): Promise<Cluster> {
     socketDir: home,
     bin,
     pid: () => server.pid,
-    createDatabase: () => createDatabase(home),
+    createDatabase: (options) => createDatabase(home, options),
     stop,
   }
 }
@@ -101,8 +104,8 @@ export function joinCluster(socketDir: string): Cluster {
     bin,
     pid: () =>
       Number(readFileSync(join(socketDir, 'data', 'postmaster.pid'), 'utf8').split('\n')[0]),
-    createDatabase: async () => {
-      const name = await createDatabase(socketDir)
+    createDatabase: async (options) => {
+      const name = await createDatabase(socketDir, options)
       own.push(name)
       return name
     },
@@ -166,10 +169,12 @@ async function waitUntilReady(socketDir: string): Promise<void> {
   throw new Error('PostgreSQL did not start within 10 s')
 }
 
-async function createDatabase(socketDir: string): Promise<string> {
-  const name = `test_${process.pid}_${counter++}`
+async function createDatabase(
+  socketDir: string,
+  { template = 'template1', name = `test_${process.pid}_${counter++}` }: NewDatabase = {},
+): Promise<string> {
   const sql = connect(socketDir, 'postgres')
-  await sql.unsafe(`create database ${name}`)
+  await sql.unsafe(`create database ${name} template ${template}`)
   await sql.end()
   return name
 }

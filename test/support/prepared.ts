@@ -1,0 +1,47 @@
+/**
+ * Databases that have our schema already. The migrations take longer than most tests, so they run once
+ * (in the suite by its runner, for all processes), and each test gets a copy of the result.
+ */
+import { join } from 'node:path'
+import { readConfig } from '../../src/platform/config/config.ts'
+import { migrate } from '../../src/platform/db/migrate.ts'
+import { openDatabase } from '../../src/platform/db/open.ts'
+import { databasePlace } from './places.ts'
+import type { Cluster } from './postgres.ts'
+
+/** The name of the one in a cluster. */
+export const PREPARED = 'prepared'
+
+/** @param env the variables that select an empty database. */
+async function prepare(env: Record<string, string>): Promise<void> {
+  const keys = {
+    SECRET_KEY: 'k'.repeat(36),
+    ENCRYPTION_KEY: Buffer.alloc(32).toString('base64url'),
+  }
+  const config = readConfig({ ...keys, ...env }, () => keys)
+  const fail = (reason: string) => {
+    throw new Error(reason)
+  }
+  const { sql, close } = await openDatabase(config, fail)
+  await migrate(sql)
+  await close()
+}
+
+/** A data directory; `TEST_PREPARED` is the one that the runner made. */
+export async function prepareDirectory(): Promise<string> {
+  const made = process.env.TEST_PREPARED
+  if (made !== undefined) return made
+  const directory = join(databasePlace, `prepared-${process.pid}`)
+  await prepare({ DATA_DIR: directory })
+  return directory
+}
+
+export async function prepareCluster({ socketDir, createDatabase }: Cluster): Promise<void> {
+  const name = await createDatabase({ name: PREPARED })
+  await prepare(databaseVariables(socketDir, name))
+}
+
+/** What selects a database of a cluster. */
+export function databaseVariables(socketDir: string, name: string): Record<string, string> {
+  return { DB_HOST: socketDir, DB_NAME: name, DB_USER: 'cloakroom', DB_SSLMODE: 'disable' }
+}
