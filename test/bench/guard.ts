@@ -107,5 +107,3 @@ function textsWith(secret: string): Record<string, Uint8Array> {
 function filled(text: string): Uint8Array {
   return new Uint8Array(Buffer.alloc(BYTES, Buffer.from(text)))
 }
-
-if (import.meta.main) await benchGuard(process.argv.slice(2))

@@ -1,4 +1,5 @@
 /** `bun run bench [name] [options]`: measurements that live with the code; see docs/performance.md. */
+import { benchGuard } from './guard.ts'
 import { benchIsolation } from './isolation.ts'
 import { benchRedact } from './redact.ts'
 import { benchResolver } from './resolver.ts'
@@ -10,6 +11,7 @@ const benches: Record<string, (args: string[]) => Promise<void>> = {
   resolver: benchResolver,
   secrets: benchSecrets,
   redact: benchRedact,
+  guard: benchGuard,
   isolation: benchIsolation,
 }
 
