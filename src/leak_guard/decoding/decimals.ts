@@ -4,8 +4,8 @@
  */
 import { type Feed, MARGIN, MappedFeed } from './feed.ts'
 import { ARRAY, FormSink } from './form_sink.ts'
-import { COMMA } from './runs.ts'
 import type { Reading, Stage } from './stage.ts'
+import { endOfStretch, nextStretch } from './stretch.ts'
 
 /** White space between two numbers, at most. */
 const MAX_SPACE = 48
@@ -14,11 +14,17 @@ const OPENING = 0x5b
 const CLOSING = 0x5d
 const COMMA_BYTE = 0x2c
 const ZERO_DIGIT = 0x30
+/** What such an array consists of, up to its last number. */
+const IS_MEMBER = Uint8Array.from({ length: 256 }, (_, byte) =>
+  isDigit(byte) || isSpace(byte) || byte === COMMA_BYTE || byte === OPENING ? 1 : 0,
+)
 
 export class DecimalDecoder {
   readonly #reading: Reading
   readonly #parent: Feed
   readonly #depth: number
+  /** Eight numbers and the commas between them, or four. */
+  readonly #least: number
   #opened: { feed: MappedFeed; stage: Stage } | null = null
   #isOpen = false
   /** Bytes at the end of the text that are not decided. */
@@ -28,19 +34,21 @@ export class DecimalDecoder {
     this.#reading = reading
     this.#parent = parent
     this.#depth = depth
+    this.#least = reading.isShort ? 7 : 15
   }
 
   get isOpen(): boolean {
     return this.#isOpen
   }
 
-  read(from: number, isLast: boolean, seen: number): void {
-    const { end } = this.#parent
+  read(from: number, isLast: boolean): void {
+    const { bytes, end } = this.#parent
     let at = from - this.#waiting
     this.#waiting = 0
-    if (this.#isOpen || seen & COMMA || at < from) {
-      this.#reading.sink.work += end - at
-      while (at < end) at = this.#isOpen ? this.#run(at, isLast) : this.#begin(at, isLast)
+    this.#reading.sink.work += end - at
+    while (at < end) {
+      if (this.#isOpen) at = this.#run(at, isLast)
+      else at = this.#begin(nextStretch(bytes, at, end, IS_MEMBER, 1, this.#least), isLast)
     }
     if (isLast) this.#waiting = 0
     else if (!this.#isOpen) this.#waiting = Math.max(this.#waiting, this.#opening())
@@ -74,10 +82,11 @@ export class DecimalDecoder {
     return this.#opened
   }
 
-  /** Looks for a comma between two numbers; returns where the first begins, or the end of the block. */
+  /** Looks for a comma between two numbers; returns where the first begins, or the stretch ends. */
   #begin(from: number, isLast: boolean): number {
     const { bytes, end, floor } = this.#parent
-    for (let at = nextComma(bytes, from, end); at < end; at = nextComma(bytes, at + 1, end)) {
+    const until = endOfStretch(bytes, from, end, IS_MEMBER, 1)
+    for (let at = nextComma(bytes, from, until); at < until; at = nextComma(bytes, at + 1, until)) {
       const start = numberBefore(bytes, at, floor)
       const next = afterSpace(bytes, at + 1, end)
       if (start === at || (next < end && !isDigit(bytes[next]))) continue
@@ -90,7 +99,7 @@ export class DecimalDecoder {
       this.#waiting = isLast ? 0 : end - first
       return end
     }
-    return end
+    return until
   }
 
   /** Reads numbers; returns where the run or the block ends. */
@@ -150,8 +159,9 @@ function readNumber(bytes: Uint8Array, from: number, end: number): Numeral {
 }
 
 function nextComma(bytes: Uint8Array, from: number, end: number): number {
-  const at = bytes.indexOf(COMMA_BYTE, from)
-  return at < 0 ? end : at
+  let at = from
+  while (at < end && bytes[at] !== COMMA_BYTE) at++
+  return at
 }
 
 /** Where the number begins that ends before `at`; `at` when there is none up to 255. */

@@ -42,9 +42,9 @@ export class Decoders {
     this.#reading.sink.work += this.#feed.end - from
     for (const decoder of this.#escapes) decoder.prepare(from, isLast)
     for (const decoder of this.#escapes) decoder.read(from, isLast)
-    const seen = this.#runs.scan(this.#feed, from, isLast, this.#word, this.#hexadecimal)
-    this.#decimals.read(from, isLast, seen)
-    this.#utf16.read(from, isLast, seen)
+    this.#runs.scan(this.#feed, from, isLast, this.#word, this.#hexadecimal)
+    this.#decimals.read(from, isLast)
+    this.#utf16.read(from, isLast)
   }
 
   get isDecoding(): boolean {

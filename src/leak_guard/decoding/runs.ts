@@ -1,19 +1,19 @@
 /**
  * Finds the runs of digits in a feed: of base64 in either alphabet, also over line breaks after a line
- * of 8 digits or more, and of hexadecimal, also with separators between bytes. One pass over the bytes;
- * a run at the end of a block is handed over as far as it goes, and goes on in the next.
+ * of 8 digits or more, and of hexadecimal, also with separators between bytes. Text without such runs is
+ * hardly looked at; a run at the end of a block is handed over as far as it goes, and goes on in the next.
  */
 import type { Feed } from './feed.ts'
+import { endOfStretch, nextStretch } from './stretch.ts'
 
 /** `isContinued`: the run began in an earlier block; `isOpen`: it may go on in the next. */
 export type RunHandler = (from: number, to: number, isContinued: boolean, isOpen: boolean) => void
 
-/** Bits of what a byte can be part of. `scan` returns those of all bytes. */
+/** Bits of what a byte can be part of. */
 const WORD = 1
 const HEX_DIGIT = 2
 const SEPARATOR = 4
-export const ZERO = 8
-export const COMMA = 16
+const HEXADECIMAL = HEX_DIGIT | SEPARATOR
 
 const LINE_FEED = 0x0a
 const RETURN = 0x0d
@@ -62,26 +62,52 @@ export class RunScanner {
     this.#group = other.#group
   }
 
-  scan(feed: Feed, from: number, isLast: boolean, onWord: RunHandler, onHex: RunHandler): number {
+  scan(feed: Feed, from: number, isLast: boolean, onWord: RunHandler, onHex: RunHandler): void {
+    this.#scanWords(feed, from, onWord)
+    this.#scanHex(feed, from, onHex)
+    this.#endBlock(from, feed.end, isLast, onWord, onHex)
+  }
+
+  /** A run that is long enough begins with a line of `least` digits. */
+  #scanWords(feed: Feed, from: number, onWord: RunHandler): void {
     const { bytes, end } = feed
-    let word = this.#word
-    let hex = this.#hex
-    let seen = 0
     const least = this.#least
-    for (let at = from; at < end; at++) {
-      const kind = CLASS_OF[bytes[at] ?? 0] ?? 0
-      seen |= kind
-      if (kind & WORD) word++
-      else if (word < least) word = 0
-      else word = this.#afterWord(feed, from, at, word, onWord)
-      if (kind & HEX_DIGIT) hex++
-      else if (hex < 2) hex = 0
-      else hex = this.#afterHex(feed, from, at, hex, onHex)
+    let word = this.#word
+    let at = from
+    while (at < end) {
+      if (word === 0) at = nextStretch(bytes, at, end, CLASS_OF, WORD, least)
+      const start = at
+      at = endOfStretch(bytes, at, end, CLASS_OF, WORD)
+      word += at - start
+      if (at >= end) break
+      word = word < least ? 0 : this.#afterWord(feed, from, at, word, onWord)
+      at++
     }
     this.#word = word
+  }
+
+  #scanHex(feed: Feed, from: number, onHex: RunHandler): void {
+    const { bytes, end } = feed
+    let at = from
+    while (at < end) {
+      if (this.#hex === 0) at = nextStretch(bytes, at, end, CLASS_OF, HEXADECIMAL, this.#minHex)
+      at = this.#readHex(feed, from, at, onHex)
+    }
+  }
+
+  /** Up to and with the next byte that is neither a digit nor a separator. */
+  #readHex(feed: Feed, from: number, start: number, onHex: RunHandler): number {
+    const { bytes, end } = feed
+    let hex = this.#hex
+    let kind = HEX_DIGIT
+    let at = start
+    for (; at < end && kind !== 0; at++) {
+      kind = (CLASS_OF[bytes[at] ?? 0] ?? 0) & HEXADECIMAL
+      if (kind & HEX_DIGIT) hex++
+      else hex = hex < 2 ? 0 : this.#afterHex(feed, from, at, hex, onHex)
+    }
     this.#hex = hex
-    this.#endBlock(from, end, isLast, onWord, onHex)
-    return seen
+    return at
   }
 
   /** What a byte that is no digit makes of the run before it: goes on with it, or hands it over. */
@@ -160,7 +186,5 @@ function classes(): Uint8Array {
   mark('0123456789abcdefABCDEF', HEX_DIGIT)
   // A form writes a space as a plus.
   mark(':- +\\x\r\n', SEPARATOR)
-  mark('\0', ZERO)
-  mark(',', COMMA)
   return classes
 }

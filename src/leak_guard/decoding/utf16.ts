@@ -3,12 +3,12 @@
  * other characters are looked for in UTF-16 as strings of their own.)
  */
 import { type Feed, MARGIN, MappedFeed } from './feed.ts'
-import { ZERO } from './runs.ts'
 import type { Reading, Stage } from './stage.ts'
 
 const SPACE = 0x20
 /** Two characters, each with its zero byte, begin a run. */
 const SHORTEST = 4
+const NEAR = 32
 
 export class Utf16Decoder {
   readonly #reading: Reading
@@ -32,12 +32,10 @@ export class Utf16Decoder {
     return this.#isOpen
   }
 
-  read(from: number, isLast: boolean, seen: number): void {
+  read(from: number, isLast: boolean): void {
     const { end, floor } = this.#parent
     let at = Math.max(floor, from - this.#waiting)
-    const isAsleep = !this.#isOpen && !(seen & ZERO) && this.#waiting < 2
-    if (isAsleep) at = Math.max(at, end - 1)
-    else this.#reading.sink.work += end - from
+    this.#reading.sink.work += end - at
     this.#waiting = 0
     while (at < end) {
       if (this.#isOpen) at = this.#run(at)
@@ -78,8 +76,7 @@ export class Utf16Decoder {
     let at = from
     while (at < end) {
       // The character before the next zero is the only one here that can begin a run.
-      let zero = at
-      while (zero < end && bytes[zero] !== 0) zero++
+      const zero = nextZero(bytes, at, end)
       at = Math.max(at, zero - 1)
       const known = Math.min(end, at + SHORTEST)
       let next = at
@@ -121,4 +118,13 @@ export class Utf16Decoder {
     feed.keep()
     this.#isOpen = !isLast
   }
+}
+
+/** The native search is faster where there is much to search. */
+function nextZero(bytes: Uint8Array, from: number, end: number): number {
+  let at = from
+  for (const near = Math.min(end, from + NEAR); at < near; at++) if (bytes[at] === 0) return at
+  if (at === end) return end
+  const found = bytes.indexOf(0, at)
+  return found < 0 ? end : Math.min(found, end)
 }

@@ -1,0 +1,41 @@
+/**
+ * Finds stretches of bytes of one class without looking at every byte: what breaks a stretch is looked
+ * for from its end, so that text without one costs a fraction of a look for each byte.
+ */
+
+/**
+ * The first index from `from` on at which `min` bytes of a class stand; where there is none, that of the
+ * shorter stretch with which the bytes end.
+ */
+export function nextStretch(
+  bytes: Uint8Array,
+  from: number,
+  end: number,
+  classes: Uint8Array,
+  mask: number,
+  min: number,
+): number {
+  let at = from
+  while (at + min <= end) {
+    let back = at + min - 1
+    while (back >= at && ((classes[bytes[back] ?? 0] ?? 0) & mask) !== 0) back--
+    if (back < at) return at
+    at = back + 1
+  }
+  let last = end
+  while (last > at && ((classes[bytes[last - 1] ?? 0] ?? 0) & mask) !== 0) last--
+  return last
+}
+
+/** Where the bytes of a class end that begin at `from`. */
+export function endOfStretch(
+  bytes: Uint8Array,
+  from: number,
+  end: number,
+  classes: Uint8Array,
+  mask: number,
+): number {
+  let at = from
+  while (at < end && ((classes[bytes[at] ?? 0] ?? 0) & mask) !== 0) at++
+  return at
+}
