@@ -13,6 +13,7 @@ export const storeChanges: StoreChanges = async (tx, actor, changes) => {
       userId: actor.userId,
       projectId: projectId ?? null,
       environment: environment ?? null,
+      credentialRef: resource.type === 'secret' ? resource.name : null,
       decision: 'allowed' as const,
       action,
       resource,

@@ -7,7 +7,13 @@ import { and, asc, eq, type SQL } from 'drizzle-orm'
 import type { Database, Transaction } from '../platform/db/open.ts'
 import { memberships, projects, workspaces } from '../platform/db/schema/index.ts'
 import { Fault, invalidField } from '../platform/fault.ts'
-import type { Caller, Grant, ProjectGrant, ResourceRef } from '../platform/grant.ts'
+import {
+  type Caller,
+  type Grant,
+  type ProjectGrant,
+  type ResourceRef,
+  RoleDenied,
+} from '../platform/grant.ts'
 import type { Permission } from '../platform/http/endpoint.ts'
 import { isUuid } from '../platform/http/validate.ts'
 import { permits } from './roles.ts'
@@ -23,7 +29,7 @@ export async function authorise<P extends Permission>(
 ): Promise<Grant<P>> {
   const grant = await findGrant(db, caller, resource)
   if (!grant) throw new Fault('not_found')
-  if (!permits(grant.role, permission)) throw new Fault('forbidden')
+  if (!permits(grant.role, permission)) throw new RoleDenied(grant)
   return grant as Grant<P>
 }
 

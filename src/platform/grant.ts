@@ -2,6 +2,7 @@
  * Who calls, and the proof that they may. A `Grant` is minted in one place, `identity/authorise`;
  * tenant queries take one, so a query that writes secrets does not compile with a read grant.
  */
+import { Fault } from './fault.ts'
 import type { Endpoint, Permission, ProjectTenant } from './http/endpoint.ts'
 
 export const roles = ['owner', 'admin', 'member', 'read_only'] as const
@@ -23,6 +24,17 @@ export type Grant<P extends Permission = Permission> = {
 export type ProjectGrant<P extends Permission = Permission> = Grant<P> & {
   readonly projectId: string
   readonly projectName: string
+}
+
+/** The role of a member does not permit what is asked; it says whose. */
+export class RoleDenied extends Fault {
+  readonly member: Omit<Grant, typeof permitted> & { projectId?: string }
+
+  /** `refusal` is what said so, if it was not the matrix. */
+  constructor(member: RoleDenied['member'], refusal?: Fault) {
+    super('forbidden', { message: refusal?.message, fields: refusal?.fields, cause: refusal })
+    this.member = member
+  }
 }
 
 /** The grant that a handler of this endpoint receives. */

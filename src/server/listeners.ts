@@ -3,6 +3,7 @@
 import type { Access } from '../access/index.ts'
 import { reporterOf } from '../access/reporters.ts'
 import { storeChanges } from '../audit/changes.ts'
+import { storeDenial } from '../audit/denials.ts'
 import { ingestionRoutes } from '../features/audit/ingestion.ts'
 import { resolverHealthRoutes } from '../features/health/index.ts'
 import { type ActivityLog, stamping } from '../features/metrics/activity.ts'
@@ -65,6 +66,7 @@ function sharedServices({
     db,
     log,
     storeChanges,
+    storeDenial,
     checkHost: hostCheck(config.ALLOWED_HOSTS),
     networkOf: networkNamer(parseCidrs(config.TRUSTED_PROXIES)),
     limits: {

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { z } from 'zod'
 import { storeChanges } from '../../src/audit/changes.ts'
+import { storeDenial } from '../../src/audit/denials.ts'
 import { allEndpoints } from '../../src/dev/all_endpoints.ts'
 import { issueAgentToken, revokeAgentToken } from '../../src/features/agents/contract.ts'
 import { openIdentity } from '../../src/identity/index.ts'
@@ -56,6 +57,7 @@ beforeAll(async () => {
     db,
     identity: openIdentity({ db, pepper: app.pepper }),
     storeChanges,
+    storeDenial,
     checkHost: hostCheck(app.config.ALLOWED_HOSTS),
     networkOf: () => '127.0.0.1',
     limits: { register: limiter(), login: limiter(), api: limiter() },

@@ -171,7 +171,10 @@ const DERIVED = ['audit_deltas', 'audit_rollups', 'audit_statuses', 'user_activi
 const LATER = ['last_used_at', 'status_code', 'duration_ms', 'redacted', 'decision', 'reason']
 
 /** The record of a refusal is not what was refused. */
-const MEANT: Record<string, string> = { audit_logs: "where decision is distinct from 'blocked'" }
+const MEANT: Record<string, string> = {
+  audit_logs: "where decision is distinct from 'blocked'",
+  audit_statuses: "where log_id not in (select id from audit_logs where action = 'access.denied')",
+}
 
 /** One value per table for all that it holds; what changes it was written. */
 export async function fingerprint({ app }: World): Promise<Record<string, string>> {

@@ -1,9 +1,9 @@
 /** The control plane's audit rows of a workspace, in the order in which they were written. */
-import { asc, eq } from 'drizzle-orm'
+import { and, asc, eq, notInArray } from 'drizzle-orm'
 import { auditLogs } from '../../src/platform/db/schema/index.ts'
 import type { TestApp } from './app.ts'
 
-/** `action name`, such as `project.created api`. */
+/** `action name`, such as `project.created api`; what was read or refused is no change. */
 export async function recordedChanges(
   { connection: { db } }: TestApp,
   workspaceId: string,
@@ -11,7 +11,12 @@ export async function recordedChanges(
   const rows = await db
     .select({ action: auditLogs.action, resource: auditLogs.resource })
     .from(auditLogs)
-    .where(eq(auditLogs.workspaceId, workspaceId))
+    .where(
+      and(
+        eq(auditLogs.workspaceId, workspaceId),
+        notInArray(auditLogs.action, ['secret.read', 'access.denied']),
+      ),
+    )
     .orderBy(asc(auditLogs.recordedAt), asc(auditLogs.id))
   return rows.map(({ action, resource }) => `${action} ${resource?.name}`)
 }

@@ -43,6 +43,12 @@ export async function expectRefusal(
   expect(await contentOf(app)).toEqual(before)
 }
 
+/** That a role was refused, or a value read, is itself put on record. */
+const but: Record<string, string> = {
+  audit_logs: "where action is null or action not in ('access.denied', 'secret.read')",
+  audit_statuses: "where log_id not in (select id from audit_logs where action = 'access.denied')",
+}
+
 /**
  * A digest of the rows of each table, but for what is written in the background: the audit's counts, and
  * who was active.
@@ -54,7 +60,7 @@ export async function contentOf({ connection: { db } }: TestApp): Promise<unknow
   )
   const digests = tables.map(({ name }) =>
     sql.raw(
-      `select '${name}' as name, md5(coalesce(string_agg(t::text, '|' order by t::text), '')) as digest from "${name}" t`,
+      `select '${name}' as name, md5(coalesce(string_agg(t::text, '|' order by t::text), '')) as digest from "${name}" t ${but[name] ?? ''}`,
     ),
   )
   return [...(await db.execute(sql.join(digests, sql.raw(' union all '))))]

@@ -57,14 +57,16 @@ export const workloadTokenOptions = [
 ] as const
 
 export const rangeOptions = [
-  ['--since <time>', 'from this ISO 8601 time on'],
-  ['--until <time>', 'before this ISO 8601 time'],
+  ['--since <time>', 'from this ISO 8601 time on, or so long ago: 7d, 12h'],
+  ['--until <time>', 'before this time'],
 ] as const
 export const filterOptions = [
   ['--agent <name>', 'only this agent, by name or id'],
   ['--domain <name>', 'only requests to this domain'],
   ['--method <method>', 'only this method'],
   ['--status <code>', 'only this status'],
+  ['--action <action>', 'only this action, such as secret.read'],
+  ['--credential <name>', 'only what has to do with this secret'],
   ...rangeOptions,
 ] as const
 export const auditListOptions = [['--limit <count>', '1 to 500', '50'], ...filterOptions] as const

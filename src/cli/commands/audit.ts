@@ -25,8 +25,8 @@ type Query = Record<string, string | number>
 type Filters = Partial<OptionValues<typeof filterOptions>>
 
 /** Filters as the server names them. */
-function filtersOf({ agent, domain, method, status, since, until }: Filters): Query {
-  const query = { agent_id: agent, domain, method, status_code: status, since, until }
+function filtersOf({ agent, status, ...same }: Filters): Query {
+  const query = { agent_id: agent, status_code: status, ...same }
   return Object.fromEntries(
     Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
   )

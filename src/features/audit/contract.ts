@@ -14,13 +14,13 @@ import {
   workspaceId,
 } from '../../platform/http/fields.ts'
 import { line, pagination, timestamp } from '../../platform/http/validate.ts'
-import { method, moment, placedRecord } from './reported_record.ts'
+import { method, placedRecord, rangeEnd } from './reported_record.ts'
 
 /** The audit names its workspace in the query, always: nothing stands in for it. */
 const workspace = z.strictObject({ workspace_id: workspaceId })
 
 /** `since` belongs to the range, `until` does not. */
-const range = { since: moment.optional(), until: moment.optional() }
+const range = { since: rangeEnd.optional(), until: rangeEnd.optional() }
 
 const filters = {
   project_id: projectId.optional(),
@@ -34,6 +34,14 @@ const filters = {
     .meta({ examples: ['api.stripe.com'] })
     .optional(),
   method: method.optional(),
+  /** What was done on the control plane. */
+  action: line(64)
+    .meta({ examples: ['secret.read'] })
+    .optional(),
+  /** The name of a secret that was used, delivered, read or changed. */
+  credential: line(128)
+    .meta({ examples: ['STRIPE_API_KEY'] })
+    .optional(),
   status_code: z.coerce
     .number()
     .int()

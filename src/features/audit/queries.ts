@@ -68,8 +68,10 @@ export function selectLogs(tx: Transaction, grant: Read, filters: Filters, page:
 /** The page's sort keys, where no single index of `audit_logs` has them in order; else `null`. */
 function newestKeys(tx: Transaction, grant: Read, filters: Filters, page: Page) {
   const { agent_id: agent, status_code: status, project_id, environment, domain, method } = filters
+  const { credential, action } = filters
   if (agent !== undefined && isUuid(agent)) return byAnyId(tx, grant, filters, agent, page)
-  const others = [agent, project_id, environment, domain, method]
+  if (credential !== undefined) return byCredential(tx, grant, filters, credential, page)
+  const others = [agent, project_id, environment, domain, method, action]
   return status !== undefined && others.every((value) => value === undefined)
     ? byStatus(tx, grant, filters, status, page)
     : null
@@ -118,18 +120,36 @@ function byStatus(
  */
 function byAnyId(tx: Transaction, grant: Read, filters: Filters, id: string, page: Page) {
   const { agent_id: _, ...others } = filters
-  const newest = (which: SQL) =>
-    tx
-      .select({ id: auditLogs.id, timestamp: auditLogs.timestamp })
-      .from(auditLogs)
-      .where(and(matches(grant, others, page), which))
-      .orderBy(...newestFirst)
-      .limit(page.limit + 1)
+  const newest = (which: SQL) => newestOf(tx, and(matches(grant, others, page), which), page)
   return union(
     newest(eq(auditLogs.agentId, id)),
     newest(eq(auditLogs.registrationId, id)),
     newest(eq(auditLogs.tokenId, id)),
   )
+}
+
+/** Alone, or among others: each has its index. */
+function byCredential(tx: Transaction, grant: Read, filters: Filters, name: string, page: Page) {
+  const { credential: _, ...others } = filters
+  const { credentialRef } = auditLogs
+  const newest = (which: SQL) => newestOf(tx, and(matches(grant, others, page), which), page)
+  return union(
+    newest(sql`${credentialRef} = ${name} and ${credentialRef} not like '%,%'`),
+    newest(sql`${credentialRef} like '%,%' and ${holdsCredential(name)}`),
+  )
+}
+
+function newestOf(tx: Transaction, which: SQL | undefined, { limit }: Page) {
+  return tx
+    .select({ id: auditLogs.id, timestamp: auditLogs.timestamp })
+    .from(auditLogs)
+    .where(which)
+    .orderBy(...newestFirst)
+    .limit(limit + 1)
+}
+
+function holdsCredential(name: string): SQL {
+  return sql`${name} = any(string_to_array(${auditLogs.credentialRef}, ','))`
 }
 
 function matches({ workspaceId }: Read, filters: Filters, { after }: Page): SQL | undefined {
@@ -148,6 +168,8 @@ function equals({
   domain,
   method,
   status_code,
+  action,
+  credential,
 }: Filters): SQL | undefined {
   return and(
     project_id === undefined ? undefined : eq(auditLogs.projectId, project_id),
@@ -155,6 +177,8 @@ function equals({
     domain === undefined ? undefined : eq(auditLogs.targetDomain, domain),
     method === undefined ? undefined : eq(auditLogs.method, method),
     status_code === undefined ? undefined : eq(auditLogs.statusCode, status_code),
+    action === undefined ? undefined : eq(auditLogs.action, action),
+    credential === undefined ? undefined : holdsCredential(credential),
   )
 }
 

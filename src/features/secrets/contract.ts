@@ -106,6 +106,7 @@ export const upsertSecrets = defineEndpoint({
 
 export const listSecrets = defineEndpoint({
   name: 'secrets.list',
+  reveals: true,
   summary: 'List the secrets of an environment; include=value adds the ciphertexts',
   method: 'GET',
   path,
@@ -119,6 +120,7 @@ export const listSecrets = defineEndpoint({
 
 export const getSecret = defineEndpoint({
   name: 'secrets.get',
+  reveals: true,
   summary: 'Get one secret with its ciphertext',
   method: 'GET',
   path: `${path}{key}/`,
@@ -142,6 +144,7 @@ export const deleteSecret = defineEndpoint({
 
 export const listVersions = defineEndpoint({
   name: 'secrets.versions',
+  reveals: true,
   summary: 'List the versions that are kept of a secret, newest first',
   method: 'GET',
   path: `${path}{key}/versions/`,

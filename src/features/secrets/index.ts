@@ -2,7 +2,9 @@
 import { toBase64 } from '../../platform/crypto/encoding.ts'
 import { lockWorkspace } from '../../platform/db/workspace_lock.ts'
 import { Fault } from '../../platform/fault.ts'
+import type { ProjectGrant } from '../../platform/grant.ts'
 import { openPager } from '../../platform/http/page.ts'
+import type { Audit } from '../../platform/http/recorder.ts'
 import { created } from '../../platform/http/reply.ts'
 import { type Route, route } from '../../platform/http/route.ts'
 import type { FeatureServices } from '../../platform/services.ts'
@@ -30,7 +32,7 @@ function collectionRoutes({ outer, config }: FeatureServices): Route[] {
       const counts = await upsert(changing, outer, { environment, entries, mayCreate })
       return counts.created > 0 ? created(counts) : counts
     }),
-    route(listSecrets, async ({ tx, grant, query }) => {
+    route(listSecrets, async ({ tx, grant, audit, query }) => {
       const { projectId, workspaceId } = grant
       const { environment, include, limit, cursor } = query
       const list = `secrets ${projectId} ${environment}`
@@ -44,6 +46,7 @@ function collectionRoutes({ outer, config }: FeatureServices): Route[] {
         ({ key }, sealed) =>
           openSecret(outer, workspaceId, { projectId, environment, key, sealed }),
       )
+      recordRead(audit, grant, environment, [...ciphertexts.keys()])
       return pager.cut(
         list,
         rows,
@@ -57,13 +60,14 @@ function collectionRoutes({ outer, config }: FeatureServices): Route[] {
 
 function itemRoutes({ outer }: FeatureServices): Route[] {
   return [
-    route(getSecret, async ({ tx, grant, params: { key }, query: { environment } }) => {
+    route(getSecret, async ({ tx, grant, audit, params: { key }, query: { environment } }) => {
       const { projectId, workspaceId } = grant
       const secret = await selectSecret(tx, grant, environment, key)
       if (!secret) throw new Fault('not_found')
       const row = { projectId, environment, key, sealed: secret.sealed }
       const ciphertext = await openSecret(outer, workspaceId, row)
       if (!ciphertext) throw unreadable(key)
+      recordRead(audit, grant, environment, [secret])
       return { ...secret, value: toBase64(ciphertext) }
     }),
     route(deleteSecret, async ({ tx, grant, audit, params: { key }, query: { environment } }) => {
@@ -81,7 +85,7 @@ function itemRoutes({ outer }: FeatureServices): Route[] {
 function versionRoutes({ outer, config }: FeatureServices): Route[] {
   const pager = openPager(config)
   return [
-    route(listVersions, async ({ tx, grant, params: { key }, query }) => {
+    route(listVersions, async ({ tx, grant, audit, params: { key }, query }) => {
       const { projectId, workspaceId } = grant
       const { environment, include, limit, cursor } = query
       const secret = await selectSecret(tx, grant, environment, key)
@@ -96,6 +100,7 @@ function versionRoutes({ outer, config }: FeatureServices): Route[] {
         ({ version }, sealed) =>
           openVersion(outer, workspaceId, { projectId, environment, key, version, sealed }),
       )
+      recordRead(audit, grant, environment, ciphertexts.size > 0 ? [secret] : [])
       return pager.cut(
         list,
         rows,
@@ -108,4 +113,21 @@ function versionRoutes({ outer, config }: FeatureServices): Route[] {
       rollBack(changing, outer, { ...params, ...query, ...body }),
     ),
   ]
+}
+
+/** What people were shown: names, one record a request. */
+function recordRead(
+  audit: Audit,
+  { projectId }: ProjectGrant<'secret.read'>,
+  environment: string,
+  shown: readonly { id: string; key: string }[],
+): void {
+  const [first, another] = shown
+  if (!first) {
+    audit.unchanged()
+    return
+  }
+  const name = shown.map(({ key }) => key).join(',')
+  const resource = { type: 'secret', id: another ? null : first.id, name }
+  audit.record({ action: 'secret.read', resource, projectId, environment })
 }

@@ -11,6 +11,7 @@ import auditIndexes from '../../../drizzle/0002_audit_indexes.sql' with { type: 
 import dailyMetrics from '../../../drizzle/0003_daily_metrics.sql' with { type: 'text' }
 import policyNotices from '../../../drizzle/0004_policy_notices.sql' with { type: 'text' }
 import capabilities from '../../../drizzle/0005_capabilities.sql' with { type: 'text' }
+import corrections from '../../../drizzle/0006_corrections.sql' with { type: 'text' }
 
 type Migration = { name: string; text: string }
 
@@ -22,6 +23,7 @@ export const migrations: readonly Migration[] = [
   { name: '0003_daily_metrics', text: dailyMetrics },
   { name: '0004_policy_notices', text: policyNotices },
   { name: '0005_capabilities', text: capabilities },
+  { name: '0006_corrections', text: corrections },
 ]
 
 const ADVISORY_LOCK = 6_021_023_004

@@ -102,6 +102,8 @@ export type Endpoint = {
   mediaType?: string
   /** 200 unless given; with both, the handler returns `created(…)` for 201. */
   success?: 201 | 'either'
+  /** It returns values of secrets, or may: that is put on record like a change. */
+  reveals?: true
   /**
    * Why a request that is no GET leaves no record of a change. All others must (`recorder.ts`), but for
    * those of tokens, whose calls the trail records before they are made.
@@ -118,14 +120,14 @@ export function defineEndpoint<const E extends Endpoint>(endpoint: E): E {
 }
 
 /** Whether an endpoint must say what it changed; the type and the function are the same rule. */
-export type MustRecord<E extends Endpoint> = E extends
-  | { method: 'GET' | 'OPTIONS' }
-  | { access: { kind: 'token' } }
-  | { unrecorded: string }
-  ? false
-  : true
+export type MustRecord<E extends Endpoint> = E extends { reveals: true }
+  ? true
+  : E extends { method: 'GET' | 'OPTIONS' } | { access: { kind: 'token' } } | { unrecorded: string }
+    ? false
+    : true
 
-export function mustRecord({ method, access, unrecorded }: Endpoint): boolean {
+export function mustRecord({ method, access, unrecorded, reveals }: Endpoint): boolean {
+  if (reveals) return true
   const changesNothing = method === 'GET' || method === 'OPTIONS'
   return !changesNothing && access.kind !== 'token' && unrecorded === undefined
 }

@@ -7,7 +7,7 @@
 
 import type { Transaction } from '../db/open.ts'
 import { Fault, invalidField } from '../fault.ts'
-import type { Caller } from '../grant.ts'
+import { type Caller, type Grant, RoleDenied } from '../grant.ts'
 import { checkCronSecret } from './cron_secret.ts'
 import { type Access, type Endpoint, mustRecord } from './endpoint.ts'
 import { rateHeaders } from './rate.ts'
@@ -50,7 +50,20 @@ export async function perform(
   return present(endpoint, result, headers, received.putOff)
 }
 
-async function actAsMember(
+/** What a member's role does not permit is put on record, whether the matrix says so or the handler. */
+async function actAsMember(...args: Parameters<typeof actWithGrant>): Promise<unknown> {
+  const [, , services, endpoint] = args
+  try {
+    return await actWithGrant(...args)
+  } catch (error) {
+    if (error instanceof RoleDenied) {
+      await services.storeDenial(services.db, error.member, endpoint.name)
+    }
+    throw error
+  }
+}
+
+async function actWithGrant(
   caller: Caller,
   { permission, tenant }: Extract<Access, { kind: 'member' }>,
   services: Services,
@@ -70,12 +83,23 @@ async function actAsMember(
     const grant = await identity.authorise(tx, caller, permission, resource)
     workspaceId = grant.workspaceId
     const query = endpoint.query && parsePart(endpoint.query, queryOf(request))
-    if (!mustRecord(endpoint)) return act({ body, query, tx, grant })
-    const within = { tx, actor: grant }
-    return recorded(services, endpoint, within, (audit) => act({ body, query, tx, grant, audit }))
+    const inside: Act = (more) => naming(grant, () => act({ body, query, tx, grant, ...more }))
+    if (!mustRecord(endpoint)) return inside({})
+    return recorded(services, endpoint, { tx, actor: grant }, (audit) => inside({ audit }))
   })
   if (workspaceId !== undefined && endpoint.method !== 'GET') onChange?.(workspaceId)
   return result
+}
+
+/** A refusal by a handler's own rules, such as who may touch an owner, says whose it is too. */
+async function naming<T>(grant: Grant, act: () => T): Promise<Awaited<T>> {
+  try {
+    return await act()
+  } catch (error) {
+    throw error instanceof Fault && error.code === 'forbidden'
+      ? new RoleDenied(grant, error)
+      : error
+  }
 }
 
 /** The handler opens its transaction, if it needs one; where it must leave a record, through here. */

@@ -1,9 +1,9 @@
 /**
- * The audit of a request that changes something, bound to its transaction. A handler says what it
- * changed, or that it changed nothing; one that says neither fails, and its transaction is rolled back.
- * So no endpoint can forget its record.
+ * The audit of a request that changes something or shows values, bound to its transaction. A handler says
+ * what it changed or showed, or that it did not; one that says neither fails, and its transaction is rolled
+ * back. So no endpoint can forget its record.
  */
-import type { Transaction } from '../db/open.ts'
+import type { Database, Transaction } from '../db/open.ts'
 import type { Grant } from '../grant.ts'
 
 /** What was done: a past participle after the kind of thing, `token.revoked`. */
@@ -11,8 +11,8 @@ export type Action =
   | `allowlist.${'added' | 'removed'}`
   | `workspace.${'created' | 'renamed' | 'deleted' | 'rekeyed' | 'ownership_transferred'}`
   | `member.${'invited' | 'accepted' | 'declined' | 'role_changed' | 'removed' | 'left'}`
-  | `project.${'created' | 'updated' | 'deleted'}`
-  | `secret.${'created' | 'updated' | 'deleted' | 'rolled_back'}`
+  | `project.${'created' | 'updated' | 'deleted' | 'restored'}`
+  | `secret.${'created' | 'updated' | 'deleted' | 'rolled_back' | 'read'}`
   | `agent.${'created' | 'deleted'}`
   | `token.${'issued' | 'revoked' | 'provisioned' | 'grant_removed'}`
 
@@ -32,6 +32,13 @@ export type StoreChanges = (
   tx: Transaction,
   actor: Actor,
   changes: readonly Change[],
+) => Promise<void>
+
+/** Stores a refusal by role, in a transaction of its own; `action` is the endpoint's name. */
+export type StoreDenial = (
+  db: Database,
+  actor: Actor & { projectId?: string | undefined },
+  action: string,
 ) => Promise<void>
 
 /** What a handler sees of its recorder. */
@@ -71,7 +78,7 @@ export class Recorder {
     this.#changes.push(...changes)
   }
 
-  /** Says that no workspace was changed, such as when what was asked for is there already. */
+  /** Says that nothing was changed or shown, such as when what was asked for is there already. */
   unchanged(): void {
     this.#isUnchanged = true
   }

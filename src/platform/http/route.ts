@@ -14,7 +14,7 @@ import type {
   TokenEndpoint,
 } from './endpoint.ts'
 import type { RateLimiter } from './rate.ts'
-import type { Audit, StoreChanges, UnboundAudit } from './recorder.ts'
+import type { Audit, StoreChanges, StoreDenial, UnboundAudit } from './recorder.ts'
 import type { Download, Reply, Surface } from './reply.ts'
 
 /** What a handler may know about the request besides its parsed parts. */
@@ -121,6 +121,7 @@ export type Services = {
   db: Database
   identity: Identity
   storeChanges: StoreChanges
+  storeDenial: StoreDenial
   checkHost: (header: string | null) => void
   networkOf: (request: Request, peer: string | null) => string
   limits: { register: RateLimiter; login: RateLimiter; api: RateLimiter }

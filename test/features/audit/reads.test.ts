@@ -42,6 +42,9 @@ const special: [name: string, query: Record<string, string | number>, fields: St
   ['domain', { domain: 'Other.Example.com' }, { targetDomain: 'other.example.com' }],
   ['method', { method: 'delete' }, { method: 'DELETE' }],
   ['status_code', { status_code: 403 }, { statusCode: 403 }],
+  ['action', { action: 'secret.read' }, { action: 'secret.read' }],
+  ['credential', { credential: 'KEY' }, { credentialRef: 'KEY' }],
+  ['credential among others', { credential: 'SECOND' }, { credentialRef: 'FIRST,SECOND,THIRD' }],
 ]
 
 beforeAll(async () => {
@@ -134,10 +137,10 @@ describe('the list', () => {
 
   test('is newest first, also among records of one moment, and pages reach each record once', async () => {
     const all = await list(march)
-    expect(all).toHaveLength(38)
+    expect(all).toHaveLength(41)
     const keys = all.map(({ timestamp, id }) => `${timestamp} ${id}`)
     expect(keys).toEqual([...keys].sort().reverse())
-    for (const limit of [1, 7, 19, 37, 38]) expect(await list({ ...march, limit })).toEqual(all)
+    for (const limit of [1, 7, 19, 40, 41]) expect(await list({ ...march, limit })).toEqual(all)
   })
 
   test('records of one moment are cut between pages without loss', async () => {
@@ -167,11 +170,16 @@ describe('the list', () => {
 
   test('filters are combined, also with paging', async () => {
     const plain = { ...march, agent_id: 'bot', status_code: 200, domain: 'api.example.com' }
-    expect(await list({ ...plain, limit: 4 })).toHaveLength(35)
+    expect(await list({ ...plain, limit: 4 })).toHaveLength(38)
     expect(await list({ ...plain, agent_id: AGENT })).toHaveLength(1)
     expect(await list({ ...plain, agent_id: TOKEN, method: 'GET' })).toHaveLength(1)
     expect(await list({ ...march, agent_id: AGENT, method: 'DELETE' })).toEqual([])
     expect(await list({ ...march, status_code: 403, method: 'DELETE' })).toEqual([])
+    expect(await list({ ...march, status_code: 403, action: 'secret.read' })).toEqual([])
+    expect(await list({ ...march, credential: 'FIRST', method: 'GET' })).toHaveLength(1)
+    expect(await list({ ...march, credential: 'FIRST', agent_id: AGENT })).toEqual([])
+    expect(await list({ ...march, credential: 'IRST' })).toEqual([])
+    expect(await list({ ...march, credential: 'FIRST,SECOND' })).toEqual([])
   })
 
   test('since belongs to the range and until does not', async () => {
@@ -184,6 +192,25 @@ describe('the list', () => {
       '2026-03-01T00:05:00.000Z',
     ])
     expect(await list({ ...range, status_code: 200 })).toHaveLength(5)
+  })
+
+  test('an end of the range may be how long ago it was', async () => {
+    const moments = [
+      record(0, { timestamp: new Date(Date.now() - 3_600_000), agentId: 'recent' }),
+      record(0, { timestamp: new Date(Date.now() - 8 * 86_400_000), agentId: 'recent' }),
+    ]
+    await app.connection.db.insert(auditLogs).values(moments)
+    const counts = async (query: Record<string, string>) =>
+      (await list({ agent_id: 'recent', ...query })).length
+    expect(await counts({})).toBe(2)
+    expect(await counts({ since: '7d' })).toBe(1)
+    expect(await counts({ since: '12h' })).toBe(1)
+    expect(await counts({ since: '30m' })).toBe(0)
+    expect(await counts({ since: '2w', until: '7d' })).toBe(1)
+    const { body } = await get(`summary/?workspace_id=${workspaceId}&since=12h`)
+    const { by_agent } = (body as { data: { by_agent: { agent_id: string; count: number }[] } })
+      .data
+    expect(by_agent).toContainEqual(expect.objectContaining({ agent_id: 'recent', count: 1 }))
   })
 
   test('a filter is data: nothing in it is ever SQL or a pattern', async () => {
@@ -243,6 +270,10 @@ describe('refusals', () => {
     ['limit=501', 'limit', 'must be at most 500'],
     ['since=yesterday', 'since', moment],
     ['until=2026-13-01', 'until', moment],
+    ['since=7y', 'since', moment],
+    ['since=-7d', 'since', moment],
+    ['action=a%0ab', 'action', 'must not contain control characters'],
+    ['credential=a%0ab', 'credential', 'must not contain control characters'],
     ['since=0000-01-01T00:00:00Z', 'since', 'must be in the years 1 to 9999'],
     ['status_code=abc', 'status_code', 'must be of type number'],
     ['agent_id=%00', 'agent_id', 'must not contain control characters'],

@@ -267,6 +267,9 @@ export function openTiny({
     storeChanges: async (_tx, actor, changes) => {
       for (const { action } of changes) events.push(`${actor.email} ${action}`)
     },
+    storeDenial: async (_db, actor, action) => {
+      events.push(`denied ${actor.email} ${action}`)
+    },
     identity: {
       authenticate: async (headers) => authenticate(headers),
       authorise: async (_db, caller, permission, resource) => {

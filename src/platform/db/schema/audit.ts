@@ -1,4 +1,5 @@
 /** The audit trail. No foreign keys: records outlive what they speak of. */
+import { sql } from 'drizzle-orm'
 import {
   bigint,
   boolean,
@@ -64,6 +65,16 @@ export const auditLogs = pgTable(
     index('audit_logs_by_token').on(table.workspaceId, table.tokenId, ...inOrder(table)),
     index('audit_logs_by_domain').on(table.workspaceId, table.targetDomain, ...inOrder(table)),
     index('audit_logs_by_method').on(table.workspaceId, table.method, ...inOrder(table)),
+    index('audit_logs_by_action')
+      .on(table.workspaceId, table.action, ...inOrder(table))
+      .where(sql`action is not null`),
+    // Names of one credential; records of several are few, and their names too long for an index.
+    index('audit_logs_by_credential')
+      .on(table.workspaceId, table.credentialRef, ...inOrder(table))
+      .where(sql`credential_ref not like '%,%'`),
+    index('audit_logs_by_several')
+      .on(table.workspaceId, table.timestamp, table.id)
+      .where(sql`credential_ref like '%,%'`),
     uniqueIndex('audit_logs_client_id').on(table.workspaceId, table.clientId),
     // Retention deletes in the order of arrival, which is the order on disk.
     index('audit_logs_by_arrival').using('brin', table.recordedAt),

@@ -13,7 +13,7 @@ import {
 } from 'drizzle-orm/pg-core'
 import { roles } from '../../grant.ts'
 import { users } from './accounts.ts'
-import { bytes, createdAt, id, updatedAt } from './columns.ts'
+import { bytes, createdAt, id, moment, updatedAt } from './columns.ts'
 
 export const workspaces = pgTable('workspaces', {
   id: id(),
@@ -129,6 +129,59 @@ export const secretVersions = pgTable(
     policy: json().$type<unknown>(),
     createdBy: uuid().references(() => users.id, { onDelete: 'set null' }),
     createdAt: createdAt(),
+  },
+  (table) => [primaryKey({ columns: [table.secretId, table.version] })],
+)
+
+/**
+ * Projects that were deleted, for the days in which they can be restored. They are rows of other tables,
+ * and not marked ones of `projects`, so that no query can forget that they are gone.
+ */
+export const deletedProjects = pgTable(
+  'deleted_projects',
+  {
+    id: uuid().primaryKey(),
+    workspaceId: workspaceId(),
+    name: text().notNull(),
+    description: text().notNull(),
+    createdAt: moment().notNull(),
+    updatedAt: moment().notNull(),
+    deletedAt: createdAt(),
+  },
+  (table) => [index().on(table.workspaceId), index().on(table.deletedAt)],
+)
+
+/** What was deleted with them: rows of `secrets`, whose blobs are bound to these places. */
+export const deletedSecrets = pgTable(
+  'deleted_secrets',
+  {
+    id: uuid().primaryKey(),
+    workspaceId: workspaceId(),
+    projectId: uuid()
+      .notNull()
+      .references(() => deletedProjects.id, { onDelete: 'cascade' }),
+    environment: text().notNull(),
+    key: text().notNull(),
+    sealed: bytes('value').notNull(),
+    policy: json().$type<unknown>(),
+    version: integer().notNull(),
+    createdAt: moment().notNull(),
+    updatedAt: moment().notNull(),
+  },
+  (table) => [index().on(table.projectId)],
+)
+
+export const deletedSecretVersions = pgTable(
+  'deleted_secret_versions',
+  {
+    secretId: uuid()
+      .notNull()
+      .references(() => deletedSecrets.id, { onDelete: 'cascade' }),
+    version: integer().notNull(),
+    sealed: bytes('value').notNull(),
+    policy: json().$type<unknown>(),
+    createdBy: uuid().references(() => users.id, { onDelete: 'set null' }),
+    createdAt: moment().notNull(),
   },
   (table) => [primaryKey({ columns: [table.secretId, table.version] })],
 )
