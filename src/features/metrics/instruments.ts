@@ -48,7 +48,7 @@ export function openInstruments(registry: Registry): Instruments {
 function trailInstruments(registers: Registry[]): TrailObserver {
   const decisions = new Counter({
     name: 'cloakroom_resolver_decisions_total',
-    help: 'Final decisions of resolver and delivery; the reason is an error code, or none.',
+    help: 'Final decisions about what tokens asked for; the reason is an error code, or none.',
     labelNames: ['decision', 'reason'],
     registers,
   })
