@@ -20,6 +20,8 @@ export type StreamOptions = {
   readonly length?: number
 }
 
+/** Bytes of an answer that are looked at as JSON between two turns. */
+const CATCH_UP = 262_144
 const EDGE_LABEL = { names: [] }
 
 export class GuardStream {
@@ -81,25 +83,48 @@ export class GuardStream {
     this.#release.takeWhole(answer)
     for (let from = 0; from < answer.length; from += step) {
       if (from > 0) yield
-      this.#readAll(answer.subarray(from, from + step), out)
+      this.#readAll(answer.subarray(from, from + step), null)
+      yield* this.#giveWhole(out)
     }
-    this.#end(out)
+    this.#readEnd()
+    if (this.#release.isPending) yield* this.#catchUp(this.#length, out)
+    if (this.#release.isPending || this.isRedacted) this.#release.give(this.#length, true, out)
   }
 
-  #readAll(chunk: Uint8Array, out: Uint8Array[]): void {
+  /** Nothing is given out, nor its JSON looked at, before the first find. */
+  *#giveWhole(out: Uint8Array[]): Generator<void, void> {
+    if (!this.#release.isPending) return
+    const until = this.#earliest()
+    yield* this.#catchUp(until, out)
+    this.#release.give(until, false, out)
+  }
+
+  *#catchUp(until: number, out: Uint8Array[]): Generator<void, void> {
+    while (this.#release.isPending && this.#release.position + CATCH_UP < until) {
+      this.#release.give(this.#release.position + CATCH_UP, false, out)
+      yield
+    }
+  }
+
+  /** @param out `null` when nothing is to be given out yet */
+  #readAll(chunk: Uint8Array, out: Uint8Array[] | null): void {
     for (let from = 0; from < chunk.length; from += this.#block) {
       const block = chunk.subarray(from, from + this.#block)
       this.#length += block.length
       if (this.#isPartial) this.#readEdges(block, false)
       this.#read(block, false)
-      this.#release.give(this.#earliest(), false, out)
+      if (out) this.#release.give(this.#earliest(), false, out)
     }
   }
 
   #end(out: Uint8Array[]): void {
+    this.#readEnd()
+    this.#release.give(this.#length, true, out)
+  }
+
+  #readEnd(): void {
     if (this.#isPartial) this.#readEdges(new Uint8Array(0), true)
     this.#read(new Uint8Array(0), true)
-    this.#release.give(this.#length, true, out)
   }
 
   #read(block: Uint8Array, isLast: boolean): void {

@@ -49,6 +49,16 @@ export class Release implements FindSink {
     else this.#spans.add(start, end, label, form)
   }
 
+  /** Whether something was found that is not given out. */
+  get isPending(): boolean {
+    return this.#current !== null || this.#spans.first !== undefined
+  }
+
+  /** Position in the answer up to which it was looked at. */
+  get position(): number {
+    return this.#read
+  }
+
   /** Takes a whole answer, which is not copied. */
   takeWhole(answer: Uint8Array): void {
     this.#buffer = answer

@@ -67,3 +67,12 @@ export const MAX_LOOSE = 6
 
 /** The longest name. */
 export const MAX_ENTITY = 16
+
+/** Whether some name begins with two letters: most of what follows an ampersand is no name. */
+export function mayName(first: number, second: number): boolean {
+  return BEGINNINGS.has((first << 8) | second)
+}
+
+const BEGINNINGS = new Set(
+  ENTITIES.keys().map((name) => (name.charCodeAt(0) << 8) | name.charCodeAt(1)),
+)

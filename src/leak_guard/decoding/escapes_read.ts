@@ -3,7 +3,7 @@
  * section 7, and `\x`, `\u{}`, quotes), HTML character references. An escape is read only as far as the
  * longest of them goes, so that a text of introducers costs no more than any other.
  */
-import { ENTITIES, LOOSE_ENTITIES, MAX_ENTITY, MAX_LOOSE } from './entities.ts'
+import { ENTITIES, LOOSE_ENTITIES, MAX_ENTITY, MAX_LOOSE, mayName } from './entities.ts'
 
 /** The kinds of escapes, as bits. */
 export const PERCENT = 1
@@ -135,7 +135,7 @@ export class EscapeReader {
     let next = at + 1
     while (next < most && isAlphanumeric(this.#bytes[next] ?? 0)) next++
     if (next >= this.#end && !this.#isLast) return INCOMPLETE
-    if (next === at + 1) return 0
+    if (next < at + 3 || !mayName(this.#bytes[at + 1] ?? 0, this.#bytes[at + 2] ?? 0)) return 0
     const name = String.fromCharCode(...this.#bytes.subarray(at + 1, next))
     const whole = this.#isSemicolon(next) ? ENTITIES.get(name) : undefined
     if (whole !== undefined) {

@@ -7,7 +7,7 @@
 /** What a decoder may look back: an escape, the beginning of a run, a window of a string. */
 export const MARGIN = 192
 /** Bytes of an answer that are processed at once. */
-export const BLOCK = 4096
+export const BLOCK = 8192
 
 export interface Feed {
   readonly bytes: Uint8Array
@@ -58,18 +58,29 @@ export class SourceFeed implements Feed {
   }
 }
 
+/** In place of a last index: the piece was copied. */
+const COPIED = -1
+/** The native copy is faster for more bytes. */
+const LONG = 32
 /** The first byte of a UTF-8 character, by how many follow. */
 const LEADS = [0, 0xc0, 0xe0, 0xf0]
 
 /** Bytes that stand for stretches of a parent: what unescaping and the like make of it. */
 export class MappedFeed implements Feed {
   readonly bytes: Uint8Array
-  /** Index in the parent of the first and of the last byte that this one stands for. */
-  readonly first: Int32Array
-  readonly last: Int32Array
   floor = MARGIN
   end = MARGIN
   readonly #parent: Feed
+  /**
+   * Pieces of the block: from which index on, and the first and the last index in the parent of what it
+   * stands for. Of a piece that was copied, where the last is -1, each byte stands for its own.
+   */
+  readonly #from: Int32Array
+  readonly #first: Int32Array
+  readonly #last: Int32Array
+  #pieces = 0
+  /** The piece that was looked up last. */
+  #piece = 0
   /** Positions of the bytes of the margin: the parent does not know them any more. */
   readonly #starts = new Float64Array(MARGIN)
   readonly #ends = new Float64Array(MARGIN)
@@ -78,16 +89,14 @@ export class MappedFeed implements Feed {
     const size = parent.bytes.length + MARGIN
     this.#parent = parent
     this.bytes = new Uint8Array(size)
-    this.first = new Int32Array(size)
-    this.last = new Int32Array(size)
+    this.#from = new Int32Array(size)
+    this.#first = new Int32Array(size)
+    this.#last = new Int32Array(size)
   }
 
   append(byte: number, first: number, last: number): void {
-    const { end } = this
-    this.bytes[end] = byte
-    this.first[end] = first
-    this.last[end] = last
-    this.end = end + 1
+    this.#addPiece(first, last)
+    this.bytes[this.end++] = byte
   }
 
   /** Appends a code point as UTF-8. */
@@ -101,34 +110,70 @@ export class MappedFeed implements Feed {
 
   /** Appends bytes of the parent unchanged. */
   appendCopy(bytes: Uint8Array, from: number, to: number): void {
-    const { first, last } = this
-    const out = this.bytes
-    let { end } = this
-    for (let at = from; at < to; at++) {
-      out[end] = bytes[at] ?? 0
-      first[end] = at
-      last[end++] = at
-    }
-    this.end = end
+    if (from === to) return
+    this.#addPiece(from, COPIED)
+    if (to - from > LONG) this.bytes.set(bytes.subarray(from, to), this.end)
+    else for (let at = from; at < to; at++) this.bytes[this.end + at - from] = bytes[at] ?? 0
+    this.end += to - from
   }
 
   startOf(at: number): number {
-    return at < MARGIN ? (this.#starts[at] ?? 0) : this.#parent.startOf(this.first[at] ?? 0)
+    return at < MARGIN ? (this.#starts[at] ?? 0) : this.#parent.startOf(this.#indexOf(at))
   }
 
   endOf(at: number): number {
-    return at < MARGIN ? (this.#ends[at] ?? 0) : this.#parent.endOf(this.last[at] ?? 0)
+    if (at < MARGIN) return this.#ends[at] ?? 0
+    const index = this.#indexOf(at)
+    const last = this.#last[this.#piece] ?? 0
+    return this.#parent.endOf(last === COPIED ? index : last)
   }
 
   isCopy(from: number, to: number): boolean {
-    const { first, last } = this
-    return from >= MARGIN && (last[to - 1] ?? 0) - (first[from] ?? 0) === to - 1 - from
+    if (from < MARGIN) return false
+    this.#indexOf(from)
+    const piece = this.#piece
+    const isWhole = piece + 1 >= this.#pieces || (this.#from[piece + 1] ?? 0) >= to
+    return isWhole && this.#last[piece] === COPIED
+  }
+
+  #addPiece(first: number, last: number): void {
+    const piece = this.#pieces++
+    this.#from[piece] = this.end
+    this.#first[piece] = first
+    this.#last[piece] = last
+  }
+
+  /** The first index in the parent of what a byte of the block stands for. */
+  #indexOf(at: number): number {
+    const from = this.#from
+    let piece = this.#piece
+    if (!this.#isIn(piece, at) && !this.#isIn(++piece, at)) piece = this.#search(at)
+    this.#piece = piece
+    const first = this.#first[piece] ?? 0
+    return this.#last[piece] === COPIED ? first + at - (from[piece] ?? 0) : first
+  }
+
+  #isIn(piece: number, at: number): boolean {
+    if (piece >= this.#pieces || (this.#from[piece] ?? 0) > at) return false
+    return piece + 1 >= this.#pieces || (this.#from[piece + 1] ?? 0) > at
+  }
+
+  #search(at: number): number {
+    let low = 0
+    let high = this.#pieces - 1
+    while (low < high) {
+      const middle = (low + high + 1) >> 1
+      if ((this.#from[middle] ?? 0) <= at) low = middle
+      else high = middle - 1
+    }
+    return low
   }
 
   /** Forgets what was read: a new text begins. */
   clear(): void {
     this.floor = MARGIN
     this.end = MARGIN
+    this.#pieces = 0
   }
 
   /** Moves the end of the block into the margin, while the parent still knows the positions. */
@@ -145,6 +190,7 @@ export class MappedFeed implements Feed {
     this.bytes.copyWithin(0, shift, this.end)
     this.floor = Math.max(0, this.floor - shift)
     this.end = MARGIN
+    this.#pieces = 0
   }
 
   /** Takes on another feed's margin: from here on this one reads the same text its own way. */
@@ -157,5 +203,6 @@ export class MappedFeed implements Feed {
       this.#ends[at] = other.endOf(from)
     }
     this.end = MARGIN
+    this.#pieces = 0
   }
 }

@@ -11,7 +11,7 @@ export function nextStretch(
   bytes: Uint8Array,
   from: number,
   end: number,
-  classes: Uint8Array,
+  classes: Uint8Array | Uint16Array,
   mask: number,
   min: number,
 ): number {
@@ -32,7 +32,7 @@ export function endOfStretch(
   bytes: Uint8Array,
   from: number,
   end: number,
-  classes: Uint8Array,
+  classes: Uint8Array | Uint16Array,
   mask: number,
 ): number {
   let at = from

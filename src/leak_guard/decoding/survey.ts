@@ -6,6 +6,7 @@
 import { GEAR } from '../matching/fingerprint.ts'
 import type { Patterns } from '../matching/patterns.ts'
 import type { Reading } from './stage.ts'
+import { nextStretch } from './stretch.ts'
 
 const WORD = 1
 const HEXADECIMAL = 2
@@ -36,46 +37,56 @@ for (const [at, [introducer, followers]] of [
   mark(followers ?? '', 1 << (FOLLOWS + at))
 }
 
+/** All but what runs consist of. */
+const ACTIVE = MARK | (7 << INTRODUCES)
+
 /** Whether nothing can be found in the bytes, which are a whole text. */
 export function isDull(bytes: Uint8Array, from: number, end: number, reading: Reading): boolean {
   const { patterns, isShort } = reading
-  for (const each of patterns) if (mayHold(each, bytes, from, end)) return false
-  return !mayDecode(bytes, from, end, isShort ? 6 : 11, isShort ? 8 : 16)
+  let kinds = 0
+  for (const each of patterns) {
+    const found = kindsUnlessHeld(each, bytes, from, end)
+    if (found < 0) return false
+    kinds |= found
+  }
+  if (kinds & ACTIVE && mayUnescape(bytes, from, end)) return false
+  const [word, hexadecimal] = isShort ? [6, 8] : [11, 16]
+  return (
+    !hasRun(bytes, from, end, WORD, word) && !hasRun(bytes, from, end, HEXADECIMAL, hexadecimal)
+  )
 }
 
-function mayHold(patterns: Patterns, bytes: Uint8Array, from: number, end: number): boolean {
+/** The kinds of all bytes; -1 when a guarded string may begin among them. */
+function kindsUnlessHeld(patterns: Patterns, bytes: Uint8Array, from: number, end: number): number {
   const { step, bitShift } = patterns
   const { bits, window } = patterns.parts
   let hash = 0
+  let kinds = 0
   for (let at = from; at < end; at++) {
-    hash = ((hash << step) + (GEAR[bytes[at] ?? 0] ?? 0)) | 0
+    const byte = bytes[at] ?? 0
+    kinds |= KIND_OF[byte] ?? 0
+    hash = ((hash << step) + (GEAR[byte] ?? 0)) | 0
     const bit = hash >>> bitShift
     if (((bits[bit >>> 5] ?? 0) >>> (bit & 31)) & 1 && at - from >= window - 1) {
-      if (patterns.groupOf(hash) >= 0) return true
+      if (patterns.groupOf(hash) >= 0) return -1
     }
   }
-  return false
+  return kinds
 }
 
-function mayDecode(
-  bytes: Uint8Array,
-  from: number,
-  end: number,
-  minWord: number,
-  minHex: number,
-): boolean {
-  let word = 0
-  let hexadecimal = 0
+/** Whether an escape may begin among the bytes, or there are two marks. */
+function mayUnescape(bytes: Uint8Array, from: number, end: number): boolean {
   let marks = 0
   let before = 0
   for (let at = from; at < end; at++) {
     const kind = KIND_OF[bytes[at] ?? 0] ?? 0
-    word = kind & WORD ? word + 1 : 0
-    hexadecimal = kind & HEXADECIMAL ? hexadecimal + 1 : 0
     marks += kind & MARK
-    const escapes = (before >>> INTRODUCES) & (kind >>> FOLLOWS) & 7
-    if (escapes !== 0 || word >= minWord || hexadecimal >= minHex) return true
+    if (((before >>> INTRODUCES) & (kind >>> FOLLOWS) & 7) !== 0) return true
     before = kind
   }
   return marks >= 2 * MARK
+}
+
+function hasRun(bytes: Uint8Array, from: number, end: number, kind: number, min: number): boolean {
+  return end - from >= min && nextStretch(bytes, from, end, KIND_OF, kind, min) + min <= end
 }

@@ -4,6 +4,7 @@
  * edges of a part of an answer shorter ends of runs and values are recognised too.
  */
 import type { Feed } from '../decoding/feed.ts'
+import { nextStretch } from '../decoding/stretch.ts'
 import type { FindSink } from './finder.ts'
 import { GEAR, LANE_A, LANE_B, POINT_A, POINT_B, power, SealedTable } from './fingerprint.ts'
 import { FRAGMENT } from './guarded.ts'
@@ -72,8 +73,10 @@ function second(hash: number): number {
 }
 
 function isMarked(bits: Uint32Array, hash: number, bitShift: number): boolean {
-  const bit = second(hash) >>> bitShift
-  return (((bits[bit >>> 5] ?? 0) >>> (bit & 31)) & 1) === 1
+  const bit = hash >>> bitShift
+  if ((((bits[bit >>> 5] ?? 0) >>> (bit & 31)) & 1) === 0) return false
+  const other = second(hash) >>> bitShift
+  return (((bits[other >>> 5] ?? 0) >>> (other & 31)) & 1) === 1
 }
 
 /** The polynomials of the last 16 bytes. */
@@ -110,6 +113,8 @@ export class FragmentFinder {
   #hash = 0
   /** Bytes of the run that the text ends with. */
   #run = 0
+  /** Where the window was last; -1 when that was in another block. */
+  #looked = -1
   /** The find that is being put together; -1 when there is none. */
   #from = 0
   #to = -1
@@ -120,32 +125,39 @@ export class FragmentFinder {
   }
 
   read(feed: Feed, from: number): void {
-    const { bits, bitShift } = this.#fragments
     const { bytes, end } = feed
-    let hash = this.#hash
-    let run = this.#run
-    let looked = -1
-    for (let at = from; at < end; at++) {
-      const byte = bytes[at] ?? 0
-      hash = ((hash << 2) + (GEAR[byte] ?? 0)) | 0
-      run = IS_RUN[byte] === 1 ? run + 1 : 0
-      if (run < FRAGMENT) continue
-      const bit = hash >>> bitShift
-      if (((bits[bit >>> 5] ?? 0) >>> (bit & 31)) & 1 && isMarked(bits, hash, bitShift)) {
-        this.#look(feed, at, looked)
-        looked = at
-      }
+    this.#looked = -1
+    for (let at = from; at < end; ) {
+      if (this.#run === 0) at = nextStretch(bytes, at, end, IS_RUN, 1, FRAGMENT)
+      at = this.#readRun(feed, at)
     }
-    this.#hash = hash
-    this.#run = run
     this.#handOver(feed)
     this.#sink.work += end - from
   }
 
-  #look(feed: Feed, at: number, looked: number): void {
+  /** Up to and with the byte that ends the run. */
+  #readRun(feed: Feed, from: number): number {
+    const { bits, bitShift } = this.#fragments
+    const { bytes, end } = feed
+    let hash = this.#hash
+    let run = this.#run
+    let at = from
+    for (; at < end; at++) {
+      const byte = bytes[at] ?? 0
+      if (IS_RUN[byte] !== 1) break
+      hash = ((hash << 2) + (GEAR[byte] ?? 0)) | 0
+      if (++run >= FRAGMENT && isMarked(bits, hash, bitShift)) this.#look(feed, at)
+    }
+    this.#hash = hash
+    this.#run = at < end ? 0 : run
+    return at + 1
+  }
+
+  #look(feed: Feed, at: number): void {
     this.#sink.work++
     const window = this.#window
-    window.moveTo(feed.bytes, at, looked)
+    window.moveTo(feed.bytes, at, this.#looked)
+    this.#looked = at
     if (this.#fragments.windows.find(window.a, window.b, FRAGMENT) < 0) return
     if (at - FRAGMENT + 1 > this.#to) this.#handOver(feed)
     if (this.#to < 0) this.#from = at - FRAGMENT + 1
