@@ -95,7 +95,7 @@ function late(): Error {
 function complaintOf(error: unknown): string {
   const reason =
     error instanceof ApiError ? `says: ${error.message}` : 'cannot be reached: is it running?'
-  return `the resolver ${reason} Until it answers, nothing is intercepted.`
+  return `nothing is intercepted until the resolver tells the allowlist. It ${reason}`
 }
 
 async function forward(options: RemoteOptions, inbound: Inbound): Promise<Response> {

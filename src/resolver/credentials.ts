@@ -2,6 +2,8 @@
  * GET /v1/credentials/: what a token may name, for programs that show it to an agent. That somebody looked
  * is recorded, without names and once in a while: programs look often.
  */
+
+import type { z } from 'zod'
 import { admitToken } from '../access/admission.ts'
 import type { Credential } from '../access/credentials.ts'
 import { decideDurably } from '../access/decide.ts'
@@ -10,16 +12,20 @@ import type { LiveToken } from '../access/tokens.ts'
 import { bearerText } from '../identity/authenticate.ts'
 import { CallRecord } from '../outbound/record.ts'
 import type { Clock } from '../platform/clock.ts'
+import { jsonResponse } from '../platform/http/json/write.ts'
 import { rateHeaders } from '../platform/http/rate.ts'
-import { commonHeaders, present } from '../platform/http/reply.ts'
+import { commonHeaders } from '../platform/http/reply.ts'
 import type { RequestContext } from '../platform/http/route.ts'
 import { LruMap } from '../platform/lru.ts'
+import { inSlices } from '../platform/time_slice.ts'
 import { listCredentials } from './contract.ts'
 import type { ResolverServices } from './services.ts'
 
 /** Milliseconds for which one record stands for all listings of a token, in this process. */
 const RECORD_MS = 60_000
 const MAX_TOKENS = 10_000
+
+type Shown = z.output<typeof listCredentials.result>[number]
 
 /** Tokens whose listing is on record. */
 export type Listings = LruMap<string, true>
@@ -37,8 +43,10 @@ export async function usableCredentials(
   const { token, rate } = await admitToken(services, listCredentials, { text, requestId })
   await recordOnce(services, token, requestId)
   const credentials = await services.readCredentials(token.id)
+  const list: Shown[] = []
+  await inSlices(credentials, (credential) => list.push(shown(credential)))
   const headers = { ...commonHeaders(requestId), ...rateHeaders(rate) }
-  return present(listCredentials, credentials.map(shown), headers, putOff)
+  return jsonResponse(list, { headers }, putOff)
 }
 
 async function recordOnce(
@@ -62,7 +70,7 @@ async function recordOnce(
   }
 }
 
-function shown({ name, projectId, environment, policy }: Credential) {
+function shown({ name, projectId, environment, policy }: Credential): Shown {
   return {
     name,
     project_id: projectId,

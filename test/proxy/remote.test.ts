@@ -96,6 +96,7 @@ test('the upstream does not learn the token', async () => {
 describe.each([
   ['is away', () => openWith('http://127.0.0.1:9', agent.token), 503, 'unavailable'],
   ['does not know the token', () => openWith(stage.app.resolver, unknown()), 401, 'invalid_token'],
+  ['may not be used with the token', openReading, 403, 'scope_required'],
 ] as const)('when the resolver %s', (_, open, status, code) => {
   test('other hosts are reached all the same, ours say what is wrong, and the user is told once', async () => {
     const opened = await open()
@@ -111,6 +112,20 @@ describe.each([
     await opened.close()
   })
 })
+
+test('a token that may not use is told of in the words that say how to get one that may', async () => {
+  const opened = await openReading()
+  await connectTo(opened, `${OTHER}:1`)
+  expect(opened.notices).toEqual([
+    'nothing is intercepted until the resolver tells the allowlist. It says: This token may not use credentials. An admin issues one that may with: cloakroom token issue <agent> --may use,read',
+  ])
+  await opened.close()
+})
+
+async function openReading() {
+  const { text } = await agent.issue({ capabilities: ['read'] })
+  return openWith(stage.app.resolver, text)
+}
 
 /** Well-formed, and of nobody. */
 function unknown(): string {
