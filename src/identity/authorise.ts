@@ -5,7 +5,8 @@
  */
 import { and, asc, eq, type SQL } from 'drizzle-orm'
 import type { Database, Transaction } from '../platform/db/open.ts'
-import { memberships, projects, workspaces } from '../platform/db/schema/index.ts'
+import { isRestorable } from '../platform/db/restorable.ts'
+import { deletedProjects, memberships, projects, workspaces } from '../platform/db/schema/index.ts'
 import { Fault, invalidField } from '../platform/fault.ts'
 import {
   type Caller,
@@ -34,7 +35,8 @@ export async function authorise<P extends Permission>(
 }
 
 async function findGrant(db: Db, caller: Caller, resource: ResourceRef): Promise<Grant | null> {
-  const { projectId, projectName } = resource
+  const { projectId, projectName, deletedProjectId } = resource
+  if (deletedProjectId !== undefined) return deletedProjectGrant(db, caller, deletedProjectId)
   if (projectId !== undefined) return projectOf(db, caller, projectId, resource.workspaceId)
   const workspaceId = resource.workspaceId ?? (await activeWorkspace(db, caller))
   if (!isUuid(workspaceId)) return null
@@ -94,6 +96,22 @@ async function projectGrant(
     .from(projects)
     .innerJoin(memberships, eq(memberships.workspaceId, projects.workspaceId))
     .where(and(which, isActiveMember(caller)))
+  return found ? mint(caller, found) : null
+}
+
+/** Deleted projects exist for those who may restore them, and only as long as that is possible. */
+async function deletedProjectGrant(
+  db: Db,
+  caller: Caller,
+  projectId: string,
+): Promise<ProjectGrant | null> {
+  if (!isUuid(projectId)) return null
+  const { id, name, workspaceId } = deletedProjects
+  const [found] = await db
+    .select({ workspaceId, projectId: id, projectName: name, role: memberships.role })
+    .from(deletedProjects)
+    .innerJoin(memberships, eq(memberships.workspaceId, workspaceId))
+    .where(and(eq(id, projectId), isRestorable, isActiveMember(caller)))
   return found ? mint(caller, found) : null
 }
 

@@ -53,4 +53,5 @@ export type ResourceRef = {
   workspaceId?: string | undefined
   projectId?: string | undefined
   projectName?: string | undefined
+  deletedProjectId?: string | undefined
 }

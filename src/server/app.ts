@@ -8,6 +8,7 @@ import { scheduleUpkeep } from '../features/audit/upkeep.ts'
 import { ActivityLog } from '../features/metrics/activity.ts'
 import { scheduleMetrics } from '../features/metrics/index.ts'
 import { openWatch } from '../features/metrics/watch.ts'
+import { scheduleProjectUpkeep } from '../features/projects/upkeep.ts'
 import type { Lookup } from '../outbound/address_lookup.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
 import type { Config } from '../platform/config/config.ts'
@@ -97,6 +98,7 @@ async function compose(
   const jobs = [
     scheduleVacuum(connection, log),
     scheduleUpkeep(services, config.AUDIT_RETENTION_DAYS),
+    scheduleProjectUpkeep(services),
     scheduleMetrics(services),
   ]
   return {

@@ -11,6 +11,7 @@ import {
   registerAgent,
 } from '../../src/features/agents/contract.ts'
 import { addToAllowlist } from '../../src/features/allowlist/contract.ts'
+import { deleteProject } from '../../src/features/projects/contract.ts'
 import { memberships, secrets } from '../../src/platform/db/schema/index.ts'
 import { forwardCalls } from '../../src/resolver/contract.ts'
 import { logInAs, newApplicant, type Person, registrationOf } from '../support/people.ts'
@@ -267,6 +268,12 @@ const projectRows: Record<string, Row> = {
   })),
   'projects.delete': row(async (scene) => ({ params: await spareProject(scene) })),
   'projects.delete_short': row(async (scene) => ({ params: await spareShort(scene) })),
+  'projects.restore': row(async ({ world }) => {
+    const { id, name } = await addProject(world)
+    const params = { workspace_id: world.workspaceId, project_name: name }
+    await world.person.owner.api.call(deleteProject, { params })
+    return { params: { project_id: id } }
+  }),
   'projects.invite': row((scene) => ({ params: inProject(scene), body: { invites: [invite()] } })),
   'projects.invite_by_name': row(({ world }) => ({
     params: { workspace_id: world.workspaceId, project_name: world.projectName },

@@ -140,7 +140,8 @@ const protocol = {
   admins: [
     ...['workspaces.rename', 'workspaces.rekey', 'members.invite', 'members.change_role'],
     ...['allowlist.add', 'allowlist.remove', 'allowlist.remove_log', 'audit.export'],
-    ...['projects.delete', 'projects.delete_short', 'projects.invite', 'projects.invite_by_name'],
+    ...['projects.delete', 'projects.delete_short', 'projects.restore'],
+    ...['projects.invite', 'projects.invite_by_name'],
     ...['agents.register', 'agents.register_in_project', 'agents.list', 'agents.list_in_project'],
     ...['agents.get', 'agents.delete', 'agents.tokens.issue', 'agents.tokens.list'],
     ...['agents.tokens.revoke', 'agents.tokens.provision', 'agents.tokens.unprovision'],

@@ -13,7 +13,7 @@ import {
 import { inviteBody, inviteStatuses } from '../workspaces/contract.ts'
 
 /** Names that would shadow the paths below a project (protocol 5.4). */
-const RESERVED = new Set(['environments', 'secrets', 'invite', 'workload-tokens'])
+const RESERVED = new Set(['environments', 'secrets', 'invite', 'restore', 'workload-tokens'])
 
 export const projectName = z
   .string()
@@ -194,6 +194,18 @@ export const listEnvironments = defineEndpoint({
     project_id: projectId,
     environments: z.record(environment, z.object({ secret_count: z.number().int() })),
   }),
+})
+
+export const restoreProject = defineEndpoint({
+  name: 'projects.restore',
+  summary:
+    'Restore a project and its secrets within 7 days of its deletion, if no rekey came after it',
+  method: 'POST',
+  path: '/api/projects/{project_id}/restore/',
+  params: idParams,
+  access: { kind: 'member', permission: 'project.delete', tenant: 'path.deleted_project_id' },
+  result: projectShape,
+  faults: ['already_exists', 'conflict'],
 })
 
 export const showCoverage = defineEndpoint({

@@ -27,12 +27,14 @@ import {
   inviteToProjectByName,
   listEnvironments,
   listProjects,
+  restoreProject,
   showCoverage,
   showDiff,
   updateProject,
   updateProjectShort,
 } from './contract.ts'
 import { countByEnvironment, coverageOf, diffOf } from './coverage.ts'
+import { keepDeleted, restoreDeleted } from './deleted.ts'
 import {
   deleteProjectAgents,
   deleteProjectGrants,
@@ -85,6 +87,7 @@ function ownRoutes({ db, config }: FeatureServices): Route[] {
       route(endpoint, ({ body, ...changing }) => update(changing, body)),
     ),
     ...[deleteProject, deleteProjectShort].map((endpoint) => route(endpoint, remove)),
+    route(restoreProject, restore),
   ]
 }
 
@@ -110,7 +113,9 @@ function nameRoutes(): Route[] {
   ]
 }
 
-async function show(tx: Transaction, grant: ProjectGrant<'project.read' | 'project.write'>) {
+type Shown = ProjectGrant<'project.read' | 'project.write' | 'project.delete'>
+
+async function show(tx: Transaction, grant: Shown) {
   const project = await selectProject(tx, grant)
   if (!project) throw new Fault('not_found')
   return project
@@ -135,8 +140,8 @@ async function update(
 }
 
 /**
- * Deletes the project, its secrets and whatever could still ask for them. The lock keeps a token from
- * being provisioned for it at the same moment.
+ * Deletes the project, its secrets and all that could still ask for them. The lock keeps a token from
+ * being provisioned for it at the same moment. Project and secrets can be restored for a while.
  */
 async function remove({
   tx,
@@ -147,6 +152,7 @@ async function remove({
   await deleteProjectGrants(tx, grant)
   const revoked = await revokeProjectTokens(tx, grant)
   const deleted = await deleteProjectAgents(tx, grant)
+  await keepDeleted(tx, grant)
   if (!(await deleteProjectRow(tx, grant))) throw new Fault('not_found')
   const { projectId } = grant
   audit.record(
@@ -166,6 +172,16 @@ async function remove({
     ),
     change('project.deleted', grant),
   )
+}
+
+/** Brings back project and secrets; its tokens stay revoked. */
+async function restore({ tx, grant, audit }: Changing<ProjectGrant<'project.delete'>>) {
+  await lockWorkspace(tx, grant)
+  const outcome = await restoreDeleted(tx, grant)
+  if (outcome === 'gone') throw new Fault('not_found')
+  if (outcome === 'name taken') throw nameTaken()
+  audit.record(change('project.restored', grant))
+  return show(tx, grant)
 }
 
 type InviteBody = { members: string[] } | Parameters<typeof inviteMembers>[3]

@@ -12,7 +12,7 @@ import {
 } from '../../platform/db/schema/index.ts'
 import type { Caller, Grant, ProjectGrant } from '../../platform/grant.ts'
 
-type Read = ProjectGrant<'project.read' | 'project.write'>
+type Read = ProjectGrant<'project.read' | 'project.write' | 'project.delete'>
 type Write = ProjectGrant<'project.write'>
 
 type Page = {

@@ -22,7 +22,13 @@ import {
   requireWithinScope,
 } from './rekey_checks.ts'
 import { type Holdings, readHoldings } from './rekey_holdings.ts'
-import { advanceEpoch, replaceEnvelopes, replaceGrants, replaceSecrets } from './rekey_queries.ts'
+import {
+  advanceEpoch,
+  dropDeleted,
+  replaceEnvelopes,
+  replaceGrants,
+  replaceSecrets,
+} from './rekey_queries.ts'
 
 export function rekeyRoutes({ outer }: FeatureServices): Route[] {
   return [route(rekeyWorkspace, ({ body, ...changing }) => rekey(changing, outer, body))]
@@ -46,6 +52,7 @@ async function rekey(
   await replaceEnvelopes(tx, outer, grant, held, body)
   await replaceSecrets(tx, outer, grant, held, body)
   await replaceGrants(tx, outer, grant, held, body)
+  await dropDeleted(tx, grant)
   if (!(await advanceEpoch(tx, grant, body.epoch))) throw new Fault('epoch_conflict')
 
   const resource = { type: 'workspace', id: grant.workspaceId, name: workspace.name }

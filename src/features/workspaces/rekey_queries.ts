@@ -7,6 +7,7 @@ import { fromBase64, toBase64 } from '../../platform/crypto/encoding.ts'
 import { type OuterLayer, type OuterPart, secretRow } from '../../platform/crypto/outer_layer.ts'
 import type { Transaction } from '../../platform/db/open.ts'
 import {
+  deletedProjects,
   memberships,
   secrets,
   secretVersions,
@@ -126,6 +127,11 @@ export async function replaceGrants(
     })
     await tx.insert(tokenEnvelopes).values(await Promise.all(rows))
   }
+}
+
+/** What was deleted is under the old key, and nobody can seal it anew. */
+export async function dropDeleted(tx: Transaction, { workspaceId }: Rekey): Promise<void> {
+  await tx.delete(deletedProjects).where(eq(deletedProjects.workspaceId, workspaceId))
 }
 
 /** Compare and swap; false when the epoch is not the one before. */

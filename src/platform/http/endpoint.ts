@@ -28,6 +28,8 @@ export type Permission = (typeof permissions)[number]
 export type Tenant =
   | 'path.workspace_id'
   | 'path.project_id'
+  /** One that was deleted and can be restored. */
+  | 'path.deleted_project_id'
   /** `{workspace_id}` and `{project_id}`: a project of another workspace is 404 */
   | 'path.workspace_project'
   /** `{workspace_id}/{project_name}` */

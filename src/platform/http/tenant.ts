@@ -28,6 +28,8 @@ export function resourceOf(tenant: Tenant, context: RequestContext, body: unknow
       return { workspaceId: params.workspace_id }
     case 'path.project_id':
       return { projectId: params.project_id }
+    case 'path.deleted_project_id':
+      return { deletedProjectId: params.project_id }
     case 'path.workspace_project':
       return { workspaceId: params.workspace_id, projectId: params.project_id }
     case 'path.project_name':

@@ -1,0 +1,169 @@
+/** What was deleted by mistake can be brought back for a while, and is nowhere to be seen until then. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { openSecret } from '../../../src/client/vault.ts'
+import {
+  createProject,
+  deleteProject,
+  listProjects,
+} from '../../../src/features/projects/contract.ts'
+import { dropOverdue } from '../../../src/features/projects/upkeep.ts'
+import { listSecrets, listVersions, upsertSecrets } from '../../../src/features/secrets/contract.ts'
+import { rekeyWorkspace } from '../../../src/features/workspaces/contract.ts'
+import {
+  deletedProjects,
+  deletedSecrets,
+  deletedSecretVersions,
+  projects,
+} from '../../../src/platform/db/schema/index.ts'
+import { startTestApp, type TestApp } from '../../support/app.ts'
+import { recordedChanges } from '../../support/audit.ts'
+import { expectFailure, expectRefusal } from '../../support/failure.ts'
+import { openProject, type ProjectTeam } from '../../support/project.ts'
+import { prepareRekey } from '../workspaces/rekeying.ts'
+
+const POLICY = { allowed_methods: ['GET' as const] }
+
+let app: TestApp
+let team: ProjectTeam
+
+beforeAll(async () => {
+  app = await startTestApp()
+})
+afterAll(() => app.stop())
+
+/** A team whose project `api` has a secret of two versions, and was deleted. */
+async function deleteOne(): Promise<void> {
+  team = await openProject(app)
+  for (const version of ['one', 'two']) {
+    const value = team.seal('KEY', version, { policy: POLICY })
+    const secrets = [{ key: 'KEY', value, policy: POLICY }]
+    await team.owner.api.call(upsertSecrets, { body: { project_id: team.projectId, secrets } })
+  }
+  await team.owner.api.call(deleteProject, {
+    params: { workspace_id: team.workspaceId, project_name: 'api' },
+  })
+}
+
+const path = () => `/api/projects/${team.projectId}/restore/`
+const restore = (token = team.owner.token) => app.call('POST', path(), { token })
+const age = (interval: string) =>
+  app.connection.sql`update deleted_projects set deleted_at = deleted_at - ${interval}::interval
+    where id = ${team.projectId}`
+
+async function keptRows() {
+  const { db } = app.connection
+  return [
+    await db.$count(deletedProjects),
+    await db.$count(deletedSecrets),
+    await db.$count(deletedSecretVersions),
+  ]
+}
+
+describe('a deleted project', () => {
+  test('comes back with its secrets, policies and versions, and these open', async () => {
+    await deleteOne()
+    expect(await keptRows()).toEqual([1, 1, 2])
+    const answer = await restore()
+    expect(answer).toMatchObject({
+      status: 200,
+      body: { status: 'success', data: { id: team.projectId, name: 'api', role: 'owner' } },
+    })
+    const params = { project_id: team.projectId }
+    const query = { include: 'value' as const }
+    const [secret] = await team.owner.api.call(listSecrets, { params, query })
+    expect(secret).toMatchObject({ key: 'KEY', version: 2, policy: POLICY })
+    const workspace = { id: team.workspaceId, name: '', epoch: 1, key: team.workspaceKey }
+    const place = { projectId: team.projectId, environment: 'development', key: 'KEY' }
+    const opened = openSecret(workspace, place, POLICY, secret?.value ?? '')
+    expect(opened && Buffer.from(opened.reveal()).toString()).toBe('two')
+    const versions = await team.owner.api.call(listVersions, {
+      params: { ...params, key: 'KEY' },
+      query,
+    })
+    expect(versions.map(({ version }) => version)).toEqual([2, 1])
+    expect((await recordedChanges(app, team.workspaceId)).at(-1)).toBe('project.restored api')
+    expect(await keptRows()).toEqual([0, 0, 0])
+    await expectRefusal(app, ['POST', path(), { token: team.owner.token }], 'not_found')
+  })
+
+  test('can be deleted and restored again', async () => {
+    await deleteOne()
+    for (let round = 0; round < 2; round += 1) {
+      expect((await restore()).status).toBe(200)
+      await app.call('DELETE', `/api/projects/${team.projectId}/`, { token: team.owner.token })
+    }
+    expect((await restore()).status).toBe(200)
+  })
+
+  test('is nowhere to be seen, and its name is free', async () => {
+    await deleteOne()
+    const { token } = team.owner
+    for (const [method, place] of [
+      ['GET', `/api/projects/${team.projectId}/`],
+      ['GET', `/api/projects/${team.workspaceId}/api/`],
+      ['GET', `/api/projects/${team.projectId}/environments/`],
+      ['GET', `/api/secrets/${team.projectId}/`],
+      ['GET', `/api/secrets/${team.projectId}/KEY/`],
+      ['DELETE', `/api/projects/${team.projectId}/`],
+    ] as const) {
+      expectFailure(await app.call(method, place, { token }), 'not_found')
+    }
+    const query = { workspace_id: team.workspaceId }
+    expect(await team.owner.api.call(listProjects, { query })).toEqual([])
+    const again = { name: 'api', workspace_id: team.workspaceId }
+    await team.owner.api.call(createProject, { body: again })
+    const message = 'The workspace has a project of that name.'
+    await expectRefusal(app, ['POST', path(), { token }], 'already_exists', { message })
+    await app.call('PATCH', `/api/projects/${team.workspaceId}/api/`, {
+      token,
+      body: { name: 'api-2' },
+    })
+    expect((await restore()).status).toBe(200)
+  })
+
+  test('comes back for seven days, and is deleted for good then', async () => {
+    await deleteOne()
+    await age('6 days 23 hours')
+    await dropOverdue(app.connection.db)
+    expect((await restore()).status).toBe(200)
+    await app.call('DELETE', `/api/projects/${team.projectId}/`, { token: team.owner.token })
+    await age('7 days 1 second')
+    await expectRefusal(app, ['POST', path(), { token: team.owner.token }], 'not_found')
+    expect(await dropOverdue(app.connection.db)).toBe(1)
+    expect(await keptRows()).toEqual([0, 0, 0])
+  })
+
+  test('is for admins to bring back, and for strangers not there', async () => {
+    await deleteOne()
+    const stranger = (await openProject(app)).owner
+    expectFailure(await restore(stranger.token), 'not_found')
+    for (const role of ['member', 'read_only'] as const) {
+      const person = await team.join(role)
+      await expectRefusal(app, ['POST', path(), { token: person.token }], 'forbidden')
+    }
+    expect((await restore((await team.join('admin')).token)).status).toBe(200)
+  })
+
+  test('is gone for good after a rekey, since its values are under the old key', async () => {
+    await deleteOne()
+    const { body } = await prepareRekey(team, [])
+    const params = { workspace_id: team.workspaceId }
+    await team.owner.api.call(rekeyWorkspace, { params, body })
+    await expectRefusal(app, ['POST', path(), { token: team.owner.token }], 'not_found')
+    expect(await keptRows()).toEqual([0, 0, 0])
+  })
+
+  test('goes with its workspace', async () => {
+    await deleteOne()
+    const { token } = team.owner
+    await app.call('DELETE', `/api/workspaces/${team.workspaceId}/`, { token })
+    expectFailure(await restore(), 'not_found')
+    expect(await app.connection.db.$count(projects)).toBeGreaterThan(0)
+  })
+})
+
+test('a name that the path of restoring would shadow is none', async () => {
+  const body = { name: 'restore', workspace_id: team.workspaceId }
+  const answer = await app.call('POST', '/api/projects/', { token: team.owner.token, body })
+  expect(answer.status).toBe(422)
+})
