@@ -39,7 +39,7 @@ afterEach(async () => {
 /** The server on this database, in place of the one that runs. */
 async function start(SECRET_KEY: string, env: Record<string, string> = {}): Promise<TestApp> {
   await stop()
-  running = await startTestApp({ ...database.env, ENCRYPTION_KEY, SECRET_KEY, ...env })
+  running = await startTestApp({ ENCRYPTION_KEY, SECRET_KEY, ...env }, { database })
   return running
 }
 

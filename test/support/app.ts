@@ -7,7 +7,7 @@ import { Pepper } from '../../src/platform/crypto/pepper.ts'
 import { openLog } from '../../src/platform/log.ts'
 import { type App, startApp } from '../../src/server/app.ts'
 import { search } from './canary.ts'
-import { preparedDatabase } from './database.ts'
+import { preparedDatabase, type TestDatabase } from './database.ts'
 
 export type Answer = {
   status: number
@@ -44,11 +44,12 @@ const KEYS = {
   ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64url'),
 }
 
+/** On an empty database of its own, unless one is given, which stays when the application stops. */
 export async function startTestApp(
   env: Record<string, string> = {},
-  { lookup }: { lookup?: Lookup } = {},
+  { lookup, database: given }: { lookup?: Lookup; database?: TestDatabase } = {},
 ): Promise<TestApp> {
-  const database = await preparedDatabase()
+  const database = given ?? (await preparedDatabase())
   const config = readConfig(
     { PORT: '0', RESOLVER_PORT: '0', ...KEYS, ...database.env, ...env },
     () => KEYS,
@@ -75,7 +76,7 @@ export async function startTestApp(
     as: (token) => openApi(controlPlane, () => token ?? null),
     stop: async () => {
       await app.stop()
-      database.remove()
+      if (!given) database.remove()
     },
   }
 }

@@ -39,10 +39,12 @@ export async function startServer(env: Record<string, string>): Promise<ServerPr
       if (output.includes('Stop: Ctrl-C')) ready.resolve()
     }
   }
-  void collect(child.stdout)
-  void collect(child.stderr)
+  const collected = Promise.all([collect(child.stdout), collect(child.stderr)])
   const exited = child.exited.then((code) => child.signalCode ?? code)
-  void exited.then((code) => ready.reject(new Error(`the server ended with ${code}: ${output}`)))
+  // It has said why, which may be read after its end.
+  void Promise.all([exited, collected]).then(([code]) =>
+    ready.reject(new Error(`the server ended with ${code}: ${output}`)),
+  )
   await ready.promise
   const controlPlane = originIn(output, 'control plane')
   const resolver = originIn(output, 'resolver')

@@ -5,7 +5,7 @@
  * so that checking takes one MAC however many keys there are, and a start can count what is left of each.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { type Bytes, concat, lp, toBase64, utf8, uuidToBytes } from './encoding.ts'
+import { type Bytes, concat, lp, toBase64, u32be, utf8, uuidToBytes } from './encoding.ts'
 import { hkdf, sha256 } from './primitives.ts'
 
 /** Whose token it is: the owner of a session is a person, of another token its workspace. */
@@ -17,6 +17,8 @@ export type Match = 'current' | 'older' | 'wrong'
 type PepperKey = { id: Bytes; key: Bytes }
 
 const KEY_ID_BYTES = 4
+/** What `lp` puts before a UUID. */
+const UUID_LENGTH = u32be(16)
 const NIL_UUID = '00000000-0000-0000-0000-000000000000'
 const NO_TOKEN: TokenIdentity = { kind: 'agt', id: NIL_UUID, ownerId: NIL_UUID }
 const LABEL = 'cloakroom/v2/token-pepper'
@@ -64,11 +66,12 @@ export class Pepper {
     stored: Uint8Array | null,
   ): Match {
     const row = stored ?? new Uint8Array()
-    const key = this.#keys.get(row.subarray(0, KEY_ID_BYTES).toHex()) ?? this.#first
-    const expected = concat(key.id, verifierMac(key, token ?? NO_TOKEN, verifier))
+    const key = this.#keys.get(row.subarray(0, KEY_ID_BYTES).toHex())
+    const expected = verifierMac(key ?? this.#first, token ?? NO_TOKEN, verifier)
+    const given = row.subarray(KEY_ID_BYTES)
     // The length of a row is public; `timingSafeEqual` throws when lengths differ.
-    const fits = row.length === expected.length && timingSafeEqual(row, expected)
-    if (!fits || token === null) return 'wrong'
+    const fits = given.length === expected.length && timingSafeEqual(given, expected)
+    if (!fits || !key || token === null) return 'wrong'
     return key === this.#first ? 'current' : 'older'
   }
 
@@ -78,10 +81,10 @@ export class Pepper {
    */
   pepperPassword(userId: string | null, password: string, keyId?: string): string {
     const key = this.#keys.get(keyId ?? '') ?? this.#first
-    const mac = createHmac('sha256', key.key)
+    const mac = createHmac('sha256', key.key).update(UUID_LENGTH)
     return toBase64(
       mac
-        .update(lp(uuidToBytes(userId ?? NIL_UUID)))
+        .update(uuidToBytes(userId ?? NIL_UUID))
         .update(lp(password))
         .digest(),
     )
@@ -98,6 +101,7 @@ function verifierMac(
   { kind, id, ownerId }: TokenIdentity,
   verifier: Uint8Array,
 ): Uint8Array {
-  const place = concat(lp(kind), lp(uuidToBytes(id)), lp(uuidToBytes(ownerId)))
-  return createHmac('sha256', key).update(place).update(verifier).digest()
+  const mac = createHmac('sha256', key).update(lp(kind))
+  for (const uuid of [id, ownerId]) mac.update(UUID_LENGTH).update(uuidToBytes(uuid))
+  return mac.update(verifier).digest()
 }
