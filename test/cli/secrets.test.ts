@@ -296,5 +296,13 @@ test('projects are created, listed, used and deleted', async () => {
   await ada.must('project', 'use', 'payments')
   expect((await ada.run(['secrets', 'get', 'ONLY'])).code).toBe(4)
   await ada.must('project', 'delete', 'second', '--yes')
+  const restored = await ada.must('project', 'restore', 'second')
+  expect(restored).toBe('Restored second; its agents and tokens stay deleted.\n')
+  const none = await ada.run(['project', 'restore', 'third'])
+  expect([none.code, none.err]).toEqual([
+    4,
+    'cloakroom: no project third was deleted in the last 7 days\n→ list them with: cloakroom audit list --action project.deleted --since 7d\n',
+  ])
+  await ada.must('project', 'delete', 'second', '--yes')
   expect((await ada.run(['project', 'use', 'second'])).code).toBe(4)
 })

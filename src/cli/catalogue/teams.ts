@@ -104,6 +104,12 @@ export const teamGroups: readonly Group[] = [
         options: confirmOptions,
         action: async () => (await projects()).remove,
       }),
+      command({
+        usage: 'restore <name>',
+        about: 'restore a project that was deleted in the last 7 days, if no rekey came after it',
+        examples: ['project restore payments'],
+        action: async () => (await projects()).restore,
+      }),
     ],
   },
   {

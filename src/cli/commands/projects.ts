@@ -1,9 +1,11 @@
 /** Projects and their environments, and the project file that remembers both. */
 import { join } from 'node:path'
+import { listAuditLogs } from '../../features/audit/contract.ts'
 import {
   createProject,
   deleteProjectShort,
   listEnvironments,
+  restoreProject,
 } from '../../features/projects/contract.ts'
 import { EX_NOT_FOUND } from '../../platform/exit_codes.ts'
 import type { confirmOptions } from '../catalogue/options.ts'
@@ -77,7 +79,27 @@ export const remove: Action<typeof confirmOptions> = async (context, [name = '']
   const project = await findProject(scope, name)
   await confirmed(options, `Delete ${project.name} with all its secrets?`)
   await scope.session.api.call(deleteProjectShort, { params: { project: project.id } })
-  context.output.say(`Deleted ${project.name}.`)
+  context.output.say(
+    `Deleted ${project.name}; for 7 days: cloakroom project restore ${project.name}`,
+  )
+  return undefined
+}
+
+/** The audit knows which projects were deleted; nothing else does. */
+export const restore: Action = async (context, [name = '']) => {
+  const { session, workspace } = await workspaceScope(context)
+  const query = { workspace_id: workspace.id, action: 'project.deleted', since: '7d' }
+  const deletions = await session.api.list(listAuditLogs, { query })
+  const found = deletions
+    .map(({ resource }) => resource)
+    .find((candidate) => candidate?.name === name || candidate?.id === name)
+  if (!found?.id) {
+    const hint = 'list them with: cloakroom audit list --action project.deleted --since 7d'
+    throw new CliError(EX_NOT_FOUND, `no project ${name} was deleted in the last 7 days`, hint)
+  }
+  const params = { project_id: found.id }
+  const project = await session.api.call(restoreProject, { params })
+  context.output.say(`Restored ${project.name}; its agents and tokens stay deleted.`)
   return undefined
 }
 
