@@ -20,6 +20,8 @@ export type StreamOptions = {
   readonly length?: number
 }
 
+/** Most chunks of a stream are short. */
+const STREAM_BLOCK = 2048
 /** Bytes of an answer that are looked at as JSON between two turns. */
 const CATCH_UP = 262_144
 const EDGE_LABEL = { names: [] }
@@ -43,7 +45,7 @@ export class GuardStream {
     this.#isPartial = options.isPartial ?? false
     this.#firstBytes = this.#isPartial ? new Uint8Array(0) : null
     this.#release = new Release(sought.naming, options.isJson)
-    this.#block = Math.min(BLOCK, Math.max(1, options.length ?? BLOCK))
+    this.#block = Math.min(BLOCK, Math.max(1, options.length ?? STREAM_BLOCK))
     this.#feed = new SourceFeed(this.#block)
     const { patterns, isShort, kinds } = sought
     const reading: Reading = { patterns, isShort, kinds, sink: this.#release, open: openStage }

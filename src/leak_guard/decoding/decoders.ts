@@ -103,8 +103,8 @@ export class Decoders {
 
   /** A run of base64 digits. What was not escaped has been read where it came from. */
   readonly #word: RunHandler = (from, to, isContinued, isOpen) => {
-    this.#base32Runs.scan(this.#feed, from, to, isOpen, this.#thirtyTwo)
     if (!isContinued && !isOpen && this.#feed.isCopy(from, to)) return
+    this.#base32Runs.scan(this.#feed, from, to, isOpen, this.#thirtyTwo)
     this.#base64 ??= this.#packed(BASE64)
     this.#base64.read(from, to, isContinued, isOpen)
   }

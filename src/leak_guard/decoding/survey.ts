@@ -1,17 +1,16 @@
 /**
- * A first look at what a short run of digits spells. Most runs are words or identifiers and spell
- * nothing: neither a guarded string begins in it nor anything that a decoder reads. Those are spared
- * all that follows. What is wrongly let through costs time only.
+ * A first look at what a run of digits spells. Most runs are words or identifiers and spell nothing:
+ * neither a guarded string begins in it nor anything that a decoder reads. Those are spared all that
+ * follows. What is wrongly let through costs time only.
  */
 import { GEAR } from '../matching/fingerprint.ts'
 import type { Patterns } from '../matching/patterns.ts'
 import type { Reading } from './stage.ts'
 import { nextStretch } from './stretch.ts'
 
-const WORD = 1
-const HEXADECIMAL = 2
-/** A byte of which escapes of text have two: zeros of UTF-16, commas of arrays. */
-const MARK = 4
+/** What runs of digits and arrays of numbers consist of. */
+const MEMBER = 1
+const ZERO = 2
 /** What follows an introducer, and at `INTRODUCES` higher the introducer itself. */
 const FOLLOWS = 3
 const INTRODUCES = 8
@@ -25,9 +24,8 @@ function mark(characters: string, bit: number): void {
 }
 const HEX_DIGITS = '0123456789abcdefABCDEF'
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
-mark(`${LETTERS}0123456789+/-_\r\n`, WORD)
-mark(`${HEX_DIGITS}:- +\\x\r\n`, HEXADECIMAL)
-mark('\0,', MARK)
+mark(`${LETTERS}0123456789+/-_:\\,[ \t\n\v\f\r`, MEMBER)
+mark('\0', ZERO)
 for (const [at, [introducer, followers]] of [
   ['%', HEX_DIGITS],
   ['\\', `"\\/'\`bfnrtvux`],
@@ -37,56 +35,65 @@ for (const [at, [introducer, followers]] of [
   mark(followers ?? '', 1 << (FOLLOWS + at))
 }
 
-/** All but what runs consist of. */
-const ACTIVE = MARK | (7 << INTRODUCES)
+/** Nearly everything that is guarded begins with these, and so does everything that is encoded twice. */
+const IS_TEXT = Uint8Array.from({ length: 256 }, (_, byte) =>
+  byte === 0 || (byte >= 0x09 && byte <= 0x0d) || (byte >= 0x20 && byte < 0x7f) ? 1 : 0,
+)
+
+/** Whether bytes are text as this look at them understands it. */
+export function isText(bytes: Uint8Array): boolean {
+  return bytes.every((byte) => IS_TEXT[byte] === 1)
+}
 
 /** Whether nothing can be found in the bytes, which are a whole text. */
-export function isDull(bytes: Uint8Array, from: number, end: number, reading: Reading): boolean {
-  const { patterns, isShort } = reading
-  let kinds = 0
+export function isDull(
+  bytes: Uint8Array,
+  from: number,
+  end: number,
+  { patterns, isShort }: Reading,
+): boolean {
+  const shortest = isShort ? 4 : 8
+  const at = nextStretch(bytes, from, end, IS_TEXT, 1, shortest)
+  const isTextual = at + shortest <= end
   for (const each of patterns) {
-    const found = kindsUnlessHeld(each, bytes, from, end)
-    if (found < 0) return false
-    kinds |= found
+    const isLikely = isTextual || !each.parts.isText
+    if (isLikely && !spellsNothing(each, bytes, from, end, isShort)) return false
   }
-  if (kinds & ACTIVE && mayUnescape(bytes, from, end)) return false
-  const [word, hexadecimal] = isShort ? [6, 8] : [11, 16]
-  return (
-    !hasRun(bytes, from, end, WORD, word) && !hasRun(bytes, from, end, HEXADECIMAL, hexadecimal)
-  )
+  return true
 }
 
-/** The kinds of all bytes; -1 when a guarded string may begin among them. */
-function kindsUnlessHeld(patterns: Patterns, bytes: Uint8Array, from: number, end: number): number {
+function spellsNothing(
+  patterns: Patterns,
+  bytes: Uint8Array,
+  from: number,
+  end: number,
+  isShort: boolean,
+): boolean {
   const { step, bitShift } = patterns
-  const { bits, window } = patterns.parts
+  const { bits } = patterns.parts
+  /** So many members in a row are a run. */
+  const run = isShort ? 0x3f : 0x7ff
   let hash = 0
-  let kinds = 0
+  let before = 0
+  let members = 0
+  let zeros = 0
   for (let at = from; at < end; at++) {
     const byte = bytes[at] ?? 0
-    kinds |= KIND_OF[byte] ?? 0
+    const kind = KIND_OF[byte] ?? 0
     hash = ((hash << step) + (GEAR[byte] ?? 0)) | 0
     const bit = hash >>> bitShift
-    if (((bits[bit >>> 5] ?? 0) >>> (bit & 31)) & 1 && at - from >= window - 1) {
-      if (patterns.groupOf(hash) >= 0) return -1
-    }
-  }
-  return kinds
-}
-
-/** Whether an escape may begin among the bytes, or there are two marks. */
-function mayUnescape(bytes: Uint8Array, from: number, end: number): boolean {
-  let marks = 0
-  let before = 0
-  for (let at = from; at < end; at++) {
-    const kind = KIND_OF[bytes[at] ?? 0] ?? 0
-    marks += kind & MARK
-    if (((before >>> INTRODUCES) & (kind >>> FOLLOWS) & 7) !== 0) return true
+    members = (members << 1) | (kind & MEMBER)
+    zeros += kind & ZERO
+    const escapes = (before >>> INTRODUCES) & (kind >>> FOLLOWS) & 7
+    const isMarked = ((bits[bit >>> 5] ?? 0) >>> (bit & 31)) & 1
+    if (isActive(escapes, members & run, run)) return false
+    if (isMarked && patterns.groupOf(hash) >= 0) return false
     before = kind
   }
-  return marks >= 2 * MARK
+  // Of UTF-16 there is one between each two characters.
+  return zeros < ZERO * (isShort ? 3 : 7)
 }
 
-function hasRun(bytes: Uint8Array, from: number, end: number, kind: number, min: number): boolean {
-  return end - from >= min && nextStretch(bytes, from, end, KIND_OF, kind, min) + min <= end
+function isActive(escapes: number, members: number, run: number): boolean {
+  return escapes !== 0 || members === run
 }

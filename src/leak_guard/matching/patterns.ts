@@ -37,6 +37,8 @@ export type PatternParts = {
   readonly powersB: Int32Array
   readonly beginnings: SealedTable
   readonly firsts: Uint8Array
+  /** Whether the first `window` bytes of all are text. */
+  readonly isText: boolean
 }
 
 export class Patterns {

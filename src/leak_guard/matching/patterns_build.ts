@@ -2,6 +2,7 @@
  * Makes `Patterns` of strings: time linear in the sum of their lengths. It is a generator, so that a
  * large set can be built with turns of the event loop between.
  */
+import { isText } from '../decoding/survey.ts'
 import { GEAR, LANE_A, LANE_B, POINT_A, POINT_B, power, SealedTable } from './fingerprint.ts'
 import {
   FIRST_CHECKPOINT,
@@ -49,6 +50,7 @@ export function* buildPatterns(
     powersB: lengths.map((length) => power(POINT_B, length)),
     beginnings: new SealedTable(entriesOf(groups, lengthsBy, maxLength)),
     firsts: firstsOf(sorted),
+    isText: sorted.every(({ bytes }) => isText(bytes.subarray(0, window))),
   })
   yield* addBeginnings(built, groups, sorted)
   return built
