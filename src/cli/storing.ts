@@ -40,11 +40,9 @@ export async function store(
   return counts
 }
 
-/** The policies of those secrets of the environment that have one. */
+/** The policies of the secrets of the environment, `null` for those that have none. */
 export async function presentPolicies({ session, project, environment }: ProjectScope) {
   const params = { project_id: project.id }
   const stored = await session.api.list(listSecrets, { params, query: { environment } })
-  return new Map(
-    stored.flatMap(({ key, policy }) => (policy ? [[key, policy as Policy] as const] : [])),
-  )
+  return new Map(stored.map(({ key, policy }) => [key, (policy ?? null) as Policy | null]))
 }

@@ -47,7 +47,14 @@ test('texts, flags and lists', async () => {
 
 test('what is not given is undefined, or the fallback', async () => {
   const set: OptionValues<typeof setOptions> = await received(setOptions, '--from-file a.env')
-  expect(set).toEqual({ fromFile: 'a.env', stdin: undefined, policy: undefined, yes: undefined })
+  expect(set).toEqual({
+    fromFile: 'a.env',
+    stdin: undefined,
+    policy: undefined,
+    sensitive: undefined,
+    plain: undefined,
+    yes: undefined,
+  })
   const pull: OptionValues<typeof pullOptions> = await received(pullOptions, 'x')
   expect(pull).toEqual({ format: 'dotenv', allowEmpty: undefined })
 })

@@ -172,7 +172,7 @@ test('push uploads only what differs and keeps policies', async () => {
     '-e',
     'push',
   )
-  ada.write('push.env', 'KEPT=1\nCHANGED=2\nNEW=3\n')
+  ada.write('push.env', 'KEPT=1\nCHANGED=2\nNEW=third\n')
   expect(await ada.json('secrets', 'push', 'push.env', '-e', 'push')).toEqual({
     created: 1,
     updated: 1,
@@ -216,15 +216,15 @@ test('set keeps a policy that it is not told about, and takes it away when told'
 })
 
 test('set says when it made an environment, whose name may be mistyped', async () => {
-  const first = await ada.run(['secrets', 'set', 'A=1', '-e', 'prodution'])
+  const first = await ada.run(['secrets', 'set', 'A=one', '-e', 'prodution'])
   expect(first).toEqual({
     code: 0,
     out: 'payments/prodution: 1 created, 0 updated.\n',
     err: 'prodution is a new environment of payments\n',
   })
   for (const args of [
-    ['A=2', '-e', 'prodution'],
-    ['A=1', '-e', 'staging'],
+    ['A=two', '-e', 'prodution'],
+    ['A=one', '-e', 'staging'],
   ]) {
     expect((await ada.run(['secrets', 'set', ...args])).err).toBe('')
   }
@@ -260,7 +260,7 @@ test('diff and env list compare environments by name', async () => {
     }),
   })
   await ada.must('env', 'use', 'push')
-  expect(await ada.must('secrets', 'get', 'NEW')).toBe('3')
+  expect(await ada.must('secrets', 'get', 'NEW')).toBe('third')
   await ada.must('env', 'use', 'development')
 })
 

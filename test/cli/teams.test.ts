@@ -99,7 +99,16 @@ test('members and roles', async () => {
 })
 
 test('after a removal a rekey seals everything anew; the one who left is out, tokens go on', async () => {
-  const issued = await ada.run(['agent', 'create', 'bot', '-p', 'shared', '--json'])
+  const issued = await ada.run([
+    'agent',
+    'create',
+    'bot',
+    '--may',
+    'use,read',
+    '-p',
+    'shared',
+    '--json',
+  ])
   const { token } = JSON.parse(issued.out)
   const running = ['run', '--no-mask', '--', 'sh', '-c', 'printf %s "$SHARED"']
   expect((await bob.run(running, { env: { SERVICE_TOKEN: token }, reveals: true })).out).toBe(

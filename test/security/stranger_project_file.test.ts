@@ -42,6 +42,7 @@ function openStranger() {
 let app: TestApp
 let ada: Terminal
 let token: string
+let workload: string
 let stranger: ReturnType<typeof openStranger>
 
 beforeAll(async () => {
@@ -51,6 +52,7 @@ beforeAll(async () => {
   await ada.must('init', 'payments')
   await ada.must('secrets', 'set', `STRIPE_KEY=${VALUE}`)
   token = ((await ada.json('agent', 'create', 'bot')) as { token: string }).token
+  workload = ((await ada.json('workload-token', 'issue', 'ci')) as { token: string }).token
 })
 afterAll(async () => {
   stranger.close()
@@ -222,7 +224,8 @@ describe('after the yes', () => {
     expect((await run(['whoami'])).out).toContain('ada@example.com')
     expect((await run(['secrets', 'get', 'STRIPE_KEY'], { reveals: true })).out).toBe(VALUE)
     const env = { SERVICE_TOKEN: token }
-    expect((await run(['run', '--', 'echo', 'started'], { env })).out).toBe('started\n')
+    const reader = { SERVICE_TOKEN: workload }
+    expect((await run(['run', '--', 'echo', 'started'], { env: reader })).out).toBe('started\n')
     expect((await run(['proxy', '--', 'echo', 'started'], { env })).out).toBe('started\n')
     // The resolver's own answer.
     expect((await run(['call', 'https://a.example/'], { env })).err).toContain('domain_blocked')

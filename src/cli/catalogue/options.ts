@@ -22,6 +22,11 @@ export const inviteOptions = [
 ] as const
 export const rekeyOptions = [acceptChanged] as const
 
+/** Instead of telling settings from secrets by value. */
+export const sensitivityOptions = [
+  ['--sensitive', 'store secrets, whatever the values look like'],
+  ['--plain', 'store settings, which are neither masked nor guarded'],
+] as const
 export const setOptions = [
   [
     '--from-file <path>',
@@ -32,9 +37,10 @@ export const setOptions = [
     '--policy <json>',
     'narrow where the values may go; without it policies stay, null removes them',
   ],
+  ...sensitivityOptions,
   yes,
 ] as const
-export const pushOptions = [yes] as const
+export const pushOptions = [...sensitivityOptions, yes] as const
 export const rollBackOptions = [yes] as const
 export const pullOptions = [
   ['--format <format>', 'dotenv, json, yaml or shell', 'dotenv'],

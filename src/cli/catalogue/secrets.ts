@@ -17,6 +17,7 @@ export const secretGroups: readonly Group[] = [
         examples: [
           'secrets set STRIPE_KEY=sk_live_1 MODE=live',
           'secrets set STRIPE_KEY',
+          'secrets set PORT=8080 GREETING=hello --plain',
           'secrets set --from-file .env',
           'secrets set KEY=x --policy \'{"allowed_methods":["GET"]}\'',
         ],

@@ -2,9 +2,9 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { deleteSecret, getSecret, listSecrets } from '../../features/secrets/contract.ts'
+import { isSamePolicy } from '../../platform/crypto/secret_value.ts'
 import { EX_USAGE } from '../../platform/exit_codes.ts'
-import type { Policy } from '../../platform/policy.ts'
-import { policy as policySchema } from '../../platform/policy.ts'
+import { isSensitive, type Policy, policy as policySchema } from '../../platform/policy.ts'
 import type { confirmOptions, pullOptions, pushOptions, setOptions } from '../catalogue/options.ts'
 import type { Action, OptionValues } from '../command.ts'
 import type { Context } from '../context.ts'
@@ -18,6 +18,7 @@ import {
 } from '../formats.ts'
 import { type ProjectScope, projectScope } from '../scope.ts'
 import { reveal } from '../sealing.ts'
+import { type Candidate, choiceOf, classified } from '../sensitivity.ts'
 import { presentPolicies, store } from '../storing.ts'
 import { onlyElsewhere, onSecret, refuseEmpty } from '../suggestions.ts'
 import { CliError } from '../terminal/cli_error.ts'
@@ -30,12 +31,16 @@ export const set: Action<typeof setOptions> = async (context, pairs, options) =>
   const values = await valuesOf(pairs, options)
   const scope = await projectScope(context)
   const policy = policyOf(options)
+  const choice = choiceOf(options)
   const present = policy === undefined ? await presentPolicies(scope) : null
-  const entries = Object.entries(values).map(([key, value]) => ({
-    key,
-    value,
-    policy: present ? present.get(key) : policy,
-  }))
+  // Who has a value hidden while it is typed does not mean a setting.
+  const policyOfNew = isAsked(pairs, options) ? ('decided' as const) : ('new' as const)
+  const candidates = Object.entries(values).map(([key, value]): Candidate => {
+    if (present === null) return { key, value, policy, policyIs: 'decided' }
+    const policyIs = present.has(key) ? 'stored' : policyOfNew
+    return { key, value, policy: present.get(key) ?? undefined, policyIs }
+  })
+  const entries = classified(context, candidates, choice)
   report(context, scope, await store(context, scope, entries, options))
   return undefined
 }
@@ -44,11 +49,16 @@ export const set: Action<typeof setOptions> = async (context, pairs, options) =>
 async function valuesOf(pairs: string[], options: SetOptions): Promise<Values> {
   if (options.fromFile !== undefined) return readFile(options.fromFile)
   const [first = ''] = pairs
-  if (pairs.length === 1 && !first.includes('=')) {
+  if (isAsked(pairs, options)) {
     return checkedValues([[first, await askValue(first, options)]])
   }
   if (pairs.length === 0) throw new CliError(EX_USAGE, 'give NAME=value, NAME, or --from-file')
   return checkedValues(pairs.map(splitPair))
+}
+
+/** Whether a single name was given, without its value. */
+function isAsked(pairs: readonly string[], { fromFile }: SetOptions): boolean {
+  return fromFile === undefined && pairs.length === 1 && !pairs[0]?.includes('=')
 }
 
 async function askValue(name: string, { stdin }: SetOptions): Promise<string> {
@@ -123,13 +133,19 @@ export const list: Action = async (context) => {
   const rows = secrets.map(({ key, version, updated_at, policy }) => ({
     key,
     version,
-    policy: policy === null ? '' : 'yes',
+    kind: isSensitive(policy) ? 'secret' : 'setting',
+    policy: isMoreThanKind(policy) ? 'yes' : '',
     updated_at,
   }))
-  context.output.table(rows, ['key', 'version', 'policy', 'updated_at'], secrets)
+  context.output.table(rows, ['key', 'kind', 'version', 'policy', 'updated_at'], secrets)
   const elsewhere = rows.length === 0 ? await onlyElsewhere(scope) : null
   if (elsewhere !== null) context.output.warn(elsewhere)
   return undefined
+}
+
+/** Whether a policy says anything beside what `kind` shows. */
+function isMoreThanKind(policy: unknown): boolean {
+  return Object.keys(policy ?? {}).some((name) => name !== 'sensitive')
 }
 
 export const remove: Action<typeof confirmOptions> = async (context, keys, options) => {
@@ -174,19 +190,27 @@ async function download(scope: ProjectScope): Promise<Values> {
   return Object.fromEntries(secrets.map((stored) => [stored.key, reveal(scope, stored)]))
 }
 
-/** Uploads what is new or different; policies of what is there stay. */
+/** Uploads what is new or different; policies of what is there stay, but for what `sensitivity.ts` says. */
 export const push: Action<typeof pushOptions> = async (context, [path = '.env'], options) => {
   const values = readFile(path)
+  const choice = choiceOf(options)
   const scope = await projectScope(context)
   const { session, project, environment } = scope
   const query = { environment, include: 'value' as const }
   const stored = await session.api.list(listSecrets, { params: { project_id: project.id }, query })
   const known = new Map(stored.map((secret) => [secret.key, secret]))
-  const changed = Object.entries(values).flatMap(([key, value]) => {
+  const same = new Set<string>()
+  const candidates = Object.entries(values).map(([key, value]): Candidate => {
     const before = known.get(key)
-    if (before && reveal(scope, before) === value) return []
-    return [{ key, value, policy: (before?.policy ?? undefined) as Policy | undefined }]
+    if (!before) return { key, value, policy: undefined, policyIs: 'new' }
+    const isSame = reveal(scope, before) === value
+    if (isSame) same.add(key)
+    const policy = (before.policy ?? undefined) as Policy | undefined
+    return { key, value, policy, policyIs: isSame ? 'decided' : 'stored' }
   })
+  const changed = classified(context, candidates, choice).filter(
+    ({ key, policy }) => !same.has(key) || !isSamePolicy(policy, known.get(key)?.policy),
+  )
   report(context, scope, await store(context, scope, changed, options))
   return undefined
 }

@@ -1,0 +1,153 @@
+/** Settings are not secrets: what set, import and push make of values, and what that means for `run`. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { startTestApp, type TestApp } from '../support/app.ts'
+import { marked } from '../support/canary.ts'
+import { openAccount, type Terminal } from './person.ts'
+import { inTerminal } from './pseudo_terminal.ts'
+
+const KEY = marked('sk_live_sensitive_1')
+
+let app: TestApp
+let ada: Terminal
+
+beforeAll(async () => {
+  app = await startTestApp()
+  ada = await openAccount(app, 'ada@example.com')
+  await ada.must('init', 'payments')
+})
+afterAll(async () => {
+  ada.remove()
+  await app.stop()
+})
+
+type Listed = { key: string; policy: { sensitive?: false } | null }
+
+async function policiesOf(environment: string): Promise<Record<string, unknown>> {
+  const listed = (await ada.json('secrets', 'list', '-e', environment)) as Listed[]
+  return Object.fromEntries(listed.map(({ key, policy }) => [key, policy]))
+}
+
+const SETTING = { sensitive: false }
+const FILE = `PORT=8080\nDEBUG=true\nLOG_LEVEL=info\nAPI_URL=https://api.example.com/v1\nAPI_KEY=${KEY}\n`
+const EXPECTED = {
+  PORT: SETTING,
+  DEBUG: SETTING,
+  LOG_LEVEL: SETTING,
+  API_URL: SETTING,
+  API_KEY: null,
+}
+const SAID =
+  'as settings, not masked: PORT, DEBUG, LOG_LEVEL, API_URL (--sensitive stores secrets)\n'
+
+test('set, import and push tell settings from secrets, and say so', async () => {
+  ada.write('in.env', FILE)
+  const pairs = FILE.trim().split('\n')
+  for (const [name, args] of [
+    ['of-set', ['set', ...pairs]],
+    ['of-import', ['set', '--from-file', 'in.env']],
+    ['of-push', ['push', 'in.env']],
+  ] as const) {
+    const { code, err } = await ada.run(['secrets', ...args, '-e', name])
+    expect([code, err]).toEqual([0, `${SAID}${name} is a new environment of payments\n`])
+    expect(await policiesOf(name)).toEqual(EXPECTED)
+  }
+})
+
+test('the list shows the kind of each, and values come back as they were', async () => {
+  const { out } = await ada.run(['secrets', 'list', '-e', 'of-set'])
+  const rows = out.split('\n').map((line) => line.split(/\s+/).slice(0, 2))
+  expect(rows).toContainEqual(['PORT', 'setting'])
+  expect(rows).toContainEqual(['API_KEY', 'secret'])
+  expect(await ada.reveal('secrets', 'get', 'PORT', '-e', 'of-set')).toBe('8080')
+})
+
+test('--sensitive and --plain say it for all, and exclude each other', async () => {
+  await ada.must('secrets', 'set', 'PORT=8080', '--sensitive', '-e', 'said')
+  await ada.must('secrets', 'set', 'GREETING=hello there', '--plain', '-e', 'said')
+  expect(await policiesOf('said')).toEqual({ PORT: null, GREETING: SETTING })
+  await ada.must('secrets', 'set', 'PORT=8081', '--plain', '-e', 'said')
+  await ada.must('secrets', 'set', 'GREETING=hello again', '--sensitive', '-e', 'said')
+  expect(await policiesOf('said')).toEqual({ PORT: SETTING, GREETING: null })
+  const both = await ada.run(['secrets', 'set', 'A=1', '--plain', '--sensitive', '-e', 'said'])
+  expect([both.code, both.err]).toEqual([2, expect.stringContaining('exclude each other')])
+})
+
+test('push with either changes the kind of values that are the same', async () => {
+  ada.write('kind.env', 'GREETING=hello\nPORT=8080\n')
+  await ada.must('secrets', 'push', 'kind.env', '--sensitive', '-e', 'kind')
+  expect(await policiesOf('kind')).toEqual({ GREETING: null, PORT: null })
+  const again = await ada.json('secrets', 'push', 'kind.env', '-e', 'kind')
+  expect(again).toEqual({ created: 0, updated: 0 })
+  await ada.must('secrets', 'push', 'kind.env', '--plain', '-e', 'kind')
+  expect(await policiesOf('kind')).toEqual({ GREETING: SETTING, PORT: SETTING })
+  const { err } = await ada.run(['secrets', 'push', 'kind.env', '-e', 'kind'])
+  expect([err, await policiesOf('kind')]).toEqual(['', { GREETING: SETTING, PORT: SETTING }])
+})
+
+test('what is stored stays what it is, but a setting that may be a secret now is one', async () => {
+  const at = ['-e', 'stored']
+  await ada.must('secrets', 'set', 'PORT=8080', 'MODE=live', ...at)
+  await ada.must('secrets', 'set', 'KEPT=8080', '--sensitive', ...at)
+  await ada.must('secrets', 'set', 'PORT=9090', 'KEPT=9090', ...at)
+  expect(await policiesOf('stored')).toEqual({ PORT: SETTING, MODE: SETTING, KEPT: null })
+  const { err } = await ada.run(['secrets', 'set', `MODE=${KEY}`, ...at])
+  expect(err).toBe('no longer settings, masked from now on: MODE (--plain keeps settings)\n')
+  expect(await policiesOf('stored')).toEqual({ PORT: SETTING, MODE: null, KEPT: null })
+})
+
+test('a policy counts as it was written, and keeps the rest of itself', async () => {
+  const at = ['-e', 'policy']
+  const policy = { allowed_methods: ['GET'] }
+  await ada.must('secrets', 'set', 'PORT=8080', '--policy', JSON.stringify(policy), ...at)
+  expect(await policiesOf('policy')).toEqual({ PORT: policy })
+  await ada.must('secrets', 'set', 'PORT=8081', '--plain', ...at)
+  expect(await policiesOf('policy')).toEqual({ PORT: { ...policy, ...SETTING } })
+  await ada.must('secrets', 'set', `PORT=${KEY}`, ...at)
+  expect(await policiesOf('policy')).toEqual({ PORT: policy })
+  await ada.must('secrets', 'set', 'WORD=x', '--policy', JSON.stringify(SETTING), ...at)
+  expect(await policiesOf('policy')).toEqual({ PORT: policy, WORD: SETTING })
+})
+
+test('a value that was hidden while it was given is a secret', async () => {
+  await ada.run(['secrets', 'set', 'DIGITS', '--stdin', '-e', 'hidden'], { stdin: '4821\n' })
+  await inTerminal(['secrets', 'set', 'TYPED', '-e', 'hidden', '--yes'], {
+    cwd: ada.cwd,
+    env: { HOME: ada.home, SERVICE_SERVER_URL: app.controlPlane },
+    typed: [{ when: 'Value of TYPED', type: '4821\r' }],
+  })
+  expect(await policiesOf('hidden')).toEqual({ DIGITS: null, TYPED: null })
+})
+
+test('run masks secrets and leaves settings, with a session and with a token', async () => {
+  const at = ['-e', 'of-set']
+  const { token } = (await ada.json('workload-token', 'issue', 'ci', ...at)) as { token: string }
+  const script =
+    'echo "{\\"ok\\":$DEBUG,\\"port\\":$PORT,\\"url\\":\\"$API_URL\\"}"; echo "key $API_KEY" >&2'
+  for (const env of [{}, { SERVICE_TOKEN: token }]) {
+    const { code, out, err } = await ada.run(['run', ...at, '--', 'sh', '-c', script], { env })
+    expect([code, out, err]).toEqual([
+      0,
+      '{"ok":true,"port":8080,"url":"https://api.example.com/v1"}\n',
+      'key [REDACTED]\n',
+    ])
+  }
+})
+
+test('a megabyte passes in a moment, although 2,000 secrets are masked', async () => {
+  const values = Object.fromEntries(
+    Array.from({ length: 2_000 }, (_, index) => [`KEY_${index}`, `${KEY}_${Bun.hash(`${index}`)}`]),
+  )
+  ada.write('many.json', JSON.stringify(values))
+  await ada.must('secrets', 'set', '--from-file', 'many.json', '-e', 'many')
+  const large = '{"ok":true,"port":8080,"name":"ordinary"}\n'.repeat(25_000)
+  ada.write('large.txt', large)
+  const timed = async (...command: string[]) => {
+    const started = performance.now()
+    const { out } = await ada.run(['run', '-e', 'many', '--', ...command])
+    return { out, took: performance.now() - started }
+  }
+  const { took: base } = await timed('true')
+  const { out, took } = await timed('cat', 'large.txt')
+  expect(out === large).toBe(true)
+  expect(took - base).toBeLessThan(5_000)
+})
