@@ -1,5 +1,6 @@
 /** Starts `child.ts`, and asks it what requests have cost. */
 import { join } from 'node:path'
+import { watched } from '../watched.ts'
 
 /** Since the last question. */
 export type Cost = {
@@ -44,11 +45,13 @@ export async function startMeteredServer(): Promise<MeteredServer> {
       take = resolve
     })
   const ready = next()
-  const child = Bun.spawn([process.execPath, join(import.meta.dir, 'child.ts')], {
-    ipc: (answer: Answer) => take(answer),
-    stdio: ['ignore', 'ignore', 'inherit'],
-    env: process.env,
-  })
+  const child = watched(
+    Bun.spawn([process.execPath, join(import.meta.dir, 'child.ts')], {
+      ipc: (answer: Answer) => take(answer),
+      stdio: ['ignore', 'ignore', 'inherit'],
+      env: process.env,
+    }),
+  )
   const { orders = [], neighbour } = await ready
   if (!neighbour) throw new Error('the server did not start')
   return {
