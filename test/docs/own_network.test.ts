@@ -37,7 +37,7 @@ afterAll(async () => {
   await upstream.stop()
   database.remove()
   rmSync(place, { recursive: true, force: true })
-})
+}, 60_000)
 
 /** What the test has elsewhere: the file of the authority, and the port of the API. */
 function placed(script: string): string {
@@ -85,4 +85,4 @@ test('an API on this machine is called with the commands of the recipe', async (
   expect(upstream.received.map((request) => request.header('authorization'))).toEqual([
     'Bearer bk_live_1',
   ])
-})
+}, 120_000)
