@@ -306,3 +306,24 @@ test('projects are created, listed, used and deleted', async () => {
   await ada.must('project', 'delete', 'second', '--yes')
   expect((await ada.run(['project', 'use', 'second'])).code).toBe(4)
 })
+
+test('the audit is filtered by action and by secret', async () => {
+  await ada.must('secrets', 'set', 'READ_ONCE=1')
+  await ada.must('secrets', 'get', 'READ_ONCE')
+  const named = async (...filters: string[]) =>
+    (
+      (await ada.json(
+        'audit',
+        'list',
+        '--since',
+        '1h',
+        '--credential',
+        'READ_ONCE',
+        ...filters,
+      )) as {
+        action: string
+      }[]
+    ).map(({ action }) => action)
+  expect(await named()).toEqual(['secret.read', 'secret.created'])
+  expect(await named('--action', 'secret.read')).toEqual(['secret.read'])
+})

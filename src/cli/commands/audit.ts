@@ -25,8 +25,18 @@ type Query = Record<string, string | number>
 type Filters = Partial<OptionValues<typeof filterOptions>>
 
 /** Filters as the server names them. */
-function filtersOf({ agent, status, ...same }: Filters): Query {
-  const query = { agent_id: agent, status_code: status, ...same }
+function filtersOf(options: Filters): Query {
+  const { agent, domain, method, status, action, credential, since, until } = options
+  const query = {
+    agent_id: agent,
+    domain,
+    method,
+    status_code: status,
+    action,
+    credential,
+    since,
+    until,
+  }
   return Object.fromEntries(
     Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
   )
