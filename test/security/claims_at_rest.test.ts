@@ -1,14 +1,15 @@
 /**
- * What the server holds at rest opens nothing. An attacker with the whole database, with ENCRYPTION_KEY,
- * or with a token, tries; only all three together succeed, and then only for that token's grants.
+ * What the server holds at rest opens nothing. An attacker with the whole database, with the server's keys
+ * or with a token tries; only a token with all of that, or a password, opens something: what it is for.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { openTokenEnvelope } from '../../src/platform/crypto/envelope.ts'
-import { OuterLayer } from '../../src/platform/crypto/outer_layer.ts'
-import { openSecretValue } from '../../src/platform/crypto/secret_value.ts'
-import { parseToken, tokenKeyPair } from '../../src/platform/crypto/token.ts'
+import { logIn, sealSecret, signUp } from '../../src/client/vault.ts'
+import { createProject } from '../../src/features/projects/contract.ts'
+import { upsertSecrets } from '../../src/features/secrets/contract.ts'
+import { toBase64 } from '../../src/platform/crypto/encoding.ts'
 import { type Agent, employAgent, expectRefused, openStage, type Stage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
+import { attack, type Loot } from './offline_attack.ts'
 
 let stage: Stage
 let agent: Agent
@@ -24,111 +25,50 @@ beforeAll(async () => {
 }, 30_000)
 afterAll(() => stage.stop())
 
-type StoredSecret = {
-  workspace_id: string
-  project_id: string
-  environment: string
-  key: string
-  value: Uint8Array
-}
-type StoredEnvelope = {
-  workspace_id: string
-  token_id: string
-  project_id: string
-  environment: string
-  epoch: number
-  envelope: Uint8Array
-}
+describe('At rest, nothing the server stores decrypts a secret: not the database, not `ENCRYPTION_KEY`, not both. (Who has both can guess weak passwords offline.)', () => {
+  const opened = (loot: Loot) => attack(stage.app.connection.sql, loot)
+  const ofServer = () => ({
+    encryptionKey: stage.app.config.ENCRYPTION_KEY,
+    secretKey: stage.app.config.SECRET_KEY,
+  })
 
-type Loot = { encryptionKey?: string; token?: string }
+  test('the database alone opens nothing', async () => {
+    expect(await opened({})).toEqual([])
+  })
 
-/** Tries whatever can be tried with the whole database and this, and answers the names of what opened. */
-async function attack({ encryptionKey, token }: Loot): Promise<string[]> {
-  const { sql } = stage.app.connection
-  const secrets = await sql<StoredSecret[]>`select * from secrets order by key, workspace_id`
-  const outer = encryptionKey === undefined ? null : OuterLayer.parse(encryptionKey)
-  const keys = await candidateKeys(outer, token)
-  const opened: string[] = []
-  for (const stored of secrets) {
-    const { workspace_id, project_id: projectId, environment, key } = stored
-    const place = [{ uuid: projectId }, { text: environment }, { text: key }]
-    const inner = await outer?.open('secrets.value', workspace_id, place, stored.value)
-    const texts = [stored.value, ...(inner ? [inner] : [])]
-    const opens = texts.some((text) =>
-      keys.some((candidate) =>
-        openSecretValue(candidate, { projectId, environment, key }, null, text),
-      ),
+  test('the database and ENCRYPTION_KEY open nothing, nor does SECRET_KEY besides', async () => {
+    expect(await opened(ofServer())).toEqual([])
+  })
+
+  test('the database and a token open nothing without ENCRYPTION_KEY', async () => {
+    expect(await opened({ token: agent.token })).toEqual([])
+  })
+
+  test('all of them open what the token was granted, which proves that the attack is a real one', async () => {
+    expect(await opened({ ...ofServer(), token: agent.token })).toEqual([
+      `${agent.workspaceId}/ONE`,
+      `${agent.workspaceId}/TWO`,
+    ])
+  })
+
+  test('a weak password is guessed offline, with the database and ENCRYPTION_KEY only', async () => {
+    const password = 'password1'
+    const workspaceId = await storeUnder(password)
+    expect(await opened({ passwords: [password] })).toEqual([])
+    expect(await opened({ ...ofServer(), passwords: [password] })).toEqual([`${workspaceId}/WEAK`])
+  }, 60_000)
+
+  test('a key that lay about in any row would be found', async () => {
+    const { sql } = stage.app.connection
+    const { userId, workspaceId, workspaceKey } = victim.person
+    await sql`update users set first_name = ${toBase64(workspaceKey)} where id = ${userId}`
+    expect(await opened(ofServer())).toEqual(
+      ['ONE', 'THREE', 'TWO'].map((key) => `${workspaceId}/${key}`),
     )
-    if (opens) opened.push(`${workspace_id === agent.workspaceId ? 'own' : 'other'} ${key}`)
-  }
-  return opened
-}
-
-/** Every 32 bytes that lie anywhere in the database, also below the outer layer, and what a token gives. */
-async function candidateKeys(outer: OuterLayer | null, token: string | undefined) {
-  const blobs = await everyBlob()
-  const envelopes = await stage.app.connection.sql<StoredEnvelope[]>`select * from token_envelopes`
-  const parsed = token === undefined ? null : parseToken(token)
-  const gained: Uint8Array[] = parsed
-    ? [parsed.secret, tokenKeyPair(parsed.id, parsed.secret).privateKey]
-    : []
-  for (const { workspace_id, token_id, project_id, environment, epoch, envelope } of envelopes) {
-    const place = [{ uuid: token_id }, { uuid: project_id }, { text: environment }]
-    const inner = await outer?.open('token_envelopes.envelope', workspace_id, place, envelope)
-    if (!inner) continue
-    blobs.push(inner)
-    if (!parsed) continue
-    const bound = {
-      workspaceId: workspace_id,
-      tokenId: token_id,
-      projectId: project_id,
-      environment,
-      epoch,
-    }
-    const { privateKey } = tokenKeyPair(parsed.id, parsed.secret)
-    const key = await openTokenEnvelope(bound, privateKey, inner)
-    if (key) gained.push(key)
-  }
-  const windows = blobs.flatMap((blob) =>
-    Array.from({ length: Math.max(0, blob.length - 31) }, (_, at) => blob.subarray(at, at + 32)),
-  )
-  return [...gained, ...windows]
-}
-
-async function everyBlob(): Promise<Uint8Array[]> {
-  const { sql } = stage.app.connection
-  const columns = await sql<{ table: string; column: string }[]>`
-    select table_name as table, column_name as column from information_schema.columns
-    where table_schema = 'public' and data_type = 'bytea'`
-  const found: Uint8Array[] = []
-  for (const { table, column } of columns) {
-    const rows = await sql.unsafe<{ blob: Uint8Array | null }[]>(
-      `select "${column}" as blob from "${table}"`,
-    )
-    found.push(...rows.flatMap(({ blob }) => blob ?? []))
-  }
-  return found
-}
-
-describe('nothing opens', () => {
-  test('with the database alone', async () => {
-    expect(await attack({})).toEqual([])
+    await sql`update users set first_name = 'Test' where id = ${userId}`
   })
 
-  test('with the database and ENCRYPTION_KEY', async () => {
-    expect(await attack({ encryptionKey: stage.app.config.ENCRYPTION_KEY })).toEqual([])
-  })
-
-  test('with the database and a token, but without ENCRYPTION_KEY', async () => {
-    expect(await attack({ token: agent.token })).toEqual([])
-  })
-
-  test('with all of them but the grants of the token, which proves that the attack is a real one', async () => {
-    const encryptionKey = stage.app.config.ENCRYPTION_KEY
-    expect(await attack({ encryptionKey, token: agent.token })).toEqual(['own ONE', 'own TWO'])
-  })
-
-  test('with a token alone: it can be used, but it reads nothing', async () => {
+  test('a token alone reads nothing', async () => {
     for (const path of [
       `/api/secrets/${agent.projectId}/?include=value`,
       `/api/secrets/${agent.projectId}/ONE/`,
@@ -139,6 +79,23 @@ describe('nothing opens', () => {
     }
   })
 })
+
+/** Somebody whose keys hang on a real password, with one secret. */
+async function storeUnder(password: string): Promise<string> {
+  const email = 'weak@people.example'
+  await signUp(stage.app.controlPlane, email, password)
+  const { api, workspaces } = await logIn(stage.app.controlPlane, email, password)
+  const [workspace] = workspaces
+  if (!workspace) throw new Error('there is no personal workspace')
+  const { id } = await api.call(createProject, {
+    body: { name: 'main', workspace_id: workspace.id },
+  })
+  const place = { projectId: id, environment: 'development', key: 'WEAK' }
+  const sealed = sealSecret(workspace, place, null, marked('value-of-the-weak'))
+  const secrets = [{ key: 'WEAK', value: sealed, policy: null }]
+  await api.call(upsertSecrets, { body: { project_id: id, environment: 'development', secrets } })
+  return workspace.id
+}
 
 describe('what was moved in the database does not open', () => {
   const ask = (name: string, environment?: string) => ({

@@ -1,0 +1,122 @@
+/**
+ * What is in the memory of the server, and when. Read from outside, as somebody who controls the process
+ * would, and from inside, where it can be told what something still holds on to.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { TLSSocket } from 'node:tls'
+import { OutboundRequest } from '../../src/outbound/outbound_request.ts'
+import { environmentKey } from '../../src/platform/crypto/secret_value.ts'
+import { Secret } from '../../src/platform/secret.ts'
+import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
+import { marked } from '../support/canary.ts'
+import { freshDatabase, type TestDatabase } from '../support/database.ts'
+import { countReachable } from '../support/heap.ts'
+import { foundInMemory } from '../support/process_memory.ts'
+import { type ServerProcess, startServer } from '../support/server_process.ts'
+import { answerOf } from '../support/upstream.ts'
+
+const VALUE = marked('in-memory-while-it-is-used')
+const SECRET_KEY = 'a-key-that-the-server-must-have-in-memory'
+const ANSWER = answerOf(200, {}, 'done')
+const headers = { 'X-Key': 'SVC_SECRET_KEY' }
+
+let stage: Stage
+
+beforeAll(async () => {
+  stage = await openStage({ env: { KEY_CACHE_SECONDS: '0' } })
+})
+afterAll(() => stage.stop())
+
+/** A call that the upstream holds open until it is told to answer. */
+async function openCall(agent: Agent) {
+  const arrived = Promise.withResolvers<TLSSocket>()
+  stage.upstream.on('/held', (_, wire) => arrived.resolve(wire))
+  const answer = agent.resolve({ target_url: stage.url('/held'), headers })
+  const wire = await arrived.promise
+  return {
+    finish: async () => {
+      wire.write(ANSWER)
+      expect((await answer).status).toBe(200)
+    },
+  }
+}
+
+describe("Values are in server memory while a live token's calls use them, and may linger there until the memory is reused. Who controls the running process can read what is used meanwhile.", () => {
+  let database: TestDatabase
+  let server: ServerProcess
+  let agent: Agent
+
+  beforeAll(async () => {
+    database = await freshDatabase()
+    server = await startServer({
+      ...database.env,
+      SECRET_KEY,
+      ENCRYPTION_KEY: Buffer.alloc(32, 6).toString('base64url'),
+      KEY_CACHE_SECONDS: '0',
+      RESOLVER_ALLOW_NETWORKS: '127.0.0.1/32',
+      RESOLVER_CA_FILE: stage.caFile,
+      RESOLVER_HOSTS: 'api.upstream.example=127.0.0.1',
+    })
+    agent = await employAgent(
+      { app: server.app, authorityOf: stage.authorityOf },
+      { secrets: { KEY: VALUE } },
+    )
+  })
+  afterAll(async () => {
+    server.kill('SIGTERM')
+    await server.exited
+    database.remove()
+  })
+
+  /** What of a member and a secret is in the server's memory at this moment, and that it was looked through. */
+  function inMemory(): string[] {
+    const { workspaceKey, privateKey } = agent.person
+    return foundInMemory(server.pid, {
+      SECRET_KEY: Buffer.from(SECRET_KEY),
+      'private key': privateKey,
+      'workspace key': workspaceKey,
+      'environment key': environmentKey(workspaceKey, agent.projectId, 'development', 1),
+      value: Buffer.from(VALUE),
+      'value in UTF-16': Buffer.from(VALUE, 'utf16le'),
+    })
+  }
+
+  test('before a call uses them neither a value nor a key that opens it is there', async () => {
+    const unused = { target_url: stage.url('/'), headers: {} }
+    expect((await agent.resolve(unused)).status).toBe(200)
+    const blocked = { target_url: 'https://blocked.example/', headers }
+    expect((await agent.resolve(blocked)).status).toBe(403)
+    expect(inMemory()).toEqual(['SECRET_KEY'])
+  }, 60_000)
+
+  test('while a call uses a value, who reads the memory finds it, and no key of a member', async () => {
+    const call = await openCall(agent)
+    const found = inMemory()
+    expect(found).toContain('value')
+    expect(found).not.toContain('private key')
+    expect(found).not.toContain('workspace key')
+    await call.finish()
+  }, 60_000)
+
+  test('between calls, with KEY_CACHE_SECONDS=0, nothing holds on to a value or a key', async () => {
+    const before = countReachable(Secret)
+    const agent = await employAgent(stage, { secrets: { KEY: VALUE } })
+    const call = await openCall(agent)
+    expect(countReachable(OutboundRequest)).toBe(1)
+    await call.finish()
+    expect(countReachable(OutboundRequest)).toBe(0)
+    expect(countReachable(Secret)).toBeLessThanOrEqual(before)
+  }, 60_000)
+
+  test('otherwise the key of an environment is kept, for as long as that says', async () => {
+    const keeping = await openStage()
+    const before = countReachable(Secret)
+    const agent = await employAgent(keeping, { secrets: { KEY: VALUE } })
+    expect((await agent.resolve({ target_url: keeping.url('/'), headers })).status).toBe(200)
+    expect(countReachable(Secret)).toBeGreaterThan(before)
+    keeping.app.clock.advance(60_001)
+    // A timer wipes it within a second.
+    while (countReachable(Secret) > before) await Bun.sleep(200)
+    await keeping.stop()
+  }, 60_000)
+})
