@@ -62,7 +62,7 @@ function freshRequest(place: Served): Request | Promise<Request> {
 function tokenFor(place: Served): string {
   const { kind } = place.endpoint.access
   if (kind === 'cron') return CRON_SECRET
-  return kind === 'token' ? world.agentToken : world.person[callerOf(place)].token
+  return kind === 'token' ? world.workloadToken : world.person[callerOf(place)].token
 }
 
 async function send(place: Served, { params = {}, query = {}, token }: Request, text: string) {
