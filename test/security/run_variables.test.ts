@@ -11,6 +11,7 @@ import { sealSecretValue } from '../../src/platform/crypto/secret_value.ts'
 import { mintToken, tokenKeyPair } from '../../src/platform/crypto/token.ts'
 import { openAccount, type Terminal } from '../cli/person.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
+import { marked } from '../support/canary.ts'
 
 let app: TestApp
 let ada: Terminal
@@ -69,6 +70,15 @@ describe('run', () => {
     const args = ['run', '-e', 'usual', '--no-mask', '--', 'sh', '-c', child]
     const env = { NODE_OPTIONS: '--mine' }
     expect(await ada.run(args, { env })).toEqual({ code: 0, out: 'sdk git 3000 --mine', err: '' })
+  })
+
+  test('names a value that no variable can hold, without showing it', async () => {
+    const value = marked('zero')
+    const args = ['secrets', 'set', 'ZERO', '--stdin', '-e', 'zero']
+    expect((await ada.run(args, { stdin: `${value}\0rest` })).code).toBe(0)
+    const { code, out, err } = await ada.run(['run', '-e', 'zero', ...BASH])
+    expect([code, out, err.includes(value)]).toEqual([5, '', false])
+    expect(err).toContain('ZERO: a zero byte is in the value')
   })
 
   test('refuses them from a server that delivers what it sealed itself', async () => {

@@ -27,6 +27,7 @@ export const run: Action<typeof runOptions> = async (context, command, options) 
   const delivered = await valuesFor(context, options)
   const names = Object.keys(delivered)
   refuseUnsafe(names, options.allowEnv ?? [])
+  refuseZeroBytes(delivered)
   if (names.length === 0) {
     context.output.warn(
       'there are no secrets for this command: check the environment and the policies',
@@ -72,6 +73,17 @@ function refuseUnsafe(names: readonly string[], allowed: readonly string[]): voi
     EX_REFUSED,
     `${lines.join('\n')}\nnothing was run`,
     `if that is meant, say so before the command: ${flags.join(' ')}`,
+  )
+}
+
+/** The runtime would say so too, with the value in its message. @throws CliError */
+function refuseZeroBytes(delivered: Delivered): void {
+  const found = Object.keys(delivered).filter((name) => delivered[name]?.value.includes('\0'))
+  if (found.length === 0) return
+  throw new CliError(
+    EX_REFUSED,
+    `${found.join(', ')}: a zero byte is in the value, and no variable can hold one; nothing was run`,
+    'a policy whose allowed_locations do not list env keeps it out of environments',
   )
 }
 
