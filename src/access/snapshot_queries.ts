@@ -78,3 +78,16 @@ export function readEnvelope(
       and e.project_id = ${projectId} and e.environment = ${environment}
     where w.id = ${workspaceId}`
 }
+
+type GrantRow = { version: number; projectId: string | null; environment: string }
+
+export function readGrants(
+  read: Reader,
+  workspaceId: string,
+  tokenId: string,
+): Promise<GrantRow[]> {
+  return read<GrantRow[]>`
+    select w.policy_version::float8 as version, e.project_id as "projectId", e.environment
+    from workspaces w left join token_envelopes e on e.workspace_id = w.id and e.token_id = ${tokenId}
+    where w.id = ${workspaceId}`
+}

@@ -7,38 +7,29 @@ import { type OuterLayer, secretRow } from '../platform/crypto/outer_layer.ts'
 import type { SealedSecret } from '../platform/crypto/secret_value.ts'
 import { Fault } from '../platform/fault.ts'
 import { LruMap } from '../platform/lru.ts'
-import { type Domain, parseDomain } from '../platform/net/domain.ts'
+import { parseDomain } from '../platform/net/domain.ts'
 import type { CacheStats } from './keys.ts'
 import type { Reader } from './reader.ts'
 import {
+  emptySnapshot,
+  type Granted,
+  type PlaceableSecret,
+  partsOf,
+  type SealedEnvelope,
+  type Snapshot,
+  StaleSnapshot,
+} from './snapshot.ts'
+import {
   readEnvelope,
   readEnvironment,
+  readGrants,
   readPlaceable,
   readSecrets,
   readWorkspace,
   type StoredSecret,
 } from './snapshot_queries.ts'
 
-/** A secret that may stand elsewhere than in headers, by its stored policy. */
-export type PlaceableSecret = { projectId: string; key: string; locations: readonly string[] }
-
-export type SealedEnvelope = { epoch: number; envelope: Uint8Array | null }
-
-export type Snapshot = {
-  workspaceId: string
-  policyVersion: number
-  epoch: number
-  allowlist: readonly Domain[]
-  secrets: Map<string, readonly SealedSecret[]>
-  /** By environment: what policies let stand outside of headers. */
-  placeable: Map<string, readonly PlaceableSecret[]>
-  envelopes: Map<string, SealedEnvelope | null>
-  /** Whole environments, by name; null for a project that is not of this workspace. */
-  environments: Map<string, readonly SealedSecret[] | null>
-}
-
-/** Thrown when a lazily read part is of a newer version than the snapshot. */
-export class StaleSnapshot extends Error {}
+export { type SealedEnvelope, type Snapshot, StaleSnapshot }
 
 const MAX_SNAPSHOTS = 1000
 /** Secrets and envelopes that one snapshot may hold before it is read anew. */
@@ -116,6 +107,23 @@ export class SnapshotCache {
   }
 
   /**
+   * Where a token was given an envelope, of whatever epoch.
+   *
+   * @throws StaleSnapshot
+   */
+  async grants(snapshot: Snapshot, tokenId: string): Promise<readonly Granted[]> {
+    const known = snapshot.grants.get(tokenId)
+    if (known !== undefined) return known
+    const rows = await readGrants(this.#read, snapshot.workspaceId, tokenId)
+    this.#checkVersion(snapshot, rows[0]?.version)
+    const granted = rows.flatMap(({ projectId, environment }) =>
+      projectId === null ? [] : [{ projectId, environment }],
+    )
+    snapshot.grants.set(tokenId, granted)
+    return granted
+  }
+
+  /**
    * All secrets of a project's environment, by name, or `null` when the workspace has no such project.
    *
    * @throws StaleSnapshot
@@ -128,7 +136,7 @@ export class SnapshotCache {
     const name = `${projectId}/${environment}`
     const known = snapshot.environments.get(name)
     if (known !== undefined) return known
-    const loaded = await this.#loadEnvironment(snapshot, projectId, environment)
+    const loaded = await this.readEnvironment(snapshot, projectId, environment)
     snapshot.environments.set(name, loaded)
     return loaded
   }
@@ -157,16 +165,7 @@ export class SnapshotCache {
     if (!row) throw new Fault('invalid_token')
     const allowlist = row.domains.flatMap((text) => parseDomain(text) ?? [])
     const { version: policyVersion, epoch } = row
-    return {
-      workspaceId,
-      policyVersion,
-      epoch,
-      allowlist,
-      secrets: new Map(),
-      placeable: new Map(),
-      envelopes: new Map(),
-      environments: new Map(),
-    }
+    return emptySnapshot({ workspaceId, policyVersion, epoch, allowlist })
   }
 
   async #loadSecrets(
@@ -187,7 +186,8 @@ export class SnapshotCache {
     }
   }
 
-  async #loadEnvironment(
+  /** The same, read anew and not kept. */
+  async readEnvironment(
     snapshot: Snapshot,
     projectId: string,
     environment: string,
@@ -233,13 +233,7 @@ export class SnapshotCache {
   }
 
   #checkVersion(snapshot: Snapshot, version: number | undefined): void {
-    const delivered = [...snapshot.environments.values()].map((secrets) => secrets?.length ?? 1)
-    const placeable = [...snapshot.placeable.values()].map((secrets) => secrets.length)
-    const size = [...delivered, ...placeable].reduce(
-      (sum, count) => sum + count,
-      snapshot.secrets.size,
-    )
-    const full = size + snapshot.envelopes.size > MAX_PARTS
-    if (version !== snapshot.policyVersion || full) throw new StaleSnapshot()
+    if (version !== snapshot.policyVersion || partsOf(snapshot) > MAX_PARTS)
+      throw new StaleSnapshot()
   }
 }

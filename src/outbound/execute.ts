@@ -5,9 +5,8 @@
  *
  * When values exist in the clear: they are opened at the end of step 5, because only that proves the
  * policies of step 6, put into the request in step 7, signed with in step 8, and revealed to the wire in
- * step 10. The request is dropped there. The guard of the answer knows the values until the answer has
- * ended, so a stream or a WebSocket keeps them as long as it lasts. Everything that holds them prints as
- * its name.
+ * step 10. The request is dropped there. The guard of the answer keeps fingerprints. Everything that holds
+ * values prints as its name.
  */
 import type { Clock } from '../platform/clock.ts'
 import { Fault } from '../platform/fault.ts'
@@ -27,6 +26,7 @@ import {
   openSecrets,
   type Permission,
   selectSecrets,
+  settingsAmong,
 } from './permission.ts'
 import { findPlaceholders, injectPlaceholders, type Placeholder } from './placeholders.ts'
 import { checkPolicies, overrideAmong } from './policy.ts'
@@ -34,6 +34,7 @@ import type { CallRecord, Conclusion } from './record.ts'
 import { readAnswer } from './response.ts'
 import type { Owner } from './session_pool.ts'
 import { chosenHeader, usesOf } from './signing/sign.ts'
+import type { Steps } from './steps.ts'
 import { type Ending, streamAnswer } from './stream.ts'
 import { parseTarget } from './target.ts'
 import type { SocketConnector } from './websocket/connect.ts'
@@ -41,6 +42,7 @@ import { relay } from './websocket/relay.ts'
 
 /** What all calls of a process share. */
 export type Outbound = {
+  steps: Steps
   addresses: AddressLookup
   fetcher: Fetcher
   sockets: SocketConnector
@@ -150,6 +152,7 @@ async function prepare(
   record.finds(used.values())
   // Opening proves the policy, which the ciphertext binds: only then is the policy believed.
   const values = await openSecrets(used)
+  const guard = await permission.guard(placeholders.length > 0)
   // Step 6: the policy of each secret.
   checkPolicies(used, placeholders, asked)
   // Step 7: the caller's headers, and the values among them and elsewhere.
@@ -160,7 +163,8 @@ async function prepare(
   // Step 8: the one address to connect to.
   job.address ??= outbound.addresses.find(target.host, target.port, deadline.signal)
   const address = await job.address
-  return new OutboundRequest(outbound, call, { target, address, injection, filled, values })
+  const parts = { target, address, injection, filled, values, guard, settings: settingsAmong(used) }
+  return new OutboundRequest(outbound, call, parts)
 }
 
 /** Placeholders that must be known: those in headers, and what a signature is made with. */
@@ -175,13 +179,17 @@ const send: Record<
 
 /** Steps 10 to 12 for an answer that is wrapped in JSON. */
 async function sendWhole(
-  { fetcher }: Outbound,
+  outbound: Outbound,
   { request, deadline, record, principal }: Sending,
 ): Promise<Response> {
   // Step 10: one request over TLS 1.3 to the judged address.
-  const response = await fetcher.fetch(request, principal.owner, deadline)
+  const response = await outbound.fetcher.fetch(request, principal.owner, deadline)
   // Step 11: the answer, checked and sanitised.
-  const answer = await readAnswer(response, request.guard(), deadline.signal)
+  const answer = await readAnswer(
+    response,
+    request.guard(outbound.steps.of(principal.owner, deadline.signal)),
+    deadline.signal,
+  )
   deadline.clear()
   // Step 12: the outcome, into the record of step 9.
   principal.conclude(record.outcome(answer.status_code, answer.redacted))
@@ -190,11 +198,11 @@ async function sendWhole(
 
 /** The same for an answer that is passed on as it arrives. */
 async function sendStreamed(
-  { fetcher }: Outbound,
+  outbound: Outbound,
   { request, call, deadline, record, principal }: Sending,
 ): Promise<Response> {
-  const guard = request.guard()
-  const response = await fetcher.fetch(request, principal.owner, deadline)
+  const guard = request.guard(outbound.steps.of(principal.owner, deadline.signal))
+  const response = await outbound.fetcher.fetch(request, principal.owner, deadline)
   const { status } = response
   return streamAnswer(response, {
     guard,
@@ -208,11 +216,11 @@ async function sendStreamed(
 
 /** The same for a WebSocket. */
 async function openSocket(
-  { sockets }: Outbound,
+  outbound: Outbound,
   { request, deadline, record, principal }: Sending,
 ): Promise<null> {
-  const guard = request.guard()
-  const socket = await sockets.connect(request, deadline.signal)
+  const guard = request.guard(outbound.steps.of(principal.owner, deadline.signal))
+  const socket = await outbound.sockets.connect(request, deadline.signal)
   relay(socket, {
     guard,
     deadline,

@@ -1,59 +1,100 @@
 /**
  * What stands between an upstream's answer and its caller: one guard for each answer, which knows the
- * credentials that the request was made with. The only place that knows how the leak guard works.
+ * values that its caller may use and what the request was made with. The only place that knows how the
+ * leak guard works; it keeps fingerprints, not values.
  */
-import { Redactor, Sanitiser } from '../leak_guard/sanitise.ts'
+import type { CallGuard, Guard, NamedBytes } from '../leak_guard/index.ts'
 import { Unprintable } from './hidden.ts'
+import type { Pause } from './steps.ts'
 
 /** Bytes that arrive in chunks; any division into chunks gives the same output. */
 export type StreamGuard = {
-  /** What is certain to be free of credentials by now. */
-  push(chunk: Uint8Array): Uint8Array
+  /** What is certain to be free of values by now, piece by piece, with a pause after each step. */
+  push(chunk: Uint8Array): AsyncIterable<Uint8Array>
   /** The rest, after the last chunk. */
   flush(): Uint8Array
 }
 
+/** What is known of a body before it is read. */
+export type BodyKind = { isJson: boolean; isPartial: boolean }
+
 export interface AnswerGuard {
-  /** Whether anything was replaced so far. */
+  /** Whether anything was replaced or dropped so far. */
   readonly redacted: boolean
   /** A whole body, or one message of a WebSocket. */
-  redactBody(body: Uint8Array): Uint8Array
-  redactHeaderValue(value: string): string
+  redactBody(body: Uint8Array, kind?: BodyKind): Promise<Uint8Array>
+  /** Headers without values in them; one whose name holds a value is dropped. */
+  redactHeaders(headers: Record<string, string>): Record<string, string>
   /** For the one body that arrives in chunks. */
-  openStream(): StreamGuard
+  openStream(kind?: BodyKind): StreamGuard
 }
 
-type Guarded = {
-  values: readonly Uint8Array[]
+export type Guarded = {
+  /** Every value that the caller may use in the scope of the call. */
+  prepared: Guard
+  used: readonly NamedBytes[]
   /** What was made of values, such as the text of Basic credentials. */
-  derived: readonly Uint8Array[]
+  made: readonly NamedBytes[]
 }
+
+/** Bytes between two pauses: about a millisecond of work. */
+const STEP = 16_384
 
 export class CredentialGuard extends Unprintable implements AnswerGuard {
-  readonly #guarded: Guarded
-  readonly #sanitiser: Sanitiser
-  #redactor: Redactor | null = null
+  readonly #guard: CallGuard
+  readonly #pause: Pause
+  #isStreamRedacted: () => boolean = () => false
 
-  constructor(guarded: Guarded) {
+  constructor({ prepared, used, made }: Guarded, pause: Pause) {
     super()
-    this.#guarded = guarded
-    this.#sanitiser = new Sanitiser(guarded.values, guarded.derived)
+    this.#guard = prepared.forCall({ used, made })
+    this.#pause = pause
   }
 
   get redacted(): boolean {
-    return this.#sanitiser.redacted || (this.#redactor?.redacted ?? false)
+    return this.#guard.isRedacted || this.#isStreamRedacted()
   }
 
-  redactBody(body: Uint8Array): Uint8Array {
-    return this.#sanitiser.redactBody(body)
+  redactBody(body: Uint8Array, kind?: BodyKind): Promise<Uint8Array> {
+    return this.#guard.bodyInSteps(body, optionsOf(kind), this.#pause)
   }
 
-  redactHeaderValue(value: string): string {
-    return this.#sanitiser.redactHeaderValue(value)
+  redactHeaders(headers: Record<string, string>): Record<string, string> {
+    const all = Object.entries(headers)
+    // Hardly any answer has a value in its headers: one look at all of them is cheaper by far.
+    const names = all.map(([name]) => name).join('\n')
+    const values = all.map(([, value]) => value).join('\n')
+    const isNamed = this.#guard.isGuardedName(names)
+    if (!isNamed && this.#guard.headerValue(values) === values) return headers
+    const kept = isNamed ? all.filter(([name]) => !this.#guard.isGuardedName(name)) : all
+    return withoutPrototype(kept.map(([name, value]) => [name, this.#guard.headerValue(value)]))
   }
 
-  openStream(): StreamGuard {
-    this.#redactor = new Redactor(this.#guarded.values, this.#guarded.derived)
-    return this.#redactor
+  openStream(kind?: BodyKind): StreamGuard {
+    const stream = this.#guard.stream(optionsOf(kind))
+    const pause = this.#pause
+    this.#isStreamRedacted = () => stream.isRedacted
+    return {
+      async *push(chunk) {
+        for (let from = 0; from < chunk.length; from += STEP) {
+          if (from > 0) await pause()
+          const certain = stream.push(chunk.subarray(from, from + STEP))
+          if (certain.length > 0) yield certain
+        }
+      },
+      flush: () => stream.flush(),
+    }
   }
+}
+
+/** What does not say that it is JSON may be it all the same: its first byte tells. */
+function optionsOf(kind: BodyKind | undefined) {
+  return { ...(kind?.isJson ? { isJson: true } : {}), isPartial: kind?.isPartial ?? false }
+}
+
+/** A header called `__proto__` is only a header. */
+function withoutPrototype(entries: Iterable<readonly [string, string]>): Record<string, string> {
+  const record: Record<string, string> = Object.create(null)
+  for (const [name, value] of entries) record[name] = value
+  return record
 }

@@ -85,22 +85,17 @@ export function headerBytes(pairs: readonly Readonly<HeaderPair>[]): number {
 }
 
 /**
- * The upstream's headers as the caller sees them: hop-by-hop headers (also those that `Connection`
- * names), content-encoding, content-length and set-cookie dropped, repeated ones joined by `, `,
- * values passed through `redact`. A header whose very name changes under `redact` is dropped. The
+ * The upstream's headers as the caller may see them: hop-by-hop headers (also those that `Connection`
+ * names), content-encoding, content-length and set-cookie dropped, repeated ones joined by `, `. The
  * object has no prototype, so that a header called `__proto__` is only a header.
  */
-export function presentHeaders(
-  headers: Headers,
-  redact: (value: string) => string = (value) => value,
-): Record<string, string> {
+export function presentHeaders(headers: Headers): Record<string, string> {
   const dropped = connectionNames(headers)
   const presented: Record<string, string> = Object.create(null)
   for (const [name, value] of headers) {
     const key = name.toLowerCase()
     if (isHopByHop(key) || NOT_PRESENTED.has(key) || dropped.has(key)) continue
-    if (redact(key) !== key) continue
-    presented[key] = redact(value)
+    presented[key] = value
   }
   return presented
 }

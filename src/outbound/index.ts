@@ -7,6 +7,7 @@ import { parseCidrs } from '../platform/net/cidr.ts'
 import { type Lookup, openAddressLookup, systemLookup } from './address_lookup.ts'
 import type { Outbound } from './execute.ts'
 import { openFetcher } from './fetch.ts'
+import { Steps } from './steps.ts'
 import { openSocketConnector } from './websocket/connect.ts'
 
 type Options = {
@@ -29,6 +30,7 @@ export function openOutbound({ config, clock, lookup, ownPorts }: Options): Outb
     }),
     fetcher: openFetcher(authorities),
     sockets: openSocketConnector(authorities),
+    steps: new Steps(),
     userAgent: `cloakroom/${version}`,
     clock,
   }

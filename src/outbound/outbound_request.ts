@@ -2,15 +2,17 @@
  * What goes out: the request with every value in its place. It lives from step 8 until it is on the wire,
  * gives itself away only to `reveal`, and prints as its name.
  */
+import type { Guard, NamedBytes } from '../leak_guard/index.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Secret } from '../platform/secret.ts'
 import { bytesOf, type Call, type CallBody } from './call.ts'
-import { type AnswerGuard, CredentialGuard } from './guard.ts'
+import { type AnswerGuard, CredentialGuard, type Guarded } from './guard.ts'
 import type { HeaderPair } from './headers.ts'
 import { Hidden } from './hidden.ts'
 import type { Filled } from './locations.ts'
 import type { Injection } from './placeholders.ts'
 import { sign } from './signing/sign.ts'
+import type { Pause } from './steps.ts'
 import type { Target } from './target.ts'
 
 /** As it goes on the wire. */
@@ -33,25 +35,31 @@ type Parts = {
   injection: Injection
   filled: Filled
   values: ReadonlyMap<string, Secret>
+  /** Knows all that the caller may use. */
+  guard: Guard
+  /** Names of values that are no secrets. */
+  settings: ReadonlySet<string>
 }
 
 type Signer = { userAgent: string; clock: Clock }
 
 export class OutboundRequest extends Hidden<WireRequest> {
-  readonly #values: ReadonlyMap<string, Secret>
-  readonly #derived: readonly Uint8Array[]
+  readonly #guarded: Guarded
 
   /** @throws Fault `invalid_header`, `unusable_secret` when the request cannot be signed */
   constructor(signer: Signer, call: Call, parts: Parts) {
-    super(wireOf(signer, call, parts))
-    this.#values = parts.values
-    this.#derived = parts.injection.reveal().derived
+    const { wire, signatures } = wireOf(signer, call, parts)
+    super(wire)
+    const { guard: prepared, values, settings } = parts
+    const isSecret = ({ name }: NamedBytes) => !settings.has(name)
+    const used = [...values].map(([name, value]) => ({ name, bytes: value.reveal() }))
+    const made = [...parts.injection.reveal().derived, ...signatures]
+    this.#guarded = { prepared, used: used.filter(isSecret), made: made.filter(isSecret) }
   }
 
   /** For its one answer. */
-  guard(): AnswerGuard {
-    const values = [...this.#values.values()].map((value) => value.reveal())
-    return new CredentialGuard({ values, derived: this.#derived })
+  guard(pause: Pause): AnswerGuard {
+    return new CredentialGuard(this.#guarded, pause)
   }
 }
 
@@ -59,24 +67,27 @@ function wireOf(
   { userAgent, clock }: Signer,
   { method, signing, body: given }: Call,
   { target, address, injection, filled, values }: Parts,
-): WireRequest {
+): { wire: WireRequest; signatures: readonly NamedBytes[] } {
   const { headers } = injection.reveal()
   const { path, search, body: filledBody } = filled.reveal()
   const { host, port, authority } = target
   const body = filledBody ? { bytes: filledBody } : given
   const bytes = bytesOf(body) ?? new Uint8Array()
   const unsigned = { method, authority, path, search, headers, body: bytes }
-  const signed = signing ? sign(signing, unsigned, values, clock.now()) : []
-  return {
+  const signed = signing
+    ? sign(signing, unsigned, values, clock.now())
+    : { headers: [], signatures: [] }
+  const wire = {
     address,
     host,
     port,
     authority,
     pathAndQuery: `${path}${search}`,
     method,
-    headers: completeHeaders([...headers, ...signed], userAgent),
+    headers: completeHeaders([...headers, ...signed.headers], userAgent),
     body,
   }
+  return { wire, signatures: signed.signatures }
 }
 
 /** An upstream that is asked not to compress cannot send a bomb. */

@@ -2,6 +2,7 @@
  * Steps 3 to 5: what the one who calls may use. A token's snapshot says so in the resolver, the member's
  * vault in the local proxy; which of its secrets a call takes is decided here.
  */
+import type { Guard } from '../leak_guard/index.ts'
 import { Fault } from '../platform/fault.ts'
 import type { Policy } from '../platform/policy.ts'
 import type { Secret } from '../platform/secret.ts'
@@ -23,6 +24,11 @@ export interface Permission {
   placeable(): Promise<IsPlaceable>
   /** Step 4: the secrets of these names in that scope, of whichever project. */
   secrets(names: readonly string[]): Promise<readonly UsableSecret[]>
+  /**
+   * Knows every value that may be used in that scope, settings excepted (protocol 6.1). A call without
+   * names, in no scope of its own, could use all that was granted.
+   */
+  guard(hasNames: boolean): Promise<Guard>
 }
 
 export interface UsableSecret {
@@ -75,6 +81,12 @@ function only<S extends UsableSecret>(name: string, secrets: readonly S[], holde
     })
   }
   return found
+}
+
+/** Those that are no secrets by their policy. */
+export function settingsAmong(secrets: ReadonlyMap<string, UsableSecret>): Set<string> {
+  const settings = [...secrets].filter(([, { policy }]) => policy?.sensitive === false)
+  return new Set(settings.map(([name]) => name))
 }
 
 /** @throws Fault `key_not_provisioned`, `unreadable_secret` */

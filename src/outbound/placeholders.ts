@@ -3,6 +3,7 @@
  * cut into literals and names once; the secrets are set between the literals and the result is
  * never scanned again, so a secret whose value looks like a placeholder stays as it is.
  */
+import type { NamedBytes } from '../leak_guard/index.ts'
 import { fromUtf8 } from '../platform/crypto/encoding.ts'
 import { Fault } from '../platform/fault.ts'
 import type { Secret } from '../platform/secret.ts'
@@ -31,7 +32,7 @@ export type Placeholder = {
 export type Injection = Hidden<{
   headers: readonly HeaderPair[]
   /** Each re-encoded Basic credential, as sent: the guard of the answer looks for it as such, too. */
-  derived: readonly Uint8Array[]
+  derived: readonly NamedBytes[]
 }>
 
 /** A text cut at its placeholders: a piece is a literal or the name of a secret. */
@@ -66,7 +67,7 @@ export function injectPlaceholders(
   values: ReadonlyMap<string, Secret>,
 ): Injection {
   const injected: HeaderPair[] = []
-  const derived: Uint8Array[] = []
+  const derived: NamedBytes[] = []
   let isInjected = false
   for (const [header, value] of headers) {
     const template = readTemplate(header, value)
@@ -151,10 +152,11 @@ function fillHeader(template: Template, values: ReadonlyMap<string, Secret>): st
 function fillBasic(
   template: Template,
   values: ReadonlyMap<string, Secret>,
-  derived: Uint8Array[],
+  derived: NamedBytes[],
 ): string {
   const credentials = fillTemplate(template.pieces, (name) => lookUp(values, name)).toBase64()
-  derived.push(UTF8.encode(credentials))
+  const bytes = UTF8.encode(credentials)
+  derived.push(...namesIn(template.pieces).map((name) => ({ name, bytes })))
   return template.before + credentials + template.after
 }
 

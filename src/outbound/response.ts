@@ -9,7 +9,7 @@ import { Fault } from '../platform/fault.ts'
 import { readCapped } from '../platform/http/capped_body.ts'
 import { BODY_LIMIT } from './call.ts'
 import { causeOf, upstreamFault } from './fetch.ts'
-import type { AnswerGuard } from './guard.ts'
+import type { AnswerGuard, BodyKind } from './guard.ts'
 import { presentHeaders } from './headers.ts'
 
 export type SanitisedAnswer = {
@@ -47,9 +47,14 @@ export async function readAnswer(
   checkFraming(response)
   const received = await readBody(response, deadline)
   const decoded = await decode(response.headers.get('content-encoding'), received)
-  const body = present(guard.redactBody(decoded))
-  const headers = presentHeaders(response.headers, (value) => guard.redactHeaderValue(value))
+  const body = present(await guard.redactBody(decoded, kindOf(response)))
+  const headers = guard.redactHeaders(presentHeaders(response.headers))
   return { status_code: response.status, headers, ...body, redacted: guard.redacted }
+}
+
+export function kindOf({ status, headers }: Response): BodyKind {
+  const isJson = /^application\/([a-z0-9.+-]+\+)?json\b/i.test(headers.get('content-type') ?? '')
+  return { isJson, isPartial: status === 206 }
 }
 
 /** @throws Fault `upstream_protocol_error` for what `fetch` lets through and must not be passed on */

@@ -12,7 +12,7 @@ import { causeOf, upstreamFault } from './fetch.ts'
 import type { AnswerGuard, StreamGuard } from './guard.ts'
 import { presentHeaders } from './headers.ts'
 import { type LinkBase, rewriteLinks } from './links.ts'
-import { checkFraming } from './response.ts'
+import { checkFraming, kindOf } from './response.ts'
 
 /** What became of an answer that took its time, once: `fault` when it broke off. */
 export type Ending = { redacted: boolean; fault: Fault | null }
@@ -42,13 +42,13 @@ export async function streamAnswer(
 ): Promise<Response> {
   checkFraming(response)
   const { status } = response
-  const presented = presentHeaders(response.headers, (value) => guard.redactHeaderValue(value))
+  const presented = guard.redactHeaders(presentHeaders(response.headers))
   for (const name of OF_THE_ORIGIN) delete presented[name]
   if (links) {
     const { authority, path, search } = links.source
     rewriteLinks(presented, `https://${authority}${path}${search}`, links.base)
   }
-  const pieces = redactedPieces(decodedBody(response), guard.openStream(), deadline)
+  const pieces = redactedPieces(decodedBody(response), guard.openStream(kindOf(response)), deadline)
   const first = await firstOf(pieces, deadline)
   const end = (fault: Fault | null) => {
     deadline.clear()
@@ -84,8 +84,7 @@ async function* redactedPieces(
 ): AsyncGenerator<Uint8Array, void> {
   for await (const chunk of body ?? []) {
     deadline.putOff()
-    const certain = guard.push(chunk)
-    if (certain.length > 0) yield certain
+    yield* guard.push(chunk)
   }
   const last = guard.flush()
   if (last.length > 0) yield last

@@ -146,6 +146,7 @@ function permissionOf(
       return (name, style) =>
         snapshot.sealed(name)?.policy?.allowed_locations?.includes(style) ?? false
     },
+    guard: async () => (await vault).guard(),
     secrets: async (names) => {
       const snapshot = await vault
       return names.flatMap((name) => {

@@ -9,6 +9,7 @@ import { type Api, ApiError } from '../client/api.ts'
 import type { OpenWorkspace } from '../client/vault.ts'
 import { listAllowlist } from '../features/allowlist/contract.ts'
 import { listSecrets } from '../features/secrets/contract.ts'
+import { type Guard, type NamedBytes, prepareGuardInSteps } from '../leak_guard/index.ts'
 import { fromBase64 } from '../platform/crypto/encoding.ts'
 import {
   environmentKey,
@@ -36,10 +37,14 @@ export type VaultSnapshot = {
   scansBodies: boolean
   /** @throws Fault `unreadable_secret` */
   open(sealed: SealedSecret): Secret
+  /** Knows every value of the environment; it keeps fingerprints, not values. */
+  guard(): Promise<Guard>
 }
 
 const FRESH_MS = 10_000
 const LAST_RESORT_MS = 15 * 60_000
+/** Values that are opened between two pauses. */
+const OPENED_AT_ONCE = 32
 /** How long a call waits for a server that does not answer, and how long until one asks again. */
 const TIMEOUT_MS = 3_000
 const PAUSE_MS = 5_000
@@ -127,21 +132,49 @@ function snapshotOf(
   domains: readonly Domain[],
   sealed: ReadonlyMap<string, SealedSecret>,
 ): VaultSnapshot {
+  const open = (entry: SealedSecret): Secret => {
+    const { policy, ciphertext } = entry
+    const secret = ciphertext && openSecretValue(openingKey.reveal(), entry, policy, ciphertext)
+    if (secret) return secret
+    throw new Fault('unreadable_secret', {
+      message: `The secret ${entry.key} cannot be decrypted: it was altered or sealed under another key.`,
+    })
+  }
+  let guard: Promise<Guard> | null = null
   return {
     allows: (host, port) => domains.some((domain) => domainMatches(domain, host, port)),
     sealed: (name) => sealed.get(name),
     scansBodies: [...sealed.values()].some(({ policy }) =>
       policy?.allowed_locations?.some((location) => location === 'json' || location === 'form'),
     ),
-    open: (entry) => {
-      const { policy, ciphertext } = entry
-      const secret = ciphertext && openSecretValue(openingKey.reveal(), entry, policy, ciphertext)
-      if (secret) return secret
-      throw new Fault('unreadable_secret', {
-        message: `The secret ${entry.key} cannot be decrypted: it was altered or sealed under another key.`,
-      })
+    open,
+    guard: () => {
+      guard ??= prepare([...sealed.values()], open)
+      return guard
     },
   }
+}
+
+/** A few values at a time: the proxy serves others meanwhile. What does not open cannot be used either. */
+async function prepare(
+  sealed: readonly SealedSecret[],
+  open: (sealed: SealedSecret) => Secret,
+): Promise<Guard> {
+  const secrets = sealed.filter(({ policy }) => policy?.sensitive !== false)
+  const values: NamedBytes[] = []
+  for (const [at, entry] of secrets.entries()) {
+    if (at % OPENED_AT_ONCE === OPENED_AT_ONCE - 1) await nextTurn()
+    try {
+      values.push({ name: entry.key, bytes: open(entry).reveal() })
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error
+    }
+  }
+  return prepareGuardInSteps(values, nextTurn)
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
 }
 
 function unanswered(): Error {

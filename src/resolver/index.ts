@@ -9,6 +9,7 @@ import { Bulkheads } from './bulkhead.ts'
 import { forwardCalls, listCredentials, listDomains, resolveCall } from './contract.ts'
 import { openListings, usableCredentials } from './credentials.ts'
 import { forward } from './forward.ts'
+import { GuardCache } from './guards.ts'
 import { LiveCalls } from './live_calls.ts'
 import { resolve } from './resolve.ts'
 import { Scheduler } from './scheduler.ts'
@@ -32,12 +33,16 @@ export function openResolver(
   { config, clock, log }: FeatureServices,
   { access, ownPorts, lookup }: Options,
 ): Resolver {
+  const outbound = openOutbound({ config, clock, lookup, ownPorts })
+  const { steps } = outbound
+  const guards = new GuardCache({ seconds: config.KEY_CACHE_SECONDS, clock, steps })
   const services: ResolverServices = {
     ...access,
-    outbound: openOutbound({ config, clock, lookup, ownPorts }),
+    outbound,
+    guards,
     scheduler: new Scheduler(),
     bulkheads: new Bulkheads({ width: config.RESOLVER_CONCURRENCY }),
-    liveCalls: new LiveCalls({ ...access, log }),
+    liveCalls: new LiveCalls({ ...access, guards, log }),
     listings: openListings(clock),
     defaultTimeoutMs: config.RESOLVER_TIMEOUT_MS,
     log,
@@ -51,10 +56,14 @@ export function openResolver(
         rawRoute(endpoint, (context) => forward(services, endpoint, context)),
       ),
     ],
-    recheck: (workspaceId) => services.liveCalls.check(workspaceId),
+    recheck: (workspaceId) => {
+      guards.forget(workspaceId)
+      services.liveCalls.check(workspaceId)
+    },
     close: () => {
       services.liveCalls.close()
       services.keys.close()
+      guards.close()
       services.outbound.fetcher.close()
     },
   }

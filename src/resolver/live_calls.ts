@@ -12,6 +12,7 @@ import type { Placeholder } from '../outbound/placeholders.ts'
 import { type AskedRequest, checkPolicies } from '../outbound/policy.ts'
 import { Fault } from '../platform/fault.ts'
 import { describeError, type Log } from '../platform/log.ts'
+import type { GuardCache } from './guards.ts'
 import { TokenPermission } from './permission.ts'
 import { Scheduler } from './scheduler.ts'
 
@@ -34,6 +35,7 @@ type Services = {
   tokens: Pick<TokenCache, 'versions'>
   snapshots: SnapshotCache
   keys: KeyCache
+  guards: Pick<GuardCache, 'of'>
   log: Log
 }
 
@@ -174,11 +176,11 @@ export class LiveCalls {
  * @throws StaleSnapshot
  */
 async function judge(
-  { snapshots, keys }: Services,
+  { snapshots, keys, guards }: Services,
   snapshot: Snapshot,
   { token, scope, placeholders, asked }: Basis,
 ): Promise<void> {
-  const permission = new TokenPermission({ snapshots, keys, snapshot, token }, scope)
+  const permission = new TokenPermission({ snapshots, keys, guards, snapshot, token }, scope)
   if (!permission.allows(asked.target)) throw domainBlocked(asked.target)
   const names = namesOf(placeholders)
   const secrets = selectSecrets(names, await permission.secrets(names), permission.holder)

@@ -4,8 +4,10 @@
  */
 import { environmentKeyOf, grantOf } from '../access/environment_key.ts'
 import type { KeyCache } from '../access/keys.ts'
+import type { Granted } from '../access/snapshot.ts'
 import type { Snapshot, SnapshotCache } from '../access/snapshots.ts'
 import type { LiveToken } from '../access/tokens.ts'
+import type { Guard } from '../leak_guard/index.ts'
 import type { IsPlaceable } from '../outbound/locations.ts'
 import type { Permission, Scope, UsableSecret } from '../outbound/permission.ts'
 import type { Target } from '../outbound/target.ts'
@@ -14,6 +16,7 @@ import { Fault } from '../platform/fault.ts'
 import { domainMatches } from '../platform/net/domain.ts'
 import type { Policy } from '../platform/policy.ts'
 import type { Secret } from '../platform/secret.ts'
+import type { GuardCache } from './guards.ts'
 
 /** The scope that a call names; `null` where it leaves it to its token. */
 export type NamedScope = { projectId: string | null; environment: string | null }
@@ -23,6 +26,7 @@ type Parts = {
   keys: KeyCache
   snapshot: Snapshot
   token: LiveToken
+  guards: Pick<GuardCache, 'of'>
 }
 
 export class TokenPermission implements Permission {
@@ -74,6 +78,16 @@ export class TokenPermission implements Permission {
     return stored
       .filter((sealed) => projectId === null || sealed.projectId === projectId)
       .map((sealed) => new TokenSecret(this.#parts, sealed))
+  }
+
+  /** @throws StaleSnapshot */
+  async guard(hasNames: boolean): Promise<Guard> {
+    const { guards, ...parts } = this.#parts
+    const { projectId, environment } = this.scope()
+    const granted = await parts.snapshots.grants(parts.snapshot, parts.token.id)
+    const isInScope = (place: Granted) =>
+      place.environment === environment && (projectId === null || place.projectId === projectId)
+    return guards.of(parts, hasNames ? granted.filter(isInScope) : granted)
   }
 }
 

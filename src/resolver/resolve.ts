@@ -88,11 +88,11 @@ function principalOf(
   services: ResolverServices,
   { token, record, scope, deadline, isLong, connection }: Caller,
 ): Principal {
-  const { keys, liveCalls, trail, log } = services
+  const { keys, guards, liveCalls, trail, log } = services
   return {
     decide: async (attempt) => {
       const request = await decideDurably(services, token, async (snapshot, snapshots) => {
-        const parts = { snapshots, keys, snapshot, token }
+        const parts = { snapshots, keys, guards, snapshot, token }
         const result = await attempt(new TokenPermission(parts, scope))
         const refusal = result instanceof Fault ? record.refusal(result) : null
         return { result, entry: entryOf(token, snapshot.policyVersion, record, refusal) }

@@ -4,6 +4,7 @@ import type { Outbound } from '../outbound/execute.ts'
 import type { Log } from '../platform/log.ts'
 import type { Bulkheads } from './bulkhead.ts'
 import type { Listings } from './credentials.ts'
+import type { GuardCache } from './guards.ts'
 import type { LiveCalls } from './live_calls.ts'
 import type { Scheduler } from './scheduler.ts'
 
@@ -12,6 +13,8 @@ export type ResolverServices = Access & {
   scheduler: Scheduler
   /** RESOLVER_CONCURRENCY, by workspace. */
   bulkheads: Bulkheads
+  /** What the answers of calls are searched for. */
+  guards: GuardCache
   /** Streams and WebSockets, for as long as they last. */
   liveCalls: LiveCalls
   listings: Listings

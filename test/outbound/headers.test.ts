@@ -117,12 +117,6 @@ describe('presentHeaders', () => {
     })
   })
 
-  test('redacts values and drops a header that carries a credential in its name', () => {
-    const headers = new Headers({ 'x-hunter2': 'a', 'x-echo': 'is hunter2' })
-    const redact = (text: string) => text.replaceAll('hunter2', '[REDACTED]')
-    expect({ ...presentHeaders(headers, redact) }).toEqual({ 'x-echo': 'is [REDACTED]' })
-  })
-
   test('treats __proto__ as a name like any other', () => {
     const presented = presentHeaders(new Headers([['__proto__', 'x']]))
     expect(Object.getPrototypeOf(presented)).toBeNull()

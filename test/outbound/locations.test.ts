@@ -328,12 +328,12 @@ describe('on the real listener', () => {
     }
     const answer = await agent.resolve(call)
     expect(answer.body).toMatchObject({
-      headers: { location: '/echo?key=[REDACTED]' },
-      body: '/echo?key=[REDACTED] {"key":"[REDACTED]"}',
+      headers: { location: '/echo?key=SVC_SECRET_QUERY' },
+      body: '/echo?key=SVC_SECRET_QUERY {"key":"SVC_SECRET_JSON"}',
       redacted: true,
     })
     const streamed = await streamAs(stage, agent, call)
-    expect(streamed.headers.get('location')).toBe('/echo?key=[REDACTED]')
-    expect(await streamed.text()).toBe('/echo?key=[REDACTED] {"key":"[REDACTED]"}')
+    expect(streamed.headers.get('location')).toBe('/echo?key=SVC_SECRET_QUERY')
+    expect(await streamed.text()).toBe('/echo?key=SVC_SECRET_QUERY {"key":"SVC_SECRET_JSON"}')
   })
 })

@@ -146,7 +146,7 @@ describe('in Basic credentials', () => {
   test('the credential as sent is handed to the guard of the answer', () => {
     const headers: Pair[] = [['Authorization', basic('u:SVC_SECRET_FOO')]]
     const { derived } = injectPlaceholders(headers, VALUES).reveal()
-    expect(derived.map((made) => Buffer.from(made).toString())).toEqual([
+    expect(derived.map(({ bytes }) => Buffer.from(bytes).toString())).toEqual([
       basic('u:foo-value').slice('Basic '.length),
     ])
   })

@@ -100,9 +100,11 @@ describe('a credential that is echoed', () => {
       const answer = await callTo(answerOf(200, {}, `before ${text} after`))
       const { body, redacted } = answer.body as { body: string; redacted: boolean }
       expect(redacted).toBe(true)
-      expect(body).toMatch(/^before .*\[REDACTED\].* after$/)
+      expect(body).toMatch(new RegExp(`^before .*SVC_SECRET_${name}.* after$`))
       // What may stay is the digit on each side that mixes with neighbouring bytes.
-      expect(body.replace('[REDACTED]', '').length).toBeLessThanOrEqual('before  after'.length + 7)
+      expect(body.replace(`SVC_SECRET_${name}`, '').length).toBeLessThanOrEqual(
+        'before  after'.length + 7,
+      )
       expect(await recordOf(stage.app, answer)).toMatchObject({ redacted: true, status_code: 200 })
     })
   }
@@ -112,8 +114,8 @@ describe('a credential that is echoed', () => {
     async (status) => {
       await expectAnswer(answerOf(status, { 'x-echo': ASCII }, KEY), {
         status_code: status,
-        headers: { 'x-echo': '[REDACTED]' },
-        body: '[REDACTED]',
+        headers: { 'x-echo': 'SVC_SECRET_ASCII' },
+        body: 'SVC_SECRET_KEY',
         redacted: true,
       })
     },
@@ -133,12 +135,12 @@ describe('a credential that is echoed', () => {
       {
         status_code: 200,
         headers: {
-          'x-raw': 'a [REDACTED] b',
-          'x-pair': 'Basic [REDACTED]',
-          'x-hex': '[REDACTED]',
-          location: 'https://evil.example/?k=[REDACTED]',
-          'x-utf8': '[REDACTED]',
-          'x-many': '[REDACTED], [REDACTED]',
+          'x-raw': 'a SVC_SECRET_ASCII b',
+          'x-pair': 'Basic SVC_SECRET_KEY',
+          'x-hex': 'SVC_SECRET_ASCII',
+          location: 'https://evil.example/?k=SVC_SECRET_ASCII',
+          'x-utf8': 'SVC_SECRET_KEY',
+          'x-many': 'SVC_SECRET_ASCII, SVC_SECRET_ASCII',
         },
         body: '',
         redacted: true,
@@ -167,7 +169,7 @@ describe('a credential that is echoed', () => {
     await expectAnswer(answerOf(200, { 'content-encoding': coding.toUpperCase() }, body), {
       status_code: 200,
       headers: {},
-      body: '{"key":"[REDACTED]"}',
+      body: '{"key":"SVC_SECRET_KEY"}',
       redacted: true,
     })
   })
@@ -177,7 +179,7 @@ describe('a credential that is echoed', () => {
     await expectAnswer(raw('HTTP/1.1 200 X\ntransfer-encoding: chunked\n\n', chunked(pieces)), {
       status_code: 200,
       headers: {},
-      body: 'a [REDACTED] b',
+      body: 'a SVC_SECRET_KEY b',
       redacted: true,
     })
   })
@@ -193,7 +195,7 @@ describe('a credential that is echoed', () => {
     await expectAnswer(script, {
       status_code: 200,
       headers: {},
-      body: '[REDACTED]',
+      body: 'SVC_SECRET_KEY',
       redacted: true,
     })
   })
@@ -202,7 +204,7 @@ describe('a credential that is echoed', () => {
     const body = Buffer.concat([Uint8Array.of(0xff, 0xfe), Buffer.from(KEY), Uint8Array.of(0xff)])
     const expected = Buffer.concat([
       Uint8Array.of(0xff, 0xfe),
-      Buffer.from('[REDACTED]'),
+      Buffer.from('SVC_SECRET_KEY'),
       Uint8Array.of(0xff),
     ])
     await expectAnswer(answerOf(200, {}, body), {
@@ -214,14 +216,15 @@ describe('a credential that is echoed', () => {
     })
   })
 
-  test('of this call is replaced, and nothing else', async () => {
-    // Shown as it is, and so without the mark of the canary.
-    const unused = 'value-of-unused'
-    await agent.store('UNUSED', unused)
-    const answer = await callTo(answerOf(200, {}, `${unused} ${ASCII}`), {
-      headers: { 'X-Key': 'SVC_SECRET_ASCII' },
-    })
-    expect(answer.body).toMatchObject({ body: `${unused} [REDACTED]`, redacted: true })
+  test('is replaced whether the call used it or not, unless it is a setting', async () => {
+    await agent.store('UNUSED', marked('value-of-unused'))
+    await agent.store('SETTING', 'eu-central-1', { policy: { sensitive: false } })
+    const text = `${marked('value-of-unused')} eu-central-1`
+    for (const headers of [{ 'X-Key': 'SVC_SECRET_ASCII, SVC_SECRET_SETTING' }, {}]) {
+      const answer = await callTo(answerOf(200, {}, text), { headers })
+      const body = 'SVC_SECRET_UNUSED eu-central-1'
+      expect(answer.body).toMatchObject({ body, redacted: true })
+    }
   })
 })
 

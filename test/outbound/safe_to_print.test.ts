@@ -4,6 +4,7 @@ import { inspect } from 'node:util'
 import { KeyCache } from '../../src/access/keys.ts'
 import type { SnapshotCache } from '../../src/access/snapshots.ts'
 import type { LiveToken } from '../../src/access/tokens.ts'
+import { prepareGuard } from '../../src/leak_guard/index.ts'
 import type { Call } from '../../src/outbound/call.ts'
 import { Deadline } from '../../src/outbound/deadline.ts'
 import { execute, type Outbound, type Principal } from '../../src/outbound/execute.ts'
@@ -13,6 +14,7 @@ import { OutboundRequest } from '../../src/outbound/outbound_request.ts'
 import type { Permission } from '../../src/outbound/permission.ts'
 import { injectPlaceholders } from '../../src/outbound/placeholders.ts'
 import { CallRecord } from '../../src/outbound/record.ts'
+import { Steps } from '../../src/outbound/steps.ts'
 import { parseTarget } from '../../src/outbound/target.ts'
 import type { UpstreamSocket } from '../../src/outbound/websocket/connect.ts'
 import { systemClock } from '../../src/platform/clock.ts'
@@ -97,6 +99,7 @@ const permission: Permission = {
   allows: () => true,
   scope: () => ({ projectId: null, environment: 'development' }),
   placeable: async () => () => true,
+  guard: async () => prepareGuard([{ name: 'KEY', bytes: Buffer.from(VALUE) }]),
   secrets: async (names) =>
     names.map((name) => ({
       name,
@@ -115,7 +118,7 @@ async function run(call: Call, answer: () => Response, wire?: UpstreamSocket['wi
     fetcher: {
       fetch: async (request) => {
         kept.request = request
-        kept.guard = request.guard()
+        kept.guard = request.guard(async () => {})
         return answer()
       },
       close: () => {},
@@ -128,6 +131,7 @@ async function run(call: Call, answer: () => Response, wire?: UpstreamSocket['wi
     },
     userAgent: 'test',
     clock: systemClock,
+    steps: new Steps(),
   }
   const principal: Principal = {
     decide: async (attempt) => {
@@ -156,6 +160,7 @@ async function run(call: Call, answer: () => Response, wire?: UpstreamSocket['wi
     tokens: { versions: async () => new Map() },
     snapshots: {} as SnapshotCache,
     keys: new KeyCache(60, systemClock),
+    guards: { of: () => permission.guard(true) },
     log: openLog('error', () => {}),
   })
   const { target, override, placeholders } = record
@@ -190,19 +195,21 @@ describe('no value is shown by', () => {
     const injection = injectPlaceholders(Object.entries(call.headers), values)
     const filled = fillLocations(target, locations, values)
     const signer = { userAgent: 'test', clock: systemClock }
-    const parts = { target, address: '192.0.2.1', injection, filled, values }
+    const guard = await permission.guard(true)
+    const settings = new Set<string>()
+    const parts = { target, address: '192.0.2.1', injection, filled, values, guard, settings }
     const request = new OutboundRequest(signer, call, parts)
     const wire = request.reveal()
     expect(wire.pathAndQuery).toBe(`/v1/${VALUE}?key=${VALUE}`)
     expect(Buffer.from(wire.body && 'bytes' in wire.body ? wire.body.bytes : []).toString()).toBe(
       `{"key":"${VALUE}"}`,
     )
-    const guard = request.guard()
-    const stream = guard.openStream()
-    stream.push(Buffer.from(`data: ${VALUE.slice(0, 12)}`))
-    guard.redactBody(Buffer.from(VALUE))
-    expect(guard.redacted).toBe(true)
-    expectHidden({ values, locations, injection, filled, parts, request, guard, stream })
+    const answerGuard = request.guard(async () => {})
+    const stream = answerGuard.openStream()
+    for await (const _ of stream.push(Buffer.from(`data: ${VALUE.slice(0, 12)}`)));
+    await answerGuard.redactBody(Buffer.from(VALUE))
+    expect(answerGuard.redacted).toBe(true)
+    expectHidden({ values, locations, injection, filled, parts, request, answerGuard, stream })
   })
 
   test('a call whose answer is wrapped', async () => {
@@ -225,7 +232,7 @@ describe('no value is shown by', () => {
     })
     expectHidden(kept)
     const text = await response?.text()
-    expect(text).toBe('first [REDACTED] last')
+    expect(text).toBe('first SVC_SECRET_KEY last')
     expectHidden({ ...kept, headers: Object.fromEntries(response?.headers ?? []), text })
   })
 

@@ -55,14 +55,14 @@ describe('HMAC-SHA256', () => {
   ) => createHmac('sha256', with_).update(text).digest(encoding)
 
   test('signs the body and nothing else unless a template says so', () => {
-    expect(sign(hmac(), request(), values({ K: key }), NOW)).toEqual([
+    expect(sign(hmac(), request(), values({ K: key }), NOW).headers).toEqual([
       ['X-Signature', macOf('{"event":"é"}')],
     ])
   })
 
   test('as GitHub does it: sha256={signature}', () => {
     const spec = hmac({ header: 'X-Hub-Signature-256', value: 'sha256={signature}' })
-    expect(sign(spec, request(), values({ K: key }), NOW)).toEqual([
+    expect(sign(spec, request(), values({ K: key }), NOW).headers).toEqual([
       ['X-Hub-Signature-256', `sha256=${macOf('{"event":"é"}')}`],
     ])
   })
@@ -74,7 +74,7 @@ describe('HMAC-SHA256', () => {
       value: 't={timestamp},v1={signature}',
     })
     const seconds = Math.floor(NOW / 1000)
-    expect(sign(spec, request(), values({ K: key }), NOW)).toEqual([
+    expect(sign(spec, request(), values({ K: key }), NOW).headers).toEqual([
       ['Stripe-Signature', `t=${seconds},v1=${macOf(`${seconds}.{"event":"é"}`)}`],
     ])
   })
@@ -85,7 +85,7 @@ describe('HMAC-SHA256', () => {
     const tricky = request({ path: '/v1/{body}', body: Buffer.from('{path}') })
     for (const encoding of ['hex', 'base64', 'base64url'] as const) {
       const spec = hmac({ template, encoding })
-      expect(sign(spec, tricky, values({ K: key }), NOW)).toEqual([
+      expect(sign(spec, tricky, values({ K: key }), NOW).headers).toEqual([
         ['X-Signature', macOf(text, encoding)],
       ])
     }
@@ -95,7 +95,7 @@ describe('HMAC-SHA256', () => {
     const raw = Buffer.from([0, 1, 2, 250, 251, 252, 253, 254])
     for (const encoding of ['hex', 'base64'] as const) {
       const spec = hmac({ key_encoding: encoding })
-      expect(sign(spec, request(), values({ K: raw.toString(encoding) }), NOW)).toEqual([
+      expect(sign(spec, request(), values({ K: raw.toString(encoding) }), NOW).headers).toEqual([
         ['X-Signature', macOf('{"event":"é"}', 'hex', raw)],
       ])
       for (const wrong of ['not encoded!', 'ab$', '']) {
@@ -238,7 +238,7 @@ describe('AWS Signature Version 4', () => {
         )
         const headers = await expected(given, url.pathname)
         const { host: _, 'content-type': __, 'x-amz-meta-a': ___, ...wanted } = headers
-        expect(Object.fromEntries(added)).toEqual(wanted)
+        expect(Object.fromEntries(added.headers)).toEqual(wanted)
       }),
       { numRuns: 500 },
     )

@@ -58,7 +58,7 @@ describe('with a command', () => {
   test('that knows nothing of the proxy, the value is put in and redacted', async () => {
     expect(await proxyWith(['--', ...echo()])).toEqual({
       code: 0,
-      out: 'got Bearer [REDACTED]',
+      out: 'got Bearer SVC_SECRET_KEY',
       err: '',
     })
     expect(stage.upstream.received.at(-1)?.header('authorization')).toBe(`Bearer ${KEY}`)
@@ -118,7 +118,7 @@ describe('with a command', () => {
     const env = { SERVICE_TOKEN: token }
     expect(await proxyWith(['--', ...echo()], env)).toMatchObject({
       code: 0,
-      out: 'got Bearer [REDACTED]',
+      out: 'got Bearer SVC_SECRET_KEY',
     })
     expect((await proxyWith(['--', 'env'], env)).out).not.toContain(token)
     expect((await proxyWith(['--agent', 'x', '--', 'true'], env)).code).toBe(2)
@@ -127,7 +127,7 @@ describe('with a command', () => {
   test('with --agent the records carry that name, and the token of the run is revoked', async () => {
     expect((await proxyWith(['--agent', 'claude', '--', ...echo()])).code).toBe(0)
     expect((await proxyWith(['--remote', '--agent', 'claude', '--', ...echo()])).out).toBe(
-      'got Bearer [REDACTED]',
+      'got Bearer SVC_SECRET_KEY',
     )
     expect(await ada.json('audit', 'list', '--agent', 'claude')).toMatchObject([
       { agent_id: 'claude', source: 'resolver', decision: 'allowed', credential_ref: 'KEY' },
@@ -188,10 +188,10 @@ describe('a server that is away', () => {
   test('holds up no call, and gets every record once, whatever happened to the proxy', async () => {
     const before = await countRecords()
     const first = await startProxy()
-    expect(await callThrough(first)).toBe('got Bearer [REDACTED]')
+    expect(await callThrough(first)).toBe('got Bearer SVC_SECRET_KEY')
     server.shut()
     for (let call = 0; call < 5; call++) {
-      expect(await callThrough(first)).toBe('got Bearer [REDACTED]')
+      expect(await callThrough(first)).toBe('got Bearer SVC_SECRET_KEY')
     }
     // One call is under way when the proxy is killed.
     const received = Promise.withResolvers<void>()

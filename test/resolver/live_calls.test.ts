@@ -30,6 +30,7 @@ function world() {
     allowlist: state.domains.flatMap((text) => parseDomain(text) ?? []),
     secrets: new Map(),
     placeable: new Map(),
+    grants: new Map(),
     envelopes: new Map(),
     environments: new Map(),
   })
@@ -50,6 +51,7 @@ function world() {
       forget: () => {},
     } as unknown as SnapshotCache,
     keys: new KeyCache(0, systemClock),
+    guards: { of: () => Promise.reject(new Error('no values are needed')) },
     log: openLog('debug', (line) => logs.push(line)),
   }
   return { state, services, logs }

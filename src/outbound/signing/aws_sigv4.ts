@@ -2,7 +2,7 @@
 import { createHash, createHmac } from 'node:crypto'
 import { Fault } from '../../platform/fault.ts'
 import type { HeaderPair } from '../headers.ts'
-import type { Signable } from './signable.ts'
+import type { Made, Signable } from './signable.ts'
 
 export type AwsCredentials = {
   accessKeyId: string
@@ -19,7 +19,7 @@ export type AwsCredentials = {
  *
  * @throws Fault `invalid_target` for malformed escapes in what has to be escaped anew
  */
-export function signAws(credentials: AwsCredentials, request: Signable, now: number): HeaderPair[] {
+export function signAws(credentials: AwsCredentials, request: Signable, now: number): Made {
   const { region, service, sessionToken } = credentials
   const [day, time] = new Date(now)
     .toISOString()
@@ -51,15 +51,14 @@ export function signAws(credentials: AwsCredentials, request: Signable, now: num
     (previous, step) => createHmac('sha256', previous).update(step).digest(),
     secret,
   )
-  const signature = createHmac('sha256', key).update(toSign).digest('hex')
+  const digest = createHmac('sha256', key).update(toSign).digest()
+  const signature = digest.toString('hex')
   const credential = `${credentials.accessKeyId}/${scope}`
-  return [
-    ...added,
-    [
-      'authorization',
-      `AWS4-HMAC-SHA256 Credential=${credential}, SignedHeaders=${names}, Signature=${signature}`,
-    ],
-  ]
+  const authorization = `AWS4-HMAC-SHA256 Credential=${credential}, SignedHeaders=${names}, Signature=${signature}`
+  return {
+    headers: [...added, ['authorization', authorization]],
+    signature: [Buffer.from(signature), digest],
+  }
 }
 
 function signedHeaders(

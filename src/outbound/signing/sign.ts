@@ -4,6 +4,7 @@
  */
 import { createHmac } from 'node:crypto'
 import { z } from 'zod'
+import type { NamedBytes } from '../../leak_guard/index.ts'
 import { Fault } from '../../platform/fault.ts'
 import { tokenPattern } from '../../platform/http/token_pattern.ts'
 import { MAX_TEMPLATE } from '../../platform/policy.ts'
@@ -11,7 +12,7 @@ import type { Secret } from '../../platform/secret.ts'
 import { PLACEHOLDER_PREFIX, SECRET_NAME } from '../../platform/secret_name.ts'
 import { checkCallerHeaders, checkHeaderText, type HeaderPair } from '../headers.ts'
 import { type AwsCredentials, signAws } from './aws_sigv4.ts'
-import type { Signable } from './signable.ts'
+import type { Made, Signable } from './signable.ts'
 
 /** `SVC_SECRET_NAME`, read as the name. */
 const reference = z
@@ -71,6 +72,12 @@ export function usesOf(
   return names.map((name) => ({ name, style: 'aws_sigv4', header: 'authorization' }))
 }
 
+export type Signed = {
+  headers: HeaderPair[]
+  /** For the guard of the answer: the signature as it goes out, and the bytes that it stands for. */
+  signatures: NamedBytes[]
+}
+
 /**
  * The headers that the signature adds; `now` in milliseconds since 1970.
  *
@@ -83,8 +90,8 @@ export function sign(
   request: Signable,
   values: ReadonlyMap<string, Secret>,
   now: number,
-): HeaderPair[] {
-  const added =
+): Signed {
+  const { headers: added, signature } =
     spec.type === 'hmac-sha256'
       ? signHmac(spec, request, values, now)
       : signAws(awsCredentials(spec, values), request, now)
@@ -93,7 +100,9 @@ export function sign(
     throw new Fault('invalid_header', { message: 'A signature header is given twice.' })
   }
   // The caller chose name and value: a signature must not become a way to set Host or framing.
-  return checkCallerHeaders(Object.fromEntries(added))
+  const headers = checkCallerHeaders(Object.fromEntries(added))
+  const name = spec.type === 'hmac-sha256' ? spec.secret : spec.secret_access_key
+  return { headers, signatures: signature.map((bytes) => ({ name, bytes })) }
 }
 
 function awsCredentials(spec: SigV4, values: ReadonlyMap<string, Secret>): AwsCredentials {
@@ -111,7 +120,7 @@ function signHmac(
   request: Signable,
   values: ReadonlyMap<string, Secret>,
   now: number,
-): HeaderPair[] {
+): Made {
   const secret = bytesOf(values, spec.secret)
   const key = spec.key_encoding === 'utf8' ? secret : decodeKey(secret, spec)
   const timestamp = String(Math.floor(now / 1000))
@@ -126,7 +135,10 @@ function signHmac(
   for (const piece of spec.template.split(/(\{body\})/)) {
     mac.update(piece === '{body}' ? request.body : fill(piece, parts))
   }
-  return [[spec.header, fill(spec.value, { timestamp, signature: mac.digest(spec.encoding) })]]
+  const digest = mac.digest()
+  const signature = digest.toString(spec.encoding)
+  const header: HeaderPair = [spec.header, fill(spec.value, { timestamp, signature })]
+  return { headers: [header], signature: [Buffer.from(signature), digest] }
 }
 
 /** What is not wholly in its encoding would be cut short in silence, down to an empty key. */

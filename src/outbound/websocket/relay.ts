@@ -65,6 +65,11 @@ class Relay {
   readonly #upstream: UpstreamSocket
   readonly #options: Options
   readonly #reader = new FrameReader(MAX_MESSAGE_BYTES)
+  /** Messages are guarded one after the other. */
+  #reading: Promise<void> = Promise.resolve()
+  /** Bytes that arrived and are not guarded yet. */
+  #unread = 0
+  #isCallerFull = false
   #caller: ServerWebSocket<unknown> | null = null
   #ended = false
 
@@ -81,7 +86,10 @@ class Relay {
     },
     // The payload does not come through to here; the caller has had its pong already.
     ping: () => this.#send('ping', new Uint8Array()),
-    drain: () => void this.#upstream.wire.resume(),
+    drain: () => {
+      this.#isCallerFull = false
+      this.#resume()
+    },
     close: (_, code, reason) => {
       this.#end(null)
       this.#hangUp(isSendableCode(code) ? code : code === 1005 ? null : GOING_AWAY, reason)
@@ -99,9 +107,9 @@ class Relay {
     }
     signal.addEventListener('abort', late, { once: true })
     wire.on('data', (chunk: Uint8Array) => this.#receive(chunk))
-    wire.once('close', () => this.#fail(new Fault('upstream_protocol_error')))
+    wire.once('close', () => this.#afterReading(() => this.#fail(broken())))
     if (signal.aborted) late()
-    if (wire.destroyed) this.#fail(new Fault('upstream_protocol_error'))
+    if (wire.destroyed) this.#fail(broken())
     this.#receive(rest)
     wire.resume()
   }
@@ -115,37 +123,58 @@ class Relay {
     if (wire.writableLength > MAX_WAITING_BYTES) this.#fail(new Fault('upstream_timeout'))
   }
 
+  /** An upstream that sends faster than its messages are guarded has to wait. */
   #receive(chunk: Uint8Array): void {
     if (this.#ended) return
-    try {
-      for (const message of this.#reader.push(chunk)) this.#deliver(message)
-    } catch (error) {
-      this.#fail(error instanceof Fault ? error : new Fault('internal_error', { cause: error }))
-    }
+    this.#unread += chunk.length
+    if (this.#unread > MAX_MESSAGE_BYTES) this.#upstream.wire.pause()
+    this.#afterReading(() => this.#read(chunk))
   }
 
-  #deliver({ type, payload }: SocketMessage): void {
+  #afterReading(act: () => Promise<void> | void): void {
+    this.#reading = this.#reading.then(act).catch((error) => {
+      this.#fail(error instanceof Fault ? error : new Fault('internal_error', { cause: error }))
+    })
+  }
+
+  async #read(chunk: Uint8Array): Promise<void> {
+    if (this.#ended) return
+    for (const message of this.#reader.push(chunk)) await this.#deliver(message)
+    this.#unread -= chunk.length
+    this.#resume()
+  }
+
+  #resume(): void {
+    const isFull = this.#isCallerFull || this.#unread > MAX_MESSAGE_BYTES
+    if (!isFull && !this.#ended) this.#upstream.wire.resume()
+  }
+
+  async #deliver({ type, payload }: SocketMessage): Promise<void> {
     if (this.#ended) return
     this.#options.deadline.putOff()
-    if (type === 'close') this.#close(payload)
+    if (type === 'close') await this.#close(payload)
     else if (type === 'ping') this.#send('pong', payload)
-    else if (type !== 'pong') this.#pass(type, payload)
+    else if (type !== 'pong') await this.#pass(type, payload)
   }
 
   /** To the caller; while it does not take it, the upstream has to wait. */
-  #pass(type: 'text' | 'binary', payload: Uint8Array): void {
+  async #pass(type: 'text' | 'binary', payload: Uint8Array): Promise<void> {
     if (type === 'text') decodeText(payload)
-    const redacted = this.#options.guard.redactBody(payload)
+    const redacted = await this.#options.guard.redactBody(payload)
+    if (this.#ended) return
     const sent =
       type === 'text'
         ? this.#caller?.sendText(Buffer.from(redacted).toString())
         : this.#caller?.sendBinary(redacted)
-    if (sent === -1) this.#upstream.wire.pause()
+    this.#isCallerFull = sent === -1
+    if (this.#isCallerFull) this.#upstream.wire.pause()
   }
 
-  #close(payload: Uint8Array): void {
+  async #close(payload: Uint8Array): Promise<void> {
     const { code, reason } = decodeClosing(payload)
-    const shown = Buffer.from(this.#options.guard.redactBody(UTF8.encode(reason))).toString()
+    const redacted = await this.#options.guard.redactBody(UTF8.encode(reason))
+    const shown = Buffer.from(redacted).toString()
+    if (this.#ended) return
     this.#end(null)
     this.#caller?.close(code ?? NORMAL, Buffer.byteLength(shown) > 123 ? '' : shown)
     this.#hangUp(code, '')
@@ -181,4 +210,8 @@ class Relay {
 function closingCodeOf({ code, status }: Fault): number {
   if (code === 'upstream_too_large') return TOO_BIG
   return status < 500 ? POLICY_VIOLATION : INTERNAL_ERROR
+}
+
+function broken(): Fault {
+  return new Fault('upstream_protocol_error')
 }

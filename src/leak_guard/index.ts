@@ -1,0 +1,3 @@
+/** The leak guard: what others may use of it. */
+export { type CallGuard, type Guard, prepareGuard, prepareGuardInSteps } from './guard.ts'
+export type { NamedBytes } from './matching/guarded.ts'

@@ -1,0 +1,52 @@
+/**
+ * Long work is done in steps of about a millisecond, and in one turn of the event loop one step of it,
+ * however many calls have some: what a hostile answer costs, its own call waits for (protocol 6.2).
+ * Workspaces take part in turn.
+ */
+import { Fault } from '../platform/fault.ts'
+import type { Owner } from './session_pool.ts'
+
+/** Lets others run between two steps; throws when the work is not to go on. */
+export type Pause = () => Promise<void>
+
+export class Steps {
+  readonly #waiting = new Map<string, (() => void)[]>()
+  #scheduled = false
+
+  /** Resolves in a later turn of the event loop. */
+  pause(workspaceId: string): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const waiting = this.#waiting.get(workspaceId)
+    if (waiting) waiting.push(resolve)
+    else this.#waiting.set(workspaceId, [resolve])
+    this.#schedule()
+    return promise
+  }
+
+  /** For one call, whose deadline ends its work. */
+  of({ workspaceId }: Owner, deadline: AbortSignal): Pause {
+    return async () => {
+      await this.pause(workspaceId)
+      if (deadline.aborted) throw new Fault('upstream_timeout')
+    }
+  }
+
+  #schedule(): void {
+    if (this.#scheduled) return
+    this.#scheduled = true
+    setImmediate(() => this.#next())
+  }
+
+  #next(): void {
+    this.#scheduled = false
+    const [first] = this.#waiting
+    if (!first) return
+    const [workspaceId, waiting] = first
+    const resolve = waiting.shift()
+    // Behind all others, for its next one.
+    this.#waiting.delete(workspaceId)
+    if (waiting.length > 0) this.#waiting.set(workspaceId, waiting)
+    if (this.#waiting.size > 0) this.#schedule()
+    resolve?.()
+  }
+}

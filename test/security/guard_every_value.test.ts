@@ -1,0 +1,167 @@
+/**
+ * The guard knows every value that a token may use, not only those of the call at hand (protocol 6.1): what
+ * one call stored at an API, the next does not read back. It holds for what honest APIs make of a value, and
+ * for what a call made of it.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { type Agent, employAgent, openStage, resolveAs, type Stage } from '../support/agent.ts'
+import { marked } from '../support/canary.ts'
+import { forwardAs } from '../support/forward.ts'
+import { answerOf } from '../support/upstream.ts'
+
+const KEY = marked('sk_live_4eC39HqLyjWDarjtT1zdp7dc')
+const STAGED = marked('sk_stag_9aB31KqLyjWDarjtT1zdp7dc')
+const PADDED = `  ${marked('padded-value-of-1')}\n`
+const HEX = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'
+const PEM = `-----BEGIN KEY-----\n${Buffer.from(marked('pem-body-')).toString('base64')}\n-----END KEY-----\n`
+
+let stage: Stage
+let agent: Agent
+
+beforeAll(async () => {
+  stage = await openStage()
+  agent = await employAgent(stage, { secrets: { KEY, PADDED, HEX, PEM } })
+  await agent.provision(undefined, agent.projectId, 'staging')
+  await agent.store('STAGED', STAGED, { environment: 'staging' })
+}, 30_000)
+afterAll(() => stage.stop())
+
+let count = 0
+
+/** What an agent sees of an answer to a call that names nothing. */
+async function shown(body: string | Uint8Array, headers: Record<string, string> = {}) {
+  count += 1
+  stage.upstream.on(`/${count}`, answerOf(200, headers, body))
+  const { body: answer } = await agent.resolve({ target_url: stage.url(`/${count}`) })
+  return answer as { body: string; headers: Record<string, string>; redacted: boolean }
+}
+
+describe('what was stored at an API by one call', () => {
+  test('is not read back by the next, wrapped or streamed', async () => {
+    let stored = ''
+    stage.upstream.on('/store', (request, wire) => {
+      stored ||= request.header('x-value') ?? ''
+      wire.write(answerOf(200, { 'x-stored': stored }, `{"stored":"${stored}"}`))
+    })
+    const headers = { 'x-value': 'SVC_SECRET_KEY' }
+    await agent.resolve({ target_url: stage.url('/store'), headers })
+    expect(stored).toBe(KEY)
+    const { body } = await agent.resolve({ target_url: stage.url('/store') })
+    expect(body).toMatchObject({
+      headers: { 'x-stored': 'SVC_SECRET_KEY' },
+      body: '{"stored":"SVC_SECRET_KEY"}',
+      redacted: true,
+    })
+    const streamed = await forwardAs(stage, agent, '/store')
+    expect(streamed.headers.get('x-stored')).toBe('SVC_SECRET_KEY')
+    expect(await streamed.text()).toBe('{"stored":"SVC_SECRET_KEY"}')
+  })
+
+  test('is not read back in another environment that the token may use', async () => {
+    expect((await shown(`it is ${STAGED}`)).body).toBe('it is SVC_SECRET_STAGED')
+  })
+
+  test('is not read back from two overlapping parts', async () => {
+    const text = `${'x'.repeat(50)} ${KEY} ${'y'.repeat(50)}`
+    const middle = text.indexOf(KEY) + 12
+    for (const part of [text.slice(0, middle), text.slice(middle - 4)]) {
+      count += 1
+      const head = `HTTP/1.1 206 X\r\ncontent-length: ${part.length}\r\n\r\n`
+      stage.upstream.on(`/${count}`, `${head}${part}`)
+      const { body } = await agent.resolve({
+        target_url: stage.url(`/${count}`),
+        headers: { Range: 'bytes=0-4095' },
+      })
+      expect(JSON.stringify(body)).toContain('[REDACTED]')
+      expect(JSON.stringify(body)).not.toContain(KEY.slice(0, 8))
+      expect(JSON.stringify(body)).not.toContain(KEY.slice(-8))
+    }
+  })
+
+  test('is no secret to be kept from a token that was granted nothing: it may not learn by redaction either', async () => {
+    const other = await agent.issue()
+    // Shown as it is, and so without the mark of the canary.
+    const value = 'value-of-staging-0123'
+    await agent.store('SHOWN', value, { environment: 'staging' })
+    stage.upstream.on('/other', answerOf(200, {}, value))
+    const call = { target_url: stage.url('/other') }
+    const { body } = await resolveAs(stage.app.resolver, other.text, call)
+    expect(body).toMatchObject({ body: value, redacted: false })
+  })
+})
+
+describe('what honest APIs make of a value', () => {
+  const wrapped = (text: string) =>
+    Buffer.from(text)
+      .toString('base64')
+      .replace(/(.{16})/g, '$1\r\n')
+  const cases: Record<string, string> = {
+    trimmed: PADDED.trim(),
+    'base64 in lines': wrapped(KEY),
+    'a PEM with CRLF': PEM.replaceAll('\n', '\r\n'),
+    'JSON of a buffer': JSON.stringify(Buffer.from(KEY)),
+    'the other case of hexadecimal': HEX.toUpperCase(),
+    'its first 20 characters': KEY.slice(0, 20),
+  }
+  test.each(Object.entries(cases))('%s is recognised', async (_, text) => {
+    const { body, redacted } = await shown(`{"value": ${JSON.stringify(text)}, "ok": true}`)
+    expect(redacted).toBe(true)
+    expect(body).toMatch(/SVC_SECRET_|\[REDACTED\]/)
+    expect(JSON.parse(body)).toMatchObject({ ok: true })
+  })
+
+  test('a header whose name holds it is dropped', async () => {
+    const { headers } = await shown('', { [`x-${HEX.toUpperCase()}`]: '1', 'x-other': '2' })
+    expect(headers).toEqual({ 'x-other': '2' })
+  })
+
+  test('and an ordinary answer passes byte for byte', async () => {
+    const ordinary = `{ "id": "ch_1",\r\n "n": 1.0e+2, "t": "caf\\u00e9 – ü", "h": "${'ab'.repeat(20)}" }`
+    expect(await shown(ordinary)).toMatchObject({ body: ordinary, redacted: false })
+  })
+})
+
+describe('what a call made of a value', () => {
+  test('a computed signature that is echoed is replaced, whatever it is written in', async () => {
+    stage.upstream.on('/signed', (request, wire) => {
+      const hex = request.header('x-signature') ?? ''
+      const base64 = Buffer.from(hex, 'hex').toString('base64')
+      wire.write(answerOf(200, { 'x-echo': hex }, `${hex} ${base64}`))
+    })
+    await agent.store('SIGNING', marked('whsec_of_this_test'), {
+      policy: { allowed_locations: ['header', 'sign'] },
+    })
+    const { body } = await agent.resolve({
+      target_url: stage.url('/signed'),
+      method: 'POST',
+      body: 'text',
+      sign: { type: 'hmac-sha256', secret: 'SVC_SECRET_SIGNING', header: 'X-Signature' },
+    })
+    expect(body).toMatchObject({
+      headers: { 'x-echo': 'SVC_SECRET_SIGNING' },
+      redacted: true,
+    })
+    expect(JSON.stringify(body)).not.toMatch(/[0-9a-f]{32}/)
+  })
+
+  test('so is that of a whole request', async () => {
+    stage.upstream.on('/aws', (request, wire) => {
+      const [, signature = ''] =
+        /Signature=([0-9a-f]+)/.exec(request.header('authorization') ?? '') ?? []
+      wire.write(answerOf(200, {}, `The signature was ${signature}.`))
+    })
+    await agent.store('AWS_ID', marked('AKIAEXAMPLE0'))
+    await agent.store('AWS_KEY', marked('wJalrXUtnFEMI/K7MDENG'))
+    const { body } = await agent.resolve({
+      target_url: stage.url('/aws'),
+      sign: {
+        type: 'aws-sigv4',
+        access_key_id: 'SVC_SECRET_AWS_ID',
+        secret_access_key: 'SVC_SECRET_AWS_KEY',
+        region: 'eu-central-1',
+        service: 'sqs',
+      },
+    })
+    expect(body).toMatchObject({ body: 'The signature was SVC_SECRET_AWS_KEY.', redacted: true })
+  })
+})
