@@ -7,13 +7,14 @@
 
 import { ALL_KINDS, BACKSLASH, PERCENT, REFERENCE } from './decoding/escapes_read.ts'
 import { MARGIN, SourceFeed } from './decoding/feed.ts'
-import { GuardStream, joined, type StreamOptions } from './guard_stream.ts'
+import { GuardStream, joined, type SoughtInCall, type StreamOptions } from './guard_stream.ts'
 import { Edges } from './matching/edges.ts'
 import { Finder } from './matching/finder.ts'
 import { buildFragments, type Fragments } from './matching/fragments.ts'
 import { Collection, MIN_USED, MIN_VALUE, type NamedBytes } from './matching/guarded.ts'
-import type { Label, Patterns } from './matching/patterns.ts'
+import type { Patterns } from './matching/patterns.ts'
 import { buildPatterns, type Pattern } from './matching/patterns_build.ts'
+import { SearchPool } from './search.ts'
 
 /** Values of fewer bytes go into a table of their own. */
 const SHORT = 8
@@ -21,17 +22,6 @@ const SHORT = 8
 const STEP = 16_384
 
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
-
-/** What one answer is searched for. */
-export type Sought = {
-  readonly isEmpty: boolean
-  readonly patterns: readonly Patterns[]
-  readonly isShort: boolean
-  readonly kinds: readonly number[]
-  readonly fragments: Fragments
-  readonly edges: Edges
-  naming(label: Label): string
-}
 
 /** Lets others run for a moment. */
 export type Pause = () => Promise<unknown>
@@ -117,12 +107,15 @@ export class Guard {
     const ownNames = added.length === 0 ? null : run(buildPatterns(namePatterns(added), MIN_USED))
     const usedNames = new Set(used.map(({ name }) => name))
     const lists = [patterns, own].filter((list) => list !== null && !list.isEmpty)
-    const sought: Sought = {
-      isEmpty: lists.length === 0,
+    const pool = new SearchPool({
       patterns: lists.filter((list) => list !== null),
       isShort: own !== null && !own.isEmpty,
       kinds: kindsOf(holdsEscape || collection.holdsEscape),
       fragments,
+    })
+    const sought: SoughtInCall = {
+      isEmpty: lists.length === 0,
+      pool,
       edges,
       naming: ({ names: all }) => {
         if (marker !== undefined) return marker
@@ -159,11 +152,11 @@ async function runInSteps<T>(steps: Generator<void, T>, pause: Pause): Promise<T
 
 /** Guards the answers of one call. */
 export class CallGuard {
-  readonly #sought: Sought
+  readonly #sought: SoughtInCall
   readonly #names: readonly Patterns[]
   #isRedacted = false
 
-  constructor(sought: Sought, names: readonly Patterns[]) {
+  constructor(sought: SoughtInCall, names: readonly Patterns[]) {
     this.#sought = sought
     this.#names = names
   }

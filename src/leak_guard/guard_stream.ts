@@ -4,12 +4,18 @@
  * twice escaped. What is being replaced is not kept.
  */
 
-import { BLOCK, MARGIN, SourceFeed } from './decoding/feed.ts'
-import { openStage, type Reading, type Stage } from './decoding/stage.ts'
-import type { Sought } from './guard.ts'
-import { MAX_EDGE } from './matching/edges.ts'
-import { FragmentFinder } from './matching/fragments.ts'
-import { Release } from './release.ts'
+import { BLOCK } from './decoding/feed.ts'
+import { type Edges, MAX_EDGE } from './matching/edges.ts'
+import { type Naming, Release } from './release.ts'
+import type { Search, SearchPool } from './search.ts'
+
+/** What the answers of one call are searched for. */
+export type SoughtInCall = {
+  readonly isEmpty: boolean
+  readonly pool: SearchPool
+  readonly edges: Edges
+  readonly naming: Naming
+}
 
 export type StreamOptions = {
   /** Whether the answer is JSON; when absent, its first byte tells. */
@@ -20,6 +26,7 @@ export type StreamOptions = {
   readonly length?: number
 }
 
+const SMALL_BLOCK = 1024
 /** Most chunks of a stream are short. */
 const STREAM_BLOCK = 2048
 /** Bytes of an answer that are looked at as JSON between two turns. */
@@ -27,12 +34,13 @@ const CATCH_UP = 262_144
 const EDGE_LABEL = { names: [] }
 
 export class GuardStream {
-  readonly #sought: Sought
+  readonly #sought: SoughtInCall
   readonly #release: Release
-  readonly #feed: SourceFeed
+  /** Bytes that are read at once: of that size searches are kept. */
   readonly #block: number
-  readonly #stage: Stage
-  readonly #fragments: FragmentFinder
+  #search: Search | null = null
+  /** Steps up to the end. */
+  #work = 0
   readonly #isPartial: boolean
   /** Bytes of the answer read so far. */
   #length = 0
@@ -40,17 +48,14 @@ export class GuardStream {
   #firstBytes: Uint8Array | null
   #lastBytes: Uint8Array = new Uint8Array(0)
 
-  constructor(sought: Sought, options: StreamOptions = {}) {
+  constructor(sought: SoughtInCall, options: StreamOptions = {}) {
     this.#sought = sought
     this.#isPartial = options.isPartial ?? false
     this.#firstBytes = this.#isPartial ? new Uint8Array(0) : null
     this.#release = new Release(sought.naming, options.isJson)
-    this.#block = Math.min(BLOCK, Math.max(1, options.length ?? STREAM_BLOCK))
-    this.#feed = new SourceFeed(this.#block)
-    const { patterns, isShort, kinds } = sought
-    const reading: Reading = { patterns, isShort, kinds, sink: this.#release, open: openStage }
-    this.#stage = openStage(reading, this.#feed, 0)
-    this.#fragments = new FragmentFinder(sought.fragments, this.#release)
+    const { length } = options
+    if (length === undefined) this.#block = STREAM_BLOCK
+    else this.#block = length <= SMALL_BLOCK ? SMALL_BLOCK : BLOCK
   }
 
   /** Whether anything was replaced so far. */
@@ -60,7 +65,7 @@ export class GuardStream {
 
   /** Steps so far, for tests of the cost. */
   get work(): number {
-    return this.#release.work
+    return this.#search?.work ?? this.#work
   }
 
   /** Takes the next chunk, which may be reused afterwards; returns what is certain by now. */
@@ -130,19 +135,20 @@ export class GuardStream {
   }
 
   #read(block: Uint8Array, isLast: boolean): void {
-    this.#feed.load(block)
-    this.#stage.read(MARGIN, isLast)
-    if (!this.#sought.fragments.isEmpty) this.#fragments.read(this.#feed, MARGIN)
+    const { pool } = this.#sought
+    const search = this.#search ?? pool.take(this.#block, this.#release)
+    this.#search = isLast ? null : search
+    search.read(block, isLast)
+    if (!isLast) return
+    this.#work = search.work
+    pool.giveBack(search)
   }
 
   #earliest(): number {
     const length = this.#length
     if (this.#firstBytes !== null) return 0
     const end = this.#isPartial ? Math.max(0, length - MAX_EDGE) : length
-    const fragment = this.#sought.fragments.isEmpty
-      ? Infinity
-      : this.#fragments.earliest(this.#feed)
-    return Math.min(end, fragment, this.#stage.earliest())
+    return Math.min(end, this.#search?.earliest() ?? Infinity)
   }
 
   #readEdges(block: Uint8Array, isLast: boolean): void {

@@ -35,6 +35,13 @@ export class SourceFeed implements Feed {
     this.bytes = new Uint8Array(MARGIN + block)
   }
 
+  /** Another answer begins. */
+  clear(): void {
+    this.floor = MARGIN
+    this.end = MARGIN
+    this.#base = -MARGIN
+  }
+
   /** Appends a block, of which the margin then holds the end of what was there before. */
   load(block: Uint8Array): void {
     const shift = this.end - MARGIN

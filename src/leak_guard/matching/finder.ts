@@ -62,6 +62,7 @@ export class Finder {
     this.#hash = 0
     this.#count = 0
     this.#covered = 0
+    this.#credit = MAX_CREDIT
     this.#creditedAt = 0
   }
 

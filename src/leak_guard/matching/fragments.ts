@@ -124,6 +124,12 @@ export class FragmentFinder {
     this.#sink = sink
   }
 
+  /** Another answer begins. */
+  clear(): void {
+    this.#run = 0
+    this.#to = -1
+  }
+
   read(feed: Feed, from: number): void {
     const { bytes, end } = feed
     this.#looked = -1
