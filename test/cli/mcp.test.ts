@@ -101,7 +101,7 @@ test('call_api sends the credential and shows it redacted', async () => {
   expect(JSON.parse(text)).toEqual({
     status_code: 200,
     headers: { 'content-type': 'text/plain' },
-    body: 'got [REDACTED]',
+    body: 'got SVC_SECRET_STRIPE_KEY',
     redacted: true,
   })
   expect(stage.upstream.received.at(-1)?.header('x-key')).toBe(VALUE)

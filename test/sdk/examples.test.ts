@@ -145,7 +145,7 @@ test('openai: a streamed chat completion', async () => {
       [null, '[DONE]'],
     ]),
   )
-  await expectPrinted('openai-streamed', 'Hel\nlo.\n[REDACTED]\n')
+  await expectPrinted('openai-streamed', 'Hel\nlo.\nSVC_SECRET_OPENAI_KEY\n')
   await expectCredential(
     'authorization',
     `Bearer ${KEYS.OPENAI_KEY}`,
@@ -245,7 +245,7 @@ test('an error of the API is the SDK’s error, with the API’s own request id'
   )
   const { err, code } = await run('openai')
   expect(code).toBe(1)
-  expect(err).toContain('400 bad key [REDACTED]')
+  expect(err).toContain('400 bad key SVC_SECRET_OPENAI_KEY')
   expect(err).toContain('req_of_openai')
 })
 

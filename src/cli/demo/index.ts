@@ -143,7 +143,7 @@ async function callThroughResolver(stage: Stage, narrator: Narrator, agent: Agen
   narrator.check('the answer came back redacted', echo.answer.redacted === true)
   narrator.check(
     'the agent never saw it',
-    !mentions(echo) && JSON.stringify(echo).includes('[REDACTED]'),
+    !mentions(echo) && JSON.stringify(echo).includes('Bearer SVC_SECRET_PAYMENTS_KEY'),
   )
 }
 
