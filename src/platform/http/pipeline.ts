@@ -5,9 +5,11 @@
  * changes something says so to the audit, or fails.
  */
 
+import { unavailableFault } from '../db/errors.ts'
 import type { Transaction } from '../db/open.ts'
 import { Fault, invalidField } from '../fault.ts'
 import { type Caller, type Grant, RoleDenied } from '../grant.ts'
+import { describeError, type Log } from '../log.ts'
 import { checkCronSecret } from './cron_secret.ts'
 import { type Access, type Endpoint, mustRecord } from './endpoint.ts'
 import { rateHeaders } from './rate.ts'
@@ -57,7 +59,11 @@ async function actAsMember(...args: Parameters<typeof actWithGrant>): Promise<un
     return await actWithGrant(...args)
   } catch (error) {
     if (error instanceof RoleDenied) {
-      await services.storeDenial(services.db, error.member, endpoint.name)
+      const { storeDenial, db, log } = services
+      const stored = storeDenial(db, error.member, endpoint.name)
+      await stored.catch(
+        unlessUnavailable(log, 'a refusal could not be put on record', endpoint.name),
+      )
     }
     throw error
   }
@@ -125,15 +131,27 @@ async function actWithoutGrant(
 
 /** @throws UnrecordedChange, which rolls the transaction back */
 async function recorded<T>(
-  { storeChanges }: Services,
-  { name }: Endpoint,
+  { storeChanges, log }: Services,
+  { name, method }: Endpoint,
   { tx, actor }: { tx: Transaction; actor?: Actor },
   change: (audit: Recorder) => T,
 ): Promise<Awaited<T>> {
   const audit = new Recorder(actor)
   const result = await change(audit)
-  await audit.store(tx, name, storeChanges)
+  if (method === 'GET') {
+    // In a savepoint: what was read is still there when its record cannot be written.
+    const stored = tx.transaction((part) => audit.store(part, name, storeChanges))
+    await stored.catch(unlessUnavailable(log, 'a read could not be put on record', name))
+  } else await audit.store(tx, name, storeChanges)
   return result
+}
+
+/** Reads and refusals go on while the database takes no writes, as on a full disk; the log has them. */
+function unlessUnavailable(log: Log, message: string, endpoint: string) {
+  return (error: unknown): void => {
+    if (!unavailableFault(error)) throw error
+    log.error(message, { endpoint, ...describeError(error) })
+  }
 }
 
 /** Rate limits and authentication; adds the rate's headers to the response. */
