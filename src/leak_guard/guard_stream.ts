@@ -73,7 +73,7 @@ export class GuardStream {
     if (this.#sought.isEmpty) return chunk.slice()
     this.#release.append(chunk)
     const out: Uint8Array[] = []
-    this.#readAll(chunk, out)
+    this.#readAll(chunk, false, out)
     return joined(out)
   }
 
@@ -90,10 +90,10 @@ export class GuardStream {
     this.#release.takeWhole(answer)
     for (let from = 0; from < answer.length; from += step) {
       if (from > 0) yield
-      this.#readAll(answer.subarray(from, from + step), null)
-      yield* this.#giveWhole(out)
+      const isLast = from + step >= answer.length
+      this.#readAll(answer.subarray(from, from + step), isLast, null)
+      if (!isLast) yield* this.#giveWhole(out)
     }
-    this.#readEnd()
     if (this.#release.isPending) yield* this.#catchUp(this.#length, out)
     if (this.#release.isPending || this.isRedacted) this.#release.give(this.#length, true, out)
   }
@@ -114,24 +114,21 @@ export class GuardStream {
   }
 
   /** @param out `null` when nothing is to be given out yet */
-  #readAll(chunk: Uint8Array, out: Uint8Array[] | null): void {
+  #readAll(chunk: Uint8Array, isLast: boolean, out: Uint8Array[] | null): void {
     for (let from = 0; from < chunk.length; from += this.#block) {
       const block = chunk.subarray(from, from + this.#block)
       this.#length += block.length
-      if (this.#isPartial) this.#readEdges(block, false)
-      this.#read(block, false)
+      const isEnd = isLast && from + this.#block >= chunk.length
+      if (this.#isPartial) this.#readEdges(block, isEnd)
+      this.#read(block, isEnd)
       if (out) this.#release.give(this.#earliest(), false, out)
     }
   }
 
   #end(out: Uint8Array[]): void {
-    this.#readEnd()
-    this.#release.give(this.#length, true, out)
-  }
-
-  #readEnd(): void {
     if (this.#isPartial) this.#readEdges(new Uint8Array(0), true)
     this.#read(new Uint8Array(0), true)
+    this.#release.give(this.#length, true, out)
   }
 
   #read(block: Uint8Array, isLast: boolean): void {

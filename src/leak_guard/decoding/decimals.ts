@@ -135,7 +135,7 @@ export class DecimalDecoder {
   #handOver(isLast: boolean): void {
     const { feed, stage } = this.#open()
     stage.read(MARGIN, isLast)
-    feed.keep()
+    if (!isLast) feed.keep()
     this.#isOpen = !isLast
   }
 }

@@ -190,12 +190,12 @@ export class MappedFeed implements Feed {
     const fresh = Math.max(0, MARGIN - shift)
     this.#starts.copyWithin(0, MARGIN - fresh)
     this.#ends.copyWithin(0, MARGIN - fresh)
-    for (let at = fresh; at < MARGIN; at++) {
+    this.floor = Math.max(0, this.floor - shift)
+    for (let at = Math.max(fresh, this.floor); at < MARGIN; at++) {
       this.#starts[at] = this.startOf(at + shift)
       this.#ends[at] = this.endOf(at + shift)
     }
     this.bytes.copyWithin(0, shift, this.end)
-    this.floor = Math.max(0, this.floor - shift)
     this.end = MARGIN
     this.#pieces = 0
   }

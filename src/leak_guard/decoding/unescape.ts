@@ -55,7 +55,7 @@ export class UnescapeDecoder {
     this.#reading.sink.work += parent.feed.end - from
     this.#decode(feed, from - this.#waiting, isLast)
     stage.read(MARGIN, isLast)
-    feed.keep()
+    if (!isLast) feed.keep()
     const isCalm = wasIdle && this.#waiting === 0 && this.#calm >= CALM
     this.#isAwake = !isLast && !(isCalm && stage.isIdle && !stage.isDecoding)
   }

@@ -115,7 +115,7 @@ export class Utf16Decoder {
   #handOver(isLast: boolean): void {
     const { feed, stage } = this.#open()
     stage.read(MARGIN, isLast)
-    feed.keep()
+    if (!isLast) feed.keep()
     this.#isOpen = !isLast
   }
 }
