@@ -8,7 +8,7 @@
 import { ALL_KINDS, BACKSLASH, PERCENT, REFERENCE } from './decoding/escapes_read.ts'
 import { MARGIN, SourceFeed } from './decoding/feed.ts'
 import { GuardStream, joined, type SoughtInCall, type StreamOptions } from './guard_stream.ts'
-import { Edges } from './matching/edges.ts'
+import { buildEdges, type Edges } from './matching/edges.ts'
 import { Finder } from './matching/finder.ts'
 import { buildFragments, type Fragments } from './matching/fragments.ts'
 import { Collection, MIN_USED, MIN_VALUE, type NamedBytes } from './matching/guarded.ts'
@@ -62,7 +62,7 @@ function* prepare(values: readonly NamedBytes[]): Generator<void, Guard> {
     patterns: yield* buildPatterns(patterns, SHORT),
     names: yield* buildPatterns(namePatterns(patterns), SHORT),
     fragments: yield* buildFragments(runs),
-    edges: new Edges(runs, wholes),
+    edges: yield* buildEdges(runs, wholes),
     holdsEscape: collection.holdsEscape,
   })
 }

@@ -8,21 +8,17 @@ import { FRAGMENT } from './guarded.ts'
 const MIN_EDGE = 4
 /** Longer ends of values that are no runs are not known. */
 export const MAX_EDGE = 128
+/** Values between two turns of the event loop. */
+const AT_ONCE = 64
 const IS_RUN = /^[A-Za-z0-9+/_=.~-]+$/
 
 export class Edges {
   readonly beginnings: SealedTable
   readonly ends: SealedTable
 
-  /** @param runs those of fragments; @param values all that are guarded */
-  constructor(runs: readonly Uint8Array[], values: readonly Uint8Array[]) {
-    const others = values.filter((value) => !isLongRun(value))
-    const count =
-      runs.length * FRAGMENT + others.reduce((sum, { length }) => sum + edgeOf(length), 0)
-    this.beginnings = new SealedTable(count)
-    this.ends = new SealedTable(count)
-    for (const run of runs) this.#add(run, FRAGMENT - 1)
-    for (const value of others) this.#add(value, edgeOf(value.length))
+  constructor(capacity: number) {
+    this.beginnings = new SealedTable(capacity)
+    this.ends = new SealedTable(capacity)
   }
 
   /** Length of the longest end of a value with which the bytes begin; 0 for none. */
@@ -40,13 +36,38 @@ export class Edges {
     return found
   }
 
-  #add(value: Uint8Array, most: number): void {
-    addBeginnings(this.beginnings, value, most)
-    for (let length = MIN_EDGE; length <= most; length++) {
-      const [a, b] = lanesOf(value.subarray(value.length - length))
-      this.ends.add(a, b, length, 0)
+  /** Adds all edges of a value of at most so many bytes, each from the one before. */
+  add(value: Uint8Array, most: number): void {
+    let [a, b, endA, endB, powerA, powerB] = [0, 0, 0, 0, 1, 1]
+    for (let length = 1; length <= most; length++) {
+      const byte = value[length - 1] ?? 0
+      const last = value[value.length - length] ?? 0
+      a = (Math.imul(a, POINT_A) + (LANE_A[byte] ?? 0)) | 0
+      b = (Math.imul(b, POINT_B) + (LANE_B[byte] ?? 0)) | 0
+      endA = (endA + Math.imul(LANE_A[last] ?? 0, powerA)) | 0
+      endB = (endB + Math.imul(LANE_B[last] ?? 0, powerB)) | 0
+      powerA = Math.imul(powerA, POINT_A)
+      powerB = Math.imul(powerB, POINT_B)
+      if (length < MIN_EDGE) continue
+      this.beginnings.add(a, b, length, 0)
+      this.ends.add(endA, endB, length, 0)
     }
   }
+}
+
+/** @param runs those of fragments; @param values all that are guarded */
+export function* buildEdges(
+  runs: readonly Uint8Array[],
+  values: readonly Uint8Array[],
+): Generator<void, Edges> {
+  const others = values.filter((value) => !isLongRun(value))
+  const count = runs.length * FRAGMENT + others.reduce((sum, { length }) => sum + edgeOf(length), 0)
+  const edges = new Edges(count)
+  for (const [at, value] of [...runs, ...others].entries()) {
+    edges.add(value, at < runs.length ? FRAGMENT - 1 : edgeOf(value.length))
+    if (at % AT_ONCE === AT_ONCE - 1) yield
+  }
+  return edges
 }
 
 function isLongRun(value: Uint8Array): boolean {
@@ -56,13 +77,6 @@ function isLongRun(value: Uint8Array): boolean {
 /** So long an edge of a value may be: not the whole. */
 function edgeOf(length: number): number {
   return Math.min(MAX_EDGE, length - 1)
-}
-
-function addBeginnings(table: SealedTable, value: Uint8Array, most: number): void {
-  for (let length = MIN_EDGE; length <= most; length++) {
-    const [a, b] = lanesOf(value.subarray(0, length))
-    table.add(a, b, length, 0)
-  }
 }
 
 function longest(table: SealedTable, bytes: Uint8Array): number {
