@@ -208,6 +208,7 @@ async function sendStreamed(
     guard,
     deadline,
     requestId: record.id,
+    isHead: call.method === 'HEAD',
     links: call.linkBase && record.target && { base: call.linkBase, source: record.target },
     // Step 12 comes when the stream ends.
     onEnd: (ending) => concludeEnding(principal, record, status, ending),

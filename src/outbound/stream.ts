@@ -23,6 +23,8 @@ type Options = {
   requestId: string
   /** `source` as the caller wrote it, without the values that went out in it. */
   links: { base: LinkBase; source: { authority: string; path: string; search: string } } | null
+  /** Whether only the head was asked for. */
+  isHead: boolean
   onEnd(ending: Ending): void
 }
 
@@ -38,12 +40,15 @@ const OF_THE_ORIGIN = ['alt-svc', 'clear-site-data', 'strict-transport-security'
  */
 export async function streamAnswer(
   response: Response,
-  { guard, deadline, requestId, links, onEnd }: Options,
+  { guard, deadline, requestId, links, isHead, onEnd }: Options,
 ): Promise<Response> {
   checkFraming(response)
   const { status } = response
   const presented = guard.redactHeaders(presentHeaders(response.headers))
   for (const name of OF_THE_ORIGIN) delete presented[name]
+  const length = isHead ? response.headers.get('content-length') : null
+  // Of the body that does not come (RFC 9110, section 9.3.2).
+  if (length !== null) presented['content-length'] = length
   if (links) {
     const { authority, path, search } = links.source
     rewriteLinks(presented, `https://${authority}${path}${search}`, links.base)

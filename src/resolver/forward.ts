@@ -11,7 +11,9 @@ import { FORWARD_PREFIX, resolverLinks } from '../outbound/links.ts'
 import { TOKEN_PATTERN } from '../platform/crypto/token.ts'
 import { Fault, invalidField } from '../platform/fault.ts'
 import type { TokenEndpoint } from '../platform/http/endpoint.ts'
+import { presentForwardFault } from '../platform/http/reply.ts'
 import type { RequestContext } from '../platform/http/route.ts'
+import { toFault } from '../platform/http/unexpected_error.ts'
 import { parsePart } from '../platform/http/validate.ts'
 import { forwardSettings } from './contract.ts'
 import { perform, type TokenCall } from './resolve.ts'
@@ -27,6 +29,19 @@ const OURS =
   /^(x-service-|x-forwarded-)|^(forwarded|via|x-real-ip|host|content-length|expect)$|^sec-websocket-(key|version|extensions|accept)$/
 
 export async function forward(
+  services: ResolverServices,
+  endpoint: TokenEndpoint,
+  context: RequestContext,
+): Promise<Response | null> {
+  try {
+    return await forwardCall(services, endpoint, context)
+  } catch (error) {
+    const { requestId } = context
+    return presentForwardFault(toFault(error, requestId, services.log), requestId)
+  }
+}
+
+async function forwardCall(
   services: ResolverServices,
   endpoint: TokenEndpoint,
   context: RequestContext,

@@ -65,7 +65,7 @@ test('what the resolver refuses is refused in its words', async () => {
     method: 'POST',
     headers: { authorization: 'Bearer SVC_SECRET_GET_ONLY' },
   })
-  expect({ status: answer.status, body: await answer.json() }).toEqual({
+  expect({ status: answer.status, body: await answer.json() }).toMatchObject({
     status: 403,
     body: {
       error_code: 'policy_blocked',

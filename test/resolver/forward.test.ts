@@ -557,3 +557,21 @@ describe('bodies', () => {
     }
   })
 })
+
+test('a refusal has the form in which SDKs look for errors, and says not to retry what waiting does not help', async () => {
+  const refused = await fetch(`${stage.app.resolver}/v1/forward/not.allowed.example/x`, {
+    headers: { 'x-service-token': agent.token },
+  })
+  expect(refused.status).toBe(403)
+  expect(refused.headers.get('x-should-retry')).toBe('false')
+  const { error_code, message, error } = (await refused.json()) as Record<string, unknown>
+  expect(error_code).toBe('domain_blocked')
+  expect(error).toEqual({ type: 'permission_error', code: 'domain_blocked', message })
+})
+
+test('HEAD has the length that the upstream says', async () => {
+  stage.upstream.on('/length', 'HTTP/1.1 200 OK\r\ncontent-length: 12345\r\n\r\n')
+  const answer = await forwardAs(stage, agent, '/length', { method: 'HEAD' })
+  expect(answer.status).toBe(200)
+  expect(answer.headers.get('content-length')).toBe('12345')
+})

@@ -56,7 +56,7 @@ export async function expectFault(
   code: FaultCode,
   message: string = messageOf(code),
 ): Promise<void> {
-  expect({ status: response.status, body: await response.json() }).toEqual({
+  expect({ status: response.status, body: await response.json() }).toMatchObject({
     status: statusOf(code),
     body: { error_code: code, message },
   })

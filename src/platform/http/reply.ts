@@ -1,6 +1,6 @@
 /** What leaves the process: one place gives every response its headers and both listeners their shape. */
 
-import { Fault, inWords } from '../fault.ts'
+import { Fault, type FaultCode, inWords } from '../fault.ts'
 import type { Endpoint } from './endpoint.ts'
 import { jsonResponse } from './json/write.ts'
 
@@ -149,4 +149,34 @@ function impliedBy(status: number): Record<string, string> {
   if (status === 401) return { 'www-authenticate': 'Bearer' }
   if (status === 429 || status === 503) return { 'retry-after': '1' }
   return {}
+}
+
+/** Codes for which the same request may succeed a little later. */
+const PASSING: readonly FaultCode[] = [
+  'rate_limited',
+  'unavailable',
+  'audit_unavailable',
+  'upstream_unreachable',
+  'upstream_timeout',
+]
+
+/**
+ * The same where a program speaks to an API through us: SDKs look for the error and for whether to retry
+ * where that API would put them.
+ */
+export function presentForwardFault(fault: Fault, requestId: string): Response {
+  const { headers, status } = presentFault(fault, 'resolver', requestId)
+  const message = inWords(fault.message, fault.fields)
+  const error = { type: errorTypeOf(status), code: fault.code, message }
+  if (!PASSING.includes(fault.code)) headers.set('x-should-retry', 'false')
+  headers.delete('content-type')
+  return Response.json({ error_code: fault.code, message, error }, { status, headers })
+}
+
+/** In the words that the APIs of today agree on. */
+function errorTypeOf(status: number): string {
+  if (status === 401) return 'authentication_error'
+  if (status === 403) return 'permission_error'
+  if (status === 429) return 'rate_limit_error'
+  return status < 500 ? 'invalid_request_error' : 'api_error'
 }
