@@ -55,12 +55,15 @@ function* prepare(values: readonly NamedBytes[]): Generator<void, Guard> {
     collection.addValue(value, MIN_VALUE)
     if (index % 64 === 63) yield
   }
+  yield
   const patterns = collection.patterns(SHORT)
+  yield
+  const names = namePatterns(patterns)
   const { runs, wholes } = collection
   yield
   return new Guard({
     patterns: yield* buildPatterns(patterns, SHORT),
-    names: yield* buildPatterns(namePatterns(patterns), SHORT),
+    names: yield* buildPatterns(names, SHORT),
     fragments: yield* buildFragments(runs),
     edges: yield* buildEdges(runs, wholes),
     holdsEscape: collection.holdsEscape,

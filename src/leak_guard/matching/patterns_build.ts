@@ -17,7 +17,7 @@ import {
 export type Pattern = { readonly bytes: Uint8Array; readonly label: Label }
 
 /** After so many bytes the generator yields. */
-export const BUILD_STEP = 16_384
+export const BUILD_STEP = 8192
 
 /** @param patterns distinct strings of at least `window` bytes */
 export function* buildPatterns(
@@ -26,7 +26,9 @@ export function* buildPatterns(
 ): Generator<void, Patterns> {
   const sorted = patterns.toSorted((a, b) => a.bytes.length - b.bytes.length)
   const maxLength = sorted.at(-1)?.bytes.length ?? 0
+  yield
   const groups = groupsOf(sorted, window)
+  yield
   const lengthsBy = groups.map(({ members }) => [...new Set(members.map(lengthOfMember))])
   const lengths = Int32Array.from(lengthsBy.flat())
   let first = 0
@@ -52,6 +54,7 @@ export function* buildPatterns(
     firsts: firstsOf(sorted),
     isText: sorted.every(({ bytes }) => isText(bytes.subarray(0, window))),
   })
+  yield
   yield* addBeginnings(built, groups, sorted)
   return built
 }
