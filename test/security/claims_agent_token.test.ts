@@ -1,0 +1,189 @@
+/**
+ * An agent's token goes to every endpoint, on both listeners and in both forms. All answers are kept, and
+ * searched for values, ciphertexts, envelopes and keys.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { allEndpoints } from '../../src/dev/all_endpoints.ts'
+import { deliverEnvironment } from '../../src/features/workloads/contract.ts'
+import { OuterLayer, secretRow } from '../../src/platform/crypto/outer_layer.ts'
+import { environmentKey } from '../../src/platform/crypto/secret_value.ts'
+import { parseToken, sealedToken } from '../../src/platform/crypto/token.ts'
+import type { Endpoint } from '../../src/platform/http/endpoint.ts'
+import {
+  type Agent,
+  employAgent,
+  type IssuedToken,
+  openStage,
+  type Stage,
+} from '../support/agent.ts'
+import { marked } from '../support/canary.ts'
+import { answerOf } from '../support/upstream.ts'
+
+const VALUE = marked('an-agent-never-reads-this')
+const endpoints = allEndpoints().flatMap(({ endpoints: all }) => all as Endpoint[])
+
+let stage: Stage
+let agent: Agent
+let reader: IssuedToken
+let treasures: Record<string, Uint8Array>
+
+beforeAll(async () => {
+  const plenty = '1000000/1'
+  stage = await openStage({ env: { RATE_REGISTER: plenty, RATE_LOGIN: plenty } })
+  agent = await employAgent(stage, { secrets: { KEY: VALUE }, ofProject: true })
+  reader = await agent.issue({ environment: 'development', capabilities: ['use', 'read'] })
+  await agent.provision(reader)
+  treasures = await readTreasures()
+  stage.upstream.on('/echo', (request, wire) => {
+    const key = request.header('x-key') ?? ''
+    wire.write(answerOf(200, { 'x-your-key': key }, JSON.stringify({ key, basic: btoa(key) })))
+  })
+})
+afterAll(() => stage.stop())
+
+/** What no answer may hold: as clients sent it, and as it is stored. */
+async function readTreasures(): Promise<Record<string, Uint8Array>> {
+  const { connection, config } = stage.app
+  const outer = OuterLayer.parse(config.ENCRYPTION_KEY)
+  const { workspaceId, projectId, environment, person } = agent
+  const found: Record<string, Uint8Array> = {
+    value: Buffer.from(VALUE),
+    'workspace key': person.workspaceKey,
+    'environment key': environmentKey(person.workspaceKey, projectId, environment, 1),
+  }
+  const [secret] = await connection.sql<{ value: Uint8Array }[]>`
+    select value from secrets where project_id = ${projectId}`
+  const stored = secret?.value ?? new Uint8Array()
+  const place = secretRow({ projectId, environment, key: 'KEY' })
+  found['stored ciphertext'] = stored
+  found.ciphertext = (await outer.open('secrets.value', workspaceId, place, stored)) ?? stored
+  const grants = await connection.sql<{ id: string; envelope: Uint8Array }[]>`
+    select token_id as id, envelope from token_envelopes where workspace_id = ${workspaceId}`
+  for (const { id, envelope } of grants) {
+    const row = [{ uuid: id }, { uuid: projectId }, { text: environment }]
+    const whose = id === reader.id ? "the reader's" : 'its own'
+    const opened = await outer.open('token_envelopes.envelope', workspaceId, row, envelope)
+    found[`stored envelope, ${whose}`] = envelope
+    found[`envelope, ${whose}`] = opened ?? envelope
+  }
+  return found
+}
+
+/** The treasures that a text holds, as they are or in an encoding. */
+function treasuresIn(text: string): string[] {
+  const bytes = Buffer.from(text, 'latin1')
+  return Object.entries(treasures)
+    .filter(([, treasure]) => formsOf(treasure).some((form) => bytes.includes(form)))
+    .map(([name]) => name)
+    .sort()
+}
+
+function formsOf(treasure: Uint8Array): (string | Uint8Array)[] {
+  const hex = treasure.toHex()
+  const base64 = [0, 1, 2].flatMap((lead) => {
+    const shifted = Buffer.concat([Buffer.alloc(lead), treasure])
+    return (['base64', 'base64url'] as const).map((form) => shifted.toString(form).slice(4, -4))
+  })
+  return [treasure, hex, hex.toUpperCase(), [...treasure].join(), ...base64]
+}
+
+const tokenIn = { plain: (text: string) => text, sealed: sealedFormOf }
+
+function sealedFormOf(text: string): string {
+  const parsed = parseToken(text)
+  return parsed ? sealedToken(parsed.id, parsed.secret) : text
+}
+
+/** What each parameter of a path names that is there. */
+function pathOf({ path }: Endpoint): string {
+  const known: Record<string, string> = {
+    workspace_id: agent.workspaceId,
+    project_id: agent.projectId,
+    project: agent.projectId,
+    project_name: 'main',
+    registration_id: agent.registrationId,
+    token_id: reader.id,
+    member: agent.person.userId,
+    email: agent.person.email,
+    key: 'KEY',
+    domain: stage.authorityOf(),
+    host: stage.authorityOf(),
+    path: 'echo',
+  }
+  return path.replace(/\{(\w+)\}/g, (_, name) => known[name] ?? reader.id)
+}
+
+function bodyOf({ name, method }: Endpoint): unknown {
+  if (method === 'GET' || method === 'OPTIONS') return undefined
+  if (name === 'resolver.resolve') {
+    return { target_url: stage.url('/echo'), headers: { 'X-Key': 'SVC_SECRET_KEY' } }
+  }
+  if (name.startsWith('resolver.forward.')) return { any: 'body' }
+  if (name !== 'audit.record') return undefined
+  return { timestamp: new Date().toISOString(), method: 'GET', target_domain: 'a.example' }
+}
+
+/** The whole answer: status, headers and body. */
+async function ask(origin: string, endpoint: Endpoint, token: string) {
+  const query = 'include=value&environment=development'
+  const body = bodyOf(endpoint)
+  const answer = await fetch(`${origin}${pathOf(endpoint)}?${query}`, {
+    method: endpoint.method,
+    headers: {
+      ...(endpoint.name.startsWith('resolver.forward.')
+        ? { 'x-service-token': token, 'x-key': 'SVC_SECRET_KEY' }
+        : { authorization: `Bearer ${token}` }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+  const bytes = Buffer.from(await answer.arrayBuffer())
+  const text = `${JSON.stringify([...answer.headers])}${bytes.toString('latin1')}`
+  return { status: answer.status, text }
+}
+
+type Asked = { endpoint: Endpoint; origin: string; form: string; status: number; text: string }
+
+/** Each endpoint on each listener, also on the one that does not serve it, with each form of a token. */
+function everyWay() {
+  const origins = [stage.app.controlPlane, stage.app.resolver]
+  const forms = ['plain', 'sealed'] as const
+  return endpoints.flatMap((endpoint) =>
+    origins.flatMap((origin) => forms.map((form) => ({ endpoint, origin, form }))),
+  )
+}
+
+describe("An agent's token uses credentials and does not read them: no endpoint answers it with a value, or with what opens one, unless the token was issued to read.", () => {
+  test('every endpoint of both listeners is asked, in every form, and answers with none of it', async () => {
+    const asked: Asked[] = []
+    for (const { endpoint, origin, form } of everyWay()) {
+      const token = tokenIn[form](agent.token)
+      asked.push({ endpoint, origin, form, ...(await ask(origin, endpoint, token)) })
+    }
+    const leaks = asked.map(({ endpoint, origin, form, text }) => ({
+      at: `${endpoint.name}, ${form}, of ${origin}`,
+      found: treasuresIn(text),
+    }))
+    expect(leaks.filter(({ found }) => found.length > 0)).toEqual([])
+    // It was no walk past closed doors: what is for using let it in.
+    const forTokens = asked.filter(({ endpoint }) => endpoint.access.kind === 'token')
+    const open = forTokens.filter(({ status }) => status < 300)
+    const namesIn = (list: Asked[]) => new Set(list.map(({ endpoint }) => endpoint.name))
+    expect([...namesIn(forTokens).difference(namesIn(open))]).toEqual(['workloads.env'])
+  }, 60_000)
+
+  test('what it may use arrived at the API all the same', () => {
+    const keys = new Set(stage.upstream.received.map((request) => request.header('x-key')))
+    expect(keys).toEqual(new Set([VALUE]))
+  })
+
+  test('a token that was issued to read is answered, and there the search finds it', async () => {
+    for (const origin of [stage.app.controlPlane, stage.app.resolver]) {
+      const values = await ask(origin, deliverEnvironment, reader.text)
+      expect([values.status, treasuresIn(values.text)]).toEqual([200, ['value']])
+      const sealed = await ask(origin, deliverEnvironment, sealedFormOf(reader.text))
+      expect(sealed.status).toBe(200)
+      expect(treasuresIn(sealed.text)).toEqual(['ciphertext', "envelope, the reader's"])
+    }
+  })
+})
