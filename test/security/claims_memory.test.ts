@@ -82,10 +82,12 @@ describe("Values are in server memory while a live token's calls use them, and m
   }
 
   test('before a call uses them neither a value nor a key that opens it is there', async () => {
-    const unused = { target_url: stage.url('/'), headers: {} }
-    expect((await agent.resolve(unused)).status).toBe(200)
     const blocked = { target_url: 'https://blocked.example/', headers }
     expect((await agent.resolve(blocked)).status).toBe(403)
+    const listed = await fetch(`${server.resolver}/v1/credentials/`, {
+      headers: { authorization: `Bearer ${agent.token}` },
+    })
+    expect(await listed.text()).toContain('SVC_SECRET_KEY')
     expect(inMemory()).toEqual(['SECRET_KEY'])
   }, 60_000)
 

@@ -1,0 +1,34 @@
+/** What is claimed is the same wherever it stands, and each claim is the name of tests that try to break it. */
+import { expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { ROOT, textOf } from './documents.ts'
+
+/** A claim is an entry of a quoted list. */
+function claimsOf(path: string): string[] {
+  return [...textOf(path).matchAll(/^> - (.+)$/gm)].map(([, claim = '']) => claim)
+}
+
+const claims = claimsOf('docs/protocol.md')
+
+const names = [...new Bun.Glob('test/security/claims_*.test.ts').scanSync({ cwd: ROOT })].flatMap(
+  (path) =>
+    [...readFileSync(join(ROOT, path), 'utf8').matchAll(/^describe\((['"])(.+)\1, /gm)].map(
+      ([, , name = '']) => name,
+    ),
+)
+
+test.each(['README.md', 'docs/threat-model.md'])('%s makes the claims of the protocol', (path) => {
+  expect(claims).toHaveLength(4)
+  expect(claimsOf(path)).toEqual(claims)
+})
+
+test.each(claims)('is tested: %s', (claim) => {
+  expect(names).toContain(claim)
+})
+
+test('what is not built is not claimed', () => {
+  const later = /In a signed workspace/
+  expect(claims.filter((claim) => later.test(claim))).toEqual([])
+  expect(textOf('README.md')).not.toMatch(later)
+})
