@@ -87,7 +87,7 @@ describe("Values are in server memory while a live token's calls use them, and m
     const listed = await fetch(`${server.resolver}/v1/credentials/`, {
       headers: { authorization: `Bearer ${agent.token}` },
     })
-    expect(await listed.text()).toContain('SVC_SECRET_KEY')
+    expect(await listed.text()).toContain('"name":"KEY"')
     expect(inMemory()).toEqual(['SECRET_KEY'])
   }, 60_000)
 
