@@ -39,5 +39,8 @@ test('the documentation knows its fields', () => {
     'allowed_paths',
     'allowed_headers',
     'allowed_locations',
+    'sign_templates',
+    'sensitive',
+    'description',
   ])
 })
