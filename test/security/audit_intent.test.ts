@@ -120,7 +120,10 @@ describe('the outcome', () => {
     await started.promise
     const stopped = own.stop()
     stopping.resolve()
-    expect((await answered).body).toMatchObject({ body: '[REDACTED]', redacted: true })
+    expect((await answered).body).toMatchObject({
+      body: 'SVC_SECRET_KEY',
+      redacted: true,
+    })
     await stopped
     expect(await recordsAfter(env, '/stop')).toEqual([
       { decision: 'allowed', reason: null, status_code: 200, redacted: true },
