@@ -1,5 +1,5 @@
 /**
- * Encoders for the sanitiser's tests, written apart from the decoders under test: each turns one
+ * Encoders for the tests of the leak guard, written apart from the decoders under test: each turns one
  * character into one of its escaped forms.
  */
 import fc from 'fast-check'
@@ -70,7 +70,7 @@ export function mixtureOf(text: string): fc.Arbitrary<string> {
     .map((encoders) => characters.map((c, at) => (encoders[at] ?? plain)(c)).join(''))
 }
 
-/** Texts between brackets that no needle of these tests contains or produces. */
+/** Texts between brackets that no value of these tests contains or produces. */
 export function framed(text: string): string {
   return `<<${text}>>`
 }

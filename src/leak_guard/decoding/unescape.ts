@@ -143,11 +143,14 @@ function nextOf(bytes: Uint8Array, byte: number, from: number): number {
   return at < 0 ? Infinity : at
 }
 
-/** Whether a text holds an escape itself: all kinds decoded at once then lose what one alone keeps. */
+/**
+ * Whether a text holds an escape itself, or ends in what the text behind it could complete: all kinds
+ * decoded at once then lose what one alone keeps.
+ */
 export function holdsEscape(bytes: Uint8Array): boolean {
   const reader = new EscapeReader(bytes)
   return bytes.some((byte, at) => {
     const kind = KIND_OF[byte] ?? 0
-    return kind !== 0 && reader.read(at, bytes.length, true) > 0
+    return kind !== 0 && reader.read(at, bytes.length, false) !== 0
   })
 }

@@ -34,7 +34,7 @@ export class Collection {
   addValue({ name, bytes }: NamedBytes, least: number): void {
     const text = trimmed(latin1(bytes))
     if (charactersOf(text) < least) return
-    this.holdsEscape ||= holdsEscape(bytes)
+    this.holdsEscape ||= holdsEscape(toBytes(text))
     this.#wholes.add(text)
     this.#addText(text, name)
     const leaves = leavesOf(text)
@@ -51,14 +51,16 @@ export class Collection {
     const text = trimmed(latin1(bytes))
     const count = charactersOf(text)
     if (count < MIN_USED || count >= MIN_VALUE) return
-    this.holdsEscape ||= holdsEscape(bytes)
+    this.holdsEscape ||= holdsEscape(toBytes(text))
     this.#addText(text, name)
   }
 
-  /** Adds what was made of a value, as it is. */
+  /** Adds what was made of a value, as it is; base64 also without its padding. */
   addMade({ name, bytes }: NamedBytes): void {
     const text = latin1(bytes)
-    if (text.length >= MIN_USED) this.#add(text, name)
+    for (const form of new Set([text, text.replace(/={1,2}$/, '')])) {
+      if (form.length >= MIN_USED) this.#add(form, name)
+    }
   }
 
   /** The strings of at least `least` bytes. */
