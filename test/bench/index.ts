@@ -1,7 +1,6 @@
 /** `bun run bench [name] [options]`: measurements that live with the code; see docs/performance.md. */
 import { benchGuard } from './guard.ts'
 import { benchIsolation } from './isolation.ts'
-import { benchRedact } from './redact.ts'
 import { benchResolver } from './resolver.ts'
 import { benchSecrets } from './secrets.ts'
 import { benchStart } from './start.ts'
@@ -10,7 +9,6 @@ const benches: Record<string, (args: string[]) => Promise<void>> = {
   start: benchStart,
   resolver: benchResolver,
   secrets: benchSecrets,
-  redact: benchRedact,
   guard: benchGuard,
   isolation: benchIsolation,
 }

@@ -62,6 +62,38 @@ test.each(Object.entries(VALUES))('%s', (_, values) => {
   }
 })
 
+const fibonacciWord = (order: number) => {
+  let [shorter, longer] = ['b', 'a']
+  for (let turn = 0; turn < order; turn++) [shorter, longer] = [longer, longer + shorter]
+  return longer
+}
+
+test.each([
+  ['a prefix without end', `${'a'.repeat(4000)}b`, 'a'.repeat(200_000)],
+  ['a periodic prefix', `${'ab'.repeat(2000)}c`, 'ab'.repeat(100_000)],
+  ['the value without end', 'a'.repeat(4000), 'a'.repeat(200_000)],
+  ['the escaped value without end', 'a'.repeat(4000), '%61'.repeat(70_000)],
+  ['an escaped prefix', `${'a'.repeat(4000)}b`, '%61'.repeat(70_000)],
+  ['escaped percent signs', `${'%25'.repeat(1500)}x`, '%25'.repeat(70_000)],
+  ['twice escaped percent signs', `${'%25'.repeat(1500)}x`, '%2525'.repeat(40_000)],
+  ['percent signs', `${'%'.repeat(3000)}x`, '%25'.repeat(70_000)],
+  ['backslashes', `${'\\'.repeat(3000)}x`, '\\'.repeat(200_000)],
+  ['ampersands', `${'&amp;'.repeat(900)}x`, '&amp;'.repeat(40_000)],
+  ['ampersands upon ampersands', `${'&'.repeat(900)}x`, `&${'amp;'.repeat(50_000)}`],
+  ['Fibonacci words', fibonacciWord(18), fibonacciWord(25)],
+])('the work is linear in a body of %s', (_, value, body) => {
+  const stream = guardOf([value]).stream()
+  stream.push(utf8(body))
+  stream.flush()
+  expect(stream.work).toBeLessThan(MOST * body.length)
+})
+
+test('without values a body is returned untouched', () => {
+  const body = utf8('anything')
+  expect(guardOf([]).body(body)).toBe(body)
+  expect(guardOf([]).stream().push(body)).toEqual(body)
+})
+
 test('preparing is linear in the size of the values', () => {
   const timeOf = (length: number) => {
     const values = count(200).map((at) =>

@@ -1,15 +1,15 @@
-/** Target, placeholders and sanitiser: saved inputs, and whatever a fuzzer makes of them. */
+/** Target, placeholders and leak guard: saved inputs, and whatever a fuzzer makes of them. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { URL as SecondUrl } from 'whatwg-url'
-import { Redactor, Sanitiser } from '../../src/leak_guard/sanitise.ts'
+import { type CallGuard, prepareGuard } from '../../src/leak_guard/index.ts'
 import { injectPlaceholders } from '../../src/outbound/placeholders.ts'
 import { parseTarget } from '../../src/outbound/target.ts'
 import { Fault } from '../../src/platform/fault.ts'
 import { Secret } from '../../src/platform/secret.ts'
+import bodies from '../corpus/leak_guard/bodies.json' with { type: 'json' }
 import { mutated } from '../corpus/mutated.ts'
 import placeholders from '../corpus/placeholders/headers.json' with { type: 'json' }
-import sanitiser from '../corpus/sanitiser/bodies.json' with { type: 'json' }
 import targets from '../corpus/targets/urls.json' with { type: 'json' }
 
 const RUNS = { numRuns: 2000 }
@@ -150,49 +150,58 @@ describe('placeholders', () => {
 })
 
 describe('bodies', () => {
-  test.each(sanitiser)('$name', ({ secrets, body, redacted }) => {
-    const values = secrets.map(bytes)
-    const text = new Uint8Array(Buffer.from(body, 'latin1'))
-    const whole = new Sanitiser(values).redactBody(text)
-    expect(Buffer.from(whole).toString('latin1')).toBe(redacted)
+  const cases = bodies.map((entry) => ({ ...entry, guard: guardOf(entry) }))
 
-    const redactor = new Redactor(values)
-    const pieces = [...text].map((byte) => redactor.push(Uint8Array.of(byte)))
-    expect(Buffer.concat([...pieces, redactor.flush()]).toString('latin1')).toBe(redacted)
+  test.each(cases)('$name', ({ guard, body, output }) => {
+    const text = new Uint8Array(Buffer.from(body, 'latin1'))
+    expect(Buffer.from(guard.body(text)).toString('latin1')).toBe(output)
+    expect(inPieces(guard, text, [1])).toBe(output)
   })
 
   test('whatever is changed and however it is cut, the pieces give what the whole gives', () => {
     const pieces = ['%', '%4', '%41', '&', '&#', '&amp;', '\\', '\\u00', '+', '=', '5b', 'YWJj']
-    const entries = sanitiser.map((entry, index) =>
-      fc.tuple(fc.constant(index), mutated([entry.body, entry.secrets.join('')], pieces)),
+    const changed = cases.map((entry) =>
+      fc.tuple(
+        fc.constant(entry),
+        mutated([entry.body, [...entry.used, ...entry.values].join('')], pieces),
+      ),
     )
     const cuts = fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 6 })
-    let redacted = 0
+    let replaced = 0
     fc.assert(
-      fc.property(fc.oneof(...entries), cuts, ([index, body], sizes) => {
-        const secrets = sanitiser[index]?.secrets ?? []
+      fc.property(fc.oneof(...changed), cuts, ([{ guard, used, values }, body], sizes) => {
         const text = new Uint8Array(Buffer.from(body, 'latin1'))
-        const whole = Buffer.from(new Sanitiser(secrets.map(bytes)).redactBody(text))
-        const redactor = new Redactor(secrets.map(bytes))
-        const parts: Uint8Array[] = []
-        for (let at = 0, turn = 0; at < text.length; turn += 1) {
-          const size = sizes[turn % sizes.length] ?? 1
-          parts.push(redactor.push(text.slice(at, at + size)).slice())
-          at += size
-        }
-        parts.push(redactor.flush())
-        expect(Buffer.concat(parts).toString('latin1')).toBe(whole.toString('latin1'))
-        for (const secret of secrets)
-          expect(REDACTED.includes(secret) || !whole.includes(Buffer.from(secret))).toBe(true)
-        if (whole.includes(REDACTED)) redacted += 1
+        const whole = Buffer.from(guard.body(text))
+        expect(inPieces(guard, text, sizes)).toBe(whole.toString('latin1'))
+        for (const secret of [...used, ...values]) expect(whole.includes(secret)).toBe(false)
+        if (whole.includes('SVC_SECRET_K')) replaced += 1
       }),
       RUNS,
     )
-    expect(redacted).toBeGreaterThan(50)
+    expect(replaced).toBeGreaterThan(50)
   })
 })
 
-const REDACTED = '[REDACTED]'
+type Guarded = { values: string[]; used: string[] }
+
+function guardOf({ values, used }: Guarded): CallGuard {
+  const named = (list: readonly string[]) =>
+    list.map((value, at) => ({ name: `K${at}`, bytes: bytes(value) }))
+  return prepareGuard(named([...values, ...used])).forCall({ used: named(used) })
+}
+
+/** Each piece in memory that is used again, as a reader may do. */
+function inPieces(guard: CallGuard, text: Uint8Array, sizes: readonly number[]): string {
+  const stream = guard.stream()
+  const parts: Uint8Array[] = []
+  for (let at = 0, turn = 0; at < text.length; turn += 1) {
+    const piece = text.slice(at, at + (sizes[turn % sizes.length] ?? 1))
+    parts.push(stream.push(piece).slice())
+    at += piece.length
+    piece.fill(0)
+  }
+  return Buffer.concat([...parts, stream.flush()]).toString('latin1')
+}
 
 function btoaUtf8(text: string): string {
   return Buffer.from(text).toString('base64')
