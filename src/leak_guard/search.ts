@@ -2,8 +2,9 @@
  * What searches one answer after the other for the values of a call. It is costly to make and is again
  * as it was made when an answer has ended, so that headers and body of a call share it.
  */
+import { Decoders } from './decoding/decoders.ts'
 import { MARGIN, SourceFeed } from './decoding/feed.ts'
-import { openStage, type Stage } from './decoding/stage.ts'
+import { type Reading, Stage } from './decoding/stage.ts'
 import type { FindSink } from './matching/finder.ts'
 import { FragmentFinder, type Fragments } from './matching/fragments.ts'
 import type { Label, Patterns } from './matching/patterns.ts'
@@ -29,8 +30,8 @@ export class Search implements FindSink {
   constructor({ patterns, isShort, kinds, fragments }: Sought, block: number) {
     this.block = block
     this.#feed = new SourceFeed(block)
-    const reading = { patterns, isShort, kinds, sink: this, open: openStage }
-    this.#stage = openStage(reading, this.#feed, 0)
+    const reading = { patterns, isShort, kinds, sink: this, openDecoders }
+    this.#stage = new Stage(reading, this.#feed, 0)
     this.#fragments = fragments.isEmpty ? null : new FragmentFinder(fragments, this)
   }
 
@@ -59,6 +60,10 @@ export class Search implements FindSink {
   add(start: number, end: number, label: Label, form?: number): void {
     this.#sink?.add(start, end, label, form)
   }
+}
+
+function openDecoders(reading: Reading, stage: Stage, depth: number): Decoders {
+  return new Decoders(reading, stage, depth)
 }
 
 /** The searches of one call that are free. */

@@ -4,7 +4,7 @@
  */
 import { type Feed, MARGIN, MappedFeed } from './feed.ts'
 import { ARRAY, FormSink } from './form_sink.ts'
-import type { Reading, Stage } from './stage.ts'
+import { type Reading, Stage } from './stage.ts'
 import { endOfStretch, nextStretch } from './stretch.ts'
 
 /** White space between two numbers, at most. */
@@ -77,7 +77,7 @@ export class DecimalDecoder {
     const sink = isSource ? new FormSink(this.#reading.sink, ARRAY) : this.#reading.sink
     this.#opened = {
       feed,
-      stage: this.#reading.open({ ...this.#reading, sink }, feed, this.#depth + 1),
+      stage: new Stage({ ...this.#reading, sink }, feed, this.#depth + 1),
     }
     return this.#opened
   }

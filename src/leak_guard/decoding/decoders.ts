@@ -9,11 +9,11 @@ import type { Feed } from './feed.ts'
 import { PackedDecoder } from './packed.ts'
 import { type RunHandler, RunScanner } from './runs.ts'
 import { BASE32, BASE64, HEX, type Scheme } from './schemes.ts'
-import type { Reading, Stage } from './stage.ts'
+import type { Reading, Stage, StageDecoders } from './stage.ts'
 import { UnescapeDecoder } from './unescape.ts'
 import { Utf16Decoder } from './utf16.ts'
 
-export class Decoders {
+export class Decoders implements StageDecoders {
   readonly #reading: Reading
   readonly #feed: Feed
   readonly #depth: number

@@ -7,7 +7,7 @@ import type { Feed } from './feed.ts'
 import { FormSink, PADDED } from './form_sink.ts'
 import { Digits, PhaseFeed } from './phase_feed.ts'
 import type { Scheme } from './schemes.ts'
-import type { Reading, Stage } from './stage.ts'
+import { type Reading, Stage } from './stage.ts'
 import { isDull } from './survey.ts'
 
 export class PackedDecoder {
@@ -25,7 +25,7 @@ export class PackedDecoder {
     const sink = isPadded ? new FormSink(reading.sink, PADDED) : reading.sink
     this.#phases = Array.from({ length: scheme.phases }, (_, at) => {
       const feed = new PhaseFeed(this.#digits, scheme, at)
-      return { feed, stage: reading.open({ ...reading, sink }, feed, depth + 1) }
+      return { feed, stage: new Stage({ ...reading, sink }, feed, depth + 1) }
     })
   }
 

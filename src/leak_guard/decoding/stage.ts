@@ -5,7 +5,6 @@
 
 import { Finder, type FindSink } from '../matching/finder.ts'
 import type { Patterns } from '../matching/patterns.ts'
-import { Decoders } from './decoders.ts'
 import type { Feed } from './feed.ts'
 
 /** Escapes and encodings are read so many layers deep. */
@@ -19,19 +18,31 @@ export type Reading = {
   readonly isShort: boolean
   /** The kinds of escapes that are each decoded alone, besides all at once. */
   readonly kinds: readonly number[]
-  /** A reading of what a decoder makes of it, so many layers deep. */
-  open(reading: Reading, feed: Feed, depth: number): Stage
+  /** The decoders of a stage, which is so many layers deep. They open the stages of the next layer. */
+  openDecoders(reading: Reading, stage: Stage, depth: number): StageDecoders
+}
+
+/** What decodes the text of a stage. */
+export interface StageDecoders {
+  /** Reads the feed's bytes from `from` on. */
+  read(from: number, isLast: boolean): void
+  /** Whether something that was begun is not decoded to its end. */
+  readonly isDecoding: boolean
+  /** Position in the answer before which everything is decided. */
+  earliest(): number
+  /** Goes on where the others are, whose text was the same up to here. */
+  follow(other: this): void
 }
 
 export class Stage {
   readonly feed: Feed
   readonly #finders: readonly Finder[]
-  readonly #decoders: Decoders | null
+  readonly #decoders: StageDecoders | null
 
   constructor(reading: Reading, feed: Feed, depth: number) {
     this.feed = feed
     this.#finders = reading.patterns.map((patterns) => new Finder(patterns, reading.sink))
-    this.#decoders = depth < MAX_DEPTH ? new Decoders(reading, this, depth) : null
+    this.#decoders = depth < MAX_DEPTH ? reading.openDecoders(reading, this, depth) : null
   }
 
   /** Reads the feed's bytes from `from` on. The decoders come first: they may start where this one stood. */
@@ -65,8 +76,4 @@ export class Stage {
     }
     if (other.#decoders) this.#decoders?.follow(other.#decoders)
   }
-}
-
-export function openStage(reading: Reading, feed: Feed, depth: number): Stage {
-  return new Stage(reading, feed, depth)
 }

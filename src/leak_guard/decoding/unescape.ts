@@ -5,7 +5,7 @@
  */
 import { EscapeReader, INCOMPLETE, KIND_OF } from './escapes_read.ts'
 import { MARGIN, MappedFeed } from './feed.ts'
-import type { Reading, Stage } from './stage.ts'
+import { type Reading, Stage } from './stage.ts'
 
 /** After so many bytes without an escape nothing depends on the last one, but for what is open. */
 const CALM = 64
@@ -95,7 +95,7 @@ export class UnescapeDecoder {
   #open(): Opened {
     if (this.#opened) return this.#opened
     const feed = new MappedFeed(this.#parent.feed)
-    const stage = this.#reading.open(this.#reading, feed, this.#depth + 1)
+    const stage = new Stage(this.#reading, feed, this.#depth + 1)
     this.#opened = { feed, stage }
     return this.#opened
   }

@@ -3,7 +3,7 @@
  * other characters are looked for in UTF-16 as strings of their own.)
  */
 import { type Feed, MARGIN, MappedFeed } from './feed.ts'
-import type { Reading, Stage } from './stage.ts'
+import { type Reading, Stage } from './stage.ts'
 
 const SPACE = 0x20
 /** Two characters, each with its zero byte, begin a run. */
@@ -66,7 +66,7 @@ export class Utf16Decoder {
   #open() {
     if (this.#opened) return this.#opened
     const feed = new MappedFeed(this.#parent)
-    this.#opened = { feed, stage: this.#reading.open(this.#reading, feed, this.#depth + 1) }
+    this.#opened = { feed, stage: new Stage(this.#reading, feed, this.#depth + 1) }
     return this.#opened
   }
 
