@@ -203,7 +203,7 @@ const echoed = (secret: string) =>
     fc.constantFrom(bytes(secret).toBase64(), bytes(secret).toBase64({ alphabet: 'base64url' })),
   )
 
-/** What the text behind it could complete: of an escaped echo only the longer escape is read. */
+/** What the first characters of an escaped echo could complete: then only that escape is read. */
 const BEGINS_ESCAPE = /(%[\da-f]?|\\\S{0,12}|&\S{0,18})$/i
 
 describe('whatever the credential and the text around it', () => {
@@ -224,7 +224,7 @@ describe('whatever the credential and the text around it', () => {
     )
     fc.assert(
       fc.property(scene, ([secret, before, text, after]) => {
-        fc.pre(!A.includes(secret) && !BEGINS_ESCAPE.test(before) && !BEGINS_ESCAPE.test(secret))
+        fc.pre(!A.includes(secret) && !BEGINS_ESCAPE.test(before))
         const output = guarded(before + text + after, [secret])
         expect(output).toContain(A)
         expect(output).not.toContain(secret)
