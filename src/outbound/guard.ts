@@ -16,7 +16,7 @@ export type StreamGuard = {
 }
 
 /** What is known of a body before it is read. */
-export type BodyKind = { isJson: boolean; isPartial: boolean }
+export type BodyKind = { isJson: boolean }
 
 export interface AnswerGuard {
   /** Whether anything was replaced or dropped so far. */
@@ -89,7 +89,7 @@ export class CredentialGuard extends Unprintable implements AnswerGuard {
 
 /** What does not say that it is JSON may be it all the same: its first byte tells. */
 function optionsOf(kind: BodyKind | undefined) {
-  return { ...(kind?.isJson ? { isJson: true } : {}), isPartial: kind?.isPartial ?? false }
+  return kind?.isJson ? { isJson: true } : {}
 }
 
 /** A header called `__proto__` is only a header. */

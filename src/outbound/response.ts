@@ -52,9 +52,9 @@ export async function readAnswer(
   return { status_code: response.status, headers, ...body, redacted: guard.redacted }
 }
 
-export function kindOf({ status, headers }: Response): BodyKind {
+export function kindOf({ headers }: Response): BodyKind {
   const isJson = /^application\/([a-z0-9.+-]+\+)?json\b/i.test(headers.get('content-type') ?? '')
-  return { isJson, isPartial: status === 206 }
+  return { isJson }
 }
 
 /** @throws Fault `upstream_protocol_error` for what `fetch` lets through and must not be passed on */

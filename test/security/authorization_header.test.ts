@@ -90,7 +90,13 @@ async function expectUnknown(door: Door, what: string, headers: readonly string[
   const { statuses, text } = await knock(door, headers)
   const refusal = { error_code: 'invalid_token', message: messageOf('invalid_token') }
   const [head = '', body = ''] = text.split('\r\n\r\n')
-  expect({ what, statuses, body: JSON.parse(body || 'null') }).toEqual({
+  // Forward mode repeats code and sentence where SDKs look for them.
+  const { error, ...said } = JSON.parse(body || '{}')
+  if (door.line.includes('/v1/forward/')) {
+    const { error_code: code, message } = refusal
+    expect(error).toEqual({ type: 'authentication_error', code, message })
+  } else expect(error).toBeUndefined()
+  expect({ what, statuses, body: said }).toEqual({
     what,
     statuses: [401],
     body:

@@ -61,20 +61,27 @@ describe('what was stored at an API by one call', () => {
     expect((await shown(`it is ${STAGED}`)).body).toBe('it is SVC_SECRET_STAGED')
   })
 
-  test('is not read back from two overlapping parts', async () => {
-    const text = `${'x'.repeat(50)} ${KEY} ${'y'.repeat(50)}`
-    const middle = text.indexOf(KEY) + 12
-    for (const part of [text.slice(0, middle), text.slice(middle - 4)]) {
-      count += 1
-      const head = `HTTP/1.1 206 X\r\ncontent-length: ${part.length}\r\n\r\n`
-      stage.upstream.on(`/${count}`, `${head}${part}`)
-      const { body } = await agent.resolve({
-        target_url: stage.url(`/${count}`),
-        headers: { Range: 'bytes=0-4095' },
-      })
-      expect(JSON.stringify(body)).toContain('[REDACTED]')
-      expect(JSON.stringify(body)).not.toContain(KEY.slice(0, 8))
-      expect(JSON.stringify(body)).not.toContain(KEY.slice(-8))
+  test('is not read back in parts', async () => {
+    const { status, body } = await agent.resolve({
+      target_url: stage.url('/parts'),
+      headers: { Range: 'bytes=0-4095' },
+    })
+    expect({ status, body }).toMatchObject({
+      status: 400,
+      body: { error_code: 'forbidden_header' },
+    })
+  })
+
+  test('is not guessed a few characters at a time at the edges of a part that nobody asked for', async () => {
+    for (const length of [4, 8, 12]) {
+      const guesses = [KEY.slice(0, length), `${KEY.slice(0, length - 1)}~`]
+      for (const guess of guesses) {
+        count += 1
+        const head = `HTTP/1.1 206 X\r\ncontent-length: ${guess.length}\r\n\r\n`
+        stage.upstream.on(`/${count}`, `${head}${guess}`)
+        const { body } = await agent.resolve({ target_url: stage.url(`/${count}`) })
+        expect(body).toMatchObject({ body: guess, redacted: false })
+      }
     }
   })
 

@@ -53,8 +53,8 @@ test('values are never mixed among tokens, workspaces, hosts and connections', a
       status: 200,
       body: {
         status_code: 200,
-        headers: { 'x-echo': '[REDACTED]' },
-        body: JSON.stringify({ number, consistent: true, echo: '[REDACTED]' }),
+        headers: { 'x-echo': 'SVC_SECRET_KEY' },
+        body: JSON.stringify({ number, consistent: true, echo: 'SVC_SECRET_KEY' }),
         redacted: true,
       },
     })

@@ -1,4 +1,4 @@
-/** A value cannot be read back in parts too short to recognise it in (protocol 6.1). */
+/** A value cannot be read back in parts, nor guessed at the edges of parts (protocol 6.1). */
 import { expect, test } from 'bun:test'
 import { checkCallerHeaders } from '../../src/outbound/headers.ts'
 import { Fault } from '../../src/platform/fault.ts'
@@ -22,14 +22,15 @@ test.each([
   'bytes=-',
   'bytes=abc',
   'bytes=1-2-3',
+  'bytes=0-4095',
+  'bytes=100-',
+  'bytes=-4096',
+  'bytes=0-99999',
 ])('the range %s is refused', (value) => {
   expect(refusalOf('Range', value)).toBe('forbidden_header')
   expect(refusalOf('x-ms-range', value)).toBe('forbidden_header')
 })
 
-test.each(['bytes=0-4095', 'bytes=100-', 'bytes=-4096', 'bytes=0-99999', 'items=0-24', '0-24'])(
-  'the range %s is let through',
-  (value) => {
-    expect(refusalOf('Range', value)).toBeNull()
-  },
-)
+test.each(['items=0-24', '0-24', 'rows=1-2,5-6'])('the range %s is let through', (value) => {
+  expect(refusalOf('Range', value)).toBeNull()
+})

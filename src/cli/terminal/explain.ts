@@ -14,7 +14,13 @@ import { CliError } from './cli_error.ts'
 
 type Explanation = { exitCode: number; lines: string[] }
 
+/** Control characters would drive the terminal: sentences come from servers, and names from other people. */
 export function explain(error: unknown): Explanation {
+  const { exitCode, lines } = explained(error)
+  return { exitCode, lines: lines.map((line) => line.replace(/[^\P{Cc}\t\n]/gu, '?')) }
+}
+
+function explained(error: unknown): Explanation {
   if (error instanceof CliError) {
     return { exitCode: error.exitCode, lines: withHint(error.message, error.hint) }
   }
