@@ -22,8 +22,18 @@ const DEFAULT_LOCATIONS: readonly Location[] = ['header', 'basic', 'env']
  * Headers in which frameworks look for another method, host or path than the request's own: with them a
  * call that the policy lets through would do what it forbids.
  */
-const OVERRIDE =
-  /^(x-http-method(-override)?|x-method-override|x-original-url|x-rewrite-url|x-forwarded-.*|forwarded)$/
+const OVERRIDE = new RegExp(
+  `^(${[
+    'x-(http|tunnel|real|original)-method(-override)?',
+    'x-method(-override)?',
+    '-method',
+    'x-(original|rewrite)-(url|uri|path|host)',
+    'x-envoy-original-(path|method|host)',
+    'x-http-destinationurl',
+    'x-forwarded-.*',
+    'forwarded',
+  ].join('|')})$`,
+)
 
 /** Such a header among names in any case; many servers read `_` as `-`. */
 export function overrideAmong(names: readonly string[]): string | null {
