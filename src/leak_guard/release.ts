@@ -6,9 +6,11 @@
 
 import { ARRAY, PADDED } from './decoding/form_sink.ts'
 import { JsonLexer } from './json_lexer.ts'
-import type { FindSink } from './matching/finder.ts'
+import type { Fragment } from './matching/fragments.ts'
 import type { Label } from './matching/patterns.ts'
+import type { SearchSink } from './search.ts'
 import { absorb, type Span, Spans } from './spans.ts'
+import { WaitingFragments } from './waiting_fragments.ts'
 
 const OPENING = 0x5b
 const CLOSING = 0x5d
@@ -19,12 +21,13 @@ const NEVER = new Uint8Array(0)
 /** What stands in the place of a find. */
 export type Naming = (label: Label) => string
 
-export class Release implements FindSink {
+export class Release implements SearchSink {
   work = 0
   /** Whether anything was replaced. */
   isReplaced = false
   readonly #naming: Naming
   readonly #spans = new Spans()
+  readonly #fragments = new WaitingFragments()
   readonly #lexer = new JsonLexer()
   /** `null` until the first bytes of the answer tell. */
   #isJson: boolean | null
@@ -45,13 +48,20 @@ export class Release implements FindSink {
 
   add(start: number, end: number, label: Label, form = 0): void {
     this.work++
+    this.#fragments.addExact(start, end)
     if (form & ARRAY) this.#addArray(start, end, label)
     else this.#spans.add(start, end, label, form)
   }
 
+  addFragment(fragment: Fragment): void {
+    this.work++
+    this.#fragments.add(fragment)
+  }
+
   /** Whether something was found that is not given out. */
   get isPending(): boolean {
-    return this.#current !== null || this.#spans.first !== undefined
+    const isFound = this.#spans.first !== undefined || !this.#fragments.isEmpty
+    return this.#current !== null || isFound
   }
 
   /** Position in the answer up to which it was looked at. */
@@ -82,8 +92,9 @@ export class Release implements FindSink {
     this.#guess(chunk)
   }
 
-  /** The answer up to `until`, from where on nothing is decided, as far as it can be given out. */
-  give(until: number, isLast: boolean, out: Uint8Array[]): void {
+  /** The answer up to `before`, from where on nothing is decided, as far as it can be given out. */
+  give(before: number, isLast: boolean, out: Uint8Array[]): void {
+    const until = this.#fragments.decide(before, this.#spans)
     while (this.#current ? this.#giveSpan(until, isLast, out) : this.#giveText(until, out)) {
       // Text and spans alternate.
     }

@@ -6,7 +6,12 @@ import { Decoders } from './decoding/decoders.ts'
 import { MARGIN, SourceFeed } from './decoding/feed.ts'
 import { type Reading, Stage } from './decoding/stage.ts'
 import type { FindSink } from './matching/finder.ts'
-import { FragmentFinder, type Fragments } from './matching/fragments.ts'
+import {
+  type Fragment,
+  FragmentFinder,
+  type FragmentSink,
+  type Fragments,
+} from './matching/fragments.ts'
 import type { Label, Patterns } from './matching/patterns.ts'
 
 /** What an answer is searched for. */
@@ -17,7 +22,10 @@ export type Sought = {
   readonly fragments: Fragments
 }
 
-export class Search implements FindSink {
+/** Takes all that is found in an answer. */
+export type SearchSink = FindSink & FragmentSink
+
+export class Search implements SearchSink {
   /** Steps of this answer, for tests of the cost. */
   work = 0
   /** Most bytes that are read at once. */
@@ -25,7 +33,7 @@ export class Search implements FindSink {
   readonly #feed: SourceFeed
   readonly #stage: Stage
   readonly #fragments: FragmentFinder | null
-  #sink: FindSink | null = null
+  #sink: SearchSink | null = null
 
   constructor({ patterns, isShort, kinds, fragments }: Sought, block: number) {
     this.block = block
@@ -36,7 +44,7 @@ export class Search implements FindSink {
   }
 
   /** A new answer begins, whose finds go to `sink`. */
-  begin(sink: FindSink): void {
+  begin(sink: SearchSink): void {
     this.work = 0
     this.#sink = sink
     this.#feed.clear()
@@ -47,7 +55,7 @@ export class Search implements FindSink {
   read(bytes: Uint8Array, isLast: boolean): void {
     this.#feed.load(bytes)
     this.#stage.read(MARGIN, isLast)
-    this.#fragments?.read(this.#feed, MARGIN)
+    this.#fragments?.read(this.#feed, MARGIN, isLast)
     if (isLast) this.#sink = null
   }
 
@@ -59,6 +67,10 @@ export class Search implements FindSink {
 
   add(start: number, end: number, label: Label, form?: number): void {
     this.#sink?.add(start, end, label, form)
+  }
+
+  addFragment(fragment: Fragment): void {
+    this.#sink?.addFragment(fragment)
   }
 }
 
@@ -76,7 +88,7 @@ export class SearchPool {
   }
 
   /** One that reads so many bytes at once. */
-  take(block: number, sink: FindSink): Search {
+  take(block: number, sink: SearchSink): Search {
     const at = this.#free.findIndex((each) => each.block === block)
     const search = this.#free.splice(at, at < 0 ? 0 : 1)[0] ?? new Search(this.#sought, block)
     search.begin(sink)

@@ -37,6 +37,13 @@ export class Spans {
     else list.splice(from, to - from, span)
   }
 
+  /** Whether all of a stretch lies within one of them. */
+  covers(start: number, end: number): boolean {
+    const at = this.#placeOf(start + 1) - 1
+    const span = at < this.#head ? undefined : this.#list[at]
+    return span !== undefined && span.end >= end
+  }
+
   /** Where the first span stands that does not begin before `start`. */
   #placeOf(start: number): number {
     let low = this.#head

@@ -1,17 +1,39 @@
 /**
- * Fragments of values: 16 or more consecutive characters of a run, as they are. Every window of 16
- * bytes of every run has a fingerprint; windows that follow one another make a longer fragment. At the
- * edges of a part of an answer shorter ends of runs and values are recognised too.
+ * Fragments of values. Of each run windows of 16 characters are known, at fixed places: at every 16th
+ * character from its beginning, and at its end. Only there a text is compared with the run, so that who
+ * knows some characters cannot find the next ones by one: whatever follows a window is replaced or left
+ * alike, and the next window needs all of its 16 characters at once.
+ *
+ * What is replaced with a window is up to `BESIDE` characters of the text's run on either side of it. Of
+ * a fragment, at most so many stand before its first window and after its last one. So all of it goes,
+ * and neither what is held back nor the work grows with the text's run. How far it reaches depends only
+ * on the text around the window, not on how the text was divided and not on the value. A window inside
+ * a find of a whole value goes with that one alone (`WaitingFragments`).
  */
 import type { Feed } from '../decoding/feed.ts'
 import { nextStretch } from '../decoding/stretch.ts'
-import type { FindSink } from './finder.ts'
 import { GEAR, LANE_A, LANE_B, POINT_A, POINT_B, power, SealedTable } from './fingerprint.ts'
 import { FRAGMENT } from './guarded.ts'
-import type { Label } from './patterns.ts'
 import { BUILD_STEP } from './patterns_build.ts'
 
-const FRAGMENT_LABEL: Label = { names: [] }
+/** Characters of a run that are replaced on either side of a window. */
+const BESIDE = FRAGMENT - 1
+
+/** A window that stands in an answer, and the stretch around it that goes with it. */
+export type Fragment = {
+  readonly start: number
+  readonly end: number
+  readonly windowStart: number
+  readonly windowEnd: number
+}
+
+/** Takes the fragments, in the order of their windows. */
+export type FragmentSink = {
+  addFragment(fragment: Fragment): void
+  /** Steps so far, for tests of the cost. */
+  work: number
+}
+
 /** The powers that take a byte out of a rolling polynomial. */
 const OUT_A = power(POINT_A, FRAGMENT)
 const OUT_B = power(POINT_B, FRAGMENT)
@@ -36,7 +58,7 @@ export class Fragments {
 }
 
 export function* buildFragments(runs: readonly Uint8Array[]): Generator<void, Fragments> {
-  const count = runs.reduce((sum, run) => sum + run.length - FRAGMENT + 1, 0)
+  const count = runs.reduce((sum, run) => sum + Math.ceil(run.length / FRAGMENT), 0)
   const filterBits = Math.min(24, Math.max(13, Math.ceil(Math.log2(16 * count + 1))))
   const windows = new SealedTable(count)
   const bits = new Uint32Array(2 ** (filterBits - 5))
@@ -52,18 +74,22 @@ export function* buildFragments(runs: readonly Uint8Array[]): Generator<void, Fr
   return fragments
 }
 
-function addWindows({ windows, bits, bitShift }: Fragments, run: Uint8Array): void {
+function addWindows(fragments: Fragments, run: Uint8Array): void {
+  const last = run.length - FRAGMENT
+  for (let from = 0; from < last; from += FRAGMENT) addWindow(fragments, run, from)
+  addWindow(fragments, run, last)
+}
+
+function addWindow({ windows, bits, bitShift }: Fragments, run: Uint8Array, from: number): void {
   const window = new Window()
   let hash = 0
-  for (let at = 0; at < run.length; at++) {
-    const byte = run[at] ?? 0
+  for (const byte of run.subarray(from, from + FRAGMENT)) {
     hash = ((hash << 2) + (GEAR[byte] ?? 0)) | 0
-    window.add(byte, at < FRAGMENT ? -1 : (run[at - FRAGMENT] ?? 0))
-    if (at < FRAGMENT - 1) continue
-    windows.add(window.a, window.b, FRAGMENT, 0)
-    for (const bit of [hash >>> bitShift, second(hash) >>> bitShift]) {
-      bits[bit >>> 5] = (bits[bit >>> 5] ?? 0) | (1 << (bit & 31))
-    }
+    window.add(byte, -1)
+  }
+  windows.add(window.a, window.b, FRAGMENT, 0)
+  for (const bit of [hash >>> bitShift, second(hash) >>> bitShift]) {
+    bits[bit >>> 5] = (bits[bit >>> 5] ?? 0) | (1 << (bit & 31))
   }
 }
 
@@ -108,18 +134,17 @@ class Window {
 /** Finds fragments in the answer itself. */
 export class FragmentFinder {
   readonly #fragments: Fragments
-  readonly #sink: FindSink
+  readonly #sink: FragmentSink
   readonly #window = new Window()
   #hash = 0
   /** Bytes of the run that the text ends with. */
   #run = 0
   /** Where the window was last; -1 when that was in another block. */
   #looked = -1
-  /** The find that is being put together; -1 when there is none. */
-  #from = 0
-  #to = -1
+  /** Windows whose run goes on: `end` is as far as it may go with them. */
+  #open: Fragment[] = []
 
-  constructor(fragments: Fragments, sink: FindSink) {
+  constructor(fragments: Fragments, sink: FragmentSink) {
     this.#fragments = fragments
     this.#sink = sink
   }
@@ -127,17 +152,17 @@ export class FragmentFinder {
   /** Another answer begins. */
   clear(): void {
     this.#run = 0
-    this.#to = -1
+    this.#open = []
   }
 
-  read(feed: Feed, from: number): void {
+  read(feed: Feed, from: number, isLast: boolean): void {
     const { bytes, end } = feed
     this.#looked = -1
     for (let at = from; at < end; ) {
       if (this.#run === 0) at = nextStretch(bytes, at, end, IS_RUN, 1, FRAGMENT)
       at = this.#readRun(feed, at)
     }
-    this.#handOver(feed)
+    this.#handOver(feed.startOf(end), isLast)
     this.#sink.work += end - from
   }
 
@@ -152,34 +177,42 @@ export class FragmentFinder {
       const byte = bytes[at] ?? 0
       if (IS_RUN[byte] !== 1) break
       hash = ((hash << 2) + (GEAR[byte] ?? 0)) | 0
-      if (++run >= FRAGMENT && isMarked(bits, hash, bitShift)) this.#look(feed, at)
+      if (++run >= FRAGMENT && isMarked(bits, hash, bitShift)) this.#look(feed, at, run)
     }
     this.#hash = hash
     this.#run = at < end ? 0 : run
+    if (at < end) this.#handOver(feed.startOf(at), true)
     return at + 1
   }
 
-  #look(feed: Feed, at: number): void {
+  #look(feed: Feed, at: number, run: number): void {
     this.#sink.work++
     const window = this.#window
     window.moveTo(feed.bytes, at, this.#looked)
     this.#looked = at
     if (this.#fragments.windows.find(window.a, window.b, FRAGMENT) < 0) return
-    if (at - FRAGMENT + 1 > this.#to) this.#handOver(feed)
-    if (this.#to < 0) this.#from = at - FRAGMENT + 1
-    this.#to = at + 1
+    const windowEnd = feed.endOf(at)
+    const windowStart = windowEnd - FRAGMENT
+    const start = windowStart - Math.min(BESIDE, run - FRAGMENT)
+    this.#open.push({ start, end: windowEnd + BESIDE, windowStart, windowEnd })
   }
 
-  /** Windows that overlap are handed over as one find. */
-  #handOver(feed: Feed): void {
-    if (this.#to < 0) return
-    this.#sink.add(feed.startOf(this.#from), feed.endOf(this.#to - 1), FRAGMENT_LABEL)
-    this.#to = -1
+  /** Hands over what ends up to `position`, and where the run ends there, all. */
+  #handOver(position: number, isEnd: boolean): void {
+    if (this.#open.length === 0) return
+    const open: Fragment[] = []
+    for (const fragment of this.#open) {
+      if (fragment.end <= position) this.#sink.addFragment(fragment)
+      else if (isEnd) this.#sink.addFragment({ ...fragment, end: position })
+      else open.push(fragment)
+    }
+    this.#open = open
   }
 
   /** Position of the first byte that may yet belong to a fragment. */
   earliest(feed: Feed): number {
-    const waiting = Math.min(this.#run, FRAGMENT - 1)
-    return waiting === 0 ? Infinity : feed.startOf(feed.end - waiting)
+    const waiting = Math.min(this.#run, FRAGMENT - 1 + BESIDE)
+    const run = waiting === 0 ? Infinity : feed.startOf(feed.end - waiting)
+    return Math.min(run, this.#open[0]?.start ?? Infinity)
   }
 }
