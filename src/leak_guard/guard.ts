@@ -8,7 +8,6 @@
 import { ALL_KINDS, BACKSLASH, PERCENT, REFERENCE } from './decoding/escapes_read.ts'
 import { MARGIN, SourceFeed } from './decoding/feed.ts'
 import { GuardStream, joined, type SoughtInCall, type StreamOptions } from './guard_stream.ts'
-import { buildEdges, type Edges } from './matching/edges.ts'
 import { Finder } from './matching/finder.ts'
 import { buildFragments, type Fragments } from './matching/fragments.ts'
 import { Collection, MIN_USED, MIN_VALUE, type NamedBytes } from './matching/guarded.ts'
@@ -45,7 +44,6 @@ type GuardParts = {
   patterns: Patterns
   names: Patterns
   fragments: Fragments
-  edges: Edges
   holdsEscape: boolean
 }
 
@@ -59,13 +57,12 @@ function* prepare(values: readonly NamedBytes[]): Generator<void, Guard> {
   const patterns = collection.patterns(SHORT)
   yield
   const names = namePatterns(patterns)
-  const { runs, wholes } = collection
+  const { runs } = collection
   yield
   return new Guard({
     patterns: yield* buildPatterns(patterns, SHORT),
     names: yield* buildPatterns(names, SHORT),
     fragments: yield* buildFragments(runs),
-    edges: yield* buildEdges(runs, wholes),
     holdsEscape: collection.holdsEscape,
   })
 }
@@ -99,7 +96,7 @@ export class Guard {
 
   /** For one call. Used values of 8 characters or more must be among the prepared ones. */
   forCall({ used = [], made = [], marker }: CallValues = {}): CallGuard {
-    const { patterns, names, fragments, edges, holdsEscape } = this.retained
+    const { patterns, names, fragments, holdsEscape } = this.retained
     const collection = new Collection()
     for (const value of used) {
       if (value.bytes.length < 4 * MIN_VALUE) collection.addShort(value)
@@ -119,7 +116,6 @@ export class Guard {
     const sought: SoughtInCall = {
       isEmpty: lists.length === 0,
       pool,
-      edges,
       naming: ({ names: all }) => {
         if (marker !== undefined) return marker
         const name = all.find((each) => usedNames.has(each)) ?? all[0]

@@ -5,7 +5,6 @@
  */
 
 import { BLOCK } from './decoding/feed.ts'
-import { type Edges, MAX_EDGE } from './matching/edges.ts'
 import { type Naming, Release } from './release.ts'
 import type { Search, SearchPool } from './search.ts'
 
@@ -13,15 +12,12 @@ import type { Search, SearchPool } from './search.ts'
 export type SoughtInCall = {
   readonly isEmpty: boolean
   readonly pool: SearchPool
-  readonly edges: Edges
   readonly naming: Naming
 }
 
 export type StreamOptions = {
   /** Whether the answer is JSON; when absent, its first byte tells. */
   readonly isJson?: boolean
-  /** Whether it is a part of a longer answer (status 206). */
-  readonly isPartial?: boolean
   /** Length of the whole answer where it is known: memory for a short one is smaller. */
   readonly length?: number
 }
@@ -31,7 +27,6 @@ const SMALL_BLOCK = 1024
 const STREAM_BLOCK = 2048
 /** Bytes of an answer that are looked at as JSON between two turns. */
 const CATCH_UP = 262_144
-const EDGE_LABEL = { names: [] }
 
 export class GuardStream {
   readonly #sought: SoughtInCall
@@ -41,17 +36,11 @@ export class GuardStream {
   #search: Search | null = null
   /** Steps up to the end. */
   #work = 0
-  readonly #isPartial: boolean
   /** Bytes of the answer read so far. */
   #length = 0
-  /** The first and the last bytes of a part of an answer. */
-  #firstBytes: Uint8Array | null
-  #lastBytes: Uint8Array = new Uint8Array(0)
 
   constructor(sought: SoughtInCall, options: StreamOptions = {}) {
     this.#sought = sought
-    this.#isPartial = options.isPartial ?? false
-    this.#firstBytes = this.#isPartial ? new Uint8Array(0) : null
     this.#release = new Release(sought.naming, options.isJson)
     const { length } = options
     if (length === undefined) this.#block = STREAM_BLOCK
@@ -119,14 +108,12 @@ export class GuardStream {
       const block = chunk.subarray(from, from + this.#block)
       this.#length += block.length
       const isEnd = isLast && from + this.#block >= chunk.length
-      if (this.#isPartial) this.#readEdges(block, isEnd)
       this.#read(block, isEnd)
       if (out) this.#release.give(this.#earliest(), false, out)
     }
   }
 
   #end(out: Uint8Array[]): void {
-    if (this.#isPartial) this.#readEdges(new Uint8Array(0), true)
     this.#read(new Uint8Array(0), true)
     this.#release.give(this.#length, true, out)
   }
@@ -142,25 +129,7 @@ export class GuardStream {
   }
 
   #earliest(): number {
-    const length = this.#length
-    if (this.#firstBytes !== null) return 0
-    const end = this.#isPartial ? Math.max(0, length - MAX_EDGE) : length
-    return Math.min(end, this.#search?.earliest() ?? Infinity)
-  }
-
-  #readEdges(block: Uint8Array, isLast: boolean): void {
-    const { edges } = this.#sought
-    if (this.#firstBytes !== null) {
-      this.#firstBytes = joined([this.#firstBytes, block]).subarray(0, MAX_EDGE)
-      if (isLast || this.#firstBytes.length === MAX_EDGE) {
-        const length = edges.endAt(this.#firstBytes)
-        if (length > 0) this.#release.add(0, length, EDGE_LABEL)
-        this.#firstBytes = null
-      }
-    }
-    this.#lastBytes = joined([this.#lastBytes, block.slice(-MAX_EDGE)]).slice(-MAX_EDGE)
-    const length = isLast ? edges.beginningAt(this.#lastBytes) : 0
-    if (length > 0) this.#release.add(this.#length - length, this.#length, EDGE_LABEL)
+    return Math.min(this.#length, this.#search?.earliest() ?? Infinity)
   }
 }
 

@@ -19,7 +19,7 @@ afterAll(async () => {
   await app.stop()
 })
 
-test('init writes a project file with names and ids only', () => {
+test('init writes a project file with names and an address only', () => {
   const file = JSON.parse(readFileSync(join(ada.cwd, '.cloakroom.json'), 'utf8'))
   expect(file).toEqual({
     server: app.controlPlane,

@@ -24,7 +24,7 @@ export const init: Action = async (context, [name = '']) => {
   const project = known ?? (await create(scope, name))
   writeProjectFile(context, scope, project)
   context.output.say(
-    `${known ? 'Using' : 'Created'} ${project.name}; ${PROJECT_FILE} holds names and ids only and may be committed.`,
+    `${known ? 'Using' : 'Created'} ${project.name}; ${PROJECT_FILE} holds names, ids and the server's address, and may be committed.`,
   )
   context.output.say('Next: cloakroom secrets set NAME=value')
   return undefined

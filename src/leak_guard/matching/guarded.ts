@@ -26,7 +26,6 @@ const HEXADECIMAL = /^[0-9a-f]+$/i
 export class Collection {
   readonly #texts = new Map<string, string[]>()
   readonly #runs = new Set<string>()
-  readonly #wholes = new Set<string>()
   /** Whether a value holds an escape itself. */
   holdsEscape = false
 
@@ -35,7 +34,6 @@ export class Collection {
     const text = trimmed(latin1(bytes))
     if (charactersOf(text) < least) return
     this.holdsEscape ||= holdsEscape(toBytes(text))
-    this.#wholes.add(text)
     this.#addText(text, name)
     const leaves = leavesOf(text)
     for (const part of leaves ?? wordsOf(text)) {
@@ -78,10 +76,6 @@ export class Collection {
 
   get runs(): Uint8Array[] {
     return [...this.#runs].map(toBytes)
-  }
-
-  get wholes(): Uint8Array[] {
-    return [...this.#wholes].map(toBytes)
   }
 
   #addText(text: string, name: string | null): void {
