@@ -8,7 +8,7 @@ import { fromUtf8 } from '../platform/crypto/encoding.ts'
 import { Fault } from '../platform/fault.ts'
 import { readCapped } from '../platform/http/capped_body.ts'
 import { BODY_LIMIT } from './call.ts'
-import { causeOf, upstreamFault } from './fetch.ts'
+import { causeOf, upstreamFault } from './connection/fetch.ts'
 import type { AnswerGuard, BodyKind } from './guard.ts'
 import { presentHeaders } from './headers.ts'
 

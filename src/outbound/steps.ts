@@ -4,7 +4,7 @@
  * Workspaces take part in turn.
  */
 import { Fault } from '../platform/fault.ts'
-import type { Owner } from './session_pool.ts'
+import type { Owner } from './connection/session_pool.ts'
 
 /** Lets others run between two steps; throws when the work is not to go on. */
 export type Pause = () => Promise<void>

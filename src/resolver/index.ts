@@ -1,6 +1,6 @@
 /** The resolver's parts, put together. */
 import type { Access } from '../access/index.ts'
-import type { Lookup } from '../outbound/address_lookup.ts'
+import type { Lookup } from '../outbound/connection/address_lookup.ts'
 import { openOutbound } from '../outbound/index.ts'
 import { type Route, rawRoute } from '../platform/http/route.ts'
 import type { FeatureServices } from '../platform/services.ts'

@@ -15,7 +15,7 @@ import {
   readValues,
   type Values,
   writeValues,
-} from '../formats.ts'
+} from '../files/formats.ts'
 import { type ProjectScope, projectScope } from '../scope.ts'
 import { reveal } from '../sealing.ts'
 import { type Candidate, choiceOf, classified } from '../sensitivity.ts'

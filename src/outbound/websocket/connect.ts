@@ -7,7 +7,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { connect, createSecureContext, type TLSSocket } from 'node:tls'
 import { Fault } from '../../platform/fault.ts'
 import { tokenPattern } from '../../platform/http/token_pattern.ts'
-import { checkName, NOTHING_OLDER, trusted, upstreamFault } from '../fetch.ts'
+import { checkName, NOTHING_OLDER, trusted, upstreamFault } from '../connection/fetch.ts'
 import { MAX_HEADER_BYTES } from '../headers.ts'
 import type { OutboundRequest, WireRequest } from '../outbound_request.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { classify, parseCidrs } from '../../src/outbound/address.ts'
+import { classify, parseCidrs } from '../../../src/outbound/connection/address.ts'
 
 const NONE = parseCidrs('')
 

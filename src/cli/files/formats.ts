@@ -1,10 +1,10 @@
 /** Files of secrets as people have them: dotenv, JSON, YAML, and the exports of Doppler and Infisical. */
 import { z } from 'zod'
-import { secretKey } from '../features/secrets/contract.ts'
-import { fromUtf8 } from '../platform/crypto/encoding.ts'
-import { EX_FAILED, EX_USAGE } from '../platform/exit_codes.ts'
+import { secretKey } from '../../features/secrets/contract.ts'
+import { fromUtf8 } from '../../platform/crypto/encoding.ts'
+import { EX_FAILED, EX_USAGE } from '../../platform/exit_codes.ts'
+import { CliError } from '../terminal/cli_error.ts'
 import { parseDotenv, writeDotenvValue } from './dotenv.ts'
-import { CliError } from './terminal/cli_error.ts'
 
 export type Values = Record<string, string>
 

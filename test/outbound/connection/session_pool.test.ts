@@ -1,6 +1,6 @@
 /** Which connections are kept, and which make room. */
 import { describe, expect, test } from 'bun:test'
-import { SessionPool } from '../../src/outbound/session_pool.ts'
+import { SessionPool } from '../../../src/outbound/connection/session_pool.ts'
 
 class Session {
   closed = false

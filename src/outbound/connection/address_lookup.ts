@@ -4,8 +4,8 @@
  * once: what was judged is what is connected to, whatever DNS answers a moment later.
  */
 import { networkInterfaces } from 'node:os'
-import { Fault } from '../platform/fault.ts'
-import { type CidrList, isIn, parseAddress, parseCidrs } from '../platform/net/cidr.ts'
+import { Fault } from '../../platform/fault.ts'
+import { type CidrList, isIn, parseAddress, parseCidrs } from '../../platform/net/cidr.ts'
 import { classify } from './address.ts'
 
 /** All addresses of a name; rejects when there are none. */

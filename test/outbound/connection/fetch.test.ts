@@ -1,10 +1,17 @@
 /** Step 10 on the real listener: one TLS 1.3 connection to the judged address, under the real name. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { createAuthority } from '../../src/cli/demo/certificates.ts'
-import { type FaultCode, messageOf, statusOf } from '../../src/platform/fault.ts'
-import { type Agent, API, employAgent, openStage, recordOf, type Stage } from '../support/agent.ts'
-import { marked } from '../support/canary.ts'
-import { answerOf, startUpstream, type Upstream } from '../support/upstream.ts'
+import { createAuthority } from '../../../src/cli/demo/certificates.ts'
+import { type FaultCode, messageOf, statusOf } from '../../../src/platform/fault.ts'
+import {
+  type Agent,
+  API,
+  employAgent,
+  openStage,
+  recordOf,
+  type Stage,
+} from '../../support/agent.ts'
+import { marked } from '../../support/canary.ts'
+import { answerOf, startUpstream, type Upstream } from '../../support/upstream.ts'
 
 const DAY_MS = 86_400_000
 

@@ -1,9 +1,9 @@
 /** From a name to the one address that is connected to, without a network. */
 import { describe, expect, test } from 'bun:test'
 import { networkInterfaces } from 'node:os'
-import { type Lookup, openAddressLookup } from '../../src/outbound/address_lookup.ts'
-import { Fault } from '../../src/platform/fault.ts'
-import { parseCidrs } from '../../src/platform/net/cidr.ts'
+import { type Lookup, openAddressLookup } from '../../../src/outbound/connection/address_lookup.ts'
+import { Fault } from '../../../src/platform/fault.ts'
+import { parseCidrs } from '../../../src/platform/net/cidr.ts'
 
 const never = new AbortController().signal
 

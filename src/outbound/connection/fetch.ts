@@ -5,11 +5,11 @@
  */
 import { constants } from 'node:crypto'
 import { checkServerIdentity, type PeerCertificate, rootCertificates } from 'node:tls'
-import { Fault } from '../platform/fault.ts'
-import type { CallBody } from './call.ts'
-import type { Deadline } from './deadline.ts'
-import type { HeaderPair } from './headers.ts'
-import type { OutboundRequest, WireRequest } from './outbound_request.ts'
+import { Fault } from '../../platform/fault.ts'
+import type { CallBody } from '../call.ts'
+import type { Deadline } from '../deadline.ts'
+import type { HeaderPair } from '../headers.ts'
+import type { OutboundRequest, WireRequest } from '../outbound_request.ts'
 import { type Owner, SessionPool } from './session_pool.ts'
 
 export type Fetcher = {
