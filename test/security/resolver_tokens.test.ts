@@ -149,7 +149,7 @@ describe('a token', () => {
     }
     expect((await other.resolve(call())).status).toBe(200)
     await agent.revoke(revoked.id)
-    await sql`update tokens set expires_at = clock_timestamp() where id = ${expired.id}`
+    await sql`update tokens set expires_at = clock_timestamp() - interval '1 ms' where id = ${expired.id}`
     await other.person.api.call(deleteAgent, {
       params: { workspace_id: other.workspaceId, registration_id: other.registrationId },
     })
@@ -244,7 +244,7 @@ describe('expiry is decided by the database', () => {
     const token = await agent.issue({ expires_in_days: 1 })
     expect(await status(token)).toBe(200)
     await stage.app.connection.sql`
-      update tokens set expires_at = clock_timestamp() where id = ${token.id}`
+      update tokens set expires_at = clock_timestamp() - interval '1 ms' where id = ${token.id}`
     expect(await status(token)).toBe(401)
     stage.app.clock.advance(2 * DAY_MS)
   })
