@@ -69,6 +69,7 @@ export async function claimDataDirectory(
     const cluster = join(root, CLUSTER)
     if (!listNames(root).includes(CLUSTER)) await fill(root, cluster, log)
     checkCluster(root, cluster)
+    removePidFile(root, cluster)
     return { root, cluster, release: () => lock.close() }
   } catch (error) {
     lock.close()
@@ -126,6 +127,18 @@ function removeLeftovers(root: string, log: (message: string) => void): void {
     if (!name.startsWith(NEW_CLUSTER_PREFIX)) continue
     log(`Removing ${join(root, name)}, left by a start that was interrupted.`)
     rmSync(join(root, name), { recursive: true, force: true })
+  }
+}
+
+/**
+ * PostgreSQL's own lock, which is ours to remove, since we hold the directory. A kill while it is written
+ * leaves it empty, and an empty one keeps PostgreSQL from starting for ever.
+ */
+function removePidFile(root: string, cluster: string): void {
+  try {
+    rmSync(join(cluster, 'postmaster.pid'), { force: true })
+  } catch (error) {
+    throw notWritable(root, codeOf(error), error)
   }
 }
 

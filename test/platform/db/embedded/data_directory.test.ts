@@ -10,6 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { CLUSTER } from '../../../../src/platform/db/embedded/data_directory.ts'
 import {
   DataDirectoryError,
   type EmbeddedDatabase,
@@ -59,6 +60,12 @@ test('the same process cannot open the directory twice, but again after closing 
   const database = await open()
   expect(await refusal()).toMatchObject({ problem: 'in_use' })
   await database.close()
+  await (await open()).close()
+}, 30_000)
+
+test('a lock file of PostgreSQL that a kill left empty does not keep the directory shut', async () => {
+  await (await open()).close()
+  writeFileSync(join(directory, CLUSTER, 'postmaster.pid'), '')
   await (await open()).close()
 }, 30_000)
 
