@@ -23,11 +23,9 @@ const SLACK = 4
 const CPU_MS_PER_MIB = 50
 const STALL_MS = 50
 const MEMORY_FACTOR = 8
-/**
- * What a process takes of memory besides, whatever it does: its collector is in no hurry, and the less so
- * the busier the machine is. What is held off here took 17 to 355 times the body.
- */
-const UNRELATED_MB = 192
+const ATTEMPTS = 3
+/** What a process takes of memory besides, whatever it does: its collector is in no hurry. */
+const UNRELATED_MB = 96
 /** The embedded database runs in the process, and writes what a rekey brings twice and to its log. */
 const DATABASE_MB = databaseKind === 'embedded' ? 320 : 0
 
@@ -71,17 +69,27 @@ async function sendWithin(
   unrelatedMb = UNRELATED_MB,
 ): Promise<Answered> {
   const body = typeof text === 'string' ? new TextEncoder().encode(text) : text
-  await server.readCost()
-  const idle = await server.readCost()
-  const answered = await send(order, body)
-  expectWithin(await server.readCost(), idle, body.length / MIB, unrelatedMb)
-  return answered
+  const mib = body.length / MIB
+  // When the collector runs is chance: what a refusal needs is the least that it took.
+  for (let attempt = 1; ; attempt += 1) {
+    await server.readCost()
+    const idle = await server.readCost()
+    const answered = await send(order, body)
+    const cost = await server.readCost()
+    const isOver = grown(cost, idle) >= memoryFor(mib, unrelatedMb)
+    if (isOver && answered.status >= 400 && attempt < ATTEMPTS) continue
+    expectWithin(cost, idle, mib, unrelatedMb)
+    return answered
+  }
 }
+
+const grown = (cost: Cost, idle: Cost) => cost.peakMb - idle.peakMb
+const memoryFor = (mib: number, unrelatedMb: number) => MEMORY_FACTOR * mib + unrelatedMb
 
 function expectWithin(cost: Cost, idle: Cost, mib: number, unrelatedMb: number): void {
   expect(cost.cpuMs).toBeLessThan(SLACK * CPU_MS_PER_MIB * Math.max(1, mib))
   expect(cost.stallMs).toBeLessThan(SLACK * STALL_MS)
-  expect(cost.peakMb - idle.peakMb).toBeLessThan(MEMORY_FACTOR * mib + unrelatedMb)
+  expect(grown(cost, idle)).toBeLessThan(memoryFor(mib, unrelatedMb))
 }
 
 const refused = { status: 422, code: 'validation_error', neighbours: [200] }
