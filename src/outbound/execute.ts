@@ -21,6 +21,7 @@ import type { Deadline } from './deadline.ts'
 import { checkCallerHeaders } from './headers.ts'
 import { fillLocations, findLocations, mayHaveLocations } from './locations.ts'
 import { OutboundRequest } from './outbound_request.ts'
+import { overrideAmong } from './override.ts'
 import {
   domainBlocked,
   namesOf,
@@ -30,7 +31,7 @@ import {
   settingsAmong,
 } from './permission.ts'
 import { findPlaceholders, injectPlaceholders, type Placeholder } from './placeholders.ts'
-import { checkPolicies, overrideAmong } from './policy.ts'
+import { checkPolicies } from './policy.ts'
 import type { CallRecord, Conclusion } from './record.ts'
 import { readAnswer } from './response.ts'
 import { chosenHeader, usesOf } from './signing/sign.ts'

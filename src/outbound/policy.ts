@@ -2,6 +2,7 @@
 import { Fault } from '../platform/fault.ts'
 import { domainMatches, parseDomain } from '../platform/net/domain.ts'
 import type { Policy } from '../platform/policy.ts'
+import { methodsAskedFor } from './override.ts'
 import type { Placeholder } from './placeholders.ts'
 import { policyPathMatches, type Target } from './target.ts'
 
@@ -17,28 +18,6 @@ export type AskedRequest = {
 
 /** Where a secret may stand whose policy does not say (protocol 5.5). */
 const DEFAULT_LOCATIONS: readonly Location[] = ['header', 'basic', 'env']
-
-/**
- * Headers in which frameworks look for another method, host or path than the request's own: with them a
- * call that the policy lets through would do what it forbids.
- */
-const OVERRIDE = new RegExp(
-  `^(${[
-    'x-(http|tunnel|real|original)-method(-override)?',
-    'x-method(-override)?',
-    '-method',
-    'x-(original|rewrite)-(url|uri|path|host)',
-    'x-envoy-original-(path|method|host)',
-    'x-http-destinationurl',
-    'x-forwarded-.*',
-    'forwarded',
-  ].join('|')})$`,
-)
-
-/** Such a header among names in any case; many servers read `_` as `-`. */
-export function overrideAmong(names: readonly string[]): string | null {
-  return names.find((name) => OVERRIDE.test(name.toLowerCase().replaceAll('_', '-'))) ?? null
-}
 
 /** @throws Fault `policy_blocked` */
 export function checkPolicies(
@@ -69,14 +48,24 @@ function objectionToRequest(
   if ((allowed_methods ?? allowed_paths) !== undefined && override !== null) {
     return 'limits methods or paths, and a header of this request may override them'
   }
+  if (
+    allowed_methods &&
+    methodsAskedFor(target.search).some((name) => !allows(allowed_methods, name))
+  ) {
+    return 'limits methods, and a query parameter of this request may override them'
+  }
   const domains = allowed_domains?.map((text) => parseDomain(text))
   const isPermitted =
     (domains?.some((domain) => domain && domainMatches(domain, target.host, target.port)) ??
       true) &&
-    (allowed_methods?.some((allowed) => allowed === method) ?? true) &&
+    (allowed_methods === undefined || allows(allowed_methods, method)) &&
     (allowed_paths?.some((prefix) => policyPathMatches(prefix, target.path)) ?? true) &&
     (header === '' || (allowed_headers?.some((name) => name.toLowerCase() === header) ?? true))
   return isPermitted ? null : NOT_PERMITTED
+}
+
+function allows(methods: readonly string[], method: string): boolean {
+  return methods.includes(method)
 }
 
 function objectionToPlace(policy: Policy, { style, template }: Placeholder): string | null {

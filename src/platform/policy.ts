@@ -14,7 +14,8 @@ export const MAX_TEMPLATE = 1024
 const PATH = /^\/[^?#\p{Cc}\p{Cs}]*$/u
 const HEADER = tokenPattern(128)
 
-const policyMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
+/** The methods that calls may have, and that a policy may name. */
+export const callMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 const policyLocations = ['header', 'basic', 'query', 'path', 'json', 'form', 'env', 'sign'] as const
 
 const domain = z
@@ -46,7 +47,7 @@ const listOf = <T extends z.ZodType>(entry: T) => z.array(entry).max(MAX_ENTRIES
 
 const shape = z.strictObject({
   allowed_domains: listOf(domain),
-  allowed_methods: listOf(z.enum(policyMethods).meta({ examples: ['POST'] })),
+  allowed_methods: listOf(z.enum(callMethods).meta({ examples: ['POST'] })),
   allowed_paths: listOf(path),
   allowed_headers: listOf(header),
   allowed_locations: listOf(z.enum(policyLocations).meta({ examples: ['header'] })),

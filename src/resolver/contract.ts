@@ -4,11 +4,12 @@ import { signing } from '../outbound/signing/sign.ts'
 import { defineEndpoint } from '../platform/http/endpoint.ts'
 import { environment, integer, projectId, rarelyNeeded, text } from '../platform/http/fields.ts'
 import { map } from '../platform/http/validate.ts'
+import { callMethods } from '../platform/policy.ts'
 
 /** As many as a client may name; few servers take a tenth of it. */
 const MAX_HEADERS = 1000
 
-export const outboundMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
+export const outboundMethods = callMethods
 
 const outboundCall = z
   .strictObject({

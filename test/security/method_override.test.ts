@@ -97,3 +97,75 @@ test('in forward mode an override is refused, and what proxies add is dropped', 
   expect(passed.status).toBe(200)
   expect(stage.upstream.received.at(-1)?.header('x-forwarded-for')).toBeUndefined()
 })
+
+const QUERIES = [
+  '_method=DELETE',
+  '_method=delete',
+  '_METHOD=Delete',
+  '%5fmethod=DELETE',
+  '%5F%6Dethod=%44ELETE',
+  '_method=%20DELETE',
+  'a=1&_method=DELETE',
+  'a=1;_method=DELETE',
+  '_method=POST&_method=DELETE',
+  '.method=DELETE',
+  '+_method=DELETE',
+  '_method[]=DELETE',
+  '_method%5B%5D=DELETE',
+  '_method=purge',
+  '_method=SVC_SECRET_METHODS',
+  'X-HTTP-Method-Override=DELETE',
+  'x_http_method_override=DELETE',
+  'x-http-method=DELETE',
+  'x-method-override=PUT',
+  'x-tunnel-method=PUT',
+  '$httpMethod=DELETE',
+  'http_method=DELETE',
+  'method=delete',
+]
+const ORDINARY = [
+  '_method=GET',
+  '_method=get',
+  '_method=',
+  '_method',
+  'payment_method=DELETE',
+  'method=flickr.photos.search',
+  'method=card',
+  'methods=DELETE',
+  'a=_method=DELETE',
+  'a=_method%26x',
+]
+
+describe('a method in the query', () => {
+  const said =
+    'The policy of the secret METHODS limits methods, and a query parameter of this request may override them.'
+  const asked = (name: string, query: string) => ({
+    ...call(name, {}),
+    target_url: stage.url(`/v1/charges?${query}`),
+  })
+  const expectSent = async (name: string, query: string) => {
+    const answer = await agent.resolve(asked(name, query))
+    expect(answer.body).toMatchObject({ status_code: 200 })
+    expect(stage.upstream.received.at(-1)?.path).toBe(`/v1/charges?${query}`)
+  }
+
+  test.each(QUERIES)('?%s is refused where the policy limits methods', (query) =>
+    expectRefused(stage, agent, asked('METHODS', query), 'policy_blocked', said).then(() => {}),
+  )
+
+  test.each(QUERIES)('?%s is sent where it does not', async (query) => {
+    for (const name of ['FREE', 'HOSTS', 'PATHS']) await expectSent(name, query)
+  })
+
+  test.each(ORDINARY)('?%s is sent with any policy', async (query) => {
+    for (const name of ['METHODS', 'FREE', 'PATHS']) await expectSent(name, query)
+  })
+
+  test('is refused in forward mode too', async () => {
+    const headers = { authorization: 'Bearer SVC_SECRET_METHODS' }
+    const sent = stage.upstream.bytes
+    const refused = await forwardAs(stage, agent, '/v1/charges?_method=DELETE', { headers })
+    expect([refused.status, stage.upstream.bytes]).toEqual([403, sent])
+    expect((await forwardAs(stage, agent, '/v1/charges?_method=GET', { headers })).status).toBe(200)
+  })
+})

@@ -1,0 +1,68 @@
+/**
+ * Where frameworks look for another method, host or path than the request's own: with it a call that a
+ * policy lets through would do what the policy forbids.
+ */
+import { callMethods } from '../platform/policy.ts'
+
+/** Names by which a method is overridden, in a header or in the query; `_` is written as `-`. */
+const METHOD_OVERRIDES = [
+  'x-(http|tunnel|real|original)-method(-override)?',
+  'x-method(-override)?',
+  '-method',
+]
+
+const IN_HEADERS = new RegExp(
+  `^(${[
+    ...METHOD_OVERRIDES,
+    'x-(original|rewrite)-(url|uri|path|host)',
+    'x-envoy-original-(path|method|host)',
+    'x-http-destinationurl',
+    'x-forwarded-.*',
+    'forwarded',
+  ].join('|')})$`,
+)
+
+/** `$httpMethod` and the like besides. */
+const IN_QUERY = new RegExp(
+  `^(${[...METHOD_OVERRIDES, '[$-]?http-?method(-override)?'].join('|')})$`,
+)
+/** A name that APIs also use for other things: it asks for a method where its value is one. */
+const AMBIGUOUS = 'method'
+const METHODS: ReadonlySet<string> = new Set(callMethods)
+
+/** Such a header among names in any case; many servers read `_` as `-`. */
+export function overrideAmong(names: readonly string[]): string | null {
+  return names.find((name) => IN_HEADERS.test(name.toLowerCase().replaceAll('_', '-'))) ?? null
+}
+
+/** The methods, in upper case, that a query (empty, or with its `?`) asks for in the place of the request's. */
+export function methodsAskedFor(search: string): string[] {
+  return search
+    .slice(1)
+    .split(/[&;]/)
+    .flatMap((parameter) => {
+      const [, name = '', text = ''] = /^([^=]*)=?(.*)$/s.exec(parameter) ?? []
+      const method = decode(text).trim().toUpperCase()
+      const key = keyOf(name)
+      const isOverride = IN_QUERY.test(key) || (key === AMBIGUOUS && METHODS.has(method))
+      return isOverride && method !== '' ? [method] : []
+    })
+}
+
+/** As the most lenient of frameworks reads it: PHP takes dots and blanks for `_`, and `a[]` for `a`. */
+function keyOf(name: string): string {
+  return decode(name)
+    .trimStart()
+    .replace(/[[\0].*$/s, '')
+    .toLowerCase()
+    .replace(/[_. ]/g, '-')
+}
+
+/** Malformed escapes stay as they are. */
+function decode(text: string): string {
+  return text
+    .replaceAll('+', ' ')
+    .replace(/%([0-9a-f]{2})/gi, (_, digits: string) =>
+      String.fromCharCode(Number.parseInt(digits, 16)),
+    )
+}
