@@ -27,19 +27,20 @@ export type Target = {
 const MAX_URL_BYTES = 8192
 const HTTPS_PORT = 443
 const ABSOLUTE = /^https:\/\/([^/?#]+)/i
-const REPAIRED_IN_SILENCE = /[\p{Cc}\s\\]/u
+const MAX_PORT = 65_535
+const WHITE_OR_CONTROL = /[\p{Cc}\s]/u
 const IPV4 = /^\d+\.\d+\.\d+\.\d+$/
 
 /**
  * Parses an absolute `https:` URL of at most 8192 bytes (WHATWG URL, UTS 46 host names).
- * Throws `invalid_target`, with a message that contains nothing of the text.
+ * Throws `invalid_target`, with a message that says what is wrong and contains nothing of the text.
  */
 export function parseTarget(text: string): Target {
   const url = readUrl(text)
   const port = url.port === '' ? HTTPS_PORT : Number(url.port)
   const isIpLiteral = url.hostname.startsWith('[') || IPV4.test(url.hostname)
   const host = isIpLiteral ? url.hostname : canonicalName(url.hostname)
-  if (host === null || port === 0) throw new Fault('invalid_target')
+  if (host === null) throw invalidTarget(NO_HOST_NAME)
 
   const authority = port === HTTPS_PORT ? host : `${host}:${port}`
   const { pathname: path, search } = url
@@ -70,17 +71,54 @@ export function policyPathMatches(prefix: string, path: string): boolean {
   return coversEveryReading(wanted, path, MAX_READINGS)
 }
 
+const NO_HOST_NAME = 'names a host that is neither a valid name nor an address'
+
 function readUrl(text: string): URL {
-  const authority = text.length > MAX_URL_BYTES ? undefined : ABSOLUTE.exec(text)?.[1]
-  // An `@` is userinfo even when empty; the parser would drop it without a trace.
-  if (authority === undefined || authority.includes('@')) throw new Fault('invalid_target')
-  if (REPAIRED_IN_SILENCE.test(text) || !text.isWellFormed()) throw new Fault('invalid_target')
-  if (Buffer.byteLength(text) > MAX_URL_BYTES) throw new Fault('invalid_target')
+  const objection = objectionTo(text)
+  if (objection !== null) throw invalidTarget(objection)
   const url = URL.parse(text)
-  if (url === null) throw new Fault('invalid_target')
+  if (url === null) throw invalidTarget(NO_HOST_NAME)
   // The runtime's client sends `//x` as `/x`: another path than the one that was judged and signed.
-  if (url.pathname.startsWith('//')) throw new Fault('invalid_target')
+  if (url.pathname.startsWith('//')) throw invalidTarget('has a path that begins with //')
   return url
+}
+
+/** What is wrong with a text before it is parsed: what a parser would repair, or not say. */
+function objectionTo(text: string): string | null {
+  if (text === '') return 'is empty'
+  if (text.length > MAX_URL_BYTES || Buffer.byteLength(text) > MAX_URL_BYTES) {
+    return `is longer than ${MAX_URL_BYTES} bytes`
+  }
+  if (!text.isWellFormed()) return 'has half of a surrogate pair'
+  if (WHITE_OR_CONTROL.test(text)) return 'has white space or a control character: escape it with %'
+  if (text.includes('\\')) return 'has a backslash: write /, or %5C'
+  const authority = ABSOLUTE.exec(text)?.[1]
+  return authority === undefined ? objectionToStart(text) : objectionToAuthority(authority)
+}
+
+/** Of a text that does not begin with `https://` and a host. */
+function objectionToStart(text: string): string {
+  if (/^https:\/\//i.test(text)) return 'names no host after https://'
+  if (/^http:/i.test(text)) return 'begins with http: credentials are only sent over https'
+  if (/^wss?:/i.test(text)) {
+    return 'begins with ws: a WebSocket is opened in forward mode, where its URL is https'
+  }
+  return 'does not begin with https:// and a host'
+}
+
+function objectionToAuthority(authority: string): string | null {
+  // An `@` is userinfo even when empty; the parser would drop it without a trace.
+  if (authority.includes('@')) {
+    return 'has user information before an @: put credentials into a header'
+  }
+  if (authority.startsWith(':')) return 'names no host after https://'
+  const [, port = '443'] = /:([^:\]]+)$/.exec(authority) ?? []
+  const isPort = /^\d+$/.test(port) && Number(port) >= 1 && Number(port) <= MAX_PORT
+  return isPort ? null : `has a port that is not a number from 1 to ${MAX_PORT}`
+}
+
+function invalidTarget(objection: string): Fault {
+  return new Fault('invalid_target', { message: `target_url ${objection}.` })
 }
 
 const MAX_READINGS = 5
@@ -89,8 +127,7 @@ const ESCAPES = /(?:%[0-9A-Fa-f]{2})+/g
 const MALFORMED_ESCAPE = /%(?![0-9A-Fa-f]{2})/
 
 function normalPath(prefix: string): string | null {
-  if (!prefix.startsWith('/') || /[?#]/.test(prefix) || REPAIRED_IN_SILENCE.test(prefix))
-    return null
+  if (!prefix.startsWith('/') || /[?#\\]/.test(prefix) || WHITE_OR_CONTROL.test(prefix)) return null
   if (MALFORMED_ESCAPE.test(prefix)) return null
   const url = URL.parse(`https://host${prefix}`)
   return url === null ? null : url.pathname

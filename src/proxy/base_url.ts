@@ -39,7 +39,10 @@ async function baseUrl(
     return textResponse(403, 'the password in the path is missing or wrong')
   const requestId = Bun.randomUUIDv7()
   const canonical = canonicalAuthority(authority)
-  if (canonical === null) return presentFault(new Fault('invalid_target'), 'resolver', requestId)
+  if (canonical === null) {
+    const message = 'After the password the path must name a host, with or without a port.'
+    return presentFault(new Fault('invalid_target', { message }), 'resolver', requestId)
+  }
   const pathAndQuery = rest.startsWith('/') ? rest : `/${rest}`
   const linkBase = `${origin}/${password}`
   return answer(backend, {

@@ -123,7 +123,9 @@ export function breakingQuietly(response: Response): Response {
 /** @throws Fault `invalid_target` for a request whose Host spoils the URL */
 export function pathOf({ url }: Request): string {
   const from = url.indexOf('/', url.indexOf('://') + 3)
-  if (!URL.canParse(url) || from < 0) throw new Fault('invalid_target')
+  if (!URL.canParse(url) || from < 0) {
+    throw new Fault('invalid_target', { message: 'The Host header names no host.' })
+  }
   return url.slice(from)
 }
 

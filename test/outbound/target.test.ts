@@ -3,6 +3,14 @@ import { parseTarget, policyPathMatches } from '../../src/outbound/target.ts'
 import { Fault } from '../../src/platform/fault.ts'
 import { parseDomain } from '../../src/platform/net/domain.ts'
 
+function messageOf(text: string): string {
+  try {
+    return `accepted ${parseTarget(text).host}`
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+}
+
 function codeOf(text: string): string {
   try {
     return `accepted ${parseTarget(text).host}`
@@ -124,10 +132,60 @@ describe('parseTarget', () => {
     expect(codeOf(start + 'a'.repeat(8193 - start.length))).toBe('invalid_target')
   })
 
-  test('says nothing of the text in the fault', () => {
-    expect(() => parseTarget('https://user:hunter2@example.com/')).toThrow(
-      'target_url must be an absolute https URL without user information.',
-    )
+  const port = 'has a port that is not a number from 1 to 65535'
+  const host = 'names a host that is neither a valid name nor an address'
+  const start = 'does not begin with https:// and a host'
+  const space = 'has white space or a control character: escape it with %'
+  const none = 'names no host after https://'
+  const user = 'has user information before an @: put credentials into a header'
+  const backslash = 'has a backslash: write /, or %5C'
+  test.each(
+    [
+      ['', 'is empty'],
+      ['example.com/x', start],
+      ['localhost:8080/x', start],
+      ['/v1/charges', start],
+      ['//example.com/x', start],
+      ['ftp://example.com/', start],
+      ['data:text/plain,x', start],
+      ['https:example.com', start],
+      ['https:/example.com', start],
+      ['http://example.com/', 'begins with http: credentials are only sent over https'],
+      [
+        'ws://example.com/',
+        'begins with ws: a WebSocket is opened in forward mode, where its URL is https',
+      ],
+      [
+        'WSS://example.com/',
+        'begins with ws: a WebSocket is opened in forward mode, where its URL is https',
+      ],
+      ['https://', none],
+      ['https:///example.com', none],
+      ['https://?x', none],
+      ['https://:443/', none],
+      ['https://user:hunter2@example.com/', user],
+      ['https://@example.com/', user],
+      ['https://example.com:0/', port],
+      ['https://example.com:65536/', port],
+      ['https://example.com:x/', port],
+      ['https://[::1]:0/', port],
+      [' https://example.com/', space],
+      ['https://exa mple.com/', space],
+      ['https://example.com/a b', space],
+      ['https://example.com/a\nb', space],
+      ['https:\\\\example.com/', backslash],
+      ['https://example.com/a\\b', backslash],
+      ['https://a_b.example.com/', host],
+      ['https://256.256.256.256/', host],
+      ['https://xn--a/', host],
+      ['https://b\u00fccher..example/', host],
+      ['https://[::1/', host],
+      ['https://example.com//x', 'has a path that begins with //'],
+      ['https://example.com/\ud800', 'has half of a surrogate pair'],
+      [`https://example.com/${'a'.repeat(8192)}`, 'is longer than 8192 bytes'],
+    ].map(([text = '', objection]) => [text.slice(0, 60), objection, text] as const),
+  )('says of %p: %s', (_, objection, text) => {
+    expect(messageOf(text)).toBe(`target_url ${objection}.`)
   })
 })
 

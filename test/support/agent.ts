@@ -225,11 +225,22 @@ export async function recordOf(
   }
 }
 
-/** What a refusal says: that of a domain names it. */
+/** What a refusal says: that of a domain names it, that of a target what is wrong with it. */
 function sentenceOf(code: FaultCode, body: unknown): string {
-  if (code !== 'domain_blocked') return messageOf(code)
-  const { host, port } = parseTarget((body as { target_url: string }).target_url)
+  if (code !== 'domain_blocked' && code !== 'invalid_target') return messageOf(code)
+  const { target_url } = body as { target_url: string }
+  if (code === 'invalid_target') return objectionTo(target_url)
+  const { host, port } = parseTarget(target_url)
   return `${host}:${port} is not on the allowlist of the workspace.`
+}
+
+function objectionTo(targetUrl: string): string {
+  try {
+    parseTarget(targetUrl)
+    return 'nothing: it is accepted'
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
 }
 
 /**
