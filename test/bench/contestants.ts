@@ -5,13 +5,24 @@ import { join } from 'node:path'
 import { createAuthority } from '../../src/cli/demo/certificates.ts'
 import { type BenchCluster, startBenchCluster } from './cluster.ts'
 import type { Shot } from './load.ts'
+import { type Names, serveNames } from './names.ts'
 import { startNginx } from './nginx.ts'
 import type { BrokerSettings, UpstreamSettings } from './parts.ts'
-import { partCommand, type Running, startPart } from './processes.ts'
-import { benchSettings, employAgent, registerCustomer, startServer } from './server.ts'
+import { partCommand, type Running, startPart, startProcess } from './processes.ts'
+import {
+  benchSettings,
+  employAgents,
+  registerCustomer,
+  type Server,
+  serverCommand,
+  startServer,
+} from './server.ts'
 
 const HOST = 'api.bench.example'
 const API_KEY = 'bench_live_9fT2wQm4Zr8Kc1Vx'
+const PATH = '/v1/charges'
+/** Agents that call, one after the other: connections to upstreams are of one token each. */
+const TOKENS = 16
 
 export type Contestant = {
   name: string
@@ -24,34 +35,60 @@ export type Contestant = {
 
 export type Field = { contestants: Contestant[]; clear(): Promise<void> }
 
+export type FieldOptions = {
+  /** Names of those who take part. */
+  only: RegExp
+  /** Another checkout of the product, to be measured in the same rounds. */
+  against?: string | undefined
+  /** Where the CPU profile of the first of ours goes, once it has stopped. */
+  profile?: string | undefined
+  /** An executable in place of the sources. */
+  executable?: string | undefined
+}
+
 type Ground = {
   directory: string
+  names: Names
   upstream: { pid: number; host: string; port: number }
   caFile: string
   ca: string
+  options: FieldOptions
   cluster: () => Promise<BenchCluster>
+  ours: (variant: Variant) => Promise<Ours>
   /** What to undo, last first. */
   undo: (() => unknown)[]
 }
 
 type Entrant = Omit<Contestant, 'name'>
+type Variant = 'PostgreSQL' | 'embedded' | 'no audit' | 'the other checkout'
+type Ours = { server: Server; tokens: string[]; databasePid: number | null }
 
 const entrants: Record<string, (ground: Ground) => Promise<Entrant>> = {
   direct: enterDirect,
   nginx: enterNginx,
+  'Go ReverseProxy': enterGo,
   'bare broker': enterBareBroker,
   'bare broker, PostgreSQL': (ground) => enterBareBroker(ground, 'recorded'),
-  'ours, PostgreSQL': (ground) => enterOurs(ground, 'postgresql'),
-  'ours, embedded': (ground) => enterOurs(ground, 'embedded'),
-  'ours, no audit': (ground) => enterOurs(ground, 'postgresql', 'no-audit'),
+  'ours, PostgreSQL': async (ground) => resolving(ground, await ground.ours('PostgreSQL')),
+  'ours, PostgreSQL, forward mode': async (ground) =>
+    forwarding(ground, await ground.ours('PostgreSQL')),
+  'ours, embedded': async (ground) => resolving(ground, await ground.ours('embedded')),
+  'ours, no audit': async (ground) => resolving(ground, await ground.ours('no audit')),
+}
+
+const entrantsAgainst: typeof entrants = {
+  'other, PostgreSQL': async (ground) => resolving(ground, await ground.ours('the other checkout')),
+  'other, PostgreSQL, forward mode': async (ground) =>
+    forwarding(ground, await ground.ours('the other checkout')),
 }
 
 /** Starts everybody whose name matches. */
-export async function gather(wanted: RegExp): Promise<Field> {
-  const ground = await prepareGround()
+export async function gather(options: FieldOptions): Promise<Field> {
+  const ground = await prepareGround(options)
   const contestants: Contestant[] = []
-  for (const [name, enter] of Object.entries(entrants)) {
-    if (wanted.test(name)) contestants.push({ name, ...(await enter(ground)) })
+  const all = { ...entrants, ...(options.against ? entrantsAgainst : {}) }
+  for (const [name, enter] of Object.entries(all)) {
+    if (options.only.test(name)) contestants.push({ name, ...(await enter(ground)) })
   }
   for (const contestant of contestants) await checkAnswer(contestant)
   return {
@@ -62,8 +99,9 @@ export async function gather(wanted: RegExp): Promise<Field> {
   }
 }
 
-async function prepareGround(): Promise<Ground> {
+async function prepareGround(options: FieldOptions): Promise<Ground> {
   const directory = mkdtempSync(join(tmpdir(), 'cr-bench-'))
+  const names = await serveNames(directory, '127.0.0.1')
   const authority = await createAuthority('Cloakroom bench')
   const caFile = join(directory, 'ca.pem')
   writeFileSync(caFile, authority.certificate)
@@ -71,42 +109,74 @@ async function prepareGround(): Promise<Ground> {
   const settings: UpstreamSettings = { ...certificate, authorization: `Bearer ${API_KEY}` }
   const running = await startPart('upstream', settings)
   const undo: Ground['undo'] = [() => rmSync(directory, { recursive: true, force: true })]
-  undo.push(running.stop)
-  let cluster: Promise<BenchCluster> | undefined
-  return {
+  undo.push(names.stop, running.stop)
+  const ground: Ground = {
     directory,
+    names,
     upstream: { pid: running.pid, host: HOST, port: portOf(running) },
     caFile,
     ca: authority.certificate,
-    cluster: () => {
-      cluster ??= startBenchCluster().then((started) => {
-        undo.push(started.stop)
-        return started
-      })
+    options,
+    cluster: once(async () => {
+      const cluster = await startBenchCluster()
+      undo.push(cluster.stop)
       return cluster
-    },
+    }),
+    ours: once((variant) => startOurs(ground, variant)),
     undo,
+  }
+  return ground
+}
+
+/** The same result for the same argument. */
+function once<A extends unknown[], T>(
+  make: (...args: A) => Promise<T>,
+): (...args: A) => Promise<T> {
+  const made = new Map<string, Promise<T>>()
+  return (...args) => {
+    const key = args.join()
+    const known = made.get(key) ?? make(...args)
+    made.set(key, known)
+    return known
   }
 }
 
 /** nginx and the bare broker are given the key: they are only to pass it on. */
-function plainShot(url: string): Shot {
+function keyShot(url: string): Shot {
   return { url, method: 'GET', headers: { authorization: `Bearer ${API_KEY}` }, body: null }
 }
 
 async function enterDirect({ upstream }: Ground): Promise<Entrant> {
-  const shot = plainShot(`https://127.0.0.1:${upstream.port}/v1/charges`)
+  const shot = keyShot(`https://127.0.0.1:${upstream.port}${PATH}`)
   return { shot, pid: upstream.pid, databasePid: null }
 }
 
-async function enterNginx({ directory, upstream, caFile, undo }: Ground): Promise<Entrant> {
-  const nginx = await startNginx(directory, { ...upstream, caFile })
+async function enterNginx({ directory, names, upstream, caFile, undo }: Ground): Promise<Entrant> {
+  const nginx = await startNginx(directory, { ...upstream, caFile }, names)
   undo.push(nginx.stop)
-  return { shot: plainShot(`${nginx.origin}/v1/charges`), pid: nginx.pid, databasePid: null }
+  return { shot: keyShot(`${nginx.origin}${PATH}`), pid: nginx.pid, databasePid: null }
+}
+
+/** @throws Error where Go is not installed */
+async function enterGo({ directory, names, upstream, caFile, undo }: Ground): Promise<Entrant> {
+  const PATH_WITH_GO = `${process.env.PATH}:/usr/local/go/bin`
+  const go = Bun.which('go', { PATH: PATH_WITH_GO })
+  if (!go) throw new Error('Go is not installed')
+  const program = join(directory, 'go_proxy')
+  const source = join(import.meta.dir, 'go_proxy.go')
+  const built = Bun.spawnSync([go, 'build', '-o', program, source])
+  if (!built.success) throw new Error(`go build failed: ${built.stderr}`)
+  const origin = `https://${upstream.host}:${upstream.port}`
+  const proxy = await startProcess(names.within([program, origin, caFile]), {
+    ready: /^listening on (?<port>\d+)$/m,
+  })
+  undo.push(proxy.stop)
+  const url = `http://127.0.0.1:${portOf(proxy)}${PATH}`
+  return { shot: keyShot(url), pid: proxy.pid, databasePid: null }
 }
 
 async function enterBareBroker(
-  { upstream, ca, undo, cluster }: Ground,
+  { names, upstream, ca, undo, cluster }: Ground,
   recorded?: 'recorded',
 ): Promise<Entrant> {
   const database = recorded && (await cluster())
@@ -116,37 +186,65 @@ async function enterBareBroker(
     ca,
     ...(database ? { database: await database.createDatabase() } : {}),
   }
-  const broker = await startPart('broker', settings)
+  const broker = await startPart('broker', settings, names.within)
   undo.push(broker.stop)
-  const url = `http://127.0.0.1:${portOf(broker)}/v1/charges`
-  return { shot: plainShot(url), pid: broker.pid, databasePid: database?.pid ?? null }
+  const url = `http://127.0.0.1:${portOf(broker)}${PATH}`
+  return { shot: keyShot(url), pid: broker.pid, databasePid: database?.pid ?? null }
 }
 
-async function enterOurs(
-  ground: Ground,
-  database: 'postgresql' | 'embedded',
-  part?: 'no-audit',
-): Promise<Entrant> {
-  const { directory, upstream, caFile, undo } = ground
-  const cluster = database === 'postgresql' ? await ground.cluster() : null
+async function startOurs(ground: Ground, variant: Variant): Promise<Ours> {
+  const { directory, names, upstream, caFile, options, undo } = ground
+  const cluster = variant === 'embedded' ? null : await ground.cluster()
   const env = {
     ...benchSettings(),
     ...(cluster ? await cluster.createDatabase() : { DATA_DIR: join(directory, 'data') }),
-    RESOLVER_HOSTS: `${HOST}=127.0.0.1`,
     RESOLVER_ALLOW_NETWORKS: '127.0.0.1/32',
     RESOLVER_CA_FILE: caFile,
   }
-  const server = await startServer(env, part && partCommand(part, env))
+  const server = await startServer(env, names.within(commandOf(variant, env, options)))
   undo.push(server.stop)
+  const customer = await registerCustomer(server)
   const domain = `${HOST}:${upstream.port}`
-  const token = await employAgent(await registerCustomer(server), { API_KEY }, domain)
+  const tokens = await employAgents(customer, { API_KEY }, domain, TOKENS)
+  const databasePid = variant === 'no audit' ? null : (cluster?.pid ?? null)
+  return { server, tokens, databasePid }
+}
+
+function commandOf(
+  variant: Variant,
+  env: Record<string, string>,
+  { against, profile, executable }: FieldOptions,
+): string[] {
+  if (variant === 'no audit') return partCommand('no-audit', env)
+  if (variant === 'the other checkout') return serverCommand({ directory: against })
+  return serverCommand({ executable, profile: variant === 'PostgreSQL' ? profile : undefined })
+}
+
+function resolving({ upstream }: Ground, { server, tokens, databasePid }: Ours): Entrant {
   const body = JSON.stringify({
-    target_url: `https://${domain}/v1/charges`,
+    target_url: `https://${HOST}:${upstream.port}${PATH}`,
     headers: { Authorization: 'Bearer SVC_SECRET_API_KEY' },
   })
-  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
-  const shot = { url: `${server.resolver}/v1/resolve`, method: 'POST', headers, body } as const
-  return { shot, pid: server.pid, databasePid: part ? null : (cluster?.pid ?? null) }
+  const shot: Shot = {
+    url: `${server.resolver}/v1/resolve`,
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    authorizations: tokens.map((token) => `Bearer ${token}`),
+    body,
+  }
+  return { shot, pid: server.pid, databasePid }
+}
+
+/** As an SDK calls it: token and placeholder are its API key. */
+function forwarding({ upstream }: Ground, { server, tokens, databasePid }: Ours): Entrant {
+  const shot: Shot = {
+    url: `${server.resolver}/v1/forward/${HOST}:${upstream.port}${PATH}`,
+    method: 'GET',
+    headers: {},
+    authorizations: tokens.map((token) => `Bearer ${token}.SVC_SECRET_API_KEY`),
+    body: null,
+  }
+  return { shot, pid: server.pid, databasePid }
 }
 
 function portOf({ ready }: Running): number {
@@ -155,8 +253,15 @@ function portOf({ ready }: Running): number {
 
 /** Nobody's failures are to be measured. */
 async function checkAnswer({ name, shot }: Contestant): Promise<void> {
-  const { url, method, headers, body } = shot
-  const answer = await fetch(url, { method, headers, body, tls: { rejectUnauthorized: false } })
-  const text = await answer.text()
-  if (!answer.ok || !text.includes('ch_1001')) throw new Error(`${name} answers wrongly: ${text}`)
+  const { url, method, headers, authorizations = [], body } = shot
+  for (const authorization of authorizations.length > 0 ? authorizations : [undefined]) {
+    const answer = await fetch(url, {
+      method,
+      headers: { ...headers, ...(authorization ? { authorization } : {}) },
+      body,
+      tls: { rejectUnauthorized: false },
+    })
+    const text = await answer.text()
+    if (!answer.ok || !text.includes('ch_1001')) throw new Error(`${name} answers wrongly: ${text}`)
+  }
 }

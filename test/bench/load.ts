@@ -8,6 +8,8 @@ export type Shot = {
   url: string
   method: 'GET' | 'POST'
   headers: Record<string, string>
+  /** Values of the header Authorization, one request after the other. */
+  authorizations?: readonly string[]
   body: string | null
 }
 
@@ -39,13 +41,27 @@ async function byWrk(wrk: string, { shot, concurrency, seconds }: LoadPlan): Pro
 }
 
 /** Lua strings take the escapes of JSON but `\u` and `\/`, which nothing here needs. */
-function scriptOf({ method, headers, body }: Shot): string {
+function scriptOf({ method, headers, authorizations = [], body }: Shot): string {
   const lines = Object.entries(headers).map(
     ([name, value]) => `wrk.headers[${JSON.stringify(name)}] = ${JSON.stringify(value)}`,
   )
   return `wrk.method = "${method}"
 ${lines.join('\n')}
 ${body === null ? '' : `wrk.body = ${JSON.stringify(body)}`}
+local authorizations = {${authorizations.map((value) => JSON.stringify(value)).join(',')}}
+local requests = {}
+local count = 0
+function init()
+  for index, value in ipairs(authorizations) do
+    wrk.headers["authorization"] = value
+    requests[index] = wrk.format()
+  end
+  if #requests == 0 then requests[1] = wrk.format() end
+end
+function request()
+  count = count + 1
+  return requests[count % #requests + 1]
+end
 function done(summary, latency)
   local errors = summary.errors
   local failures = errors.connect + errors.read + errors.write + errors.status + errors.timeout

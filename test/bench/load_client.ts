@@ -9,12 +9,13 @@ import { percentile } from './measure.ts'
 type Line = { sentAt: number; received: string }
 
 export async function generateLoad({ shot, concurrency, seconds }: LoadPlan): Promise<LoadResult> {
-  const request = requestOf(shot)
+  const requests = requestsOf(shot)
+  let count = 0
   const latencies: number[] = []
   const tally = { failures: 0, over: false }
   const send = (socket: Socket<Line>) => {
     socket.data = { sentAt: performance.now(), received: '' }
-    socket.write(request)
+    socket.write(requests[count++ % requests.length] ?? '')
   }
   const receive = (socket: Socket<Line>, chunk: Buffer) => {
     socket.data.received += chunk.toString('latin1')
@@ -51,6 +52,13 @@ export async function generateLoad({ shot, concurrency, seconds }: LoadPlan): Pr
     p50Ms: percentile(latencies, 50),
     p99Ms: percentile(latencies, 99),
   }
+}
+
+function requestsOf({ authorizations = [], ...shot }: Shot): string[] {
+  if (authorizations.length === 0) return [requestOf(shot)]
+  return authorizations.map((authorization) =>
+    requestOf({ ...shot, headers: { ...shot.headers, authorization } }),
+  )
 }
 
 function requestOf({ url, method, headers, body }: Shot): string {

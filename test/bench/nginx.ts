@@ -1,6 +1,7 @@
 /** nginx as a reverse proxy to the upstream: one worker, plain HTTP in front, TLS 1.3 behind. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Names } from './names.ts'
 import { freePort, startProcess } from './processes.ts'
 
 type Upstream = { host: string; port: number; caFile: string }
@@ -8,7 +9,11 @@ type Upstream = { host: string; port: number; caFile: string }
 export type Nginx = { pid: number; origin: string; stop(): Promise<void> }
 
 /** @throws Error where nginx is not installed */
-export async function startNginx(directory: string, upstream: Upstream): Promise<Nginx> {
+export async function startNginx(
+  directory: string,
+  upstream: Upstream,
+  { within }: Names,
+): Promise<Nginx> {
   const program = Bun.which('nginx', { PATH: `${process.env.PATH}:/usr/sbin` })
   if (!program) throw new Error('nginx is not installed')
   const home = join(directory, 'nginx')
@@ -16,7 +21,8 @@ export async function startNginx(directory: string, upstream: Upstream): Promise
   const port = freePort()
   const file = join(home, 'nginx.conf')
   writeFileSync(file, configOf(home, port, upstream))
-  const { pid, stop } = await startProcess([program, '-p', home, '-c', file, '-e', 'stderr'], {})
+  const command = [program, '-p', home, '-c', file, '-e', 'stderr']
+  const { pid, stop } = await startProcess(within(command), {})
   const origin = `http://127.0.0.1:${port}`
   await untilAnswered(origin)
   return { pid, origin, stop }
@@ -40,7 +46,7 @@ http {
   ${directories}
   keepalive_requests 100000000;
   upstream api {
-    server 127.0.0.1:${upstreamPort};
+    server ${host}:${upstreamPort};
     keepalive 512;
     keepalive_requests 100000000;
   }

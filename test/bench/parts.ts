@@ -4,7 +4,7 @@ import type { LoadPlan } from './load.ts'
 
 const parts: Record<string, (settings: never) => Promise<void>> = {
   upstream: serveUpstream,
-  access: serveBroker,
+  broker: serveBroker,
   'no-audit': serveWithoutAudit,
   route: serveRoute,
   load: generate,
@@ -19,9 +19,11 @@ export type UpstreamSettings = { cert: string; key: string; authorization: strin
 /** What /slow waits before it answers. */
 const SLOW_MS = 1_000
 
-/** An API over TLS 1.3 with a small answer for who knows the key. */
+const ANSWER_BYTES = 500
+
+/** An API over TLS 1.3 with an answer of 500 bytes for who knows the key. */
 async function serveUpstream({ cert, key, authorization }: UpstreamSettings): Promise<void> {
-  const item = JSON.stringify({ id: 'ch_1001', amount: 4200, currency: 'eur', paid: true })
+  const item = answerOf(ANSWER_BYTES)
   const headers = { 'content-type': 'application/json' }
   const answer = (request: Request) =>
     request.headers.get('authorization') === authorization
@@ -36,6 +38,29 @@ async function serveUpstream({ cert, key, authorization }: UpstreamSettings): Pr
   })
 }
 
+/** As an API of payments answers. */
+function answerOf(bytes: number): string {
+  const charge = {
+    id: 'ch_1001',
+    object: 'charge',
+    amount: 4200,
+    currency: 'eur',
+    paid: true,
+    created: 1_763_800_000,
+    customer: 'cus_9s6XKzkNRiz8i3',
+    receipt_url: 'https://pay.bench.example/receipts/ch_1001',
+    payment_method_details: {
+      type: 'card',
+      card: { brand: 'visa', last4: '4242', exp_year: 2030 },
+    },
+    description: '',
+  }
+  const missing = bytes - JSON.stringify(charge).length
+  const words = 'A bicycle with lights and two bags, to be fetched at the shop. '
+  charge.description = words.repeat(Math.ceil(missing / words.length)).slice(0, missing)
+  return JSON.stringify(charge)
+}
+
 export type BrokerSettings = {
   host: string
   port: number
@@ -46,7 +71,7 @@ export type BrokerSettings = {
 
 /** The least that a broker on this runtime can be: Bun.serve in front, fetch behind, no checks. */
 async function serveBroker({ host, port, ca, database }: BrokerSettings): Promise<void> {
-  const session = new Bun.FetchSession({ tls: { ca, serverName: host, rejectUnauthorized: true } })
+  const session = new Bun.FetchSession({ tls: { ca, rejectUnauthorized: true } })
   const record = database ? await openRecord(database) : async () => {}
   listen({
     fetch: async (request) => {
@@ -55,7 +80,7 @@ async function serveBroker({ host, port, ca, database }: BrokerSettings): Promis
       headers.set('host', `${host}:${port}`)
       const { pathname } = new URL(request.url)
       const init = { method: request.method, headers, session, proxy: false, decompress: false }
-      const answer = await fetch(`https://127.0.0.1:${port}${pathname}`, init as RequestInit)
+      const answer = await fetch(`https://${host}:${port}${pathname}`, init as RequestInit)
       return new Response(await answer.bytes(), { status: answer.status, headers: answer.headers })
     },
   })

@@ -51,8 +51,12 @@ export function partCommand(name: string, settings: unknown): string[] {
 }
 
 /** Starts a helper that prints its port when it listens. */
-export function startPart(name: string, settings: unknown): Promise<Running> {
-  return startProcess(partCommand(name, settings), {
+export function startPart(
+  name: string,
+  settings: unknown,
+  within = (cmd: string[]) => cmd,
+): Promise<Running> {
+  return startProcess(within(partCommand(name, settings)), {
     ready: /^listening on (?<port>\d+)$/m,
     env: { BUN_CONFIG_MAX_HTTP_REQUESTS: '65535' },
   })

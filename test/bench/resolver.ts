@@ -3,7 +3,7 @@
  * the same runtime can be. CPU time per request is what noise of the machine disturbs least.
  */
 import { parseArgs } from 'node:util'
-import { type Contestant, gather } from './contestants.ts'
+import { type Contestant, type FieldOptions, gather } from './contestants.ts'
 import { applyLoad } from './load.ts'
 import { figure, markdownTable, median } from './measure.ts'
 import { drawCharts } from './plot.ts'
@@ -21,14 +21,14 @@ type Sample = {
 
 const SAMPLE_COLUMNS = ['perSecond', 'p50Ms', 'p99Ms', 'cpuUs', 'databaseUs', 'failures'] as const
 
-/** The compiler of the runtime is at work for the first tens of thousands of requests. */
-const WARM_SECONDS = 10
+/** Before the first round, with so many connections. */
+const WARM_CONCURRENCY = 16
 
 type Row = { contestant: string; concurrency: number; result: Sample }
 
 export async function benchResolver(args: string[]): Promise<void> {
   const options = readOptions(args)
-  const field = await gather(options.only)
+  const field = await gather(options)
   try {
     const rows = await takeRounds(field.contestants, options)
     process.stdout.write(`${tableOf(rows)}\n`)
@@ -38,36 +38,54 @@ export async function benchResolver(args: string[]): Promise<void> {
   }
 }
 
-type Options = { seconds: number; rounds: number; levels: number[]; only: RegExp; plot: string }
+type Options = FieldOptions & {
+  seconds: number
+  rounds: number
+  /** For the compiler of the runtime, which is at work for the first tens of thousands of requests. */
+  warmSeconds: number
+  levels: number[]
+  plot: string
+}
+
+const FULL = { seconds: '2', rounds: '5', warm: '10', concurrency: '1,16,64,256' }
+/** Enough to see a difference of ten percent while something is changed. */
+const QUICK = { seconds: '2', rounds: '4', warm: '6', concurrency: '16' }
 
 function readOptions(args: string[]): Options {
   const { values } = parseArgs({
     args,
     options: {
-      seconds: { type: 'string', default: '2' },
-      rounds: { type: 'string', default: '5' },
-      concurrency: { type: 'string', default: '1,16,64,256' },
+      quick: { type: 'boolean', default: false },
+      seconds: { type: 'string' },
+      rounds: { type: 'string' },
+      warm: { type: 'string' },
+      concurrency: { type: 'string' },
       only: { type: 'string', default: '' },
       plot: { type: 'string', default: '' },
+      against: { type: 'string' },
+      profile: { type: 'string' },
+      executable: { type: 'string' },
     },
   })
+  const { seconds, rounds, warm, concurrency } = { ...(values.quick ? QUICK : FULL), ...values }
   return {
-    seconds: Number(values.seconds),
-    rounds: Number(values.rounds),
-    levels: values.concurrency.split(',').map(Number),
+    ...values,
+    seconds: Number(seconds),
+    rounds: Number(rounds),
+    warmSeconds: Number(warm),
+    levels: concurrency.split(',').map(Number),
     only: new RegExp(values.only),
-    plot: values.plot,
   }
 }
 
 /** Everybody's turn comes in every round, so that a bad minute of the machine is shared by all. */
 async function takeRounds(
   contestants: readonly Contestant[],
-  { seconds, rounds, levels }: Options,
+  { seconds, rounds, levels, warmSeconds }: Options,
 ): Promise<Row[]> {
   process.stderr.write('warming up\n')
   for (const { shot } of contestants)
-    await applyLoad({ shot, concurrency: 64, seconds: WARM_SECONDS })
+    await applyLoad({ shot, concurrency: WARM_CONCURRENCY, seconds: warmSeconds })
   const samples = new Map<string, Sample[]>()
   for (let round = 1; round <= rounds; round += 1) {
     process.stderr.write(`round ${round} of ${rounds}\n`)
@@ -123,14 +141,16 @@ function medianOf(samples: readonly Sample[]): Sample {
   return Object.fromEntries(medians)
 }
 
-/** Ratios are to nginx at the same concurrency. */
+/** Ratios are of CPU time, at the same concurrency. */
 function tableOf(rows: readonly Row[]): string {
-  const head = ['contestant', 'concurrent', 'per s', 'p50 ms', 'p99 ms', 'CPU µs', '× nginx']
+  const head = ['contestant', 'concurrent', 'per s', 'p50 ms', 'p99 ms', 'CPU µs']
   return markdownTable(
-    [...head, 'database CPU µs', 'failures'],
+    [...head, '× nginx', '× Go', 'database CPU µs', 'failures'],
     rows.map(({ contestant, concurrency, result }) => {
-      const nginx = rows.find((row) => isNginx(row) && row.concurrency === concurrency)
-      const ratio = result.cpuUs / (nginx?.result.cpuUs ?? Number.NaN)
+      const ratioTo = (name: string) => {
+        const other = rows.find((row) => row.contestant === name && row.concurrency === concurrency)
+        return figure(result.cpuUs / (other?.result.cpuUs ?? Number.NaN))
+      }
       return [
         contestant,
         String(concurrency),
@@ -138,16 +158,13 @@ function tableOf(rows: readonly Row[]): string {
         figure(result.p50Ms),
         figure(result.p99Ms),
         figure(result.cpuUs),
-        figure(ratio),
+        ratioTo('nginx'),
+        ratioTo('Go ReverseProxy'),
         figure(result.databaseUs),
         String(result.failures),
       ]
     }),
   )
-}
-
-function isNginx({ contestant }: Row): boolean {
-  return contestant === 'nginx'
 }
 
 function plotOf(rows: readonly Row[]): string {

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import {
   grantEnvironment,
   logIn,
@@ -37,16 +37,35 @@ export function benchSettings(): Record<string, string> {
   }
 }
 
+type Command = {
+  executable?: string | undefined
+  /** A checkout other than this one. */
+  directory?: string | undefined
+  /** Where a CPU profile goes when the server has stopped. */
+  profile?: string | undefined
+}
+
+/** `cloakroom serve`, from the sources unless told otherwise. */
+export function serverCommand({ executable, directory, profile }: Command = {}): string[] {
+  if (executable) return [executable, 'serve']
+  const profiling = profile
+    ? ['--cpu-prof', `--cpu-prof-dir=${dirname(profile)}`, `--cpu-prof-name=${basename(profile)}`]
+    : []
+  const entry = directory ? join(directory, 'src/main.ts') : ENTRY
+  return [process.execPath, ...profiling, entry, 'serve']
+}
+
 const BANNER = /control plane {2}(?<controlPlane>\S+)\n {2}resolver {7}(?<resolver>\S+)\n/
 
 /** Its log goes to a file, as it would under a service manager. */
 export async function startServer(
   env: Record<string, string>,
-  cmd: string[] = [process.execPath, ENTRY, 'serve'],
+  cmd: string[] = serverCommand(),
 ): Promise<Server> {
   const directory = mkdtempSync(join(tmpdir(), 'cr-bench-log-'))
   const running = await startProcess(cmd, {
-    env,
+    // Set, it starts in the clean environment at once: the options of the runtime stay.
+    env: { BUN_CONFIG_MAX_HTTP_REQUESTS: '65535', ...env },
     ready: BANNER,
     log: join(directory, 'server.log'),
   })
@@ -93,19 +112,40 @@ export function sealedSecrets(
   return { project_id: projectId, environment, secrets }
 }
 
-/** Stores the secrets, allows the domain, and answers the token of an agent that may use both. */
+/** Stores the secrets, allows the domain, and returns the token of an agent that may use both. */
 export async function employAgent(
   customer: Customer,
   values: Readonly<Record<string, string>>,
   domain: string,
 ): Promise<string> {
-  const { session, workspace, projectId } = customer
+  const [token = ''] = await employAgents(customer, values, domain, 1)
+  return token
+}
+
+/** The same for so many agents. */
+export async function employAgents(
+  customer: Customer,
+  values: Readonly<Record<string, string>>,
+  domain: string,
+  count: number,
+): Promise<string[]> {
+  const { session, workspace } = customer
   const params = { workspace_id: workspace.id }
   await session.api.call(upsertSecrets, { body: sealedSecrets(customer, values) })
   await session.api.call(addToAllowlist, { params, body: { domain } })
+  const tokens: string[] = []
+  for (let agent = 0; agent < count; agent += 1) {
+    tokens.push(await issueToken(customer, `bench-agent-${agent}`))
+  }
+  return tokens
+}
+
+async function issueToken(customer: Customer, name: string): Promise<string> {
+  const { session, workspace, projectId } = customer
+  const params = { workspace_id: workspace.id }
   const agent = await session.api.call(registerAgent, {
     params,
-    body: { name: 'bench-agent', capabilities: ['use', 'read'] },
+    body: { name, capabilities: ['use', 'read'] },
   })
   const token = { id: agent.token_id, publicKey: agent.public_key }
   await session.api.call(provisionAgentToken, {
