@@ -79,7 +79,7 @@ type Job = {
   deadline: Deadline
   record: CallRecord
   /** Looked up at most once for each call, however often the decision is made anew. */
-  address: Promise<string> | null
+  address: string | Promise<string> | null
 }
 type Sending = Omit<Job, 'address'> & { request: OutboundRequest; principal: Principal }
 

@@ -27,6 +27,7 @@ export function openOutbound({ config, clock, lookup, ownPorts }: Options): Outb
       hosts: config.RESOLVER_HOSTS,
       lookup: lookup ?? systemLookup,
       ownPorts,
+      clock,
     }),
     fetcher: openFetcher(authorities),
     sockets: openSocketConnector(authorities),

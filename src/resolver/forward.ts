@@ -46,8 +46,9 @@ async function forwardCall(
   endpoint: TokenEndpoint,
   context: RequestContext,
 ): Promise<Response | null> {
+  const { requestId } = context
   const { token: text, headers } = takeToken(context.request.headers)
-  const admitted = await admitToken(services, endpoint, { ...context, text })
+  const admitted = await admitToken(services, endpoint, { text, requestId })
   return perform(services, context, admitted, (request) => {
     context.expectBytes(BODY_LIMIT)
     return readForward(request, headers, services.defaultTimeoutMs)

@@ -34,12 +34,13 @@ export async function resolve(
   services: ResolverServices,
   context: RequestContext,
 ): Promise<Response | null> {
-  const text = bearerText(context.request.headers)
-  const admitted = await admitToken(services, resolveCall, { ...context, text })
+  const { request, requestId } = context
+  const text = bearerText(request.headers)
+  const admitted = await admitToken(services, resolveCall, { text, requestId })
   return perform(services, context, admitted, async ({ headers }) => {
     context.expectBytes(resolveCall.bodyLimit)
     const options = { limit: resolveCall.bodyLimit }
-    const body = await readBody(context.request, resolveCall.body, options)
+    const body = await readBody(request, resolveCall.body, options)
     return tokenCallOf(body, headers.get('accept'), services.defaultTimeoutMs)
   })
 }

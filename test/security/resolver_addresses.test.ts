@@ -81,6 +81,24 @@ test('the address that was judged is dialled, whatever the name answers a moment
   expect(hosts).toEqual([stage.authorityOf(NAME), stage.authorityOf(NAME)])
 })
 
+test('an address is dialled for as long as it may be kept, and is no permission', async () => {
+  stage.names.set(NAME, ['127.0.0.1'])
+  stage.ttls.set(NAME, 60)
+  stage.lookups.length = 0
+  const url = stage.url('/kept', NAME)
+  expect((await agent.resolve(call(url))).status).toBe(200)
+  stage.names.set(NAME, ['10.0.0.1'])
+  expect((await agent.resolve(call(url))).status).toBe(200)
+  await agent.disallow(stage.authorityOf(NAME))
+  await expectRefused(stage, agent, call(url), 'domain_blocked')
+  await agent.allow(stage.authorityOf(NAME))
+  expect(stage.lookups).toEqual([NAME])
+  stage.app.clock.advance(10_000)
+  await expectRefused(stage, agent, call(url), 'address_blocked')
+  expect(stage.lookups).toEqual([NAME, NAME])
+  stage.ttls.delete(NAME)
+})
+
 test('a decision that is made anew uses the address of the first lookup', async () => {
   let changed = false
   stage.names.set(NAME, async () => {

@@ -8,6 +8,7 @@ import ipaddr from 'ipaddr.js'
 import { URL as SecondUrl } from 'whatwg-url'
 import { openAddressLookup } from '../../src/outbound/connection/address_lookup.ts'
 import { parseTarget, type Target } from '../../src/outbound/target.ts'
+import { systemClock } from '../../src/platform/clock.ts'
 import { Fault } from '../../src/platform/fault.ts'
 import { parseCidrs } from '../../src/platform/net/cidr.ts'
 import { domainMatches, parseDomain } from '../../src/platform/net/domain.ts'
@@ -139,8 +140,9 @@ async function dial(addresses: string[], allowed: string): Promise<string | null
   const book = openAddressLookup({
     allowed: parseCidrs(allowed),
     hosts: [],
-    lookup: async () => addresses,
+    lookup: async () => addresses.map((address) => ({ address, ttl: 0 })),
     ownPorts: () => [],
+    clock: systemClock,
   })
   try {
     return await book.find('name.example', 443, new AbortController().signal)

@@ -38,6 +38,8 @@ export type Stage = {
   url(path: string, host?: string): string
   /** Addresses by name; a name that is not there does not exist. */
   names: Map<string, string[] | (() => Promise<string[]>)>
+  /** Seconds for which addresses may be kept; none unless given. */
+  ttls: Map<string, number>
   /** Every name that was looked up, in order. */
   lookups: string[]
   stop(): Promise<void>
@@ -56,6 +58,7 @@ export async function openStage({ env = {}, names: more = [] }: StageOptions = {
   writeFileSync(caFile, authority.certificate)
   const upstream = await startUpstream(authority, { names: [API, ...more] })
   const names: Stage['names'] = new Map([API, ...more].map((name) => [name, ['127.0.0.1']]))
+  const ttls: Stage['ttls'] = new Map()
   const lookups: string[] = []
   const app = await startTestApp(
     { RESOLVER_ALLOW_NETWORKS: '127.0.0.1/32', RESOLVER_CA_FILE: caFile, ...env },
@@ -64,7 +67,8 @@ export async function openStage({ env = {}, names: more = [] }: StageOptions = {
         lookups.push(host)
         const found = names.get(host)
         if (!found) throw Object.assign(new Error('not found'), { code: 'DNS_ENOTFOUND' })
-        return typeof found === 'function' ? found() : found
+        const addresses = typeof found === 'function' ? await found() : found
+        return addresses.map((address) => ({ address, ttl: ttls.get(host) ?? 0 }))
       },
     },
   )
@@ -77,6 +81,7 @@ export async function openStage({ env = {}, names: more = [] }: StageOptions = {
     authorityOf,
     url: (path, host) => `https://${authorityOf(host)}${path}`,
     names,
+    ttls,
     lookups,
     stop: async () => {
       await app.stop()

@@ -1,30 +1,39 @@
 /**
  * Step 8 of the resolver: from a name to the one address that is connected to. Every address of the name
  * is judged, so that a mixed answer cannot slip a private one through, and the name is looked up
- * once: what was judged is what is connected to, whatever DNS answers a moment later.
+ * once: what was judged is what is connected to, whatever DNS answers a moment later. The address is kept
+ * with its verdict for as long as DNS says, and not longer than ten seconds; refusals are not kept.
  */
 import { networkInterfaces } from 'node:os'
+import type { Clock } from '../../platform/clock.ts'
 import { Fault } from '../../platform/fault.ts'
+import { LruMap } from '../../platform/lru.ts'
 import { type CidrList, isIn, parseAddress, parseCidrs } from '../../platform/net/cidr.ts'
 import { classify } from './address.ts'
 
+/** One address of a name, and the seconds for which it may be kept. */
+export type Found = { address: string; ttl: number }
+
 /** All addresses of a name; rejects when there are none. */
-export type Lookup = (host: string) => Promise<string[]>
+export type Lookup = (host: string) => Promise<readonly Found[]>
 
 /** c-ares does not block the thread pool: a hung name server delays no other call. */
-export const systemLookup: Lookup = async (host) => {
-  const found = await Bun.dns.lookup(host, { backend: 'c-ares' })
-  return found.map(({ address }) => address)
-}
+export const systemLookup: Lookup = (host) => Bun.dns.lookup(host, { backend: 'c-ares' })
 
 export type AddressLookup = {
   /**
-   * The address to connect to for a host and port.
+   * The address to connect to for a host and port; without a wait where it is known.
    *
    * @throws Fault `address_blocked`, `upstream_unreachable`, `upstream_timeout`
    */
-  find(host: string, port: number, deadline: AbortSignal): Promise<string>
+  find(host: string, port: number, deadline: AbortSignal): string | Promise<string>
 }
+
+const MAX_KEPT = 1000
+const MAX_KEPT_SECONDS = 10
+
+/** Milliseconds; a clock that was set back ends it too. */
+type Kept = { address: string; from: number; ms: number }
 
 type Options = {
   allowed: CidrList
@@ -33,28 +42,53 @@ type Options = {
   lookup: Lookup
   /** Ports on which this product itself listens, on whatever address of this machine. */
   ownPorts: () => readonly number[]
+  clock: Clock
 }
 
-export function openAddressLookup({ allowed, hosts, lookup, ownPorts }: Options): AddressLookup {
-  const fixed = new Map<string, string[]>()
+export function openAddressLookup({ hosts, clock, ...options }: Options): AddressLookup {
+  const fixed = new Map<string, Found[]>()
   for (const entry of hosts) {
     const [name = '', address = ''] = entry.toLowerCase().split('=')
-    fixed.set(name, [...(fixed.get(name) ?? []), address])
+    fixed.set(name, [...(fixed.get(name) ?? []), { address, ttl: MAX_KEPT_SECONDS }])
+  }
+  const kept = new LruMap<string, Kept>({ max: MAX_KEPT })
+  const findAnew = async (host: string, port: number, deadline: AbortSignal) => {
+    const from = clock.now()
+    const found = fixed.get(host) ?? (await lookUp(options.lookup, host, deadline))
+    const address = judge(found, port, options)
+    const seconds = Math.min(MAX_KEPT_SECONDS, ...found.map(({ ttl }) => ttl))
+    kept.set(`${host}:${port}`, { address, from, ms: seconds * 1000 })
+    return address
   }
   return {
-    find: async (host, port, deadline) => {
-      const addresses = fixed.get(host) ?? (await lookUp(lookup, host, deadline))
-      const refused = addresses.some((address) => classify(address, allowed) === 'refused')
-      const own = ownPorts().includes(port) && addresses.some(isOwnAddress)
-      if (refused || own) throw new Fault('address_blocked')
-      const chosen = addresses.find((address) => !address.includes(':')) ?? addresses[0]
-      if (chosen === undefined) throw new Fault('upstream_unreachable')
-      return chosen
+    find: (host, port, deadline) => {
+      const known = kept.get(`${host}:${port}`)
+      const age = known ? clock.now() - known.from : -1
+      return known && age >= 0 && age < known.ms ? known.address : findAnew(host, port, deadline)
     },
   }
 }
 
-async function lookUp(lookup: Lookup, host: string, deadline: AbortSignal): Promise<string[]> {
+/** @throws Fault `address_blocked`, `upstream_unreachable` */
+function judge(
+  found: readonly Found[],
+  port: number,
+  { allowed, ownPorts }: Pick<Options, 'allowed' | 'ownPorts'>,
+): string {
+  const addresses = found.map(({ address }) => address)
+  const refused = addresses.some((address) => classify(address, allowed) === 'refused')
+  const own = ownPorts().includes(port) && addresses.some(isOwnAddress)
+  if (refused || own) throw new Fault('address_blocked')
+  const chosen = addresses.find((address) => !address.includes(':')) ?? addresses[0]
+  if (chosen === undefined) throw new Fault('upstream_unreachable')
+  return chosen
+}
+
+async function lookUp(
+  lookup: Lookup,
+  host: string,
+  deadline: AbortSignal,
+): Promise<readonly Found[]> {
   const late = Promise.withResolvers<never>()
   const expire = () => late.reject(new Fault('upstream_timeout'))
   deadline.addEventListener('abort', expire)

@@ -1,20 +1,39 @@
 /** From a name to the one address that is connected to, without a network. */
 import { describe, expect, test } from 'bun:test'
 import { networkInterfaces } from 'node:os'
-import { type Lookup, openAddressLookup } from '../../../src/outbound/connection/address_lookup.ts'
+import { openAddressLookup } from '../../../src/outbound/connection/address_lookup.ts'
 import { Fault } from '../../../src/platform/fault.ts'
 import { parseCidrs } from '../../../src/platform/net/cidr.ts'
 
 const never = new AbortController().signal
 
-function book({ lookup = async () => [], hosts = [], allowed = '', ports = [] }: Options = {}) {
-  const ownPorts = () => ports
-  return openAddressLookup({ allowed: parseCidrs(allowed), hosts, lookup, ownPorts })
+function book({
+  lookup = async () => [],
+  ttl = 0,
+  now = () => 0,
+  hosts = [],
+  allowed = '',
+  ports = [],
+}: Options = {}) {
+  return openAddressLookup({
+    allowed: parseCidrs(allowed),
+    hosts,
+    lookup: async (host) => (await lookup(host)).map((address) => ({ address, ttl })),
+    ownPorts: () => ports,
+    clock: { now },
+  })
 }
 
-type Options = { lookup?: Lookup; hosts?: string[]; allowed?: string; ports?: number[] }
+type Options = {
+  lookup?: (host: string) => Promise<string[]>
+  ttl?: number
+  now?: () => number
+  hosts?: string[]
+  allowed?: string
+  ports?: number[]
+}
 
-async function codeOf(found: Promise<string>): Promise<string> {
+async function codeOf(found: string | Promise<string>): Promise<string> {
   try {
     return await found
   } catch (error) {
@@ -82,5 +101,82 @@ describe('an address book', () => {
     deadline.abort()
     expect(await found).toBe('upstream_timeout')
     expect(await codeOf(hung.find('a.example', 443, deadline.signal))).toBe('upstream_timeout')
+  })
+})
+
+describe('an address that was judged', () => {
+  function moving(ttl: number, answers: string[][] = [['93.184.216.34'], ['93.184.216.35']]) {
+    let time = 1_000_000
+    const asked: string[] = []
+    const lookup = async (host: string) => {
+      asked.push(host)
+      return answers[asked.length - 1] ?? []
+    }
+    const addresses = book({ lookup, ttl, now: () => time, ports: [8080], allowed: '127.0.0.1' })
+    const find = (port = 443) => codeOf(addresses.find('a.example', port, never))
+    const pass = (ms: number) => {
+      time += ms
+    }
+    return { find, pass, asked, addresses }
+  }
+
+  test('is used again without a wait until its time to live has passed', async () => {
+    const { find, pass, asked, addresses } = moving(3)
+    expect(await find()).toBe('93.184.216.34')
+    pass(2_999)
+    expect(addresses.find('a.example', 443, never)).toBe('93.184.216.34')
+    expect(asked).toHaveLength(1)
+    pass(1)
+    expect(await find()).toBe('93.184.216.35')
+  })
+
+  test('is kept for ten seconds at most', async () => {
+    const { find, pass } = moving(3600)
+    expect(await find()).toBe('93.184.216.34')
+    pass(9_999)
+    expect(await find()).toBe('93.184.216.34')
+    pass(1)
+    expect(await find()).toBe('93.184.216.35')
+  })
+
+  test('is kept no longer than the shortest of all that were judged with it', async () => {
+    let asked = 0
+    const addresses = openAddressLookup({
+      allowed: [],
+      hosts: [],
+      lookup: async () => {
+        asked += 1
+        return [
+          { address: '93.184.216.34', ttl: 9 },
+          { address: '93.184.216.35', ttl: 0 },
+        ]
+      },
+      ownPorts: () => [],
+      clock: { now: () => 0 },
+    })
+    for (const calls of [1, 2]) {
+      await addresses.find('a.example', 443, never)
+      expect(asked).toBe(calls)
+    }
+  })
+
+  test('is looked up anew when the clock was set back', async () => {
+    const { find, pass } = moving(3)
+    expect(await find()).toBe('93.184.216.34')
+    pass(-1)
+    expect(await find()).toBe('93.184.216.35')
+  })
+
+  test('is judged again for another port', async () => {
+    const { find, asked } = moving(10, [['127.0.0.1'], ['127.0.0.1']])
+    expect(await find(443)).toBe('127.0.0.1')
+    expect(await find(8080)).toBe('address_blocked')
+    expect(asked).toHaveLength(2)
+  })
+
+  test('is not kept when it was refused', async () => {
+    const { find } = moving(10, [['10.0.0.1'], ['93.184.216.34']])
+    expect(await find()).toBe('address_blocked')
+    expect(await find()).toBe('93.184.216.34')
   })
 })
