@@ -113,8 +113,12 @@ export class CallRecord {
     }
   }
 
-  /** Nothing was sent. 403 is the workspace's own word; everything else went wrong. */
-  refusal({ status, code }: Fault): Conclusion {
+  /**
+   * Nothing was sent. 403 is the workspace's own word; everything else went wrong. What was decided against
+   * stays that when the caller left meanwhile; what failed did so because it left.
+   */
+  refusal({ status, code }: Fault, isCallerGone = false): Conclusion {
+    if (isCallerGone && status >= 500) return this.abandonment()
     const decision = status === 403 ? 'blocked' : 'error'
     return { ...this.outcome(status, false), decision, reason: code }
   }

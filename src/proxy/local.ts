@@ -19,10 +19,10 @@ import { bodyOf, checkMethod, headersOf } from './request.ts'
 import type { VaultCache, VaultSnapshot } from './vault_snapshot.ts'
 
 export type LocalServices = {
-  vault: VaultCache
+  vault: Pick<VaultCache, 'current'>
   projectId: string
   environment: string
-  outbox: Outbox
+  outbox: Pick<Outbox, 'begin' | 'add'>
   outbound: Outbound
   /** Milliseconds between two signs of life of the upstream. */
   timeoutMs: number
@@ -32,7 +32,7 @@ export type LocalServices = {
 /** One member, whose session stands where a token would. */
 const MEMBER = { workspaceId: 'local', tokenId: 'local' }
 
-type Work = { record: CallRecord; origin: Origin }
+type Work = { record: CallRecord; origin: Origin; deadline: Deadline }
 
 export function localBackend(services: LocalServices): Backend {
   return {
@@ -42,7 +42,7 @@ export function localBackend(services: LocalServices): Backend {
     },
     execute: (inbound) => executeLocally(services, inbound),
     refused: async (host, port) => {
-      const { record, origin } = begin(services, Bun.randomUUIDv7(), host, 'CONNECT')
+      const { record, origin } = beginRecord(services, Bun.randomUUIDv7(), host, 'CONNECT')
       record.sees(origin.method, parseTarget(`https://${host}:${port}/`))
       const refusal = record.refusal(new Fault('domain_blocked'))
       await services.outbox.add(auditRecordOf(record, origin, refusal))
@@ -53,9 +53,10 @@ export function localBackend(services: LocalServices): Backend {
 
 async function executeLocally(services: LocalServices, inbound: Inbound): Promise<Response | null> {
   const { request, requestId, authority } = inbound
-  const work = begin(services, requestId, authority.replace(/:\d+$/, ''), request.method)
   const deadline = new Deadline(services.timeoutMs)
   deadline.endWith(request.signal)
+  const host = authority.replace(/:\d+$/, '')
+  const work = { ...beginRecord(services, requestId, host, request.method), deadline }
   return deadline.during(async () => {
     const vault = services.vault.current()
     // A vault that cannot be read is for step 3 to complain about.
@@ -71,12 +72,12 @@ async function executeLocally(services: LocalServices, inbound: Inbound): Promis
   })
 }
 
-function begin(
+function beginRecord(
   { projectId, environment }: LocalServices,
   id: string,
   host: string,
   method: string,
-): Work {
+): Pick<Work, 'record' | 'origin'> {
   return {
     record: new CallRecord({ id, projectId, environment }),
     origin: { host, method, projectId, environment },
@@ -162,11 +163,12 @@ function permissionOf(
 /** Puts the refusal on record. @throws Fault what was refused */
 async function refuse(
   { outbox }: LocalServices,
-  { record, origin }: Work,
+  { record, origin, deadline }: Work,
   error: unknown,
 ): Promise<never> {
   const fault = faultOf(error)
+  const refusal = record.refusal(fault, deadline.isUnwanted)
   // A disk that is full does not make a refusal anything else.
-  await outbox.add(auditRecordOf(record, origin, record.refusal(fault))).catch(() => {})
+  await outbox.add(auditRecordOf(record, origin, refusal)).catch(() => {})
   throw fault
 }

@@ -95,7 +95,8 @@ function principalOf(
       const request = await decideDurably(services, token, async (snapshot, snapshots) => {
         const parts = { snapshots, keys, guards, snapshot, token }
         const result = await attempt(new TokenPermission(parts, scope))
-        const refusal = result instanceof Fault ? record.refusal(result) : null
+        const isRefused = result instanceof Fault
+        const refusal = isRefused ? record.refusal(result, deadline.isUnwanted) : null
         return { result, entry: entryOf(token, snapshot.policyVersion, record, refusal) }
       })
       // What takes its time ends when it is not permitted any more.

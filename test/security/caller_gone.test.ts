@@ -1,5 +1,10 @@
 /** A caller that goes away ends its upstream call, whichever way the answer was to come (protocol 6.2). */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { openOutbound } from '../../src/outbound/index.ts'
+import { systemClock } from '../../src/platform/clock.ts'
+import { Fault } from '../../src/platform/fault.ts'
+import { localBackend } from '../../src/proxy/local.ts'
+import type { AuditRecord } from '../../src/proxy/record.ts'
 import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 
@@ -19,32 +24,128 @@ test('for an answer that is wrapped in JSON', async () => {
     arrived.resolve()
   })
   const caller = new AbortController()
-  const call = fetch(`${stage.app.resolver}/v1/resolve`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${agent.token}`, 'content-type': 'application/json' },
-    body: JSON.stringify({
-      target_url: stage.url('/never'),
-      headers: { authorization: 'Bearer SVC_SECRET_KEY' },
-    }),
-    signal: caller.signal,
-  })
+  const call = resolveOn(stage.url('/never'), caller.signal)
   await arrived.promise
   caller.abort()
   expect(call).rejects.toThrow()
   await closed.promise
+  expect(await recordOn('/never')).toEqual(GONE)
+})
+
+test('while its name is looked up: the record says that it left, not that it was refused', async () => {
+  const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<string[]>()]
+  stage.names.set(SLOW, () => {
+    asked.resolve()
+    return answered.promise
+  })
+  await agent.allow(SLOW)
+  const caller = new AbortController()
+  const call = resolveOn(`https://${SLOW}/left`, caller.signal)
+  await asked.promise
+  caller.abort()
+  expect(call).rejects.toThrow()
+  expect(await recordOn('/left')).toEqual(GONE)
+  answered.resolve([])
+})
+
+const SLOW = 'slow.upstream.example'
+const GONE = {
+  decision: 'error',
+  reason: 'caller_gone',
+  status_code: 499,
+  credential_ref: 'KEY',
+}
+
+function resolveOn(target_url: string, signal: AbortSignal): Promise<Response> {
+  return fetch(`${stage.app.resolver}/v1/resolve`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${agent.token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ target_url, headers: { authorization: 'Bearer SVC_SECRET_KEY' } }),
+    signal,
+  })
+}
+
+async function recordOn(path: string) {
   const { sql } = stage.app.connection
   for (;;) {
     const [row] = await sql`
-      select decision, reason, status_code, credential_ref from audit_logs where token_id = ${agent.tokenId}`
-    if (row?.status_code) {
-      expect({ ...row }).toEqual({
-        decision: 'error',
-        reason: 'caller_gone',
-        status_code: 499,
-        credential_ref: 'KEY',
-      })
-      return
-    }
+      select decision, reason, status_code, credential_ref from audit_logs
+      where token_id = ${agent.tokenId} and target_path = ${path}`
+    if (row?.status_code) return { ...row }
     await Bun.sleep(20)
   }
+}
+
+/** The local backend alone, with a vault that answers when the test says so. */
+function localStage() {
+  const asked = Promise.withResolvers<void>()
+  const vault = Promise.withResolvers<never>()
+  const records: AuditRecord[] = []
+  const add = async (record: AuditRecord) => {
+    records.push(record)
+  }
+  const current = () => {
+    asked.resolve()
+    return vault.promise
+  }
+  const backend = localBackend({
+    vault: { current },
+    projectId: agent.projectId,
+    environment: agent.environment,
+    outbox: { add, begin: () => Promise.reject(new Error('nothing is let through')) },
+    outbound: openOutbound({
+      config: { RESOLVER_ALLOW_NETWORKS: '', RESOLVER_HOSTS: [], RESOLVER_CA_FILE: undefined },
+      clock: systemClock,
+      ownPorts: () => [],
+    }),
+    timeoutMs: 60_000,
+    close: async () => {},
+  })
+  const caller = new AbortController()
+  const execute = () =>
+    backend.execute({
+      request: new Request('http://127.0.0.1/x', { signal: caller.signal }),
+      authority: SLOW,
+      pathAndQuery: '/left?q=typed',
+      requestId: Bun.randomUUIDv7(),
+      linkBase: null,
+      upgrade: () => false,
+    })
+  return { asked, vault, records, caller, execute }
+}
+
+describe('at the local proxy, while the vault is read', () => {
+  test('the record says that it left, not that it was refused', async () => {
+    const { asked, vault, records, caller, execute } = localStage()
+    const call = execute()
+    await asked.promise
+    caller.abort()
+    vault.reject(new Fault('unavailable'))
+    expect(call).rejects.toThrow()
+    await call.catch(() => {})
+    expect(records).toHaveLength(1)
+    expect(records[0]).toMatchObject({
+      target_url: `https://${SLOW}/left`,
+      decision: 'error',
+      reason: 'caller_gone',
+      status_code: 499,
+    })
+  })
+
+  test('the record says what it was refused for, if it was: leaving early hides nothing', async () => {
+    const { asked, vault, records, caller, execute } = localStage()
+    const call = execute()
+    await asked.promise
+    caller.abort()
+    vault.reject(new Fault('forbidden'))
+    await call.catch(() => {})
+    expect(records).toMatchObject([{ decision: 'blocked', reason: 'forbidden', status_code: 403 }])
+  })
+
+  test('the record of one that stayed says why it failed', async () => {
+    const { vault, records, execute } = localStage()
+    vault.reject(new Fault('unavailable'))
+    await execute().catch(() => {})
+    expect(records).toMatchObject([{ decision: 'error', reason: 'unavailable', status_code: 503 }])
+  })
 })
