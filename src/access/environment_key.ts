@@ -24,7 +24,7 @@ export async function environmentKeyOf(
   { projectId, environment }: { projectId: string; environment: string },
 ): Promise<Secret> {
   const { generation } = keys
-  const name = `${snapshot.workspaceId}/${token.id}/${projectId}/${environment}/${snapshot.policyVersion}`
+  const name = keyNameOf(snapshot, token, { projectId, environment })
   const cached = keys.get(name)
   if (cached) return cached
   const sealed = await grantOf(snapshots, snapshot, token, { projectId, environment })
@@ -41,6 +41,15 @@ export async function environmentKeyOf(
   const key = new Secret(opened)
   keys.put(name, key, generation)
   return key
+}
+
+/** Under which name the cache has the key that a token was given. */
+export function keyNameOf(
+  { workspaceId, policyVersion }: Snapshot,
+  token: LiveToken,
+  { projectId, environment }: { projectId: string; environment: string },
+): string {
+  return `${workspaceId}/${token.id}/${projectId}/${environment}/${policyVersion}`
 }
 
 /**

@@ -36,6 +36,11 @@ export class KeyCache {
     return key
   }
 
+  /** The key as it lies there: neither counted nor kept longer. */
+  peek(name: string): Secret | null {
+    return this.#keys.peek(name) ?? null
+  }
+
   get generation(): number {
     return this.#generation
   }

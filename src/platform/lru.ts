@@ -39,6 +39,12 @@ export class LruMap<K, V> {
     return entry.value
   }
 
+  /** The value, which stays as recently used as it was. */
+  peek(key: K): V | undefined {
+    const entry = this.#entries.get(key)
+    return entry === undefined || this.#isOver(entry) ? undefined : entry.value
+  }
+
   set(key: K, value: V): void {
     const until = this.#expiry ? this.#expiry.clock.now() + this.#expiry.ms : Infinity
     this.#entries.delete(key)

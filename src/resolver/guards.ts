@@ -1,19 +1,26 @@
 /**
  * What answers are searched for (protocol 6.1): every value that a token may use, prepared once for each
- * set of environments and policy version, whichever token calls. Kept are keyed fingerprints, and only as
- * long as opened keys are: KEY_CACHE_SECONDS, and not beyond a change of the workspace.
+ * set of environments and policy version, whichever of the tokens that hold their keys calls. Kept are
+ * keyed fingerprints, and exactly as long as the opened keys are: for KEY_CACHE_SECONDS, and not beyond a
+ * change of the workspace.
  */
-import { environmentKeyOf } from '../access/environment_key.ts'
+import { createHmac, randomBytes } from 'node:crypto'
+import { environmentKeyOf, keyNameOf } from '../access/environment_key.ts'
 import type { KeyCache } from '../access/keys.ts'
 import type { Granted } from '../access/snapshot.ts'
 import type { Snapshot, SnapshotCache } from '../access/snapshots.ts'
 import type { LiveToken } from '../access/tokens.ts'
-import { type Guard, type NamedBytes, prepareGuardInSteps } from '../leak_guard/index.ts'
+import {
+  type Guard,
+  type NamedBytes,
+  prepareGuard,
+  prepareGuardInSteps,
+} from '../leak_guard/index.ts'
 import type { Steps } from '../outbound/steps.ts'
-import type { Clock } from '../platform/clock.ts'
 import { bindingOf, openBoundValue, type SealedSecret } from '../platform/crypto/secret_value.ts'
 import { Fault } from '../platform/fault.ts'
 import { LruMap } from '../platform/lru.ts'
+import type { Secret } from '../platform/secret.ts'
 
 export type GuardParts = {
   snapshots: SnapshotCache
@@ -22,8 +29,13 @@ export type GuardParts = {
   token: LiveToken
 }
 
-type Options = { seconds: number; clock: Clock; steps: Steps }
+/** A guard, and the names of the cached keys that opened its values. */
+type Kept = { guard: Guard; keyNames: readonly string[] }
+/** An environment that a token can open, and which key opens it. */
+type Opened = { place: Granted; keyId: string }
 
+/** Of a token that can open nothing. */
+const UNGUARDED = prepareGuard([])
 const MAX_GUARDS = 256
 const SWEEP_MS = 1000
 /** Values that are opened between two pauses: well under a millisecond. */
@@ -31,37 +43,48 @@ const OPENED_AT_ONCE = 32
 
 export class GuardCache {
   readonly #steps: Steps
-  readonly #isKept: boolean
-  readonly #guards: LruMap<string, Guard>
+  readonly #keys: KeyCache
+  readonly #guards = new LruMap<string, Kept>({ max: MAX_GUARDS })
   readonly #timer: Timer
   /**
    * What is being prepared, by where it reads: a decision under a lock must not wait for one that waits
    * for its connection.
    */
   readonly #pending = new WeakMap<SnapshotCache, Map<string, Promise<Guard>>>()
-  /** Grows with every loss: what was opened before one is not kept after it. */
-  #generation = 0
 
-  constructor({ seconds, clock, steps }: Options) {
+  constructor({ steps, keys }: { steps: Steps; keys: KeyCache }) {
     this.#steps = steps
-    this.#isKept = seconds > 0
-    this.#guards = new LruMap({ max: MAX_GUARDS, expiry: { ms: seconds * 1000, clock } })
-    this.#timer = setInterval(() => this.#guards.sweep(), SWEEP_MS)
+    this.#keys = keys
+    this.#timer = setInterval(() => this.sweep(), SWEEP_MS)
     this.#timer.unref()
+  }
+
+  /** The prepared guard, where it and the token's keys are cached. */
+  get({ snapshot, token }: GuardParts, granted: readonly Granted[]): Guard | undefined {
+    const opened: Opened[] = []
+    for (const place of granted) {
+      const key = this.#keys.peek(keyNameOf(snapshot, token, place))
+      if (!key) return undefined
+      opened.push({ place, keyId: idOf(key) })
+    }
+    return this.#kept(snapshot, opened)
   }
 
   /** @throws StaleSnapshot */
   async of(parts: GuardParts, granted: readonly Granted[]): Promise<Guard> {
-    const { workspaceId, policyVersion } = parts.snapshot
-    const places = granted.map(({ projectId, environment }) => `${projectId}/${environment}`)
-    const name = `${workspaceId}/${policyVersion}/${places.sort().join(',')}`
-    return this.#guards.get(name) ?? (await this.#prepareOnce(name, parts, granted))
+    const known = this.get(parts, granted)
+    if (known) return known
+    const opened: Opened[] = []
+    for (const place of granted) {
+      const key = await openedKeyOf(parts, place)
+      if (key) opened.push({ place, keyId: idOf(key) })
+    }
+    return this.#kept(parts.snapshot, opened) ?? (await this.#prepareOnce(parts, opened))
   }
 
-  forget(workspaceId?: string): void {
-    this.#generation += 1
-    const prefix = workspaceId === undefined ? '' : `${workspaceId}/`
-    for (const [name] of this.#guards) if (name.startsWith(prefix)) this.#guards.delete(name)
+  /** Drops what was opened with a key that is not cached any more. */
+  sweep(): void {
+    for (const [name, kept] of this.#guards) if (!this.#isLive(kept)) this.#guards.delete(name)
   }
 
   close(): void {
@@ -73,15 +96,31 @@ export class GuardCache {
     return this.#guards.size
   }
 
-  #prepareOnce(name: string, parts: GuardParts, granted: readonly Granted[]): Promise<Guard> {
+  #kept(snapshot: Snapshot, opened: readonly Opened[]): Guard | undefined {
+    if (opened.length === 0) return UNGUARDED
+    const name = nameOf(snapshot, opened)
+    const kept = this.#guards.get(name)
+    if (!kept || this.#isLive(kept)) return kept?.guard
+    this.#guards.delete(name)
+    return undefined
+  }
+
+  #isLive({ keyNames }: Kept): boolean {
+    return keyNames.every((name) => this.#keys.peek(name) !== null)
+  }
+
+  #prepareOnce(parts: GuardParts, opened: readonly Opened[]): Promise<Guard> {
+    const { snapshot, token } = parts
+    const name = nameOf(snapshot, opened)
     const pending = this.#pending.get(parts.snapshots) ?? new Map<string, Promise<Guard>>()
     this.#pending.set(parts.snapshots, pending)
     const known = pending.get(name)
     if (known) return known
-    const generation = this.#generation
-    const guard = this.#prepare(parts, granted)
+    const guard = this.#prepare(parts, opened)
       .then((prepared) => {
-        if (this.#isKept && generation === this.#generation) this.#guards.set(name, prepared)
+        const keyNames = opened.map(({ place }) => keyNameOf(snapshot, token, place))
+        const kept = { guard: prepared, keyNames }
+        if (this.#isLive(kept)) this.#guards.set(name, kept)
         return prepared
       })
       .finally(() => pending.delete(name))
@@ -89,38 +128,66 @@ export class GuardCache {
     return guard
   }
 
-  async #prepare(parts: GuardParts, granted: readonly Granted[]): Promise<Guard> {
+  async #prepare(parts: GuardParts, opened: readonly Opened[]): Promise<Guard> {
     const pause = () => this.#steps.pause(parts.snapshot.workspaceId)
     const values: NamedBytes[] = []
-    for (const place of granted) values.push(...(await this.#open(parts, place, pause)))
+    for (const { place } of opened) values.push(...(await openAll(parts, place, pause)))
     return prepareGuardInSteps(values, pause)
-  }
-
-  /** Settings are no secrets; what does not open cannot be used either. */
-  async #open(
-    parts: GuardParts,
-    place: Granted,
-    pause: () => Promise<void>,
-  ): Promise<NamedBytes[]> {
-    const { snapshots, snapshot, token } = parts
-    const sealed = await snapshots.readEnvironment(snapshot, place.projectId, place.environment)
-    const secrets = (sealed ?? []).filter(({ policy }) => policy?.sensitive !== false)
-    const values: NamedBytes[] = []
-    for (let from = 0; from < secrets.length; from += OPENED_AT_ONCE) {
-      if (from > 0) await pause()
-      // Asked for anew after each pause: the cached one may have been wiped.
-      const key = await environmentKeyOf(parts, snapshot, token, place).catch(unopened)
-      if (!key) return []
-      const some = secrets.slice(from, from + OPENED_AT_ONCE)
-      values.push(...some.flatMap((secret) => open(key.reveal(), secret)))
-    }
-    return values
   }
 }
 
-function unopened(error: unknown): null {
-  if (error instanceof Fault && error.code === 'key_not_provisioned') return null
-  throw error
+/**
+ * By version, environments and keys: what one token opens is only for another that opens the same. A token
+ * that was given a wrong key, or none, would else leave the values unguarded for all.
+ */
+function nameOf({ workspaceId, policyVersion }: Snapshot, opened: readonly Opened[]): string {
+  const places = opened.map(
+    ({ place, keyId }) => `${place.projectId}/${place.environment}/${keyId}`,
+  )
+  return `${workspaceId}/${policyVersion}/${places.sort().join(',')}`
+}
+
+const ID_KEY = randomBytes(32)
+/** Of keys that are cached, each worked out once. */
+const ids = new WeakMap<Secret, string>()
+
+/** The same for the same key, and of no use without the process. */
+function idOf(key: Secret): string {
+  const known = ids.get(key)
+  if (known) return known
+  const id = createHmac('sha256', ID_KEY).update(key.reveal()).digest('base64')
+  ids.set(key, id)
+  return id
+}
+
+/** Settings are no secrets; what does not open cannot be used either. */
+async function openAll(
+  parts: GuardParts,
+  place: Granted,
+  pause: () => Promise<void>,
+): Promise<NamedBytes[]> {
+  const { snapshots, snapshot, token } = parts
+  const sealed = await snapshots.readEnvironment(snapshot, place.projectId, place.environment)
+  const secrets = (sealed ?? []).filter(({ policy }) => policy?.sensitive !== false)
+  const values: NamedBytes[] = []
+  for (let from = 0; from < secrets.length; from += OPENED_AT_ONCE) {
+    if (from > 0) await pause()
+    // Asked for anew after each pause: the cached one may have been wiped.
+    const key = await environmentKeyOf(parts, snapshot, token, place)
+    const some = secrets.slice(from, from + OPENED_AT_ONCE)
+    values.push(...some.flatMap((secret) => open(key.reveal(), secret)))
+  }
+  return values
+}
+
+/** `null` where the token was not given the present key. */
+async function openedKeyOf(parts: GuardParts, place: Granted): Promise<Secret | null> {
+  try {
+    return await environmentKeyOf(parts, parts.snapshot, parts.token, place)
+  } catch (error) {
+    if (error instanceof Fault && error.code === 'key_not_provisioned') return null
+    throw error
+  }
 }
 
 function open(key: Uint8Array, sealed: SealedSecret): NamedBytes[] {

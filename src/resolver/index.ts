@@ -35,7 +35,7 @@ export function openResolver(
 ): Resolver {
   const outbound = openOutbound({ config, clock, lookup, ownPorts })
   const { steps } = outbound
-  const guards = new GuardCache({ seconds: config.KEY_CACHE_SECONDS, clock, steps })
+  const guards = new GuardCache({ keys: access.keys, steps })
   const services: ResolverServices = {
     ...access,
     outbound,
@@ -57,7 +57,7 @@ export function openResolver(
       ),
     ],
     recheck: (workspaceId) => {
-      guards.forget(workspaceId)
+      guards.sweep()
       services.liveCalls.check(workspaceId)
     },
     close: () => {

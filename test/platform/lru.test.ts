@@ -18,6 +18,15 @@ describe('the bound', () => {
     expect(map.size).toBe(3)
   })
 
+  test('what is only looked at stays as old as it was', () => {
+    const map = new LruMap<string, number>({ max: 2 })
+    map.set('a', 1)
+    map.set('b', 2)
+    expect([map.peek('a'), map.peek('c')]).toEqual([1, undefined])
+    map.set('c', 3)
+    expect(keysOf(map)).toEqual(['b', 'c'])
+  })
+
   test('what its owner replaces, removes or clears is not evicted', () => {
     const evicted: number[] = []
     const map = new LruMap<string, number>({ max: 2, onEvict: (value) => evicted.push(value) })

@@ -4,6 +4,9 @@
  * for what a call made of it.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { randomBytes } from 'node:crypto'
+import { grantEnvironment } from '../../src/client/vault.ts'
+import { provisionAgentToken } from '../../src/features/agents/contract.ts'
 import { type Agent, employAgent, openStage, resolveAs, type Stage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { forwardAs } from '../support/forward.ts'
@@ -82,6 +85,36 @@ describe('what was stored at an API by one call', () => {
         const { body } = await agent.resolve({ target_url: stage.url(`/${count}`) })
         expect(body).toMatchObject({ body: guess, redacted: false })
       }
+    }
+  })
+
+  test('is not read back by one token, because another was given a wrong key', async () => {
+    const other = await agent.issue()
+    const { workspaceId, projectId, person } = agent
+    const wrong = { id: workspaceId, name: '', epoch: 1, key: randomBytes(32) }
+    const grant = await grantEnvironment(wrong, other, projectId, 'development')
+    await person.api.call(provisionAgentToken, {
+      params: {
+        workspace_id: workspaceId,
+        registration_id: agent.registrationId,
+        token_id: other.id,
+      },
+      body: [grant],
+    })
+    const mine = await agent.issue()
+    await agent.provision(mine)
+    stage.upstream.on('/wrong', answerOf(200, {}, 'nothing'))
+    const call = { target_url: stage.url('/wrong'), project_id: projectId }
+    await resolveAs(stage.app.resolver, other.text, call)
+    stage.upstream.on('/wrong', answerOf(200, {}, `it is ${KEY}`))
+    const { body } = await resolveAs(stage.app.resolver, mine.text, call)
+    expect(body).toMatchObject({ body: 'it is SVC_SECRET_KEY', redacted: true })
+  })
+
+  test('is guarded from the very next call on when it was changed', async () => {
+    for (const value of [marked('first-value-4711'), marked('second-value-4712')]) {
+      await agent.store('CHANGED', value)
+      expect((await shown(`it is ${value}`)).body).toBe('it is SVC_SECRET_CHANGED')
     }
   })
 
