@@ -177,7 +177,7 @@ export class SnapshotCache {
     const rows = await readSecrets(this.#read, workspaceId, environment, names)
     this.#checkVersion(snapshot, rows[0]?.version)
     const stored = rows.filter(({ key }) => key !== null)
-    const sealed = await Promise.all(stored.map((row) => this.#openSecret(snapshot, row)))
+    const sealed = await this.#openSecrets(snapshot, stored)
     for (const name of names) {
       snapshot.secrets.set(
         `${environment}/${name}`,
@@ -197,19 +197,19 @@ export class SnapshotCache {
     this.#checkVersion(snapshot, rows[0]?.version)
     if (!rows[0]?.project) return null
     const stored = rows.filter(({ key }) => key !== null)
-    return Promise.all(stored.map((row) => this.#openSecret(snapshot, row)))
+    return this.#openSecrets(snapshot, stored)
   }
 
-  async #openSecret(snapshot: Snapshot, row: StoredSecret): Promise<SealedSecret> {
-    const { projectId, environment, key, policy } = row
-    const place = secretRow(row)
-    const ciphertext = await this.#outer.open(
-      'secrets.value',
-      snapshot.workspaceId,
-      place,
-      row.sealed,
-    )
-    return { projectId, environment, key, policy, ciphertext }
+  async #openSecrets(snapshot: Snapshot, rows: readonly StoredSecret[]): Promise<SealedSecret[]> {
+    const stored = rows.map((row) => ({ row: secretRow(row), blob: row.sealed }))
+    const opened = await this.#outer.openAll('secrets.value', snapshot.workspaceId, stored)
+    return rows.map(({ projectId, environment, key, policy }, index) => ({
+      projectId,
+      environment,
+      key,
+      policy,
+      ciphertext: opened[index] ?? null,
+    }))
   }
 
   async #loadEnvelope(

@@ -17,7 +17,7 @@ import {
   upsertSecrets,
 } from './contract.ts'
 import { deleteRow, selectSecret, selectSecrets, selectVersions } from './queries.ts'
-import { openSecret, openVersion, readCiphertexts, unreadable } from './sealed.ts'
+import { openSecret, openSecrets, openVersions, readCiphertexts, unreadable } from './sealed.ts'
 import { rollBack, upsert } from './write.ts'
 
 export function secretRoutes(services: FeatureServices): Route[] {
@@ -43,8 +43,10 @@ function collectionRoutes({ outer, config }: FeatureServices): Route[] {
       const ciphertexts = await readCiphertexts(
         rows.slice(0, limit),
         ({ key }) => key,
-        ({ key }, sealed) =>
-          openSecret(outer, workspaceId, { projectId, environment, key, sealed }),
+        (shown) => {
+          const places = shown.map(({ key, sealed }) => ({ projectId, environment, key, sealed }))
+          return openSecrets(outer, workspaceId, places)
+        },
       )
       recordRead(audit, grant, environment, [...ciphertexts.keys()])
       return pager.cut(
@@ -97,8 +99,11 @@ function versionRoutes({ outer, config }: FeatureServices): Route[] {
       const ciphertexts = await readCiphertexts(
         rows.slice(0, limit),
         () => key,
-        ({ version }, sealed) =>
-          openVersion(outer, workspaceId, { projectId, environment, key, version, sealed }),
+        (shown) => {
+          const place = { projectId, environment, key }
+          const versions = shown.map(({ version, sealed }) => ({ ...place, version, sealed }))
+          return openVersions(outer, workspaceId, versions)
+        },
       )
       recordRead(audit, grant, environment, ciphertexts.size > 0 ? [secret] : [])
       return pager.cut(

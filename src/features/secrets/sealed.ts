@@ -19,6 +19,16 @@ export function openSecret(
   return outer.open('secrets.value', workspaceId, secretRow(row), row.sealed)
 }
 
+/** The same of many, in their order. */
+export function openSecrets(
+  outer: OuterLayer,
+  workspaceId: string,
+  rows: readonly (SecretPlace & { sealed: Uint8Array })[],
+): Promise<(Uint8Array | null)[]> {
+  const stored = rows.map((row) => ({ row: secretRow(row), blob: row.sealed }))
+  return outer.openAll('secrets.value', workspaceId, stored)
+}
+
 export function sealSecret(
   outer: OuterLayer,
   workspaceId: string,
@@ -35,6 +45,15 @@ export function openVersion(
   row: VersionRow & { sealed: Uint8Array },
 ): Promise<Uint8Array | null> {
   return outer.open('secret_versions.value', workspaceId, versionIdentity(row), row.sealed)
+}
+
+export function openVersions(
+  outer: OuterLayer,
+  workspaceId: string,
+  rows: readonly (VersionRow & { sealed: Uint8Array })[],
+): Promise<(Uint8Array | null)[]> {
+  const stored = rows.map((row) => ({ row: versionIdentity(row), blob: row.sealed }))
+  return outer.openAll('secret_versions.value', workspaceId, stored)
 }
 
 export function sealVersion(
@@ -55,18 +74,25 @@ export function sealVersion(
 export async function readCiphertexts<Row extends { sealed: Uint8Array | null }>(
   rows: readonly Row[],
   keyOf: (row: Row) => string,
-  open: (row: Row, sealed: Uint8Array) => Promise<Uint8Array | null>,
+  openAll: (rows: readonly WithCiphertext<Row>[]) => Promise<(Uint8Array | null)[]>,
 ): Promise<Map<Row, string>> {
-  const ciphertexts = new Map<Row, string>()
-  await Promise.all(
-    rows.map(async (row) => {
-      if (row.sealed === null) return
-      const ciphertext = await open(row, row.sealed)
+  const shown = rows.filter(hasCiphertext)
+  const opened = await openAll(shown)
+  return new Map(
+    shown.map((row, index) => {
+      const ciphertext = opened[index]
       if (!ciphertext) throw unreadable(keyOf(row))
-      ciphertexts.set(row, toBase64(ciphertext))
+      return [row, toBase64(ciphertext)]
     }),
   )
-  return ciphertexts
+}
+
+type WithCiphertext<Row> = Row & { sealed: Uint8Array }
+
+function hasCiphertext<Row extends { sealed: Uint8Array | null }>(
+  row: Row,
+): row is WithCiphertext<Row> {
+  return row.sealed !== null
 }
 
 /** The refusal of what does not open; it names the secret and nothing else. */

@@ -30,7 +30,9 @@ export function fromUtf8(bytes: Uint8Array): string | null {
 
 /** `a || b || …` of protocol 3. */
 export function concat(...parts: readonly Uint8Array[]): Bytes {
-  const joined = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
+  let length = 0
+  for (const part of parts) length += part.length
+  const joined = new Uint8Array(length)
   let offset = 0
   for (const part of parts) {
     joined.set(part, offset)
@@ -44,13 +46,35 @@ export function u32be(value: number): Bytes {
   if (!Number.isInteger(value) || value < 0 || value > 0xffff_ffff) {
     throw new RangeError('u32be takes an unsigned 32-bit integer')
   }
-  return new Uint8Array([value >>> 24, value >>> 16, value >>> 8, value])
+  const bytes = new Uint8Array(4)
+  writeU32(bytes, 0, value)
+  return bytes
 }
 
-/** `lp(x) = u32be(byteLength(x)) || x` of protocol 3; text counts as its UTF-8 bytes. */
-export function lp(field: Uint8Array | string): Bytes {
-  const bytes = typeof field === 'string' ? utf8(field) : field
-  return concat(u32be(bytes.length), bytes)
+/** `lp(x) = u32be(byteLength(x)) || x` of protocol 3, of each field; text counts as its UTF-8 bytes. */
+export function lp(...fields: readonly (Uint8Array | string)[]): Bytes {
+  const parts: Uint8Array[] = []
+  let length = 0
+  for (const field of fields) {
+    const bytes = typeof field === 'string' ? utf8(field) : field
+    parts.push(bytes)
+    length += 4 + bytes.length
+  }
+  const joined = new Uint8Array(length)
+  let offset = 0
+  for (const part of parts) {
+    writeU32(joined, offset, part.length)
+    joined.set(part, offset + 4)
+    offset += 4 + part.length
+  }
+  return joined
+}
+
+function writeU32(bytes: Uint8Array, offset: number, value: number): void {
+  bytes[offset] = value >>> 24
+  bytes[offset + 1] = value >>> 16
+  bytes[offset + 2] = value >>> 8
+  bytes[offset + 3] = value
 }
 
 /** The 16 raw bytes of a UUID of any version. Throws TypeError for any other text. */

@@ -127,19 +127,15 @@ function hasEnvelopeForm(bytes: Uint8Array): boolean {
 }
 
 function memberData(place: MemberEnvelopePlace): Bytes {
-  return concat(
-    lp(uuidToBytes(place.workspaceId)),
-    lp(place.recipientPublicKey),
-    lp(u32be(place.epoch)),
-  )
+  return lp(uuidToBytes(place.workspaceId), place.recipientPublicKey, u32be(place.epoch))
 }
 
 function tokenData(place: TokenEnvelopePlace): Bytes {
-  return concat(
-    lp(uuidToBytes(place.workspaceId)),
-    lp(uuidToBytes(place.tokenId)),
-    lp(uuidToBytes(place.projectId)),
-    lp(place.environment),
-    lp(u32be(place.epoch)),
+  return lp(
+    uuidToBytes(place.workspaceId),
+    uuidToBytes(place.tokenId),
+    uuidToBytes(place.projectId),
+    place.environment,
+    u32be(place.epoch),
   )
 }

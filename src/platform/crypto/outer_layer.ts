@@ -39,6 +39,11 @@ export function secretRow(row: {
 
 type Place = { column: OuterColumn | 'check.value'; saltId: string; row: readonly OuterPart[] }
 
+/** One blob, and the identity of the row that holds it. */
+export type Stored = { row: readonly OuterPart[]; blob: Uint8Array }
+
+type Sealed = { parameters: AesGcmParams; subkey: CryptoKey; ciphertext: Bytes }
+
 // `base` is a non-extractable HKDF key: the raw bytes are not kept.
 type OuterKey = { id: Bytes; base: Promise<CryptoKey> }
 
@@ -49,6 +54,8 @@ const NONCE_BYTES = 12
 const TAG_BYTES = 16
 const HEADER_BYTES = 1 + KEY_ID_BYTES + NONCE_BYTES
 const MAX_SUBKEYS = 4096
+/** Web Crypto is given so many messages in one go; the event loop goes round before the next. */
+const OPENED_AT_ONCE = 128
 
 // The check row belongs to no workspace: it has the nil UUID as salt and no row identity.
 const CHECK_PLACE: Place = {
@@ -117,6 +124,23 @@ export class OuterLayer {
     return this.#openAt({ column, saltId, row }, blob)
   }
 
+  /** The same for many rows of one column and salt, in their order, at a fraction of the cost of each. */
+  async openAll(
+    column: OuterColumn,
+    saltId: string,
+    stored: readonly Stored[],
+  ): Promise<(Uint8Array | null)[]> {
+    const opened: (Uint8Array | null)[] = []
+    for (let from = 0; from < stored.length; from += OPENED_AT_ONCE) {
+      const some = stored.slice(from, from + OPENED_AT_ONCE)
+      const sealed = await Promise.all(
+        some.map(({ row, blob }) => this.#sealedAt({ column, saltId, row }, blob)),
+      )
+      opened.push(...(await Promise.all(sealed.map(decrypt))))
+    }
+    return opened
+  }
+
   /** A blob to store once, by which a later start checks that it was given the right key. */
   async sealCheck(): Promise<Uint8Array> {
     return this.#sealAt(CHECK_PLACE, utf8(CHECK_TEXT))
@@ -131,23 +155,30 @@ export class OuterLayer {
   async #sealAt(place: Place, x: Uint8Array): Promise<Uint8Array> {
     const nonce = crypto.getRandomValues(new Uint8Array(NONCE_BYTES))
     const subkey = await this.#subkey(this.#primary, place)
-    const sealed = await crypto.subtle.encrypt(gcm(nonce, additionalData(place)), subkey, copied(x))
+    const sealed = await crypto.subtle.encrypt(
+      gcm(nonce, additionalData(place)),
+      subkey,
+      unshared(x),
+    )
     return concat(Uint8Array.of(VERSION), this.#primary.id, nonce, new Uint8Array(sealed))
   }
 
   async #openAt(place: Place, blob: Uint8Array): Promise<Uint8Array | null> {
+    return decrypt(await this.#sealedAt(place, blob))
+  }
+
+  /** What is to be decrypted, and how, or `null` for what is no blob of one of the keys. */
+  async #sealedAt(place: Place, blob: Uint8Array): Promise<Sealed | null> {
     if (blob.length < HEADER_BYTES + TAG_BYTES || blob[0] !== VERSION) return null
-    const keyId = blob.subarray(1, 1 + KEY_ID_BYTES).toHex()
-    const key = this.#keys.find((candidate) => candidate.id.toHex() === keyId)
+    const key = this.#keys.find(({ id }) => id.every((byte, at) => byte === blob[1 + at]))
     if (!key) return null
-    const subkey = await this.#subkey(key, place)
-    const nonce = copied(blob.subarray(1 + KEY_ID_BYTES, HEADER_BYTES))
-    const parameters = gcm(nonce, additionalData(place))
-    try {
-      const sealed = copied(blob.subarray(HEADER_BYTES))
-      return new Uint8Array(await crypto.subtle.decrypt(parameters, subkey, sealed))
-    } catch {
-      return null
+    return {
+      parameters: gcm(
+        unshared(blob.subarray(1 + KEY_ID_BYTES, HEADER_BYTES)),
+        additionalData(place),
+      ),
+      subkey: await this.#subkey(key, place),
+      ciphertext: unshared(blob.subarray(HEADER_BYTES)),
     }
   }
 
@@ -166,7 +197,7 @@ function importBase(key: Bytes): Promise<CryptoKey> {
 }
 
 async function deriveSubkey(key: OuterKey, salt: Bytes, column: string): Promise<CryptoKey> {
-  const info = concat(lp('cloakroom/v1/outer'), lp(column))
+  const info = lp('cloakroom/v1/outer', column)
   return crypto.subtle.deriveKey(
     { name: 'HKDF', hash: 'SHA-256', salt, info },
     await key.base,
@@ -176,21 +207,38 @@ async function deriveSubkey(key: OuterKey, salt: Bytes, column: string): Promise
   )
 }
 
-function additionalData({ column, row }: Place): Bytes {
-  return concat(lp(column), ...row.map(partBytes))
+/**
+ * Web Crypto decrypts in a thread that sleeps when it has nothing to do, and waking it costs several times
+ * what a small message does: many are given to it without anything in between.
+ */
+async function decrypt(sealed: Sealed | null): Promise<Uint8Array | null> {
+  if (!sealed) return null
+  const { parameters, subkey, ciphertext } = sealed
+  try {
+    return new Uint8Array(await crypto.subtle.decrypt(parameters, subkey, ciphertext))
+  } catch {
+    return null
+  }
 }
 
-function partBytes(part: OuterPart): Bytes {
-  if ('uuid' in part) return lp(uuidToBytes(part.uuid))
-  if ('text' in part) return lp(part.text)
-  return lp(u32be(part.u32))
+function additionalData({ column, row }: Place): Bytes {
+  return lp(column, ...row.map(fieldOf))
+}
+
+function fieldOf(part: OuterPart): Bytes | string {
+  if ('uuid' in part) return uuidToBytes(part.uuid)
+  return 'text' in part ? part.text : u32be(part.u32)
 }
 
 function gcm(iv: Bytes, additionalData: Bytes): AesGcmParams {
   return { name: 'AES-GCM', iv, additionalData, tagLength: TAG_BYTES * 8 }
 }
 
-// Web Crypto takes no shared memory, which the general type allows.
-function copied(bytes: Uint8Array): Bytes {
-  return Uint8Array.from(bytes)
+// Web Crypto takes no shared memory, which the general type allows, and copies what it is given.
+function unshared(bytes: Uint8Array): Bytes {
+  return isUnshared(bytes) ? bytes : new Uint8Array(bytes)
+}
+
+function isUnshared(bytes: Uint8Array): bytes is Bytes {
+  return bytes.buffer instanceof ArrayBuffer
 }

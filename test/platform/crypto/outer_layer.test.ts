@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { inspect } from 'node:util'
 import fc from 'fast-check'
-import { OuterLayer } from '../../../src/platform/crypto/outer_layer.ts'
+import { OuterLayer, type OuterPart } from '../../../src/platform/crypto/outer_layer.ts'
 import { OUTER_COLUMNS } from './vector_support.ts'
 
 const keyText = (fill: number) => new Uint8Array(32).fill(fill).toBase64({ alphabet: 'base64url' })
@@ -53,6 +53,39 @@ test('the border between two parts of a row is bound, and so is their number', a
   const moved = [{ text: 'a' }, { text: 'bc' }]
   expect(await layer.open('secrets.value', salt, moved, blob)).toBeNull()
   expect(await layer.open('secrets.value', salt, [{ text: 'ab' }], blob)).toBeNull()
+})
+
+test('many open in their order, and what does not belong there is missing alone', async () => {
+  const places: OuterPart[][] = Array.from({ length: 300 }, (_, u32) => [{ u32 }])
+  const stored = await Promise.all(
+    places.map(async (place) => ({
+      row: place,
+      blob: await layer.seal('secrets.value', salt, place, x),
+    })),
+  )
+  const [first, second] = [stored[0]?.blob ?? x, stored[1]?.blob ?? x]
+  const altered = first.with(first.length - 1, (first.at(-1) ?? 0) ^ 1)
+  stored.splice(
+    2,
+    3,
+    { row, blob: second },
+    { row, blob: x },
+    { row: places[0] ?? [], blob: altered },
+  )
+  const opened = await layer.openAll('secrets.value', salt, stored)
+  expect(opened).toHaveLength(300)
+  for (const [index, bytes] of opened.entries()) {
+    expect(bytes).toEqual(index >= 2 && index < 5 ? null : x)
+  }
+})
+
+test('what lies in shared memory is sealed and opened too', async () => {
+  const shared = new Uint8Array(new SharedArrayBuffer(x.length))
+  shared.set(x)
+  const blob = await layer.seal('secrets.value', salt, row, shared)
+  const sharedBlob = new Uint8Array(new SharedArrayBuffer(blob.length))
+  sharedBlob.set(blob)
+  expect(await layer.open('secrets.value', salt, row, sharedBlob)).toEqual(x)
 })
 
 describe('rotation', () => {
