@@ -17,7 +17,7 @@ import {
   prepareGuardInSteps,
 } from '../leak_guard/index.ts'
 import type { Steps } from '../outbound/steps.ts'
-import { bindingOf, openBoundValue, type SealedSecret } from '../platform/crypto/secret_value.ts'
+import { openSealed, type SealedSecret } from '../platform/crypto/secret_value.ts'
 import { Fault } from '../platform/fault.ts'
 import { LruMap } from '../platform/lru.ts'
 import type { Secret } from '../platform/secret.ts'
@@ -191,7 +191,6 @@ async function openedKeyOf(parts: GuardParts, place: Granted): Promise<Secret | 
 }
 
 function open(key: Uint8Array, sealed: SealedSecret): NamedBytes[] {
-  const binding = bindingOf(sealed, sealed.policy)
-  const value = binding && sealed.ciphertext && openBoundValue(key, binding, sealed.ciphertext)
+  const value = openSealed(key, sealed)
   return value ? [{ name: sealed.key, bytes: value.reveal() }] : []
 }

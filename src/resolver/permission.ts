@@ -11,7 +11,7 @@ import type { Guard } from '../leak_guard/index.ts'
 import type { IsPlaceable } from '../outbound/locations.ts'
 import type { Permission, Scope, UsableSecret } from '../outbound/permission.ts'
 import type { Target } from '../outbound/target.ts'
-import { bindingOf, openBoundValue, type SealedSecret } from '../platform/crypto/secret_value.ts'
+import { openSealed, type SealedSecret } from '../platform/crypto/secret_value.ts'
 import { Fault } from '../platform/fault.ts'
 import { domainMatches } from '../platform/net/domain.ts'
 import type { Policy } from '../platform/policy.ts'
@@ -117,9 +117,7 @@ class TokenSecret implements UsableSecret {
     const { snapshot, token } = this.#parts
     const sealed = this.#sealed
     const key = await environmentKeyOf(this.#parts, snapshot, token, sealed)
-    const binding = bindingFor(sealed)
-    const { ciphertext } = sealed
-    const value = binding && ciphertext && openBoundValue(key.reveal(), binding, ciphertext)
+    const value = openSealed(key.reveal(), sealed)
     if (value) return value
     throw new Fault('unreadable_secret', {
       message: `The secret ${sealed.key} cannot be decrypted: it was altered or sealed under another key.`,
@@ -136,15 +134,4 @@ class TokenSecret implements UsableSecret {
     const { snapshots, snapshot, token } = this.#parts
     await grantOf(snapshots, snapshot, token, this.#sealed)
   }
-}
-
-/** A sealed secret lives as long as its snapshot, so its binding is made once for each policy version. */
-const bindings = new WeakMap<SealedSecret, Uint8Array | null>()
-
-function bindingFor(sealed: SealedSecret): Uint8Array | null {
-  const known = bindings.get(sealed)
-  if (known !== undefined) return known
-  const binding = bindingOf(sealed, sealed.policy)
-  bindings.set(sealed, binding)
-  return binding
 }

@@ -15,7 +15,7 @@ import type { Entry } from '../../audit/trail.ts'
 import { bearerText } from '../../identity/authenticate.ts'
 import { CallRecord } from '../../outbound/record.ts'
 import { fromUtf8, toBase64 } from '../../platform/crypto/encoding.ts'
-import { openSecretValue, type SealedSecret } from '../../platform/crypto/secret_value.ts'
+import { openSealed, type SealedSecret } from '../../platform/crypto/secret_value.ts'
 import { Fault } from '../../platform/fault.ts'
 import { jsonResponse } from '../../platform/http/json/write.ts'
 import { rateHeaders } from '../../platform/http/rate.ts'
@@ -152,8 +152,7 @@ async function openedParts(
 
 /** An environment variable is text: bytes that are not UTF-8 cannot be delivered as they are. */
 function textOf(environmentKey: Uint8Array, sealed: SealedSecret): string {
-  const { policy, ciphertext } = sealed
-  const plaintext = ciphertext && openSecretValue(environmentKey, sealed, policy, ciphertext)
+  const plaintext = openSealed(environmentKey, sealed)
   if (!plaintext) throw unreadable(sealed.key)
   const text = fromUtf8(plaintext.reveal())
   if (text !== null) return text

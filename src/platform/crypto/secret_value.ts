@@ -42,7 +42,7 @@ export function environmentKey(
   epoch: number,
 ): Uint8Array {
   requireEpoch(epoch)
-  const info = concat(lp('cloakroom/v1/environment-key'), lp(environment), lp(u32be(epoch)))
+  const info = lp('cloakroom/v1/environment-key', environment, u32be(epoch))
   return hkdf(workspaceKey, uuidToBytes(projectId), info)
 }
 
@@ -88,11 +88,25 @@ export function isSamePolicy(one: unknown, other: unknown): boolean {
   }
 }
 
-/**
- * What binds a ciphertext to its place and policy: its additional data, or `null` for what none can have
- * been sealed for. It is made once for a ciphertext that is opened again and again.
- */
-export function bindingOf(place: SecretPlace, policy: unknown): Uint8Array | null {
+/** `openSecretValue` of what is opened again and again: what binds it is made once. */
+export function openSealed(key: Uint8Array, sealed: SealedSecret): Secret | null {
+  const binding = keptBinding(sealed)
+  return binding && sealed.ciphertext && openBoundValue(key, binding, sealed.ciphertext)
+}
+
+/** As long as the sealed secret itself is kept: of one policy version. */
+const bindings = new WeakMap<SealedSecret, Uint8Array | null>()
+
+function keptBinding(sealed: SealedSecret): Uint8Array | null {
+  const known = bindings.get(sealed)
+  if (known !== undefined) return known
+  const binding = bindingOf(sealed, sealed.policy)
+  bindings.set(sealed, binding)
+  return binding
+}
+
+/** What binds a ciphertext to its place and policy, or `null` for what none can have been sealed for. */
+function bindingOf(place: SecretPlace, policy: unknown): Uint8Array | null {
   try {
     return placeData(place, policy)
   } catch {
@@ -100,8 +114,7 @@ export function bindingOf(place: SecretPlace, policy: unknown): Uint8Array | nul
   }
 }
 
-/** `openSecretValue` with the binding at hand. */
-export function openBoundValue(
+function openBoundValue(
   key: Uint8Array,
   binding: Uint8Array,
   ciphertext: Uint8Array,
@@ -126,12 +139,12 @@ export function readValueEpoch(ciphertext: Uint8Array): number | null {
 }
 
 function placeData(place: SecretPlace, policy: unknown): Uint8Array {
-  return concat(
-    lp('cloakroom/v1/secret'),
-    lp(uuidToBytes(place.projectId)),
-    lp(place.environment),
-    lp(place.key),
-    lp(policyHash(policy)),
+  return lp(
+    'cloakroom/v1/secret',
+    uuidToBytes(place.projectId),
+    place.environment,
+    place.key,
+    policyHash(policy),
   )
 }
 
