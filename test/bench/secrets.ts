@@ -37,9 +37,12 @@ export async function benchSecrets(args: string[]): Promise<void> {
     options: {
       rounds: { type: 'string', default: '7' },
       seconds: { type: 'string', default: '2' },
+      warm: { type: 'string', default: '8' },
+      only: { type: 'string', default: '' },
     },
   })
-  const [rounds, seconds] = [Number(values.rounds), Number(values.seconds)]
+  const rounds = Number(values.rounds)
+  const pace = { rounds, seconds: Number(values.seconds), warmSeconds: Number(values.warm) }
   const directory = mkdtempSync(join(tmpdir(), 'cr-bench-secrets-'))
   const cluster = await startBenchCluster()
   const databases: [string, Record<string, string>][] = [
@@ -48,8 +51,8 @@ export async function benchSecrets(args: string[]): Promise<void> {
   ]
   const subjects = await Promise.all(databases.map(([name, env]) => prepare(name, env)))
   try {
-    process.stdout.write(`${await benchUpsert(subjects, rounds)}\n\n`)
-    process.stdout.write(`${await benchReads(subjects, rounds, seconds)}\n`)
+    if (!values.only) process.stdout.write(`${await benchUpsert(subjects, rounds)}\n\n`)
+    process.stdout.write(`${await benchReads(subjects, pace, new RegExp(values.only))}\n`)
   } finally {
     for (const { server } of subjects) await server.stop()
     await cluster.stop()
@@ -91,19 +94,22 @@ async function benchUpsert(subjects: readonly Subject[], rounds: number): Promis
 }
 
 type Reader = { name: string; shot: Shot; pid: number }
+type Pace = { rounds: number; seconds: number; warmSeconds: number }
+
+const kinds: [string, (subject: Subject) => Promise<Shot>][] = [
+  [`list ${COUNT} names`, (subject) => listingShot(subject)],
+  [`list ${COUNT} values`, (subject) => listingShot(subject, '&include=value')],
+  [`deliver ${COUNT}`, deliveryShot],
+  ['log in', loginShot],
+]
 
 async function benchReads(
   subjects: readonly Subject[],
-  rounds: number,
-  seconds: number,
+  pace: Pace,
+  wanted: RegExp,
 ): Promise<string> {
-  const kinds: [string, (subject: Subject) => Promise<Shot>][] = [
-    [`list ${COUNT}`, listingShot],
-    [`deliver ${COUNT}`, deliveryShot],
-    ['log in', loginShot],
-  ]
   const rows: string[][] = []
-  for (const [kind, shotOf] of kinds) {
+  for (const [kind, shotOf] of kinds.filter(([kind]) => wanted.test(kind))) {
     const shots = await Promise.all(subjects.map(shotOf))
     const bare = await startPart('route', await bodyOf(shots[0]))
     const url = `http://127.0.0.1:${bare.ready.port}/`
@@ -119,7 +125,7 @@ async function benchReads(
         pid: bare.pid,
       },
     ]
-    rows.push(...(await compare(readers, rounds, seconds)))
+    rows.push(...(await compare(readers, pace)))
     await bare.stop()
   }
   const head = [`${CONCURRENCY} concurrent`, 'per s', 'p50 ms', 'p99 ms', 'CPU µs', 'failures']
@@ -128,19 +134,20 @@ async function benchReads(
 
 async function compare(
   readers: readonly Reader[],
-  rounds: number,
-  seconds: number,
+  { rounds, seconds, warmSeconds }: Pace,
 ): Promise<string[][]> {
   const samples = readers.map(() => [] as number[][])
-  for (let round = 0; round <= rounds; round += 1) {
+  // The compiler is still busy for some seconds of load.
+  for (const { shot } of readers) {
+    await applyLoad({ shot, concurrency: CONCURRENCY, seconds: warmSeconds })
+  }
+  for (let round = 0; round < rounds; round += 1) {
     for (const [index, { shot, pid }] of readers.entries()) {
       const before = cpuSeconds(pid)
       const result = await applyLoad({ shot, concurrency: CONCURRENCY, seconds })
       const cpuUs = ((cpuSeconds(pid) - before) * 1e6) / result.requests
       const { requests, p50Ms, p99Ms, failures } = result
-      // The first round is for the compiler.
-      if (round > 0)
-        samples[index]?.push([requests / result.seconds, p50Ms, p99Ms, cpuUs, failures])
+      samples[index]?.push([requests / result.seconds, p50Ms, p99Ms, cpuUs, failures])
     }
   }
   return readers.map(({ name }, index) => [
@@ -151,9 +158,9 @@ async function compare(
   ])
 }
 
-async function listingShot({ server, customer }: Subject): Promise<Shot> {
+async function listingShot({ server, customer }: Subject, more = ''): Promise<Shot> {
   const path = listSecrets.path.replace('{project_id}', customer.projectId)
-  const query = `environment=${ENVIRONMENT}&limit=${COUNT}`
+  const query = `environment=${ENVIRONMENT}&limit=${COUNT}${more}`
   const headers = { authorization: `Bearer ${customer.session.access}` }
   return { url: `${server.controlPlane}${path}?${query}`, method: 'GET', headers, body: null }
 }
