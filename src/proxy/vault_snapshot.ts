@@ -3,6 +3,9 @@
  * their policies. Ciphertext is kept, values never are. What changed on the server holds here after at
  * most ten seconds; while the server cannot be reached the last snapshot serves on, for a quarter of an
  * hour. A server that answers, and refuses, ends it at once.
+ *
+ * Ciphertexts are read when there are others than before: ids and versions tell, and reading those is no
+ * reading of values, which the audit would note.
  */
 
 import { type Api, ApiError } from '../client/api.ts'
@@ -17,7 +20,7 @@ import {
   type SealedSecret,
 } from '../platform/crypto/secret_value.ts'
 import { Fault } from '../platform/fault.ts'
-import { type Domain, domainMatches, parseDomain } from '../platform/net/domain.ts'
+import { domainMatches, parseDomain } from '../platform/net/domain.ts'
 import type { Policy } from '../platform/policy.ts'
 import { Secret } from '../platform/secret.ts'
 import { withTimeout } from '../platform/timeout.ts'
@@ -41,7 +44,12 @@ export type VaultSnapshot = {
   guard(): Promise<Guard>
 }
 
+/** Secrets as they are stored, by name, with what only depends on them. */
+type SealedSecrets = Omit<VaultSnapshot, 'allows'> & { marks: string }
+
 const FRESH_MS = 10_000
+/** Secrets without ciphertext in a page. */
+const MARKS_IN_PAGE = 500
 const LAST_RESORT_MS = 15 * 60_000
 /** Values that are opened between two pauses. */
 const OPENED_AT_ONCE = 32
@@ -53,6 +61,7 @@ export class VaultCache {
   readonly #place: VaultPlace
   readonly #now: () => number
   #snapshot: VaultSnapshot | null = null
+  #secrets: SealedSecrets | null = null
   #readAt = 0
   #failedAt = Number.NEGATIVE_INFINITY
   #reading: Promise<VaultSnapshot> | null = null
@@ -81,15 +90,25 @@ export class VaultCache {
 
   async #read(): Promise<VaultSnapshot> {
     const startedAt = this.#now()
-    const snapshot = await readSnapshot(this.#place)
-    this.#snapshot = snapshot
+    const { api, workspace } = this.#place
+    const opened = await workspace()
+    const [allowlist, secrets] = await Promise.all([
+      api.list(listAllowlist, { params: { workspace_id: opened.id } }),
+      readSecrets(this.#place, opened, this.#secrets),
+    ])
+    const domains = allowlist.flatMap(({ domain }) => parseDomain(domain) ?? [])
+    const allows = (host: string, port: number) =>
+      domains.some((domain) => domainMatches(domain, host, port))
+    this.#secrets = secrets
+    this.#snapshot = { ...secrets, allows }
     this.#readAt = startedAt
-    return snapshot
+    return this.#snapshot
   }
 
   #without(error: unknown, usable: VaultSnapshot | null): VaultSnapshot {
     if (error instanceof ApiError && error.status < 500 && error.status !== 429) {
       this.#snapshot = null
+      this.#secrets = null
       throw new Fault('forbidden', {
         message: 'The server does not let this session read the environment any more.',
         cause: error,
@@ -101,37 +120,45 @@ export class VaultCache {
   }
 }
 
-async function readSnapshot({ api, workspace, projectId, environment }: VaultPlace) {
-  const opened = await workspace()
-  const [allowlist, secrets] = await Promise.all([
-    api.list(listAllowlist, { params: { workspace_id: opened.id } }),
-    api.list(listSecrets, {
-      params: { project_id: projectId },
-      query: { environment, include: 'value' },
-    }),
-  ])
-  const domains = allowlist.flatMap(({ domain }) => parseDomain(domain) ?? [])
+/** Those that are known, where ids and versions are still the same. */
+async function readSecrets(
+  { api, projectId, environment }: VaultPlace,
+  { key, epoch }: OpenWorkspace,
+  known: SealedSecrets | null,
+): Promise<SealedSecrets> {
+  const params = { project_id: projectId }
+  if (known) {
+    const query = { environment, limit: MARKS_IN_PAGE }
+    const marks = marksOf(epoch, await api.list(listSecrets, { params, query }))
+    if (marks === known.marks) return known
+  }
+  const query = { environment, include: 'value' as const }
+  const secrets = await api.list(listSecrets, { params, query })
   const sealed = new Map<string, SealedSecret>(
-    secrets.map(({ key, policy, value }) => [
-      key,
+    secrets.map(({ key: name, policy, value }) => [
+      name,
       {
         projectId,
         environment,
-        key,
+        key: name,
         policy: (policy ?? null) as Policy | null,
         ciphertext: fromBase64(value ?? ''),
       },
     ]),
   )
-  const openingKey = environmentKey(opened.key, projectId, environment, opened.epoch)
-  return snapshotOf(new Secret(openingKey), domains, sealed)
+  const openingKey = new Secret(environmentKey(key, projectId, environment, epoch))
+  return { marks: marksOf(epoch, secrets), ...sealedSecrets(openingKey, sealed) }
 }
 
-function snapshotOf(
+/** Every write of a secret, also of its policy alone, counts its version up; a new secret has a new id. */
+function marksOf(epoch: number, secrets: readonly { id: string; version: number }[]): string {
+  return JSON.stringify([epoch, secrets.map(({ id, version }) => [id, version])])
+}
+
+function sealedSecrets(
   openingKey: Secret,
-  domains: readonly Domain[],
   sealed: ReadonlyMap<string, SealedSecret>,
-): VaultSnapshot {
+): Omit<SealedSecrets, 'marks'> {
   const open = (entry: SealedSecret): Secret => {
     const { policy, ciphertext } = entry
     const secret = ciphertext && openSecretValue(openingKey.reveal(), entry, policy, ciphertext)
@@ -142,7 +169,6 @@ function snapshotOf(
   }
   let guard: Promise<Guard> | null = null
   return {
-    allows: (host, port) => domains.some((domain) => domainMatches(domain, host, port)),
     sealed: (name) => sealed.get(name),
     scansBodies: [...sealed.values()].some(({ policy }) =>
       policy?.allowed_locations?.some((location) => location === 'json' || location === 'form'),

@@ -1,8 +1,10 @@
 /** How long the local backend believes what it knows: by a clock that the test moves. */
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { ApiError } from '../../src/client/api.ts'
+import { listAuditLogs } from '../../src/features/audit/contract.ts'
+import { deleteSecret } from '../../src/features/secrets/contract.ts'
 import type { FaultCode } from '../../src/platform/fault.ts'
-import { VaultCache, type VaultPlace } from '../../src/proxy/vault_snapshot.ts'
+import { VaultCache, type VaultPlace, type VaultSnapshot } from '../../src/proxy/vault_snapshot.ts'
 import { type Agent, employAgent, openStage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 
@@ -72,6 +74,69 @@ describe('a snapshot', () => {
     const altered = { ...sealed, policy: { allowed_methods: [] } }
     expect(() => snapshot.open(altered)).toThrow('The secret KEY cannot be decrypted')
     expect(JSON.stringify(snapshot)).not.toContain(marked('the value'))
+  })
+})
+
+describe('a vault that did not change', () => {
+  const value = marked('the value')
+  const readsOnRecord = async () => {
+    const query = { workspace_id: agent.workspaceId, action: 'secret.read' }
+    return (await agent.person.api.list(listAuditLogs, { query })).length
+  }
+  /** As it is after ten seconds. */
+  const later = () => {
+    now += 10_000
+    return cache.current()
+  }
+  const expectGuarded = async (snapshot: VaultSnapshot, text: string, isGuarded: boolean) => {
+    const shown = (await snapshot.guard()).forCall({ used: [], made: [] }).headerValue(text)
+    expect(shown === text).toBe(!isGuarded)
+  }
+
+  test('is read anew without a record of values read, and keeps its guard', async () => {
+    const guard = await (await cache.current()).guard()
+    expect(await readsOnRecord()).toBe(1)
+    for (let turn = 0; turn < 5; turn += 1) expect(await (await later()).guard()).toBe(guard)
+    expect([reads, await readsOnRecord()]).toEqual([6, 1])
+    await expectGuarded(await later(), value, true)
+  })
+
+  test('keeps them when only the allowlist changed, which holds at once', async () => {
+    const guard = await (await cache.current()).guard()
+    await agent.disallow('one.example')
+    const snapshot = await later()
+    expect(snapshot.allows('one.example', 443)).toBe(false)
+    expect(await snapshot.guard()).toBe(guard)
+    expect(await readsOnRecord()).toBe(1)
+  })
+
+  test.each([
+    ['another value', () => agent.store('KEY', marked('another value'))],
+    ['another policy', () => agent.store('KEY', value, { policy: { allowed_methods: [] } })],
+    ['one secret more', () => agent.store('MORE', marked('another value'))],
+  ])('is read whole again after %s', async (_, change) => {
+    const guard = await (await cache.current()).guard()
+    await change()
+    const snapshot = await later()
+    expect(await snapshot.guard()).not.toBe(guard)
+    expect(await readsOnRecord()).toBe(2)
+    await later()
+    expect(await readsOnRecord()).toBe(2)
+  })
+
+  test('is another one when a secret was deleted, and stored under its name again', async () => {
+    await cache.current()
+    const params = { project_id: agent.projectId, key: 'KEY' }
+    const { environment } = agent
+    await agent.person.api.call(deleteSecret, { params, query: { environment } })
+    await agent.store('KEY', marked('another value'))
+    const snapshot = await later()
+    const sealed = snapshot.sealed('KEY')
+    if (!sealed) throw new Error('there is no KEY')
+    expect(Buffer.from(snapshot.open(sealed).reveal()).toString()).toBe(marked('another value'))
+    await expectGuarded(snapshot, marked('another value'), true)
+    await agent.person.api.call(deleteSecret, { params, query: { environment } })
+    expect((await later()).sealed('KEY')).toBeUndefined()
   })
 })
 
