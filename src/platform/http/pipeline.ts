@@ -13,7 +13,7 @@ import { describeError, type Log } from '../log.ts'
 import { checkCronSecret } from './cron_secret.ts'
 import { type Access, type Endpoint, mustRecord } from './endpoint.ts'
 import { rateHeaders } from './rate.ts'
-import { type Actor, Recorder, UnrecordedChange } from './recorder.ts'
+import { Recorder, UnrecordedChange } from './recorder.ts'
 import { commonHeaders, present } from './reply.ts'
 import { DEFAULT_BODY_LIMIT, readBody } from './request_body.ts'
 import type { OpenTransaction, RequestContext, Route, Services } from './route.ts'
@@ -84,16 +84,16 @@ async function actWithGrant(
   }
   const body = await bodyOf(endpoint, context)
   const resource = resourceOf(tenant, context, body)
-  let workspaceId: string | undefined
-  const result = await db.transaction(async (tx) => {
+  const { result, changed } = await db.transaction(async (tx) => {
     const grant = await identity.authorise(tx, caller, permission, resource)
-    workspaceId = grant.workspaceId
     const query = endpoint.query && parsePart(endpoint.query, queryOf(request))
     const inside: Act = (more) => naming(grant, () => act({ body, query, tx, grant, ...more }))
-    if (!mustRecord(endpoint)) return inside({})
-    return recorded(services, endpoint, { tx, actor: grant }, (audit) => inside({ audit }))
+    if (!mustRecord(endpoint)) return { result: await inside({}), changed: grant.workspaceId }
+    const audit = new Recorder(grant)
+    const result = await recorded(services, endpoint, { tx, audit }, () => inside({ audit }))
+    return { result, changed: audit.isUnchanged ? undefined : grant.workspaceId }
   })
-  if (workspaceId !== undefined && endpoint.method !== 'GET') onChange?.(workspaceId)
+  if (changed !== undefined && endpoint.method !== 'GET') onChange?.(changed)
   return result
 }
 
@@ -118,9 +118,10 @@ async function actWithoutGrant(
   if (!mustRecord(endpoint)) return act(input)
   let isRecorded = false
   const transaction: OpenTransaction = async (change) => {
-    const result = await services.db.transaction((tx) =>
-      recorded(services, endpoint, { tx }, (audit) => change(tx, audit)),
-    )
+    const result = await services.db.transaction((tx) => {
+      const audit = new Recorder()
+      return recorded(services, endpoint, { tx, audit }, () => change(tx, audit))
+    })
     isRecorded = true
     return result
   }
@@ -133,11 +134,10 @@ async function actWithoutGrant(
 async function recorded<T>(
   { storeChanges, log }: Services,
   { name, method }: Endpoint,
-  { tx, actor }: { tx: Transaction; actor?: Actor },
-  change: (audit: Recorder) => T,
+  { tx, audit }: { tx: Transaction; audit: Recorder },
+  change: () => T,
 ): Promise<Awaited<T>> {
-  const audit = new Recorder(actor)
-  const result = await change(audit)
+  const result = await change()
   if (method === 'GET') {
     // In a savepoint: what was read is still there when its record cannot be written.
     const stored = tx.transaction((part) => audit.store(part, name, storeChanges))

@@ -83,6 +83,11 @@ export class Recorder {
     this.#isUnchanged = true
   }
 
+  /** Whether the handler said that nothing was changed or shown. */
+  get isUnchanged(): boolean {
+    return this.#isUnchanged
+  }
+
   /** @throws UnrecordedChange unless the handler said exactly one of the two */
   async store(tx: Transaction, endpoint: string, storeChanges: StoreChanges): Promise<void> {
     const hasChanges = this.#changes.length > 0

@@ -127,7 +127,7 @@ export type Services = {
   limits: { register: RateLimiter; login: RateLimiter; api: RateLimiter }
   /** CRON_SECRET, if it is set. */
   cronSecret?: string | undefined
-  /** Called after each transaction in which something of a workspace may have changed. */
+  /** Called after each transaction in which something of a workspace changed, or may have. */
   onChange?: ((workspaceId: string) => void) | undefined
   /** Called after each response. */
   onRequest?: ((surface: Surface, request: ServedRequest) => void) | undefined

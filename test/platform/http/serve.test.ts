@@ -12,6 +12,7 @@ beforeAll(() => {
 beforeEach(() => {
   tiny.events.length = 0
   tiny.logs.length = 0
+  tiny.notices.length = 0
 })
 afterAll(() => tiny.listener.close(100))
 
@@ -378,6 +379,15 @@ describe('the audit of what changes something', () => {
     expect((await of('unchanged')).status).toBe(200)
     expect((await alone('unchanged')).status).toBe(200)
     expect(happened()).toEqual([])
+  })
+
+  test('a change of a workspace is announced, and what changed nothing is not', async () => {
+    await of('unchanged')
+    await of('forgotten')
+    await call('GET', `/items/${WORKSPACE}/a/`, { token: CALLER })
+    expect(tiny.notices).toEqual([])
+    await of('recorded')
+    expect(tiny.notices).toEqual([WORKSPACE])
   })
 
   test.each([

@@ -22,6 +22,8 @@ export type TinyListener = {
   origin: string
   listener: Listener
   events: Event[]
+  /** Workspaces of which it was said that something changed. */
+  notices: string[]
   logs: string[]
   /** Moves with `advance`. */
   clock: { now(): number; advance(ms: number): void }
@@ -252,6 +254,7 @@ export function openTiny({
   idleSeconds = 30,
 }: Options = {}): TinyListener {
   const events: Event[] = []
+  const notices: string[] = []
   const logs: string[] = []
   let offset = 0
   const clock = {
@@ -277,6 +280,7 @@ export function openTiny({
         return authorise(caller, permission, resource)
       },
     },
+    onChange: (workspaceId) => void notices.push(workspaceId),
     checkHost: hostCheck(['127.0.0.1', 'localhost', '.example.com']),
     networkOf: networkNamer([]),
     limits: {
@@ -287,7 +291,7 @@ export function openTiny({
     log: openLog('debug', (line) => logs.push(line)),
   })
   const origin = listener.open({ hostname: '127.0.0.1', port: 0, idleSeconds })
-  return { origin, listener, events, logs, clock }
+  return { origin, listener, events, notices, logs, clock }
 }
 
 /** Transactions here hold nothing together, but tell how they ended. */
