@@ -9,19 +9,13 @@ import { lockWorkspace } from '../../platform/db/workspace_lock.ts'
 import { Fault } from '../../platform/fault.ts'
 import type { Grant } from '../../platform/grant.ts'
 import type { Change } from '../../platform/http/recorder.ts'
-import { type Changing, type Route, route } from '../../platform/http/route.ts'
+import { type Changing, preparedRoute, type Route } from '../../platform/http/route.ts'
 import type { FeatureServices } from '../../platform/services.ts'
 import { type RekeyBody, rekeyWorkspace } from './contract.ts'
 import { listWorkspaces } from './memberships.ts'
-import {
-  requireComplete,
-  requireKnown,
-  requireNextEpoch,
-  requireOnce,
-  requireSamePolicies,
-  requireWithinScope,
-} from './rekey_checks.ts'
-import { type Holdings, readHoldings } from './rekey_holdings.ts'
+import { requireHeld } from './rekey_checks.ts'
+import { type Holdings, readHolders, readVersions } from './rekey_holdings.ts'
+import { type PreparedRekey, prepareRekey } from './rekey_prepare.ts'
 import {
   advanceEpoch,
   dropDeleted,
@@ -31,26 +25,32 @@ import {
 } from './rekey_queries.ts'
 
 export function rekeyRoutes({ outer }: FeatureServices): Route[] {
-  return [route(rekeyWorkspace, ({ body, ...changing }) => rekey(changing, outer, body))]
+  return [
+    preparedRoute(
+      rekeyWorkspace,
+      ({ db, grant, body }) => prepareRekey(db, outer, grant, body),
+      ({ body, prepared, ...changing }) => rekey(changing, outer, body, prepared),
+    ),
+  ]
 }
 
 async function rekey(
   { tx, grant, audit }: Changing<Grant<'workspace.update'>>,
   outer: OuterLayer,
   body: RekeyBody,
+  early: PreparedRekey,
 ) {
-  await requireOnce(body)
   const workspace = await lockWorkspace(tx, grant)
-  await requireNextEpoch(workspace.epoch, body)
-
-  const held = await readHoldings(tx, grant)
-  await requireKnown(held, body)
-  await requireComplete(held, body)
-  await requireSamePolicies(held, body)
-  await requireWithinScope(held, body)
+  if (body.epoch !== workspace.epoch + 1) throw new Fault('epoch_conflict')
+  const { policyVersion } = await readVersions(tx, grant)
+  // Where a secret was written in the meantime, all is done again under the lock.
+  const isCurrent = early.policyVersion === policyVersion
+  const prepared = isCurrent ? early : await prepareRekey(tx, outer, grant, body)
+  const held = { ...(await readHolders(tx, grant)), secrets: prepared.secrets }
+  await requireHeld(held, body)
 
   await replaceEnvelopes(tx, outer, grant, held, body)
-  await replaceSecrets(tx, outer, grant, held, body)
+  await replaceSecrets(tx, grant, prepared.sealed)
   await replaceGrants(tx, outer, grant, held, body)
   await dropDeleted(tx, grant)
   if (!(await advanceEpoch(tx, grant, body.epoch))) throw new Fault('epoch_conflict')

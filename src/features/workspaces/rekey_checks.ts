@@ -61,8 +61,16 @@ function epochOf(value: string): number | null {
   return readValueEpoch(fromBase64(value.slice(0, 64)) ?? new Uint8Array())
 }
 
+/** What a body must be for what the workspace holds. */
+export async function requireHeld(held: Holdings, body: RekeyBody): Promise<void> {
+  await requireKnown(held, body)
+  await requireComplete(held, body)
+  await requireSamePolicies(held, body)
+  await requireWithinScope(held, body)
+}
+
 /** What belongs to others, or to nobody, is `not_found` like everywhere else. */
-export async function requireKnown(
+async function requireKnown(
   held: Holdings,
   { members, tokens, secrets }: RekeyBody,
 ): Promise<void> {
@@ -78,10 +86,7 @@ export async function requireKnown(
 }
 
 /** Every member and every secret, and no secret that is not there. */
-export async function requireComplete(
-  held: Holdings,
-  { members, secrets }: RekeyBody,
-): Promise<void> {
+async function requireComplete(held: Holdings, { members, secrets }: RekeyBody): Promise<void> {
   const missing = new Complaints('is missing')
   const namedMembers = new Set(members.map(({ user_id }) => user_id))
   for (const userId of held.members.keys()) {
@@ -101,7 +106,7 @@ export async function requireComplete(
 }
 
 /** A rekey changes the key and nothing else: a policy changed on the way would go unnoticed. */
-export async function requireSamePolicies(held: Holdings, { secrets }: RekeyBody): Promise<void> {
+async function requireSamePolicies(held: Holdings, { secrets }: RekeyBody): Promise<void> {
   const complaints = new Complaints('must equal the stored policy')
   await inSlices(secrets, (secret, index) => {
     const stored = held.secrets.get(placeOf(secret))
@@ -112,7 +117,7 @@ export async function requireSamePolicies(held: Holdings, { secrets }: RekeyBody
 }
 
 /** A token is never given more than it was issued for. */
-export async function requireWithinScope(held: Holdings, { tokens }: RekeyBody): Promise<void> {
+async function requireWithinScope(held: Holdings, { tokens }: RekeyBody): Promise<void> {
   const complaints = new Complaints('is outside the scope of the token')
   await inSlices(tokens, ({ token_id, envelopes }, index) => {
     const scope = held.tokens.get(token_id)

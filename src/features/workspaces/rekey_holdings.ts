@@ -1,13 +1,15 @@
-/** What a workspace holds that is sealed under its key, and for whom; read under its lock. */
+/** What a workspace holds that is sealed under its key, and for whom. */
 import { and, asc, eq, gt, sql } from 'drizzle-orm'
-import type { Transaction } from '../../platform/db/open.ts'
+import type { Database, Transaction } from '../../platform/db/open.ts'
 import {
   memberships,
   projects,
   secrets,
   tokenEnvelopes,
   tokens,
+  workspaces,
 } from '../../platform/db/schema/index.ts'
+import { Fault } from '../../platform/fault.ts'
 import type { Grant, Role } from '../../platform/grant.ts'
 
 /** Rows that are read at once. */
@@ -51,15 +53,31 @@ export function placeOf({
   return `${project_id} ${environment} ${key}`
 }
 
-export async function readHoldings(
-  tx: Transaction,
-  { workspaceId }: Grant<'workspace.update'>,
-): Promise<Holdings> {
-  const members = await tx
+type Rekey = Grant<'workspace.update'>
+
+/** The policy version changes with every secret of the workspace. */
+export async function readVersions(
+  db: Database | Transaction,
+  { workspaceId }: Rekey,
+): Promise<{ epoch: number; policyVersion: number }> {
+  const [found] = await db
+    .select({ epoch: workspaces.epoch, policyVersion: workspaces.policyVersion })
+    .from(workspaces)
+    .where(eq(workspaces.id, workspaceId))
+  if (!found) throw new Fault('not_found')
+  return found
+}
+
+/** Members, tokens and projects: all but the secrets. */
+export async function readHolders(
+  db: Database | Transaction,
+  { workspaceId }: Rekey,
+): Promise<Omit<Holdings, 'secrets'>> {
+  const members = await db
     .select({ userId: memberships.userId, role: memberships.role, status: memberships.status })
     .from(memberships)
     .where(eq(memberships.workspaceId, workspaceId))
-  const tokenRows = await tx
+  const tokenRows = await db
     .select({
       id: tokens.id,
       label: tokens.label,
@@ -71,7 +89,7 @@ export async function readHoldings(
     })
     .from(tokens)
     .where(eq(tokens.workspaceId, workspaceId))
-  const projectRows = await tx
+  const projectRows = await db
     .select({ id: projects.id })
     .from(projects)
     .where(eq(projects.workspaceId, workspaceId))
@@ -79,15 +97,17 @@ export async function readHoldings(
     members: new Map(members.map(({ userId, ...member }) => [userId, member])),
     tokens: new Map(tokenRows.map((token) => [token.id, token])),
     projectIds: new Set(projectRows.map(({ id }) => id)),
-    secrets: await readSecrets(tx, workspaceId),
   }
 }
 
-async function readSecrets(tx: Transaction, workspaceId: string): Promise<Map<string, HeldSecret>> {
+export async function readSecrets(
+  db: Database | Transaction,
+  { workspaceId }: Rekey,
+): Promise<Holdings['secrets']> {
   const found = new Map<string, HeldSecret>()
   let after: string | undefined
   do {
-    const rows = await tx
+    const rows = await db
       .select({
         id: secrets.id,
         project_id: secrets.projectId,

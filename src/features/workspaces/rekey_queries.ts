@@ -2,9 +2,8 @@
  * What a rekey replaces, written under the workspace's lock. Rows are written in chunks: a
  * workspace may hold more than one statement can carry.
  */
-import { and, eq, inArray, sql } from 'drizzle-orm'
-import { fromBase64, toBase64 } from '../../platform/crypto/encoding.ts'
-import { type OuterLayer, type OuterPart, secretRow } from '../../platform/crypto/outer_layer.ts'
+import { and, eq, sql } from 'drizzle-orm'
+import type { OuterLayer, OuterPart } from '../../platform/crypto/outer_layer.ts'
 import type { Transaction } from '../../platform/db/open.ts'
 import {
   deletedProjects,
@@ -17,13 +16,15 @@ import {
 import type { Grant } from '../../platform/grant.ts'
 import type { RekeyBody } from './contract.ts'
 import { sealEnvelope } from './memberships.ts'
-import { type HeldSecret, type Holdings, placeOf } from './rekey_holdings.ts'
+import type { Holdings } from './rekey_holdings.ts'
+import { decodeValid, type SealedSecrets } from './rekey_prepare.ts'
 
 type Rekey = Grant<'workspace.update'>
 
 /** Rows, and characters of base64, per statement: what is made of them in one go takes milliseconds. */
 const CHUNK_ROWS = 200
 const CHUNK_LENGTH = 262_144
+
 export async function replaceEnvelopes(
   tx: Transaction,
   outer: OuterLayer,
@@ -52,57 +53,40 @@ export async function replaceEnvelopes(
   }
 }
 
-/** Values and versions. The older versions were under the old key and could not be opened again. */
+/**
+ * Values and versions, of which only the current one stays: the older were under the old key and could
+ * not be opened again.
+ */
 export async function replaceSecrets(
   tx: Transaction,
-  outer: OuterLayer,
   { workspaceId, userId }: Rekey,
-  held: Holdings,
-  body: RekeyBody,
+  sealed: readonly SealedSecrets[],
 ): Promise<void> {
-  const own = tx
-    .select({ id: secrets.id })
-    .from(secrets)
-    .where(eq(secrets.workspaceId, workspaceId))
-  await tx.delete(secretVersions).where(inArray(secretVersions.secretId, own))
-  for (const chunk of chunks(body.secrets, ({ value }) => value.length)) {
-    const rows = await Promise.all(
-      chunk.map((secret) =>
-        sealSecret(outer, workspaceId, held.secrets.get(placeOf(secret)), secret),
-      ),
-    )
-    // One parameter for all rows: a parameter for each value would cost the driver more than the rest.
+  // One parameter for all rows: a parameter for each value would cost the driver more than the rest.
+  for (const rows of sealed) {
     await tx.execute(sql`
       with sent as (
-        select * from json_to_recordset(${JSON.stringify(rows)}::text::json)
+        select * from json_to_recordset(${rows}::text::json)
           as r(id uuid, version integer, sealed text, sealed_version text)
       ), replaced as (
         update ${secrets} set value = decode(sent.sealed, 'base64'), version = sent.version,
           updated_at = now()
         from sent where ${secrets.id} = sent.id and ${secrets.workspaceId} = ${workspaceId}
         returning ${secrets.id}, ${secrets.version}, ${secrets.policy}, sent.sealed_version
+      ), kept as (
+        -- A row that stays needs no check of its foreign keys, which takes longer than the row.
+        update ${secretVersions} v set version = replaced.version, policy = replaced.policy,
+          value = decode(sealed_version, 'base64'), created_by = ${userId}::uuid, created_at = now()
+        from replaced where v.secret_id = replaced.id and v.version = replaced.version - 1
+        returning v.secret_id
       )
       insert into ${secretVersions} (secret_id, version, policy, value, created_by)
-      select id, version, policy, decode(sealed_version, 'base64'), ${userId}::uuid from replaced`)
+      select id, version, policy, decode(sealed_version, 'base64'), ${userId}::uuid from replaced
+        where id not in (select secret_id from kept)`)
   }
-}
-
-async function sealSecret(
-  outer: OuterLayer,
-  workspaceId: string,
-  stored: HeldSecret | undefined,
-  sent: RekeyBody['secrets'][number],
-) {
-  if (!stored) throw new TypeError('a secret was not checked')
-  const { id, project_id: projectId, environment, key } = stored
-  const version = stored.version + 1
-  const row = secretRow({ projectId, environment, key })
-  const ciphertext = decode(sent.value)
-  const [sealed, sealedVersion] = await Promise.all([
-    outer.seal('secrets.value', workspaceId, row, ciphertext),
-    outer.seal('secret_versions.value', workspaceId, [...row, { u32: version }], ciphertext),
-  ])
-  return { id, version, sealed: toBase64(sealed), sealed_version: toBase64(sealedVersion) }
+  await tx.execute(sql`
+    delete from ${secretVersions} v using ${secrets} s
+    where s.workspace_id = ${workspaceId} and v.secret_id = s.id and v.version < s.version`)
 }
 
 /** Tokens that are left out, or revoked in the meantime, keep nothing. */
@@ -121,7 +105,7 @@ export async function replaceGrants(
     const rows = chunk.map(async ({ token_id: tokenId, project_id: projectId, ...entry }) => {
       const { environment } = entry
       const row: OuterPart[] = [{ uuid: tokenId }, { uuid: projectId }, { text: environment }]
-      const raw = decode(entry.envelope)
+      const raw = decodeValid(entry.envelope)
       const envelope = await outer.seal('token_envelopes.envelope', workspaceId, row, raw)
       return { tokenId, workspaceId, projectId, environment, epoch, envelope }
     })
@@ -146,12 +130,6 @@ export async function advanceEpoch(
     .where(and(eq(workspaces.id, workspaceId), eq(workspaces.epoch, epoch - 1)))
     .returning({ id: workspaces.id })
   return advanced.length > 0
-}
-
-function decode(base64: string): Uint8Array {
-  const bytes = fromBase64(base64)
-  if (!bytes) throw new TypeError('a value was not validated')
-  return bytes
 }
 
 function* chunks<T>(list: readonly T[], lengthOf: (entry: T) => number): Generator<T[]> {

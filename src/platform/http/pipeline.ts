@@ -25,9 +25,10 @@ type Act = (context: object) => unknown
 /** @throws Fault for every refusal */
 export async function perform(
   services: Services,
-  { endpoint, handle }: Route,
+  route: Route,
   received: RequestContext,
 ): Promise<Response> {
+  const { endpoint, handle } = route
   const { request, network } = received
   const headers = commonHeaders(received.requestId)
   const caller = await admit(services, endpoint.access, received, headers)
@@ -46,7 +47,7 @@ export async function perform(
   const { access } = endpoint
   const result =
     caller && access.kind === 'member'
-      ? await actAsMember(caller, access, services, endpoint, context, act)
+      ? await actAsMember(caller, access, services, route, context, act)
       : await actWithoutGrant(services, endpoint, await inputOf(endpoint, context), act)
   // The runtime's time limit counts from the beginning of a response, however steadily it is read.
   return present(endpoint, result, headers, received.putOff)
@@ -54,7 +55,7 @@ export async function perform(
 
 /** What a member's role does not permit is put on record, whether the matrix says so or the handler. */
 async function actAsMember(...args: Parameters<typeof actWithGrant>): Promise<unknown> {
-  const [, , services, endpoint] = args
+  const [, , services, { endpoint }] = args
   try {
     return await actWithGrant(...args)
   } catch (error) {
@@ -73,7 +74,7 @@ async function actWithGrant(
   caller: Caller,
   { permission, tenant }: Extract<Access, { kind: 'member' }>,
   services: Services,
-  endpoint: Endpoint,
+  { endpoint, prepare }: Route,
   context: RequestContext,
   act: Act,
 ): Promise<unknown> {
@@ -84,10 +85,16 @@ async function actWithGrant(
   }
   const body = await bodyOf(endpoint, context)
   const resource = resourceOf(tenant, context, body)
+  const prepared = await prepare?.({
+    body,
+    grant: await identity.authorise(db, caller, permission, resource),
+    db,
+  })
   const { result, changed } = await db.transaction(async (tx) => {
     const grant = await identity.authorise(tx, caller, permission, resource)
     const query = endpoint.query && parsePart(endpoint.query, queryOf(request))
-    const inside: Act = (more) => naming(grant, () => act({ body, query, tx, grant, ...more }))
+    const inside: Act = (more) =>
+      naming(grant, () => act({ body, query, tx, grant, prepared, ...more }))
     if (!mustRecord(endpoint)) return { result: await inside({}), changed: grant.workspaceId }
     const audit = new Recorder(grant)
     const result = await recorded(services, endpoint, { tx, audit }, () => inside({ audit }))

@@ -68,6 +68,12 @@ type Context<E extends Endpoint> = {
   namedWorkspace: string | undefined
 }
 
+type PrepareContext<E extends Endpoint> = {
+  body: InputOf<E, 'body'>
+  grant: GrantOf<E>
+  db: Database
+}
+
 type Recorded<E extends Endpoint, T> = MustRecord<E> extends true ? T : undefined
 
 type Answer<E extends Endpoint> = ResultOf<E> | Reply<ResultOf<E>> | Download
@@ -76,6 +82,8 @@ type Handler<E extends Endpoint> = (context: Context<E>) => Promise<Answer<E>> |
 export type Route = {
   endpoint: Endpoint
   handle: ((context: Context<Endpoint>) => unknown) | null
+  /** Runs before the transaction; what it returns is the handler's `prepared`. */
+  prepare: ((context: { body: unknown; grant: Grant; db: Database }) => Promise<unknown>) | null
   /** Set for routes that do all of it themselves: the resolver and delivery. */
   raw: RawHandler | null
 }
@@ -84,14 +92,31 @@ export type Route = {
 type RawHandler = (context: RequestContext) => Promise<Response | null>
 
 export function route<const E extends Endpoint>(endpoint: E, handler: Handler<E>): Route {
-  return { endpoint, handle: handler as Route['handle'], raw: null }
+  return { endpoint, handle: handler as Route['handle'], prepare: null, raw: null }
+}
+
+/**
+ * The same for a change of much: everything that takes its time is done before the transaction, for which
+ * others wait. What was prepared may be out of date by then, and the handler has to see to it.
+ */
+export function preparedRoute<const E extends Endpoint, Prepared>(
+  endpoint: E,
+  prepare: (context: PrepareContext<E>) => Promise<Prepared>,
+  handler: (context: Context<E> & { prepared: Prepared }) => Promise<Answer<E>>,
+): Route {
+  return {
+    endpoint,
+    handle: handler as Route['handle'],
+    prepare: prepare as Route['prepare'],
+    raw: null,
+  }
 }
 
 /** Outside the pipeline: only where no grant is needed and no change could go unrecorded. */
 type RawEndpoint = TokenEndpoint | (Endpoint & { method: 'GET' })
 
 export function rawRoute(endpoint: RawEndpoint, raw: RawHandler): Route {
-  return { endpoint, handle: null, raw }
+  return { endpoint, handle: null, prepare: null, raw }
 }
 
 /** Implemented by src/identity. */

@@ -291,6 +291,27 @@ describe('at the same time', () => {
     expect(new Set(epochs)).toEqual(new Set([epoch]))
   })
 
+  test('what is written while a rekey prepares is replaced with the rest, and no version is lost', async () => {
+    const team = await openVault()
+    const { body } = await prepareRekey(team)
+    const write = () =>
+      app.call('POST', '/api/secrets/', {
+        token: team.owner.token,
+        body: { project_id: team.projectId, secrets: { DB_URL: team.seal('DB_URL', 'raced') } },
+      })
+    let written = 0
+    const writeOn = async () => {
+      while ((await write()).status === 200) written += 1
+    }
+    const writers = [writeOn(), writeOn(), writeOn()]
+    expect((await app.call(...rekey(team, body))).status).toBe(200)
+    await Promise.all(writers)
+    const params = { project_id: team.projectId, key: 'DB_URL' }
+    const versions = await team.owner.api.call(listVersions, { params })
+    expect(versions.map(({ version }) => version)).toEqual([written + 2])
+    expect(written).toBeGreaterThan(0)
+  })
+
   test('a writer or inviter with the old epoch is 409 afterwards', async () => {
     const team = await openVault()
     const { body } = await prepareRekey(team)

@@ -1,0 +1,105 @@
+/**
+ * What a rekey does before its transaction, in time slices: it checks, and seals under the outer layer.
+ * The embedded database has one connection, and everybody waits for a transaction.
+ */
+import { fromBase64, toBase64 } from '../../platform/crypto/encoding.ts'
+import { type OuterLayer, secretRow } from '../../platform/crypto/outer_layer.ts'
+import type { Database, Transaction } from '../../platform/db/open.ts'
+import type { Grant } from '../../platform/grant.ts'
+import { TimeSlice } from '../../platform/time_slice.ts'
+import type { RekeyBody } from './contract.ts'
+import { requireHeld, requireNextEpoch, requireOnce } from './rekey_checks.ts'
+import {
+  type HeldSecret,
+  type Holdings,
+  placeOf,
+  readHolders,
+  readSecrets,
+  readVersions,
+} from './rekey_holdings.ts'
+
+type Rekey = Grant<'workspace.update'>
+
+/** Rows to be written by one statement, as the text of a JSON array. */
+export type SealedSecrets = string
+
+export type PreparedRekey = {
+  /** What was read and sealed holds while the workspace has this version. */
+  policyVersion: number
+  secrets: Holdings['secrets']
+  sealed: SealedSecrets[]
+}
+
+/** Rows, and characters of base64, per statement: to send one takes a few milliseconds. */
+const CHUNK_ROWS = 5000
+const CHUNK_LENGTH = 1_048_576
+
+/** @throws Fault for what was not right at some moment since the request came */
+export async function prepareRekey(
+  db: Database | Transaction,
+  outer: OuterLayer,
+  grant: Rekey,
+  body: RekeyBody,
+): Promise<PreparedRekey> {
+  await requireOnce(body)
+  // First: what changes after it is noticed.
+  const { epoch, policyVersion } = await readVersions(db, grant)
+  await requireNextEpoch(epoch, body)
+  const secrets = await readSecrets(db, grant)
+  await requireHeld({ ...(await readHolders(db, grant)), secrets }, body)
+  return { policyVersion, secrets, sealed: await sealSecrets(outer, grant, secrets, body) }
+}
+
+async function sealSecrets(
+  outer: OuterLayer,
+  { workspaceId }: Rekey,
+  held: Holdings['secrets'],
+  body: RekeyBody,
+): Promise<SealedSecrets[]> {
+  const sealed: SealedSecrets[] = []
+  const slice = new TimeSlice()
+  let rows: unknown[] = []
+  let length = 0
+  const close = () => {
+    sealed.push(JSON.stringify(rows))
+    rows = []
+    length = 0
+  }
+  for (const secret of body.secrets) {
+    rows.push(await sealSecret(outer, workspaceId, held.get(placeOf(secret)), secret))
+    length += secret.value.length
+    if (rows.length >= CHUNK_ROWS || length >= CHUNK_LENGTH) close()
+    if (slice.isSpent) await slice.next()
+  }
+  if (rows.length > 0) close()
+  return sealed
+}
+
+async function sealSecret(
+  outer: OuterLayer,
+  workspaceId: string,
+  stored: HeldSecret | undefined,
+  sent: RekeyBody['secrets'][number],
+) {
+  if (!stored) throw new TypeError('a secret was not checked')
+  const { id, project_id: projectId, environment, key } = stored
+  const version = stored.version + 1
+  const row = secretRow({ projectId, environment, key })
+  const ciphertext = decodeValid(sent.value)
+  const sealed = await outer.seal('secrets.value', workspaceId, row, ciphertext)
+  const versionRow = [...row, { u32: version }]
+  const sealedVersion = await outer.seal(
+    'secret_versions.value',
+    workspaceId,
+    versionRow,
+    ciphertext,
+  )
+  return { id, version, sealed: toBase64(sealed), sealed_version: toBase64(sealedVersion) }
+}
+
+/** Base64 that the contract has let through. */
+export function decodeValid(base64: string): Uint8Array {
+  const bytes = fromBase64(base64)
+  if (!bytes) throw new TypeError('a value was not validated')
+  return bytes
+}
