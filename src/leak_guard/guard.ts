@@ -6,14 +6,19 @@
  */
 
 import { ALL_KINDS, BACKSLASH, PERCENT, REFERENCE } from './decoding/escapes_read.ts'
-import { MARGIN, SourceFeed } from './decoding/feed.ts'
-import { GuardStream, joined, type SoughtInCall, type StreamOptions } from './guard_stream.ts'
-import { Finder } from './matching/finder.ts'
-import { buildFragments, type Fragments } from './matching/fragments.ts'
+import {
+  blockFor,
+  GuardStream,
+  joined,
+  type SoughtInCall,
+  type StreamOptions,
+} from './guard_stream.ts'
+import { buildFragments, type Fragments, NO_FRAGMENTS } from './matching/fragments.ts'
 import { Collection, MIN_USED, MIN_VALUE, type NamedBytes } from './matching/guarded.ts'
 import type { Patterns } from './matching/patterns.ts'
-import { buildPatterns, type Pattern } from './matching/patterns_build.ts'
-import { SearchPool } from './search.ts'
+import { buildPatterns, complete, type Pattern } from './matching/patterns_build.ts'
+import type { Naming } from './release.ts'
+import { type SearchOrder, searchPool } from './search.ts'
 
 /** Values of fewer bytes go into a table of their own. */
 const SHORT = 8
@@ -29,7 +34,7 @@ const eventLoopPause: Pause = () => new Promise((resolve) => setImmediate(resolv
 
 /** Prepares a guard for any number of calls; it can be kept. Time is linear in the values' size. */
 export function prepareGuard(values: readonly NamedBytes[]): Guard {
-  return run(prepare(values))
+  return complete(prepare(values))
 }
 
 /** The same with turns of the event loop between. */
@@ -103,43 +108,30 @@ export class Guard {
     }
     for (const value of made) collection.addMade(value)
     const added = collection.patterns(MIN_USED)
-    const own = added.length === 0 ? null : run(buildPatterns(added, MIN_USED))
-    const ownNames = added.length === 0 ? null : run(buildPatterns(namePatterns(added), MIN_USED))
-    const usedNames = new Set(used.map(({ name }) => name))
-    const lists = [patterns, own].filter((list) => list !== null && !list.isEmpty)
-    const pool = new SearchPool({
-      patterns: lists.filter((list) => list !== null),
-      isShort: own !== null && !own.isEmpty,
-      kinds: kindsOf(holdsEscape || collection.holdsEscape),
-      fragments,
-    })
-    const sought: SoughtInCall = {
-      isEmpty: lists.length === 0,
-      pool,
-      naming: ({ names: all }) => {
-        if (marker !== undefined) return marker
-        const name = all.find((each) => usedNames.has(each)) ?? all[0]
-        return name === undefined ? '[REDACTED]' : `SVC_SECRET_${name}`
-      },
+    const isShort = added.some(({ bytes }) => bytes.length < SHORT)
+    const kinds = holdsEscape || collection.holdsEscape ? EACH_KIND : ALL_AT_ONCE
+    const orderOf = (prepared: Patterns, own: readonly Pattern[], isLiteral: boolean) => {
+      const window = isShort ? MIN_USED : SHORT
+      const lists = own.length === 0 ? [] : [complete(buildPatterns(own, window))]
+      if (!prepared.isEmpty) lists.push(prepared)
+      const shape = { count: lists.length, isShort, kinds, isLiteral }
+      return { patterns: lists, fragments: isLiteral ? NO_FRAGMENTS : fragments, shape }
+    }
+    const naming: Naming = ({ names: all }) => {
+      if (marker !== undefined) return marker
+      const name = all.find((each) => used.some((value) => value.name === each)) ?? all[0]
+      return name === undefined ? '[REDACTED]' : `SVC_SECRET_${name}`
     }
     return new CallGuard(
-      sought,
-      [names, ownNames].filter((list) => list !== null),
+      { order: orderOf(patterns, added, false), naming },
+      orderOf(names, namePatterns(added), true),
     )
   }
 }
 
 /** All escapes at once; where a value holds escapes itself also each kind alone. */
-function kindsOf(holdsEscape: boolean): number[] {
-  return holdsEscape ? [ALL_KINDS, PERCENT, BACKSLASH, REFERENCE] : [ALL_KINDS]
-}
-
-function run<T>(steps: Generator<void, T>): T {
-  for (;;) {
-    const step = steps.next()
-    if (step.done) return step.value
-  }
-}
+const ALL_AT_ONCE = [ALL_KINDS]
+const EACH_KIND = [ALL_KINDS, PERCENT, BACKSLASH, REFERENCE]
 
 async function runInSteps<T>(steps: Generator<void, T>, pause: Pause): Promise<T> {
   for (;;) {
@@ -152,10 +144,10 @@ async function runInSteps<T>(steps: Generator<void, T>, pause: Pause): Promise<T
 /** Guards the answers of one call. */
 export class CallGuard {
   readonly #sought: SoughtInCall
-  readonly #names: readonly Patterns[]
+  readonly #names: SearchOrder
   #isRedacted = false
 
-  constructor(sought: SoughtInCall, names: readonly Patterns[]) {
+  constructor(sought: SoughtInCall, names: SearchOrder) {
     this.#sought = sought
     this.#names = names
   }
@@ -169,7 +161,7 @@ export class CallGuard {
   body(bytes: Uint8Array, options: StreamOptions = {}): Uint8Array {
     const out: Uint8Array[] = []
     const stream = this.stream({ ...options, length: bytes.length })
-    run(stream.whole(bytes, bytes.length, out))
+    complete(stream.whole(bytes, bytes.length, out))
     return this.#end(bytes, out, stream)
   }
 
@@ -200,17 +192,17 @@ export class CallGuard {
 
   /** Whether a header's name holds a guarded value, compared without case: it must be dropped. */
   isGuardedName(name: string): boolean {
-    const bytes = new Uint8Array(Buffer.from(name.toLowerCase(), 'latin1'))
-    const feed = new SourceFeed(bytes.length)
-    feed.load(bytes)
+    const bytes = Buffer.from(name.toLowerCase(), 'latin1')
     let isFound = false
-    const sink = {
-      work: 0,
-      add: () => {
-        isFound = true
-      },
+    const add = () => {
+      isFound = true
     }
-    for (const patterns of this.#names) new Finder(patterns, sink).read(feed, MARGIN, true)
+    const block = blockFor(bytes.length)
+    const search = searchPool.take(this.#names, block, { work: 0, add, addFragment: add })
+    for (let from = 0; from < bytes.length; from += block) {
+      search.read(bytes.subarray(from, from + block), from + block >= bytes.length)
+    }
+    searchPool.giveBack(search, this.#names.shape, block)
     this.#isRedacted ||= isFound
     return isFound
   }

@@ -6,12 +6,11 @@
 
 import { BLOCK } from './decoding/feed.ts'
 import { type Naming, Release } from './release.ts'
-import type { Search, SearchPool } from './search.ts'
+import { type Search, type SearchOrder, searchPool } from './search.ts'
 
 /** What the answers of one call are searched for. */
 export type SoughtInCall = {
-  readonly isEmpty: boolean
-  readonly pool: SearchPool
+  readonly order: SearchOrder
   readonly naming: Naming
 }
 
@@ -42,9 +41,7 @@ export class GuardStream {
   constructor(sought: SoughtInCall, options: StreamOptions = {}) {
     this.#sought = sought
     this.#release = new Release(sought.naming, options.isJson)
-    const { length } = options
-    if (length === undefined) this.#block = STREAM_BLOCK
-    else this.#block = length <= SMALL_BLOCK ? SMALL_BLOCK : BLOCK
+    this.#block = options.length === undefined ? STREAM_BLOCK : blockFor(options.length)
   }
 
   /** Whether anything was replaced so far. */
@@ -59,7 +56,7 @@ export class GuardStream {
 
   /** Takes the next chunk, which may be reused afterwards; returns what is certain by now. */
   push(chunk: Uint8Array): Uint8Array {
-    if (this.#sought.isEmpty) return chunk.slice()
+    if (this.#isEmpty) return chunk.slice()
     this.#release.append(chunk)
     const out: Uint8Array[] = []
     this.#readAll(chunk, false, out)
@@ -75,7 +72,7 @@ export class GuardStream {
 
   /** A whole answer instead of chunks, a step at a time; the pieces of the output go to `out`. */
   *whole(answer: Uint8Array, step: number, out: Uint8Array[]): Generator<void, void> {
-    if (this.#sought.isEmpty) return
+    if (this.#isEmpty) return
     this.#release.takeWhole(answer)
     for (let from = 0; from < answer.length; from += step) {
       if (from > 0) yield
@@ -119,18 +116,27 @@ export class GuardStream {
   }
 
   #read(block: Uint8Array, isLast: boolean): void {
-    const { pool } = this.#sought
-    const search = this.#search ?? pool.take(this.#block, this.#release)
+    const { order } = this.#sought
+    const search = this.#search ?? searchPool.take(order, this.#block, this.#release)
     this.#search = isLast ? null : search
     search.read(block, isLast)
     if (!isLast) return
     this.#work = search.work
-    pool.giveBack(search)
+    searchPool.giveBack(search, order.shape, this.#block)
+  }
+
+  get #isEmpty(): boolean {
+    return this.#sought.order.patterns.length === 0
   }
 
   #earliest(): number {
     return Math.min(this.#length, this.#search?.earliest() ?? Infinity)
   }
+}
+
+/** How much of an answer of that length is read at once. */
+export function blockFor(length: number): number {
+  return length <= SMALL_BLOCK ? SMALL_BLOCK : BLOCK
 }
 
 /** A copy of the pieces as one. */

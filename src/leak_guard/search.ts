@@ -1,25 +1,38 @@
 /**
- * What searches one answer after the other for the values of a call. It is costly to make and is again
- * as it was made when an answer has ended, so that headers and body of a call share it.
+ * What searches one answer after the other. It is costly to make, so a few are kept for the next answer
+ * of any call. Nothing of the last one is left in them, neither its text nor what it was searched for.
  */
 import { Decoders } from './decoding/decoders.ts'
 import { MARGIN, SourceFeed } from './decoding/feed.ts'
-import { type Reading, Stage } from './decoding/stage.ts'
-import type { FindSink } from './matching/finder.ts'
+import { MAX_DEPTH, type Reading, Stage } from './decoding/stage.ts'
+import type { FindSink, Sought } from './matching/finder.ts'
 import {
   type Fragment,
   FragmentFinder,
   type FragmentSink,
   type Fragments,
+  NO_FRAGMENTS,
 } from './matching/fragments.ts'
 import type { Label, Patterns } from './matching/patterns.ts'
+import { NO_PATTERNS } from './matching/patterns_build.ts'
 
 /** What an answer is searched for. */
-export type Sought = {
+export type SearchOrder = {
   readonly patterns: readonly Patterns[]
-  readonly isShort: boolean
-  readonly kinds: readonly number[]
   readonly fragments: Fragments
+  readonly shape: Shape
+}
+
+/** What a search is built for: those of one shape can take each other's place. */
+export type Shape = {
+  /** How many `Patterns` it looks for. */
+  readonly count: number
+  /** Whether strings of fewer than 8 bytes are among them. */
+  readonly isShort: boolean
+  /** The kinds of escapes that are each decoded alone. */
+  readonly kinds: readonly number[]
+  /** Whether strings are looked for as they are only, in no encoding. */
+  readonly isLiteral: boolean
 }
 
 /** Takes all that is found in an answer. */
@@ -28,41 +41,48 @@ export type SearchSink = FindSink & FragmentSink
 export class Search implements SearchSink {
   /** Steps of this answer, for tests of the cost. */
   work = 0
-  /** Most bytes that are read at once. */
-  readonly block: number
-  readonly #feed: SourceFeed
+  /** Where its text is while it reads. */
+  readonly feed: SourceFeed
+  readonly #sought: readonly Sought[]
   readonly #stage: Stage
-  readonly #fragments: FragmentFinder | null
+  readonly #fragments = new FragmentFinder(NO_FRAGMENTS, this)
   #sink: SearchSink | null = null
 
-  constructor({ patterns, isShort, kinds, fragments }: Sought, block: number) {
-    this.block = block
-    this.#feed = new SourceFeed(block)
-    const reading = { patterns, isShort, kinds, sink: this, openDecoders }
-    this.#stage = new Stage(reading, this.#feed, 0)
-    this.#fragments = fragments.isEmpty ? null : new FragmentFinder(fragments, this)
+  /** @param block most bytes that are read at once */
+  constructor({ count, isShort, kinds, isLiteral }: Shape, block: number) {
+    this.feed = new SourceFeed(block)
+    this.#sought = Array.from({ length: count }, () => ({ patterns: NO_PATTERNS }))
+    const reading = { sought: this.#sought, isShort, kinds, sink: this, openDecoders }
+    this.#stage = new Stage(reading, this.feed, isLiteral ? MAX_DEPTH : 0)
   }
 
   /** A new answer begins, whose finds go to `sink`. */
-  begin(sink: SearchSink): void {
+  begin({ patterns, fragments }: SearchOrder, sink: SearchSink): void {
     this.work = 0
     this.#sink = sink
-    this.#feed.clear()
-    this.#fragments?.clear()
+    this.#seek(patterns)
+    this.#fragments.begin(fragments)
   }
 
   /** Reads at most a block; the last one, which may be empty, ends the answer. */
   read(bytes: Uint8Array, isLast: boolean): void {
-    this.#feed.load(bytes)
+    this.feed.load(bytes)
     this.#stage.read(MARGIN, isLast)
-    this.#fragments?.read(this.#feed, MARGIN, isLast)
-    if (isLast) this.#sink = null
+    this.#fragments.read(this.feed, MARGIN, isLast)
   }
 
   /** Position in the answer before which everything is decided. */
   earliest(): number {
-    const fragment = this.#fragments?.earliest(this.#feed) ?? Infinity
-    return Math.min(fragment, this.#stage.earliest())
+    return Math.min(this.#fragments.earliest(this.feed), this.#stage.earliest())
+  }
+
+  /** After the last block: forgets the answer and what it was searched for. */
+  end(): void {
+    this.#sink = null
+    this.#seek([])
+    this.#fragments.begin(NO_FRAGMENTS)
+    this.feed.clear()
+    this.feed.memory.wipe()
   }
 
   add(start: number, end: number, label: Label, form?: number): void {
@@ -72,30 +92,48 @@ export class Search implements SearchSink {
   addFragment(fragment: Fragment): void {
     this.#sink?.addFragment(fragment)
   }
+
+  #seek(patterns: readonly Patterns[]): void {
+    for (const [at, sought] of this.#sought.entries()) sought.patterns = patterns[at] ?? NO_PATTERNS
+  }
 }
 
 function openDecoders(reading: Reading, stage: Stage, depth: number): Decoders {
   return new Decoders(reading, stage, depth)
 }
 
-/** The searches of one call that are free. */
-export class SearchPool {
-  readonly #sought: Sought
-  readonly #free: Search[] = []
+/** So many searches of one kind wait at most. */
+const MAX_FREE = 4
+/** One that has opened more than so many texts is not kept: hostile answers have them all opened. */
+const MAX_TEXTS = 32
 
-  constructor(sought: Sought) {
-    this.#sought = sought
-  }
+/** The searches that are free, by shape and block. */
+export class SearchPool {
+  readonly free = new Map<number, Search[]>()
 
   /** One that reads so many bytes at once. */
-  take(block: number, sink: SearchSink): Search {
-    const at = this.#free.findIndex((each) => each.block === block)
-    const search = this.#free.splice(at, at < 0 ? 0 : 1)[0] ?? new Search(this.#sought, block)
-    search.begin(sink)
+  take(order: SearchOrder, block: number, sink: SearchSink): Search {
+    const search = this.#freeOf(order.shape, block).pop() ?? new Search(order.shape, block)
+    search.begin(order, sink)
     return search
   }
 
-  giveBack(search: Search): void {
-    this.#free.push(search)
+  giveBack(search: Search, shape: Shape, block: number): void {
+    search.end()
+    const free = this.#freeOf(shape, block)
+    if (free.length < MAX_FREE && search.feed.memory.taken.length <= MAX_TEXTS) free.push(search)
+  }
+
+  #freeOf({ count, isShort, kinds, isLiteral }: Shape, block: number): Search[] {
+    const bits = (isShort ? 1 : 0) | (kinds.length > 1 ? 2 : 0) | (isLiteral ? 4 : 0) | (count << 3)
+    const key = 32 * block + bits
+    const known = this.free.get(key)
+    if (known) return known
+    const free: Search[] = []
+    this.free.set(key, free)
+    return free
   }
 }
+
+/** For all calls: it keeps nothing of them. */
+export const searchPool = new SearchPool()

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { type CallGuard, prepareGuard } from '../../src/leak_guard/guard.ts'
+import { searchPool } from '../../src/leak_guard/search.ts'
 import { ENCODINGS, ESCAPES, FORMS, WIDE } from './forms.ts'
 
 const latin1 = (text: string) => new Uint8Array(Buffer.from(text, 'latin1'))
@@ -109,4 +110,41 @@ describe('two layers', () => {
       }
     }
   })
+})
+
+test('what searched an answer keeps nothing of it for the next', () => {
+  const secret = 'sk_live_4eC39HqLyjWDarjtT1zdp7dc'
+  const guard = prepareGuard([{ name: 'KEY', bytes: utf8(secret) }]).forCall()
+  const text = `{"a":"${secret}","b":"x\\n\\u0073${btoa(secret)}","c":"${Buffer.from(secret).toString('hex')}"}`
+  for (const body of [text, text.repeat(200)]) {
+    guard.body(utf8(body))
+    const stream = guard.stream()
+    stream.push(utf8(body))
+    stream.flush()
+  }
+  expect(guard.headerValue(secret)).toBe('SVC_SECRET_KEY')
+  expect(guard.isGuardedName(`x-${secret}`)).toBe(true)
+  const kept = [...searchPool.free.values()].flat()
+  expect(kept.length).toBeGreaterThan(3)
+  for (const { feed } of kept) {
+    expect(feed.memory.taken.every((bytes) => bytes.every((byte) => byte === 0))).toBe(true)
+  }
+})
+
+test('searches that are kept are few, and another guard finds with them what is its own', () => {
+  const guards = Array.from({ length: 20 }, (_, at) =>
+    prepareGuard([{ name: `K${at}`, bytes: utf8(`value-number-${at}-of-20`) }]).forCall(),
+  )
+  const text = guards.map((_, at) => `value-number-${at}-of-20`).join(' ')
+  const streams = guards.map((guard) => guard.stream())
+  const halves = streams.map((stream) => [
+    stream.push(utf8(text.slice(0, 200))),
+    stream.push(utf8(text.slice(200))),
+    stream.flush(),
+  ])
+  for (const [at, pieces] of halves.entries()) {
+    const output = Buffer.concat(pieces).toString()
+    expect(output).toBe(text.replace(`value-number-${at}-of-20`, `SVC_SECRET_K${at}`))
+  }
+  for (const free of searchPool.free.values()) expect(free.length).toBeLessThanOrEqual(4)
 })

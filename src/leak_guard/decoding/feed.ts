@@ -9,7 +9,23 @@ export const MARGIN = 192
 /** Bytes of an answer that are processed at once. */
 export const BLOCK = 8192
 
+/** Where the feeds of a search keep text, so that nothing of an answer is left when it has ended. */
+export class Memory {
+  readonly taken: Uint8Array[] = []
+
+  take(size: number): Uint8Array {
+    const bytes = new Uint8Array(size)
+    this.taken.push(bytes)
+    return bytes
+  }
+
+  wipe(): void {
+    for (const bytes of this.taken) bytes.fill(0)
+  }
+}
+
 export interface Feed {
+  readonly memory: Memory
   readonly bytes: Uint8Array
   /** No byte before this index belongs to the text. */
   readonly floor: number
@@ -25,6 +41,7 @@ export interface Feed {
 
 /** The answer itself. */
 export class SourceFeed implements Feed {
+  readonly memory = new Memory()
   readonly bytes: Uint8Array
   floor = MARGIN
   end = MARGIN
@@ -32,7 +49,7 @@ export class SourceFeed implements Feed {
   #base = -MARGIN
 
   constructor(block: number) {
-    this.bytes = new Uint8Array(MARGIN + block)
+    this.bytes = this.memory.take(MARGIN + block)
   }
 
   /** Another answer begins. */
@@ -74,6 +91,7 @@ const LEADS = [0, 0xc0, 0xe0, 0xf0]
 
 /** Bytes that stand for stretches of a parent: what unescaping and the like make of it. */
 export class MappedFeed implements Feed {
+  readonly memory: Memory
   readonly bytes: Uint8Array
   floor = MARGIN
   end = MARGIN
@@ -95,7 +113,8 @@ export class MappedFeed implements Feed {
   constructor(parent: Feed) {
     const size = parent.bytes.length + MARGIN
     this.#parent = parent
-    this.bytes = new Uint8Array(size)
+    this.memory = parent.memory
+    this.bytes = this.memory.take(size)
     this.#from = new Int32Array(size)
     this.#first = new Int32Array(size)
     this.#last = new Int32Array(size)

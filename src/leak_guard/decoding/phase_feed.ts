@@ -2,11 +2,12 @@
  * The digits of a run, and what they spell when it is read from one of its first digits on: bytes whose
  * places in the answer are worked out only where they are asked for.
  */
-import { type Feed, MARGIN } from './feed.ts'
+import { type Feed, MARGIN, type Memory } from './feed.ts'
 import { NO_DIGIT, type Scheme } from './schemes.ts'
 
 /** The values of a run's digits, and where they stand in the parent. */
 export class Digits {
+  readonly memory: Memory
   readonly values: Uint8Array
   end = MARGIN
   readonly #indices: Int32Array
@@ -16,7 +17,8 @@ export class Digits {
 
   constructor(parent: Feed) {
     this.#parent = parent
-    this.values = new Uint8Array(parent.bytes.length + MARGIN)
+    this.memory = parent.memory
+    this.values = this.memory.take(parent.bytes.length + MARGIN)
     this.#indices = new Int32Array(parent.bytes.length + MARGIN)
   }
 
@@ -76,6 +78,7 @@ export class Digits {
 
 /** What the digits of a run spell when it is read from one of its first digits on. */
 export class PhaseFeed implements Feed {
+  readonly memory: Memory
   readonly bytes: Uint8Array
   floor = MARGIN
   end = MARGIN
@@ -94,7 +97,8 @@ export class PhaseFeed implements Feed {
     this.#phase = phase
     this.next = MARGIN + phase
     this.#digit = this.next
-    this.bytes = new Uint8Array(digits.values.length)
+    this.memory = digits.memory
+    this.bytes = this.memory.take(digits.values.length)
   }
 
   clear(): void {

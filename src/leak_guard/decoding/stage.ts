@@ -3,16 +3,15 @@
  * already, the decoders of what its bytes may spell.
  */
 
-import { Finder, type FindSink } from '../matching/finder.ts'
-import type { Patterns } from '../matching/patterns.ts'
+import { Finder, type FindSink, type Sought } from '../matching/finder.ts'
 import type { Feed } from './feed.ts'
 
 /** Escapes and encodings are read so many layers deep. */
-const MAX_DEPTH = 2
+export const MAX_DEPTH = 2
 
 /** What all readings of one answer have in common. */
 export type Reading = {
-  readonly patterns: readonly Patterns[]
+  readonly sought: readonly Sought[]
   readonly sink: FindSink
   /** Whether strings of fewer than 8 bytes are looked for: then short runs matter. */
   readonly isShort: boolean
@@ -41,7 +40,7 @@ export class Stage {
 
   constructor(reading: Reading, feed: Feed, depth: number) {
     this.feed = feed
-    this.#finders = reading.patterns.map((patterns) => new Finder(patterns, reading.sink))
+    this.#finders = reading.sought.map((sought) => new Finder(sought, reading.sink))
     this.#decoders = depth < MAX_DEPTH ? reading.openDecoders(reading, this, depth) : null
   }
 

@@ -50,14 +50,14 @@ export function isDull(
   bytes: Uint8Array,
   from: number,
   end: number,
-  { patterns, isShort }: Reading,
+  { sought, isShort }: Reading,
 ): boolean {
   const shortest = isShort ? 4 : 8
   const at = nextStretch(bytes, from, end, IS_TEXT, 1, shortest)
   const isTextual = at + shortest <= end
-  for (const each of patterns) {
-    const isLikely = isTextual || !each.parts.isText
-    if (isLikely && !spellsNothing(each, bytes, from, end, isShort)) return false
+  for (const { patterns } of sought) {
+    const isLikely = isTextual || !patterns.parts.isText
+    if (isLikely && !spellsNothing(patterns, bytes, from, end, isShort)) return false
   }
   return true
 }

@@ -19,13 +19,16 @@ export type FindSink = {
   work: number
 }
 
+/** The strings that a search looks for now: others in its next answer. */
+export type Sought = { patterns: Patterns }
+
 const PROBES_PER_BYTE = 2
 const MAX_CREDIT = 4096
 /** What is taken for a string unread counts as a part. */
 const UNREAD: Label = { names: [] }
 
 export class Finder {
-  readonly #patterns: Patterns
+  readonly #sought: Sought
   readonly #sink: FindSink
   readonly #queue = new Queue()
   readonly #tape = new Tape()
@@ -44,8 +47,8 @@ export class Finder {
   #checked = 0
   #isUnread = false
 
-  constructor(patterns: Patterns, sink: FindSink) {
-    this.#patterns = patterns
+  constructor(sought: Sought, sink: FindSink) {
+    this.#sought = sought
     this.#sink = sink
   }
 
@@ -70,10 +73,10 @@ export class Finder {
   earliest(feed: Feed): number {
     if (!this.#queue.isEmpty) return this.#queue.start
     const { bytes, end } = feed
-    const most = Math.min(this.#patterns.parts.window - 1, this.#count)
+    const most = Math.min(this.#sought.patterns.parts.window - 1, this.#count)
     for (let at = end - most; at < end; at++) {
       const second = at + 1 < end ? (bytes[at + 1] ?? 0) : -1
-      if (this.#patterns.mayBegin(bytes[at] ?? 0, second)) return feed.startOf(at)
+      if (this.#sought.patterns.mayBegin(bytes[at] ?? 0, second)) return feed.startOf(at)
     }
     return Infinity
   }
@@ -97,7 +100,7 @@ export class Finder {
 
   /** The hot loop: one addition and one look at a bit for each byte. */
   #scan(feed: Feed, from: number): void {
-    const { parts, step, bitShift } = this.#patterns
+    const { parts, step, bitShift } = this.#sought.patterns
     const { bits, window } = parts
     const { bytes, end } = feed
     let hash = this.#hash
@@ -116,9 +119,9 @@ export class Finder {
 
   #candidate(feed: Feed, from: number, at: number, hash: number): void {
     this.#sink.work++
-    const group = this.#patterns.groupOf(hash)
+    const group = this.#sought.patterns.groupOf(hash)
     if (group < 0) return
-    const back = this.#patterns.parts.window - 1
+    const back = this.#sought.patterns.parts.window - 1
     this.#queue.add(this.#count + at - from - back, group, feed.startOf(at - back))
   }
 
@@ -142,7 +145,7 @@ export class Finder {
 
   #begin(): void {
     const { index, group } = this.#queue
-    const { groupFirst, groupCount } = this.#patterns.parts
+    const { groupFirst, groupCount } = this.#sought.patterns.parts
     this.#low = groupFirst[group] ?? 0
     this.#high = this.#low + (groupCount[group] ?? 0) - 1
     this.#best = 0
@@ -160,7 +163,7 @@ export class Finder {
     while (this.#low <= this.#high) {
       if (!this.#step(feed, isLast)) return false
     }
-    const { lengthOf, labels } = this.#patterns.parts
+    const { lengthOf, labels } = this.#sought.patterns.parts
     const label = labels[this.#best - 1]
     if (label) this.#found(feed, lengthOf[this.#best - 1] ?? 0, label)
     return true
@@ -171,7 +174,7 @@ export class Finder {
     const { index } = this.#queue
     const available = this.#count - index
     const middle = (this.#low + this.#high) >> 1
-    const length = this.#patterns.parts.lengths[middle] ?? 0
+    const length = this.#sought.patterns.parts.lengths[middle] ?? 0
     const most = isLast ? Math.min(this.#limit, available) : this.#limit
     if (length <= this.#covered - index) this.#low = middle + 1
     else if (length > most) this.#high = middle - 1
@@ -181,7 +184,7 @@ export class Finder {
   }
 
   #probe(feed: Feed, middle: number, length: number): void {
-    const { powersA, powersB } = this.#patterns.parts
+    const { powersA, powersB } = this.#sought.patterns.parts
     const found = this.#beginning(feed, length, powersA[middle] ?? 0, powersB[middle] ?? 0)
     this.#credit--
     if (found > 0) this.#best = found
@@ -196,7 +199,7 @@ export class Finder {
     const length = 2 ** exponent
     if (length <= this.#checked) return true
     this.#checked = length
-    const { checkpointsA, checkpointsB } = this.#patterns
+    const { checkpointsA, checkpointsB } = this.#sought.patterns
     const powerA = checkpointsA[exponent] ?? 0
     const powerB = checkpointsB[exponent] ?? 0
     if (this.#beginning(feed, length, powerA, powerB) >= 0) return true
@@ -211,13 +214,13 @@ export class Finder {
     this.#sink.work++
     const a = tape.laneA(index, length, powerA)
     const b = tape.laneB(index, length, powerB)
-    return this.#patterns.parts.beginnings.find(a, b, length)
+    return this.#sought.patterns.parts.beginnings.find(a, b, length)
   }
 
   /** Without credit: from the head on, as much as the longest string of its group would take. */
   #takeUnread(feed: Feed, isLast: boolean): boolean {
     const available = this.#count - this.#queue.index
-    const longest = this.#patterns.longestOf(this.#queue.group)
+    const longest = this.#sought.patterns.longestOf(this.#queue.group)
     if (longest > available && !isLast) return false
     this.#found(feed, Math.min(longest, available), UNREAD)
     return true

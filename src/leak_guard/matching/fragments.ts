@@ -57,6 +57,8 @@ export class Fragments {
   }
 }
 
+export const NO_FRAGMENTS = new Fragments(new SealedTable(0), new Uint32Array(256), true)
+
 export function* buildFragments(runs: readonly Uint8Array[]): Generator<void, Fragments> {
   const count = runs.reduce((sum, run) => sum + Math.ceil(run.length / FRAGMENT), 0)
   const filterBits = Math.min(24, Math.max(13, Math.ceil(Math.log2(16 * count + 1))))
@@ -133,8 +135,8 @@ class Window {
 
 /** Finds fragments in the answer itself. */
 export class FragmentFinder {
-  readonly #fragments: Fragments
   readonly #sink: FragmentSink
+  #fragments: Fragments
   readonly #window = new Window()
   #hash = 0
   /** Bytes of the run that the text ends with. */
@@ -149,13 +151,15 @@ export class FragmentFinder {
     this.#sink = sink
   }
 
-  /** Another answer begins. */
-  clear(): void {
+  /** Another answer begins, perhaps with other values. */
+  begin(fragments: Fragments): void {
+    this.#fragments = fragments
     this.#run = 0
     this.#open = []
   }
 
   read(feed: Feed, from: number, isLast: boolean): void {
+    if (this.#fragments.isEmpty) return
     const { bytes, end } = feed
     this.#looked = -1
     for (let at = from; at < end; ) {

@@ -19,6 +19,17 @@ export type Pattern = { readonly bytes: Uint8Array; readonly label: Label }
 /** After so many bytes the generator yields. */
 export const BUILD_STEP = 8192
 
+/** All steps at once. */
+export function complete<T>(steps: Generator<void, T>): T {
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
+  }
+}
+
+/** Of no strings. */
+export const NO_PATTERNS: Patterns = complete(buildPatterns([], 8))
+
 /** @param patterns distinct strings of at least `window` bytes */
 export function* buildPatterns(
   patterns: readonly Pattern[],

@@ -6,6 +6,8 @@ import type { Feed } from '../decoding/feed.ts'
 import { LANE_A, LANE_B, POINT_A, POINT_B } from './fingerprint.ts'
 
 const FIRST_SIZE = 64
+/** A longer tape is not kept for the next find. */
+const MAX_KEPT = 4096
 
 export class Tape {
   /** Of the first `n` taped bytes, at `n`. */
@@ -74,6 +76,7 @@ export class Tape {
 
   clear(): void {
     this.#length = 0
+    if (this.#a.length > MAX_KEPT) this.#resize(0)
   }
 
   copy(other: Tape): void {
