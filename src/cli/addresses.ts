@@ -5,7 +5,6 @@
  */
 import { dirname } from 'node:path'
 import { faultOfAddress } from '../client/address.ts'
-import { EX_REFUSED, EX_USAGE } from '../platform/exit_codes.ts'
 import { type AddressName, findProjectFile, type Settings } from './settings.ts'
 import { CliError } from './terminal/cli_error.ts'
 import { openTrustedFolders, type TrustedFolders } from './trusted_folders.ts'
@@ -36,14 +35,14 @@ export function demandSafeAddress(address: string, insecureHttp: boolean, what: 
   const fault = faultOfAddress(address, insecureHttp)
   if (fault === 'not an address') {
     throw new CliError(
-      EX_USAGE,
+      'usage',
       `${what} ${shown(address)} is not an address`,
       'example: https://vault.example.com',
     )
   }
   if (fault === 'not encrypted') {
     throw new CliError(
-      EX_REFUSED,
+      'insecure_address',
       `${what} ${shown(address)} is reached without encryption: others on the network could read tokens and sessions`,
       'use https, or add --insecure-http (SERVICE_INSECURE_HTTP=1) where the network is yours alone',
     )
@@ -58,7 +57,7 @@ async function ask(
 ): Promise<void> {
   const named = `${shown(projectFile)} names the ${name} ${shown(address)}`
   const refused = new CliError(
-    EX_REFUSED,
+    'untrusted_address',
     `${named}, which you have not trusted for this folder; nothing was sent`,
     `look at the address, then: cloakroom trust (or name another with --${name})`,
   )

@@ -5,6 +5,7 @@ import { resumeSession, type Session } from './session.ts'
 import { openSessionStore, type SessionStore } from './session_store.ts'
 import { type AddressName, readSettings, type SettingName, type Settings } from './settings.ts'
 import { type Output, openOutput } from './terminal/output.ts'
+import { hasColour } from './terminal/streams.ts'
 
 export type GlobalOptions = {
   server?: string
@@ -13,6 +14,7 @@ export type GlobalOptions = {
   project?: string
   env?: string
   json?: boolean
+  quiet?: boolean
   debug?: boolean
   insecureStorage?: boolean
   insecureHttp?: boolean
@@ -48,14 +50,7 @@ export function openContext(command: Command): Context {
     openSessionStore({ env, insecure: options.insecureStorage === true, passphrase: askPassphrase })
   return {
     ...place,
-    output: openOutput({
-      json: options.json === true,
-      colour: process.stdout.isTTY === true && !env.NO_COLOR,
-      watched: process.stderr.isTTY === true,
-      width: process.stdout.columns || Number(env.COLUMNS) || Number.POSITIVE_INFINITY,
-      out: (text) => process.stdout.write(text),
-      err: (text) => process.stderr.write(text),
-    }),
+    output: outputOf(options, env),
     setting: (name) => settings[name]?.value ?? '',
     server,
     resolver: () => openAddress(place, 'resolver'),
@@ -65,6 +60,22 @@ export function openContext(command: Command): Context {
       return resumeSession(await store(), address)
     },
   }
+}
+
+/** Also of commands that need no settings. */
+export function outputOf({ json, quiet }: GlobalOptions, env: Context['env']): Output {
+  const terminal = process.stdout.isTTY === true
+  return openOutput({
+    json: json === true,
+    quiet: quiet === true,
+    colour: hasColour(env, terminal),
+    terminal,
+    watched: process.stderr.isTTY === true,
+    width: process.stdout.columns || Number(env.COLUMNS) || Number.POSITIVE_INFINITY,
+    now: () => new Date(),
+    out: (text) => process.stdout.write(text),
+    err: (text) => process.stderr.write(text),
+  })
 }
 
 function isYes(variable: string | undefined): boolean {

@@ -7,20 +7,23 @@ import {
   type OptionValues,
   type Spec,
 } from './command.ts'
+import { endWithReader } from './terminal/streams.ts'
 
 const DAYS = '2'
 
-type ServerCommand = { about: string; run(): Promise<number>; spec(usage: string): Spec }
+type ServerCommand = { run(): Promise<number>; spec(usage: string): Spec }
 
 /** Run without any arguments, it is given no options. */
 function serverCommand<const O extends Options>(
   about: string,
   options: O,
-  run: (options?: OptionValues<O>) => Promise<number>,
+  run: (options?: OptionValues<O>, json?: boolean) => Promise<number>,
 ): ServerCommand {
-  const action = async (): Promise<Action<O>> => (_context, _args, given) => run(given)
+  const action =
+    async (): Promise<Action<O>> =>
+    ({ output }, _args, given) =>
+      run(given, output.isJson)
   return {
-    about,
     run: () => run(),
     spec: (usage) => command({ usage, about, examples: [usage], options, action }),
   }
@@ -36,12 +39,12 @@ const serverCommands: Record<string, ServerCommand> = {
   health: serverCommand(
     'ask the running server on this machine whether it works; exit code 0 or 1',
     [],
-    async () => (await import('./commands/health.ts')).runHealth(),
+    async (_, json) => (await import('./commands/health.ts')).runHealth(json),
   ),
   keygen: serverCommand(
     'print fresh SECRET_KEY, ENCRYPTION_KEY and CRON_SECRET lines for a .env file',
     [],
-    async () => (await import('./commands/keygen.ts')).runKeygen(),
+    async (_, json) => (await import('./commands/keygen.ts')).runKeygen(json),
   ),
   calculate_metrics: serverCommand(
     'compute the figures of the last days anew and print them as JSON lines',
@@ -52,13 +55,14 @@ const serverCommands: Record<string, ServerCommand> = {
   settings: serverCommand(
     'print every setting of the server with its meaning, default and an example',
     [],
-    async () => (await import('./commands/settings.ts')).runSettings(),
+    async (_, json) => (await import('./commands/settings.ts')).runSettings(json),
   ),
 }
 
 /** Runs a command line without the program's name; returns the exit code. */
 export async function runCommand(args: string[]): Promise<number> {
   const [name = 'serve', ...rest] = args
+  if (name !== 'serve') endWithReader()
   const known = Object.hasOwn(serverCommands, name) ? serverCommands[name] : undefined
   if (known && rest.length === 0) return known.run()
   const [{ runProgram }, { topLevel, groups }] = await Promise.all([

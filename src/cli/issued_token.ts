@@ -1,7 +1,6 @@
 /** What all ways of issuing a token have in common. */
 
 import { type Capability, capabilities } from '../platform/capability.ts'
-import { EX_USAGE } from '../platform/exit_codes.ts'
 import type { tokenOptions } from './catalogue/options.ts'
 import type { OptionValues } from './command.ts'
 import type { Context } from './context.ts'
@@ -18,7 +17,7 @@ export function orderOf({ label, expiresInDays, may }: OptionValues<typeof token
     expiresInDays !== 'never' &&
     !/^\d{1,4}$/.test(expiresInDays)
   ) {
-    throw new CliError(EX_USAGE, '--expires-in-days is a number of days, or never')
+    throw new CliError('usage', '--expires-in-days is a number of days, or never')
   }
   return {
     ...(label === undefined ? {} : { label }),
@@ -34,13 +33,14 @@ function capabilitiesOf(may: string): Capability[] {
   const named = may.split(',').map((word) => word.trim())
   if (named.every((word) => capabilities.some((known) => known === word)))
     return capabilities.filter((known) => named.includes(known))
-  throw new CliError(EX_USAGE, '--may is use, read or use,read')
+  throw new CliError('usage', '--may is use, read or use,read')
 }
 
 /** Shows a token the only time that anybody will. */
 export function showToken(context: Context, token: string, about: Record<string, unknown>): void {
-  if (context.output.isJson) {
-    context.output.record({ ...about, token })
+  const { isJson, isQuiet } = context.output
+  if (isJson || isQuiet) {
+    context.output.record({ ...about, token }, token)
     return
   }
   context.output.record(about)

@@ -4,7 +4,6 @@
  */
 import { fingerprint } from '../client/keys.ts'
 import { fromBase64 } from '../platform/crypto/encoding.ts'
-import { EX_REFUSED } from '../platform/exit_codes.ts'
 import type { Context } from './context.ts'
 import type { Session } from './session.ts'
 import { CliError } from './terminal/cli_error.ts'
@@ -29,7 +28,7 @@ export async function checkKnownKeys(
     context.output.warn(`${email}  ${fingerprint(fromBase64(publicKey) ?? new Uint8Array())}`)
     if (known !== undefined && !acceptChanged) {
       throw new CliError(
-        EX_REFUSED,
+        'changed_key',
         `the public key of ${email} is not the one that was seen before`,
         'ask them for the fingerprint that cloakroom whoami shows, then use --accept-changed-keys',
       )

@@ -1,10 +1,22 @@
 /** The command line as commander knows it. Actions are loaded when they run, so that none slows another. */
 import { Command, CommanderError, Option } from 'commander'
 import { version } from '../../package.json'
-import { EX_USAGE } from '../platform/exit_codes.ts'
 import type { Group, Spec } from './command.ts'
-import { openContext } from './context.ts'
-import { explain } from './terminal/explain.ts'
+import { type GlobalOptions, openContext } from './context.ts'
+import { CliError } from './terminal/cli_error.ts'
+import { errorText, explain } from './terminal/explain.ts'
+
+/** Names that other programs have for the same. */
+const ALIASES: Record<string, string | undefined> = { list: 'ls', delete: 'rm', remove: 'rm' }
+
+/** What became of a command line. */
+type Outcome = {
+  exitCode: number
+  /** Whether errors are said as JSON. */
+  json: boolean
+  /** What commander has to say of a line that it does not understand. */
+  complaint: string
+}
 
 /** Runs a command line without the program's name; returns the exit code. */
 export async function runProgram(
@@ -12,29 +24,29 @@ export async function runProgram(
   groups: readonly Group[],
   specs: readonly Spec[],
 ): Promise<number> {
-  const outcome = { exitCode: 0 }
-  const program = build(groups, specs, outcome)
+  const own = args.slice(0, args.includes('--') ? args.indexOf('--') : args.length)
+  const outcome = { exitCode: 0, json: own.includes('--json'), complaint: '' }
   try {
-    await program.parseAsync(args, { from: 'user' })
+    await build(groups, specs, outcome).parseAsync(args, { from: 'user' })
     return outcome.exitCode
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EX_USAGE
-    return report(error, args.includes('--debug'))
+    if (error instanceof CommanderError) return reportUsage(error, outcome)
+    const explanation = explain(error)
+    process.stderr.write(errorText(explanation, outcome.json))
+    if (own.includes('--debug') && error instanceof Error) process.stderr.write(`${error.stack}\n`)
+    return explanation.exitCode
   }
 }
 
-function report(error: unknown, debug: boolean): number {
-  const { exitCode, lines } = explain(error)
-  process.stderr.write(`cloakroom: ${lines.join('\n')}\n`)
-  if (debug && error instanceof Error) process.stderr.write(`${error.stack}\n`)
-  return exitCode
+function reportUsage({ exitCode, code, message }: CommanderError, outcome: Outcome): number {
+  if (exitCode === 0) return 0
+  const said = code === 'commander.help' ? 'a command is missing' : message.replace(/^error: /, '')
+  const error = new CliError('usage', said, 'add --help for examples')
+  process.stderr.write(outcome.json ? errorText(explain(error), true) : outcome.complaint)
+  return error.exitCode
 }
 
-function build(
-  groups: readonly Group[],
-  specs: readonly Spec[],
-  outcome: { exitCode: number },
-): Command {
+function build(groups: readonly Group[], specs: readonly Spec[], outcome: Outcome): Command {
   const program = new Command('cloakroom')
     .description(
       'A zero-knowledge store and broker of credentials for developers, CI runners and AI agents.',
@@ -42,12 +54,18 @@ function build(
     .version(version, '-V, --version', 'print the version')
     .enablePositionalOptions()
     .exitOverride()
+    .configureOutput({
+      writeErr: (text) => {
+        outcome.complaint += text
+      },
+    })
     .showHelpAfterError('(add --help for examples)')
   for (const option of globalOptions()) program.addOption(option)
-  for (const spec of specs) program.addCommand(commandOf(spec, outcome))
+  for (const spec of specs) program.addCommand(commandOf(spec, outcome, program))
   for (const { name, about, commands } of groups) {
-    const group = new Command(name).description(about).exitOverride()
-    for (const spec of commands) group.addCommand(commandOf(spec, outcome))
+    const group = new Command(name).description(about).copyInheritedSettings(program)
+    for (const option of globalOptions()) group.addOption(option.hideHelp())
+    for (const spec of commands) group.addCommand(commandOf(spec, outcome, program))
     program.addCommand(group)
   }
   return program
@@ -55,17 +73,21 @@ function build(
 
 function commandOf(
   { usage, about, examples, options, passThrough, run }: Spec,
-  outcome: { exitCode: number },
+  outcome: Outcome,
+  program: Command,
 ): Command {
   const [name = '', ...args] = usage.split(' ')
-  const built = new Command(name).description(about).exitOverride()
+  const built = new Command(name).description(about).copyInheritedSettings(program)
   for (const argument of args) built.argument(argument)
   for (const [flags, text, fallback] of options) built.addOption(optionOf(flags, text, fallback))
   for (const option of globalOptions()) built.addOption(option.hideHelp())
+  const { [name]: alias } = ALIASES
+  if (alias !== undefined) built.alias(alias)
   if (passThrough) built.passThroughOptions()
   const lines = examples.map((example) => `  $ cloakroom ${example}`)
   built.addHelpText('after', `\nExamples:\n${lines.join('\n')}`)
   return built.action(async () => {
+    outcome.json = built.optsWithGlobals<GlobalOptions>().json === true
     outcome.exitCode = (await run(openContext(built), built)) ?? 0
   })
 }
@@ -85,7 +107,8 @@ function globalOptions(): Option[] {
     new Option('-w, --workspace <name>', 'workspace, by name or id'),
     new Option('-p, --project <name>', 'project, by name or id'),
     new Option('-e, --env <name>', 'environment of the project'),
-    new Option('--json', 'print JSON for scripts'),
+    new Option('--json', 'print JSON for scripts, errors too'),
+    new Option('-q, --quiet', 'print only what was asked for: names, ids, values'),
     new Option('--insecure-storage', 'keep the session unencrypted where there is no keyring'),
     new Option('--insecure-http', 'talk to other machines unencrypted (SERVICE_INSECURE_HTTP=1)'),
     new Option('--debug', 'show where an error came from'),

@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { ApiError } from '../client/api.ts'
 import type { OpenWorkspace } from '../client/vault.ts'
 import { parseToken } from '../platform/crypto/token.ts'
-import { EX_AUTH, EX_REFUSED, EX_USAGE } from '../platform/exit_codes.ts'
 import { isUuid } from '../platform/http/validate.ts'
 import { issueRunToken, type RunToken } from '../proxy/agent_token.ts'
 import type { Backend, Notice } from '../proxy/backend.ts'
@@ -32,13 +31,17 @@ export async function openBackend(context: Context, order: Order): Promise<Backe
   if (order.token === null) return openAsAgent(context, order)
   if (order.agent !== null) {
     throw new CliError(
-      EX_USAGE,
+      'usage',
       '--agent does not go with a token, which tells who the agent is',
       'leave one of them out',
     )
   }
   if (parseToken(order.token)?.kind !== 'agt') {
-    throw new CliError(EX_AUTH, 'this is not the token of an agent', 'agent tokens: svc_agt_…')
+    throw new CliError(
+      'invalid_token',
+      'this is not the token of an agent',
+      'agent tokens: svc_agt_…',
+    )
   }
   return remoteBackend({
     resolver: await context.resolver(),
@@ -54,7 +57,7 @@ export async function openBackend(context: Context, order: Order): Promise<Backe
 async function openAsAgent(context: Context, { agent, notice }: Order): Promise<Backend> {
   if (agent === null) {
     throw new CliError(
-      EX_AUTH,
+      'token_required',
       '--remote needs the token of an agent',
       'set SERVICE_TOKEN, or name an agent with --agent and a token is made for this run',
     )
@@ -148,7 +151,7 @@ async function issue(
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== 'forbidden') throw error
     throw new CliError(
-      EX_REFUSED,
+      'not_permitted',
       `you may not make a token for the agent ${name}`,
       'ask an admin for one (SERVICE_TOKEN), or leave --agent out: records then carry your name',
     )

@@ -1,6 +1,5 @@
 /** What the commands that use a token have in common: the token, its environment, and a call. */
 import { type CallInput, type CallResult, openApi } from '../client/api.ts'
-import { EX_AUTH } from '../platform/exit_codes.ts'
 import { resolveCall } from '../resolver/contract.ts'
 import type { Context } from './context.ts'
 import { CliError } from './terminal/cli_error.ts'
@@ -18,7 +17,7 @@ export function requireToken(context: Context, options: TokenOption): string {
   const token = tokenOf(context, options)
   if (token) return token
   throw new CliError(
-    EX_AUTH,
+    'token_required',
     'an agent token is needed',
     'set SERVICE_TOKEN, or make one with: cloakroom agent create <name>',
   )

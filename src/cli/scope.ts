@@ -1,8 +1,8 @@
 /** Where a command works: the workspace with its key, the project and the environment. */
 import type { OpenWorkspace } from '../client/vault.ts'
 import { listProjects } from '../features/projects/contract.ts'
-import { EX_NOT_FOUND } from '../platform/exit_codes.ts'
 import type { Context } from './context.ts'
+import { oneNamed } from './named.ts'
 import type { Session, WorkspaceEntry } from './session.ts'
 import { CliError } from './terminal/cli_error.ts'
 
@@ -27,23 +27,36 @@ export async function projectScope(context: Context): Promise<ProjectScope> {
   const scope = await workspaceScope(context)
   const named = context.settings.project?.value
   const projects = await projectsOf(scope)
-  const found =
-    named === undefined
-      ? only(projects)
-      : projects.find(({ id, name }) => id === named || name === named)
-  if (found) return { ...scope, project: found, environment: context.setting('environment') }
-  const hint = 'choose one with: cloakroom project use <name>, or make one with: cloakroom init'
+  const environment = context.setting('environment')
+  if (named !== undefined)
+    return { ...scope, project: projectNamed(scope, projects, named), environment }
+  const [only, another] = projects
+  if (only && !another) return { ...scope, project: only, environment }
   throw new CliError(
-    EX_NOT_FOUND,
-    named ? `there is no project ${named} in ${scope.workspace.name}` : 'no project is chosen',
-    hint,
+    'not_found',
+    'no project is chosen',
+    'choose one with: cloakroom project use <project>, or make one with: cloakroom init',
   )
+}
+
+/** By name or id. @throws CliError */
+export function projectNamed(
+  { workspace }: WorkspaceScope,
+  projects: Awaited<ReturnType<typeof projectsOf>>,
+  named: string,
+) {
+  return oneNamed(projects, named, {
+    what: 'project',
+    where: `in ${workspace.name}`,
+    list: 'project list',
+  })
 }
 
 export function projectsOf({ session, workspace }: WorkspaceScope) {
   return session.api.list(listProjects, { query: { workspace_id: workspace.id } })
 }
 
-function only<T>(all: readonly T[]): T | undefined {
-  return all.length === 1 ? all[0] : undefined
+/** Ids and names of the workspace's projects, for tables. */
+export async function projectNames(scope: WorkspaceScope): Promise<Map<string, string>> {
+  return new Map((await projectsOf(scope)).map(({ id, name }) => [id, name]))
 }

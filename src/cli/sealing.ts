@@ -1,7 +1,6 @@
 /** Sealing values for the server and opening what it stored: here only, the server has ciphertext. */
 import { openSecret, sealSecret } from '../client/vault.ts'
 import { sealedValue, upsertSecrets } from '../features/secrets/contract.ts'
-import { EX_FAILED, EX_USAGE } from '../platform/exit_codes.ts'
 import type { Policy } from '../platform/policy.ts'
 import type { ProjectScope } from './scope.ts'
 import { CliError } from './terminal/cli_error.ts'
@@ -34,7 +33,7 @@ function sealed({ workspace, project, environment }: ProjectScope, { key, value,
   if (sealedValue.safeParse(ciphertext).success) {
     return { key, value: ciphertext, ...(policy === undefined ? {} : { policy }) }
   }
-  throw new CliError(EX_USAGE, `${key} is empty or too long to be stored`, 'nothing was stored')
+  throw new CliError('usage', `${key} is empty or too long to be stored`, 'nothing was stored')
 }
 
 function* batchesOf<T extends { value: string }>(secrets: readonly T[]): Generator<T[]> {
@@ -65,7 +64,7 @@ export function reveal(
   )
   if (secret) return Buffer.from(secret.reveal()).toString()
   throw new CliError(
-    EX_FAILED,
+    'unreadable_value',
     `${stored.key} does not open with the workspace key`,
     'it was altered, or sealed under another key',
   )

@@ -4,7 +4,6 @@
  * may be a secret. The policy carries it, so that the ciphertext is bound to it.
  */
 import { isObviousSetting } from '../client/obvious_setting.ts'
-import { EX_USAGE } from '../platform/exit_codes.ts'
 import { isSensitive, type Policy } from '../platform/policy.ts'
 import type { sensitivityOptions } from './catalogue/options.ts'
 import type { OptionValues } from './command.ts'
@@ -21,7 +20,7 @@ export type Choice = 'sensitive' | 'plain' | 'by value'
 export type Candidate = Entry & { policyIs: 'new' | 'stored' | 'decided' }
 
 export function choiceOf({ sensitive, plain }: OptionValues<typeof sensitivityOptions>): Choice {
-  if (sensitive && plain) throw new CliError(EX_USAGE, '--sensitive and --plain exclude each other')
+  if (sensitive && plain) throw new CliError('usage', '--sensitive and --plain exclude each other')
   if (sensitive) return 'sensitive'
   return plain ? 'plain' : 'by value'
 }

@@ -5,7 +5,7 @@ import { type OpenWorkspace, openWorkspace } from '../client/vault.ts'
 import { refresh } from '../features/accounts/contract.ts'
 import { listWorkspacesEndpoint } from '../features/workspaces/contract.ts'
 import { fromBase64 } from '../platform/crypto/encoding.ts'
-import { EX_AUTH, EX_NOT_FOUND } from '../platform/exit_codes.ts'
+import { oneNamed } from './named.ts'
 import type { SessionStore, StoredSession } from './session_store.ts'
 import { CliError } from './terminal/cli_error.ts'
 
@@ -30,10 +30,11 @@ export type WorkspaceEntry = Awaited<ReturnType<typeof listAll>>[number] & {
 /** @throws CliError without a session, or at another server */
 export async function resumeSession(store: SessionStore, server: string): Promise<Session> {
   const stored = await store.read()
-  if (!stored) throw new CliError(EX_AUTH, 'nobody is logged in', 'log in with: cloakroom login')
+  if (!stored)
+    throw new CliError('not_logged_in', 'nobody is logged in', 'log in with: cloakroom login')
   if (stored.server !== server) {
     throw new CliError(
-      EX_AUTH,
+      'not_logged_in',
       `the session is for ${stored.server}, not ${server}`,
       'log in with: cloakroom login',
     )
@@ -73,26 +74,19 @@ function listAll(api: Api) {
 
 function choose(workspaces: readonly WorkspaceEntry[], named: string | undefined): WorkspaceEntry {
   const active = workspaces.filter(({ status }) => status === 'active')
-  const candidates =
-    named === undefined
-      ? active.filter(({ type }) => type === 'personal' || active.length === 1)
-      : active.filter(({ id, name }) => id === named || name === named)
-  const [found, another] = candidates
+  if (named !== undefined) {
+    return oneNamed(active, named, { what: 'workspace', list: 'workspace list' })
+  }
+  const [found, another] = active.filter(({ type }) => type === 'personal' || active.length === 1)
   if (found && !another) return found
-  const hint = 'list them with: cloakroom workspace list'
-  if (another)
-    throw new CliError(EX_NOT_FOUND, 'several workspaces have that name: give the id', hint)
-  throw new CliError(
-    EX_NOT_FOUND,
-    named ? 'you have no such workspace' : 'no workspace is chosen',
-    hint,
-  )
+  const hint = 'choose one with -w, or: cloakroom workspace use <workspace>'
+  throw new CliError('not_found', 'no workspace is chosen', hint)
 }
 
 function withKey(entry: WorkspaceEntry): WorkspaceEntry & { open: OpenWorkspace } {
   if (entry.open) return { ...entry, open: entry.open }
   throw new CliError(
-    EX_AUTH,
+    'unreadable_workspace',
     `the key of ${entry.name} does not open with your private key`,
     'ask an admin to invite you anew',
   )
@@ -139,7 +133,7 @@ async function waitForSuccessor(store: SessionStore, stored: StoredSession): Pro
     await Bun.sleep(SUCCESSOR_WAIT_MS)
   }
   throw new CliError(
-    EX_AUTH,
+    'session_ended',
     'the session was renewed elsewhere',
     'log in again with: cloakroom login',
   )
@@ -156,7 +150,7 @@ function decode(text: string): Uint8Array {
   const bytes = fromBase64(text)
   if (!bytes)
     throw new CliError(
-      EX_AUTH,
+      'session_ended',
       'the stored session is damaged',
       'log in again with: cloakroom login',
     )

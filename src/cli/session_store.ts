@@ -7,7 +7,6 @@ import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { deriveMasterKey, KDF_DEFAULT } from '../client/keys.ts'
-import { EX_AUTH } from '../platform/exit_codes.ts'
 import { replaceFile } from './private_file.ts'
 import { configDirectory } from './settings.ts'
 import { CliError } from './terminal/cli_error.ts'
@@ -122,7 +121,7 @@ async function unseal(text: string, passphrase: string): Promise<string> {
     return Buffer.concat([decipher.update(bytes.subarray(0, -16)), decipher.final()]).toString()
   } catch {
     throw new CliError(
-      EX_AUTH,
+      'wrong_passphrase',
       'the passphrase is wrong',
       'try again, or start over with: cloakroom logout',
     )

@@ -8,7 +8,6 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { z } from 'zod'
-import { EX_USAGE } from '../platform/exit_codes.ts'
 import { CliError } from './terminal/cli_error.ts'
 
 const file = z.strictObject({
@@ -126,7 +125,7 @@ function readFile(path: string): SettingsFile {
   const parsed = file.safeParse(parseJson(readFileSync(path, 'utf8')))
   if (parsed.success) return parsed.data
   throw new CliError(
-    EX_USAGE,
+    'invalid_file',
     `${path} is not a settings file of cloakroom`,
     'correct or remove it',
   )

@@ -6,7 +6,6 @@
 import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { EX_USAGE } from '../platform/exit_codes.ts'
 import { replaceFile } from './private_file.ts'
 import { type AddressName, configDirectory } from './settings.ts'
 import { CliError } from './terminal/cli_error.ts'
@@ -63,7 +62,7 @@ function readFile(path: string): z.output<typeof file> {
     return file.parse(JSON.parse(readFileSync(path, 'utf8')))
   } catch {
     throw new CliError(
-      EX_USAGE,
+      'invalid_file',
       `${path} does not say which folders are trusted`,
       'remove it, and trust the folders again with: cloakroom trust',
     )

@@ -204,7 +204,7 @@ test('run passes exit codes, signals and standard input through', async () => {
   expect((await ada.run(['run', '--', 'sh', '-c', 'exit 7'])).code).toBe(7)
   expect((await ada.run(['run', '--', 'sh', '-c', 'kill -TERM $$'])).code).toBe(143)
   expect((await ada.run(['run', '--', 'cat'], { stdin: 'through' })).out).toBe('through')
-  expect((await ada.run(['run', '--', 'no-such-program'])).code).toBe(4)
+  expect((await ada.run(['run', '--', 'no-such-program'])).code).toBe(127)
   expect((await ada.run(['run'])).code).toBe(2)
 })
 

@@ -68,7 +68,7 @@ describe('with a command', () => {
     expect((await proxyWith(['--', 'sh', '-c', 'exit 7'])).code).toBe(7)
     expect((await proxyWith(['--', 'sh', '-c', 'kill -TERM $$'])).code).toBe(143)
     expect(await proxyWith(['--', 'no-such-program'])).toMatchObject({
-      code: 4,
+      code: 127,
       err: 'cloakroom: there is no program no-such-program\n',
     })
   })

@@ -23,7 +23,7 @@ export const teamGroups: readonly Group[] = [
         action: async () => (await workspaces()).create,
       }),
       command({
-        usage: 'use <name>',
+        usage: 'use <workspace>',
         about: 'use a workspace in this directory',
         examples: ['workspace use acme'],
         action: async () => (await workspaces()).use,
@@ -42,13 +42,13 @@ export const teamGroups: readonly Group[] = [
         action: async () => (await workspaces()).invite,
       }),
       command({
-        usage: 'accept <name>',
+        usage: 'accept <workspace>',
         about: 'accept an invitation',
         examples: ['workspace accept acme'],
         action: async () => (await workspaces()).accept,
       }),
       command({
-        usage: 'decline <name>',
+        usage: 'decline <workspace>',
         about: 'decline an invitation',
         examples: ['workspace decline acme'],
         action: async () => (await workspaces()).decline,
@@ -92,13 +92,13 @@ export const teamGroups: readonly Group[] = [
         action: async () => (await projects()).createOne,
       }),
       command({
-        usage: 'use <name>',
+        usage: 'use <project>',
         about: 'use a project in this directory',
         examples: ['project use payments'],
         action: async () => (await projects()).use,
       }),
       command({
-        usage: 'delete <name>',
+        usage: 'delete <project>',
         about: 'delete a project with its secrets',
         examples: ['project delete payments --yes'],
         options: confirmOptions,
@@ -123,7 +123,7 @@ export const teamGroups: readonly Group[] = [
         action: async () => (await projects()).environments,
       }),
       command({
-        usage: 'use <name>',
+        usage: 'use <environment>',
         about: 'use an environment in this directory',
         examples: ['env use staging'],
         action: async () => (await projects()).useEnvironment,

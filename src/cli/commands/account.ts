@@ -8,7 +8,6 @@ import { logIn, signUp } from '../../client/vault.ts'
 import { getMe, logout } from '../../features/accounts/contract.ts'
 import { getStatus } from '../../features/health/contract.ts'
 import { toBase64 } from '../../platform/crypto/encoding.ts'
-import { EX_USAGE } from '../../platform/exit_codes.ts'
 import { demandSafeAddress } from '../addresses.ts'
 import type { configOptions, passwordOptions } from '../catalogue/options.ts'
 import type { Action, OptionValues } from '../command.ts'
@@ -30,12 +29,16 @@ const LEAST_PASSWORD = 8
 
 type PasswordOptions = OptionValues<typeof passwordOptions>
 
+/** What is shown of a session that was just made. */
+type Entered = { email: string; server: string; workspaces: string[]; session_in: string }
+
 export const register: Action<typeof passwordOptions> = async (context, [email = ''], options) => {
   const server = await context.server()
   const password = await readNewPassword(options)
   const store = await preparedStore(context)
   const recoveryKey = await signUp(server, email, password)
-  await enter(context, store, email, password)
+  const entered = await enter(context, store, email, password)
+  showEntered(context, entered, recoveryKey)
   context.output.say('Welcome. Your keys were made here; the server cannot read them.')
   showRecoveryKey(context, recoveryKey)
   return undefined
@@ -45,7 +48,8 @@ export const login: Action<typeof passwordOptions> = async (context, [email = ''
   // No password is asked for on behalf of a server that is not trusted.
   await context.server()
   const password = await readPassword(options, false)
-  await enter(context, await preparedStore(context), email, password)
+  const entered = await enter(context, await preparedStore(context), email, password)
+  context.output.record(entered)
   return undefined
 }
 
@@ -57,13 +61,19 @@ export const recover: Action<typeof passwordOptions> = async (context, [email = 
   const password = await readNewPassword(options)
   const store = await preparedStore(context)
   const next = await recoverAccount(server, email, given, password)
-  await enter(context, store, email, password)
+  showEntered(context, await enter(context, store, email, password), next)
   context.output.say('The password is changed; all other sessions have ended.')
   showRecoveryKey(context, next)
   return undefined
 }
 
+function showEntered({ output }: Context, entered: Entered, recoveryKey: string): void {
+  output.record(output.isJson ? { ...entered, recovery_key: recoveryKey } : entered)
+}
+
+/** Also with --quiet: it is shown this once. */
 function showRecoveryKey(context: Context, recoveryKey: string): void {
+  if (context.output.isJson) return
   context.output.warn(
     'Recovery key, shown this once. Without it a forgotten password loses everything:',
   )
@@ -80,7 +90,7 @@ async function preparedStore(context: Context): Promise<SessionStore> {
 async function readNewPassword(options: PasswordOptions): Promise<string> {
   const password = await readPassword(options, true)
   if (password.length >= LEAST_PASSWORD) return password
-  throw new CliError(EX_USAGE, `the password must have at least ${LEAST_PASSWORD} characters`)
+  throw new CliError('usage', `the password must have at least ${LEAST_PASSWORD} characters`)
 }
 
 async function enter(
@@ -88,7 +98,7 @@ async function enter(
   store: SessionStore,
   email: string,
   password: string,
-): Promise<void> {
+): Promise<Entered> {
   const server = await context.server()
   const session = await logIn(server, email, password)
   const known = await store.read().catch(() => null)
@@ -102,12 +112,12 @@ async function enter(
     knownKeys: known?.email === session.email && known.server === server ? known.knownKeys : {},
   })
   if (context.settings.server?.origin === 'flag') updateFile(globalFile(context.env), { server })
-  context.output.record({
+  return {
     email: session.email,
     server,
     workspaces: session.workspaces.map(({ name }) => name),
     session_in: store.location,
-  })
+  }
 }
 
 async function readPassword(options: PasswordOptions, isNew: boolean): Promise<string> {
@@ -126,7 +136,7 @@ export const logOut: Action = async (context) => {
     )
   }
   await store.clear()
-  context.output.say('Logged out.')
+  context.output.done('Logged out.', { logged_out: stored?.email ?? null })
   return undefined
 }
 
@@ -186,11 +196,10 @@ export const config: Action<typeof configOptions> = async (context, args, option
     return undefined
   }
   const known = NAMES.find((candidate) => candidate === name)
-  if (!known)
-    throw new CliError(EX_USAGE, `there is no such setting; there are ${NAMES.join(', ')}`)
+  if (!known) throw new CliError('usage', `there is no such setting; there are ${NAMES.join(', ')}`)
   const path = options.local ? findProjectFile(context.cwd) : globalFile(context.env)
   if (path === null)
-    throw new CliError(EX_USAGE, 'there is no project file here', 'make one with: cloakroom init')
+    throw new CliError('usage', 'there is no project file here', 'make one with: cloakroom init')
   updateFile(path, { [known]: value })
   // Set by this user's own hand: no question is left.
   if (options.local && isAddress(known) && value !== undefined) {

@@ -4,20 +4,19 @@ import { grantEnvironment, makeToken } from '../../client/vault.ts'
 import {
   deleteAgent,
   issueAgentToken,
-  listAgents,
   listAgentTokens,
   provisionAgentToken,
   registerAgent,
   registerProjectAgent,
   revokeAgentToken,
 } from '../../features/agents/contract.ts'
-import { EX_NOT_FOUND } from '../../platform/exit_codes.ts'
+import { agentNamed, agentsOf, tokenColumns, tokenNamed } from '../agents.ts'
 import type { agentOptions, confirmOptions, tokenOptions } from '../catalogue/options.ts'
 import type { Action } from '../command.ts'
 import { orderOf, showToken } from '../issued_token.ts'
-import { projectScope, type WorkspaceScope, workspaceScope } from '../scope.ts'
-import { CliError } from '../terminal/cli_error.ts'
+import { projectNames, projectScope, type WorkspaceScope, workspaceScope } from '../scope.ts'
 import { confirmed } from '../terminal/confirmed.ts'
+import { ID } from '../terminal/table.ts'
 
 /** For the chosen project and environment, or with --all-projects for the whole workspace. */
 export const create: Action<typeof agentOptions> = async (context, [name = ''], options) => {
@@ -36,7 +35,7 @@ export const create: Action<typeof agentOptions> = async (context, [name = ''], 
       may: capabilities,
       grants: [],
     })
-    context.output.warn('it has no grants yet: cloakroom token grant')
+    context.output.note('it has no grants yet: cloakroom token grant')
     return undefined
   }
   const { session, workspace, project, environment } = await projectScope(context)
@@ -55,25 +54,41 @@ export const create: Action<typeof agentOptions> = async (context, [name = ''], 
 }
 
 export const list: Action = async (context) => {
-  const { session, workspace } = await workspaceScope(context)
-  const agents = await session.api.list(listAgents, { params: { workspace_id: workspace.id } })
-  context.output.table(agents, ['name', 'active_token_count', 'token_count', 'last_used_at', 'id'])
+  const scope = await workspaceScope(context)
+  const agents = await agentsOf(scope)
+  const projects = await projectNames(scope)
+  const rows = agents.map((agent) => ({
+    ...agent,
+    project: agent.project_id === null ? 'all' : (projects.get(agent.project_id) ?? '(deleted)'),
+    tokens: `${agent.active_token_count} of ${agent.token_count}`,
+  }))
+  const columns = [
+    { field: 'name', whole: true },
+    'project',
+    { field: 'tokens', title: 'active tokens' },
+    'last_used_at',
+    ID,
+  ] as const
+  context.output.table(rows, columns, agents)
   return undefined
 }
 
 export const remove: Action<typeof confirmOptions> = async (context, [name = ''], options) => {
   const scope = await workspaceScope(context)
-  const agent = await agentNamed(scope, name)
+  const agent = await agentNamed(context, scope, name)
   await confirmed(options, `Delete the agent ${agent.name} and revoke its tokens?`)
   const params = { workspace_id: scope.workspace.id, registration_id: agent.id }
   await scope.session.api.call(deleteAgent, { params })
-  context.output.say(`Deleted ${agent.name}; its tokens are refused from now on.`)
+  context.output.done(`Deleted ${agent.name}; its tokens are refused from now on.`, {
+    deleted: agent.name,
+    id: agent.id,
+  })
   return undefined
 }
 
 export const issue: Action<typeof tokenOptions> = async (context, [name = ''], options) => {
   const { session, workspace, project, environment } = await projectScope(context)
-  const agent = await agentNamed({ session, workspace }, name)
+  const agent = await agentNamed(context, { session, workspace }, name)
   const made = await makeToken(workspace.open, 'agt', [{ projectId: project.id, environment }])
   const { capabilities } = await session.api.call(issueAgentToken, {
     params: { workspace_id: workspace.id, registration_id: agent.id },
@@ -90,59 +105,49 @@ export const issue: Action<typeof tokenOptions> = async (context, [name = ''], o
 
 export const listTokens: Action = async (context, [name = '']) => {
   const scope = await workspaceScope(context)
-  const agent = await agentNamed(scope, name)
-  const params = { workspace_id: scope.workspace.id, registration_id: agent.id }
-  const tokens = await scope.session.api.list(listAgentTokens, { params })
+  const agent = await agentNamed(context, scope, name)
+  const tokens = await tokensOf(scope, agent)
   const rows = tokens.map((token) => ({
     ...token,
     may: token.capabilities,
     grants: token.provisioned.map(({ environment }) => environment),
   }))
-  context.output.table(
-    rows,
-    ['label', 'status', 'may', 'grants', 'expires_at', 'last_used_at', 'id'],
-    tokens,
-  )
+  context.output.table(rows, tokenColumns(tokens, 'grants'), tokens)
   return undefined
 }
 
-export const revoke: Action = async (context, [name = '', token_id = '']) => {
+export const revoke: Action = async (context, [name = '', typed = '']) => {
   const scope = await workspaceScope(context)
-  const agent = await agentNamed(scope, name)
-  const params = { workspace_id: scope.workspace.id, registration_id: agent.id, token_id }
+  const agent = await agentNamed(context, scope, name)
+  const token = tokenNamed(await tokensOf(scope, agent), typed, `token list ${agent.name}`)
+  const params = { workspace_id: scope.workspace.id, registration_id: agent.id, token_id: token.id }
   await scope.session.api.call(revokeAgentToken, { params })
-  context.output.say('Revoked; it is refused from now on.')
+  context.output.done('Revoked; it is refused from now on.', { revoked: token.id })
   return undefined
 }
 
 /** Gives a token the key of the chosen project and environment. */
-export const grant: Action = async (context, [name = '', token_id = '']) => {
+export const grant: Action = async (context, [name = '', typed = '']) => {
   const { session, workspace, project, environment } = await projectScope(context)
-  const agent = await agentNamed({ session, workspace }, name)
-  const params = { workspace_id: workspace.id, registration_id: agent.id }
-  const tokens = await session.api.list(listAgentTokens, { params })
-  const token = tokens.find(({ id }) => id === token_id)
-  if (!token)
-    throw new CliError(
-      EX_NOT_FOUND,
-      `${name} has no such token`,
-      `list them with: cloakroom token list ${name}`,
-    )
+  const agent = await agentNamed(context, { session, workspace }, name)
+  const token = tokenNamed(
+    await tokensOf({ session, workspace }, agent),
+    typed,
+    `token list ${agent.name}`,
+  )
+  const params = { workspace_id: workspace.id, registration_id: agent.id, token_id: token.id }
   const holder = { id: token.id, publicKey: token.public_key }
   const envelope = await grantEnvironment(workspace.open, holder, project.id, environment)
-  await session.api.call(provisionAgentToken, { params: { ...params, token_id }, body: [envelope] })
-  context.output.say(`${name} may use ${project.name}/${environment}.`)
+  await session.api.call(provisionAgentToken, { params, body: [envelope] })
+  context.output.done(`${agent.name} may use ${project.name}/${environment}.`, {
+    agent: agent.name,
+    token_id: token.id,
+    granted: `${project.name}/${environment}`,
+  })
   return undefined
 }
 
-async function agentNamed({ session, workspace }: WorkspaceScope, named: string) {
-  const agents = await session.api.list(listAgents, { params: { workspace_id: workspace.id } })
-  const [found, another] = agents.filter(({ id, name }) => id === named || name === named)
-  if (found && !another) return found
-  const hint = 'list them with: cloakroom agent list'
-  throw new CliError(
-    EX_NOT_FOUND,
-    another ? `several agents are called ${named}: give the id` : `there is no agent ${named}`,
-    hint,
-  )
+function tokensOf({ session, workspace }: WorkspaceScope, agent: { id: string }) {
+  const params = { workspace_id: workspace.id, registration_id: agent.id }
+  return session.api.list(listAgentTokens, { params })
 }

@@ -11,7 +11,11 @@ import { workspaceScope } from '../scope.ts'
 export const list: Action = async (context) => {
   const { session, workspace } = await workspaceScope(context)
   const entries = await session.api.list(listAllowlist, { params: { workspace_id: workspace.id } })
-  context.output.table(entries, ['domain', 'added_by_email', 'added_at'])
+  context.output.table(entries, [
+    'domain',
+    { field: 'added_by_email', title: 'added by' },
+    'added_at',
+  ])
   return undefined
 }
 
@@ -19,13 +23,12 @@ export const add: Action = async (context, domains) => {
   const { session, workspace } = await workspaceScope(context)
   const params = { workspace_id: workspace.id }
   const added = await session.api.call(addToAllowlist, { params, body: { domains } })
-  if (context.output.isJson) context.output.table(added, [])
-  else
-    context.output.say(
-      added.length > 0
-        ? `Allowed: ${added.map(({ domain }) => domain).join(', ')}`
-        : 'All of it was allowed already.',
-    )
+  context.output.done(
+    added.length > 0
+      ? `Allowed: ${added.map(({ domain }) => domain).join(', ')}`
+      : 'All of it was allowed already.',
+    added,
+  )
   return undefined
 }
 
@@ -34,7 +37,7 @@ export const remove: Action = async (context, domains) => {
   for (const domain of domains) {
     await session.api.call(removeFromAllowlist, { params: { workspace_id: workspace.id, domain } })
   }
-  context.output.say(`Not allowed any more: ${domains.join(', ')}`)
+  context.output.done(`Not allowed any more: ${domains.join(', ')}`, { removed: domains })
   return undefined
 }
 
@@ -43,6 +46,11 @@ export const log: Action = async (context) => {
   const entries = await session.api.list(listAllowlistLog, {
     params: { workspace_id: workspace.id },
   })
-  context.output.table(entries, ['performed_at', 'action', 'domain', 'performed_by_email'])
+  context.output.table(entries, [
+    { field: 'performed_at', title: 'when' },
+    'action',
+    'domain',
+    { field: 'performed_by_email', title: 'by' },
+  ])
   return undefined
 }

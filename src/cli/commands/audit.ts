@@ -2,22 +2,21 @@
 
 import { ApiError } from '../../client/api.ts'
 import { exportAudit, listAuditLogs, summariseAudit } from '../../features/audit/contract.ts'
-import { EX_USAGE } from '../../platform/exit_codes.ts'
 import type { auditListOptions, filterOptions, rangeOptions } from '../catalogue/options.ts'
 import type { Action, OptionValues } from '../command.ts'
-import { type WorkspaceScope, workspaceScope } from '../scope.ts'
+import { projectNames, type WorkspaceScope, workspaceScope } from '../scope.ts'
 import { CliError } from '../terminal/cli_error.ts'
+import { type Column, cell, type Row } from '../terminal/table.ts'
 
 const COLUMNS = [
-  'timestamp',
-  'agent_id',
-  'decision',
-  'status_code',
-  'method',
-  'target_domain',
-  'credential_ref',
-  'reason',
-]
+  { field: 'at', title: 'when' },
+  'actor',
+  'action',
+  'target',
+  'result',
+  { field: 'credential', optional: true },
+  { field: 'place', title: 'project', optional: true },
+] as const satisfies readonly Column[]
 const TAIL_MS = 1000
 
 type Query = Record<string, string | number>
@@ -49,33 +48,58 @@ async function page({ session, workspace }: WorkspaceScope, query: Query) {
 export const list: Action<typeof auditListOptions> = async (context, _, options) => {
   const limit = Number(options.limit)
   if (!Number.isInteger(limit) || limit < 1 || limit > 500)
-    throw new CliError(EX_USAGE, '--limit is a number from 1 to 500')
-  const records = await page(await workspaceScope(context), { ...filtersOf(options), limit })
-  context.output.table(records.map(shown), COLUMNS, records)
+    throw new CliError('usage', '--limit is a number from 1 to 500')
+  const scope = await workspaceScope(context)
+  const records = await page(scope, { ...filtersOf(options), limit })
+  const projects = context.output.isJson ? new Map() : await projectNames(scope)
+  const rows = records.map((record) => shown(record, projects))
+  context.output.table(rows, COLUMNS, records, 'id')
   return undefined
 }
 
-/** Changes on the control plane have an action where requests have a target. */
-function shown(record: Awaited<ReturnType<typeof page>>[number]): Record<string, unknown> {
-  const { action, resource } = record
-  return action === null
-    ? record
-    : { ...record, method: action, target_domain: resource?.name ?? resource?.id }
+type AuditRecord = Awaited<ReturnType<typeof page>>[number]
+
+/** Who did what, where, and what became of it; changes on the control plane have an action and a resource. */
+function shown(record: AuditRecord, projects: ReadonlyMap<string, string>) {
+  const { action, resource, target_domain, target_path, project_id, environment } = record
+  const project = project_id === null ? null : (projects.get(project_id) ?? project_id.slice(0, 8))
+  return {
+    id: record.id,
+    at: record.timestamp,
+    actor: record.agent_id,
+    action: action ?? record.method,
+    target: action === null ? `${target_domain ?? ''}${target_path ?? ''}` : nameOf(resource),
+    result: resultOf(record),
+    credential: record.credential_ref,
+    place: [project, environment].filter(Boolean).join('/') || null,
+  }
 }
+
+function nameOf(resource: AuditRecord['resource']): string | null {
+  return resource?.name ?? resource?.id ?? null
+}
+
+function resultOf({ decision, reason, status_code }: AuditRecord): string | number | null {
+  if (decision === null || decision === 'allowed') return status_code
+  return reason === null ? decision : `${decision}: ${reason}`
+}
+
+const ACTOR = { field: 'agent_id', title: 'actor' } as const
+const CREDENTIAL = { field: 'credential_ref', title: 'credential' } as const
 
 export const summary: Action<typeof rangeOptions> = async (context, _, options) => {
   const { session, workspace } = await workspaceScope(context)
   const query = { workspace_id: workspace.id, ...filtersOf(options) }
   const counted = await session.api.call(summariseAudit, { query })
-  if (context.output.isJson) context.output.table([], [], counted)
+  if (context.output.isJson) context.output.record(counted)
   else {
     context.output.record(counted.totals)
     context.output.say('')
-    context.output.table(counted.by_agent, ['agent_id', 'count', 'last_used_at'])
+    context.output.table(counted.by_agent, [ACTOR, 'count', 'last_used_at'])
     context.output.say('')
     context.output.table(counted.by_domain, ['domain', 'count'])
     context.output.say('')
-    context.output.table(counted.by_credential, ['credential_ref', 'count'])
+    context.output.table(counted.by_credential, [CREDENTIAL, 'count'])
   }
   return undefined
 }
@@ -94,13 +118,14 @@ export const exportAll: Action<typeof filterOptions> = async (context, _, option
     headers: { authorization: `Bearer ${session.stored.access}` },
   })
   if (!response.ok) throw new ApiError(response.status, await response.json().catch(() => ({})))
-  for await (const chunk of response.body ?? []) process.stdout.write(chunk)
+  for await (const chunk of response.body ?? []) context.output.bytes(chunk)
   return undefined
 }
 
 /** Prints new records until it is interrupted. */
 export const tail: Action<typeof filterOptions> = async (context, _, options) => {
   const scope = await workspaceScope(context)
+  const projects = await projectNames(scope)
   let since = new Date().toISOString()
   const seen = new Set<string>()
   while (true) {
@@ -111,13 +136,17 @@ export const tail: Action<typeof filterOptions> = async (context, _, options) =>
       seen.add(record.id)
       since = record.timestamp
       context.output.raw(
-        context.output.isJson ? `${JSON.stringify(record)}\n` : `${lineOf(shown(record))}\n`,
+        context.output.isJson
+          ? `${JSON.stringify(record)}\n`
+          : `${lineOf(shown(record, projects))}\n`,
       )
     }
     await Bun.sleep(TAIL_MS)
   }
 }
 
-function lineOf(record: Record<string, unknown>): string {
-  return COLUMNS.map((column) => String(record[column] ?? '-').replace(/\p{Cc}/gu, '?')).join('  ')
+function lineOf(row: Row): string {
+  return COLUMNS.map((column) =>
+    cell(row[typeof column === 'string' ? column : column.field]),
+  ).join('  ')
 }

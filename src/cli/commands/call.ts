@@ -1,7 +1,7 @@
 /** `cloakroom call`: one request through the resolver, in the manner of curl. */
 import { readFileSync } from 'node:fs'
 import { fromUtf8 } from '../../platform/crypto/encoding.ts'
-import { EX_FAILED, EX_USAGE } from '../../platform/exit_codes.ts'
+import { EX_FAILED } from '../../platform/exit_codes.ts'
 import { outboundMethods } from '../../resolver/contract.ts'
 import type { callOptions } from '../catalogue/options.ts'
 import type { Action, OptionValues } from '../command.ts'
@@ -41,7 +41,7 @@ export const call: Action<typeof callOptions> = async (context, [url = ''], opti
 function dataOf({ data }: CallOptions): string | undefined {
   if (data === undefined || !data.startsWith('@')) return data
   const text = fromUtf8(readFileSync(data === '@-' ? 0 : data.slice(1)))
-  if (text === null) throw new CliError(EX_USAGE, 'the body is not UTF-8 text')
+  if (text === null) throw new CliError('usage', 'the body is not UTF-8 text')
   return text
 }
 
@@ -49,14 +49,14 @@ function methodOf({ request }: CallOptions, hasBody: boolean) {
   const wanted = request?.toUpperCase() ?? (hasBody ? 'POST' : 'GET')
   const method = outboundMethods.find((candidate) => candidate === wanted)
   if (method) return method
-  throw new CliError(EX_USAGE, `the method must be one of ${outboundMethods.join(', ')}`)
+  throw new CliError('usage', `the method must be one of ${outboundMethods.join(', ')}`)
 }
 
 function headersOf(lines: readonly string[] = []): Record<string, string> {
   return Object.fromEntries(
     lines.map((line) => {
       const at = line.indexOf(':')
-      if (at < 1) throw new CliError(EX_USAGE, "a header is given as 'Name: value'")
+      if (at < 1) throw new CliError('usage', "a header is given as 'Name: value'")
       return [line.slice(0, at).trim(), line.slice(at + 1).trim()]
     }),
   )

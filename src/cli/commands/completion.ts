@@ -1,6 +1,5 @@
 /** `cloakroom completion`: scripts for shells, made from the catalogue of commands. */
 
-import { EX_USAGE } from '../../platform/exit_codes.ts'
 import type { Action, Group, Spec } from '../command.ts'
 import { CliError } from '../terminal/cli_error.ts'
 
@@ -12,7 +11,7 @@ export function completionFor(groups: readonly Group[], specs: readonly Spec[]):
     const scripts: Record<string, (words: Words) => string> = { bash, zsh, fish }
     const script = Object.hasOwn(scripts, shell) ? scripts[shell] : undefined
     if (!script) {
-      throw new CliError(EX_USAGE, `the shell must be one of ${Object.keys(scripts).join(', ')}`)
+      throw new CliError('usage', `the shell must be one of ${Object.keys(scripts).join(', ')}`)
     }
     context.output.raw(script(vocabulary(groups, specs)))
     return undefined

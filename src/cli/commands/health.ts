@@ -13,22 +13,27 @@ const HEALTHY = 'healthy'
 const NO_KEYS = { SECRET_KEY: '', ENCRYPTION_KEY: '' }
 
 /** Exits with 0 if every listener that ROLE opens is healthy, else with 1. */
-export async function runHealth(): Promise<number> {
+export async function runHealth(json = false): Promise<number> {
   try {
     const config = readConfig(process.env, () => NO_KEYS)
     const listeners = listenersOf(config)
     const answers = await Promise.all(listeners.map((listener) => examine(config, listener)))
-    for (const [index, listener] of listeners.entries()) {
-      const { [index]: answer = '' } = answers
-      const tried = answer === HEALTHY ? '' : `: ${urlOf(config, listener)}`
-      process.stdout.write(`${listener.name.padEnd(14)} ${answer}${tried}\n`)
-    }
+    const found = listeners.map((listener, index) => ({
+      listener: listener.name,
+      health: answers[index] ?? '',
+      url: urlOf(config, listener),
+    }))
+    process.stdout.write(json ? `${JSON.stringify(found, null, 2)}\n` : found.map(lineOf).join(''))
     return answers.every((answer) => answer === HEALTHY) ? 0 : 1
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     process.stderr.write(error.problems.map((problem) => `cloakroom: ${problem}\n`).join(''))
     return EX_CONFIG
   }
+}
+
+function lineOf({ listener, health, url }: { listener: string; health: string; url: string }) {
+  return `${listener.padEnd(14)} ${health}${health === HEALTHY ? '' : `: ${url}`}\n`
 }
 
 function listenersOf({ ROLE, PORT, RESOLVER_PORT }: Config): Listener[] {

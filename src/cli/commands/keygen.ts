@@ -1,8 +1,9 @@
 /** `cloakroom keygen`: fresh keys, to be redirected into a .env file. */
 import { generateKeys } from '../../server/own_keys.ts'
 
-export async function runKeygen(): Promise<number> {
-  const lines = Object.entries(generateKeys()).map(([name, value]) => `${name}=${value}\n`)
-  process.stdout.write(lines.join(''))
+export async function runKeygen(json = false): Promise<number> {
+  const keys = generateKeys()
+  const lines = Object.entries(keys).map(([name, value]) => `${name}=${value}\n`)
+  process.stdout.write(json ? `${JSON.stringify(keys, null, 2)}\n` : lines.join(''))
   return 0
 }

@@ -17,7 +17,7 @@ import type { mcpOptions } from '../catalogue/options.ts'
 import type { Action } from '../command.ts'
 import type { Context } from '../context.ts'
 import { callResolver, namedEnvironment, requireToken } from '../resolver_call.ts'
-import { explain } from '../terminal/explain.ts'
+import { explain, sentences } from '../terminal/explain.ts'
 
 export const mcp: Action<typeof mcpOptions> = async (context, _, options) => {
   const token = requireToken(context, options)
@@ -85,7 +85,10 @@ async function answer(act: () => Promise<unknown>): Promise<ToolAnswer> {
   try {
     return { content: [{ type: 'text', text: JSON.stringify(await act(), null, 2) }] }
   } catch (error) {
-    return { content: [{ type: 'text', text: explain(error).lines.join('\n') }], isError: true }
+    return {
+      content: [{ type: 'text', text: sentences(explain(error)).join('\n') }],
+      isError: true,
+    }
   }
 }
 
@@ -105,7 +108,7 @@ async function checkStatus(context: Context, token: string) {
     const { length: credentials } = await credentialsOf(context, token)
     return { resolver: health.status, token: 'accepted', credentials }
   } catch (error) {
-    return { resolver: health.status, token: explain(error).lines.join(' ') }
+    return { resolver: health.status, token: sentences(explain(error)).join(' ') }
   }
 }
 

@@ -7,14 +7,20 @@ import {
   listEnvironments,
   restoreProject,
 } from '../../features/projects/contract.ts'
-import { EX_NOT_FOUND } from '../../platform/exit_codes.ts'
 import type { confirmOptions } from '../catalogue/options.ts'
 import type { Action } from '../command.ts'
 import type { Context } from '../context.ts'
-import { projectScope, projectsOf, type WorkspaceScope, workspaceScope } from '../scope.ts'
+import {
+  projectNamed,
+  projectScope,
+  projectsOf,
+  type WorkspaceScope,
+  workspaceScope,
+} from '../scope.ts'
 import { findProjectFile, PROJECT_FILE, updateFile } from '../settings.ts'
 import { CliError } from '../terminal/cli_error.ts'
 import { confirmed } from '../terminal/confirmed.ts'
+import { ID } from '../terminal/table.ts'
 import { openTrustedFolders } from '../trusted_folders.ts'
 
 /** Makes or chooses a project for this directory and writes the project file. */
@@ -23,8 +29,10 @@ export const init: Action = async (context, [name = '']) => {
   const known = (await projectsOf(scope)).find((project) => project.name === name)
   const project = known ?? (await create(scope, name))
   writeProjectFile(context, scope, project)
-  context.output.say(
+  context.output.done(
     `${known ? 'Using' : 'Created'} ${project.name}; ${PROJECT_FILE} holds names, ids and the server's address, and may be committed.`,
+    { project: project.name, id: project.id, created: !known },
+    project.id,
   )
   context.output.say('Next: cloakroom secrets set NAME=value')
   return undefined
@@ -35,7 +43,10 @@ export const link: Action = async (context, [name = '']) => {
   const scope = await workspaceScope(context)
   const project = await findProject(scope, name)
   writeProjectFile(context, scope, project)
-  context.output.say(`Using ${project.name} of ${scope.workspace.name} in this directory.`)
+  context.output.done(`Using ${project.name} of ${scope.workspace.name} in this directory.`, {
+    project: project.name,
+    workspace: scope.workspace.name,
+  })
   return undefined
 }
 
@@ -57,13 +68,14 @@ function writeProjectFile(
 
 export const listAll: Action = async (context) => {
   const projects = await projectsOf(await workspaceScope(context))
-  context.output.table(projects, ['name', 'description', 'workspace_name', 'id'])
+  const columns = ['name', 'description', { field: 'workspace_name', title: 'workspace' }, ID]
+  context.output.table(projects, columns)
   return undefined
 }
 
 export const createOne: Action = async (context, [name = '']) => {
   const project = await create(await workspaceScope(context), name)
-  context.output.record({ id: project.id, name: project.name })
+  context.output.record({ id: project.id, name: project.name }, project.id)
   return undefined
 }
 
@@ -79,8 +91,9 @@ export const remove: Action<typeof confirmOptions> = async (context, [name = '']
   const project = await findProject(scope, name)
   await confirmed(options, `Delete ${project.name} with all its secrets?`)
   await scope.session.api.call(deleteProjectShort, { params: { project: project.id } })
-  context.output.say(
+  context.output.done(
     `Deleted ${project.name}; for 7 days: cloakroom project restore ${project.name}`,
+    { deleted: project.name, id: project.id },
   )
   return undefined
 }
@@ -95,11 +108,14 @@ export const restore: Action = async (context, [name = '']) => {
     .find((candidate) => candidate?.name === name || candidate?.id === name)
   if (!found?.id) {
     const hint = 'list them with: cloakroom audit list --action project.deleted --since 7d'
-    throw new CliError(EX_NOT_FOUND, `no project ${name} was deleted in the last 7 days`, hint)
+    throw new CliError('not_found', `no project ${name} was deleted in the last 7 days`, hint)
   }
   const params = { project_id: found.id }
   const project = await session.api.call(restoreProject, { params })
-  context.output.say(`Restored ${project.name}; its agents and tokens stay deleted.`)
+  context.output.done(`Restored ${project.name}; its agents and tokens stay deleted.`, {
+    restored: project.name,
+    id: project.id,
+  })
   return undefined
 }
 
@@ -124,19 +140,15 @@ export const useEnvironment: Action = async (context, [environment = '']) => {
 export function remember(context: Context, changes: Parameters<typeof updateFile>[1]): void {
   const path = findProjectFile(context.cwd) ?? join(context.cwd, PROJECT_FILE)
   updateFile(path, changes)
-  const told = Object.entries(changes).map(([name, value]) => `${name} ${value}`)
-  context.output.say(`Using ${told.join(', ')} (in ${path}).`)
+  const told = Object.entries(changes)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${name} ${value}`)
+  context.output.done(`Using ${told.join(', ')} (in ${path}).`, { ...changes, file: path })
 }
 
 /** By name or id. @throws CliError */
 async function findProject(scope: WorkspaceScope, named: string) {
-  const project = (await projectsOf(scope)).find(({ id, name }) => name === named || id === named)
-  if (project) return project
-  throw new CliError(
-    EX_NOT_FOUND,
-    `there is no project ${named}`,
-    'list them with: cloakroom project list',
-  )
+  return projectNamed(scope, await projectsOf(scope), named)
 }
 
 function create({ session, workspace }: WorkspaceScope, name: string) {

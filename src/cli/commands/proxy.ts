@@ -4,7 +4,6 @@
  */
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { EX_CONFIG, EX_NOT_FOUND, EX_USAGE } from '../../platform/exit_codes.ts'
 import { openAuthority } from '../../proxy/authority.ts'
 import type { Backend } from '../../proxy/backend.ts'
 import { type LocalProxy, openProxy } from '../../proxy/index.ts'
@@ -55,7 +54,7 @@ export const proxy: Action<typeof proxyOptions> = async (context, command, optio
 /** By token where there is one: then no value comes to this machine. */
 function wayOf({ env }: Context, options: Options): 'remote' | 'local' {
   if (options.remote && options.local) {
-    throw new CliError(EX_USAGE, '--remote and --local exclude each other')
+    throw new CliError('usage', '--remote and --local exclude each other')
   }
   const hasToken = options.token !== undefined || Boolean(env.SERVICE_TOKEN)
   if (options.remote || (hasToken && !options.local)) return 'remote'
@@ -66,7 +65,7 @@ function portOf({ port }: Options, hasCommand: boolean): number {
   if (port === undefined) return hasCommand ? 0 : DEFAULT_PORT
   const number = /^\d{1,5}$/.test(port) ? Number(port) : Number.NaN
   if (number <= 65_535) return number
-  throw new CliError(EX_USAGE, '--port is a number from 0 to 65535', '0 picks a free one')
+  throw new CliError('usage', '--port is a number from 0 to 65535', '0 picks a free one')
 }
 
 async function start(
@@ -81,7 +80,11 @@ async function start(
     return await openProxy({ backend, directory, port, strict: options.strict ?? false })
   } catch (error) {
     if (!(error instanceof Error) || !('code' in error) || error.code !== 'EADDRINUSE') throw error
-    throw new CliError(EX_CONFIG, `port ${port} is taken`, 'choose another one with --port, or 0')
+    throw new CliError(
+      'port_taken',
+      `port ${port} is taken`,
+      'choose another one with --port, or 0',
+    )
   }
 }
 
@@ -103,17 +106,7 @@ async function work(
     return stopped
   }
   const inherited = Object.entries(context.env).filter(([name]) => !OURS.includes(name))
-  try {
-    return await runChild(command, {
-      env: { ...Object.fromEntries(inherited), ...added },
-      masked: {},
-    })
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') {
-      throw new CliError(EX_NOT_FOUND, `there is no program ${command[0]}`)
-    }
-    throw error
-  }
+  return runChild(command, { env: { ...Object.fromEntries(inherited), ...added }, masked: {} })
 }
 
 function announce(

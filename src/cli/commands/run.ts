@@ -2,7 +2,6 @@
 import { fetchEnvironment } from '../../client/delivery.ts'
 import { unsafeReason } from '../../client/unsafe_variables.ts'
 import { listSecrets } from '../../features/secrets/contract.ts'
-import { EX_NOT_FOUND, EX_REFUSED, EX_USAGE } from '../../platform/exit_codes.ts'
 import { isSensitive } from '../../platform/policy.ts'
 import type { runOptions } from '../catalogue/options.ts'
 import type { Action, OptionValues } from '../command.ts'
@@ -23,7 +22,7 @@ type RunOptions = OptionValues<typeof runOptions>
 
 export const run: Action<typeof runOptions> = async (context, command, options) => {
   if (command.length === 0)
-    throw new CliError(EX_USAGE, 'give a command after --', 'example: cloakroom run -- npm start')
+    throw new CliError('usage', 'give a command after --', 'example: cloakroom run -- npm start')
   const delivered = await valuesFor(context, options)
   const names = Object.keys(delivered)
   refuseUnsafe(names, options.allowEnv ?? [])
@@ -36,17 +35,10 @@ export const run: Action<typeof runOptions> = async (context, command, options) 
   const inherited = Object.fromEntries(
     Object.entries(context.env).filter(([name]) => !OURS.includes(name)),
   )
-  try {
-    return await runChild(command, {
-      env: { ...inherited, ...textsOf(delivered) },
-      masked: options.mask === false ? {} : textsOf(delivered, isSensitive),
-    })
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') {
-      throw new CliError(EX_NOT_FOUND, `there is no program ${command[0]}`)
-    }
-    throw error
-  }
+  return runChild(command, {
+    env: { ...inherited, ...textsOf(delivered) },
+    masked: options.mask === false ? {} : textsOf(delivered, isSensitive),
+  })
 }
 
 function textsOf(
@@ -70,7 +62,7 @@ function refuseUnsafe(names: readonly string[], allowed: readonly string[]): voi
   const lines = unsafe.map(({ name, reason }) => `the secret ${name} ${reason}`)
   const flags = unsafe.map(({ name }) => `--allow-env ${name}`)
   throw new CliError(
-    EX_REFUSED,
+    'unsafe_variable',
     `${lines.join('\n')}\nnothing was run`,
     `if that is meant, say so before the command: ${flags.join(' ')}`,
   )
@@ -81,7 +73,7 @@ function refuseZeroBytes(delivered: Delivered): void {
   const found = Object.keys(delivered).filter((name) => delivered[name]?.value.includes('\0'))
   if (found.length === 0) return
   throw new CliError(
-    EX_REFUSED,
+    'unsafe_variable',
     `${found.join(', ')}: a zero byte is in the value, and no variable can hold one; nothing was run`,
     'a policy whose allowed_locations do not list env keeps it out of environments',
   )

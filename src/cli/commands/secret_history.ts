@@ -2,7 +2,6 @@
 import { showDiff } from '../../features/projects/contract.ts'
 import { listVersions, rollBackSecret } from '../../features/secrets/contract.ts'
 import { isSamePolicy } from '../../platform/crypto/secret_value.ts'
-import { EX_NOT_FOUND } from '../../platform/exit_codes.ts'
 import type { Policy } from '../../platform/policy.ts'
 import type { rollBackOptions } from '../catalogue/options.ts'
 import type { Action } from '../command.ts'
@@ -33,7 +32,11 @@ export const history: Action = async (context, [key = '']) => {
   const params = { project_id: project.id, key }
   const work = session.api.list(listVersions, { params, query: { environment } })
   const versions = await onSecret(scope, key, work)
-  context.output.table(versions, ['version', 'created_by_email', 'created_at'])
+  context.output.table(versions, [
+    'version',
+    { field: 'created_by_email', title: 'by' },
+    'created_at',
+  ])
   return undefined
 }
 
@@ -54,7 +57,7 @@ export const rollBack: Action<typeof rollBackOptions> = async (
   const earlier = versions.find((candidate) => String(candidate.version) === version)
   if (!earlier)
     throw new CliError(
-      EX_NOT_FOUND,
+      'not_found',
       `${key} has no version ${version}`,
       `list them with: cloakroom secrets history ${key}`,
     )
@@ -67,6 +70,10 @@ export const rollBack: Action<typeof rollBackOptions> = async (
   const body = { version: earlier.version, policy }
   const work = session.api.call(rollBackSecret, { params, query, body })
   const now = await onSecret(scope, key, work)
-  context.output.say(`${key} is back to version ${version}, as version ${now.version}.`)
+  context.output.done(`${key} is back to version ${version}, as version ${now.version}.`, {
+    key,
+    version: now.version,
+    restored_version: earlier.version,
+  })
   return undefined
 }

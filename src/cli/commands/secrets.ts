@@ -3,7 +3,6 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { deleteSecret, getSecret, listSecrets } from '../../features/secrets/contract.ts'
 import { isSamePolicy } from '../../platform/crypto/secret_value.ts'
-import { EX_USAGE } from '../../platform/exit_codes.ts'
 import { isSensitive, type Policy, policy as policySchema } from '../../platform/policy.ts'
 import type { confirmOptions, pullOptions, pushOptions, setOptions } from '../catalogue/options.ts'
 import type { Action, OptionValues } from '../command.ts'
@@ -52,7 +51,7 @@ async function valuesOf(pairs: string[], options: SetOptions): Promise<Values> {
   if (isAsked(pairs, options)) {
     return checkedValues([[first, await askValue(first, options)]])
   }
-  if (pairs.length === 0) throw new CliError(EX_USAGE, 'give NAME=value, NAME, or --from-file')
+  if (pairs.length === 0) throw new CliError('usage', 'give NAME=value, NAME, or --from-file')
   return checkedValues(pairs.map(splitPair))
 }
 
@@ -71,7 +70,7 @@ function splitPair(pair: string): [string, string] {
   const at = pair.indexOf('=')
   if (at < 1)
     throw new CliError(
-      EX_USAGE,
+      'usage',
       'several secrets are given as NAME=value',
       'a single NAME asks for its value',
     )
@@ -83,7 +82,7 @@ function readFile(path: string): Values {
     return readValues(basename(path), readFileSync(path === '-' ? 0 : path))
   } catch (error) {
     if (error instanceof CliError) throw error
-    throw new CliError(EX_USAGE, `${path} cannot be read`)
+    throw new CliError('usage', `${path} cannot be read`)
   }
 }
 
@@ -94,7 +93,7 @@ function policyOf({ policy }: SetOptions): Policy | null | undefined {
     return policySchema.parse(JSON.parse(policy))
   } catch {
     throw new CliError(
-      EX_USAGE,
+      'usage',
       'the policy is not valid',
       `example: --policy '{"allowed_methods":["GET"]}'`,
     )
@@ -106,8 +105,8 @@ function report(
   { project, environment }: ProjectScope,
   { created, updated }: { created: number; updated: number },
 ): void {
-  if (context.output.isJson) context.output.record({ created, updated })
-  else context.output.say(`${project.name}/${environment}: ${created} created, ${updated} updated.`)
+  const sentence = `${project.name}/${environment}: ${created} created, ${updated} updated.`
+  context.output.done(sentence, { created, updated })
 }
 
 export const get: Action = async (context, [key = '']) => {
@@ -119,7 +118,7 @@ export const get: Action = async (context, [key = '']) => {
   const value = reveal(scope, stored)
   if (context.output.isJson)
     context.output.record({ key, value, version: stored.version, environment })
-  else context.output.raw(process.stdout.isTTY ? `${value}\n` : value)
+  else context.output.raw(context.output.isTerminal ? `${value}\n` : value)
   return undefined
 }
 
@@ -137,7 +136,11 @@ export const list: Action = async (context) => {
     policy: isMoreThanKind(policy) ? 'yes' : '',
     updated_at,
   }))
-  context.output.table(rows, ['key', 'kind', 'version', 'policy', 'updated_at'], secrets)
+  context.output.table(
+    rows,
+    [{ field: 'key', whole: true }, 'kind', 'version', 'policy', 'updated_at'],
+    secrets,
+  )
   const elsewhere = rows.length === 0 ? await onlyElsewhere(scope) : null
   if (elsewhere !== null) context.output.warn(elsewhere)
   return undefined
@@ -157,7 +160,7 @@ export const remove: Action<typeof confirmOptions> = async (context, keys, optio
     const work = session.api.call(deleteSecret, { params, query: { environment } })
     await onSecret(scope, key, work)
   }
-  context.output.say(`${keys.length} deleted.`)
+  context.output.done(`${keys.length} deleted.`, { deleted: keys })
   return undefined
 }
 
@@ -180,7 +183,7 @@ export const pull: Action<typeof pullOptions> = async (context, [path], options)
 function formatOf(given: string): ExportFormat {
   const format = exportFormats.find((candidate) => candidate === given)
   if (format) return format
-  throw new CliError(EX_USAGE, `the format must be one of ${exportFormats.join(', ')}`)
+  throw new CliError('usage', `the format must be one of ${exportFormats.join(', ')}`)
 }
 
 async function download(scope: ProjectScope): Promise<Values> {

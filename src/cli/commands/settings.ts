@@ -1,7 +1,7 @@
 /** `cloakroom settings`: the documentation of the configuration, from its declaration. */
-import { documentConfig } from '../../platform/config/config.ts'
+import { describeConfig, documentConfig } from '../../platform/config/config.ts'
 
-export async function runSettings(): Promise<number> {
-  process.stdout.write(`${documentConfig()}\n`)
+export async function runSettings(json = false): Promise<number> {
+  process.stdout.write(`${json ? JSON.stringify(describeConfig(), null, 2) : documentConfig()}\n`)
   return 0
 }

@@ -1,6 +1,5 @@
 /** `cloakroom trust`: this user's yes to the addresses that the project file of a folder names. */
 import { dirname } from 'node:path'
-import { EX_NOT_FOUND } from '../../platform/exit_codes.ts'
 import { demandSafeAddress } from '../addresses.ts'
 import type { trustOptions } from '../catalogue/options.ts'
 import type { Action } from '../command.ts'
@@ -12,7 +11,7 @@ export const trust: Action<typeof trustOptions> = async (context, _, { remove })
   const path = findProjectFile(context.cwd)
   if (path === null) {
     throw new CliError(
-      EX_NOT_FOUND,
+      'not_found',
       'there is no project file here',
       'make one with: cloakroom init',
     )
@@ -21,7 +20,10 @@ export const trust: Action<typeof trustOptions> = async (context, _, { remove })
   const trusted = openTrustedFolders(context.env)
   if (remove) {
     const wasThere = trusted.remove(folder)
-    context.output.say(`${folder} ${wasThere ? 'is trusted no longer' : 'was not trusted'}.`)
+    context.output.done(`${folder} ${wasThere ? 'is trusted no longer' : 'was not trusted'}.`, {
+      folder,
+      removed: wasThere,
+    })
     return undefined
   }
   const named = readProjectFile(path)

@@ -8,12 +8,11 @@ import {
   revokeWorkloadToken,
 } from '../../features/agents/contract.ts'
 import { parseToken, sealedToken } from '../../platform/crypto/token.ts'
-import { EX_NOT_FOUND } from '../../platform/exit_codes.ts'
+import { tokenColumns, tokenNamed } from '../agents.ts'
 import type { workloadTokenOptions } from '../catalogue/options.ts'
 import type { Action } from '../command.ts'
 import { orderOf, showToken } from '../issued_token.ts'
-import { projectScope } from '../scope.ts'
-import { CliError } from '../terminal/cli_error.ts'
+import { type ProjectScope, projectScope } from '../scope.ts'
 
 export const issue: Action<typeof workloadTokenOptions> = async (
   context,
@@ -42,40 +41,39 @@ function sealedForm(text: string): string {
 }
 
 export const list: Action = async (context) => {
-  const { session, project } = await projectScope(context)
-  const tokens = await session.api.list(listWorkloadTokens, { params: { project_id: project.id } })
-  context.output.table(
-    tokens.map((token) => ({ ...token, may: token.capabilities })),
-    ['label', 'environment', 'status', 'may', 'expires_at', 'last_used_at', 'id'],
-    tokens,
-  )
+  const tokens = await tokensOf(await projectScope(context))
+  const rows = tokens.map((token) => ({ ...token, may: token.capabilities }))
+  context.output.table(rows, tokenColumns(tokens, 'environment'), tokens)
   return undefined
 }
 
-export const revoke: Action = async (context, [token_id = '']) => {
-  const { session, project } = await projectScope(context)
-  await session.api.call(revokeWorkloadToken, { params: { project_id: project.id, token_id } })
-  context.output.say('Revoked; it is refused from now on.')
+export const revoke: Action = async (context, [typed = '']) => {
+  const scope = await projectScope(context)
+  const token = tokenNamed(await tokensOf(scope), typed, 'workload-token list')
+  const params = { project_id: scope.project.id, token_id: token.id }
+  await scope.session.api.call(revokeWorkloadToken, { params })
+  context.output.done('Revoked; it is refused from now on.', { revoked: token.id })
   return undefined
 }
 
-export const grant: Action = async (context, [token_id = '']) => {
-  const { session, workspace, project } = await projectScope(context)
-  const tokens = await session.api.list(listWorkloadTokens, { params: { project_id: project.id } })
-  const token = tokens.find(({ id }) => id === token_id)
-  if (!token)
-    throw new CliError(
-      EX_NOT_FOUND,
-      'there is no such token',
-      'list them with: cloakroom workload-token list',
-    )
+export const grant: Action = async (context, [typed = '']) => {
+  const scope = await projectScope(context)
+  const { session, workspace, project } = scope
+  const token = tokenNamed(await tokensOf(scope), typed, 'workload-token list')
   const holder = { id: token.id, publicKey: token.public_key }
   const environment = token.environment ?? ''
   const envelope = await grantEnvironment(workspace.open, holder, project.id, environment)
   await session.api.call(provisionWorkloadToken, {
-    params: { project_id: project.id, token_id },
+    params: { project_id: project.id, token_id: token.id },
     body: [envelope],
   })
-  context.output.say(`It may use ${project.name}/${environment}.`)
+  context.output.done(`It may use ${project.name}/${environment}.`, {
+    token_id: token.id,
+    granted: `${project.name}/${environment}`,
+  })
   return undefined
+}
+
+function tokensOf({ session, project }: ProjectScope) {
+  return session.api.list(listWorkloadTokens, { params: { project_id: project.id } })
 }

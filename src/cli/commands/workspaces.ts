@@ -14,15 +14,16 @@ import {
 } from '../../features/workspaces/contract.ts'
 import { fromBase64, uuidv7 } from '../../platform/crypto/encoding.ts'
 import { sealMemberEnvelope } from '../../platform/crypto/envelope.ts'
-import { EX_NOT_FOUND, EX_USAGE } from '../../platform/exit_codes.ts'
 import { type Role, roles } from '../../platform/grant.ts'
 import type { confirmOptions, inviteOptions, rekeyOptions } from '../catalogue/options.ts'
 import type { Action } from '../command.ts'
 import { checkKnownKeys } from '../known_keys.ts'
+import { oneNamed } from '../named.ts'
 import { workspaceScope } from '../scope.ts'
 import type { Session } from '../session.ts'
 import { CliError } from '../terminal/cli_error.ts'
 import { confirmed } from '../terminal/confirmed.ts'
+import { ID } from '../terminal/table.ts'
 import { remember } from './projects.ts'
 
 export const list: Action = async (context) => {
@@ -37,7 +38,7 @@ export const list: Action = async (context) => {
     rekey_required: rekey_required ? 'yes' : '',
     id,
   }))
-  context.output.table(rows, ['name', 'type', 'role', 'status', 'rekey_required', 'id'])
+  context.output.table(rows, ['name', 'type', 'role', 'status', 'rekey_required', ID])
   return undefined
 }
 
@@ -52,7 +53,7 @@ export const create: Action = async (context, [name = '']) => {
   const workspace = await session.api.call(createWorkspaceEndpoint, {
     body: { id, name, encrypted_workspace_key },
   })
-  context.output.record({ id: workspace.id, name: workspace.name })
+  context.output.record({ id: workspace.id, name: workspace.name }, workspace.id)
   return undefined
 }
 
@@ -106,7 +107,7 @@ async function publicKeyOf(session: Session, email: string) {
     if (!(error instanceof ApiError) || error.status !== 404) throw error
   }
   throw new CliError(
-    EX_NOT_FOUND,
+    'not_found',
     `${email} has no account here`,
     'they register first: cloakroom register',
   )
@@ -115,7 +116,7 @@ async function publicKeyOf(session: Session, email: string) {
 function roleOf(given: string | undefined): Role {
   const role = roles.find((candidate) => candidate === given)
   if (role) return role
-  throw new CliError(EX_USAGE, `the role must be one of ${roles.join(', ')}`)
+  throw new CliError('usage', `the role must be one of ${roles.join(', ')}`)
 }
 
 export const accept: Action = (context, [named = '']) => answer(context, named, 'accept')
@@ -128,17 +129,12 @@ async function answer(
 ): Promise<undefined> {
   const session = await context.session()
   const invited = (await session.workspaces()).filter(({ status }) => status === 'invited')
-  const found = invited.find(({ id, name }) => id === named || name === named)
-  if (!found)
-    throw new CliError(
-      EX_NOT_FOUND,
-      'there is no such invitation',
-      'list them with: cloakroom workspace list',
-    )
+  const found = oneNamed(invited, named, { what: 'invitation to', list: 'workspace list' })
   const endpoint = how === 'accept' ? acceptInvitation : declineInvitation
   await session.api.call(endpoint, { params: { workspace_id: found.id } })
-  context.output.say(
+  context.output.done(
     how === 'accept' ? `You are a member of ${found.name}.` : `Declined ${found.name}.`,
+    { [how === 'accept' ? 'accepted' : 'declined']: found.name, id: found.id },
   )
   return undefined
 }
@@ -147,8 +143,9 @@ export const remove: Action<typeof confirmOptions> = async (context, [email = ''
   const { session, workspace } = await workspaceScope(context)
   await confirmed(options, `Remove ${email} from ${workspace.name}?`)
   await session.api.call(removeMember, { params: { workspace_id: workspace.id, member: email } })
-  context.output.say(
+  context.output.done(
     `Removed ${email}. They knew the workspace key: seal everything anew with: cloakroom workspace rekey`,
+    { removed: email, rekey_required: true },
   )
   return undefined
 }
@@ -157,7 +154,10 @@ export const role: Action = async (context, [email = '', given]) => {
   const { session, workspace } = await workspaceScope(context)
   const params = { workspace_id: workspace.id, member: email }
   const member = await session.api.call(changeMemberRole, { params, body: { role: roleOf(given) } })
-  context.output.say(`${member.email} is now ${member.role}.`)
+  context.output.done(`${member.email} is now ${member.role}.`, {
+    email: member.email,
+    role: member.role,
+  })
   return undefined
 }
 
@@ -168,11 +168,9 @@ export const rekeyAll: Action<typeof rekeyOptions> = async (context, _, options)
     return checkKnownKeys(context, session, keys, options.acceptChangedKeys ?? false)
   })
   const done = await context.output.during('sealing everything anew', work)
-  if (context.output.isJson) context.output.record(done)
-  else {
-    context.output.say(
-      `Epoch ${done.epoch}: ${done.members} members, ${done.tokens} tokens and ${done.secrets} secrets are under a new key.`,
-    )
-  }
+  context.output.done(
+    `Epoch ${done.epoch}: ${done.members} members, ${done.tokens} tokens and ${done.secrets} secrets are under a new key.`,
+    done,
+  )
   return undefined
 }

@@ -2,7 +2,6 @@
 import { z } from 'zod'
 import { secretKey } from '../../features/secrets/contract.ts'
 import { fromUtf8 } from '../../platform/crypto/encoding.ts'
-import { EX_FAILED, EX_USAGE } from '../../platform/exit_codes.ts'
 import { CliError } from '../terminal/cli_error.ts'
 import { parseDotenv, writeDotenvValue } from './dotenv.ts'
 
@@ -30,7 +29,7 @@ export function checkedValues(entries: readonly (readonly [string, string])[]): 
   const values = new Map<string, string>()
   for (const [name, value] of entries) {
     const reason = reasonAgainst(name, value, values.get(name))
-    if (reason !== null) throw new CliError(EX_USAGE, `${name} ${reason}`, 'nothing was stored')
+    if (reason !== null) throw new CliError('usage', `${name} ${reason}`, 'nothing was stored')
     values.set(name, value)
   }
   return Object.fromEntries(values)
@@ -48,14 +47,18 @@ function decode(name: string, bytes: Uint8Array): string {
   if (text !== null) return text.replace(/^\ufeff/, '')
   const lines = Buffer.from(bytes).toString('latin1').split('\n')
   const line = lines.findIndex((each) => fromUtf8(Buffer.from(each, 'latin1')) === null)
-  throw new CliError(EX_USAGE, `${name}, line ${line + 1}: this is not UTF-8`, 'nothing was stored')
+  throw new CliError(
+    'invalid_file',
+    `${name}, line ${line + 1}: this is not UTF-8`,
+    'nothing was stored',
+  )
 }
 
 function parse(name: string, text: string, isJson: boolean): unknown {
   try {
     return isJson ? JSON.parse(text) : Bun.YAML.parse(text)
   } catch {
-    throw new CliError(EX_USAGE, `${name} cannot be read as ${isJson ? 'JSON' : 'YAML'}`)
+    throw new CliError('invalid_file', `${name} cannot be read as ${isJson ? 'JSON' : 'YAML'}`)
   }
 }
 
@@ -63,7 +66,7 @@ function fromDotenv(name: string, text: string): [string, string][] {
   const { values, problems } = parseDotenv(text)
   if (problems.length === 0) return [...values]
   const lines = problems.map(({ line, reason }) => `${name}, line ${line}: ${reason}`)
-  throw new CliError(EX_USAGE, lines.join('\n'), 'nothing was stored')
+  throw new CliError('invalid_file', lines.join('\n'), 'nothing was stored')
 }
 
 /** Of other numbers, digits are lost before they arrive here: they need quotes. */
@@ -96,7 +99,7 @@ function fromData(data: unknown): [string, string][] {
     return Object.entries(nested.data).map(([key, { computed }]) => [key, computed])
   }
   throw new CliError(
-    EX_USAGE,
+    'invalid_file',
     'the file must hold names with text values',
     'see: cloakroom secrets set --help',
   )
@@ -123,7 +126,7 @@ function dotenvLine(name: string, value: string): string {
   const written = writeDotenvValue(value)
   if (written !== null) return `${name}=${written}\n`
   throw new CliError(
-    EX_FAILED,
+    'unreadable_value',
     `${name} cannot be written to a .env file so that every program reads the same value`,
     'choose json, yaml or shell with --format',
   )

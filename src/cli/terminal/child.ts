@@ -2,8 +2,9 @@
  * A child process that feels like it was started by the shell: terminal, signals and exit code pass
  * through. What it prints is masked on the way, so that a careless `env` shows no value.
  */
-
+import { constants } from 'node:os'
 import { endsWithin } from '../../platform/timeout.ts'
+import { CliError } from './cli_error.ts'
 import { type Mask, prepareMask, type Values } from './mask.ts'
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'] as const
@@ -16,11 +17,28 @@ type Options = {
 
 type Opening = ReturnType<typeof prepareMask>
 
-/** Runs a command; returns its exit code, or 128 and the number of the signal that ended it. */
-export async function runChild(
-  command: readonly string[],
-  { env, masked }: Options,
-): Promise<number> {
+/**
+ * Runs a command; returns its exit code, or 128 and the number of the signal that ended it.
+ *
+ * @throws CliError for what is no program, or cannot be executed
+ */
+export async function runChild(command: readonly string[], options: Options): Promise<number> {
+  try {
+    return await runProgram(command, options)
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : null
+    const [name] = command
+    if (code === 'ENOENT') throw new CliError('program_not_found', `there is no program ${name}`)
+    if (code !== 'EACCES' && code !== 'ENOEXEC' && code !== 'EISDIR') throw error
+    throw new CliError(
+      'program_not_executable',
+      `${name} cannot be executed`,
+      'is it a program, and may you run it? see: ls -l',
+    )
+  }
+}
+
+async function runProgram(command: readonly string[], { env, masked }: Options): Promise<number> {
   if (Object.keys(masked).length === 0) return passThrough(command, env)
   const open = prepareMask(masked)
   const isTerminal = process.stdin.isTTY && process.stdout.isTTY
@@ -86,18 +104,14 @@ async function inTerminal(
   return code
 }
 
-const SIGNAL_NUMBERS: Record<string, number> = {
-  SIGHUP: 1,
-  SIGINT: 2,
-  SIGQUIT: 3,
-  SIGKILL: 9,
-  SIGTERM: 15,
-}
-
 async function ended(child: Bun.Subprocess): Promise<number> {
   const handlers = SIGNALS.map((signal) => [signal, () => child.kill(signal)] as const)
   for (const [signal, handler] of handlers) process.on(signal, handler)
   const code = await child.exited
   for (const [signal, handler] of handlers) process.off(signal, handler)
-  return child.signalCode ? 128 + (SIGNAL_NUMBERS[child.signalCode] ?? 0) : code
+  return child.signalCode ? 128 + numberOf(child.signalCode) : code
+}
+
+function numberOf(signal: NodeJS.Signals | number): number {
+  return typeof signal === 'number' ? signal : constants.signals[signal]
 }

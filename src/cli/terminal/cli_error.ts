@@ -1,12 +1,62 @@
 /** What a person can act on: what went wrong, and the next thing to try. */
+import {
+  EX_AUTH,
+  EX_CONFIG,
+  EX_FAILED,
+  EX_NETWORK,
+  EX_NO_PROGRAM,
+  EX_NOT_EXECUTABLE,
+  EX_NOT_FOUND,
+  EX_REFUSED,
+  EX_USAGE,
+} from '../../platform/exit_codes.ts'
+
+/**
+ * Every kind of error of the command line: the stable code that scripts read with --json, its exit code and
+ * its meaning; docs/cli.md lists them. A refusal of the server has the server's code.
+ */
+export const cliErrors = {
+  failed: [EX_FAILED, 'something that has no code of its own'],
+  cancelled: [EX_FAILED, 'a question was ended with Ctrl-C'],
+  unreadable_value: [EX_FAILED, 'a value does not open, or cannot be written in this format'],
+  usage: [EX_USAGE, 'an argument, an option or a variable is missing or not acceptable'],
+  invalid_file: [EX_USAGE, 'a file cannot be read, or is not what it should be'],
+  terminal_required: [EX_USAGE, 'a question, and no terminal to ask on'],
+  not_logged_in: [EX_AUTH, 'there is no session for this server'],
+  session_ended: [EX_AUTH, 'the session is damaged or was ended'],
+  wrong_passphrase: [EX_AUTH, 'the passphrase of this machine is wrong'],
+  token_required: [EX_AUTH, 'the command works with a token only'],
+  invalid_token: [EX_AUTH, 'the token is not one, or not of the right kind'],
+  unreadable_workspace: [EX_AUTH, 'the key of the workspace does not open'],
+  not_found: [EX_NOT_FOUND, 'there is nothing of that name'],
+  ambiguous_name: [EX_NOT_FOUND, 'several have that name'],
+  empty_environment: [EX_NOT_FOUND, 'the environment has no secrets, and others have some'],
+  not_confirmed: [EX_REFUSED, 'the question was not answered with yes'],
+  not_permitted: [EX_REFUSED, 'the role does not permit it'],
+  file_exists: [EX_REFUSED, 'a file with other content would be lost'],
+  untrusted_address: [EX_REFUSED, 'a project file names an address that was not trusted'],
+  insecure_address: [EX_REFUSED, 'an address would be talked to without encryption'],
+  changed_key: [EX_REFUSED, 'a public key is not the one that was seen before'],
+  unsafe_variable: [EX_REFUSED, 'a secret cannot, or must not, be a variable of a program'],
+  unreachable: [EX_NETWORK, 'the server cannot be reached'],
+  untrusted_certificate: [EX_NETWORK, "the server's certificate is not trusted"],
+  port_taken: [EX_CONFIG, 'another program listens on the port'],
+  program_not_executable: [EX_NOT_EXECUTABLE, 'the program of run or proxy cannot be executed'],
+  program_not_found: [EX_NO_PROGRAM, 'the program of run or proxy is not there'],
+} as const satisfies Record<string, readonly [exitCode: number, meaning: string]>
+
+export type CliErrorCode = keyof typeof cliErrors
+
 export class CliError extends Error {
+  readonly code: CliErrorCode
   readonly exitCode: number
   readonly hint: string | null
 
-  constructor(exitCode: number, message: string, hint: string | null = null) {
+  constructor(code: CliErrorCode, message: string, hint: string | null = null) {
     super(message)
     this.name = 'CliError'
-    this.exitCode = exitCode
+    this.code = code
+    this.exitCode = cliErrors[code][0]
     this.hint = hint
   }
 }

@@ -1,5 +1,4 @@
 /** Asking before something is lost; the questions are loaded when there is one. */
-import { EX_REFUSED } from '../../platform/exit_codes.ts'
 import { CliError } from './cli_error.ts'
 
 /** @throws CliError unless the person or --yes says so */
@@ -9,5 +8,5 @@ export async function confirmed(
 ): Promise<void> {
   if (yes) return
   const { askConfirmation } = await import('./prompts.ts')
-  if (!(await askConfirmation(question))) throw new CliError(EX_REFUSED, 'nothing was done')
+  if (!(await askConfirmation(question))) throw new CliError('not_confirmed', 'nothing was done')
 }

@@ -1,42 +1,69 @@
-/** From any error to what is printed and the exit code. A stack is only shown with --debug. */
+/** From any error to what is said of it and the exit code. A stack is only shown with --debug. */
 import { ApiError } from '../../client/api.ts'
 import { InvalidToken } from '../../client/delivery.ts'
 import {
   EX_AUTH,
-  EX_FAILED,
   EX_NETWORK,
   EX_NOT_FOUND,
   EX_REFUSED,
   EX_USAGE,
 } from '../../platform/exit_codes.ts'
-import { inWords } from '../../platform/fault.ts'
+import { type FieldFault, inWords } from '../../platform/fault.ts'
+import { certificateFault } from './certificate_fault.ts'
 import { CliError } from './cli_error.ts'
+import { printableLines } from './printable.ts'
 
-type Explanation = { exitCode: number; lines: string[] }
-
-/** Control characters would drive the terminal: sentences come from servers, and names from other people. */
-export function explain(error: unknown): Explanation {
-  const { exitCode, lines } = explained(error)
-  return { exitCode, lines: lines.map((line) => line.replace(/[^\P{Cc}\t\n]/gu, '?')) }
+export type Explanation = {
+  exitCode: number
+  /** Of the command line's own list, or of the server's. */
+  code: string
+  message: string
+  hint: string | null
+  /** What the server refused of a request, part by part. */
+  fields: readonly FieldFault[]
+  /** The code is said to people too: it is what the server's documentation lists. */
+  isOfServer: boolean
 }
 
-function explained(error: unknown): Explanation {
-  if (error instanceof CliError) {
-    return { exitCode: error.exitCode, lines: withHint(error.message, error.hint) }
-  }
+export function explain(error: unknown): Explanation {
+  if (error instanceof CliError) return own(error)
   if (error instanceof ApiError) return explainApi(error)
   if (error instanceof InvalidToken) {
     const hint = 'tokens begin with svc_agt_ or svc_wkl_; copy the whole line'
-    return { exitCode: EX_AUTH, lines: withHint(error.message, hint) }
+    return own(new CliError('invalid_token', error.message, hint))
   }
-  if (isCancelled(error)) return { exitCode: EX_FAILED, lines: ['cancelled'] }
+  if (isCancelled(error)) return own(new CliError('cancelled', 'cancelled'))
+  const certificate = certificateFault(error)
+  if (certificate !== null) return own(certificate)
   if (isNetwork(error)) {
     const hint =
       'is the server running? check --server or SERVICE_SERVER_URL with: cloakroom config'
-    return { exitCode: EX_NETWORK, lines: withHint('the server cannot be reached', hint) }
+    return own(new CliError('unreachable', 'the server cannot be reached', hint))
   }
   const message = error instanceof Error ? error.message : String(error)
-  return { exitCode: EX_FAILED, lines: withHint(message, 'run it again with --debug to see where') }
+  return own(new CliError('failed', message, 'run it again with --debug to see where'))
+}
+
+/** As it is printed on standard error: sentences for people, one line of JSON for scripts. */
+export function errorText(explanation: Explanation, json: boolean): string {
+  if (!json) return `cloakroom: ${sentences(explanation).join('\n')}\n`
+  const { code, message, hint, fields } = explanation
+  const error = { code, message, hint, ...(fields.length > 0 ? { fields } : {}) }
+  return `${JSON.stringify({ error })}\n`
+}
+
+/** For people, a line each; names and sentences in them come from elsewhere. */
+export function sentences({ code, message, hint, fields, isOfServer }: Explanation): string[] {
+  const lines = [
+    isOfServer ? `${message} (${code})` : message,
+    ...fields.map((field) => `  ${field.path || 'request'}: ${field.message}`),
+    ...(hint === null ? [] : [`→ ${hint}`]),
+  ]
+  return lines.map(printableLines)
+}
+
+function own({ exitCode, code, message, hint }: CliError): Explanation {
+  return { exitCode, code, message, hint, fields: [], isOfServer: false }
 }
 
 const HINTS: Record<string, string> = {
@@ -47,14 +74,15 @@ const HINTS: Record<string, string> = {
   rate_limited: 'wait a moment and run the command again',
 }
 
-function explainApi(error: ApiError): Explanation {
-  const fields = error.fields.map(({ path, message }) => `  ${path || 'request'}: ${message}`)
-  // The sentence of a 422 repeats the first of the fields that follow it.
-  const sentence = error.message.replace(inWords('', error.fields.slice(0, 1)), '')
-  const lines = withHint(`${sentence} (${error.code})`, HINTS[error.code] ?? null)
+function explainApi({ code, status, message, fields }: ApiError): Explanation {
   return {
-    exitCode: exitCodeOf(error.status),
-    lines: [lines[0] ?? '', ...fields, ...lines.slice(1)],
+    exitCode: exitCodeOf(status),
+    code,
+    // The sentence of a 422 repeats the first of the fields that follow it.
+    message: message.replace(inWords('', fields.slice(0, 1)), ''),
+    hint: HINTS[code] ?? null,
+    fields,
+    isOfServer: true,
   }
 }
 
@@ -65,17 +93,13 @@ function exitCodeOf(status: number): number {
   return status >= 500 ? EX_NETWORK : EX_REFUSED
 }
 
-function withHint(message: string, hint: string | null): string[] {
-  return hint === null ? [message] : [message, `→ ${hint}`]
-}
-
 function isCancelled(error: unknown): boolean {
   return error instanceof Error && ['ExitPromptError', 'AbortPromptError'].includes(error.name)
 }
 
 function isNetwork(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  return /^(E(CONN|NOTFOUND|TIMEDOUT|PROTO|HOST|NET)|DNS_|ConnectionRefused|FailedToOpenSocket|UNABLE_|CERT_|ERR_TLS)/.test(
+  return /^(E(CONN|NOTFOUND|TIMEDOUT|PROTO|HOST|NET)|DNS_|ConnectionRefused|FailedToOpenSocket)/.test(
     code,
   )
 }

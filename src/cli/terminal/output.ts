@@ -1,55 +1,88 @@
-/** What people and scripts see: tables that fit the terminal, JSON on request, colour where it is wanted. */
+/**
+ * What people and scripts see: tables that fit the terminal, JSON on request, colour where it is wanted. A
+ * command says what it has to say once, and each form of output is made of that.
+ */
+import { printableLines } from './printable.ts'
+import { type Column, cell, layOut, type Row } from './table.ts'
 
 export type Output = {
-  /** Plain text for people; silent with --json. */
-  say(text: string): void
-  /** The result: a table for people, `data` as it is for scripts. */
-  table(rows: readonly Record<string, unknown>[], columns: readonly string[], data?: unknown): void
-  /** One thing, as lines `name  value`, or as JSON. */
-  record(fields: Record<string, unknown>): void
+  /**
+   * Rows for people; for scripts `data`, or the rows as they are; with --quiet the first column, a line for
+   * each row, unless `quiet` names another.
+   */
+  table(rows: readonly Row[], columns: readonly Column[], data?: unknown, quiet?: string): void
+  /** One thing, as lines `name  value`, or as JSON; with --quiet only `quiet`, where there is one. */
+  record(fields: Row, quiet?: string): void
+  /** What was done: a sentence, or JSON; with --quiet the id of what was made, or nothing. */
+  done(sentence: string, data: unknown, made?: string): void
   /** The result where it is text that may be piped on. */
   raw(text: string): void
-  /** Remarks, on standard error. */
+  /** Bytes of such a result. */
+  bytes(chunk: Uint8Array): void
+  /** A sentence beside the result that no script needs. */
+  say(text: string): void
+  /** The same on standard error, where the result is for a pipe. */
+  note(text: string): void
+  /** What must not be missed, on standard error. */
   warn(text: string): void
   /** Waits for the work; where it takes over a second, a terminal sees that something is going on. */
   during<T>(label: string, work: Promise<T>): Promise<T>
   isJson: boolean
+  isQuiet: boolean
+  /** Whether a person looks at standard output. */
+  isTerminal: boolean
 }
 
 type Options = {
   json: boolean
+  quiet: boolean
   colour: boolean
   width: number
+  /** Whether standard output is a terminal. */
+  terminal: boolean
   /** Whether standard error is a terminal. */
   watched: boolean
-  out: (text: string) => void
+  now: () => Date
+  out: (text: string | Uint8Array) => void
   err: (text: string) => void
 }
 
-export function openOutput({ json, colour, width, watched, out, err }: Options): Output {
-  const bold = (text: string) => (colour ? `\x1b[1m${text}\x1b[0m` : text)
+export function openOutput({ json, quiet, watched, out, err, ...screen }: Options): Output {
+  const isChatty = !json && !quiet
+  const asJson = (data: unknown) => out(`${JSON.stringify(data, null, 2)}\n`)
+  const lines = (texts: readonly string[]) => {
+    for (const text of texts) out(`${text}\n`)
+  }
+  const record = (fields: Row, only?: string) => {
+    if (json) asJson(fields)
+    else lines(quiet && only !== undefined ? [only] : fieldLines(fields))
+  }
   return {
     isJson: json,
-    say: (text) => {
-      if (!json) out(`${text}\n`)
+    isQuiet: quiet,
+    isTerminal: screen.terminal,
+    table: (rows, columns, data = rows, named = fieldOf(columns[0])) => {
+      if (json) asJson(data)
+      else if (quiet) lines(rows.map((row) => cell(row[named])))
+      else lines(layOut(rows, columns, screenOf(screen)))
     },
-    table: (rows, columns, data = rows) => {
-      if (json) out(`${JSON.stringify(data, null, 2)}\n`)
-      else for (const line of layOut(rows, columns, width, bold)) out(`${line}\n`)
-    },
-    record: (fields) => {
-      if (json) {
-        out(`${JSON.stringify(fields, null, 2)}\n`)
-        return
-      }
-      const widest = Math.max(...Object.keys(fields).map((name) => name.length))
-      for (const [name, value] of Object.entries(fields))
-        out(`${name.padEnd(widest)}  ${cell(value)}\n`)
+    record,
+    done: (sentence, data, made) => {
+      if (json) asJson(data)
+      else if (!quiet) out(`${printableLines(sentence)}\n`)
+      else if (made !== undefined) out(`${made}\n`)
     },
     raw: (text) => out(text),
-    warn: (text) => err(`${text}\n`),
+    bytes: (chunk) => out(chunk),
+    say: (text) => {
+      if (isChatty) out(`${printableLines(text)}\n`)
+    },
+    note: (text) => {
+      if (isChatty) err(`${printableLines(text)}\n`)
+    },
+    warn: (text) => err(`${printableLines(text)}\n`),
     during: async (label, work) => {
-      const progress = watched ? showProgress(label, err) : null
+      const progress = watched && !quiet ? showProgress(label, err) : null
       try {
         return await work
       } finally {
@@ -57,6 +90,28 @@ export function openOutput({ json, colour, width, watched, out, err }: Options):
       }
     },
   }
+}
+
+function screenOf({
+  colour,
+  width,
+  terminal,
+  now,
+}: Omit<Options, 'json' | 'quiet' | 'watched' | 'out' | 'err'>) {
+  return {
+    width,
+    bold: (text: string) => (colour ? `\x1b[1m${text}\x1b[0m` : text),
+    now: terminal ? now() : null,
+  }
+}
+
+function fieldOf(column: Column | undefined): string {
+  return typeof column === 'object' ? column.field : (column ?? '')
+}
+
+function fieldLines(fields: Row): string[] {
+  const widest = Math.max(...Object.keys(fields).map((name) => name.length))
+  return Object.entries(fields).map(([name, value]) => `${name.padEnd(widest)}  ${cell(value)}`)
 }
 
 const TIMEOUT_MS = 1000
@@ -75,56 +130,4 @@ function showProgress(label: string, err: (text: string) => void): () => void {
     clearInterval(timer)
     if (performance.now() - started >= TIMEOUT_MS) err('\r\x1b[K')
   }
-}
-
-const GAP = 2
-const NARROWEST = 8
-
-function layOut(
-  rows: readonly Record<string, unknown>[],
-  columns: readonly string[],
-  width: number,
-  bold: (text: string) => string,
-): string[] {
-  if (rows.length === 0) return ['(none)']
-  const cells = rows.map((row) => columns.map((column) => cell(row[column])))
-  const titles = columns.map((column) => column.replaceAll('_', ' ').toUpperCase())
-  const widths = fit(
-    columns.map((_, index) =>
-      Math.max(...[titles, ...cells].map((row) => Bun.stringWidth(row[index] ?? ''))),
-    ),
-    width,
-  )
-  const line = (row: readonly string[]) =>
-    row
-      .map((text, index) => padded(text, widths[index] ?? 0))
-      .join(' '.repeat(GAP))
-      .trimEnd()
-  return [bold(line(titles)), ...cells.map(line)]
-}
-
-/** Takes from the widest column until the line fits. */
-function fit(widths: number[], available: number): number[] {
-  const fitted = [...widths]
-  const total = () => fitted.reduce((sum, width) => sum + width + GAP, -GAP)
-  while (total() > available) {
-    const widest = fitted.indexOf(Math.max(...fitted))
-    if ((fitted[widest] ?? 0) <= NARROWEST) break
-    fitted[widest] = (fitted[widest] ?? 0) - 1
-  }
-  return fitted
-}
-
-function padded(text: string, width: number): string {
-  let shown = text
-  while (Bun.stringWidth(shown) > width) shown = `${[...shown].slice(0, -2).join('')}…`
-  return shown + ' '.repeat(width - Bun.stringWidth(shown))
-}
-
-/** Control characters would drive the terminal: names come from other people. */
-function cell(value: unknown): string {
-  if (value === null || value === undefined) return '-'
-  if (Array.isArray(value)) return value.map(cell).join(', ')
-  const text = typeof value === 'object' ? JSON.stringify(value) : String(value)
-  return text.replace(/\p{Cc}/gu, '?')
 }

@@ -2,7 +2,6 @@
 import confirm from '@inquirer/confirm'
 import password from '@inquirer/password'
 import { fromUtf8 } from '../../platform/crypto/encoding.ts'
-import { EX_USAGE } from '../../platform/exit_codes.ts'
 import { CliError } from './cli_error.ts'
 
 const ON_STDERR = { output: process.stderr }
@@ -16,7 +15,7 @@ export async function askSecret(
   const first = await password({ message, mask: false }, ON_STDERR)
   if (!isNew || first === (await password({ message: 'The same again', mask: false }, ON_STDERR)))
     return first
-  throw new CliError(EX_USAGE, 'the two were not the same', 'run the command again')
+  throw new CliError('usage', 'the two were not the same', 'run the command again')
 }
 
 export async function askConfirmation(message: string): Promise<boolean> {
@@ -39,12 +38,13 @@ async function readStdin(): Promise<string> {
   const text = fromUtf8(await Bun.stdin.bytes())
   if (text !== null) return text
   throw new CliError(
-    EX_USAGE,
+    'usage',
     'standard input is not UTF-8',
     'encode it first, in base64 for example',
   )
 }
 
 function demandTerminal(hint: string): void {
-  if (!process.stdin.isTTY) throw new CliError(EX_USAGE, 'there is no terminal to ask on', hint)
+  if (!process.stdin.isTTY)
+    throw new CliError('terminal_required', 'there is no terminal to ask on', hint)
 }

@@ -60,16 +60,23 @@ export function readConfig(
 
 /** A Markdown table of all variables, for docs/operations.md. */
 export function documentConfig(): string {
-  const rows = variables().map((name) => {
-    const fallback = defaultOf(name)
-    const { about, example, required } = metaOf(name)
-    return `| \`${name}\` | ${about} | ${fallback} | ${required ? 'yes' : ''} | \`${example}\` |`
-  })
+  const rows = describeConfig().map(
+    ({ name, about, fallback, required, example }) =>
+      `| \`${name}\` | ${about} | ${fallback && `\`${fallback}\``} | ${required ? 'yes' : ''} | \`${example}\` |`,
+  )
   return [
     '| variable | meaning | default | required in production | example |',
     '|---|---|---|---|---|',
     ...rows,
   ].join('\n')
+}
+
+/** Every variable with its meaning, default and an example. */
+export function describeConfig() {
+  return variables().map((name) => {
+    const { about, example, required } = metaOf(name)
+    return { name, about, fallback: defaultOf(name), required: required ?? false, example }
+  })
 }
 
 function variables(): Variable[] {
@@ -83,9 +90,8 @@ function metaOf(name: Variable): Meta {
 function defaultOf(name: Variable): string {
   const value = z.object({ it: settings.shape[name] }).safeParse({}).data?.it
   if (value === undefined || value === '' || (Array.isArray(value) && value.length === 0)) return ''
-  if (typeof value === 'object' && !Array.isArray(value))
-    return `\`${value.count}/${value.seconds}\``
-  return `\`${value}\``
+  if (typeof value === 'object' && !Array.isArray(value)) return `${value.count}/${value.seconds}`
+  return `${value}`
 }
 
 /** Production needs the whole seed; PostgreSQL without production needs what cannot be invented. */

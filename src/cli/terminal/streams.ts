@@ -1,0 +1,23 @@
+/** Standard output and error of the process: what they can show, and what becomes of a reader that is gone. */
+import { EX_PIPE } from '../../platform/exit_codes.ts'
+
+type Env = Record<string, string | undefined>
+
+/**
+ * Colours are for terminals. `NO_COLOR` takes them away and `FORCE_COLOR` gives them to a pipe too; where
+ * both are set there are none.
+ */
+export function hasColour(env: Env, isTerminal: boolean): boolean {
+  if (env.NO_COLOR || env.FORCE_COLOR === '0' || env.FORCE_COLOR === 'false') return false
+  return env.FORCE_COLOR ? true : isTerminal && env.TERM !== 'dumb'
+}
+
+/** A reader that has seen enough (`| head`) is no error: the program ends as if the signal had ended it. */
+export function endWithReader(): void {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(EX_PIPE)
+    throw error
+  })
+  // Without a reader of remarks the work goes on.
+  process.stderr.on('error', () => {})
+}

@@ -1,0 +1,171 @@
+/** What a command says, in each form: for a person at a terminal, for a pipe, for a script. */
+import { describe, expect, test } from 'bun:test'
+import { cliErrors } from '../../src/cli/terminal/cli_error.ts'
+import { openOutput } from '../../src/cli/terminal/output.ts'
+import { hasColour } from '../../src/cli/terminal/streams.ts'
+import type { Column, Row } from '../../src/cli/terminal/table.ts'
+
+const NOW = new Date('2026-03-01T12:00:00Z')
+
+type Form = { json?: boolean; quiet?: boolean; terminal?: boolean; width?: number }
+
+function opened({ json = false, quiet = false, terminal = true, width = 80 }: Form = {}) {
+  const printed = { out: '', err: '' }
+  const output = openOutput({
+    json,
+    quiet,
+    terminal,
+    width,
+    colour: false,
+    watched: false,
+    now: () => NOW,
+    out: (text) => {
+      printed.out += String(text)
+    },
+    err: (text) => {
+      printed.err += text
+    },
+  })
+  return { output, printed }
+}
+
+function table(rows: readonly Row[], columns: readonly Column[], form: Form = {}): string[] {
+  const { output, printed } = opened(form)
+  output.table(rows, columns)
+  return printed.out.trimEnd().split('\n')
+}
+
+describe('a table', () => {
+  test('fits the terminal, and cuts only what is too wide', () => {
+    const rows = [{ name: 'short', text: 'x'.repeat(100) }]
+    const lines = table(rows, ['name', 'text'], { width: 40 })
+    expect(lines.map((line) => Bun.stringWidth(line))).toEqual([11, 40])
+    expect(lines[1]).toBe(`short  ${'x'.repeat(32)}…`)
+  })
+
+  test('is whole where there is no terminal', () => {
+    const rows = [{ name: 'short', text: 'x'.repeat(100) }]
+    const form = { width: Number.POSITIVE_INFINITY, terminal: false }
+    expect(table(rows, ['name', 'text'], form)[1]).toBe(`short  ${'x'.repeat(100)}`)
+  })
+
+  test('counts what a character takes on the screen: CJK two columns, combining marks none', () => {
+    const rows = [
+      { name: '漢字漢字', next: 'a' },
+      { name: 'e\u0301te\u0301', next: 'b' },
+      { name: '👩‍👩‍👧', next: 'c' },
+    ]
+    const [, ...lines] = table(rows, ['name', 'next'])
+    expect(lines.map((line) => Bun.stringWidth(line))).toEqual([11, 11, 11])
+  })
+
+  test('never cuts inside of what people see as one character', () => {
+    const rows = [{ name: '👩‍👩‍👧'.repeat(10) }, { name: 'e\u0301'.repeat(30) }]
+    const [, family, accents] = table(rows, ['name'], { width: 10 })
+    expect(family).toBe(`${'👩‍👩‍👧'.repeat(4)}…`)
+    expect(accents).toBe(`${'e\u0301'.repeat(9)}…`)
+  })
+
+  test('leaves optional columns out, the last one first, and keeps whole ones', () => {
+    const rows = [{ id: 'i'.repeat(36), name: 'n'.repeat(30), more: 'm'.repeat(20) }]
+    const columns = [
+      { field: 'name', whole: true },
+      { field: 'more', optional: true },
+      { field: 'id', whole: true, optional: true },
+    ] as const
+    const titles = (width: number) => table(rows, columns, { width })[0]?.split(/ +/)
+    expect(titles(90)).toEqual(['NAME', 'MORE', 'ID'])
+    expect(titles(80)).toEqual(['NAME', 'MORE'])
+    expect(titles(31)).toEqual(['NAME'])
+    expect(table(rows, columns, { width: 10 })[1]).toBe('n'.repeat(30))
+  })
+
+  test('shows moments as far away as they are on a terminal, and as they came to a pipe', () => {
+    const rows = [
+      { used_at: '2026-03-01T09:00:00Z' },
+      { used_at: '2026-05-29T12:00:00Z' },
+      { used_at: null },
+    ]
+    expect(table(rows, ['used_at'])).toEqual(['USED', '3h ago', 'in 89d', '-'])
+    expect(table(rows, ['used_at'], { terminal: false })).toEqual([
+      'USED',
+      '2026-03-01T09:00:00Z',
+      '2026-05-29T12:00:00Z',
+      '-',
+    ])
+  })
+
+  test('has no escapes of names, nor what turns the direction of a line', () => {
+    const [, line] = table([{ name: 'a\x1b[31mb\u202ec\u2028d' }], ['name'])
+    expect(line).toBe('a?[31mb?c?d')
+  })
+
+  test('is its data with --json, whole', () => {
+    const { output, printed } = opened({ json: true, width: 10 })
+    output.table([{ name: 'x' }], ['name'], [{ name: 'x'.repeat(50), id: 1 }])
+    expect(JSON.parse(printed.out)).toEqual([{ name: 'x'.repeat(50), id: 1 }])
+  })
+
+  test('is the first column with --quiet, without a heading', () => {
+    expect(
+      table(
+        [
+          { name: 'a', id: 1 },
+          { name: 'b', id: 2 },
+        ],
+        ['name', 'id'],
+        { quiet: true },
+      ),
+    ).toEqual(['a', 'b'])
+  })
+})
+
+describe('what was done', () => {
+  const done = (form: Form) => {
+    const { output, printed } = opened(form)
+    output.done('Made it.', { id: '0190', name: 'it' }, '0190')
+    output.done('Changed it.', { changed: 'it' })
+    output.say('Next: more')
+    output.note('a remark')
+    output.warn('beware')
+    return printed
+  }
+
+  test('is a sentence for people', () => {
+    expect(done({})).toEqual({
+      out: 'Made it.\nChanged it.\nNext: more\n',
+      err: 'a remark\nbeware\n',
+    })
+  })
+
+  test('is JSON and nothing else with --json', () => {
+    const { out, err } = done({ json: true })
+    expect(out).toBe('{\n  "id": "0190",\n  "name": "it"\n}\n{\n  "changed": "it"\n}\n')
+    expect(err).toBe('beware\n')
+  })
+
+  test('is the id of what was made with --quiet', () => {
+    expect(done({ quiet: true })).toEqual({ out: '0190\n', err: 'beware\n' })
+  })
+})
+
+test('colours are for terminals, unless the environment says otherwise', () => {
+  expect(hasColour({}, true)).toBe(true)
+  expect(hasColour({}, false)).toBe(false)
+  expect(hasColour({ NO_COLOR: '1' }, true)).toBe(false)
+  expect(hasColour({ NO_COLOR: '' }, true)).toBe(true)
+  expect(hasColour({ FORCE_COLOR: '1' }, false)).toBe(true)
+  expect(hasColour({ FORCE_COLOR: '0' }, true)).toBe(false)
+  expect(hasColour({ FORCE_COLOR: '1', NO_COLOR: '1' }, true)).toBe(false)
+  expect(hasColour({ TERM: 'dumb' }, true)).toBe(false)
+})
+
+test('every error code of the command line is documented with its exit code', async () => {
+  const text = await Bun.file(`${import.meta.dir}/../../docs/cli.md`).text()
+  const listed = [...text.matchAll(/^\| `(\w+)` \| (\d+) \| (.+) \|$/gm)].map(
+    ([, code, exitCode, meaning]) => [code, Number(exitCode), meaning],
+  )
+  expect(listed).toEqual(
+    Object.entries(cliErrors).map(([code, [exitCode, meaning]]) => [code, exitCode, meaning]),
+  )
+})
