@@ -11,7 +11,6 @@ import {
   createPrivateKey,
   createPublicKey,
   hkdfSync,
-  type KeyObject,
 } from 'node:crypto'
 import { type Bytes, concat } from './encoding.ts'
 
@@ -28,17 +27,13 @@ export function sha256(data: Uint8Array | string): Bytes {
 }
 
 /** HKDF-SHA256 (RFC 5869), extract and expand, 32 bytes. A text stands for its UTF-8 bytes. */
-export function hkdf(
-  secret: Uint8Array | KeyObject,
-  salt: Uint8Array,
-  info: Uint8Array | string,
-): Bytes {
+export function hkdf(secret: Uint8Array, salt: Uint8Array, info: Uint8Array | string): Bytes {
   return new Uint8Array(hkdfSync('sha256', secret, salt, info, KEY_BYTES))
 }
 
 /** AES-256-GCM (SP 800-38D): ciphertext followed by the 16-byte tag. */
 export function sealGcm(
-  key: Uint8Array | KeyObject,
+  key: Uint8Array,
   nonce: Uint8Array,
   additionalData: Uint8Array,
   plaintext: Uint8Array,
@@ -51,7 +46,7 @@ export function sealGcm(
 
 /** The plaintext of what `sealGcm` made, or `null` when the tag does not fit. */
 export function openGcm(
-  key: Uint8Array | KeyObject,
+  key: Uint8Array,
   nonce: Uint8Array,
   additionalData: Uint8Array,
   sealed: Uint8Array,
