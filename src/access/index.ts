@@ -40,7 +40,7 @@ export function openAccess(
     keys: new KeyCache(config.KEY_CACHE_SECONDS, clock),
     limiter: new RateLimiter(config.RATE_TOKEN, clock),
     trail,
-    decideLocked: openDecideLocked(sql, outer),
+    decideLocked: openDecideLocked({ sql, trail, outer }),
     readCredentials: openReadCredentials(reader),
   }
 }

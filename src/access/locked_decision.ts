@@ -8,7 +8,8 @@
  * both work, in 0.2 to 0.3 s with and 0.4 to 1 s without.
  */
 import type postgres from 'postgres'
-import { type Entry, insertEntries } from '../audit/statements.ts'
+import { type Group, writeGroup } from '../audit/journal.ts'
+import type { AuditTrail, Entry } from '../audit/trail.ts'
 import type { OuterLayer } from '../platform/crypto/outer_layer.ts'
 import type { Fault } from '../platform/fault.ts'
 import { withTimeout } from '../platform/timeout.ts'
@@ -27,16 +28,20 @@ export type Decide<T> = (snapshot: Snapshot, snapshots: SnapshotCache) => Promis
 /** `null` when the token is no longer live, or the time was too short; then nothing was stored. */
 export type DecideLocked = <T>(token: LiveToken, decide: Decide<T>) => Promise<Decided<T> | null>
 
-export function openDecideLocked(sql: postgres.Sql, outer: OuterLayer): DecideLocked {
-  return <T>(token: LiveToken, decide: Decide<T>) =>
-    sql.begin(async (tx) => {
+type Parts = { sql: postgres.Sql; trail: AuditTrail; outer: OuterLayer }
+
+export function openDecideLocked({ sql, trail, outer }: Parts): DecideLocked {
+  return async <T>(token: LiveToken, decide: Decide<T>) => {
+    const { decided, group } = (await sql.begin(async (tx) => {
       await tx`select 1 from workspaces where id = ${token.workspaceId} for share`
       const snapshots = new SnapshotCache(openReader(tx), outer)
       const decision = snapshots
         .of(token.workspaceId)
         .then((snapshot) => decide(snapshot, snapshots))
       const decided = await withTimeout(TIMEOUT_MS, decision, () => new StaleSnapshot())
-      const stored = await insertEntries(tx, [decided.entry])
-      return stored.has(decided.entry.id) ? decided : null
-    }) as Promise<Decided<T> | null>
+      return { decided, group: await writeGroup(tx, Bun.randomUUIDv7(), [decided.entry]) }
+    })) as { decided: Decided<T>; group: Group }
+    trail.hold(group)
+    return group.entries.length > 0 ? decided : null
+  }
 }

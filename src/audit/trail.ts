@@ -1,23 +1,20 @@
 /**
- * The durable trail of what agents did. An intent is committed before a credential leaves; all
- * requests that wait at the same moment share one commit. The same statement proves that the token is
- * still live, by the database's clock, and that the decision was made under the workspace's current
- * policy version: whatever was cached, a revoke holds everywhere from its acknowledgement on.
+ * The durable trail of what agents did. An intent is committed to the journal before a credential leaves;
+ * all requests that wait at the same moment share one commit, which also proves that they may be
+ * (journal.ts): whatever was cached, a revoke holds everywhere from its acknowledgement on. The record is
+ * written afterwards, with its outcome, together with others (records.ts).
  */
 import type postgres from 'postgres'
 import { Fault } from '../platform/fault.ts'
 import { describeError, type Log } from '../platform/log.ts'
 import { endsWithin } from '../platform/timeout.ts'
+import type { Entry, Outcome } from './entry.ts'
 import { FairQueue } from './fair_queue.ts'
-import {
-  type Entry,
-  insertEntries,
-  type Outcome,
-  stampTokens,
-  updateOutcomes,
-} from './statements.ts'
+import { type Group, writeGroup } from './journal.ts'
+import { LastUse } from './last_use.ts'
+import { Records } from './records.ts'
 
-export type { Entry, Outcome } from './statements.ts'
+export type { Entry, Outcome } from './entry.ts'
 
 /** Told of what happens, for figures; must not throw. */
 export type TrailObserver = {
@@ -32,9 +29,9 @@ export type Verdict = 'recorded' | 'stale'
 
 type Waiting = {
   entry: Entry
+  since: number
   confirm: (verdict: Verdict) => void
   refuse: (fault: Fault) => void
-  expired: boolean
 }
 
 /**
@@ -47,25 +44,36 @@ const MAX_WAITING = 10_000
 const MAX_SHARE = 2_500
 /** Milliseconds a request waits for its record, and a statement for the database. */
 const TIMEOUT_MS = 5_000
-/** Milliseconds between writes of outcomes. */
-const OUTCOME_INTERVAL_MS = 250
+/** Milliseconds between batches of records. */
+const INTERVAL_MS = 250
+/** Seconds between looks at what others left in the journal, and after which they have left it. */
+const LOOK_SECONDS = 5
+const LEFT_SECONDS = 10
+/** Groups that left the journal, after which their room is given back. */
+const MUCH = 2_000
 
 export class AuditTrail {
   readonly #sql: postgres.Sql
   readonly #log: Log
   readonly #observer: TrailObserver | undefined
-  readonly #waiting = new FairQueue<Waiting>({ all: MAX_WAITING, each: MAX_SHARE })
+  readonly #queue = new FairQueue<Waiting>({ all: MAX_WAITING, each: MAX_SHARE })
+  /** All that wait, queued or in a statement, in the order in which they came. */
+  readonly #waiting = new Set<Waiting>()
   #writing = false
-  #outcomes: Outcome[] = []
-  #flushing: Promise<void> | undefined
-  readonly #usedTokens = new Map<string, number>()
-  readonly #timer: Timer
+  readonly #records: Records
+  readonly #lastUse: LastUse
+  readonly #timers: readonly Timer[]
 
   constructor(sql: postgres.Sql, log: Log, observer?: TrailObserver) {
     this.#sql = sql
     this.#log = log
     this.#observer = observer
-    this.#timer = setInterval(() => void this.flush(), OUTCOME_INTERVAL_MS)
+    this.#records = new Records(sql, log, (write) => this.#timed('outcomes', write))
+    this.#lastUse = new LastUse(sql)
+    this.#timers = [
+      setInterval(() => this.#tick(), INTERVAL_MS),
+      setInterval(() => void this.adopt(LEFT_SECONDS), LOOK_SECONDS * 1000),
+    ]
   }
 
   /**
@@ -74,67 +82,85 @@ export class AuditTrail {
    * @throws Fault `audit_unavailable` when the database does not confirm in time; nothing may be sent
    */
   record(entry: Entry): Promise<Verdict> {
-    return new Promise((resolve, reject) => {
-      const waiting: Waiting = { entry, expired: false, confirm: resolve, refuse: reject }
-      if (!this.#waiting.add(entry.workspace_id, waiting)) return reject(unavailable())
-      const timer = setTimeout(() => this.#expire(waiting), TIMEOUT_MS)
-      waiting.confirm = (verdict) => {
-        clearTimeout(timer)
-        if (waiting.expired) {
-          if (verdict === 'recorded') this.#disown(entry)
-          return
-        }
-        if (verdict === 'recorded' && entry.status_code !== null) this.#observer?.onDecision(entry)
-        resolve(verdict)
-      }
-      waiting.refuse = (fault) => {
-        clearTimeout(timer)
-        reject(fault)
-      }
+    return new Promise((confirm, refuse) => {
+      const waiting: Waiting = { entry, since: performance.now(), confirm, refuse }
+      const hasRoom = this.#records.waiting < MAX_WAITING
+      if (!hasRoom || !this.#queue.add(entry.workspace_id, waiting)) return refuse(unavailable())
+      this.#waiting.add(waiting)
       // What arrives in the same tick of the event loop shares the commit, also when none is under way.
-      if (!this.#writing && this.#waiting.length === 1) setImmediate(() => void this.#write())
+      if (!this.#writing && this.#queue.length === 1) setImmediate(() => void this.#write())
     })
   }
 
-  /** Adds the outcome to a recorded entry, within a second. */
+  /** Takes over what was written to the journal in a transaction that has ended. */
+  hold(group: Group): void {
+    for (const entry of group.entries) {
+      this.#lastUse.note(entry.token_id, entry.timestamp)
+      if (entry.status_code !== null) this.#observer?.onDecision(entry)
+    }
+    this.#records.hold(group)
+  }
+
+  /** Adds the outcome to a recorded entry. */
   conclude(outcome: Outcome): void {
-    this.#outcomes.push(outcome)
+    this.#records.conclude(outcome)
     this.#observer?.onDecision(outcome)
   }
 
-  /** Entries that wait for their statement, and outcomes that wait to be written. */
+  /** Entries that wait for their statement, and records that wait to be written. */
   get depth(): { entries: number; outcomes: number } {
-    return { entries: this.#waiting.length, outcomes: this.#outcomes.length }
+    return { entries: this.#queue.length, outcomes: this.#records.waiting }
   }
 
-  /** Writes the outcomes that wait. One write at a time; what fails is tried again. */
-  flush(): Promise<void> {
-    this.#flushing ??= this.#writeOutcomes().finally(() => {
-      this.#flushing = undefined
-    })
-    return this.#flushing
+  /** Writes what this process knows, open calls without their outcome. What fails is tried again. */
+  async flush(): Promise<void> {
+    await this.#records.flush()
+    await this.#attempt('last use could not be noted', () => this.#lastUse.write())
+  }
+
+  /** Puts on record what is in the journal for longer than so many seconds, or at all. */
+  adopt(seconds: number | null): Promise<void> {
+    return this.#attempt('the journal could not be read', () => this.#records.adopt(seconds))
   }
 
   /** Writes everything that is left, at most `timeoutMs` milliseconds long. */
   async close(timeoutMs: number): Promise<void> {
-    clearInterval(this.#timer)
+    for (const timer of this.#timers) clearInterval(timer)
     const deadline = Date.now() + timeoutMs
     do {
       await endsWithin(deadline - Date.now(), this.flush())
       if (this.#isBusy) await Bun.sleep(20)
     } while (this.#isBusy && Date.now() < deadline)
+    for (const waiting of this.#waiting) waiting.refuse(unavailable())
   }
 
   get #isBusy(): boolean {
-    const left = this.#waiting.length + this.#outcomes.length
-    return left > 0 || this.#writing || this.#flushing !== undefined
+    return this.#queue.length + this.#records.waiting > 0 || this.#writing
+  }
+
+  #tick(): void {
+    this.#expire(performance.now() - TIMEOUT_MS + INTERVAL_MS)
+    void this.#records.tick()
+    void this.#attempt('last use could not be noted', () => this.#lastUse.write())
+    if (this.#records.emptied < MUCH) return
+    this.#records.emptied = 0
+    const vacuum = 'vacuum (skip_locked, truncate false) audit_journal'
+    void this.#attempt('the journal could not be vacuumed', () => this.#sql.unsafe(vacuum))
+  }
+
+  #expire(since: number): void {
+    for (const waiting of this.#waiting) {
+      if (waiting.since > since) return
+      this.#waiting.delete(waiting)
+      waiting.refuse(unavailable())
+    }
   }
 
   async #write(): Promise<void> {
     if (this.#writing) return
     this.#writing = true
-    while (this.#waiting.length > 0) {
-      const group = this.#waiting.take(GROUP_SIZE).filter(({ expired }) => !expired)
+    while (this.#queue.length > 0) {
+      const group = this.#queue.take(GROUP_SIZE).filter((waiting) => this.#waiting.has(waiting))
       if (group.length > 0) await this.#commit(group)
     }
     this.#writing = false
@@ -142,68 +168,44 @@ export class AuditTrail {
 
   /** Waits for one group, but not for ever: a stalled statement must not hold up the next. */
   async #commit(group: readonly Waiting[]): Promise<void> {
+    const id = Bun.randomUUIDv7()
     const entries = group.map(({ entry }) => entry)
-    const stored = this.#timed('intents', () => insertEntries(this.#sql, entries)).then(
-      (ids) => {
-        for (const { entry, confirm } of group) confirm(ids.has(entry.id) ? 'recorded' : 'stale')
-      },
+    const stored = this.#timed('intents', () => writeGroup(this.#sql, id, entries)).then(
+      ({ entries: live }) => this.#confirm(id, group, new Set(live)),
       (error) => {
         this.#log.error('audit could not be written', {
           entries: group.length,
           ...describeError(error),
         })
-        for (const { entry, refuse } of group) {
-          refuse(unavailable(error))
-          // Only the confirmation may have been lost: then the entry is there, and must say so.
-          this.#disown(entry)
-        }
+        for (const waiting of group) this.#refuse(waiting, unavailable(error))
+        // Only the confirmation may have been lost: then the intents are there, and nothing was sent.
+        this.hold({ id, entries: entries.map(disowned) })
       },
     )
     await endsWithin(TIMEOUT_MS, stored)
-    for (const { entry } of group) this.#usedTokens.set(entry.token_id, entry.timestamp.getTime())
   }
 
-  #expire(waiting: Waiting): void {
-    waiting.expired = true
-    waiting.refuse(unavailable())
-  }
-
-  /** An entry that was stored after its request had been refused: nothing was sent for it. */
-  #disown({ id }: Entry): void {
-    this.conclude({
-      id,
-      decision: 'error',
-      reason: 'audit_unavailable',
-      status_code: 503,
-      duration_ms: TIMEOUT_MS,
-      redacted: false,
-    })
-  }
-
-  async #writeOutcomes(): Promise<void> {
-    const outcomes = this.#outcomes.splice(0)
-    const used = [...this.#usedTokens].map(([token_id, at]) => ({ token_id, at: new Date(at) }))
-    this.#usedTokens.clear()
-    const keep = (error: unknown) => {
-      this.#outcomes.unshift(...outcomes.slice(0, MAX_WAITING))
-      this.#log.warning('audit outcomes wait', {
-        outcomes: outcomes.length,
-        ...describeError(error),
-      })
+  #confirm(id: string, group: readonly Waiting[], live: ReadonlySet<Entry>): void {
+    const entries: Entry[] = []
+    for (const waiting of group) {
+      const isAwaited = this.#waiting.delete(waiting)
+      const { entry } = waiting
+      if (live.has(entry)) entries.push(isAwaited ? entry : disowned(entry))
+      if (isAwaited) waiting.confirm(live.has(entry) ? 'recorded' : 'stale')
     }
+    this.hold({ id, entries })
+  }
+
+  #refuse(waiting: Waiting, fault: Fault): void {
+    if (this.#waiting.delete(waiting)) waiting.refuse(fault)
+  }
+
+  async #attempt(failure: string, work: () => PromiseLike<unknown>): Promise<void> {
     try {
-      // Written twice is written once; a statement that stalls must not hold up all that follow.
-      const written = await endsWithin(TIMEOUT_MS, this.#store(outcomes, used))
-      if (!written) keep(unavailable())
+      await work()
     } catch (error) {
-      keep(error)
+      this.#log.warning(failure, describeError(error))
     }
-  }
-
-  async #store(outcomes: readonly Outcome[], used: Parameters<typeof stampTokens>[1]) {
-    if (outcomes.length > 0)
-      await this.#timed('outcomes', () => updateOutcomes(this.#sql, outcomes))
-    if (used.length > 0) await stampTokens(this.#sql, used)
   }
 
   async #timed<T>(kind: 'intents' | 'outcomes', write: () => Promise<T>): Promise<T> {
@@ -216,6 +218,18 @@ export class AuditTrail {
     } finally {
       this.#observer?.onWrite(kind, (performance.now() - startedAt) / 1000, written)
     }
+  }
+}
+
+/** What was stored after its request had been refused, or may have been: nothing was sent for it. */
+function disowned(entry: Entry): Entry {
+  return {
+    ...entry,
+    decision: 'error',
+    reason: 'audit_unavailable',
+    status_code: 503,
+    duration_ms: TIMEOUT_MS,
+    redacted: false,
   }
 }
 

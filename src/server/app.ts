@@ -29,6 +29,8 @@ export type App = {
   resolver: string | null
   /** `null` without ADMIN_PORT. */
   admin: string | null
+  /** Writes what the audit knows and has not written yet. */
+  flushAudit(): Promise<void>
   /** Stops accepting, finishes what runs, flushes the audit and closes the database. */
   stop(): Promise<void>
 }
@@ -71,6 +73,7 @@ async function compose(
   const services: FeatureServices = { db, ...keys, clock, config, log }
   const watch = openWatch({ ...config, ADMIN_PORT: adminPortOf(config, worker) })
   const trail = new AuditTrail(connection.sql, log, watch?.instruments)
+  await trail.adopt(null)
   const access = openAccess(services, { sql: connection.sql, trail })
   const bus = openBus(connection, log)
   const activity = new ActivityLog(services)
@@ -106,6 +109,7 @@ async function compose(
     controlPlane: listeners.controlPlane,
     resolver: listeners.resolver,
     admin: admin?.origin ?? null,
+    flushAudit: () => trail.flush(),
     stop: async () => {
       await listeners.close()
       await admin?.close()

@@ -38,7 +38,10 @@ export function openListeners(services: FeatureServices, parts: Parts) {
     ...shared,
     surface: 'control-plane',
     routes: [
-      ...controlPlaneRoutes(services, () => activity.flush()),
+      ...controlPlaneRoutes(services, {
+        activity: () => activity.flush(),
+        audit: () => access.trail.flush(),
+      }),
       ...ingestionRoutes(services, reporterOf(shared, access)),
       ...workloadRoutes(access),
     ],

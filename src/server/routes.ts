@@ -17,11 +17,11 @@ import type { Documented } from '../platform/openapi/document.ts'
 import type { FeatureServices } from '../platform/services.ts'
 import { forwardCalls, listCredentials, listDomains, resolveCall } from '../resolver/contract.ts'
 
+/** Write what this process still holds of what a route is about to read. */
+export type Flushes = { activity: () => Promise<void>; audit: () => Promise<void> }
+
 /** All of the control plane but those that tokens use. */
-export function controlPlaneRoutes(
-  services: FeatureServices,
-  flushActivity: () => Promise<void> = async () => {},
-): Route[] {
+export function controlPlaneRoutes(services: FeatureServices, flushes: Flushes): Route[] {
   const routes = [
     ...healthRoutes(services, () => {}),
     ...accountsRoutes(services),
@@ -30,8 +30,10 @@ export function controlPlaneRoutes(
     ...projectRoutes(services),
     ...agentsRoutes(services),
     ...secretRoutes(services),
-    ...auditRoutes(services),
-    ...metricsRoutes(services, flushActivity),
+    ...auditRoutes(services, flushes.audit),
+    ...metricsRoutes(services, async () => {
+      await Promise.all([flushes.activity(), flushes.audit()])
+    }),
   ]
   return [...routes, ...referenceRoutes(() => documented(routes))]
 }

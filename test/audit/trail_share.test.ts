@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import type postgres from 'postgres'
+import { readGroups } from '../../src/audit/journal.ts'
 import { AuditTrail, type Entry } from '../../src/audit/trail.ts'
 import { Fault } from '../../src/platform/fault.ts'
 import { openLog } from '../../src/platform/log.ts'
@@ -61,16 +62,12 @@ test('a workspace that fills its share of the queue is refused; others are recor
 
 test('a burst of one workspace does not stand before the call of another, and keeps its own order', async () => {
   const groups: Entry[][] = []
-  const unsafe = async (_: string, [entries = '']: string[]) => {
-    groups.push(JSON.parse(entries))
-    return [
-      {
-        ids: groups
-          .at(-1)
-          ?.map(({ id }) => id)
-          .join(' '),
-      },
-    ]
+  const unsafe = async (text: string, [, , , , intents = '']: string[]) => {
+    if (!text.includes('insert into audit_journal')) return []
+    const stored = { unsafe: async () => [{ id: '', live: '1 2', intents }] }
+    for (const { entries } of await readGroups(stored as unknown as postgres.Sql, null))
+      groups.push([...entries])
+    return [{ numbers: '1 2' }]
   }
   const trail = new AuditTrail(
     { unsafe } as unknown as postgres.Sql,

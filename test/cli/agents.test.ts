@@ -122,6 +122,7 @@ test('run by token uses sealed delivery and keeps the token from the child', asy
     expect(ran).toEqual({ code: 0, out: `${VALUE}/`, err: '' })
   }
   const { sql } = stage.app.connection
+  await stage.app.flushAudit()
   const delivered =
     await sql`select credential_ref from audit_logs where action = 'credentials.read'`
   expect(delivered.length).toBe(2)

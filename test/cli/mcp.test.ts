@@ -85,6 +85,7 @@ test('list_credentials shows names and what they are for, and nothing was delive
     { placeholder: 'SVC_SECRET_STRIPE_KEY', ...unbound },
   ])
   const { sql } = stage.app.connection
+  await stage.app.flushAudit()
   expect(
     await sql`select action, credential_ref from audit_logs where source = 'resolver'`,
   ).toEqual([{ action: 'credentials.listed', credential_ref: null }] as never)

@@ -30,6 +30,7 @@ test('tells the domains of its own workspace, current with every change, and lea
   await agent.disallow('*.example.com')
   expect(await domainsOf(agent)).toEqual(['api.example.org:8443', 'new.example'])
   const { sql } = stage.app.connection
+  await stage.app.flushAudit()
   const records = await sql`select id from audit_logs where token_id = ${agent.tokenId}`
   expect(records.length).toBe(0)
 })

@@ -26,9 +26,11 @@ async function namesOf(token: string): Promise<string[]> {
   )
 }
 
-const recordsOf = ({ tokenId }: Agent) =>
-  stage.app.connection.sql`
+async function recordsOf({ tokenId }: Agent) {
+  await stage.app.flushAudit()
+  return stage.app.connection.sql`
     select * from audit_logs where token_id = ${tokenId} order by timestamp`
+}
 
 test('tells each name with what it is for, and null for what nobody said', async () => {
   const agent = await employAgent(stage, { ofProject: true })
@@ -219,9 +221,9 @@ describe('the audit', () => {
   test('that cannot be written keeps the list back, until it can', async () => {
     const agent = await employAgent(stage, { secrets: { KEY: VALUE } })
     const { sql } = stage.app.connection
-    await sql`alter table audit_logs rename to audit_logs_away`
+    await sql`alter table audit_journal rename to audit_journal_away`
     const refused = await ask(agent.token)
-    await sql`alter table audit_logs_away rename to audit_logs`
+    await sql`alter table audit_journal_away rename to audit_journal`
     expect(refused).toMatchObject({ status: 503, body: { error_code: 'audit_unavailable' } })
     expect(JSON.stringify(refused.body)).not.toContain('KEY')
     expect(await namesOf(agent.token)).toEqual(['development/KEY'])

@@ -86,6 +86,7 @@ describe('a workspace at its limit', () => {
     expect({ status: refused.status, body: refused.body }).toEqual(BUSY)
     expect(refused.headers.get('retry-after')).toBe('1')
     const id = refused.headers.get('x-request-id') ?? ''
+    await stage.app.flushAudit()
     expect(await sql`select from audit_logs where id = ${id}`).toHaveLength(0)
     expect((await call(other, '/quick')).status).toBe(200)
     for (const wire of held) wire.write(ANSWER)

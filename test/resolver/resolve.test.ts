@@ -62,6 +62,7 @@ async function expectTurnedAway(
 }
 
 async function countRecords(): Promise<number> {
+  await stage.app.flushAudit()
   const [row] = await stage.app.connection.sql<{ count: number }[]>`
     select count(*)::int as count from audit_logs where source = 'resolver'`
   return row?.count ?? 0

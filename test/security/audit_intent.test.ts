@@ -1,5 +1,7 @@
 /** The order of things: first the record, then the credential, then the outcome in the same record. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type postgres from 'postgres'
+import { readGroups } from '../../src/audit/journal.ts'
 import { AuditTrail, type Entry } from '../../src/audit/trail.ts'
 import { readConfig } from '../../src/platform/config/config.ts'
 import { openLog } from '../../src/platform/log.ts'
@@ -58,14 +60,15 @@ describe('the intent', () => {
     const { sql } = stage.app.connection
     let during: unknown
     stage.upstream.on('/look', async (_, wire) => {
-      during = await sql`
-        select decision, reason, status_code, duration_ms, redacted, credential_ref, token_id
-        from audit_logs where target_path = '/look'`
+      const groups = await readGroups(sql, null)
+      during = groups
+        .flatMap(({ entries }) => entries)
+        .filter(({ target_path }) => target_path === '/look')
       wire.write(answerOf(201, {}, 'made'))
     })
     const answer = await agent.resolve(call('/look'))
     const answeredAt = performance.now()
-    expect(during).toEqual([
+    expect(during).toMatchObject([
       {
         decision: 'allowed',
         reason: null,
@@ -158,13 +161,12 @@ describe('the outcome', () => {
 
   test('says that nothing was sent when the intent was stored but its confirmation was lost', async () => {
     const statements: string[] = []
-    const sql = ((parts: TemplateStringsArray, ...values: unknown[]) => {
-      statements.push(parts.join('?'), ...values.map(String))
-      return parts.join('').includes('insert into audit_logs')
-        ? Promise.reject(Object.assign(new Error('lost'), { code: 'CONNECTION_CLOSED' }))
-        : Promise.resolve([])
-    }) as unknown as ConstructorParameters<typeof AuditTrail>[0]
-    const trail = new AuditTrail(sql, silent)
+    const unsafe = async (text: string, values: readonly unknown[] = []) => {
+      statements.push(text, ...values.map(String))
+      if (!text.includes('insert into audit_journal')) return []
+      throw Object.assign(new Error('lost'), { code: 'CONNECTION_CLOSED' })
+    }
+    const trail = new AuditTrail({ unsafe } as unknown as postgres.Sql, silent)
     const entry = { id: 'the-record', token_id: 'a-token', timestamp: new Date() } as Entry
     await expect(trail.record(entry)).rejects.toMatchObject({ code: 'audit_unavailable' })
     await trail.close(1_000)

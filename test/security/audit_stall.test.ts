@@ -44,7 +44,7 @@ describe('while the database holds still', () => {
     await recordOf(stage.app, await agent.resolve(call(stage)))
     const sent = stage.upstream.bytes
     const answers: Answer[] = []
-    await whileLocked('audit_logs', async () => {
+    await whileLocked('audit_journal', async () => {
       const calls = Array.from({ length: 8 }, () => agent.resolve(call(stage)))
       answers.push(...(await Promise.all(calls)))
     })

@@ -68,6 +68,7 @@ function resolveOn(target_url: string, signal: AbortSignal): Promise<Response> {
 async function recordOn(path: string) {
   const { sql } = stage.app.connection
   for (;;) {
+    await stage.app.flushAudit()
     const [row] = await sql`
       select decision, reason, status_code, credential_ref from audit_logs
       where token_id = ${agent.tokenId} and target_path = ${path}`

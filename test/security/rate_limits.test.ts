@@ -216,6 +216,7 @@ describe('per token', () => {
   })
 
   async function countLogs({ workspaceId }: Agent): Promise<number> {
+    await stage.app.flushAudit()
     const [row] = await stage.app.connection.sql`
       select count(*)::int as n from audit_logs
       where workspace_id = ${workspaceId} and source <> 'control_plane'`

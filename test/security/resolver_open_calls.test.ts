@@ -143,6 +143,7 @@ async function openSocket(stage: Stage, agent: Agent): Promise<Open> {
 }
 
 async function socketRecord({ app }: Stage, path: string): Promise<AuditRow | null> {
+  await app.flushAudit()
   const [row] = await app.connection.sql<{ id: string }[]>`
     select id from audit_logs where target_path = ${path}`
   return recordOf(app, { headers: new Headers({ 'x-request-id': row?.id ?? '' }) })

@@ -34,6 +34,7 @@ const call = () => ({
 const refusal = { error_code: 'invalid_token', message: messageOf('invalid_token') }
 
 async function records(): Promise<number> {
+  await stage.app.flushAudit()
   const [row] = await stage.app.connection.sql<{ count: number }[]>`
     select count(*)::int as count from audit_logs where source = 'resolver'`
   return row?.count ?? 0

@@ -218,11 +218,12 @@ export type AuditRow = Record<string, unknown>
 
 /** The audit record of a call, once its outcome is there; `null` when the call left none. */
 export async function recordOf(
-  { connection: { sql } }: Pick<TestApp, 'connection'>,
+  { connection: { sql }, flushAudit }: Pick<TestApp, 'connection' | 'flushAudit'>,
   { headers }: Pick<Answer, 'headers'>,
 ): Promise<AuditRow | null> {
   const id = headers.get('x-request-id') ?? ''
   for (;;) {
+    await flushAudit()
     const [row] = await sql<AuditRow[]>`select * from audit_logs where id = ${id}`
     if (!row) return null
     if (row.status_code !== null) return row

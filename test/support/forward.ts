@@ -66,6 +66,7 @@ export async function expectFault(
 export async function newestRecord({ app }: Pick<Stage, 'app'>): Promise<AuditRow> {
   const { sql } = app.connection
   for (;;) {
+    await app.flushAudit()
     const [row] = await sql<AuditRow[]>`
       select * from audit_logs where source = 'resolver' order by id desc limit 1`
     if (row && row.status_code !== null) return row

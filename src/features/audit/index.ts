@@ -4,14 +4,19 @@ import { openPager } from '../../platform/http/page.ts'
 import { Download } from '../../platform/http/reply.ts'
 import { type Route, route } from '../../platform/http/route.ts'
 import type { FeatureServices } from '../../platform/services.ts'
+import { endsWithin } from '../../platform/timeout.ts'
 import { exportAudit, getAuditLog, listAuditLogs, summariseAudit } from './contract.ts'
 import { exportLines } from './export.ts'
 import { positionOf, selectLog, selectLogs } from './queries.ts'
 import { summarise } from './summary.ts'
 
-export function auditRoutes(services: FeatureServices): Route[] {
+/** Milliseconds that records get to be written before they are read; a full disk holds up no read. */
+const FLUSH_MS = 1_000
+
+/** `flush` writes what this process still holds, so that a person sees what they just did. */
+export function auditRoutes(services: FeatureServices, flush: () => Promise<void>): Route[] {
   const pager = openPager(services.config)
-  return [
+  const routes = [
     route(listAuditLogs, async ({ tx, grant, query }) => {
       const [timestamp, id] = pager.start('audit', query.cursor) ?? []
       const after = timestamp !== undefined && id !== undefined ? { timestamp, id } : null
@@ -37,4 +42,8 @@ export function auditRoutes(services: FeatureServices): Route[] {
       )
     }),
   ]
+  const prepare = async () => {
+    await endsWithin(FLUSH_MS, flush())
+  }
+  return routes.map((route) => ({ ...route, prepare }))
 }

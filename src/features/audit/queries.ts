@@ -2,7 +2,7 @@
 import { and, desc, eq, gte, lt, type SQL, sql } from 'drizzle-orm'
 import { union } from 'drizzle-orm/pg-core'
 import type { Transaction } from '../../platform/db/open.ts'
-import { auditLogs, auditStatuses } from '../../platform/db/schema/index.ts'
+import { auditLogs } from '../../platform/db/schema/index.ts'
 import type { Grant } from '../../platform/grant.ts'
 import { isUuid } from '../../platform/http/validate.ts'
 import type { Filters } from './contract.ts'
@@ -67,14 +67,10 @@ export function selectLogs(tx: Transaction, grant: Read, filters: Filters, page:
 
 /** The page's sort keys, where no single index of `audit_logs` has them in order; else `null`. */
 function newestKeys(tx: Transaction, grant: Read, filters: Filters, page: Page) {
-  const { agent_id: agent, status_code: status, project_id, environment, domain, method } = filters
-  const { credential, action } = filters
+  const { agent_id: agent, credential } = filters
   if (agent !== undefined && isUuid(agent)) return byAnyId(tx, grant, filters, agent, page)
   if (credential !== undefined) return byCredential(tx, grant, filters, credential, page)
-  const others = [agent, project_id, environment, domain, method, action]
-  return status !== undefined && others.every((value) => value === undefined)
-    ? byStatus(tx, grant, filters, status, page)
-    : null
+  return null
 }
 
 /** The sort key of a record, where a next page would start. */
@@ -89,29 +85,6 @@ export async function selectLog(tx: Transaction, { workspaceId }: Read, id: stri
     .from(auditLogs)
     .where(and(eq(auditLogs.id, id), eq(auditLogs.workspaceId, workspaceId)))
   return found ?? null
-}
-
-/** From the table that is the index by status. */
-function byStatus(
-  tx: Transaction,
-  { workspaceId }: Read,
-  range: Pick<Filters, 'since' | 'until'>,
-  status: number,
-  { after, limit }: Page,
-) {
-  const { timestamp, logId } = auditStatuses
-  return tx
-    .select({ id: logId, timestamp })
-    .from(auditStatuses)
-    .where(
-      and(
-        eq(auditStatuses.workspaceId, workspaceId),
-        eq(auditStatuses.statusCode, status),
-        within(timestamp, logId, range, after),
-      ),
-    )
-    .orderBy(desc(timestamp), desc(logId))
-    .limit(limit + 1)
 }
 
 /**
@@ -156,7 +129,7 @@ function matches({ workspaceId }: Read, filters: Filters, { after }: Page): SQL 
   const { agent_id: agent } = filters
   return and(
     eq(auditLogs.workspaceId, workspaceId),
-    within(auditLogs.timestamp, auditLogs.id, filters, after),
+    within(filters, after),
     equals(filters),
     agent === undefined ? undefined : eq(auditLogs.agentId, agent),
   )
@@ -182,15 +155,11 @@ function equals({
   )
 }
 
-type Timestamp = typeof auditLogs.timestamp | typeof auditStatuses.timestamp
-type Id = typeof auditLogs.id | typeof auditStatuses.logId
-
 function within(
-  timestamp: Timestamp,
-  id: Id,
   { since, until }: Pick<Filters, 'since' | 'until'>,
   after: Position | null,
 ): SQL | undefined {
+  const { timestamp, id } = auditLogs
   return and(
     since === undefined ? undefined : gte(timestamp, since),
     until === undefined ? undefined : lt(timestamp, until),

@@ -14,15 +14,15 @@ const DEFAULT_DAYS = 2
 /** Five past midnight UTC, and five past each hour after it in case no process ran then. */
 const SCHEDULE = '5 * * * *'
 
-/** `flushActivity` writes what this process still holds of today's activity. */
+/** `flush` writes what this process still holds of today. */
 export function metricsRoutes(
   { db, clock, config }: FeatureServices,
-  flushActivity: () => Promise<void>,
+  flush: () => Promise<void>,
 ): Route[] {
   const pager = openPager(config)
   return [
     route(computeMetrics, async ({ body }) => {
-      await flushActivity()
+      await flush()
       const rows = await computeLastDays({ db, clock }, body.days ?? DEFAULT_DAYS)
       return { days: rows.map(showDay) }
     }),

@@ -12,6 +12,7 @@ import dailyMetrics from '../../../drizzle/0003_daily_metrics.sql' with { type: 
 import policyNotices from '../../../drizzle/0004_policy_notices.sql' with { type: 'text' }
 import capabilities from '../../../drizzle/0005_capabilities.sql' with { type: 'text' }
 import corrections from '../../../drizzle/0006_corrections.sql' with { type: 'text' }
+import auditJournal from '../../../drizzle/0007_audit_journal.sql' with { type: 'text' }
 
 type Migration = { name: string; text: string }
 
@@ -24,6 +25,7 @@ export const migrations: readonly Migration[] = [
   { name: '0004_policy_notices', text: policyNotices },
   { name: '0005_capabilities', text: capabilities },
   { name: '0006_corrections', text: corrections },
+  { name: '0007_audit_journal', text: auditJournal },
 ]
 
 const ADVISORY_LOCK = 6_021_023_004

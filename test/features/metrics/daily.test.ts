@@ -382,6 +382,7 @@ async function insertCalls(day: string, calls: readonly Call[]): Promise<void> {
 
 async function outcomesWritten(): Promise<void> {
   for (;;) {
+    await stage.app.flushAudit()
     const [row] = await stage.app.connection.sql`
       select count(*)::int as n from audit_logs where source = 'resolver' and status_code is null`
     if (row?.n === 0) return

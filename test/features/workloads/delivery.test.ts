@@ -96,6 +96,7 @@ const deliver = (token: string, body?: unknown, origin = app.controlPlane) =>
 /** The audit record of a request, as a whole but for its times. */
 async function recordOf({ headers }: Answer) {
   const id = headers.get('x-request-id') ?? ''
+  await app.flushAudit()
   const [found] = await app.connection.db.select().from(auditLogs).where(eq(auditLogs.id, id))
   return found
 }
@@ -242,6 +243,7 @@ describe('a delivery', () => {
     for (const { status, body } of answers)
       expect({ status, body }).toMatchObject({ status: 200, body: { secrets: values } })
     const ids = answers.map(({ headers }) => headers.get('x-request-id') ?? '')
+    await app.flushAudit()
     const allowed = and(inArray(auditLogs.id, ids), eq(auditLogs.decision, 'allowed'))
     expect(await app.connection.db.$count(auditLogs, allowed)).toBe(64)
   })
@@ -399,9 +401,11 @@ describe('a token', () => {
     await team.owner.api.call(revokeWorkloadToken, {
       params: { project_id: place.projectId, token_id: place.token.id },
     })
+    await app.flushAudit()
     const before = await app.connection.db.$count(auditLogs)
     await expectRefused(place.token.text, undefined, 'invalid_token')
     await expectRefused(place.token.text, { surplus: 1 }, 'invalid_token')
+    await app.flushAudit()
     expect(await app.connection.db.$count(auditLogs)).toBe(before)
   })
 
@@ -583,12 +587,12 @@ test('nothing is delivered that cannot be recorded', async () => {
   await place.store({ KEY: marked('marked-unrecorded') })
   expect((await deliver(place.token.text)).status).toBe(200)
   const { sql: connection } = app.connection
-  await connection`alter table audit_logs rename to audit_logs_away`
+  await connection`alter table audit_journal rename to audit_journal_away`
   const answers = [
     await deliver(place.token.text),
     await deliver(place.token.text, {}, app.resolver),
   ]
-  await connection`alter table audit_logs_away rename to audit_logs`
+  await connection`alter table audit_journal_away rename to audit_journal`
   expectFailure(answers[0] ?? { status: 0, body: null }, 'audit_unavailable')
   expect(answers[1]?.status).toBe(503)
   expect(JSON.stringify(answers.map(({ body }) => body))).not.toContain(marked('marked-unrecorded'))

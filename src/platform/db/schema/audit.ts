@@ -38,7 +38,7 @@ export const auditLogs = pgTable(
     injectionStyle: text(),
     decision: text({ enum: ['allowed', 'blocked', 'error'] }),
     reason: text(),
-    /** Null until the outcome is known: then the process died in between. */
+    /** Null until the outcome is known, or for ever where the process died in between. */
     statusCode: integer(),
     durationMs: integer(),
     redacted: boolean(),
@@ -51,8 +51,7 @@ export const auditLogs = pgTable(
   },
   (table) => [
     // One index per filter, each ending in the order of the list, so that a page is read from it and
-    // never sorted. Ascending: lists read them backwards. None has a column that an outcome changes:
-    // with pages left half empty (in the migrations) the outcome then touches no index (HOT update).
+    // never sorted. Ascending: lists read them backwards.
     index('audit_logs_by_time').on(table.workspaceId, table.timestamp, table.id),
     index('audit_logs_by_project').on(table.workspaceId, table.projectId, ...inOrder(table)),
     index('audit_logs_by_environment').on(table.workspaceId, table.environment, ...inOrder(table)),
@@ -65,6 +64,7 @@ export const auditLogs = pgTable(
     index('audit_logs_by_token').on(table.workspaceId, table.tokenId, ...inOrder(table)),
     index('audit_logs_by_domain').on(table.workspaceId, table.targetDomain, ...inOrder(table)),
     index('audit_logs_by_method').on(table.workspaceId, table.method, ...inOrder(table)),
+    index('audit_logs_by_status').on(table.workspaceId, table.statusCode, ...inOrder(table)),
     index('audit_logs_by_action')
       .on(table.workspaceId, table.action, ...inOrder(table))
       .where(sql`action is not null`),
@@ -75,7 +75,9 @@ export const auditLogs = pgTable(
     index('audit_logs_by_several')
       .on(table.workspaceId, table.timestamp, table.id)
       .where(sql`credential_ref like '%,%'`),
-    uniqueIndex('audit_logs_client_id').on(table.workspaceId, table.clientId),
+    uniqueIndex('audit_logs_client_id')
+      .on(table.workspaceId, table.clientId)
+      .where(sql`client_id is not null`),
     // Retention deletes in the order of arrival, which is the order on disk.
     index('audit_logs_by_arrival').using('brin', table.recordedAt),
   ],
@@ -85,19 +87,17 @@ function inOrder<T>({ timestamp, id }: { timestamp: T; id: T }): [T, T] {
   return [timestamp, id]
 }
 
-/** The index by status, kept by triggers: in `audit_logs` itself it would make every outcome costly. */
-export const auditStatuses = pgTable(
-  'audit_statuses',
-  {
-    workspaceId: uuid().notNull(),
-    statusCode: integer().notNull(),
-    timestamp: moment().notNull(),
-    logId: uuid().notNull(),
-  },
-  (table) => [
-    primaryKey({ columns: [table.workspaceId, table.statusCode, table.timestamp, table.logId] }),
-  ],
-)
+/**
+ * What tokens were let do, on disk before it is done, one row for each group commit (src/audit/journal.ts).
+ * A row goes in the transaction that writes the last of its records to `audit_logs`.
+ */
+export const auditJournal = pgTable('audit_journal', {
+  id: id(),
+  recordedAt: createdAt(),
+  /** Which of the tokens of the group were live and decided for by the current policy. */
+  live: text().notNull(),
+  intents: text().notNull(),
+})
 
 /** Counts of one bucket; in `audit_deltas` a change of them, which is negative when records go. */
 const counts = () => ({

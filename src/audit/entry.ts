@@ -1,0 +1,39 @@
+/** One decision about what a token asked for, under the names of the columns of `audit_logs`. */
+import type { TokenAction } from '../platform/http/endpoint.ts'
+
+/** Complete, or an intent: still without its outcome. */
+export type Entry = {
+  id: string
+  workspace_id: string
+  /** The version under which the decision was made. */
+  policy_version: number
+  token_id: string
+  registration_id: string | null
+  agent_id: string
+  identity_level: 'agent' | 'workload'
+  timestamp: Date
+  project_id: string | null
+  environment: string | null
+  method: string | null
+  target_url: string | null
+  target_path: string | null
+  target_domain: string | null
+  credential_ref: string | null
+  injection_style: string | null
+  decision: 'allowed' | 'blocked' | 'error'
+  reason: string | null
+  status_code: number | null
+  duration_ms: number | null
+  redacted: boolean | null
+  /** Of what is no request to an upstream. */
+  action: TokenAction | null
+}
+
+export type Outcome = {
+  id: string
+  decision: Entry['decision']
+  reason: string | null
+  status_code: number
+  duration_ms: number
+  redacted: boolean
+}

@@ -1,0 +1,214 @@
+/**
+ * Records, each written once, with its outcome, in batches. The transaction that writes the last record of a
+ * group takes its row out of the journal, so that what is in neither was never let through. To write a record
+ * twice is to write it once: one with an outcome stays as it is. That is why any process may write what is
+ * left in the journal, also of one that is alive after all.
+ */
+import type postgres from 'postgres'
+import { describeError, type Log } from '../platform/log.ts'
+import { endsWithin } from '../platform/timeout.ts'
+import type { Entry, Outcome } from './entry.ts'
+import { type Group, readGroups } from './journal.ts'
+
+/** A batch has so many records, and characters, at most: other statements wait for it in an embedded database. */
+const BATCH_SIZE = 250
+const BATCH_LENGTH = 1_048_576
+/** Milliseconds after which a call is put on record without its outcome. */
+const LONG_MS = 1_000
+/** Milliseconds that a statement gets before it is tried again. */
+const TIMEOUT_MS = 5_000
+/** SQLSTATE classes of what is wrong with a value: a repeat will not help. */
+const UNFIT = /^(22|23|54)/
+
+const WRITE = `with gone as (delete from audit_journal where id = any($2::text::uuid[]) returning 1)
+  insert into audit_logs as a (id, workspace_id, timestamp, source, identity_level, agent_id, registration_id,
+    token_id, project_id, environment, method, target_url, target_path, target_domain, credential_ref,
+    injection_style, decision, reason, status_code, duration_ms, redacted, action)
+  select r.id, r.workspace_id, r.timestamp, 'resolver', r.identity_level, r.agent_id, r.registration_id,
+    r.token_id, r.project_id, r.environment, r.method, r.target_url, r.target_path, r.target_domain,
+    r.credential_ref, r.injection_style, r.decision, r.reason, r.status_code, r.duration_ms, r.redacted, r.action
+  from json_to_recordset($1::text::json) as r(id uuid, workspace_id uuid, timestamp timestamptz,
+    identity_level text, agent_id text, registration_id uuid, token_id uuid, project_id uuid, environment text,
+    method text, target_url text, target_path text, target_domain text, credential_ref text,
+    injection_style text, decision text, reason text, status_code integer, duration_ms integer,
+    redacted boolean, action text)
+  where (select count(*) from gone) >= 0
+  on conflict (id) do update set decision = excluded.decision, reason = excluded.reason,
+    status_code = excluded.status_code, duration_ms = excluded.duration_ms, redacted = excluded.redacted
+    where a.status_code is null and excluded.status_code is not null`
+
+/** A record that is to be written, and the group that is in the journal until it is. */
+type Pending = { entry: Entry; group: Held | null; since: number }
+type Held = { id: string; left: number }
+type Batch = { items: readonly Pending[]; text: string }
+
+type Timed = <T>(write: () => Promise<T>) => Promise<T>
+
+export class Records {
+  readonly #sql: postgres.Sql
+  readonly #log: Log
+  readonly #timed: Timed
+  /** Without an outcome yet, oldest first. */
+  readonly #open = new Map<string, Pending>()
+  #done: Pending[] = []
+  #current: Promise<void> | undefined
+  #next: Promise<void> | undefined
+  /** Groups that left the journal. */
+  emptied = 0
+
+  constructor(sql: postgres.Sql, log: Log, timed: Timed) {
+    this.#sql = sql
+    this.#log = log
+    this.#timed = timed
+  }
+
+  /** Complete records that are not written yet. */
+  get waiting(): number {
+    return this.#done.length
+  }
+
+  /** Takes over what is in the journal, or may be. */
+  hold({ id, entries }: Group): void {
+    const since = performance.now()
+    for (const pending of pendingOf({ id, entries }, since)) {
+      if (pending.entry.status_code === null) this.#open.set(pending.entry.id, pending)
+      else this.#done.push(pending)
+    }
+  }
+
+  conclude(outcome: Outcome): void {
+    const pending = this.#open.get(outcome.id)
+    if (!pending) return
+    this.#open.delete(outcome.id)
+    pending.entry = { ...pending.entry, ...outcome }
+    this.#done.push(pending)
+  }
+
+  /** Writes what is complete or takes long, unless that is being done. */
+  tick(): Promise<void> {
+    return this.#current ?? this.#begin(performance.now() - LONG_MS)
+  }
+
+  /** Writes everything that is known at this moment, what has no outcome too. */
+  flush(): Promise<void> {
+    if (!this.#current) return this.#begin(Number.POSITIVE_INFINITY)
+    this.#next ??= this.#current.then(() => {
+      this.#next = undefined
+      return this.flush()
+    })
+    return this.#next
+  }
+
+  /** Writes what is in the journal for longer than so many seconds, or at all: its process is gone. */
+  async adopt(seconds: number | null): Promise<void> {
+    const groups = await readGroups(this.#sql, seconds)
+    const left = groups.flatMap((group) => pendingOf(group, 0))
+    for (let next = 0; next < left.length; ) {
+      const batch = batchFrom(left, next)
+      if (!(await this.#store(batch))) return
+      next += batch.items.length
+    }
+  }
+
+  #begin(openSince: number): Promise<void> {
+    this.#current = this.#write(openSince).finally(() => {
+      this.#current = undefined
+    })
+    return this.#current
+  }
+
+  async #write(openSince: number): Promise<void> {
+    const done = this.#done.splice(0)
+    const due = [...done, ...this.#unseen(openSince)]
+    for (let next = 0; next < due.length; ) {
+      const batch = batchFrom(due, next)
+      if (await this.#store(batch)) next += batch.items.length
+      else {
+        this.#done.unshift(...done.slice(next))
+        return
+      }
+    }
+  }
+
+  /** Open records that are old enough to be shown, and are not yet. */
+  *#unseen(since: number): Iterable<Pending> {
+    for (const pending of this.#open.values()) {
+      if (pending.since > since) return
+      if (pending.group) yield pending
+    }
+  }
+
+  /** Whether the batch needs no further try. */
+  async #store(batch: Batch): Promise<boolean> {
+    const { items, text } = batch
+    const emptied = release(items)
+    const write = () => this.#sql.unsafe(WRITE, [text, `{${emptied.join()}}`], { prepare: true })
+    try {
+      if (await endsWithin(TIMEOUT_MS, this.#timed(write))) {
+        for (const pending of items) pending.group = null
+        this.emptied += emptied.length
+        return true
+      }
+      this.#log.warning('audit records wait', { records: items.length })
+    } catch (error) {
+      restore(items)
+      if (UNFIT.test(codeOf(error))) return this.#divide(batch, error)
+      this.#log.warning('audit records wait', { records: items.length, ...describeError(error) })
+      return false
+    }
+    restore(items)
+    return false
+  }
+
+  /** One record that the database will not take must not hold up the others; its intent stays where it is. */
+  async #divide({ items }: Batch, error: unknown): Promise<boolean> {
+    if (items.length === 1) {
+      this.#log.error('an audit record cannot be stored', {
+        record: items[0]?.entry.id,
+        ...describeError(error),
+      })
+      return true
+    }
+    const middle = Math.ceil(items.length / 2)
+    const first = await this.#store(batchOf(items.slice(0, middle)))
+    return (await this.#store(batchOf(items.slice(middle)))) && first
+  }
+}
+
+function pendingOf({ id, entries }: Group, since: number): Pending[] {
+  const group = { id, left: entries.length }
+  return entries.map((entry) => ({ entry, group, since }))
+}
+
+/** Counts the records out of their groups, and returns the groups of which none is left. */
+function release(items: readonly Pending[]): string[] {
+  return items.flatMap(({ group }) => {
+    if (!group) return []
+    group.left -= 1
+    return group.left === 0 ? [group.id] : []
+  })
+}
+
+function restore(items: readonly Pending[]): void {
+  for (const { group } of items) if (group) group.left += 1
+}
+
+function batchFrom(due: readonly Pending[], from: number): Batch {
+  const texts: string[] = []
+  let length = 0
+  for (const { entry } of due.slice(from, from + BATCH_SIZE)) {
+    if (length > BATCH_LENGTH) break
+    const text = JSON.stringify(entry)
+    texts.push(text)
+    length += text.length
+  }
+  return { items: due.slice(from, from + texts.length), text: `[${texts.join()}]` }
+}
+
+function batchOf(items: readonly Pending[]): Batch {
+  return { items, text: JSON.stringify(items.map(({ entry }) => entry)) }
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : ''
+}
