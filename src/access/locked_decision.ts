@@ -8,7 +8,7 @@
  * both work, in 0.2 to 0.3 s with and 0.4 to 1 s without.
  */
 import type postgres from 'postgres'
-import { type Group, writeGroup } from '../audit/journal.ts'
+import { type Group, groupOf, writeGroup } from '../audit/journal.ts'
 import type { AuditTrail, Entry } from '../audit/trail.ts'
 import type { OuterLayer } from '../platform/crypto/outer_layer.ts'
 import type { Fault } from '../platform/fault.ts'
@@ -39,9 +39,9 @@ export function openDecideLocked({ sql, trail, outer }: Parts): DecideLocked {
         .of(token.workspaceId)
         .then((snapshot) => decide(snapshot, snapshots))
       const decided = await withTimeout(TIMEOUT_MS, decision, () => new StaleSnapshot())
-      return { decided, group: await writeGroup(tx, Bun.randomUUIDv7(), [decided.entry]) }
+      return { decided, group: await writeGroup(tx, groupOf([decided.entry])) }
     })) as { decided: Decided<T>; group: Group }
     trail.hold(group)
-    return group.entries.length > 0 ? decided : null
+    return group.intents.length > 0 ? decided : null
   }
 }

@@ -29,6 +29,12 @@ export type Entry = {
   action: TokenAction | null
 }
 
+/** How it ended; of an intent only the decision is known. */
+export type Conclusion = Pick<
+  Entry,
+  'decision' | 'reason' | 'status_code' | 'duration_ms' | 'redacted'
+>
+
 export type Outcome = {
   id: string
   decision: Entry['decision']

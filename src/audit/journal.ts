@@ -5,37 +5,13 @@
  * last of its records is in `audit_logs` (records.ts).
  */
 import type postgres from 'postgres'
-import type { Entry } from './entry.ts'
+import type { Conclusion, Entry } from './entry.ts'
 
-/** One row, with those of its entries that were live. */
-export type Group = { id: string; entries: readonly Entry[] }
+/** An entry with the number of its proof in the group, and as JSON that lacks the outcome and its end. */
+export type Intent = { entry: Entry; proof: number; beginning: string }
 
-/** Of the encoding: an array of the version, and for each entry the number of its proof and these fields. */
-const VERSION = 1
-const FIELDS = [
-  'id',
-  'timestamp',
-  'workspace_id',
-  'policy_version',
-  'token_id',
-  'registration_id',
-  'agent_id',
-  'identity_level',
-  'project_id',
-  'environment',
-  'method',
-  'target_url',
-  'target_path',
-  'target_domain',
-  'credential_ref',
-  'injection_style',
-  'action',
-  'decision',
-  'reason',
-  'status_code',
-  'duration_ms',
-  'redacted',
-] as const satisfies readonly (keyof Entry)[]
+/** One row. */
+export type Group = { id: string; intents: readonly Intent[] }
 
 /** A text and not a template: the driver would put it together anew each time. */
 const INSERT = `with live as (
@@ -54,62 +30,72 @@ const INSERT = `with live as (
 const SELECT = `select id, live, intents from audit_journal
   where $1::float8 is null or recorded_at < now() - make_interval(secs => $1::float8)`
 
-/** Stores a group. Entries whose token is not live, or whose policy is old, are not in what it returns. */
+/** Entries of one token under one version share a proof. */
+export function groupOf(entries: readonly Entry[]): Group {
+  const proofs = new Map<string, number>()
+  const intents = entries.map((entry) => {
+    const key = `${entry.token_id} ${entry.workspace_id} ${entry.policy_version}`
+    const proof = proofs.get(key) ?? proofs.size + 1
+    proofs.set(key, proof)
+    return { entry, proof, beginning: beginningOf(entry) }
+  })
+  return { id: Bun.randomUUIDv7(), intents }
+}
+
+/** Stores a group, and returns it with those of its intents whose token is live and whose policy is current. */
 export async function writeGroup(
   sql: postgres.Sql | postgres.TransactionSql,
-  id: string,
-  entries: readonly Entry[],
+  { id, intents }: Group,
 ): Promise<Group> {
-  const proofs = new Map<string, { number: number; entry: Entry }>()
-  const numbers = entries.map((entry) => {
-    const key = `${entry.token_id} ${entry.workspace_id} ${entry.policy_version}`
-    const known = proofs.get(key)
-    if (known) return known.number
-    proofs.set(key, { number: proofs.size + 1, entry })
-    return proofs.size
-  })
-  const asked = [...proofs.values()].map(({ entry }) => entry)
+  const asked: Entry[] = []
+  for (const { entry, proof } of intents) asked[proof - 1] = entry
   const parameters = [
     id,
     `{${asked.map(({ token_id }) => token_id).join()}}`,
     `{${asked.map(({ workspace_id }) => workspace_id).join()}}`,
     `{${asked.map(({ policy_version }) => policy_version).join()}}`,
-    encode(entries, numbers),
+    `[${intents.map(({ entry, proof, beginning }) => `${endedBy(beginning, entry).slice(0, -1)},"proof":${proof}}`).join()}]`,
   ]
   const [row] = await sql.unsafe<{ numbers: string | null }[]>(INSERT, parameters, {
     prepare: true,
   })
   const live = liveAmong(row?.numbers ?? null)
-  return { id, entries: entries.filter((_, index) => live.has(numbers[index] ?? 0)) }
+  return { id, intents: intents.filter(({ proof }) => live.has(proof)) }
 }
 
 /** What is in the journal for longer than so many seconds; without them, all of it. */
 export async function readGroups(sql: postgres.Sql, seconds: number | null): Promise<Group[]> {
   const rows = await sql.unsafe<{ id: string; live: string; intents: string }[]>(SELECT, [seconds])
-  return rows.map(({ id, live, intents }) => ({ id, entries: decode(intents, liveAmong(live)) }))
+  return rows.map(({ id, live, intents }) => ({ id, intents: read(intents, liveAmong(live)) }))
 }
 
 function liveAmong(numbers: string | null): Set<number> {
   return new Set(numbers?.split(' ').map(Number))
 }
 
-function encode(entries: readonly Entry[], numbers: readonly number[]): string {
-  return JSON.stringify([
-    VERSION,
-    ...entries.map((entry, index) => [numbers[index], ...FIELDS.map((field) => entry[field])]),
-  ])
+function read(text: string, live: ReadonlySet<number>): Intent[] {
+  return (JSON.parse(text) as (Entry & { proof: number })[])
+    .filter(({ proof }) => live.has(proof))
+    .map(({ proof, ...entry }) => ({ entry, proof, beginning: beginningOf(entry) }))
 }
 
-function decode(text: string, live: ReadonlySet<number>): Entry[] {
-  const [version, ...intents] = JSON.parse(text) as [number, ...[number, ...unknown[]][]]
-  if (version !== VERSION)
-    throw new Error(`the journal was written by another version (${version})`)
-  return intents
-    .filter(([number]) => live.has(number))
-    .map(([, ...values]) => {
-      const entry = Object.fromEntries(
-        FIELDS.map((field, index) => [field, values[index]]),
-      ) as Entry
-      return { ...entry, timestamp: new Date(entry.timestamp) }
-    })
+/** Written once, and used for the journal and for the record. */
+function beginningOf({
+  decision,
+  reason,
+  status_code,
+  duration_ms,
+  redacted,
+  ...known
+}: Entry): string {
+  return JSON.stringify(known).slice(0, -1)
+}
+
+/** The whole, as `json_to_recordset` reads it. */
+export function endedBy(
+  beginning: string,
+  { decision, reason, status_code, duration_ms, redacted }: Conclusion | Entry,
+): string {
+  const conclusion = { decision, reason, status_code, duration_ms, redacted }
+  return `${beginning},${JSON.stringify(conclusion).slice(1)}`
 }

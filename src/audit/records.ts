@@ -7,8 +7,8 @@
 import type postgres from 'postgres'
 import { describeError, type Log } from '../platform/log.ts'
 import { endsWithin } from '../platform/timeout.ts'
-import type { Entry, Outcome } from './entry.ts'
-import { type Group, readGroups } from './journal.ts'
+import type { Conclusion, Outcome } from './entry.ts'
+import { endedBy, type Group, readGroups } from './journal.ts'
 
 /** A batch has so many records, and characters, at most: other statements wait for it in an embedded database. */
 const BATCH_SIZE = 250
@@ -20,6 +20,7 @@ const TIMEOUT_MS = 5_000
 /** SQLSTATE classes of what is wrong with a value: a repeat will not help. */
 const UNFIT = /^(22|23|54)/
 
+/** What may not have been stored, because its commit was not confirmed, is written only if it was. */
 const WRITE = `with gone as (delete from audit_journal where id = any($2::text::uuid[]) returning 1)
   insert into audit_logs as a (id, workspace_id, timestamp, source, identity_level, agent_id, registration_id,
     token_id, project_id, environment, method, target_url, target_path, target_domain, credential_ref,
@@ -31,14 +32,22 @@ const WRITE = `with gone as (delete from audit_journal where id = any($2::text::
     identity_level text, agent_id text, registration_id uuid, token_id uuid, project_id uuid, environment text,
     method text, target_url text, target_path text, target_domain text, credential_ref text,
     injection_style text, decision text, reason text, status_code integer, duration_ms integer,
-    redacted boolean, action text)
-  where (select count(*) from gone) >= 0
+    redacted boolean, action text, unconfirmed uuid)
+  where (select count(*) from gone) >= 0 and (r.unconfirmed is null
+    or exists (select 1 from audit_journal j where j.id = r.unconfirmed)
+    or exists (select 1 from audit_logs l where l.id = r.id))
   on conflict (id) do update set decision = excluded.decision, reason = excluded.reason,
     status_code = excluded.status_code, duration_ms = excluded.duration_ms, redacted = excluded.redacted
     where a.status_code is null and excluded.status_code is not null`
 
 /** A record that is to be written, and the group that is in the journal until it is. */
-type Pending = { entry: Entry; group: Held | null; since: number }
+type Pending = {
+  id: string
+  beginning: string
+  conclusion: Conclusion
+  since: number
+  group: Held | null
+}
 type Held = { id: string; left: number }
 type Batch = { items: readonly Pending[]; text: string }
 
@@ -68,10 +77,9 @@ export class Records {
   }
 
   /** Takes over what is in the journal, or may be. */
-  hold({ id, entries }: Group): void {
-    const since = performance.now()
-    for (const pending of pendingOf({ id, entries }, since)) {
-      if (pending.entry.status_code === null) this.#open.set(pending.entry.id, pending)
+  hold(group: Group): void {
+    for (const pending of pendingOf(group, performance.now())) {
+      if (pending.conclusion.status_code === null) this.#open.set(pending.id, pending)
       else this.#done.push(pending)
     }
   }
@@ -80,7 +88,7 @@ export class Records {
     const pending = this.#open.get(outcome.id)
     if (!pending) return
     this.#open.delete(outcome.id)
-    pending.entry = { ...pending.entry, ...outcome }
+    pending.conclusion = outcome
     this.#done.push(pending)
   }
 
@@ -142,7 +150,7 @@ export class Records {
   async #store(batch: Batch): Promise<boolean> {
     const { items, text } = batch
     const emptied = release(items)
-    const write = () => this.#sql.unsafe(WRITE, [text, `{${emptied.join()}}`], { prepare: true })
+    const write = () => this.#sql.unsafe(WRITE, [text, `{${emptied.join()}}`])
     try {
       if (await endsWithin(TIMEOUT_MS, this.#timed(write))) {
         for (const pending of items) pending.group = null
@@ -164,20 +172,26 @@ export class Records {
   async #divide({ items }: Batch, error: unknown): Promise<boolean> {
     if (items.length === 1) {
       this.#log.error('an audit record cannot be stored', {
-        record: items[0]?.entry.id,
+        record: items[0]?.id,
         ...describeError(error),
       })
       return true
     }
     const middle = Math.ceil(items.length / 2)
-    const first = await this.#store(batchOf(items.slice(0, middle)))
-    return (await this.#store(batchOf(items.slice(middle)))) && first
+    const first = await this.#store(batchFrom(items.slice(0, middle), 0))
+    return (await this.#store(batchFrom(items, middle))) && first
   }
 }
 
-function pendingOf({ id, entries }: Group, since: number): Pending[] {
-  const group = { id, left: entries.length }
-  return entries.map((entry) => ({ entry, group, since }))
+function pendingOf({ id, intents }: Group, since: number): Pending[] {
+  const group = { id, left: intents.length }
+  return intents.map(({ entry, beginning }) => ({
+    id: entry.id,
+    beginning,
+    conclusion: entry,
+    since,
+    group,
+  }))
 }
 
 /** Counts the records out of their groups, and returns the groups of which none is left. */
@@ -196,17 +210,13 @@ function restore(items: readonly Pending[]): void {
 function batchFrom(due: readonly Pending[], from: number): Batch {
   const texts: string[] = []
   let length = 0
-  for (const { entry } of due.slice(from, from + BATCH_SIZE)) {
+  for (const { beginning, conclusion } of due.slice(from, from + BATCH_SIZE)) {
     if (length > BATCH_LENGTH) break
-    const text = JSON.stringify(entry)
+    const text = endedBy(beginning, conclusion)
     texts.push(text)
     length += text.length
   }
   return { items: due.slice(from, from + texts.length), text: `[${texts.join()}]` }
-}
-
-function batchOf(items: readonly Pending[]): Batch {
-  return { items, text: JSON.stringify(items.map(({ entry }) => entry)) }
 }
 
 function codeOf(error: unknown): string {

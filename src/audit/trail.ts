@@ -10,7 +10,7 @@ import { describeError, type Log } from '../platform/log.ts'
 import { endsWithin } from '../platform/timeout.ts'
 import type { Entry, Outcome } from './entry.ts'
 import { FairQueue } from './fair_queue.ts'
-import { type Group, writeGroup } from './journal.ts'
+import { type Group, groupOf, type Intent, writeGroup } from './journal.ts'
 import { LastUse } from './last_use.ts'
 import { Records } from './records.ts'
 
@@ -94,7 +94,7 @@ export class AuditTrail {
 
   /** Takes over what was written to the journal in a transaction that has ended. */
   hold(group: Group): void {
-    for (const entry of group.entries) {
+    for (const { entry } of group.intents) {
       this.#lastUse.note(entry.token_id, entry.timestamp)
       if (entry.status_code !== null) this.#observer?.onDecision(entry)
     }
@@ -167,37 +167,33 @@ export class AuditTrail {
   }
 
   /** Waits for one group, but not for ever: a stalled statement must not hold up the next. */
-  async #commit(group: readonly Waiting[]): Promise<void> {
-    const id = Bun.randomUUIDv7()
-    const entries = group.map(({ entry }) => entry)
-    const stored = this.#timed('intents', () => writeGroup(this.#sql, id, entries)).then(
-      ({ entries: live }) => this.#confirm(id, group, new Set(live)),
+  async #commit(members: readonly Waiting[]): Promise<void> {
+    const group = groupOf(members.map(({ entry }) => entry))
+    const stored = this.#timed('intents', () => writeGroup(this.#sql, group)).then(
+      (live) => this.#confirm(members, live),
       (error) => {
-        this.#log.error('audit could not be written', {
-          entries: group.length,
-          ...describeError(error),
-        })
-        for (const waiting of group) this.#refuse(waiting, unavailable(error))
+        const count = { entries: members.length }
+        this.#log.error('audit could not be written', { ...count, ...describeError(error) })
+        for (const waiting of members)
+          if (this.#waiting.delete(waiting)) waiting.refuse(unavailable(error))
         // Only the confirmation may have been lost: then the intents are there, and nothing was sent.
-        this.hold({ id, entries: entries.map(disowned) })
+        const unconfirmed = group.intents.map((intent) => inDoubt(disowned(intent), group))
+        this.hold({ ...group, intents: unconfirmed })
       },
     )
     await endsWithin(TIMEOUT_MS, stored)
   }
 
-  #confirm(id: string, group: readonly Waiting[], live: ReadonlySet<Entry>): void {
-    const entries: Entry[] = []
-    for (const waiting of group) {
+  #confirm(members: readonly Waiting[], { id, intents }: Group): void {
+    const live = new Map(intents.map((intent) => [intent.entry, intent]))
+    const held: Intent[] = []
+    for (const waiting of members) {
+      const intent = live.get(waiting.entry)
       const isAwaited = this.#waiting.delete(waiting)
-      const { entry } = waiting
-      if (live.has(entry)) entries.push(isAwaited ? entry : disowned(entry))
-      if (isAwaited) waiting.confirm(live.has(entry) ? 'recorded' : 'stale')
+      if (intent) held.push(isAwaited ? intent : disowned(intent))
+      if (isAwaited) waiting.confirm(intent ? 'recorded' : 'stale')
     }
-    this.hold({ id, entries })
-  }
-
-  #refuse(waiting: Waiting, fault: Fault): void {
-    if (this.#waiting.delete(waiting)) waiting.refuse(fault)
+    this.hold({ id, intents: held })
   }
 
   async #attempt(failure: string, work: () => PromiseLike<unknown>): Promise<void> {
@@ -221,16 +217,21 @@ export class AuditTrail {
   }
 }
 
-/** What was stored after its request had been refused, or may have been: nothing was sent for it. */
-function disowned(entry: Entry): Entry {
-  return {
-    ...entry,
-    decision: 'error',
+/** What was stored after its request had been refused: nothing was sent for it. */
+function disowned(intent: Intent): Intent {
+  const outcome = {
+    decision: 'error' as const,
     reason: 'audit_unavailable',
     status_code: 503,
     duration_ms: TIMEOUT_MS,
     redacted: false,
   }
+  return { ...intent, entry: { ...intent.entry, ...outcome } }
+}
+
+/** Its record is written only if the group is in the journal. */
+function inDoubt(intent: Intent, { id }: Group): Intent {
+  return { ...intent, beginning: `${intent.beginning},"unconfirmed":"${id}"` }
 }
 
 function unavailable(cause?: unknown): Fault {

@@ -65,8 +65,8 @@ test('a burst of one workspace does not stand before the call of another, and ke
   const unsafe = async (text: string, [, , , , intents = '']: string[]) => {
     if (!text.includes('insert into audit_journal')) return []
     const stored = { unsafe: async () => [{ id: '', live: '1 2', intents }] }
-    for (const { entries } of await readGroups(stored as unknown as postgres.Sql, null))
-      groups.push([...entries])
+    for (const group of await readGroups(stored as unknown as postgres.Sql, null))
+      groups.push(group.intents.map(({ entry }) => entry))
     return [{ numbers: '1 2' }]
   }
   const trail = new AuditTrail(

@@ -62,7 +62,7 @@ describe('the intent', () => {
     stage.upstream.on('/look', async (_, wire) => {
       const groups = await readGroups(sql, null)
       during = groups
-        .flatMap(({ entries }) => entries)
+        .flatMap(({ intents }) => intents.map(({ entry }) => entry))
         .filter(({ target_path }) => target_path === '/look')
       wire.write(answerOf(201, {}, 'made'))
     })

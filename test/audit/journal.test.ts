@@ -1,0 +1,244 @@
+/** What is in the journal becomes a record, once, whatever happens to the process that wrote it. */
+import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import type postgres from 'postgres'
+import { readGroups } from '../../src/audit/journal.ts'
+import { AuditTrail, type Entry } from '../../src/audit/trail.ts'
+import { listAuditLogs } from '../../src/features/audit/contract.ts'
+import { readConfig } from '../../src/platform/config/config.ts'
+import { migrate, migrations } from '../../src/platform/db/migrate.ts'
+import { openDatabase } from '../../src/platform/db/open.ts'
+import { openLog } from '../../src/platform/log.ts'
+import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
+import { marked } from '../support/canary.ts'
+import { freshDatabase } from '../support/database.ts'
+import { answerOf } from '../support/upstream.ts'
+
+let stage: Stage
+let agent: Agent
+let sql: postgres.Sql
+let version: number
+const logged: string[] = []
+const log = openLog('warning', (line) => logged.push(line))
+const trails: AuditTrail[] = []
+
+beforeAll(async () => {
+  stage = await openStage()
+  agent = await employAgent(stage, { secrets: { KEY: marked('sk_live_journal') } })
+  sql = stage.app.connection.sql
+})
+beforeEach(async () => {
+  const [row] = await sql`select policy_version from workspaces where id = ${agent.workspaceId}`
+  version = Number(row?.policy_version)
+})
+afterAll(async () => {
+  for (const trail of trails) await trail.close(0)
+  await stage.stop()
+})
+
+/** As of another process. */
+function openTrail(): AuditTrail {
+  const trail = new AuditTrail(sql, log)
+  trails.push(trail)
+  return trail
+}
+
+function entryOf(more: Partial<Entry> = {}): Entry {
+  return {
+    id: Bun.randomUUIDv7(),
+    workspace_id: agent.workspaceId,
+    policy_version: version,
+    token_id: agent.tokenId,
+    registration_id: agent.registrationId,
+    agent_id: 'agent',
+    identity_level: 'agent',
+    timestamp: new Date(),
+    project_id: agent.projectId,
+    environment: 'development',
+    method: 'GET',
+    target_url: 'https://a.example.com/it%27s',
+    target_path: '/it%27s',
+    target_domain: 'a.example.com',
+    credential_ref: 'KEY',
+    injection_style: 'header',
+    decision: 'allowed',
+    reason: null,
+    status_code: null,
+    duration_ms: null,
+    redacted: null,
+    action: null,
+    ...more,
+  }
+}
+
+const outcomeOf = ({ id }: Entry) => ({
+  id,
+  decision: 'allowed' as const,
+  reason: null,
+  status_code: 201,
+  duration_ms: 7,
+  redacted: true,
+})
+
+async function recordsOf(...entries: Entry[]) {
+  const rows = await Promise.all(
+    entries.map(
+      ({ id }) => sql`select id, decision, reason, status_code, redacted from audit_logs
+        where id = ${id}`,
+    ),
+  )
+  return rows.flatMap((found) => found.map((row) => ({ ...row })))
+}
+
+const journaled = async () =>
+  (await readGroups(sql, null)).flatMap(({ intents }) => intents.map(({ entry }) => entry.id))
+
+const open = ({ id }: Entry) => ({
+  id,
+  decision: 'allowed',
+  reason: null,
+  status_code: null,
+  redacted: null,
+})
+const ended = ({ id }: Entry) => ({ ...open({ id } as Entry), status_code: 201, redacted: true })
+
+test('an intent is in the journal until its record is written, and then no more', async () => {
+  const [trail, entry] = [openTrail(), entryOf()]
+  expect(await trail.record(entry)).toBe('recorded')
+  expect(await journaled()).toContain(entry.id)
+  trail.conclude(outcomeOf(entry))
+  await trail.flush()
+  expect(await recordsOf(entry)).toEqual([ended(entry)])
+  expect(await journaled()).not.toContain(entry.id)
+})
+
+test('a record has every field of its entry', async () => {
+  const [trail, entry] = [openTrail(), entryOf()]
+  await trail.record(entry)
+  trail.conclude(outcomeOf(entry))
+  await trail.flush()
+  const [row] = await sql`select * from audit_logs where id = ${entry.id}`
+  const { policy_version, timestamp, ...fields } = { ...entry, ...outcomeOf(entry) }
+  expect(row).toMatchObject({ ...fields, source: 'resolver', user_id: null, resource: null })
+  expect(new Date(row?.timestamp)).toEqual(timestamp)
+})
+
+test('what a process left behind is put on record by another, once, without its outcome', async () => {
+  const [gone, entries] = [openTrail(), [entryOf(), entryOf(), entryOf()]]
+  await Promise.all(entries.map((entry) => gone.record(entry)))
+  const [one, two] = [openTrail(), openTrail()]
+  await Promise.all([one.adopt(null), two.adopt(null), one.adopt(null)])
+  expect(await recordsOf(...entries)).toEqual(entries.map(open))
+  expect(await journaled()).toEqual([])
+})
+
+test('what is young belongs to a process that is alive', async () => {
+  const [trail, entry] = [openTrail(), entryOf()]
+  await trail.record(entry)
+  await openTrail().adopt(10)
+  expect(await recordsOf(entry)).toEqual([])
+  await sql`update audit_journal set recorded_at = recorded_at - interval '11 seconds'`
+  await openTrail().adopt(10)
+  expect(await recordsOf(entry)).toEqual([open(entry)])
+})
+
+test('the outcome of a call is there in the end, when another process took its own for dead', async () => {
+  const [trail, entry] = [openTrail(), entryOf()]
+  await trail.record(entry)
+  await openTrail().adopt(null)
+  trail.conclude(outcomeOf(entry))
+  await trail.flush()
+  expect(await recordsOf(entry)).toEqual([ended(entry)])
+})
+
+test('an outcome is not taken back by what is still in the journal', async () => {
+  const [trail, entry] = [openTrail(), entryOf()]
+  await trail.record(entry)
+  const [row] = await sql`select * from audit_journal where intents like ${`%${entry.id}%`}`
+  trail.conclude(outcomeOf(entry))
+  await trail.flush()
+  await sql`insert into audit_journal ${sql({ ...row })}`
+  await openTrail().adopt(null)
+  expect(await recordsOf(entry)).toEqual([ended(entry)])
+  expect(await journaled()).toEqual([])
+})
+
+test('of a group what had no live token or an old policy is never put on record', async () => {
+  const trail = openTrail()
+  const [good, old, unknown] = [
+    entryOf(),
+    entryOf({ policy_version: version - 1 }),
+    entryOf({ token_id: Bun.randomUUIDv7() }),
+  ]
+  const verdicts = await Promise.all([good, old, unknown].map((entry) => trail.record(entry)))
+  expect(verdicts).toEqual(['recorded', 'stale', 'stale'])
+  await openTrail().adopt(null)
+  await trail.flush()
+  expect(await recordsOf(good, old, unknown)).toEqual([open(good)])
+})
+
+test('a record that the database will not take holds up no other, and its intent is kept', async () => {
+  const [trail, good] = [openTrail(), Array.from({ length: 5 }, () => entryOf())]
+  const bad = entryOf({ target_path: 'NUL \0' })
+  const all = [...good.slice(0, 3), bad, ...good.slice(3)]
+  await Promise.all(all.map((entry) => trail.record(entry)))
+  for (const entry of all) trail.conclude(outcomeOf(entry))
+  await trail.flush()
+  expect(await recordsOf(...good)).toEqual(good.map(ended))
+  expect(await recordsOf(bad)).toEqual([])
+  expect(await journaled()).toContain(bad.id)
+  expect(logged.join()).toContain('an audit record cannot be stored')
+  await sql`delete from audit_journal`
+})
+
+test('a call that takes longer than a second is in the list without its outcome, then with it', async () => {
+  const arrived = Promise.withResolvers<void>()
+  const release = Promise.withResolvers<void>()
+  stage.upstream.on('/long', async (_, wire) => {
+    arrived.resolve()
+    await release.promise
+    wire.write(answerOf(202, {}))
+  })
+  const called = agent.resolve({ target_url: stage.url('/long') })
+  await arrived.promise
+  const find = async () =>
+    sql`select status_code from audit_logs where target_path = '/long'`.then((rows) => [...rows])
+  while ((await find()).length === 0) await Bun.sleep(20)
+  expect(await find()).toEqual([{ status_code: null }])
+  release.resolve()
+  await called
+  await stage.app.flushAudit()
+  expect(await find()).toEqual([{ status_code: 202 }])
+})
+
+test('who lists the audit sees what they have just done', async () => {
+  const { api } = agent.person
+  const query = { workspace_id: agent.workspaceId, limit: 1 }
+  for (let count = 0; count < 5; count += 1) {
+    const { headers } = await agent.resolve({ target_url: stage.url('/seen') })
+    const [newest] = await api.list(listAuditLogs, { query })
+    expect(newest).toMatchObject({ id: headers.get('x-request-id') ?? '', status_code: 200 })
+  }
+})
+
+test('an upgrade loses no record', async () => {
+  const database = await freshDatabase()
+  const config = readConfig({ ...database.env }, () => ({
+    SECRET_KEY: 'k'.repeat(36),
+    ENCRYPTION_KEY: Buffer.alloc(32).toString('base64url'),
+  }))
+  const connection = await openDatabase(config, () => {})
+  await migrate(connection.sql, migrations.slice(0, 7))
+  await connection.sql`
+    insert into audit_logs (id, workspace_id, timestamp, source, identity_level, agent_id, decision, status_code, client_id)
+    select gen_random_uuid(), gen_random_uuid(), now(), 'resolver', 'agent', 'a', 'allowed',
+      case when n % 3 > 0 then 200 + n end, case when n % 2 = 0 then 'client ' || n end
+    from generate_series(1, 100) as n`
+  const content = () =>
+    connection.sql`select md5(string_agg(a::text, '|' order by id)) as all from audit_logs a`
+  const deltas = () => connection.sql`select sum(requests)::int as sum from audit_deltas`
+  const before = [...(await content()), ...(await deltas())]
+  expect(await migrate(connection.sql)).toBe(migrations.length - 7)
+  expect([...(await content()), ...(await deltas())]).toEqual(before)
+  await connection.close()
+  database.remove()
+})
