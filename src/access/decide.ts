@@ -49,7 +49,10 @@ async function attemptOnce<T>(
 ): Promise<Decided<T> | null> {
   try {
     if (isLocked) return await decideLocked(token, decide)
-    const decided = await decide(await snapshots.of(token.workspaceId), snapshots)
+    const { workspaceId } = token
+    const snapshot = snapshots.known(workspaceId) ?? (await snapshots.of(workspaceId))
+    const decision = decide(snapshot, snapshots)
+    const decided = decision instanceof Promise ? await decision : decision
     return (await trail.record(decided.entry)) === 'recorded' ? decided : null
   } catch (error) {
     if (error instanceof StaleSnapshot) return null

@@ -10,6 +10,8 @@ import type { KeyCache } from './keys.ts'
 import type { SealedEnvelope, Snapshot, SnapshotCache } from './snapshots.ts'
 import type { LiveToken } from './tokens.ts'
 
+type Place = { projectId: string; environment: string }
+
 /**
  * The key of one project and environment, from the cache or from the token's envelope. It may be wiped
  * when its workspace changes: to be used before the next wait.
@@ -18,28 +20,37 @@ import type { LiveToken } from './tokens.ts'
  * @throws StaleSnapshot
  */
 export async function environmentKeyOf(
+  caches: { snapshots: SnapshotCache; keys: KeyCache },
+  snapshot: Snapshot,
+  token: LiveToken,
+  place: Place,
+): Promise<Secret> {
+  const cached = caches.keys.get(keyNameOf(snapshot, token, place))
+  return cached ?? (await openEnvironmentKey(caches, snapshot, token, place))
+}
+
+/** The same from the envelope, and into the cache. */
+export async function openEnvironmentKey(
   { snapshots, keys }: { snapshots: SnapshotCache; keys: KeyCache },
   snapshot: Snapshot,
   token: LiveToken,
-  { projectId, environment }: { projectId: string; environment: string },
+  place: Place,
 ): Promise<Secret> {
   const { generation } = keys
-  const name = keyNameOf(snapshot, token, { projectId, environment })
-  const cached = keys.get(name)
-  if (cached) return cached
-  const sealed = await grantOf(snapshots, snapshot, token, { projectId, environment })
-  const place = {
+  const { projectId, environment } = place
+  const { epoch, envelope } = await grantOf(snapshots, snapshot, token, place)
+  const bound = {
     workspaceId: snapshot.workspaceId,
     tokenId: token.id,
     projectId,
     environment,
-    epoch: sealed.epoch,
+    epoch,
   }
   const { privateKey } = tokenKeyPair(token.id, token.secret())
-  const opened = sealed.envelope && (await openTokenEnvelope(place, privateKey, sealed.envelope))
+  const opened = envelope && (await openTokenEnvelope(bound, privateKey, envelope))
   if (!opened) throw new Fault('key_not_provisioned')
   const key = new Secret(opened)
-  keys.put(name, key, generation)
+  keys.put(keyNameOf(snapshot, token, place), key, generation)
   return key
 }
 

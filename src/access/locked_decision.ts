@@ -23,7 +23,11 @@ const TIMEOUT_MS = 2_000
 /** What was decided, and how it stands in the audit. */
 export type Decided<T> = { result: T | Fault; entry: Entry }
 
-export type Decide<T> = (snapshot: Snapshot, snapshots: SnapshotCache) => Promise<Decided<T>>
+/** Without a wait where all is known. */
+export type Decide<T> = (
+  snapshot: Snapshot,
+  snapshots: SnapshotCache,
+) => Decided<T> | Promise<Decided<T>>
 
 /** `null` when the token is no longer live, or the time was too short; then nothing was stored. */
 export type DecideLocked = <T>(token: LiveToken, decide: Decide<T>) => Promise<Decided<T> | null>

@@ -8,6 +8,7 @@ import type { SealedSecret } from '../platform/crypto/secret_value.ts'
 import { Fault } from '../platform/fault.ts'
 import { LruMap } from '../platform/lru.ts'
 import { parseDomain } from '../platform/net/domain.ts'
+import { Unread } from '../platform/unread.ts'
 import type { CacheStats } from './keys.ts'
 import type { Reader } from './reader.ts'
 import {
@@ -31,6 +32,9 @@ import {
 
 export { type SealedEnvelope, type Snapshot, StaleSnapshot }
 
+/** A read that is shared, and what came of it. */
+type Reading = { read: Promise<Snapshot>; snapshot: Snapshot | null }
+
 const MAX_SNAPSHOTS = 1000
 /** Secrets and envelopes that one snapshot may hold before it is read anew. */
 const MAX_PARTS = 5000
@@ -39,31 +43,39 @@ export class SnapshotCache {
   readonly #read: Reader
   readonly #outer: OuterLayer
   readonly #counts = { hits: 0, misses: 0 }
-  readonly #snapshots = new LruMap<string, Promise<Snapshot>>({ max: MAX_SNAPSHOTS })
+  readonly #snapshots = new LruMap<string, Reading>({ max: MAX_SNAPSHOTS })
 
   constructor(read: Reader, outer: OuterLayer) {
     this.#read = read
     this.#outer = outer
   }
 
+  /** The snapshot of a workspace, where it has been read. */
+  known(workspaceId: string): Snapshot | null {
+    const snapshot = this.#snapshots.get(workspaceId)?.snapshot ?? null
+    if (snapshot) this.#counts.hits += 1
+    return snapshot
+  }
+
   /** The snapshot of a workspace; requests that come at once share one read. */
   async of(workspaceId: string): Promise<Snapshot> {
     const known = this.#snapshots.get(workspaceId)
     this.#counts[known ? 'hits' : 'misses'] += 1
-    const snapshot = known ?? this.#load(workspaceId)
-    if (!known) this.#snapshots.set(workspaceId, snapshot)
+    if (known) return known.read
+    const reading: Reading = { read: this.#load(workspaceId), snapshot: null }
+    this.#snapshots.set(workspaceId, reading)
     try {
-      return await snapshot
+      reading.snapshot = await reading.read
+      return reading.snapshot
     } catch (error) {
-      this.forget(workspaceId, snapshot)
+      if (this.#snapshots.get(workspaceId) === reading) this.forget(workspaceId)
       throw error
     }
   }
 
-  /** Makes the next `of` read anew, unless it was read anew already. */
-  forget(workspaceId: string, seen?: Promise<Snapshot>): void {
-    if (seen === undefined || this.#snapshots.get(workspaceId) === seen)
-      this.#snapshots.delete(workspaceId)
+  /** Makes the next `of` read anew. */
+  forget(workspaceId: string): void {
+    this.#snapshots.delete(workspaceId)
   }
 
   forgetAll(): void {
@@ -77,50 +89,44 @@ export class SnapshotCache {
   /**
    * All secrets of these names in one environment, over all projects of the workspace.
    *
-   * @throws StaleSnapshot
+   * @throws Unread, whose reading throws StaleSnapshot
    */
-  async secrets(
-    snapshot: Snapshot,
-    environment: string,
-    names: readonly string[],
-  ): Promise<SealedSecret[]> {
+  secrets(snapshot: Snapshot, environment: string, names: readonly string[]): SealedSecret[] {
     const missing = names.filter((name) => !snapshot.secrets.has(`${environment}/${name}`))
-    if (missing.length > 0) await this.#loadSecrets(snapshot, environment, missing)
+    if (missing.length > 0) throw new Unread(this.#loadSecrets(snapshot, environment, missing))
     return names.flatMap((name) => snapshot.secrets.get(`${environment}/${name}`) ?? [])
   }
 
-  /**
-   * The secrets of one environment, over all projects, that may stand outside of headers.
-   *
-   * @throws StaleSnapshot
-   */
-  async placeable(snapshot: Snapshot, environment: string): Promise<readonly PlaceableSecret[]> {
+  /** What of one environment, over all projects, may stand outside of headers. @throws Unread */
+  placeable(snapshot: Snapshot, environment: string): readonly PlaceableSecret[] {
     const known = snapshot.placeable.get(environment)
     if (known !== undefined) return known
+    throw new Unread(this.#loadPlaceable(snapshot, environment))
+  }
+
+  async #loadPlaceable(snapshot: Snapshot, environment: string): Promise<void> {
     const rows = await readPlaceable(this.#read, snapshot.workspaceId, environment)
     this.#checkVersion(snapshot, rows[0]?.version)
     const loaded = rows.flatMap(({ key, projectId, policy }) =>
       key === null ? [] : [{ projectId, key, locations: policy?.allowed_locations ?? [] }],
     )
     snapshot.placeable.set(environment, loaded)
-    return loaded
   }
 
-  /**
-   * Where a token was given an envelope, of whatever epoch.
-   *
-   * @throws StaleSnapshot
-   */
-  async grants(snapshot: Snapshot, tokenId: string): Promise<readonly Granted[]> {
+  /** Where a token was given an envelope, of whatever epoch. @throws Unread */
+  grants(snapshot: Snapshot, tokenId: string): readonly Granted[] {
     const known = snapshot.grants.get(tokenId)
     if (known !== undefined) return known
+    throw new Unread(this.#loadGrants(snapshot, tokenId))
+  }
+
+  async #loadGrants(snapshot: Snapshot, tokenId: string): Promise<void> {
     const rows = await readGrants(this.#read, snapshot.workspaceId, tokenId)
     this.#checkVersion(snapshot, rows[0]?.version)
     const granted = rows.flatMap(({ projectId, environment }) =>
       projectId === null ? [] : [{ projectId, environment }],
     )
     snapshot.grants.set(tokenId, granted)
-    return granted
   }
 
   /**

@@ -1,6 +1,6 @@
 /**
- * One call with credentials: steps 2 to 12 of protocol 6, in order. Each refuses before the next
- * begins. POST /v1/resolve, forward mode, WebSockets and the local proxy all
+ * One call with credentials: steps 2 to 12 of protocol 6, in order; steps 2 to 8 are in prepare.ts. Each
+ * refuses before the next begins. POST /v1/resolve, forward mode, WebSockets and the local proxy all
  * come through here; step 1, who calls and what, is theirs.
  *
  * When values exist in the clear: they are opened at the end of step 5, because only that proves the
@@ -9,35 +9,20 @@
  * values prints as its name.
  */
 import type { Clock } from '../platform/clock.ts'
-import { Fault } from '../platform/fault.ts'
+import type { Fault } from '../platform/fault.ts'
 import { commonHeaders } from '../platform/http/reply.ts'
 import type { RequestContext } from '../platform/http/route.ts'
-import { checkBytes, checkCounts } from './budget.ts'
-import { bytesOf, type Call, contentTypeOf } from './call.ts'
+import type { Call } from './call.ts'
 import type { AddressLookup } from './connection/address_lookup.ts'
 import type { Fetcher } from './connection/fetch.ts'
 import type { Owner } from './connection/session_pool.ts'
-import type { Deadline } from './deadline.ts'
-import { checkCallerHeaders } from './headers.ts'
-import { fillLocations, findLocations, mayHaveLocations } from './locations.ts'
-import { OutboundRequest } from './outbound_request.ts'
-import { overrideAmong } from './override.ts'
-import {
-  domainBlocked,
-  namesOf,
-  openSecrets,
-  type Permission,
-  selectSecrets,
-  settingsAmong,
-} from './permission.ts'
-import { findPlaceholders, injectPlaceholders, type Placeholder } from './placeholders.ts'
-import { checkPolicies } from './policy.ts'
+import type { OutboundRequest } from './outbound_request.ts'
+import type { Permission } from './permission.ts'
+import { type Decision, decide, type Job } from './prepare.ts'
 import type { CallRecord, Conclusion } from './record.ts'
 import { readAnswer } from './response.ts'
-import { chosenHeader, usesOf } from './signing/sign.ts'
 import type { Steps } from './steps.ts'
 import { type Ending, streamAnswer } from './stream.ts'
-import { parseTarget } from './target.ts'
 import type { SocketConnector } from './websocket/connect.ts'
 import { relay } from './websocket/relay.ts'
 
@@ -64,6 +49,8 @@ export type Principal = {
   conclude(conclusion: Conclusion): void
   /** Whose connections to upstreams it uses. */
   owner: Owner
+  /** Headers of an answer that is wrapped in JSON. */
+  headers: Record<string, string>
   /** The fault that stands for any error. */
   faultOf(error: unknown): Fault
   connection: Connection
@@ -72,15 +59,9 @@ export type Principal = {
 /** The caller's, for making it a WebSocket. */
 export type Connection = { request: Request; upgrade: RequestContext['upgrade'] }
 
-export type Attempt = (permission: Permission) => Promise<OutboundRequest | Fault>
+/** Without a wait where all is known. */
+export type Attempt = (permission: Permission) => Decision | Promise<Decision>
 
-type Job = {
-  call: Call
-  deadline: Deadline
-  record: CallRecord
-  /** Looked up at most once for each call, however often the decision is made anew. */
-  address: string | Promise<string> | null
-}
 type Sending = Omit<Job, 'address'> & { request: OutboundRequest; principal: Principal }
 
 /**
@@ -108,71 +89,6 @@ export async function execute(
   }
 }
 
-/** A refusal is a result: it is put on record like a request. */
-async function decide(
-  outbound: Outbound,
-  job: Job,
-  permission: Permission,
-): Promise<OutboundRequest | Fault> {
-  try {
-    return await prepare(outbound, job, permission)
-  } catch (error) {
-    if (error instanceof Fault) return error
-    throw error
-  }
-}
-
-/** Steps 2 to 8. */
-async function prepare(
-  outbound: Outbound,
-  job: Job,
-  permission: Permission,
-): Promise<OutboundRequest> {
-  const { call, record, deadline } = job
-  // Step 2: the target.
-  const target = parseTarget(call.targetUrl)
-  const names = [...Object.keys(call.headers), ...chosenHeader(call.signing)]
-  const asked = { target, method: call.method, override: overrideAmong(names) }
-  record.sees(asked.method, target, asked.override)
-  // Step 3: the allowlist; an empty one blocks all.
-  if (!(await permission.allows(target))) throw domainBlocked(target)
-  // Step 4: the placeholders, in headers and in what the signature is made with.
-  const demanded = demandedBy(call)
-  // Step 5: the scope, and the secrets that the names stand for in it.
-  const scope = permission.scope()
-  record.asks(scope, demanded)
-  checkCounts(demanded)
-  const body = bytesOf(call.body)
-  const isPlaceable = mayHaveLocations(target, body) ? await permission.placeable() : () => false
-  const locations = findLocations(target, body, contentTypeOf(call.headers), isPlaceable)
-  const placeholders = [...demanded, ...locations.found]
-  record.asks(scope, placeholders)
-  checkCounts(placeholders)
-  const secrets = await permission.secrets(namesOf(placeholders))
-  const used = selectSecrets(namesOf(placeholders), secrets, permission.holder)
-  record.finds(used.values())
-  // Opening proves the policy, which the ciphertext binds: only then is the policy believed.
-  const values = await openSecrets(used)
-  const guard = await permission.guard(placeholders.length > 0)
-  // Step 6: the policy of each secret.
-  checkPolicies(used, placeholders, asked)
-  // Step 7: the caller's headers, and the values among them and elsewhere.
-  const headers = checkCallerHeaders(call.headers)
-  checkBytes(placeholders, values)
-  const injection = injectPlaceholders(headers, values)
-  const filled = fillLocations(target, locations, values)
-  // Step 8: the one address to connect to.
-  job.address ??= outbound.addresses.find(target.host, target.port, deadline.signal)
-  const address = await job.address
-  const parts = { target, address, injection, filled, values, guard, settings: settingsAmong(used) }
-  return new OutboundRequest(outbound, call, parts)
-}
-
-/** Placeholders that must be known: those in headers, and what a signature is made with. */
-function demandedBy({ headers, signing }: Call): Placeholder[] {
-  return [...findPlaceholders(Object.entries(headers)), ...(signing ? usesOf(signing) : [])]
-}
-
 const send: Record<
   Call['answer'],
   (outbound: Outbound, sending: Sending) => Promise<Response | null>
@@ -194,7 +110,7 @@ async function sendWhole(
   deadline.clear()
   // Step 12: the outcome, into the record of step 9.
   principal.conclude(record.outcome(answer.status_code, answer.redacted))
-  return Response.json(answer, { headers: commonHeaders(record.id) })
+  return Response.json(answer, { headers: { ...commonHeaders(record.id), ...principal.headers } })
 }
 
 /** The same for an answer that is passed on as it arrives. */

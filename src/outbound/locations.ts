@@ -23,6 +23,8 @@ export type Locations = {
   body: Place | null
 }
 
+export const NO_LOCATIONS: Locations = { found: [], body: null }
+
 /** Whether a name is a placeholder in such a place: the policies of the secrets say so. */
 export type IsPlaceable = (name: string, style: LocationStyle) => boolean
 

@@ -41,7 +41,7 @@ type Parts = {
   settings: ReadonlySet<string>
 }
 
-type Signer = { userAgent: string; clock: Clock }
+export type Signer = { userAgent: string; clock: Clock }
 
 export class OutboundRequest extends Hidden<WireRequest> {
   readonly #guarded: Guarded

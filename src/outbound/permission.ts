@@ -13,22 +13,23 @@ import type { Target } from './target.ts'
 /** Where names are looked up; without a project in all of them. */
 export type Scope = { projectId: string | null; environment: string }
 
+/** What is not known yet is thrown as `Unread`; all of it is the same until the decision is made. */
 export interface Permission {
   /** Whose permission it is, for messages. */
   readonly holder: string
   /** Step 3: whether calls may go there at all. */
-  allows(target: Target): boolean | Promise<boolean>
+  allows(target: Target): boolean
   /** Step 5. @throws Fault `scope_required` for a call that names another scope than its own */
   scope(): Scope
   /** Step 4: what the policies of the secrets in that scope let stand outside of headers. */
-  placeable(): Promise<IsPlaceable>
+  placeable(): IsPlaceable
   /** Step 4: the secrets of these names in that scope, of whichever project. */
-  secrets(names: readonly string[]): Promise<readonly UsableSecret[]>
+  secrets(names: readonly string[]): readonly UsableSecret[]
   /**
    * Knows every value that may be used in that scope, settings excepted (protocol 6.1). A call without
    * names, in no scope of its own, could use all that was granted.
    */
-  guard(hasNames: boolean): Promise<Guard>
+  guard(hasNames: boolean): Guard
 }
 
 export interface UsableSecret {
@@ -40,7 +41,7 @@ export interface UsableSecret {
    *
    * @throws Fault `key_not_provisioned`, `unreadable_secret`
    */
-  open(): Promise<Secret>
+  open(): Secret
 }
 
 /** The refusal of step 3; it says what to put on the allowlist, for port and wildcards are easily missed. */
@@ -90,10 +91,8 @@ export function settingsAmong(secrets: ReadonlyMap<string, UsableSecret>): Set<s
 }
 
 /** @throws Fault `key_not_provisioned`, `unreadable_secret` */
-export async function openSecrets(
-  secrets: ReadonlyMap<string, UsableSecret>,
-): Promise<Map<string, Secret>> {
+export function openSecrets(secrets: ReadonlyMap<string, UsableSecret>): Map<string, Secret> {
   const opened = new Map<string, Secret>()
-  for (const [name, secret] of secrets) opened.set(name, await secret.open())
+  for (const [name, secret] of secrets) opened.set(name, secret.open())
   return opened
 }

@@ -4,7 +4,14 @@
  */
 import type { Clock } from './clock.ts'
 
-type Entry<V> = { value: V; until: number }
+/** One of a list, from the least recently used to the most. */
+type Entry<K, V> = {
+  key: K
+  value: V
+  until: number
+  older: Entry<K, V> | undefined
+  newer: Entry<K, V> | undefined
+}
 
 type Options<V> = {
   max: number
@@ -17,8 +24,9 @@ export class LruMap<K, V> {
   readonly #max: number
   readonly #expiry: Options<V>['expiry']
   readonly #onEvict: (value: V) => void
-  // Least recently used first: a Map keeps the order of insertion.
-  readonly #entries = new Map<K, Entry<V>>()
+  readonly #entries = new Map<K, Entry<K, V>>()
+  #oldest: Entry<K, V> | undefined
+  #newest: Entry<K, V> | undefined
 
   constructor({ max, expiry, onEvict = () => {} }: Options<V>) {
     this.#max = max
@@ -30,12 +38,12 @@ export class LruMap<K, V> {
   get(key: K): V | undefined {
     const entry = this.#entries.get(key)
     if (entry === undefined) return undefined
-    this.#entries.delete(key)
     if (this.#isOver(entry)) {
+      this.#remove(entry)
       this.#onEvict(entry.value)
       return undefined
     }
-    this.#entries.set(key, entry)
+    this.#touch(entry)
     return entry.value
   }
 
@@ -47,29 +55,39 @@ export class LruMap<K, V> {
 
   set(key: K, value: V): void {
     const until = this.#expiry ? this.#expiry.clock.now() + this.#expiry.ms : Infinity
-    this.#entries.delete(key)
-    this.#entries.set(key, { value, until })
-    if (this.#entries.size <= this.#max) return
-    for (const [oldest, entry] of this.#entries) {
-      this.#entries.delete(oldest)
-      this.#onEvict(entry.value)
+    const known = this.#entries.get(key)
+    if (known) {
+      known.value = value
+      known.until = until
+      this.#touch(known)
       return
     }
+    const entry = { key, value, until, older: undefined, newer: undefined }
+    this.#entries.set(key, entry)
+    this.#append(entry)
+    const oldest = this.#oldest
+    if (this.#entries.size <= this.#max || oldest === undefined) return
+    this.#remove(oldest)
+    this.#onEvict(oldest.value)
   }
 
   delete(key: K): boolean {
-    return this.#entries.delete(key)
+    const entry = this.#entries.get(key)
+    if (entry) this.#remove(entry)
+    return entry !== undefined
   }
 
   clear(): void {
     this.#entries.clear()
+    this.#oldest = undefined
+    this.#newest = undefined
   }
 
   /** Evicts what has expired. */
   sweep(): void {
-    for (const [key, entry] of this.#entries) {
+    for (const entry of this.#walk()) {
       if (!this.#isOver(entry)) continue
-      this.#entries.delete(key)
+      this.#remove(entry)
       this.#onEvict(entry.value)
     }
   }
@@ -80,10 +98,42 @@ export class LruMap<K, V> {
   }
 
   *[Symbol.iterator](): Generator<[K, V]> {
-    for (const [key, { value }] of this.#entries) yield [key, value]
+    for (const { key, value } of this.#walk()) yield [key, value]
   }
 
-  #isOver({ until }: Entry<V>): boolean {
+  /** What is removed meanwhile still leads on. */
+  *#walk(): Generator<Entry<K, V>> {
+    for (let entry = this.#oldest; entry; entry = entry.newer) yield entry
+  }
+
+  #isOver({ until }: Entry<K, V>): boolean {
     return this.#expiry !== undefined && until <= this.#expiry.clock.now()
+  }
+
+  /** A pointer or two, and no new place in the map: nearly every request comes here several times. */
+  #touch(entry: Entry<K, V>): void {
+    if (entry === this.#newest) return
+    this.#unlink(entry)
+    this.#append(entry)
+  }
+
+  #remove(entry: Entry<K, V>): void {
+    this.#entries.delete(entry.key)
+    this.#unlink(entry)
+  }
+
+  #append(entry: Entry<K, V>): void {
+    entry.older = this.#newest
+    entry.newer = undefined
+    if (this.#newest) this.#newest.newer = entry
+    else this.#oldest = entry
+    this.#newest = entry
+  }
+
+  #unlink(entry: Entry<K, V>): void {
+    if (entry.older) entry.older.newer = entry.newer
+    else this.#oldest = entry.newer
+    if (entry.newer) entry.newer.older = entry.older
+    else this.#newest = entry.older
   }
 }

@@ -12,6 +12,7 @@ import type { Permission } from '../outbound/permission.ts'
 import { CallRecord } from '../outbound/record.ts'
 import { parseTarget } from '../outbound/target.ts'
 import { Fault } from '../platform/fault.ts'
+import { Unread } from '../platform/unread.ts'
 import type { Backend, Inbound } from './backend.ts'
 import type { Outbox } from './outbox.ts'
 import { auditRecordOf, faultOf, type Origin } from './record.ts'
@@ -113,7 +114,8 @@ function principalOf(
   let begun: Awaited<ReturnType<Outbox['begin']>> | null = null
   return {
     decide: async (attempt) => {
-      const decided = await attempt(permissionOf(services, vault)).catch(faultOf)
+      const permission = permissionOf(services, vault)
+      const decided = await Promise.try(attempt, permission).catch(faultOf)
       if (decided instanceof Fault) return refuse(services, work, decided)
       // Step 9: durable before the credential leaves.
       try {
@@ -124,6 +126,7 @@ function principalOf(
       return decided
     },
     owner: MEMBER,
+    headers: {},
     // An outcome that does not reach the disk leaves the record without one.
     conclude: (conclusion) => {
       void begun?.end(auditRecordOf(record, origin, conclusion)).catch(() => {})
@@ -138,25 +141,35 @@ function permissionOf(
   { projectId, environment }: LocalServices,
   vault: Promise<VaultSnapshot>,
 ): Permission {
+  const snapshot = once(() => vault)
+  const guard = once(() => snapshot().guard())
   return {
     holder: 'this session',
-    allows: async ({ host, port }) => (await vault).allows(host, port),
+    allows: ({ host, port }) => snapshot().allows(host, port),
     scope: () => ({ projectId, environment }),
-    placeable: async () => {
-      const snapshot = await vault
-      return (name, style) =>
-        snapshot.sealed(name)?.policy?.allowed_locations?.includes(style) ?? false
-    },
-    guard: async () => (await vault).guard(),
-    secrets: async (names) => {
-      const snapshot = await vault
-      return names.flatMap((name) => {
-        const sealed = snapshot.sealed(name)
+    placeable: () => (name, style) =>
+      snapshot().sealed(name)?.policy?.allowed_locations?.includes(style) ?? false,
+    guard,
+    secrets: (names) =>
+      names.flatMap((name) => {
+        const sealed = snapshot().sealed(name)
         if (!sealed) return []
         const { policy } = sealed
-        return [{ name, projectId, policy, open: async () => snapshot.open(sealed) }]
-      })
-    },
+        return [{ name, projectId, policy, open: () => snapshot().open(sealed) }]
+      }),
+  }
+}
+
+/** What is read the first time that it is asked for. @throws Unread */
+function once<T>(read: () => Promise<T>): () => T {
+  let known: { value: T } | null = null
+  return () => {
+    if (known) return known.value
+    throw new Unread(
+      read().then((value) => {
+        known = { value }
+      }),
+    )
   }
 }
 

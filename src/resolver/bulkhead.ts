@@ -28,16 +28,23 @@ export class Bulkheads {
   }
 
   /**
-   * Takes a place, waiting in order for one; returns what gives it back, which works once.
+   * Takes a place, waiting in order for one; returns what gives it back, which works once. Without a wait
+   * where there is one.
    *
    * @throws Fault `rate_limited` when too many wait, and for a wait that takes too long or that
    * `deadline` ends
    */
-  async enter(workspaceId: string, deadline: AbortSignal): Promise<() => void> {
+  enter(workspaceId: string, deadline: AbortSignal): (() => void) | Promise<() => void> {
     const bulkhead = this.#bulkheads.get(workspaceId) ?? { running: 0, waiting: new Set() }
     this.#bulkheads.set(workspaceId, bulkhead)
-    if (bulkhead.running < this.#width) bulkhead.running += 1
-    else await this.#wait(bulkhead, deadline)
+    if (bulkhead.running >= this.#width) {
+      return this.#wait(bulkhead, deadline).then(() => this.#wayOut(workspaceId, bulkhead))
+    }
+    bulkhead.running += 1
+    return this.#wayOut(workspaceId, bulkhead)
+  }
+
+  #wayOut(workspaceId: string, bulkhead: Bulkhead): () => void {
     let left = false
     return () => {
       if (!left) this.#leave(workspaceId, bulkhead)

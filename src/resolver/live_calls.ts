@@ -12,6 +12,7 @@ import type { Placeholder } from '../outbound/placeholders.ts'
 import { type AskedRequest, checkPolicies } from '../outbound/policy.ts'
 import { Fault } from '../platform/fault.ts'
 import { describeError, type Log } from '../platform/log.ts'
+import { whenRead } from '../platform/unread.ts'
 import type { GuardCache } from './guards.ts'
 import { TokenPermission } from './permission.ts'
 import { Scheduler } from './scheduler.ts'
@@ -35,7 +36,7 @@ type Services = {
   tokens: Pick<TokenCache, 'versions'>
   snapshots: SnapshotCache
   keys: KeyCache
-  guards: Pick<GuardCache, 'of'>
+  guards: Pick<GuardCache, 'get' | 'of'>
   log: Log
 }
 
@@ -183,7 +184,9 @@ async function judge(
   const permission = new TokenPermission({ snapshots, keys, guards, snapshot, token }, scope)
   if (!permission.allows(asked.target)) throw domainBlocked(asked.target)
   const names = namesOf(placeholders)
-  const secrets = selectSecrets(names, await permission.secrets(names), permission.holder)
+  const secrets = await whenRead(() =>
+    selectSecrets(names, permission.secrets(names), permission.holder),
+  )
   for (const secret of secrets.values()) await secret.confirmGrant()
   checkPolicies(secrets, placeholders, asked)
 }

@@ -2,7 +2,7 @@
  * What a token may use, by one snapshot of its workspace: the allowlist, its scope, and of the secrets
  * there those for which it was given an envelope.
  */
-import { environmentKeyOf, grantOf } from '../access/environment_key.ts'
+import { grantOf, keyNameOf, openEnvironmentKey } from '../access/environment_key.ts'
 import type { KeyCache } from '../access/keys.ts'
 import type { Granted } from '../access/snapshot.ts'
 import type { Snapshot, SnapshotCache } from '../access/snapshots.ts'
@@ -16,6 +16,7 @@ import { Fault } from '../platform/fault.ts'
 import { domainMatches } from '../platform/net/domain.ts'
 import type { Policy } from '../platform/policy.ts'
 import type { Secret } from '../platform/secret.ts'
+import { Unread } from '../platform/unread.ts'
 import type { GuardCache } from './guards.ts'
 
 /** The scope that a call names; `null` where it leaves it to its token. */
@@ -26,13 +27,16 @@ type Parts = {
   keys: KeyCache
   snapshot: Snapshot
   token: LiveToken
-  guards: Pick<GuardCache, 'of'>
+  guards: Pick<GuardCache, 'get' | 'of'>
 }
 
 export class TokenPermission implements Permission {
   readonly holder = 'this token'
   readonly #parts: Parts
   readonly #named: NamedScope
+  /** What had to be opened for this decision, which caches may be told not to keep. */
+  readonly #keys = new Map<string, Secret>()
+  #guard: Guard | undefined
 
   constructor(parts: Parts, named: NamedScope) {
     this.#parts = parts
@@ -57,11 +61,10 @@ export class TokenPermission implements Permission {
     }
   }
 
-  /** @throws StaleSnapshot */
-  async placeable(): Promise<IsPlaceable> {
+  placeable(): IsPlaceable {
     const { projectId, environment } = this.scope()
     const { snapshots, snapshot } = this.#parts
-    const secrets = await snapshots.placeable(snapshot, environment)
+    const secrets = snapshots.placeable(snapshot, environment)
     const places = secrets
       .filter((secret) => projectId === null || secret.projectId === projectId)
       .flatMap(({ key, locations }) => locations.map((location) => `${location}/${key}`))
@@ -69,34 +72,64 @@ export class TokenPermission implements Permission {
     return (name, style) => known.has(`${style}/${name}`)
   }
 
-  /** @throws StaleSnapshot */
-  async secrets(names: readonly string[]): Promise<TokenSecret[]> {
+  secrets(names: readonly string[]): TokenSecret[] {
     if (names.length === 0) return []
     const { projectId, environment } = this.scope()
     const { snapshots, snapshot } = this.#parts
-    const stored = await snapshots.secrets(snapshot, environment, names)
+    const stored = snapshots.secrets(snapshot, environment, names)
     return stored
       .filter((sealed) => projectId === null || sealed.projectId === projectId)
-      .map((sealed) => new TokenSecret(this.#parts, sealed))
+      .map((sealed) => new TokenSecret(this, sealed))
   }
 
-  /** @throws StaleSnapshot */
-  async guard(hasNames: boolean): Promise<Guard> {
+  guard(hasNames: boolean): Guard {
+    if (this.#guard) return this.#guard
     const { guards, ...parts } = this.#parts
     const { projectId, environment } = this.scope()
-    const granted = await parts.snapshots.grants(parts.snapshot, parts.token.id)
+    const granted = parts.snapshots.grants(parts.snapshot, parts.token.id)
     const isInScope = (place: Granted) =>
       place.environment === environment && (projectId === null || place.projectId === projectId)
-    return guards.of(parts, hasNames ? granted.filter(isInScope) : granted)
+    const places = hasNames ? granted.filter(isInScope) : granted
+    const known = guards.get(parts, places)
+    if (known) return known
+    throw new Unread(
+      guards.of(parts, places).then((guard) => {
+        this.#guard = guard
+      }),
+    )
+  }
+
+  /** To be used at once: the next change of the workspace may wipe it. @throws Unread */
+  keyOf(place: SealedSecret): Secret {
+    const { keys, snapshot, token } = this.#parts
+    const name = keyNameOf(snapshot, token, place)
+    const known = this.#keys.get(name) ?? keys.get(name)
+    if (known) return known
+    throw new Unread(
+      openEnvironmentKey(this.#parts, snapshot, token, place).then((key) =>
+        this.#keys.set(name, key),
+      ),
+    )
+  }
+
+  /**
+   * Whether the token may still open what is there, without opening it.
+   *
+   * @throws Fault `key_not_provisioned`
+   * @throws StaleSnapshot
+   */
+  async confirmGrant(place: SealedSecret): Promise<void> {
+    const { snapshots, snapshot, token } = this.#parts
+    await grantOf(snapshots, snapshot, token, place)
   }
 }
 
 class TokenSecret implements UsableSecret {
-  readonly #parts: Parts
+  readonly #permission: TokenPermission
   readonly #sealed: SealedSecret
 
-  constructor(parts: Parts, sealed: SealedSecret) {
-    this.#parts = parts
+  constructor(permission: TokenPermission, sealed: SealedSecret) {
+    this.#permission = permission
     this.#sealed = sealed
   }
 
@@ -112,26 +145,16 @@ class TokenSecret implements UsableSecret {
     return this.#sealed.policy
   }
 
-  /** @throws StaleSnapshot */
-  async open(): Promise<Secret> {
-    const { snapshot, token } = this.#parts
+  open(): Secret {
     const sealed = this.#sealed
-    const key = await environmentKeyOf(this.#parts, snapshot, token, sealed)
-    const value = openSealed(key.reveal(), sealed)
+    const value = openSealed(this.#permission.keyOf(sealed).reveal(), sealed)
     if (value) return value
     throw new Fault('unreadable_secret', {
       message: `The secret ${sealed.key} cannot be decrypted: it was altered or sealed under another key.`,
     })
   }
 
-  /**
-   * Whether the token may still open it, without opening it.
-   *
-   * @throws Fault `key_not_provisioned`
-   * @throws StaleSnapshot
-   */
-  async confirmGrant(): Promise<void> {
-    const { snapshots, snapshot, token } = this.#parts
-    await grantOf(snapshots, snapshot, token, this.#sealed)
+  confirmGrant(): Promise<void> {
+    return this.#permission.confirmGrant(this.#sealed)
   }
 }

@@ -3,22 +3,18 @@
  * with what the token may use, and a record that is durable before anything is sent.
  */
 import { type Admitted, admitToken } from '../access/admission.ts'
-import { decideDurably } from '../access/decide.ts'
-import { entryOf } from '../access/entry.ts'
 import type { LiveToken } from '../access/tokens.ts'
 import { bearerText } from '../identity/authenticate.ts'
 import type { Call, CallBody } from '../outbound/call.ts'
 import { Deadline } from '../outbound/deadline.ts'
-import { type Connection, execute, type Principal } from '../outbound/execute.ts'
+import { execute } from '../outbound/execute.ts'
 import { CallRecord } from '../outbound/record.ts'
-import { Fault } from '../platform/fault.ts'
 import { rateHeaders } from '../platform/http/rate.ts'
 import { readBody } from '../platform/http/request_body.ts'
 import type { RequestContext } from '../platform/http/route.ts'
-import { toFault } from '../platform/http/unexpected_error.ts'
 import { type OutboundCall, resolveCall } from './contract.ts'
-import type { Basis } from './live_calls.ts'
-import { type NamedScope, TokenPermission } from './permission.ts'
+import type { NamedScope } from './permission.ts'
+import { TokenPrincipal } from './principal.ts'
 import type { ResolverServices } from './services.ts'
 
 /** What a caller asks the resolver for. */
@@ -53,9 +49,9 @@ export async function perform(
   readCall: (request: Request) => Promise<TokenCall>,
 ): Promise<Response | null> {
   const { request, requestId } = context
-  const { projectId, environment } = token
+  const { projectId, environment, workspaceId } = token
   const record = new CallRecord({ id: requestId, projectId, environment })
-  const turn = services.scheduler.take(token.workspaceId)
+  const turn = services.scheduler.take(workspaceId)
   if (turn) await turn
   const { call, scope, timeoutMs } = await readLive(services, token, () => readCall(request))
   // From here on the call's own deadline limits it, not the listener's patience with connections.
@@ -63,60 +59,20 @@ export async function perform(
   const deadline = new Deadline(timeoutMs)
   deadline.afterwards(context.putOff)
   deadline.endWith(request.signal)
-  const isLong = call.answer !== 'whole'
-  return deadline.during(async () => {
+  try {
     // A place among the calls of its workspace, for as long as it lasts.
-    deadline.afterwards(await services.bulkheads.enter(token.workspaceId, deadline.signal))
-    const caller = { token, record, scope, deadline, isLong, connection: context }
-    const principal = principalOf(services, caller)
-    const answer = await execute(services.outbound, principal, { call, deadline, record })
-    // Streamed answers have the upstream's own.
-    if (!isLong && answer) setAll(answer.headers, rateHeaders(rate))
-    return answer
-  })
-}
-
-type Caller = {
-  token: LiveToken
-  record: CallRecord
-  scope: NamedScope
-  deadline: Deadline
-  isLong: boolean
-  connection: Connection
-}
-
-function principalOf(
-  services: ResolverServices,
-  { token, record, scope, deadline, isLong, connection }: Caller,
-): Principal {
-  const { keys, guards, liveCalls, trail, log } = services
-  return {
-    decide: async (attempt) => {
-      const request = await decideDurably(services, token, async (snapshot, snapshots) => {
-        const parts = { snapshots, keys, guards, snapshot, token }
-        const result = await attempt(new TokenPermission(parts, scope))
-        const isRefused = result instanceof Fault
-        const refusal = isRefused ? record.refusal(result, deadline.isUnwanted) : null
-        return { result, entry: entryOf(token, snapshot.policyVersion, record, refusal) }
-      })
-      // What takes its time ends when it is not permitted any more.
-      const basis = isLong ? basisOf(token, record) : null
-      if (basis) deadline.afterwards(liveCalls.hold(basis, (fault) => deadline.refuse(fault)))
-      return request
-    },
-    owner: { workspaceId: token.workspaceId, tokenId: token.id },
-    conclude: (conclusion) => trail.conclude({ id: record.id, ...conclusion }),
-    faultOf: (error) => toFault(error, record.id, log),
-    connection,
+    const place = services.bulkheads.enter(workspaceId, deadline.signal)
+    deadline.afterwards(place instanceof Promise ? await place : place)
+    const isLong = call.answer !== 'whole'
+    const headers = rateHeaders(rate)
+    const caller = { token, record, scope, deadline, isLong, connection: context, headers }
+    const principal = new TokenPrincipal(services, caller)
+    return await execute(services.outbound, principal, { call, deadline, record })
+  } catch (error) {
+    // Lets go of an answer that was refused half-way, too.
+    deadline.abort()
+    throw error
   }
-}
-
-/** What a call was let through on. */
-function basisOf(token: LiveToken, record: CallRecord): Basis | null {
-  const { target, method, override, projectId, environment, placeholders } = record
-  if (target === null || method === null || environment === null) return null
-  const asked = { target, method, override }
-  return { token, scope: { projectId, environment }, placeholders, asked }
 }
 
 /** A call is only complained about to a token that is live at this moment. */
@@ -160,8 +116,4 @@ function bodyOf({ method, body, body_encoding }: OutboundCall): CallBody {
   const bytes =
     body_encoding === 'base64' ? Uint8Array.fromBase64(body) : new TextEncoder().encode(body)
   return { bytes }
-}
-
-function setAll(headers: Headers, more: Record<string, string>): void {
-  for (const [name, value] of Object.entries(more)) headers.set(name, value)
 }

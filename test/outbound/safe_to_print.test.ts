@@ -98,14 +98,14 @@ const permission: Permission = {
   holder: 'this test',
   allows: () => true,
   scope: () => ({ projectId: null, environment: 'development' }),
-  placeable: async () => () => true,
-  guard: async () => prepareGuard([{ name: 'KEY', bytes: Buffer.from(VALUE) }]),
-  secrets: async (names) =>
+  placeable: () => () => true,
+  guard: () => prepareGuard([{ name: 'KEY', bytes: Buffer.from(VALUE) }]),
+  secrets: (names) =>
     names.map((name) => ({
       name,
       projectId: 'p',
       policy: { allowed_locations: ['header', 'basic', 'path', 'query', 'json', 'sign'] },
-      open: async () => new Secret(Buffer.from(VALUE)),
+      open: () => new Secret(Buffer.from(VALUE)),
     })),
 }
 
@@ -144,6 +144,7 @@ async function run(call: Call, answer: () => Response, wire?: UpstreamSocket['wi
       kept.conclusion = conclusion
     },
     owner: OWNER,
+    headers: {},
     faultOf: (error) => (error instanceof Fault ? error : new Fault('internal_error')),
     connection: {
       request: new Request('http://localhost/'),
@@ -160,7 +161,7 @@ async function run(call: Call, answer: () => Response, wire?: UpstreamSocket['wi
     tokens: { versions: async () => new Map() },
     snapshots: {} as SnapshotCache,
     keys: new KeyCache(60, systemClock),
-    guards: { of: () => permission.guard(true) },
+    guards: { get: () => permission.guard(true), of: async () => permission.guard(true) },
     log: openLog('error', () => {}),
   })
   const { target, override, placeholders } = record

@@ -5,8 +5,8 @@ import { Bulkheads } from '../../src/resolver/bulkhead.ts'
 
 const never = new AbortController().signal
 
-function refusal(entering: Promise<unknown>): Promise<unknown> {
-  return entering.then(
+function refusal(entering: unknown): Promise<unknown> {
+  return Promise.resolve(entering).then(
     () => 'entered',
     (error) => (error instanceof Fault ? [error.code, error.headers] : error),
   )
@@ -16,7 +16,8 @@ function refusal(entering: Promise<unknown>): Promise<unknown> {
 async function freePlaces(bulkheads: Bulkheads, workspaceId: string): Promise<number> {
   const left: (() => void)[] = []
   for (;;) {
-    const entered = await bulkheads.enter(workspaceId, AbortSignal.timeout(5)).catch(() => null)
+    const entering = bulkheads.enter(workspaceId, AbortSignal.timeout(5))
+    const entered = await Promise.resolve(entering).catch(() => null)
     if (entered === null) break
     left.push(entered)
   }

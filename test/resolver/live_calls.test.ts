@@ -51,7 +51,10 @@ function world() {
       forget: () => {},
     } as unknown as SnapshotCache,
     keys: new KeyCache(0, systemClock),
-    guards: { of: () => Promise.reject(new Error('no values are needed')) },
+    guards: {
+      get: () => undefined,
+      of: () => Promise.reject(new Error('no values are needed')),
+    },
     log: openLog('debug', (line) => logs.push(line)),
   }
   return { state, services, logs }

@@ -1,0 +1,130 @@
+/**
+ * Steps 2 to 8 of protocol 6: what a call would send, decided in one go by what is known. Nothing can change
+ * between two of them, and no key be wiped; what is not known yet is read, and they are taken again.
+ */
+import { Fault } from '../platform/fault.ts'
+import { Unread } from '../platform/unread.ts'
+import { checkBytes, checkCounts } from './budget.ts'
+import { bytesOf, type Call, contentTypeOf } from './call.ts'
+import type { AddressLookup } from './connection/address_lookup.ts'
+import type { Deadline } from './deadline.ts'
+import { checkCallerHeaders } from './headers.ts'
+import {
+  fillLocations,
+  findLocations,
+  type Locations,
+  mayHaveLocations,
+  NO_LOCATIONS,
+} from './locations.ts'
+import { OutboundRequest, type Signer } from './outbound_request.ts'
+import { overrideAmong } from './override.ts'
+import {
+  domainBlocked,
+  namesOf,
+  openSecrets,
+  type Permission,
+  selectSecrets,
+  settingsAmong,
+} from './permission.ts'
+import { findPlaceholders, injectPlaceholders, type Placeholder } from './placeholders.ts'
+import { checkPolicies } from './policy.ts'
+import type { CallRecord } from './record.ts'
+import { chosenHeader, usesOf } from './signing/sign.ts'
+import { parseTarget, type Target } from './target.ts'
+
+/** What of a process the steps need. */
+type Surroundings = Signer & { addresses: AddressLookup }
+
+export type Job = {
+  call: Call
+  deadline: Deadline
+  record: CallRecord
+  /** Looked up at most once for each call, however often the decision is made anew. */
+  address: string | Promise<string> | null
+}
+
+/** A refusal is a result: it is put on record like a request. */
+export type Decision = OutboundRequest | Fault
+
+/** Without a wait where all is known. */
+export function decide(
+  outbound: Surroundings,
+  job: Job,
+  permission: Permission,
+): Decision | Promise<Decision> {
+  try {
+    return prepare(outbound, job, permission)
+  } catch (error) {
+    if (error instanceof Unread) {
+      return error.read.then(() => decide(outbound, job, permission), refusalIn)
+    }
+    return refusalIn(error)
+  }
+}
+
+function refusalIn(error: unknown): Fault {
+  if (error instanceof Fault) return error
+  throw error
+}
+
+/** @throws Unread, and Fault of the step that refuses */
+function prepare(outbound: Surroundings, job: Job, permission: Permission): OutboundRequest {
+  const { call, record } = job
+  // Step 2: the target.
+  const target = parseTarget(call.targetUrl)
+  const names = [...Object.keys(call.headers), ...chosenHeader(call.signing)]
+  const asked = { target, method: call.method, override: overrideAmong(names) }
+  record.sees(asked.method, target, asked.override)
+  // Step 3: the allowlist; an empty one blocks all.
+  if (!permission.allows(target)) throw domainBlocked(target)
+  // Step 4: the placeholders, in headers and in what the signature is made with.
+  const demanded = demandedBy(call)
+  // Step 5: the scope, and the secrets that the names stand for in it.
+  const scope = permission.scope()
+  record.asks(scope, demanded)
+  checkCounts(demanded)
+  const locations = locationsIn(call, target, permission)
+  const placeholders = [...demanded, ...locations.found]
+  record.asks(scope, placeholders)
+  checkCounts(placeholders)
+  const wanted = namesOf(placeholders)
+  const used = selectSecrets(wanted, permission.secrets(wanted), permission.holder)
+  record.finds(used.values())
+  // Opening proves the policy, which the ciphertext binds: only then is the policy believed.
+  const values = openSecrets(used)
+  const guard = permission.guard(placeholders.length > 0)
+  // Step 6: the policy of each secret.
+  checkPolicies(used, placeholders, asked)
+  // Step 7: the caller's headers, and the values among them and elsewhere.
+  const headers = checkCallerHeaders(call.headers)
+  checkBytes(placeholders, values)
+  const injection = injectPlaceholders(headers, values)
+  const filled = fillLocations(target, locations, values)
+  // Step 8: the one address to connect to.
+  const address = addressOf(outbound, job, target)
+  const parts = { target, address, injection, filled, values, guard, settings: settingsAmong(used) }
+  return new OutboundRequest(outbound, call, parts)
+}
+
+/** Hardly any call has placeholders outside of headers, and what may be placed is not read for the others. */
+function locationsIn({ body, headers }: Call, target: Target, permission: Permission): Locations {
+  const bytes = bytesOf(body)
+  if (!mayHaveLocations(target, bytes)) return NO_LOCATIONS
+  return findLocations(target, bytes, contentTypeOf(headers), permission.placeable())
+}
+
+/** @throws Unread, and what the look-up throws */
+function addressOf({ addresses }: Surroundings, job: Job, { host, port }: Target): string {
+  job.address ??= addresses.find(host, port, job.deadline.signal)
+  if (typeof job.address === 'string') return job.address
+  throw new Unread(
+    job.address.then((address) => {
+      job.address = address
+    }),
+  )
+}
+
+/** Placeholders that must be known: those in headers, and what a signature is made with. */
+function demandedBy({ headers, signing }: Call): Placeholder[] {
+  return [...findPlaceholders(Object.entries(headers)), ...(signing ? usesOf(signing) : [])]
+}

@@ -1,0 +1,27 @@
+/**
+ * Decisions are made in one go, by what is known: nothing can change between their steps, and what is known
+ * costs no wait. What is not known yet is read, and then the decision is made from its beginning.
+ */
+
+/** Thrown where something has to be read first. */
+export class Unread extends Error {
+  /** Resolves when it is known. */
+  readonly read: Promise<unknown>
+
+  constructor(read: Promise<unknown>) {
+    super('not read yet')
+    this.read = read
+  }
+}
+
+/** Decides when all that it needs has been read. */
+export async function whenRead<T>(decide: () => T): Promise<T> {
+  for (;;) {
+    try {
+      return decide()
+    } catch (error) {
+      if (!(error instanceof Unread)) throw error
+      await error.read
+    }
+  }
+}

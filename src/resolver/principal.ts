@@ -1,0 +1,88 @@
+/** Who makes the calls of the resolver: a token, as outbound/execute.ts needs it. */
+import { decideDurably } from '../access/decide.ts'
+import { entryOf } from '../access/entry.ts'
+import type { Decided } from '../access/locked_decision.ts'
+import type { Snapshot, SnapshotCache } from '../access/snapshots.ts'
+import type { LiveToken } from '../access/tokens.ts'
+import type { Owner } from '../outbound/connection/session_pool.ts'
+import type { Deadline } from '../outbound/deadline.ts'
+import type { Attempt, Connection, Principal } from '../outbound/execute.ts'
+import type { OutboundRequest } from '../outbound/outbound_request.ts'
+import type { CallRecord, Conclusion } from '../outbound/record.ts'
+import { Fault } from '../platform/fault.ts'
+import { toFault } from '../platform/http/unexpected_error.ts'
+import type { Basis } from './live_calls.ts'
+import { type NamedScope, TokenPermission } from './permission.ts'
+import type { ResolverServices } from './services.ts'
+
+export type Caller = {
+  token: LiveToken
+  record: CallRecord
+  scope: NamedScope
+  deadline: Deadline
+  /** Whether its answer may take its time. */
+  isLong: boolean
+  connection: Connection
+  /** Headers of an answer that is wrapped in JSON. */
+  headers: Record<string, string>
+}
+
+export class TokenPrincipal implements Principal {
+  readonly owner: Owner
+  readonly connection: Connection
+  readonly headers: Record<string, string>
+  readonly #services: ResolverServices
+  readonly #caller: Caller
+
+  constructor(services: ResolverServices, caller: Caller) {
+    this.#services = services
+    this.#caller = caller
+    this.owner = { workspaceId: caller.token.workspaceId, tokenId: caller.token.id }
+    this.connection = caller.connection
+    this.headers = caller.headers
+  }
+
+  async decide(attempt: Attempt): Promise<OutboundRequest> {
+    const { token, record, deadline, isLong } = this.#caller
+    const request = await decideDurably(this.#services, token, (snapshot, snapshots) =>
+      this.#decideBy(snapshot, snapshots, attempt),
+    )
+    // What takes its time ends when it is not permitted any more.
+    const basis = isLong ? basisOf(token, record) : null
+    const { liveCalls } = this.#services
+    if (basis) deadline.afterwards(liveCalls.hold(basis, (fault) => deadline.refuse(fault)))
+    return request
+  }
+
+  conclude(conclusion: Conclusion): void {
+    this.#services.trail.conclude({ id: this.#caller.record.id, ...conclusion })
+  }
+
+  faultOf(error: unknown): Fault {
+    return toFault(error, this.#caller.record.id, this.#services.log)
+  }
+
+  #decideBy(snapshot: Snapshot, snapshots: SnapshotCache, attempt: Attempt) {
+    const { keys, guards } = this.#services
+    const { token, scope } = this.#caller
+    const parts = { snapshots, keys, guards, snapshot, token }
+    const decision = attempt(new TokenPermission(parts, scope))
+    return decision instanceof Promise
+      ? decision.then((result) => this.#decided(result, snapshot))
+      : this.#decided(decision, snapshot)
+  }
+
+  #decided(result: OutboundRequest | Fault, { policyVersion }: Snapshot): Decided<OutboundRequest> {
+    const { token, record, deadline } = this.#caller
+    const refusal = result instanceof Fault ? record.refusal(result, deadline.isUnwanted) : null
+    return { result, entry: entryOf(token, policyVersion, record, refusal) }
+  }
+}
+
+/** What a call was let through on. */
+function basisOf(token: LiveToken, record: CallRecord): Basis | null {
+  const { target, method, override, projectId, environment, placeholders } = record
+  if (target === null || method === null || environment === null) return null
+  const asked = { target, method, override }
+  return { token, scope: { projectId, environment }, placeholders, asked }
+}
