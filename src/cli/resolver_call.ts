@@ -1,5 +1,6 @@
 /** What the commands that use a token have in common: the token, its environment, and a call. */
-import { type CallInput, type CallResult, openApi } from '../client/api.ts'
+import { AnswerError, type CallInput, type CallResult, openApi } from '../client/api.ts'
+import { fromBase64 } from '../platform/crypto/encoding.ts'
 import { resolveCall } from '../resolver/contract.ts'
 import type { Context } from './context.ts'
 import { CliError } from './terminal/cli_error.ts'
@@ -29,12 +30,15 @@ export function namedEnvironment({ settings }: Context): { environment?: string 
   return environment && environment.origin !== 'default' ? { environment: environment.value } : {}
 }
 
-/** One request through the resolver. @throws ApiError */
+/** One request through the resolver. @throws ApiError, AnswerError */
 export async function callResolver(
   context: Context,
   token: string,
   request: CallInput<typeof resolveCall>['body'],
 ): Promise<Answer> {
   const body = { ...request, ...namedEnvironment(context) }
-  return openApi(await context.resolver(), () => token).call(resolveCall, { body })
+  const resolver = await context.resolver()
+  const answer = await openApi(resolver, () => token).call(resolveCall, { body })
+  if (answer.body_encoding !== 'base64' || fromBase64(answer.body) !== null) return answer
+  throw new AnswerError(resolver, 'answered with a body that is not the base64 that it says it is')
 }

@@ -3,8 +3,10 @@
  * `Endpoint` that the server validates by.
  */
 import type { z } from 'zod'
-import type { FieldFault } from '../platform/fault.ts'
 import type { Endpoint } from '../platform/http/endpoint.ts'
+import { ANSWER_TIMEOUT_MS, AnswerError, exchange, type Received } from './answer.ts'
+
+export { AnswerError, ApiError, NO_CODE } from './answer.ts'
 
 type Part<E extends Endpoint, Name extends 'params' | 'query' | 'body'> = E[Name] extends z.ZodType
   ? Partial<Record<never, never>> extends z.input<E[Name]>
@@ -17,29 +19,9 @@ export type CallResult<E extends Endpoint> = E['result'] extends z.ZodType
   ? z.output<E['result']>
   : undefined
 
-/** A refusal as the server worded it. */
-export class ApiError extends Error {
-  readonly status: number
-  readonly code: string
-  readonly fields: readonly FieldFault[]
-  readonly requestId: string | null
-
-  constructor(
-    status: number,
-    body: { error_code?: string; message?: string; fields?: FieldFault[]; request_id?: string },
-  ) {
-    super(body.message ?? `the server answered ${status}`)
-    this.name = 'ApiError'
-    this.status = status
-    this.code = body.error_code ?? 'internal_error'
-    this.fields = body.fields ?? []
-    this.requestId = body.request_id ?? null
-  }
-}
-
 export type Api = {
   /**
-   * @throws ApiError for a refusal
+   * @throws ApiError for a refusal, AnswerError for what cannot be used
    * @throws TypeError or DOMException when the server cannot be reached
    */
   call<E extends Endpoint>(endpoint: E, input: CallInput<E>): Promise<CallResult<E>>
@@ -49,56 +31,77 @@ export type Api = {
 
 type Parts = { params?: Record<string, string>; query?: Record<string, unknown>; body?: unknown }
 
+type Options = {
+  /** Milliseconds for each answer. */
+  timeoutMs?: number
+  /** Bytes of all pages of a list together. */
+  listLimit?: number
+}
+
+const LIST_LIMIT = 256 * 1_048_576
+
 /** `origin` without a trailing slash; `token` is asked for before each call. */
-export function openApi(origin: string, token: () => string | null = () => null): Api {
-  const request = async (endpoint: Endpoint, input: Parts) => {
+export function openApi(
+  origin: string,
+  token: () => string | null = () => null,
+  { timeoutMs = ANSWER_TIMEOUT_MS, listLimit = LIST_LIMIT }: Options = {},
+): Api {
+  const request = (endpoint: Endpoint, input: Parts) => {
     const bearer = token()
-    const response = await fetch(urlOf(origin, endpoint, input), {
+    const init = {
       method: endpoint.method,
-      // What is sent belongs to this address: no answer sends it on to another.
-      redirect: 'manual',
       headers: {
         ...(bearer === null ? {} : { authorization: `Bearer ${bearer}` }),
         ...(input.body === undefined ? {} : { 'content-type': 'application/json' }),
       },
       ...(input.body === undefined ? {} : { body: JSON.stringify(input.body) }),
-    })
-    const text = await response.text()
-    const answer = parse(text)
-    if (!response.ok) throw new ApiError(response.status, answer ?? {})
-    return answer
+    }
+    return exchange(endpoint, urlOf(origin, endpoint, input), init, timeoutMs)
   }
   return {
     call: async (endpoint, input) => {
-      const answer = await request(endpoint, input as Parts)
-      return endpoint.bare ? answer : answer?.data
+      const { data } = await request(endpoint, input as Parts)
+      return data as CallResult<typeof endpoint>
     },
     list: async (endpoint, input) => {
-      const all: unknown[] = []
-      let cursor: string | undefined
-      do {
-        const parts = input as Parts
-        const query = cursor === undefined ? parts.query : { ...parts.query, cursor }
-        const answer = await request(endpoint, query ? { ...parts, query } : parts)
-        all.push(...answer.data)
-        cursor = answer.pagination?.next_cursor ?? undefined
-      } while (cursor !== undefined)
-      return all as CallResult<typeof endpoint>
+      const pages: unknown[][] = []
+      let bytes = 0
+      const parts = input as Parts
+      const read = (query: Parts['query']) =>
+        request(endpoint, query === undefined ? parts : { ...parts, query })
+      for await (const page of pagesOf(read, parts.query)) {
+        const entries = page.data as unknown[]
+        pages.push(entries)
+        bytes += page.bytes
+        // A page before the last has entries: so a list without end reaches its limit.
+        const isEndless = page.next !== null && (entries.length === 0 || bytes > listLimit)
+        if (isEndless) throw new AnswerError(origin, 'answers a list without end')
+      }
+      return pages.flat() as CallResult<typeof endpoint>
     },
   }
 }
 
-function urlOf(origin: string, { path }: Endpoint, { params = {}, query = {} }: Parts): string {
+async function* pagesOf(
+  read: (query: Parts['query']) => Promise<Received>,
+  query: Parts['query'],
+): AsyncGenerator<Received, void> {
+  let page = await read(query)
+  yield page
+  while (page.next !== null) {
+    page = await read({ ...query, cursor: page.next })
+    yield page
+  }
+}
+
+/** The URL of a call. */
+export function urlOf(
+  origin: string,
+  { path }: Endpoint,
+  { params = {}, query = {} }: Parts,
+): string {
   const filled = path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(params[name] ?? ''))
   const given = Object.entries(query).filter(([, value]) => value !== undefined)
   const search = new URLSearchParams(given.map(([name, value]) => [name, String(value)]))
   return given.length > 0 ? `${origin}${filled}?${search}` : `${origin}${filled}`
-}
-
-function parse(text: string) {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
 }

@@ -1,5 +1,6 @@
 /** POST /api/internal/audit/logs/, as the person, or as the agent that a segment names (protocol 8). */
 
+import { exchange } from '../client/answer.ts'
 import { type Api, ApiError } from '../client/api.ts'
 import { getMe } from '../features/accounts/contract.ts'
 import { recordAuditLogs } from '../features/audit/contract.ts'
@@ -19,19 +20,13 @@ const TIMEOUT_MS = 10_000
 
 export function openUpload({ server, api, access, tokenFor }: Options): Upload {
   const post = async (bearer: string, workspaceId: string, body: string) => {
-    const response = await fetch(`${server}${recordAuditLogs.path}`, {
-      method: 'POST',
-      headers: {
-        authorization: `Bearer ${bearer}`,
-        'content-type': 'application/json',
-        'x-workspace-id': workspaceId,
-      },
-      body,
-      redirect: 'manual',
-      signal: AbortSignal.timeout(TIMEOUT_MS),
-    })
-    const answer = await response.text()
-    if (!response.ok) throw new ApiError(response.status, parse(answer))
+    const headers = {
+      authorization: `Bearer ${bearer}`,
+      'content-type': 'application/json',
+      'x-workspace-id': workspaceId,
+    }
+    const url = `${server}${recordAuditLogs.path}`
+    await exchange(recordAuditLogs, url, { method: 'POST', headers, body }, TIMEOUT_MS)
   }
   return async ({ workspace_id, agent }, records) => {
     const body = JSON.stringify(records)
@@ -44,13 +39,5 @@ export function openUpload({ server, api, access, tokenFor }: Options): Upload {
       await api.call(getMe, {})
       await post(access(), workspace_id, body)
     }
-  }
-}
-
-function parse(text: string): { error_code?: string; message?: string } {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return {}
   }
 }

@@ -1,6 +1,7 @@
 /** Reading the audit. */
 
-import { ApiError } from '../../client/api.ts'
+import { download } from '../../client/answer.ts'
+import { urlOf } from '../../client/api.ts'
 import { exportAudit, listAuditLogs, summariseAudit } from '../../features/audit/contract.ts'
 import type { auditListOptions, filterOptions, rangeOptions } from '../catalogue/options.ts'
 import type { Action, OptionValues } from '../command.ts'
@@ -109,16 +110,10 @@ export const exportAll: Action<typeof filterOptions> = async (context, _, option
   const { session, workspace } = await workspaceScope(context)
   // A small call first: it renews the session if that has expired.
   await page({ session, workspace }, { limit: 1 })
-  const query = new URLSearchParams({ workspace_id: workspace.id, ...filtersOf(options) } as Record<
-    string,
-    string
-  >)
-  const response = await fetch(`${session.server}${exportAudit.path}?${query}`, {
-    redirect: 'manual',
-    headers: { authorization: `Bearer ${session.stored.access}` },
-  })
-  if (!response.ok) throw new ApiError(response.status, await response.json().catch(() => ({})))
-  for await (const chunk of response.body ?? []) context.output.bytes(chunk)
+  const query = { workspace_id: workspace.id, ...filtersOf(options) }
+  const headers = { authorization: `Bearer ${session.stored.access}` }
+  const url = urlOf(session.server, exportAudit, { query })
+  for await (const piece of download(exportAudit, url, { headers })) context.output.bytes(piece)
   return undefined
 }
 

@@ -39,6 +39,10 @@ export const cliErrors = {
   changed_key: [EX_REFUSED, 'a public key is not the one that was seen before'],
   unsafe_variable: [EX_REFUSED, 'a secret cannot, or must not, be a variable of a program'],
   unreachable: [EX_NETWORK, 'the server cannot be reached'],
+  unusable_answer: [
+    EX_NETWORK,
+    'the answer is not that of a Cloakroom server, too large or too late',
+  ],
   untrusted_certificate: [EX_NETWORK, "the server's certificate is not trusted"],
   port_taken: [EX_CONFIG, 'another program listens on the port'],
   program_not_executable: [EX_NOT_EXECUTABLE, 'the program of run or proxy cannot be executed'],

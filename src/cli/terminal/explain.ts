@@ -1,5 +1,5 @@
 /** From any error to what is said of it and the exit code. A stack is only shown with --debug. */
-import { ApiError } from '../../client/api.ts'
+import { AnswerError, ApiError, NO_CODE } from '../../client/api.ts'
 import { InvalidToken } from '../../client/delivery.ts'
 import {
   EX_AUTH,
@@ -28,6 +28,9 @@ export type Explanation = {
 export function explain(error: unknown): Explanation {
   if (error instanceof CliError) return own(error)
   if (error instanceof ApiError) return explainApi(error)
+  if (error instanceof AnswerError) {
+    return own(new CliError(NO_CODE, error.message, NOT_OURS))
+  }
   if (error instanceof InvalidToken) {
     const hint = 'tokens begin with svc_agt_ or svc_wkl_; copy the whole line'
     return own(new CliError('invalid_token', error.message, hint))
@@ -66,6 +69,9 @@ function own({ exitCode, code, message, hint }: CliError): Explanation {
   return { exitCode, code, message, hint, fields: [], isOfServer: false }
 }
 
+const NOT_OURS =
+  'is that the right address, and of a version that goes with this one? see: cloakroom config'
+
 const HINTS: Record<string, string> = {
   invalid_token: 'log in again: cloakroom login',
   invalid_credentials: 'check the address and the password',
@@ -75,6 +81,7 @@ const HINTS: Record<string, string> = {
 }
 
 function explainApi({ code, status, message, fields }: ApiError): Explanation {
+  if (code === NO_CODE) return own(new CliError(code, message, NOT_OURS))
   return {
     exitCode: exitCodeOf(status),
     code,

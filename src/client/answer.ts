@@ -1,0 +1,178 @@
+/**
+ * What a server answers, which need not be one of ours: an address may be mistyped, a gateway may stand
+ * before it, or it may be hostile. So answers have a bound and a deadline, and have the form that the
+ * contract says, or end with a sentence that names the host and the status.
+ */
+import { z } from 'zod'
+import { fromUtf8 } from '../platform/crypto/encoding.ts'
+import type { FieldFault } from '../platform/fault.ts'
+import { readCapped } from '../platform/http/capped_body.ts'
+import type { Endpoint } from '../platform/http/endpoint.ts'
+import { validateLarge } from '../platform/http/validate_large.ts'
+import { withTimeout } from '../platform/timeout.ts'
+
+const MIB = 1_048_576
+/** Lists by the page, an environment with its ciphertexts, and the answer of an API that a call brings. */
+const LARGE_LIMIT = 64 * MIB
+const USUAL_LIMIT = 16 * MIB
+const REFUSAL_LIMIT = MIB
+/** Milliseconds for a whole answer: more than the longest call through a resolver may take. */
+export const ANSWER_TIMEOUT_MS = 150_000
+/** Milliseconds between two pieces of a file. */
+const PIECE_TIMEOUT_MS = 60_000
+
+/** A refusal as the server worded it. */
+export class ApiError extends Error {
+  readonly status: number
+  readonly code: string
+  readonly fields: readonly FieldFault[]
+  readonly requestId: string | null
+
+  constructor(status: number, body: Refusal & { error_code?: string; message?: string }) {
+    super(body.message ?? `the server answered ${status}`)
+    this.name = 'ApiError'
+    this.status = status
+    this.code = body.error_code ?? NO_CODE
+    this.fields = body.fields ?? []
+    this.requestId = body.request_id ?? null
+  }
+}
+
+/** The code of a refusal that has none: whoever answered is not one of ours. */
+export const NO_CODE = 'unusable_answer'
+
+/** An answer that cannot be used: its form, its size, or the time that it takes. */
+export class AnswerError extends Error {
+  constructor(url: string, what: string) {
+    super(`${hostOf(url)} ${what}`)
+    this.name = 'AnswerError'
+  }
+}
+
+type Refusal = { fields?: FieldFault[] | undefined; request_id?: string | undefined }
+
+/** What came of a request: what the contract calls its result, and where the next page begins. */
+export type Received = { data: unknown; next: string | null; bytes: number }
+
+const refusal = z.object({
+  error_code: z.string(),
+  message: z.string(),
+  fields: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
+  request_id: z.string().optional(),
+})
+const success = z.object({ status: z.literal('success'), data: z.unknown().optional() })
+const page = success.extend({ pagination: z.object({ next_cursor: z.string().nullable() }) })
+
+/**
+ * One request with its whole answer.
+ *
+ * @throws ApiError for a refusal, AnswerError
+ * @throws TypeError or DOMException when the server cannot be reached
+ */
+export function exchange(
+  endpoint: Endpoint,
+  url: string,
+  init: RequestInit,
+  timeoutMs: number = ANSWER_TIMEOUT_MS,
+): Promise<Received> {
+  const ended = new AbortController()
+  const late = () => {
+    ended.abort()
+    return new AnswerError(url, `did not answer in full within ${timeoutMs / 1000} seconds`)
+  }
+  return withTimeout(timeoutMs, receive(endpoint, url, { ...init, signal: ended.signal }), late)
+}
+
+async function receive(endpoint: Endpoint, url: string, init: RequestInit): Promise<Received> {
+  const response = await send(url, init)
+  const { status } = response
+  const limit = endpoint.paged || endpoint.access.kind === 'token' ? LARGE_LIMIT : USUAL_LIMIT
+  const bytes = await readCapped(
+    response.body,
+    limit,
+    () => new AnswerError(url, `answered ${status} with more than ${limit / MIB} MiB`),
+  )
+  const received = await resultOf(endpoint, parse(bytes))
+  if (received) return { ...received, bytes: bytes.length }
+  throw new AnswerError(url, `answered ${status}, but not as Cloakroom does`)
+}
+
+/**
+ * A file, piece by piece. It has no bound but for the time between two pieces.
+ *
+ * @throws ApiError, AnswerError
+ */
+export async function* download(
+  { mediaType = '' }: Endpoint,
+  url: string,
+  init: RequestInit,
+): AsyncGenerator<Uint8Array, void> {
+  const ended = new AbortController()
+  const late = () => new AnswerError(url, 'stopped in the midst of its answer')
+  const inTime = <T>(work: Promise<T>) => withTimeout(PIECE_TIMEOUT_MS, work, late)
+  try {
+    const { body, headers, status } = await inTime(send(url, { ...init, signal: ended.signal }))
+    if (!headers.get('content-type')?.startsWith(mediaType)) {
+      throw new AnswerError(url, `answered ${status}, but not as Cloakroom does`)
+    }
+    const pieces = body?.getReader()
+    for (;;) {
+      const piece = pieces && (await inTime(pieces.read()))
+      if (!piece?.value) return
+      yield piece.value
+    }
+  } finally {
+    ended.abort()
+  }
+}
+
+/** A success. @throws ApiError */
+async function send(url: string, init: RequestInit): Promise<Response> {
+  const response = await fetch(url, {
+    ...init,
+    headers: { ...init.headers, 'accept-encoding': 'identity' },
+    // What is sent belongs to this address: no answer sends it on to another.
+    redirect: 'manual',
+    // What expands could not be bounded.
+    decompress: false,
+  } as BunFetchRequestInit)
+  if (response.ok) return response
+  throw await refusalOf(url, response)
+}
+
+async function refusalOf(url: string, { status, body }: Response): Promise<ApiError> {
+  const bytes = await readCapped(body, REFUSAL_LIMIT, () => new Error('too much')).catch(() => null)
+  const told = refusal.safeParse(bytes && parse(bytes))
+  if (told.success) return new ApiError(status, told.data)
+  const leadsAway = status >= 300 && status < 400
+  const what = leadsAway ? 'leads elsewhere: no redirect is followed' : 'does not say why'
+  return new ApiError(status, { message: `${hostOf(url)} answered ${status}, and ${what}` })
+}
+
+/** `null` for what the contract does not promise. */
+async function resultOf(
+  { bare, paged, result }: Endpoint,
+  answer: unknown,
+): Promise<Omit<Received, 'bytes'> | null> {
+  const wrapped = bare ? null : (paged ? page : success).safeParse(answer)
+  if (wrapped && !wrapped.success) return null
+  const given = wrapped ? wrapped.data.data : answer
+  const next = paged ? page.parse(answer).pagination.next_cursor : null
+  if (!result) return { data: undefined, next }
+  const { data, issues } = await validateLarge(result, given)
+  return issues.length === 0 ? { data, next } : null
+}
+
+/** `undefined`, which no JSON is, for what is none. */
+function parse(bytes: Uint8Array): unknown {
+  const text = fromUtf8(bytes)
+  try {
+    return text === null ? undefined : JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function hostOf(url: string): string {
+  return URL.parse(url)?.host ?? 'the server'
+}

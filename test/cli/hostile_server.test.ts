@@ -1,0 +1,104 @@
+/** What a person sees when the address is not that of a Cloakroom server, or that of a hostile one. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { mintToken } from '../../src/platform/crypto/token.ts'
+import { openTerminal, type Terminal } from './person.ts'
+
+let answer: () => Response
+const server = Bun.serve({
+  hostname: '127.0.0.1',
+  port: 0,
+  idleTimeout: 0,
+  fetch: () => answer(),
+})
+const { host, origin } = server.url
+let ada: Terminal
+
+beforeAll(async () => {
+  ada = await openTerminal({ controlPlane: origin, resolver: origin })
+})
+afterAll(() => {
+  ada.remove()
+  server.stop(true)
+})
+
+const hint =
+  'is that the right address, and of a version that goes with this one? see: cloakroom config'
+const { text: token } = mintToken('agt')
+const call = (...options: string[]) =>
+  ada.run(['call', 'https://api.example/', ...options], { env: { SERVICE_TOKEN: token } })
+
+const complaint = (said: string) => ({
+  code: 6,
+  out: '',
+  err: `cloakroom: ${host} ${said}\n→ ${hint}\n`,
+})
+
+const PIECE = Buffer.alloc(1_048_576, ' ')
+function endless(status: number): Response {
+  const pull = (controller: ReadableStreamDefaultController<Uint8Array>) =>
+    controller.enqueue(PIECE)
+  return new Response(new ReadableStream({ pull }, { highWaterMark: 0 }), { status })
+}
+
+const answered = { status_code: 200, headers: {}, body: '', redacted: false }
+const silent = (status: number) => `answered ${status}, and does not say why`
+const notOurs = 'answered 200, but not as Cloakroom does'
+const cases: [string, () => Response, string][] = [
+  ['500 with nothing', () => new Response('', { status: 500 }), silent(500)],
+  ['a page of a gateway', () => new Response('<h1>502</h1>', { status: 502 }), silent(502)],
+  ['a page of another server', () => new Response('<h1>Hello</h1>'), notOurs],
+  ['a page that is not there', () => new Response('<h1>No</h1>', { status: 404 }), silent(404)],
+  ['nothing', () => new Response(''), notOurs],
+  ['null', () => Response.json(null), notOurs],
+  ['an object without fields', () => Response.json({}), notOurs],
+  ['headers of another type', () => Response.json({ ...answered, headers: 7 }), notOurs],
+  ['a body of another type', () => Response.json({ ...answered, body: {} }), notOurs],
+  [
+    'a body that is not base64',
+    () => Response.json({ ...answered, body: '%', body_encoding: 'base64' }),
+    'answered with a body that is not the base64 that it says it is',
+  ],
+  [
+    'a refusal of other types',
+    () => Response.json({ error_code: 1, message: [] }, { status: 403 }),
+    silent(403),
+  ],
+  [
+    'a redirect',
+    () => new Response(null, { status: 302, headers: { location: 'http://127.0.0.1:1/' } }),
+    'answered 302, and leads elsewhere: no redirect is followed',
+  ],
+  ['an answer without end', () => endless(200), 'answered 200 with more than 64 MiB'],
+  ['a refusal without end', () => endless(500), silent(500)],
+]
+
+test.each(cases)('call says what %s is', async (_, made, said) => {
+  answer = made
+  expect(await call()).toEqual(complaint(said))
+  const error = { code: 'unusable_answer', message: `${host} ${said}`, hint }
+  expect(await call('--json', '-i')).toEqual({
+    code: 6,
+    out: '',
+    err: `${JSON.stringify({ error })}\n`,
+  })
+})
+
+test('call shows what a resolver answers', async () => {
+  answer = () => Response.json({ ...answered, body: 'hello\n' })
+  expect(await call()).toEqual({ code: 0, out: 'hello\n', err: '' })
+})
+
+test.each([
+  ['login', ['login', 'ada@example.com', '--password-stdin', '--insecure-storage']],
+  ['register', ['register', 'ada@example.com', '--password-stdin', '--insecure-storage']],
+])('%s says it too', async (_, args) => {
+  answer = () => new Response('<h1>Hello</h1>')
+  const ran = await ada.run(args, { stdin: 'a long passphrase that stays here\n' })
+  expect(ran).toEqual(complaint(notOurs))
+})
+
+test('run starts nothing with it', async () => {
+  answer = () => Response.json({ sealed: 7 })
+  const ran = await ada.run(['run', '--', 'echo', 'started'], { env: { SERVICE_TOKEN: token } })
+  expect(ran).toEqual(complaint(notOurs))
+})
