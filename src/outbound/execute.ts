@@ -10,6 +10,7 @@
  */
 import type { Clock } from '../platform/clock.ts'
 import type { Fault } from '../platform/fault.ts'
+import { jsonResponse } from '../platform/http/json/write.ts'
 import { commonHeaders } from '../platform/http/reply.ts'
 import type { RequestContext } from '../platform/http/route.ts'
 import type { Call } from './call.ts'
@@ -56,8 +57,9 @@ export type Principal = {
   connection: Connection
 }
 
-/** The caller's, for making it a WebSocket. */
-export type Connection = { request: Request; upgrade: RequestContext['upgrade'] }
+/** The caller's: for making it a WebSocket, and for the time that a long answer takes. */
+export type Connection = Pick<RequestContext, 'request' | 'upgrade'> &
+  Partial<Pick<RequestContext, 'putOff'>>
 
 /** Without a wait where all is known. */
 export type Attempt = (permission: Permission) => Decision | Promise<Decision>
@@ -110,7 +112,8 @@ async function sendWhole(
   deadline.clear()
   // Step 12: the outcome, into the record of step 9.
   principal.conclude(record.outcome(answer.status_code, answer.redacted))
-  return Response.json(answer, { headers: { ...commonHeaders(record.id), ...principal.headers } })
+  const headers = { ...commonHeaders(record.id), ...principal.headers }
+  return jsonResponse(answer, { headers }, principal.connection.putOff)
 }
 
 /** The same for an answer that is passed on as it arrives. */

@@ -35,7 +35,11 @@ function lengthOf(value: unknown, depth: number): number {
 }
 
 function* partsOf(value: unknown, depth: number): Generator<string> {
-  if (depth === 0 || typeof value !== 'object' || value === null) {
+  if (typeof value === 'string' && value.length > PIECE) {
+    yield '"'
+    yield* partsOfText(value)
+    yield '"'
+  } else if (depth === 0 || typeof value !== 'object' || value === null) {
     yield JSON.stringify(value) ?? 'null'
   } else if (Array.isArray(value)) {
     yield* joined('[', ']', value, (entry) => partsOf(entry, depth - 1))
@@ -45,6 +49,16 @@ function* partsOf(value: unknown, depth: number): Generator<string> {
       yield `${JSON.stringify(name)}:`
       yield* partsOf(field, depth - 1)
     })
+  }
+}
+
+/** A surrogate without its other half would be escaped: no part ends between the two. */
+function* partsOfText(text: string): Generator<string> {
+  for (let from = 0; from < text.length; ) {
+    const isInPair = /[\ud800-\udbff]/.test(text.charAt(from + PIECE - 1))
+    const to = from + PIECE - (isInPair ? 1 : 0)
+    yield JSON.stringify(text.slice(from, to)).slice(1, -1)
+    from = to
   }
 }
 

@@ -31,6 +31,27 @@ test('megabytes are written in time slices', async () => {
   expect(others).toBeGreaterThan(5)
 })
 
+test('one long text is written in pieces, wherever they meet in it', async () => {
+  const units = fc.constantFrom('a', 'é', '€', '😀', '\ud83d', '\ude00', '"', '\\', '\0', '\n')
+  await fc.assert(
+    fc.asyncProperty(fc.array(units, { minLength: 1, maxLength: 8 }), async (some) => {
+      const text = some.join('').repeat(400_000 / some.length)
+      const answer = { body: text, deep: [{ in: { deeper: text } }] }
+      const chunks = await Array.fromAsync(jsonResponse(answer, {}).body ?? [])
+      expect(Buffer.concat(chunks).equals(Buffer.from(JSON.stringify(answer)))).toBe(true)
+    }),
+    { numRuns: 30 },
+  )
+})
+
+test('no piece of a long text is longer than one of a list', async () => {
+  const lengths: number[] = []
+  const text = '\u0001'.repeat(10 * 1024 * 1024)
+  for await (const chunk of jsonResponse({ body: text }, {}).body ?? []) lengths.push(chunk.length)
+  expect(Math.max(...lengths)).toBeLessThan(6 * 65_536 + 1024)
+  expect(lengths.length).toBeGreaterThanOrEqual(160)
+})
+
 test('a reader that goes away ends the writing', async () => {
   const data = Array.from({ length: 100 }, () => padding)
   const reader = jsonResponse({ data }, {}).body?.getReader()
