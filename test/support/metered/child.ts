@@ -1,8 +1,5 @@
-/**
- * The whole application in a process of its own, which tells what requests cost it: processor time,
- * the peak of its memory, and the longest time in which it served nothing else. Started by `meter.ts`.
- */
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+/** The whole application in a process of its own, which tells what requests cost it. Started by `meter.ts`. */
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { allEndpoints } from '../../../src/dev/all_endpoints.ts'
@@ -14,48 +11,12 @@ import { rows } from '../../security/matrix_rows.ts'
 import { buildWorld, type World } from '../../security/matrix_world.ts'
 import { startTestApp, type TestApp } from '../app.ts'
 import { openProject } from '../project.ts'
-import type { Cost, Order, Question, RekeyOrder } from './meter.ts'
+import type { Order, Question, RekeyOrder } from './meter.ts'
+import { readCost, startProbe } from './probe.ts'
 
 const CRON_SECRET = 'a-secret-of-the-scheduler-and-nobody-else'
-/** Milliseconds between two turns of the event loop that are looked at. */
-const PROBE_MS = 2
-
 let app: TestApp
 let world: World
-let stallMs = 0
-let usedMs = threadMs()
-let cpu = process.cpuUsage()
-
-/** What this thread has used of a processor: time in which others ran does not count. */
-function threadMs(): number {
-  const [nanoseconds] = readFileSync('/proc/self/schedstat', 'utf8').split(' ')
-  return Number(nanoseconds) / 1e6
-}
-
-function probe(): void {
-  setInterval(() => {
-    const now = threadMs()
-    stallMs = Math.max(stallMs, now - usedMs)
-    usedMs = now
-  }, PROBE_MS)
-}
-
-/** Kilobytes: the peak since it was last asked for, where the system can forget a peak. */
-function peakKb(): number {
-  const status = readFileSync('/proc/self/status', 'utf8')
-  return Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0)
-}
-
-function readCost(): Cost {
-  const used = process.cpuUsage(cpu)
-  const cost = { cpuMs: (used.user + used.system) / 1000, peakMb: peakKb() / 1024, stallMs }
-  Bun.gc(true)
-  writeFileSync('/proc/self/clear_refs', '5')
-  stallMs = 0
-  usedMs = threadMs()
-  cpu = process.cpuUsage()
-  return cost
-}
 
 /** A good request to each endpoint that takes a body; the test makes it hostile. */
 async function makeOrders(): Promise<Order[]> {
@@ -133,8 +94,7 @@ app = await startTestApp({
 })
 world = await buildWorld(app)
 const orders = await makeOrders()
-probe()
-readCost()
+startProbe()
 process.send?.({
   orders,
   neighbour: {

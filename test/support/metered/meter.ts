@@ -1,16 +1,11 @@
-/** Starts `child.ts`, and asks it what requests have cost. */
+/** Starts a server in a process of its own, and asks it what requests have cost. */
 import { join } from 'node:path'
+import { openApi } from '../../../src/client/api.ts'
+import type { TestApp } from '../app.ts'
 import { watched } from '../watched.ts'
+import type { Cost } from './probe.ts'
 
-/** Since the last question. */
-export type Cost = {
-  /** Of all threads, the embedded database's too. */
-  cpuMs: number
-  /** Of the resident memory. */
-  peakMb: number
-  /** The most processor time between two turns of the event loop. */
-  stallMs: number
-}
+export type { Cost } from './probe.ts'
 
 /** A good request, to be made hostile. */
 export type Order = {
@@ -24,9 +19,14 @@ export type Order = {
 }
 
 export type RekeyOrder = { count: number; bytes: number }
-export type Question = 'cost' | 'stop' | RekeyOrder
+export type Question = 'cost' | 'stop' | 'stall' | RekeyOrder
 
-type Answer = { orders?: Order[]; neighbour?: { url: string; token: string }; cost?: Cost }
+type Answer = {
+  orders?: Order[]
+  neighbour?: { url: string; token: string }
+  cost?: Cost
+  origins?: { controlPlane: string; resolver: string }
+}
 
 export type MeteredServer = {
   orders: Order[]
@@ -39,6 +39,47 @@ export type MeteredServer = {
 }
 
 export async function startMeteredServer(): Promise<MeteredServer> {
+  const { first, ask, readCost, stop } = await startChild('child.ts')
+  const { orders = [], neighbour } = first
+  if (!neighbour) throw new Error('the server did not start')
+  return {
+    orders,
+    neighbour,
+    readCost,
+    makeRekey: async (order) => {
+      const [made] = (await ask(order)).orders ?? []
+      if (!made) throw new Error('the server made no rekey')
+      return made
+    },
+    stop,
+  }
+}
+
+export type MeteredResolver = {
+  /** As far as people and agents need it. */
+  app: TestApp
+  readCost(): Promise<Cost>
+  /** Has it use 300 ms in one turn of its event loop. */
+  stall(): Promise<void>
+  stop(): Promise<void>
+}
+
+/** Both listeners, and nothing prepared. */
+export async function startMeteredResolver(env: Record<string, string>): Promise<MeteredResolver> {
+  const { first, ask, readCost, stop } = await startChild('resolver_child.ts', env)
+  const { controlPlane = '', resolver = '' } = first.origins ?? {}
+  const api: Pick<TestApp, 'controlPlane' | 'resolver' | 'as'> = {
+    controlPlane,
+    resolver,
+    as: (token) => openApi(controlPlane, () => token ?? null),
+  }
+  const stall = async () => {
+    await ask('stall')
+  }
+  return { app: api as TestApp, readCost, stall, stop }
+}
+
+async function startChild(file: string, env: Record<string, string> = {}) {
   let take: (answer: Answer) => void = () => {}
   const next = () =>
     new Promise<Answer>((resolve) => {
@@ -46,34 +87,25 @@ export async function startMeteredServer(): Promise<MeteredServer> {
     })
   const ready = next()
   const child = watched(
-    Bun.spawn([process.execPath, join(import.meta.dir, 'child.ts')], {
+    Bun.spawn([process.execPath, join(import.meta.dir, file)], {
       ipc: (answer: Answer) => take(answer),
       stdio: ['ignore', 'ignore', 'inherit'],
-      env: process.env,
+      env: { ...process.env, METERED_ENV: JSON.stringify(env) },
     }),
   )
-  const { orders = [], neighbour } = await ready
-  if (!neighbour) throw new Error('the server did not start')
-  return {
-    orders,
-    neighbour,
-    readCost: async () => {
-      const answer = next()
-      child.send('cost')
-      const { cost } = await answer
-      if (!cost) throw new Error('the server told no cost')
-      return cost
-    },
-    makeRekey: async (order) => {
-      const answer = next()
-      child.send(order)
-      const [made] = (await answer).orders ?? []
-      if (!made) throw new Error('the server made no rekey')
-      return made
-    },
-    stop: async () => {
-      child.send('stop')
-      await child.exited
-    },
+  const ask = (question: Question) => {
+    const answer = next()
+    child.send(question)
+    return answer
   }
+  const readCost = async () => {
+    const { cost } = await ask('cost')
+    if (!cost) throw new Error('the server told no cost')
+    return cost
+  }
+  const stop = async () => {
+    child.send('stop')
+    await child.exited
+  }
+  return { first: await ready, ask, readCost, stop }
 }

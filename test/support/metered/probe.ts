@@ -1,0 +1,55 @@
+/**
+ * What a process has used of a processor: all of it, the peak of its memory, and the most between two turns of
+ * its event loop, in which it served nothing else. Time in which others ran does not count, so that a busy
+ * machine makes no stall.
+ */
+import { readFileSync, writeFileSync } from 'node:fs'
+
+/** Since it was last asked for. */
+export type Cost = {
+  /** Of all threads, the embedded database's too. */
+  cpuMs: number
+  /** Of the resident memory. */
+  peakMb: number
+  /** The most processor time between two turns of the event loop. */
+  stallMs: number
+}
+
+/** Milliseconds between two turns of the event loop that are looked at. */
+const PROBE_MS = 2
+
+let stallMs = 0
+let usedMs = 0
+let cpu = process.cpuUsage()
+
+export function startProbe(): void {
+  setInterval(() => {
+    const now = threadMs()
+    stallMs = Math.max(stallMs, now - usedMs)
+    usedMs = now
+  }, PROBE_MS)
+  readCost()
+}
+
+export function readCost(): Cost {
+  const used = process.cpuUsage(cpu)
+  const cost = { cpuMs: (used.user + used.system) / 1000, peakMb: peakKb() / 1024, stallMs }
+  Bun.gc(true)
+  writeFileSync('/proc/self/clear_refs', '5')
+  stallMs = 0
+  usedMs = threadMs()
+  cpu = process.cpuUsage()
+  return cost
+}
+
+/** What this thread has used. */
+export function threadMs(): number {
+  const [nanoseconds] = readFileSync('/proc/self/schedstat', 'utf8').split(' ')
+  return Number(nanoseconds) / 1e6
+}
+
+/** Kilobytes: the peak since it was last asked for, where the system can forget a peak. */
+function peakKb(): number {
+  const status = readFileSync('/proc/self/status', 'utf8')
+  return Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0)
+}
