@@ -31,6 +31,8 @@ const STALL_MS = 50
 const CPU_MS_PER_MIB = 60
 /** Of a call that carries nothing, with its neighbours' and the collector's. */
 const CPU_MS = 500
+/** A few milliseconds are usual, and hundreds where what is long is done in one go. */
+const MAX_STALL_MS = 2 * STALL_MS
 const SLACK = 4
 const ATTEMPTS = 3
 const JSON_TYPE = { 'content-type': 'application/json' }
@@ -91,9 +93,9 @@ async function expectNoStall<T>(mib: number, act: () => Promise<T>): Promise<T> 
     const { stallMs, cpuMs } = await server.readCost()
     expect(served.every((status) => status === 200)).toBe(true)
     expect(served.length).toBeGreaterThan(0)
-    const isOver = stallMs >= SLACK * STALL_MS
+    const isOver = stallMs >= MAX_STALL_MS
     if (isOver && attempt < ATTEMPTS) continue
-    expect(stallMs).toBeLessThan(SLACK * STALL_MS)
+    expect(stallMs).toBeLessThan(MAX_STALL_MS)
     expect(cpuMs).toBeLessThan(SLACK * (CPU_MS + CPU_MS_PER_MIB * mib))
     return result
   }
@@ -124,7 +126,7 @@ const filled = (unit: string, size = SIZE) =>
 test('the meter sees a turn of 300 ms, and the neighbour waits for it', async () => {
   await server.readCost()
   const { served } = await withNeighbours(() => server.stall())
-  expect((await server.readCost()).stallMs).toBeGreaterThan(SLACK * STALL_MS)
+  expect((await server.readCost()).stallMs).toBeGreaterThan(MAX_STALL_MS)
   expect(served.every((status) => status === 200)).toBe(true)
 })
 

@@ -30,9 +30,12 @@ export type PreparedRekey = {
   sealed: SealedSecrets[]
 }
 
-/** Rows, and characters of base64, per statement: to send one takes a few milliseconds. */
-const CHUNK_ROWS = 5000
-const CHUNK_LENGTH = 1_048_576
+/** Rows, and characters of base64, that are sealed in one go: what is made of them takes milliseconds. */
+const PORTION_ROWS = 200
+const PORTION_LENGTH = 262_144
+/** The same per statement: the database takes longer to prepare one than for some thousand rows. */
+const STATEMENT_ROWS = 5000
+const STATEMENT_LENGTH = 1_048_576
 
 /** @throws Fault for what was not right at some moment since the request came */
 export async function prepareRekey(
@@ -65,10 +68,13 @@ async function sealSecrets(
     rows = []
     length = 0
   }
-  for (const secret of body.secrets) {
-    rows.push(await sealSecret(outer, workspaceId, held.get(placeOf(secret)), secret))
-    length += secret.value.length
-    if (rows.length >= CHUNK_ROWS || length >= CHUNK_LENGTH) close()
+  for (const portion of portions(body.secrets, ({ value }) => value.length)) {
+    const sealing = portion.map((sent) =>
+      sealSecret(outer, workspaceId, held.get(placeOf(sent)), sent),
+    )
+    rows.push(...(await Promise.all(sealing)))
+    length += portion.reduce((sum, { value }) => sum + value.length, 0)
+    if (rows.length >= STATEMENT_ROWS || length >= STATEMENT_LENGTH) close()
     if (slice.isSpent) await slice.next()
   }
   if (rows.length > 0) close()
@@ -86,14 +92,10 @@ async function sealSecret(
   const version = stored.version + 1
   const row = secretRow({ projectId, environment, key })
   const ciphertext = decodeValid(sent.value)
-  const sealed = await outer.seal('secrets.value', workspaceId, row, ciphertext)
-  const versionRow = [...row, { u32: version }]
-  const sealedVersion = await outer.seal(
-    'secret_versions.value',
-    workspaceId,
-    versionRow,
-    ciphertext,
-  )
+  const [sealed, sealedVersion] = await Promise.all([
+    outer.seal('secrets.value', workspaceId, row, ciphertext),
+    outer.seal('secret_versions.value', workspaceId, [...row, { u32: version }], ciphertext),
+  ])
   return { id, version, sealed: toBase64(sealed), sealed_version: toBase64(sealedVersion) }
 }
 
@@ -102,4 +104,19 @@ export function decodeValid(base64: string): Uint8Array {
   const bytes = fromBase64(base64)
   if (!bytes) throw new TypeError('a value was not validated')
   return bytes
+}
+
+/** Of at least one entry each. */
+export function* portions<T>(list: readonly T[], lengthOf: (entry: T) => number): Generator<T[]> {
+  let portion: T[] = []
+  let length = 0
+  for (const entry of list) {
+    portion.push(entry)
+    length += lengthOf(entry)
+    if (portion.length < PORTION_ROWS && length < PORTION_LENGTH) continue
+    yield portion
+    portion = []
+    length = 0
+  }
+  if (portion.length > 0) yield portion
 }

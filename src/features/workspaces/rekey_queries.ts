@@ -1,5 +1,5 @@
 /**
- * What a rekey replaces, written under the workspace's lock. Rows are written in chunks: a
+ * What a rekey replaces, written under the workspace's lock. Rows are written in portions: a
  * workspace may hold more than one statement can carry.
  */
 import { and, eq, sql } from 'drizzle-orm'
@@ -17,13 +17,9 @@ import type { Grant } from '../../platform/grant.ts'
 import type { RekeyBody } from './contract.ts'
 import { sealEnvelope } from './memberships.ts'
 import type { Holdings } from './rekey_holdings.ts'
-import { decodeValid, type SealedSecrets } from './rekey_prepare.ts'
+import { decodeValid, portions, type SealedSecrets } from './rekey_prepare.ts'
 
 type Rekey = Grant<'workspace.update'>
-
-/** Rows, and characters of base64, per statement: what is made of them in one go takes milliseconds. */
-const CHUNK_ROWS = 200
-const CHUNK_LENGTH = 262_144
 
 export async function replaceEnvelopes(
   tx: Transaction,
@@ -32,8 +28,8 @@ export async function replaceEnvelopes(
   held: Holdings,
   body: RekeyBody,
 ): Promise<void> {
-  for (const chunk of chunks(body.members, (it) => it.encrypted_workspace_key.length)) {
-    const rows = chunk.map(async ({ user_id: userId, encrypted_workspace_key: envelope }) => ({
+  for (const portion of portions(body.members, (it) => it.encrypted_workspace_key.length)) {
+    const rows = portion.map(async ({ user_id: userId, encrypted_workspace_key: envelope }) => ({
       workspaceId,
       userId,
       // Required of an inserted row; the conflict below leaves what is stored.
@@ -101,8 +97,8 @@ export async function replaceGrants(
   const grants = sent
     .filter(({ token_id }) => held.tokens.get(token_id)?.live)
     .flatMap(({ token_id, envelopes }) => envelopes.map((entry) => ({ token_id, ...entry })))
-  for (const chunk of chunks(grants, ({ envelope }) => envelope.length)) {
-    const rows = chunk.map(async ({ token_id: tokenId, project_id: projectId, ...entry }) => {
+  for (const portion of portions(grants, ({ envelope }) => envelope.length)) {
+    const rows = portion.map(async ({ token_id: tokenId, project_id: projectId, ...entry }) => {
       const { environment } = entry
       const row: OuterPart[] = [{ uuid: tokenId }, { uuid: projectId }, { text: environment }]
       const raw = decodeValid(entry.envelope)
@@ -130,18 +126,4 @@ export async function advanceEpoch(
     .where(and(eq(workspaces.id, workspaceId), eq(workspaces.epoch, epoch - 1)))
     .returning({ id: workspaces.id })
   return advanced.length > 0
-}
-
-function* chunks<T>(list: readonly T[], lengthOf: (entry: T) => number): Generator<T[]> {
-  let chunk: T[] = []
-  let length = 0
-  for (const entry of list) {
-    chunk.push(entry)
-    length += lengthOf(entry)
-    if (chunk.length < CHUNK_ROWS && length < CHUNK_LENGTH) continue
-    yield chunk
-    chunk = []
-    length = 0
-  }
-  if (chunk.length > 0) yield chunk
 }

@@ -13,6 +13,7 @@ import policyNotices from '../../../drizzle/0004_policy_notices.sql' with { type
 import capabilities from '../../../drizzle/0005_capabilities.sql' with { type: 'text' }
 import corrections from '../../../drizzle/0006_corrections.sql' with { type: 'text' }
 import auditJournal from '../../../drizzle/0007_audit_journal.sql' with { type: 'text' }
+import secretsFillfactor from '../../../drizzle/0008_secrets_fillfactor.sql' with { type: 'text' }
 
 type Migration = { name: string; text: string }
 
@@ -26,6 +27,7 @@ export const migrations: readonly Migration[] = [
   { name: '0005_capabilities', text: capabilities },
   { name: '0006_corrections', text: corrections },
   { name: '0007_audit_journal', text: auditJournal },
+  { name: '0008_secrets_fillfactor', text: secretsFillfactor },
 ]
 
 const ADVISORY_LOCK = 6_021_023_004

@@ -39,7 +39,7 @@ export type MeteredServer = {
 }
 
 export async function startMeteredServer(): Promise<MeteredServer> {
-  const { first, ask, readCost, stop } = await startChild('child.ts')
+  const { first, ask, readCost, stop } = await startChild(join(import.meta.dir, 'child.ts'))
   const { orders = [], neighbour } = first
   if (!neighbour) throw new Error('the server did not start')
   return {
@@ -66,7 +66,10 @@ export type MeteredResolver = {
 
 /** Both listeners, and nothing prepared. */
 export async function startMeteredResolver(env: Record<string, string>): Promise<MeteredResolver> {
-  const { first, ask, readCost, stop } = await startChild('resolver_child.ts', env)
+  const { first, ask, readCost, stop } = await startChild(
+    join(import.meta.dir, 'resolver/child.ts'),
+    env,
+  )
   const { controlPlane = '', resolver = '' } = first.origins ?? {}
   const api: Pick<TestApp, 'controlPlane' | 'resolver' | 'as'> = {
     controlPlane,
@@ -87,7 +90,7 @@ async function startChild(file: string, env: Record<string, string> = {}) {
     })
   const ready = next()
   const child = watched(
-    Bun.spawn([process.execPath, join(import.meta.dir, file)], {
+    Bun.spawn([process.execPath, file], {
       ipc: (answer: Answer) => take(answer),
       stdio: ['ignore', 'ignore', 'inherit'],
       env: { ...process.env, METERED_ENV: JSON.stringify(env) },

@@ -1,7 +1,7 @@
-/** Both listeners in a process of their own, for calls to an API in the test's. Started by `meter.ts`. */
-import { startTestApp } from '../app.ts'
-import type { Question } from './meter.ts'
-import { readCost, startProbe, threadMs } from './probe.ts'
+/** Both listeners in a process of their own, for calls to an API in the test's. Started by `../meter.ts`. */
+import { startTestApp } from '../../app.ts'
+import type { Question } from '../meter.ts'
+import { readCost, startProbe, threadMs } from '../probe.ts'
 
 const app = await startTestApp(JSON.parse(process.env.METERED_ENV ?? '{}'))
 
