@@ -5,7 +5,8 @@
 import { Decoders } from './decoding/decoders.ts'
 import { MARGIN, SourceFeed } from './decoding/feed.ts'
 import { MAX_DEPTH, type Reading, Stage } from './decoding/stage.ts'
-import type { FindSink, Sought } from './matching/finder.ts'
+import type { Sought } from './matching/candidates.ts'
+import type { FindSink } from './matching/finder.ts'
 import {
   type Fragment,
   FragmentFinder,

@@ -45,6 +45,10 @@ const form = fc.constantFrom(
 const NOISE = [
   ...['%', '\\', '&', '\\u00', '%4', '&#', 'x', '7', '41', 'Zg', '[', ', ', '",', '\n', '\r\n'],
   ...['+', '=', '==', ':', '-', ' ', '%25', '\\\\', 'u0061', '\0', 'abab', 'ÿ'],
+  // What is passed over where it was read before, at its ends no border, a word, digits or numbers.
+  ...['(z)', 'Zg', '61 ', '[1, '].map(
+    (end) => `${end}${'(some text of an answer)'.repeat(6)}${end}`,
+  ),
 ]
 
 /** Echoes of a value in one or two layers, halves of them, and what disturbs decoders. */

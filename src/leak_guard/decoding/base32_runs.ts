@@ -100,7 +100,7 @@ export class Base32Runs {
   }
 
   #handOver(from: number, to: number, isOpen: boolean, onRun: RunHandler): void {
-    onRun(this.#isOpen ? from : to - this.#count, to, this.#isOpen, isOpen)
+    onRun(this.#isOpen ? from : to - this.#count, to, this.#isOpen, isOpen, true)
     this.#isOpen = isOpen
   }
 }

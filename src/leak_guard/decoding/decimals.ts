@@ -2,8 +2,9 @@
  * Arrays of decimal bytes, such as `[115,107]` or `JSON.stringify(Buffer)`: numbers up to 255 with
  * commas between, and white space. The brackets belong to the first and the last number.
  */
-import { type Feed, MARGIN, MappedFeed } from './feed.ts'
+import { type Feed, MARGIN } from './feed.ts'
 import { ARRAY, FormSink } from './form_sink.ts'
+import { MappedFeed } from './mapped_feed.ts'
 import { type Reading, Stage } from './stage.ts'
 import { endOfStretch, nextStretch } from './stretch.ts'
 
@@ -18,6 +19,10 @@ const ZERO_DIGIT = 0x30
 const IS_MEMBER = Uint8Array.from({ length: 256 }, (_, byte) =>
   isDigit(byte) || isSpace(byte) || byte === COMMA_BYTE || byte === OPENING ? 1 : 0,
 )
+
+export function mayBeInArray(byte: number): boolean {
+  return IS_MEMBER[byte] === 1 || byte === CLOSING
+}
 
 export class DecimalDecoder {
   readonly #reading: Reading

@@ -4,14 +4,34 @@
  * second byte zero. Ordinary text therefore costs little more than the search for such runs.
  */
 import { Base32Runs } from './base32_runs.ts'
-import { DecimalDecoder } from './decimals.ts'
+import { DecimalDecoder, mayBeInArray } from './decimals.ts'
 import type { Feed } from './feed.ts'
 import { PackedDecoder } from './packed.ts'
-import { type RunHandler, RunScanner } from './runs.ts'
+import { mayBeInRun, type RunHandler, RunScanner } from './runs.ts'
 import { BASE32, BASE64, HEX, type Scheme } from './schemes.ts'
 import type { Reading, Stage, StageDecoders } from './stage.ts'
 import { UnescapeDecoder } from './unescape.ts'
 import { Utf16Decoder } from './utf16.ts'
+
+/** To read a shorter copy again is cheaper than to skip it. */
+const LONG_COPY = 128
+/** Bytes that end every run, of digits or of numbers, and belong to none. */
+const IS_BORDER = new Uint8Array(256).fill(1)
+for (let byte = 0; byte < 256; byte++) {
+  if (mayBeInRun(byte) || mayBeInArray(byte)) IS_BORDER[byte] = 0
+}
+
+function nextBorder(bytes: Uint8Array, from: number, to: number): number {
+  let at = from
+  while (at < to && IS_BORDER[bytes[at] ?? 0] === 0) at++
+  return at
+}
+
+function lastBorder(bytes: Uint8Array, from: number, to: number): number {
+  let at = to - 1
+  while (at > from && IS_BORDER[bytes[at] ?? 0] === 0) at--
+  return at
+}
 
 export class Decoders implements StageDecoders {
   readonly #reading: Reading
@@ -42,9 +62,33 @@ export class Decoders implements StageDecoders {
     this.#reading.sink.work += this.#feed.end - from
     for (const decoder of this.#escapes) decoder.prepare(from, isLast)
     for (const decoder of this.#escapes) decoder.read(from, isLast)
+    this.#readRuns(from, isLast)
+    this.#utf16.read(from, isLast)
+  }
+
+  /** Runs within a long copy have been read where it comes from: only those at its ends are new. */
+  #readRuns(from: number, isLast: boolean): void {
+    const feed = this.#feed
+    const { bytes, end } = feed
+    let at = from
+    for (let piece = feed.nextCopy(0, LONG_COPY); piece >= 0; ) {
+      const copy = feed.copyAt(piece)
+      const first = nextBorder(bytes, copy.at, copy.at + copy.length)
+      const last = lastBorder(bytes, first, copy.at + copy.length)
+      if (first < last) {
+        feed.end = first + 1
+        this.#scanRuns(at, false)
+        at = last
+      }
+      piece = feed.nextCopy(piece + 1, LONG_COPY)
+    }
+    feed.end = end
+    this.#scanRuns(at, isLast)
+  }
+
+  #scanRuns(from: number, isLast: boolean): void {
     this.#runs.scan(this.#feed, from, isLast, this.#word, this.#hexadecimal)
     this.#decimals.read(from, isLast)
-    this.#utf16.read(from, isLast)
   }
 
   get isDecoding(): boolean {
@@ -102,21 +146,21 @@ export class Decoders implements StageDecoders {
   }
 
   /** A run of base64 digits. What was not escaped has been read where it came from. */
-  readonly #word: RunHandler = (from, to, isContinued, isOpen) => {
+  readonly #word: RunHandler = (from, to, isContinued, isOpen, isDivided) => {
     if (!isContinued && !isOpen && this.#feed.isCopy(from, to)) return
     this.#base32Runs.scan(this.#feed, from, to, isOpen, this.#thirtyTwo)
     this.#base64 ??= this.#packed(BASE64)
-    this.#base64.read(from, to, isContinued, isOpen)
+    this.#base64.read(from, to, isContinued, isOpen, isDivided)
   }
 
-  readonly #hexadecimal: RunHandler = (from, to, isContinued, isOpen) => {
+  readonly #hexadecimal: RunHandler = (from, to, isContinued, isOpen, isDivided) => {
     if (!isContinued && !isOpen && this.#feed.isCopy(from, to)) return
     this.#hex ??= this.#packed(HEX)
-    this.#hex.read(from, to, isContinued, isOpen)
+    this.#hex.read(from, to, isContinued, isOpen, isDivided)
   }
 
-  readonly #thirtyTwo: RunHandler = (from, to, isContinued, isOpen) => {
+  readonly #thirtyTwo: RunHandler = (from, to, isContinued, isOpen, isDivided) => {
     this.#base32 ??= this.#packed(BASE32)
-    this.#base32.read(from, to, isContinued, isOpen)
+    this.#base32.read(from, to, isContinued, isOpen, isDivided)
   }
 }

@@ -3,16 +3,33 @@
  * belong to the encoded text, so it is read from each digit of a group on, in as many phases as a group
  * has digits; only base32 in one. What is no digit (line breaks, separators) is skipped.
  */
-import type { Feed } from './feed.ts'
+import { type Feed, MARGIN } from './feed.ts'
 import { FormSink, PADDED } from './form_sink.ts'
 import { Digits, PhaseFeed } from './phase_feed.ts'
-import type { Scheme } from './schemes.ts'
+import type { RunHandler } from './runs.ts'
+import { BASE32, BASE64, HEX, type Scheme } from './schemes.ts'
 import { type Reading, Stage } from './stage.ts'
 import { isDull } from './survey.ts'
+import { TextPhases } from './text_phases.ts'
+
+const ALL_PHASES = 0xff
+/** A first look at digits as they stand in a text, and at their values. */
+type Look = { readonly text: TextPhases; readonly values: TextPhases }
+
+const VALUES = Uint8Array.from({ length: 64 }, (_, value) => value)
+
+function lookAt(scheme: Scheme): Look {
+  const digits = VALUES.subarray(0, 2 ** scheme.bits)
+  return { text: new TextPhases(scheme), values: new TextPhases({ ...scheme, digits }) }
+}
+
+const LOOKS = new Map([BASE64, BASE32, HEX].map((scheme) => [scheme, lookAt(scheme)]))
 
 export class PackedDecoder {
   readonly #scheme: Scheme
   readonly #reading: Reading
+  readonly #parent: Feed
+  readonly #look: Look
   readonly #digits: Digits
   readonly #phases: readonly Phase[]
   #isOpen = false
@@ -20,6 +37,8 @@ export class PackedDecoder {
   constructor(reading: Reading, parent: Feed, depth: number, scheme: Scheme) {
     this.#scheme = scheme
     this.#reading = reading
+    this.#parent = parent
+    this.#look = LOOKS.get(scheme) ?? lookAt(scheme)
     this.#digits = new Digits(parent)
     const isPadded = depth === 0 && scheme.padded
     const sink = isPadded ? new FormSink(reading.sink, PADDED) : reading.sink
@@ -34,24 +53,56 @@ export class PackedDecoder {
   }
 
   /** Reads the next stretch of a run of the parent's bytes. */
-  read(from: number, to: number, isContinued: boolean, isOpen: boolean): void {
+  readonly read: RunHandler = (from, to, isContinued, isOpen, isDivided) => {
     const digits = this.#digits
+    const isWhole = !isContinued && !isOpen
+    const isTextOnly = this.#isTextOnly
+    if (isWhole && !isDivided && isTextOnly && this.#isWord(from, to)) return
     if (!isContinued) digits.clear()
     digits.read(from, to, this.#scheme.digits)
-    for (const phase of this.#phases) this.#readPhase(phase, isContinued, isOpen)
-    if (isOpen) {
-      const shift = digits.keep()
-      for (const { feed } of this.#phases) feed.shift(shift)
+    const textual = isWhole
+      ? this.#look.values.of(digits.values, MARGIN, digits.end, this.#characters)
+      : ALL_PHASES
+    for (const [at, phase] of this.#phases.entries()) {
+      const isTextual = ((textual >>> at) & 1) === 1
+      if (isTextual || !isTextOnly) this.#readPhase(phase, isContinued, isOpen, isTextual)
     }
     this.#isOpen = isOpen
+    if (isOpen) this.#keep()
   }
 
-  #readPhase({ feed, stage }: Phase, isContinued: boolean, isOpen: boolean): void {
+  /** Whether a whole run spells no text, as most do. */
+  #isWord(from: number, to: number): boolean {
+    return this.#look.text.of(this.#parent.bytes, from, to, this.#characters) === 0
+  }
+
+  /** Characters of the shortest strings. */
+  get #characters(): number {
+    return this.#reading.isShort ? 4 : 8
+  }
+
+  /** Whether only text is looked for. */
+  get #isTextOnly(): boolean {
+    for (const { patterns } of this.#reading.sought) if (!patterns.parts.isText) return false
+    return true
+  }
+
+  /** Moves the last digits into the margin: the run goes on in the next block. */
+  #keep(): void {
+    const shift = this.#digits.keep()
+    for (const { feed } of this.#phases) feed.shift(shift)
+  }
+
+  #readPhase(
+    { feed, stage }: Phase,
+    isContinued: boolean,
+    isOpen: boolean,
+    isTextual: boolean,
+  ): void {
     if (!isContinued) feed.clear()
     const { end } = feed
     feed.decode(!isOpen)
-    const isWhole = !isContinued && !isOpen
-    if (isWhole && isDull(feed.bytes, end, feed.end, this.#reading)) return
+    if (!isTextual && isDull(feed.bytes, end, feed.end, this.#reading)) return
     stage.read(end, !isOpen)
     if (isOpen) feed.keep()
   }

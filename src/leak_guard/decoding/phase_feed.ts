@@ -2,7 +2,7 @@
  * The digits of a run, and what they spell when it is read from one of its first digits on: bytes whose
  * places in the answer are worked out only where they are asked for.
  */
-import { type Feed, MARGIN, type Memory } from './feed.ts'
+import { type Feed, MARGIN, type Memory, Uncopied } from './feed.ts'
 import { NO_DIGIT, type Scheme } from './schemes.ts'
 
 /** The values of a run's digits, and where they stand in the parent. */
@@ -77,7 +77,7 @@ export class Digits {
 }
 
 /** What the digits of a run spell when it is read from one of its first digits on. */
-export class PhaseFeed implements Feed {
+export class PhaseFeed extends Uncopied implements Feed {
   readonly memory: Memory
   readonly bytes: Uint8Array
   floor = MARGIN
@@ -92,6 +92,7 @@ export class PhaseFeed implements Feed {
   #digit: number
 
   constructor(digits: Digits, scheme: Scheme, phase: number) {
+    super()
     this.#digits = digits
     this.#scheme = scheme
     this.#phase = phase
@@ -126,10 +127,6 @@ export class PhaseFeed implements Feed {
 
   endOf(at: number): number {
     return this.#digits.endOf(this.#digitOf(at, 7))
-  }
-
-  isCopy(): boolean {
-    return false
   }
 
   keep(): void {

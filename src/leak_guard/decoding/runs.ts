@@ -6,8 +6,17 @@
 import type { Feed } from './feed.ts'
 import { endOfStretch, nextStretch } from './stretch.ts'
 
-/** `isContinued`: the run began in an earlier block; `isOpen`: it may go on in the next. */
-export type RunHandler = (from: number, to: number, isContinued: boolean, isOpen: boolean) => void
+/**
+ * `isContinued`: the run began in an earlier block; `isOpen`: it may go on in the next; `isDivided`: other
+ * bytes stand between its digits.
+ */
+export type RunHandler = (
+  from: number,
+  to: number,
+  isContinued: boolean,
+  isOpen: boolean,
+  isDivided: boolean,
+) => void
 
 /** Bits of what a byte can be part of. */
 const WORD = 1
@@ -23,6 +32,10 @@ const LETTER_X = 0x78
 const CLASS_OF = classes()
 /** A line of so many digits may go on after a line break. */
 const MIN_LINE = 8
+
+export function mayBeInRun(byte: number): boolean {
+  return CLASS_OF[byte] !== 0
+}
 
 export class RunScanner {
   readonly #minWord: number
@@ -120,8 +133,8 @@ export class RunScanner {
       this.#line = word + 1
       return word + 1
     }
-    if (this.#isWordOpen) onWord(from, at, true, false)
-    else if (word >= this.#minWord) onWord(at - word, at, false, false)
+    if (this.#isWordOpen) onWord(from, at, true, false, true)
+    else if (word >= this.#minWord) onWord(at - word, at, false, false, this.#line > 0)
     this.#isWordOpen = false
     this.#line = 0
     return 0
@@ -131,12 +144,12 @@ export class RunScanner {
     const { bytes } = feed
     const kind = CLASS_OF[bytes[at] ?? 0] ?? 0
     const digits = hex - this.#group
-    if (kind & SEPARATOR && isSeparated(bytes, at, digits)) {
+    if (kind & SEPARATOR && isSeparated(bytes, at, digits, this.#group === 0)) {
       this.#group = hex + 1
       return hex + 1
     }
-    if (this.#isHexOpen) onHex(from, at, true, false)
-    else if (hex >= this.#minHex) onHex(at - hex, at, false, false)
+    if (this.#isHexOpen) onHex(from, at, true, false, true)
+    else if (hex >= this.#minHex) onHex(at - hex, at, false, false, this.#group > 0)
     this.#isHexOpen = false
     this.#group = 0
     // A digit too many in front: the last two of them may be the first byte of what follows.
@@ -153,10 +166,10 @@ export class RunScanner {
     onHex: RunHandler,
   ): void {
     const [word, hex] = [this.#word, this.#hex]
-    if (this.#isWordOpen) onWord(from, end, true, !isLast)
-    else if (word >= this.#minWord) onWord(end - word, end, false, !isLast)
-    if (this.#isHexOpen) onHex(from, end, true, !isLast)
-    else if (hex >= this.#minHex) onHex(end - hex, end, false, !isLast)
+    if (this.#isWordOpen) onWord(from, end, true, !isLast, true)
+    else if (word >= this.#minWord) onWord(end - word, end, false, !isLast, this.#line > 0)
+    if (this.#isHexOpen) onHex(from, end, true, !isLast, true)
+    else if (hex >= this.#minHex) onHex(end - hex, end, false, !isLast, this.#group > 0)
     this.#isWordOpen = !isLast && (this.#isWordOpen || word >= this.#minWord)
     this.#isHexOpen = !isLast && (this.#isHexOpen || hex >= this.#minHex)
     if (!isLast) return
@@ -167,9 +180,12 @@ export class RunScanner {
   }
 }
 
-/** Whether a separator may stand between bytes here: after whole bytes, or as the second half of one. */
-function isSeparated(bytes: Uint8Array, at: number, digits: number): boolean {
-  if (digits > 0) return digits % 2 === 0 && bytes[at] !== LETTER_X
+/**
+ * Whether a separator may stand between bytes here: after whole bytes, in front of which the first group
+ * may have a digit too many, or as the second half of one.
+ */
+function isSeparated(bytes: Uint8Array, at: number, digits: number, isFirst: boolean): boolean {
+  if (digits > 0) return (isFirst || digits % 2 === 0) && bytes[at] !== LETTER_X
   if (bytes[at] === LETTER_X) return bytes[at - 1] === BACKSLASH
   return bytes[at] === LINE_FEED && bytes[at - 1] === RETURN
 }

@@ -3,7 +3,8 @@
  * already, the decoders of what its bytes may spell.
  */
 
-import { Finder, type FindSink, type Sought } from '../matching/finder.ts'
+import type { Sought } from '../matching/candidates.ts'
+import { Finder, type FindSink } from '../matching/finder.ts'
 import type { Feed } from './feed.ts'
 
 /** Escapes and encodings are read so many layers deep. */
@@ -44,10 +45,17 @@ export class Stage {
     this.#decoders = depth < MAX_DEPTH ? reading.openDecoders(reading, this, depth) : null
   }
 
-  /** Reads the feed's bytes from `from` on. The decoders come first: they may start where this one stood. */
-  read(from: number, isLast: boolean): void {
+  /**
+   * Reads the feed's bytes from `from` on. The decoders may start where this one stands, and need what it
+   * has seen. `parent` is the stage from which the feed copies.
+   */
+  read(from: number, isLast: boolean, parent?: Stage): void {
+    const finders = this.#finders
+    for (let at = 0; at < finders.length; at++) {
+      finders[at]?.scan(this.feed, from, parent ? parent.#finders[at] : undefined)
+    }
     this.#decoders?.read(from, isLast)
-    for (const finder of this.#finders) finder.read(this.feed, from, isLast)
+    for (const finder of finders) finder.resolve(this.feed, from, isLast)
   }
 
   /** Whether no find is under way in this very reading. */

@@ -1,12 +1,10 @@
 /**
- * A first look at what a run of digits spells. Most runs are words or identifiers and spell nothing:
- * neither a guarded string begins in it nor anything that a decoder reads. Those are spared all that
- * follows. What is wrongly let through costs time only.
+ * A look at what a run of digits spells that is not text: whether a guarded string begins in it or
+ * anything that a decoder reads. What is wrongly let through costs time only.
  */
 import { GEAR } from '../matching/fingerprint.ts'
 import type { Patterns } from '../matching/patterns.ts'
 import type { Reading } from './stage.ts'
-import { nextStretch } from './stretch.ts'
 
 /** What runs of digits and arrays of numbers consist of. */
 const MEMBER = 1
@@ -35,16 +33,6 @@ for (const [at, [introducer, followers]] of [
   mark(followers ?? '', 1 << (FOLLOWS + at))
 }
 
-/** Nearly everything that is guarded begins with these, and so does everything that is encoded twice. */
-const IS_TEXT = Uint8Array.from({ length: 256 }, (_, byte) =>
-  byte === 0 || (byte >= 0x09 && byte <= 0x0d) || (byte >= 0x20 && byte < 0x7f) ? 1 : 0,
-)
-
-/** Whether bytes are text as this look at them understands it. */
-export function isText(bytes: Uint8Array): boolean {
-  return bytes.every((byte) => IS_TEXT[byte] === 1)
-}
-
 /** Whether nothing can be found in the bytes, which are a whole text. */
 export function isDull(
   bytes: Uint8Array,
@@ -52,14 +40,7 @@ export function isDull(
   end: number,
   { sought, isShort }: Reading,
 ): boolean {
-  const shortest = isShort ? 4 : 8
-  const at = nextStretch(bytes, from, end, IS_TEXT, 1, shortest)
-  const isTextual = at + shortest <= end
-  for (const { patterns } of sought) {
-    const isLikely = isTextual || !patterns.parts.isText
-    if (isLikely && !spellsNothing(patterns, bytes, from, end, isShort)) return false
-  }
-  return true
+  return sought.every(({ patterns }) => spellsNothing(patterns, bytes, from, end, isShort))
 }
 
 function spellsNothing(

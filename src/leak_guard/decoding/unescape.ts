@@ -4,7 +4,8 @@
  * when it wakes.
  */
 import { EscapeReader, INCOMPLETE, KIND_OF } from './escapes_read.ts'
-import { MARGIN, MappedFeed } from './feed.ts'
+import { MARGIN } from './feed.ts'
+import { MappedFeed } from './mapped_feed.ts'
 import { type Reading, Stage } from './stage.ts'
 
 /** After so many bytes without an escape nothing depends on the last one, but for what is open. */
@@ -54,7 +55,7 @@ export class UnescapeDecoder {
     const wasIdle = parent.isIdle && stage.isIdle
     this.#reading.sink.work += parent.feed.end - from
     this.#decode(feed, from - this.#waiting, isLast)
-    stage.read(MARGIN, isLast)
+    stage.read(MARGIN, isLast, parent)
     if (!isLast) feed.keep()
     const isCalm = wasIdle && this.#waiting === 0 && this.#calm >= CALM
     this.#isAwake = !isLast && !(isCalm && stage.isIdle && !stage.isDecoding)

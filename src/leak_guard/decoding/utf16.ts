@@ -2,7 +2,8 @@
  * Latin-1 text in UTF-16 of either order: characters with a zero byte between each two. (Values with
  * other characters are looked for in UTF-16 as strings of their own.)
  */
-import { type Feed, MARGIN, MappedFeed } from './feed.ts'
+import { type Feed, MARGIN } from './feed.ts'
+import { MappedFeed } from './mapped_feed.ts'
 import { type Reading, Stage } from './stage.ts'
 
 const SPACE = 0x20

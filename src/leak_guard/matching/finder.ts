@@ -6,9 +6,8 @@
  * need more than `PROBES_PER_BYTE` look-ups, all that could be a string is taken for one.
  */
 import type { Feed } from '../decoding/feed.ts'
-import { GEAR } from './fingerprint.ts'
-import { FIRST_CHECKPOINT, type Label, type Patterns } from './patterns.ts'
-import { Queue } from './queue.ts'
+import { Candidates, type Sought } from './candidates.ts'
+import { FIRST_CHECKPOINT, type Label } from './patterns.ts'
 import { Tape } from './tape.ts'
 
 /** Takes a stretch of the answer in which a string was found. */
@@ -19,9 +18,6 @@ export type FindSink = {
   work: number
 }
 
-/** The strings that a search looks for now: others in its next answer. */
-export type Sought = { patterns: Patterns }
-
 const PROBES_PER_BYTE = 2
 const MAX_CREDIT = 4096
 /** What is taken for a string unread counts as a part. */
@@ -30,11 +26,8 @@ const UNREAD: Label = { names: [] }
 export class Finder {
   readonly #sought: Sought
   readonly #sink: FindSink
-  readonly #queue = new Queue()
+  readonly #queue: Candidates
   readonly #tape = new Tape()
-  #hash = 0
-  /** Bytes of the text so far. */
-  #count = 0
   /** Up to here, counted in bytes of the text, everything is found already. */
   #covered = 0
   #credit = MAX_CREDIT
@@ -50,6 +43,7 @@ export class Finder {
   constructor(sought: Sought, sink: FindSink) {
     this.#sought = sought
     this.#sink = sink
+    this.#queue = new Candidates(sought, sink)
   }
 
   /** Whether nothing waits to be decided. */
@@ -57,13 +51,18 @@ export class Finder {
     return this.#queue.isEmpty
   }
 
-  /** Reads the bytes from `from` on, which follow on what was read before. */
-  read(feed: Feed, from: number, isLast: boolean): void {
-    this.#scan(feed, from)
+  /** Looks where strings may begin in the bytes from `from` on, which follow on what was read before. */
+  scan(feed: Feed, from: number, parent?: Finder): void {
+    this.#queue.scan(feed, from, parent ? parent.#queue : undefined)
+  }
+
+  /** Decides what the bytes that were scanned decide. */
+  resolve(feed: Feed, from: number, isLast: boolean): void {
+    this.#queue.count += feed.end - from
     this.#resolve(feed, isLast)
+    this.#queue.endBlock()
     if (!isLast) return
-    this.#hash = 0
-    this.#count = 0
+    this.#queue.count = 0
     this.#covered = 0
     this.#credit = MAX_CREDIT
     this.#creditedAt = 0
@@ -73,7 +72,7 @@ export class Finder {
   earliest(feed: Feed): number {
     if (!this.#queue.isEmpty) return this.#queue.start
     const { bytes, end } = feed
-    const most = Math.min(this.#sought.patterns.parts.window - 1, this.#count)
+    const most = Math.min(this.#sought.patterns.parts.window - 1, this.#queue.count)
     for (let at = end - most; at < end; at++) {
       const second = at + 1 < end ? (bytes[at + 1] ?? 0) : -1
       if (this.#sought.patterns.mayBegin(bytes[at] ?? 0, second)) return feed.startOf(at)
@@ -83,8 +82,6 @@ export class Finder {
 
   /** Goes on where the other one is, in a text that read the same up to here. */
   follow(other: Finder): void {
-    this.#hash = other.#hash
-    this.#count = other.#count
     this.#covered = other.#covered
     this.#credit = other.#credit
     this.#creditedAt = other.#creditedAt
@@ -94,35 +91,8 @@ export class Finder {
     this.#limit = other.#limit
     this.#checked = other.#checked
     this.#isUnread = other.#isUnread
-    this.#queue.copy(other.#queue)
+    this.#queue.follow(other.#queue)
     this.#tape.copy(other.#tape)
-  }
-
-  /** The hot loop: one addition and one look at a bit for each byte. */
-  #scan(feed: Feed, from: number): void {
-    const { parts, step, bitShift } = this.#sought.patterns
-    const { bits, window } = parts
-    const { bytes, end } = feed
-    let hash = this.#hash
-    let at = from
-    const warm = Math.min(end, from + Math.max(0, window - 1 - this.#count))
-    for (; at < warm; at++) hash = ((hash << step) + (GEAR[bytes[at] ?? 0] ?? 0)) | 0
-    for (; at < end; at++) {
-      hash = ((hash << step) + (GEAR[bytes[at] ?? 0] ?? 0)) | 0
-      const bit = hash >>> bitShift
-      if (((bits[bit >>> 5] ?? 0) >>> (bit & 31)) & 1) this.#candidate(feed, from, at, hash)
-    }
-    this.#hash = hash
-    this.#count += end - from
-    this.#sink.work += end - from
-  }
-
-  #candidate(feed: Feed, from: number, at: number, hash: number): void {
-    this.#sink.work++
-    const group = this.#sought.patterns.groupOf(hash)
-    if (group < 0) return
-    const back = this.#sought.patterns.parts.window - 1
-    this.#queue.add(this.#count + at - from - back, group, feed.startOf(at - back))
   }
 
   /** Decides the candidates in their order, as far as the text goes. */
@@ -133,7 +103,7 @@ export class Finder {
       if (this.#low < 0) this.#begin()
       tape.startAt(queue.index)
       if (!this.#search(feed, isLast)) {
-        tape.extend(feed, this.#count, this.#count)
+        tape.extend(feed, this.#queue.count, this.#queue.count)
         tape.drop(queue.index)
         return
       }
@@ -172,7 +142,7 @@ export class Finder {
   /** One step of the binary search: what is covered is taken for found, what is too long for missed. */
   #step(feed: Feed, isLast: boolean): boolean {
     const { index } = this.#queue
-    const available = this.#count - index
+    const available = this.#queue.count - index
     const middle = (this.#low + this.#high) >> 1
     const length = this.#sought.patterns.parts.lengths[middle] ?? 0
     const most = isLast ? Math.min(this.#limit, available) : this.#limit
@@ -210,7 +180,7 @@ export class Finder {
   #beginning(feed: Feed, length: number, powerA: number, powerB: number): number {
     const { index } = this.#queue
     const tape = this.#tape
-    tape.extend(feed, this.#count, index + length)
+    tape.extend(feed, this.#queue.count, index + length)
     this.#sink.work++
     const a = tape.laneA(index, length, powerA)
     const b = tape.laneB(index, length, powerB)
@@ -219,7 +189,7 @@ export class Finder {
 
   /** Without credit: from the head on, as much as the longest string of its group would take. */
   #takeUnread(feed: Feed, isLast: boolean): boolean {
-    const available = this.#count - this.#queue.index
+    const available = this.#queue.count - this.#queue.index
     const longest = this.#sought.patterns.longestOf(this.#queue.group)
     if (longest > available && !isLast) return false
     this.#found(feed, Math.min(longest, available), UNREAD)
@@ -230,7 +200,7 @@ export class Finder {
     const { index, start } = this.#queue
     const end = index + length
     if (end <= this.#covered) return
-    this.#tape.extend(feed, this.#count, end)
+    this.#tape.extend(feed, this.#queue.count, end)
     this.#covered = end
     this.#sink.add(start, this.#tape.endOf(end - 1), label)
   }

@@ -2,7 +2,7 @@
  * Makes `Patterns` of strings: time linear in the sum of their lengths. It is a generator, so that a
  * large set can be built with turns of the event loop between.
  */
-import { isText } from '../decoding/survey.ts'
+import { isText } from '../decoding/text_phases.ts'
 import { GEAR, LANE_A, LANE_B, POINT_A, POINT_B, power, SealedTable } from './fingerprint.ts'
 import {
   FIRST_CHECKPOINT,

@@ -1,0 +1,151 @@
+/**
+ * Where in a text a string may begin: the rolling hash of its first bytes is that of a group of strings.
+ * Such candidates wait in a queue, in the order in which they begin; the getters read its head.
+ */
+import { type Copy, type Feed, MARGIN } from '../decoding/feed.ts'
+import { GEAR } from './fingerprint.ts'
+import type { Patterns } from './patterns.ts'
+
+/** The strings that a search looks for now: others in its next answer. */
+export type Sought = { patterns: Patterns }
+
+/** A copy with fewer windows is searched again: that is cheaper. */
+const MIN_COPY = 16
+
+export class Candidates {
+  /** Bytes of the text before the present block. */
+  count = 0
+  readonly #sought: Sought
+  /** Steps so far, for tests of the cost. */
+  readonly #sink: { work: number }
+  #indices: number[] = []
+  #groups: number[] = []
+  #starts: number[] = []
+  #head = 0
+  /** Where those of the present block begin. */
+  #fresh = 0
+
+  constructor(sought: Sought, sink: { work: number }) {
+    this.#sought = sought
+    this.#sink = sink
+  }
+
+  get isEmpty(): boolean {
+    return this.#head === this.#indices.length
+  }
+
+  /** Where it begins, counted in bytes of the feed's text. */
+  get index(): number {
+    return this.#indices[this.#head] ?? 0
+  }
+
+  get group(): number {
+    return this.#groups[this.#head] ?? 0
+  }
+
+  /** Where it begins in the answer. */
+  get start(): number {
+    return this.#starts[this.#head] ?? 0
+  }
+
+  /**
+   * Looks for them in the bytes from `from` on, which follow on what was read before. What the feed
+   * copied is not searched again: there `parent` has found them.
+   */
+  scan(feed: Feed, from: number, parent?: Candidates): void {
+    const back = this.#sought.patterns.parts.window - 1
+    const least = back + MIN_COPY
+    this.#fresh = this.#indices.length
+    let at = from
+    let taken = parent ? parent.#fresh : 0
+    for (let piece = parent ? feed.nextCopy(0, least) : -1; piece >= 0; ) {
+      const copy = feed.copyAt(piece)
+      // The parent's windows that end in its margin are those of an earlier block.
+      const known = Math.max(back, MARGIN - copy.first)
+      if (known + MIN_COPY < copy.length) {
+        this.#scanBytes(feed, at, copy.at + known)
+        at = copy.at + copy.length
+        if (parent) taken = this.#take(parent, taken, copy)
+      }
+      piece = feed.nextCopy(piece + 1, least)
+    }
+    this.#scanBytes(feed, at, feed.end)
+  }
+
+  /** What was found in the block is decided, or waits with what was before it. */
+  endBlock(): void {
+    this.#fresh = this.#indices.length
+  }
+
+  /** Removes the head, at amortised constant cost. */
+  shift(): void {
+    this.#head++
+    if (
+      this.#head < this.#indices.length &&
+      (this.#head < 1024 || 2 * this.#head < this.#indices.length)
+    ) {
+      return
+    }
+    this.#indices.splice(0, this.#head)
+    this.#groups.splice(0, this.#head)
+    this.#starts.splice(0, this.#head)
+    this.#head = 0
+  }
+
+  /** Goes on where the others are, in a text that read the same up to the present block. */
+  follow(other: Candidates): void {
+    this.count = other.count
+    this.#indices = other.#indices.slice(other.#head, other.#fresh)
+    this.#groups = other.#groups.slice(other.#head, other.#fresh)
+    this.#starts = other.#starts.slice(other.#head, other.#fresh)
+    this.#head = 0
+    this.endBlock()
+  }
+
+  /** The hot loop: one addition and one look at a bit for each byte. */
+  #scanBytes(feed: Feed, from: number, to: number): void {
+    const { parts, step, bitShift } = this.#sought.patterns
+    const { bits, window } = parts
+    const { bytes } = feed
+    let at = Math.max(from - window + 1, feed.floor)
+    const warm = Math.min(to, at + window - 1)
+    let hash = 0
+    for (; at < warm; at++) hash = ((hash << step) + (GEAR[bytes[at] ?? 0] ?? 0)) | 0
+    for (; at < to; at++) {
+      hash = ((hash << step) + (GEAR[bytes[at] ?? 0] ?? 0)) | 0
+      const bit = hash >>> bitShift
+      if (((bits[bit >>> 5] ?? 0) >>> (bit & 31)) & 1) this.#candidate(feed, at, hash)
+    }
+    this.#sink.work += to - from
+  }
+
+  #candidate(feed: Feed, at: number, hash: number): void {
+    this.#sink.work++
+    const group = this.#sought.patterns.groupOf(hash)
+    if (group < 0) return
+    const start = at - this.#sought.patterns.parts.window + 1
+    this.#add(this.count + start - MARGIN, group, feed.startOf(start))
+  }
+
+  /** Takes the parent's candidates in a copy over; returns where the others begin. */
+  #take(parent: Candidates, from: number, { at, first, length }: Copy): number {
+    const start = MARGIN - parent.count
+    const last = first + length - this.#sought.patterns.parts.window
+    let next = from
+    for (; next < parent.#indices.length; next++) {
+      const index = start + (parent.#indices[next] ?? 0)
+      if (index > last) break
+      if (index < first) continue
+      const own = this.count + index - first + at - MARGIN
+      this.#add(own, parent.#groups[next] ?? 0, parent.#starts[next] ?? 0)
+      this.#sink.work++
+    }
+    return next
+  }
+
+  #add(index: number, group: number, start: number): void {
+    this.#indices.push(index)
+    this.#groups.push(group)
+    this.#starts.push(start)
+  }
+}
