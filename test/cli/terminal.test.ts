@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { marked } from '../support/canary.ts'
 import { openAccount, PASSWORD, type Terminal } from './person.ts'
@@ -100,4 +100,70 @@ test('tables fit the terminal, and colour is left out where it is not wanted', a
     expect(Bun.stringWidth(Bun.stripANSI(line))).toBeLessThanOrEqual(90)
   }
   expect((await ada.run(['audit', 'list'])).out).not.toContain('\x1b')
+})
+
+describe('the first value of an environment whose name may be mistyped', () => {
+  const question =
+    /payments has no secrets in prodution; it has some in development \(\d\)\. Make prodution\?/
+  const at = ['-e', 'prodution']
+  const set = ['secrets', 'set', `A=${VALUE}`, ...at]
+  const environments = async () => {
+    const listed = (await ada.json('env', 'list')) as { environments: Record<string, unknown> }
+    return Object.keys(listed.environments)
+  }
+  /** As the screen shows it, whose lines are shorter. */
+  const inOneLine = (screen: string) => Bun.stripANSI(screen).replace(/\s+/g, ' ')
+  const answering = (type: string, args: readonly string[] = set) =>
+    typing(args, [{ when: 'it has some in', type }])
+
+  test.each([
+    ['no', 'n\r'],
+    ['nothing', '\r'],
+    ['Ctrl-C', '\x03'],
+  ])('is asked about on a terminal, and not stored after %s', async (_, typed) => {
+    ada.write('new.env', `A=${VALUE}\nB=${VALUE}\n`)
+    for (const args of [set, ['secrets', 'push', 'new.env', ...at]]) {
+      const { code, screen } = await answering(typed, args)
+      expect(inOneLine(screen)).toMatch(question)
+      expect(code).not.toBe(0)
+      expect(screen).not.toContain('created')
+    }
+    expect(await environments()).not.toContain('prodution')
+    expect(await ada.json('secrets', 'list', ...at)).toEqual([])
+  })
+
+  test('is asked about once, and stored after yes', async () => {
+    const { code, screen } = await answering('y\r')
+    expect(code).toBe(0)
+    expect(inOneLine(screen)).toMatch(question)
+    expect(await environments()).toContain('prodution')
+    const again = await typing(['secrets', 'set', `A=${VALUE}`, `B=${VALUE}`, ...at])
+    expect(again.code).toBe(0)
+    expect(again.screen).not.toContain('it has some in')
+    await ada.must('secrets', 'delete', 'A', 'B', '--yes', ...at)
+  })
+
+  test('is no question with --yes, nor without a terminal, where it is said', async () => {
+    const remark = 'prodution is a new environment of payments'
+    const { code, screen } = await typing([...set, '--yes'])
+    expect([code, inOneLine(screen).includes(remark)]).toEqual([0, true])
+    expect(screen).not.toContain('it has some in')
+    await ada.must('secrets', 'delete', 'A', '--yes', ...at)
+    const piped = await ada.run(set)
+    expect([piped.code, piped.err]).toEqual([0, `${remark}\n`])
+    await ada.must('secrets', 'delete', 'A', '--yes', ...at)
+  })
+
+  test('is no question in usual environments, nor in a project without any', async () => {
+    await ada.must('project', 'create', 'fresh')
+    for (const args of [
+      ['-e', 'staging'],
+      ['-p', 'fresh', ...at],
+    ]) {
+      const { code, screen } = await typing(['secrets', 'set', `A=${VALUE}`, ...args])
+      expect(code).toBe(0)
+      expect(screen).not.toContain('it has some in')
+    }
+    await ada.must('secrets', 'delete', 'A', '--yes', '-e', 'staging')
+  })
 })
