@@ -42,8 +42,6 @@ type Place = { column: OuterColumn | 'check.value'; saltId: string; row: readonl
 /** One blob, and the identity of the row that holds it. */
 export type Stored = { row: readonly OuterPart[]; blob: Uint8Array }
 
-type Sealed = { parameters: AesGcmParams; subkey: CryptoKey; ciphertext: Bytes }
-
 // `base` is a non-extractable HKDF key: the raw bytes are not kept.
 type OuterKey = { id: Bytes; base: Promise<CryptoKey> }
 
@@ -133,10 +131,7 @@ export class OuterLayer {
     const opened: (Uint8Array | null)[] = []
     for (let from = 0; from < stored.length; from += OPENED_AT_ONCE) {
       const some = stored.slice(from, from + OPENED_AT_ONCE)
-      const sealed = await Promise.all(
-        some.map(({ row, blob }) => this.#sealedAt({ column, saltId, row }, blob)),
-      )
-      opened.push(...(await Promise.all(sealed.map(decrypt))))
+      opened.push(...(await this.#openSome({ column, saltId }, some)))
     }
     return opened
   }
@@ -152,37 +147,52 @@ export class OuterLayer {
     return text !== null && fromUtf8(text) === CHECK_TEXT
   }
 
-  async #sealAt(place: Place, x: Uint8Array): Promise<Uint8Array> {
+  async #sealAt({ column, saltId, row }: Place, x: Uint8Array): Promise<Uint8Array> {
     const nonce = crypto.getRandomValues(new Uint8Array(NONCE_BYTES))
-    const subkey = await this.#subkey(this.#primary, place)
-    const sealed = await crypto.subtle.encrypt(
-      gcm(nonce, additionalData(place)),
-      subkey,
-      unshared(x),
-    )
+    const subkey = await this.#subkey(this.#primary, column, saltId)
+    const parameters = gcm(nonce, additionalData(column, row))
+    const sealed = await crypto.subtle.encrypt(parameters, subkey, unshared(x))
     return concat(Uint8Array.of(VERSION), this.#primary.id, nonce, new Uint8Array(sealed))
   }
 
   async #openAt(place: Place, blob: Uint8Array): Promise<Uint8Array | null> {
-    return decrypt(await this.#sealedAt(place, blob))
+    const [opened = null] = await this.#openSome(place, [{ row: place.row, blob }])
+    return opened
   }
 
-  /** What is to be decrypted, and how, or `null` for what is no blob of one of the keys. */
-  async #sealedAt(place: Place, blob: Uint8Array): Promise<Sealed | null> {
-    if (blob.length < HEADER_BYTES + TAG_BYTES || blob[0] !== VERSION) return null
-    const key = this.#keys.find(({ id }) => id.every((byte, at) => byte === blob[1 + at]))
-    if (!key) return null
-    return {
-      parameters: gcm(
-        unshared(blob.subarray(1 + KEY_ID_BYTES, HEADER_BYTES)),
-        additionalData(place),
-      ),
-      subkey: await this.#subkey(key, place),
-      ciphertext: unshared(blob.subarray(HEADER_BYTES)),
+  /**
+   * Web Crypto decrypts in threads that sleep when they have nothing to do, and waking one costs several
+   * times what a small message does: what is needed is made first, and all are given to it in one go.
+   */
+  async #openSome(
+    { column, saltId }: Omit<Place, 'row'>,
+    stored: readonly Stored[],
+  ): Promise<(Uint8Array | null)[]> {
+    const keys = stored.map(({ blob }) => this.#keyOf(blob))
+    const subkeys = new Map<OuterKey | undefined, CryptoKey>()
+    for (const key of new Set(keys)) {
+      if (key) subkeys.set(key, await this.#subkey(key, column, saltId))
     }
+    return Promise.all(
+      stored.map(({ row, blob }, index) => {
+        const subkey = subkeys.get(keys[index])
+        if (!subkey) return null
+        const nonce = unshared(blob.subarray(1 + KEY_ID_BYTES, HEADER_BYTES))
+        const parameters = gcm(nonce, additionalData(column, row))
+        return crypto.subtle
+          .decrypt(parameters, subkey, unshared(blob.subarray(HEADER_BYTES)))
+          .then(asBytes, () => null)
+      }),
+    )
   }
 
-  #subkey(key: OuterKey, { saltId, column }: Place): Promise<CryptoKey> {
+  /** `undefined` for what is no blob of one of the keys. */
+  #keyOf(blob: Uint8Array): OuterKey | undefined {
+    if (blob.length < HEADER_BYTES + TAG_BYTES || blob[0] !== VERSION) return undefined
+    return this.#keys.find(({ id }) => id.every((byte, at) => byte === blob[1 + at]))
+  }
+
+  #subkey(key: OuterKey, column: string, saltId: string): Promise<CryptoKey> {
     const name = `${key.id.toHex()} ${column} ${saltId}`
     const known = this.#subkeys.get(name)
     if (known) return known
@@ -207,21 +217,11 @@ async function deriveSubkey(key: OuterKey, salt: Bytes, column: string): Promise
   )
 }
 
-/**
- * Web Crypto decrypts in a thread that sleeps when it has nothing to do, and waking it costs several times
- * what a small message does: many are given to it without anything in between.
- */
-async function decrypt(sealed: Sealed | null): Promise<Uint8Array | null> {
-  if (!sealed) return null
-  const { parameters, subkey, ciphertext } = sealed
-  try {
-    return new Uint8Array(await crypto.subtle.decrypt(parameters, subkey, ciphertext))
-  } catch {
-    return null
-  }
+function asBytes(opened: ArrayBuffer): Uint8Array {
+  return new Uint8Array(opened)
 }
 
-function additionalData({ column, row }: Place): Bytes {
+function additionalData(column: string, row: readonly OuterPart[]): Bytes {
   return lp(column, ...row.map(fieldOf))
 }
 
