@@ -25,13 +25,17 @@ export function jsonResponse(
 /** About how much it will be: texts are counted, and what is deep within is not. */
 function lengthOf(value: unknown, depth: number): number {
   if (typeof value === 'string') return value.length
-  if (typeof value !== 'object' || value === null || depth === 0) return 8
+  if (!isObject(value) || depth === 0) return 8
   let length = 0
-  for (const entry of Object.values(value)) {
-    length += lengthOf(entry, depth - 1)
+  for (const name in value) {
+    length += lengthOf(value[name], depth - 1)
     if (length >= LARGE) break
   }
   return length
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
 }
 
 function* partsOf(value: unknown, depth: number): Generator<string> {
