@@ -6,6 +6,7 @@ import { and, eq, gt, isNull, sql } from 'drizzle-orm'
 import type { Pepper } from '../platform/crypto/pepper.ts'
 import { type ParsedToken, parseToken, presentedVerifier } from '../platform/crypto/token.ts'
 import type { Database } from '../platform/db/open.ts'
+import { prepared } from '../platform/db/prepared.ts'
 import { sessions, sessionTokens, users } from '../platform/db/schema/index.ts'
 import { Fault } from '../platform/fault.ts'
 import type { Caller } from '../platform/grant.ts'
@@ -29,13 +30,8 @@ export function bearerToken(headers: Headers, kinds: readonly ParsedToken['kind'
 /** What proves a session: its row, and the key that the row is made under. */
 export type Sessions = { db: Database; pepper: Pepper }
 
-/** Finds the live session of an access token; the database's clock decides what is live. */
-export async function authenticateSession(
-  { db, pepper }: Sessions,
-  headers: Headers,
-): Promise<Caller> {
-  const token = bearerToken(headers, ['ses'])
-  const [found] = await db
+const selectSession = prepared((db) =>
+  db
     .select({
       verifier: sessionTokens.verifier,
       sessionId: sessions.id,
@@ -48,12 +44,22 @@ export async function authenticateSession(
     .innerJoin(users, eq(users.id, sessions.userId))
     .where(
       and(
-        eq(sessionTokens.id, token.id),
+        eq(sessionTokens.id, sql.placeholder('id')),
         eq(sessionTokens.kind, 'access'),
         gt(sessionTokens.expiresAt, sql`now()`),
         isNull(sessions.revokedAt),
       ),
     )
+    .prepare('session'),
+)
+
+/** Finds the live session of an access token; the database's clock decides what is live. */
+export async function authenticateSession(
+  { db, pepper }: Sessions,
+  headers: Headers,
+): Promise<Caller> {
+  const token = bearerToken(headers, ['ses'])
+  const [found] = await selectSession(db).execute({ id: token.id })
   const identity = found ? ({ kind: 'ses', id: token.id, ownerId: found.userId } as const) : null
   const match = pepper.matchVerifier(identity, presentedVerifier(token), found?.verifier ?? null)
   if (!found || match === 'wrong') throw new Fault('invalid_token')

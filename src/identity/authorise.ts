@@ -3,8 +3,9 @@
  * in it, and mints the `Grant` without which no tenant query compiles. What belongs to others is
  * `not_found`, exactly like what does not exist.
  */
-import { and, asc, eq, type SQL } from 'drizzle-orm'
-import type { Database, Transaction } from '../platform/db/open.ts'
+import { and, asc, eq, type SQL, sql } from 'drizzle-orm'
+import type { Reading } from '../platform/db/open.ts'
+import { prepared } from '../platform/db/prepared.ts'
 import { isRestorable } from '../platform/db/restorable.ts'
 import { deletedProjects, memberships, projects, workspaces } from '../platform/db/schema/index.ts'
 import { Fault, invalidField } from '../platform/fault.ts'
@@ -19,11 +20,9 @@ import type { Permission } from '../platform/http/endpoint.ts'
 import { isUuid } from '../platform/http/validate.ts'
 import { permits } from './roles.ts'
 
-type Db = Database | Transaction
-
 /** @throws Fault `not_found`, `forbidden`, `validation_error` when no workspace is active */
 export async function authorise<P extends Permission>(
-  db: Db,
+  db: Reading,
   caller: Caller,
   permission: P,
   resource: ResourceRef,
@@ -34,31 +33,35 @@ export async function authorise<P extends Permission>(
   return grant as Grant<P>
 }
 
-async function findGrant(db: Db, caller: Caller, resource: ResourceRef): Promise<Grant | null> {
+async function findGrant(
+  db: Reading,
+  caller: Caller,
+  resource: ResourceRef,
+): Promise<Grant | null> {
   const { projectId, projectName, deletedProjectId } = resource
   if (deletedProjectId !== undefined) return deletedProjectGrant(db, caller, deletedProjectId)
   if (projectId !== undefined) return projectOf(db, caller, projectId, resource.workspaceId)
   const workspaceId = resource.workspaceId ?? (await activeWorkspace(db, caller))
   if (!isUuid(workspaceId)) return null
   if (projectName === undefined) return workspaceGrant(db, caller, workspaceId)
-  const named = and(eq(projects.workspaceId, workspaceId), eq(projects.name, projectName))
-  return projectGrant(db, caller, named)
+  return projectGrant(db, selectProjectByName, caller, { workspaceId, projectName })
 }
 
 /** A project by its id; where the path names its workspace too, it must be that one. */
 async function projectOf(
-  db: Db,
+  db: Reading,
   caller: Caller,
   projectId: string,
   workspaceId: string | undefined,
 ): Promise<ProjectGrant | null> {
   if (![projectId, workspaceId ?? projectId].every(isUuid)) return null
-  const inside = workspaceId === undefined ? undefined : eq(projects.workspaceId, workspaceId)
-  return projectGrant(db, caller, and(eq(projects.id, projectId), inside))
+  return workspaceId === undefined
+    ? projectGrant(db, selectProject, caller, { projectId })
+    : projectGrant(db, selectProjectInside, caller, { projectId, workspaceId })
 }
 
 /** The caller's personal workspace, else the only one; with none or several the request must say. */
-async function activeWorkspace(db: Db, caller: Caller): Promise<string> {
+async function activeWorkspace(db: Reading, caller: Caller): Promise<string> {
   const own = await db
     .select({ id: workspaces.id, type: workspaces.type, role: memberships.role })
     .from(memberships)
@@ -73,35 +76,67 @@ async function activeWorkspace(db: Db, caller: Caller): Promise<string> {
   return active.id
 }
 
-async function workspaceGrant(db: Db, caller: Caller, workspaceId: string): Promise<Grant | null> {
-  const [membership] = await db
+const isActiveMember = and(
+  eq(memberships.userId, sql.placeholder('userId')),
+  eq(memberships.status, 'active'),
+)
+
+const selectMembership = prepared((db) =>
+  db
     .select({ role: memberships.role })
     .from(memberships)
-    .where(and(eq(memberships.workspaceId, workspaceId), isActiveMember(caller)))
+    .where(and(eq(memberships.workspaceId, sql.placeholder('workspaceId')), isActiveMember))
+    .prepare('membership'),
+)
+
+async function workspaceGrant(
+  db: Reading,
+  caller: Caller,
+  workspaceId: string,
+): Promise<Grant | null> {
+  const { userId } = caller
+  const [membership] = await selectMembership(db).execute({ userId, workspaceId })
   return membership ? mint(caller, { workspaceId, role: membership.role }) : null
 }
 
+function selectProjectWhere(...which: readonly SQL[]) {
+  return prepared((db) =>
+    db
+      .select({
+        workspaceId: projects.workspaceId,
+        projectId: projects.id,
+        projectName: projects.name,
+        role: memberships.role,
+      })
+      .from(projects)
+      .innerJoin(memberships, eq(memberships.workspaceId, projects.workspaceId))
+      .where(and(...which, isActiveMember))
+      .prepare('project'),
+  )
+}
+
+const isProject = eq(projects.id, sql.placeholder('projectId'))
+const isInside = eq(projects.workspaceId, sql.placeholder('workspaceId'))
+const selectProject = selectProjectWhere(isProject)
+const selectProjectInside = selectProjectWhere(isProject, isInside)
+const selectProjectByName = selectProjectWhere(
+  isInside,
+  eq(projects.name, sql.placeholder('projectName')),
+)
+
 async function projectGrant(
-  db: Db,
+  db: Reading,
+  select: typeof selectProject,
   caller: Caller,
-  which: SQL | undefined,
+  named: Record<string, string>,
 ): Promise<ProjectGrant | null> {
-  const [found] = await db
-    .select({
-      workspaceId: projects.workspaceId,
-      projectId: projects.id,
-      projectName: projects.name,
-      role: memberships.role,
-    })
-    .from(projects)
-    .innerJoin(memberships, eq(memberships.workspaceId, projects.workspaceId))
-    .where(and(which, isActiveMember(caller)))
+  const [found] = await select(db).execute({ ...named, userId: caller.userId })
   return found ? mint(caller, found) : null
 }
 
 /** Deleted projects exist for those who may restore them, and only as long as that is possible. */
 async function deletedProjectGrant(
-  db: Db,
+  db: Reading,
   caller: Caller,
   projectId: string,
 ): Promise<ProjectGrant | null> {
@@ -111,12 +146,10 @@ async function deletedProjectGrant(
     .select({ workspaceId, projectId: id, projectName: name, role: memberships.role })
     .from(deletedProjects)
     .innerJoin(memberships, eq(memberships.workspaceId, workspaceId))
-    .where(and(eq(id, projectId), isRestorable, isActiveMember(caller)))
+    .where(and(eq(id, projectId), isRestorable, isActiveMember))
+    .prepare('deleted_project')
+    .execute({ userId: caller.userId })
   return found ? mint(caller, found) : null
-}
-
-function isActiveMember(caller: Caller): SQL | undefined {
-  return and(eq(memberships.userId, caller.userId), eq(memberships.status, 'active'))
 }
 
 function mint<T extends { workspaceId: string; role: Grant['role'] }>(

@@ -72,6 +72,32 @@ describe('a read of values by a person', () => {
     },
   )
 
+  const whileRecordsFail = async (code: string, act: () => Promise<void>) => {
+    const { sql } = app.connection
+    await sql.unsafe(`create function fail() returns trigger language plpgsql as
+      $$ begin raise exception 'no' using errcode = '${code}'; end $$`)
+    await sql`create trigger fail before insert on audit_logs for each row execute function fail()`
+    try {
+      await act()
+    } finally {
+      await sql`drop trigger fail on audit_logs`
+      await sql`drop function fail`
+    }
+  }
+
+  test.each([
+    ['goes on while the disk is full', '53100', 200],
+    ['goes on while the database is read-only', '25006', 200],
+    ['is refused when the database is lost before its record', '57P01', 503],
+    ['is refused when its record fails for another reason', '22000', 500],
+  ])('%s', async (_, code, expected) => {
+    await whileRecordsFail(code, async () => {
+      expect((await get('A/')).status).toBe(expected)
+      expect((await get('?include=value')).status).toBe(expected)
+      expect((await get('')).status).toBe(200)
+    })
+  })
+
   test('that is refused is none', async () => {
     expectFailure(await get('NONE/'), 'not_found')
     expect(await records({ action: 'secret.read', credential: 'NONE' })).toEqual([])

@@ -1,6 +1,6 @@
 /** The agents' rows. Deleted agents stay in the table for the audit; no statement here finds them. */
 import { and, asc, count, eq, gt, isNull, max, type SQL, sql } from 'drizzle-orm'
-import type { Transaction } from '../../platform/db/open.ts'
+import type { Reading, Transaction } from '../../platform/db/open.ts'
 import { agents, tokens } from '../../platform/db/schema/index.ts'
 import type { Grant } from '../../platform/grant.ts'
 
@@ -12,7 +12,7 @@ export const isActive = sql`(${tokens.revokedAt} is null
 
 /** One row more than the page holds, oldest first: ids are UUIDs of version 7. */
 export function selectAgents(
-  tx: Transaction,
+  tx: Reading,
   grant: Manage,
   filter: { projectId: string | null; after: string | undefined; limit: number },
 ) {
@@ -29,13 +29,13 @@ export function selectAgents(
     .limit(limit + 1)
 }
 
-export async function selectAgent(tx: Transaction, grant: Manage, id: string) {
+export async function selectAgent(tx: Reading, grant: Manage, id: string) {
   const [found] = await selectCounted(tx, and(isLive(grant), eq(agents.id, id)))
   return found ?? null
 }
 
 /** Agents with the tally of their tokens, in one statement. */
-function selectCounted(tx: Transaction, which: SQL | undefined) {
+function selectCounted(tx: Reading, which: SQL | undefined) {
   const tally = tx
     .select({
       all: count().as('all_tokens'),

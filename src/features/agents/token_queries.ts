@@ -1,7 +1,7 @@
 /** The tokens' rows and their envelopes. Every statement names the workspace and the holder. */
 import { and, asc, eq, inArray, isNull, type SQL, sql } from 'drizzle-orm'
 import type { Capability } from '../../platform/capability.ts'
-import type { Transaction } from '../../platform/db/open.ts'
+import type { Reading, Transaction } from '../../platform/db/open.ts'
 import { projects, tokenEnvelopes, tokens } from '../../platform/db/schema/index.ts'
 import type { Grant } from '../../platform/grant.ts'
 import { isActive } from './queries.ts'
@@ -46,7 +46,7 @@ export async function insertToken(tx: Transaction, grant: Manage, holder: Holder
 
 /** One row more than the page holds, oldest first, each with what it is provisioned for. */
 export function selectTokens(
-  tx: Transaction,
+  tx: Reading,
   grant: Manage,
   holder: Holder,
   { after, limit }: { after: readonly string[] | null; limit: number },

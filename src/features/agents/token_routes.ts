@@ -1,6 +1,6 @@
 /** The tokens of one holder: of an agent, or of the workloads of a project. */
 
-import type { Transaction } from '../../platform/db/open.ts'
+import type { Reading, Transaction } from '../../platform/db/open.ts'
 import { lockWorkspace } from '../../platform/db/workspace_lock.ts'
 import { Fault } from '../../platform/fault.ts'
 import type { Grant, ProjectGrant } from '../../platform/grant.ts'
@@ -74,7 +74,10 @@ function routesOf(
   ]
 }
 
-type Within = { tx: Transaction; grant: Grant<'agent.manage'> | ProjectGrant<'agent.manage'> }
+type Within<Tx = Transaction> = {
+  tx: Tx
+  grant: Grant<'agent.manage'> | ProjectGrant<'agent.manage'>
+}
 type Named = { registration_id: string } | { project_id: string }
 
 /** An agent is read under the lock: else one that is being deleted could get a token that lives on. */
@@ -83,7 +86,7 @@ async function lockHolder(within: Within, named: Named): Promise<Held> {
   return { epoch, holder: await holderOf(within, named) }
 }
 
-async function holderOf({ tx, grant }: Within, named: Named): Promise<Holder> {
+async function holderOf({ tx, grant }: Within<Reading>, named: Named): Promise<Holder> {
   if ('projectId' in grant) return { kind: 'workload', projectId: grant.projectId }
   const agent = 'registration_id' in named && (await selectAgent(tx, grant, named.registration_id))
   if (!agent) throw new Fault('not_found')

@@ -4,7 +4,7 @@
  */
 import { toBase64 } from '../../platform/crypto/encoding.ts'
 import type { OuterLayer } from '../../platform/crypto/outer_layer.ts'
-import type { Transaction } from '../../platform/db/open.ts'
+import type { Reading } from '../../platform/db/open.ts'
 import { Fault } from '../../platform/fault.ts'
 import type { Grant } from '../../platform/grant.ts'
 import type { Pager } from '../../platform/http/page.ts'
@@ -27,7 +27,7 @@ type Manage = Grant<'agent.manage'>
 export type Held = { holder: Holder; epoch: number }
 
 export async function listTokens(
-  tx: Transaction,
+  tx: Reading,
   grant: Manage,
   pager: Pager,
   holder: Holder,

@@ -1,6 +1,6 @@
 /** The allowlist's rows. Writers need a write grant. */
 import { and, asc, desc, eq, gt, lt } from 'drizzle-orm'
-import type { Transaction } from '../../platform/db/open.ts'
+import type { Reading, Transaction } from '../../platform/db/open.ts'
 import { allowlistEntries, allowlistLog, users } from '../../platform/db/schema/index.ts'
 import type { Grant } from '../../platform/grant.ts'
 
@@ -16,7 +16,7 @@ const shownEntry = {
 }
 
 /** One row more than the page holds, by domain. */
-export function selectEntries(tx: Transaction, grant: Read, { after, limit }: Page) {
+export function selectEntries(tx: Reading, grant: Read, { after, limit }: Page) {
   return tx
     .select(shownEntry)
     .from(allowlistEntries)
@@ -80,7 +80,7 @@ export async function insertLog(
 }
 
 /** One row more than the page holds, newest first: ids are UUIDs of version 7. */
-export function selectLog(tx: Transaction, grant: Read, { after, limit }: Page) {
+export function selectLog(tx: Reading, grant: Read, { after, limit }: Page) {
   return tx
     .select({
       id: allowlistLog.id,

@@ -1,7 +1,7 @@
 /** The audit records of one workspace, read with a grant, in the order of the indexes that serve them. */
 import { and, desc, eq, gte, lt, type SQL, sql } from 'drizzle-orm'
 import { union } from 'drizzle-orm/pg-core'
-import type { Transaction } from '../../platform/db/open.ts'
+import type { Reading } from '../../platform/db/open.ts'
 import { auditLogs } from '../../platform/db/schema/index.ts'
 import type { Grant } from '../../platform/grant.ts'
 import { isUuid } from '../../platform/http/validate.ts'
@@ -45,7 +45,7 @@ const shown = {
 const newestFirst = [desc(auditLogs.timestamp), desc(auditLogs.id)]
 
 /** One record more than the page holds, newest first. */
-export function selectLogs(tx: Transaction, grant: Read, filters: Filters, page: Page) {
+export function selectLogs(tx: Reading, grant: Read, filters: Filters, page: Page) {
   const newest = newestKeys(tx, grant, filters, page)
   if (newest === null) {
     return tx
@@ -66,7 +66,7 @@ export function selectLogs(tx: Transaction, grant: Read, filters: Filters, page:
 }
 
 /** The page's sort keys, where no single index of `audit_logs` has them in order; else `null`. */
-function newestKeys(tx: Transaction, grant: Read, filters: Filters, page: Page) {
+function newestKeys(tx: Reading, grant: Read, filters: Filters, page: Page) {
   const { agent_id: agent, credential } = filters
   if (agent !== undefined && isUuid(agent)) return byAnyId(tx, grant, filters, agent, page)
   if (credential !== undefined) return byCredential(tx, grant, filters, credential, page)
@@ -79,7 +79,7 @@ export function positionOf({ timestamp, id }: { timestamp: Date; id: string }): 
 }
 
 /** Of the workspace, or `null`. */
-export async function selectLog(tx: Transaction, { workspaceId }: Read, id: string) {
+export async function selectLog(tx: Reading, { workspaceId }: Read, id: string) {
   const [found] = await tx
     .select(shown)
     .from(auditLogs)
@@ -91,7 +91,7 @@ export async function selectLog(tx: Transaction, { workspaceId }: Read, id: stri
  * A UUID may be an agent's id, a token's, or a name that looks like one. Each has an index that is in
  * the order of the list; an OR over them would have to read and sort all that any of them matches.
  */
-function byAnyId(tx: Transaction, grant: Read, filters: Filters, id: string, page: Page) {
+function byAnyId(tx: Reading, grant: Read, filters: Filters, id: string, page: Page) {
   const { agent_id: _, ...others } = filters
   const newest = (which: SQL) => newestOf(tx, and(matches(grant, others, page), which), page)
   return union(
@@ -102,7 +102,7 @@ function byAnyId(tx: Transaction, grant: Read, filters: Filters, id: string, pag
 }
 
 /** Alone, or among others: each has its index. */
-function byCredential(tx: Transaction, grant: Read, filters: Filters, name: string, page: Page) {
+function byCredential(tx: Reading, grant: Read, filters: Filters, name: string, page: Page) {
   const { credential: _, ...others } = filters
   const { credentialRef } = auditLogs
   const newest = (which: SQL) => newestOf(tx, and(matches(grant, others, page), which), page)
@@ -112,7 +112,7 @@ function byCredential(tx: Transaction, grant: Read, filters: Filters, name: stri
   )
 }
 
-function newestOf(tx: Transaction, which: SQL | undefined, { limit }: Page) {
+function newestOf(tx: Reading, which: SQL | undefined, { limit }: Page) {
   return tx
     .select({ id: auditLogs.id, timestamp: auditLogs.timestamp })
     .from(auditLogs)

@@ -4,7 +4,7 @@
  * statement reads all three, so that they belong to the same moment.
  */
 import { type SQL, sql } from 'drizzle-orm'
-import type { Transaction } from '../../platform/db/open.ts'
+import type { Reading } from '../../platform/db/open.ts'
 import type { Grant } from '../../platform/grant.ts'
 
 type Range = { since?: Date | undefined; until?: Date | undefined }
@@ -32,7 +32,7 @@ type Row = {
   last_used_at: string | null
 }
 
-export async function summarise(tx: Transaction, grant: Grant<'audit.read'>, range: Range) {
+export async function summarise(tx: Reading, grant: Grant<'audit.read'>, range: Range) {
   const rows = (await tx.execute(statement(grant.workspaceId, spansOf(range)))) as unknown as Row[]
   const of = (dimension: Row['dimension']) => rows.filter((row) => row.dimension === dimension)
   const days = of('total')

@@ -2,7 +2,7 @@
 import { authorise } from '../../identity/authorise.ts'
 import type { OuterLayer } from '../../platform/crypto/outer_layer.ts'
 import { isUniqueViolation } from '../../platform/db/errors.ts'
-import type { Transaction } from '../../platform/db/open.ts'
+import type { Reading } from '../../platform/db/open.ts'
 import { lockWorkspace } from '../../platform/db/workspace_lock.ts'
 import { Fault } from '../../platform/fault.ts'
 import type { Grant, ProjectGrant } from '../../platform/grant.ts'
@@ -115,7 +115,7 @@ function nameRoutes(): Route[] {
 
 type Shown = ProjectGrant<'project.read' | 'project.write' | 'project.delete'>
 
-async function show(tx: Transaction, grant: Shown) {
+async function show(tx: Reading, grant: Shown) {
   const project = await selectProject(tx, grant)
   if (!project) throw new Fault('not_found')
   return project

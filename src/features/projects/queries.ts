@@ -1,6 +1,6 @@
 /** The projects' rows. Writers need a write grant; the list over all workspaces takes the caller. */
 import { and, asc, eq, isNull, type SQL, sql } from 'drizzle-orm'
-import type { Database, Transaction } from '../../platform/db/open.ts'
+import type { Database, Reading, Transaction } from '../../platform/db/open.ts'
 import {
   agents,
   memberships,
@@ -38,7 +38,7 @@ export function selectProjects(
   ).limit(limit + 1)
 }
 
-export async function selectProject(tx: Transaction, grant: Read) {
+export async function selectProject(tx: Reading, grant: Read) {
   const [project] = await shownProjects(
     tx,
     grant.userId,
@@ -47,7 +47,7 @@ export async function selectProject(tx: Transaction, grant: Read) {
   return project ?? null
 }
 
-function shownProjects(db: Database | Transaction, userId: string, which: SQL | undefined) {
+function shownProjects(db: Reading, userId: string, which: SQL | undefined) {
   return db
     .select({
       id: projects.id,
@@ -149,7 +149,7 @@ export function deleteProjectAgents(tx: Transaction, grant: Delete) {
 
 /** The names of all secrets of the project, without their values. */
 export function selectSecretNames(
-  tx: Transaction,
+  tx: Reading,
   grant: ProjectGrant<'project.read' | 'secret.read'>,
 ) {
   return tx

@@ -1,6 +1,6 @@
 /** The secrets' rows. Every statement names the project of its grant; writers need a write grant. */
 import { and, asc, desc, eq, gt, inArray, lt, sql } from 'drizzle-orm'
-import type { Transaction } from '../../platform/db/open.ts'
+import type { Reading, Transaction } from '../../platform/db/open.ts'
 import { projects, secrets, secretVersions, users } from '../../platform/db/schema/index.ts'
 import type { ProjectGrant } from '../../platform/grant.ts'
 
@@ -26,7 +26,7 @@ const nothing = sql<null>`null`
 
 /** One row more than the page holds, by key. */
 export function selectSecrets(
-  tx: Transaction,
+  tx: Reading,
   grant: Read,
   environment: string,
   { after, limit, withCiphertext }: Page,
@@ -42,9 +42,11 @@ export function selectSecrets(
     )
     .orderBy(asc(secrets.key))
     .limit(limit + 1)
+    .prepare('secrets')
+    .execute()
 }
 
-export async function selectSecret(tx: Transaction, grant: Read, environment: string, key: string) {
+export async function selectSecret(tx: Reading, grant: Read, environment: string, key: string) {
   const [found] = await tx
     .select({ ...shown, sealed: secrets.sealed })
     .from(secrets)
@@ -171,7 +173,7 @@ export async function deleteRow(tx: Transaction, grant: Write, environment: stri
 
 /** One row more than the page holds, newest first. */
 export function selectVersions(
-  tx: Transaction,
+  tx: Reading,
   _grant: Read,
   secretId: string,
   { after, limit, withCiphertext }: Page,
@@ -196,12 +198,7 @@ export function selectVersions(
     .limit(limit + 1)
 }
 
-export async function selectVersion(
-  tx: Transaction,
-  _grant: Read,
-  secretId: string,
-  version: number,
-) {
+export async function selectVersion(tx: Reading, _grant: Read, secretId: string, version: number) {
   const [found] = await tx
     .select({
       version: secretVersions.version,

@@ -3,7 +3,7 @@
  * other; the server keeps the envelopes and the roles.
  */
 import { authorise } from '../../identity/authorise.ts'
-import type { Transaction } from '../../platform/db/open.ts'
+import type { Reading } from '../../platform/db/open.ts'
 import { lockWorkspace } from '../../platform/db/workspace_lock.ts'
 import { Fault } from '../../platform/fault.ts'
 import { openPager } from '../../platform/http/page.ts'
@@ -37,7 +37,7 @@ export function workspaceRoutes(services: FeatureServices): Route[] {
 
 function ownRoutes({ db, outer, config }: FeatureServices): Route[] {
   const pager = openPager(config)
-  const show = async (tx: Transaction, userId: string, workspaceId: string) => {
+  const show = async (tx: Reading, userId: string, workspaceId: string) => {
     const [workspace] = await listWorkspaces(tx, outer, userId, { workspaceId })
     if (!workspace) throw new Fault('not_found')
     return workspace

@@ -1,7 +1,7 @@
 /** Workspaces and memberships as rows. Those of a tenant need a grant for it. */
 import { and, asc, count, eq, gt, sql } from 'drizzle-orm'
 import { toBase64 } from '../../platform/crypto/encoding.ts'
-import type { Transaction } from '../../platform/db/open.ts'
+import type { Reading, Transaction } from '../../platform/db/open.ts'
 import { memberships, users, workspaces } from '../../platform/db/schema/index.ts'
 import type { Caller, Grant, Role } from '../../platform/grant.ts'
 
@@ -67,7 +67,7 @@ type Read = Grant<'workspace.read' | 'member.manage'>
 
 /** One row more than the page holds, by address. */
 export function selectMembers(
-  tx: Transaction,
+  tx: Reading,
   grant: Read,
   { after, limit }: Page,
 ): Promise<MemberRow[]> {

@@ -1,30 +1,44 @@
 /** What the database's errors mean to a caller. Their messages carry SQL and parameters: never shown. */
 import { Fault } from '../fault.ts'
 
-/** SQLSTATE classes and driver codes after which a repeat may well succeed. */
-const TRANSIENT = [
+/** SQLSTATE classes and driver codes of a database that is away. */
+const AWAY = [
   /^08/, // connection exceptions
-  /^53/, // out of disk, memory or connections
   /^57P0[123]$/, // shut down, crashed, starting
-  /^57014$/, // statement timeout
-  /^40(001|P01)$/, // serialization failure, deadlock
-  /^25006$/, // read-only: a standby took over
-  /^58030$/, // I/O error
   /^CONNECT(ION)?_/,
   /^E(CONN(REFUSED|RESET)|PIPE|TIMEDOUT|HOSTUNREACH)$/,
   /^ENOENT$/,
 ]
 
+/** Of one that answers, and does not do what was asked for. */
+const UNWILLING = [
+  /^53/, // out of disk, memory or connections
+  /^57014$/, // statement timeout
+  /^40(001|P01)$/, // serialization failure, deadlock
+  /^25006$/, // read-only: a standby took over
+  /^58030$/, // I/O error
+]
+
 /** 503 for a database that is away, full or shutting down; `null` for any other error. */
 export function unavailableFault(error: unknown): Fault | null {
-  const code = codeOf(error)
-  if (code === null || !TRANSIENT.some((pattern) => pattern.test(code))) return null
+  if (!isOneOf([...AWAY, ...UNWILLING], error)) return null
   return new Fault('unavailable', { cause: error, headers: { 'retry-after': '2' } })
+}
+
+/** Whether the database is there and takes no writes, or not this one. */
+export function isUnwilling(error: unknown): boolean {
+  return isOneOf(UNWILLING, error)
 }
 
 /** SQLSTATE 23505. */
 export function isUniqueViolation(error: unknown): boolean {
   return codeOf(error) === '23505'
+}
+
+/** After these a repeat may well succeed. */
+function isOneOf(patterns: readonly RegExp[], error: unknown): boolean {
+  const code = codeOf(error)
+  return code !== null && patterns.some((pattern) => pattern.test(code))
 }
 
 /** The code of an error or of what caused it: drizzle wraps the driver's. */

@@ -10,6 +10,8 @@ import * as schema from './schema/index.ts'
 
 export type Database = PostgresJsDatabase<typeof schema>
 export type Transaction = Parameters<Parameters<Database['transaction']>[0]>[0]
+/** Where a statement that only reads may run. */
+export type Reading = Database | Transaction
 
 export type Connection = {
   db: Database

@@ -5,8 +5,8 @@
  * changes something says so to the audit, or fails.
  */
 
-import { unavailableFault } from '../db/errors.ts'
-import type { Transaction } from '../db/open.ts'
+import { isUnwilling, unavailableFault } from '../db/errors.ts'
+import type { Reading } from '../db/open.ts'
 import { Fault, invalidField } from '../fault.ts'
 import { type Caller, type Grant, RoleDenied } from '../grant.ts'
 import { describeError, type Log } from '../log.ts'
@@ -63,7 +63,9 @@ async function actAsMember(...args: Parameters<typeof actWithGrant>): Promise<un
       const { storeDenial, db, log } = services
       const stored = storeDenial(db, error.member, endpoint.name)
       await stored.catch(
-        unlessUnavailable(log, 'a refusal could not be put on record', endpoint.name),
+        onlyLogged(log, 'a refusal could not be put on record', endpoint.name, (failure) =>
+          Boolean(unavailableFault(failure)),
+        ),
       )
     }
     throw error
@@ -90,7 +92,7 @@ async function actWithGrant(
     grant: await identity.authorise(db, caller, permission, resource),
     db,
   })
-  const { result, changed } = await db.transaction(async (tx) => {
+  const actIn = async (tx: Reading) => {
     const grant = await identity.authorise(tx, caller, permission, resource)
     const query = endpoint.query && parsePart(endpoint.query, queryOf(request))
     const inside: Act = (more) =>
@@ -99,8 +101,11 @@ async function actWithGrant(
     const audit = new Recorder(grant)
     const result = await recorded(services, endpoint, { tx, audit }, () => inside({ audit }))
     return { result, changed: audit.isUnchanged ? undefined : grant.workspaceId }
-  })
-  if (changed !== undefined && endpoint.method !== 'GET') onChange?.(changed)
+  }
+  // Each statement sees what is committed when it begins, in a transaction or not: to read, none is needed.
+  const reads = endpoint.method === 'GET'
+  const { result, changed } = await (reads ? actIn(db) : db.transaction(actIn))
+  if (changed !== undefined && !reads) onChange?.(changed)
   return result
 }
 
@@ -141,22 +146,27 @@ async function actWithoutGrant(
 async function recorded<T>(
   { storeChanges, log }: Services,
   { name, method }: Endpoint,
-  { tx, audit }: { tx: Transaction; audit: Recorder },
+  { tx, audit }: { tx: Reading; audit: Recorder },
   change: () => T,
 ): Promise<Awaited<T>> {
   const result = await change()
   if (method === 'GET') {
-    // In a savepoint: what was read is still there when its record cannot be written.
-    const stored = tx.transaction((part) => audit.store(part, name, storeChanges))
-    await stored.catch(unlessUnavailable(log, 'a read could not be put on record', name))
+    const stored = audit.store(tx, name, storeChanges)
+    // A database that is lost may come back without this record: then nothing is shown.
+    await stored.catch(onlyLogged(log, 'a read could not be put on record', name, isUnwilling))
   } else await audit.store(tx, name, storeChanges)
   return result
 }
 
 /** Reads and refusals go on while the database takes no writes, as on a full disk; the log has them. */
-function unlessUnavailable(log: Log, message: string, endpoint: string) {
+function onlyLogged(
+  log: Log,
+  message: string,
+  endpoint: string,
+  isBearable: (error: unknown) => boolean,
+) {
   return (error: unknown): void => {
-    if (!unavailableFault(error)) throw error
+    if (!isBearable(error)) throw error
     log.error(message, { endpoint, ...describeError(error) })
   }
 }

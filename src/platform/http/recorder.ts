@@ -3,7 +3,7 @@
  * what it changed or showed, or that it did not; one that says neither fails, and its transaction is rolled
  * back. So no endpoint can forget its record.
  */
-import type { Database, Transaction } from '../db/open.ts'
+import type { Database, Reading } from '../db/open.ts'
 import type { Grant } from '../grant.ts'
 
 /** What was done: a past participle after the kind of thing, `token.revoked`. */
@@ -27,12 +27,8 @@ export type Change = {
 /** Who is written into the record: a grant, or a person who has none yet (accepting an invitation). */
 export type Actor = Pick<Grant, 'workspaceId' | 'userId' | 'email'>
 
-/** Implemented by the audit: stores the changes in the transaction that made them. */
-export type StoreChanges = (
-  tx: Transaction,
-  actor: Actor,
-  changes: readonly Change[],
-) => Promise<void>
+/** Implemented by the audit: stores the changes in the transaction that made them, or what was shown without one. */
+export type StoreChanges = (tx: Reading, actor: Actor, changes: readonly Change[]) => Promise<void>
 
 /** Stores a refusal by role, in a transaction of its own; `action` is the endpoint's name. */
 export type StoreDenial = (
@@ -89,7 +85,7 @@ export class Recorder {
   }
 
   /** @throws UnrecordedChange unless the handler said exactly one of the two */
-  async store(tx: Transaction, endpoint: string, storeChanges: StoreChanges): Promise<void> {
+  async store(tx: Reading, endpoint: string, storeChanges: StoreChanges): Promise<void> {
     const hasChanges = this.#changes.length > 0
     if (hasChanges === this.#isUnchanged) throw new UnrecordedChange(endpoint)
     if (!hasChanges) return

@@ -2,7 +2,7 @@
  * Routes: a contract and the function that keeps it. What a function receives follows from the
  * contract's type, so that none touches a tenant without a grant.
  */
-import type { Database, Transaction } from '../db/open.ts'
+import type { Database, Reading, Transaction } from '../db/open.ts'
 import type { Caller, Grant, GrantOf, ResourceRef } from '../grant.ts'
 import type { Log } from '../log.ts'
 import type {
@@ -56,8 +56,12 @@ type Context<E extends Endpoint> = {
   body: InputOf<E, 'body'>
   caller: E['access'] extends { kind: 'public' | 'cron' } ? undefined : Caller
   grant: GrantOf<E>
-  /** The transaction in which the grant was given. */
-  tx: E['access'] extends { kind: 'member' } ? Transaction : undefined
+  /** The transaction in which the grant was given; reading needs none. */
+  tx: E['access'] extends { kind: 'member' }
+    ? E['method'] extends 'GET'
+      ? Reading
+      : Transaction
+    : undefined
   /** What the endpoint changed is said here, where it must say so. */
   audit: E['access'] extends { kind: 'member' } ? Recorded<E, Audit> : undefined
   /** The same for public and session endpoints. */
