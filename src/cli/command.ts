@@ -69,3 +69,10 @@ export function command<const O extends Options = readonly []>({
 }
 
 export type Group = { name: string; about: string; commands: readonly Spec[] }
+
+/** Names that other programs have for the same: every command of the one name has the other too. */
+export const ALIASES: Readonly<Record<string, string | undefined>> = {
+  list: 'ls',
+  delete: 'rm',
+  remove: 'rm',
+}

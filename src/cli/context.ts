@@ -1,6 +1,6 @@
 /** What every command is given: its settings, its output, and the session when it asks for it. */
-import type { Command } from 'commander'
 import { openAddress } from './addresses.ts'
+import { openNames } from './completion/names.ts'
 import { resumeSession, type Session } from './session.ts'
 import { openSessionStore, type SessionStore } from './session_store.ts'
 import { type AddressName, readSettings, type SettingName, type Settings } from './settings.ts'
@@ -37,9 +37,8 @@ export type Context = {
   session(): Promise<Session>
 }
 
-/** The context of one command, from the options that stand anywhere on its line. */
-export function openContext(command: Command): Context {
-  const options = command.optsWithGlobals<GlobalOptions>()
+/** The context of one command, from the options that every command has, wherever they stand on its line. */
+export function openContext(options: GlobalOptions): Context {
   const { env } = process
   const cwd = process.cwd()
   const settings = readSettings(flagsOf(options), env, cwd)
@@ -57,7 +56,7 @@ export function openContext(command: Command): Context {
     store,
     session: async () => {
       const address = await server()
-      return resumeSession(await store(), address)
+      return resumeSession(await store(), address, openNames(env, address))
     },
   }
 }

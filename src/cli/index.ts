@@ -1,12 +1,5 @@
 /** The subcommands. Those of the server are found without the command line library: they start fast. */
-import {
-  type Action,
-  command,
-  type Group,
-  type Options,
-  type OptionValues,
-  type Spec,
-} from './command.ts'
+import { type Action, command, type Options, type OptionValues, type Spec } from './command.ts'
 import { endWithReader } from './terminal/streams.ts'
 
 const DAYS = '2'
@@ -65,23 +58,11 @@ export async function runCommand(args: string[]): Promise<number> {
   if (name !== 'serve') endWithReader()
   const known = Object.hasOwn(serverCommands, name) ? serverCommands[name] : undefined
   if (known && rest.length === 0) return known.run()
-  const [{ runProgram }, { topLevel, groups }] = await Promise.all([
-    import('./program.ts'),
-    import('./catalogue/index.ts'),
-  ])
+  const { topLevel, groups } = await import('./catalogue/index.ts')
   const own = Object.entries(serverCommands).map(([usage, { spec }]) => spec(usage))
   const specs = [...own, ...topLevel]
-  return runProgram(args, groups, [...specs, completionSpec(groups, specs)])
-}
-
-function completionSpec(groups: readonly Group[], specs: readonly Spec[]): Spec {
-  return command({
-    usage: 'completion <shell>',
-    about: 'print a completion script for bash, zsh or fish',
-    examples: [
-      'completion bash > ~/.local/share/bash-completion/completions/cloakroom',
-      'completion fish > ~/.config/fish/completions/cloakroom.fish',
-    ],
-    action: async () => (await import('./commands/completion.ts')).completionFor(groups, specs),
-  })
+  if (name === '__complete') {
+    return (await import('./completion/index.ts')).runComplete(rest, groups, specs)
+  }
+  return (await import('./program.ts')).runProgram(args, groups, specs)
 }

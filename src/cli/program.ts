@@ -1,13 +1,11 @@
 /** The command line as commander knows it. Actions are loaded when they run, so that none slows another. */
 import { Command, CommanderError, Option } from 'commander'
 import { version } from '../../package.json'
-import type { Group, Spec } from './command.ts'
+import { globalOptions } from './catalogue/options.ts'
+import { ALIASES, type Group, type Spec } from './command.ts'
 import { type GlobalOptions, openContext } from './context.ts'
 import { CliError } from './terminal/cli_error.ts'
 import { errorText, explain } from './terminal/explain.ts'
-
-/** Names that other programs have for the same. */
-const ALIASES: Record<string, string | undefined> = { list: 'ls', delete: 'rm', remove: 'rm' }
 
 /** What became of a command line. */
 type Outcome = {
@@ -60,11 +58,11 @@ function build(groups: readonly Group[], specs: readonly Spec[], outcome: Outcom
       },
     })
     .showHelpAfterError('(add --help for examples)')
-  for (const option of globalOptions()) program.addOption(option)
+  for (const option of globalOptions) program.addOption(globalOption(option))
   for (const spec of specs) program.addCommand(commandOf(spec, outcome, program))
   for (const { name, about, commands } of groups) {
     const group = new Command(name).description(about).copyInheritedSettings(program)
-    for (const option of globalOptions()) group.addOption(option.hideHelp())
+    for (const option of globalOptions) group.addOption(globalOption(option).hideHelp())
     for (const spec of commands) group.addCommand(commandOf(spec, outcome, program))
     program.addCommand(group)
   }
@@ -80,15 +78,16 @@ function commandOf(
   const built = new Command(name).description(about).copyInheritedSettings(program)
   for (const argument of args) built.argument(argument)
   for (const [flags, text, fallback] of options) built.addOption(optionOf(flags, text, fallback))
-  for (const option of globalOptions()) built.addOption(option.hideHelp())
+  for (const option of globalOptions) built.addOption(globalOption(option).hideHelp())
   const { [name]: alias } = ALIASES
   if (alias !== undefined) built.alias(alias)
   if (passThrough) built.passThroughOptions()
   const lines = examples.map((example) => `  $ cloakroom ${example}`)
   built.addHelpText('after', `\nExamples:\n${lines.join('\n')}`)
   return built.action(async () => {
-    outcome.json = built.optsWithGlobals<GlobalOptions>().json === true
-    outcome.exitCode = (await run(openContext(built), built)) ?? 0
+    const options = built.optsWithGlobals<GlobalOptions>()
+    outcome.json = options.json === true
+    outcome.exitCode = (await run(openContext(options), built)) ?? 0
   })
 }
 
@@ -99,18 +98,6 @@ function optionOf(flags: string, about: string, fallback: string | undefined): O
   return option.argParser((value: string, earlier: string[] = []) => [...earlier, value])
 }
 
-/** Understood before and after the command's name. */
-function globalOptions(): Option[] {
-  return [
-    new Option('--server <url>', 'control plane (SERVICE_SERVER_URL)'),
-    new Option('--resolver <url>', 'resolver (SERVICE_RESOLVER_URL)'),
-    new Option('-w, --workspace <name>', 'workspace, by name or id'),
-    new Option('-p, --project <name>', 'project, by name or id'),
-    new Option('-e, --env <name>', 'environment of the project'),
-    new Option('--json', 'print JSON for scripts, errors too'),
-    new Option('-q, --quiet', 'print only what was asked for: names, ids, values'),
-    new Option('--insecure-storage', 'keep the session unencrypted where there is no keyring'),
-    new Option('--insecure-http', 'talk to other machines unencrypted (SERVICE_INSECURE_HTTP=1)'),
-    new Option('--debug', 'show where an error came from'),
-  ]
+function globalOption([flags, about]: (typeof globalOptions)[number]): Option {
+  return new Option(flags, about)
 }

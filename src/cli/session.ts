@@ -5,6 +5,7 @@ import { type OpenWorkspace, openWorkspace } from '../client/vault.ts'
 import { refresh } from '../features/accounts/contract.ts'
 import { listWorkspacesEndpoint } from '../features/workspaces/contract.ts'
 import { fromBase64 } from '../platform/crypto/encoding.ts'
+import type { Names } from './completion/names.ts'
 import { oneNamed } from './named.ts'
 import type { SessionStore, StoredSession } from './session_store.ts'
 import { CliError } from './terminal/cli_error.ts'
@@ -28,7 +29,11 @@ export type WorkspaceEntry = Awaited<ReturnType<typeof listAll>>[number] & {
 }
 
 /** @throws CliError without a session, or at another server */
-export async function resumeSession(store: SessionStore, server: string): Promise<Session> {
+export async function resumeSession(
+  store: SessionStore,
+  server: string,
+  names: Names,
+): Promise<Session> {
   const stored = await store.read()
   if (!stored)
     throw new CliError('not_logged_in', 'nobody is logged in', 'log in with: cloakroom login')
@@ -39,11 +44,11 @@ export async function resumeSession(store: SessionStore, server: string): Promis
       'log in with: cloakroom login',
     )
   }
-  return openSession(store, stored)
+  return openSession(store, stored, names)
 }
 
-export function openSession(store: SessionStore, stored: StoredSession): Session {
-  const api = renewing(store, stored)
+function openSession(store: SessionStore, stored: StoredSession, names: Names): Session {
+  const api = learning(renewing(store, stored), names)
   const privateKey = decode(stored.privateKey)
   const publicKey = decode(stored.publicKey)
   const workspaces = async () => {
@@ -90,6 +95,22 @@ function withKey(entry: WorkspaceEntry): WorkspaceEntry & { open: OpenWorkspace 
     `the key of ${entry.name} does not open with your private key`,
     'ask an admin to invite you anew',
   )
+}
+
+/** What answers say of names is kept for completion. */
+export function learning(api: Api, names: Names): Api {
+  return {
+    call: async (endpoint, input) => {
+      const answer = await api.call(endpoint, input)
+      names.learn(endpoint, input, answer)
+      return answer
+    },
+    list: async (endpoint, input) => {
+      const answer = await api.list(endpoint, input)
+      names.learn(endpoint, input, answer)
+      return answer
+    },
+  }
 }
 
 /** Calls with the access token; when it has expired, with a new one. */

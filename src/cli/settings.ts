@@ -28,6 +28,8 @@ export type Settings = { [name in SettingName]?: Setting }
 
 export const PROJECT_FILE = '.cloakroom.json'
 
+export const settingNames = ['server', 'resolver', 'workspace', 'project', 'environment'] as const
+
 const VARIABLES: Record<SettingName, readonly string[]> = {
   server: ['SERVICE_SERVER_URL', 'SERVICE_API_URL'],
   resolver: ['SERVICE_RESOLVER_URL'],

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { executable } from '../binary/executable.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { watched } from '../support/watched.ts'
 import { openAccount, openTerminal, PASSWORD, type Terminal } from './person.ts'
@@ -212,13 +213,11 @@ test('the completion scripts are acceptable to their shells', async () => {
     Bun.spawnSync([
       'bash',
       '-c',
-      `${script}\nCOMP_WORDS=(cloakroom secrets pu) COMP_CWORD=2 _cloakroom cloakroom pu secrets; echo "\${COMPREPLY[@]}"`,
+      `${script}\nCOMP_WORDS=(${await executable()} secrets pu); COMP_CWORD=2; _cloakroom cloakroom pu secrets; echo "\${COMPREPLY[@]}"`,
     ]),
   )
   expect(checked.stdout.toString()).toBe('pull push\n')
   expect(await ada.must('completion', 'zsh')).toStartWith('#compdef cloakroom\n')
-  expect(await ada.must('completion', 'fish')).toContain(
-    "-n '__fish_seen_subcommand_from secrets' -a 'set get list",
-  )
+  expect(await ada.must('completion', 'fish')).toContain('complete -c cloakroom -f -a')
   expect((await ada.run(['completion', 'tcsh'])).code).toBe(2)
 })

@@ -56,7 +56,12 @@ test('what is not given is undefined, or the fallback', async () => {
     yes: undefined,
   })
   const pull: OptionValues<typeof pullOptions> = await received(pullOptions, 'x')
-  expect(pull).toEqual({ format: 'dotenv', allowEmpty: undefined })
+  expect(pull).toEqual({
+    format: undefined,
+    force: undefined,
+    yes: undefined,
+    allowEmpty: undefined,
+  })
 })
 
 test('what is on unless it is switched off', async () => {

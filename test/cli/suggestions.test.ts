@@ -94,7 +94,10 @@ describe('an environment without secrets, where others have some', () => {
     const read = () => readFileSync(join(ada.cwd, 'kept.env'), 'utf8')
     expect(await ada.run(['secrets', 'pull', 'kept.env', '-e', 'devlopment'])).toEqual(refused)
     expect(read()).toBe('KEPT=1\n')
-    await ada.must('secrets', 'pull', 'kept.env', '-e', 'devlopment', '--allow-empty')
+    const emptied = ['secrets', 'pull', 'kept.env', '-e', 'devlopment', '--allow-empty']
+    expect((await ada.run(emptied)).code).toBe(5)
+    expect(read()).toBe('KEPT=1\n')
+    await ada.must(...emptied, '--force')
     expect(read()).toBe('')
   })
 

@@ -80,6 +80,16 @@ export const topLevel: readonly Spec[] = [
     options: configOptions,
     action: async () => (await import('../commands/account.ts')).config,
   }),
+  command({
+    usage: 'completion <shell>',
+    about: 'print a completion script for bash, zsh or fish',
+    examples: [
+      'completion bash > ~/.local/share/bash-completion/completions/cloakroom',
+      'completion zsh > "${fpath[1]}/_cloakroom"',
+      'completion fish > ~/.config/fish/completions/cloakroom.fish',
+    ],
+    action: async () => (await import('../commands/completion.ts')).completion,
+  }),
   ...runningSpecs,
   ...proxySpecs,
 ]

@@ -1,4 +1,21 @@
-/** The options of all commands: from here commander has its flags, and each action its type. */
+/**
+ * The options of all commands: from here commander has its flags, and each action its type. The word in
+ * brackets says what completes the value (`completion/sources.ts`).
+ */
+
+/** Understood before and after the command's name. */
+export const globalOptions = [
+  ['--server <url>', 'control plane (SERVICE_SERVER_URL)'],
+  ['--resolver <url>', 'resolver (SERVICE_RESOLVER_URL)'],
+  ['-w, --workspace <workspace>', 'workspace, by name or id'],
+  ['-p, --project <project>', 'project, by name or id'],
+  ['-e, --env <environment>', 'environment of the project'],
+  ['--json', 'print JSON for scripts, errors too'],
+  ['-q, --quiet', 'print only what was asked for: names, ids, values'],
+  ['--insecure-storage', 'keep the session unencrypted where there is no keyring'],
+  ['--insecure-http', 'talk to other machines unencrypted (SERVICE_INSECURE_HTTP=1)'],
+  ['--debug', 'show where an error came from'],
+] as const
 
 const yes = ['-y, --yes', 'do not ask'] as const
 const allowEmpty = ['--allow-empty', 'go on although only other environments have secrets'] as const
@@ -43,7 +60,12 @@ export const setOptions = [
 export const pushOptions = [...sensitivityOptions, yes] as const
 export const rollBackOptions = [yes] as const
 export const pullOptions = [
-  ['--format <format>', 'dotenv, json, yaml or shell', 'dotenv'],
+  [
+    '--format <format>',
+    "dotenv, json, yaml or shell; unless given what the file's name ends in, else dotenv",
+  ],
+  ['-f, --force', 'replace a file that is there and has other content'],
+  yes,
   allowEmpty,
 ] as const
 
@@ -67,12 +89,12 @@ export const rangeOptions = [
   ['--until <time>', 'before this time'],
 ] as const
 export const filterOptions = [
-  ['--agent <name>', 'only this agent, by name or id'],
+  ['--agent <agent>', 'only this agent, by name or id'],
   ['--domain <name>', 'only requests to this domain'],
   ['--method <method>', 'only this method'],
   ['--status <code>', 'only this status'],
   ['--action <action>', 'only this action, such as secret.read'],
-  ['--credential <name>', 'only what has to do with this secret'],
+  ['--credential <secret>', 'only what has to do with this secret'],
   ...rangeOptions,
 ] as const
 export const auditListOptions = [['--limit <count>', '1 to 500', '50'], ...filterOptions] as const
@@ -80,7 +102,10 @@ export const auditListOptions = [['--limit <count>', '1 to 500', '50'], ...filte
 export const runOptions = [
   token,
   ['--no-mask', 'do not mask the values in what the command prints'],
-  ['--allow-env <name...>', 'set this variable although it steers shells, loaders or interpreters'],
+  [
+    '--allow-env <secret...>',
+    'set this variable although it steers shells, loaders or interpreters',
+  ],
   allowEmpty,
 ] as const
 export const callOptions = [
@@ -94,7 +119,7 @@ export const callOptions = [
 export const mcpOptions = [token] as const
 export const proxyOptions = [
   ['--port <number>', 'port on 127.0.0.1 (8899, or a free one with a command); 0 for a free one'],
-  ['--agent <name>', 'whose name the audit records carry'],
+  ['--agent <agent>', 'whose name the audit records carry'],
   ['--remote', 'values are put in by the resolver (with a token, unless given)'],
   ['--local', 'values are opened here, with your session (without a token, unless given)'],
   ['--strict', 'refuse hosts that are not on the allowlist, instead of passing them untouched'],

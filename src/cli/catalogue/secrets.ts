@@ -46,9 +46,9 @@ export const secretGroups: readonly Group[] = [
       command({
         usage: 'pull [path]',
         about: 'print every value, or write them to a file that only you may read',
-        examples: ['secrets pull', 'secrets pull .env', 'secrets pull --format json'],
+        examples: ['secrets pull', 'secrets pull .env', 'secrets pull config.json --force'],
         options: pullOptions,
-        action: async () => (await secrets()).pull,
+        action: async () => (await import('../commands/secrets_pull.ts')).pull,
       }),
       command({
         usage: 'push [path]',

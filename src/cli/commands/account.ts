@@ -11,6 +11,7 @@ import { toBase64 } from '../../platform/crypto/encoding.ts'
 import { demandSafeAddress } from '../addresses.ts'
 import type { configOptions, passwordOptions } from '../catalogue/options.ts'
 import type { Action, OptionValues } from '../command.ts'
+import { forgetNames } from '../completion/names.ts'
 import type { Context } from '../context.ts'
 import type { SessionStore, StoredSession } from '../session_store.ts'
 import {
@@ -18,7 +19,7 @@ import {
   globalFile,
   isAddress,
   readProjectFile,
-  type SettingName,
+  settingNames,
   updateFile,
 } from '../settings.ts'
 import { CliError } from '../terminal/cli_error.ts'
@@ -136,6 +137,7 @@ export const logOut: Action = async (context) => {
     )
   }
   await store.clear()
+  forgetNames(context.env)
   context.output.done('Logged out.', { logged_out: stored?.email ?? null })
   return undefined
 }
@@ -181,13 +183,11 @@ export const status: Action = async (context) => {
   return undefined
 }
 
-const NAMES: readonly SettingName[] = ['server', 'resolver', 'workspace', 'project', 'environment']
-
 /** Shows every setting with its origin, or sets one in the global or project file. */
 export const config: Action<typeof configOptions> = async (context, args, options) => {
   const [name, value] = args
   if (name === undefined) {
-    const rows = NAMES.map((key) => ({
+    const rows = settingNames.map((key) => ({
       setting: key,
       value: context.settings[key]?.value ?? null,
       origin: context.settings[key]?.origin ?? 'not set',
@@ -195,8 +195,9 @@ export const config: Action<typeof configOptions> = async (context, args, option
     context.output.table(rows, ['setting', 'value', 'origin'])
     return undefined
   }
-  const known = NAMES.find((candidate) => candidate === name)
-  if (!known) throw new CliError('usage', `there is no such setting; there are ${NAMES.join(', ')}`)
+  const known = settingNames.find((candidate) => candidate === name)
+  if (!known)
+    throw new CliError('usage', `there is no such setting; there are ${settingNames.join(', ')}`)
   const path = options.local ? findProjectFile(context.cwd) : globalFile(context.env)
   if (path === null)
     throw new CliError('usage', 'there is no project file here', 'make one with: cloakroom init')

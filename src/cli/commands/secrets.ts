@@ -1,25 +1,18 @@
 /** Secrets: encrypted and decrypted here, by name on the server. */
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { deleteSecret, getSecret, listSecrets } from '../../features/secrets/contract.ts'
 import { isSamePolicy } from '../../platform/crypto/secret_value.ts'
 import { isSensitive, type Policy, policy as policySchema } from '../../platform/policy.ts'
-import type { confirmOptions, pullOptions, pushOptions, setOptions } from '../catalogue/options.ts'
+import type { confirmOptions, pushOptions, setOptions } from '../catalogue/options.ts'
 import type { Action, OptionValues } from '../command.ts'
 import type { Context } from '../context.ts'
-import {
-  checkedValues,
-  type ExportFormat,
-  exportFormats,
-  readValues,
-  type Values,
-  writeValues,
-} from '../files/formats.ts'
+import { checkedValues, readValues, type Values } from '../files/formats.ts'
 import { type ProjectScope, projectScope } from '../scope.ts'
 import { reveal } from '../sealing.ts'
 import { type Candidate, choiceOf, classified } from '../sensitivity.ts'
 import { presentPolicies, store } from '../storing.ts'
-import { onlyElsewhere, onSecret, refuseEmpty } from '../suggestions.ts'
+import { onlyElsewhere, onSecret } from '../suggestions.ts'
 import { CliError } from '../terminal/cli_error.ts'
 import { confirmed } from '../terminal/confirmed.ts'
 import { askSecret, readValueFromStdin } from '../terminal/prompts.ts'
@@ -162,35 +155,6 @@ export const remove: Action<typeof confirmOptions> = async (context, keys, optio
   }
   context.output.done(`${keys.length} deleted.`, { deleted: keys })
   return undefined
-}
-
-/** Every value of the environment, to standard output or a file that only its owner may read. */
-export const pull: Action<typeof pullOptions> = async (context, [path], options) => {
-  const scope = await projectScope(context)
-  const values = await context.output.during('fetching and decrypting', download(scope))
-  if (Object.keys(values).length === 0) await refuseEmpty(scope, options)
-  const text = writeValues(formatOf(options.format), values)
-  if (path === undefined) context.output.raw(text)
-  else {
-    writeFileSync(path, text, { mode: 0o600 })
-    context.output.say(
-      `${Object.keys(values).length} secrets written to ${path} (readable by you only).`,
-    )
-  }
-  return undefined
-}
-
-function formatOf(given: string): ExportFormat {
-  const format = exportFormats.find((candidate) => candidate === given)
-  if (format) return format
-  throw new CliError('usage', `the format must be one of ${exportFormats.join(', ')}`)
-}
-
-async function download(scope: ProjectScope): Promise<Values> {
-  const { session, project, environment } = scope
-  const query = { environment, include: 'value' as const }
-  const secrets = await session.api.list(listSecrets, { params: { project_id: project.id }, query })
-  return Object.fromEntries(secrets.map((stored) => [stored.key, reveal(scope, stored)]))
 }
 
 /** Uploads what is new or different; policies of what is there stay, but for what `sensitivity.ts` says. */

@@ -10,6 +10,18 @@ export type Values = Record<string, string>
 export const exportFormats = ['dotenv', 'json', 'yaml', 'shell'] as const
 export type ExportFormat = (typeof exportFormats)[number]
 
+const ENDINGS: readonly (readonly [RegExp, ExportFormat])[] = [
+  [/\.json$/i, 'json'],
+  [/\.ya?ml$/i, 'yaml'],
+  [/\.sh$/i, 'shell'],
+  [/\.env(\.[\w-]+)?$/i, 'dotenv'],
+]
+
+/** What the name of a file says of its format; `.env.local` is dotenv too. */
+export function formatOfName(path: string): ExportFormat | undefined {
+  return ENDINGS.find(([ending]) => ending.test(path))?.[1]
+}
+
 /**
  * The format is known from the name, else from the text. All values, or an error: nothing is dropped and
  * nothing replaced.

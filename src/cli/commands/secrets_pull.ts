@@ -1,0 +1,65 @@
+/** `cloakroom secrets pull`: every value of an environment, opened here. */
+import { listSecrets } from '../../features/secrets/contract.ts'
+import type { pullOptions } from '../catalogue/options.ts'
+import type { Action, OptionValues } from '../command.ts'
+import type { Context } from '../context.ts'
+import {
+  type ExportFormat,
+  exportFormats,
+  formatOfName,
+  type Values,
+  writeValues,
+} from '../files/formats.ts'
+import { writePrivately } from '../files/written.ts'
+import { type ProjectScope, projectScope } from '../scope.ts'
+import { reveal } from '../sealing.ts'
+import { refuseEmpty } from '../suggestions.ts'
+import { CliError } from '../terminal/cli_error.ts'
+
+/** Every value of the environment, to standard output or a file that only its owner may read. */
+export const pull: Action<typeof pullOptions> = async (context, [path], options) => {
+  const scope = await projectScope(context)
+  const values = await context.output.during('fetching and decrypting', download(scope))
+  if (Object.keys(values).length === 0) await refuseEmpty(scope, options)
+  const text = writeValues(formatOf(context, path, options), values)
+  if (path === undefined) {
+    context.output.raw(text)
+    return undefined
+  }
+  const yes = options.force === true || options.yes === true
+  const changed = await writePrivately(path, text, { yes })
+  const { length: count } = Object.keys(values)
+  context.output.done(
+    changed
+      ? `${count} secrets written to ${path} (readable by you only).`
+      : `${path} has these ${count} secrets already.`,
+    { file: path, secrets: count, changed },
+  )
+  return undefined
+}
+
+/** The option wins; where the file's name says another format, that is said. */
+function formatOf(
+  { output }: Context,
+  path: string | undefined,
+  { format: given }: OptionValues<typeof pullOptions>,
+): ExportFormat {
+  const ofName = path === undefined ? undefined : formatOfName(path)
+  if (given === undefined)
+    return ofName ?? (output.isJson && path === undefined ? 'json' : 'dotenv')
+  const format = exportFormats.find((candidate) => candidate === given)
+  if (!format) {
+    throw new CliError('usage', `the format must be one of ${exportFormats.join(', ')}`)
+  }
+  if (ofName !== undefined && ofName !== format) {
+    output.warn(`${path} is written as ${format}, though its name ends as that of ${ofName}`)
+  }
+  return format
+}
+
+async function download(scope: ProjectScope): Promise<Values> {
+  const { session, project, environment } = scope
+  const query = { environment, include: 'value' as const }
+  const secrets = await session.api.list(listSecrets, { params: { project_id: project.id }, query })
+  return Object.fromEntries(secrets.map((stored) => [stored.key, reveal(scope, stored)]))
+}

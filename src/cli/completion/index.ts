@@ -1,0 +1,81 @@
+/**
+ * `cloakroom __complete WORDS…`: what may stand in place of the last word, for the scripts of the shells. One
+ * candidate a line, with a tab before what it means; a line `:…` says what else the shell is to do. It
+ * answers within a second, asks nothing, and takes names that are remembered where the server is slow.
+ */
+import { writeSync } from 'node:fs'
+import { endsWithin } from '../../platform/timeout.ts'
+import { globalOptions } from '../catalogue/options.ts'
+import { ALIASES, type Group, type Spec } from '../command.ts'
+import { type Flag, flagOf, type Line, nameOf, readLine } from './line.ts'
+import { namesFor } from './lookup.ts'
+import { sources } from './sources.ts'
+
+/** Milliseconds for asking the server. */
+const TIMEOUT_MS = 800
+
+type Candidate = { word: string; about?: string }
+/** `files` and `commands` are for the shell to find; after `more` no blank follows. */
+type Answer = { candidates: readonly Candidate[]; shell: 'done' | 'files' | 'commands' | 'more' }
+
+const NOTHING: Answer = { candidates: [], shell: 'done' }
+
+/** Ends the process: a server that has not answered yet is not waited for. */
+export async function runComplete(
+  words: readonly string[],
+  groups: readonly Group[],
+  specs: readonly Spec[],
+): Promise<never> {
+  const globals = globalOptions.map(([flags, about]) => flagOf(flags, about))
+  const line = readLine(words, { groups, specs, globals, aliases: ALIASES })
+  const { candidates, shell } = await answerOf(line, groups, specs).catch(() => NOTHING)
+  const lines = candidates
+    // A name with a line break or an escape is nobody's to type.
+    .filter(({ word }) => word.startsWith(line.current) && !/\p{C}/u.test(word))
+    .map(({ word, about }) => (about === undefined ? word : `${word}\t${about}`))
+  writeSync(1, [...lines, `:${shell}`, ''].join('\n'))
+  process.exit(0)
+}
+
+async function answerOf(
+  { wanted, given }: Line,
+  groups: readonly Group[],
+  specs: readonly Spec[],
+): Promise<Answer> {
+  if (wanted.kind === 'program') {
+    return { candidates: [], shell: wanted.isFirst ? 'commands' : 'files' }
+  }
+  if (wanted.kind === 'options')
+    return { candidates: wanted.flags.flatMap(optionWords), shell: 'done' }
+  if (wanted.kind === 'commands') {
+    const own = wanted.group?.commands ?? specs
+    const further = wanted.group ? [] : groups.map(({ name, about }) => ({ word: name, about }))
+    const named = own.map((spec) => ({ word: nameOf(spec), about: spec.about }))
+    return { candidates: [...named, ...further], shell: 'done' }
+  }
+  return valuesOf(wanted, given)
+}
+
+function optionWords({ names, about }: Flag): Candidate[] {
+  return names.map((word) => ({ word, about }))
+}
+
+async function valuesOf(
+  { placeholder, prefix }: Extract<Line['wanted'], { kind: 'value' }>,
+  given: Line['given'],
+): Promise<Answer> {
+  const source = placeholder === null ? undefined : sources[placeholder]
+  if (!source) return NOTHING
+  if ('shell' in source) return { candidates: [], shell: source.shell }
+  if ('words' in source)
+    return { candidates: source.words.map((word) => ({ word: prefix + word })), shell: 'done' }
+  const { names, ending = '' } = source
+  const words: string[] = []
+  const found = namesFor(names, given, (list) => words.splice(0, words.length, ...list))
+  await endsWithin(
+    TIMEOUT_MS,
+    found.catch(() => {}),
+  )
+  const candidates = [...new Set(words)].map((word) => ({ word: `${prefix}${word}${ending}` }))
+  return { candidates, shell: ending === '' ? 'done' : 'more' }
+}

@@ -1,0 +1,106 @@
+/** Names for completion: what is remembered at once, and what the server says when it answers in time. */
+import { type Api, openApi } from '../../client/api.ts'
+import { listAgents } from '../../features/agents/contract.ts'
+import { listEnvironments, listProjects, showCoverage } from '../../features/projects/contract.ts'
+import { listMembers, listWorkspacesEndpoint } from '../../features/workspaces/contract.ts'
+import { type Context, type GlobalOptions, openContext } from '../context.ts'
+import { learning } from '../session.ts'
+import { type KnownName, type ListName, type Names, openNames } from './names.ts'
+import type { NameKind } from './sources.ts'
+
+type Found = (names: readonly string[]) => void
+type Lookup = { names: Names; api: () => Promise<Api>; context: Context }
+
+/** Calls `found` with what is remembered, and again with what the server says. */
+export async function namesFor(kind: NameKind, given: GlobalOptions, found: Found): Promise<void> {
+  const context = openContext(given)
+  const server = await context.server()
+  const names = openNames(context.env, server)
+  const lookup = { names, api: apiOf(context, names), context }
+  const say = (list: readonly KnownName[]) => found(list.map(({ name }) => name))
+  if (kind === 'workspaces') return void (await listed(lookup, ['workspaces'], say))
+  const workspace = await chosen(lookup, ['workspaces'], context.settings.workspace?.value)
+  if (workspace === null) return
+  if (kind === 'projects' || kind === 'agents' || kind === 'members')
+    return void (await listed(lookup, [kind, workspace], say))
+  const project = await chosen(lookup, ['projects', workspace], context.settings.project?.value)
+  if (project === null) return
+  const environment = context.setting('environment')
+  const wanted: ListName =
+    kind === 'secrets' ? [kind, project, environment] : ['environments', project]
+  await listed(lookup, wanted, say)
+}
+
+/**
+ * By the session as it is. It is not renewed here: this process may end before the new tokens are stored,
+ * and the session with it.
+ */
+function apiOf(context: Context, names: Names): () => Promise<Api> {
+  let opened: Promise<Api> | undefined
+  const open = async (): Promise<Api> => {
+    const stored = await (await context.store()).read()
+    const server = await context.server()
+    if (stored?.server !== server) throw new Error('no session')
+    return learning(
+      openApi(server, () => stored.access),
+      names,
+    )
+  }
+  return () => {
+    opened ??= open()
+    return opened
+  }
+}
+
+async function listed(
+  { names, api }: Lookup,
+  list: ListName,
+  say: (list: readonly KnownName[]) => void = () => {},
+): Promise<readonly KnownName[]> {
+  const known = names.get(list)
+  if (known) say(known.names)
+  if (known?.isFresh) return known.names
+  try {
+    await ask(await api(), list)
+  } catch {
+    return known?.names ?? []
+  }
+  const learned = names.get(list)?.names ?? []
+  say(learned)
+  return learned
+}
+
+/** The id of the one that is named; else the personal workspace, which comes first, or the only project. */
+async function chosen(
+  lookup: Lookup,
+  list: ListName,
+  named: string | undefined,
+): Promise<string | null> {
+  const all = await listed(lookup, list)
+  const [only, another] = all
+  const isObvious = only !== undefined && (list[0] === 'workspaces' || another === undefined)
+  if (named === undefined) return isObvious ? only.id : null
+  return all.find(({ id, name }) => id === named || name === named)?.id ?? null
+}
+
+async function ask(api: Api, [kind, id = '']: ListName): Promise<void> {
+  switch (kind) {
+    case 'workspaces':
+      await api.list(listWorkspacesEndpoint, {})
+      return
+    case 'projects':
+      await api.list(listProjects, { query: { workspace_id: id } })
+      return
+    case 'agents':
+      await api.list(listAgents, { params: { workspace_id: id } })
+      return
+    case 'members':
+      await api.list(listMembers, { params: { workspace_id: id } })
+      return
+    case 'environments':
+      await api.call(listEnvironments, { params: { project_id: id } })
+      return
+    case 'secrets':
+      await api.call(showCoverage, { params: { project_id: id } })
+  }
+}

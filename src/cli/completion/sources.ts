@@ -1,0 +1,41 @@
+/**
+ * What completes an argument or the value of an option: by the word in its brackets. `<agent>` is completed
+ * with the names of agents wherever it stands, so a new command declares its completion by its usage.
+ */
+import { capabilities } from '../../platform/capability.ts'
+import { roles } from '../../platform/grant.ts'
+import { outboundMethods } from '../../resolver/contract.ts'
+import { exportFormats } from '../files/formats.ts'
+import { settingNames } from '../settings.ts'
+
+export type NameKind = 'workspaces' | 'projects' | 'environments' | 'secrets' | 'agents' | 'members'
+
+export type Source =
+  | { names: NameKind; ending?: '=' }
+  | { words: readonly string[] }
+  | { shell: 'files' | 'commands' }
+
+export const shells = ['bash', 'zsh', 'fish'] as const
+
+export const sources: Readonly<Record<string, Source>> = {
+  workspace: { names: 'workspaces' },
+  project: { names: 'projects' },
+  environment: { names: 'environments' },
+  from: { names: 'environments' },
+  to: { names: 'environments' },
+  secret: { names: 'secrets' },
+  key: { names: 'secrets' },
+  keys: { names: 'secrets' },
+  /** `NAME=value`. */
+  pairs: { names: 'secrets', ending: '=' },
+  agent: { names: 'agents' },
+  member: { names: 'members' },
+  role: { words: roles },
+  format: { words: exportFormats },
+  method: { words: outboundMethods },
+  capabilities: { words: [...capabilities, 'use,read'] },
+  shell: { words: shells },
+  setting: { words: settingNames },
+  path: { shell: 'files' },
+  command: { shell: 'commands' },
+}

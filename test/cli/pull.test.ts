@@ -1,0 +1,97 @@
+/** `secrets pull` writes values: over nothing by accident, for the owner only, in the format of the name. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { chmodSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { startTestApp, type TestApp } from '../support/app.ts'
+import { openAccount, type Terminal } from './person.ts'
+import { inTerminal } from './pseudo_terminal.ts'
+
+let app: TestApp
+let ada: Terminal
+
+beforeAll(async () => {
+  app = await startTestApp()
+  ada = await openAccount(app, 'ada@example.com')
+  await ada.must('init', 'payments')
+  await ada.must('secrets', 'set', 'ONE_KEY=first value')
+})
+afterAll(async () => {
+  ada.remove()
+  await app.stop()
+})
+
+const at = (name: string) => join(ada.cwd, name)
+const read = (name: string) => readFileSync(at(name), 'utf8')
+const pull = (...args: string[]) => ada.run(['secrets', 'pull', ...args])
+const modeOf = (name: string) => statSync(at(name)).mode & 0o777
+
+test('a file with other content is kept, unless --force or --yes says otherwise', async () => {
+  ada.write('.env', 'MINE=1\n')
+  expect(await pull('.env')).toEqual({
+    code: 5,
+    out: '',
+    err: 'cloakroom: .env is there and has other content; nothing was written\n→ replace it with --force, or name another file\n',
+  })
+  expect(read('.env')).toBe('MINE=1\n')
+  for (const option of ['--force', '-f', '--yes']) {
+    ada.write('.env', 'MINE=1\n')
+    expect((await pull('.env', option)).code).toBe(0)
+    expect([read('.env'), modeOf('.env')]).toEqual(["ONE_KEY='first value'\n", 0o600])
+  }
+  expect(readdirSync(ada.cwd).filter((name) => name.startsWith('.env'))).toEqual(['.env'])
+})
+
+test('the same content is no question, and comes to be readable by its owner only', async () => {
+  await pull('.env', '--force')
+  chmodSync(at('.env'), 0o644)
+  const again = await ada.json('secrets', 'pull', '.env')
+  expect([again, modeOf('.env')]).toEqual([{ file: '.env', secrets: 1, changed: false }, 0o600])
+})
+
+test('a terminal is asked, and an answer other than yes keeps the file', async () => {
+  const env = { HOME: ada.home, SERVICE_SERVER_URL: app.controlPlane }
+  const asked = (type: string) =>
+    inTerminal(['secrets', 'pull', '.env'], {
+      cwd: ada.cwd,
+      env,
+      typed: [{ when: 'Replace .env?', type }],
+    })
+  ada.write('.env', 'MINE=1\n')
+  expect((await asked('\r')).code).toBe(5)
+  expect(read('.env')).toBe('MINE=1\n')
+  expect((await asked('y\r')).code).toBe(0)
+  expect(read('.env')).toContain('ONE_KEY')
+})
+
+test('a link is not followed, whatever is at its end', async () => {
+  ada.write('elsewhere', 'MINE=1\n')
+  for (const target of [at('elsewhere'), at('nowhere')]) {
+    rmSync(at('link.env'), { force: true })
+    symlinkSync(target, at('link.env'))
+    const { code, err } = await pull('link.env', '--force')
+    expect([code, err.split('\n')[0]]).toEqual([
+      2,
+      'cloakroom: link.env is a link; nothing was written',
+    ])
+  }
+  expect([read('elsewhere'), readdirSync(ada.cwd).includes('nowhere')]).toEqual(['MINE=1\n', false])
+})
+
+test('the name says the format, --format wins, and a contradiction is said', async () => {
+  await pull('x.json')
+  expect(JSON.parse(read('x.json'))).toEqual({ ONE_KEY: 'first value' })
+  await pull('x.yml')
+  expect(read('x.yml')).toBe('ONE_KEY: "first value"\n')
+  await pull('x.sh')
+  expect(read('x.sh')).toContain("export ONE_KEY='first value'")
+  await pull('.env.local')
+  expect(read('.env.local')).toBe("ONE_KEY='first value'\n")
+  await pull('x.txt')
+  expect(read('x.txt')).toBe("ONE_KEY='first value'\n")
+  expect(await pull('y.json', '--format', 'dotenv')).toMatchObject({
+    code: 0,
+    err: 'y.json is written as dotenv, though its name ends as that of json\n',
+  })
+  expect(read('y.json')).toBe("ONE_KEY='first value'\n")
+  expect(await pull('z.json', '--format', 'json')).toMatchObject({ code: 0, err: '' })
+})
