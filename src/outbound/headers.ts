@@ -128,10 +128,12 @@ export function isHopByHop(key: string): boolean {
   return HOP_BY_HOP.has(key) || key.startsWith('proxy-')
 }
 
+const NO_NAMES: ReadonlySet<string> = new Set()
+
 /** What the `Connection` header names, in lower case (RFC 9110, section 7.6.1). */
-export function connectionNames(headers: Headers): Set<string> {
-  const names = (headers.get('connection') ?? '').split(',')
-  return new Set(names.map((name) => name.trim().toLowerCase()))
+export function connectionNames(headers: Headers): ReadonlySet<string> {
+  const names = headers.get('connection')?.split(',')
+  return names ? new Set(names.map((name) => name.trim().toLowerCase())) : NO_NAMES
 }
 
 /** RFC 6455, section 4.2.1. @throws Fault `invalid_header` for a handshake that is not of version 13 */

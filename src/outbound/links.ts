@@ -12,9 +12,14 @@ export type LinkBase = { location: string; link: string }
 /** The upstream's place that a URL leads to, as `host/path`, or `null` for none. */
 type Destination = (url: URL) => string | null
 
-export function resolverLinks(origin: string): LinkBase {
-  // Links are absolute (RFC 8288), since clients join them to other bases.
-  return { location: FORWARD_PREFIX, link: `${origin}${FORWARD_PREFIX}` }
+export function resolverLinks(originOf: () => string): LinkBase {
+  return {
+    location: FORWARD_PREFIX,
+    // Absolute (RFC 8288), since clients join them to other bases. Hardly any answer has one.
+    get link() {
+      return `${originOf()}${FORWARD_PREFIX}`
+    },
+  }
 }
 
 /** Through a proxy's base URL, or, without one, to the real names. */
@@ -38,7 +43,8 @@ export function rewriteLinks(
     return url && destinationOf(url)
   }
   for (const name of ['location', 'content-location']) {
-    const destination = headers[name] === undefined ? null : lead(headers[name])
+    if (headers[name] === undefined) continue
+    const destination = lead(headers[name])
     if (destination === null) delete headers[name]
     else headers[name] = `${base.location}${destination}`
   }

@@ -60,12 +60,14 @@ export function kindOf({ headers }: Response): BodyKind {
 /** @throws Fault `upstream_protocol_error` for what `fetch` lets through and must not be passed on */
 export function checkFraming({ status, headers }: Response): void {
   const length = headers.get('content-length')
-  const size = [...headers].reduce((sum, [name, value]) => sum + name.length + value.length + 4, 0)
+  const coding = headers.get('transfer-encoding')
+  let size = 0
+  for (const [name, value] of headers) size += name.length + value.length + 4
   const broken =
     status < 200 ||
     status > 599 ||
-    (length !== null && (headers.has('transfer-encoding') || !/^\d+$/.test(length))) ||
-    !/^(chunked)?$/i.test(headers.get('transfer-encoding') ?? '') ||
+    (length !== null && (coding !== null || !/^\d+$/.test(length))) ||
+    !/^(chunked)?$/i.test(coding ?? '') ||
     size > MAX_HEADER_BYTES
   if (broken) throw new Fault('upstream_protocol_error')
 }

@@ -5,6 +5,7 @@
  */
 import { pipeline, Readable, type Transform } from 'node:stream'
 import zlib from 'node:zlib'
+import type { Bytes } from '../platform/crypto/encoding.ts'
 import { Fault } from '../platform/fault.ts'
 import { commonHeaders } from '../platform/http/reply.ts'
 import { causeOf, upstreamFault } from './connection/fetch.ts'
@@ -53,17 +54,50 @@ export async function streamAnswer(
     const { authority, path, search } = links.source
     rewriteLinks(presented, `https://${authority}${path}${search}`, links.base)
   }
-  const pieces = redactedPieces(decodedBody(response), guard.openStream(kindOf(response)), deadline)
-  const first = await firstOf(pieces, deadline)
+  const body = await beginBody(response, guard, deadline)
   const end = (fault: Fault | null) => {
     deadline.clear()
     onEnd({ redacted: guard.redacted, fault })
   }
-  if (first === null) end(null)
-  return new Response(first && restOf(first, pieces, deadline, end), {
+  if (body.pieces === null) end(null)
+  return new Response(body.pieces ? restOf(body.first, body.pieces, deadline, end) : body.whole, {
     status,
     headers: completeHeaders(presented, requestId),
   })
+}
+
+type Begun =
+  | { pieces: AsyncGenerator<Uint8Array, void>; first: Uint8Array }
+  | { pieces: null; whole: Bytes | null }
+
+/** A body that is here in one piece, as most are, is not made a stream of again. */
+async function beginBody(
+  response: Response,
+  guard: AnswerGuard,
+  deadline: Deadline,
+): Promise<Begun> {
+  try {
+    const kind = kindOf(response)
+    const chunks = decodedBody(response)?.[Symbol.asyncIterator]()
+    const chunk = (await chunks?.next())?.value
+    if (!chunks || !chunk) return { pieces: null, whole: null }
+    // The runtime would give bytes without a type one of its own.
+    const mayBeWhole = response.headers.has('content-type')
+    if (mayBeWhole && chunk.length === declaredLength(response)) {
+      return { pieces: null, whole: (await guard.redactBody(chunk, kind)) as Bytes }
+    }
+    const pieces = redactedPieces(chunk, chunks, guard.openStream(kind), deadline)
+    const first = (await pieces.next()).value
+    return first ? { pieces, first } : { pieces: null, whole: null }
+  } catch (error) {
+    throw faultOf(error, deadline)
+  }
+}
+
+/** Of a body that is not encoded; `NaN` where its length is not declared. */
+function declaredLength({ headers }: Response): number {
+  if (headers.has('content-encoding')) return Number.NaN
+  return Number(headers.get('content-length') ?? Number.NaN)
 }
 
 /** SDKs report the upstream's `x-request-id`; ours, the id of the audit record, has a name besides. */
@@ -83,27 +117,20 @@ function completeHeaders(
 
 /** What is certain to be free of credentials, as soon as it is; each chunk is a sign of life. */
 async function* redactedPieces(
-  body: AsyncIterable<Uint8Array> | null,
+  first: Uint8Array,
+  rest: AsyncIterator<Uint8Array>,
   guard: StreamGuard,
   deadline: Deadline,
 ): AsyncGenerator<Uint8Array, void> {
-  for await (const chunk of body ?? []) {
-    deadline.putOff()
-    yield* guard.push(chunk)
-  }
-  const last = guard.flush()
-  if (last.length > 0) yield last
-}
-
-/** `null` for an empty body. */
-async function firstOf(
-  pieces: AsyncGenerator<Uint8Array, void>,
-  deadline: Deadline,
-): Promise<Uint8Array | null> {
   try {
-    return (await pieces.next()).value ?? null
-  } catch (error) {
-    throw faultOf(error, deadline)
+    for (let chunk: Uint8Array | undefined = first; chunk; chunk = (await rest.next()).value) {
+      deadline.putOff()
+      yield* guard.push(chunk)
+    }
+    const last = guard.flush()
+    if (last.length > 0) yield last
+  } finally {
+    await rest.return?.()
   }
 }
 

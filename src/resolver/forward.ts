@@ -50,7 +50,7 @@ async function forwardCall(
   const { token: text, headers } = takeToken(context.request.headers)
   const admitted = await admitToken(services, endpoint, { text, requestId })
   return perform(services, context, admitted, (request) => {
-    context.expectBytes(BODY_LIMIT)
+    if (isAnnounced(request)) context.expectBytes(BODY_LIMIT)
     return readForward(request, headers, services.defaultTimeoutMs)
   })
 }
@@ -106,9 +106,10 @@ function withoutTokens(name: string, value: string, tokens: Set<string>): string
 
 /** Also inside Basic credentials, whatever their bytes. */
 function holdsToken([name, value]: readonly [string, string]): boolean {
+  if (ANYWHERE.test(value)) return true
   const credentials = name === 'authorization' ? BASIC.exec(value)?.[2] : undefined
-  const decoded = Buffer.from(credentials ?? '', 'base64').toString('latin1')
-  return ANYWHERE.test(value) || ANYWHERE.test(decoded)
+  if (credentials === undefined) return false
+  return ANYWHERE.test(Buffer.from(credentials, 'base64').toString('latin1'))
 }
 
 async function readForward(
@@ -129,7 +130,7 @@ async function readForward(
       body: await bodyOf(request, headers['content-type'], signing !== null),
       answer: isHandshake(request) ? 'socket' : 'streamed',
       signing,
-      linkBase: resolverLinks(originOf(request)),
+      linkBase: resolverLinks(() => originOf(request)),
     },
     scope: { projectId: settings.project ?? null, environment: settings.environment ?? null },
     timeoutMs: settings.timeout_ms ?? defaultTimeoutMs,
@@ -165,18 +166,24 @@ async function bodyOf(
   contentType: string | undefined,
   isSigned: boolean,
 ): Promise<CallBody> {
-  const declared = request.headers.get('content-length')
-  const length = declared === null ? null : Number(declared)
-  const isAnnounced = length === null ? request.headers.has('transfer-encoding') : length > 0
+  if (!isAnnounced(request)) return null
   // The runtime drops such a body without a word.
-  if (isAnnounced && (request.method === 'GET' || request.method === 'HEAD')) {
+  if (request.method === 'GET' || request.method === 'HEAD') {
     throw invalidField('body', 'is not possible with GET or HEAD')
   }
-  if (request.body === null || !isAnnounced) return null
+  if (request.body === null) return null
+  const declared = request.headers.get('content-length')
+  const length = declared === null ? null : Number(declared)
   if ((length ?? 0) > BODY_LIMIT) throw tooLarge()
   const stream = request.body.pipeThrough(bounded())
   const isScanned = isSigned || /json|x-www-form-urlencoded/i.test(contentType ?? '')
   return isScanned ? { bytes: await wholeOf(stream) } : { stream, length }
+}
+
+/** Whether a body comes, by what the request's headers say. */
+function isAnnounced({ headers }: Request): boolean {
+  const declared = headers.get('content-length')
+  return declared === null ? headers.has('transfer-encoding') : Number(declared) > 0
 }
 
 /** A body that breaks off is the caller's fault, whatever the runtime throws for it. */
