@@ -15,8 +15,8 @@ import {
 } from './guard_stream.ts'
 import { buildFragments, type Fragments, NO_FRAGMENTS } from './matching/fragments.ts'
 import { Collection, MIN_USED, MIN_VALUE, type NamedBytes } from './matching/guarded.ts'
-import type { Patterns } from './matching/patterns.ts'
-import { buildPatterns, complete, type Pattern } from './matching/patterns_build.ts'
+import { PATTERNS_AT_ONCE, type Patterns } from './matching/patterns.ts'
+import { BUILD_STEP, buildPatterns, complete, type Pattern } from './matching/patterns_build.ts'
 import type { Naming } from './release.ts'
 import { type SearchOrder, searchPool } from './search.ts'
 
@@ -24,6 +24,9 @@ import { type SearchOrder, searchPool } from './search.ts'
 const SHORT = 8
 /** Bytes of a body between two turns of the event loop. */
 const STEP = 16_384
+
+/** What a value costs beside its bytes, in bytes. */
+const PER_VALUE = 64
 
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 
@@ -54,14 +57,16 @@ type GuardParts = {
 
 function* prepare(values: readonly NamedBytes[]): Generator<void, Guard> {
   const collection = new Collection()
-  for (const [index, value] of values.entries()) {
+  let done = 0
+  for (const value of values) {
     collection.addValue(value, MIN_VALUE)
-    if (index % 64 === 63) yield
+    done += PER_VALUE + value.bytes.length
+    if (done < BUILD_STEP) continue
+    done = 0
+    yield
   }
-  yield
-  const patterns = collection.patterns(SHORT)
-  yield
-  const names = namePatterns(patterns)
+  const patterns = yield* collection.patterns(SHORT)
+  const names = yield* namePatterns(patterns)
   const { runs } = collection
   yield
   return new Guard({
@@ -73,9 +78,10 @@ function* prepare(values: readonly NamedBytes[]): Generator<void, Guard> {
 }
 
 /** What a header name can hold, in lower case. */
-function namePatterns(patterns: readonly Pattern[]): Pattern[] {
+function* namePatterns(patterns: readonly Pattern[]): Generator<void, Pattern[]> {
   const names = new Map<string, Pattern>()
-  for (const { bytes, label } of patterns) {
+  for (const [at, { bytes, label }] of patterns.entries()) {
+    if (at % PATTERNS_AT_ONCE === PATTERNS_AT_ONCE - 1) yield
     const text = Buffer.from(bytes).toString('latin1').toLowerCase()
     if (TOKEN.test(text)) names.set(text, { bytes: new Uint8Array(Buffer.from(text)), label })
   }
@@ -107,7 +113,7 @@ export class Guard {
       if (value.bytes.length < 4 * MIN_VALUE) collection.addShort(value)
     }
     for (const value of made) collection.addMade(value)
-    const added = collection.patterns(MIN_USED)
+    const added = complete(collection.patterns(MIN_USED))
     const isShort = added.some(({ bytes }) => bytes.length < SHORT)
     const kinds = holdsEscape || collection.holdsEscape ? EACH_KIND : ALL_AT_ONCE
     const orderOf = (prepared: Patterns, own: readonly Pattern[], isLiteral: boolean) => {
@@ -124,7 +130,7 @@ export class Guard {
     }
     return new CallGuard(
       { order: orderOf(patterns, added, false), naming },
-      orderOf(names, namePatterns(added), true),
+      orderOf(names, complete(namePatterns(added)), true),
     )
   }
 }

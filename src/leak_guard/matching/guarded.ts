@@ -4,7 +4,7 @@
  */
 
 import { holdsEscape } from '../decoding/unescape.ts'
-import type { Label } from './patterns.ts'
+import { type Label, PATTERNS_AT_ONCE } from './patterns.ts'
 import type { Pattern } from './patterns_build.ts'
 
 /** A value under the name of its placeholder. */
@@ -62,16 +62,18 @@ export class Collection {
   }
 
   /** The strings of at least `least` bytes. */
-  patterns(least: number): Pattern[] {
+  *patterns(least: number): Generator<void, Pattern[]> {
     const labels = new Map<string, Label>()
-    return [...this.#texts]
-      .filter(([text]) => text.length >= least)
-      .map(([text, names]) => {
-        const key = names.toSorted(byBytes).join('\0')
-        const label = labels.get(key) ?? { names: names.toSorted(byBytes) }
-        labels.set(key, label)
-        return { bytes: toBytes(text), label }
-      })
+    const patterns: Pattern[] = []
+    for (const [text, names] of this.#texts) {
+      if (text.length < least) continue
+      const sorted = names.length > 1 ? names.toSorted(byBytes) : names
+      const key = sorted.join('\0')
+      const label = labels.get(key) ?? { names: sorted }
+      labels.set(key, label)
+      if (patterns.push({ bytes: toBytes(text), label }) % PATTERNS_AT_ONCE === 0) yield
+    }
+    return patterns
   }
 
   get runs(): Uint8Array[] {

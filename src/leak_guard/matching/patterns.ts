@@ -9,6 +9,9 @@ import { GEAR, POINT_A, POINT_B, power, type SealedTable } from './fingerprint.t
 /** What a find is called: the names of a value in byte order; none for a part of a value. */
 export type Label = { readonly names: readonly string[] }
 
+/** So many strings are prepared in one step. */
+export const PATTERNS_AT_ONCE = 512
+
 /** So many bytes of a string choose its group: 8, or 4 where strings are shorter. */
 export type Window = 4 | 8
 

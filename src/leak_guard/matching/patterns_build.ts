@@ -9,6 +9,7 @@ import {
   FIRSTS,
   firstsIndex,
   type Label,
+  PATTERNS_AT_ONCE,
   Patterns,
   slotOfGroup,
   type Window,
@@ -17,7 +18,7 @@ import {
 export type Pattern = { readonly bytes: Uint8Array; readonly label: Label }
 
 /** After so many bytes the generator yields. */
-export const BUILD_STEP = 8192
+export const BUILD_STEP = 4096
 
 /** All steps at once. */
 export function complete<T>(steps: Generator<void, T>): T {
@@ -27,9 +28,6 @@ export function complete<T>(steps: Generator<void, T>): T {
   }
 }
 
-/** Of no strings. */
-export const NO_PATTERNS: Patterns = complete(buildPatterns([], 8))
-
 /** @param patterns distinct strings of at least `window` bytes */
 export function* buildPatterns(
   patterns: readonly Pattern[],
@@ -38,9 +36,10 @@ export function* buildPatterns(
   const sorted = patterns.toSorted((a, b) => a.bytes.length - b.bytes.length)
   const maxLength = sorted.at(-1)?.bytes.length ?? 0
   yield
-  const groups = groupsOf(sorted, window)
+  const groups = yield* groupsOf(sorted, window)
   yield
   const lengthsBy = groups.map(({ members }) => [...new Set(members.map(lengthOfMember))])
+  yield
   const lengths = Int32Array.from(lengthsBy.flat())
   let first = 0
   const firstOf = lengthsBy.map((list) => {
@@ -50,19 +49,23 @@ export function* buildPatterns(
   function lengthOfMember(index: number): number {
     return sorted[index]?.bytes.length ?? 0
   }
+  const keys = keysOf(groups)
+  yield
+  const firsts = firstsOf(sorted)
+  yield
   const built = new Patterns({
     window,
     maxLength,
     labels: sorted.map(({ label }) => label),
     lengthOf: Int32Array.from(sorted, ({ bytes }) => bytes.length),
-    ...keysOf(groups),
+    ...keys,
     groupFirst: Int32Array.from(firstOf),
     groupCount: Int32Array.from(lengthsBy, (list) => list.length),
     lengths,
     powersA: lengths.map((length) => power(POINT_A, length)),
     powersB: lengths.map((length) => power(POINT_B, length)),
     beginnings: new SealedTable(entriesOf(groups, lengthsBy, maxLength)),
-    firsts: firstsOf(sorted),
+    firsts,
     isText: sorted.every(({ bytes }) => isText(bytes.subarray(0, window))),
   })
   yield
@@ -72,9 +75,10 @@ export function* buildPatterns(
 
 type Group = { hash: number; members: number[] }
 
-function groupsOf(sorted: readonly Pattern[], window: Window): Group[] {
+function* groupsOf(sorted: readonly Pattern[], window: Window): Generator<void, Group[]> {
   const groups = new Map<number, Group>()
   for (const [index, { bytes }] of sorted.entries()) {
+    if (index % PATTERNS_AT_ONCE === PATTERNS_AT_ONCE - 1) yield
     let hash = 0
     for (let at = 0; at < window; at++) {
       hash = ((hash << (32 / window)) + (GEAR[bytes[at] ?? 0] ?? 0)) | 0
@@ -215,3 +219,6 @@ class Lanes {
     }
   }
 }
+
+/** Of no strings. */
+export const NO_PATTERNS: Patterns = complete(buildPatterns([], 8))
