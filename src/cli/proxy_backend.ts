@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import { ApiError } from '../client/api.ts'
 import type { OpenWorkspace } from '../client/vault.ts'
+import { listAgents } from '../features/agents/contract.ts'
 import { parseToken } from '../platform/crypto/token.ts'
 import { isUuid } from '../platform/http/validate.ts'
 import { issueRunToken, type RunToken } from '../proxy/agent_token.ts'
@@ -9,9 +10,11 @@ import type { Backend, Notice } from '../proxy/backend.ts'
 import { openLocalBackend } from '../proxy/open_local.ts'
 import { openUpload } from '../proxy/outbox_upload.ts'
 import { remoteBackend } from '../proxy/remote.ts'
+import { agentsOf, usableIn } from './agents.ts'
 import type { Context } from './context.ts'
+import { oneNamed } from './named.ts'
 import { namedEnvironment } from './resolver_call.ts'
-import { type ProjectScope, projectScope } from './scope.ts'
+import { type ProjectScope, projectScope, type WorkspaceScope } from './scope.ts'
 import type { Session } from './session.ts'
 import { CliError } from './terminal/cli_error.ts'
 
@@ -64,7 +67,8 @@ async function openAsAgent(context: Context, { agent, notice }: Order): Promise<
   }
   const { session, workspace, project, environment } = await projectScope(context)
   const grants = [{ projectId: project.id, environment }]
-  const token = await issue(session, workspace.open, agent, grants)
+  const named = await agentOf({ session, workspace }, project.id, agent)
+  const token = await issue(session, workspace.open, named.id, grants)
   return remoteBackend({
     resolver: await context.resolver(),
     token: token.text,
@@ -79,7 +83,9 @@ async function openLocal(context: Context, order: Order): Promise<Backend> {
   const scope = await projectScope(context)
   const { session, workspace, project, environment } = scope
   const tokens = openTokens(session)
-  if (order.agent !== null) await tokens.of(workspace.id, order.agent)
+  const agent = order.agent === null ? null : await agentOf(scope, project.id, order.agent)
+  // Before anything is done in its name.
+  if (agent !== null) await tokens.of(workspace.id, agent.id)
   const backend = openLocalBackend({
     place: {
       api: session.api,
@@ -87,7 +93,7 @@ async function openLocal(context: Context, order: Order): Promise<Backend> {
       projectId: project.id,
       environment,
     },
-    owner: ownerOf(scope, order.agent),
+    owner: ownerOf(scope, agent?.id ?? null),
     upload: openUpload({
       server: session.server,
       api: session.api,
@@ -108,6 +114,16 @@ async function openLocal(context: Context, order: Order): Promise<Backend> {
   }
 }
 
+/** One that works in the project. @throws CliError for a name that is not there: none is made */
+async function agentOf(scope: WorkspaceScope, projectId: string, named: string) {
+  try {
+    const usable = (await agentsOf(scope)).filter((agent) => usableIn(agent, projectId))
+    return oneNamed(usable, named, { what: 'agent', where: 'for this project', list: 'agent list' })
+  } catch (error) {
+    throw notPermitted(error)
+  }
+}
+
 function ownerOf({ session, workspace }: ProjectScope, agent: string | null) {
   return { server: session.server, email: session.email, workspace_id: workspace.id, agent }
 }
@@ -123,7 +139,12 @@ async function openedAnew(session: Session, workspaceId: string): Promise<OpenWo
 function openTokens(session: Session) {
   const tokens = new Map<string, Promise<RunToken>>()
   const make = async (workspaceId: string, agent: string) =>
-    issue(session, await openedAnew(session, workspaceId), agent, [])
+    issue(
+      session,
+      await openedAnew(session, workspaceId),
+      await idOf(session, workspaceId, agent),
+      [],
+    )
   return {
     of: (workspaceId: string, agent: string): Promise<RunToken> => {
       const name = `${workspaceId} ${agent}`
@@ -140,22 +161,35 @@ function openTokens(session: Session) {
   }
 }
 
+/** Records that wait may be of an agent that is gone, or know it by its name only. @throws ApiError */
+async function idOf({ api }: Session, workspaceId: string, agent: string): Promise<string> {
+  const agents = await api.list(listAgents, { params: { workspace_id: workspaceId } })
+  const found = agents.find(({ id }) => id === agent) ?? agents.find(({ name }) => name === agent)
+  if (found) return found.id
+  // For good: the record is put aside, and the others go on.
+  throw new ApiError(409, { error_code: 'conflict' })
+}
+
 async function issue(
   { api }: Session,
   workspace: OpenWorkspace,
-  name: string,
+  registrationId: string,
   grants: readonly { projectId: string; environment: string }[],
 ): Promise<RunToken> {
   try {
-    return await issueRunToken({ api, workspace, name, grants })
+    return await issueRunToken({ api, workspace, registrationId, grants })
   } catch (error) {
-    if (!(error instanceof ApiError) || error.code !== 'forbidden') throw error
-    throw new CliError(
-      'not_permitted',
-      `you may not make a token for the agent ${name}`,
-      'ask an admin for one (SERVICE_TOKEN), or leave --agent out: records then carry your name',
-    )
+    throw notPermitted(error)
   }
+}
+
+function notPermitted(error: unknown): unknown {
+  if (!(error instanceof ApiError) || error.code !== 'forbidden') return error
+  return new CliError(
+    'not_permitted',
+    'you may not make a token for an agent',
+    'ask an admin for one (SERVICE_TOKEN), or leave --agent out: records then carry your name',
+  )
 }
 
 /** A token knows its project; one that is for several is told by id which. */

@@ -124,6 +124,19 @@ describe('with a command', () => {
     expect((await proxyWith(['--agent', 'x', '--', 'true'], env)).code).toBe(2)
   })
 
+  test('--agent of a name that is not there makes none, and lists near ones', async () => {
+    await ada.must('agent', 'create', 'claude')
+    for (const way of [[], ['--remote']]) {
+      expect(await proxyWith([...way, '--agent', 'cluade', '--', 'true'])).toEqual({
+        code: 4,
+        out: '',
+        err: 'cloakroom: there is no agent cluade for this project\n→ is it claude?\n',
+      })
+    }
+    const agents = (await ada.json('agent', 'list')) as { name: string }[]
+    expect(agents.map(({ name }) => name)).not.toContain('cluade')
+  })
+
   test('with --agent the records carry that name, and the token of the run is revoked', async () => {
     expect((await proxyWith(['--agent', 'claude', '--', ...echo()])).code).toBe(0)
     expect((await proxyWith(['--remote', '--agent', 'claude', '--', ...echo()])).out).toBe(
@@ -135,8 +148,8 @@ describe('with a command', () => {
     ])
     const agents = (await ada.json('agent', 'list')) as Record<string, unknown>[]
     expect(agents.find(({ name }) => name === 'claude')).toMatchObject({
-      token_count: 2,
-      active_token_count: 0,
+      token_count: 3,
+      active_token_count: 1,
     })
   })
 })

@@ -13,13 +13,16 @@ import type { workloadTokenOptions } from '../catalogue/options.ts'
 import type { Action } from '../command.ts'
 import { orderOf, showToken } from '../issued_token.ts'
 import { type ProjectScope, projectScope } from '../scope.ts'
+import { CliError } from '../terminal/cli_error.ts'
 
 export const issue: Action<typeof workloadTokenOptions> = async (
   context,
   [label = ''],
   options,
 ) => {
-  const { session, workspace, project, environment } = await projectScope(context)
+  const scope = await projectScope(context)
+  const { session, workspace, project, environment } = scope
+  await refuseTaken(scope, label)
   const made = await makeToken(workspace.open, 'wkl', [{ projectId: project.id, environment }])
   const { capabilities } = await session.api.call(issueWorkloadToken, {
     params: { project_id: project.id },
@@ -32,6 +35,17 @@ export const issue: Action<typeof workloadTokenOptions> = async (
     grants: [`${project.name}/${environment}`],
   })
   return undefined
+}
+
+/** A label that two working tokens have would not say which one is to be revoked. @throws CliError */
+async function refuseTaken(scope: ProjectScope, label: string): Promise<void> {
+  const tokens = await tokensOf(scope)
+  if (!tokens.some((token) => token.label === label && token.status === 'active')) return
+  throw new CliError(
+    'name_taken',
+    `a token labelled ${label} works in ${scope.project.name}`,
+    `choose another label, or first: cloakroom workload-token revoke ${label}`,
+  )
 }
 
 /** Authenticates, and decrypts nothing: for sealed delivery where values are opened elsewhere. */

@@ -33,6 +33,7 @@ export const cliErrors = {
   empty_environment: [EX_NOT_FOUND, 'the environment has no secrets, and others have some'],
   not_confirmed: [EX_REFUSED, 'the question was not answered with yes'],
   not_permitted: [EX_REFUSED, 'the role does not permit it'],
+  name_taken: [EX_REFUSED, 'another one that works has the name'],
   file_exists: [EX_REFUSED, 'a file with other content would be lost'],
   untrusted_address: [EX_REFUSED, 'a project file names an address that was not trusted'],
   insecure_address: [EX_REFUSED, 'an address would be talked to without encryption'],

@@ -14,7 +14,7 @@ import {
   registerProjectAgent,
 } from './contract.ts'
 import { issueToken } from './issue.ts'
-import { insertAgent, markDeleted, selectAgent, selectAgents } from './queries.ts'
+import { insertAgent, isNameTaken, markDeleted, selectAgent, selectAgents } from './queries.ts'
 import type { Order } from './shapes.ts'
 import { revokeTokens } from './token_queries.ts'
 import { revocations } from './tokens.ts'
@@ -67,7 +67,8 @@ async function register(
   const { tx, grant, audit } = changing
   const projectId = projectOf(grant)
   const { epoch } = await lockWorkspace(tx, grant)
-  const agent = await insertAgent(tx, grant, { name, projectId })
+  const taken = await isNameTaken(tx, grant, { name, projectId })
+  const agent = taken ? null : await insertAgent(tx, grant, { name, projectId })
   if (!agent) throw new Fault('already_exists', { message: 'An agent of that name exists.' })
   audit.record({
     action: 'agent.created',

@@ -1,5 +1,5 @@
 /** The agents' rows. Deleted agents stay in the table for the audit; no statement here finds them. */
-import { and, asc, count, eq, gt, isNull, max, type SQL, sql } from 'drizzle-orm'
+import { and, asc, count, eq, gt, isNull, max, or, type SQL, sql } from 'drizzle-orm'
 import type { Reading, Transaction } from '../../platform/db/open.ts'
 import { agents, tokens } from '../../platform/db/schema/index.ts'
 import type { Grant } from '../../platform/grant.ts'
@@ -59,6 +59,25 @@ function selectCounted(tx: Reading, which: SQL | undefined) {
     .innerJoinLateral(tally, sql`true`)
     .where(which)
     .$dynamic()
+}
+
+/**
+ * Whether a live agent of that name works in the same project: one of the whole workspace works in all. The
+ * workspace must be locked, so that two registrations do not pass each other.
+ */
+export async function isNameTaken(
+  tx: Transaction,
+  grant: Manage,
+  { name, projectId }: { name: string; projectId: string | null },
+): Promise<boolean> {
+  const overlaps =
+    projectId === null ? undefined : or(isNull(agents.projectId), eq(agents.projectId, projectId))
+  const found = await tx
+    .select({ id: agents.id })
+    .from(agents)
+    .where(and(isLive(grant), eq(agents.name, name), overlaps))
+    .limit(1)
+  return found.length > 0
 }
 
 /** The new row, or `null` when a live agent of that name is in the same scope. */

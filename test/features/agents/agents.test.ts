@@ -179,7 +179,7 @@ describe('names', () => {
     const { agent } = await register('twin')
     const taken = { message: 'An agent of that name exists.' }
     await expectRefused(() => call('POST', agentsPath(), { name: 'twin' }), 'already_exists', taken)
-    expect((await call('POST', projectPath(), { name: 'twin' })).status).toBe(201)
+    // One of the whole workspace works in the project too.
     await expectRefused(
       () => call('POST', projectPath(), { name: 'twin' }),
       'already_exists',
@@ -187,7 +187,12 @@ describe('names', () => {
     )
     const params = { workspace_id: team.workspaceId, registration_id: agent.id }
     await team.owner.api.call(deleteAgent, { params })
-    expect((await call('POST', agentsPath(), { name: 'twin' })).status).toBe(201)
+    expect((await call('POST', projectPath(), { name: 'twin' })).status).toBe(201)
+    for (const path of [projectPath(), agentsPath()]) {
+      await expectRefused(() => call('POST', path, { name: 'twin' }), 'already_exists', taken)
+    }
+    const other = `/api/workspaces/${team.workspaceId}/projects/${await team.addProject('twins')}/agents/`
+    expect((await call('POST', other, { name: 'twin' })).status).toBe(201)
   })
 
   test('two at once: one is registered', async () => {
