@@ -11,7 +11,13 @@ import { Semaphore } from '../../platform/semaphore.ts'
 const COST = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as const
 /** A PHC string with the id of the pepper's key behind it (protocol 4.1). */
 const STORED = /^(\$argon2id(?:\$[^$]+){4})\$([0-9a-f]{8})$/
-/** Hashes that wait for a core; with more the server says that it is busy. */
+/**
+ * They run in the threads that Bun has for slow work, one for each core and two at least, off the event loop.
+ * One thread is left free: what others' requests do there, such as taking the outer layer off, goes on
+ * however many log in.
+ */
+const WIDTH = Math.max(1, availableParallelism() - 1)
+/** Hashes that wait for a thread; with more the server says that it is busy. */
 const QUEUE = 200
 
 export type Passwords = {
@@ -24,7 +30,7 @@ export type Passwords = {
 }
 
 export function openPasswords(pepper: Pepper): Passwords {
-  const turnstile = new Semaphore({ width: Math.max(2, availableParallelism()), queue: QUEUE })
+  const turnstile = new Semaphore({ width: WIDTH, queue: QUEUE })
   const [currentKey] = pepper.keyIds
   const unmatchable = { slow: unmatchableHash(), keyId: currentKey }
   return {

@@ -1,0 +1,36 @@
+/** A flood of log-ins: hashing is slow on purpose, and must not be so for those who do not log in. */
+import { expect, test } from 'bun:test'
+import { openPasswords } from '../../src/features/accounts/passwords.ts'
+import { OuterLayer } from '../../src/platform/crypto/outer_layer.ts'
+import { Pepper } from '../../src/platform/crypto/pepper.ts'
+import { Fault } from '../../src/platform/fault.ts'
+
+const passwords = openPasswords(Pepper.parse('k'.repeat(64)))
+
+test('values of other tenants are opened meanwhile, and what is too much is refused at once', async () => {
+  let ended = 0
+  const attempts = Array.from({ length: 230 }, async () => {
+    await passwords.matches(null, 'a guess', null)
+    ended += 1
+  })
+  const outcomes = Promise.allSettled(attempts)
+  const outer = OuterLayer.parse(new Uint8Array(32).fill(1).toBase64({ alphabet: 'base64url' }))
+  const salt = '01920000-0000-7000-8000-000000000001'
+  const value = new Uint8Array(40)
+  // One after the other: each would wait for the end of a hash if hashes had all the threads.
+  for (let count = 0; count < 20; count += 1) {
+    const blob = await outer.seal('secrets.value', salt, [], value)
+    expect(await outer.open('secrets.value', salt, [], blob)).toEqual(value)
+  }
+  expect(ended).toBeLessThan(20)
+  const refused = (await outcomes).flatMap((each) =>
+    each.status === 'rejected' ? [each.reason] : [],
+  )
+  expect(ended + refused.length).toBe(attempts.length)
+  expect(refused.length).toBeGreaterThan(0)
+  for (const fault of refused) {
+    expect(fault).toBeInstanceOf(Fault)
+    expect(fault).toMatchObject({ code: 'unavailable', headers: { 'retry-after': '1' } })
+  }
+  expect(await passwords.matches(null, 'one more', null)).toBe(false)
+}, 60_000)
