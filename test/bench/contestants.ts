@@ -31,6 +31,8 @@ export type Contestant = {
   pid: number
   /** The database server's main process, where there is one. */
   databasePid: number | null
+  /** Ends the process, and starts another on the same data; returns when that was begun. */
+  restart(): Promise<number>
 }
 
 export type Field = { contestants: Contestant[]; clear(): Promise<void> }
@@ -59,9 +61,12 @@ type Ground = {
   undo: (() => unknown)[]
 }
 
-type Entrant = Omit<Contestant, 'name'>
+type Entrant = { launch(): Promise<Launched>; databasePid: number | null }
+type Launched = { shot: Shot; pid: number; stop(): Promise<void> }
 type Variant = 'PostgreSQL' | 'embedded' | 'no audit' | 'the other checkout'
-type Ours = { server: Server; tokens: string[]; databasePid: number | null }
+/** `shotOf` makes one of the server's origin and the agents' tokens. */
+type Ours = { launch(shotOf: ShotOf): Promise<Launched>; databasePid: number | null }
+type ShotOf = (upstream: string, resolver: string, tokens: readonly string[]) => Shot
 
 const entrants: Record<string, (ground: Ground) => Promise<Entrant>> = {
   direct: enterDirect,
@@ -69,17 +74,16 @@ const entrants: Record<string, (ground: Ground) => Promise<Entrant>> = {
   'Go ReverseProxy': enterGo,
   'bare broker': enterBareBroker,
   'bare broker, PostgreSQL': (ground) => enterBareBroker(ground, 'recorded'),
-  'ours, PostgreSQL': async (ground) => resolving(ground, await ground.ours('PostgreSQL')),
-  'ours, PostgreSQL, forward mode': async (ground) =>
-    forwarding(ground, await ground.ours('PostgreSQL')),
-  'ours, embedded': async (ground) => resolving(ground, await ground.ours('embedded')),
-  'ours, no audit': async (ground) => resolving(ground, await ground.ours('no audit')),
+  'ours, PostgreSQL': (ground) => enterOurs(ground, 'PostgreSQL', resolving),
+  'ours, PostgreSQL, forward mode': (ground) => enterOurs(ground, 'PostgreSQL', forwarding),
+  'ours, embedded': (ground) => enterOurs(ground, 'embedded', resolving),
+  'ours, no audit': (ground) => enterOurs(ground, 'no audit', resolving),
 }
 
 const entrantsAgainst: typeof entrants = {
-  'other, PostgreSQL': async (ground) => resolving(ground, await ground.ours('the other checkout')),
-  'other, PostgreSQL, forward mode': async (ground) =>
-    forwarding(ground, await ground.ours('the other checkout')),
+  'other, PostgreSQL': (ground) => enterOurs(ground, 'the other checkout', resolving),
+  'other, PostgreSQL, forward mode': (ground) =>
+    enterOurs(ground, 'the other checkout', forwarding),
 }
 
 /** Starts everybody whose name matches. */
@@ -88,13 +92,34 @@ export async function gather(options: FieldOptions): Promise<Field> {
   const contestants: Contestant[] = []
   const all = { ...entrants, ...(options.against ? entrantsAgainst : {}) }
   for (const [name, enter] of Object.entries(all)) {
-    if (options.only.test(name)) contestants.push({ name, ...(await enter(ground)) })
+    if (options.only.test(name)) contestants.push(await launch(ground, name, await enter(ground)))
   }
   for (const contestant of contestants) await checkAnswer(contestant)
   return {
     contestants,
     clear: async () => {
       for (const step of ground.undo.reverse()) await step()
+    },
+  }
+}
+
+async function launch({ undo }: Ground, name: string, entrant: Entrant): Promise<Contestant> {
+  let launched = await entrant.launch()
+  undo.push(() => launched.stop())
+  return {
+    name,
+    databasePid: entrant.databasePid,
+    get shot() {
+      return launched.shot
+    },
+    get pid() {
+      return launched.pid
+    },
+    restart: async () => {
+      await launched.stop()
+      const startedAt = performance.now()
+      launched = await entrant.launch()
+      return startedAt
     },
   }
 }
@@ -122,7 +147,7 @@ async function prepareGround(options: FieldOptions): Promise<Ground> {
       undo.push(cluster.stop)
       return cluster
     }),
-    ours: once((variant) => startOurs(ground, variant)),
+    ours: once((variant) => prepareOurs(ground, variant)),
     undo,
   }
   return ground
@@ -148,35 +173,35 @@ function keyShot(url: string): Shot {
 
 async function enterDirect({ upstream }: Ground): Promise<Entrant> {
   const shot = keyShot(`https://127.0.0.1:${upstream.port}${PATH}`)
-  return { shot, pid: upstream.pid, databasePid: null }
+  const launched = { shot, pid: upstream.pid, stop: async () => {} }
+  return { launch: async () => launched, databasePid: null }
 }
 
-async function enterNginx({ directory, names, upstream, caFile, undo }: Ground): Promise<Entrant> {
-  const nginx = await startNginx(directory, { ...upstream, caFile }, names)
-  undo.push(nginx.stop)
-  return { shot: keyShot(`${nginx.origin}${PATH}`), pid: nginx.pid, databasePid: null }
+async function enterNginx({ directory, names, upstream, caFile }: Ground): Promise<Entrant> {
+  const launch = async () => {
+    const nginx = await startNginx(directory, { ...upstream, caFile }, names)
+    return { ...nginx, shot: keyShot(`${nginx.origin}${PATH}`) }
+  }
+  return { launch, databasePid: null }
 }
 
 /** @throws Error where Go is not installed */
-async function enterGo({ directory, names, upstream, caFile, undo }: Ground): Promise<Entrant> {
-  const PATH_WITH_GO = `${process.env.PATH}:/usr/local/go/bin`
-  const go = Bun.which('go', { PATH: PATH_WITH_GO })
+async function enterGo({ directory, names, upstream, caFile }: Ground): Promise<Entrant> {
+  const go = Bun.which('go', { PATH: `${process.env.PATH}:/usr/local/go/bin` })
   if (!go) throw new Error('Go is not installed')
   const program = join(directory, 'go_proxy')
   const source = join(import.meta.dir, 'go_proxy.go')
   const built = Bun.spawnSync([go, 'build', '-o', program, source])
   if (!built.success) throw new Error(`go build failed: ${built.stderr}`)
   const origin = `https://${upstream.host}:${upstream.port}`
-  const proxy = await startProcess(names.within([program, origin, caFile]), {
-    ready: /^listening on (?<port>\d+)$/m,
-  })
-  undo.push(proxy.stop)
-  const url = `http://127.0.0.1:${portOf(proxy)}${PATH}`
-  return { shot: keyShot(url), pid: proxy.pid, databasePid: null }
+  const ready = /^listening on (?<port>\d+)$/m
+  const launch = async () =>
+    listening(await startProcess(names.within([program, origin, caFile]), { ready }))
+  return { launch, databasePid: null }
 }
 
 async function enterBareBroker(
-  { names, upstream, ca, undo, cluster }: Ground,
+  { names, upstream, ca, cluster }: Ground,
   recorded?: 'recorded',
 ): Promise<Entrant> {
   const database = recorded && (await cluster())
@@ -186,14 +211,22 @@ async function enterBareBroker(
     ca,
     ...(database ? { database: await database.createDatabase() } : {}),
   }
-  const broker = await startPart('broker', settings, names.within)
-  undo.push(broker.stop)
-  const url = `http://127.0.0.1:${portOf(broker)}${PATH}`
-  return { shot: keyShot(url), pid: broker.pid, databasePid: database?.pid ?? null }
+  const launch = async () => listening(await startPart('broker', settings, names.within))
+  return { launch, databasePid: database?.pid ?? null }
 }
 
-async function startOurs(ground: Ground, variant: Variant): Promise<Ours> {
-  const { directory, names, upstream, caFile, options, undo } = ground
+function listening(running: Running): Launched {
+  return { ...running, shot: keyShot(`http://127.0.0.1:${portOf(running)}${PATH}`) }
+}
+
+async function enterOurs(ground: Ground, variant: Variant, shotOf: ShotOf): Promise<Entrant> {
+  const ours = await ground.ours(variant)
+  return { launch: () => ours.launch(shotOf), databasePid: ours.databasePid }
+}
+
+/** One server for all that call it. */
+async function prepareOurs(ground: Ground, variant: Variant): Promise<Ours> {
+  const { directory, names, upstream, caFile, options } = ground
   const cluster = variant === 'embedded' ? null : await ground.cluster()
   const env = {
     ...benchSettings(),
@@ -201,13 +234,20 @@ async function startOurs(ground: Ground, variant: Variant): Promise<Ours> {
     RESOLVER_ALLOW_NETWORKS: '127.0.0.1/32',
     RESOLVER_CA_FILE: caFile,
   }
-  const server = await startServer(env, names.within(commandOf(variant, env, options)))
-  undo.push(server.stop)
-  const customer = await registerCustomer(server)
   const domain = `${HOST}:${upstream.port}`
-  const tokens = await employAgents(customer, { API_KEY }, domain, TOKENS)
-  const databasePid = variant === 'no audit' ? null : (cluster?.pid ?? null)
-  return { server, tokens, databasePid }
+  let server: Server | null = null
+  let tokens: string[] | null = null
+  const launch = async (shotOf: ShotOf): Promise<Launched> => {
+    server ??= await startServer(env, names.within(commandOf(variant, env, options)))
+    tokens ??= await employAgents(await registerCustomer(server), { API_KEY }, domain, TOKENS)
+    const { pid, resolver, stop } = server
+    const stopOnce = async () => {
+      if (server?.pid === pid) await stop()
+      server = null
+    }
+    return { shot: shotOf(domain, resolver, tokens), pid, stop: stopOnce }
+  }
+  return { launch, databasePid: variant === 'no audit' ? null : (cluster?.pid ?? null) }
 }
 
 function commandOf(
@@ -220,31 +260,29 @@ function commandOf(
   return serverCommand({ executable, profile: variant === 'PostgreSQL' ? profile : undefined })
 }
 
-function resolving({ upstream }: Ground, { server, tokens, databasePid }: Ours): Entrant {
+function resolving(upstream: string, resolver: string, tokens: readonly string[]): Shot {
   const body = JSON.stringify({
-    target_url: `https://${HOST}:${upstream.port}${PATH}`,
+    target_url: `https://${upstream}${PATH}`,
     headers: { Authorization: 'Bearer SVC_SECRET_API_KEY' },
   })
-  const shot: Shot = {
-    url: `${server.resolver}/v1/resolve`,
+  return {
+    url: `${resolver}/v1/resolve`,
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     authorizations: tokens.map((token) => `Bearer ${token}`),
     body,
   }
-  return { shot, pid: server.pid, databasePid }
 }
 
 /** As an SDK calls it: token and placeholder are its API key. */
-function forwarding({ upstream }: Ground, { server, tokens, databasePid }: Ours): Entrant {
-  const shot: Shot = {
-    url: `${server.resolver}/v1/forward/${HOST}:${upstream.port}${PATH}`,
+function forwarding(upstream: string, resolver: string, tokens: readonly string[]): Shot {
+  return {
+    url: `${resolver}/v1/forward/${upstream}${PATH}`,
     method: 'GET',
     headers: {},
     authorizations: tokens.map((token) => `Bearer ${token}.SVC_SECRET_API_KEY`),
     body: null,
   }
-  return { shot, pid: server.pid, databasePid }
 }
 
 function portOf({ ready }: Running): number {
@@ -253,15 +291,23 @@ function portOf({ ready }: Running): number {
 
 /** Nobody's failures are to be measured. */
 async function checkAnswer({ name, shot }: Contestant): Promise<void> {
-  const { url, method, headers, authorizations = [], body } = shot
-  for (const authorization of authorizations.length > 0 ? authorizations : [undefined]) {
-    const answer = await fetch(url, {
-      method,
-      headers: { ...headers, ...(authorization ? { authorization } : {}) },
-      body,
-      tls: { rejectUnauthorized: false },
-    })
-    const text = await answer.text()
-    if (!answer.ok || !text.includes('ch_1001')) throw new Error(`${name} answers wrongly: ${text}`)
+  for (let call = 0; call < (shot.authorizations?.length ?? 1); call += 1) {
+    const text = await fire(shot, call)
+    if (!text.includes('ch_1001')) throw new Error(`${name} answers wrongly: ${text}`)
   }
+}
+
+/** One call, by the authorization whose turn it is. */
+export async function fire(
+  { url, method, headers, authorizations, body }: Shot,
+  call = 0,
+): Promise<string> {
+  const authorization = authorizations?.[call % authorizations.length]
+  const answer = await fetch(url, {
+    method,
+    headers: { ...headers, ...(authorization ? { authorization } : {}) },
+    body,
+    tls: { rejectUnauthorized: false },
+  })
+  return answer.text()
 }

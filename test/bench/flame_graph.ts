@@ -8,7 +8,7 @@ type ProfileNode = {
   callFrame: { functionName: string; url: string; lineNumber: number }
   children?: number[]
 }
-type Profile = { nodes: ProfileNode[]; samples: number[]; timeDeltas: number[] }
+type Profile = { nodes: ProfileNode[]; samples: number[] }
 
 type Frame = {
   name: string
@@ -42,34 +42,34 @@ ${boxes.join('\n')}
 `
 }
 
-/** Stacks with the same names are one. */
-function treeOf({ nodes, samples, timeDeltas }: Profile): Frame {
+/** Stacks with the same names are one. Time is counted in samples: between two, the process may have slept. */
+function treeOf({ nodes, samples }: Profile): Frame {
   const byId = new Map(nodes.map((node) => [node.id, node]))
   const parents = new Map(
     nodes.flatMap(({ id, children = [] }) => children.map((child) => [child, id] as const)),
   )
   const root: Frame = { name: 'all', kind: 'runtime', time: 0, children: new Map() }
-  for (const [index, id] of samples.entries()) {
+  for (const id of samples) {
     const stack: ProfileNode[] = []
     for (let at: number | undefined = id; at !== undefined; at = parents.get(at)) {
       const node = byId.get(at)
       if (node && parents.has(at)) stack.push(node)
     }
     if (stack.length === 0 || IDLE.test(stack[0]?.callFrame.functionName ?? '')) continue
-    addStack(root, stack.reverse(), timeDeltas[index] ?? 0)
+    addStack(root, stack.reverse())
   }
   return root
 }
 
-function addStack(root: Frame, stack: readonly ProfileNode[], time: number): void {
+function addStack(root: Frame, stack: readonly ProfileNode[]): void {
   let frame = root
-  frame.time += time
+  frame.time += 1
   for (const { callFrame } of stack) {
     const name = nameOf(callFrame)
     const known = frame.children.get(name)
     const next = known ?? { name, kind: kindOf(callFrame.url), time: 0, children: new Map() }
     if (!known) frame.children.set(name, next)
-    next.time += time
+    next.time += 1
     frame = next
   }
 }

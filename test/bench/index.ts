@@ -1,4 +1,5 @@
 /** `bun run bench [name] [options]`: measurements that live with the code; see docs/performance.md. */
+import { benchCold } from './cold.ts'
 import { benchGuard } from './guard.ts'
 import { benchIsolation } from './isolation.ts'
 import { benchResolver } from './resolver.ts'
@@ -8,6 +9,7 @@ import { benchStart } from './start.ts'
 const benches: Record<string, (args: string[]) => Promise<void>> = {
   start: benchStart,
   resolver: benchResolver,
+  cold: benchCold,
   secrets: benchSecrets,
   guard: benchGuard,
   isolation: benchIsolation,

@@ -17,7 +17,7 @@ export async function startNginx(
   const program = Bun.which('nginx', { PATH: `${process.env.PATH}:/usr/sbin` })
   if (!program) throw new Error('nginx is not installed')
   const home = join(directory, 'nginx')
-  mkdirSync(home)
+  mkdirSync(home, { recursive: true })
   const port = freePort()
   const file = join(home, 'nginx.conf')
   writeFileSync(file, configOf(home, port, upstream))
