@@ -43,6 +43,9 @@ type Parts = {
 
 export type Signer = { userAgent: string; clock: Clock }
 
+const NO_BYTES = new Uint8Array()
+const UNSIGNED: ReturnType<typeof sign> = { headers: [], signatures: [] }
+
 export class OutboundRequest extends Hidden<WireRequest> {
   readonly #guarded: Guarded
 
@@ -72,11 +75,10 @@ function wireOf(
   const { path, search, body: filledBody } = filled.reveal()
   const { host, port, authority } = target
   const body = filledBody ? { bytes: filledBody } : given
-  const bytes = bytesOf(body) ?? new Uint8Array()
-  const unsigned = { method, authority, path, search, headers, body: bytes }
+  const unsigned = { method, authority, path, search, headers }
   const signed = signing
-    ? sign(signing, unsigned, values, clock.now())
-    : { headers: [], signatures: [] }
+    ? sign(signing, { ...unsigned, body: bytesOf(body) ?? NO_BYTES }, values, clock.now())
+    : UNSIGNED
   const wire = {
     address,
     host,
@@ -84,19 +86,27 @@ function wireOf(
     authority,
     pathAndQuery: `${path}${search}`,
     method,
-    headers: completeHeaders([...headers, ...signed.headers], userAgent),
+    headers: completeHeaders(headers, signed.headers, userAgent),
     body,
   }
   return { wire, signatures: signed.signatures }
 }
 
 /** An upstream that is asked not to compress cannot send a bomb. */
-function completeHeaders(headers: readonly HeaderPair[], userAgent: string): HeaderPair[] {
-  const kept = headers.filter(([name]) => name.toLowerCase() !== 'accept-encoding')
-  const hasAgent = kept.some(([name]) => name.toLowerCase() === 'user-agent')
-  return [
-    ...kept,
-    ...(hasAgent ? [] : [['user-agent', userAgent] satisfies HeaderPair]),
-    ['accept-encoding', 'identity'],
-  ]
+function completeHeaders(
+  callers: readonly HeaderPair[],
+  signatures: readonly HeaderPair[],
+  userAgent: string,
+): HeaderPair[] {
+  const complete: HeaderPair[] = []
+  let hasAgent = false
+  for (const pair of callers) {
+    const key = pair[0].toLowerCase()
+    hasAgent ||= key === 'user-agent'
+    if (key !== 'accept-encoding') complete.push(pair)
+  }
+  complete.push(...signatures)
+  if (!hasAgent) complete.push(['user-agent', userAgent])
+  complete.push(['accept-encoding', 'identity'])
+  return complete
 }

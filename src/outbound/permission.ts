@@ -7,7 +7,6 @@ import { Fault } from '../platform/fault.ts'
 import type { Policy } from '../platform/policy.ts'
 import type { Secret } from '../platform/secret.ts'
 import type { IsPlaceable } from './locations.ts'
-import type { Placeholder } from './placeholders.ts'
 import type { Target } from './target.ts'
 
 /** Where names are looked up; without a project in all of them. */
@@ -52,8 +51,10 @@ export function domainBlocked({ host, port }: Pick<Target, 'host' | 'port'>): Fa
 }
 
 /** Every name once. */
-export function namesOf(placeholders: readonly Placeholder[]): string[] {
-  return [...new Set(placeholders.map(({ name }) => name))]
+export function namesOf(placeholders: readonly { name: string }[]): string[] {
+  const names: string[] = []
+  for (const { name } of placeholders) if (!names.includes(name)) names.push(name)
+  return names
 }
 
 /**
@@ -86,8 +87,9 @@ function only<S extends UsableSecret>(name: string, secrets: readonly S[], holde
 
 /** Those that are no secrets by their policy. */
 export function settingsAmong(secrets: ReadonlyMap<string, UsableSecret>): Set<string> {
-  const settings = [...secrets].filter(([, { policy }]) => policy?.sensitive === false)
-  return new Set(settings.map(([name]) => name))
+  const settings = new Set<string>()
+  for (const [name, { policy }] of secrets) if (policy?.sensitive === false) settings.add(name)
+  return settings
 }
 
 /** @throws Fault `key_not_provisioned`, `unreadable_secret` */

@@ -85,8 +85,10 @@ function prepare(outbound: Surroundings, job: Job, permission: Permission): Outb
   checkCounts(demanded)
   const locations = locationsIn(call, target, permission)
   const placeholders = [...demanded, ...locations.found]
-  record.asks(scope, placeholders)
-  checkCounts(placeholders)
+  if (placeholders.length > demanded.length) {
+    record.asks(scope, placeholders)
+    checkCounts(placeholders)
+  }
   const wanted = namesOf(placeholders)
   const used = selectSecrets(wanted, permission.secrets(wanted), permission.holder)
   record.finds(used.values())

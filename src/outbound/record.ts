@@ -70,9 +70,13 @@ export class CallRecord {
    */
   get uses(): Use[] {
     if (this.#delivered.length > 0) return this.#delivered.map((name) => ({ name, style: 'env' }))
-    const names = new Set(namesOf(this.#placeholders).slice(0, MAX_NAMES))
-    const named = this.#placeholders.filter(({ name }) => names.has(name))
-    return [...new Map(named.map((use) => [`${use.name}/${use.style}`, use])).values()]
+    const names = namesOf(this.#placeholders).slice(0, MAX_NAMES)
+    const uses: Use[] = []
+    for (const { name, style } of this.#placeholders) {
+      const isKnown = uses.some((use) => use.name === name && use.style === style)
+      if (!isKnown && names.includes(name)) uses.push({ name, style })
+    }
+    return uses
   }
 
   sees(method: string, target: Target, override: string | null = null): void {
@@ -89,11 +93,9 @@ export class CallRecord {
 
   /** Without a project in its scope it names the one that its secrets turned out to be of. */
   finds(secrets: Iterable<{ projectId: string }>): void {
-    const projects = new Set([...secrets].map(({ projectId }) => projectId))
-    const [only] = projects
-    if (this.#projectId === null && only !== undefined && projects.size === 1) {
-      this.#projectId = only
-    }
+    if (this.#projectId !== null) return
+    const [first, ...others] = [...secrets].map(({ projectId }) => projectId)
+    if (first !== undefined && others.every((other) => other === first)) this.#projectId = first
   }
 
   /** An environment: its secrets leave by name, and stand in no request. */
