@@ -6,8 +6,9 @@ CREATE TABLE "audit_journal" (
 	"intents" text NOT NULL
 );
 --> statement-breakpoint
--- A row lives for a second: to compress it would cost more than to write it.
+-- A row lives for a second: to compress it, or to cut it up for another table, would cost more than to write it.
 ALTER TABLE "audit_journal" ALTER COLUMN "intents" SET STORAGE EXTERNAL;--> statement-breakpoint
+ALTER TABLE "audit_journal" SET (toast_tuple_target = 8160);--> statement-breakpoint
 DROP TABLE "audit_statuses";--> statement-breakpoint
 DROP INDEX "audit_logs_client_id";--> statement-breakpoint
 CREATE INDEX "audit_logs_by_status" ON "audit_logs" USING btree ("workspace_id","status_code","timestamp","id");--> statement-breakpoint

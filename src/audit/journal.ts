@@ -14,21 +14,21 @@ export type Intent = { entry: Entry; proof: number; beginning: string }
 export type Group = { id: string; intents: readonly Intent[] }
 
 /** A text and not a template: the driver would put it together anew each time. */
-const INSERT = `with live as (
-    select string_agg(p.number::text, ' ') as numbers
-    from unnest($2::text::uuid[], $3::text::uuid[], $4::text::bigint[]) with ordinality
-      as p(token_id, workspace_id, policy_version, number)
-    join tokens t on t.id = p.token_id and t.revoked_at is null
-      and (t.expires_at is null or t.expires_at > clock_timestamp())
-    join workspaces w on w.id = p.workspace_id and w.policy_version = p.policy_version
-  ), stored as (
-    insert into audit_journal (id, live, intents)
-    select $1::uuid, numbers, $5 from live where numbers is not null
-  )
-  select numbers from live`
+const INSERT = `insert into audit_journal (id, live, intents)
+  select $1::uuid, string_agg(p.number::text, ' '), $5
+  from unnest($2::text::uuid[], $3::text::uuid[], $4::text::bigint[]) with ordinality
+    as p(token_id, workspace_id, policy_version, number)
+  join tokens t on t.id = p.token_id and t.revoked_at is null
+    and (t.expires_at is null or t.expires_at > clock_timestamp())
+  join workspaces w on w.id = p.workspace_id and w.policy_version = p.policy_version
+  having count(*) > 0
+  returning live`
 
 const SELECT = `select id, live, intents from audit_journal
   where $1::float8 is null or recorded_at < now() - make_interval(secs => $1::float8)`
+
+/** What an intent leaves out. */
+const WITHOUT_OUTCOME = { reason: null, status_code: null, duration_ms: null, redacted: null }
 
 /** Entries of one token under one version share a proof. */
 export function groupOf(entries: readonly Entry[]): Group {
@@ -56,10 +56,8 @@ export async function writeGroup(
     `{${asked.map(({ policy_version }) => policy_version).join()}}`,
     `[${intents.map(({ entry, proof, beginning }) => `${endedBy(beginning, entry).slice(0, -1)},"proof":${proof}}`).join()}]`,
   ]
-  const [row] = await sql.unsafe<{ numbers: string | null }[]>(INSERT, parameters, {
-    prepare: true,
-  })
-  const live = liveAmong(row?.numbers ?? null)
+  const [row] = await sql.unsafe<{ live: string }[]>(INSERT, parameters, { prepare: true })
+  const live = liveAmong(row?.live)
   return { id, intents: intents.filter(({ proof }) => live.has(proof)) }
 }
 
@@ -69,14 +67,17 @@ export async function readGroups(sql: postgres.Sql, seconds: number | null): Pro
   return rows.map(({ id, live, intents }) => ({ id, intents: read(intents, liveAmong(live)) }))
 }
 
-function liveAmong(numbers: string | null): Set<number> {
+function liveAmong(numbers: string | undefined): Set<number> {
   return new Set(numbers?.split(' ').map(Number))
 }
 
 function read(text: string, live: ReadonlySet<number>): Intent[] {
   return (JSON.parse(text) as (Entry & { proof: number })[])
     .filter(({ proof }) => live.has(proof))
-    .map(({ proof, ...entry }) => ({ entry, proof, beginning: beginningOf(entry) }))
+    .map(({ proof, ...stored }) => {
+      const entry = { ...WITHOUT_OUTCOME, ...stored }
+      return { entry, proof, beginning: beginningOf(entry) }
+    })
 }
 
 /** Written once, and used for the journal and for the record. */
@@ -96,6 +97,7 @@ export function endedBy(
   beginning: string,
   { decision, reason, status_code, duration_ms, redacted }: Conclusion | Entry,
 ): string {
+  if (status_code === null) return `${beginning},"decision":"${decision}"}`
   const conclusion = { decision, reason, status_code, duration_ms, redacted }
   return `${beginning},${JSON.stringify(conclusion).slice(1)}`
 }

@@ -150,7 +150,7 @@ export class Records {
   async #store(batch: Batch): Promise<boolean> {
     const { items, text } = batch
     const emptied = release(items)
-    const write = () => this.#sql.unsafe(WRITE, [text, `{${emptied.join()}}`])
+    const write = () => this.#sql.unsafe(WRITE, [text, `{${emptied.join()}}`], { prepare: true })
     try {
       if (await endsWithin(TIMEOUT_MS, this.#timed(write))) {
         for (const pending of items) pending.group = null

@@ -67,7 +67,7 @@ test('a burst of one workspace does not stand before the call of another, and ke
     const stored = { unsafe: async () => [{ id: '', live: '1 2', intents }] }
     for (const group of await readGroups(stored as unknown as postgres.Sql, null))
       groups.push(group.intents.map(({ entry }) => entry))
-    return [{ numbers: '1 2' }]
+    return [{ live: '1 2' }]
   }
   const trail = new AuditTrail(
     { unsafe } as unknown as postgres.Sql,
