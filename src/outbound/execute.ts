@@ -22,14 +22,18 @@ import type { Permission } from './permission.ts'
 import { type Decision, decide, type Job } from './prepare.ts'
 import type { CallRecord, Conclusion } from './record.ts'
 import { readAnswer } from './response.ts'
+import type { Scheduler } from './scheduler.ts'
 import type { Steps } from './steps.ts'
 import { type Ending, streamAnswer } from './stream.ts'
 import type { SocketConnector } from './websocket/connect.ts'
+import { weightOf } from './websocket/frame_weight.ts'
 import { relay } from './websocket/relay.ts'
 
 /** What all calls of a process share. */
 export type Outbound = {
   steps: Steps
+  /** The frames of WebSockets, by what they cost. */
+  frames: Scheduler
   addresses: AddressLookup
   fetcher: Fetcher
   sockets: SocketConnector
@@ -141,10 +145,12 @@ async function openSocket(
   { request, deadline, record, principal }: Sending,
 ): Promise<null> {
   const guard = request.guard(outbound.steps.of(principal.owner, deadline.signal))
+  const { workspaceId } = principal.owner
   const socket = await outbound.sockets.connect(request, deadline.signal)
   relay(socket, {
     guard,
     deadline,
+    turn: (bytes) => outbound.frames.take(workspaceId, weightOf(bytes)),
     requestId: record.id,
     connection: principal.connection,
     onEnd: (ending) => concludeEnding(principal, record, 101, ending),

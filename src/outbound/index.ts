@@ -7,8 +7,10 @@ import { parseCidrs } from '../platform/net/cidr.ts'
 import { type Lookup, openAddressLookup, systemLookup } from './connection/address_lookup.ts'
 import { openFetcher } from './connection/fetch.ts'
 import type { Outbound } from './execute.ts'
+import { Scheduler } from './scheduler.ts'
 import { Steps } from './steps.ts'
 import { openSocketConnector } from './websocket/connect.ts'
+import { FRAMES_PER_TURN } from './websocket/frame_weight.ts'
 
 type Options = {
   config: Pick<Config, 'RESOLVER_ALLOW_NETWORKS' | 'RESOLVER_HOSTS' | 'RESOLVER_CA_FILE'>
@@ -32,6 +34,7 @@ export function openOutbound({ config, clock, lookup, ownPorts }: Options): Outb
     fetcher: openFetcher(authorities),
     sockets: openSocketConnector(authorities),
     steps: new Steps(),
+    frames: new Scheduler(FRAMES_PER_TURN),
     userAgent: `cloakroom/${version}`,
     clock,
   }

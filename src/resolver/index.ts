@@ -2,6 +2,7 @@
 import type { Access } from '../access/index.ts'
 import type { Lookup } from '../outbound/connection/address_lookup.ts'
 import { openOutbound } from '../outbound/index.ts'
+import { Scheduler } from '../outbound/scheduler.ts'
 import { type Route, rawRoute } from '../platform/http/route.ts'
 import type { FeatureServices } from '../platform/services.ts'
 import { allowedDomains } from './allowlist.ts'
@@ -12,7 +13,6 @@ import { forward } from './forward.ts'
 import { GuardCache } from './guards.ts'
 import { LiveCalls } from './live_calls.ts'
 import { resolve } from './resolve.ts'
-import { Scheduler } from './scheduler.ts'
 import type { ResolverServices } from './services.ts'
 
 export type Resolver = {

@@ -10,12 +10,12 @@ import type { LiveToken, TokenCache } from '../access/tokens.ts'
 import { domainBlocked, namesOf, type Scope, selectSecrets } from '../outbound/permission.ts'
 import type { Placeholder } from '../outbound/placeholders.ts'
 import { type AskedRequest, checkPolicies } from '../outbound/policy.ts'
+import { Scheduler } from '../outbound/scheduler.ts'
 import { Fault } from '../platform/fault.ts'
 import { describeError, type Log } from '../platform/log.ts'
 import { whenRead } from '../platform/unread.ts'
 import type { GuardCache } from './guards.ts'
 import { TokenPermission } from './permission.ts'
-import { Scheduler } from './scheduler.ts'
 
 /** What a call was let through on. */
 export type Basis = {

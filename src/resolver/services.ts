@@ -1,12 +1,12 @@
 /** What the resolver's steps stand on. */
 import type { Access } from '../access/index.ts'
 import type { Outbound } from '../outbound/execute.ts'
+import type { Scheduler } from '../outbound/scheduler.ts'
 import type { Log } from '../platform/log.ts'
 import type { Bulkheads } from './bulkhead.ts'
 import type { Listings } from './credentials.ts'
 import type { GuardCache } from './guards.ts'
 import type { LiveCalls } from './live_calls.ts'
-import type { Scheduler } from './scheduler.ts'
 
 export type ResolverServices = Access & {
   outbound: Outbound

@@ -14,6 +14,7 @@ import { OutboundRequest } from '../../src/outbound/outbound_request.ts'
 import type { Permission } from '../../src/outbound/permission.ts'
 import { injectPlaceholders } from '../../src/outbound/placeholders.ts'
 import { CallRecord } from '../../src/outbound/record.ts'
+import { Scheduler } from '../../src/outbound/scheduler.ts'
 import { Steps } from '../../src/outbound/steps.ts'
 import { parseTarget } from '../../src/outbound/target.ts'
 import type { UpstreamSocket } from '../../src/outbound/websocket/connect.ts'
@@ -132,6 +133,7 @@ async function run(call: Call, answer: () => Response, wire?: UpstreamSocket['wi
     userAgent: 'test',
     clock: systemClock,
     steps: new Steps(),
+    frames: new Scheduler(),
   }
   const principal: Principal = {
     decide: async (attempt) => {

@@ -454,7 +454,7 @@ describe('the end', () => {
   })
 
   test('comes for an upstream that takes nothing of a flood', async () => {
-    const { caller, upstream } = await join()
+    const { caller, upstream } = await join({ headers: { 'x-service-timeout-ms': '1000' } })
     upstream.wire.pause()
     for (let sent = 0; sent < 64 && caller.socket.readyState === WebSocket.OPEN; sent += 1) {
       caller.socket.send(Buffer.alloc(MIB))

@@ -13,6 +13,9 @@ export type FrameType = keyof typeof OPCODES
 /** One whole message, or one control frame. */
 export type SocketMessage = { type: FrameType; payload: Uint8Array }
 
+/** `message` is `null` for a fragment that does not complete one. */
+export type ReadFrame = { length: number; message: SocketMessage | null }
+
 type Header = { isFinal: boolean; opcode: number; start: number; length: number }
 
 const CONTINUATION = 0
@@ -59,9 +62,15 @@ export function decodeText(bytes: Uint8Array): string {
   return text
 }
 
-/** Puts frames together from bytes as they arrive. */
+/** Fragments that are kept apart: each takes more memory than a byte of text. */
+const MAX_FRAGMENTS = 1024
+
+/** Puts frames together from bytes as they arrive. Frames that wait are bytes, which the caller bounds. */
 export class FrameReader {
   readonly #maxBytes: number
+  #bytes: Uint8Array = new Uint8Array()
+  #from = 0
+  /** What arrived behind `#bytes`. */
   #chunks: Uint8Array[] = []
   #size = 0
   /** Bytes without which no further step is possible. */
@@ -75,34 +84,48 @@ export class FrameReader {
     this.#maxBytes = maxBytes
   }
 
+  /** Bytes that were not read yet. */
+  get size(): number {
+    return this.#size
+  }
+
+  append(chunk: Uint8Array): void {
+    this.#chunks.push(chunk)
+    this.#size += chunk.length
+  }
+
   /**
-   * What is complete with these bytes.
+   * The next frame; `null` while it is not whole.
    *
    * @throws Fault `upstream_too_large`, `upstream_protocol_error`
    */
-  push(chunk: Uint8Array): SocketMessage[] {
-    this.#chunks.push(chunk)
-    this.#size += chunk.length
-    if (this.#size < this.#needed) return []
-    const bytes: Uint8Array = Buffer.concat(this.#chunks)
-    const messages: SocketMessage[] = []
-    let from = 0
-    this.#needed = 2
-    for (let header = readHeader(bytes, from); header; header = readHeader(bytes, from)) {
-      this.#check(header)
-      const end = header.start + header.length
-      this.#needed = end - from
-      if (end > bytes.length) break
-      const message = this.#take(header, bytes.slice(header.start, end))
-      if (message) messages.push(message)
-      from = end
-      this.#needed = 2
+  next(): ReadFrame | null {
+    while (this.#size >= this.#needed) {
+      if (this.#bytes.length - this.#from < this.#needed) this.#join()
+      const header = readHeader(this.#bytes, this.#from)
+      if (header) this.#check(header)
+      // A header that is not complete: look again with the next byte.
+      const length = header
+        ? header.start + header.length - this.#from
+        : this.#bytes.length - this.#from + 1
+      if (header && this.#bytes.length - this.#from >= length) return this.#read(header, length)
+      this.#needed = length
     }
-    this.#chunks = [bytes.slice(from)]
-    this.#size = bytes.length - from
-    // A header that is not complete yet: look again at the next byte.
-    this.#needed = Math.max(this.#needed, this.#size + 1)
-    return messages
+    return null
+  }
+
+  #join(): void {
+    this.#bytes = Buffer.concat([this.#bytes.subarray(this.#from), ...this.#chunks])
+    this.#chunks = []
+    this.#from = 0
+  }
+
+  #read(header: Header, length: number): ReadFrame {
+    this.#from += length
+    this.#size -= length
+    this.#needed = 2
+    const payload = this.#bytes.slice(header.start, this.#from)
+    return { length, message: this.#take(header, payload) }
   }
 
   #check({ isFinal, opcode, length }: Header): void {
@@ -121,12 +144,19 @@ export class FrameReader {
     this.#fragmentType = type
     this.#fragmentBytes += payload.length
     if (payload.length > 0) this.#fragments.push(payload)
-    if (!isFinal) return null
-    const message = { type, payload: new Uint8Array(Buffer.concat(this.#fragments)) }
+    if (!isFinal) {
+      if (this.#fragments.length > MAX_FRAGMENTS) this.#fragments = [this.#whole()]
+      return null
+    }
+    const message = { type, payload: this.#whole() }
     this.#fragments = []
     this.#fragmentBytes = 0
     this.#fragmentType = null
     return message
+  }
+
+  #whole(): Uint8Array {
+    return new Uint8Array(Buffer.concat(this.#fragments))
   }
 }
 

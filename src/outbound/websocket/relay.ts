@@ -4,14 +4,15 @@
  * credentials are redacted in what comes back. A credential that the upstream spreads over several
  * messages is not recognised.
  *
- * Limits: 1 MiB for a message, 4 MiB that wait for a slow reader, and the deadline as the longest
- * silence of both sides (pings count as life).
+ * Every frame, pings and empty ones too, counts against its workspace's portion of a turn, and a side that
+ * does not take what it is sent is waited for: neither side is read meanwhile. Limits: 1 MiB for a message,
+ * and the deadline as the longest silence of both sides (pings count as life).
  */
 import type { ServerWebSocket } from 'bun'
 import { Fault } from '../../platform/fault.ts'
 import { commonHeaders } from '../../platform/http/reply.ts'
 import type { RequestContext } from '../../platform/http/route.ts'
-import { MAX_MESSAGE_BYTES, MAX_WAITING_BYTES } from '../../platform/http/websocket.ts'
+import { MAX_MESSAGE_BYTES } from '../../platform/http/websocket.ts'
 import type { Deadline } from '../deadline.ts'
 import type { AnswerGuard } from '../guard.ts'
 import type { Ending } from '../stream.ts'
@@ -20,15 +21,19 @@ import {
   decodeClosing,
   decodeText,
   encodeClosing,
-  encodeFrame,
   FrameReader,
   isSendableCode,
+  type ReadFrame,
   type SocketMessage,
 } from './frames.ts'
+import { Gate } from './gate.ts'
+import { FrameSender } from './sender.ts'
 
 type Options = {
   guard: AnswerGuard
   deadline: Deadline
+  /** Resolves when a frame of so many bytes may be handled; `null` when that is now. */
+  turn(bytes: number): Promise<void> | null
   requestId: string
   connection: { request: Request; upgrade: RequestContext['upgrade'] }
   onEnd(ending: Ending): void
@@ -40,7 +45,9 @@ const GOING_AWAY = 1001
 const POLICY_VIOLATION = 1008
 const TOO_BIG = 1009
 const INTERNAL_ERROR = 1011
-/** Milliseconds that the upstream gets to answer a close frame. */
+/** Bytes that arrived from the upstream and wait; it is not read meanwhile. */
+const MAX_UNREAD_BYTES = 262_144
+/** Milliseconds that the upstream gets to take what waits for it, and to answer a close frame. */
 const LINGER_MS = 5_000
 const UTF8 = new TextEncoder()
 
@@ -65,17 +72,24 @@ class Relay {
   readonly #upstream: UpstreamSocket
   readonly #options: Options
   readonly #reader = new FrameReader(MAX_MESSAGE_BYTES)
-  /** Messages are guarded one after the other. */
-  #reading: Promise<void> = Promise.resolve()
-  /** Bytes that arrived and are not guarded yet. */
-  #unread = 0
-  #isCallerFull = false
+  readonly #sender: FrameSender
+  /** Shut while the caller does not take what it is sent. */
+  readonly #callerRoom = new Gate()
+  #isReading = false
   #caller: ServerWebSocket<unknown> | null = null
   #ended = false
 
   constructor(upstream: UpstreamSocket, options: Options) {
     this.#upstream = upstream
     this.#options = options
+    this.#sender = new FrameSender(upstream.wire, {
+      turn: options.turn,
+      onHeld: (isHeld) => {
+        if (isHeld) this.#caller?.pause()
+        else this.#caller?.resume()
+      },
+      onSent: () => options.deadline.putOff(),
+    })
   }
 
   readonly handlers: Parameters<RequestContext['upgrade']>[0] = {
@@ -86,13 +100,13 @@ class Relay {
     },
     // The payload does not come through to here; the caller has had its pong already.
     ping: () => this.#send('ping', new Uint8Array()),
-    drain: () => {
-      this.#isCallerFull = false
-      this.#resume()
-    },
+    drain: () => this.#callerRoom.open(),
     close: (_, code, reason) => {
+      if (this.#ended) return
       this.#end(null)
-      this.#hangUp(isSendableCode(code) ? code : code === 1005 ? null : GOING_AWAY, reason)
+      const closing = isSendableCode(code) ? code : code === 1005 ? null : GOING_AWAY
+      // Behind what the caller sent before.
+      this.#sender.push('close', encodeClosing(closing, reason))
     },
   }
 
@@ -107,53 +121,49 @@ class Relay {
     }
     signal.addEventListener('abort', late, { once: true })
     wire.on('data', (chunk: Uint8Array) => this.#receive(chunk))
-    wire.once('close', () => this.#afterReading(() => this.#fail(broken())))
+    wire.once('close', () => this.#readAll())
     if (signal.aborted) late()
-    if (wire.destroyed) this.#fail(broken())
     this.#receive(rest)
     wire.resume()
   }
 
-  /** To the upstream; one that does not take what the caller sends is given up. */
-  #send(type: 'text' | 'binary' | 'ping' | 'pong', payload: Uint8Array): void {
-    if (this.#ended) return
-    const { wire } = this.#upstream
-    this.#options.deadline.putOff()
-    wire.write(encodeFrame(type, payload))
-    if (wire.writableLength > MAX_WAITING_BYTES) this.#fail(new Fault('upstream_timeout'))
+  #send(type: 'text' | 'binary' | 'ping', payload: Uint8Array): void {
+    if (!this.#ended) this.#sender.push(type, payload)
   }
 
-  /** An upstream that sends faster than its messages are guarded has to wait. */
+  /** An upstream that sends faster than its frames are handled has to wait. */
   #receive(chunk: Uint8Array): void {
     if (this.#ended) return
-    this.#unread += chunk.length
-    if (this.#unread > MAX_MESSAGE_BYTES) this.#upstream.wire.pause()
-    this.#afterReading(() => this.#read(chunk))
+    this.#reader.append(chunk)
+    if (this.#reader.size > MAX_UNREAD_BYTES) this.#upstream.wire.pause()
+    void this.#readAll()
   }
 
-  #afterReading(act: () => Promise<void> | void): void {
-    this.#reading = this.#reading.then(act).catch((error) => {
+  async #readAll(): Promise<void> {
+    if (this.#isReading) return
+    this.#isReading = true
+    try {
+      for (let read = this.#next(); read; read = this.#next()) {
+        await this.#options.turn(read.length)
+        if (read.message && !this.#ended) await this.#deliver(read.message)
+        await this.#callerRoom.opened
+      }
+      if (this.#upstream.wire.destroyed) this.#fail(broken())
+    } catch (error) {
       this.#fail(error instanceof Fault ? error : new Fault('internal_error', { cause: error }))
-    })
+    }
+    this.#isReading = false
+    this.#upstream.wire.resume()
   }
 
-  async #read(chunk: Uint8Array): Promise<void> {
-    if (this.#ended) return
-    for (const message of this.#reader.push(chunk)) await this.#deliver(message)
-    this.#unread -= chunk.length
-    this.#resume()
-  }
-
-  #resume(): void {
-    const isFull = this.#isCallerFull || this.#unread > MAX_MESSAGE_BYTES
-    if (!isFull && !this.#ended) this.#upstream.wire.resume()
+  #next(): ReadFrame | null {
+    return this.#ended ? null : this.#reader.next()
   }
 
   async #deliver({ type, payload }: SocketMessage): Promise<void> {
-    if (this.#ended) return
     this.#options.deadline.putOff()
     if (type === 'close') await this.#close(payload)
-    else if (type === 'ping') this.#send('pong', payload)
+    else if (type === 'ping') await this.#sender.sendNow('pong', payload)
     else if (type !== 'pong') await this.#pass(type, payload)
   }
 
@@ -166,8 +176,7 @@ class Relay {
       type === 'text'
         ? this.#caller?.sendText(Buffer.from(redacted).toString())
         : this.#caller?.sendBinary(redacted)
-    this.#isCallerFull = sent === -1
-    if (this.#isCallerFull) this.#upstream.wire.pause()
+    if (sent === -1) this.#callerRoom.shut()
   }
 
   async #close(payload: Uint8Array): Promise<void> {
@@ -176,30 +185,27 @@ class Relay {
     const shown = Buffer.from(redacted).toString()
     if (this.#ended) return
     this.#end(null)
+    void this.#sender.sendNow('close', encodeClosing(code))
     this.#caller?.close(code ?? NORMAL, Buffer.byteLength(shown) > 123 ? '' : shown)
-    this.#hangUp(code, '')
   }
 
   #fail(fault: Fault): void {
     if (this.#ended) return
     this.#end(fault)
     // The upstream first: closing the caller's side calls `close`, which would pass its code on.
-    this.#hangUp(GOING_AWAY, '')
+    void this.#sender.sendNow('close', encodeClosing(GOING_AWAY))
     this.#caller?.close(closingCodeOf(fault), fault.code)
   }
 
+  /** What the upstream still sends is dropped; it is not waited for long. */
   #end(fault: Fault | null): void {
-    if (this.#ended) return
+    const { wire } = this.#upstream
     this.#ended = true
+    this.#callerRoom.open()
+    this.#caller?.resume()
     this.#options.deadline.clear()
     this.#options.onEnd({ fault, redacted: this.#options.guard.redacted })
-  }
-
-  /** Says goodbye to the upstream, once, and does not wait long for its answer. */
-  #hangUp(code: number | null, reason: string): void {
-    const { wire } = this.#upstream
-    if (wire.writableEnded || wire.destroyed) return
-    wire.end(encodeFrame('close', encodeClosing(code, reason)))
+    if (wire.destroyed) return
     const patience = setTimeout(() => wire.destroy(), LINGER_MS)
     wire.once('close', () => clearTimeout(patience))
     wire.resume()

@@ -1,7 +1,7 @@
 /**
  * A burst of calls of one workspace must not stand as a whole before a single call of another: in each
  * turn of the event loop only so many of a workspace begin, and the rest wait for the turns that follow.
- * Calls that begin one after the other also come back so.
+ * Calls that begin one after the other also come back so. The frames of WebSockets are scheduled alike.
  *
  * Measured: behind 1,000 calls of 0.25 ms that arrive together, one of another workspace begins after 2 to
  * 19 ms; without this, after 870 to 1,700 ms (same process, busy machine).
@@ -10,28 +10,33 @@
 /** Less than a millisecond of work. */
 const PER_TURN = 4
 
+type Waiting = { weight: number; resolve: () => void }
+
 export class Scheduler {
   readonly #perTurn: number
   readonly #begun = new Map<string, number>()
-  readonly #waiting = new Map<string, (() => void)[]>()
+  readonly #waiting = new Map<string, Waiting[]>()
   #scheduled = false
 
   constructor(perTurn = PER_TURN) {
     this.#perTurn = perTurn
   }
 
-  /** Resolves when it is the workspace's turn, in order; `null` when that is now. */
-  take(workspaceId: string): Promise<void> | null {
+  /**
+   * Resolves when it is the workspace's turn, in order; `null` when that is now. What begins within the
+   * portion of a turn may go beyond its end by its own weight.
+   */
+  take(workspaceId: string, weight = 1): Promise<void> | null {
     this.#schedule()
     const begun = this.#begun.get(workspaceId) ?? 0
     if (begun < this.#perTurn) {
-      this.#begun.set(workspaceId, begun + 1)
+      this.#begun.set(workspaceId, begun + weight)
       return null
     }
     const { promise, resolve } = Promise.withResolvers<void>()
     const waiting = this.#waiting.get(workspaceId)
-    if (waiting) waiting.push(resolve)
-    else this.#waiting.set(workspaceId, [resolve])
+    if (waiting) waiting.push({ weight, resolve })
+    else this.#waiting.set(workspaceId, [{ weight, resolve }])
     return promise
   }
 
@@ -46,11 +51,23 @@ export class Scheduler {
     this.#scheduled = false
     this.#begun.clear()
     for (const [workspaceId, waiting] of this.#waiting) {
-      const next = waiting.splice(0, this.#perTurn)
+      const next = this.#portionOf(waiting)
       if (waiting.length === 0) this.#waiting.delete(workspaceId)
-      this.#begun.set(workspaceId, next.length)
-      for (const resolve of next) resolve()
+      this.#begun.set(
+        workspaceId,
+        next.reduce((sum, { weight }) => sum + weight, 0),
+      )
+      for (const { resolve } of next) resolve()
     }
     if (this.#begun.size > 0) this.#schedule()
+  }
+
+  #portionOf(waiting: Waiting[]): Waiting[] {
+    let [count, begun] = [0, 0]
+    while (begun < this.#perTurn && count < waiting.length) {
+      begun += waiting[count]?.weight ?? 0
+      count += 1
+    }
+    return waiting.splice(0, count)
   }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { Scheduler } from '../../src/resolver/scheduler.ts'
+import { Scheduler } from '../../src/outbound/scheduler.ts'
 
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 

@@ -1,0 +1,18 @@
+/** Shut while a reader does not take what is sent to it; all that is to be sent waits. */
+export class Gate {
+  #shut: PromiseWithResolvers<void> | null = null
+
+  shut(): void {
+    this.#shut ??= Promise.withResolvers()
+  }
+
+  open(): void {
+    this.#shut?.resolve()
+    this.#shut = null
+  }
+
+  /** Resolves when it opens; `null` while it is open. */
+  get opened(): Promise<void> | null {
+    return this.#shut?.promise ?? null
+  }
+}

@@ -1,0 +1,83 @@
+/**
+ * What goes to the upstream, in order, within the workspace's portion of each turn. While something waits
+ * its caller is not read: no more than one read of its connection brings can wait, however small the frames.
+ */
+import type { TLSSocket } from 'node:tls'
+import { encodeFrame, type FrameType } from './frames.ts'
+import { Gate } from './gate.ts'
+
+type Options = {
+  /** Resolves when a frame of so many bytes may be handled; `null` when that is now. */
+  turn(bytes: number): Promise<void> | null
+  /** Whether the caller is to be read no further. */
+  onHeld(isHeld: boolean): void
+  /** The upstream was given a frame. */
+  onSent(): void
+}
+
+type Frame = { type: FrameType; payload: Uint8Array }
+
+export class FrameSender {
+  readonly #wire: TLSSocket
+  readonly #options: Options
+  readonly #room = new Gate()
+  #waiting: Frame[] = []
+  #isSending = false
+  #isHeld = false
+  #isOver = false
+
+  constructor(wire: TLSSocket, options: Options) {
+    this.#wire = wire
+    this.#options = options
+    wire.on('drain', () => this.#room.open())
+    wire.once('close', () => {
+      this.#isOver = true
+      this.#room.open()
+    })
+  }
+
+  /** In order; a close frame is the last. */
+  push(type: FrameType, payload: Uint8Array): void {
+    this.#waiting.push({ type, payload })
+    if (!this.#isSending) void this.#sendAll()
+  }
+
+  /** Before all that waits; resolves when there is room for more, `null` when that is now. */
+  sendNow(type: FrameType, payload: Uint8Array): Promise<void> | null {
+    if (!this.#isOver) this.#write(type, payload)
+    return this.#room.opened
+  }
+
+  async #sendAll(): Promise<void> {
+    this.#isSending = true
+    while (this.#waiting.length > 0) {
+      const frames = this.#waiting
+      this.#waiting = []
+      for (const { type, payload } of frames) {
+        await this.#hold(this.#options.turn(payload.length))
+        await this.#hold(this.#room.opened)
+        if (this.#isOver) return
+        this.#write(type, payload)
+      }
+    }
+    this.#isSending = false
+    if (this.#isHeld) this.#options.onHeld(false)
+    this.#isHeld = false
+  }
+
+  #hold(until: Promise<void> | null): Promise<void> | null {
+    if (until && !this.#isHeld) {
+      this.#isHeld = true
+      this.#options.onHeld(true)
+    }
+    return until
+  }
+
+  #write(type: FrameType, payload: Uint8Array): void {
+    if (!this.#wire.write(encodeFrame(type, payload))) this.#room.shut()
+    this.#options.onSent()
+    if (type !== 'close') return
+    this.#isOver = true
+    this.#wire.end()
+  }
+}
