@@ -25,10 +25,10 @@ export interface Permission {
   /** Step 4: the secrets of these names in that scope, of whichever project. */
   secrets(names: readonly string[]): readonly UsableSecret[]
   /**
-   * Knows every value that may be used in that scope, settings excepted (protocol 6.1). A call without
-   * names, in no scope of its own, could use all that was granted.
+   * Knows every value that may be used in any scope, settings excepted (protocol 6.1): what a call in one
+   * stored at an API, a call in another could read back.
    */
-  guard(hasNames: boolean): Guard
+  guard(): Guard
 }
 
 export interface UsableSecret {

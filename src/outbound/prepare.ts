@@ -94,7 +94,7 @@ function prepare(outbound: Surroundings, job: Job, permission: Permission): Outb
   record.finds(used.values())
   // Opening proves the policy, which the ciphertext binds: only then is the policy believed.
   const values = openSecrets(used)
-  const guard = permission.guard(placeholders.length > 0)
+  const guard = permission.guard()
   // Step 6: the policy of each secret.
   checkPolicies(used, placeholders, asked)
   // Step 7: the caller's headers, and the values among them and elsewhere.

@@ -34,6 +34,9 @@ type Kept = { guard: Guard; keyNames: readonly string[] }
 /** An environment that a token can open, and which key opens it. */
 type Opened = { place: Granted; keyId: string }
 
+/** Under which name the guard of a token is kept, and the names of the keys that it was given. */
+type Opening = { name: string; keyNames: readonly string[] }
+
 /** Of a token that can open nothing. */
 const UNGUARDED = prepareGuard([])
 const MAX_GUARDS = 256
@@ -46,6 +49,8 @@ export class GuardCache {
   readonly #keys: KeyCache
   readonly #guards = new LruMap<string, Kept>({ max: MAX_GUARDS })
   readonly #timer: Timer
+  /** By the grants of a token in one snapshot; some may hold no key that opens. */
+  readonly #openings = new WeakMap<readonly Granted[], Opening>()
   /**
    * What is being prepared, by where it reads: a decision under a lock must not wait for one that waits
    * for its connection.
@@ -59,15 +64,17 @@ export class GuardCache {
     this.#timer.unref()
   }
 
-  /** The prepared guard, where it and the token's keys are cached. */
+  /** The prepared guard, where it and the token's keys are cached. `granted` as its snapshot has it. */
   get({ snapshot, token }: GuardParts, granted: readonly Granted[]): Guard | undefined {
+    const known = this.#openings.get(granted)
+    if (known) return this.#kept(known)
     const opened: Opened[] = []
     for (const place of granted) {
       const key = this.#keys.peek(keyNameOf(snapshot, token, place))
       if (!key) return undefined
       opened.push({ place, keyId: idOf(key) })
     }
-    return this.#kept(snapshot, opened)
+    return this.#kept(this.#opening({ snapshot, token }, granted, opened))
   }
 
   /** @throws StaleSnapshot */
@@ -79,7 +86,8 @@ export class GuardCache {
       const key = await openedKeyOf(parts, place)
       if (key) opened.push({ place, keyId: idOf(key) })
     }
-    return this.#kept(parts.snapshot, opened) ?? (await this.#prepareOnce(parts, opened))
+    const opening = this.#opening(parts, granted, opened)
+    return this.#kept(opening) ?? (await this.#prepareOnce(parts, opened, opening))
   }
 
   /** Drops what was opened with a key that is not cached any more. */
@@ -96,29 +104,41 @@ export class GuardCache {
     return this.#guards.size
   }
 
-  #kept(snapshot: Snapshot, opened: readonly Opened[]): Guard | undefined {
-    if (opened.length === 0) return UNGUARDED
-    const name = nameOf(snapshot, opened)
-    const kept = this.#guards.get(name)
+  #opening(
+    { snapshot, token }: Pick<GuardParts, 'snapshot' | 'token'>,
+    granted: readonly Granted[],
+    opened: readonly Opened[],
+  ): Opening {
+    const keyNames = opened.map(({ place }) => keyNameOf(snapshot, token, place))
+    const opening = { name: nameOf(snapshot, opened), keyNames }
+    this.#openings.set(granted, opening)
+    return opening
+  }
+
+  #kept(opening: Opening): Guard | undefined {
+    if (opening.keyNames.length === 0) return UNGUARDED
+    if (!this.#isLive(opening)) return undefined
+    const kept = this.#guards.get(opening.name)
     if (!kept || this.#isLive(kept)) return kept?.guard
-    this.#guards.delete(name)
+    this.#guards.delete(opening.name)
     return undefined
   }
 
-  #isLive({ keyNames }: Kept): boolean {
+  #isLive({ keyNames }: Pick<Kept, 'keyNames'>): boolean {
     return keyNames.every((name) => this.#keys.peek(name) !== null)
   }
 
-  #prepareOnce(parts: GuardParts, opened: readonly Opened[]): Promise<Guard> {
-    const { snapshot, token } = parts
-    const name = nameOf(snapshot, opened)
+  #prepareOnce(
+    parts: GuardParts,
+    opened: readonly Opened[],
+    { name, keyNames }: Opening,
+  ): Promise<Guard> {
     const pending = this.#pending.get(parts.snapshots) ?? new Map<string, Promise<Guard>>()
     this.#pending.set(parts.snapshots, pending)
     const known = pending.get(name)
     if (known) return known
     const guard = this.#prepare(parts, opened)
       .then((prepared) => {
-        const keyNames = opened.map(({ place }) => keyNameOf(snapshot, token, place))
         const kept = { guard: prepared, keyNames }
         if (this.#isLive(kept)) this.#guards.set(name, kept)
         return prepared

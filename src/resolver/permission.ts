@@ -4,7 +4,6 @@
  */
 import { grantOf, keyNameOf, openEnvironmentKey } from '../access/environment_key.ts'
 import type { KeyCache } from '../access/keys.ts'
-import type { Granted } from '../access/snapshot.ts'
 import type { Snapshot, SnapshotCache } from '../access/snapshots.ts'
 import type { LiveToken } from '../access/tokens.ts'
 import type { Guard } from '../leak_guard/index.ts'
@@ -82,18 +81,14 @@ export class TokenPermission implements Permission {
       .map((sealed) => new TokenSecret(this, sealed))
   }
 
-  guard(hasNames: boolean): Guard {
+  guard(): Guard {
     if (this.#guard) return this.#guard
     const { guards, ...parts } = this.#parts
-    const { projectId, environment } = this.scope()
     const granted = parts.snapshots.grants(parts.snapshot, parts.token.id)
-    const isInScope = (place: Granted) =>
-      place.environment === environment && (projectId === null || place.projectId === projectId)
-    const places = hasNames ? granted.filter(isInScope) : granted
-    const known = guards.get(parts, places)
+    const known = guards.get(parts, granted)
     if (known) return known
     throw new Unread(
-      guards.of(parts, places).then((guard) => {
+      guards.of(parts, granted).then((guard) => {
         this.#guard = guard
       }),
     )

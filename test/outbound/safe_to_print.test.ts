@@ -163,7 +163,7 @@ async function run(call: Call, answer: () => Response, wire?: UpstreamSocket['wi
     tokens: { versions: async () => new Map() },
     snapshots: {} as SnapshotCache,
     keys: new KeyCache(60, systemClock),
-    guards: { get: () => permission.guard(true), of: async () => permission.guard(true) },
+    guards: { get: () => permission.guard(), of: async () => permission.guard() },
     log: openLog('error', () => {}),
   })
   const { target, override, placeholders } = record
@@ -198,7 +198,7 @@ describe('no value is shown by', () => {
     const injection = injectPlaceholders(Object.entries(call.headers), values)
     const filled = fillLocations(target, locations, values)
     const signer = { userAgent: 'test', clock: systemClock }
-    const guard = await permission.guard(true)
+    const guard = await permission.guard()
     const settings = new Set<string>()
     const parts = { target, address: '192.0.2.1', injection, filled, values, guard, settings }
     const request = new OutboundRequest(signer, call, parts)

@@ -64,6 +64,68 @@ describe('what was stored at an API by one call', () => {
     expect((await shown(`it is ${STAGED}`)).body).toBe('it is SVC_SECRET_STAGED')
   })
 
+  test('is not read back by a call that names a secret of another environment', async () => {
+    let stored = ''
+    stage.upstream.on('/disarm', (request, wire) => {
+      stored ||= request.header('x-value') ?? ''
+      wire.write(answerOf(200, {}, `it is ${stored}`))
+    })
+    const target_url = stage.url('/disarm')
+    await agent.resolve({
+      target_url,
+      environment: 'staging',
+      headers: { 'x-value': 'SVC_SECRET_STAGED' },
+    })
+    expect(stored).toBe(STAGED)
+    const headers = { 'x-other': 'SVC_SECRET_KEY' }
+    for (const scope of [{}, { environment: 'development' }, { project_id: agent.projectId }]) {
+      const { body } = await agent.resolve({ target_url, headers, ...scope })
+      expect(body).toMatchObject({ body: 'it is SVC_SECRET_STAGED', redacted: true })
+    }
+  })
+
+  test('is not read back by a call that names a secret of another project', async () => {
+    const value = marked('sk_of_a_second_project_0123')
+    const projectId = await agent.addProject('second')
+    await agent.store('SECOND', value, { projectId })
+    await agent.provision(undefined, projectId, 'development')
+    stage.upstream.on('/second', answerOf(200, {}, `it is ${value}`))
+    const call = { target_url: stage.url('/second'), headers: { 'x-other': 'SVC_SECRET_KEY' } }
+    for (const scope of [{}, { project_id: agent.projectId }, { environment: 'development' }]) {
+      const { body } = await agent.resolve({ ...call, ...scope })
+      expect(body).toMatchObject({ body: 'it is SVC_SECRET_SECOND', redacted: true })
+    }
+  })
+
+  test('is guarded beside a grant whose key does not open, and calls go on', async () => {
+    const { workspaceId, projectId, person } = agent
+    const mine = await agent.issue()
+    await agent.provision(mine)
+    const wrong = await grantEnvironment(
+      { id: workspaceId, name: '', epoch: 1, key: randomBytes(32) },
+      await agent.issue(),
+      projectId,
+      'staging',
+    )
+    await person.api.call(provisionAgentToken, {
+      params: {
+        workspace_id: workspaceId,
+        registration_id: agent.registrationId,
+        token_id: mine.id,
+      },
+      body: [wrong],
+    })
+    stage.upstream.on('/beside', answerOf(200, {}, `it is ${KEY}`))
+    const call = { target_url: stage.url('/beside'), headers: { 'x-other': 'SVC_SECRET_KEY' } }
+    for (let round = 0; round < 2; round += 1) {
+      const { status, body } = await resolveAs(stage.app.resolver, mine.text, call)
+      expect({ status, body }).toMatchObject({
+        status: 200,
+        body: { body: 'it is SVC_SECRET_KEY', redacted: true },
+      })
+    }
+  })
+
   test('is not read back in parts', async () => {
     const { status, body } = await agent.resolve({
       target_url: stage.url('/parts'),
