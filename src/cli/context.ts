@@ -1,9 +1,11 @@
 /** What every command is given: its settings, its output, and the session when it asks for it. */
+import { conflictLine, withAliases } from '../platform/config/aliases.ts'
 import { openAddress } from './addresses.ts'
 import { openNames } from './completion/names.ts'
 import { resumeSession, type Session } from './session.ts'
 import { openSessionStore, type SessionStore } from './session_store.ts'
 import { type AddressName, readSettings, type SettingName, type Settings } from './settings.ts'
+import { CliError } from './terminal/cli_error.ts'
 import { type Output, openOutput } from './terminal/output.ts'
 import { hasColour } from './terminal/streams.ts'
 
@@ -39,9 +41,11 @@ export type Context = {
 
 /** The context of one command, from the options that every command has, wherever they stand on its line. */
 export function openContext(options: GlobalOptions): Context {
-  const { env } = process
+  const { env, conflicts } = withAliases(process.env)
+  if (conflicts.length > 0) throw new CliError('usage', conflicts.map(conflictLine).join('\n'))
+  const output = outputOf(options, env)
   const cwd = process.cwd()
-  const settings = readSettings(flagsOf(options), env, cwd)
+  const settings = readSettings(flagsOf(options), env, cwd, output.warn)
   const insecureHttp = options.insecureHttp === true || isYes(env.SERVICE_INSECURE_HTTP)
   const place = { settings, env, cwd, insecureHttp }
   const server = () => openAddress(place, 'server')
@@ -49,7 +53,7 @@ export function openContext(options: GlobalOptions): Context {
     openSessionStore({ env, insecure: options.insecureStorage === true, passphrase: askPassphrase })
   return {
     ...place,
-    output: outputOf(options, env),
+    output,
     setting: (name) => settings[name]?.value ?? '',
     server,
     resolver: () => openAddress(place, 'resolver'),

@@ -4,26 +4,29 @@
  * only and is meant to be committed: no token is read from one, and its addresses need this user's trust
  * (`addresses.ts`).
  */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { z } from 'zod'
+import { nameUsed } from '../platform/config/aliases.ts'
 import { CliError } from './terminal/cli_error.ts'
 
-const file = z.strictObject({
-  server: z.url().optional(),
-  resolver: z.url().optional(),
-  workspace: z.string().optional(),
-  project: z.string().optional(),
-  environment: z.string().optional(),
-})
-export type SettingsFile = z.output<typeof file>
+const address = z.url({ protocol: /^https?$/ })
+const fields = {
+  server: address,
+  resolver: address,
+  workspace: z.string().min(1),
+  project: z.string().min(1),
+  environment: z.string().min(1),
+}
+export type SettingsFile = { [name in keyof typeof fields]?: string }
 export type SettingName = keyof SettingsFile
 export const addressNames = ['server', 'resolver'] as const
 export type AddressName = (typeof addressNames)[number]
 
 export type Origin = 'flag' | 'environment' | 'project file' | 'global file' | 'default'
-export type Setting = { value: string; origin: Origin }
+/** `from` names the variable, where it came from one. */
+export type Setting = { value: string; origin: Origin; from?: string }
 export type Settings = { [name in SettingName]?: Setting }
 
 export const PROJECT_FILE = '.cloakroom.json'
@@ -45,20 +48,27 @@ const DEFAULTS: SettingsFile = {
 
 type Env = Record<string, string | undefined>
 
-/** @throws CliError for a file that is not what it should be */
-export function readSettings(flags: SettingsFile, env: Env, cwd: string): Settings {
+/** What a file says and is no setting is left out, and said to `warn`: no command is locked out by it. */
+export function readSettings(
+  flags: SettingsFile,
+  env: Env,
+  cwd: string,
+  warn: (text: string) => void,
+): Settings {
   const projectFile = findProjectFile(cwd)
   const layers: [Origin, SettingsFile][] = [
     ['flag', flags],
     ['environment', fromEnvironment(env)],
-    ['project file', projectFile ? readProjectFile(projectFile) : {}],
-    ['global file', readFile(globalFile(env))],
+    ['project file', projectFile ? readProject(projectFile, warn) : {}],
+    ['global file', readFile(globalFile(env), warn)],
     ['default', DEFAULTS],
   ]
   const settings: Settings = {}
-  for (const name of Object.keys(VARIABLES) as SettingName[]) {
+  for (const name of settingNames) {
     const setting = firstOf(layers, name)
-    if (setting) settings[name] = setting
+    if (setting)
+      settings[name] =
+        setting.origin === 'environment' ? { ...setting, from: variableOf(env, name) } : setting
   }
   return settings
 }
@@ -94,7 +104,7 @@ export function findProjectFile(cwd: string): string | null {
 
 /** What a project file says, with its addresses as they are used. @throws CliError */
 export function readProjectFile(path: string): SettingsFile {
-  const read = readFile(path)
+  const read = readProject(path)
   const addresses = addressNames.flatMap((name) => {
     const { [name]: address } = read
     return address === undefined ? [] : [[name, trimmed(name, address)]]
@@ -102,30 +112,61 @@ export function readProjectFile(path: string): SettingsFile {
   return { ...read, ...Object.fromEntries(addresses) }
 }
 
-/** Changes some settings of a file and keeps the others; `undefined` takes one away. */
+/**
+ * Changes some settings of a file and keeps the others; `undefined` takes one away. A file that is no JSON is
+ * kept beside the new one.
+ *
+ * @throws CliError for a value that no command could use
+ */
 export function updateFile(
   path: string,
   changes: { [name in SettingName]?: string | undefined },
 ): void {
-  const merged = Object.entries({ ...readFile(path), ...changes }).filter(
-    ([, value]) => value !== undefined,
+  for (const [name, value] of Object.entries(changes)) demandUsable(name as SettingName, value)
+  const present = parseFile(path)
+  if (present === null) renameSync(path, `${path}.broken`)
+  const merged = Object.entries({ ...present, ...changes }).filter(
+    ([name, value]) => value !== undefined && isUsable(name, value),
   )
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   writeFileSync(path, `${JSON.stringify(Object.fromEntries(merged), null, 2)}\n`)
 }
 
+/** A name that is not ours may be of another version. */
+function isUsable(name: string, value: unknown): boolean {
+  return !(name in fields) || fields[name as SettingName].safeParse(value).success
+}
+
+function demandUsable(name: SettingName, value: string | undefined): void {
+  if (value === undefined || isUsable(name, value)) return
+  throw new CliError(
+    'usage',
+    isAddress(name) ? `the ${name} is not an address` : `the ${name} is empty`,
+    isAddress(name) ? 'example: https://vault.example.com' : null,
+  )
+}
+
 function fromEnvironment(env: Env): SettingsFile {
-  const found = Object.entries(VARIABLES).flatMap(([name, variables]) => {
-    const variable = variables.find((candidate) => env[candidate])
+  const found = settingNames.flatMap((name) => {
+    const variable = VARIABLES[name].find((candidate) => env[candidate])
     return variable ? [[name, env[variable]]] : []
   })
   return Object.fromEntries(found)
 }
 
-function readFile(path: string): SettingsFile {
-  if (!existsSync(path)) return {}
-  const parsed = file.safeParse(parseJson(readFileSync(path, 'utf8')))
-  if (parsed.success) return parsed.data
+function variableOf(env: Env, name: SettingName): string {
+  const variable = VARIABLES[name].find((candidate) => env[candidate]) ?? ''
+  return nameUsed(env, variable)
+}
+
+/**
+ * A project file comes from others: what is no setting of ours, such as a token, is refused.
+ *
+ * @throws CliError
+ */
+function readProject(path: string, warn?: (text: string) => void): SettingsFile {
+  const foreign = Object.keys(parseFile(path) ?? {}).filter((name) => !(name in fields))
+  if (foreign.length === 0) return readFile(path, warn)
   throw new CliError(
     'invalid_file',
     `${path} is not a settings file of cloakroom`,
@@ -133,9 +174,25 @@ function readFile(path: string): SettingsFile {
   )
 }
 
-function parseJson(text: string): unknown {
+function readFile(path: string, warn: (text: string) => void = () => {}): SettingsFile {
+  const present = parseFile(path)
+  if (present === null) {
+    warn(`${path} is not a settings file of cloakroom: nothing in it counts`)
+    return {}
+  }
+  const given = settingNames.filter((name) => present[name] !== undefined)
+  const unusable = given.filter((name) => !isUsable(name, present[name]))
+  for (const name of unusable)
+    warn(`${path} has no usable ${name}: it does not count (cloakroom config ${name} --unset)`)
+  const usable = given.filter((name) => !unusable.includes(name))
+  return Object.fromEntries(usable.map((name) => [name, String(present[name])]))
+}
+
+/** `null` for what is no object of JSON; a file that is not there says nothing. */
+function parseFile(path: string): Record<string, unknown> | null {
+  if (!existsSync(path)) return {}
   try {
-    return JSON.parse(text)
+    return z.record(z.string(), z.unknown()).parse(JSON.parse(readFileSync(path, 'utf8')))
   } catch {
     return null
   }

@@ -71,14 +71,15 @@ export const topLevel: readonly Spec[] = [
   }),
   command({
     usage: 'config [setting] [value]',
-    about: 'show settings and where they come from, or set one',
+    about: 'show settings and where they come from, set one, or take it away',
     examples: [
       'config',
       'config server https://vault.example.com',
       'config environment staging --local',
+      'config environment --unset',
     ],
     options: configOptions,
-    action: async () => (await import('../commands/account.ts')).config,
+    action: async () => (await import('../commands/config.ts')).config,
   }),
   command({
     usage: 'completion <shell>',

@@ -28,7 +28,10 @@ const token = ['--token <token>', 'token of an agent or workload (SERVICE_TOKEN)
 export const passwordOptions = [
   ['--password-stdin', 'read the password from standard input'],
 ] as const
-export const configOptions = [['--local', 'in the project file instead of the global one']] as const
+export const configOptions = [
+  ['--local', 'in the project file instead of the global one'],
+  ['--unset', 'take the setting away'],
+] as const
 export const trustOptions = [['--remove', 'trust this folder no longer']] as const
 /** Of commands that ask before something is lost. */
 export const confirmOptions = [yes] as const

@@ -1,6 +1,5 @@
 /** Accounts on this machine: register, log in and out, and what the commands would use. */
 
-import { dirname } from 'node:path'
 import { openApi } from '../../client/api.ts'
 import { fingerprint } from '../../client/keys.ts'
 import { recoverAccount } from '../../client/recovery.ts'
@@ -9,22 +8,14 @@ import { getMe, logout } from '../../features/accounts/contract.ts'
 import { getStatus } from '../../features/health/contract.ts'
 import { toBase64 } from '../../platform/crypto/encoding.ts'
 import { demandSafeAddress } from '../addresses.ts'
-import type { configOptions, passwordOptions } from '../catalogue/options.ts'
+import type { passwordOptions } from '../catalogue/options.ts'
 import type { Action, OptionValues } from '../command.ts'
 import { forgetNames } from '../completion/names.ts'
 import type { Context } from '../context.ts'
 import type { SessionStore, StoredSession } from '../session_store.ts'
-import {
-  findProjectFile,
-  globalFile,
-  isAddress,
-  readProjectFile,
-  settingNames,
-  updateFile,
-} from '../settings.ts'
+import { globalFile, updateFile } from '../settings.ts'
 import { CliError } from '../terminal/cli_error.ts'
 import { askSecret, readPasswordFromStdin } from '../terminal/prompts.ts'
-import { openTrustedFolders } from '../trusted_folders.ts'
 
 const LEAST_PASSWORD = 8
 
@@ -180,35 +171,5 @@ export const status: Action = async (context) => {
     project: context.settings.project?.value,
     environment: context.setting('environment'),
   })
-  return undefined
-}
-
-/** Shows every setting with its origin, or sets one in the global or project file. */
-export const config: Action<typeof configOptions> = async (context, args, options) => {
-  const [name, value] = args
-  if (name === undefined) {
-    const rows = settingNames.map((key) => ({
-      setting: key,
-      value: context.settings[key]?.value ?? null,
-      origin: context.settings[key]?.origin ?? 'not set',
-    }))
-    context.output.table(rows, ['setting', 'value', 'origin'])
-    return undefined
-  }
-  const known = settingNames.find((candidate) => candidate === name)
-  if (!known)
-    throw new CliError('usage', `there is no such setting; there are ${settingNames.join(', ')}`)
-  const path = options.local ? findProjectFile(context.cwd) : globalFile(context.env)
-  if (path === null)
-    throw new CliError('usage', 'there is no project file here', 'make one with: cloakroom init')
-  updateFile(path, { [known]: value })
-  // Set by this user's own hand: no question is left.
-  if (options.local && isAddress(known) && value !== undefined) {
-    const { [known]: address } = readProjectFile(path)
-    openTrustedFolders(context.env).add(dirname(path), { [known]: address })
-  }
-  context.output.say(
-    value === undefined ? `${known} removed from ${path}` : `${known} set in ${path}`,
-  )
   return undefined
 }

@@ -4,6 +4,7 @@
  */
 import { homedir } from 'node:os'
 import { join } from 'node:path'
+import { aliasOf } from '../../platform/config/aliases.ts'
 import { openAuthority } from '../../proxy/authority.ts'
 import type { Backend } from '../../proxy/backend.ts'
 import { type LocalProxy, openProxy } from '../../proxy/index.ts'
@@ -16,6 +17,7 @@ import {
 import type { proxyOptions } from '../catalogue/options.ts'
 import type { Action, OptionValues } from '../command.ts'
 import type { Context } from '../context.ts'
+import { inherited } from '../inherited.ts'
 import { openBackend } from '../proxy_backend.ts'
 import { tokenOf } from '../resolver_call.ts'
 import { configDirectory } from '../settings.ts'
@@ -23,9 +25,6 @@ import { runChild } from '../terminal/child.ts'
 import { CliError } from '../terminal/cli_error.ts'
 
 const DEFAULT_PORT = 8899
-
-/** What was only meant for us: a child that knows the token could use it past the proxy. */
-const OURS = ['SERVICE_TOKEN', 'SERVICE_PASSPHRASE']
 
 type Options = OptionValues<typeof proxyOptions>
 
@@ -99,14 +98,14 @@ async function work(
     ...proxyEnvironment(running.url, context.env, options.strict ?? false),
     ...trustEnvironment(bundle),
     SERVICE_PROXY_BASE_URL: running.baseUrl,
+    [aliasOf('SERVICE_PROXY_BASE_URL')]: running.baseUrl,
   }
   if (command.length === 0) {
     const stopped = untilStopped()
     announce(context, running, added)
     return stopped
   }
-  const inherited = Object.entries(context.env).filter(([name]) => !OURS.includes(name))
-  return runChild(command, { env: { ...Object.fromEntries(inherited), ...added }, masked: {} })
+  return runChild(command, { env: { ...inherited(context.env), ...added }, masked: {} })
 }
 
 function announce(

@@ -6,15 +6,13 @@ import { isSensitive } from '../../platform/policy.ts'
 import type { runOptions } from '../catalogue/options.ts'
 import type { Action, OptionValues } from '../command.ts'
 import type { Context } from '../context.ts'
+import { inherited } from '../inherited.ts'
 import { namedEnvironment, tokenOf } from '../resolver_call.ts'
 import { projectScope } from '../scope.ts'
 import { reveal } from '../sealing.ts'
 import { refuseEmpty } from '../suggestions.ts'
 import { runChild } from '../terminal/child.ts'
 import { CliError } from '../terminal/cli_error.ts'
-
-/** What was only meant for us: a child that knows the token could fetch more. */
-const OURS = ['SERVICE_TOKEN', 'SERVICE_PASSPHRASE']
 
 /** The values by name, each with its policy, which its ciphertext is bound to. */
 type Delivered = Record<string, { value: string; policy: unknown }>
@@ -32,11 +30,8 @@ export const run: Action<typeof runOptions> = async (context, command, options) 
       'there are no secrets for this command: check the environment and the policies',
     )
   }
-  const inherited = Object.fromEntries(
-    Object.entries(context.env).filter(([name]) => !OURS.includes(name)),
-  )
   return runChild(command, {
-    env: { ...inherited, ...textsOf(delivered) },
+    env: { ...inherited(context.env), ...textsOf(delivered) },
     masked: options.mask === false ? {} : textsOf(delivered, isSensitive),
   })
 }

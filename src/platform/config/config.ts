@@ -3,6 +3,7 @@
  * once, one line each, and never print a value.
  */
 import { z } from 'zod'
+import { conflictLine, withAliases } from './aliases.ts'
 import { settings } from './settings.ts'
 
 export type { Rate } from './settings.ts'
@@ -38,9 +39,12 @@ export function readConfig(
   env: Record<string, string | undefined>,
   ownKeys: (dataDir: string) => OwnKeys,
 ): Config {
+  const { env: named, conflicts } = withAliases(env)
+  const contradicting = variables().filter((name) => conflicts.includes(name))
+  if (contradicting.length > 0) throw new ConfigError(contradicting.map(conflictLine))
   const given = Object.fromEntries(
     variables().flatMap((name) =>
-      env[name] === undefined || env[name] === '' ? [] : [[name, env[name]]],
+      named[name] === undefined || named[name] === '' ? [] : [[name, named[name]]],
     ),
   )
   const parsed = settings.safeParse(given)

@@ -1,0 +1,156 @@
+/** Settings: no file and no value locks anybody out, and each variable has its second name. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { withAliases } from '../../src/platform/config/aliases.ts'
+import { ConfigError, readConfig } from '../../src/platform/config/config.ts'
+import { startTestApp, type TestApp } from '../support/app.ts'
+import { openAccount, type Terminal } from './person.ts'
+
+let app: TestApp
+let ada: Terminal
+let file: string
+
+beforeAll(async () => {
+  app = await startTestApp()
+  ada = await openAccount(app, 'ada@example.com')
+  file = join(ada.home, '.config', 'cloakroom', 'config.json')
+  mkdirSync(dirname(file), { recursive: true })
+})
+afterAll(async () => {
+  ada.remove()
+  await app.stop()
+})
+
+const inFile = () => JSON.parse(readFileSync(file, 'utf8'))
+
+describe('a settings file', () => {
+  test('takes no value that would lock its owner out', async () => {
+    await ada.must('config', 'environment', 'staging')
+    for (const value of ['nope', 'ftp://vault.example.com', '']) {
+      const { code, err } = await ada.run(['config', 'server', value])
+      expect([code, err]).toEqual([
+        2,
+        'cloakroom: the server is not an address\n→ example: https://vault.example.com\n',
+      ])
+    }
+    expect(inFile()).toEqual({ environment: 'staging' })
+  })
+
+  test('loses a setting by --unset, and shows one without a value', async () => {
+    await ada.must('config', 'project', 'payments')
+    expect(await ada.must('config', 'project', '-q')).toBe('payments\n')
+    expect(inFile()).toHaveProperty('project')
+    await ada.must('config', 'project', '--unset')
+    expect(inFile()).toEqual({ environment: 'staging' })
+    expect((await ada.run(['config', 'project', 'x', '--unset'])).code).toBe(2)
+    expect((await ada.run(['config', 'projct', 'x'])).err).toContain('is it project?')
+  })
+
+  test('with a value of no use leads to a warning and the default, and is repaired', async () => {
+    writeFileSync(file, '{"server":"nope","environment":"staging","of_later":1}')
+    const { code, out, err } = await ada.run(['config', '--json'], {
+      env: { SERVICE_SERVER_URL: '' },
+    })
+    expect([code, err]).toEqual([
+      0,
+      `${file} has no usable server: it does not count (cloakroom config server --unset)\n`,
+    ])
+    expect(JSON.parse(out)).toMatchObject([
+      { setting: 'server', value: 'http://127.0.0.1:8000', origin: 'default' },
+      {},
+      {},
+      {},
+      { setting: 'environment', value: 'staging', origin: 'global file' },
+    ])
+    await ada.must('config', 'server', '--unset')
+    expect(inFile()).toEqual({ environment: 'staging', of_later: 1 })
+  })
+
+  test('that is no settings file at all leads to a warning, and is kept when it is replaced', async () => {
+    for (const text of ['{"server": 1', '[]', 'null', '']) {
+      writeFileSync(file, text)
+      expect(await ada.run(['whoami', '-q'])).toMatchObject({
+        code: 0,
+        err: `${file} is not a settings file of cloakroom: nothing in it counts\n`,
+      })
+      await ada.run(['config', 'environment', 'qa'])
+      expect([inFile(), readFileSync(`${file}.broken`, 'utf8')]).toEqual([
+        { environment: 'qa' },
+        text,
+      ])
+    }
+    await ada.must('config', 'environment', '--unset')
+  })
+
+  test('of a project is treated alike', async () => {
+    ada.write('.cloakroom.json', '{"server": 1')
+    expect(await ada.run(['config'])).toMatchObject({
+      code: 0,
+      err: expect.stringContaining('.cloakroom.json is not a settings file of cloakroom'),
+    })
+    ada.write('.cloakroom.json', '{}')
+  })
+})
+
+describe('CLOAKROOM_* is another name of SERVICE_*', () => {
+  const environmentOf = async (env: Record<string, string>) => {
+    const { code, out, err } = await ada.run(['config', '--json'], { env })
+    return code === 0 ? JSON.parse(out)[4] : { code, ...JSON.parse(err).error }
+  }
+  const setting = { setting: 'environment', origin: 'environment' }
+
+  test('in the command line, which shows what was used', async () => {
+    expect(await environmentOf({ CLOAKROOM_ENVIRONMENT: 'qa' })).toEqual({
+      ...setting,
+      value: 'qa',
+      from: 'CLOAKROOM_ENVIRONMENT',
+    })
+    expect(await environmentOf({ SERVICE_ENVIRONMENT: 'qa', CLOAKROOM_ENVIRONMENT: '' })).toEqual({
+      ...setting,
+      value: 'qa',
+      from: 'SERVICE_ENVIRONMENT',
+    })
+  })
+
+  test('both may be set alike; set differently, both are named, without a value', async () => {
+    const alike = { SERVICE_ENVIRONMENT: 'qa', CLOAKROOM_ENVIRONMENT: 'qa' }
+    expect(await environmentOf(alike)).toMatchObject({ value: 'qa' })
+    expect(await environmentOf({ SERVICE_TOKEN: 'one', CLOAKROOM_TOKEN: 'two' })).toEqual({
+      code: 'usage',
+      message: 'SERVICE_TOKEN and CLOAKROOM_TOKEN are both set and differ: unset one of them',
+      hint: null,
+    })
+  })
+
+  test('for the token, which no program under run or proxy gets under either name', async () => {
+    const env = { CLOAKROOM_TOKEN: 'svc_agt_nonsense', CLOAKROOM_PASSPHRASE: 'of this machine' }
+    const called = await ada.run(['call', 'https://api.example.com/'], { env })
+    expect([called.code, called.err]).toEqual([3, expect.stringContaining('(invalid_token)')])
+    await ada.must('init', 'payments')
+    const child = ['--', 'sh', '-c', 'env | grep -c -e nonsense -e "of this machine"']
+    const ran = await ada.run(['proxy', '--local', ...child], { env })
+    expect([ran.out, ran.code]).toEqual(['0\n', 1])
+  })
+
+  test('in the settings of the server', () => {
+    const keys = () => ({ SECRET_KEY: 'x'.repeat(32), ENCRYPTION_KEY: 'x' })
+    const config = (env: Record<string, string>) => readConfig(env, keys).SERVICE_SETTINGS
+    expect(config({ CLOAKROOM_SETTINGS: 'development' })).toBe('development')
+    expect(() => config({ CLOAKROOM_SETTINGS: 'production' })).toThrow(ConfigError)
+    expect(() =>
+      config({ CLOAKROOM_SETTINGS: 'production', SERVICE_SETTINGS: 'development' }),
+    ).toThrow('SERVICE_SETTINGS and CLOAKROOM_SETTINGS are both set and differ')
+  })
+
+  test('whatever the variable', () => {
+    expect(withAliases({ CLOAKROOM_X: '1', SERVICE_Y: '2', OTHER: '3' })).toEqual({
+      env: { CLOAKROOM_X: '1', SERVICE_X: '1', SERVICE_Y: '2', OTHER: '3' },
+      conflicts: [],
+    })
+  })
+})
+
+test('no settings file is made by reading', () => {
+  expect(existsSync(join(ada.cwd, '.cloakroom.json.broken'))).toBe(false)
+})
