@@ -106,7 +106,7 @@ const ARGUMENTS: Record<string, string[]> = {
   'audit list': ['audit', 'list'],
 }
 /** What talks to nobody or to the session's own server; MCP has a test of its own. */
-const APART = ['config', 'trust', 'env use', 'logout', 'mcp']
+const APART = ['completion', 'config', 'trust', 'env use', 'logout', 'mcp']
 
 /** Every command of the catalogue with some argument for each that it needs. */
 function commandLines(): string[][] {
