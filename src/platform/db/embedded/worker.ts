@@ -21,7 +21,7 @@ const START_PARAMETERS = [
   '-j',
   ...setting('fsync', 'on'),
   ...setting('wal_sync_method', 'fsync'),
-  ...setting('shared_buffers', '32MB'),
+  ...setting('shared_buffers', '8MB'),
   ...setting('max_wal_size', '64MB'),
   ...setting('search_path', 'public'),
   ...setting('exit_on_error', 'false'),
