@@ -21,7 +21,7 @@ const COLOURS = { ours: '#f59e0b', package: '#60a5fa', runtime: '#cbd5e1' }
 const IDLE = /^\((idle|program)\)$/
 const [WIDTH, ROW, TOP] = [1200, 16, 44]
 /** Narrower frames are left out, and texts of narrower ones. */
-const [MIN_WIDTH, MIN_TEXT] = [0.6, 24]
+const [MIN_WIDTH, MIN_TEXT] = [1.5, 24]
 const CHARACTER = 6.2
 
 export function drawFlameGraph(profile: Profile, title: string): string {
