@@ -1,9 +1,9 @@
 /** What every command is given: its settings, its output, and the session when it asks for it. */
 import { conflictLine, withAliases } from '../platform/config/aliases.ts'
+import { type Accounts, openAccounts, settingsWith } from './accounts/index.ts'
 import { openAddress } from './addresses.ts'
-import { openNames } from './completion/names.ts'
+import { namesOf } from './completion/names.ts'
 import { resumeSession, type Session } from './session.ts'
-import { openSessionStore, type SessionStore } from './session_store.ts'
 import { type AddressName, readSettings, type SettingName, type Settings } from './settings.ts'
 import { CliError } from './terminal/cli_error.ts'
 import { type Output, openOutput } from './terminal/output.ts'
@@ -12,6 +12,7 @@ import { hasColour } from './terminal/streams.ts'
 export type GlobalOptions = {
   server?: string
   resolver?: string
+  account?: string
   workspace?: string
   project?: string
   env?: string
@@ -34,7 +35,7 @@ export type Context = {
   /** An address that may be talked to; asks where a project file names it. @throws CliError */
   server(): Promise<string>
   resolver(): Promise<string>
-  store(): Promise<SessionStore>
+  accounts: Accounts
   /** @throws CliError without a session */
   session(): Promise<Session>
 }
@@ -45,22 +46,24 @@ export function openContext(options: GlobalOptions): Context {
   if (conflicts.length > 0) throw new CliError('usage', conflicts.map(conflictLine).join('\n'))
   const output = outputOf(options, env)
   const cwd = process.cwd()
-  const settings = readSettings(flagsOf(options), env, cwd, output.warn)
+  const wanted = { flag: options.account, env, cwd }
+  const settings = settingsWith(readSettings(flagsOf(options), env, cwd, output.warn), wanted)
   const insecureHttp = options.insecureHttp === true || isYes(env.SERVICE_INSECURE_HTTP)
   const place = { settings, env, cwd, insecureHttp }
   const server = () => openAddress(place, 'server')
-  const store = () =>
-    openSessionStore({ env, insecure: options.insecureStorage === true, passphrase: askPassphrase })
+  const insecure = options.insecureStorage === true
+  const accounts = openAccounts({ wanted, store: { env, insecure, passphrase: askPassphrase } })
   return {
     ...place,
     output,
     setting: (name) => settings[name]?.value ?? '',
     server,
     resolver: () => openAddress(place, 'resolver'),
-    store,
+    accounts,
     session: async () => {
-      const address = await server()
-      return resumeSession(await store(), address, openNames(env, address))
+      const choice = await accounts.chosen(await server())
+      const { slot } = choice.account
+      return resumeSession(await accounts.store(slot), choice, namesOf(env, choice.account))
     },
   }
 }

@@ -5,12 +5,15 @@ import { type OpenWorkspace, openWorkspace } from '../client/vault.ts'
 import { refresh } from '../features/accounts/contract.ts'
 import { listWorkspacesEndpoint } from '../features/workspaces/contract.ts'
 import { fromBase64 } from '../platform/crypto/encoding.ts'
+import type { Choice } from './accounts/choice.ts'
 import type { Names } from './completion/names.ts'
 import { oneNamed } from './named.ts'
 import type { SessionStore, StoredSession } from './session_store.ts'
 import { CliError } from './terminal/cli_error.ts'
 
 export type Session = {
+  /** Who works, and why it is this account. */
+  choice: Choice
   email: string
   server: string
   api: Api
@@ -28,26 +31,28 @@ export type WorkspaceEntry = Awaited<ReturnType<typeof listAll>>[number] & {
   open: OpenWorkspace | null
 }
 
-/** @throws CliError without a session, or at another server */
+/** @throws CliError where the session is not there, or is not the account's */
 export async function resumeSession(
   store: SessionStore,
-  server: string,
+  choice: Choice,
   names: Names,
 ): Promise<Session> {
+  const { account } = choice
   const stored = await store.read()
-  if (!stored)
-    throw new CliError('not_logged_in', 'nobody is logged in', 'log in with: cloakroom login')
-  if (stored.server !== server) {
-    throw new CliError(
-      'not_logged_in',
-      `the session is for ${stored.server}, not ${server}`,
-      'log in with: cloakroom login',
-    )
-  }
-  return openSession(store, stored, names)
+  if (stored?.server === account.server) return openSession(store, stored, choice, names)
+  throw new CliError(
+    'session_ended',
+    `the session of ${account.name} is not in ${store.location} any more`,
+    `log in again with: cloakroom login ${account.email}`,
+  )
 }
 
-function openSession(store: SessionStore, stored: StoredSession, names: Names): Session {
+function openSession(
+  store: SessionStore,
+  stored: StoredSession,
+  choice: Choice,
+  names: Names,
+): Session {
   const api = learning(renewing(store, stored), names)
   const privateKey = decode(stored.privateKey)
   const publicKey = decode(stored.publicKey)
@@ -61,6 +66,7 @@ function openSession(store: SessionStore, stored: StoredSession, names: Names): 
     )
   }
   return {
+    choice,
     email: stored.email,
     server: stored.server,
     api,

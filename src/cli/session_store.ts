@@ -1,15 +1,13 @@
 /**
- * Where the session and the private key are kept: in the keyring of the operating system where there is
+ * Where the session and the private key of an account are kept: in the keyring of the operating system where there is
  * one, else in a file of mode 0600, encrypted under a passphrase, or as it is when the user insists.
  */
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { deriveMasterKey, KDF_DEFAULT } from '../client/keys.ts'
 import { replaceFile } from './private_file.ts'
+import { isSealed, openSeal } from './session_seal.ts'
 import { configDirectory } from './settings.ts'
-import { CliError } from './terminal/cli_error.ts'
 import { openKeyring } from './terminal/keyring.ts'
 
 const stored = z.object({
@@ -43,9 +41,10 @@ export type StoreOptions = {
   passphrase(isNew: boolean): Promise<string>
 }
 
-export async function openSessionStore(options: StoreOptions): Promise<SessionStore> {
-  const keyring = options.insecure ? null : await openKeyring(options.env)
-  if (!keyring) return fileStore(options)
+/** `slot` names the file, or the entry of the keyring. */
+export async function openSessionStore(options: StoreOptions, slot: string): Promise<SessionStore> {
+  const keyring = options.insecure ? null : await openKeyring(options.env, slot)
+  if (!keyring) return fileStore(options, slot)
   return {
     location: keyring.name,
     prepare: async () => {},
@@ -61,69 +60,30 @@ function parse(text: string | null): StoredSession | null {
   return parsed.success ? parsed.data : null
 }
 
-function fileStore({ env, insecure, passphrase }: StoreOptions): SessionStore {
-  const path = join(configDirectory(env), 'session.json')
-  let remembered: string | undefined
+function fileStore({ env, insecure, passphrase }: StoreOptions, slot: string): SessionStore {
+  const directory = configDirectory(env)
+  const path = join(directory, `${slot}.json`)
+  const { SERVICE_PASSPHRASE: given } = env
+  const seal = openSeal({
+    directory,
+    passphrase: async (isNew) => given ?? passphrase(isNew),
+    unlocked: async () => null,
+  })
   const keepsPlain = () => insecure || (existsSync(path) && !isSealed(readFileSync(path, 'utf8')))
-  const ask = async (isNew: boolean) => {
-    remembered ??= env.SERVICE_PASSPHRASE ?? (await passphrase(isNew))
-    return remembered
-  }
   return {
     location: path,
     prepare: async () => {
-      if (!keepsPlain()) await ask(!existsSync(path))
+      if (!keepsPlain()) await seal.prepare()
     },
     read: async () => {
       if (!existsSync(path)) return null
       const text = readFileSync(path, 'utf8')
-      return parse(isSealed(text) ? await unseal(text, await ask(false)) : text)
+      return parse(isSealed(text) ? await seal.unseal(text) : text)
     },
     write: async (session) => {
       const text = JSON.stringify(session)
-      replaceFile(path, keepsPlain() ? text : await seal(text, await ask(!existsSync(path))))
+      replaceFile(path, keepsPlain() ? text : await seal.seal(text))
     },
     clear: async () => rmSync(path, { force: true }),
-  }
-}
-
-const sealed = z.object({
-  sealed: z.literal(1),
-  salt: z.string(),
-  nonce: z.string(),
-  data: z.string(),
-})
-
-function isSealed(text: string): boolean {
-  return sealed.safeParse(JSON.parse(text)).success
-}
-
-async function seal(text: string, passphrase: string): Promise<string> {
-  const [salt, nonce] = [randomBytes(16), randomBytes(12)]
-  const key = await deriveMasterKey(passphrase, salt, KDF_DEFAULT)
-  const cipher = createCipheriv('aes-256-gcm', key, nonce)
-  const data = Buffer.concat([cipher.update(text), cipher.final(), cipher.getAuthTag()])
-  return JSON.stringify({
-    sealed: 1,
-    salt: salt.toString('base64'),
-    nonce: nonce.toString('base64'),
-    data: data.toString('base64'),
-  })
-}
-
-async function unseal(text: string, passphrase: string): Promise<string> {
-  const { salt, nonce, data } = sealed.parse(JSON.parse(text))
-  const key = await deriveMasterKey(passphrase, Buffer.from(salt, 'base64'), KDF_DEFAULT)
-  const bytes = Buffer.from(data, 'base64')
-  const decipher = createDecipheriv('aes-256-gcm', key, Buffer.from(nonce, 'base64'))
-  decipher.setAuthTag(bytes.subarray(-16))
-  try {
-    return Buffer.concat([decipher.update(bytes.subarray(0, -16)), decipher.final()]).toString()
-  } catch {
-    throw new CliError(
-      'wrong_passphrase',
-      'the passphrase is wrong',
-      'try again, or start over with: cloakroom logout',
-    )
   }
 }

@@ -1,6 +1,6 @@
 /**
  * Where a command looks for its server, workspace, project and environment, in this order: flag,
- * environment variable, project file `.cloakroom.json`, global file. The project file holds ids and names
+ * environment variable, project file `.cloakroom.json`, for addresses the account, global file. The project file holds ids and names
  * only and is meant to be committed: no token is read from one, and its addresses need this user's trust
  * (`addresses.ts`).
  */
@@ -24,7 +24,7 @@ export type SettingName = keyof SettingsFile
 export const addressNames = ['server', 'resolver'] as const
 export type AddressName = (typeof addressNames)[number]
 
-export type Origin = 'flag' | 'environment' | 'project file' | 'global file' | 'default'
+export type Origin = 'flag' | 'environment' | 'project file' | 'account' | 'global file' | 'default'
 /** `from` names the variable, where it came from one. */
 export type Setting = { value: string; origin: Origin; from?: string }
 export type Settings = { [name in SettingName]?: Setting }
@@ -91,6 +91,11 @@ export function configDirectory(env: Env): string {
 
 export function globalFile(env: Env): string {
   return join(configDirectory(env), 'config.json')
+}
+
+/** What the user's own file says. */
+export function readGlobalFile(env: Env): SettingsFile {
+  return readFile(globalFile(env))
 }
 
 /** The project file of this directory or the nearest one above. */

@@ -25,6 +25,8 @@ test('whoami and status show the person, the server and where the session is', a
     email: 'ada@example.com',
     name: '',
     id: expect.any(String),
+    account: `ada@example.com@${new URL(app.controlPlane).host}`,
+    because: 'the one in use',
     server: app.controlPlane,
     fingerprint: expect.stringMatching(/^([0-9a-f]{4} ){15}[0-9a-f]{4}$/),
   })
@@ -33,6 +35,8 @@ test('whoami and status show the person, the server and where the session is', a
     health: 'healthy',
     version: expect.any(String),
     logged_in: 'ada@example.com',
+    account: `ada@example.com@${new URL(app.controlPlane).host}`,
+    because: 'the one in use',
     session_in: sessionFile(),
     environment: 'development',
   })

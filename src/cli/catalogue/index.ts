@@ -1,55 +1,15 @@
 /** Every command, with its examples. What a command does is loaded when it runs. */
 import { command, type Group, type Spec } from '../command.ts'
+import { accountGroups, accountSpecs } from './accounts.ts'
 import { agentGroups } from './agents.ts'
-import { configOptions, passwordOptions, trustOptions } from './options.ts'
+import { configOptions, trustOptions } from './options.ts'
 import { proxySpecs } from './proxy.ts'
 import { runningSpecs } from './running.ts'
 import { secretGroups } from './secrets.ts'
 import { teamGroups } from './teams.ts'
 
 export const topLevel: readonly Spec[] = [
-  command({
-    usage: 'register <email>',
-    about: 'create an account; its keys are made on this machine',
-    examples: [
-      'register ada@example.com --server https://vault.example.com',
-      'register ada@example.com --password-stdin < password.txt',
-    ],
-    options: passwordOptions,
-    action: async () => (await import('../commands/account.ts')).register,
-  }),
-  command({
-    usage: 'login <email>',
-    about: 'log in and keep the session on this machine',
-    examples: ['login ada@example.com', 'login ada@example.com --server https://vault.example.com'],
-    options: passwordOptions,
-    action: async () => (await import('../commands/account.ts')).login,
-  }),
-  command({
-    usage: 'recover <email>',
-    about: 'set a new password with the recovery key',
-    examples: ['recover ada@example.com'],
-    options: passwordOptions,
-    action: async () => (await import('../commands/account.ts')).recover,
-  }),
-  command({
-    usage: 'logout',
-    about: 'end the session here and on the server',
-    examples: ['logout'],
-    action: async () => (await import('../commands/account.ts')).logOut,
-  }),
-  command({
-    usage: 'whoami',
-    about: 'show who is logged in, with the fingerprint of the public key',
-    examples: ['whoami', 'whoami --json'],
-    action: async () => (await import('../commands/account.ts')).whoAmI,
-  }),
-  command({
-    usage: 'status',
-    about: 'show server, session and what the commands would use',
-    examples: ['status', 'status --json'],
-    action: async () => (await import('../commands/account.ts')).status,
-  }),
+  ...accountSpecs,
   command({
     usage: 'init <project>',
     about: 'make or choose a project for this directory',
@@ -95,4 +55,9 @@ export const topLevel: readonly Spec[] = [
   ...proxySpecs,
 ]
 
-export const groups: readonly Group[] = [...teamGroups, ...secretGroups, ...agentGroups]
+export const groups: readonly Group[] = [
+  ...accountGroups,
+  ...teamGroups,
+  ...secretGroups,
+  ...agentGroups,
+]

@@ -7,6 +7,7 @@
 export const globalOptions = [
   ['--server <url>', 'control plane (SERVICE_SERVER_URL)'],
   ['--resolver <url>', 'resolver (SERVICE_RESOLVER_URL)'],
+  ['--account <account>', 'account of this machine, by name (SERVICE_ACCOUNT)'],
   ['-w, --workspace <workspace>', 'workspace, by name or id'],
   ['-p, --project <project>', 'project, by name or id'],
   ['-e, --env <environment>', 'environment of the project'],
@@ -25,9 +26,15 @@ const acceptChanged = [
 ] as const
 const token = ['--token <token>', 'token of an agent or workload (SERVICE_TOKEN)'] as const
 
-export const passwordOptions = [
-  ['--password-stdin', 'read the password from standard input'],
+const passwordStdin = ['--password-stdin', 'read the password from standard input'] as const
+export const passwordOptions = [passwordStdin] as const
+/** Of commands that open a session. */
+export const entranceOptions = [
+  passwordStdin,
+  ['--name <name>', 'what to call the account on this machine (email@host unless given)'],
 ] as const
+export const logOutOptions = [['--all', 'of every account of this machine']] as const
+export const useAccountOptions = [['--here', 'for this folder and those below it']] as const
 export const configOptions = [
   ['--local', 'in the project file instead of the global one'],
   ['--unset', 'take the setting away'],

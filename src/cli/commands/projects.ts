@@ -7,6 +7,7 @@ import {
   listEnvironments,
   restoreProject,
 } from '../../features/projects/contract.ts'
+import { bindFolder } from '../accounts/registry.ts'
 import type { confirmOptions } from '../catalogue/options.ts'
 import type { Action } from '../command.ts'
 import type { Context } from '../context.ts'
@@ -50,7 +51,7 @@ export const link: Action = async (context, [name = '']) => {
   return undefined
 }
 
-/** Here, with the server that was just talked to: so the folder is trusted with it. */
+/** Here, with the server that was just talked to: so the folder is trusted with it, and is this account's. */
 function writeProjectFile(
   context: Context,
   { session, workspace }: WorkspaceScope,
@@ -64,6 +65,7 @@ function writeProjectFile(
     environment: context.setting('environment'),
   })
   openTrustedFolders(context.env).add(context.cwd, { server })
+  bindFolder(context.env, context.cwd, session.choice.account)
 }
 
 export const listAll: Action = async (context) => {

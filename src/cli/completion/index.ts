@@ -5,6 +5,7 @@
  */
 import { writeSync } from 'node:fs'
 import { endsWithin } from '../../platform/timeout.ts'
+import { readRegistry } from '../accounts/registry.ts'
 import { globalOptions } from '../catalogue/options.ts'
 import { ALIASES, type Group, type Spec } from '../command.ts'
 import { type Flag, flagOf, type Line, nameOf, readLine } from './line.ts'
@@ -69,6 +70,7 @@ async function valuesOf(
   if ('shell' in source) return { candidates: [], shell: source.shell }
   if ('words' in source)
     return { candidates: source.words.map((word) => ({ word: prefix + word })), shell: 'done' }
+  if ('accounts' in source) return accountWords(prefix)
   const { names, ending = '' } = source
   const words: string[] = []
   const found = namesFor(names, given, (list) => words.splice(0, words.length, ...list))
@@ -78,4 +80,10 @@ async function valuesOf(
   )
   const candidates = [...new Set(words)].map((word) => ({ word: `${prefix}${word}${ending}` }))
   return { candidates, shell: ending === '' ? 'done' : 'more' }
+}
+
+function accountWords(prefix: string): Answer {
+  const { all } = readRegistry(process.env)
+  const candidates = all.map(({ name, server }) => ({ word: `${prefix}${name}`, about: server }))
+  return { candidates, shell: 'done' }
 }

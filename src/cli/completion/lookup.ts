@@ -3,9 +3,10 @@ import { type Api, openApi } from '../../client/api.ts'
 import { listAgents } from '../../features/agents/contract.ts'
 import { listEnvironments, listProjects, showCoverage } from '../../features/projects/contract.ts'
 import { listMembers, listWorkspacesEndpoint } from '../../features/workspaces/contract.ts'
+import { type Account, FIRST_SLOT } from '../accounts/registry.ts'
 import { type Context, type GlobalOptions, openContext } from '../context.ts'
 import { learning } from '../session.ts'
-import { type KnownName, type ListName, type Names, openNames } from './names.ts'
+import { type KnownName, type ListName, type Names, namesOf } from './names.ts'
 import type { NameKind } from './sources.ts'
 
 type Found = (names: readonly string[]) => void
@@ -15,8 +16,12 @@ type Lookup = { names: Names; api: () => Promise<Api>; context: Context }
 export async function namesFor(kind: NameKind, given: GlobalOptions, found: Found): Promise<void> {
   const context = openContext(given)
   const server = await context.server()
-  const names = openNames(context.env, server)
-  const lookup = { names, api: apiOf(context, names), context }
+  const account = await context.accounts.chosen(server).then(
+    (choice) => choice.account,
+    () => ({ slot: FIRST_SLOT, server }),
+  )
+  const names = namesOf(context.env, account)
+  const lookup = { names, api: apiOf(context, account, names), context }
   const say = (list: readonly KnownName[]) => found(list.map(({ name }) => name))
   if (kind === 'workspaces') return void (await listed(lookup, ['workspaces'], say))
   const workspace = await chosen(lookup, ['workspaces'], context.settings.workspace?.value)
@@ -35,11 +40,14 @@ export async function namesFor(kind: NameKind, given: GlobalOptions, found: Foun
  * By the session as it is. It is not renewed here: this process may end before the new tokens are stored,
  * and the session with it.
  */
-function apiOf(context: Context, names: Names): () => Promise<Api> {
+function apiOf(
+  { accounts }: Context,
+  { slot, server }: Pick<Account, 'slot' | 'server'>,
+  names: Names,
+): () => Promise<Api> {
   let opened: Promise<Api> | undefined
   const open = async (): Promise<Api> => {
-    const stored = await (await context.store()).read()
-    const server = await context.server()
+    const stored = await (await accounts.store(slot)).read()
     if (stored?.server !== server) throw new Error('no session')
     return learning(
       openApi(server, () => stored.access),

@@ -10,6 +10,7 @@ import { listAgents } from '../../features/agents/contract.ts'
 import { listEnvironments, listProjects, showCoverage } from '../../features/projects/contract.ts'
 import { listMembers, listWorkspacesEndpoint } from '../../features/workspaces/contract.ts'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
+import { type Account, FIRST_SLOT } from '../accounts/registry.ts'
 import { replaceFile } from '../private_file.ts'
 
 type Env = Record<string, string | undefined>
@@ -40,6 +41,12 @@ export type Names = {
   learn(endpoint: Endpoint, input: unknown, answer: unknown): void
 }
 
+/** What the answers for this account said. */
+export function namesOf(env: Env, { slot, server }: Pick<Account, 'slot' | 'server'>): Names {
+  return openNames(env, slot === FIRST_SLOT ? server : `${server} ${slot}`)
+}
+
+/** Of one server, where one account is known at it. */
 export function openNames(env: Env, server: string): Names {
   const path = namesFile(env)
   return {

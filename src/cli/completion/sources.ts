@@ -13,11 +13,14 @@ export type NameKind = 'workspaces' | 'projects' | 'environments' | 'secrets' | 
 export type Source =
   | { names: NameKind; ending?: '=' }
   | { words: readonly string[] }
+  /** Accounts of this machine: no server is asked. */
+  | { accounts: true }
   | { shell: 'files' | 'commands' }
 
 export const shells = ['bash', 'zsh', 'fish'] as const
 
 export const sources: Readonly<Record<string, Source>> = {
+  account: { accounts: true },
   workspace: { names: 'workspaces' },
   project: { names: 'projects' },
   environment: { names: 'environments' },

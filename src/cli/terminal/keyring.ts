@@ -8,15 +8,15 @@ export type Keyring = {
 }
 
 const SERVICE = 'cloakroom'
-const ACCOUNT = 'session'
 
-/** The keyring that works here, or `null`. */
+/** The keyring that works here, or `null`; `account` names the entry in it. */
 export async function openKeyring(
   env: Record<string, string | undefined>,
+  account: string,
 ): Promise<Keyring | null> {
-  if (process.platform === 'darwin' && Bun.which('security')) return macKeychain()
+  if (process.platform === 'darwin' && Bun.which('security')) return macKeychain(account)
   if (env.DBUS_SESSION_BUS_ADDRESS && Bun.which('secret-tool')) {
-    const keyring = secretService()
+    const keyring = secretService(account)
     return (await works(keyring)) ? keyring : null
   }
   return null
@@ -31,8 +31,8 @@ async function works(keyring: Keyring): Promise<boolean> {
   }
 }
 
-function secretService(): Keyring {
-  const key = ['service', SERVICE, 'account', ACCOUNT]
+function secretService(account: string): Keyring {
+  const key = ['service', SERVICE, 'account', account]
   return {
     name: 'the Secret Service keyring',
     read: async () => {
@@ -54,8 +54,8 @@ function secretService(): Keyring {
   }
 }
 
-function macKeychain(): Keyring {
-  const key = ['-s', SERVICE, '-a', ACCOUNT]
+function macKeychain(account: string): Keyring {
+  const key = ['-s', SERVICE, '-a', account]
   return {
     name: 'the macOS keychain',
     read: async () => {

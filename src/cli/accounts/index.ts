@@ -1,0 +1,59 @@
+/** The accounts of this machine as a command uses them: which one, where its session is, and old sessions. */
+import { openSessionStore, type SessionStore, type StoreOptions } from '../session_store.ts'
+import type { Settings } from '../settings.ts'
+import {
+  type Choice,
+  chooseAccount,
+  type Named,
+  namedAccount,
+  nameFor,
+  type Wanted,
+  withAddresses,
+} from './choice.ts'
+import { FIRST_SLOT, keepAccount, type Registry, readRegistry } from './registry.ts'
+
+export type Accounts = {
+  /** With the session of a version that knew one account only. @throws CliError when it does not open */
+  registry(): Promise<Registry>
+  /** Who is named, or whose the folder is. @throws CliError for a name of none */
+  named(): Promise<Named | null>
+  /** Whom this command works as, at the server that is set. @throws CliError when nobody can be meant */
+  chosen(server: string): Promise<Choice>
+  /** Where the session in a slot is kept. */
+  store(slot: string): Promise<SessionStore>
+}
+
+type Options = { wanted: Wanted; store: StoreOptions }
+
+export function openAccounts({ wanted, store: options }: Options): Accounts {
+  const { env } = wanted
+  const store = (slot: string) => openSessionStore(options, slot)
+  const registry = async () => {
+    const found = readRegistry(env)
+    if (found.isKept) return found
+    const stored = await (await store(FIRST_SLOT)).read()
+    if (!stored) return found
+    const account = { slot: FIRST_SLOT, server: stored.server, email: stored.email }
+    keepAccount(env, { ...account, name: nameFor(found, account, undefined) })
+    return readRegistry(env)
+  }
+  return {
+    registry,
+    store,
+    named: async () => namedAccount(await registry(), wanted),
+    chosen: async (server) => {
+      const known = await registry()
+      return chooseAccount(known, namedAccount(known, wanted), server)
+    },
+  }
+}
+
+/** The settings with what the account says of addresses; a name of no account is an error later. */
+export function settingsWith(settings: Settings, wanted: Wanted): Settings {
+  const registry = readRegistry(wanted.env)
+  try {
+    return withAddresses(settings, namedAccount(registry, wanted), registry.inUse)
+  } catch {
+    return settings
+  }
+}

@@ -1,0 +1,140 @@
+/**
+ * Which accounts are logged in on this machine, which of them is in use, and which folders belong to one:
+ * names and addresses, no key and no token. It stands in the user's own configuration, so that no
+ * repository can say whose account works in it. A folder is known by its real path.
+ */
+import { existsSync, readFileSync, realpathSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { z } from 'zod'
+import { replaceFile } from '../private_file.ts'
+import { configDirectory } from '../settings.ts'
+import { CliError } from '../terminal/cli_error.ts'
+
+type Env = Record<string, string | undefined>
+
+/** Where a session was kept when a machine had one only; the first account has it still. */
+export const FIRST_SLOT = 'session'
+
+/** Names the file, or the entry of the keyring, that holds the session. */
+const slot = z.string().regex(/^session(-[0-9a-f-]{36})?$/)
+const account = z.strictObject({
+  slot,
+  name: z.string(),
+  server: z.string(),
+  email: z.string(),
+  resolver: z.string().optional(),
+})
+/** Who somebody is: it holds beyond a log-out. */
+const person = z.strictObject({ server: z.string(), email: z.string() })
+const file = z.strictObject({
+  inUse: slot.nullable().default(null),
+  accounts: z.array(account).default([]),
+  folders: z.record(z.string(), person).default({}),
+})
+
+export type Account = z.output<typeof account>
+export type Person = z.output<typeof person>
+type Kept = z.output<typeof file>
+
+export type Registry = {
+  /** False before the first log-in with this version: an old session may be there. */
+  isKept: boolean
+  all: readonly Account[]
+  inUse: Account | null
+  /** Whose this folder is, or the nearest one above that is somebody's; they may have logged out. */
+  ofFolder(folder: string): { person: Person; folder: string } | null
+}
+
+/** Reads the file anew: another terminal may have changed it. @throws CliError for a damaged file */
+export function readRegistry(env: Env): Registry {
+  const kept = read(env)
+  const { accounts, inUse, folders } = kept ?? file.parse({})
+  const [only, another] = accounts
+  return {
+    isKept: kept !== null,
+    all: accounts,
+    inUse: accounts.find(({ slot }) => slot === inUse) ?? (another ? null : (only ?? null)),
+    ofFolder: (from) => {
+      for (const folder of ancestorsOf(realpathSync(from))) {
+        const { [folder]: owner } = folders
+        if (owner) return { person: owner, folder }
+      }
+      return null
+    },
+  }
+}
+
+/** The account of this person, whatever it is called. */
+export function accountOf({ all }: Pick<Registry, 'all'>, person: Person): Account | null {
+  return all.find((account) => isSame(account, person)) ?? null
+}
+
+function isSame(one: Person, other: Person): boolean {
+  return one.server === other.server && one.email.toLowerCase() === other.email.toLowerCase()
+}
+
+/** Adds an account, or changes the one that has its place, and uses it from now on. */
+export function keepAccount(env: Env, changed: Account): void {
+  change(env, (kept) => {
+    kept.accounts = [...kept.accounts.filter((other) => other.slot !== changed.slot), changed]
+    kept.inUse = changed.slot
+  })
+}
+
+export function useAccount(env: Env, chosen: Account): void {
+  change(env, (kept) => {
+    kept.inUse = chosen.slot
+  })
+}
+
+/** Folders stay whose they are: another account must not take them over in silence. */
+export function endAccount(env: Env, { slot: gone }: Account): void {
+  change(env, (kept) => {
+    kept.accounts = kept.accounts.filter((other) => other.slot !== gone)
+    if (kept.inUse === gone) kept.inUse = null
+  })
+}
+
+/** The same, and its folders are nobody's. */
+export function forgetAccount(env: Env, gone: Account): void {
+  endAccount(env, gone)
+  change(env, (kept) => {
+    const left = Object.entries(kept.folders).filter(([, owner]) => !isSame(owner, gone))
+    kept.folders = Object.fromEntries(left)
+  })
+}
+
+export function bindFolder(env: Env, folder: string, { server, email }: Person): void {
+  change(env, (kept) => {
+    kept.folders[realpathSync(folder)] = { server, email }
+  })
+}
+
+function ancestorsOf(folder: string): string[] {
+  const parent = dirname(folder)
+  return parent === folder ? [folder] : [folder, ...ancestorsOf(parent)]
+}
+
+function pathOf(env: Env): string {
+  return join(configDirectory(env), 'accounts.json')
+}
+
+function change(env: Env, act: (kept: Kept) => void): void {
+  const kept = read(env) ?? file.parse({})
+  act(kept)
+  replaceFile(pathOf(env), `${JSON.stringify(kept, null, 2)}\n`)
+}
+
+function read(env: Env): Kept | null {
+  const path = pathOf(env)
+  if (!existsSync(path)) return null
+  try {
+    return file.parse(JSON.parse(readFileSync(path, 'utf8')))
+  } catch {
+    throw new CliError(
+      'invalid_file',
+      `${path} does not say which accounts there are`,
+      'remove it, and log in again with: cloakroom login',
+    )
+  }
+}

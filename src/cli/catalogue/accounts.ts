@@ -1,0 +1,85 @@
+/** People on this machine: their accounts, sessions and passwords. */
+import { command, type Group, type Spec } from '../command.ts'
+import { confirmOptions, entranceOptions, logOutOptions, useAccountOptions } from './options.ts'
+
+const entrance = () => import('../commands/accounts/entrance.ts')
+const who = () => import('../commands/accounts/who.ts')
+const accounts = () => import('../commands/accounts/accounts.ts')
+
+export const accountSpecs: readonly Spec[] = [
+  command({
+    usage: 'register <email>',
+    about: 'create an account; its keys are made on this machine',
+    examples: [
+      'register ada@example.com --server https://vault.example.com',
+      'register ada@example.com --password-stdin < password.txt',
+    ],
+    options: entranceOptions,
+    action: async () => (await entrance()).register,
+  }),
+  command({
+    usage: 'login <email>',
+    about: 'log in and keep the session on this machine, beside those of other accounts',
+    examples: [
+      'login ada@example.com',
+      'login ada@example.com --server https://vault.example.com --name work',
+    ],
+    options: entranceOptions,
+    action: async () => (await entrance()).login,
+  }),
+  command({
+    usage: 'recover <email>',
+    about: 'set a new password with the recovery key',
+    examples: ['recover ada@example.com'],
+    options: entranceOptions,
+    action: async () => (await entrance()).recover,
+  }),
+  command({
+    usage: 'logout',
+    about: 'end the session here and on the server',
+    examples: ['logout', 'logout --account work', 'logout --all'],
+    options: logOutOptions,
+    action: async () => (await entrance()).logOut,
+  }),
+  command({
+    usage: 'whoami',
+    about: 'show who is logged in, with the fingerprint of the public key',
+    examples: ['whoami', 'whoami --account work --json'],
+    action: async () => (await who()).whoAmI,
+  }),
+  command({
+    usage: 'status',
+    about: 'show server, session and what the commands would use, and why',
+    examples: ['status', 'status --json'],
+    action: async () => (await who()).status,
+  }),
+]
+
+export const accountGroups: readonly Group[] = [
+  {
+    name: 'account',
+    about: 'accounts of this machine, at one server or several',
+    commands: [
+      command({
+        usage: 'list',
+        about: 'list the accounts that are logged in, and which one is used here',
+        examples: ['account list', 'account list --json'],
+        action: async () => (await accounts()).list,
+      }),
+      command({
+        usage: 'use <account>',
+        about: 'use an account from now on, or in one folder only',
+        examples: ['account use work', 'account use work --here'],
+        options: useAccountOptions,
+        action: async () => (await accounts()).use,
+      }),
+      command({
+        usage: 'remove <account>',
+        about: 'log an account out, and forget which folders are its own',
+        examples: ['account remove work', 'account remove work --yes'],
+        options: confirmOptions,
+        action: async () => (await accounts()).remove,
+      }),
+    ],
+  },
+]

@@ -1,0 +1,204 @@
+/** How an account gets onto this machine and off it: register, log in, recover, log out. */
+import { openApi } from '../../../client/api.ts'
+import { recoverAccount } from '../../../client/recovery.ts'
+import { logIn, signUp } from '../../../client/vault.ts'
+import { logout } from '../../../features/accounts/contract.ts'
+import { toBase64 } from '../../../platform/crypto/encoding.ts'
+import { nameFor } from '../../accounts/choice.ts'
+import {
+  type Account,
+  accountOf,
+  endAccount,
+  FIRST_SLOT,
+  keepAccount,
+  type Registry,
+  readRegistry,
+} from '../../accounts/registry.ts'
+import { demandSafeAddress } from '../../addresses.ts'
+import type { entranceOptions, logOutOptions } from '../../catalogue/options.ts'
+import type { Action, OptionValues } from '../../command.ts'
+import { forgetNames } from '../../completion/names.ts'
+import type { Context } from '../../context.ts'
+import type { SessionStore, StoredSession } from '../../session_store.ts'
+import { globalFile, updateFile } from '../../settings.ts'
+import { askSecret } from '../../terminal/prompts.ts'
+import { readNewPassword, readPassword, showRecoveryKey } from './passwords.ts'
+
+type EntranceOptions = OptionValues<typeof entranceOptions>
+
+/** What is shown of a session that was just made. */
+type Entered = {
+  account: string
+  email: string
+  server: string
+  workspaces: string[]
+  session_in: string
+}
+
+export const register: Action<typeof entranceOptions> = async (context, [email = ''], options) => {
+  const server = await context.server()
+  const password = await readNewPassword(options)
+  const place = await placeFor(context, email, options)
+  const recoveryKey = await signUp(server, email, password)
+  const entered = await enter(context, place, password)
+  showEntered(context, entered, recoveryKey)
+  context.output.say('Welcome. Your keys were made here; the server cannot read them.')
+  showRecoveryKey(context, recoveryKey)
+  return undefined
+}
+
+export const login: Action<typeof entranceOptions> = async (context, [email = ''], options) => {
+  // No password is asked for on behalf of a server that is not trusted.
+  await context.server()
+  const password = await readPassword(options)
+  const place = await placeFor(context, email, options)
+  context.output.record(await enter(context, place, password))
+  return undefined
+}
+
+/** Sets a new password with the recovery key; the key is used up and replaced. */
+export const recover: Action<typeof entranceOptions> = async (context, [email = ''], options) => {
+  const server = await context.server()
+  const hint = 'set SERVICE_RECOVERY_KEY'
+  const given = context.env.SERVICE_RECOVERY_KEY ?? (await askSecret('Recovery key', { hint }))
+  const password = await readNewPassword(options)
+  const place = await placeFor(context, email, options)
+  const next = await recoverAccount(server, email, given, password)
+  showEntered(context, await enter(context, place, password), next)
+  context.output.say('The password is changed; all other sessions have ended.')
+  showRecoveryKey(context, next)
+  return undefined
+}
+
+function showEntered({ output }: Context, entered: Entered, recoveryKey: string): void {
+  output.record(output.isJson ? { ...entered, recovery_key: recoveryKey } : entered)
+}
+
+/** Where a session will be kept, and under which name. */
+type Place = { account: Account; store: SessionStore; known: Registry }
+
+/** Asks for what keeping the session takes before the server is asked for anything. @throws CliError */
+async function placeFor(context: Context, email: string, options: EntranceOptions): Promise<Place> {
+  const known = await context.accounts.registry()
+  const person = { server: await context.server(), email }
+  const { slot } = accountOf(known, person) ?? { slot: freeSlot(known) }
+  const account = { ...person, slot, name: nameFor(known, { ...person, slot }, options.name) }
+  const store = await context.accounts.store(slot)
+  await store.prepare()
+  return { account, store, known }
+}
+
+/** The first account has the place that the only one had. */
+function freeSlot({ all }: Registry): string {
+  const isTaken = all.some(({ slot }) => slot === FIRST_SLOT)
+  return isTaken ? `${FIRST_SLOT}-${crypto.randomUUID()}` : FIRST_SLOT
+}
+
+async function enter(
+  context: Context,
+  { account, store, known }: Place,
+  password: string,
+): Promise<Entered> {
+  const { server } = account
+  const session = await logIn(server, account.email, password)
+  const before = await store.read().catch(() => null)
+  await store.write({
+    server,
+    email: session.email,
+    access: session.access,
+    refresh: session.refresh,
+    privateKey: toBase64(session.privateKey),
+    publicKey: toBase64(session.publicKey),
+    knownKeys: before?.email === session.email && before.server === server ? before.knownKeys : {},
+  })
+  const { resolver } = context.settings
+  const own = resolver?.origin === 'flag' || resolver?.origin === 'account' ? resolver.value : null
+  keepAccount(context.env, { ...account, ...(own === null ? {} : { resolver: own }) })
+  if (context.settings.server?.origin === 'flag') updateFile(globalFile(context.env), { server })
+  await tellOthers(context, account, known)
+  return {
+    account: account.name,
+    email: session.email,
+    server,
+    workspaces: session.workspaces.map(({ name }) => name),
+    session_in: store.location,
+  }
+}
+
+/** Whom commands no longer mean, unless they are named. */
+async function tellOthers(
+  context: Context,
+  account: Account,
+  { all, inUse }: Registry,
+): Promise<void> {
+  const { output } = context
+  const { name, slot } = account
+  const before = all.find((other) => other.slot === slot)
+  if (before && before.name !== name) output.note(`${before.name} is called ${name} now.`)
+  if (inUse && inUse.slot !== slot) {
+    const back = `cloakroom account use ${inUse.name}`
+    output.note(`${name} is in use now; ${inUse.name} is still logged in: ${back}`)
+  }
+  await tellExceptions(context, account)
+}
+
+/** What was just chosen may count for less than something nearer. */
+export async function tellExceptions(
+  { accounts, output }: Context,
+  account: Account,
+): Promise<void> {
+  const named = await accounts.named()
+  if (!named || named.account?.slot === account.slot) return
+  output.note(`Here it is still ${named.person.email}, ${named.why}.`)
+}
+
+/** Forgets the session here even when the server cannot be told. */
+export const logOut: Action<typeof logOutOptions> = async (context, _, { all }) => {
+  const gone = all ? await everyAccount(context) : await oneAccount(context)
+  for (const account of gone) await endSession(context, account)
+  if (gone.length === 0) await (await context.accounts.store(FIRST_SLOT)).clear()
+  forgetNames(context.env)
+  const [email = null] = gone.map((account) => account.email)
+  const emails = gone.map((account) => account.email)
+  context.output.done('Logged out.', { logged_out: all ? emails : email })
+  tellRemaining(context)
+  return undefined
+}
+
+function tellRemaining({ env, output }: Context): void {
+  const names = readRegistry(env).all.map(({ name }) => name)
+  if (names.length > 0) output.note(`Still logged in: ${names.join(', ')}.`)
+}
+
+/** An old session that does not open is thrown away as it is. */
+async function everyAccount({ accounts, env }: Context): Promise<readonly Account[]> {
+  const known = await accounts.registry().catch(() => readRegistry(env))
+  return known.all
+}
+
+/** @throws CliError where it is not clear who is meant */
+async function oneAccount(context: Context): Promise<readonly Account[]> {
+  const all = await everyAccount(context)
+  if (all.length === 0 || (all.length === 1 && !(await context.accounts.named()))) return all
+  return [(await context.accounts.chosen(await context.server())).account]
+}
+
+export async function endSession(context: Context, account: Account): Promise<void> {
+  const store = await context.accounts.store(account.slot)
+  const stored = await store.read().catch(() => null)
+  if (stored) {
+    await endOnServer(context, stored).catch(() =>
+      context.output.warn('the server could not be told; the session ends there when it expires'),
+    )
+  }
+  await store.clear()
+  endAccount(context.env, account)
+}
+
+async function endOnServer(
+  { insecureHttp }: Context,
+  { server, access, refresh }: StoredSession,
+): Promise<void> {
+  demandSafeAddress(server, insecureHttp, 'the server')
+  await openApi(server, () => access).call(logout, { body: { refresh_token: refresh } })
+}

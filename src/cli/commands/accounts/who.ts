@@ -1,0 +1,58 @@
+/** Who works here and with what: whoami and status. */
+import { openApi } from '../../../client/api.ts'
+import { fingerprint } from '../../../client/keys.ts'
+import { getMe } from '../../../features/accounts/contract.ts'
+import { getStatus } from '../../../features/health/contract.ts'
+import type { Action } from '../../command.ts'
+import type { Context } from '../../context.ts'
+import { CliError } from '../../terminal/cli_error.ts'
+
+export const whoAmI: Action = async (context) => {
+  const session = await context.session()
+  const me = await session.api.call(getMe, {})
+  const { account, why } = session.choice
+  context.output.record({
+    email: me.email,
+    name: [me.first_name, me.last_name].filter(Boolean).join(' '),
+    id: me.id,
+    account: account.name,
+    because: why,
+    server: session.server,
+    fingerprint: fingerprint(session.publicKey),
+  })
+  return undefined
+}
+
+/** Opens no session: nobody is asked for a passphrase here. */
+export const status: Action = async (context) => {
+  const server = await context.server()
+  const { health, version } = await healthOf(server)
+  context.output.record({
+    server,
+    health,
+    version,
+    ...(await sessionOf(context, server)),
+    workspace: context.settings.workspace?.value,
+    project: context.settings.project?.value,
+    environment: context.setting('environment'),
+  })
+  return undefined
+}
+
+async function healthOf(server: string) {
+  const { status: health, version } = await openApi(server).call(getStatus, {})
+  return { health, version }
+}
+
+async function sessionOf({ accounts }: Context, server: string) {
+  const choice = await accounts.chosen(server).catch(nobody)
+  if (choice === null) return { logged_in: 'nobody' }
+  const { account, why } = choice
+  const { location } = await accounts.store(account.slot)
+  return { logged_in: account.email, account: account.name, because: why, session_in: location }
+}
+
+function nobody(error: unknown): null {
+  if (error instanceof CliError && error.code === 'not_logged_in') return null
+  throw error
+}

@@ -1,0 +1,110 @@
+/**
+ * Sessions in files, under a key that is derived from the passphrase of this machine. All of them have one
+ * salt, so that one key opens them all: it is derived once for a command, or comes from the agent that
+ * `cloakroom unlock` starts.
+ */
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { deriveMasterKey, KDF_DEFAULT } from '../client/keys.ts'
+import { CliError } from './terminal/cli_error.ts'
+
+export type Seal = {
+  /** Asks for what sealing will need. @throws CliError `wrong_passphrase` where others are sealed otherwise */
+  prepare(): Promise<void>
+  seal(text: string): Promise<string>
+  /** @throws CliError `wrong_passphrase` */
+  unseal(text: string): Promise<string>
+  /** The key with its salt, for the agent; null where nothing is sealed yet. @throws CliError */
+  key(): Promise<SealingKey | null>
+}
+
+export type SealingKey = { salt: Uint8Array; key: Uint8Array }
+
+export type SealOptions = {
+  /** Where the sealed files are. */
+  directory: string
+  /** Asked for when nothing else has the key; `isNew` when it is to be chosen. */
+  passphrase(isNew: boolean): Promise<string>
+  /** The key that was unlocked for a time. */
+  unlocked(): Promise<SealingKey | null>
+}
+
+const sealed = z.object({
+  sealed: z.literal(1),
+  salt: z.string(),
+  nonce: z.string(),
+  data: z.string(),
+})
+
+export function isSealed(text: string): boolean {
+  return sealed.safeParse(JSON.parse(text)).success
+}
+
+export function openSeal({ directory, passphrase, unlocked }: SealOptions): Seal {
+  let known: SealingKey | null = null
+  const keyOf = async (salt: Uint8Array, isNew: boolean): Promise<SealingKey> => {
+    known ??= await unlocked()
+    if (known && Buffer.from(known.salt).equals(salt)) return known
+    known = { salt, key: await deriveMasterKey(await passphrase(isNew), salt, KDF_DEFAULT) }
+    return known
+  }
+  /** What opens the files that are there, or a new one. */
+  const keyHere = async (): Promise<SealingKey> => {
+    const present = sealedIn(directory)
+    if (present === null) return known ?? keyOf(randomBytes(16), true)
+    const key = await keyOf(saltOf(present), false)
+    unsealWith(key, present)
+    return key
+  }
+  return {
+    prepare: async () => void (await keyHere()),
+    seal: async (text) => sealWith(await keyHere(), text),
+    unseal: async (text) => unsealWith(await keyOf(saltOf(text), false), text),
+    key: async () => (sealedIn(directory) === null ? null : keyHere()),
+  }
+}
+
+/** One of the sealed files. */
+function sealedIn(directory: string): string | null {
+  if (!existsSync(directory)) return null
+  for (const name of readdirSync(directory).sort()) {
+    if (!/^session(-[0-9a-f-]+)?\.json$/.test(name)) continue
+    const text = readFileSync(join(directory, name), 'utf8')
+    if (isSealed(text)) return text
+  }
+  return null
+}
+
+function saltOf(text: string): Uint8Array {
+  return Buffer.from(sealed.parse(JSON.parse(text)).salt, 'base64')
+}
+
+function sealWith({ salt, key }: SealingKey, text: string): string {
+  const nonce = randomBytes(12)
+  const cipher = createCipheriv('aes-256-gcm', key, nonce)
+  const data = Buffer.concat([cipher.update(text), cipher.final(), cipher.getAuthTag()])
+  return JSON.stringify({
+    sealed: 1,
+    salt: Buffer.from(salt).toString('base64'),
+    nonce: nonce.toString('base64'),
+    data: data.toString('base64'),
+  })
+}
+
+function unsealWith({ key }: SealingKey, text: string): string {
+  const { nonce, data } = sealed.parse(JSON.parse(text))
+  const bytes = Buffer.from(data, 'base64')
+  const decipher = createDecipheriv('aes-256-gcm', key, Buffer.from(nonce, 'base64'))
+  decipher.setAuthTag(bytes.subarray(-16))
+  try {
+    return Buffer.concat([decipher.update(bytes.subarray(0, -16)), decipher.final()]).toString()
+  } catch {
+    throw new CliError(
+      'wrong_passphrase',
+      'the passphrase is wrong',
+      'try again, or start over with: cloakroom logout',
+    )
+  }
+}
