@@ -82,7 +82,8 @@ export async function execute(
   { call, deadline, record }: Omit<Job, 'address'>,
 ): Promise<Response | null> {
   const body = deadline.watch(call.body)
-  const job: Job = { call: { ...call, body }, deadline, record, address: null }
+  const watched = body === call.body ? call : { ...call, body }
+  const job: Job = { call: watched, deadline, record, address: null }
   // Steps 2 to 8. Step 9: the record is durable before anything is sent.
   const request = await principal.decide((permission) => decide(outbound, job, permission))
   try {

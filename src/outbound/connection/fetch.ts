@@ -41,7 +41,7 @@ export function openFetcher(authorities: string | undefined): Fetcher {
       // In use until the call has ended, not only until its answer begins.
       deadline.afterwards(release)
       try {
-        return await fetch(urlOf(wire), { session, ...initOf(wire, deadline.signal) })
+        return await fetch(urlOf(wire), initOf(wire, session, deadline.signal))
       } catch (error) {
         throw upstreamFault(error)
       }
@@ -79,12 +79,16 @@ function urlOf({ address, port, pathAndQuery }: WireRequest): string {
 
 function initOf(
   { method, headers, authority, body }: WireRequest,
+  session: Bun.FetchSession,
   signal: AbortSignal,
 ): BunFetchRequestInit {
+  const content = body && ('bytes' in body ? body.bytes : body.stream)
   return {
+    session,
     method,
     headers: [...headers, ['host', authority], ...framingOf(body)],
-    ...(body === null ? {} : { body: 'bytes' in body ? body.bytes : body.stream, duplex: 'half' }),
+    body: content,
+    duplex: content && 'half',
     redirect: 'manual',
     proxy: false,
     decompress: false,
