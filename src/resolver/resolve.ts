@@ -13,6 +13,7 @@ import { rateHeaders } from '../platform/http/rate.ts'
 import { readBody } from '../platform/http/request_body.ts'
 import type { RequestContext } from '../platform/http/route.ts'
 import { type OutboundCall, resolveCall } from './contract.ts'
+import { withoutOwnToken } from './own_token.ts'
 import type { NamedScope } from './permission.ts'
 import { TokenPrincipal } from './principal.ts'
 import type { ResolverServices } from './services.ts'
@@ -82,7 +83,8 @@ async function readLive(
   read: () => Promise<TokenCall>,
 ): Promise<TokenCall> {
   try {
-    return await read()
+    const asked = await read()
+    return { ...asked, call: withoutOwnToken(asked.call, token.secret()) }
   } catch (error) {
     await services.tokens.confirm(token)
     throw error

@@ -35,7 +35,7 @@ const WHOLE_TOKEN =
   /^svc_(?<kind>agt|wkl|ses|ref|sea)_(?<id>[0-9A-Za-z]{22})(?<secret>[0-9A-Za-z]{43})(?<checksum>[0-9A-Za-z]{6})$/
 const ID_BYTES = 16
 const ID_CHARACTERS = 22
-const SECRET_CHARACTERS = 43
+export const SECRET_CHARACTERS = 43
 const CHECKSUM_CHARACTERS = 6
 
 /** A new token with a new id. Sealed tokens are derived with `sealedToken`, never minted. */

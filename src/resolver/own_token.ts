@@ -1,0 +1,78 @@
+/**
+ * A call does not carry its own token to the upstream (protocol 6.3): who has it is the agent. It is looked
+ * for by its secret part, in the target, in names and values of headers, there also in Basic credentials,
+ * and in the body. A caller that encodes it is not kept from giving it away.
+ */
+import type { Call, CallBody } from '../outbound/call.ts'
+import { encodeBase62 } from '../platform/crypto/encoding.ts'
+import { SECRET_CHARACTERS } from '../platform/crypto/token.ts'
+import { Fault } from '../platform/fault.ts'
+
+const BASIC = /^\s*basic +([A-Za-z0-9+/_-]+)/i
+const ESCAPE = /%([0-9A-Fa-f]{2})/g
+
+/**
+ * The call, with a body that breaks off where the token would come.
+ *
+ * @throws Fault `invalid_header`
+ */
+export function withoutOwnToken(call: Call, secret: Uint8Array): Call {
+  const sought = encodeBase62(secret, SECRET_CHARACTERS)
+  const { targetUrl, headers, body } = call
+  const isIn = (text: string) => text.includes(sought)
+  if (isIn(targetUrl) || isIn(unescaped(targetUrl))) throw repeated('The target')
+  for (const [name, value] of Object.entries(headers)) {
+    const isInName = name.toLowerCase().includes(sought.toLowerCase())
+    if (isInName || isIn(value) || isIn(credentialsIn(value))) throw repeated('A header')
+  }
+  if (body === null) return call
+  if (!('bytes' in body)) return { ...call, body: watched(body, sought) }
+  const { buffer, byteOffset, byteLength } = body.bytes
+  if (Buffer.from(buffer, byteOffset, byteLength).includes(sought)) throw repeated('The body')
+  return call
+}
+
+function unescaped(text: string): string {
+  return text.replace(ESCAPE, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+}
+
+function credentialsIn(value: string): string {
+  const [, credentials = ''] = BASIC.exec(value) ?? []
+  return Buffer.from(credentials, 'base64').toString('latin1')
+}
+
+/** What may begin the token waits for what comes next. */
+function watched(
+  { stream, length }: Extract<CallBody, { stream: unknown }>,
+  sought: string,
+): CallBody {
+  let held: Uint8Array = new Uint8Array()
+  const transform = (
+    chunk: Uint8Array,
+    controller: TransformStreamDefaultController<Uint8Array>,
+  ) => {
+    const bytes = Buffer.concat([held, chunk])
+    if (bytes.includes(sought)) return controller.error(repeated('The body'))
+    const kept = beginningAtEndOf(bytes, sought)
+    held = new Uint8Array(bytes.subarray(bytes.length - kept))
+    if (bytes.length > kept) controller.enqueue(bytes.subarray(0, bytes.length - kept))
+  }
+  const flush = (controller: TransformStreamDefaultController<Uint8Array>) => {
+    if (held.length > 0) controller.enqueue(held)
+  }
+  return { stream: stream.pipeThrough(new TransformStream({ transform, flush })), length }
+}
+
+/** How much of the beginning of `sought` stands at the end. */
+function beginningAtEndOf(bytes: Buffer, sought: string): number {
+  const end = bytes.toString('latin1', Math.max(0, bytes.length - sought.length + 1))
+  for (let from = 0; from < end.length; from += 1) {
+    if (sought.startsWith(end.slice(from))) return end.length - from
+  }
+  return 0
+}
+
+function repeated(place: string): Fault {
+  const message = `${place} repeats the token where the upstream would see it.`
+  return new Fault('invalid_header', { message })
+}

@@ -1,0 +1,148 @@
+/** A call's own token does not reach the upstream, wherever in the call it stands (protocol 6.3). */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
+import { marked } from '../support/canary.ts'
+import { expectFault, forwardAs } from '../support/forward.ts'
+import { accepting } from '../support/socket_upstream.ts'
+
+let stage: Stage
+let agent: Agent
+let secret: string
+
+beforeAll(async () => {
+  stage = await openStage()
+  agent = await employAgent(stage, { secrets: { KEY: marked('sk_live_0123456789abcdef') } })
+  secret = agent.token.slice(-49, -6)
+})
+afterAll(() => stage.stop())
+
+const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`
+const escaped = (text: string) => text.replace('svc', '%73vc')
+
+async function expectNothingSent(act: () => Promise<unknown>): Promise<void> {
+  const before = stage.upstream.received.length
+  await act()
+  expect(stage.upstream.received.length).toBe(before)
+}
+
+describe.each([
+  ['the token', () => agent.token],
+  ['its secret part', () => secret],
+])('%s is refused', (_, textOf) => {
+  const calls: [where: string, call: (text: string) => object][] = [
+    ['in the path', (text) => ({ target_url: stage.url(`/${text}/x`) })],
+    ['in the query', (text) => ({ target_url: stage.url(`/?key=${text}.SVC_SECRET_KEY`) })],
+    ['in the query, escaped', (text) => ({ target_url: stage.url(`/?key=${escaped(text)}`) })],
+    ['in a header', (text) => ({ headers: { 'x-key': text } })],
+    ['in the name of a header', (text) => ({ headers: { [`x-${text}`]: '1' } })],
+    ['in Basic credentials', (text) => ({ headers: { authorization: basic(`${text}:x`) } })],
+    ['in Basic of another header', (text) => ({ headers: { 'x-auth': basic(`me:${text}`) } })],
+    ['in the body', (text) => ({ method: 'POST', body: `{"key":"${text}"}` })],
+    [
+      'in a body of bytes',
+      (text) => ({ method: 'POST', body: btoa(`\xff${text}`), body_encoding: 'base64' }),
+    ],
+  ]
+  test.each(calls)('%s', async (_, callOf) => {
+    await expectNothingSent(async () => {
+      const call = { target_url: stage.url('/'), ...callOf(textOf()) }
+      const { status, body } = await agent.resolve(call)
+      expect({ status, body }).toMatchObject({
+        status: 400,
+        body: { error_code: 'invalid_header' },
+      })
+      expect(JSON.stringify(body)).not.toContain(secret)
+    })
+  })
+
+  const forwarded: [
+    where: string,
+    path: (text: string) => string,
+    init: (text: string) => object,
+  ][] = [
+    ['in the query', (text) => `/?key=${text}.SVC_SECRET_KEY`, () => ({})],
+    ['in the name of a header', () => '/', (text) => ({ headers: { [`x-${text}`]: '1' } })],
+    ['in Basic of another header', () => '/', (text) => ({ headers: { 'x-b': basic(text) } })],
+    ['in JSON', () => '/', (text) => ({ method: 'POST', body: JSON.stringify({ key: text }) })],
+  ]
+  test.each(forwarded)('%s, in forward mode', async (_, pathOf, initOf) => {
+    await expectNothingSent(async () => {
+      const init = { ...initOf(textOf()) } as { headers?: Record<string, string>; body?: string }
+      const headers = { 'content-type': 'application/json', ...init.headers }
+      const answer = await forwardAs(stage, agent, pathOf(textOf()), { ...init, headers })
+      expect(answer.status).toBe(400)
+      expect(await answer.json()).toMatchObject({ error_code: 'invalid_header' })
+    })
+  })
+
+  test('in a handshake', async () => {
+    let isAccepted = false
+    stage.upstream.on(
+      '/socket',
+      accepting(() => {
+        isAccepted = true
+      }),
+    )
+    const url = `${stage.app.resolver.replace('http', 'ws')}/v1/forward/${stage.authorityOf()}/socket?key=${textOf()}`
+    const socket = new WebSocket(url, { headers: { 'x-service-token': agent.token } } as never)
+    await new Promise((resolve) => {
+      socket.onerror = resolve
+      socket.onopen = resolve
+    })
+    expect(isAccepted).toBe(false)
+  })
+})
+
+test('a body that streams breaks off where the token would come, however it is divided', async () => {
+  for (const size of [1, 10, 1000]) {
+    const text = `${'x'.repeat(500)}${agent.token}${'y'.repeat(500)}`
+    const pieces = text.match(new RegExp(`.{1,${size}}`, 'gs')) ?? []
+    const body = new ReadableStream<Uint8Array>({
+      start: (controller) => {
+        for (const piece of pieces) controller.enqueue(Buffer.from(piece))
+        controller.close()
+      },
+    })
+    const before = stage.upstream.received.length
+    const headers = { 'content-type': 'text/plain' }
+    const answer = await forwardAs(stage, agent, '/', { method: 'POST', body, headers })
+    expect(answer.status).toBeGreaterThanOrEqual(400)
+    expect(stage.upstream.received.length).toBe(before)
+  }
+})
+
+describe('what goes on working', () => {
+  test('the token before a placeholder, and in Basic', async () => {
+    const { token } = agent
+    for (const authorization of [
+      `Bearer ${token}.SVC_SECRET_KEY`,
+      basic(`me:${token}.SVC_SECRET_KEY`),
+    ]) {
+      const url = `${stage.app.resolver}/v1/forward/${stage.authorityOf()}/`
+      expect((await fetch(url, { headers: { authorization } })).status).toBe(200)
+    }
+  })
+
+  test('another token in a body: it may be what the call is for', async () => {
+    const { text } = await agent.issue()
+    const { status } = await agent.resolve({
+      target_url: stage.url('/'),
+      method: 'POST',
+      body: JSON.stringify({ secret: text }),
+    })
+    expect(status).toBe(200)
+  })
+
+  test('a body that streams arrives whole, also when it begins like the token', async () => {
+    const text = `${secret.slice(0, 20)}${secret.slice(0, 42)}`
+    const headers = { 'content-type': 'text/plain' }
+    const answer = await forwardAs(stage, agent, '/', { method: 'POST', body: text, headers })
+    expect(answer.status).toBe(200)
+    expect(String(Buffer.from(stage.upstream.received.at(-1)?.body ?? ''))).toBe(text)
+  })
+
+  test('a refusal of a dead token stays 401', async () => {
+    const dead = `${agent.token.slice(0, -6)}AAAAAA`
+    await expectFault(await forwardAs(stage, { token: dead }, `/?key=${dead}`), 'invalid_token')
+  })
+})
