@@ -4,7 +4,7 @@ import { domainMatches, parseDomain } from '../platform/net/domain.ts'
 import type { Policy } from '../platform/policy.ts'
 import { methodsAskedFor } from './override.ts'
 import type { Placeholder } from './placeholders.ts'
-import { policyPathMatches, type Target } from './target.ts'
+import { hasOpenPlaceholder, policyPathMatches, type Target } from './target.ts'
 
 type Location = NonNullable<Policy['allowed_locations']>[number]
 
@@ -59,9 +59,13 @@ function objectionToRequest(
     (domains?.some((domain) => domain && domainMatches(domain, target.host, target.port)) ??
       true) &&
     (allowed_methods === undefined || allows(allowed_methods, method)) &&
-    (allowed_paths?.some((prefix) => policyPathMatches(prefix, target.path)) ?? true) &&
+    (allowed_paths === undefined || allowsPath(allowed_paths, target.path)) &&
     (header === '' || (allowed_headers?.some((name) => name.toLowerCase() === header) ?? true))
   return isPermitted ? null : NOT_PERMITTED
+}
+
+function allowsPath(prefixes: readonly string[], path: string): boolean {
+  return !hasOpenPlaceholder(path) && prefixes.some((prefix) => policyPathMatches(prefix, path))
 }
 
 function allows(methods: readonly string[], method: string): boolean {

@@ -102,6 +102,11 @@ function prepare(outbound: Surroundings, job: Job, permission: Permission): Outb
   checkBytes(placeholders, values)
   const injection = injectPlaceholders(headers, values)
   const filled = fillLocations(target, locations, values)
+  const { path, search } = filled.reveal()
+  // As it will be sent: where a value stands in it, it is judged with it.
+  if (path !== target.path || search !== target.search) {
+    checkPolicies(used, placeholders, { ...asked, target: { ...target, path, search } })
+  }
   // Step 8: the one address to connect to.
   const address = addressOf(outbound, job, target)
   const parts = { target, address, injection, filled, values, guard, settings: settingsAmong(used) }

@@ -7,6 +7,7 @@
 import { fromUtf8 } from '../platform/crypto/encoding.ts'
 import { Fault } from '../platform/fault.ts'
 import { canonicalName } from '../platform/net/domain.ts'
+import { PLACEHOLDER_PREFIX } from '../platform/secret_name.ts'
 
 export type Target = {
   /** Canonical host name, or an IP address as the URL standard writes it (IPv6 in brackets). */
@@ -69,6 +70,24 @@ export function policyPathMatches(prefix: string, path: string): boolean {
   const wanted = normalPath(prefix)
   if (wanted === null || MALFORMED_ESCAPE.test(path)) return false
   return coversEveryReading(wanted, path, MAX_READINGS)
+}
+
+/**
+ * Whether a value that takes a placeholder's place could become one with what stands before it: with the
+ * beginning of an escape, or with the dots of a segment. Whether a value does so would tell how it begins.
+ */
+export function hasOpenPlaceholder(path: string): boolean {
+  return path
+    .split(PLACEHOLDER_PREFIX)
+    .slice(0, -1)
+    .some((_, at, parts) => isOpen(parts.slice(0, at + 1).join(PLACEHOLDER_PREFIX), MAX_READINGS))
+}
+
+function isOpen(text: string, readings: number): boolean {
+  const [last = ''] = segments(text.normalize('NFKC')).slice(-1)
+  if (/%[0-9A-Fa-f]?$/.test(text) || /^\s*\.+\s*$/.test(last)) return true
+  const next = decodeOnce(text)
+  return next !== text && (next === null || readings === 0 || isOpen(next, readings - 1))
 }
 
 const NO_HOST_NAME = 'names a host that is neither a valid name nor an address'
