@@ -5,6 +5,7 @@
  */
 
 export const FORWARD_PREFIX = '/v1/forward/'
+const LINKS = ['location', 'content-location', 'link']
 
 /** What stands before `host/path` in `location` and `content-location`, and in `link`. */
 export type LinkBase = { location: string; link: string }
@@ -55,6 +56,19 @@ export function rewriteLinks(
   })
   if (rewritten === null) delete headers.link
   else headers.link = rewritten
+}
+
+/** Takes out what a URL is read without, so that nothing is parted by it that will be joined. */
+export function joinLinks(headers: Record<string, string>): Record<string, string> {
+  const joined = Object.entries(linksAmong(headers)).map(
+    ([name, value]) => [name, value.replace(/[\t\n\r]/g, '')] as const,
+  )
+  return Object.assign(headers, Object.fromEntries(joined))
+}
+
+/** The headers that are rewritten. */
+export function linksAmong(headers: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => LINKS.includes(name)))
 }
 
 /** Where a link of an upstream leads. */

@@ -12,7 +12,7 @@ import { causeOf, upstreamFault } from './connection/fetch.ts'
 import type { Deadline } from './deadline.ts'
 import type { AnswerGuard, StreamGuard } from './guard.ts'
 import { presentHeaders } from './headers.ts'
-import { type LinkBase, rewriteLinks } from './links.ts'
+import { joinLinks, type LinkBase, linksAmong, rewriteLinks } from './links.ts'
 import { checkFraming, kindOf } from './response.ts'
 
 /** What became of an answer that took its time, once: `fault` when it broke off. */
@@ -45,7 +45,8 @@ export async function streamAnswer(
 ): Promise<Response> {
   checkFraming(response)
   const { status } = response
-  const presented = guard.redactHeaders(presentHeaders(response.headers))
+  const received = presentHeaders(response.headers)
+  const presented = guard.redactHeaders(links ? joinLinks(received) : received)
   for (const name of OF_THE_ORIGIN) delete presented[name]
   const length = isHead ? response.headers.get('content-length') : null
   // Of the body that does not come (RFC 9110, section 9.3.2).
@@ -53,6 +54,8 @@ export async function streamAnswer(
   if (links) {
     const { authority, path, search } = links.source
     rewriteLinks(presented, `https://${authority}${path}${search}`, links.base)
+    // Reading a link may have joined what stood apart in it.
+    Object.assign(presented, guard.redactHeaders(linksAmong(presented)))
   }
   const body = await beginBody(response, guard, deadline)
   const end = (fault: Fault | null) => {

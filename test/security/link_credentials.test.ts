@@ -28,3 +28,31 @@ test.each([
   expect(answer.headers.get('link')).toBe(`<${origin}${path}>`)
   expect(JSON.stringify([...answer.headers])).not.toContain(VALUE)
 })
+
+test('a credential that white space parts in a link is not joined by rewriting it', async () => {
+  const value = marked('sk_live_4eC39HqLyjWDarjtT1zdp7dc')
+  await agent.store('PARTED', value)
+  const parted = `${value.slice(0, 4)}\t${value.slice(4, 12)}\t${value.slice(12)}`
+  const url = `https://${stage.authorityOf()}/next?key=${parted}`
+  const headers = { location: url, 'content-location': url, link: `<${url}>; rel=next` }
+  stage.upstream.on('/parted', answerOf(302, headers))
+  const answer = await forwardAs(stage, agent, '/parted')
+  expect(JSON.stringify([...answer.headers])).not.toContain(value)
+  const path = `/v1/forward/${stage.authorityOf()}/next?key=SVC_SECRET_PARTED`
+  expect(answer.headers.get('location')).toBe(path)
+  expect(answer.headers.get('content-location')).toBe(path)
+  expect(answer.headers.get('link')).toBe(
+    `<${new URL(stage.app.resolver).origin}${path}>; rel=next`,
+  )
+})
+
+test('nor is one that the segments of a path part', async () => {
+  // Shown in parts, and so without the mark of the canary.
+  const value = 'wJalrXUtnF/K7MDENGb'
+  await agent.store('SLASHED', value)
+  const location = `https://${stage.authorityOf()}/next/${value.replace('/', '/./')}`
+  stage.upstream.on('/slashed', answerOf(302, { location }))
+  const answer = await forwardAs(stage, agent, '/slashed')
+  const path = `/v1/forward/${stage.authorityOf()}/next/SVC_SECRET_SLASHED`
+  expect(answer.headers.get('location')).toBe(path)
+})
