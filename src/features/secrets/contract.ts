@@ -107,7 +107,8 @@ export const upsertSecrets = defineEndpoint({
 export const listSecrets = defineEndpoint({
   name: 'secrets.list',
   reveals: true,
-  summary: 'List the secrets of an environment; include=value adds the ciphertexts',
+  summary:
+    'List the secrets of an environment; include=value adds the ciphertexts, of which a page has about 4 MiB',
   method: 'GET',
   path,
   access: { kind: 'member', permission: 'secret.read', tenant: 'path.project_id' },

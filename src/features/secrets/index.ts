@@ -7,6 +7,7 @@ import { openPager } from '../../platform/http/page.ts'
 import type { Audit } from '../../platform/http/recorder.ts'
 import { created } from '../../platform/http/reply.ts'
 import { type Route, route } from '../../platform/http/route.ts'
+import { Semaphores } from '../../platform/semaphore.ts'
 import type { FeatureServices } from '../../platform/services.ts'
 import {
   deleteSecret,
@@ -26,6 +27,7 @@ export function secretRoutes(services: FeatureServices): Route[] {
 
 function collectionRoutes({ outer, config }: FeatureServices): Route[] {
   const pager = openPager(config)
+  const pagesOfValues = new Semaphores({ width: 2, queue: 256 })
   return [
     route(upsertSecrets, async ({ body, ...changing }) => {
       const { environment, secrets: entries, create_environment: mayCreate } = body
@@ -38,24 +40,28 @@ function collectionRoutes({ outer, config }: FeatureServices): Route[] {
       const list = `secrets ${projectId} ${environment}`
       const [after] = pager.start(list, cursor) ?? []
       const withCiphertext = include === 'value'
-      const rows = await selectSecrets(tx, grant, environment, { after, limit, withCiphertext })
-      // The row beyond the page only tells that there is a next one: it stays unopened.
-      const ciphertexts = await readCiphertexts(
-        rows.slice(0, limit),
-        ({ key }) => key,
-        (shown) => {
-          const places = shown.map(({ key, sealed }) => ({ projectId, environment, key, sealed }))
-          return openSecrets(outer, workspaceId, places)
-        },
-      )
-      recordRead(audit, grant, environment, [...ciphertexts.keys()])
-      return pager.cut(
-        list,
-        rows,
-        limit,
-        (row) => [row.key],
-        (row) => ({ ...row, value: ciphertexts.get(row) }),
-      )
+      const readPage = async () => {
+        const page = { after, limit, withCiphertext }
+        const { rows, inPage } = await selectSecrets(tx, grant, environment, page)
+        // The row beyond the page only tells that there is a next one: it stays unopened.
+        const ciphertexts = await readCiphertexts(
+          rows.slice(0, inPage),
+          ({ key }) => key,
+          (shown) => {
+            const places = shown.map(({ key, sealed }) => ({ projectId, environment, key, sealed }))
+            return openSecrets(outer, workspaceId, places)
+          },
+        )
+        recordRead(audit, grant, environment, [...ciphertexts.keys()])
+        return pager.cut(
+          list,
+          rows,
+          inPage,
+          (row) => [row.key],
+          (row) => ({ ...row, value: ciphertexts.get(row) }),
+        )
+      }
+      return withCiphertext ? pagesOfValues.run(workspaceId, readPage) : readPage()
     }),
   ]
 }

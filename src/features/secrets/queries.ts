@@ -23,16 +23,22 @@ const shown = {
 
 /** Ciphertexts are large: a list reads them only when it shows them. */
 const nothing = sql<null>`null`
+/** Bytes of ciphertexts in a page; the one that goes beyond is its last. */
+const PAGE_BYTES = 4_194_304
+/** Those of one page; further rows tell that there is a next one. */
+const sealedInPage = sql<Uint8Array | null>`case when
+  sum(octet_length(${secrets.sealed})) over (order by ${secrets.key}) - octet_length(${secrets.sealed})
+  < ${sql.raw(String(PAGE_BYTES))} then ${secrets.sealed} end`.mapWith(secrets.sealed)
 
-/** One row more than the page holds, by key. */
-export function selectSecrets(
+/** One row more than the page holds, by key; with ciphertexts a page may end before `limit` rows. */
+export async function selectSecrets(
   tx: Reading,
   grant: Read,
   environment: string,
   { after, limit, withCiphertext }: Page,
 ) {
-  return tx
-    .select({ ...shown, sealed: withCiphertext ? secrets.sealed : nothing })
+  const rows = await tx
+    .select({ ...shown, sealed: withCiphertext ? sealedInPage : nothing })
     .from(secrets)
     .where(
       and(
@@ -44,6 +50,9 @@ export function selectSecrets(
     .limit(limit + 1)
     .prepare('secrets')
     .execute()
+  const beyond = withCiphertext ? rows.findIndex(({ sealed }) => sealed === null) : -1
+  const inPage = beyond < 0 ? Math.min(limit, rows.length) : Math.min(limit, beyond)
+  return { rows: rows.slice(0, inPage + 1), inPage }
 }
 
 export async function selectSecret(tx: Reading, grant: Read, environment: string, key: string) {
