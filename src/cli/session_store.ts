@@ -2,10 +2,11 @@
  * Where the session and the private key of an account are kept: in the keyring of the operating system where there is
  * one, else in a file of mode 0600, encrypted under a passphrase, or as it is when the user insists.
  */
-import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { replaceFile } from './private_file.ts'
+import { readOwnFile } from './files/read.ts'
+import { replaceFile } from './files/replace.ts'
 import { isSealed, openSeal } from './session_seal.ts'
 import { configDirectory } from './settings.ts'
 import { openKeyring } from './terminal/keyring.ts'
@@ -69,15 +70,19 @@ function fileStore({ env, insecure, passphrase }: StoreOptions, slot: string): S
     passphrase: async (isNew) => given ?? passphrase(isNew),
     unlocked: async () => null,
   })
-  const keepsPlain = () => insecure || (existsSync(path) && !isSealed(readFileSync(path, 'utf8')))
+  const present = () => readOwnFile(path)
+  const keepsPlain = () => {
+    const text = present()
+    return insecure || (text !== null && !isSealed(text))
+  }
   return {
     location: path,
     prepare: async () => {
       if (!keepsPlain()) await seal.prepare()
     },
     read: async () => {
-      if (!existsSync(path)) return null
-      const text = readFileSync(path, 'utf8')
+      const text = present()
+      if (text === null) return null
       return parse(isSealed(text) ? await seal.unseal(text) : text)
     },
     write: async (session) => {

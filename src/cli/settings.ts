@@ -4,11 +4,13 @@
  * only and is meant to be committed: no token is read from one, and its addresses need this user's trust
  * (`addresses.ts`).
  */
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { renameSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { z } from 'zod'
 import { nameUsed } from '../platform/config/aliases.ts'
+import { isThere, readOwnFile, readProjectText } from './files/read.ts'
+import { replaceFile } from './files/replace.ts'
 import { CliError } from './terminal/cli_error.ts'
 
 const address = z.url({ protocol: /^https?$/ })
@@ -102,7 +104,7 @@ export function readGlobalFile(env: Env): SettingsFile {
 export function findProjectFile(cwd: string): string | null {
   for (let directory = resolve(cwd); ; directory = dirname(directory)) {
     const candidate = join(directory, PROJECT_FILE)
-    if (existsSync(candidate)) return candidate
+    if (isThere(candidate)) return candidate
     if (directory === dirname(directory)) return null
   }
 }
@@ -133,8 +135,8 @@ export function updateFile(
   const merged = Object.entries({ ...present, ...changes }).filter(
     ([name, value]) => value !== undefined && isUsable(name, value),
   )
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-  writeFileSync(path, `${JSON.stringify(Object.fromEntries(merged), null, 2)}\n`)
+  const text = `${JSON.stringify(Object.fromEntries(merged), null, 2)}\n`
+  replaceFile(path, text, isProjectFile(path) ? 'committed' : 'secret')
 }
 
 /** A name that is not ours may be of another version. */
@@ -193,14 +195,19 @@ function readFile(path: string, warn: (text: string) => void = () => {}): Settin
   return Object.fromEntries(usable.map((name) => [name, String(present[name])]))
 }
 
-/** `null` for what is no object of JSON; a file that is not there says nothing. */
+/** `null` for what is no object of JSON; a file that is not there says nothing. @throws CliError */
 function parseFile(path: string): Record<string, unknown> | null {
-  if (!existsSync(path)) return {}
+  const text = isProjectFile(path) ? readProjectText(path) : readOwnFile(path)
+  if (text === null) return {}
   try {
-    return z.record(z.string(), z.unknown()).parse(JSON.parse(readFileSync(path, 'utf8')))
+    return z.record(z.string(), z.unknown()).parse(JSON.parse(text))
   } catch {
     return null
   }
+}
+
+function isProjectFile(path: string): boolean {
+  return basename(path) === PROJECT_FILE
 }
 
 function trimmed(name: SettingName, value: string): string {

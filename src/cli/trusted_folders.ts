@@ -3,10 +3,11 @@
  * the user's own configuration, so that no repository can bring it along. A folder is known by its real
  * path: another folder behind the same link is not trusted.
  */
-import { existsSync, readFileSync, realpathSync } from 'node:fs'
+import { realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { replaceFile } from './private_file.ts'
+import { readOwnFile } from './files/read.ts'
+import { replaceFile } from './files/replace.ts'
 import { type AddressName, configDirectory } from './settings.ts'
 import { CliError } from './terminal/cli_error.ts'
 
@@ -57,9 +58,10 @@ function withAddress(known: readonly string[], address: string | undefined): str
 }
 
 function readFile(path: string): z.output<typeof file> {
-  if (!existsSync(path)) return {}
+  const text = readOwnFile(path)
+  if (text === null) return {}
   try {
-    return file.parse(JSON.parse(readFileSync(path, 'utf8')))
+    return file.parse(JSON.parse(text))
   } catch {
     throw new CliError(
       'invalid_file',

@@ -1,11 +1,11 @@
 /** `cloakroom call`: one request through the resolver, in the manner of curl. */
-import { readFileSync } from 'node:fs'
 import { fromUtf8 } from '../../platform/crypto/encoding.ts'
 import { EX_FAILED } from '../../platform/exit_codes.ts'
 import { outboundMethods } from '../../resolver/contract.ts'
 import type { callOptions } from '../catalogue/options.ts'
 import type { Action, OptionValues } from '../command.ts'
 import type { Context } from '../context.ts'
+import { readNamedFile } from '../files/read.ts'
 import { type Answer, callResolver, requireToken } from '../resolver_call.ts'
 import { CliError } from '../terminal/cli_error.ts'
 
@@ -40,7 +40,7 @@ export const call: Action<typeof callOptions> = async (context, [url = ''], opti
 /** @throws CliError for a file that is not text */
 function dataOf({ data }: CallOptions): string | undefined {
   if (data === undefined || !data.startsWith('@')) return data
-  const text = fromUtf8(readFileSync(data === '@-' ? 0 : data.slice(1)))
+  const text = fromUtf8(readNamedFile(data.slice(1)))
   if (text === null) throw new CliError('usage', 'the body is not UTF-8 text')
   return text
 }

@@ -2,7 +2,7 @@
  * Names that the server knows, remembered for completion: no values, no keys. They come from the answers
  * that commands get anyway; whatever a command changes makes them old.
  */
-import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { z } from 'zod'
@@ -11,7 +11,8 @@ import { listEnvironments, listProjects, showCoverage } from '../../features/pro
 import { listMembers, listWorkspacesEndpoint } from '../../features/workspaces/contract.ts'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
 import { type Account, FIRST_SLOT } from '../accounts/registry.ts'
-import { replaceFile } from '../private_file.ts'
+import { readOwnFile } from '../files/read.ts'
+import { replaceFile } from '../files/replace.ts'
 
 type Env = Record<string, string | undefined>
 
@@ -82,7 +83,8 @@ function keyOf(server: string, list: ListName): string {
 
 function read(path: string): z.output<typeof lists> {
   try {
-    return existsSync(path) ? lists.parse(JSON.parse(readFileSync(path, 'utf8'))) : {}
+    const text = readOwnFile(path)
+    return text === null ? {} : lists.parse(JSON.parse(text))
   } catch {
     return {}
   }

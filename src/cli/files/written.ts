@@ -1,8 +1,9 @@
 /** Writing values into a file of the project: for its owner only, whole or not at all, over nothing by accident. */
-import { randomUUID } from 'node:crypto'
-import { chmodSync, lstatSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { CliError } from '../terminal/cli_error.ts'
 import { confirmed } from '../terminal/confirmed.ts'
+import { demandInside, readNamedFile } from './read.ts'
+import { demandReplaceable, replaceFile } from './replace.ts'
 
 /**
  * Returns whether the file is another now. Asks before other content is lost.
@@ -14,24 +15,13 @@ export async function writePrivately(
   text: string,
   { yes }: { yes: boolean },
 ): Promise<boolean> {
-  const present = lstatSync(path, { throwIfNoEntry: false })
-  if (present?.isSymbolicLink()) {
-    throw new CliError(
-      'invalid_file',
-      `${path} is a link; nothing was written`,
-      'name the file itself',
-    )
-  }
-  if (present && !present.isFile()) {
-    throw new CliError('invalid_file', `${path} is no file; nothing was written`)
-  }
-  if (present && readFileSync(path, 'utf8') === text) {
-    chmodSync(path, 0o600)
-    return false
-  }
-  if (present) await askToReplace(path, yes)
-  replace(path, text)
-  return true
+  const size = demandReplaceable(path)
+  demandInside(dirname(path))
+  const isSame = size === Buffer.byteLength(text) && readNamedFile(path).toString('utf8') === text
+  if (size !== null && !isSame) await askToReplace(path, yes)
+  // The same content too: the mode of the file, or another name of it, may let others read it.
+  replaceFile(path, text)
+  return !isSame
 }
 
 async function askToReplace(path: string, yes: boolean): Promise<void> {
@@ -43,16 +33,4 @@ async function askToReplace(path: string, yes: boolean): Promise<void> {
     )
   }
   await confirmed({ yes }, `Replace ${path}?`)
-}
-
-function replace(path: string, text: string): void {
-  const draft = `${path}.${randomUUID()}`
-  try {
-    writeFileSync(draft, text, { mode: 0o600, flag: 'wx' })
-    renameSync(draft, path)
-  } catch (error) {
-    rmSync(draft, { force: true })
-    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-    throw new CliError('invalid_file', `${path} cannot be written (${code})`)
-  }
 }

@@ -1,0 +1,137 @@
+/**
+ * Reading files that may be anything: a repository can bring a link, a pipe or a device under the name of a
+ * file that is looked for. What is read is a regular file, and not too long.
+ */
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  readSync,
+  realpathSync,
+} from 'node:fs'
+import { isAbsolute, relative, resolve } from 'node:path'
+import { CliError } from '../terminal/cli_error.ts'
+
+const MIB = 1_048_576
+const MOST_OF_OWN = 4 * MIB
+const MOST_OF_SETTINGS = 65_536
+const MOST_OF_NAMED = 64 * MIB
+const CHUNK = 65_536
+/** Standard input, and what the shell makes of `<(command)`. */
+const STREAM = /^(-|\/dev\/(stdin|fd\/\d+)|\/proc\/self\/fd\/\d+)$/
+
+/** A file of the user's own configuration as text; `null` where there is none. @throws CliError */
+export function readOwnFile(path: string): string | null {
+  return read(path, { most: MOST_OF_OWN, flags: 0 })?.toString('utf8') ?? null
+}
+
+/** Also a link, to whatever it leads: it is refused then, and not passed over. */
+export function isThere(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined
+  } catch {
+    return false
+  }
+}
+
+/** A file of a folder that may be somebody else's, which is no link; `null` where there is none. @throws CliError */
+export function readProjectText(path: string): string | null {
+  return (
+    read(path, { most: MOST_OF_SETTINGS, flags: constants.O_NOFOLLOW })?.toString('utf8') ?? null
+  )
+}
+
+/**
+ * What a command was told to read; `-` is standard input. In the current folder no link that leads out of it
+ * is followed: the person may not know that it is one.
+ *
+ * @throws CliError
+ */
+export function readNamedFile(path: string): Buffer {
+  if (STREAM.test(path)) return readStream(path)
+  demandInside(path)
+  const bytes = read(path, { most: MOST_OF_NAMED, flags: 0 })
+  if (bytes) return bytes
+  throw new CliError('invalid_file', `${path} is not there`)
+}
+
+/** @throws CliError for a path below the current folder that links lead out of it */
+export function demandInside(path: string): void {
+  const real = realPathOf(path)
+  const here = process.cwd()
+  const isBelow = !leadsOut(here, resolve(path))
+  if (real === null || !isBelow || !leadsOut(realpathSync(here), real)) return
+  throw new CliError(
+    'invalid_file',
+    `${path} is a link that leads out of this folder, and is not followed`,
+    `if that is meant, name the file itself: ${real}`,
+  )
+}
+
+function leadsOut(folder: string, path: string): boolean {
+  const way = relative(folder, path)
+  return way === '..' || way.startsWith('../') || isAbsolute(way)
+}
+
+function realPathOf(path: string): string | null {
+  try {
+    return realpathSync(path)
+  } catch {
+    return null
+  }
+}
+
+type Bounds = { most: number; flags: number }
+
+function read(path: string, { most, flags }: Bounds): Buffer | null {
+  const file = opened(path, flags)
+  if (file === null) return null
+  try {
+    if (!fstatSync(file).isFile()) throw new CliError('invalid_file', `${path} is no regular file`)
+    return drained(file, path, most)
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** Without waiting for somebody who writes into a pipe. */
+function opened(path: string, flags: number): number | null {
+  try {
+    return openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | flags)
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+    if (code === 'ENOENT' || code === 'ENOTDIR') return null
+    throw new CliError(
+      'invalid_file',
+      code === 'ELOOP'
+        ? `${path} is a link, and is not followed`
+        : `${path} cannot be read (${code})`,
+    )
+  }
+}
+
+function readStream(path: string): Buffer {
+  const bytes = readFileSync(path === '-' ? 0 : path)
+  if (bytes.length > MOST_OF_NAMED) throw tooLong(path, MOST_OF_NAMED)
+  return bytes
+}
+
+function drained(file: number, name: string, most: number): Buffer {
+  const chunks: Buffer[] = []
+  let size = 0
+  for (;;) {
+    const chunk = Buffer.alloc(CHUNK)
+    const length = readSync(file, chunk)
+    if (length === 0) return Buffer.concat(chunks)
+    size += length
+    if (size > most) throw tooLong(name, most)
+    chunks.push(chunk.subarray(0, length))
+  }
+}
+
+function tooLong(name: string, most: number): CliError {
+  return new CliError('invalid_file', `${name} is too long: at most ${most} bytes are read`)
+}

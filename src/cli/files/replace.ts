@@ -1,0 +1,67 @@
+/**
+ * Writing a file of secrets or settings: a new file takes the place of the old one, whole or not at all. So
+ * the mode is as it should be, whatever was there, and another name of the old file (a hard link) keeps the
+ * old content. No link is followed: a repository may bring one that leads anywhere.
+ */
+import { randomUUID } from 'node:crypto'
+import {
+  closeSync,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname } from 'node:path'
+import { CliError } from '../terminal/cli_error.ts'
+
+/** For its owner only, but for settings, which are committed. */
+const MODES = { secret: 0o600, committed: 0o644 } as const
+
+/** @throws CliError where it cannot be written, or a link or no file is there */
+export function replaceFile(
+  path: string,
+  text: string,
+  content: keyof typeof MODES = 'secret',
+): void {
+  demandReplaceable(path)
+  const draft = `${path}.${randomUUID()}`
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    writeDraft(draft, text, MODES[content])
+    renameSync(draft, path)
+  } catch (error) {
+    rmSync(draft, { force: true })
+    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+    throw new CliError('invalid_file', `${path} cannot be written (${code})`)
+  }
+}
+
+/** The size of a file that is there, else `null`. @throws CliError for a link, and for what is no file */
+export function demandReplaceable(path: string): number | null {
+  const present = lstatSync(path, { throwIfNoEntry: false })
+  if (present?.isSymbolicLink()) {
+    throw new CliError(
+      'invalid_file',
+      `${path} is a link; nothing was written`,
+      'name the file itself',
+    )
+  }
+  if (present && !present.isFile()) {
+    throw new CliError('invalid_file', `${path} is no file; nothing was written`)
+  }
+  return present?.size ?? null
+}
+
+/** On the disk before it gets its name: a crash leaves the old file. */
+function writeDraft(draft: string, text: string, mode: number): void {
+  const file = openSync(draft, 'wx', mode)
+  try {
+    writeFileSync(file, text)
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+}

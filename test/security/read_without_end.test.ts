@@ -1,0 +1,78 @@
+/**
+ * What a command reads may be a pipe, a device or a link that a repository brought along: it ends with a
+ * sentence instead of waiting or reading for ever, and follows no link out of the folder.
+ */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { openAccount, type Terminal } from '../cli/person.ts'
+import { startTestApp, type TestApp } from '../support/app.ts'
+
+let app: TestApp
+let ada: Terminal
+let folders = 0
+
+beforeAll(async () => {
+  app = await startTestApp()
+  ada = await openAccount(app, 'ada@example.com')
+  await ada.must('init', 'payments')
+})
+afterAll(async () => {
+  ada.remove()
+  await app.stop()
+})
+
+const MAKERS: Record<string, (path: string) => void> = {
+  'a pipe': (path) => void Bun.spawnSync(['mkfifo', path]),
+  'a link to a device': (path) => symlinkSync('/dev/zero', path),
+  'a folder': (path) => mkdirSync(path),
+  'a file without end': (path) => void Bun.spawnSync(['truncate', '-s', '3G', path]),
+}
+const ORDERS: [file: string, args: string[]][] = [
+  ['.cloakroom.json', ['config']],
+  ['.cloakroom.json', ['link', 'payments']],
+  ['.env', ['secrets', 'push']],
+  ['in.json', ['secrets', 'set', '--from-file', 'in.json']],
+  ['body', ['call', 'https://a.example/', '-d', '@body', '--token', 'x']],
+  ['.env', ['secrets', 'pull', '.env', '--force']],
+]
+const cases = Object.keys(MAKERS).flatMap((what) =>
+  ORDERS.map(([file, args]) => [args.join(' '), what, file, args] as const),
+)
+
+test.each(cases)('%s ends where %s is in the place of the file', async (_, what, file, args) => {
+  const cwd = join(ada.cwd, `folder-${++folders}`)
+  mkdirSync(cwd)
+  MAKERS[what]?.(join(cwd, file))
+  const { code, err } = await ada.run([...args, '-p', 'payments'], { cwd })
+  const isReplaced = what === 'a file without end' && args[1] === 'pull'
+  expect([code, /no (regular )?file|is a link|too long/.test(err)]).toEqual(
+    isReplaced ? [0, false] : [2, true],
+  )
+})
+
+test('a link out of the folder is not read, one within it is', async () => {
+  const cwd = join(ada.cwd, 'links')
+  mkdirSync(cwd)
+  writeFileSync(join(ada.home, 'private.env'), 'MINE_KEY=value of mine\n')
+  writeFileSync(join(cwd, 'real.env'), 'OURS_KEY=value of ours\n')
+  symlinkSync('../../private.env', join(cwd, '.env'))
+  symlinkSync('real.env', join(cwd, 'alias.env'))
+  const push = (name: string) => ada.run(['secrets', 'push', name, '-p', 'payments'], { cwd })
+  expect(await push('.env')).toMatchObject({
+    code: 2,
+    err: expect.stringContaining(
+      '.env is a link that leads out of this folder, and is not followed',
+    ),
+  })
+  expect((await push('../../private.env')).code).toBe(0)
+  expect((await push('alias.env')).code).toBe(0)
+})
+
+test('standard input and what the shell makes of <(command) are read', async () => {
+  const given = "cloakroom secrets set --from-file <(printf 'P_KEY=of a pipe') -p payments"
+  expect((await ada.shell(given)).code).toBe(0)
+  expect((await ada.shell(`printf 'S_KEY=of stdin' | ${given.replace(/<\(.*\)/, '-')}`)).code).toBe(
+    0,
+  )
+})
