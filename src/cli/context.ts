@@ -3,6 +3,7 @@ import { conflictLine, withAliases } from '../platform/config/aliases.ts'
 import { type Accounts, openAccounts, settingsWith } from './accounts/index.ts'
 import { openAddress } from './addresses.ts'
 import { namesOf } from './completion/names.ts'
+import { openKnownWorkspaceKeys } from './known_workspace_keys.ts'
 import { resumeSession, type Session } from './session.ts'
 import { type AddressName, readSettings, type SettingName, type Settings } from './settings.ts'
 import { CliError } from './terminal/cli_error.ts'
@@ -62,8 +63,11 @@ export function openContext(options: GlobalOptions): Context {
     accounts,
     session: async () => {
       const choice = await accounts.chosen(await server())
-      const { slot } = choice.account
-      return resumeSession(await accounts.store(slot), choice, namesOf(env, choice.account))
+      const { account } = choice
+      return resumeSession(await accounts.store(account.slot), choice, {
+        names: namesOf(env, account),
+        workspaceKeys: openKnownWorkspaceKeys(env, account, output.warn),
+      })
     },
   }
 }

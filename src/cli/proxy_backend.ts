@@ -128,10 +128,11 @@ function ownerOf({ session, workspace }: ProjectScope, agent: string | null) {
   return { server: session.server, email: session.email, workspace_id: workspace.id, agent }
 }
 
-/** Membership and key as they are now. @throws ApiError when this person has them no longer */
+/** Membership and key as they are now. @throws ApiError without them, UntrustedKey for another key */
 async function openedAnew(session: Session, workspaceId: string): Promise<OpenWorkspace> {
   const found = (await session.workspaces()).find(({ id }) => id === workspaceId)
   if (found?.status === 'active' && found.open) return found.open
+  if (found?.fault) throw found.fault
   throw new ApiError(404, { error_code: 'not_found' })
 }
 

@@ -2,11 +2,13 @@
 
 import { type Api, ApiError, openApi } from '../client/api.ts'
 import { type OpenWorkspace, openWorkspace } from '../client/vault.ts'
+import type { UntrustedKey } from '../client/workspace_key.ts'
 import { refresh } from '../features/accounts/contract.ts'
 import { listWorkspacesEndpoint } from '../features/workspaces/contract.ts'
 import { fromBase64 } from '../platform/crypto/encoding.ts'
 import type { Choice } from './accounts/choice.ts'
 import type { Names } from './completion/names.ts'
+import type { KnownWorkspaceKeys } from './known_workspace_keys.ts'
 import { oneNamed } from './named.ts'
 import type { SessionStore, StoredSession } from './session_store.ts'
 import { CliError } from './terminal/cli_error.ts'
@@ -23,23 +25,34 @@ export type Session = {
   workspaces(): Promise<WorkspaceEntry[]>
   /** A workspace by id or name, with its key. @throws CliError */
   workspace(named: string | undefined): Promise<WorkspaceEntry & { open: OpenWorkspace }>
+  /** The same without demanding that the key is trusted, or opens. */
+  entry(named: string | undefined): Promise<WorkspaceEntry>
+  workspaceKeys: KnownWorkspaceKeys
   stored: StoredSession
   store: SessionStore
 }
 
 export type WorkspaceEntry = Awaited<ReturnType<typeof listAll>>[number] & {
+  /** With a key that is trusted. */
   open: OpenWorkspace | null
+  /** With the key that the server has for this person. */
+  shown: OpenWorkspace | null
+  /** Why that key is not trusted. */
+  fault: UntrustedKey | null
 }
+
+/** What is remembered of the account's workspaces. */
+type Known = { names: Names; workspaceKeys: KnownWorkspaceKeys }
 
 /** @throws CliError where the session is not there, or is not the account's */
 export async function resumeSession(
   store: SessionStore,
   choice: Choice,
-  names: Names,
+  known: Known,
 ): Promise<Session> {
   const { account } = choice
   const stored = await store.read()
-  if (stored?.server === account.server) return openSession(store, stored, choice, names)
+  if (stored?.server === account.server) return openSession(store, stored, choice, known)
   throw new CliError(
     'session_ended',
     `the session of ${account.name} is not in ${store.location} any more`,
@@ -51,7 +64,7 @@ function openSession(
   store: SessionStore,
   stored: StoredSession,
   choice: Choice,
-  names: Names,
+  { names, workspaceKeys }: Known,
 ): Session {
   const api = learning(renewing(store, stored), names)
   const privateKey = decode(stored.privateKey)
@@ -59,12 +72,14 @@ function openSession(
   const workspaces = async () => {
     const listed = await listAll(api)
     return Promise.all(
-      listed.map(async (entry) => ({
-        ...entry,
-        open: await openWorkspace(entry, privateKey, publicKey),
-      })),
+      listed.map(async (entry) => {
+        const shown = await openWorkspace(entry, privateKey, publicKey)
+        const fault = shown && entry.status === 'active' ? workspaceKeys.check(shown) : null
+        return { ...entry, shown, fault, open: fault ? null : shown }
+      }),
     )
   }
+  const entry = async (named: string | undefined) => choose(await workspaces(), named)
   return {
     choice,
     email: stored.email,
@@ -73,7 +88,9 @@ function openSession(
     privateKey,
     publicKey,
     workspaces,
-    workspace: async (named) => withKey(choose(await workspaces(), named)),
+    entry,
+    workspace: async (named) => withKey(await entry(named)),
+    workspaceKeys,
     stored,
     store,
   }
@@ -96,6 +113,13 @@ function choose(workspaces: readonly WorkspaceEntry[], named: string | undefined
 
 function withKey(entry: WorkspaceEntry): WorkspaceEntry & { open: OpenWorkspace } {
   if (entry.open) return { ...entry, open: entry.open }
+  if (entry.fault) {
+    throw new CliError(
+      'changed_key',
+      `${entry.fault.message}; nothing was done`,
+      `compare it with another member before you accept it: cloakroom workspace accept-key ${entry.name}`,
+    )
+  }
   throw new CliError(
     'unreadable_workspace',
     `the key of ${entry.name} does not open with your private key`,

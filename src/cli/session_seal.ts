@@ -4,10 +4,11 @@
  * `cloakroom unlock` starts.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { deriveMasterKey, KDF_DEFAULT } from '../client/keys.ts'
+import { readOwnFile } from './files/read.ts'
 import { CliError } from './terminal/cli_error.ts'
 
 export type Seal = {
@@ -71,8 +72,8 @@ function sealedIn(directory: string): string | null {
   if (!existsSync(directory)) return null
   for (const name of readdirSync(directory).sort()) {
     if (!/^session(-[0-9a-f-]+)?\.json$/.test(name)) continue
-    const text = readFileSync(join(directory, name), 'utf8')
-    if (isSealed(text)) return text
+    const text = readOwnFile(join(directory, name))
+    if (text !== null && isSealed(text)) return text
   }
   return null
 }

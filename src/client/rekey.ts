@@ -23,7 +23,7 @@ export async function rekey(
   api: Api,
   workspace: OpenWorkspace,
   approve: (members: readonly Member[]) => Promise<void>,
-): Promise<{ epoch: number; members: number; tokens: number; secrets: number }> {
+): Promise<{ next: OpenWorkspace; members: number; tokens: number; secrets: number }> {
   const members = await api.list(listMembers, { params: { workspace_id: workspace.id } })
   await approve(members)
   const next: OpenWorkspace = {
@@ -39,7 +39,7 @@ export async function rekey(
   const body = { epoch: next.epoch, members: envelopes, tokens, secrets }
   await api.call(rekeyWorkspace, { params: { workspace_id: workspace.id }, body })
   return {
-    epoch: next.epoch,
+    next,
     members: members.length,
     tokens: tokens.length,
     secrets: secrets.length,

@@ -10,6 +10,7 @@
 
 import { type Api, ApiError } from '../client/api.ts'
 import type { OpenWorkspace } from '../client/vault.ts'
+import { UntrustedKey } from '../client/workspace_key.ts'
 import { listAllowlist } from '../features/allowlist/contract.ts'
 import { listSecrets } from '../features/secrets/contract.ts'
 import { type Guard, type NamedBytes, prepareGuardInSteps } from '../leak_guard/index.ts'
@@ -106,18 +107,23 @@ export class VaultCache {
   }
 
   #without(error: unknown, usable: VaultSnapshot | null): VaultSnapshot {
-    if (error instanceof ApiError && error.status < 500 && error.status !== 429) {
+    const message = endOf(error)
+    if (message !== null) {
       this.#snapshot = null
       this.#secrets = null
-      throw new Fault('forbidden', {
-        message: 'The server does not let this session read the environment any more.',
-        cause: error,
-      })
+      throw new Fault('forbidden', { message, cause: error })
     }
     this.#failedAt = this.#now()
     if (usable) return usable
     throw new Fault('unavailable', { cause: error })
   }
+}
+
+/** Why nothing may be used any more; `null` for what may pass. */
+function endOf(error: unknown): string | null {
+  if (error instanceof UntrustedKey) return `Nothing is sent: ${error.message}.`
+  const isRefusal = error instanceof ApiError && error.status < 500 && error.status !== 429
+  return isRefusal ? 'The server does not let this session read the environment any more.' : null
 }
 
 /** Those that are known, where ids and versions are still the same. */

@@ -3,10 +3,11 @@
  * names and addresses, no key and no token. It stands in the user's own configuration, so that no
  * repository can say whose account works in it. A folder is known by its real path.
  */
-import { existsSync, readFileSync, realpathSync } from 'node:fs'
+import { realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
-import { replaceFile } from '../private_file.ts'
+import { readOwnFile } from '../files/read.ts'
+import { replaceFile } from '../files/replace.ts'
 import { configDirectory } from '../settings.ts'
 import { CliError } from '../terminal/cli_error.ts'
 
@@ -127,9 +128,10 @@ function change(env: Env, act: (kept: Kept) => void): void {
 
 function read(env: Env): Kept | null {
   const path = pathOf(env)
-  if (!existsSync(path)) return null
+  const text = readOwnFile(path)
+  if (text === null) return null
   try {
-    return file.parse(JSON.parse(readFileSync(path, 'utf8')))
+    return file.parse(JSON.parse(text))
   } catch {
     throw new CliError(
       'invalid_file',

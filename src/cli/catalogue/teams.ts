@@ -73,6 +73,13 @@ export const teamGroups: readonly Group[] = [
         options: rekeyOptions,
         action: async () => (await workspaces()).rekeyAll,
       }),
+      command({
+        usage: 'accept-key <workspace>',
+        about: "show a workspace's key for comparison; take one that is not the known one",
+        examples: ['workspace accept-key acme'],
+        options: confirmOptions,
+        action: async () => (await workspaces()).acceptKey,
+      }),
     ],
   },
   {

@@ -1,7 +1,9 @@
 /** Workspaces and the people in them. */
 
 import { ApiError } from '../../client/api.ts'
+import { fingerprint } from '../../client/keys.ts'
 import { rekey } from '../../client/rekey.ts'
+import { type KnownKey, knownKeyOf } from '../../client/workspace_key.ts'
 import { getPublicKey } from '../../features/accounts/contract.ts'
 import {
   acceptInvitation,
@@ -46,13 +48,12 @@ export const create: Action = async (context, [name = '']) => {
   const session = await context.session()
   const id = uuidv7()
   const place = { workspaceId: id, recipientPublicKey: session.publicKey, epoch: 1 }
-  const encrypted_workspace_key = await sealMemberEnvelope(
-    place,
-    crypto.getRandomValues(new Uint8Array(32)),
-  )
+  const key = crypto.getRandomValues(new Uint8Array(32))
+  const encrypted_workspace_key = await sealMemberEnvelope(place, key)
   const workspace = await session.api.call(createWorkspaceEndpoint, {
     body: { id, name, encrypted_workspace_key },
   })
+  session.workspaceKeys.remember({ id, name, epoch: 1, key })
   context.output.record({ id: workspace.id, name: workspace.name }, workspace.id)
   return undefined
 }
@@ -167,10 +168,38 @@ export const rekeyAll: Action<typeof rekeyOptions> = async (context, _, options)
     const keys = listed.map(({ email, public_key }) => ({ email, publicKey: public_key }))
     return checkKnownKeys(context, session, keys, options.acceptChangedKeys ?? false)
   })
-  const done = await context.output.during('sealing everything anew', work)
+  const { next, ...counts } = await context.output.during('sealing everything anew', work)
+  session.workspaceKeys.remember(next)
+  const done = { epoch: next.epoch, ...counts }
   context.output.done(
     `Epoch ${done.epoch}: ${done.members} members, ${done.tokens} tokens and ${done.secrets} secrets are under a new key.`,
     done,
   )
   return undefined
+}
+
+/** Shows what two members compare, and takes the key that the server has where it is not the known one. */
+export const acceptKey: Action<typeof confirmOptions> = async (context, [named = ''], options) => {
+  const session = await context.session()
+  const { name, shown, fault } = await session.entry(named)
+  if (!shown) {
+    throw new CliError('unreadable_workspace', `the key of ${name} does not open with yours`)
+  }
+  const known = session.workspaceKeys.of(shown.id)
+  const now = knownKeyOf(shown)
+  const accepted = { workspace: name, epoch: now.epoch, fingerprint: fingerprintOf(now) }
+  if (!fault || !known) {
+    context.output.record(accepted, accepted.fingerprint)
+    return undefined
+  }
+  context.output.warn(`known: epoch ${known.epoch}  ${fingerprintOf(known)}`)
+  context.output.warn(`shown: epoch ${now.epoch}  ${accepted.fingerprint}`)
+  await confirmed(options, `Does another member of ${name} see the one that is shown? Accept it?`)
+  session.workspaceKeys.remember(shown)
+  context.output.done(`The key of ${name} is accepted.`, accepted)
+  return undefined
+}
+
+function fingerprintOf({ commitment }: KnownKey): string {
+  return fingerprint(fromBase64(commitment) ?? new Uint8Array())
 }

@@ -1,0 +1,71 @@
+/**
+ * Which key each workspace had, for every account that was used here: in a file of the user's own
+ * configuration, which outlasts a logout. It holds commitments, no key.
+ */
+import { join } from 'node:path'
+import { z } from 'zod'
+import type { OpenWorkspace } from '../client/vault.ts'
+import { isKnownKey, type KnownKey, knownKeyOf, UntrustedKey } from '../client/workspace_key.ts'
+import { readOwnFile } from './files/read.ts'
+import { replaceFile } from './files/replace.ts'
+import { configDirectory } from './settings.ts'
+import { CliError } from './terminal/cli_error.ts'
+
+const known = z.strictObject({ epoch: z.int(), commitment: z.string() })
+/** Account → workspace → key. */
+const file = z.record(z.string(), z.record(z.string(), known))
+
+type Env = Record<string, string | undefined>
+type Account = { server: string; email: string }
+
+export type KnownWorkspaceKeys = {
+  of(workspaceId: string): KnownKey | undefined
+  /** Remembers a first key, and one of a new epoch, which is said. Returns what speaks against a key. */
+  check(workspace: OpenWorkspace): UntrustedKey | null
+  /** In the place of what was known. */
+  remember(workspace: OpenWorkspace): void
+}
+
+/** Reads the file at each call: another command may have changed it. */
+export function openKnownWorkspaceKeys(
+  env: Env,
+  { server, email }: Account,
+  warn: (text: string) => void,
+): KnownWorkspaceKeys {
+  const path = join(configDirectory(env), 'workspace_keys.json')
+  const account = `${server} ${email.toLowerCase()}`
+  const of = (workspaceId: string) => readFile(path)[account]?.[workspaceId]
+  const remember = (workspace: OpenWorkspace) => {
+    const all = readFile(path)
+    const keys = { ...all[account], [workspace.id]: knownKeyOf(workspace) }
+    replaceFile(path, `${JSON.stringify({ ...all, [account]: keys }, null, 2)}\n`)
+  }
+  const check = (workspace: OpenWorkspace) => {
+    const before = of(workspace.id)
+    try {
+      if (isKnownKey(workspace, before)) return null
+    } catch (error) {
+      if (error instanceof UntrustedKey) return error
+      throw error
+    }
+    remember(workspace)
+    const { name, epoch } = workspace
+    if (before) warn(`the key of ${name} is a new one, of epoch ${epoch}: somebody rekeyed it`)
+    return null
+  }
+  return { of, check, remember }
+}
+
+function readFile(path: string): z.output<typeof file> {
+  const text = readOwnFile(path)
+  if (text === null) return {}
+  try {
+    return file.parse(JSON.parse(text))
+  } catch {
+    throw new CliError(
+      'invalid_file',
+      `${path} does not say which keys workspaces had`,
+      'remove it, and compare keys anew with: cloakroom workspace accept-key <workspace>',
+    )
+  }
+}

@@ -1,0 +1,32 @@
+/**
+ * The key of a workspace, as a client saw it before. The server hands out the envelope that a member opens,
+ * and could hand out one with a key of its own, or one of an epoch that is over: what is stored or granted
+ * under such a key is not closed to it. So no other key is taken for an epoch that is known, and none of an
+ * earlier one. The first key, and that of a new epoch, are believed.
+ */
+import { keyCommitment } from '../platform/crypto/key_commitment.ts'
+import type { OpenWorkspace } from './vault.ts'
+
+export type KnownKey = { epoch: number; commitment: string }
+
+/** A key that is not the one that was seen before. */
+export class UntrustedKey extends Error {
+  override readonly name = 'UntrustedKey'
+}
+
+export function knownKeyOf({ id, epoch, key }: OpenWorkspace): KnownKey {
+  return { epoch, commitment: keyCommitment(id, epoch, key) }
+}
+
+/** Whether the key is the one of before. @throws UntrustedKey for one that must not follow it */
+export function isKnownKey(workspace: OpenWorkspace, known: KnownKey | undefined): boolean {
+  if (known === undefined || workspace.epoch > known.epoch) return false
+  const { name, epoch } = workspace
+  if (epoch < known.epoch) {
+    throw new UntrustedKey(
+      `the server has an older key of ${name}: of epoch ${epoch}, and that of ${known.epoch} was seen before`,
+    )
+  }
+  if (knownKeyOf(workspace).commitment === known.commitment) return true
+  throw new UntrustedKey(`the key of ${name} is not the one that was seen before (epoch ${epoch})`)
+}

@@ -1,0 +1,216 @@
+/**
+ * Somebody with the database and ENCRYPTION_KEY seals a workspace key of their own to a member, or puts an
+ * older epoch back. What the member stores or grants under such a key is not closed to them: so the client
+ * knows which key it saw.
+ */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { UntrustedKey } from '../../src/client/workspace_key.ts'
+import { sealEnvelope } from '../../src/features/workspaces/memberships.ts'
+import { sealMemberEnvelope } from '../../src/platform/crypto/envelope.ts'
+import { OuterLayer } from '../../src/platform/crypto/outer_layer.ts'
+import { VaultCache } from '../../src/proxy/vault_snapshot.ts'
+import { openAccount, type Terminal } from '../cli/person.ts'
+import { startTestApp, type TestApp } from '../support/app.ts'
+
+let app: TestApp
+let ada: Terminal
+let bob: Terminal
+
+const KNOWN = 'is not the one that was seen before (epoch 1); nothing was done'
+
+beforeAll(async () => {
+  app = await startTestApp()
+  ada = await openAccount(app, 'ada@example.com')
+  bob = await openAccount(app, 'bob@example.com')
+  await ada.must('workspace', 'create', 'acme')
+  await ada.must('workspace', 'use', 'acme')
+  await ada.must('init', 'payments')
+  await ada.must('secrets', 'set', 'A_KEY=first value')
+})
+afterAll(async () => {
+  ada.remove()
+  bob.remove()
+  await app.stop()
+})
+
+type Member = { workspaceId: string; userId: string; publicKey: Uint8Array; epoch: number }
+
+async function member(email: string): Promise<Member> {
+  const [found] = await app.connection.sql<Member[]>`
+    select w.id as "workspaceId", u.id as "userId", u.public_key as "publicKey", w.epoch
+    from workspaces w join memberships m on m.workspace_id = w.id join users u on u.id = m.user_id
+    where w.name = 'acme' and u.email = ${email}`
+  if (!found) throw new Error('no such member')
+  return found
+}
+
+async function sealedTo(email: string, key: Uint8Array, epoch: number): Promise<void> {
+  const { workspaceId, userId, publicKey } = await member(email)
+  const place = { workspaceId, recipientPublicKey: new Uint8Array(publicKey), epoch }
+  const outer = OuterLayer.parse(app.config.ENCRYPTION_KEY)
+  const envelope = await sealMemberEnvelope(place, key)
+  const blob = await sealEnvelope(outer, { workspaceId, userId }, envelope)
+  await app.connection.sql`
+    update memberships set encrypted_workspace_key = decode(${blob.toHex()}, 'hex')
+    where workspace_id = ${workspaceId} and user_id = ${userId}`
+  await app.connection.sql`update workspaces set epoch = ${epoch} where id = ${workspaceId}`
+}
+
+/** Does something while the rows are others, and puts them back. */
+async function during(change: () => Promise<void>, act: () => Promise<void>): Promise<void> {
+  const { sql } = app.connection
+  const [{ all }] = (await sql`
+    select coalesce(json_agg(json_build_object('w', workspace_id, 'u', user_id,
+      'k', encode(encrypted_workspace_key, 'hex'))), '[]') as all from memberships`) as never as [
+    { all: { w: string; u: string; k: string }[] },
+  ]
+  const [before] = await sql<{ epoch: number }[]>`select epoch from workspaces where name = 'acme'`
+  await change()
+  try {
+    await act()
+  } finally {
+    for (const { w, u, k } of all) {
+      await sql`update memberships set encrypted_workspace_key = decode(${k}, 'hex')
+        where workspace_id = ${w} and user_id = ${u}`
+    }
+    await sql`update workspaces set epoch = ${before?.epoch ?? 1} where name = 'acme'`
+  }
+}
+
+const attackers = () => sealedTo('ada@example.com', new Uint8Array(32).fill(9), 1)
+
+test.each([
+  ['set', ['secrets', 'set', 'NEW_KEY=second value']],
+  ['push', ['secrets', 'push', 'new.env']],
+  ['invite', ['workspace', 'invite', 'bob@example.com']],
+  ['agent create', ['agent', 'create', 'bot']],
+  ['workload-token issue', ['workload-token', 'issue', 'ci']],
+  ['rekey', ['workspace', 'rekey']],
+  ['the local proxy', ['proxy', '--local', '--', 'true']],
+  ['the remote proxy with a token of its own', ['proxy', '--remote', '--agent', 'x', '--', 'true']],
+  ['run', ['run', '--', 'true']],
+])('%s refuses another key of a known epoch', async (_, args) => {
+  ada.write('new.env', 'NEW_KEY=second value\n')
+  await during(attackers, async () => {
+    const { code, err } = await ada.run(['--json', ...args])
+    expect([code, JSON.parse(err.trim().split('\n').at(-1) ?? '')]).toEqual([
+      5,
+      {
+        error: {
+          code: 'changed_key',
+          message: `the key of acme ${KNOWN}`,
+          hint: 'compare it with another member before you accept it: cloakroom workspace accept-key acme',
+        },
+      },
+    ])
+  })
+  expect(await ada.json('secrets', 'list')).toHaveLength(1)
+})
+
+test('and goes on with the key that it knows', async () => {
+  await ada.must('secrets', 'set', 'A_KEY=third value')
+  expect(await ada.reveal('secrets', 'get', 'A_KEY')).toBe('third value')
+})
+
+test('a logout does not make it forget', async () => {
+  const logIn = ['login', 'ada@example.com', '--password-stdin', '--insecure-storage']
+  await ada.must('logout')
+  await ada.run(logIn, { stdin: 'a long passphrase that stays here\n' })
+  await during(attackers, async () => {
+    expect((await ada.run(['secrets', 'set', 'B_KEY=x'])).code).toBe(5)
+  })
+})
+
+test('accept-key shows what to compare, and takes the key after a yes', async () => {
+  const shown = async () =>
+    (await ada.json('workspace', 'accept-key', 'acme')) as { fingerprint: string }
+  const { fingerprint } = await shown()
+  expect(fingerprint).toMatch(/^([0-9a-f]{4} ){15}[0-9a-f]{4}$/)
+  await during(attackers, async () => {
+    const asked = await ada.run(['workspace', 'accept-key', 'acme'])
+    expect([asked.code, asked.err]).toEqual([
+      2,
+      expect.stringContaining(`known: epoch 1  ${fingerprint}\n`),
+    ])
+    await ada.must('workspace', 'accept-key', 'acme', '--yes')
+    const other = await shown()
+    expect(other.fingerprint).not.toBe(fingerprint)
+    await ada.must('secrets', 'list')
+  })
+  expect((await ada.run(['secrets', 'list'])).code).toBe(5)
+  await ada.must('workspace', 'accept-key', 'acme', '--yes')
+})
+
+test('two members who compare see the same', async () => {
+  await ada.must('workspace', 'invite', 'bob@example.com')
+  await bob.must('workspace', 'accept', 'acme')
+  const both = await Promise.all(
+    [ada, bob].map((person) => person.must('workspace', 'accept-key', 'acme', '--quiet')),
+  )
+  expect(new Set(both).size).toBe(1)
+})
+
+test('an epoch that is over does not come back; a new one is taken, and said', async () => {
+  const { sql } = app.connection
+  const rows = (await sql`
+    select id, encode(value, 'hex') as value from secrets`) as never as {
+    id: string
+    value: string
+  }[]
+  const envelopes = (await sql`select user_id as user, encode(encrypted_workspace_key, 'hex') as key
+    from memberships m join workspaces w on w.id = m.workspace_id where w.name = 'acme'`) as never as {
+    user: string
+    key: string
+  }[]
+  const rekeyed = await ada.run(['workspace', 'rekey'])
+  expect([rekeyed.code, rekeyed.err.includes('rekeyed')]).toEqual([0, false])
+  expect((await ada.run(['secrets', 'list'])).err).toBe('')
+  const listed = await bob.run(['secrets', 'list', '-w', 'acme', '-p', 'payments'])
+  expect(listed).toMatchObject({
+    code: 0,
+    err: 'the key of acme is a new one, of epoch 2: somebody rekeyed it\n',
+  })
+  const older = async () => {
+    for (const { id, value } of rows) {
+      await sql`update secrets set value = decode(${value}, 'hex') where id = ${id}`
+    }
+    for (const { user, key } of envelopes) {
+      await sql`update memberships m set encrypted_workspace_key = decode(${key}, 'hex')
+        from workspaces w where w.id = m.workspace_id and w.name = 'acme' and m.user_id = ${user}`
+    }
+    await sql`update workspaces set epoch = 1 where name = 'acme'`
+  }
+  await during(older, async () => {
+    for (const person of [ada, bob]) {
+      const { code, err } = await person.run([
+        'secrets',
+        'get',
+        'A_KEY',
+        '-w',
+        'acme',
+        '-p',
+        'payments',
+      ])
+      expect([code, err]).toEqual([
+        5,
+        expect.stringContaining(
+          'the server has an older key of acme: of epoch 1, and that of 2 was seen before',
+        ),
+      ])
+    }
+  })
+})
+
+test('a local proxy that runs uses nothing more', async () => {
+  const fault = new UntrustedKey('the key of acme is not the one that was seen before (epoch 1)')
+  const vault = new VaultCache({
+    api: app.as(),
+    workspace: () => Promise.reject(fault),
+    projectId: '',
+    environment: '',
+  })
+  await expect(vault.current()).rejects.toMatchObject({
+    code: 'forbidden',
+    message: `Nothing is sent: ${fault.message}.`,
+  })
+})
