@@ -51,18 +51,20 @@ function* batchesOf<T extends { value: string }>(secrets: readonly T[]): Generat
   if (batch.length > 0) yield batch
 }
 
-export function reveal(
-  { workspace, project, environment }: ProjectScope,
-  stored: { key: string; value?: string | undefined; policy?: unknown },
-): string {
+type Stored = { key: string; value?: string | undefined; policy?: unknown }
+
+/** The value, or `null` where it does not open at its place with its policy. */
+export function opened({ workspace, project, environment }: ProjectScope, stored: Stored) {
   const at = { projectId: project.id, environment, key: stored.key }
-  const secret = openSecret(
-    workspace.open,
-    at,
-    (stored.policy ?? null) as Policy | null,
-    stored.value ?? '',
-  )
-  if (secret) return Buffer.from(secret.reveal()).toString()
+  const policy = (stored.policy ?? null) as Policy | null
+  const secret = openSecret(workspace.open, at, policy, stored.value ?? '')
+  return secret && Buffer.from(secret.reveal()).toString()
+}
+
+/** @throws CliError where it does not open */
+export function reveal(scope: ProjectScope, stored: Stored): string {
+  const value = opened(scope, stored)
+  if (value !== null) return value
   throw new CliError(
     'unreadable_value',
     `${stored.key} does not open with the workspace key`,

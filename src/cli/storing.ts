@@ -3,14 +3,15 @@
  * does not come into being because its name was mistyped.
  */
 import { ApiError } from '../client/api.ts'
-import { listSecrets } from '../features/secrets/contract.ts'
+import { getSecret, listSecrets } from '../features/secrets/contract.ts'
 import type { Policy } from '../platform/policy.ts'
 import type { confirmOptions } from './catalogue/options.ts'
 import type { OptionValues } from './command.ts'
 import type { Context } from './context.ts'
 import type { ProjectScope } from './scope.ts'
-import { type Entry, upload } from './sealing.ts'
+import { type Entry, opened, upload } from './sealing.ts'
 import { onlyElsewhere } from './suggestions.ts'
+import { CliError } from './terminal/cli_error.ts'
 import { confirmed } from './terminal/confirmed.ts'
 
 /** Environments that every project is shown with. */
@@ -40,9 +41,66 @@ export async function store(
   return counts
 }
 
-/** The policies of the secrets of the environment, `null` for those that have none. */
-export async function presentPolicies({ session, project, environment }: ProjectScope) {
+export type StoredSecret = {
+  policy: Policy | null
+  /** `null` where it does not open: then the policy is not the one that it was sealed with. */
+  value: string | null
+}
+
+/** Of these names those that are stored in the environment, by name. */
+export async function storedSecrets(
+  scope: ProjectScope,
+  names: readonly string[],
+): Promise<Map<string, StoredSecret>> {
+  const secrets = await fetchSecrets(scope, new Set(names))
+  return new Map(
+    secrets.map((secret) => {
+      const policy = (secret.policy ?? null) as Policy | null
+      return [secret.key, { policy, value: opened(scope, secret) }]
+    }),
+  )
+}
+
+/**
+ * The same for who writes: a policy that the server shows goes into the new ciphertext, so it must be the one
+ * of the old ciphertext, which opens with no other. One that was altered in the database would be made good.
+ *
+ * @throws CliError `unproven_policy`
+ */
+export async function provenSecrets(
+  scope: ProjectScope,
+  names: readonly string[],
+): Promise<Map<string, { policy: Policy | null; value: string }>> {
+  const unproven: string[] = []
+  const proven = new Map<string, { policy: Policy | null; value: string }>()
+  for (const [key, { policy, value }] of await storedSecrets(scope, names)) {
+    if (value === null) unproven.push(key)
+    else proven.set(key, { policy, value })
+  }
+  if (unproven.length === 0) return proven
+  throw new CliError(
+    'unproven_policy',
+    `${unproven.join(', ')}: what is stored does not open with the policy that the server shows; nothing was stored`,
+    "policy or value were altered: say which policy it is to have, with cloakroom secrets set NAME --policy '{…}', or --policy null",
+  )
+}
+
+/** Secrets that are fetched one by one; all of the environment at once where there are more. */
+const MAX_SINGLE = 10
+
+async function fetchSecrets(scope: ProjectScope, names: ReadonlySet<string>) {
+  const { session, project, environment } = scope
   const params = { project_id: project.id }
-  const stored = await session.api.list(listSecrets, { params, query: { environment } })
-  return new Map(stored.map(({ key, policy }) => [key, (policy ?? null) as Policy | null]))
+  const listed = await session.api.list(listSecrets, { params, query: { environment } })
+  const known = listed.filter(({ key }) => names.has(key))
+  if (known.length <= MAX_SINGLE) {
+    return Promise.all(
+      known.map(({ key }) =>
+        session.api.call(getSecret, { params: { ...params, key }, query: { environment } }),
+      ),
+    )
+  }
+  const query = { environment, include: 'value' as const }
+  const all = await session.api.list(listSecrets, { params, query })
+  return all.filter(({ key }) => names.has(key))
 }

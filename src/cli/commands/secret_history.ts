@@ -6,7 +6,7 @@ import type { Policy } from '../../platform/policy.ts'
 import type { rollBackOptions } from '../catalogue/options.ts'
 import type { Action } from '../command.ts'
 import { projectScope } from '../scope.ts'
-import { presentPolicies } from '../storing.ts'
+import { storedSecrets } from '../storing.ts'
 import { onSecret } from '../suggestions.ts'
 import { CliError } from '../terminal/cli_error.ts'
 import { confirmed } from '../terminal/confirmed.ts'
@@ -62,9 +62,12 @@ export const rollBack: Action<typeof rollBackOptions> = async (
       `list them with: cloakroom secrets history ${key}`,
     )
   const policy = (earlier.policy ?? null) as Policy | null
-  const present = (await presentPolicies(scope)).get(key) ?? null
-  if (!isSamePolicy(policy, present)) {
-    const [from, to] = [present, policy].map((one) => JSON.stringify(one))
+  const present = (await storedSecrets(scope, [key])).get(key)
+  const to = JSON.stringify(policy)
+  if (present && present.value === null) {
+    await confirmed(options, `Today's policy is altered or lost; it becomes ${to}. Go on?`)
+  } else if (!isSamePolicy(policy, present?.policy)) {
+    const from = JSON.stringify(present?.policy ?? null)
     await confirmed(options, `The policy goes back too, from ${from} to ${to}. Go on?`)
   }
   const body = { version: earlier.version, policy }

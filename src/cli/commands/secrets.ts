@@ -1,5 +1,4 @@
 /** Secrets: encrypted and decrypted here, by name on the server. */
-import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { deleteSecret, getSecret, listSecrets } from '../../features/secrets/contract.ts'
 import { isSamePolicy } from '../../platform/crypto/secret_value.ts'
@@ -8,10 +7,11 @@ import type { confirmOptions, pushOptions, setOptions } from '../catalogue/optio
 import type { Action, OptionValues } from '../command.ts'
 import type { Context } from '../context.ts'
 import { checkedValues, readValues, type Values } from '../files/formats.ts'
+import { readNamedFile } from '../files/read.ts'
 import { type ProjectScope, projectScope } from '../scope.ts'
 import { reveal } from '../sealing.ts'
 import { type Candidate, choiceOf, classified } from '../sensitivity.ts'
-import { presentPolicies, store } from '../storing.ts'
+import { provenSecrets, store } from '../storing.ts'
 import { onlyElsewhere, onSecret } from '../suggestions.ts'
 import { CliError } from '../terminal/cli_error.ts'
 import { confirmed } from '../terminal/confirmed.ts'
@@ -24,13 +24,13 @@ export const set: Action<typeof setOptions> = async (context, pairs, options) =>
   const scope = await projectScope(context)
   const policy = policyOf(options)
   const choice = choiceOf(options)
-  const present = policy === undefined ? await presentPolicies(scope) : null
+  const present = policy === undefined ? await provenSecrets(scope, Object.keys(values)) : null
   // Who has a value hidden while it is typed does not mean a setting.
   const policyOfNew = isAsked(pairs, options) ? ('decided' as const) : ('new' as const)
   const candidates = Object.entries(values).map(([key, value]): Candidate => {
     if (present === null) return { key, value, policy, policyIs: 'decided' }
     const policyIs = present.has(key) ? 'stored' : policyOfNew
-    return { key, value, policy: present.get(key) ?? undefined, policyIs }
+    return { key, value, policy: present.get(key)?.policy ?? undefined, policyIs }
   })
   const entries = classified(context, candidates, choice)
   report(context, scope, await store(context, scope, entries, options))
@@ -71,12 +71,7 @@ function splitPair(pair: string): [string, string] {
 }
 
 function readFile(path: string): Values {
-  try {
-    return readValues(basename(path), readFileSync(path === '-' ? 0 : path))
-  } catch (error) {
-    if (error instanceof CliError) throw error
-    throw new CliError('usage', `${path} cannot be read`)
-  }
+  return readValues(basename(path), readNamedFile(path))
 }
 
 /** `null` where `--policy null` takes policies away. */
@@ -162,18 +157,19 @@ export const push: Action<typeof pushOptions> = async (context, [path = '.env'],
   const values = readFile(path)
   const choice = choiceOf(options)
   const scope = await projectScope(context)
-  const { session, project, environment } = scope
-  const query = { environment, include: 'value' as const }
-  const stored = await session.api.list(listSecrets, { params: { project_id: project.id }, query })
-  const known = new Map(stored.map((secret) => [secret.key, secret]))
+  const known = await provenSecrets(scope, Object.keys(values))
   const same = new Set<string>()
   const candidates = Object.entries(values).map(([key, value]): Candidate => {
     const before = known.get(key)
     if (!before) return { key, value, policy: undefined, policyIs: 'new' }
-    const isSame = reveal(scope, before) === value
+    const isSame = before.value === value
     if (isSame) same.add(key)
-    const policy = (before.policy ?? undefined) as Policy | undefined
-    return { key, value, policy, policyIs: isSame ? 'decided' : 'stored' }
+    return {
+      key,
+      value,
+      policy: before.policy ?? undefined,
+      policyIs: isSame ? 'decided' : 'stored',
+    }
   })
   const changed = classified(context, candidates, choice).filter(
     ({ key, policy }) => !same.has(key) || !isSamePolicy(policy, known.get(key)?.policy),

@@ -38,6 +38,7 @@ export const cliErrors = {
   untrusted_address: [EX_REFUSED, 'a project file names an address that was not trusted'],
   insecure_address: [EX_REFUSED, 'an address would be talked to without encryption'],
   changed_key: [EX_REFUSED, 'a public key is not the one that was seen before'],
+  unproven_policy: [EX_REFUSED, 'a stored value does not open with the policy beside it'],
   unsafe_variable: [EX_REFUSED, 'a secret cannot, or must not, be a variable of a program'],
   unreachable: [EX_NETWORK, 'the server cannot be reached'],
   unusable_answer: [
