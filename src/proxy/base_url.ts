@@ -18,11 +18,26 @@ export function baseUrlHandler(options: Options): Handler {
   return async (request, upgrade) => {
     const origin = `http://127.0.0.1:${options.port()}`
     const path = pathOf(request)
+    forgetPassword(request.headers, options.password)
     return [origin, origin.replace('127.0.0.1', 'localhost')].some(
       (own) => request.url === `${own}${path}`,
     )
       ? baseUrl(options, request, path, origin, upgrade)
       : otherHost(options, request)
+  }
+}
+
+/**
+ * The password stands in every URL of base-URL mode, and so in the Referer of what is loaded from there; who
+ * learns it may use the proxy. A Referer becomes that of the real host, anything else that repeats it goes.
+ */
+function forgetPassword(headers: Headers, password: string): void {
+  for (const [name, value] of [...headers]) {
+    if (!value.includes(password)) continue
+    const destinations = name === 'referer' ? value.split(`/${password}/`).slice(1) : []
+    const [only, another] = destinations
+    if (only === undefined || another !== undefined || only.includes(password)) headers.delete(name)
+    else headers.set(name, `https://${only}`)
   }
 }
 
