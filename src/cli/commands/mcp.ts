@@ -4,7 +4,6 @@
  * audit says of it.
  */
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
-import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import { z } from 'zod'
 import { version } from '../../../package.json'
 import { openApi } from '../../client/api.ts'
@@ -16,17 +15,18 @@ import { listCredentials, outboundMethods } from '../../resolver/contract.ts'
 import type { mcpOptions } from '../catalogue/options.ts'
 import type { Action } from '../command.ts'
 import type { Context } from '../context.ts'
+import { StdioTransport } from '../mcp_transport.ts'
 import { callResolver, namedEnvironment, requireToken } from '../resolver_call.ts'
 import { explain, sentences } from '../terminal/explain.ts'
+import { printableJson } from '../terminal/printable.ts'
 
 export const mcp: Action<typeof mcpOptions> = async (context, _, options) => {
   const token = requireToken(context, options)
   const server = new McpServer({ name: 'cloakroom', version })
   addTools(server, context, token)
-  await server.connect(new StdioServerTransport())
   const closed = Promise.withResolvers<void>()
   server.server.onclose = closed.resolve
-  process.stdin.on('end', closed.resolve)
+  await server.connect(new StdioTransport(process.stdin, process.stdout))
   await closed.promise
   return 0
 }
@@ -83,7 +83,7 @@ type ToolAnswer = { content: { type: 'text'; text: string }[]; isError?: boolean
 
 async function answer(act: () => Promise<unknown>): Promise<ToolAnswer> {
   try {
-    return { content: [{ type: 'text', text: JSON.stringify(await act(), null, 2) }] }
+    return { content: [{ type: 'text', text: printableJson(await act(), 2) }] }
   } catch (error) {
     return {
       content: [{ type: 'text', text: sentences(explain(error)).join('\n') }],

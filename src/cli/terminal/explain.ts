@@ -11,7 +11,7 @@ import {
 import { type FieldFault, inWords } from '../../platform/fault.ts'
 import { certificateFault } from './certificate_fault.ts'
 import { CliError } from './cli_error.ts'
-import { printableLines } from './printable.ts'
+import { printableJson, printableLines } from './printable.ts'
 
 export type Explanation = {
   exitCode: number
@@ -52,7 +52,7 @@ export function errorText(explanation: Explanation, json: boolean): string {
   if (!json) return `cloakroom: ${sentences(explanation).join('\n')}\n`
   const { code, message, hint, fields } = explanation
   const error = { code, message, hint, ...(fields.length > 0 ? { fields } : {}) }
-  return `${JSON.stringify({ error })}\n`
+  return `${printableJson({ error })}\n`
 }
 
 /** For people, a line each; names and sentences in them come from elsewhere. */

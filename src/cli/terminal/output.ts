@@ -2,7 +2,7 @@
  * What people and scripts see: tables that fit the terminal, JSON on request, colour where it is wanted. A
  * command says what it has to say once, and each form of output is made of that.
  */
-import { printableLines } from './printable.ts'
+import { printableJson, printableLines } from './printable.ts'
 import { type Column, cell, layOut, type Row } from './table.ts'
 
 export type Output = {
@@ -49,7 +49,7 @@ type Options = {
 
 export function openOutput({ json, quiet, watched, out, err, ...screen }: Options): Output {
   const isChatty = !json && !quiet
-  const asJson = (data: unknown) => out(`${JSON.stringify(data, null, 2)}\n`)
+  const asJson = (data: unknown) => out(`${printableJson(data, 2)}\n`)
   const lines = (texts: readonly string[]) => {
     for (const text of texts) out(`${text}\n`)
   }

@@ -1,11 +1,34 @@
-/** Text from elsewhere on a terminal: names come from other people, and sentences from servers. */
+/**
+ * Text from elsewhere, on a terminal or before a model: names come from other people, and sentences from
+ * servers. None of it drives the terminal, reads in another order than it is written, or is there unseen.
+ */
 
-/** Without what would drive the terminal, or make a line read in another order than it is written. */
+/**
+ * Controls, breaks of lines that are none, what turns the order of letters, and what takes no place: zero
+ * width, fillers, tags, selectors. What makes one picture of several emoji stays, between those.
+ */
+const UNSEEN =
+  /[[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}\uFFF9-\uFFFB]--[\u200D\uFE0E\uFE0F]]|(?<!\p{Emoji})[\uFE0E\uFE0F]|(?<![\p{Extended_Pictographic}\p{Emoji_Modifier}]\uFE0F?)\u200D|\u200D(?!\p{Extended_Pictographic})/gv
+
 export function printable(text: string): string {
-  return text.replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, '?')
+  return text.replace(UNSEEN, '?')
 }
 
 /** The same of a text with lines and tabs of its own. */
 export function printableLines(text: string): string {
   return text.replace(/[^\n\t]+/g, printable)
+}
+
+/** JSON that is the same to who parses it, with escapes in the place of such characters. */
+export function printableJson(data: unknown, indent?: number): string {
+  return JSON.stringify(data, null, indent).replace(UNSEEN, (found) =>
+    found === '\n' ? found : escaped(found),
+  )
+}
+
+function escaped(text: string): string {
+  return text
+    .split('')
+    .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+    .join('')
 }
