@@ -62,7 +62,9 @@ export function openContext(options: GlobalOptions): Context {
     resolver: () => openAddress(place, 'resolver'),
     accounts,
     session: async () => {
-      const choice = await accounts.chosen(await server())
+      const choice = await accounts.chosen(await server()).catch((error: unknown) => {
+        throw env.SERVICE_TOKEN ? besideToken(error) : error
+      })
       const { account } = choice
       return resumeSession(await accounts.store(account.slot), choice, {
         names: namesOf(env, account),
@@ -70,6 +72,16 @@ export function openContext(options: GlobalOptions): Context {
       })
     },
   }
+}
+
+/** Who works with a token is told what it is good for. */
+function besideToken(error: unknown): unknown {
+  if (!(error instanceof CliError) || error.code !== 'not_logged_in') return error
+  return new CliError(
+    'not_logged_in',
+    `${error.message}, and this needs a person: SERVICE_TOKEN cannot do it`,
+    'a token works with run, call, mcp, proxy, whoami, status, secrets list, secrets get and secrets pull',
+  )
 }
 
 /** Also of commands that need no settings. */

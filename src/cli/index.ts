@@ -1,6 +1,7 @@
 /** The subcommands. Those of the server are found without the command line library: they start fast. */
 import { type Action, command, type Options, type OptionValues, type Spec } from './command.ts'
 import { endWithReader } from './terminal/streams.ts'
+import { AGENT_COMMAND } from './unlocked/command.ts'
 
 const DAYS = '2'
 
@@ -57,6 +58,7 @@ export async function runCommand(args: string[]): Promise<number> {
   const [name = 'serve', ...rest] = args
   if (name !== 'serve') endWithReader()
   const known = Object.hasOwn(serverCommands, name) ? serverCommands[name] : undefined
+  if (name === AGENT_COMMAND) return (await import('./unlocked/agent.ts')).runAgent()
   if (known && rest.length === 0) return known.run()
   const { topLevel, groups } = await import('./catalogue/index.ts')
   const own = Object.entries(serverCommands).map(([usage, { spec }]) => spec(usage))

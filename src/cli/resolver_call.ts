@@ -1,5 +1,5 @@
 /** What the commands that use a token have in common: the token, its environment, and a call. */
-import { AnswerError, type CallInput, type CallResult, openApi } from '../client/api.ts'
+import { AnswerError, ApiError, type CallInput, type CallResult, openApi } from '../client/api.ts'
 import { fromBase64 } from '../platform/crypto/encoding.ts'
 import { resolveCall } from '../resolver/contract.ts'
 import type { Context } from './context.ts'
@@ -30,6 +30,24 @@ export function namedEnvironment({ settings }: Context): { environment?: string 
   return environment && environment.origin !== 'default' ? { environment: environment.value } : {}
 }
 
+/** What is said of a token that is not accepted: logging in would not help. */
+export function tokenRefusal(error: unknown): unknown {
+  if (!(error instanceof ApiError) || error.code !== 'invalid_token') return error
+  return new CliError(
+    'invalid_token',
+    'the token is not accepted: it is not of this server, revoked or expired (invalid_token)',
+    'an admin issues another with: cloakroom token issue, or workload-token issue; without SERVICE_TOKEN your session counts',
+  )
+}
+
+async function asToken<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    throw tokenRefusal(error)
+  }
+}
+
 /** One request through the resolver. @throws ApiError, AnswerError */
 export async function callResolver(
   context: Context,
@@ -38,7 +56,7 @@ export async function callResolver(
 ): Promise<Answer> {
   const body = { ...request, ...namedEnvironment(context) }
   const resolver = await context.resolver()
-  const answer = await openApi(resolver, () => token).call(resolveCall, { body })
+  const answer = await asToken(openApi(resolver, () => token).call(resolveCall, { body }))
   if (answer.body_encoding !== 'base64' || fromBase64(answer.body) !== null) return answer
   throw new AnswerError(resolver, 'answered with a body that is not the base64 that it says it is')
 }

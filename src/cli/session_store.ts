@@ -7,9 +7,10 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { readOwnFile } from './files/read.ts'
 import { replaceFile } from './files/replace.ts'
-import { isSealed, openSeal } from './session_seal.ts'
+import { isSealed, openSeal, type Seal, type SealingKey } from './session_seal.ts'
 import { configDirectory } from './settings.ts'
 import { openKeyring } from './terminal/keyring.ts'
+import { unlockedKey } from './unlocked/index.ts'
 
 const stored = z.object({
   server: z.string(),
@@ -61,15 +62,23 @@ function parse(text: string | null): StoredSession | null {
   return parsed.success ? parsed.data : null
 }
 
-function fileStore({ env, insecure, passphrase }: StoreOptions, slot: string): SessionStore {
-  const directory = configDirectory(env)
-  const path = join(directory, `${slot}.json`)
+function sealOf({ env, passphrase }: Pick<StoreOptions, 'env' | 'passphrase'>): Seal {
   const { SERVICE_PASSPHRASE: given } = env
-  const seal = openSeal({
-    directory,
+  return openSeal({
+    directory: configDirectory(env),
     passphrase: async (isNew) => given ?? passphrase(isNew),
-    unlocked: async () => null,
+    unlocked: () => unlockedKey(env),
   })
+}
+
+/** The key of all sealed sessions; null where none is. @throws CliError `wrong_passphrase` */
+export function sealingKey(options: StoreOptions): Promise<SealingKey | null> {
+  return sealOf(options).key()
+}
+
+function fileStore({ env, insecure, passphrase }: StoreOptions, slot: string): SessionStore {
+  const path = join(configDirectory(env), `${slot}.json`)
+  const seal = sealOf({ env, passphrase })
   const present = () => readOwnFile(path)
   const keepsPlain = () => {
     const text = present()

@@ -57,6 +57,7 @@ test('what is not given is undefined, or the fallback', async () => {
   })
   const pull: OptionValues<typeof pullOptions> = await received(pullOptions, 'x')
   expect(pull).toEqual({
+    token: undefined,
     format: undefined,
     force: undefined,
     yes: undefined,

@@ -1,5 +1,11 @@
 /** The accounts of this machine as a command uses them: which one, where its session is, and old sessions. */
-import { openSessionStore, type SessionStore, type StoreOptions } from '../session_store.ts'
+import type { SealingKey } from '../session_seal.ts'
+import {
+  openSessionStore,
+  type SessionStore,
+  type StoreOptions,
+  sealingKey,
+} from '../session_store.ts'
 import type { Settings } from '../settings.ts'
 import {
   type Choice,
@@ -13,6 +19,8 @@ import {
 import { FIRST_SLOT, keepAccount, type Registry, readRegistry } from './registry.ts'
 
 export type Accounts = {
+  /** What `--account` says. */
+  flag: string | undefined
   /** With the session of a version that knew one account only. @throws CliError when it does not open */
   registry(): Promise<Registry>
   /** Who is named, or whose the folder is. @throws CliError for a name of none */
@@ -21,6 +29,8 @@ export type Accounts = {
   chosen(server: string): Promise<Choice>
   /** Where the session in a slot is kept. */
   store(slot: string): Promise<SessionStore>
+  /** What all sessions in files are sealed with; null where none is. @throws CliError */
+  sealingKey(): Promise<SealingKey | null>
 }
 
 type Options = { wanted: Wanted; store: StoreOptions }
@@ -38,8 +48,10 @@ export function openAccounts({ wanted, store: options }: Options): Accounts {
     return readRegistry(env)
   }
   return {
+    flag: wanted.flag,
     registry,
     store,
+    sealingKey: () => sealingKey(options),
     named: async () => namedAccount(await registry(), wanted),
     chosen: async (server) => {
       const known = await registry()

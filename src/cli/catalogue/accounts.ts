@@ -1,9 +1,21 @@
 /** People on this machine: their accounts, sessions and passwords. */
 import { command, type Group, type Spec } from '../command.ts'
-import { confirmOptions, entranceOptions, logOutOptions, useAccountOptions } from './options.ts'
+import {
+  confirmOptions,
+  endSessionOptions,
+  entranceOptions,
+  logOutOptions,
+  passwordOptions,
+  tokenOption,
+  unlockOptions,
+  useAccountOptions,
+} from './options.ts'
 
 const entrance = () => import('../commands/accounts/entrance.ts')
 const who = () => import('../commands/accounts/who.ts')
+const unlocking = () => import('../commands/accounts/unlock.ts')
+const credentials = () => import('../commands/accounts/credentials.ts')
+const sessions = () => import('../commands/accounts/sessions.ts')
 const accounts = () => import('../commands/accounts/accounts.ts')
 
 export const accountSpecs: readonly Spec[] = [
@@ -45,17 +57,80 @@ export const accountSpecs: readonly Spec[] = [
     usage: 'whoami',
     about: 'show who is logged in, with the fingerprint of the public key',
     examples: ['whoami', 'whoami --account work --json'],
+    options: tokenOption,
     action: async () => (await who()).whoAmI,
   }),
   command({
     usage: 'status',
     about: 'show server, session and what the commands would use, and why',
     examples: ['status', 'status --json'],
+    options: tokenOption,
     action: async () => (await who()).status,
+  }),
+  command({
+    usage: 'unlock',
+    about: 'ask for the passphrase of this machine once, and not again for a time',
+    examples: ['unlock', 'unlock --for 30m'],
+    options: unlockOptions,
+    action: async () => (await unlocking()).unlock,
+  }),
+  command({
+    usage: 'lock',
+    about: 'end what unlock began',
+    examples: ['lock'],
+    action: async () => (await unlocking()).lock,
   }),
 ]
 
 export const accountGroups: readonly Group[] = [
+  {
+    name: 'password',
+    about: 'the password of the account',
+    commands: [
+      command({
+        usage: 'change',
+        about: 'choose another password; all other sessions end',
+        examples: ['password change', 'password change --password-stdin < old-and-new.txt'],
+        options: passwordOptions,
+        action: async () => (await credentials()).changePassword,
+      }),
+    ],
+  },
+  {
+    name: 'recovery',
+    about: 'the recovery key of the account',
+    commands: [
+      command({
+        usage: 'new',
+        about: 'make a new recovery key and show it once; the earlier one ends',
+        examples: ['recovery new'],
+        options: passwordOptions,
+        action: async () => (await credentials()).newRecoveryKey,
+      }),
+    ],
+  },
+  {
+    name: 'sessions',
+    about: 'where the account is logged in',
+    commands: [
+      command({
+        usage: 'list',
+        about: 'list the sessions of the account, newest first',
+        examples: ['sessions list'],
+        action: async () => (await sessions()).list,
+      }),
+      command({
+        usage: 'end [ids...]',
+        about: 'end sessions on other machines',
+        examples: [
+          'sessions end 01a1f3c8-3a6e-7a54-bd5c-0e2f9c6b7d10',
+          'sessions end --others --yes',
+        ],
+        options: endSessionOptions,
+        action: async () => (await sessions()).end,
+      }),
+    ],
+  },
   {
     name: 'account',
     about: 'accounts of this machine, at one server or several',

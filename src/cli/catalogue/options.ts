@@ -34,6 +34,8 @@ export const entranceOptions = [
   ['--name <name>', 'what to call the account on this machine (email@host unless given)'],
 ] as const
 export const logOutOptions = [['--all', 'of every account of this machine']] as const
+export const unlockOptions = [['--for <time>', 'how long: 30m, 8h, 1d', '8h']] as const
+export const endSessionOptions = [['--others', 'all but the one of this machine'], yes] as const
 export const useAccountOptions = [['--here', 'for this folder and those below it']] as const
 export const configOptions = [
   ['--local', 'in the project file instead of the global one'],
@@ -69,7 +71,10 @@ export const setOptions = [
 ] as const
 export const pushOptions = [...sensitivityOptions, yes] as const
 export const rollBackOptions = [yes] as const
+/** Of commands that work with a token in place of a session. */
+export const tokenOption = [token] as const
 export const pullOptions = [
+  token,
   [
     '--format <format>',
     "dotenv, json, yaml or shell; unless given what the file's name ends in, else dotenv",

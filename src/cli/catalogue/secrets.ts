@@ -1,6 +1,13 @@
 /** Secrets, and where they may go. */
 import { command, type Group } from '../command.ts'
-import { confirmOptions, pullOptions, pushOptions, rollBackOptions, setOptions } from './options.ts'
+import {
+  confirmOptions,
+  pullOptions,
+  pushOptions,
+  rollBackOptions,
+  setOptions,
+  tokenOption,
+} from './options.ts'
 
 const secrets = () => import('../commands/secrets.ts')
 const secretHistory = () => import('../commands/secret_history.ts')
@@ -28,12 +35,14 @@ export const secretGroups: readonly Group[] = [
         usage: 'get <key>',
         about: 'print a value',
         examples: ['secrets get STRIPE_KEY', 'secrets get STRIPE_KEY -e production'],
+        options: tokenOption,
         action: async () => (await secrets()).get,
       }),
       command({
         usage: 'list',
         about: 'list the names',
         examples: ['secrets list', 'secrets list --json'],
+        options: tokenOption,
         action: async () => (await secrets()).list,
       }),
       command({

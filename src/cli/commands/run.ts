@@ -7,7 +7,7 @@ import type { runOptions } from '../catalogue/options.ts'
 import type { Action, OptionValues } from '../command.ts'
 import type { Context } from '../context.ts'
 import { inherited } from '../inherited.ts'
-import { namedEnvironment, tokenOf } from '../resolver_call.ts'
+import { namedEnvironment, tokenOf, tokenRefusal } from '../resolver_call.ts'
 import { projectScope } from '../scope.ts'
 import { reveal } from '../sealing.ts'
 import { refuseEmpty } from '../suggestions.ts'
@@ -79,7 +79,10 @@ async function valuesFor(context: Context, options: RunOptions): Promise<Deliver
   const token = tokenOf(context, options)
   if (!token) return valuesOfSession(context, options)
   const scope = namedEnvironment(context)
-  const { sealed, open } = await fetchEnvironment(await context.server(), token, scope)
+  const delivery = fetchEnvironment(await context.server(), token, scope)
+  const { sealed, open } = await delivery.catch((error: unknown) => {
+    throw tokenRefusal(error)
+  })
   const opened = Object.entries(await open())
   return Object.fromEntries(
     opened.map(([name, value]) => [name, { value, policy: sealed[name]?.policy ?? null }]),

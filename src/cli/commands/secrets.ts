@@ -3,7 +3,7 @@ import { basename } from 'node:path'
 import { deleteSecret, getSecret, listSecrets } from '../../features/secrets/contract.ts'
 import { isSamePolicy } from '../../platform/crypto/secret_value.ts'
 import { isSensitive, type Policy, policy as policySchema } from '../../platform/policy.ts'
-import type { confirmOptions, pushOptions, setOptions } from '../catalogue/options.ts'
+import type { confirmOptions, pushOptions, setOptions, tokenOption } from '../catalogue/options.ts'
 import type { Action, OptionValues } from '../command.ts'
 import type { Context } from '../context.ts'
 import { checkedValues, readValues, type Values } from '../files/formats.ts'
@@ -16,6 +16,8 @@ import { onlyElsewhere, onSecret } from '../suggestions.ts'
 import { CliError } from '../terminal/cli_error.ts'
 import { confirmed } from '../terminal/confirmed.ts'
 import { askSecret, readValueFromStdin } from '../terminal/prompts.ts'
+import type { Row } from '../terminal/table.ts'
+import { namesOfToken, tokenInstead, valueOfToken } from '../token_work.ts'
 
 type SetOptions = OptionValues<typeof setOptions>
 
@@ -97,20 +99,34 @@ function report(
   context.output.done(sentence, { created, updated })
 }
 
-export const get: Action = async (context, [key = '']) => {
+export const get: Action<typeof tokenOption> = async (context, [key = ''], options) => {
+  const token = tokenInstead(context, options)
+  if (token !== undefined) {
+    showValue(context, { key, value: await valueOfToken(context, token, key) })
+    return undefined
+  }
   const scope = await projectScope(context)
   const { session, project, environment } = scope
   const params = { project_id: project.id, key }
   const query = { environment }
   const stored = await onSecret(scope, key, session.api.call(getSecret, { params, query }))
   const value = reveal(scope, stored)
-  if (context.output.isJson)
-    context.output.record({ key, value, version: stored.version, environment })
-  else context.output.raw(context.output.isTerminal ? `${value}\n` : value)
+  showValue(context, { key, value, version: stored.version, environment })
   return undefined
 }
 
-export const list: Action = async (context) => {
+function showValue({ output }: Context, shown: { key: string; value: string } & Row): void {
+  if (output.isJson) output.record(shown)
+  else output.raw(output.isTerminal ? `${shown.value}\n` : shown.value)
+}
+
+export const list: Action<typeof tokenOption> = async (context, _, options) => {
+  const token = tokenInstead(context, options)
+  if (token !== undefined) {
+    const rows = await namesOfToken(context, token)
+    context.output.table(rows, [{ field: 'key', whole: true }, 'environment', 'description'])
+    return undefined
+  }
   const scope = await projectScope(context)
   const { session, project, environment } = scope
   const secrets = await session.api.list(listSecrets, {

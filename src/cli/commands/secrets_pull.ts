@@ -15,12 +15,11 @@ import { type ProjectScope, projectScope } from '../scope.ts'
 import { reveal } from '../sealing.ts'
 import { refuseEmpty } from '../suggestions.ts'
 import { CliError } from '../terminal/cli_error.ts'
+import { tokenInstead, valuesOfToken } from '../token_work.ts'
 
 /** Every value of the environment, to standard output or a file that only its owner may read. */
 export const pull: Action<typeof pullOptions> = async (context, [path], options) => {
-  const scope = await projectScope(context)
-  const values = await context.output.during('fetching and decrypting', download(scope))
-  if (Object.keys(values).length === 0) await refuseEmpty(scope, options)
+  const values = await valuesFor(context, options)
   const text = writeValues(formatOf(context, path, options), values)
   if (path === undefined) {
     context.output.raw(text)
@@ -36,6 +35,20 @@ export const pull: Action<typeof pullOptions> = async (context, [path], options)
     { file: path, secrets: count, changed },
   )
   return undefined
+}
+
+/** By a token where there is one, else by the session. @throws CliError where it may be the wrong environment */
+async function valuesFor(
+  context: Context,
+  options: OptionValues<typeof pullOptions>,
+): Promise<Values> {
+  const token = tokenInstead(context, options)
+  const during = <T>(work: Promise<T>) => context.output.during('fetching and decrypting', work)
+  if (token !== undefined) return during(valuesOfToken(context, token))
+  const scope = await projectScope(context)
+  const values = await during(download(scope))
+  if (Object.keys(values).length === 0) await refuseEmpty(scope, options)
+  return values
 }
 
 /** The option wins; where the file's name says another format, that is said. */

@@ -28,6 +28,11 @@ export async function readPasswordFromStdin(): Promise<string> {
   return (await readStdin()).replace(/\r?\n[\s\S]*$/, '')
 }
 
+/** The lines of standard input. */
+export async function readLinesFromStdin(): Promise<string[]> {
+  return (await readStdin()).split(/\r?\n/)
+}
+
 /** All of standard input, without the end of its last line. */
 export async function readValueFromStdin(): Promise<string> {
   return (await readStdin()).replace(/\r?\n$/, '')

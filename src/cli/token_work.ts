@@ -1,0 +1,105 @@
+/** What commands for people do with a token in place of a session: names and values, as far as it may. */
+import { ApiError, openApi } from '../client/api.ts'
+import { fetchEnvironment, InvalidToken, type SealedEnvironment } from '../client/delivery.ts'
+import { parseToken } from '../platform/crypto/token.ts'
+import { isUuid } from '../platform/http/validate.ts'
+import { listCredentials } from '../resolver/contract.ts'
+import type { Context } from './context.ts'
+import { notFound } from './named.ts'
+import { namedEnvironment, tokenOf, tokenRefusal } from './resolver_call.ts'
+import { CliError } from './terminal/cli_error.ts'
+
+/** The token that stands for a session here: an account that is named on the line wins. @throws CliError */
+export function tokenInstead(
+  context: Context,
+  options: { token: string | undefined },
+): string | undefined {
+  if (context.accounts.flag === undefined) return tokenOf(context, options)
+  if (options.token === undefined) return undefined
+  throw new CliError('usage', '--token and --account exclude each other')
+}
+
+export type Credential = {
+  key: string
+  project_id: string
+  environment: string
+  description: string | null
+}
+
+/** Names of the environment that was named, or of all that the token is for. @throws ApiError, CliError */
+export async function namesOfToken(context: Context, token: string): Promise<Credential[]> {
+  const usable = await usableWith(context, token)
+  if (usable === null) return namesToRead(context, token)
+  const { environment } = namedEnvironment(context)
+  return usable
+    .filter((credential) => environment === undefined || credential.environment === environment)
+    .map(({ name, project_id, environment, description }) => ({
+      key: name,
+      project_id,
+      environment,
+      description,
+    }))
+}
+
+/** What the token may use; null where it may not use, but only read. @throws ApiError, CliError */
+async function usableWith(context: Context, token: string) {
+  if (parseToken(token) === null) throw new InvalidToken()
+  try {
+    return await openApi(await context.resolver(), () => token).call(listCredentials, {})
+  } catch (error) {
+    if (error instanceof ApiError && error.code === 'scope_required') return null
+    throw tokenRefusal(error)
+  }
+}
+
+async function namesToRead(context: Context, token: string): Promise<Credential[]> {
+  const { sealed, projectId, environment } = await delivered(context, token)
+  return Object.keys(sealed)
+    .sort()
+    .map((key) => ({ key, project_id: projectId, environment, description: null }))
+}
+
+/** Every value that is delivered to the token, opened here. @throws ApiError, CliError */
+export async function valuesOfToken(
+  context: Context,
+  token: string,
+): Promise<Record<string, string>> {
+  return (await delivered(context, token)).open()
+}
+
+/** One of them. @throws CliError for a name that is not there */
+export async function valueOfToken(context: Context, token: string, key: string): Promise<string> {
+  const values = await valuesOfToken(context, token)
+  const value = Object.hasOwn(values, key) ? values[key] : undefined
+  if (value !== undefined) return value
+  const kind = { what: 'secret', where: 'that this token may read', list: 'secrets list' }
+  throw notFound(key, Object.keys(values), kind)
+}
+
+async function delivered(context: Context, token: string): Promise<SealedEnvironment> {
+  const { project } = context.settings
+  // A token knows its project; one that is for several is told by id which.
+  const place = project && isUuid(project.value) ? { project_id: project.value } : {}
+  try {
+    const scope = { ...namedEnvironment(context), ...place }
+    return await fetchEnvironment(await context.server(), token, scope)
+  } catch (error) {
+    throw tokenRefusal(error)
+  }
+}
+
+/** What can be said of a token without a value; asks the resolver. @throws ApiError, CliError */
+export async function describeToken(context: Context, token: string) {
+  const parsed = parseToken(token)
+  if (!parsed || !Object.hasOwn(KINDS, parsed.kind)) throw new InvalidToken()
+  const usable = await usableWith(context, token)
+  return {
+    token: parsed.id,
+    kind: KINDS[parsed.kind as keyof typeof KINDS],
+    may: usable === null ? 'read values' : 'use credentials',
+    ...(usable === null ? {} : { credentials: usable.length }),
+    because: 'a token was given (--token or SERVICE_TOKEN)',
+  }
+}
+
+const KINDS = { agt: 'agent', wkl: 'workload', sea: 'sealed' } as const

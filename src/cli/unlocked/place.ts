@@ -1,0 +1,63 @@
+/**
+ * Where the agent listens that keeps the unlocked key: a socket in a directory that only this user can
+ * enter. What lies there and is not this user's own is refused, whoever put it there.
+ */
+import { lstatSync, mkdirSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { CliError } from '../terminal/cli_error.ts'
+
+type Env = Record<string, string | undefined>
+
+const OTHERS = 0o077
+const OTHERS_MAY_WRITE = 0o022
+const STICKY = 0o1000
+
+/** The path of the socket; the directory is made where `make` says so. @throws CliError `unsafe_socket` */
+export function socketPath(env: Env, make: boolean): string {
+  const uid = ownUid()
+  const { XDG_RUNTIME_DIR: runtime } = env
+  const directory = runtime
+    ? join(runtime, 'cloakroom')
+    : join(env.TMPDIR || tmpdir(), `cloakroom-${uid}`)
+  if (make) mkdirSync(directory, { recursive: true, mode: 0o700 })
+  demandOwnDirectory(directory, uid)
+  return join(directory, 'unlocked.sock')
+}
+
+/** The same, where a socket is there that may be talked to; null where there is none. @throws CliError */
+export function ownSocket(env: Env): string | null {
+  try {
+    const path = socketPath(env, false)
+    const found = lstatSync(path)
+    if (found.isSocket() && found.uid === ownUid() && (found.mode & OTHERS) === 0) return path
+    throw unsafe(path)
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null
+    throw error
+  }
+}
+
+/** Nobody else may enter it, nor put another in its place. */
+function demandOwnDirectory(directory: string, uid: number): void {
+  const own = lstatSync(directory)
+  const isOwn = own.isDirectory() && own.uid === uid && (own.mode & OTHERS) === 0
+  if (!isOwn) throw unsafe(directory)
+  const parent = lstatSync(dirname(directory))
+  const isKept = (parent.mode & OTHERS_MAY_WRITE) === 0 || (parent.mode & STICKY) !== 0
+  if (!isKept || (parent.uid !== uid && parent.uid !== 0)) throw unsafe(dirname(directory))
+}
+
+function ownUid(): number {
+  const uid = process.getuid?.()
+  if (uid !== undefined) return uid
+  throw new CliError('failed', 'a key can be unlocked for a time on Linux and macOS only')
+}
+
+function unsafe(path: string): CliError {
+  return new CliError(
+    'unsafe_socket',
+    `${path} is not yours alone: what listens there may be somebody else's`,
+    'remove it, or set XDG_RUNTIME_DIR to a directory of mode 0700',
+  )
+}

@@ -1,0 +1,63 @@
+/** Changing what unlocks an account. The private key stays the same and is wrapped anew, here. */
+import { randomBytes } from 'node:crypto'
+import { changePassword, prelogin, replaceRecovery } from '../features/accounts/contract.ts'
+import { fromBase64, toBase64 } from '../platform/crypto/encoding.ts'
+import { type Api, openApi } from './api.ts'
+import {
+  authKey,
+  deriveMasterKey,
+  generateRecoveryKey,
+  KDF_DEFAULT,
+  userKey,
+  wrapPrivateKey,
+} from './keys.ts'
+import { recoveryOf, writeRecoveryKey } from './recovery.ts'
+
+export type Holder = {
+  api: Api
+  server: string
+  email: string
+  privateKey: Uint8Array
+  publicKey: Uint8Array
+}
+
+const SALT_BYTES = 16
+
+/** What the server checks in place of the password. @throws Error when it asks for weak key derivation */
+export async function proofOf(
+  { server, email }: Pick<Holder, 'server' | 'email'>,
+  password: string,
+): Promise<string> {
+  const { key_salt, kdf } = await openApi(server).call(prelogin, { body: { email } })
+  return authKey(await deriveMasterKey(password, fromBase64(key_salt) ?? new Uint8Array(), kdf))
+}
+
+/** Ends all other sessions. @throws ApiError `validation_error` for a wrong password */
+export async function replacePassword(
+  holder: Holder,
+  current: string,
+  replacement: string,
+): Promise<void> {
+  const current_password = await proofOf(holder, current)
+  const salt = randomBytes(SALT_BYTES)
+  const masterKey = await deriveMasterKey(replacement, salt, KDF_DEFAULT)
+  const { privateKey, publicKey } = holder
+  await holder.api.call(changePassword, {
+    body: {
+      current_password,
+      new_password: authKey(masterKey),
+      key_salt: toBase64(salt),
+      kdf: KDF_DEFAULT,
+      encrypted_private_key: wrapPrivateKey(userKey(masterKey), privateKey, publicKey),
+    },
+  })
+}
+
+/** Returns the new recovery key as text; the old one is worth nothing from then on. */
+export async function replaceRecoveryKey(holder: Holder, password: string): Promise<string> {
+  const current_password = await proofOf(holder, password)
+  const key = generateRecoveryKey()
+  const recovery = recoveryOf(key, holder.privateKey, holder.publicKey)
+  await holder.api.call(replaceRecovery, { body: { current_password, recovery } })
+  return writeRecoveryKey(key)
+}

@@ -1,0 +1,94 @@
+/** What people do with their own account: password, recovery key, sessions. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { startTestApp, type TestApp } from '../support/app.ts'
+import { openAccount, openTerminal, PASSWORD, type Terminal } from './person.ts'
+import { inTerminal } from './pseudo_terminal.ts'
+
+const NEXT = 'another long passphrase'
+
+let app: TestApp
+let ada: Terminal
+let other: Terminal
+
+const logIn = (terminal: Terminal, email: string, password: string) =>
+  terminal.run(['login', email, '--password-stdin', '--insecure-storage'], { stdin: password })
+
+beforeAll(async () => {
+  app = await startTestApp()
+  ada = await openAccount(app, 'ada@example.com')
+  other = await openTerminal(app)
+  await logIn(other, 'ada@example.com', PASSWORD)
+})
+afterAll(async () => {
+  ada.remove()
+  other.remove()
+  await app.stop()
+})
+
+test('sessions are listed, and others ended, but never the one of this machine by mistake', async () => {
+  const sessions = (await ada.json('sessions', 'list')) as { id: string; current: boolean }[]
+  const own = sessions.find(({ current }) => current)?.id ?? ''
+  const away = sessions.find(({ current }) => !current)?.id ?? ''
+  expect(sessions).toHaveLength(2)
+  const mine = await ada.run(['sessions', 'end', own, '--yes'])
+  expect([mine.code, mine.err]).toEqual([2, expect.stringContaining('cloakroom logout')])
+  expect((await ada.run(['sessions', 'end', '--yes'])).code).toBe(2)
+  expect((await ada.run(['sessions', 'end', 'nonsense', '--yes'])).code).toBe(4)
+  const unasked = await ada.run(['sessions', 'end', away])
+  expect([unasked.code, unasked.err]).toEqual([2, expect.stringContaining('--yes')])
+  expect(await ada.json('sessions', 'end', '--others', '--yes')).toEqual({ ended: [away] })
+  expect((await other.run(['whoami'])).code).toBe(3)
+  expect((await ada.run(['whoami'])).code).toBe(0)
+  expect(await ada.json('sessions', 'end', '--others', '--yes')).toEqual({ ended: [] })
+})
+
+test('password change takes the present and the new one, and ends all other sessions', async () => {
+  await ada.must('init', 'kept')
+  await ada.must('secrets', 'set', 'KEPT=still here')
+  await logIn(other, 'ada@example.com', PASSWORD)
+  const change = (stdin: string) => ada.run(['password', 'change', '--password-stdin'], { stdin })
+  const wrong = await change(`not the password\n${NEXT}\n`)
+  expect({ code: wrong.code, err: wrong.err }).toEqual({
+    code: 3,
+    err: 'cloakroom: the password is wrong\n→ nothing was changed\n',
+  })
+  expect((await change(`${PASSWORD}\nshort\n`)).code).toBe(2)
+  expect((await change(`${PASSWORD}\n`)).code).toBe(2)
+  const { code, out } = await change(`${PASSWORD}\n${NEXT}\n`)
+  expect([code, out]).toEqual([0, expect.stringContaining('all other sessions have ended')])
+  expect((await other.run(['whoami'])).code).toBe(3)
+  expect((await logIn(other, 'ada@example.com', PASSWORD)).code).toBe(3)
+  expect((await logIn(other, 'ada@example.com', NEXT)).code).toBe(0)
+  expect(await other.must('secrets', 'get', 'KEPT')).toBe('still here')
+})
+
+test('password change asks on a terminal, for the new one twice, and nowhere else', async () => {
+  const refused = await ada.run(['password', 'change'])
+  expect([refused.code, refused.err]).toEqual([2, expect.stringContaining('--password-stdin')])
+  const { code, screen } = await inTerminal(['password', 'change'], {
+    cwd: ada.cwd,
+    env: { HOME: ada.home, SERVICE_SERVER_URL: app.controlPlane },
+    typed: [
+      { when: 'Present password', type: `${NEXT}\r` },
+      { when: 'New password', type: `${PASSWORD}\r` },
+      { when: 'The same again', type: `${PASSWORD}\r` },
+    ],
+  })
+  expect([code, screen.includes('is changed')]).toEqual([0, true])
+  expect(screen).not.toContain(PASSWORD)
+})
+
+test('recovery new makes a key that recovers, once the password was given', async () => {
+  const make = (stdin: string) =>
+    ada.run(['recovery', 'new', '--password-stdin', '--json'], { stdin })
+  expect((await make('not the password\n')).code).toBe(3)
+  expect((await ada.run(['recovery', 'new'])).code).toBe(2)
+  const { recovery_key } = JSON.parse((await make(`${PASSWORD}\n`)).out)
+  expect(recovery_key).toMatch(/^([0-9a-f]{8}-?){8}$/)
+  const recovered = await other.run(
+    ['recover', 'ada@example.com', '--password-stdin', '--insecure-storage'],
+    { stdin: NEXT, env: { SERVICE_RECOVERY_KEY: recovery_key } },
+  )
+  expect(recovered.code).toBe(0)
+  expect(await other.must('secrets', 'get', 'KEPT', '-p', 'kept')).toBe('still here')
+})

@@ -1,0 +1,131 @@
+/** Commands for people with a token in place of a session: as far as the token may, and no further. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { startTestApp, type TestApp } from '../support/app.ts'
+import { marked } from '../support/canary.ts'
+import { openAccount, openTerminal, type RunOptions, type Terminal } from './person.ts'
+
+const VALUE = marked('sk_live_tokens_1')
+
+let app: TestApp
+let ada: Terminal
+/** A machine on which nobody is logged in. */
+let runner: Terminal
+let using: string
+let reading: string
+let both: string
+
+beforeAll(async () => {
+  app = await startTestApp()
+  ada = await openAccount(app, 'ada@example.com')
+  runner = await openTerminal(app)
+  await ada.must('init', 'payments')
+  await ada.must('secrets', 'set', `STRIPE_KEY=${VALUE}`, 'MODE=live', '--sensitive')
+  const issue = async (label: string, may: string) =>
+    (await ada.must('workload-token', 'issue', label, '--may', may, '-q')).trim()
+  using = await issue('uses', 'use')
+  reading = await issue('reads', 'read')
+  both = await issue('both', 'use,read')
+})
+afterAll(async () => {
+  ada.remove()
+  runner.remove()
+  await app.stop()
+})
+
+const withToken = (token: string, args: readonly string[], options: RunOptions = {}) =>
+  runner.run(args, { ...options, env: { SERVICE_TOKEN: token } })
+const jsonOf = async (token: string, ...args: string[]) => {
+  const { code, out, err } = await withToken(token, [...args, '--json'], { reveals: true })
+  if (code !== 0) throw new Error(err)
+  return JSON.parse(out)
+}
+const names = (rows: { key: string }[]) => rows.map(({ key }) => key).sort()
+
+test('whoami and status say that a token works here, which, and what it may', async () => {
+  const uses = { kind: 'workload', may: 'use credentials', credentials: 2 }
+  expect(await jsonOf(using, 'whoami')).toMatchObject({ ...uses, server: app.controlPlane })
+  expect(await jsonOf(reading, 'whoami')).toMatchObject({ may: 'read values' })
+  expect(await jsonOf(both, 'status')).toMatchObject({
+    ...uses,
+    health: 'healthy',
+    because: 'a token was given (--token or SERVICE_TOKEN)',
+  })
+  expect(JSON.stringify(await jsonOf(using, 'status'))).not.toContain(using)
+})
+
+test('secrets list shows names to each kind of token, and values to none', async () => {
+  for (const token of [using, reading, both]) {
+    expect(names(await jsonOf(token, 'secrets', 'list'))).toEqual(['MODE', 'STRIPE_KEY'])
+    expect((await withToken(token, ['secrets', 'list'])).out).not.toContain(VALUE)
+  }
+})
+
+describe('a token that may read', () => {
+  test('gets one value, and pulls all', async () => {
+    for (const token of [reading, both]) {
+      const got = await withToken(token, ['secrets', 'get', 'STRIPE_KEY'], { reveals: true })
+      expect([got.code, got.out]).toEqual([0, VALUE])
+      expect(await jsonOf(token, 'secrets', 'pull')).toEqual({ MODE: 'live', STRIPE_KEY: VALUE })
+    }
+    expect((await withToken(reading, ['secrets', 'pull', 'pulled.env'])).code).toBe(0)
+    expect(readFileSync(join(runner.cwd, 'pulled.env'), 'utf8')).toContain(VALUE)
+  })
+
+  test('is told of a name that is not there, with near ones', async () => {
+    const { code, err } = await withToken(reading, ['secrets', 'get', 'STRIPE_KEI'])
+    expect([code, err]).toEqual([4, expect.stringContaining('is it STRIPE_KEY?')])
+  })
+
+  test('does not leave its environment', async () => {
+    const { code, out } = await withToken(reading, ['secrets', 'pull', '-e', 'production'])
+    expect([code, out]).toEqual([5, ''])
+  })
+})
+
+test('a token that may use is told how to get one that may read', async () => {
+  for (const args of [['get', 'STRIPE_KEY'], ['pull']]) {
+    const { code, out, err } = await withToken(using, ['secrets', ...args])
+    expect([code, out]).toEqual([5, ''])
+    expect(err).toContain('cloakroom workload-token issue <label> --may use,read')
+  }
+})
+
+test('what needs a person says so, and not to log in alone', async () => {
+  const { code, err } = await withToken(using, ['secrets', 'set', 'A=b'])
+  expect(code).toBe(3)
+  expect(err).toContain('this needs a person: SERVICE_TOKEN cannot do it')
+  expect(err).toContain('secrets pull')
+})
+
+test('a token that is revoked, or no token at all, says so in place of "log in"', async () => {
+  const [{ id }] = (await ada.json('workload-token', 'list')) as [{ id: string }]
+  const gone = (await ada.must('workload-token', 'issue', 'gone', '-q')).trim()
+  const listed = (await ada.json('workload-token', 'list')) as { id: string; label: string }[]
+  const target = listed.find(({ label }) => label === 'gone')?.id ?? id
+  await ada.must('workload-token', 'revoke', target)
+  for (const args of [
+    ['whoami'],
+    ['secrets', 'list'],
+    ['secrets', 'pull'],
+    ['run', '--', 'true'],
+  ]) {
+    const { code, err } = await withToken(gone, args)
+    expect([code, err]).toEqual([3, expect.stringContaining('the token is not accepted')])
+    expect(err).not.toContain('log in')
+    const nonsense = await withToken('nonsense', args)
+    expect([nonsense.code, nonsense.err]).toEqual([3, expect.stringContaining('svc_agt_')])
+  }
+})
+
+test('an account that is named wins over the variable, and excludes the option', async () => {
+  const env = { SERVICE_TOKEN: using }
+  const named = await ada.run(['whoami', '--json', '--account', 'ada@example.com'], { env })
+  expect(JSON.parse(named.out)).toMatchObject({ email: 'ada@example.com' })
+  const line = ['whoami', '--account', 'ada@example.com', '--token', using]
+  expect((await ada.run(line)).code).toBe(2)
+  expect(JSON.parse((await ada.run(['whoami', '--json'], { env })).out)).toMatchObject({
+    kind: 'workload',
+  })
+})
