@@ -1,24 +1,30 @@
 /** What a token may name: the secrets of the projects and environments that it was given the key of. */
 import { Fault } from '../platform/fault.ts'
-import type { Policy } from '../platform/policy.ts'
+import { SECRET_NAME } from '../platform/secret_name.ts'
 import type { Reader } from './reader.ts'
 
-/** A name and its policy, without a value and without a ciphertext. */
+/** What is none was written into the database by somebody, and is shown to no agent. */
+const NAME = new RegExp(`^${SECRET_NAME}$`)
+
+/** Where a name is; what is stored beside it is not believed before its ciphertext opens. */
 export type Credential = {
   name: string
   projectId: string
   environment: string
-  policy: Policy | null
 }
 
+/** All of one policy version. */
+export type Credentials = { policyVersion: number; list: Credential[] }
+
 /** @throws Fault `invalid_token` when the token is not live at this moment */
-export type ReadCredentials = (tokenId: string) => Promise<Credential[]>
+export type ReadCredentials = (tokenId: string) => Promise<Credentials>
 
 /** One statement proves that the token is live and says what it may name. */
 export function openReadCredentials(read: Reader): ReadCredentials {
   return async (tokenId) => {
-    const rows = await read<(Credential & { name: string | null })[]>`
-      select s.key as name, s.project_id as "projectId", s.environment, s.policy
+    const rows = await read<(Credential & { name: string | null; version: number })[]>`
+      select s.key as name, s.project_id as "projectId", s.environment,
+        w.policy_version::float8 as version
       from tokens t join workspaces w on w.id = t.workspace_id
         left join (token_envelopes e join secrets s on s.workspace_id = e.workspace_id
             and s.project_id = e.project_id and s.environment = e.environment)
@@ -28,7 +34,11 @@ export function openReadCredentials(read: Reader): ReadCredentials {
       where t.id = ${tokenId} and t.revoked_at is null
         and (t.expires_at is null or t.expires_at > clock_timestamp())
       order by s.key, s.environment, s.project_id`
-    if (rows.length === 0) throw new Fault('invalid_token')
-    return rows.filter(({ name }) => name !== null)
+    const [first] = rows
+    if (!first) throw new Fault('invalid_token')
+    return {
+      policyVersion: first.version,
+      list: rows.filter(({ name }) => name !== null && NAME.test(name)),
+    }
   }
 }

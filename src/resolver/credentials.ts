@@ -19,6 +19,7 @@ import type { RequestContext } from '../platform/http/route.ts'
 import { LruMap } from '../platform/lru.ts'
 import { inSlices } from '../platform/time_slice.ts'
 import { listCredentials } from './contract.ts'
+import { type ProvenPolicies, placeNameOf, provenPolicies } from './proven.ts'
 import type { ResolverServices } from './services.ts'
 
 /** Milliseconds for which one record stands for all listings of a token, in this process. */
@@ -42,9 +43,10 @@ export async function usableCredentials(
   const text = bearerText(request.headers)
   const { token, rate } = await admitToken(services, listCredentials, { text, requestId })
   await recordOnce(services, token, requestId)
-  const credentials = await services.readCredentials(token.id)
+  const { policyVersion, list: credentials } = await services.readCredentials(token.id)
+  const proven = await provenPolicies(services, token, policyVersion)
   const list: Shown[] = []
-  await inSlices(credentials, (credential) => list.push(shown(credential)))
+  await inSlices(credentials, (credential) => list.push(shown(credential, proven)))
   const headers = { ...commonHeaders(requestId), ...rateHeaders(rate) }
   return jsonResponse(list, { headers }, putOff)
 }
@@ -70,7 +72,8 @@ async function recordOnce(
   }
 }
 
-function shown({ name, projectId, environment, policy }: Credential): Shown {
+function shown({ name, projectId, environment }: Credential, proven: ProvenPolicies): Shown {
+  const policy = proven.get(placeNameOf(projectId, environment, name))
   return {
     name,
     project_id: projectId,
