@@ -1,10 +1,13 @@
 /**
- * An answer in chunks. Any division into chunks gives the same output. Only what could still belong to
- * a find is held back: at most as much of the answer as the longest guarded string can take up in it,
- * twice escaped. What is being replaced is not kept.
+ * An answer in chunks. What is held back at the end of a chunk does not depend on the guarded values
+ * (`Hold`). Any division into chunks gives the same output, as long as what stands for a value is no
+ * longer than what is held back; of a longer one that comes in pieces its parts and fragments are found.
+ * What is being replaced is not kept.
  */
 
 import { BLOCK } from './decoding/feed.ts'
+import { type Frames, Hold } from './hold.ts'
+import { complete } from './matching/patterns_build.ts'
 import { type Naming, Release } from './release.ts'
 import { type Search, type SearchOrder, searchPool } from './search.ts'
 
@@ -19,6 +22,8 @@ export type StreamOptions = {
   readonly isJson?: boolean
   /** Length of the whole answer where it is known: memory for a short one is smaller. */
   readonly length?: number
+  /** What divides the answer so that nothing waits behind it. */
+  readonly frames?: Frames
 }
 
 const SMALL_BLOCK = 1024
@@ -30,6 +35,7 @@ const CATCH_UP = 262_144
 export class GuardStream {
   readonly #sought: SoughtInCall
   readonly #release: Release
+  readonly #hold: Hold
   /** Bytes that are read at once: of that size searches are kept. */
   readonly #block: number
   #search: Search | null = null
@@ -41,6 +47,7 @@ export class GuardStream {
   constructor(sought: SoughtInCall, options: StreamOptions = {}) {
     this.#sought = sought
     this.#release = new Release(sought.naming, options.isJson)
+    this.#hold = new Hold(options.frames)
     this.#block = options.length === undefined ? STREAM_BLOCK : blockFor(options.length)
   }
 
@@ -54,12 +61,22 @@ export class GuardStream {
     return this.#search?.work ?? this.#work
   }
 
-  /** Takes the next chunk, which may be reused afterwards; returns what is certain by now. */
+  /** Takes the next chunk, which may be reused afterwards; returns what goes out with it. */
   push(chunk: Uint8Array): Uint8Array {
-    if (this.#isEmpty) return chunk.slice()
+    return complete(this.pushInSteps(chunk, chunk.length))
+  }
+
+  /** The same a step at a time. */
+  *pushInSteps(chunk: Uint8Array, step: number): Generator<void, Uint8Array> {
+    this.#hold.read(chunk)
     this.#release.append(chunk)
+    for (let from = 0; from < chunk.length; from += step) {
+      if (from > 0) yield
+      const until = from + step >= chunk.length ? this.#hold.position : 0
+      this.#readAll(chunk.subarray(from, from + step), false, until)
+    }
     const out: Uint8Array[] = []
-    this.#readAll(chunk, false, out)
+    this.#release.give(this.#hold.position, false, out)
     return joined(out)
   }
 
@@ -77,7 +94,7 @@ export class GuardStream {
     for (let from = 0; from < answer.length; from += step) {
       if (from > 0) yield
       const isLast = from + step >= answer.length
-      this.#readAll(answer.subarray(from, from + step), isLast, null)
+      this.#readAll(answer.subarray(from, from + step), isLast, 0)
       if (!isLast) yield* this.#giveWhole(out)
     }
     if (this.#release.isPending) yield* this.#catchUp(this.#length, out)
@@ -99,26 +116,27 @@ export class GuardStream {
     }
   }
 
-  /** @param out `null` when nothing is to be given out yet */
-  #readAll(chunk: Uint8Array, isLast: boolean, out: Uint8Array[] | null): void {
+  /** @param due what begins before it is decided in the end */
+  #readAll(chunk: Uint8Array, isLast: boolean, due: number): void {
     for (let from = 0; from < chunk.length; from += this.#block) {
       const block = chunk.subarray(from, from + this.#block)
       this.#length += block.length
-      const isEnd = isLast && from + this.#block >= chunk.length
-      this.#read(block, isEnd)
-      if (out) this.#release.give(this.#earliest(), false, out)
+      const isEnd = from + this.#block >= chunk.length
+      this.#read(block, isLast && isEnd, isEnd ? due : 0)
     }
   }
 
   #end(out: Uint8Array[]): void {
-    this.#read(new Uint8Array(0), true)
+    this.#read(new Uint8Array(0), true, 0)
     this.#release.give(this.#length, true, out)
   }
 
-  #read(block: Uint8Array, isLast: boolean): void {
+  #read(block: Uint8Array, isLast: boolean, due: number): void {
+    if (this.#isEmpty) return
     const { order } = this.#sought
     const search = this.#search ?? searchPool.take(order, this.#block, this.#release)
     this.#search = isLast ? null : search
+    search.due.position = due
     search.read(block, isLast)
     if (!isLast) return
     this.#work = search.work

@@ -50,7 +50,7 @@ export class Release implements SearchSink {
     this.work++
     this.#fragments.addExact(start, end)
     if (form & ARRAY) this.#addArray(start, end, label)
-    else this.#spans.add(start, end, label, form)
+    else this.#addSpan(start, end, label, form)
   }
 
   addFragment(fragment: Fragment): void {
@@ -188,7 +188,13 @@ export class Release implements SearchSink {
         do to--
         while (isSpace(this.#at(to - 1)))
     }
-    this.#spans.add(from, to, label, ARRAY)
+    this.#addSpan(from, to, label, ARRAY)
+  }
+
+  /** Of a find whose beginning went out, the rest. */
+  #addSpan(start: number, end: number, label: Label, form: number): void {
+    const from = this.#current ? start : Math.max(start, this.#read)
+    if (from < end) this.#spans.add(from, end, label, form)
   }
 
   /** By the first two bytes that are no white space: they need not come in one chunk. */

@@ -6,7 +6,7 @@ import { Decoders } from './decoding/decoders.ts'
 import { MARGIN, SourceFeed } from './decoding/feed.ts'
 import { MAX_DEPTH, type Reading, Stage } from './decoding/stage.ts'
 import type { Sought } from './matching/candidates.ts'
-import type { FindSink } from './matching/finder.ts'
+import type { Due, FindSink } from './matching/finder.ts'
 import {
   type Fragment,
   FragmentFinder,
@@ -44,6 +44,8 @@ export class Search implements SearchSink {
   work = 0
   /** Where its text is while it reads. */
   readonly feed: SourceFeed
+  /** What it must decide with the next block. */
+  readonly due: Due = { position: 0 }
   readonly #sought: readonly Sought[]
   readonly #stage: Stage
   readonly #fragments = new FragmentFinder(NO_FRAGMENTS, this)
@@ -53,13 +55,15 @@ export class Search implements SearchSink {
   constructor({ count, isShort, kinds, isLiteral }: Shape, block: number) {
     this.feed = new SourceFeed(block)
     this.#sought = Array.from({ length: count }, () => ({ patterns: NO_PATTERNS }))
-    const reading = { sought: this.#sought, isShort, kinds, sink: this, openDecoders }
+    const { due } = this
+    const reading = { sought: this.#sought, isShort, kinds, sink: this, due, openDecoders }
     this.#stage = new Stage(reading, this.feed, isLiteral ? MAX_DEPTH : 0)
   }
 
   /** A new answer begins, whose finds go to `sink`. */
   begin({ patterns, fragments }: SearchOrder, sink: SearchSink): void {
     this.work = 0
+    this.due.position = 0
     this.#sink = sink
     this.#seek(patterns)
     this.#fragments.begin(fragments)

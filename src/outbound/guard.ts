@@ -3,20 +3,20 @@
  * values that its caller may use and what the request was made with. The only place that knows how the
  * leak guard works; it keeps fingerprints, not values.
  */
-import type { CallGuard, Guard, NamedBytes } from '../leak_guard/index.ts'
+import type { CallGuard, Frames, Guard, NamedBytes } from '../leak_guard/index.ts'
 import { Unprintable } from './hidden.ts'
 import type { Pause } from './steps.ts'
 
-/** Bytes that arrive in chunks; any division into chunks gives the same output. */
+/** Bytes that arrive in chunks. */
 export type StreamGuard = {
-  /** What is certain to be free of values by now, piece by piece, with a pause after each step. */
+  /** What goes out with the chunk, with a pause after each step. */
   push(chunk: Uint8Array): AsyncIterable<Uint8Array>
   /** The rest, after the last chunk. */
   flush(): Uint8Array
 }
 
 /** What is known of a body before it is read. */
-export type BodyKind = { isJson: boolean }
+export type BodyKind = { isJson: boolean; frames?: Frames | undefined }
 
 export interface AnswerGuard {
   /** Whether anything was replaced or dropped so far. */
@@ -76,11 +76,10 @@ export class CredentialGuard extends Unprintable implements AnswerGuard {
     this.#isStreamRedacted = () => stream.isRedacted
     return {
       async *push(chunk) {
-        for (let from = 0; from < chunk.length; from += STEP) {
-          if (from > 0) await pause()
-          const certain = stream.push(chunk.subarray(from, from + STEP))
-          if (certain.length > 0) yield certain
-        }
+        const steps = stream.pushInSteps(chunk, STEP)
+        let step = steps.next()
+        for (; !step.done; step = steps.next()) await pause()
+        if (step.value.length > 0) yield step.value
       },
       flush: () => stream.flush(),
     }
@@ -89,7 +88,8 @@ export class CredentialGuard extends Unprintable implements AnswerGuard {
 
 /** What does not say that it is JSON may be it all the same: its first byte tells. */
 function optionsOf(kind: BodyKind | undefined) {
-  return kind?.isJson ? { isJson: true } : {}
+  const frames = kind?.frames ? { frames: kind.frames } : {}
+  return kind?.isJson ? { isJson: true, ...frames } : frames
 }
 
 /** A header called `__proto__` is only a header. */

@@ -4,6 +4,7 @@
  */
 import { promisify } from 'node:util'
 import zlib from 'node:zlib'
+import type { Frames } from '../leak_guard/index.ts'
 import { fromUtf8 } from '../platform/crypto/encoding.ts'
 import { Fault } from '../platform/fault.ts'
 import { readCapped } from '../platform/http/capped_body.ts'
@@ -53,9 +54,17 @@ export async function readAnswer(
 }
 
 export function kindOf({ headers }: Response): BodyKind {
-  const isJson = /^application\/([a-z0-9.+-]+\+)?json\b/i.test(headers.get('content-type') ?? '')
-  return { isJson }
+  const type = headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() ?? ''
+  const isJson = /^application\/([a-z0-9.+-]+\+)?json\b/.test(type)
+  return { isJson, frames: FRAMES.find(([types]) => types.test(type))?.[1] }
 }
+
+/** What divides answers of these types, so that each part can be passed on at once. */
+const FRAMES: readonly (readonly [RegExp, Frames])[] = [
+  [/^text\/event-stream$/, 'events'],
+  [/^(application|text)\/(x-)?(nd-?json|jsonl|jsonlines|json-?lines)$/, 'lines'],
+  [/^application\/([a-z0-9.+-]+\+)?json(-seq)?$/, 'json'],
+]
 
 /** @throws Fault `upstream_protocol_error` for what `fetch` lets through and must not be passed on */
 export function checkFraming({ status, headers }: Response): void {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { prepareGuard, prepareGuardInSteps } from '../../src/leak_guard/guard.ts'
+import { HELD } from '../../src/leak_guard/hold.ts'
 
 const utf8 = (text: string) => new Uint8Array(Buffer.from(text))
 const named = (record: Record<string, string>) =>
@@ -200,23 +201,67 @@ describe('a stream', () => {
     const many = Object.fromEntries(
       Array.from({ length: 1000 }, (_, at) => [`K${at}`, `sk_live_${at}abcdef${at}`]),
     )
-    const stream = guardOf({ A: KEY, ...many }).stream()
+    const stream = guardOf({ A: KEY, ...many }).stream({ frames: 'events' })
     for (const event of [
       'data: {"delta":"Hel"}\n\n',
       'data: {"delta":"lo & more"}\n\n',
       'data: [DONE]\n\n',
       'data: the last\n\n',
-      '{"line":1}\n',
+      'data: other line ends\r\n\r\n',
+      ': ping\r\r',
     ]) {
       expect(text(stream.push(utf8(event)))).toBe(event)
     }
+    const part = ['data: one\n\ndata: ', 'two\r\n\r', '\ndata'].map((chunk) =>
+      stream.push(utf8(chunk)),
+    )
+    expect(part.map(text)).toEqual(['data: one\n\n', '', 'data: two\r\n\r\n'])
+    expect(text(stream.flush())).toBe('data')
   })
-  test('what may be the beginning of a value waits, what stands before it does not', () => {
+  test('so does a line of JSON', () => {
+    for (const frames of ['lines', 'json'] as const) {
+      const stream = guardOf({ A: KEY }).stream({ frames })
+      for (const line of ['{"line":1}\n', '[1,2]\r\n', `{"line":"${KEY}"}\n`]) {
+        expect(text(stream.push(utf8(line)))).toBe(line.replace(KEY, 'SVC_SECRET_A'))
+      }
+      expect(text(stream.push(utf8('"word"\n')))).toBe(frames === 'lines' ? '"word"\n' : '')
+    }
+  })
+  test('what comes last waits whatever it is, what stands before it does not', () => {
     const stream = guardOf({ A: 'sk_live_0123456789abcdef' }).stream()
-    expect(text(stream.push(utf8('key: sk_live_0123')))).toBe('key: ')
-    expect(text(stream.push(utf8('456789abcdef.\n')))).toBe('SVC_SECRET_A.\n')
-    expect(text(stream.flush())).toBe('')
+    const [before, after] = ['(some) '.repeat(100), '(more) '.repeat(100)]
+    const first = text(stream.push(utf8(`${before}key: sk_live_0123`)))
+    expect(first).toBe(before.slice(0, before.length - HELD + 17))
+    const second = text(stream.push(utf8(`456789abcdef. ${after}`)))
+    const whole = `${before}key: SVC_SECRET_A. ${after}`
+    expect(first + second).toBe(whole.slice(0, -HELD))
+    expect(first + second + text(stream.flush())).toBe(whole)
     expect(stream.isRedacted).toBe(true)
+  })
+  test('what may be one encoded text waits together', () => {
+    const stream = guardOf({ A: KEY }).stream()
+    const encoded = Buffer.from(`${KEY} `.repeat(40)).toString('base64')
+    expect(text(stream.push(utf8(`(so) ${encoded.slice(0, 1000)}`)))).toBe('(so) ')
+    const spaced = guardOf({ A: KEY }).stream()
+    const hex = [...utf8(KEY)].map((byte) => byte.toString(16)).join(' ')
+    expect(text(spaced.push(utf8(`(so) ${hex} `.repeat(9))))).not.toContain(' 73 ')
+    expect(text(spaced.push(utf8('(end)'))) + text(spaced.flush())).not.toContain(' 73 ')
+  })
+  test('of a longer value that comes in pieces, its words, lines and fragments are found', () => {
+    const words = Array.from({ length: 60 }, (_, at) => `passphrase${at} (and) x`).join(' ')
+    const pem = PEM.replace('\n-----END', `\n${KEY.repeat(200)}\n-----END`)
+    for (const [value, least] of [
+      [words, 40],
+      [pem, 100],
+    ] as const) {
+      const stream = guardOf({ A: value }).stream()
+      const chunks = value.match(/.{1,7}/gs) ?? []
+      const given = chunks.map((chunk) => text(stream.push(utf8(chunk)))).join('')
+      const output = given + text(stream.flush())
+      expect(output).toMatch(/^[^0-9]*(.*\[REDACTED\])/s)
+      expect(output).not.toMatch(/phrase[0-9]|[A-Za-z0-9+/]{31}/)
+      expect(value.length - output.length).toBeGreaterThan(least)
+    }
   })
   test('an escape that is cut off waits for its end', () => {
     const stream = guardOf({ A: 'a"secret"value' }).stream()

@@ -91,7 +91,8 @@ test.each([
 test('without values a body is returned untouched', () => {
   const body = utf8('anything')
   expect(guardOf([]).body(body)).toBe(body)
-  expect(guardOf([]).stream().push(body)).toEqual(body)
+  const stream = guardOf([]).stream()
+  expect(Buffer.concat([stream.push(body), stream.flush()]).toString()).toBe('anything')
 })
 
 test('preparing is linear in the size of the values', () => {

@@ -5,7 +5,7 @@ const bytes = (text: string) => new TextEncoder().encode(text)
 const guarding = (value: string) =>
   prepareGuard([{ name: 'KEY', bytes: bytes(value) }])
     .forCall()
-    .stream()
+    .stream({ frames: 'events' })
 const text = (given: Uint8Array) => new TextDecoder().decode(given)
 
 test('a streamed event goes out whole with the chunk that completes it', () => {
@@ -21,10 +21,10 @@ test('a streamed event goes out whole with the chunk that completes it', () => {
   }
 })
 
-test('what may be the beginning of a credential waits, and what stands before it does not', () => {
+test('an event that is not complete waits, and those before it do not', () => {
   const redactor = guarding('sk_live_0123456789abcdef')
-  expect(text(redactor.push(bytes('key: sk_live_0123')))).toBe('key: ')
-  expect(text(redactor.push(bytes('456789abcdef.\n')))).toBe('SVC_SECRET_KEY.\n')
+  expect(text(redactor.push(bytes('data: one\n\nkey: sk_live_0123')))).toBe('data: one\n\n')
+  expect(text(redactor.push(bytes('456789abcdef.\n\n')))).toBe('key: SVC_SECRET_KEY.\n\n')
   expect(text(redactor.flush())).toBe('')
 })
 

@@ -19,8 +19,8 @@ const MARKER = '[REDACTED]'
 /** Words of JSON say nothing, whatever they are the value of; without them no answer could be read. */
 const JSON_WORDS = new Set(['true', 'false', 'null'])
 /**
- * Milliseconds of silence. A prompt, or the echo of a key, may end in what could be the beginning of an
- * encoded value; who waits for an answer must see it.
+ * Milliseconds of silence. The last characters wait for what comes next; who is asked something, or
+ * types, must see them.
  */
 const SILENCE_MS = 30
 /** The same where the last characters are the first ones of a value as it is. */

@@ -4,7 +4,7 @@
  */
 
 import type { Sought } from '../matching/candidates.ts'
-import { Finder, type FindSink } from '../matching/finder.ts'
+import { type Due, Finder, type FindSink } from '../matching/finder.ts'
 import type { Feed } from './feed.ts'
 
 /** Escapes and encodings are read so many layers deep. */
@@ -14,6 +14,8 @@ export const MAX_DEPTH = 2
 export type Reading = {
   readonly sought: readonly Sought[]
   readonly sink: FindSink
+  /** One for all readings of an answer. */
+  readonly due: Due
   /** Whether strings of fewer than 8 bytes are looked for: then short runs matter. */
   readonly isShort: boolean
   /** The kinds of escapes that are each decoded alone, besides all at once. */
@@ -41,7 +43,7 @@ export class Stage {
 
   constructor(reading: Reading, feed: Feed, depth: number) {
     this.feed = feed
-    this.#finders = reading.sought.map((sought) => new Finder(sought, reading.sink))
+    this.#finders = reading.sought.map((sought) => new Finder(sought, reading.sink, reading.due))
     this.#decoders = depth < MAX_DEPTH ? reading.openDecoders(reading, this, depth) : null
   }
 

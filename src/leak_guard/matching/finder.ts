@@ -18,6 +18,9 @@ export type FindSink = {
   work: number
 }
 
+/** What begins before `position` in the answer must be decided by what is there: it goes out. */
+export type Due = { position: number }
+
 const PROBES_PER_BYTE = 2
 const MAX_CREDIT = 4096
 /** What is taken for a string unread counts as a part. */
@@ -26,6 +29,7 @@ const UNREAD: Label = { names: [] }
 export class Finder {
   readonly #sought: Sought
   readonly #sink: FindSink
+  readonly #due: Due
   readonly #queue: Candidates
   readonly #tape = new Tape()
   /** Up to here, counted in bytes of the text, everything is found already. */
@@ -40,8 +44,9 @@ export class Finder {
   #checked = 0
   #isUnread = false
 
-  constructor(sought: Sought, sink: FindSink) {
+  constructor(sought: Sought, sink: FindSink, due: Due) {
     this.#sought = sought
+    this.#due = due
     this.#sink = sink
     this.#queue = new Candidates(sought, sink)
   }
@@ -71,13 +76,8 @@ export class Finder {
   /** Position of the first byte that may yet turn out to belong to a string; Infinity for none. */
   earliest(feed: Feed): number {
     if (!this.#queue.isEmpty) return this.#queue.start
-    const { bytes, end } = feed
     const most = Math.min(this.#sought.patterns.parts.window - 1, this.#queue.count)
-    for (let at = end - most; at < end; at++) {
-      const second = at + 1 < end ? (bytes[at + 1] ?? 0) : -1
-      if (this.#sought.patterns.mayBegin(bytes[at] ?? 0, second)) return feed.startOf(at)
-    }
-    return Infinity
+    return most > 0 ? feed.startOf(feed.end - most) : Infinity
   }
 
   /** Goes on where the other one is, in a text that read the same up to here. */
@@ -102,7 +102,7 @@ export class Finder {
     while (!queue.isEmpty) {
       if (this.#low < 0) this.#begin()
       tape.startAt(queue.index)
-      if (!this.#search(feed, isLast)) {
+      if (!this.#search(feed, isLast || queue.start < this.#due.position)) {
         tape.extend(feed, this.#queue.count, this.#queue.count)
         tape.drop(queue.index)
         return

@@ -4,7 +4,7 @@
  * group the longest string that begins at a position is found by binary search over the lengths, led
  * by fingerprints of beginnings (Waldvogel's search on prefix lengths).
  */
-import { GEAR, POINT_A, POINT_B, power, type SealedTable } from './fingerprint.ts'
+import { POINT_A, POINT_B, power, type SealedTable } from './fingerprint.ts'
 
 /** What a find is called: the names of a value in byte order; none for a part of a value. */
 export type Label = { readonly names: readonly string[] }
@@ -17,9 +17,6 @@ export type Window = 4 | 8
 
 /** Beginnings of 16, 32, 64… bytes are known too: they end a vain wait for more of a text early. */
 export const FIRST_CHECKPOINT = 16
-
-/** How many values the check of a string's first two bytes tells apart: few, for it is kept. */
-export const FIRSTS = 4096
 
 export type PatternParts = {
   readonly window: Window
@@ -39,7 +36,6 @@ export type PatternParts = {
   readonly powersA: Int32Array
   readonly powersB: Int32Array
   readonly beginnings: SealedTable
-  readonly firsts: Uint8Array
   /** Whether the first `window` bytes of all are text. */
   readonly isText: boolean
 }
@@ -75,11 +71,6 @@ export class Patterns {
     const { lengths, groupFirst, groupCount } = this.parts
     return lengths[(groupFirst[group] ?? 0) + (groupCount[group] ?? 0) - 1] ?? 0
   }
-
-  /** Whether a string may begin with these two bytes; `second` is -1 when it is not there yet. */
-  mayBegin(first: number, second: number): boolean {
-    return this.parts.firsts[firstsIndex(first, second)] === 1
-  }
 }
 
 const CHECKPOINTS_A = Int32Array.from({ length: 31 }, (_, at) => power(POINT_A, 2 ** at))
@@ -92,10 +83,4 @@ export function slotOfGroup(keys: Int32Array, ids: Int32Array, hash: number): nu
   slot &= mask
   while (ids[slot] !== 0 && keys[slot] !== hash) slot = (slot + 1) & mask
   return slot
-}
-
-export function firstsIndex(first: number, second: number): number {
-  const row = GEAR[first] ?? 0
-  if (second < 0) return FIRSTS + (row >>> 20)
-  return ((row >>> 8) ^ (GEAR[second] ?? 0)) & (FIRSTS - 1)
 }

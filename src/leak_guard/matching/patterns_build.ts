@@ -6,8 +6,6 @@ import { isText } from '../decoding/text_phases.ts'
 import { GEAR, LANE_A, LANE_B, POINT_A, POINT_B, power, SealedTable } from './fingerprint.ts'
 import {
   FIRST_CHECKPOINT,
-  FIRSTS,
-  firstsIndex,
   type Label,
   PATTERNS_AT_ONCE,
   Patterns,
@@ -51,8 +49,6 @@ export function* buildPatterns(
   }
   const keys = keysOf(groups)
   yield
-  const firsts = firstsOf(sorted)
-  yield
   const built = new Patterns({
     window,
     maxLength,
@@ -65,7 +61,6 @@ export function* buildPatterns(
     powersA: lengths.map((length) => power(POINT_A, length)),
     powersB: lengths.map((length) => power(POINT_B, length)),
     beginnings: new SealedTable(entriesOf(groups, lengthsBy, maxLength)),
-    firsts,
     isText: sorted.every(({ bytes }) => isText(bytes.subarray(0, window))),
   })
   yield
@@ -104,15 +99,6 @@ function keysOf(groups: readonly Group[]) {
     bits[bit >>> 5] = (bits[bit >>> 5] ?? 0) | (1 << (bit & 31))
   }
   return { groupKeys, groupIds, bits }
-}
-
-function firstsOf(sorted: readonly Pattern[]): Uint8Array {
-  const firsts = new Uint8Array(2 * FIRSTS)
-  for (const { bytes } of sorted) {
-    firsts[firstsIndex(bytes[0] ?? 0, -1)] = 1
-    firsts[firstsIndex(bytes[0] ?? 0, bytes[1] ?? 0)] = 1
-  }
-  return firsts
 }
 
 /** At most so many beginnings will be added. */
