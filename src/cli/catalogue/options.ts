@@ -131,6 +131,9 @@ export const callOptions = [
   ['-f, --fail', 'exit with 1 when the upstream answers 400 or above'],
   token,
 ] as const
+export const echoOptions = [
+  ['--port <number>', 'port on 127.0.0.1; 0 for a free one', '8443'],
+] as const
 export const mcpOptions = [token] as const
 export const proxyOptions = [
   ['--port <number>', 'port on 127.0.0.1 (8899, or a free one with a command); 0 for a free one'],

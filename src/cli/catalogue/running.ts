@@ -1,6 +1,6 @@
 /** Commands that use credentials. */
 import { command, type Spec } from '../command.ts'
-import { callOptions, mcpOptions, runOptions } from './options.ts'
+import { callOptions, echoOptions, mcpOptions, runOptions } from './options.ts'
 
 export const runningSpecs: readonly Spec[] = [
   command({
@@ -25,6 +25,14 @@ export const runningSpecs: readonly Spec[] = [
     ],
     options: callOptions,
     action: async () => (await import('../commands/call.ts')).call,
+  }),
+  command({
+    usage: 'echo [command...]',
+    about: 'serve an HTTPS API to try calls with: it shows, and answers, what it receives',
+    examples: ['echo -- cloakroom serve', 'echo', 'echo --port 9443'],
+    options: echoOptions,
+    passThrough: true,
+    action: async () => (await import('../commands/echo.ts')).echo,
   }),
   command({
     usage: 'mcp',

@@ -18,6 +18,7 @@ import type { proxyOptions } from '../catalogue/options.ts'
 import type { Action, OptionValues } from '../command.ts'
 import type { Context } from '../context.ts'
 import { inherited } from '../inherited.ts'
+import { listening, portFrom, untilStopped } from '../port.ts'
 import { openBackend } from '../proxy_backend.ts'
 import { tokenOf } from '../resolver_call.ts'
 import { configDirectory } from '../settings.ts'
@@ -62,9 +63,7 @@ function wayOf({ env }: Context, options: Options): 'remote' | 'local' {
 
 function portOf({ port }: Options, hasCommand: boolean): number {
   if (port === undefined) return hasCommand ? 0 : DEFAULT_PORT
-  const number = /^\d{1,5}$/.test(port) ? Number(port) : Number.NaN
-  if (number <= 65_535) return number
-  throw new CliError('usage', '--port is a number from 0 to 65535', '0 picks a free one')
+  return portFrom(port)
 }
 
 async function start(
@@ -75,16 +74,8 @@ async function start(
 ): Promise<LocalProxy> {
   const port = portOf(options, hasCommand)
   const directory = proxyDirectory(env)
-  try {
-    return await openProxy({ backend, directory, port, strict: options.strict ?? false })
-  } catch (error) {
-    if (!(error instanceof Error) || !('code' in error) || error.code !== 'EADDRINUSE') throw error
-    throw new CliError(
-      'port_taken',
-      `port ${port} is taken`,
-      'choose another one with --port, or 0',
-    )
-  }
+  const strict = options.strict ?? false
+  return listening(port, () => openProxy({ backend, directory, port, strict }))
 }
 
 async function work(
@@ -127,15 +118,6 @@ function exportLines(variables: Record<string, string>): string {
   return Object.entries(variables)
     .map(([name, value]) => `export ${name}=${quoted(value)}\n`)
     .join('')
-}
-
-async function untilStopped(): Promise<number> {
-  const stopped = Promise.withResolvers<void>()
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.once(signal, () => stopped.resolve())
-  }
-  await stopped.promise
-  return 0
 }
 
 /** Makes the authority if there is none, and says how programs come to trust it. */

@@ -1,6 +1,6 @@
 /**
- * Certificates for servers on this machine: a throw-away authority and what it signs. Used by the demo
- * and the tests; never for anything that others should trust.
+ * Certificates for servers on this machine: a throw-away authority and what it signs. Used by the demo,
+ * `cloakroom echo` and the tests; never for anything that others should trust.
  */
 import type { X509Certificate } from '@peculiar/x509'
 import { toBase64 } from '../../platform/crypto/encoding.ts'

@@ -50,8 +50,11 @@ export const cliErrors = {
   ],
   untrusted_certificate: [EX_NETWORK, "the server's certificate is not trusted"],
   port_taken: [EX_CONFIG, 'another program listens on the port'],
-  program_not_executable: [EX_NOT_EXECUTABLE, 'the program of run or proxy cannot be executed'],
-  program_not_found: [EX_NO_PROGRAM, 'the program of run or proxy is not there'],
+  program_not_executable: [
+    EX_NOT_EXECUTABLE,
+    'the program of run, proxy or echo cannot be executed',
+  ],
+  program_not_found: [EX_NO_PROGRAM, 'the program of run, proxy or echo is not there'],
 } as const satisfies Record<string, readonly [exitCode: number, meaning: string]>
 
 export type CliErrorCode = keyof typeof cliErrors

@@ -1,0 +1,122 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { connect } from 'node:tls'
+import { createAuthority } from '../../src/cli/demo/certificates.ts'
+import { ECHO_HOST, type Shown, startEchoApi } from '../../src/cli/demo/echo_api.ts'
+import { marked } from '../support/canary.ts'
+import { openTerminal, type Terminal } from './person.ts'
+
+const KEY = marked('sk_live_echo')
+
+let person: Terminal
+
+beforeAll(async () => {
+  person = await openTerminal({
+    controlPlane: 'http://127.0.0.1:1',
+    resolver: 'http://127.0.0.1:1',
+  })
+})
+afterAll(() => person.remove())
+
+async function opened() {
+  const authority = await createAuthority('Echo of the test')
+  const shown: Shown[] = []
+  const api = await startEchoApi(authority, {
+    port: 0,
+    show: (request) => void shown.push(request),
+  })
+  const tls = { ca: authority.certificate, serverName: ECHO_HOST }
+  return { api, shown, tls, url: `https://127.0.0.1:${api.port}` }
+}
+
+test('it answers with what it received, and shows no credential but its fingerprint', async () => {
+  const { api, shown, tls, url } = await opened()
+  const answer = await fetch(`${url}/v1/charges?key=${KEY}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${KEY}`, 'x-api-key': KEY, 'content-type': 'text/plain' },
+    body: 'twelve',
+    tls,
+  })
+  expect(await answer.json()).toMatchObject({
+    method: 'POST',
+    path: `/v1/charges?key=${KEY}`,
+    headers: { authorization: `Bearer ${KEY}`, 'x-api-key': KEY },
+    body: 'twelve',
+  })
+  const fingerprint = createHash('sha256').update(KEY).digest('hex').slice(0, 8)
+  const masked = `******** (${KEY.length} characters, SHA-256 ${fingerprint}…)`
+  expect(shown).toEqual([
+    {
+      method: 'POST',
+      path: '/v1/charges?…',
+      headers: expect.objectContaining({
+        authorization: `Bearer ${masked}`,
+        'x-api-key': masked,
+        'content-type': 'text/plain',
+      }),
+      bytes: 6,
+    },
+  ])
+  expect(JSON.stringify(shown)).not.toContain(KEY)
+  await api.stop()
+})
+
+test('it speaks TLS 1.3 and nothing older', async () => {
+  const { api, tls } = await opened()
+  const handshake = (maxVersion: 'TLSv1.2' | 'TLSv1.3') =>
+    new Promise((resolve) => {
+      const { ca, serverName: servername } = tls
+      const socket = connect({ port: api.port, host: '127.0.0.1', ca, servername, maxVersion })
+      const end = (result: unknown) => {
+        socket.destroy()
+        resolve(result)
+      }
+      socket.on('secureConnect', () => end(socket.getProtocol()))
+      socket.on('error', () => end('refused'))
+    })
+  expect([await handshake('TLSv1.2'), await handshake('TLSv1.3')]).toEqual(['refused', 'TLSv1.3'])
+  await api.stop()
+})
+
+test('a command behind it has what a resolver needs, as long as it runs', async () => {
+  const script =
+    'echo "$RESOLVER_HOSTS $RESOLVER_ALLOW_NETWORKS ${SERVICE_TOKEN:-none} $RESOLVER_CA_FILE"; head -1 "$RESOLVER_CA_FILE"; exit 3'
+  const { code, out, err } = await person.run(['echo', '--port', '0', '--', 'sh', '-c', script], {
+    env: { SERVICE_TOKEN: 'svc_agt_not_for_servers' },
+  })
+  const [line = '', certificate] = out.split('\n')
+  const [hosts, networks, token, file = ''] = line.split(' ')
+  expect({ code, hosts, networks, token, certificate }).toEqual({
+    code: 3,
+    hosts: 'echo.internal=127.0.0.1',
+    networks: '127.0.0.1/32',
+    token: 'none',
+    certificate: '-----BEGIN CERTIFICATE-----',
+  })
+  expect(err).toMatch(
+    /^The echo API is at https:\/\/echo\.internal:\d+ and shows here what it receives\.\n$/,
+  )
+  expect(file).toStartWith(join(person.home, '.config', 'cloakroom'))
+  expect(existsSync(file)).toBe(false)
+})
+
+test('it replaces no setting of a server, and says whose port is taken', async () => {
+  const set = await person.run(['echo', '--port', '0'], {
+    env: { RESOLVER_CA_FILE: '/etc/ca.pem' },
+  })
+  expect(set).toEqual({
+    code: 2,
+    out: '',
+    err: expect.stringContaining('RESOLVER_CA_FILE is set, and echo would replace it'),
+  })
+  const { api } = await opened()
+  const taken = await person.run(['echo', '--port', String(api.port)])
+  expect(taken).toEqual({
+    code: 78,
+    out: '',
+    err: expect.stringContaining(`port ${api.port} is taken`),
+  })
+  await api.stop()
+})
