@@ -222,10 +222,11 @@ test('who lists the audit sees what they have just done', async () => {
 
 test('an upgrade loses no record', async () => {
   const database = await freshDatabase()
-  const config = readConfig({ ...database.env }, () => ({
+  const keys = {
     SECRET_KEY: 'k'.repeat(36),
     ENCRYPTION_KEY: Buffer.alloc(32).toString('base64url'),
-  }))
+  }
+  const config = readConfig({ ...database.env, ...keys }, () => keys)
   const connection = await openDatabase(config, () => {})
   await migrate(connection.sql, migrations.slice(0, 7))
   await connection.sql`

@@ -1,4 +1,5 @@
 /** What TAB does, asked of the program and typed into the shells themselves. */
+
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -8,6 +9,7 @@ import { shells, sources } from '../../src/cli/completion/sources.ts'
 import { executable } from '../binary/executable.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { search } from '../support/canary.ts'
+import { watched } from '../support/watched.ts'
 import { openAccount, type Terminal } from './person.ts'
 
 let app: TestApp
@@ -166,25 +168,27 @@ async function tabbed(
     { when: marker, type: '\r' },
   ]
   const done = Promise.withResolvers<void>()
-  const child = Bun.spawn([shell, ...args], {
-    cwd: ada.cwd,
-    env: {
-      PATH: `${dirname(await executable())}:${process.env.PATH}`,
-      HOME: ada.home,
-      TERM: 'xterm-256color',
-      SERVICE_SERVER_URL: app.controlPlane,
-    },
-    terminal: {
-      cols: 200,
-      rows: 40,
-      data: (terminal, data) => {
-        screen += new TextDecoder().decode(data)
-        const [step] = steps
-        if (step && screen.includes(step.when)) terminal.write(steps.shift()?.type ?? '')
-        if (/Using environment|LABEL +STATUS|cloakroom: /.test(screen)) done.resolve()
+  const child = watched(
+    Bun.spawn([shell, ...args], {
+      cwd: ada.cwd,
+      env: {
+        PATH: `${dirname(await executable())}:${process.env.PATH}`,
+        HOME: ada.home,
+        TERM: 'xterm-256color',
+        SERVICE_SERVER_URL: app.controlPlane,
       },
-    },
-  })
+      terminal: {
+        cols: 200,
+        rows: 40,
+        data: (terminal, data) => {
+          screen += new TextDecoder().decode(data)
+          const [step] = steps
+          if (step && screen.includes(step.when)) terminal.write(steps.shift()?.type ?? '')
+          if (/Using environment|LABEL +STATUS|cloakroom: /.test(screen)) done.resolve()
+        },
+      },
+    }),
+  )
   await Promise.race([done.promise, child.exited, Bun.sleep(20_000)])
   child.kill('SIGKILL')
   search('output', `a terminal with ${shell}`, screen)

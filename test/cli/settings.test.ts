@@ -57,7 +57,7 @@ describe('a settings file', () => {
       `${file} has no usable server: it does not count (cloakroom config server --unset)\n`,
     ])
     expect(JSON.parse(out)).toMatchObject([
-      { setting: 'server', value: 'http://127.0.0.1:8000', origin: 'default' },
+      { setting: 'server', value: app.controlPlane, origin: 'account' },
       {},
       {},
       {},

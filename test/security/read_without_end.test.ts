@@ -3,10 +3,11 @@
  * sentence instead of waiting or reading for ever, and follows no link out of the folder.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openAccount, type Terminal } from '../cli/person.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
+import { watched } from '../support/watched.ts'
 
 let app: TestApp
 let ada: Terminal
@@ -23,10 +24,13 @@ afterAll(async () => {
 })
 
 const MAKERS: Record<string, (path: string) => void> = {
-  'a pipe': (path) => void Bun.spawnSync(['mkfifo', path]),
+  'a pipe': (path) => void watched(Bun.spawnSync(['mkfifo', path])),
   'a link to a device': (path) => symlinkSync('/dev/zero', path),
   'a folder': (path) => mkdirSync(path),
-  'a file without end': (path) => void Bun.spawnSync(['truncate', '-s', '3G', path]),
+  'a file without end': (path) => {
+    writeFileSync(path, '')
+    truncateSync(path, 3 * 2 ** 30)
+  },
 }
 const ORDERS: [file: string, args: string[]][] = [
   ['.cloakroom.json', ['config']],

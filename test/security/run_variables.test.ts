@@ -102,7 +102,10 @@ async function forgingServer(
   const envelope = await sealTokenEnvelope(place, tokenKeyPair(id, secret).publicKey, key)
   const sealed = Object.entries(values).map(([name, value]) => {
     const at = { projectId, environment, key: name }
-    return [name, { value: toBase64(sealSecretValue(key, at, null, 1, Buffer.from(value))) }]
+    return [
+      name,
+      { value: toBase64(sealSecretValue(key, at, null, 1, Buffer.from(value))), policy: null },
+    ]
   })
   const delivery = {
     status: 'success',
