@@ -67,12 +67,11 @@ function* prepare(values: readonly NamedBytes[]): Generator<void, Guard> {
   }
   const patterns = yield* collection.patterns(SHORT)
   const names = yield* namePatterns(patterns)
-  const { runs } = collection
   yield
   return new Guard({
     patterns: yield* buildPatterns(patterns, SHORT),
     names: yield* buildPatterns(names, SHORT),
-    fragments: yield* buildFragments(runs),
+    fragments: yield* buildFragments(() => collection.runs()),
     holdsEscape: collection.holdsEscape,
   })
 }

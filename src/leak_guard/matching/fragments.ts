@@ -13,7 +13,7 @@
 import type { Feed } from '../decoding/feed.ts'
 import { nextStretch } from '../decoding/stretch.ts'
 import { GEAR, LANE_A, LANE_B, POINT_A, POINT_B, power, SealedTable } from './fingerprint.ts'
-import { FRAGMENT } from './guarded.ts'
+import { FRAGMENT, toBytes } from './guarded.ts'
 import { BUILD_STEP } from './patterns_build.ts'
 
 /** Characters of a run that are replaced on either side of a window. */
@@ -37,6 +37,8 @@ export type FragmentSink = {
 /** The powers that take a byte out of a rolling polynomial. */
 const OUT_A = power(POINT_A, FRAGMENT)
 const OUT_B = power(POINT_B, FRAGMENT)
+/** Runs that are counted in one step. */
+const RUNS_AT_ONCE = 4096
 /** The bytes that runs consist of. */
 const IS_RUN = new Uint8Array(256)
 for (const character of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_=.~-') {
@@ -59,15 +61,21 @@ export class Fragments {
 
 export const NO_FRAGMENTS = new Fragments(new SealedTable(0), new Uint32Array(256), true)
 
-export function* buildFragments(runs: readonly Uint8Array[]): Generator<void, Fragments> {
-  const count = runs.reduce((sum, run) => sum + Math.ceil(run.length / FRAGMENT), 0)
+/** @param runs goes through them, which is done twice */
+export function* buildFragments(runs: () => Iterable<string>): Generator<void, Fragments> {
+  let count = 0
+  let counted = 0
+  for (const run of runs()) {
+    count += Math.ceil(run.length / FRAGMENT)
+    if (++counted % RUNS_AT_ONCE === 0) yield
+  }
   const filterBits = Math.min(24, Math.max(13, Math.ceil(Math.log2(16 * count + 1))))
   const windows = new SealedTable(count)
   const bits = new Uint32Array(2 ** (filterBits - 5))
   const fragments = new Fragments(windows, bits, count === 0)
   let done = 0
-  for (const run of runs) {
-    addWindows(fragments, run)
+  for (const run of runs()) {
+    addWindows(fragments, toBytes(run))
     done += run.length
     if (done < BUILD_STEP) continue
     done = 0

@@ -16,6 +16,10 @@ export const MIN_VALUE = 8
 /** A run of the fragment alphabet is at least so long, and a fragment too. */
 export const FRAGMENT = 16
 
+/** So many parts are guarded as such, of one value and of all: what is no credential may have millions. */
+export const MAX_PARTS = 256
+export const MAX_ALL_PARTS = 8_192
+
 const RUN = /[A-Za-z0-9+/_=.~-]{16,}/g
 const ARMOUR = /^-----(BEGIN|END) .*-----$/
 const URL_SHAPE = /^[a-z][a-z0-9+.-]*:\/\/([^/?#\s]*)(\S*)$/i
@@ -25,7 +29,9 @@ const HEXADECIMAL = /^[0-9a-f]+$/i
 /** Texts that are looked for, each once: a value goes before a part of another one. */
 export class Collection {
   readonly #texts = new Map<string, string[]>()
-  readonly #runs = new Set<string>()
+  /** What runs are taken of. */
+  readonly #stretches: string[] = []
+  #parts = 0
   /** Whether a value holds an escape itself. */
   holdsEscape = false
 
@@ -36,11 +42,9 @@ export class Collection {
     this.holdsEscape ||= holdsEscape(toBytes(text))
     this.#addText(text, name)
     const leaves = leavesOf(text)
-    for (const part of leaves ?? wordsOf(text)) {
-      if (isTelling(part)) this.#addText(part, null)
-    }
+    this.#addParts(leaves ?? wordsOf(text))
     for (const stretch of leaves ?? stretchesOf(text)) {
-      for (const [run] of stretch.matchAll(RUN)) this.#runs.add(run)
+      if (stretch.length >= FRAGMENT) this.#stretches.push(stretch)
     }
   }
 
@@ -76,8 +80,20 @@ export class Collection {
     return patterns
   }
 
-  get runs(): Uint8Array[] {
-    return [...this.#runs].map(toBytes)
+  /** The runs whose fragments are recognised, each as often as it stands in values. */
+  *runs(): Generator<string> {
+    for (const stretch of this.#stretches) for (const [run] of stretch.matchAll(RUN)) yield run
+  }
+
+  /** The first of them that are no ordinary words. */
+  #addParts(parts: Iterable<string>): void {
+    const most = Math.min(MAX_ALL_PARTS, this.#parts + MAX_PARTS)
+    for (const part of parts) {
+      if (this.#parts >= most) return
+      if (!isTelling(part) || this.#texts.has(part)) continue
+      this.#addText(part, null)
+      this.#parts++
+    }
   }
 
   #addText(text: string, name: string | null): void {
@@ -120,10 +136,11 @@ function addCharacterForms(forms: Set<string>, text: string): void {
 }
 
 /** Lines and words, PEM armour excepted. */
-function wordsOf(text: string): string[] {
+function* wordsOf(text: string): Generator<string> {
   const lines = text.split(/\r\n|[\r\n]/).map((line) => line.trim())
   const kept = lines.filter((line) => !ARMOUR.test(line))
-  return [...kept, ...kept.flatMap((line) => line.split(/\s+/))]
+  yield* kept
+  for (const line of kept) for (const [word] of line.matchAll(/\S+/g)) yield word
 }
 
 /** What fragments are taken of: of a URL neither scheme nor host. */
@@ -173,7 +190,7 @@ function latin1(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
 }
 
-function toBytes(text: string): Uint8Array {
+export function toBytes(text: string): Uint8Array {
   return new Uint8Array(Buffer.from(text, 'latin1'))
 }
 

@@ -36,8 +36,10 @@ export function* buildPatterns(
   yield
   const groups = yield* groupsOf(sorted, window)
   yield
-  const lengthsBy = groups.map(({ members }) => [...new Set(members.map(lengthOfMember))])
-  yield
+  const lengthsBy: number[][] = []
+  for (const { members } of groups) {
+    if (lengthsBy.push([...new Set(members.map(lengthOfMember))]) % PATTERNS_AT_ONCE === 0) yield
+  }
   const lengths = Int32Array.from(lengthsBy.flat())
   let first = 0
   const firstOf = lengthsBy.map((list) => {
