@@ -111,6 +111,8 @@ test(
       const kept = await listKeys()
       expect([...created].filter((key) => !kept.has(key))).toEqual([])
       for (const [counter, { acknowledged, tried }] of counters) {
+        // Killed before its first write was acknowledged: it may be there or not.
+        if (acknowledged === 0 && !kept.has(counter)) continue
         const value = Number(await customer.download(counter))
         expect(value).toBeGreaterThanOrEqual(acknowledged)
         expect(value).toBeLessThanOrEqual(tried)
