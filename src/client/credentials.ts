@@ -1,6 +1,11 @@
 /** Changing what unlocks an account. The private key stays the same and is wrapped anew, here. */
 import { randomBytes } from 'node:crypto'
-import { changePassword, prelogin, replaceRecovery } from '../features/accounts/contract.ts'
+import {
+  changePassword,
+  deleteAccount,
+  prelogin,
+  replaceRecovery,
+} from '../features/accounts/contract.ts'
 import { fromBase64, toBase64 } from '../platform/crypto/encoding.ts'
 import { type Api, openApi } from './api.ts'
 import {
@@ -60,4 +65,10 @@ export async function replaceRecoveryKey(holder: Holder, password: string): Prom
   const recovery = recoveryOf(key, holder.privateKey, holder.publicKey)
   await holder.api.call(replaceRecovery, { body: { current_password, recovery } })
   return writeRecoveryKey(key)
+}
+
+/** @throws ApiError `last_owner` with the workspaces that would have no owner */
+export async function endAccount(holder: Holder, password: string): Promise<void> {
+  const current_password = await proofOf(holder, password)
+  await holder.api.call(deleteAccount, { body: { current_password } })
 }

@@ -92,3 +92,42 @@ test('recovery new makes a key that recovers, once the password was given', asyn
   expect(recovered.code).toBe(0)
   expect(await other.must('secrets', 'get', 'KEPT', '-p', 'kept')).toBe('still here')
 })
+
+test('account delete asks, and takes session and account with it', async () => {
+  const bob = await openAccount(app, 'bob@example.com')
+  await bob.must('workspace', 'create', 'acme')
+  const end = (stdin: string) =>
+    bob.run(['account', 'delete', '--yes', '--password-stdin'], { stdin })
+  const unasked = await bob.run(['account', 'delete', '--password-stdin'], { stdin: PASSWORD })
+  expect([unasked.code, unasked.err]).toEqual([2, expect.stringContaining('--yes')])
+  expect((await bob.run(['account', 'delete', '--yes'])).code).toBe(2)
+  expect((await end('not the password')).code).toBe(3)
+  const owner = await end(PASSWORD)
+  expect(owner.code).toBe(5)
+  expect(owner.err).toContain('make somebody else one, or delete them. (last_owner)')
+  expect(owner.err).toMatch(/ [0-9a-f-]{36}: acme\n/)
+  await app.connection.sql`delete from workspaces where name = 'acme'`
+  const { code, out } = await end(PASSWORD)
+  expect([code, out]).toEqual([0, expect.stringContaining('is deleted')])
+  expect((await bob.run(['whoami'])).err).toContain('nobody is logged in')
+  expect((await logIn(bob, 'bob@example.com', PASSWORD)).code).toBe(3)
+  bob.remove()
+})
+
+test('account delete on a terminal wants yes before the password', async () => {
+  const eve = await openAccount(app, 'eve@example.com')
+  const type = (typed: { when: string; type: string }[]) =>
+    inTerminal(['account', 'delete'], {
+      cwd: eve.cwd,
+      env: { HOME: eve.home, SERVICE_SERVER_URL: app.controlPlane },
+      typed,
+    })
+  const no = await type([{ when: 'bring', type: '\r' }])
+  expect([no.code, no.screen.includes('nothing was done')]).toEqual([5, true])
+  const yes = await type([
+    { when: 'bring', type: 'y\r' },
+    { when: 'Password', type: `${PASSWORD}\r` },
+  ])
+  expect([yes.code, yes.screen.includes('is deleted')]).toEqual([0, true])
+  eve.remove()
+})

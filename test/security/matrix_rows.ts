@@ -164,6 +164,7 @@ const accounts: Record<string, Row> = {
   'auth.logout': row(async (scene) => ({ token: (await spareSession(scene)).token })),
   'auth.change_password': row(wrongPassword, refused),
   'auth.patch_password': row(wrongPassword, refused),
+  'auth.delete_account': row(() => ({ body: { current_password: 'not the password' } }), refused),
   'auth.sessions.list': row(none),
   'auth.sessions.revoke': row(async (scene) => ({
     params: { session_id: (await spareSession(scene)).id },

@@ -166,6 +166,7 @@ const roleless = {
   ],
   session: [
     ...['auth.logout', 'auth.change_password', 'auth.patch_password', 'auth.recovery.replace'],
+    ...['auth.delete_account'],
     ...['auth.sessions.list', 'auth.sessions.revoke', 'users.me', 'users.public_key'],
     ...['workspaces.list', 'workspaces.create', 'workspaces.accept', 'workspaces.decline'],
     ...['projects.list', 'metrics.list'],

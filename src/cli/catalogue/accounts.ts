@@ -2,6 +2,7 @@
 import { command, type Group, type Spec } from '../command.ts'
 import {
   confirmOptions,
+  deleteAccountOptions,
   endSessionOptions,
   entranceOptions,
   logOutOptions,
@@ -154,6 +155,13 @@ export const accountGroups: readonly Group[] = [
         examples: ['account remove work', 'account remove work --yes'],
         options: confirmOptions,
         action: async () => (await accounts()).remove,
+      }),
+      command({
+        usage: 'delete',
+        about: 'delete your account at the server, with its personal workspace',
+        examples: ['account delete', 'account delete --yes --password-stdin < password.txt'],
+        options: deleteAccountOptions,
+        action: async () => (await credentials()).deleteOwnAccount,
       }),
     ],
   },

@@ -34,6 +34,7 @@ export const entranceOptions = [
   ['--name <name>', 'what to call the account on this machine (email@host unless given)'],
 ] as const
 export const logOutOptions = [['--all', 'of every account of this machine']] as const
+export const deleteAccountOptions = [passwordStdin, yes] as const
 export const unlockOptions = [['--for <time>', 'how long: 30m, 8h, 1d', '8h']] as const
 export const endSessionOptions = [['--others', 'all but the one of this machine'], yes] as const
 export const useAccountOptions = [['--here', 'for this folder and those below it']] as const

@@ -214,6 +214,16 @@ export const replaceRecovery = defineEndpoint({
   faults: ['conflict'],
 })
 
+export const deleteAccount = defineEndpoint({
+  name: 'auth.delete_account',
+  summary: 'Delete the account and its personal workspace, and leave all others',
+  method: 'POST',
+  path: '/api/auth/delete-account/',
+  access: { kind: 'session' },
+  body: z.strictObject({ current_password: currentPassword }),
+  faults: ['conflict', 'last_owner'],
+})
+
 export const getMe = defineEndpoint({
   name: 'users.me',
   summary: 'Tell who calls',

@@ -13,6 +13,7 @@ import type { FeatureServices } from '../../platform/services.ts'
 import { type AccountServices, openAccountServices } from './account_services.ts'
 import * as contract from './contract.ts'
 import { replacePassword, replaceRecoveryKey } from './credential_change.ts'
+import { endAccount } from './deletion.ts'
 import { logIn, tellDerivation } from './login.ts'
 import { findUserByEmail, getUser, showUser } from './queries.ts'
 import { recoverAccount, showRecoveryCopy } from './recovery.ts'
@@ -101,8 +102,13 @@ function recoveryRoutes(services: AccountServices): Route[] {
   ]
 }
 
-function personRoutes({ db, lookUps }: AccountServices): Route[] {
+function personRoutes(services: AccountServices): Route[] {
+  const { db, lookUps } = services
   return [
+    route(contract.deleteAccount, async ({ body, ...person }) => {
+      await endAccount(services, person, body)
+      return undefined
+    }),
     route(contract.getMe, async ({ caller }) => showUser(await getUser(db, caller.userId))),
     route(contract.getPublicKey, async ({ caller, params }) => {
       lookUps.take(caller.userId)

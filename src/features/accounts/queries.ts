@@ -69,6 +69,11 @@ export async function updateCredentials(
   return rows.length > 0
 }
 
+/** Sessions go with it, and what is left of memberships. */
+export async function deleteUser(tx: Transaction, userId: string): Promise<void> {
+  await tx.delete(users).where(eq(users.id, userId))
+}
+
 function stillHolds(proof: Proof): SQL {
   return 'passwordHash' in proof
     ? eq(users.passwordHash, proof.passwordHash)

@@ -23,6 +23,7 @@ import { createWorkspace, listWorkspaces } from './memberships.ts'
 import { deleteWorkspaceRow, updateName } from './queries.ts'
 import { rekeyRoutes } from './rekey.ts'
 
+export { leaveAll } from './departure.ts'
 export { activeRoles, type InviteOutcome, invitationChanges, inviteMembers } from './invite.ts'
 export { createWorkspace, listWorkspaces, type WorkspaceOfPerson } from './memberships.ts'
 

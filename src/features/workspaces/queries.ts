@@ -116,6 +116,15 @@ export async function countOwners(tx: Transaction, grant: Read): Promise<number>
   return row?.owners ?? 0
 }
 
+/** Active ones and invited ones. */
+export async function countMembers(tx: Transaction, grant: Read): Promise<number> {
+  const [row] = await tx
+    .select({ members: count() })
+    .from(memberships)
+    .where(eq(memberships.workspaceId, grant.workspaceId))
+  return row?.members ?? 0
+}
+
 export async function updateRole(
   tx: Transaction,
   grant: Grant<'member.manage'>,

@@ -56,7 +56,7 @@ export class UnrecordedChange extends Error {
 }
 
 export class Recorder {
-  readonly #changes: Change[] = []
+  readonly #changes: { actor: Actor | undefined; change: Change }[] = []
   #actor: Actor | undefined
   #isUnchanged = false
 
@@ -64,6 +64,7 @@ export class Recorder {
     this.#actor = actor
   }
 
+  /** From now on: a person may change several workspaces at once. */
   by(actor: Actor): Audit {
     this.#actor = actor
     return this
@@ -71,7 +72,7 @@ export class Recorder {
 
   /** Stored when the handler returns, in the same transaction. */
   record(...changes: readonly Change[]): void {
-    this.#changes.push(...changes)
+    for (const change of changes) this.#changes.push({ actor: this.#actor, change })
   }
 
   /** Says that nothing was changed or shown, such as when what was asked for is there already. */
@@ -88,8 +89,13 @@ export class Recorder {
   async store(tx: Reading, endpoint: string, storeChanges: StoreChanges): Promise<void> {
     const hasChanges = this.#changes.length > 0
     if (hasChanges === this.#isUnchanged) throw new UnrecordedChange(endpoint)
-    if (!hasChanges) return
-    if (!this.#actor) throw new UnrecordedChange(endpoint)
-    await storeChanges(tx, this.#actor, this.#changes)
+    for (const [actor, changes] of Map.groupBy(this.#changes, (recorded) => recorded.actor)) {
+      if (!actor) throw new UnrecordedChange(endpoint)
+      await storeChanges(
+        tx,
+        actor,
+        changes.map(({ change }) => change),
+      )
+    }
   }
 }

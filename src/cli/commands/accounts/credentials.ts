@@ -1,9 +1,12 @@
-/** What unlocks an account: `password change` and `recovery new`. */
+/** What the password of an account is asked for: `password change`, `recovery new` and `account delete`. */
 import { ApiError } from '../../../client/api.ts'
-import { replacePassword, replaceRecoveryKey } from '../../../client/credentials.ts'
-import type { passwordOptions } from '../../catalogue/options.ts'
+import { endAccount, replacePassword, replaceRecoveryKey } from '../../../client/credentials.ts'
+import { forgetAccount } from '../../accounts/registry.ts'
+import type { deleteAccountOptions, passwordOptions } from '../../catalogue/options.ts'
 import type { Action, OptionValues } from '../../command.ts'
+import { forgetNames } from '../../completion/names.ts'
 import { CliError } from '../../terminal/cli_error.ts'
+import { confirmed } from '../../terminal/confirmed.ts'
 import { askSecret, readLinesFromStdin } from '../../terminal/prompts.ts'
 import { longEnough, readPassword, showRecoveryKey } from './passwords.ts'
 
@@ -38,6 +41,27 @@ export const newRecoveryKey: Action<typeof passwordOptions> = async (context, _,
     recovery_key: recoveryKey,
   })
   showRecoveryKey(context, recoveryKey)
+  return undefined
+}
+
+/** Asks before it asks for the password; nothing of the account is left on this machine. */
+export const deleteOwnAccount: Action<typeof deleteAccountOptions> = async (
+  context,
+  _,
+  options,
+) => {
+  const session = await context.session()
+  const { email, server, choice, store } = session
+  await confirmed(
+    options,
+    `Delete the account ${email} at ${server}, with its personal workspace and all secrets in it? Nobody can bring them back.`,
+  )
+  const password = await readPassword(options)
+  await withPassword(endAccount(session, password))
+  await store.clear()
+  forgetAccount(context.env, choice.account)
+  forgetNames(context.env)
+  context.output.done(`The account ${email} at ${server} is deleted.`, { deleted: email, server })
   return undefined
 }
 

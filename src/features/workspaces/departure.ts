@@ -1,0 +1,84 @@
+/**
+ * What becomes of the workspaces of a person whose account is deleted: they leave those that others own too,
+ * their personal one goes with everything in it, and one that would have no owner left keeps them here.
+ */
+import { authorise } from '../../identity/authorise.ts'
+import type { OuterLayer } from '../../platform/crypto/outer_layer.ts'
+import type { Transaction } from '../../platform/db/open.ts'
+import { lockWorkspace, lockWorkspaceRow } from '../../platform/db/workspace_lock.ts'
+import { Fault } from '../../platform/fault.ts'
+import type { Caller } from '../../platform/grant.ts'
+import type { Action, UnboundAudit } from '../../platform/http/recorder.ts'
+import { listWorkspaces } from './memberships.ts'
+import {
+  countMembers,
+  countOwners,
+  declineOwn,
+  deleteMember,
+  deleteWorkspaceRow,
+  requireRekey,
+} from './queries.ts'
+
+type Place = { id: string; name: string }
+type Leaving = { tx: Transaction; caller: Caller; audit: UnboundAudit }
+
+/**
+ * Returns whether there was anything to leave, which is on record then.
+ *
+ * @throws Fault `last_owner` with the list of workspaces that would have no owner
+ */
+export async function leaveAll(leaving: Leaving, outer: OuterLayer): Promise<boolean> {
+  const { tx, caller } = leaving
+  const all = await listWorkspaces(tx, outer, caller.userId)
+  // In one order for everybody: two who leave the same workspaces do not wait for each other.
+  const places = all.sort((one, other) => (one.id < other.id ? -1 : 1))
+  const orphaned: Place[] = []
+  for (const place of places) {
+    if (place.status === 'invited') await decline(leaving, place)
+    else if (!(await leave(leaving, place))) orphaned.push(place)
+  }
+  if (orphaned.length > 0) throw lastOwner(orphaned)
+  return places.length > 0
+}
+
+function lastOwner(orphaned: readonly Place[]): Fault {
+  return new Fault('last_owner', {
+    message: 'Some workspaces would have no owner: make somebody else one, or delete them.',
+    fields: orphaned.map(({ id, name }) => ({ path: id, message: name })),
+  })
+}
+
+async function decline({ tx, caller, audit }: Leaving, { id }: Place): Promise<void> {
+  await lockWorkspaceRow(tx, id)
+  if (!(await declineOwn(tx, caller, id))) throw new Fault('conflict')
+  await requireRekey(tx, id)
+  record({ caller, audit }, id, 'member.declined')
+}
+
+/** False where nobody else owns it. */
+async function leave({ tx, caller, audit }: Leaving, { id, name }: Place): Promise<boolean> {
+  const grant = await authorise(tx, caller, 'workspace.read', { workspaceId: id })
+  const { type } = await lockWorkspace(tx, grant)
+  const isOnlyOwner = grant.role === 'owner' && (await countOwners(tx, grant)) < 2
+  if (isOnlyOwner && type === 'personal' && (await countMembers(tx, grant)) === 1) {
+    const deleting = await authorise(tx, caller, 'workspace.delete', { workspaceId: id })
+    await deleteWorkspaceRow(tx, deleting)
+    const resource = { type: 'workspace', id, name }
+    audit.by(deleting).record({ action: 'workspace.deleted', resource })
+    return true
+  }
+  if (isOnlyOwner) return false
+  await deleteMember(tx, grant, caller.userId)
+  await requireRekey(tx, id)
+  record({ caller, audit }, id, 'member.left')
+  return true
+}
+
+function record(
+  { caller: { userId, email }, audit }: Pick<Leaving, 'caller' | 'audit'>,
+  workspaceId: string,
+  action: Action,
+): void {
+  const resource = { type: 'member', id: userId, name: email }
+  audit.by({ workspaceId, userId, email }).record({ action, resource })
+}
