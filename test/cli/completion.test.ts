@@ -40,7 +40,7 @@ const wordsFor = async (...words: string[]) => (await complete(words)).words
 describe('the program completes', () => {
   test('commands, and commands of a group, with what they are for', async () => {
     expect(await wordsFor('sec')).toEqual(['secrets'])
-    expect(await wordsFor('lo')).toEqual(['login', 'logout'])
+    expect(await wordsFor('lo')).toEqual(['login', 'logout', 'lock'])
     expect(await wordsFor('secrets', 'pu')).toEqual(['pull', 'push'])
     const { out } = await ada.run(['__complete', 'secrets', 'pul'])
     expect(out).toBe(
@@ -122,7 +122,19 @@ test('every argument and option that names something is completed', () => {
 })
 
 const ONLY_A_PERSON_KNOWS = new Set([
-  ...['action', 'code', 'count', 'days', 'domain', 'domains', 'email', 'emails', 'json', 'label'],
+  ...[
+    'action',
+    'code',
+    'count',
+    'days',
+    'domain',
+    'domains',
+    'email',
+    'emails',
+    'ids',
+    'json',
+    'label',
+  ],
   ...['line', 'name', 'number', 'status', 'text', 'time', 'token', 'url', 'value', 'version'],
 ])
 

@@ -108,7 +108,7 @@ const ARGUMENTS: Record<string, string[]> = {
 /** What talks to nobody or to the session's own server; MCP has a test of its own. */
 const APART = [
   ...['account list', 'account remove', 'account use'],
-  ...['completion', 'config', 'trust', 'env use', 'logout', 'mcp'],
+  ...['completion', 'config', 'trust', 'env use', 'lock', 'logout', 'mcp', 'unlock'],
 ]
 
 /** Every command of the catalogue with some argument for each that it needs. */
@@ -361,7 +361,9 @@ describe('beyond this machine without encryption', () => {
   const lines: [string, string[], Record<string, string>][] = [
     ['a flag', ['status', '--server', FAR], {}],
     ['a variable', ['status'], { SERVICE_SERVER_URL: FAR }],
-    ['a session', ['secrets', 'list'], { SERVICE_SERVER_URL: FAR }],
+    ['a session', ['project', 'list'], { SERVICE_SERVER_URL: FAR }],
+    ['a token for names', ['secrets', 'list'], { SERVICE_RESOLVER_URL: FAR }],
+    ['a token for values', ['secrets', 'pull'], { SERVICE_SERVER_URL: FAR }],
     ['the resolver', ['call', 'https://a.example/', '--resolver', FAR], {}],
     ['its variable', ['call', 'https://a.example/'], { SERVICE_RESOLVER_URL: FAR }],
     ['the proxy', ['proxy', '--', 'true'], { SERVICE_RESOLVER_URL: FAR }],
