@@ -20,7 +20,7 @@ export function requireToken(context: Context, options: TokenOption): string {
   throw new CliError(
     'token_required',
     'an agent token is needed',
-    'set SERVICE_TOKEN, or make one with: cloakroom agent create <name>',
+    'name an agent of yours with --agent, set SERVICE_TOKEN, or make a token: cloakroom agent create <name>',
   )
 }
 

@@ -22,6 +22,8 @@ const stored = z.object({
   publicKey: z.string(),
   /** Public keys of other people, remembered when first seen: e-mail → b64. */
   knownKeys: z.record(z.string(), z.string()).default({}),
+  /** Tokens of agents that are kept here: id of the agent → token. */
+  agentTokens: z.record(z.string(), z.string()).default({}),
 })
 export type StoredSession = z.output<typeof stored>
 

@@ -38,6 +38,7 @@ test('texts, flags and lists', async () => {
     data: 'x',
     include: true,
     fail: true,
+    agent: undefined,
     token: 't',
   }
   expect(

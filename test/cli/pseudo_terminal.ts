@@ -7,16 +7,23 @@ export type Typed = { when: string; type: string }
 
 type Options = { cwd: string; env: Record<string, string>; typed?: readonly Typed[] }
 
-/** Types each text once the screen shows what it waits for. */
-export async function inTerminal(
-  args: readonly string[],
+type Shown = { code: number; screen: string }
+
+/** A command of the program; types each text once the screen shows what it waits for. */
+export async function inTerminal(args: readonly string[], options: Options): Promise<Shown> {
+  return typing([await executable(), ...args], options)
+}
+
+/** The same of any program. */
+export async function typing(
+  command: readonly string[],
   { cwd, env, typed = [] }: Options,
-): Promise<{ code: number; screen: string }> {
+): Promise<Shown> {
   let screen = ''
   const waiting = [...typed]
   const closed = Promise.withResolvers<void>()
   const child = watched(
-    Bun.spawn([await executable(), ...args], {
+    Bun.spawn([...command], {
       cwd,
       env: { PATH: process.env.PATH ?? '', TERM: 'xterm-256color', ...env },
       terminal: {

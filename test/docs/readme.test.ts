@@ -1,52 +1,35 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
+import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { topLevel } from '../../src/cli/catalogue/index.ts'
-import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
-import { marked } from '../support/canary.ts'
-import { answerOf } from '../support/upstream.ts'
-import { watched } from '../support/watched.ts'
 import { textOf } from './documents.ts'
+import { takeTour } from './tour.ts'
 
 const ROOT = join(import.meta.dir, '..', '..')
 const readme = textOf('README.md')
 
-let stage: Stage
-let agent: Agent
-
-beforeAll(async () => {
-  stage = await openStage({ names: ['api.example.com'] })
-  agent = await employAgent(stage, {
-    secrets: { STRIPE_KEY: marked('sk_live_readme') },
-    domains: [stage.authorityOf('api.example.com')],
+test('the tour works from the first to the last line, as it is printed', async () => {
+  const { shown, answers, key } = await takeTour(readme)
+  const [, echoed = ''] = /```json echo\n(.*?)```/s.exec(readme) ?? []
+  const call = answers.find(({ line }) => line.startsWith('cloakroom call'))
+  expect(jsonIn(call?.screen ?? '')).toEqual(JSON.parse(echoed))
+  const curl = jsonIn(answers.at(-1)?.screen ?? '')
+  const [, printed = ''] = /```json resolve\n(.*?)```/s.exec(readme) ?? []
+  const { headers, ...rest } = JSON.parse(printed)
+  expect(curl).toEqual({
+    ...rest,
+    headers: { ...headers, date: expect.any(String) },
+    body: expect.stringContaining('SVC_SECRET_STRIPE_KEY'),
   })
-})
-afterAll(() => stage.stop())
+  const fingerprint = createHash('sha256').update(key).digest('hex').slice(0, 8)
+  const masked = `Bearer ******** (${key.length} characters, SHA-256 ${fingerprint}…)`
+  expect(shown.split(masked)).toHaveLength(3)
+  expect(answers.map(({ screen }) => screen).join('')).not.toContain('svc_agt_')
+}, 120_000)
 
-test('the call of the README works as it stands, and answers as it says', async () => {
-  stage.upstream.on(
-    '/v1/charges',
-    answerOf(200, { 'content-type': 'application/json' }, '{"ok":true}'),
-  )
-  const [, example = '', answer = ''] =
-    /```sh run\n(.*?)```\s+```json\n(.*?)```/s.exec(readme) ?? []
-  // The upstream of the test has a port of its own; nothing else of the example changes.
-  const script = example.replace('https://api.example.com/', stage.url('/', 'api.example.com'))
-  const child = watched(
-    Bun.spawn(['sh', '-c', script], {
-      env: {
-        PATH: process.env.PATH ?? '',
-        SERVICE_TOKEN: agent.token,
-        SERVICE_RESOLVER_URL: stage.app.resolver,
-      },
-    }),
-  )
-  expect(JSON.parse(await new Response(child.stdout).text())).toEqual(JSON.parse(answer))
-  const [received] = stage.upstream.received
-  expect([received?.method, received?.header('authorization')]).toEqual([
-    'POST',
-    `Bearer ${marked('sk_live_readme')}`,
-  ])
-})
+function jsonIn(screen: string): unknown {
+  return JSON.parse(/^\{.*\}/m.exec(screen)?.[0] ?? 'null')
+}
 
 test('every script and command that the README or CONTRIBUTING names exists', async () => {
   const { scripts } = await Bun.file(join(ROOT, 'package.json')).json()
@@ -59,6 +42,7 @@ test('every script and command that the README or CONTRIBUTING names exists', as
     'secrets',
     'allowlist',
     'agent',
+    'audit',
     ...topLevel.map(({ usage }) => usage.split(' ')[0]),
   ]
   for (const [, name = ''] of readme.matchAll(/(?:^|`)cloakroom ([a-z-]+)/gm))

@@ -2,11 +2,11 @@
 import { command, type Group } from '../command.ts'
 import {
   agentOptions,
+  agentTokenOptions,
   auditListOptions,
   confirmOptions,
   filterOptions,
   rangeOptions,
-  tokenOptions,
   workloadTokenOptions,
 } from './options.ts'
 
@@ -23,6 +23,7 @@ export const agentGroups: readonly Group[] = [
         usage: 'create <name>',
         about: 'register an agent with a token for the chosen project and environment',
         examples: [
+          'agent create deploy-bot --save',
           'agent create deploy-bot',
           'agent create ops-bot --all-projects --expires-in-days 30',
         ],
@@ -52,7 +53,7 @@ export const agentGroups: readonly Group[] = [
         usage: 'issue <agent>',
         about: 'issue one more token for the chosen project and environment',
         examples: ['token issue deploy-bot -e staging', 'token issue build-bot --may use,read'],
-        options: tokenOptions,
+        options: agentTokenOptions,
         action: async () => (await agents()).issue,
       }),
       command({

@@ -85,13 +85,23 @@ export const pullOptions = [
   allowEmpty,
 ] as const
 
+const savedToken = [
+  '--agent <agent>',
+  'an agent whose token is kept on this machine (agent create --save)',
+] as const
+const save = [
+  '--save',
+  'keep the token on this machine, beside the session, instead of printing it',
+] as const
 /** What any token is ordered with. */
 export const tokenOptions = [
   ['--label <text>', 'a label for the token'],
   ['--expires-in-days <days>', '1 to 3650, or never (90 unless given)'],
   ['--may <capabilities>', 'use, read or use,read (agents use, workloads both, unless given)'],
 ] as const
+export const agentTokenOptions = [save, ...tokenOptions] as const
 export const agentOptions = [
+  save,
   ['--all-projects', 'for the whole workspace, without grants yet'],
   ...tokenOptions,
 ] as const
@@ -130,12 +140,13 @@ export const callOptions = [
   ['-d, --data <text>', 'the body; @file reads a file, @- standard input'],
   ['-i, --include', 'print status and headers too'],
   ['-f, --fail', 'exit with 1 when the upstream answers 400 or above'],
+  savedToken,
   token,
 ] as const
 export const echoOptions = [
   ['--port <number>', 'port on 127.0.0.1; 0 for a free one', '8443'],
 ] as const
-export const mcpOptions = [token] as const
+export const mcpOptions = [savedToken, token] as const
 export const proxyOptions = [
   ['--port <number>', 'port on 127.0.0.1 (8899, or a free one with a command); 0 for a free one'],
   ['--agent <agent>', 'whose name the audit records carry'],

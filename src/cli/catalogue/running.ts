@@ -20,6 +20,7 @@ export const runningSpecs: readonly Spec[] = [
     usage: 'call <url>',
     about: 'send one request through the resolver, with credentials by name',
     examples: [
+      "call --agent deploy-bot https://api.stripe.com/v1/charges -H 'Authorization: Bearer SVC_SECRET_STRIPE_KEY'",
       "call https://api.stripe.com/v1/charges -H 'Authorization: Bearer SVC_SECRET_STRIPE_KEY'",
       "call https://api.example.com/items -X POST -H 'X-Api-Key: SVC_SECRET_KEY' -H 'Content-Type: application/json' -d '{\"name\":\"x\"}'",
     ],
@@ -37,7 +38,7 @@ export const runningSpecs: readonly Spec[] = [
   command({
     usage: 'mcp',
     about: 'serve tools to an AI agent over the Model Context Protocol (stdio)',
-    examples: ['mcp', 'mcp --token svc_agt_…'],
+    examples: ['mcp', 'mcp --agent deploy-bot', 'mcp --token svc_agt_…'],
     options: mcpOptions,
     action: async () => (await import('../commands/mcp.ts')).mcp,
   }),

@@ -11,12 +11,15 @@ import {
   revokeAgentToken,
 } from '../../features/agents/contract.ts'
 import { agentNamed, agentsOf, tokenColumns, tokenNamed } from '../agents.ts'
-import type { agentOptions, confirmOptions, tokenOptions } from '../catalogue/options.ts'
+import type { agentOptions, agentTokenOptions, confirmOptions } from '../catalogue/options.ts'
 import type { Action } from '../command.ts'
+import type { Context } from '../context.ts'
 import { orderOf, showToken } from '../issued_token.ts'
+import { keepToken } from '../saved_tokens.ts'
 import { projectNames, projectScope, type WorkspaceScope, workspaceScope } from '../scope.ts'
+import type { Session } from '../session.ts'
 import { confirmed } from '../terminal/confirmed.ts'
-import { ID } from '../terminal/table.ts'
+import { ID, type Row } from '../terminal/table.ts'
 
 /** For the chosen project and environment, or with --all-projects for the whole workspace. */
 export const create: Action<typeof agentOptions> = async (context, [name = ''], options) => {
@@ -29,12 +32,8 @@ export const create: Action<typeof agentOptions> = async (context, [name = ''], 
       params: { workspace_id: workspace.id },
       body,
     })
-    showToken(context, made.text, {
-      agent: agent.name,
-      id: agent.id,
-      may: capabilities,
-      grants: [],
-    })
+    const about = { agent: agent.name, id: agent.id, may: capabilities, grants: [] }
+    await handOut(context, session, { agent, token: made.text, about }, options)
     context.output.note('it has no grants yet: cloakroom token grant')
     return undefined
   }
@@ -44,13 +43,28 @@ export const create: Action<typeof agentOptions> = async (context, [name = ''], 
     params: { workspace_id: workspace.id, project_id: project.id },
     body: { name, environment, ...order, token: made.order },
   })
-  showToken(context, made.text, {
-    agent: agent.name,
-    id: agent.id,
-    may: capabilities,
-    grants: [`${project.name}/${environment}`],
-  })
+  const grants = [`${project.name}/${environment}`]
+  const about = { agent: agent.name, id: agent.id, may: capabilities, grants }
+  await handOut(context, session, { agent, token: made.text, about }, options)
   return undefined
+}
+
+type Issued = { agent: { id: string; name: string }; token: string; about: Row }
+
+/** Shows the token the only time that anybody will, or keeps it unseen. */
+async function handOut(
+  context: Context,
+  session: Session,
+  { agent, token, about }: Issued,
+  { save }: { save: boolean | undefined },
+): Promise<void> {
+  if (!save) {
+    showToken(context, token, about)
+    return
+  }
+  await keepToken(session, agent.id, token)
+  context.output.record({ ...about, token: `kept in ${session.store.location}` }, agent.id)
+  context.output.note(`Use it with: cloakroom call --agent ${agent.name}`)
 }
 
 export const list: Action = async (context) => {
@@ -79,6 +93,7 @@ export const remove: Action<typeof confirmOptions> = async (context, [name = '']
   await confirmed(options, `Delete the agent ${agent.name} and revoke its tokens?`)
   const params = { workspace_id: scope.workspace.id, registration_id: agent.id }
   await scope.session.api.call(deleteAgent, { params })
+  await keepToken(scope.session, agent.id, null)
   context.output.done(`Deleted ${agent.name}; its tokens are refused from now on.`, {
     deleted: agent.name,
     id: agent.id,
@@ -86,7 +101,7 @@ export const remove: Action<typeof confirmOptions> = async (context, [name = '']
   return undefined
 }
 
-export const issue: Action<typeof tokenOptions> = async (context, [name = ''], options) => {
+export const issue: Action<typeof agentTokenOptions> = async (context, [name = ''], options) => {
   const { session, workspace, project, environment } = await projectScope(context)
   const agent = await agentNamed(context, { session, workspace }, name)
   const made = await makeToken(workspace.open, 'agt', [{ projectId: project.id, environment }])
@@ -94,12 +109,9 @@ export const issue: Action<typeof tokenOptions> = async (context, [name = ''], o
     params: { workspace_id: workspace.id, registration_id: agent.id },
     body: { environment, ...orderOf(options), token: made.order },
   })
-  showToken(context, made.text, {
-    agent: agent.name,
-    id: made.id,
-    may: capabilities,
-    grants: [`${project.name}/${environment}`],
-  })
+  const grants = [`${project.name}/${environment}`]
+  const about = { agent: agent.name, id: made.id, may: capabilities, grants }
+  await handOut(context, session, { agent, token: made.text, about }, options)
   return undefined
 }
 

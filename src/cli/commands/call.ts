@@ -6,7 +6,8 @@ import type { callOptions } from '../catalogue/options.ts'
 import type { Action, OptionValues } from '../command.ts'
 import type { Context } from '../context.ts'
 import { readNamedFile } from '../files/read.ts'
-import { type Answer, callResolver, requireToken } from '../resolver_call.ts'
+import { type Answer, callResolver } from '../resolver_call.ts'
+import { tokenFor } from '../saved_tokens.ts'
 import { CliError } from '../terminal/cli_error.ts'
 
 type CallOptions = OptionValues<typeof callOptions>
@@ -27,7 +28,7 @@ export const call: Action<typeof callOptions> = async (context, [url = ''], opti
     headers,
     ...(data === undefined ? {} : { body: data }),
   }
-  const answer = await callResolver(context, requireToken(context, options), request)
+  const answer = await callResolver(context, await tokenFor(context, options), request)
   show(context, answer, options.include ?? false)
   if (answer.redacted) {
     // On standard error too, so that what is piped on stays the body and nothing else.

@@ -16,12 +16,13 @@ import type { mcpOptions } from '../catalogue/options.ts'
 import type { Action } from '../command.ts'
 import type { Context } from '../context.ts'
 import { StdioTransport } from '../mcp_transport.ts'
-import { callResolver, namedEnvironment, requireToken } from '../resolver_call.ts'
+import { callResolver, namedEnvironment } from '../resolver_call.ts'
+import { tokenFor } from '../saved_tokens.ts'
 import { explain, sentences } from '../terminal/explain.ts'
 import { printableJson } from '../terminal/printable.ts'
 
 export const mcp: Action<typeof mcpOptions> = async (context, _, options) => {
-  const token = requireToken(context, options)
+  const token = await tokenFor(context, options)
   const server = new McpServer({ name: 'cloakroom', version })
   addTools(server, context, token)
   const closed = Promise.withResolvers<void>()

@@ -102,6 +102,7 @@ async function enter(
   const { server } = account
   const session = await logIn(server, account.email, password)
   const before = await store.read().catch(() => null)
+  const isSame = before?.email === session.email && before.server === server
   await store.write({
     server,
     email: session.email,
@@ -109,7 +110,8 @@ async function enter(
     refresh: session.refresh,
     privateKey: toBase64(session.privateKey),
     publicKey: toBase64(session.publicKey),
-    knownKeys: before?.email === session.email && before.server === server ? before.knownKeys : {},
+    knownKeys: isSame ? before.knownKeys : {},
+    agentTokens: isSame ? before.agentTokens : {},
   })
   const { resolver } = context.settings
   const own = resolver?.origin === 'flag' || resolver?.origin === 'account' ? resolver.value : null

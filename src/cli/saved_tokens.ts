@@ -1,0 +1,44 @@
+/**
+ * Tokens of agents that this machine keeps for its person, in the same place and under the same key as the
+ * session. They end with it: a log-out takes them away.
+ */
+import { agentNamed } from './agents.ts'
+import type { Context } from './context.ts'
+import { requireToken } from './resolver_call.ts'
+import { workspaceScope } from './scope.ts'
+import type { Session } from './session.ts'
+import { CliError } from './terminal/cli_error.ts'
+
+type Options = { token: string | undefined; agent: string | undefined }
+
+/** Replaces the one that was kept for the agent; `null` takes it away. */
+export async function keepToken(
+  { store, stored }: Session,
+  agentId: string,
+  token: string | null,
+): Promise<void> {
+  if (token === null && stored.agentTokens[agentId] === undefined) return
+  // Another command may have written since.
+  const latest = await store.read()
+  const known = latest?.email === stored.email ? latest.agentTokens : stored.agentTokens
+  const others = Object.entries(known).filter(([id]) => id !== agentId)
+  const own = token === null ? [] : [[agentId, token]]
+  stored.agentTokens = Object.fromEntries([...others, ...own])
+  await store.write({ ...(latest ?? stored), agentTokens: stored.agentTokens })
+}
+
+/** The token of `--agent`, else of `--token` or SERVICE_TOKEN. @throws CliError when there is none */
+export async function tokenFor(context: Context, options: Options): Promise<string> {
+  if (options.agent === undefined) return requireToken(context, options)
+  if (options.token !== undefined)
+    throw new CliError('usage', '--agent and --token exclude each other')
+  const scope = await workspaceScope(context)
+  const agent = await agentNamed(context, scope, options.agent)
+  const token = scope.session.stored.agentTokens[agent.id]
+  if (token !== undefined) return token
+  throw new CliError(
+    'token_required',
+    `no token of ${agent.name} is kept on this machine`,
+    `make one that is: cloakroom token issue ${agent.name} --save`,
+  )
+}

@@ -1,0 +1,49 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { startTestApp, type TestApp } from '../support/app.ts'
+import { openAccount, PASSWORD, type Terminal } from './person.ts'
+
+let app: TestApp
+let ada: Terminal
+
+const session = () => readFileSync(join(ada.home, '.config/cloakroom/session.json'), 'utf8')
+const call = (agent: string, ...more: string[]) =>
+  ada.run(['call', '--agent', agent, 'https://elsewhere.example/', ...more])
+
+beforeAll(async () => {
+  app = await startTestApp()
+  ada = await openAccount(app, 'ada@example.com')
+  await ada.must('init', 'payments')
+})
+afterAll(async () => {
+  ada.remove()
+  await app.stop()
+})
+
+test('a token that is kept is not printed, and is used by the name of its agent', async () => {
+  const made = await ada.run(['agent', 'create', 'bot', '--save', '--json'])
+  expect(made.out + made.err).not.toContain('svc_agt_')
+  // It was accepted: what is refused is the domain.
+  expect((await call('bot')).err).toContain('domain_blocked')
+})
+
+test('a new log-in keeps it; deleting the agent takes it away', async () => {
+  const options = { stdin: `${PASSWORD}\n` }
+  await ada.run(['login', 'ada@example.com', '--password-stdin', '--insecure-storage'], options)
+  expect((await call('bot')).err).toContain('domain_blocked')
+  await ada.must('agent', 'delete', 'bot', '--yes')
+  expect(session()).not.toContain('svc_agt_')
+})
+
+test('an agent without one here is an error that says how to get it', async () => {
+  await ada.must('agent', 'create', 'other', '--quiet')
+  const missing = await call('other')
+  expect({ code: missing.code, err: missing.err }).toEqual({
+    code: 3,
+    err: expect.stringContaining('cloakroom token issue other --save'),
+  })
+  expect((await call('other', '--token', 'x')).code).toBe(2)
+  await ada.must('token', 'issue', 'other', '--save')
+  expect((await call('other')).err).toContain('domain_blocked')
+})

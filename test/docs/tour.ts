@@ -1,0 +1,85 @@
+/** The README's tour, as a newcomer takes it: a server in one terminal, each line typed into another. */
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { executable } from '../binary/executable.ts'
+import { PASSWORD } from '../cli/person.ts'
+import { typing } from '../cli/pseudo_terminal.ts'
+import { marked, searchFiles } from '../support/canary.ts'
+import { watched } from '../support/watched.ts'
+
+export type Answered = { line: string; screen: string; ms: number }
+
+const KEY = marked('sk_live_tour_51N8x')
+
+/** What each question of the tour is answered with. */
+const typed = {
+  register: [
+    { when: 'Choose a password', type: `${PASSWORD}\r` },
+    { when: 'The same again', type: `${PASSWORD}\r` },
+  ],
+  secrets: [{ when: 'Value of STRIPE_KEY', type: `${KEY}\r` }],
+}
+
+/** Lines are run as they are printed; the ports of Cloakroom itself are the system's choice. @throws Error */
+export async function takeTour(page: string) {
+  const place = mkdtempSync(join(tmpdir(), 'cr-tour-'))
+  const PATH = `${dirname(await executable())}:${process.env.PATH}`
+  const environment = { PATH, HOME: place, TMPDIR: place }
+  const [, server = ''] = /```sh server\n(.*?)```/s.exec(page) ?? []
+  const running = watched(
+    Bun.spawn(['bash', '-c', server], {
+      env: { ...environment, PORT: '0', RESOLVER_PORT: '0' },
+      stdio: ['ignore', 'pipe', 'ignore'],
+      detached: true,
+    }),
+  )
+  const shown = collect(running.stdout)
+  try {
+    const [SERVICE_SERVER_URL = '', SERVICE_RESOLVER_URL = ''] = await shown.addresses
+    const env = {
+      ...environment,
+      SERVICE_SERVER_URL,
+      SERVICE_RESOLVER_URL,
+      SERVICE_PASSPHRASE: 'of this machine',
+    }
+    const answers = await typeLines(page, join(place, 'project'), env)
+    return { answers, shown: shown.text(), key: KEY }
+  } finally {
+    process.kill(-running.pid, 'SIGTERM')
+    await running.exited
+    searchFiles('state', place, [])
+    rmSync(place, { recursive: true, force: true })
+  }
+}
+
+async function typeLines(page: string, cwd: string, env: Record<string, string>) {
+  mkdirSync(cwd)
+  const blocks = [...page.matchAll(/```sh tour\n(.*?)```/gs)].map(([, text = '']) => text)
+  const lines = blocks.flatMap((text) => text.trim().split(/(?<!\\)\n(?!\s|})/))
+  const answers: Answered[] = []
+  for (const line of lines.filter((text) => !text.startsWith('cd '))) {
+    const [, name = ''] = line.split(' ')
+    const began = performance.now()
+    const answersTo = name === 'register' || name === 'secrets' ? typed[name] : []
+    const { code, screen } = await typing(['bash', '-c', line], { cwd, env, typed: answersTo })
+    if (code !== 0) throw new Error(`${line}\nended with ${code}:\n${screen}`)
+    answers.push({ line, screen, ms: performance.now() - began })
+  }
+  return answers
+}
+
+/** What the server's terminal shows, with its two addresses once it is ready. */
+function collect(stdout: ReadableStream<Uint8Array>) {
+  let text = ''
+  const ready = Promise.withResolvers<string[]>()
+  const read = async () => {
+    for await (const chunk of stdout) {
+      text += new TextDecoder().decode(chunk)
+      if (text.includes('Stop: Ctrl-C')) ready.resolve(text.match(/http:\S+:\d+$/gm) ?? [])
+    }
+    ready.reject(new Error(`the server ended after: ${text}`))
+  }
+  void read()
+  return { addresses: ready.promise, text: () => text }
+}
