@@ -251,6 +251,9 @@ test('diff and env list compare environments by name', async () => {
     in_from_only: ['CHANGED', 'KEPT', 'NEW'],
     in_to_only: expect.any(Array),
     in_both: [],
+    same: [],
+    different_value: [],
+    different_policy: [],
   })
   expect(await ada.json('env', 'list')).toEqual({
     project_id: expect.any(String),

@@ -72,6 +72,7 @@ export const setOptions = [
 ] as const
 export const pushOptions = [...sensitivityOptions, yes] as const
 export const rollBackOptions = [yes] as const
+export const diffOptions = [['--exit-code', 'exit with 1 where something differs']] as const
 /** Of commands that work with a token in place of a session. */
 export const tokenOption = [token] as const
 export const pullOptions = [

@@ -2,6 +2,7 @@
 import { command, type Group } from '../command.ts'
 import {
   confirmOptions,
+  diffOptions,
   pullOptions,
   pushOptions,
   rollBackOptions,
@@ -68,8 +69,12 @@ export const secretGroups: readonly Group[] = [
       }),
       command({
         usage: 'diff <from> <to>',
-        about: 'compare the names of two environments',
-        examples: ['secrets diff development production'],
+        about: 'compare names, values and policies of two environments, without showing values',
+        examples: [
+          'secrets diff development production',
+          'secrets diff staging production --exit-code',
+        ],
+        options: diffOptions,
         action: async () => (await secretHistory()).diff,
       }),
       command({

@@ -1,29 +1,92 @@
 /** What environments differ in, and what a secret was before. */
-import { showDiff } from '../../features/projects/contract.ts'
-import { listVersions, rollBackSecret } from '../../features/secrets/contract.ts'
+import { timingSafeEqual } from 'node:crypto'
+import { listEnvironments } from '../../features/projects/contract.ts'
+import { listSecrets, listVersions, rollBackSecret } from '../../features/secrets/contract.ts'
 import { isSamePolicy } from '../../platform/crypto/secret_value.ts'
+import { EX_FAILED } from '../../platform/exit_codes.ts'
 import type { Policy } from '../../platform/policy.ts'
-import type { rollBackOptions } from '../catalogue/options.ts'
+import type { diffOptions, rollBackOptions } from '../catalogue/options.ts'
 import type { Action } from '../command.ts'
-import { projectScope } from '../scope.ts'
+import { notFound } from '../named.ts'
+import { type ProjectScope, projectScope } from '../scope.ts'
+import { reveal } from '../sealing.ts'
 import { storedSecrets } from '../storing.ts'
 import { onSecret } from '../suggestions.ts'
 import { CliError } from '../terminal/cli_error.ts'
 import { confirmed } from '../terminal/confirmed.ts'
 
-export const diff: Action = async (context, [from = '', to = '']) => {
-  const { session, project } = await projectScope(context)
-  const compared = await session.api.call(showDiff, {
-    params: { project_id: project.id },
-    query: { from, to },
+/**
+ * Opens both environments here and compares. Nothing of a value is shown, neither parts nor lengths.
+ *
+ * @throws CliError where a value does not open, or there is no such environment
+ */
+export const diff: Action<typeof diffOptions> = async (context, [from = '', to = ''], options) => {
+  const scope = await projectScope(context)
+  await mustExist(scope, [from, to])
+  const opening = Promise.all([from, to].map((name) => openedIn({ ...scope, environment: name })))
+  const [before = new Map(), after = new Map()] = await context.output.during(
+    'fetching and decrypting',
+    opening,
+  )
+  const compared = [...new Set([...before.keys(), ...after.keys()])].sort().map((key) => {
+    const [one, other] = [before.get(key), after.get(key)]
+    if (one && other) return { key, difference: differenceOf(one, other), in: 'both' as const }
+    if (one) return { key, difference: `only in ${from}`, in: 'from' as const }
+    return { key, difference: `only in ${to}`, in: 'to' as const }
   })
-  const rows = [
-    ...compared.in_from_only.map((key) => ({ key, in: from })),
-    ...compared.in_to_only.map((key) => ({ key, in: to })),
-    ...compared.in_both.map((key) => ({ key, in: 'both' })),
+  const inBoth = compared.filter((row) => row.in === 'both')
+  const keysOf = (rows: typeof compared, ...differences: string[]) =>
+    rows.filter(({ difference }) => differences.includes(difference)).map(({ key }) => key)
+  context.output.table(compared, [{ field: 'key', whole: true }, 'difference'], {
+    from,
+    to,
+    in_from_only: compared.filter((row) => row.in === 'from').map(({ key }) => key),
+    in_to_only: compared.filter((row) => row.in === 'to').map(({ key }) => key),
+    in_both: inBoth.map(({ key }) => key),
+    same: keysOf(inBoth, 'same'),
+    different_value: keysOf(inBoth, 'value', 'value and policy'),
+    different_policy: keysOf(inBoth, 'policy', 'value and policy'),
+  })
+  const isSame = compared.every(({ difference }) => difference === 'same')
+  return options.exitCode && !isSame ? EX_FAILED : undefined
+}
+
+async function mustExist({ session, project }: ProjectScope, names: readonly string[]) {
+  const { environments } = await session.api.call(listEnvironments, {
+    params: { project_id: project.id },
+  })
+  const known = Object.keys(environments)
+  const missing = names.find((name) => !known.includes(name))
+  if (missing === undefined) return
+  throw notFound(missing, known, {
+    what: 'environment',
+    where: `in ${project.name}`,
+    list: 'env list',
+  })
+}
+
+type Opened = { digest: Uint8Array; policy: unknown }
+
+/** Digests have one length, so that comparing them takes one time. */
+async function openedIn(scope: ProjectScope): Promise<Map<string, Opened>> {
+  const { session, project, environment } = scope
+  const params = { project_id: project.id }
+  const query = { environment, include: 'value' as const }
+  const secrets = await session.api.list(listSecrets, { params, query })
+  return new Map(
+    secrets.map((secret) => {
+      const digest = new Bun.CryptoHasher('sha256').update(reveal(scope, secret)).digest()
+      return [secret.key, { digest, policy: secret.policy }]
+    }),
+  )
+}
+
+function differenceOf(one: Opened, other: Opened): string {
+  const parts = [
+    ...(timingSafeEqual(one.digest, other.digest) ? [] : ['value']),
+    ...(isSamePolicy(one.policy, other.policy) ? [] : ['policy']),
   ]
-  context.output.table(rows, ['key', 'in'], compared)
-  return undefined
+  return parts.join(' and ') || 'same'
 }
 
 export const history: Action = async (context, [key = '']) => {

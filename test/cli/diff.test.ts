@@ -1,0 +1,74 @@
+/** `secrets diff` opens both environments and says what differs, and nothing of what is in them. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { startTestApp, type TestApp } from '../support/app.ts'
+import { marked } from '../support/canary.ts'
+import { openAccount, type Terminal } from './person.ts'
+
+const GET = '{"allowed_methods":["GET"]}'
+
+let app: TestApp
+let ada: Terminal
+
+beforeAll(async () => {
+  app = await startTestApp()
+  ada = await openAccount(app, 'ada@example.com')
+  await ada.must('init', 'payments')
+  const same = marked('SAME=sk_same_')
+  const set = (environment: string, ...args: string[]) =>
+    ada.must('secrets', 'set', ...args, '-e', environment)
+  await set('development', same, marked('OTHER=sk_one_'), 'BOTH=first it', marked('OLD=sk_old_'))
+  await set('production', same, marked('OTHER=sk_two_'), 'NEW=of today')
+  await set('development', 'NARROW=as it was', '--policy', GET)
+  await set('production', 'NARROW=as it was')
+  await set('production', 'BOTH=second it', '--policy', GET)
+})
+afterAll(async () => {
+  ada.remove()
+  await app.stop()
+})
+
+test('diff opens both environments and says what differs, never what it is', async () => {
+  const { code, out, err } = await ada.run(['secrets', 'diff', 'development', 'production'])
+  expect([code, err]).toEqual([0, ''])
+  expect(out.split('\n').map((line) => line.trim().split(/ {2,}/))).toEqual([
+    ['KEY', 'DIFFERENCE'],
+    ['BOTH', 'value and policy'],
+    ['NARROW', 'policy'],
+    ['NEW', 'only in production'],
+    ['OLD', 'only in development'],
+    ['OTHER', 'value'],
+    ['SAME', 'same'],
+    [''],
+  ])
+})
+
+test('diff as JSON has the names by what they differ in', async () => {
+  expect(await ada.json('secrets', 'diff', 'development', 'production')).toEqual({
+    from: 'development',
+    to: 'production',
+    in_from_only: ['OLD'],
+    in_to_only: ['NEW'],
+    in_both: ['BOTH', 'NARROW', 'OTHER', 'SAME'],
+    same: ['SAME'],
+    different_value: ['BOTH', 'OTHER'],
+    different_policy: ['BOTH', 'NARROW'],
+  })
+})
+
+test('diff --exit-code ends with 1 where something differs and with 0 where nothing does', async () => {
+  const codeOf = async (...names: string[]) =>
+    (await ada.run(['secrets', 'diff', ...names, '--exit-code'])).code
+  expect(await codeOf('development', 'production')).toBe(1)
+  expect(await codeOf('development', 'development')).toBe(0)
+})
+
+test('diff with an environment that is not there is an error that lists near ones', async () => {
+  const ran = await ada.run(['secrets', 'diff', 'development', 'producton'])
+  expect(ran).toEqual({
+    code: 4,
+    out: '',
+    err: 'cloakroom: there is no environment producton in payments\n→ is it production?\n',
+  })
+  // One that every project is shown with is there, if empty.
+  expect(await ada.json('secrets', 'diff', 'staging', 'staging')).toMatchObject({ in_both: [] })
+})
