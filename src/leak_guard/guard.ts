@@ -14,8 +14,15 @@ import {
   type StreamOptions,
 } from './guard_stream.ts'
 import { buildFragments, type Fragments, NO_FRAGMENTS } from './matching/fragments.ts'
-import { Collection, MIN_USED, MIN_VALUE, type NamedBytes } from './matching/guarded.ts'
-import { PATTERNS_AT_ONCE, type Patterns } from './matching/patterns.ts'
+import {
+  COPIED_AT_ONCE,
+  Collection,
+  MIN_USED,
+  MIN_VALUE,
+  type NamedBytes,
+  PER_PATTERN,
+} from './matching/guarded.ts'
+import type { Patterns } from './matching/patterns.ts'
 import { BUILD_STEP, buildPatterns, complete, type Pattern } from './matching/patterns_build.ts'
 import type { Naming } from './release.ts'
 import { type SearchOrder, searchPool } from './search.ts'
@@ -79,8 +86,13 @@ function* prepare(values: readonly NamedBytes[]): Generator<void, Guard> {
 /** What a header name can hold, in lower case. */
 function* namePatterns(patterns: readonly Pattern[]): Generator<void, Pattern[]> {
   const names = new Map<string, Pattern>()
-  for (const [at, { bytes, label }] of patterns.entries()) {
-    if (at % PATTERNS_AT_ONCE === PATTERNS_AT_ONCE - 1) yield
+  let done = 0
+  for (const { bytes, label } of patterns) {
+    done += PER_PATTERN + bytes.length
+    if (done >= COPIED_AT_ONCE) {
+      done = 0
+      yield
+    }
     const text = Buffer.from(bytes).toString('latin1').toLowerCase()
     if (TOKEN.test(text)) names.set(text, { bytes: new Uint8Array(Buffer.from(text)), label })
   }

@@ -4,7 +4,7 @@
  */
 
 import { holdsEscape } from '../decoding/unescape.ts'
-import { type Label, PATTERNS_AT_ONCE } from './patterns.ts'
+import type { Label } from './patterns.ts'
 import type { Pattern } from './patterns_build.ts'
 
 /** A value under the name of its placeholder. */
@@ -19,6 +19,10 @@ export const FRAGMENT = 16
 /** So many parts are guarded as such, of one value and of all: what is no credential may have millions. */
 export const MAX_PARTS = 256
 export const MAX_ALL_PARTS = 8_192
+
+/** Bytes of strings that are copied in one step, and what a string costs beside its own. */
+export const COPIED_AT_ONCE = 65_536
+export const PER_PATTERN = 128
 
 const RUN = /[A-Za-z0-9+/_=.~-]{16,}/g
 const ARMOUR = /^-----(BEGIN|END) .*-----$/
@@ -69,13 +73,18 @@ export class Collection {
   *patterns(least: number): Generator<void, Pattern[]> {
     const labels = new Map<string, Label>()
     const patterns: Pattern[] = []
+    let done = 0
     for (const [text, names] of this.#texts) {
       if (text.length < least) continue
       const sorted = names.length > 1 ? names.toSorted(byBytes) : names
       const key = sorted.join('\0')
       const label = labels.get(key) ?? { names: sorted }
       labels.set(key, label)
-      if (patterns.push({ bytes: toBytes(text), label }) % PATTERNS_AT_ONCE === 0) yield
+      patterns.push({ bytes: toBytes(text), label })
+      done += PER_PATTERN + text.length
+      if (done < COPIED_AT_ONCE) continue
+      done = 0
+      yield
     }
     return patterns
   }
