@@ -70,7 +70,7 @@ export function command<const O extends Options = readonly []>({
 
 export type Group = { name: string; about: string; commands: readonly Spec[] }
 
-/** Names that other programs have for the same: every command of the one name has the other too. */
+/** Names that other programs have for the same; of two commands of a group the first has it. */
 export const ALIASES: Readonly<Record<string, string | undefined>> = {
   list: 'ls',
   delete: 'rm',

@@ -59,14 +59,22 @@ function build(groups: readonly Group[], specs: readonly Spec[], outcome: Outcom
     })
     .showHelpAfterError('(add --help for examples)')
   for (const option of globalOptions) program.addOption(globalOption(option))
-  for (const spec of specs) program.addCommand(commandOf(spec, outcome, program))
+  for (const spec of specs) addTo(program, commandOf(spec, outcome, program))
   for (const { name, about, commands } of groups) {
     const group = new Command(name).description(about).copyInheritedSettings(program)
     for (const option of globalOptions) group.addOption(globalOption(option).hideHelp())
-    for (const spec of commands) group.addCommand(commandOf(spec, outcome, program))
+    for (const spec of commands) addTo(group, commandOf(spec, outcome, program))
     program.addCommand(group)
   }
   return program
+}
+
+/** Where two would have one other name, the first has it: `account rm` removes, and does not delete. */
+function addTo(parent: Command, built: Command): void {
+  const { [built.name()]: alias } = ALIASES
+  const isTaken = parent.commands.some((other) => other.aliases().includes(alias ?? ''))
+  if (alias !== undefined && !isTaken) built.alias(alias)
+  parent.addCommand(built)
 }
 
 function commandOf(
@@ -79,8 +87,6 @@ function commandOf(
   for (const argument of args) built.argument(argument)
   for (const [flags, text, fallback] of options) built.addOption(optionOf(flags, text, fallback))
   for (const option of globalOptions) built.addOption(globalOption(option).hideHelp())
-  const { [name]: alias } = ALIASES
-  if (alias !== undefined) built.alias(alias)
   if (passThrough) built.passThroughOptions()
   const lines = examples.map((example) => `  $ cloakroom ${example}`)
   built.addHelpText('after', `\nExamples:\n${lines.join('\n')}`)
