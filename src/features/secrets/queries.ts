@@ -1,6 +1,7 @@
 /** The secrets' rows. Every statement names the project of its grant; writers need a write grant. */
-import { and, asc, desc, eq, gt, inArray, lt, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, inArray, lt, type SQL, sql } from 'drizzle-orm'
 import type { Reading, Transaction } from '../../platform/db/open.ts'
+import { prepared } from '../../platform/db/prepared.ts'
 import { projects, secrets, secretVersions, users } from '../../platform/db/schema/index.ts'
 import type { ProjectGrant } from '../../platform/grant.ts'
 
@@ -30,29 +31,45 @@ const sealedInPage = sql<Uint8Array | null>`case when
   sum(octet_length(${secrets.sealed})) over (order by ${secrets.key}) - octet_length(${secrets.sealed})
   < ${sql.raw(String(PAGE_BYTES))} then ${secrets.sealed} end`.mapWith(secrets.sealed)
 
+/** Where the first page begins: no key is empty. */
+const BEFORE_ALL = ''
+
+const selectNames = selectPage(nothing)
+const selectCiphertexts = selectPage(sealedInPage)
+
 /** One row more than the page holds, by key; with ciphertexts a page may end before `limit` rows. */
 export async function selectSecrets(
-  tx: Reading,
-  grant: Read,
+  db: Reading,
+  { workspaceId, projectId }: Read,
   environment: string,
   { after, limit, withCiphertext }: Page,
 ) {
-  const rows = await tx
-    .select({ ...shown, sealed: withCiphertext ? sealedInPage : nothing })
-    .from(secrets)
-    .where(
-      and(
-        inEnvironment(grant, environment),
-        after === undefined ? undefined : gt(secrets.key, after),
-      ),
-    )
-    .orderBy(asc(secrets.key))
-    .limit(limit + 1)
-    .prepare('secrets')
-    .execute()
+  const select = withCiphertext ? selectCiphertexts : selectNames
+  const page = { environment, after: after ?? BEFORE_ALL, count: limit + 1 }
+  const rows = await select(db).execute({ workspaceId, projectId, ...page })
   const beyond = withCiphertext ? rows.findIndex(({ sealed }) => sealed === null) : -1
   const inPage = beyond < 0 ? Math.min(limit, rows.length) : Math.min(limit, beyond)
   return { rows: rows.slice(0, inPage + 1), inPage }
+}
+
+function selectPage(sealed: SQL<Uint8Array | null>) {
+  const { placeholder } = sql
+  return prepared((db) =>
+    db
+      .select({ ...shown, sealed })
+      .from(secrets)
+      .where(
+        and(
+          eq(secrets.workspaceId, placeholder('workspaceId')),
+          eq(secrets.projectId, placeholder('projectId')),
+          eq(secrets.environment, placeholder('environment')),
+          gt(secrets.key, placeholder('after')),
+        ),
+      )
+      .orderBy(asc(secrets.key))
+      .limit(placeholder('count'))
+      .prepare('secrets'),
+  )
 }
 
 export async function selectSecret(tx: Reading, grant: Read, environment: string, key: string) {
