@@ -26,9 +26,22 @@ export function jsonResponse(
 function lengthOf(value: unknown, depth: number): number {
   if (typeof value === 'string') return value.length
   if (!isObject(value) || depth === 0) return 8
+  return Array.isArray(value) ? lengthOfList(value, depth) : lengthOfObject(value, depth)
+}
+
+/** With an index: `for … in` would make a text of each. */
+function lengthOfList(list: readonly unknown[], depth: number): number {
   let length = 0
-  for (const name in value) {
-    length += lengthOf(value[name], depth - 1)
+  for (let index = 0; index < list.length && length < LARGE; index += 1) {
+    length += lengthOf(list[index], depth - 1)
+  }
+  return length
+}
+
+function lengthOfObject(object: Record<string, unknown>, depth: number): number {
+  let length = 0
+  for (const name in object) {
+    length += lengthOf(object[name], depth - 1)
     if (length >= LARGE) break
   }
   return length
