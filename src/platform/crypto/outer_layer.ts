@@ -42,6 +42,8 @@ type Place = { column: OuterColumn | 'check.value'; saltId: string; row: readonl
 /** One blob, and the identity of the row that holds it. */
 export type Stored = { row: readonly OuterPart[]; blob: Uint8Array }
 
+type Sealed = { parameters: AesGcmParams; subkey: CryptoKey; ciphertext: Bytes }
+
 // `base` is a non-extractable HKDF key: the raw bytes are not kept.
 type OuterKey = { id: Bytes; base: Promise<CryptoKey> }
 
@@ -131,7 +133,10 @@ export class OuterLayer {
     const opened: (Uint8Array | null)[] = []
     for (let from = 0; from < stored.length; from += OPENED_AT_ONCE) {
       const some = stored.slice(from, from + OPENED_AT_ONCE)
-      opened.push(...(await this.#openSome({ column, saltId }, some)))
+      const sealed = await Promise.all(
+        some.map(({ row, blob }) => this.#sealedAt({ column, saltId, row }, blob)),
+      )
+      opened.push(...(await Promise.all(sealed.map(decrypt))))
     }
     return opened
   }
@@ -147,52 +152,37 @@ export class OuterLayer {
     return text !== null && fromUtf8(text) === CHECK_TEXT
   }
 
-  async #sealAt({ column, saltId, row }: Place, x: Uint8Array): Promise<Uint8Array> {
+  async #sealAt(place: Place, x: Uint8Array): Promise<Uint8Array> {
     const nonce = crypto.getRandomValues(new Uint8Array(NONCE_BYTES))
-    const subkey = await this.#subkey(this.#primary, column, saltId)
-    const parameters = gcm(nonce, additionalData(column, row))
-    const sealed = await crypto.subtle.encrypt(parameters, subkey, unshared(x))
+    const subkey = await this.#subkey(this.#primary, place)
+    const sealed = await crypto.subtle.encrypt(
+      gcm(nonce, additionalData(place)),
+      subkey,
+      unshared(x),
+    )
     return concat(Uint8Array.of(VERSION), this.#primary.id, nonce, new Uint8Array(sealed))
   }
 
   async #openAt(place: Place, blob: Uint8Array): Promise<Uint8Array | null> {
-    const [opened = null] = await this.#openSome(place, [{ row: place.row, blob }])
-    return opened
+    return decrypt(await this.#sealedAt(place, blob))
   }
 
-  /**
-   * Web Crypto decrypts in threads that sleep when they have nothing to do, and waking one costs several
-   * times what a small message does: what is needed is made first, and all are given to it in one go.
-   */
-  async #openSome(
-    { column, saltId }: Omit<Place, 'row'>,
-    stored: readonly Stored[],
-  ): Promise<(Uint8Array | null)[]> {
-    const keys = stored.map(({ blob }) => this.#keyOf(blob))
-    const subkeys = new Map<OuterKey | undefined, CryptoKey>()
-    for (const key of new Set(keys)) {
-      if (key) subkeys.set(key, await this.#subkey(key, column, saltId))
+  /** What is to be decrypted, and how, or `null` for what is no blob of one of the keys. */
+  async #sealedAt(place: Place, blob: Uint8Array): Promise<Sealed | null> {
+    if (blob.length < HEADER_BYTES + TAG_BYTES || blob[0] !== VERSION) return null
+    const key = this.#keys.find(({ id }) => id.every((byte, at) => byte === blob[1 + at]))
+    if (!key) return null
+    return {
+      parameters: gcm(
+        unshared(blob.subarray(1 + KEY_ID_BYTES, HEADER_BYTES)),
+        additionalData(place),
+      ),
+      subkey: await this.#subkey(key, place),
+      ciphertext: unshared(blob.subarray(HEADER_BYTES)),
     }
-    return Promise.all(
-      stored.map(({ row, blob }, index) => {
-        const subkey = subkeys.get(keys[index])
-        if (!subkey) return null
-        const nonce = unshared(blob.subarray(1 + KEY_ID_BYTES, HEADER_BYTES))
-        const parameters = gcm(nonce, additionalData(column, row))
-        return crypto.subtle
-          .decrypt(parameters, subkey, unshared(blob.subarray(HEADER_BYTES)))
-          .then(asBytes, () => null)
-      }),
-    )
   }
 
-  /** `undefined` for what is no blob of one of the keys. */
-  #keyOf(blob: Uint8Array): OuterKey | undefined {
-    if (blob.length < HEADER_BYTES + TAG_BYTES || blob[0] !== VERSION) return undefined
-    return this.#keys.find(({ id }) => id.every((byte, at) => byte === blob[1 + at]))
-  }
-
-  #subkey(key: OuterKey, column: string, saltId: string): Promise<CryptoKey> {
+  #subkey(key: OuterKey, { saltId, column }: Place): Promise<CryptoKey> {
     const name = `${key.id.toHex()} ${column} ${saltId}`
     const known = this.#subkeys.get(name)
     if (known) return known
@@ -217,11 +207,21 @@ async function deriveSubkey(key: OuterKey, salt: Bytes, column: string): Promise
   )
 }
 
-function asBytes(opened: ArrayBuffer): Uint8Array {
-  return new Uint8Array(opened)
+/**
+ * Web Crypto decrypts in a thread that sleeps when it has nothing to do, and waking it costs several times
+ * what a small message does: many are given to it without anything in between.
+ */
+async function decrypt(sealed: Sealed | null): Promise<Uint8Array | null> {
+  if (!sealed) return null
+  const { parameters, subkey, ciphertext } = sealed
+  try {
+    return new Uint8Array(await crypto.subtle.decrypt(parameters, subkey, ciphertext))
+  } catch {
+    return null
+  }
 }
 
-function additionalData(column: string, row: readonly OuterPart[]): Bytes {
+function additionalData({ column, row }: Place): Bytes {
   return lp(column, ...row.map(fieldOf))
 }
 
