@@ -29,10 +29,10 @@ afterAll(async () => {
   await stage.stop()
 })
 
-async function connect(SERVICE_TOKEN: string): Promise<Client> {
+async function connect(SERVICE_TOKEN: string, HOME = ada.home): Promise<Client> {
   const connected = new Client({ name: 'test', version: '1' })
   const env = {
-    HOME: ada.home,
+    HOME,
     PATH: process.env.PATH ?? '',
     SERVICE_TOKEN,
     SERVICE_SERVER_URL: stage.app.controlPlane,
@@ -67,6 +67,14 @@ test('there are four tools, and none returns a value', async () => {
     'check_status',
     'read_audit',
   ])
+})
+
+test('read_audit is not offered where nobody is logged in', async () => {
+  const elsewhere = await connect(token, ada.cwd)
+  const { tools } = await elsewhere.listTools()
+  expect(tools.map(({ name }) => name)).toEqual(['list_credentials', 'call_api', 'check_status'])
+  expect(JSON.parse((await use('check_status', {}, elsewhere)).text).token).toBe('accepted')
+  await elsewhere.close()
 })
 
 test('list_credentials shows names and what they are for, and nothing was delivered for it', async () => {

@@ -11,6 +11,7 @@ import { InvalidToken } from '../../client/delivery.ts'
 import { listAuditLogs } from '../../features/audit/contract.ts'
 import { getResolverHealth } from '../../features/health/contract.ts'
 import { parseToken } from '../../platform/crypto/token.ts'
+import { endsWithin } from '../../platform/timeout.ts'
 import { listCredentials, outboundMethods } from '../../resolver/contract.ts'
 import type { mcpOptions } from '../catalogue/options.ts'
 import type { Action } from '../command.ts'
@@ -21,10 +22,13 @@ import { tokenFor } from '../saved_tokens.ts'
 import { explain, sentences } from '../terminal/explain.ts'
 import { printableJson } from '../terminal/printable.ts'
 
+const AUDIT_TIMEOUT_MS = 3000
+
 export const mcp: Action<typeof mcpOptions> = async (context, _, options) => {
   const token = await tokenFor(context, options)
   const server = new McpServer({ name: 'cloakroom', version })
   addTools(server, context, token)
+  if (await canReadAudit(context, token)) addAudit(server, context, token)
   const closed = Promise.withResolvers<void>()
   server.server.onclose = closed.resolve
   await server.connect(new StdioTransport(process.stdin, process.stdout))
@@ -69,6 +73,9 @@ function addTools(server: McpServer, context: Context, token: string): void {
     { description: 'Tell whether the resolver works and your token is accepted.', inputSchema: {} },
     () => answer(() => checkStatus(context, token)),
   )
+}
+
+function addAudit(server: McpServer, context: Context, token: string): void {
   server.registerTool(
     'read_audit',
     {
@@ -113,7 +120,15 @@ async function checkStatus(context: Context, token: string) {
   }
 }
 
-/** The audit is for members to read: this works where one is logged in on the machine. */
+/** The audit is for members to read: a tool that could not work is not offered, and no start waits for it. */
+async function canReadAudit(context: Context, token: string): Promise<boolean> {
+  const read = readAudit(context, token, 1).then(
+    () => true,
+    () => false,
+  )
+  return endsWithin(AUDIT_TIMEOUT_MS, read)
+}
+
 async function readAudit(context: Context, token: string, limit: number) {
   const session = await context.session()
   const workspace = await session.workspace(context.settings.workspace?.value)
