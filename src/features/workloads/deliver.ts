@@ -30,7 +30,7 @@ type Scope = { projectId: string; environment: string }
 export async function deliver(access: Access, context: RequestContext): Promise<Response> {
   const { request, requestId, putOff } = context
   const text = bearerText(request.headers)
-  const { token, rate } = await admitToken(access, deliverEnvironment, { ...context, text })
+  const { token, rate } = await admitToken(access, deliverEnvironment, { text, requestId })
   const named = await readScope(access, token, request)
   const { projectId, environment } = token
   const record = new CallRecord({ id: requestId, projectId, environment })

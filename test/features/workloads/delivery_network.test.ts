@@ -1,0 +1,32 @@
+import { expect, test } from 'bun:test'
+import type { Access } from '../../../src/access/index.ts'
+import { deliver } from '../../../src/features/workloads/deliver.ts'
+import { Fault } from '../../../src/platform/fault.ts'
+
+test('the network of a caller with a token is not worked out', async () => {
+  let asked = 0
+  const context = {
+    request: new Request('http://localhost/api/workloads/env/', {
+      method: 'POST',
+      headers: { authorization: 'Bearer of-nobody' },
+    }),
+    requestId: Bun.randomUUIDv7(),
+    params: {},
+    get network() {
+      asked += 1
+      return '192.0.2.1'
+    },
+    expectBytes: () => {},
+    holdOpen: () => {},
+    putOff: () => {},
+    upgrade: () => false,
+  }
+  const verify = async (text: string) => {
+    throw new Fault(text === 'of-nobody' ? 'invalid_token' : 'unavailable')
+  }
+  const access = { tokens: { verify } } as unknown as Access
+
+  await expect(deliver(access, context)).rejects.toMatchObject({ code: 'invalid_token' })
+
+  expect(asked).toBe(0)
+})
