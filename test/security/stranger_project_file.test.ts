@@ -108,7 +108,7 @@ const ARGUMENTS: Record<string, string[]> = {
 /** What talks to nobody or to the session's own server; MCP has a test of its own. */
 const APART = [
   ...['account list', 'account remove', 'account use'],
-  ...['completion', 'config', 'trust', 'env use', 'lock', 'logout', 'mcp', 'unlock'],
+  ...['completion', 'config', 'echo', 'trust', 'env use', 'lock', 'logout', 'mcp', 'unlock'],
 ]
 
 /** Every command of the catalogue with some argument for each that it needs. */
