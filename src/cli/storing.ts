@@ -71,16 +71,21 @@ export async function provenSecrets(
   scope: ProjectScope,
   names: readonly string[],
 ): Promise<Map<string, { policy: Policy | null; value: string }>> {
-  const unproven: string[] = []
+  const lost: string[] = []
   const proven = new Map<string, { policy: Policy | null; value: string }>()
   for (const [key, { policy, value }] of await storedSecrets(scope, names)) {
-    if (value === null) unproven.push(key)
+    if (value === null) lost.push(key)
     else proven.set(key, { policy, value })
   }
-  if (unproven.length === 0) return proven
-  throw new CliError(
+  if (lost.length > 0) throw unproven(lost)
+  return proven
+}
+
+/** The error for secrets that do not open with the policy beside them. */
+export function unproven(names: readonly string[]): CliError {
+  return new CliError(
     'unproven_policy',
-    `${unproven.join(', ')}: what is stored does not open with the policy that the server shows; nothing was stored`,
+    `${names.join(', ')}: what is stored does not open with the policy that the server shows; nothing was stored`,
     "policy or value were altered: say which policy it is to have, with cloakroom secrets set NAME --policy '{…}', or --policy null",
   )
 }

@@ -16,7 +16,17 @@ const HEADER = tokenPattern(128)
 
 /** The methods that calls may have, and that a policy may name. */
 export const callMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
-const policyLocations = ['header', 'basic', 'query', 'path', 'json', 'form', 'env', 'sign'] as const
+/** Where in a call a value may stand, or that it may be a variable. */
+export const policyLocations = [
+  'header',
+  'basic',
+  'query',
+  'path',
+  'json',
+  'form',
+  'env',
+  'sign',
+] as const
 
 const domain = z
   .string()

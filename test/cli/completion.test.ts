@@ -135,7 +135,21 @@ const ONLY_A_PERSON_KNOWS = new Set([
     'json',
     'label',
   ],
-  ...['line', 'name', 'number', 'status', 'text', 'time', 'token', 'url', 'value', 'version'],
+  ...[
+    'header',
+    'line',
+    'name',
+    'prefix',
+    'template',
+    'number',
+    'status',
+    'text',
+    'time',
+    'token',
+    'url',
+    'value',
+    'version',
+  ],
 ])
 
 /** How a new shell finds the script, as its documentation says; the prompt shows that it is ready. */

@@ -70,6 +70,23 @@ export const setOptions = [
   ...sensitivityOptions,
   yes,
 ] as const
+/** The fields of a policy; a list may be given several times, and all but paths and templates with commas. */
+export const policyFieldOptions = [
+  [
+    '--domains <domain...>',
+    'hosts that calls may go to, of those on the allowlist: api.stripe.com,*.example.com:8443',
+  ],
+  ['--methods <method...>', 'methods that calls may have: GET,POST'],
+  ['--paths <prefix...>', 'beginnings of paths: /v1 covers /v1 and /v1/charges, not /v10'],
+  ['--headers <header...>', 'headers that the value may stand in: Authorization,X-Api-Key'],
+  [
+    '--locations <location...>',
+    'places that the value may stand in, header,basic,env unless said: header,query',
+  ],
+  ['--sign-templates <template...>', "what may be signed with it: '{timestamp}.{body}'"],
+  ['--description <text>', "what it is for, which agents are shown: 'test account'"],
+] as const
+export const policySetOptions = [...policyFieldOptions, ...sensitivityOptions] as const
 export const pushOptions = [...sensitivityOptions, yes] as const
 export const rollBackOptions = [yes] as const
 export const diffOptions = [['--exit-code', 'exit with 1 where something differs']] as const

@@ -3,6 +3,7 @@ import { command, type Group } from '../command.ts'
 import {
   confirmOptions,
   diffOptions,
+  policySetOptions,
   pullOptions,
   pushOptions,
   rollBackOptions,
@@ -12,6 +13,7 @@ import {
 
 const secrets = () => import('../commands/secrets.ts')
 const secretHistory = () => import('../commands/secret_history.ts')
+const policy = () => import('../commands/policy.ts')
 const allowlist = () => import('../commands/allowlist.ts')
 
 export const secretGroups: readonly Group[] = [
@@ -89,6 +91,36 @@ export const secretGroups: readonly Group[] = [
         examples: ['secrets rollback STRIPE_KEY 2', 'secrets rollback STRIPE_KEY 2 --yes'],
         options: rollBackOptions,
         action: async () => (await secretHistory()).rollBack,
+      }),
+    ],
+  },
+  {
+    name: 'policy',
+    about: 'where a secret may go, changed without typing its value again',
+    commands: [
+      command({
+        usage: 'show <key>',
+        about: 'show the policy of a secret, in words and field by field',
+        examples: ['policy show STRIPE_KEY', 'policy show STRIPE_KEY -e production --json'],
+        action: async () => (await policy()).show,
+      }),
+      command({
+        usage: 'set <key>',
+        about: "change fields of a policy, the others stay; '' allows nothing of a list",
+        examples: [
+          'policy set STRIPE_KEY --domains api.stripe.com --methods GET,POST --paths /v1',
+          'policy set MAPS_KEY --locations query',
+          'policy set DEPLOY_KEY --locations env',
+          "policy set HOOK_SECRET --locations sign --sign-templates '{timestamp}.{body}'",
+        ],
+        options: policySetOptions,
+        action: async () => (await policy()).set,
+      }),
+      command({
+        usage: 'clear <key> [fields...]',
+        about: 'take fields away; without any, all but the description and whether it is a setting',
+        examples: ['policy clear STRIPE_KEY', 'policy clear STRIPE_KEY paths methods'],
+        action: async () => (await policy()).clear,
       }),
     ],
   },

@@ -8,6 +8,7 @@ import type { Action, OptionValues } from '../command.ts'
 import type { Context } from '../context.ts'
 import { checkedValues, readValues, type Values } from '../files/formats.ts'
 import { readNamedFile } from '../files/read.ts'
+import { inWords } from '../policies/words.ts'
 import { type ProjectScope, projectScope } from '../scope.ts'
 import { reveal } from '../sealing.ts'
 import { type Candidate, choiceOf, classified } from '../sensitivity.ts'
@@ -137,7 +138,7 @@ export const list: Action<typeof tokenOption> = async (context, _, options) => {
     key,
     version,
     kind: isSensitive(policy) ? 'secret' : 'setting',
-    policy: isMoreThanKind(policy) ? 'yes' : '',
+    policy: inWords(policy),
     updated_at,
   }))
   context.output.table(
@@ -148,11 +149,6 @@ export const list: Action<typeof tokenOption> = async (context, _, options) => {
   const elsewhere = rows.length === 0 ? await onlyElsewhere(scope) : null
   if (elsewhere !== null) context.output.warn(elsewhere)
   return undefined
-}
-
-/** Whether a policy says anything beside what `kind` shows. */
-function isMoreThanKind(policy: unknown): boolean {
-  return Object.keys(policy ?? {}).some((name) => name !== 'sensitive')
 }
 
 export const remove: Action<typeof confirmOptions> = async (context, keys, options) => {

@@ -4,8 +4,10 @@
  */
 import { capabilities } from '../../platform/capability.ts'
 import { roles } from '../../platform/grant.ts'
+import { policyLocations } from '../../platform/policy.ts'
 import { outboundMethods } from '../../resolver/contract.ts'
 import { exportFormats } from '../files/formats.ts'
+import { policyFields } from '../policies/fields.ts'
 import { settingNames } from '../settings.ts'
 
 export type NameKind = 'workspaces' | 'projects' | 'environments' | 'secrets' | 'agents' | 'members'
@@ -37,6 +39,8 @@ export const sources: Readonly<Record<string, Source>> = {
   format: { words: exportFormats },
   method: { words: outboundMethods },
   capabilities: { words: [...capabilities, 'use,read'] },
+  location: { words: policyLocations },
+  fields: { words: policyFields },
   shell: { words: shells },
   setting: { words: settingNames },
   path: { shell: 'files' },

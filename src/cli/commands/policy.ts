@@ -1,0 +1,102 @@
+/** Where a stored secret may go, without its value being typed again: it is opened and sealed anew here. */
+import { getSecret, listVersions } from '../../features/secrets/contract.ts'
+import { isSamePolicy } from '../../platform/crypto/secret_value.ts'
+import { isSensitive, type Policy } from '../../platform/policy.ts'
+import type { policySetOptions } from '../catalogue/options.ts'
+import type { Action } from '../command.ts'
+import type { Context } from '../context.ts'
+import { shownFields, withFields, withoutFields } from '../policies/fields.ts'
+import { inWords } from '../policies/words.ts'
+import { type ProjectScope, projectScope } from '../scope.ts'
+import { type Entry, opened, upload } from '../sealing.ts'
+import { choiceOf, classified } from '../sensitivity.ts'
+import { unproven } from '../storing.ts'
+import { onSecret } from '../suggestions.ts'
+import { CliError } from '../terminal/cli_error.ts'
+
+export const show: Action = async (context, [key = '']) => {
+  const scope = await projectScope(context)
+  const { policy, version } = await provenSecret(scope, key)
+  const { environment } = scope
+  const words = inWords(policy)
+  if (context.output.isJson) {
+    context.output.record({ key, environment, version, policy, in_words: words })
+    return undefined
+  }
+  const kind = isSensitive(policy) ? 'secret' : 'setting'
+  const inShort = words || 'narrows nothing'
+  context.output.record({ key, environment, kind, policy: inShort, ...shownFields(policy) })
+  return undefined
+}
+
+export const set: Action<typeof policySetOptions> = async (context, [key = ''], options) => {
+  const choice = choiceOf(options)
+  if (Object.values(withFields(null, options) ?? {}).length === 0 && choice === 'by value') {
+    const hint = `example: cloakroom policy set ${key} --domains api.stripe.com --methods POST`
+    throw new CliError('usage', 'say what is to change', hint)
+  }
+  return change(context, key, ({ policy, value }) => {
+    const candidate = { key, value, policy: withFields(policy, options) }
+    const [entry] = classified(context, [{ ...candidate, policyIs: 'decided' }], choice)
+    return entry?.policy ?? null
+  })
+}
+
+export const clear: Action = async (context, [key = '', ...words]) => {
+  withoutFields(null, words)
+  return change(context, key, ({ policy }) => withoutFields(policy, words))
+}
+
+type Proven = { value: string; policy: Policy | null; version: number }
+
+/** A policy that the ciphertext does not open with is not its author's. @throws CliError */
+async function provenSecret(scope: ProjectScope, key: string): Promise<Proven> {
+  const { session, project, environment } = scope
+  const params = { project_id: project.id, key }
+  const work = session.api.call(getSecret, { params, query: { environment } })
+  const stored = await onSecret(scope, key, work)
+  const value = opened(scope, stored)
+  if (value === null) throw unproven([key])
+  return { value, policy: (stored.policy ?? null) as Policy | null, version: stored.version }
+}
+
+/** Stores the same value under another policy, as a new version. */
+async function change(
+  context: Context,
+  key: string,
+  policyFor: (stored: Proven) => Policy | null,
+): Promise<undefined> {
+  const scope = await projectScope(context)
+  const stored = await provenSecret(scope, key)
+  const policy = policyFor(stored)
+  const here = `${scope.project.name}/${scope.environment}: ${key}`
+  const words = inWords(policy) || 'its policy narrows nothing'
+  if (isSamePolicy(policy, stored.policy)) {
+    const data = { key, version: stored.version, policy, changed: false }
+    context.output.done(`${here} has this policy already: ${words}.`, data)
+    return
+  }
+  const version = await storeAgain(context, scope, { key, value: stored.value, policy }, stored)
+  context.output.done(`${here}: ${words}.`, { key, version, policy, changed: true })
+}
+
+/** The value was read before: one that somebody stored in between would be replaced by it, unseen. */
+async function storeAgain(
+  { output }: Context,
+  scope: ProjectScope,
+  entry: Entry,
+  before: Proven,
+): Promise<number> {
+  const { session, project, environment } = scope
+  const { key } = entry
+  await output.during('encrypting and uploading', upload(scope, [entry], false))
+  const params = { project_id: project.id, key }
+  const [newest] = await session.api.list(listVersions, { params, query: { environment } })
+  const version = newest?.version ?? before.version + 1
+  if (version !== before.version + 1) {
+    output.warn(
+      `somebody else stored ${key} in the same moment: compare with cloakroom secrets history ${key}`,
+    )
+  }
+  return version
+}

@@ -1,0 +1,99 @@
+/** The fields of a policy as people give them, by the names of their options. */
+import { type Policy, policy as policySchema } from '../../platform/policy.ts'
+import type { policyFieldOptions } from '../catalogue/options.ts'
+import type { OptionValues } from '../command.ts'
+import { nearNames } from '../named.ts'
+import { CliError } from '../terminal/cli_error.ts'
+
+type FieldOptions = OptionValues<typeof policyFieldOptions>
+
+type Field = {
+  name: Exclude<keyof Policy, 'sensitive'>
+  option: keyof FieldOptions
+  /** What holds where a policy does not say it. */
+  absent: string
+  /** Whether a comma cannot be part of an entry, and so may stand between two. */
+  commas?: true
+}
+
+/** By the words that `policy clear` takes, in the order that people are shown. */
+const fields: Readonly<Record<string, Field>> = {
+  domains: {
+    name: 'allowed_domains',
+    option: 'domains',
+    absent: 'any of the allowlist',
+    commas: true,
+  },
+  methods: { name: 'allowed_methods', option: 'methods', absent: 'any', commas: true },
+  paths: { name: 'allowed_paths', option: 'paths', absent: 'any' },
+  headers: { name: 'allowed_headers', option: 'headers', absent: 'any', commas: true },
+  locations: {
+    name: 'allowed_locations',
+    option: 'locations',
+    absent: 'header, basic, env',
+    commas: true,
+  },
+  'sign-templates': { name: 'sign_templates', option: 'signTemplates', absent: 'any' },
+  description: { name: 'description', option: 'description', absent: '' },
+}
+
+export const policyFields = Object.keys(fields)
+
+/** Each field, with what holds where the policy does not say it. */
+export function shownFields(policy: Policy | null): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(fields).map(([word, { name, absent }]) => {
+      const said = policy?.[name]
+      const isEmpty = Array.isArray(said) && said.length === 0
+      return [word.replace('-', ' '), isEmpty ? 'none' : (said ?? absent)]
+    }),
+  )
+}
+
+/** The policy with the fields that were given; the others stay. @throws CliError */
+export function withFields(policy: Policy | null, options: FieldOptions): Policy | null {
+  const changed: Record<string, unknown> = { ...policy }
+  for (const field of Object.values(fields)) {
+    const given = options[field.option]
+    if (given !== undefined) changed[field.name] = entriesOf(field, given)
+  }
+  return checked(changed)
+}
+
+/** Without these fields; without all that narrow where none is named. @throws CliError */
+export function withoutFields(policy: Policy | null, words: readonly string[]): Policy | null {
+  const left: Record<string, unknown> = { ...policy }
+  const gone = words.length > 0 ? words : policyFields.filter((word) => word !== 'description')
+  for (const word of gone) delete left[fieldNamed(word).name]
+  return checked(left)
+}
+
+function fieldNamed(word: string): Field {
+  const field = Object.hasOwn(fields, word) ? fields[word] : undefined
+  if (field) return field
+  const near = nearNames(word, policyFields)
+  const hint = `it is one of ${(near.length > 0 ? near : policyFields).join(', ')}`
+  throw new CliError('usage', `a policy has no field ${word}`, hint)
+}
+
+/** An empty text is an empty list, which allows nothing. */
+function entriesOf({ name, commas }: Field, given: string | string[]): unknown {
+  if (typeof given === 'string') return given
+  const entries = given.flatMap((text) => (commas ? text.split(',') : [text]))
+  const named = entries.map((entry) => (commas ? entry.trim() : entry)).filter(Boolean)
+  return name === 'allowed_methods' ? named.map((method) => method.toUpperCase()) : named
+}
+
+function checked(policy: Record<string, unknown>): Policy | null {
+  if (Object.keys(policy).length === 0) return null
+  const { success, data, error } = policySchema.safeParse(policy)
+  if (success) return data
+  const [issue] = error.issues
+  const [word = 'policy'] =
+    Object.entries(fields).find(([, { name }]) => name === issue?.path[0]) ?? []
+  throw new CliError(
+    'usage',
+    `--${word} is not acceptable: ${issue?.message}`,
+    'examples: cloakroom policy set --help',
+  )
+}

@@ -1,0 +1,71 @@
+/** Policies in words, for people: `only POST to api.stripe.com/v1/*, in a header`. */
+import { type Policy, policy as policySchema } from '../../platform/policy.ts'
+
+type Location = NonNullable<Policy['allowed_locations']>[number]
+
+const PLACES: Record<Location, string> = {
+  header: 'a header',
+  basic: 'basic authentication',
+  query: 'the query',
+  path: 'the path',
+  json: 'a JSON body',
+  form: 'a form',
+  env: 'variables of programs',
+  sign: 'signatures',
+}
+
+/** Empty where a policy narrows nothing. What a server shows need not be one. */
+export function inWords(shown: unknown): string {
+  const { data: policy, success } = policySchema.safeParse(shown ?? null)
+  if (!success) return 'not a policy'
+  if (policy === null) return ''
+  return [callsOf(policy), placesOf(policy), signedOf(policy)].filter(Boolean).join(', ')
+}
+
+function callsOf(policy: Policy): string {
+  const { allowed_domains: domains, allowed_methods: methods, allowed_paths: paths } = policy
+  const lists = Object.entries({ domains, methods, paths })
+  const empty = lists.flatMap(([name, list]) => (list?.length === 0 ? [name] : []))
+  if (empty.length > 0) return `in no call (no ${empty.join(', no ')})`
+  const parts = [methods && listed(methods), targetOf(domains, paths?.map(below))].filter(Boolean)
+  return parts.length > 0 ? `only ${parts.join(' ')}` : ''
+}
+
+function targetOf(domains: Policy['allowed_domains'], paths: Policy['allowed_paths']): string {
+  if (!domains) return paths ? `on ${listed(paths)}` : ''
+  if (!paths) return `to ${listed(domains)}`
+  const [domain, ...others] = domains
+  if (others.length === 0) return `to ${listed(paths.map((path) => `${domain}${path}`))}`
+  return `to ${listed(domains)}, on ${listed(paths)}`
+}
+
+/** The prefix `/v1` covers itself and what is below it. */
+function below(prefix: string): string {
+  return prefix.endsWith('/') ? `${prefix}*` : `${prefix}/*`
+}
+
+function placesOf({ allowed_locations: locations, allowed_headers: headers }: Policy): string {
+  if (!locations) return headersOf(headers)
+  const places = locations.flatMap((location) => {
+    if (location !== 'header' || !headers) return PLACES[location]
+    return headers.length > 0 ? `the header ${listed(headers)}` : []
+  })
+  return places.length > 0 ? `in ${listed(places)}` : 'in no place'
+}
+
+function headersOf(headers: Policy['allowed_headers']): string {
+  if (!headers) return ''
+  return headers.length > 0 ? `of headers only in ${listed(headers)}` : 'in no header'
+}
+
+/** As JSON: what is signed may have line breaks. */
+function signedOf({ sign_templates: templates }: Policy): string {
+  if (!templates) return ''
+  const quoted = templates.map((template) => JSON.stringify(template))
+  return quoted.length > 0 ? `signing only ${listed(quoted)}` : 'signing nothing'
+}
+
+function listed(words: readonly string[]): string {
+  const [last = '', ...others] = [...words].reverse()
+  return others.length > 0 ? `${others.reverse().join(', ')} or ${last}` : last
+}

@@ -1,0 +1,174 @@
+/** Policies are shown in words and changed field by field, without a value being typed again. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { inWords } from '../../src/cli/policies/words.ts'
+import { startTestApp, type TestApp } from '../support/app.ts'
+import { marked } from '../support/canary.ts'
+import { openAccount, type Terminal } from './person.ts'
+
+const VALUE = marked('sk_live_policy_')
+
+let app: TestApp
+let ada: Terminal
+
+beforeAll(async () => {
+  app = await startTestApp()
+  ada = await openAccount(app, 'ada@example.com')
+  await ada.must('init', 'payments')
+  await ada.must('secrets', 'set', `STRIPE_KEY=${VALUE}`)
+})
+afterAll(async () => {
+  ada.remove()
+  await app.stop()
+})
+
+const policyOf = async (key: string) =>
+  ((await ada.json('policy', 'show', key)) as { policy: unknown }).policy
+
+test('a policy is set field by field; value and earlier versions stay', async () => {
+  await ada.must('policy', 'set', 'STRIPE_KEY', '--description', 'test account')
+  const out = await ada.must(
+    ...['policy', 'set', 'STRIPE_KEY', '--domains', 'api.stripe.com', '--methods', 'post'],
+    ...['--paths', '/v1', '--locations', 'header'],
+  )
+  expect(out).toBe(
+    'payments/development: STRIPE_KEY: only POST to api.stripe.com/v1/*, in a header.\n',
+  )
+  const policy = {
+    description: 'test account',
+    allowed_domains: ['api.stripe.com'],
+    allowed_methods: ['POST'],
+    allowed_paths: ['/v1'],
+    allowed_locations: ['header'],
+  }
+  expect(await ada.json('policy', 'show', 'STRIPE_KEY')).toEqual({
+    key: 'STRIPE_KEY',
+    environment: 'development',
+    version: 3,
+    policy,
+    in_words: 'only POST to api.stripe.com/v1/*, in a header',
+  })
+  expect(await ada.reveal('secrets', 'get', 'STRIPE_KEY')).toBe(VALUE)
+  expect(await ada.must('secrets', 'list')).toContain(
+    'only POST to api.stripe.com/v1/*, in a header',
+  )
+  await ada.must('secrets', 'rollback', 'STRIPE_KEY', '1', '--yes')
+  expect(await policyOf('STRIPE_KEY')).toBeNull()
+  await ada.must('secrets', 'rollback', 'STRIPE_KEY', '3', '--yes')
+  expect(await policyOf('STRIPE_KEY')).toEqual(policy)
+})
+
+test('fields are taken away by name, and all that narrow with none; the description stays', async () => {
+  await ada.must('policy', 'clear', 'STRIPE_KEY', 'paths', 'locations')
+  expect(await policyOf('STRIPE_KEY')).toEqual({
+    description: 'test account',
+    allowed_domains: ['api.stripe.com'],
+    allowed_methods: ['POST'],
+  })
+  const cleared = await ada.json('policy', 'clear', 'STRIPE_KEY')
+  const policy = { description: 'test account' }
+  expect(cleared).toEqual({ key: 'STRIPE_KEY', version: 7, policy, changed: true })
+  // What is so already makes no version.
+  expect(await ada.json('policy', 'clear', 'STRIPE_KEY')).toEqual({
+    ...{ key: 'STRIPE_KEY', version: 7, policy, changed: false },
+  })
+})
+
+test('a setting stays one, and becomes a secret when told', async () => {
+  await ada.must('secrets', 'set', 'PORT=8080', '--plain')
+  await ada.must('policy', 'set', 'PORT', '--locations', 'env,query')
+  expect(await policyOf('PORT')).toEqual({
+    sensitive: false,
+    allowed_locations: ['env', 'query'],
+  })
+  await ada.must('policy', 'set', 'PORT', '--domains', '')
+  expect(await policyOf('PORT')).toMatchObject({ allowed_domains: [] })
+  await ada.must('policy', 'clear', 'PORT')
+  expect(await policyOf('PORT')).toEqual({ sensitive: false })
+  await ada.must('policy', 'set', 'PORT', '--sensitive')
+  expect(await policyOf('PORT')).toBeNull()
+})
+
+test('show explains what holds where a policy says nothing', async () => {
+  await ada.must('secrets', 'set', 'FREE=of any policy')
+  const out = await ada.must('policy', 'show', 'FREE')
+  expect(out.split('\n').map((line) => line.split(/ {2,}/))).toEqual([
+    ['key', 'FREE'],
+    ['environment', 'development'],
+    ['kind', 'secret'],
+    ['policy', 'narrows nothing'],
+    ['domains', 'any of the allowlist'],
+    ['methods', 'any'],
+    ['paths', 'any'],
+    ['headers', 'any'],
+    ['locations', 'header, basic, env'],
+    ['sign templates', 'any'],
+    ['description', ''],
+    [''],
+  ])
+})
+
+test('what is not acceptable is said, with its option, and changes nothing', async () => {
+  const before = await ada.json('secrets', 'history', 'STRIPE_KEY')
+  for (const [args, said] of [
+    [['set', 'STRIPE_KEY'], 'say what is to change'],
+    [['set', 'STRIPE_KEY', '--methods', 'SEND'], '--methods is not acceptable'],
+    [['set', 'STRIPE_KEY', '--paths', 'v1'], '--paths is not acceptable: must begin with /'],
+    [['clear', 'STRIPE_KEY', 'path'], 'a policy has no field path\n→ it is one of paths'],
+  ] as const) {
+    const { code, err } = await ada.run(['policy', ...args])
+    expect([code, err]).toEqual([2, expect.stringContaining(said)])
+  }
+  const missing = await ada.run(['policy', 'set', 'STRIPE_KY', '--methods', 'GET'])
+  expect([missing.code, missing.err]).toEqual([
+    4,
+    'cloakroom: there is no secret STRIPE_KY in payments/development\n→ is it STRIPE_KEY?\n',
+  ])
+  expect(await ada.json('secrets', 'history', 'STRIPE_KEY')).toEqual(before)
+})
+
+test('a policy that was altered in the database is neither shown nor made good', async () => {
+  await ada.must('secrets', 'set', 'ALTERED=it was', '--policy', '{"allowed_methods":["GET"]}')
+  await app.connection.sql`
+    update secrets set policy = null where key = 'ALTERED'`
+  for (const args of [
+    ['show', 'ALTERED'],
+    ['set', 'ALTERED', '--paths', '/v1'],
+    ['clear', 'ALTERED'],
+  ]) {
+    const { code, out, err } = await ada.run(['policy', ...args])
+    expect([code, out, err]).toEqual([
+      5,
+      '',
+      expect.stringContaining('does not open with the policy'),
+    ])
+  }
+})
+
+for (const [policy, words] of [
+  [null, ''],
+  [{ sensitive: false, description: 'of the test account' }, ''],
+  [{ allowed_methods: ['GET', 'POST', 'PUT'] }, 'only GET, POST or PUT'],
+  [{ allowed_domains: ['a.example', 'b.example'] }, 'only to a.example or b.example'],
+  [
+    { allowed_domains: ['a.example', 'b.example'], allowed_paths: ['/v1', '/x/'] },
+    'only to a.example or b.example, on /v1/* or /x/*',
+  ],
+  [{ allowed_paths: ['/v1'] }, 'only on /v1/*'],
+  [{ allowed_methods: [] }, 'in no call (no methods)'],
+  [{ allowed_locations: ['env'] }, 'in variables of programs'],
+  [{ allowed_locations: [] }, 'in no place'],
+  [{ allowed_headers: ['X-Api-Key'] }, 'of headers only in X-Api-Key'],
+  [
+    { allowed_headers: ['X-Api-Key'], allowed_locations: ['header', 'query'] },
+    'in the header X-Api-Key or the query',
+  ],
+  [
+    { allowed_locations: ['sign'], sign_templates: ['{timestamp}.{body}'] },
+    'in signatures, signing only "{timestamp}.{body}"',
+  ],
+  [{ allowed_methods: 5 }, 'not a policy'],
+] as const) {
+  test(`in words: ${words || JSON.stringify(policy)}`, () => {
+    expect(inWords(policy)).toBe(words)
+  })
+}
