@@ -1,13 +1,22 @@
 /**
  * The runtime reads some variables before any code of ours runs. The server therefore starts itself
- * once more, same process id, with an environment in which nothing bends outbound calls, and with the
- * runtime's limit of 256 concurrent fetches lifted.
+ * once more, same process id, with an environment in which nothing bends outbound calls, and with
+ * settings of the runtime's that only the environment can hold.
  */
 
-const HARMLESS_BUN = new Set(['BUN_CONFIG_MAX_HTTP_REQUESTS', 'BUN_INSTALL'])
+export const runtimeSettings = {
+  /** Without it, 256 fetches at a time. */
+  BUN_CONFIG_MAX_HTTP_REQUESTS: '65535',
+  /**
+   * Compiled code stays. The collector would throw away what did not run for seconds, and a call after a
+   * minute of rest would begin by compiling it anew, for longer than all else that the call does. A
+   * runtime that does not know the setting does not start.
+   */
+  BUN_JSC_forceCodeBlockLiveness: '1',
+} as const
+
 const BENDS_CALLS =
   /^(https?|all|no)_proxy$|^NODE_(OPTIONS|EXTRA_CA_CERTS|TLS_REJECT_UNAUTHORIZED|DEBUG)$|^SSL_CERT_(FILE|DIR)$|^SSLKEYLOGFILE$/i
-const MAX_REQUESTS = '65535'
 
 /** The environment that a server should run in. */
 export function cleanEnvironment(env: Record<string, string | undefined>): Record<string, string> {
@@ -15,14 +24,15 @@ export function cleanEnvironment(env: Record<string, string | undefined>): Recor
     (entry): entry is [string, string] =>
       entry[1] !== undefined &&
       !BENDS_CALLS.test(entry[0]) &&
-      (!entry[0].startsWith('BUN_') || HARMLESS_BUN.has(entry[0])),
+      (!entry[0].startsWith('BUN_') || entry[0] === 'BUN_INSTALL'),
   )
-  return { ...Object.fromEntries(kept), BUN_CONFIG_MAX_HTTP_REQUESTS: MAX_REQUESTS }
+  return { ...Object.fromEntries(kept), ...runtimeSettings }
 }
 
 /** Replaces this process by itself in the clean environment; returns if it runs there already. */
 export function enterCleanEnvironment(): void {
-  if (process.env.BUN_CONFIG_MAX_HTTP_REQUESTS === MAX_REQUESTS) return
+  const settings = Object.entries(runtimeSettings)
+  if (settings.every(([name, value]) => process.env[name] === value)) return
   process.execve?.(process.execPath, ownCommand(), cleanEnvironment(process.env))
 }
 

@@ -15,6 +15,7 @@ import { provisionAgentToken, registerAgent } from '../../src/features/agents/co
 import { addToAllowlist } from '../../src/features/allowlist/contract.ts'
 import { createProject } from '../../src/features/projects/contract.ts'
 import { upsertSecrets } from '../../src/features/secrets/contract.ts'
+import { runtimeSettings } from '../../src/server/clean_environment.ts'
 import { type Running, startProcess } from './processes.ts'
 
 export const ENVIRONMENT = 'development'
@@ -65,7 +66,7 @@ export async function startServer(
   const directory = mkdtempSync(join(tmpdir(), 'cr-bench-log-'))
   const running = await startProcess(cmd, {
     // Set, it starts in the clean environment at once: the options of the runtime stay.
-    env: { BUN_CONFIG_MAX_HTTP_REQUESTS: '65535', ...env },
+    env: { ...runtimeSettings, ...env },
     ready: BANNER,
     log: join(directory, 'server.log'),
   })

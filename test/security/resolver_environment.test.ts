@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createAuthority } from '../../src/cli/demo/certificates.ts'
+import { runtimeSettings } from '../../src/server/clean_environment.ts'
 import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { databasePlace } from '../support/places.ts'
@@ -86,7 +87,7 @@ describe('proxies, lax TLS, other authorities and debug output of the environmen
   const settings: [string, Record<string, string>][] = [
     ['by a server that cleans its environment', {}],
     // The mark by which a server knows that it runs in a clean environment already, forged.
-    ['also when the environment claims to be clean', { BUN_CONFIG_MAX_HTTP_REQUESTS: '65535' }],
+    ['also when the environment claims to be clean', runtimeSettings],
   ]
   test.each(settings)(
     '%s',
