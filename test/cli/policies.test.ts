@@ -144,6 +144,39 @@ test('a policy that was altered in the database is neither shown nor made good',
   }
 })
 
+test('a value that somebody else stored in the same moment is not replaced unseen', async () => {
+  let meanwhile: (() => Promise<unknown>) | null = null
+  const between = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: async (request) => {
+      const { pathname, search } = new URL(request.url)
+      const act = pathname === '/api/secrets/' && request.method === 'POST' ? meanwhile : null
+      if (act !== null) meanwhile = null
+      await act?.()
+      const { method, headers } = request
+      const body = method === 'GET' ? null : await request.arrayBuffer()
+      return fetch(`${app.controlPlane}${pathname}${search}`, { method, headers, body })
+    },
+  })
+  const eve = await openAccount(
+    { controlPlane: `http://127.0.0.1:${between.port}`, resolver: app.resolver },
+    'eve@example.com',
+  )
+  await eve.must('init', 'payments')
+  await eve.must('secrets', 'set', 'RACED=first of two')
+  const set = ['policy', 'set', 'RACED', '--methods', 'GET']
+  expect((await eve.run([...set, '--paths', '/v1'])).err).toBe('')
+  meanwhile = () => eve.must('secrets', 'set', 'RACED=second of two')
+  const raced = await eve.run([...set, '--paths', '/v2'])
+  expect([raced.code, raced.err]).toEqual([
+    0,
+    'somebody else stored RACED in the same moment: compare with cloakroom secrets history RACED\n',
+  ])
+  eve.remove()
+  await between.stop(true)
+})
+
 for (const [policy, words] of [
   [null, ''],
   [{ sensitive: false, description: 'of the test account' }, ''],
