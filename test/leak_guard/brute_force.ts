@@ -52,7 +52,7 @@ const base64: Decode = (text) =>
     .flatMap((run) => [0, 1, 2, 3].map((at) => latin1(Buffer.from(run.slice(at), 'base64'))))
 
 const hex: Decode = (text) =>
-  runs(text, /(?:[0-9a-f]+(?:[:\- +]|\\x|\r?\n)?)+/gi)
+  runs(text, /(?:[0-9a-f]+(?:[:\- +]|\\x|\r\n?|\n)?)+/gi)
     .map((run) => run.replace(/[^0-9a-f]/gi, ''))
     .flatMap((run) => [0, 1].map((at) => latin1(Buffer.from(run.slice(at), 'hex'))))
 

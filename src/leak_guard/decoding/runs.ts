@@ -116,7 +116,7 @@ export class RunScanner {
     let at = start
     for (; at < end && kind !== 0; at++) {
       kind = (CLASS_OF[bytes[at] ?? 0] ?? 0) & HEXADECIMAL
-      if (kind & HEX_DIGIT) hex++
+      if (kind & HEX_DIGIT) hex = this.#withDigit(feed, from, at, hex, onHex)
       else hex = hex < 2 ? 0 : this.#afterHex(feed, from, at, hex, onHex)
     }
     this.#hex = hex
@@ -148,14 +148,27 @@ export class RunScanner {
       this.#group = hex + 1
       return hex + 1
     }
-    if (this.#isHexOpen) onHex(from, at, true, false, true)
-    else if (hex >= this.#minHex) onHex(at - hex, at, false, false, this.#group > 0)
-    this.#isHexOpen = false
-    this.#group = 0
+    this.#endHex(from, at, hex, onHex)
     // A digit too many in front: the last two of them may be the first byte of what follows.
     if (!(kind & SEPARATOR) || digits < 3 || digits % 2 === 0) return 0
     this.#group = 3
     return 3
+  }
+
+  /** A backslash that no `x` follows was no separator: the run ended there, and a digit begins the next. */
+  #withDigit(feed: Feed, from: number, at: number, hex: number, onHex: RunHandler): number {
+    const isCut = hex > 0 && hex === this.#group && feed.bytes[at - 1] === BACKSLASH
+    if (!isCut) return hex + 1
+    this.#endHex(from, at, hex, onHex)
+    return 1
+  }
+
+  /** Hands over the run that ends at `at`, where it is long enough. */
+  #endHex(from: number, at: number, hex: number, onHex: RunHandler): void {
+    if (this.#isHexOpen) onHex(from, at, true, false, true)
+    else if (hex >= this.#minHex) onHex(at - hex, at, false, false, this.#group > 0)
+    this.#isHexOpen = false
+    this.#group = 0
   }
 
   #endBlock(
