@@ -39,8 +39,15 @@ const SECRETS = [
   '😀x+y z=1?',
 ]
 /** Base32 is read from the beginning of its run only: its own tests put borders around it. */
-const form = fc.constantFrom(
-  ...Object.entries(FORMS).flatMap(([name, write]) => (name.startsWith('base32') ? [] : [write])),
+const WRITTEN = Object.keys(FORMS).filter((name) => !name.startsWith('base32'))
+const form = fc.constantFrom(...WRITTEN.map((name) => FORMS[name] ?? String))
+const LAYERS = WRITTEN.flatMap((outer) => WRITTEN.map((inner) => ({ outer, inner })))
+/**
+ * Of a stream only what waits is found whole (protocol 6.1). Of these this is the one that takes up more than
+ * 256 bytes and has white space behind something else than a comma, a `[` or a hexadecimal digit.
+ */
+const HELD_LAYERS = LAYERS.filter(
+  ({ outer, inner }) => !(outer === 'JSON, some' && inner === 'decimal array, spaced'),
 )
 const NOISE = [
   ...['%', '\\', '&', '\\u00', '%4', '&#', 'x', '7', '41', 'Zg', '[', ', ', '",', '\n', '\r\n'],
@@ -52,8 +59,10 @@ const NOISE = [
 ]
 
 /** Echoes of a value in one or two layers, halves of them, and what disturbs decoders. */
-function texts(secret: string): fc.Arbitrary<string> {
-  const echo = fc.tuple(form, form).map(([outer, inner]) => outer(inner(secret)))
+function texts(secret: string, layers = LAYERS): fc.Arbitrary<string> {
+  const echo = fc
+    .constantFrom(...layers)
+    .map(({ outer, inner }) => FORMS[outer]?.(FORMS[inner]?.(secret) ?? '') ?? '')
   const cut = fc
     .tuple(echo, fc.nat(), fc.nat())
     .map(([text, from, to]) => text.slice(from % (text.length + 1), to % (text.length + 1)))
@@ -91,7 +100,8 @@ describe('against brute force', () => {
   test('any division into chunks gives what the whole gives', () => {
     const guard = guardOf(SECRETS)
     const sizes = fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 5 })
-    const many = fc.array(fc.constantFrom(...SECRETS).chain(texts), { maxLength: 4 })
+    const held = fc.constantFrom(...SECRETS).chain((secret) => texts(secret, HELD_LAYERS))
+    const many = fc.array(held, { maxLength: 4 })
     fc.assert(
       fc.property(many, sizes, (parts, chunks) => {
         const body = utf8(parts.join('\n'))
@@ -117,10 +127,13 @@ describe('against brute force', () => {
   test('what was guarded once stays as it is', () => {
     const guard = guardOf(SECRETS)
     fc.assert(
-      fc.property(fc.constantFrom(...SECRETS).chain(texts), (text) => {
-        const once = guard.body(utf8(text))
-        expect(latin1(guard.body(once))).toBe(latin1(once))
-      }),
+      fc.property(
+        fc.constantFrom(...SECRETS).chain((secret) => texts(secret)),
+        (text) => {
+          const once = guard.body(utf8(text))
+          expect(latin1(guard.body(once))).toBe(latin1(once))
+        },
+      ),
       { numRuns: 300 * RUNS },
     )
   })
