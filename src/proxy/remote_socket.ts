@@ -36,6 +36,7 @@ export async function relayThrough(
     },
     message: (_, message) => far.send(message),
     ping: () => {},
+    pong: () => {},
     drain: () => {},
     close: (_, code, reason) => far.close(closable(code), reason),
   }

@@ -151,6 +151,7 @@ function listen(
       open: (socket) => socket.data.open(socket),
       message: (socket, message) => socket.data.message(socket, message as never),
       ping: (socket, payload) => socket.data.ping(socket, payload),
+      pong: (socket, payload) => socket.data.pong(socket, payload),
       drain: (socket) => socket.data.drain(socket),
       close: (socket, code, reason) => socket.data.close(socket, code, reason),
     },

@@ -20,7 +20,7 @@ const FLOOD_MS = effort(1_000, 3_000)
 const MAX_STALL_MS = 100
 const ATTEMPTS = 3
 const MIB = 1_048_576
-const [CONTINUATION, TEXT, BINARY, PING] = [0, 1, 2, 9]
+const [CONTINUATION, TEXT, BINARY, PING, PONG] = [0, 1, 2, 9, 10]
 
 let server: MeteredResolver
 let upstream: Upstream
@@ -136,6 +136,7 @@ describe('keeps nobody else waiting: an upstream', () => {
     ['of messages of one byte', frame(TEXT, 'a')],
     ['of empty messages', frame(BINARY, '')],
     ['of pings', frame(PING, '')],
+    ['of pongs', frame(PONG, '')],
     ['of empty fragments', empty, frame(TEXT, 'a', false)],
     ['of fragments of one byte', frame(CONTINUATION, 'a', false), frame(TEXT, 'a', false)],
   ]
@@ -163,6 +164,8 @@ describe('keeps nobody else waiting: a caller', () => {
     ['of messages of one byte', masked(TEXT, 'a')],
     ['of empty messages', masked(BINARY)],
     ['of pings', masked(PING)],
+    ['of pongs', masked(PONG)],
+    ['of pongs that say something', masked(PONG, 'a'.repeat(125))],
   ]
   test.each(floods)(
     '%s',

@@ -100,6 +100,8 @@ class Relay {
     },
     // The payload does not come through to here; the caller has had its pong already.
     ping: () => this.#send('ping', new Uint8Array()),
+    // It goes no further, and has its weight all the same.
+    pong: () => this.#sender.countOnly(),
     drain: () => this.#callerRoom.open(),
     close: (_, code, reason) => {
       if (this.#ended) return

@@ -15,7 +15,8 @@ type Options = {
   onSent(): void
 }
 
-type Frame = { type: FrameType; payload: Uint8Array }
+/** Without a type it is not passed on. */
+type Frame = { type: FrameType | null; payload: Uint8Array }
 
 export class FrameSender {
   readonly #wire: TLSSocket
@@ -38,7 +39,17 @@ export class FrameSender {
 
   /** In order; a close frame is the last. */
   push(type: FrameType, payload: Uint8Array): void {
-    this.#waiting.push({ type, payload })
+    this.#append({ type, payload })
+  }
+
+  /** For a frame of the caller that the upstream does not get: it waits for its turn like any other. */
+  countOnly(): void {
+    this.#append({ type: null, payload: new Uint8Array() })
+  }
+
+  #append(frame: Frame): void {
+    if (this.#isOver) return
+    this.#waiting.push(frame)
     if (!this.#isSending) void this.#sendAll()
   }
 
@@ -57,7 +68,7 @@ export class FrameSender {
         await this.#hold(this.#options.turn(payload.length))
         await this.#hold(this.#room.opened)
         if (this.#isOver) return
-        this.#write(type, payload)
+        if (type) this.#write(type, payload)
       }
     }
     this.#isSending = false

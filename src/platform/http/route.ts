@@ -36,7 +36,7 @@ export type RequestContext = {
 
 /** What a raw route does with the WebSocket that it made of a request. */
 export type SocketHandlers = Required<
-  Pick<Bun.WebSocketHandler<unknown>, 'open' | 'message' | 'ping' | 'drain' | 'close'>
+  Pick<Bun.WebSocketHandler<unknown>, 'open' | 'message' | 'ping' | 'pong' | 'drain' | 'close'>
 >
 
 /** What a member changes a workspace with: the permission, its transaction, and the record of it. */
