@@ -99,13 +99,16 @@ describe('with a command', () => {
 
   test('what breaks off half-way leaves nothing on the terminal, least of all the value', async () => {
     stage.upstream.on('/broken', (_, wire) => {
-      wire.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\none, \r\n')
+      // An event, behind whose end nothing waits (protocol 6.1).
+      const head =
+        'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked'
+      wire.write(`${head}\r\n\r\nb\r\ndata: one\n\n\r\n`)
       setTimeout(() => wire.destroy(), 50)
     })
     const url = stage.url('/broken?key=SVC_SECRET_SHOWN')
     const curl = ['curl', '-s', '-H', 'X-Key: SVC_SECRET_KEY', url]
     const ran = await proxyWith(['--', ...curl])
-    expect({ out: ran.out, err: ran.err }).toEqual({ out: 'one, ', err: '' })
+    expect({ out: ran.out, err: ran.err }).toEqual({ out: 'data: one\n\n', err: '' })
     expect(ran.code).not.toBe(0)
     expect(stage.upstream.received.at(-1)?.path).toBe(
       '/broken?key=in+the+query'.replaceAll('+', '%20'),

@@ -154,7 +154,10 @@ describe('a place is free again after', () => {
 
   test('a streamed answer, which counts until its end', async () => {
     stage.upstream.on('/endless', (_, wire) => {
-      wire.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n4\r\npart\r\n')
+      // An event, behind whose end nothing waits (protocol 6.1).
+      const head =
+        'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked'
+      wire.write(`${head}\r\n\r\nc\r\ndata: part\n\n\r\n`)
       held.push(wire)
     })
     const body = { target_url: stage.url('/endless') }
@@ -163,7 +166,7 @@ describe('a place is free again after', () => {
     )
     expect(await outcome(call(slow))).toEqual(BUSY)
     for (const wire of held) wire.write('0\r\n\r\n')
-    for (const stream of streams) expect(await stream.text()).toBe('part')
+    for (const stream of streams) expect(await stream.text()).toBe('data: part\n\n')
     held = []
     await expectFree()
   })

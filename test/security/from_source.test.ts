@@ -3,6 +3,7 @@ import { expect, test } from 'bun:test'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { watched } from '../support/watched.ts'
 
 const ROOT = join(import.meta.dir, '..', '..')
 
@@ -14,9 +15,12 @@ test('from source the documented way, a hostile folder runs nothing and sets not
   writeFileSync(join(folder, 'hostile.ts'), 'await Bun.write("taken", "")\n')
   writeFileSync(join(folder, '.env'), 'SERVICE_SERVER_URL=https://hostile.example\n')
   const main = join(ROOT, 'src', 'main.ts')
-  const child = Bun.spawn(
-    [process.execPath, ...options.split(' ').filter(Boolean), main, 'config', '--json'],
-    { cwd: folder, env: { HOME: folder, PATH: process.env.PATH ?? '' }, stderr: 'pipe' },
+  const child = watched(
+    Bun.spawn([process.execPath, ...options.split(' ').filter(Boolean), main, 'config', '--json'], {
+      cwd: folder,
+      env: { HOME: folder, PATH: process.env.PATH ?? '' },
+      stderr: 'pipe',
+    }),
   )
   const out = await new Response(child.stdout).text()
   expect([await child.exited, out.includes('hostile.example')]).toEqual([0, false])
