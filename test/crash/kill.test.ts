@@ -80,7 +80,11 @@ async function workAndKill(round: number): Promise<void> {
   )
   const kill = async () => {
     const enough = 40 + 25 * round
-    while (created.size + called.size < before + enough) await Bun.sleep(1)
+    const isEnough = () =>
+      created.size + called.size >= before + enough &&
+      created.size > round * 10 &&
+      called.size > round * 5
+    while (!isEnough()) await Bun.sleep(1)
     alive = false
     program.signal('SIGKILL')
     await program.ended
