@@ -6,10 +6,9 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import type { OpenWorkspace } from '../client/vault.ts'
 import { isKnownKey, type KnownKey, knownKeyOf, UntrustedKey } from '../client/workspace_key.ts'
-import { readOwnFile } from './files/read.ts'
+import { readOwnJson } from './files/read.ts'
 import { replaceFile } from './files/replace.ts'
 import { configDirectory } from './settings.ts'
-import { CliError } from './terminal/cli_error.ts'
 
 const known = z.strictObject({ epoch: z.int(), commitment: z.string() })
 /** Account → workspace → key. */
@@ -57,15 +56,8 @@ export function openKnownWorkspaceKeys(
 }
 
 function readFile(path: string): z.output<typeof file> {
-  const text = readOwnFile(path)
-  if (text === null) return {}
-  try {
-    return file.parse(JSON.parse(text))
-  } catch {
-    throw new CliError(
-      'invalid_file',
-      `${path} does not say which keys workspaces had`,
-      'remove it, and compare keys anew with: cloakroom workspace accept-key <workspace>',
-    )
-  }
+  return readOwnJson(path, file, {
+    says: 'which keys workspaces had',
+    help: 'compare keys anew with: cloakroom workspace accept-key <workspace>',
+  })
 }

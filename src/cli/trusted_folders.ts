@@ -6,10 +6,9 @@
 import { realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { readOwnFile } from './files/read.ts'
+import { readOwnJson } from './files/read.ts'
 import { replaceFile } from './files/replace.ts'
 import { type AddressName, configDirectory } from './settings.ts'
-import { CliError } from './terminal/cli_error.ts'
 
 type Env = Record<string, string | undefined>
 export type Addresses = { [name in AddressName]?: string | undefined }
@@ -58,15 +57,8 @@ function withAddress(known: readonly string[], address: string | undefined): str
 }
 
 function readFile(path: string): z.output<typeof file> {
-  const text = readOwnFile(path)
-  if (text === null) return {}
-  try {
-    return file.parse(JSON.parse(text))
-  } catch {
-    throw new CliError(
-      'invalid_file',
-      `${path} does not say which folders are trusted`,
-      'remove it, and trust the folders again with: cloakroom trust',
-    )
-  }
+  return readOwnJson(path, file, {
+    says: 'which folders are trusted',
+    help: 'trust the folders again with: cloakroom trust',
+  })
 }

@@ -13,6 +13,7 @@ import {
   realpathSync,
 } from 'node:fs'
 import { isAbsolute, relative, resolve } from 'node:path'
+import type { z } from 'zod'
 import { CliError } from '../terminal/cli_error.ts'
 
 const MIB = 1_048_576
@@ -26,6 +27,20 @@ const STREAM = /^(-|\/dev\/(stdin|fd\/\d+)|\/proc\/self\/fd\/\d+)$/
 /** A file of the user's own configuration as text; `null` where there is none. @throws CliError */
 export function readOwnFile(path: string): string | null {
   return read(path, { most: MOST_OF_OWN, flags: 0 })?.toString('utf8') ?? null
+}
+
+/** The same as JSON of a form; what is missing is `{}`. @throws CliError that says what the file is for, and what helps */
+export function readOwnJson<T extends z.ZodType>(
+  path: string,
+  form: T,
+  { says, help }: { says: string; help: string },
+): z.output<T> {
+  const text = readOwnFile(path) ?? '{}'
+  try {
+    return form.parse(JSON.parse(text))
+  } catch {
+    throw new CliError('invalid_file', `${path} does not say ${says}`, `remove it, and ${help}`)
+  }
 }
 
 /** Also a link, to whatever it leads: it is refused then, and not passed over. */
