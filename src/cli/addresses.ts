@@ -7,7 +7,7 @@ import { dirname } from 'node:path'
 import { faultOfAddress } from '../client/address.ts'
 import { type AddressName, findProjectFile, type Settings } from './settings.ts'
 import { CliError } from './terminal/cli_error.ts'
-import { openTrustedFolders, type TrustedFolders } from './trusted_folders.ts'
+import { openTrustedFolders, type TrustedFolders } from './trust/trusted_folders.ts'
 
 type Place = {
   settings: Settings

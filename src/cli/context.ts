@@ -3,12 +3,12 @@ import { conflictLine, withAliases } from '../platform/config/aliases.ts'
 import { type Accounts, openAccounts, settingsWith } from './accounts/index.ts'
 import { openAddress } from './addresses.ts'
 import { namesOf } from './completion/names.ts'
-import { openKnownWorkspaceKeys } from './known_workspace_keys.ts'
-import { resumeSession, type Session } from './session.ts'
+import { resumeSession, type Session } from './session/session.ts'
 import { type AddressName, readSettings, type SettingName, type Settings } from './settings.ts'
 import { CliError } from './terminal/cli_error.ts'
 import { type Output, openOutput } from './terminal/output.ts'
 import { hasColour } from './terminal/streams.ts'
+import { openKnownWorkspaceKeys } from './trust/known_workspace_keys.ts'
 
 export type GlobalOptions = {
   server?: string

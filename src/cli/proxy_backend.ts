@@ -15,7 +15,7 @@ import type { Context } from './context.ts'
 import { oneNamed } from './named.ts'
 import { namedEnvironment } from './resolver_call.ts'
 import { type ProjectScope, projectScope, type WorkspaceScope } from './scope.ts'
-import type { Session } from './session.ts'
+import type { Session } from './session/session.ts'
 import { CliError } from './terminal/cli_error.ts'
 
 type Order = {

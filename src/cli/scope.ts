@@ -3,7 +3,7 @@ import type { OpenWorkspace } from '../client/vault.ts'
 import { listProjects } from '../features/projects/contract.ts'
 import type { Context } from './context.ts'
 import { oneNamed } from './named.ts'
-import type { Session, WorkspaceEntry } from './session.ts'
+import type { Session, WorkspaceEntry } from './session/session.ts'
 import { CliError } from './terminal/cli_error.ts'
 
 export type WorkspaceScope = {

@@ -4,7 +4,7 @@
  */
 import { Fault } from '../platform/fault.ts'
 import type { Secret } from '../platform/secret.ts'
-import { namesOf } from './permission.ts'
+import { namesOf } from './policy/permission.ts'
 
 const KIB = 1024
 export const MAX_NAMES = 16

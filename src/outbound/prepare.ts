@@ -17,7 +17,8 @@ import {
   NO_LOCATIONS,
 } from './locations.ts'
 import { OutboundRequest, type Signer } from './outbound_request.ts'
-import { overrideAmong } from './override.ts'
+import { findPlaceholders, injectPlaceholders, type Placeholder } from './placeholders.ts'
+import { overrideAmong } from './policy/override.ts'
 import {
   domainBlocked,
   namesOf,
@@ -25,9 +26,8 @@ import {
   type Permission,
   selectSecrets,
   settingsAmong,
-} from './permission.ts'
-import { findPlaceholders, injectPlaceholders, type Placeholder } from './placeholders.ts'
-import { checkPolicies } from './policy.ts'
+} from './policy/permission.ts'
+import { checkPolicies } from './policy/policy.ts'
 import type { CallRecord } from './record.ts'
 import { chosenHeader, usesOf } from './signing/sign.ts'
 import { parseTarget, type Target } from './target.ts'

@@ -4,8 +4,8 @@
  */
 import type { Fault } from '../platform/fault.ts'
 import { MAX_NAMES } from './budget.ts'
-import { namesOf, type Scope } from './permission.ts'
 import type { Placeholder } from './placeholders.ts'
+import { namesOf, type Scope } from './policy/permission.ts'
 import type { Target } from './target.ts'
 
 /** How a call ended, under the names that audit records have. */

@@ -1,11 +1,11 @@
 /** The accounts of this machine as a command uses them: which one, where its session is, and old sessions. */
-import type { SealingKey } from '../session_seal.ts'
+import type { SealingKey } from '../session/session_seal.ts'
 import {
   openSessionStore,
   type SessionStore,
   type StoreOptions,
   sealingKey,
-} from '../session_store.ts'
+} from '../session/session_store.ts'
 import type { Settings } from '../settings.ts'
 import {
   type Choice,

@@ -11,8 +11,8 @@ import {
   tokenOption,
 } from './options.ts'
 
-const secrets = () => import('../commands/secrets.ts')
-const secretHistory = () => import('../commands/secret_history.ts')
+const secrets = () => import('../commands/secrets/secrets.ts')
+const secretHistory = () => import('../commands/secrets/history.ts')
 const policy = () => import('../commands/policy.ts')
 const allowlist = () => import('../commands/allowlist.ts')
 
@@ -60,7 +60,7 @@ export const secretGroups: readonly Group[] = [
         about: 'print every value, or write them to a file that only you may read',
         examples: ['secrets pull', 'secrets pull .env', 'secrets pull config.json --force'],
         options: pullOptions,
-        action: async () => (await import('../commands/secrets_pull.ts')).pull,
+        action: async () => (await import('../commands/secrets/pull.ts')).pull,
       }),
       command({
         usage: 'push [path]',

@@ -15,9 +15,9 @@ import type { agentOptions, agentTokenOptions, confirmOptions } from '../catalog
 import type { Action } from '../command.ts'
 import type { Context } from '../context.ts'
 import { orderOf, showToken } from '../issued_token.ts'
-import { keepToken } from '../saved_tokens.ts'
 import { projectNames, projectScope, type WorkspaceScope, workspaceScope } from '../scope.ts'
-import type { Session } from '../session.ts'
+import { keepToken } from '../session/saved_tokens.ts'
+import type { Session } from '../session/session.ts'
 import { confirmed } from '../terminal/confirmed.ts'
 import { ID, type Row } from '../terminal/table.ts'
 

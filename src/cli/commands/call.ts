@@ -7,7 +7,7 @@ import type { Action, OptionValues } from '../command.ts'
 import type { Context } from '../context.ts'
 import { readNamedFile } from '../files/read.ts'
 import { type Answer, callResolver } from '../resolver_call.ts'
-import { tokenFor } from '../saved_tokens.ts'
+import { tokenFor } from '../session/saved_tokens.ts'
 import { CliError } from '../terminal/cli_error.ts'
 
 type CallOptions = OptionValues<typeof callOptions>

@@ -14,7 +14,7 @@ import {
   updateFile,
 } from '../settings.ts'
 import { CliError } from '../terminal/cli_error.ts'
-import { openTrustedFolders } from '../trusted_folders.ts'
+import { openTrustedFolders } from '../trust/trusted_folders.ts'
 
 /** Shows every setting, or one; with a value it sets that one, with --unset it takes it away. */
 export const config: Action<typeof configOptions> = async (context, [name, value], options) => {

@@ -18,7 +18,7 @@ import type { Action } from '../command.ts'
 import type { Context } from '../context.ts'
 import { StdioTransport } from '../mcp_transport.ts'
 import { callResolver, namedEnvironment } from '../resolver_call.ts'
-import { tokenFor } from '../saved_tokens.ts'
+import { tokenFor } from '../session/saved_tokens.ts'
 import { explain, sentences } from '../terminal/explain.ts'
 import { printableJson } from '../terminal/printable.ts'
 

@@ -22,7 +22,7 @@ import { findProjectFile, PROJECT_FILE, updateFile } from '../settings.ts'
 import { CliError } from '../terminal/cli_error.ts'
 import { confirmed } from '../terminal/confirmed.ts'
 import { ID } from '../terminal/table.ts'
-import { openTrustedFolders } from '../trusted_folders.ts'
+import { openTrustedFolders } from '../trust/trusted_folders.ts'
 
 /** Makes or chooses a project for this directory and writes the project file. */
 export const init: Action = async (context, [name = '']) => {

@@ -5,7 +5,7 @@ import type { trustOptions } from '../catalogue/options.ts'
 import type { Action } from '../command.ts'
 import { addressNames, findProjectFile, readProjectFile } from '../settings.ts'
 import { CliError } from '../terminal/cli_error.ts'
-import { openTrustedFolders } from '../trusted_folders.ts'
+import { openTrustedFolders } from '../trust/trusted_folders.ts'
 
 export const trust: Action<typeof trustOptions> = async (context, _, { remove }) => {
   const path = findProjectFile(context.cwd)

@@ -5,7 +5,7 @@ import { listEnvironments, listProjects, showCoverage } from '../../features/pro
 import { listMembers, listWorkspacesEndpoint } from '../../features/workspaces/contract.ts'
 import { type Account, FIRST_SLOT } from '../accounts/registry.ts'
 import { type Context, type GlobalOptions, openContext } from '../context.ts'
-import { learning } from '../session.ts'
+import { learning } from '../session/session.ts'
 import { type KnownName, type ListName, type Names, namesOf } from './names.ts'
 import type { NameKind } from './sources.ts'
 

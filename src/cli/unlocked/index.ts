@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { connect } from 'node:net'
 import { z } from 'zod'
-import type { SealingKey } from '../session_seal.ts'
+import type { SealingKey } from '../session/session_seal.ts'
 import { CliError } from '../terminal/cli_error.ts'
 import type { Order, Question } from './agent.ts'
 import { AGENT_COMMAND } from './command.ts'

@@ -1,10 +1,10 @@
 /** Step 6: the policy of each secret. It narrows where its value may go, and never widens. */
-import { Fault } from '../platform/fault.ts'
-import { domainMatches, parseDomain } from '../platform/net/domain.ts'
-import type { Policy } from '../platform/policy.ts'
+import { Fault } from '../../platform/fault.ts'
+import { domainMatches, parseDomain } from '../../platform/net/domain.ts'
+import type { Policy } from '../../platform/policy.ts'
+import type { Placeholder } from '../placeholders.ts'
+import { hasOpenPlaceholder, policyPathMatches, type Target } from '../target.ts'
 import { methodsAskedFor } from './override.ts'
-import type { Placeholder } from './placeholders.ts'
-import { hasOpenPlaceholder, policyPathMatches, type Target } from './target.ts'
 
 type Location = NonNullable<Policy['allowed_locations']>[number]
 

@@ -1,17 +1,17 @@
 /** A logged-in person on this machine: calls that renew their tokens, and workspaces that open. */
 
-import { type Api, ApiError, openApi } from '../client/api.ts'
-import { type OpenWorkspace, openWorkspace } from '../client/vault.ts'
-import type { UntrustedKey } from '../client/workspace_key.ts'
-import { refresh } from '../features/accounts/contract.ts'
-import { listWorkspacesEndpoint } from '../features/workspaces/contract.ts'
-import { fromBase64 } from '../platform/crypto/encoding.ts'
-import type { Choice } from './accounts/choice.ts'
-import type { Names } from './completion/names.ts'
-import type { KnownWorkspaceKeys } from './known_workspace_keys.ts'
-import { oneNamed } from './named.ts'
+import { type Api, ApiError, openApi } from '../../client/api.ts'
+import { type OpenWorkspace, openWorkspace } from '../../client/vault.ts'
+import type { UntrustedKey } from '../../client/workspace_key.ts'
+import { refresh } from '../../features/accounts/contract.ts'
+import { listWorkspacesEndpoint } from '../../features/workspaces/contract.ts'
+import { fromBase64 } from '../../platform/crypto/encoding.ts'
+import type { Choice } from '../accounts/choice.ts'
+import type { Names } from '../completion/names.ts'
+import { oneNamed } from '../named.ts'
+import { CliError } from '../terminal/cli_error.ts'
+import type { KnownWorkspaceKeys } from '../trust/known_workspace_keys.ts'
 import type { SessionStore, StoredSession } from './session_store.ts'
-import { CliError } from './terminal/cli_error.ts'
 
 export type Session = {
   /** Who works, and why it is this account. */

@@ -1,21 +1,21 @@
 /** `cloakroom secrets pull`: every value of an environment, opened here. */
-import { listSecrets } from '../../features/secrets/contract.ts'
-import type { pullOptions } from '../catalogue/options.ts'
-import type { Action, OptionValues } from '../command.ts'
-import type { Context } from '../context.ts'
+import { listSecrets } from '../../../features/secrets/contract.ts'
+import type { pullOptions } from '../../catalogue/options.ts'
+import type { Action, OptionValues } from '../../command.ts'
+import type { Context } from '../../context.ts'
 import {
   type ExportFormat,
   exportFormats,
   formatOfName,
   type Values,
   writeValues,
-} from '../files/formats.ts'
-import { writePrivately } from '../files/written.ts'
-import { type ProjectScope, projectScope } from '../scope.ts'
-import { reveal } from '../sealing.ts'
-import { refuseEmpty } from '../suggestions.ts'
-import { CliError } from '../terminal/cli_error.ts'
-import { tokenInstead, valuesOfToken } from '../token_work.ts'
+} from '../../files/formats.ts'
+import { writePrivately } from '../../files/written.ts'
+import { type ProjectScope, projectScope } from '../../scope.ts'
+import { reveal } from '../../sealing.ts'
+import { refuseEmpty } from '../../suggestions.ts'
+import { CliError } from '../../terminal/cli_error.ts'
+import { tokenInstead, valuesOfToken } from '../../token_work.ts'
 
 /** Every value of the environment, to standard output or a file that only its owner may read. */
 export const pull: Action<typeof pullOptions> = async (context, [path], options) => {

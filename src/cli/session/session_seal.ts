@@ -7,9 +7,9 @@ import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { deriveMasterKey, KDF_DEFAULT } from '../client/keys.ts'
-import { readOwnFile } from './files/read.ts'
-import { CliError } from './terminal/cli_error.ts'
+import { deriveMasterKey, KDF_DEFAULT } from '../../client/keys.ts'
+import { readOwnFile } from '../files/read.ts'
+import { CliError } from '../terminal/cli_error.ts'
 
 export type Seal = {
   /** Asks for what sealing will need. @throws CliError `wrong_passphrase` where others are sealed otherwise */

@@ -2,11 +2,11 @@
  * Public keys of other people, remembered when first seen. The server names the keys that a workspace key
  * is sealed to; a changed one may belong to an attacker in between.
  */
-import { fingerprint } from '../client/keys.ts'
-import { fromBase64 } from '../platform/crypto/encoding.ts'
-import type { Context } from './context.ts'
-import type { Session } from './session.ts'
-import { CliError } from './terminal/cli_error.ts'
+import { fingerprint } from '../../client/keys.ts'
+import { fromBase64 } from '../../platform/crypto/encoding.ts'
+import type { Context } from '../context.ts'
+import type { Session } from '../session/session.ts'
+import { CliError } from '../terminal/cli_error.ts'
 
 export type KeyOfPerson = { email: string; publicKey: string }
 

@@ -1,24 +1,29 @@
 /** Secrets: encrypted and decrypted here, by name on the server. */
 import { basename } from 'node:path'
-import { deleteSecret, getSecret, listSecrets } from '../../features/secrets/contract.ts'
-import { isSamePolicy } from '../../platform/crypto/secret_value.ts'
-import { isSensitive, type Policy, policy as policySchema } from '../../platform/policy.ts'
-import type { confirmOptions, pushOptions, setOptions, tokenOption } from '../catalogue/options.ts'
-import type { Action, OptionValues } from '../command.ts'
-import type { Context } from '../context.ts'
-import { checkedValues, readValues, type Values } from '../files/formats.ts'
-import { readNamedFile } from '../files/read.ts'
-import { inWords } from '../policies/words.ts'
-import { type ProjectScope, projectScope } from '../scope.ts'
-import { reveal } from '../sealing.ts'
-import { type Candidate, choiceOf, classified } from '../sensitivity.ts'
-import { provenSecrets, store } from '../storing.ts'
-import { onlyElsewhere, onSecret } from '../suggestions.ts'
-import { CliError } from '../terminal/cli_error.ts'
-import { confirmed } from '../terminal/confirmed.ts'
-import { askSecret, readValueFromStdin } from '../terminal/prompts.ts'
-import type { Row } from '../terminal/table.ts'
-import { namesOfToken, tokenInstead, valueOfToken } from '../token_work.ts'
+import { deleteSecret, getSecret, listSecrets } from '../../../features/secrets/contract.ts'
+import { isSamePolicy } from '../../../platform/crypto/secret_value.ts'
+import { isSensitive, type Policy, policy as policySchema } from '../../../platform/policy.ts'
+import type {
+  confirmOptions,
+  pushOptions,
+  setOptions,
+  tokenOption,
+} from '../../catalogue/options.ts'
+import type { Action, OptionValues } from '../../command.ts'
+import type { Context } from '../../context.ts'
+import { checkedValues, readValues, type Values } from '../../files/formats.ts'
+import { readNamedFile } from '../../files/read.ts'
+import { inWords } from '../../policies/words.ts'
+import { type ProjectScope, projectScope } from '../../scope.ts'
+import { reveal } from '../../sealing.ts'
+import { type Candidate, choiceOf, classified } from '../../sensitivity.ts'
+import { provenSecrets, store } from '../../storing.ts'
+import { onlyElsewhere, onSecret } from '../../suggestions.ts'
+import { CliError } from '../../terminal/cli_error.ts'
+import { confirmed } from '../../terminal/confirmed.ts'
+import { askSecret, readValueFromStdin } from '../../terminal/prompts.ts'
+import type { Row } from '../../terminal/table.ts'
+import { namesOfToken, tokenInstead, valueOfToken } from '../../token_work.ts'
 
 type SetOptions = OptionValues<typeof setOptions>
 

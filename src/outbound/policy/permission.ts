@@ -2,12 +2,12 @@
  * Steps 3 to 5: what the one who calls may use. A token's snapshot says so in the resolver, the member's
  * vault in the local proxy; which of its secrets a call takes is decided here.
  */
-import type { Guard } from '../leak_guard/index.ts'
-import { Fault } from '../platform/fault.ts'
-import type { Policy } from '../platform/policy.ts'
-import type { Secret } from '../platform/secret.ts'
-import type { IsPlaceable } from './locations.ts'
-import type { Target } from './target.ts'
+import type { Guard } from '../../leak_guard/index.ts'
+import { Fault } from '../../platform/fault.ts'
+import type { Policy } from '../../platform/policy.ts'
+import type { Secret } from '../../platform/secret.ts'
+import type { IsPlaceable } from '../locations.ts'
+import type { Target } from '../target.ts'
 
 /** Where names are looked up; without a project in all of them. */
 export type Scope = { projectId: string | null; environment: string }

@@ -2,7 +2,7 @@
  * Where frameworks look for another method, host or path than the request's own: with it a call that a
  * policy lets through would do what the policy forbids.
  */
-import { callMethods } from '../platform/policy.ts'
+import { callMethods } from '../../platform/policy.ts'
 
 /** Names by which a method is overridden, in a header or in the query; `_` is written as `-`. */
 const METHOD_OVERRIDES = [

@@ -6,9 +6,9 @@
 import { realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { readOwnJson } from './files/read.ts'
-import { replaceFile } from './files/replace.ts'
-import { type AddressName, configDirectory } from './settings.ts'
+import { readOwnJson } from '../files/read.ts'
+import { replaceFile } from '../files/replace.ts'
+import { type AddressName, configDirectory } from '../settings.ts'
 
 type Env = Record<string, string | undefined>
 export type Addresses = { [name in AddressName]?: string | undefined }

@@ -5,12 +5,12 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { readOwnFile } from './files/read.ts'
-import { replaceFile } from './files/replace.ts'
+import { readOwnFile } from '../files/read.ts'
+import { replaceFile } from '../files/replace.ts'
+import { configDirectory } from '../settings.ts'
+import { openKeyring } from '../terminal/keyring.ts'
+import { unlockedKey } from '../unlocked/index.ts'
 import { isSealed, openSeal, type Seal, type SealingKey } from './session_seal.ts'
-import { configDirectory } from './settings.ts'
-import { openKeyring } from './terminal/keyring.ts'
-import { unlockedKey } from './unlocked/index.ts'
 
 const stored = z.object({
   server: z.string(),

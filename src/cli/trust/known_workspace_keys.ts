@@ -4,11 +4,11 @@
  */
 import { join } from 'node:path'
 import { z } from 'zod'
-import type { OpenWorkspace } from '../client/vault.ts'
-import { isKnownKey, type KnownKey, knownKeyOf, UntrustedKey } from '../client/workspace_key.ts'
-import { readOwnJson } from './files/read.ts'
-import { replaceFile } from './files/replace.ts'
-import { configDirectory } from './settings.ts'
+import type { OpenWorkspace } from '../../client/vault.ts'
+import { isKnownKey, type KnownKey, knownKeyOf, UntrustedKey } from '../../client/workspace_key.ts'
+import { readOwnJson } from '../files/read.ts'
+import { replaceFile } from '../files/replace.ts'
+import { configDirectory } from '../settings.ts'
 
 const known = z.strictObject({ epoch: z.int(), commitment: z.string() })
 /** Account → workspace → key. */
