@@ -5,24 +5,15 @@
  * for, and a busy machine does not add to it. When the collector runs is chance, so each has three tries.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { type Authority, createAuthority } from '../../src/cli/demo/certificates.ts'
 import { sealSecret } from '../../src/client/vault.ts'
 import { upsertSecrets } from '../../src/features/secrets/contract.ts'
-import { type Agent, API, employAgent } from '../support/agent.ts'
+import { type Agent, API } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { effort } from '../support/effort.ts'
-import { type MeteredResolver, startMeteredResolver } from '../support/metered/meter.ts'
-import {
-  answerOf,
-  chunked,
-  type Script,
-  startUpstream,
-  type Upstream,
-} from '../support/upstream.ts'
+import type { MeteredResolver } from '../support/metered/meter.ts'
+import { type MeteredStage, openMeteredStage } from '../support/metered/stage.ts'
+import { answerOf, chunked, type Script, type Upstream } from '../support/upstream.ts'
 
 const MIB = 1_048_576
 /** Of an answer; 10 MiB is the most that is read. */
@@ -39,11 +30,9 @@ const ATTEMPTS = 3
 const MAX_PEAK_MB = 1_000
 const JSON_TYPE = { 'content-type': 'application/json' }
 
+let stage: MeteredStage
 let server: MeteredResolver
-let stage: Parameters<typeof employAgent>[0]
 let upstream: Upstream
-let authority: Authority
-let directory: string
 let attacker: Agent
 let neighbour: Agent
 
@@ -52,27 +41,12 @@ const short = Array.from({ length: 400 }, (_, at) => `k%${(at + 4096).toString(1
 const long = Array.from({ length: 600 }, (_, at) => marked(`sk_live_${at}_`))
 
 beforeAll(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'cr-hostile-'))
-  authority = await createAuthority('Test authority')
-  const RESOLVER_CA_FILE = join(directory, 'ca.pem')
-  writeFileSync(RESOLVER_CA_FILE, authority.certificate)
-  upstream = await startUpstream(authority, { names: [API] })
-  server = await startMeteredResolver({
-    RESOLVER_ALLOW_NETWORKS: '127.0.0.1/32',
-    RESOLVER_CA_FILE,
-    RESOLVER_HOSTS: `${API}=127.0.0.1`,
-    RATE_TOKEN: '1000000/1',
-  })
-  stage = { app: server.app, authorityOf: (host = API) => `${host}:${upstream.port}` }
-  attacker = await employAgent(stage, { secrets: { KEY: marked('%73%6b_live_&amp;\\u0041') } })
+  stage = await openMeteredStage()
+  ;({ server, upstream, neighbour } = stage)
+  attacker = await stage.employ({ KEY: marked('%73%6b_live_&amp;\\u0041') })
   await storeAll(attacker, [...short, ...long])
-  neighbour = await employAgent(stage, { secrets: { KEY: marked('sk_live_of_another') } })
 }, 120_000)
-afterAll(async () => {
-  await server.stop()
-  await upstream.stop()
-  rmSync(directory, { recursive: true, force: true })
-})
+afterAll(() => stage.close())
 
 async function storeAll(
   { person, workspaceId, projectId, environment }: Agent,
@@ -275,7 +249,7 @@ test('a list of 1,000 credentials', async () => {
 }, 60_000)
 
 test('a vault of 16 MB of words, prepared for its call', async () => {
-  const librarian = await employAgent(stage, { secrets: { KEY: marked('sk_live_of_a_librarian') } })
+  const librarian = await stage.employ({ KEY: marked('sk_live_of_a_librarian') })
   const wordsOf = (book: number) =>
     Array.from({ length: 10_000 }, (_, at) => (book * 10_000 + at).toString(36).padStart(8, 'w'))
   const books = Array.from({ length: 180 }, (_, at) => wordsOf(at).join(' '))

@@ -4,17 +4,14 @@
  * loop, as in hostile_answers_cost.test.ts.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { type Authority, createAuthority } from '../../src/cli/demo/certificates.ts'
-import { type Agent, API, employAgent } from '../support/agent.ts'
+import { type Agent, API } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { effort } from '../support/effort.ts'
-import { type MeteredResolver, startMeteredResolver } from '../support/metered/meter.ts'
+import type { MeteredResolver } from '../support/metered/meter.ts'
+import { type MeteredStage, openMeteredStage } from '../support/metered/stage.ts'
 import { type Accepted, accepting, frame } from '../support/socket_upstream.ts'
-import { startUpstream, type Upstream } from '../support/upstream.ts'
+import type { Upstream } from '../support/upstream.ts'
 
 const FLOOD_MS = effort(1_000, 3_000)
 const MAX_STALL_MS = 100
@@ -22,35 +19,19 @@ const ATTEMPTS = 3
 const MIB = 1_048_576
 const [CONTINUATION, TEXT, BINARY, PING, PONG] = [0, 1, 2, 9, 10]
 
+let stage: MeteredStage
 let server: MeteredResolver
 let upstream: Upstream
-let authority: Authority
-let directory: string
 let attacker: Agent
 let neighbour: Agent
 let count = 0
 
 beforeAll(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'cr-floods-'))
-  authority = await createAuthority('Test authority')
-  const RESOLVER_CA_FILE = join(directory, 'ca.pem')
-  writeFileSync(RESOLVER_CA_FILE, authority.certificate)
-  upstream = await startUpstream(authority, { names: [API] })
-  server = await startMeteredResolver({
-    RESOLVER_ALLOW_NETWORKS: '127.0.0.1/32',
-    RESOLVER_CA_FILE,
-    RESOLVER_HOSTS: `${API}=127.0.0.1`,
-    RATE_TOKEN: '1000000/1',
-  })
-  const stage = { app: server.app, authorityOf: (host = API) => `${host}:${upstream.port}` }
-  attacker = await employAgent(stage, { secrets: { KEY: marked('sk_live_of_the_attacker') } })
-  neighbour = await employAgent(stage, { secrets: { KEY: marked('sk_live_of_another') } })
+  stage = await openMeteredStage()
+  ;({ server, upstream, neighbour } = stage)
+  attacker = await stage.employ({ KEY: marked('sk_live_of_the_attacker') })
 }, 120_000)
-afterAll(async () => {
-  await server.stop()
-  await upstream.stop()
-  rmSync(directory, { recursive: true, force: true })
-})
+afterAll(() => stage.close())
 
 /** Both ends of a relayed WebSocket; the caller's by hand. */
 async function meet(): Promise<{ caller: Socket; accepted: Accepted }> {
