@@ -3,7 +3,7 @@
  * opens the envelope; nothing that is stored could (protocol 4).
  */
 import { openTokenEnvelope } from '../platform/crypto/envelope.ts'
-import { tokenKeyPair } from '../platform/crypto/token.ts'
+import { tokenPrivateKey } from '../platform/crypto/token.ts'
 import { Fault } from '../platform/fault.ts'
 import { Secret } from '../platform/secret.ts'
 import type { KeyCache } from './keys.ts'
@@ -46,8 +46,8 @@ export async function openEnvironmentKey(
     environment,
     epoch,
   }
-  const { privateKey } = tokenKeyPair(token.id, token.secret())
-  const opened = envelope && (await openTokenEnvelope(bound, privateKey, envelope))
+  const opened =
+    envelope && openTokenEnvelope(bound, tokenPrivateKey(token.id, token.secret()), envelope)
   if (!opened) throw new Fault('key_not_provisioned')
   const key = new Secret(opened)
   keys.put(keyNameOf(snapshot, token, place), key, generation)

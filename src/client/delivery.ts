@@ -7,7 +7,7 @@ import { deliverEnvironment } from '../features/workloads/contract.ts'
 import { fromBase64 } from '../platform/crypto/encoding.ts'
 import { openTokenEnvelope } from '../platform/crypto/envelope.ts'
 import { openSecretValue } from '../platform/crypto/secret_value.ts'
-import { parseToken, sealedToken, tokenKeyPair } from '../platform/crypto/token.ts'
+import { parseToken, sealedToken, tokenPrivateKey } from '../platform/crypto/token.ts'
 import type { Policy } from '../platform/policy.ts'
 import { openApi } from './api.ts'
 
@@ -45,12 +45,12 @@ export async function fetchEnvironment(
   const sent = sealedToken(parsed.id, parsed.secret)
   const answer = await openApi(origin, () => sent).call(deliverEnvironment, { body: scope })
   if (!('sealed' in answer)) throw new Error('the server did not answer with a sealed environment')
-  const { privateKey } = tokenKeyPair(parsed.id, parsed.secret)
+  const privateKey = tokenPrivateKey(parsed.id, parsed.secret)
   return {
     projectId: answer.project_id,
     environment: answer.environment,
     sealed: answer.sealed,
-    open: () => openAll(answer, parsed.id, privateKey),
+    open: async () => openAll(answer, parsed.id, privateKey),
   }
 }
 
@@ -62,12 +62,8 @@ type Answer = {
   envelopes: readonly { project_id: string; environment: string; epoch: number; envelope: string }[]
 }
 
-async function openAll(
-  answer: Answer,
-  tokenId: string,
-  privateKey: Uint8Array,
-): Promise<Record<string, string>> {
-  const key = await environmentKeyOf(answer, tokenId, privateKey)
+function openAll(answer: Answer, tokenId: string, privateKey: Uint8Array): Record<string, string> {
+  const key = environmentKeyOf(answer, tokenId, privateKey)
   return Object.fromEntries(
     Object.entries(answer.sealed).map(([name, { value: ciphertext, policy }]) => {
       const place = { projectId: answer.project_id, environment: answer.environment, key: name }
@@ -86,19 +82,11 @@ async function openAll(
   )
 }
 
-async function environmentKeyOf(
-  answer: Answer,
-  tokenId: string,
-  privateKey: Uint8Array,
-): Promise<Uint8Array> {
+function environmentKeyOf(answer: Answer, tokenId: string, privateKey: Uint8Array): Uint8Array {
   const { workspace_id: workspaceId, project_id: projectId, environment } = answer
   for (const { epoch, envelope } of answer.envelopes) {
     const place = { workspaceId, tokenId, projectId, environment, epoch }
-    const opened = await openTokenEnvelope(
-      place,
-      privateKey,
-      fromBase64(envelope) ?? new Uint8Array(),
-    )
+    const opened = openTokenEnvelope(place, privateKey, fromBase64(envelope) ?? new Uint8Array())
     if (opened) return opened
   }
   throw new Error(

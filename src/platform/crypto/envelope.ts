@@ -14,6 +14,7 @@ import {
   utf8,
   uuidToBytes,
 } from './encoding.ts'
+import { hpkeOpen } from './hpke_open.ts'
 import { isLowOrder } from './low_order.ts'
 
 /** `recipientPublicKey` is 32 raw bytes. */
@@ -72,11 +73,11 @@ export async function sealTokenEnvelope(
 }
 
 /** The environment key, or `null` for an envelope that does not open with this key at this place. */
-export async function openTokenEnvelope(
+export function openTokenEnvelope(
   place: TokenEnvelopePlace,
   tokenPrivateKey: Uint8Array,
   envelope: Uint8Array,
-): Promise<Uint8Array | null> {
+): Uint8Array | null {
   return openKey(tokenPrivateKey, TOKEN_LABEL, () => tokenData(place), envelope)
 }
 
@@ -101,22 +102,22 @@ async function sealKey(
   return toBase64(concat(Uint8Array.of(VERSION), encapsulatedSecret, ciphertext))
 }
 
-async function openKey(
+function openKey(
   privateKey: Uint8Array,
   label: string,
   additionalData: () => Uint8Array,
   envelope: Uint8Array,
-): Promise<Uint8Array | null> {
+): Uint8Array | null {
   if (!hasEnvelopeForm(envelope)) return null
   try {
-    // Extractable, because some runtimes can only learn the public half by exporting the private.
-    const recipient = await suite.DeserializePrivateKey(privateKey, true)
-    return await suite.Open(recipient, envelope.subarray(1, 33), envelope.subarray(33), {
+    return hpkeOpen(privateKey, {
+      encapsulatedKey: envelope.subarray(1, 33),
+      ciphertext: envelope.subarray(33),
       info: utf8(label),
-      aad: additionalData(),
+      additionalData: additionalData(),
     })
   } catch {
-    // The library refuses low-order points (RFC 7748, section 6.1) and false tags alike.
+    // A point of low order, or a key or place of another form.
     return null
   }
 }

@@ -88,8 +88,13 @@ export function verifierOf(auth: Uint8Array): Uint8Array {
 
 /** The key pair that the token's envelopes are sealed to. */
 export function tokenKeyPair(id: string, secret: Uint8Array): RawKeyPair {
-  const privateKey = hkdf(secret, uuidToBytes(id), 'cloakroom/v1/token-x25519')
+  const privateKey = tokenPrivateKey(id, secret)
   return { privateKey, publicKey: x25519PublicKey(privateKey) }
+}
+
+/** Its private half. */
+export function tokenPrivateKey(id: string, secret: Uint8Array): Uint8Array {
+  return hkdf(secret, uuidToBytes(id), 'cloakroom/v1/token-x25519')
 }
 
 /** The `svc_sea_` form: authenticates as the token but cannot open its envelopes. */
