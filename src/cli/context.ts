@@ -8,6 +8,7 @@ import { type AddressName, readSettings, type SettingName, type Settings } from 
 import { CliError } from './terminal/cli_error.ts'
 import { type Output, openOutput } from './terminal/output.ts'
 import { hasColour } from './terminal/streams.ts'
+import { trustCaFile } from './trust/ca_file.ts'
 import { openKnownWorkspaceKeys } from './trust/known_workspace_keys.ts'
 
 export type GlobalOptions = {
@@ -22,6 +23,7 @@ export type GlobalOptions = {
   debug?: boolean
   insecureStorage?: boolean
   insecureHttp?: boolean
+  caFile?: string
 }
 
 export type Context = {
@@ -45,6 +47,7 @@ export type Context = {
 export function openContext(options: GlobalOptions): Context {
   const { env, conflicts } = withAliases(process.env)
   if (conflicts.length > 0) throw new CliError('usage', conflicts.map(conflictLine).join('\n'))
+  trustCaFile(options.caFile ?? env.SERVICE_CA_FILE)
   const output = outputOf(options, env)
   const cwd = process.cwd()
   const wanted = { flag: options.account, env, cwd }

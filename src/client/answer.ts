@@ -11,6 +11,7 @@ import { readCapped } from '../platform/http/capped_body.ts'
 import type { Endpoint } from '../platform/http/endpoint.ts'
 import { validateLarge } from '../platform/http/validate_large.ts'
 import { withTimeout } from '../platform/timeout.ts'
+import { connectionFault, serverTrust } from './certificates.ts'
 
 /** By which a server's operator knows which clients there are. */
 const USER_AGENT = `cloakroom/${version}`
@@ -70,7 +71,7 @@ const page = success.extend({ pagination: z.object({ next_cursor: z.string().nul
 /**
  * One request with its whole answer.
  *
- * @throws ApiError for a refusal, AnswerError
+ * @throws ApiError for a refusal, AnswerError, UntrustedCertificate
  * @throws TypeError or DOMException when the server cannot be reached
  */
 export function exchange(
@@ -104,7 +105,7 @@ async function receive(endpoint: Endpoint, url: string, init: RequestInit): Prom
 /**
  * A file, piece by piece. It has no bound but for the time between two pieces.
  *
- * @throws ApiError, AnswerError
+ * @throws ApiError, AnswerError, UntrustedCertificate
  */
 export async function* download(
   { mediaType = '' }: Endpoint,
@@ -130,16 +131,19 @@ export async function* download(
   }
 }
 
-/** A success. @throws ApiError */
+/** A success. @throws ApiError, UntrustedCertificate */
 async function send(url: string, init: RequestInit): Promise<Response> {
   const response = await fetch(url, {
     ...init,
+    ...serverTrust(),
     headers: { ...init.headers, 'accept-encoding': 'identity', 'user-agent': USER_AGENT },
     // What is sent belongs to this address: no answer sends it on to another.
     redirect: 'manual',
     // What expands could not be bounded.
     decompress: false,
-  } as BunFetchRequestInit)
+  } as BunFetchRequestInit).catch((error: unknown) => {
+    throw connectionFault(url, error)
+  })
   if (response.ok) return response
   throw await refusalOf(url, response)
 }

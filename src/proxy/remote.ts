@@ -3,6 +3,7 @@
  * Values never come to this machine; the resolver decides, redacts and keeps the audit.
  */
 import { ApiError, openApi } from '../client/api.ts'
+import { serverTrust, UntrustedCertificate } from '../client/certificates.ts'
 import { isHandshake, isHopByHop } from '../outbound/headers.ts'
 import { FORWARD_PREFIX, proxyLinks, rewriteLinks, throughForwardMode } from '../outbound/links.ts'
 import { Fault } from '../platform/fault.ts'
@@ -95,6 +96,8 @@ function late(): Error {
 function complaintOf(error: unknown): string {
   const reason =
     error instanceof ApiError ? `says: ${error.message}` : 'cannot be reached: is it running?'
+  if (error instanceof UntrustedCertificate)
+    return `nothing is intercepted until the resolver is trusted: ${error.message}`
   return `nothing is intercepted until the resolver tells the allowlist. It ${reason}`
 }
 
@@ -118,7 +121,7 @@ async function forward(options: RemoteOptions, inbound: Inbound): Promise<Respon
 
 async function send(url: string, init: BunFetchRequestInit): Promise<Response> {
   try {
-    return await fetch(url, init)
+    return await fetch(url, { ...init, ...serverTrust() })
   } catch (cause) {
     throw new Fault('unavailable', { message: 'The resolver cannot be reached.', cause })
   }

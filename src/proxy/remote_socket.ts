@@ -1,5 +1,6 @@
 /** A WebSocket through the resolver: messages go both ways as they are; it redacts what comes back. */
 import type { ServerWebSocket } from 'bun'
+import { serverTrust } from '../client/certificates.ts'
 import { isSendableCode } from '../outbound/websocket/frames.ts'
 import { Fault } from '../platform/fault.ts'
 import type { SocketHandlers } from '../platform/http/route.ts'
@@ -16,6 +17,7 @@ export async function relayThrough(
 ): Promise<null> {
   const { 'sec-websocket-protocol': protocols, ...others } = headers
   const far = new WebSocket(url.replace(/^http/, 'ws'), {
+    ...serverTrust(),
     headers: others,
     ...(protocols ? { protocols: protocols.split(',').map((name) => name.trim()) } : {}),
   } as never)

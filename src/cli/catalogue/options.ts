@@ -15,6 +15,7 @@ export const globalOptions = [
   ['-q, --quiet', 'print only what was asked for: names, ids, values'],
   ['--insecure-storage', 'keep the session unencrypted where there is no keyring'],
   ['--insecure-http', 'talk to other machines unencrypted (SERVICE_INSECURE_HTTP=1)'],
+  ['--ca-file <path>', 'PEM file of an authority to trust besides the usual (SERVICE_CA_FILE)'],
   ['--debug', 'show where an error came from'],
 ] as const
 

@@ -1,5 +1,6 @@
 /** From any error to what is said of it and the exit code. A stack is only shown with --debug. */
 import { AnswerError, ApiError, NO_CODE } from '../../client/api.ts'
+import { UntrustedCertificate } from '../../client/certificates.ts'
 import { InvalidToken } from '../../client/delivery.ts'
 import {
   EX_AUTH,
@@ -9,7 +10,6 @@ import {
   EX_USAGE,
 } from '../../platform/exit_codes.ts'
 import { type FieldFault, inWords } from '../../platform/fault.ts'
-import { certificateFault } from './certificate_fault.ts'
 import { CliError } from './cli_error.ts'
 import { printableJson, printableLines } from './printable.ts'
 
@@ -36,13 +36,12 @@ export function explain(error: unknown): Explanation {
     return own(new CliError('invalid_token', error.message, hint))
   }
   if (isCancelled(error)) return own(new CliError('cancelled', 'cancelled'))
-  const certificate = certificateFault(error)
-  if (certificate !== null) return own(certificate)
-  if (isNetwork(error)) {
-    const hint =
-      'is the server running? check --server or SERVICE_SERVER_URL with: cloakroom config'
-    return own(new CliError('unreachable', 'the server cannot be reached', hint))
+  if (error instanceof UntrustedCertificate) {
+    const hint = error.isUnknownIssuer ? OWN_AUTHORITY : OTHER_CERTIFICATE
+    return own(new CliError('untrusted_certificate', error.message, hint))
   }
+  const network = networkFault(error)
+  if (network !== null) return own(network)
   const message = error instanceof Error ? error.message : String(error)
   return own(new CliError('failed', message, 'run it again with --debug to see where'))
 }
@@ -69,6 +68,10 @@ function own({ exitCode, code, message, hint }: CliError): Explanation {
   return { exitCode, code, message, hint, fields: [], isOfServer: false }
 }
 
+const OWN_AUTHORITY =
+  'if it is of your own authority, name its certificate: --ca-file ca.pem (SERVICE_CA_FILE)'
+const OTHER_CERTIFICATE =
+  'check the address with: cloakroom config; a certificate is renewed at the server'
 const NOT_OURS =
   'is that the right address, and of a version that goes with this one? see: cloakroom config'
 
@@ -104,9 +107,16 @@ function isCancelled(error: unknown): boolean {
   return error instanceof Error && ['ExitPromptError', 'AbortPromptError'].includes(error.name)
 }
 
-function isNetwork(error: unknown): boolean {
+function networkFault(error: unknown): CliError | null {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  return /^(E(CONN|NOTFOUND|TIMEDOUT|PROTO|HOST|NET)|DNS_|ConnectionRefused|FailedToOpenSocket)/.test(
-    code,
-  )
+  if (code === 'EPROTO') {
+    const hint = 'is it http instead of https? check the address with: cloakroom config'
+    return new CliError('unreachable', 'what listens at that address does not speak TLS', hint)
+  }
+  if (!NETWORK_CODES.test(code)) return null
+  const hint = 'is the server running? check --server or SERVICE_SERVER_URL with: cloakroom config'
+  return new CliError('unreachable', 'the server cannot be reached', hint)
 }
+
+const NETWORK_CODES =
+  /^(E(CONN|NOTFOUND|TIMEDOUT|HOST|NET)|DNS_|ConnectionRefused|FailedToOpenSocket)/

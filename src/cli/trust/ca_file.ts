@@ -1,0 +1,14 @@
+/** `--ca-file`: the authority that signed the certificate of one's own server. */
+import { trustAuthorities } from '../../client/certificates.ts'
+import { readNamedFile } from '../files/read.ts'
+import { CliError } from '../terminal/cli_error.ts'
+
+/** @throws CliError for a file that is not there, or has no certificate */
+export function trustCaFile(path: string | undefined): void {
+  if (!path || trustAuthorities(readNamedFile(path).toString())) return
+  throw new CliError(
+    'invalid_file',
+    `${path} is no PEM file of certificates`,
+    'it begins with -----BEGIN CERTIFICATE-----; --ca-file and SERVICE_CA_FILE name it',
+  )
+}

@@ -1,0 +1,70 @@
+/**
+ * Certificates of Cloakroom's own servers: the authorities that a person adds (`--ca-file`), and what is
+ * wrong with one that is not trusted. A server that has such a one is reached: what helps is another thing
+ * than where nothing listens.
+ */
+import { X509Certificate } from 'node:crypto'
+import { getCACertificates } from 'node:tls'
+
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g
+
+type Trust = { tls?: { ca: string[] } }
+
+let trust: Trust = {}
+
+/**
+ * For all connections to servers from now on, besides the authorities that this process trusts anyway.
+ * Returns whether the text is PEM with certificates.
+ */
+export function trustAuthorities(pem: string): boolean {
+  const added = pem.match(CERTIFICATE) ?? []
+  if (added.length === 0 || !added.every(isCertificate)) return false
+  trust = { tls: { ca: [...getCACertificates('default'), ...added] } }
+  return true
+}
+
+/** What `fetch` and `WebSocket` are given for a server. */
+export function serverTrust(): Trust {
+  return trust
+}
+
+/** A text that the runtime cannot read would end each connection with another error. */
+function isCertificate(pem: string): boolean {
+  try {
+    return new X509Certificate(pem).subject !== undefined
+  } catch {
+    return false
+  }
+}
+
+/** What is wrong, by the codes of OpenSSL as Bun names them. */
+const FAULTS: readonly (readonly [RegExp, fault: string, isUnknownIssuer: boolean])[] = [
+  [/^DEPTH_ZERO_SELF_SIGNED_CERT/, 'it is signed by itself', true],
+  [/^(SELF_SIGNED|UNABLE_TO_(GET_ISSUER|VERIFY_LEAF))/, 'its authority is not known here', true],
+  [/^ERR_TLS_CERT_ALTNAME_INVALID/, 'it is for another name', false],
+  [/^CERT_HAS_EXPIRED/, "it has expired, or this machine's clock is wrong", false],
+  [/^CERT_NOT_YET_VALID/, "it is not valid yet, or this machine's clock is wrong", false],
+  [/^(CERT_|UNABLE_TO_|ERR_TLS_CERT)/, 'it does not verify', false],
+]
+
+/** A server that was reached, and sent nothing. */
+export class UntrustedCertificate extends Error {
+  /** Whether naming its authority would help. */
+  readonly isUnknownIssuer: boolean
+
+  constructor(message: string, isUnknownIssuer: boolean, cause: unknown) {
+    super(message, { cause })
+    this.name = 'UntrustedCertificate'
+    this.isUnknownIssuer = isUnknownIssuer
+  }
+}
+
+/** What `fetch` threw, or what is known better where that is a certificate. */
+export function connectionFault(url: string, error: unknown): unknown {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  const [, fault, isUnknownIssuer] = FAULTS.find(([pattern]) => pattern.test(code)) ?? []
+  if (fault === undefined || isUnknownIssuer === undefined) return error
+  const host = URL.parse(url)?.host ?? 'the server'
+  const said = `${host} was reached, and its certificate is not trusted: ${fault} (${code})`
+  return new UntrustedCertificate(said, isUnknownIssuer, error)
+}

@@ -1,0 +1,242 @@
+/** A server behind a certificate: each way in which it may not be trusted, and the authority that a person names. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { type Authority, createAuthority } from '../../src/cli/demo/certificates.ts'
+import { mintToken } from '../../src/platform/crypto/token.ts'
+import { startTestApp, type TestApp } from '../support/app.ts'
+import { openTerminal, PASSWORD, type Terminal } from './person.ts'
+
+const DAY_MS = 86_400_000
+const { text: token } = mintToken('agt')
+
+let app: TestApp
+let ada: Terminal
+let authority: Authority
+const open = new Set<Bun.Server<unknown>>()
+
+beforeAll(async () => {
+  app = await startTestApp()
+  ada = await openTerminal(app)
+  authority = await createAuthority('Our own')
+  ada.write('ca.pem', `Ours, since 2026\n${authority.certificate}\n`)
+})
+afterAll(async () => {
+  for (const server of open) server.stop(true)
+  ada.remove()
+  await app.stop()
+})
+
+type Leaf = { cert: string; key: string }
+
+/** The control plane, or the resolver, as a gateway with that certificate shows it. */
+function gateway(leaf: Leaf, target = app.controlPlane) {
+  let arrived = 0
+  const server = Bun.serve({
+    hostname: 'localhost',
+    port: 0,
+    tls: leaf,
+    fetch: async (request) => {
+      arrived += 1
+      const { pathname, search } = new URL(request.url)
+      const { method, headers } = request
+      const body = method === 'GET' ? null : await request.arrayBuffer()
+      const answer = await fetch(`${target}${pathname}${search}`, { method, headers, body })
+      return new Response(answer.body, { status: answer.status, headers: answer.headers })
+    },
+  })
+  open.add(server)
+  return { origin: `https://localhost:${server.port}`, arrived: () => arrived }
+}
+
+const named = () => authority.issue(['localhost'])
+/** Without an authority: the certificate itself is named as one. */
+async function signedByItself(): Promise<Leaf> {
+  await import('reflect-metadata')
+  const { SubjectAlternativeNameExtension, X509CertificateGenerator } = await import(
+    '@peculiar/x509'
+  )
+  const signingAlgorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
+  const keys = await crypto.subtle.generateKey(signingAlgorithm, true, ['sign', 'verify'])
+  const certificate = await X509CertificateGenerator.createSelfSigned({
+    name: 'CN=localhost',
+    keys,
+    signingAlgorithm,
+    extensions: [new SubjectAlternativeNameExtension([{ type: 'dns', value: 'localhost' }])],
+  })
+  const encoded = Buffer.from(await crypto.subtle.exportKey('pkcs8', keys.privateKey))
+  const key = `-----BEGIN PRIVATE KEY-----\n${encoded.toString('base64')}\n-----END PRIVATE KEY-----`
+  return { cert: certificate.toString('pem'), key }
+}
+const withAuthority = async () => {
+  const { cert, key } = await named()
+  return { cert: `${cert}\n${authority.certificate}`, key }
+}
+
+const OWN =
+  'if it is of your own authority, name its certificate: --ca-file ca.pem (SERVICE_CA_FILE)'
+const OTHER = 'check the address with: cloakroom config; a certificate is renewed at the server'
+const CLOCK = "or this machine's clock is wrong"
+const later = (days: number) => new Date(Date.now() + days * DAY_MS)
+
+type Way = [name: string, leaf: () => Promise<Leaf>, args: string[], said: string, hint: string]
+const ways: Way[] = [
+  [
+    'signed by itself',
+    signedByItself,
+    [],
+    'it is signed by itself (DEPTH_ZERO_SELF_SIGNED_CERT)',
+    OWN,
+  ],
+  [
+    'of an unknown authority',
+    named,
+    [],
+    'its authority is not known here (UNABLE_TO_VERIFY_LEAF_SIGNATURE)',
+    OWN,
+  ],
+  [
+    'of an unknown authority that it brings along',
+    withAuthority,
+    [],
+    'its authority is not known here (SELF_SIGNED_CERT_IN_CHAIN)',
+    OWN,
+  ],
+  [
+    'for another name',
+    () => authority.issue(['other.example']),
+    ['--ca-file', 'ca.pem'],
+    'it is for another name (ERR_TLS_CERT_ALTNAME_INVALID)',
+    OTHER,
+  ],
+  [
+    'expired',
+    () => authority.issue(['localhost'], { notBefore: later(-3), notAfter: later(-1) }),
+    ['--ca-file', 'ca.pem'],
+    `it has expired, ${CLOCK} (CERT_HAS_EXPIRED)`,
+    OTHER,
+  ],
+  [
+    'not valid yet',
+    () => authority.issue(['localhost'], { notBefore: later(1) }),
+    ['--ca-file', 'ca.pem'],
+    `it is not valid yet, ${CLOCK} (CERT_NOT_YET_VALID)`,
+    OTHER,
+  ],
+]
+
+describe('a certificate that is not trusted is named, and nothing is sent', () => {
+  test.each(ways)('%s', async (_, leaf, args, said, hint) => {
+    const { origin, arrived } = gateway(await leaf())
+    const { host } = new URL(origin)
+    const message = `${host} was reached, and its certificate is not trusted: ${said}`
+    expect(await ada.run(['status', '--server', origin, ...args])).toEqual({
+      code: 6,
+      out: '',
+      err: `cloakroom: ${message}\n→ ${hint}\n`,
+    })
+    const asJson = await ada.run(['status', '--server', origin, ...args, '--json'])
+    const error = { code: 'untrusted_certificate', message, hint }
+    expect(JSON.parse(asJson.err)).toEqual({ error })
+    expect(arrived()).toBe(0)
+  })
+
+  test('of the resolver, to a call with a token', async () => {
+    const { origin, arrived } = gateway(await named(), app.resolver)
+    const env = { SERVICE_TOKEN: token, SERVICE_RESOLVER_URL: origin }
+    const { code, err } = await ada.run(['call', 'https://api.example.com/'], { env })
+    expect([code, err]).toEqual([6, expect.stringContaining('its certificate is not trusted')])
+    expect(arrived()).toBe(0)
+  })
+})
+
+test('what does not speak TLS is told from what is not there', async () => {
+  const server = app.controlPlane.replace('http:', 'https:')
+  const { code, err } = await ada.run(['status', '--server', server])
+  expect([code, err]).toEqual([6, expect.stringContaining('does not speak TLS')])
+  const nobody = await ada.run(['status', '--server', 'https://localhost:1'])
+  expect([nobody.code, nobody.err]).toEqual([6, expect.stringContaining('cannot be reached')])
+})
+
+describe('the authority of --ca-file is trusted', () => {
+  test('by commands with a session, in each way of naming it', async () => {
+    const { origin } = gateway(await named())
+    const env = { SERVICE_SERVER_URL: origin }
+    const entrance = ['register', 'ada@example.com', '--password-stdin', '--insecure-storage']
+    const stdin = `${PASSWORD}\n`
+    const entered = await ada.run([...entrance, '--ca-file', 'ca.pem'], { env, stdin })
+    expect(entered.code).toBe(0)
+    for (const more of [
+      { SERVICE_CA_FILE: 'ca.pem' },
+      { CLOAKROOM_CA_FILE: `${ada.cwd}/ca.pem` },
+    ]) {
+      const { out } = await ada.run(['whoami'], { env: { ...env, ...more } })
+      expect(out).toContain('ada@example.com')
+    }
+    expect((await ada.run(['whoami'], { env })).code).toBe(6)
+  })
+
+  test('by calls with a token', async () => {
+    const { origin } = gateway(await named(), app.resolver)
+    const env = { SERVICE_TOKEN: token, SERVICE_RESOLVER_URL: origin, SERVICE_CA_FILE: 'ca.pem' }
+    const { code, err } = await ada.run(['call', 'https://api.example.com/'], { env })
+    // The resolver's own refusal.
+    expect([code, err]).toEqual([3, expect.stringContaining('the token is not accepted')])
+  })
+
+  test('by the proxy, for requests and WebSockets', async () => {
+    const resolver = Bun.serve({
+      hostname: 'localhost',
+      port: 0,
+      tls: await named(),
+      fetch: (request, server) => {
+        if (server.upgrade(request)) return undefined
+        return request.url.endsWith('/v1/allowlist')
+          ? Response.json({ domains: ['api.example.com'] })
+          : new Response('through')
+      },
+      websocket: { open: (socket) => void socket.send('a message'), message: () => {} },
+    })
+    open.add(resolver)
+    ada.write(
+      'program.ts',
+      `const base = process.env.SERVICE_PROXY_BASE_URL + '/api.example.com/socket'
+       console.log(await (await fetch(base)).text())
+       const socket = new WebSocket(base.replace('http', 'ws'))
+       socket.onmessage = ({ data }) => { console.log(data); socket.close() }
+       socket.onerror = () => console.log('no socket')`,
+    )
+    const env = {
+      SERVICE_TOKEN: token,
+      SERVICE_RESOLVER_URL: `https://localhost:${resolver.port}`,
+    }
+    const program = ['proxy', '--', process.execPath, 'program.ts']
+    const trusted = await ada.run(['--ca-file', 'ca.pem', ...program], { env })
+    expect(trusted).toEqual({ code: 0, out: 'through\na message\n', err: '' })
+    const untrusted = await ada.run(program, { env })
+    expect(untrusted.out).toContain('no socket')
+  })
+
+  test('from a file with several, beside those that are trusted anyway', async () => {
+    const another = await createAuthority('Another')
+    ada.write('several.pem', `${another.certificate}\n${authority.certificate}`)
+    const { origin } = gateway(await named())
+    const other = gateway(await another.issue(['localhost']))
+    const args = ['status', '--ca-file', 'several.pem']
+    expect((await ada.run([...args, '--server', origin])).code).toBe(0)
+    const env = { NODE_EXTRA_CA_CERTS: `${ada.cwd}/several.pem` }
+    const beside = ['status', '--ca-file', 'ca.pem', '--server', other.origin]
+    expect((await ada.run(beside, { env })).code).toBe(0)
+    expect((await ada.run(beside)).code).toBe(6)
+  })
+})
+
+test.each([
+  ['is not there', 'missing.pem', 'missing.pem is not there'],
+  ['is no PEM', 'text.pem', 'text.pem is no PEM file of certificates'],
+  ['is damaged', 'damaged.pem', 'damaged.pem is no PEM file of certificates'],
+])('a file that %s is refused before anything is sent', async (_, file, said) => {
+  ada.write('text.pem', 'no certificate\n')
+  const damaged = '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n'
+  ada.write('damaged.pem', `${authority.certificate}\n${damaged}`)
+  const { code, err } = await ada.run(['status', '--ca-file', file])
+  expect([code, err]).toEqual([2, expect.stringContaining(said)])
+})
