@@ -2,13 +2,17 @@
 import { join } from 'node:path'
 import { version } from '../../package.json'
 import { openApiDocument } from '../platform/openapi/document.ts'
+import { withoutReferences } from '../platform/openapi/models.ts'
 import { allEndpoints } from './all_endpoints.ts'
 import { apiMarkdown } from './api_markdown.ts'
 
 export const API_DOCS = join(import.meta.dir, '../../docs/api.md')
 
+/** Where an installation is whose settings say nothing else. */
+const addresses = { 'control-plane': 'http://localhost:8000', resolver: 'http://localhost:8080' }
+
 export function renderApiDocs(): string {
-  return apiMarkdown(openApiDocument(allEndpoints(), version))
+  return apiMarkdown(withoutReferences(openApiDocument(allEndpoints(), version, addresses)))
 }
 
 if (import.meta.main) await Bun.write(API_DOCS, renderApiDocs())

@@ -16,7 +16,7 @@ export function apiMarkdown({ info, tags, paths }: OpenApiDocument): string {
     const own = operations.filter(({ operation }) => operation.tags.includes(name))
     return [`## ${name}`, ...own.map(operationText)].join('\n\n')
   })
-  const head = `<!-- Written by src/dev/api_docs.ts from the contracts: do not edit. -->\n\n# API\n\n${info.description}\n\nThe same as OpenAPI: \`GET /api/docs/json\`; as a page to try out: \`/api/docs/\`. The rules behind it: [protocol.md](protocol.md).`
+  const head = `<!-- Written by src/dev/api_docs.ts from the contracts: do not edit. -->\n\n# API\n\n${info.description}\n\nThe same as OpenAPI: \`GET /api/docs/json\`; as a page to try out: \`/api/docs/\`, on the resolver's port for what the resolver serves. The rules behind it: [protocol.md](protocol.md).`
   return `${[head, ...sections].join('\n\n')}\n`
 }
 
@@ -52,6 +52,7 @@ function parametersText(parameters: readonly Parameter[]): string {
 function bodyText({ requestBody }: Operation): string {
   if (!requestBody) return ''
   const { required, content } = requestBody as { required: boolean; content: Response['content'] }
+  if (content?.['*/*']) return 'Body: that of the request, of any kind, at most 10 MiB.'
   const { schema = {}, example } = content?.['application/json'] ?? {}
   const title = required ? 'Body:' : 'Body, optional:'
   return `${title}\n\n${fieldsText(schema)}\n\n${jsonBlock(example)}`

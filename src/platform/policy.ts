@@ -96,4 +96,4 @@ export const policy = z
     for (const issue of checked.error?.issues ?? []) context.addIssue({ ...issue })
   })
   .transform((sent) => sent as Policy | null)
-  .meta(documentation)
+  .meta({ ...documentation, id: 'Policy' })

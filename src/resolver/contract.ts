@@ -41,6 +41,7 @@ const outboundCall = z
     if (body_encoding && !isBase64(body ?? ''))
       refuse('body', 'must be canonical base64 with padding')
   })
+  .meta({ id: 'OutboundCall' })
 
 export type OutboundCall = z.output<typeof outboundCall>
 
@@ -74,13 +75,15 @@ export const resolveCall = defineEndpoint({
   access: { kind: 'token', capability: 'use' },
   body: outboundCall,
   bodyLimit: BODY_LIMIT,
-  result: z.object({
-    status_code: integer(200),
-    headers: z.record(text('content-type'), text('application/json')),
-    body: text('{"id":"ch_1","amount":2000}'),
-    body_encoding: z.literal('base64').optional().meta(rarelyNeeded),
-    redacted: z.boolean(),
-  }),
+  result: z
+    .object({
+      status_code: integer(200),
+      headers: z.record(text('content-type'), text('application/json')),
+      body: text('{"id":"ch_1","amount":2000}'),
+      body_encoding: z.literal('base64').optional().meta(rarelyNeeded),
+      redacted: z.boolean(),
+    })
+    .meta({ id: 'UpstreamResponse' }),
   bare: true,
   faults: outboundFaults,
 })
@@ -108,16 +111,18 @@ export const listCredentials = defineEndpoint({
   path: '/v1/credentials/',
   access: { kind: 'token', capability: 'use', action: 'credentials.listed' },
   result: z.array(
-    z.object({
-      name: text('STRIPE_API_KEY'),
-      project_id: projectId,
-      environment,
-      description: text('Charges cards of the test account').nullable(),
-      allowed_domains: listOf('api.stripe.com'),
-      allowed_methods: listOf('POST'),
-      allowed_paths: listOf('/v1/charges'),
-      allowed_locations: listOf('header'),
-    }),
+    z
+      .object({
+        name: text('STRIPE_API_KEY'),
+        project_id: projectId,
+        environment,
+        description: text('Charges cards of the test account').nullable(),
+        allowed_domains: listOf('api.stripe.com'),
+        allowed_methods: listOf('POST'),
+        allowed_paths: listOf('/v1/charges'),
+        allowed_locations: listOf('header'),
+      })
+      .meta({ id: 'Credential' }),
   ),
   bare: true,
   faults: ['audit_unavailable'],
@@ -130,6 +135,7 @@ export const forwardSettings = z.strictObject({
   timeout_ms: z.coerce.number().int().min(1).max(120_000).optional(),
   sign: z
     .string()
+    .meta({ examples: ['{"type":"aws_sigv4","region":"eu-central-1","service":"s3"}'] })
     .transform((text, context) => {
       const parsed = signing.safeParse(parseJson(text))
       if (parsed.success) return parsed.data
@@ -155,6 +161,8 @@ export const forwardCalls = forwardMethods.map((method) =>
       path: z.string().meta({ examples: ['v1/charges'] }),
     }),
     bare: true,
+    forwards: forwardSettings,
+    mediaType: '*/*',
     faults: ['payload_too_large', 'validation_error', ...outboundFaults],
   }),
 )

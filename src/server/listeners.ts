@@ -7,17 +7,19 @@ import { storeDenial } from '../audit/denials.ts'
 import { ingestionRoutes } from '../features/audit/ingestion.ts'
 import { resolverHealthRoutes } from '../features/health/index.ts'
 import { type ActivityLog, stamping } from '../features/metrics/activity.ts'
+import { referenceRoutes } from '../features/reference/index.ts'
 import { workloadRoutes } from '../features/workloads/index.ts'
 import { openIdentity } from '../identity/index.ts'
 import { hostCheck } from '../platform/http/host.ts'
 import { RateLimiter } from '../platform/http/rate.ts'
+import type { Surface } from '../platform/http/reply.ts'
 import type { Services } from '../platform/http/route.ts'
 import { serve } from '../platform/http/serve.ts'
 import { parseCidrs } from '../platform/net/cidr.ts'
 import { networkNamer } from '../platform/net/network.ts'
 import type { FeatureServices } from '../platform/services.ts'
 import type { Resolver } from '../resolver/index.ts'
-import { controlPlaneRoutes } from './routes.ts'
+import { controlPlaneRoutes, documented } from './routes.ts'
 
 /** Milliseconds that running requests get after a stop was asked for. */
 const DRAIN_MS = 30_000
@@ -34,14 +36,18 @@ export function openListeners(services: FeatureServices, parts: Parts) {
   const { resolver, access, activity, onChange, onRequest } = parts
   const identity = stamping(openIdentity(services), activity)
   const shared = { ...sharedServices(services), identity, onChange, onRequest }
+  const routes = controlPlaneRoutes(services, {
+    activity: () => activity.flush(),
+    audit: () => access.trail.flush(),
+  })
+  const reference = (listener: Surface) =>
+    referenceRoutes(listener, services.config, () => documented(routes))
   const control = serve({
     ...shared,
     surface: 'control-plane',
     routes: [
-      ...controlPlaneRoutes(services, {
-        activity: () => activity.flush(),
-        audit: () => access.trail.flush(),
-      }),
+      ...routes,
+      ...reference('control-plane'),
       ...ingestionRoutes(services, reporterOf(shared, access)),
       ...workloadRoutes(access),
     ],
@@ -49,7 +55,12 @@ export function openListeners(services: FeatureServices, parts: Parts) {
   const outbound = serve({
     ...shared,
     surface: 'resolver',
-    routes: [...resolverHealthRoutes(services), ...resolver.routes, ...workloadRoutes(access)],
+    routes: [
+      ...resolverHealthRoutes(services),
+      ...resolver.routes,
+      ...workloadRoutes(access),
+      ...reference('resolver'),
+    ],
   })
   return {
     /** Origins; `null` where ROLE leaves the listener out. */

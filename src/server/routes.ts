@@ -8,7 +8,6 @@ import { getResolverHealth } from '../features/health/contract.ts'
 import { healthRoutes } from '../features/health/index.ts'
 import { metricsRoutes } from '../features/metrics/index.ts'
 import { projectRoutes } from '../features/projects/index.ts'
-import { referenceRoutes } from '../features/reference/index.ts'
 import { secretRoutes } from '../features/secrets/index.ts'
 import { deliverEnvironment } from '../features/workloads/contract.ts'
 import { workspaceRoutes } from '../features/workspaces/index.ts'
@@ -20,9 +19,9 @@ import { forwardCalls, listCredentials, listDomains, resolveCall } from '../reso
 /** Write what this process still holds of what a route is about to read. */
 export type Flushes = { activity: () => Promise<void>; audit: () => Promise<void> }
 
-/** All of the control plane but those that tokens use. */
+/** All of the control plane but those that tokens use and its documentation. */
 export function controlPlaneRoutes(services: FeatureServices, flushes: Flushes): Route[] {
-  const routes = [
+  return [
     ...healthRoutes(services, () => {}),
     ...accountsRoutes(services),
     ...workspaceRoutes(services),
@@ -35,7 +34,6 @@ export function controlPlaneRoutes(services: FeatureServices, flushes: Flushes):
       await Promise.all([flushes.activity(), flushes.audit()])
     }),
   ]
-  return [...routes, ...referenceRoutes(() => documented(routes))]
 }
 
 /** What both listeners serve, for the documentation. */

@@ -21,6 +21,7 @@ import {
   recovery,
   refreshToken,
   replacement,
+  session,
   sessionPair,
   user,
   wrappedKey,
@@ -101,7 +102,7 @@ export const refresh = defineEndpoint({
   path: '/api/auth/refresh/',
   access: { kind: 'public', rate: 'login' },
   body: z.strictObject({ refresh: refreshToken }),
-  result: z.object(sessionPair),
+  result: z.object(sessionPair).meta({ id: 'SessionTokens' }),
   faults: ['invalid_token', 'conflict'],
 })
 
@@ -123,7 +124,9 @@ export const changePassword = defineEndpoint({
   ...ofPerson,
   path: '/api/auth/change-password/',
   access: { kind: 'session' },
-  body: z.strictObject({ current_password: currentPassword, ...replacement }),
+  body: z
+    .strictObject({ current_password: currentPassword, ...replacement })
+    .meta({ id: 'PasswordChange' }),
   faults: ['conflict'],
 })
 
@@ -140,17 +143,7 @@ export const listSessions = defineEndpoint({
   path: '/api/auth/sessions/',
   access: { kind: 'session' },
   query: pagination,
-  result: z.array(
-    z.object({
-      id,
-      user_agent: text('cloakroom/0.1.0'),
-      /** The one that asks. */
-      current: z.boolean(),
-      last_used_at: timestamp,
-      expires_at: timestamp,
-      created_at: timestamp,
-    }),
-  ),
+  result: z.array(session),
   paged: true,
 })
 

@@ -45,10 +45,12 @@ export const defaultKdf: z.output<typeof kdf> = {
   parallelism: 4,
 }
 
-export const recovery = z.strictObject({
-  verifier: newPassword.meta({ examples: ['dmVyaWZpZXItb2YtdGhlLW5ldy1yZWNvdmVyeS1rZXk'] }),
-  encrypted_private_key: wrappedKey,
-})
+export const recovery = z
+  .strictObject({
+    verifier: newPassword.meta({ examples: ['dmVyaWZpZXItb2YtdGhlLW5ldy1yZWNvdmVyeS1rZXk'] }),
+    encrypted_private_key: wrappedKey,
+  })
+  .meta({ id: 'Recovery' })
 
 /** What replaces a password: the private key is the same, wrapped under what the new one derives. */
 export const replacement = {
@@ -58,16 +60,31 @@ export const replacement = {
   encrypted_private_key: wrappedKey,
 }
 
-export const user = z.object({
-  id,
-  email: text('ada@example.com'),
-  first_name: text('Ada'),
-  last_name: text('Lovelace'),
-  public_key: text(exampleOfForm.publicKey),
-  is_instance_owner: z.boolean(),
-  created_at: timestamp,
-  updated_at: timestamp,
-})
+export const user = z
+  .object({
+    id,
+    email: text('ada@example.com'),
+    first_name: text('Ada'),
+    last_name: text('Lovelace'),
+    public_key: text(exampleOfForm.publicKey),
+    is_instance_owner: z.boolean(),
+    created_at: timestamp,
+    updated_at: timestamp,
+  })
+  .meta({ id: 'User' })
+
+/** A session as its own person sees it. */
+export const session = z
+  .object({
+    id,
+    user_agent: text('cloakroom/0.1.0'),
+    /** The one that asks. */
+    current: z.boolean(),
+    last_used_at: timestamp,
+    expires_at: timestamp,
+    created_at: timestamp,
+  })
+  .meta({ id: 'Session' })
 
 export const refreshToken = z
   .string()

@@ -35,8 +35,8 @@ const workspaceParams = z.object({ workspace_id: workspaceId })
 const agentParams = workspaceParams.extend({ registration_id: registrationId })
 const tokenParams = agentParams.extend({ token_id: tokenId })
 
-const registration = z.strictObject({ name: agentName, ...order })
-const registered = issuedToken.extend({ agent })
+const registration = z.strictObject({ name: agentName, ...order }).meta({ id: 'AgentRegistration' })
+const registered = issuedToken.extend({ agent }).meta({ id: 'RegisteredAgent' })
 const envelopesBody = tokenEnvelopes.min(1)
 const grantQuery = z.strictObject({ project_id: projectId, environment })
 
@@ -113,7 +113,7 @@ export const issueAgentToken = defineEndpoint({
   path: tokensPath,
   access: inWorkspace,
   params: agentParams,
-  body: z.strictObject(order),
+  body: z.strictObject(order).meta({ id: 'TokenOrder' }),
   bodyOptional: true,
   result: orderedToken,
   success: 201,
@@ -188,7 +188,7 @@ export const issueWorkloadToken = defineEndpoint({
   ...ofWorkloads,
   name: 'workload_tokens.issue',
   summary: 'Issue a token to a workload: one project, one environment',
-  body: z.strictObject(workloadOrder),
+  body: z.strictObject(workloadOrder).meta({ id: 'WorkloadTokenOrder' }),
 })
 
 export const listWorkloadTokens = defineEndpoint({

@@ -31,12 +31,14 @@ const sealedKey = base64(ENVELOPE_BYTES, ENVELOPE_BYTES)
   }, 'must be an envelope of version 1')
   .meta({ examples: [exampleOfForm.envelope] })
 
-const tokenEnvelope = z.strictObject({
-  project_id: projectId,
-  environment,
-  epoch: z.number().int().min(1).max(MAX_EPOCH),
-  envelope: sealedKey,
-})
+const tokenEnvelope = z
+  .strictObject({
+    project_id: projectId,
+    environment,
+    epoch: z.number().int().min(1).max(MAX_EPOCH),
+    envelope: sealedKey,
+  })
+  .meta({ id: 'TokenEnvelope' })
 
 export const tokenEnvelopes = z
   .array(tokenEnvelope)
@@ -52,12 +54,14 @@ export const tokenEnvelopes = z
   })
 
 /** A token whose secret the server never sees: the client sends only what it is checked by. */
-const clientMade = z.strictObject({
-  id,
-  verifier: base64(KEY_BYTES, KEY_BYTES).meta({ examples: [exampleOfForm.publicKey] }),
-  public_key: publicKey,
-  envelopes: tokenEnvelopes.default([]),
-})
+const clientMade = z
+  .strictObject({
+    id,
+    verifier: base64(KEY_BYTES, KEY_BYTES).meta({ examples: [exampleOfForm.publicKey] }),
+    public_key: publicKey,
+    envelopes: tokenEnvelopes.default([]),
+  })
+  .meta({ id: 'ClientMadeToken' })
 
 const lifetime = {
   label: title(100)
@@ -112,15 +116,17 @@ export type Order = {
   token?: z.output<typeof clientMade> | undefined
 }
 
-export const agent = z.object({
-  id,
-  name: text('deploy-bot'),
-  project_id: projectId.nullable(),
-  token_count: z.number().int(),
-  active_token_count: z.number().int(),
-  last_used_at: timestamp.nullable(),
-  created_at: timestamp,
-})
+export const agent = z
+  .object({
+    id,
+    name: text('deploy-bot'),
+    project_id: projectId.nullable(),
+    token_count: z.number().int(),
+    active_token_count: z.number().int(),
+    last_used_at: timestamp.nullable(),
+    created_at: timestamp,
+  })
+  .meta({ id: 'Agent' })
 
 /** `token` is shown this once, and is null where the client made it. */
 export const issuedToken = z.object({
@@ -130,32 +136,38 @@ export const issuedToken = z.object({
   capabilities,
 })
 
-export const orderedToken = issuedToken.extend({
-  label: text('ci'),
-  environment: text('production').nullable(),
-  expires_at: timestamp.nullable(),
-})
+export const orderedToken = issuedToken
+  .extend({
+    label: text('ci'),
+    environment: text('production').nullable(),
+    expires_at: timestamp.nullable(),
+  })
+  .meta({ id: 'IssuedToken' })
 
-const provision = z.object({
-  project_id: projectId,
-  environment: text('production'),
-  epoch: z.number().int(),
-})
+const provision = z
+  .object({
+    project_id: projectId,
+    environment: text('production'),
+    epoch: z.number().int(),
+  })
+  .meta({ id: 'Provision' })
 
 export const provisioned = z.array(provision)
 export type Provision = z.output<typeof provision>
 
-export const token = z.object({
-  id,
-  label: text('ci'),
-  environment: text('production').nullable(),
-  capabilities,
-  status: z.enum(['active', 'revoked', 'expired']),
-  expires_in_days: integer(90).nullable(),
-  expires_at: timestamp.nullable(),
-  revoked_at: timestamp.nullable(),
-  last_used_at: timestamp.nullable(),
-  created_at: timestamp,
-  public_key: text(exampleOfForm.publicKey),
-  provisioned,
-})
+export const token = z
+  .object({
+    id,
+    label: text('ci'),
+    environment: text('production').nullable(),
+    capabilities,
+    status: z.enum(['active', 'revoked', 'expired']),
+    expires_in_days: integer(90).nullable(),
+    expires_at: timestamp.nullable(),
+    revoked_at: timestamp.nullable(),
+    last_used_at: timestamp.nullable(),
+    created_at: timestamp,
+    public_key: text(exampleOfForm.publicKey),
+    provisioned,
+  })
+  .meta({ id: 'Token' })

@@ -22,12 +22,14 @@ const domain = z
     return z.NEVER
   })
 
-const entry = z.object({
-  id,
-  domain: text('api.stripe.com'),
-  added_by_email: text('ada@example.com').nullable(),
-  added_at: timestamp,
-})
+const entry = z
+  .object({
+    id,
+    domain: text('api.stripe.com'),
+    added_by_email: text('ada@example.com').nullable(),
+    added_at: timestamp,
+  })
+  .meta({ id: 'AllowedDomain' })
 
 export const listAllowlist = defineEndpoint({
   name: 'allowlist.list',
@@ -87,13 +89,15 @@ export const listAllowlistLog = defineEndpoint({
   params,
   query: pagination,
   result: z.array(
-    z.object({
-      id,
-      domain: text('api.stripe.com'),
-      action: z.enum(['added', 'removed']),
-      performed_by_email: text('ada@example.com').nullable(),
-      performed_at: timestamp,
-    }),
+    z
+      .object({
+        id,
+        domain: text('api.stripe.com'),
+        action: z.enum(['added', 'removed']),
+        performed_by_email: text('ada@example.com').nullable(),
+        performed_at: timestamp,
+      })
+      .meta({ id: 'AllowlistChange' }),
   ),
   paged: true,
 })

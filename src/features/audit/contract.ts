@@ -55,43 +55,45 @@ const filters = {
 const filterQuery = z.object(filters)
 export type Filters = z.output<typeof filterQuery>
 
-export const auditRecord = z.object({
-  id,
-  workspace_id: workspaceId,
-  timestamp,
-  recorded_at: timestamp,
-  source: z.enum(['resolver', 'client', 'control_plane']),
-  identity_level: z.enum(['agent', 'workload', 'user', 'anonymous']),
-  agent_id: text('deploy-bot'),
-  registration_id: registrationId.nullable(),
-  token_id: tokenId.nullable(),
-  user_id: userId.nullable(),
-  project_id: projectId.nullable(),
-  environment: text('production').nullable(),
-  method: text('POST').nullable(),
-  target_url: text('https://api.stripe.com/v1/charges').nullable(),
-  target_path: text('/v1/charges').nullable(),
-  target_domain: text('api.stripe.com').nullable(),
-  credential_ref: text('STRIPE_API_KEY').nullable(),
-  injection_style: text('header').nullable(),
-  decision: z.enum(['allowed', 'blocked', 'error']).nullable(),
-  reason: z
-    .string()
-    .nullable()
-    .meta({ examples: [null] }),
-  status_code: integer(200).nullable(),
-  duration_ms: z.number().int().nullable(),
-  redacted: z.boolean().nullable(),
-  action: text('secret.updated').nullable(),
-  resource: z
-    .object({
-      type: text('secret'),
-      id: text(exampleId(8)).nullable(),
-      name: text('STRIPE_API_KEY').nullable(),
-    })
-    .nullable(),
-  client_id: text('call-0001').nullable(),
-})
+export const auditRecord = z
+  .object({
+    id,
+    workspace_id: workspaceId,
+    timestamp,
+    recorded_at: timestamp,
+    source: z.enum(['resolver', 'client', 'control_plane']),
+    identity_level: z.enum(['agent', 'workload', 'user', 'anonymous']),
+    agent_id: text('deploy-bot'),
+    registration_id: registrationId.nullable(),
+    token_id: tokenId.nullable(),
+    user_id: userId.nullable(),
+    project_id: projectId.nullable(),
+    environment: text('production').nullable(),
+    method: text('POST').nullable(),
+    target_url: text('https://api.stripe.com/v1/charges').nullable(),
+    target_path: text('/v1/charges').nullable(),
+    target_domain: text('api.stripe.com').nullable(),
+    credential_ref: text('STRIPE_API_KEY').nullable(),
+    injection_style: text('header').nullable(),
+    decision: z.enum(['allowed', 'blocked', 'error']).nullable(),
+    reason: z
+      .string()
+      .nullable()
+      .meta({ examples: [null] }),
+    status_code: integer(200).nullable(),
+    duration_ms: z.number().int().nullable(),
+    redacted: z.boolean().nullable(),
+    action: text('secret.updated').nullable(),
+    resource: z
+      .object({
+        type: text('secret'),
+        id: text(exampleId(8)).nullable(),
+        name: text('STRIPE_API_KEY').nullable(),
+      })
+      .nullable(),
+    client_id: text('call-0001').nullable(),
+  })
+  .meta({ id: 'AuditLogRecord' })
 
 export const listAuditLogs = defineEndpoint({
   name: 'audit.list',

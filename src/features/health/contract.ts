@@ -3,14 +3,18 @@ import { defineEndpoint } from '../../platform/http/endpoint.ts'
 import { text } from '../../platform/http/fields.ts'
 import { timestamp } from '../../platform/http/validate.ts'
 
-const check = z.object({ status: z.enum(['healthy', 'unhealthy']), latency_ms: z.number() })
+const check = z
+  .object({ status: z.enum(['healthy', 'unhealthy']), latency_ms: z.number() })
+  .meta({ id: 'HealthCheck' })
 
-const health = z.object({
-  status: z.enum(['healthy', 'degraded']),
-  version: text('0.1.0'),
-  uptime_seconds: z.number().int(),
-  checks: z.object({ database: check, cache: check, encryption: check }),
-})
+const health = z
+  .object({
+    status: z.enum(['healthy', 'degraded']),
+    version: text('0.1.0'),
+    uptime_seconds: z.number().int(),
+    checks: z.object({ database: check, cache: check, encryption: check }),
+  })
+  .meta({ id: 'Health' })
 
 export const getHealth = defineEndpoint({
   name: 'health.get',

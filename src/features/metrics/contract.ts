@@ -9,28 +9,30 @@ export const MAX_DAYS = 366
 const count = z.number().int()
 
 /** One day of the whole installation, UTC (docs/operations.md, "Metrics"). */
-const day = z.object({
-  date: z.iso.date(),
-  total_users: count,
-  new_users: count,
-  total_workspaces: count,
-  total_projects: count,
-  total_secrets: count,
-  total_agents: count,
-  active_tokens: count,
-  dau: count,
-  wau: count,
-  mau: count,
-  resolver_calls: count,
-  resolver_blocked: count,
-  resolver_redacted: count,
-  resolver_errors: count,
-  active_agents: count,
-  resolver_p50_ms: count.nullable(),
-  resolver_p95_ms: count.nullable(),
-  workload_deliveries: count,
-  top_domains: z.array(z.object({ domain: text('api.stripe.com'), calls: count })),
-})
+const day = z
+  .object({
+    date: z.iso.date(),
+    total_users: count,
+    new_users: count,
+    total_workspaces: count,
+    total_projects: count,
+    total_secrets: count,
+    total_agents: count,
+    active_tokens: count,
+    dau: count,
+    wau: count,
+    mau: count,
+    resolver_calls: count,
+    resolver_blocked: count,
+    resolver_redacted: count,
+    resolver_errors: count,
+    active_agents: count,
+    resolver_p50_ms: count.nullable(),
+    resolver_p95_ms: count.nullable(),
+    workload_deliveries: count,
+    top_domains: z.array(z.object({ domain: text('api.stripe.com'), calls: count })),
+  })
+  .meta({ id: 'DailyMetrics' })
 
 export type DailyRow = z.output<typeof day>
 

@@ -10,7 +10,7 @@ import {
   timestamp,
   uuid,
 } from '../../platform/http/validate.ts'
-import { inviteBody, inviteStatuses } from '../workspaces/contract.ts'
+import { projectInviteBody, projectInviteResult } from './shapes.ts'
 
 /** Names that would shadow the paths below a project (protocol 5.4). */
 const RESERVED = new Set(['environments', 'secrets', 'invite', 'restore', 'workload-tokens'])
@@ -24,16 +24,18 @@ export const projectName = z
 
 const description = line(1000, 0).meta({ examples: ['Payments and invoices'] })
 
-export const projectShape = z.object({
-  id,
-  name: text('billing'),
-  description: text('Payments and invoices'),
-  workspace_id: workspaceId,
-  workspace_name: text('Platform'),
-  role,
-  created_at: timestamp,
-  updated_at: timestamp,
-})
+export const projectShape = z
+  .object({
+    id,
+    name: text('billing'),
+    description: text('Payments and invoices'),
+    workspace_id: workspaceId,
+    workspace_name: text('Platform'),
+    role,
+    created_at: timestamp,
+    updated_at: timestamp,
+  })
+  .meta({ id: 'Project' })
 
 export const listProjects = defineEndpoint({
   name: 'projects.list',
@@ -106,10 +108,9 @@ export const updateProject = defineEndpoint({
   method: 'PATCH',
   ...byName,
   access: { kind: 'member', permission: 'project.write', tenant: 'path.project_name' },
-  body: z.strictObject({
-    name: projectName.optional(),
-    description: description.optional(),
-  }),
+  body: z
+    .strictObject({ name: projectName.optional(), description: description.optional() })
+    .meta({ id: 'ProjectUpdate' }),
   result: projectShape,
   faults: ['already_exists'],
 })
@@ -138,29 +139,6 @@ export const deleteProjectShort = defineEndpoint({
   summary: 'Delete a project of the active workspace, or by its id',
   access: { ...deleteProject.access, tenant: 'path.project' },
 })
-
-const MAX_MEMBERS = 100
-
-/** People of the workspace, or invitations to it: access to a project follows the workspace's roles. */
-const projectInviteBody = z.union([
-  z.strictObject({
-    members: z
-      .array(email)
-      .min(1)
-      .max(MAX_MEMBERS)
-      .refine((emails) => new Set(emails).size === emails.length, 'names an address twice'),
-  }),
-  inviteBody,
-])
-
-const projectInviteResult = z.array(
-  z.object({
-    email: text('ada@example.com'),
-    status: z.enum([...inviteStatuses, 'not_a_member']),
-    /** What the person is, or will be on accepting. */
-    role: role.nullable(),
-  }),
-)
 
 export const inviteToProject = defineEndpoint({
   name: 'projects.invite',

@@ -1,4 +1,4 @@
-/** The documentation of the API, served by the API. */
+/** The documentation of the API, served by both listeners. */
 import { defineEndpoint } from '../../platform/http/endpoint.ts'
 
 const path = '/api/docs/'
@@ -14,11 +14,19 @@ export const getPage = defineEndpoint({
 
 export const getDocument = defineEndpoint({
   name: 'docs.document',
-  summary: 'Get the OpenAPI document',
+  summary: 'Get the OpenAPI document of both listeners',
   method: 'GET',
   path: `${path}json`,
   access: { kind: 'public' },
   bare: true,
+})
+
+/** For the page: its policy lets it send to the listener that it came from, and nowhere else. */
+export const getOwnDocument = defineEndpoint({
+  ...getDocument,
+  name: 'docs.own_document',
+  summary: 'Get the OpenAPI document of this listener',
+  path: `${path}own.json`,
 })
 
 export const getScript = defineEndpoint({

@@ -2,18 +2,28 @@
 import stylePath from 'swagger-ui-dist/swagger-ui.css' with { type: 'file' }
 import scriptPath from 'swagger-ui-dist/swagger-ui-bundle.js' with { type: 'file' }
 import { version } from '../../../package.json'
+import type { Config } from '../../platform/config/config.ts'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
+import type { Surface } from '../../platform/http/reply.ts'
 import { commonHeaders } from '../../platform/http/reply.ts'
 import { type RequestContext, type Route, rawRoute } from '../../platform/http/route.ts'
-import { type Documented, openApiDocument } from '../../platform/openapi/document.ts'
-import { getDocument, getPage, getScript, getStyle } from './contract.ts'
+import {
+  type Addresses,
+  type Documented,
+  openApiDocument,
+} from '../../platform/openapi/document.ts'
+import { getDocument, getOwnDocument, getPage, getScript, getStyle } from './contract.ts'
 import { type Reference, renderReference } from './page.ts'
 
-/** `surfaces` is called once, at the first request. */
-export function referenceRoutes(surfaces: () => readonly Documented[]): Route[] {
+/** The routes for one listener. `surfaces` is called once, at the first request. */
+export function referenceRoutes(
+  listener: Surface,
+  config: Config,
+  surfaces: () => readonly Documented[],
+): Route[] {
   let rendered: Promise<Reference> | undefined
   const reference = () => {
-    rendered ??= renderReference(openApiDocument(surfaces(), version))
+    rendered ??= render(listener, config, surfaces())
     return rendered
   }
   return [
@@ -25,9 +35,28 @@ export function referenceRoutes(surfaces: () => readonly Documented[]): Route[] 
     rawRoute(getDocument, async (context) =>
       send(context, getDocument, (await reference()).document),
     ),
+    rawRoute(getOwnDocument, async (context) =>
+      send(context, getOwnDocument, (await reference()).ownDocument),
+    ),
     rawRoute(getScript, async (context) => send(context, getScript, Bun.file(scriptPath))),
     rawRoute(getStyle, async (context) => send(context, getStyle, Bun.file(stylePath))),
   ]
+}
+
+async function render(
+  listener: Surface,
+  { SERVICE_SERVER_URL, SERVICE_RESOLVER_URL, PORT, RESOLVER_PORT }: Config,
+  surfaces: readonly Documented[],
+): Promise<Reference> {
+  const addresses: Addresses = {
+    'control-plane': SERVICE_SERVER_URL ?? `http://localhost:${PORT}`,
+    resolver: SERVICE_RESOLVER_URL ?? `http://localhost:${RESOLVER_PORT}`,
+  }
+  const own = surfaces.filter(({ surface }) => surface === listener)
+  return renderReference({
+    document: openApiDocument(surfaces, version, addresses),
+    ownDocument: openApiDocument(own, version, { ...addresses, [listener]: '/' }),
+  })
 }
 
 function send(

@@ -11,15 +11,22 @@ import type { OpenApiDocument } from '../../platform/openapi/document.ts'
 type Documentation = NonNullable<NonNullable<Parameters<typeof swagger>[0]>['documentation']>
 
 const PAGE = '/api/docs'
-const DOCUMENT = `${PAGE}/json`
+const DOCUMENT = `${PAGE}/own.json`
 
-export type Reference = { page: string; document: string; contentSecurityPolicy: string }
+export type Reference = {
+  page: string
+  document: string
+  ownDocument: string
+  contentSecurityPolicy: string
+}
+
+type Documents = Record<'document' | 'ownDocument', OpenApiDocument>
 
 /** With a validator the page would send the document's address to one on the internet. */
 const options = { url: DOCUMENT, validatorUrl: 'none', deepLinking: true }
 
 /** Renders both once. */
-export async function renderReference(document: OpenApiDocument): Promise<Reference> {
+export async function renderReference({ document, ownDocument }: Documents): Promise<Reference> {
   const plugin = swagger({
     provider: 'swagger-ui',
     path: PAGE,
@@ -27,7 +34,7 @@ export async function renderReference(document: OpenApiDocument): Promise<Refere
     theme: `${PAGE}/swagger-ui.css`,
     autoDarkMode: false,
     // The plugin's types know OpenAPI 3.0 only; it passes on what it is given.
-    documentation: document as unknown as Documentation,
+    documentation: ownDocument as unknown as Documentation,
     swaggerOptions: options,
   })
   const application = new Elysia().use(plugin)
@@ -36,7 +43,8 @@ export async function renderReference(document: OpenApiDocument): Promise<Refere
   const page = withOwnScript(await ask(PAGE))
   return {
     page,
-    document: await ask(DOCUMENT),
+    document: JSON.stringify(document),
+    ownDocument: await ask(DOCUMENT),
     contentSecurityPolicy: policyFor(page),
   }
 }

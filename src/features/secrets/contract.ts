@@ -70,16 +70,18 @@ const ofSecret = z.object({ project_id: projectId, key: secretKey })
 const environment = environmentName.default('development')
 const inEnvironment = z.strictObject({ environment })
 
-const secret = z.object({
-  id,
-  key: text('STRIPE_API_KEY'),
-  environment: text('production'),
-  value: text(exampleOfForm.sealedValue),
-  policy: storedPolicy,
-  version: integer(3),
-  created_at: timestamp,
-  updated_at: timestamp,
-})
+const secret = z
+  .object({
+    id,
+    key: text('STRIPE_API_KEY'),
+    environment: text('production'),
+    value: text(exampleOfForm.sealedValue),
+    policy: storedPolicy,
+    version: integer(3),
+    created_at: timestamp,
+    updated_at: timestamp,
+  })
+  .meta({ id: 'Secret' })
 
 export const upsertSecrets = defineEndpoint({
   name: 'secrets.upsert',
@@ -114,7 +116,11 @@ export const listSecrets = defineEndpoint({
   access: { kind: 'member', permission: 'secret.read', tenant: 'path.project_id' },
   params: inProject,
   query: pagination.extend({ environment, include: z.literal('value').optional() }),
-  result: z.array(secret.extend({ value: text(exampleOfForm.sealedValue).optional() })),
+  result: z.array(
+    secret
+      .extend({ value: text(exampleOfForm.sealedValue).optional() })
+      .meta({ id: 'ListedSecret' }),
+  ),
   paged: true,
   faults: ['unreadable_secret'],
 })
@@ -153,13 +159,15 @@ export const listVersions = defineEndpoint({
   params: ofSecret,
   query: pagination.extend({ environment, include: z.literal('value').optional() }),
   result: z.array(
-    z.object({
-      version: integer(3),
-      value: text(exampleOfForm.sealedValue).optional(),
-      policy: storedPolicy,
-      created_by_email: text('ada@example.com').nullable(),
-      created_at: timestamp,
-    }),
+    z
+      .object({
+        version: integer(3),
+        value: text(exampleOfForm.sealedValue).optional(),
+        policy: storedPolicy,
+        created_by_email: text('ada@example.com').nullable(),
+        created_at: timestamp,
+      })
+      .meta({ id: 'SecretVersion' }),
   ),
   paged: true,
   faults: ['unreadable_secret'],

@@ -11,10 +11,12 @@ import { base64 } from '../../platform/http/validate.ts'
 import { examplePolicy } from '../../platform/policy.ts'
 
 /** Narrows a token that is good for more than one environment; null counts as absent. */
-const deliveryScope = z.strictObject({
-  project_id: projectId.nullish(),
-  environment: environment.nullish(),
-})
+const deliveryScope = z
+  .strictObject({
+    project_id: projectId.nullish(),
+    environment: environment.nullish(),
+  })
+  .meta({ id: 'DeliveryScope' })
 
 export type DeliveryScope = z.output<typeof deliveryScope>
 
@@ -28,30 +30,34 @@ const place = {
 const secretName = text('STRIPE_API_KEY')
 
 /** For tokens that can decrypt. */
-const openDelivery = z.object({
-  ...place,
-  secrets: z.record(secretName, text('the value in the clear')),
-})
+const openDelivery = z
+  .object({
+    ...place,
+    secrets: z.record(secretName, text('the value in the clear')),
+  })
+  .meta({ id: 'OpenDelivery' })
 
 /** For `svc_sea_` tokens: the client opens the envelope with its token's key, and each value with that. */
-const sealedDelivery = z.object({
-  ...place,
-  sealed: z.record(
-    secretName,
-    z.object({
-      value: base64(1_048_576).meta({ examples: [exampleOfForm.sealedValue] }),
-      policy: z.unknown().meta({ examples: [examplePolicy] }),
-    }),
-  ),
-  envelopes: z.array(
-    z.object({
-      project_id: projectId,
-      environment,
-      epoch: z.number().int(),
-      envelope: text(exampleOfForm.envelope),
-    }),
-  ),
-})
+const sealedDelivery = z
+  .object({
+    ...place,
+    sealed: z.record(
+      secretName,
+      z.object({
+        value: base64(1_048_576).meta({ examples: [exampleOfForm.sealedValue] }),
+        policy: z.unknown().meta({ examples: [examplePolicy] }),
+      }),
+    ),
+    envelopes: z.array(
+      z.object({
+        project_id: projectId,
+        environment,
+        epoch: z.number().int(),
+        envelope: text(exampleOfForm.envelope),
+      }),
+    ),
+  })
+  .meta({ id: 'SealedDelivery' })
 
 export type Delivery = z.input<typeof openDelivery> | z.input<typeof sealedDelivery>
 

@@ -86,6 +86,8 @@ export const deleteWorkspace = defineEndpoint({
   faults: ['conflict'],
 })
 
+const nothing = z.strictObject({}).meta({ id: 'Nothing' })
+
 export const acceptInvitation = defineEndpoint({
   name: 'workspaces.accept',
   summary: 'Accept an invitation',
@@ -93,7 +95,7 @@ export const acceptInvitation = defineEndpoint({
   path: `${path}accept/`,
   access: { kind: 'session' },
   params,
-  body: z.strictObject({}),
+  body: nothing,
   bodyOptional: true,
   result: workspaceShape,
 })
@@ -105,22 +107,24 @@ export const declineInvitation = defineEndpoint({
   path: `${path}decline/`,
   access: { kind: 'session' },
   params,
-  body: z.strictObject({}),
+  body: nothing,
   bodyOptional: true,
 })
 
-const memberShape = z.object({
-  /** Of the membership. */
-  id,
-  user_id: userId,
-  email: text('ada@example.com'),
-  name: text('Ada Lovelace'),
-  role,
-  status: z.enum(['active', 'invited']),
-  public_key: text(exampleOfForm.publicKey),
-  created_at: timestamp,
-  updated_at: timestamp,
-})
+const memberShape = z
+  .object({
+    /** Of the membership. */
+    id,
+    user_id: userId,
+    email: text('ada@example.com'),
+    name: text('Ada Lovelace'),
+    role,
+    status: z.enum(['active', 'invited']),
+    public_key: text(exampleOfForm.publicKey),
+    created_at: timestamp,
+    updated_at: timestamp,
+  })
+  .meta({ id: 'Member' })
 
 export const listMembers = defineEndpoint({
   name: 'members.list',

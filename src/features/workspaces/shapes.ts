@@ -14,26 +14,30 @@ export const encryptedWorkspaceKey = base64(MAX_ENVELOPE_BYTES)
 export const workspaceName = title(100).meta({ examples: ['Platform'] })
 
 /** A workspace as one of its members sees it. */
-export const workspaceShape = z.object({
-  id,
-  name: text('Platform'),
-  type: z.enum(['personal', 'shared']),
-  role,
-  status: z.enum(['active', 'invited']),
-  encrypted_workspace_key: text(exampleOfForm.envelope),
-  epoch: z.number().int(),
-  rekey_required: z.boolean(),
-  created_at: timestamp,
-  updated_at: timestamp,
-})
+export const workspaceShape = z
+  .object({
+    id,
+    name: text('Platform'),
+    type: z.enum(['personal', 'shared']),
+    role,
+    status: z.enum(['active', 'invited']),
+    encrypted_workspace_key: text(exampleOfForm.envelope),
+    epoch: z.number().int(),
+    rekey_required: z.boolean(),
+    created_at: timestamp,
+    updated_at: timestamp,
+  })
+  .meta({ id: 'Workspace' })
 
 const MAX_INVITES = 100
 
-const invite = z.strictObject({
-  email,
-  role,
-  encrypted_workspace_key: encryptedWorkspaceKey,
-})
+const invite = z
+  .strictObject({
+    email,
+    role,
+    encrypted_workspace_key: encryptedWorkspaceKey,
+  })
+  .meta({ id: 'Invite' })
 
 /** A batch in which no address is given twice. */
 export const invites = z
@@ -54,10 +58,12 @@ export const inviteBody = z.union([
 
 export const inviteStatuses = ['invited', 'already_member', 'user_not_found'] as const
 
-export const inviteResult = z.object({
-  email: text('ada@example.com'),
-  status: z.enum(inviteStatuses),
-})
+export const inviteResult = z
+  .object({
+    email: text('ada@example.com'),
+    status: z.enum(inviteStatuses),
+  })
+  .meta({ id: 'InviteOutcome' })
 
 export type Invite = z.output<typeof invite>
 

@@ -23,26 +23,30 @@ const reference = z
 const headerName = z.string().regex(tokenPattern(128))
 const awsWord = z.string().regex(/^[a-z0-9-]{1,64}$/)
 
-const hmac = z.strictObject({
-  type: z.literal('hmac-sha256'),
-  secret: reference,
-  header: headerName,
-  /** What is signed: text with {method}, {host}, {path}, {query}, {body}, {timestamp} (Unix seconds). */
-  template: z.string().max(MAX_TEMPLATE).default('{body}'),
-  /** The header's value: text with {signature} and {timestamp}. */
-  value: z.string().max(1024).default('{signature}'),
-  encoding: z.enum(['hex', 'base64', 'base64url']).default('hex'),
-  key_encoding: z.enum(['utf8', 'hex', 'base64']).default('utf8'),
-})
+const hmac = z
+  .strictObject({
+    type: z.literal('hmac-sha256'),
+    secret: reference,
+    header: headerName,
+    /** What is signed: text with {method}, {host}, {path}, {query}, {body}, {timestamp} (Unix seconds). */
+    template: z.string().max(MAX_TEMPLATE).default('{body}'),
+    /** The header's value: text with {signature} and {timestamp}. */
+    value: z.string().max(1024).default('{signature}'),
+    encoding: z.enum(['hex', 'base64', 'base64url']).default('hex'),
+    key_encoding: z.enum(['utf8', 'hex', 'base64']).default('utf8'),
+  })
+  .meta({ id: 'HmacSigning' })
 
-const sigv4 = z.strictObject({
-  type: z.literal('aws-sigv4'),
-  access_key_id: reference,
-  secret_access_key: reference,
-  session_token: reference.optional(),
-  region: awsWord,
-  service: awsWord,
-})
+const sigv4 = z
+  .strictObject({
+    type: z.literal('aws-sigv4'),
+    access_key_id: reference,
+    secret_access_key: reference,
+    session_token: reference.optional(),
+    region: awsWord,
+    service: awsWord,
+  })
+  .meta({ id: 'AwsSigning' })
 
 export const signing = z.discriminatedUnion('type', [hmac, sigv4])
 export type Signing = z.output<typeof signing>

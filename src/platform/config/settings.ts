@@ -7,6 +7,7 @@ import { z } from 'zod'
 import { OuterLayer } from '../crypto/outer_layer.ts'
 import { Pepper, secretKeysOf } from '../crypto/pepper.ts'
 import { parseCidrs } from '../net/cidr.ts'
+import { publicUrl } from './public_url.ts'
 
 /** `count/seconds`, as in RATE_LOGIN=240/60. */
 export type Rate = { count: number; seconds: number }
@@ -196,6 +197,14 @@ export const settings = z.object({
       about: 'names consulted before DNS, for split horizons; the address check still applies',
       example: 'api.internal=10.1.2.3',
     }),
+  SERVICE_SERVER_URL: publicUrl.meta({
+    about: 'the address at which clients reach the control plane, for the OpenAPI document',
+    example: 'https://vault.example.com',
+  }),
+  SERVICE_RESOLVER_URL: publicUrl.meta({
+    about: 'the address at which clients reach the resolver, for the OpenAPI document',
+    example: 'https://resolver.example.com',
+  }),
   RESOLVER_CA_FILE: z.string().min(1).optional().meta({
     about: 'PEM file of certificate authorities trusted besides the built-in ones',
     example: '/etc/cloakroom/ca.pem',

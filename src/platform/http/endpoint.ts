@@ -111,6 +111,11 @@ export type Endpoint = {
    * those of tokens, whose calls the trail records before they are made.
    */
   unrecorded?: string
+  /**
+   * It passes a request on and the answer back, of any kind; its refusals have the shape that SDKs of
+   * other APIs look for (protocol 2). The fields are those of its `X-Service-…` headers.
+   */
+  forwards?: z.ZodObject
   /** Codes besides those that access, parameters and body imply. */
   faults?: readonly FaultCode[]
 }

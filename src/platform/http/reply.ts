@@ -167,10 +167,14 @@ const PASSING: readonly FaultCode[] = [
 export function presentForwardFault(fault: Fault, requestId: string): Response {
   const { headers, status } = presentFault(fault, 'resolver', requestId)
   const message = inWords(fault.message, fault.fields)
-  const error = { type: errorTypeOf(status), code: fault.code, message }
   if (!PASSING.includes(fault.code)) headers.set('x-should-retry', 'false')
   headers.delete('content-type')
-  return Response.json({ error_code: fault.code, message, error }, { status, headers })
+  return Response.json(forwardFailure(fault.code, status, message), { status, headers })
+}
+
+/** The body of a refusal of forward mode. */
+export function forwardFailure(code: FaultCode, status: number, message: string) {
+  return { error_code: code, message, error: { type: errorTypeOf(status), code, message } }
 }
 
 /** In the words that the APIs of today agree on. */

@@ -2,12 +2,15 @@
  * The OpenAPI 3.1 document, made from the contracts that the server validates by: what is documented
  * is what is checked. Built when it is first asked for, never at start.
  */
+import type { z } from 'zod'
 import type { Endpoint, TokenAccess } from '../http/endpoint.ts'
 import type { Surface } from '../http/reply.ts'
 import { DEFAULT_BODY_LIMIT } from '../http/request_body.ts'
+import { responseHeaders, sharedSchemas } from './components.ts'
 import { exampleOf } from './example.ts'
 import { type JsonSchema, jsonSchemaOf } from './json_schema.ts'
-import { failureSchemas, responseHeaders, responsesOf } from './responses.ts'
+import { Models } from './models.ts'
+import { modelName, responsesOf } from './responses.ts'
 
 type Fields = Record<string, unknown>
 
@@ -44,8 +47,17 @@ export type OpenApiDocument = {
   components: Record<string, Fields>
 }
 
-const controlPlane = { url: '/', description: 'The control plane (PORT)' }
-const resolver = { url: 'http://localhost:8080', description: 'The resolver (RESOLVER_PORT)' }
+/** The address of each listener, as clients of the document reach it. */
+export type Addresses = Record<Surface, string>
+
+const descriptions: Record<Surface, string> = {
+  'control-plane': 'The control plane (PORT)',
+  resolver: 'The resolver (RESOLVER_PORT)',
+}
+
+function serversOf(surfaces: readonly Surface[], addresses: Addresses): Fields[] {
+  return surfaces.map((one) => ({ url: addresses[one], description: descriptions[one] }))
+}
 
 const securitySchemes = {
   session: {
@@ -68,25 +80,36 @@ Success is \`{"status":"success","data":…}\`, failure \`{"status":"failure","e
 A path with another method answers 405 \`method_not_allowed\` and names the methods in \`Allow\`.
 Secrets, keys and envelopes are sealed by clients: this API never takes or gives a plaintext, except where a token that holds the key asks the resolver or workload delivery.`
 
-/** The document of everything that both listeners serve. */
-export function openApiDocument(surfaces: readonly Documented[], version: string): OpenApiDocument {
+/** The document of everything that these listeners serve. */
+export function openApiDocument(
+  surfaces: readonly Documented[],
+  version: string,
+  addresses: Addresses,
+): OpenApiDocument {
   const operations = mergeSurfaces(surfaces)
   const tags = [...new Set(operations.map(({ endpoint }) => tagOf(endpoint)))]
   const paths: OpenApiDocument['paths'] = {}
+  const models = new Models()
+  const main = surfaces.slice(0, 1).map(({ surface }) => surface)
+  const isOnMain = (on: readonly Surface[]) => on.join() === main.join()
+  for (const [name, schema] of Object.entries(sharedSchemas)) models.add(name, schema)
   for (const { endpoint, on } of operations) {
     paths[endpoint.path] = {
       ...paths[endpoint.path],
-      [endpoint.method.toLowerCase()]: operationOf(endpoint, on),
+      [endpoint.method.toLowerCase()]: {
+        ...operationOf(endpoint, on, models),
+        ...(isOnMain(on) ? {} : { servers: serversOf(on, addresses) }),
+      },
     }
   }
   return {
     openapi: '3.1.0',
     info: { title: 'Cloakroom', version, description: DESCRIPTION },
-    servers: [controlPlane],
+    servers: serversOf(main, addresses),
     tags: tags.map((name) => ({ name })),
     paths,
     components: {
-      schemas: failureSchemas,
+      schemas: models.schemas,
       headers: responseHeaders,
       securitySchemes,
     },
@@ -112,22 +135,17 @@ function tagOf({ name }: Endpoint): string {
   return name.split('.')[0] ?? name
 }
 
-function operationOf(endpoint: Endpoint, on: readonly Surface[]): Operation {
-  const [surface = 'control-plane'] = on
-  const body = requestBodyOf(endpoint)
-  const servers = on.includes('resolver')
-    ? on.map((one) => (one === 'resolver' ? resolver : controlPlane))
-    : null
+function operationOf(endpoint: Endpoint, on: readonly Surface[], models: Models): Operation {
+  const body = requestBodyOf(endpoint, models)
   return {
     operationId: endpoint.name,
     tags: [tagOf(endpoint)],
     summary: endpoint.summary,
     description: descriptionOf(endpoint),
     security: securityOf(endpoint),
-    ...(servers ? { servers } : {}),
     parameters: parametersOf(endpoint),
     ...(body ? { requestBody: body } : {}),
-    responses: responsesOf(endpoint, surface),
+    responses: responsesOf(endpoint, on, models),
   }
 }
 
@@ -163,19 +181,18 @@ function securityOf({ access }: Endpoint): Fields[] {
 }
 
 function parametersOf(endpoint: Endpoint): Parameter[] {
-  const path = partOf(endpoint, 'params').map((one) => ({ ...one, required: true }))
-  const query = partOf(endpoint, 'query')
-  return [...path, ...query, ...activeWorkspaceOf(endpoint, query)]
+  const path = parametersIn('path', endpoint.params).map((one) => ({ ...one, required: true }))
+  const query = parametersIn('query', endpoint.query)
+  return [...path, ...query, ...forwardHeaders(endpoint), ...activeWorkspaceOf(endpoint, query)]
 }
 
-function partOf(endpoint: Endpoint, part: 'params' | 'query'): Parameter[] {
-  const schema = endpoint[part]
+function parametersIn(place: Parameter['in'], schema: z.ZodObject | undefined): Parameter[] {
   if (!schema) return []
   const { properties = {}, required } = jsonSchemaOf(schema, 'input')
   const needed = Array.isArray(required) ? required : []
   return Object.entries(properties as Record<string, JsonSchema>).map(([name, inner]) => ({
     name,
-    in: part === 'params' ? 'path' : 'query',
+    in: place,
     required: needed.includes(name),
     schema: inner,
     // Optional parameters have none: a page for trying out would send them all.
@@ -183,14 +200,30 @@ function partOf(endpoint: Endpoint, part: 'params' | 'query'): Parameter[] {
   }))
 }
 
+/** `timeout_ms` is X-Service-Timeout-Ms. */
+export function headerOf(setting: string): string {
+  return `X-Service-${setting.replace(/(^|_)([a-z])/g, (_, gap: string, letter: string) => `${gap && '-'}${letter.toUpperCase()}`)}`
+}
+
+function forwardHeaders({ forwards }: Endpoint): Parameter[] {
+  return forwards
+    ? parametersIn('header', forwards).map((one) => ({ ...one, name: headerOf(one.name) }))
+    : []
+}
+
 /** Where the workspace may be named besides the body (protocol 2). */
 function activeWorkspaceOf({ access }: Endpoint, query: readonly Parameter[]): Parameter[] {
   const active =
-    access.kind === 'member' && (access.tenant === 'active' || access.tenant === 'path.project')
+    (access.kind === 'member' &&
+      (access.tenant === 'active' || access.tenant === 'path.project')) ||
+    (access.kind === 'token' && access.orSession)
   const listed = query.some(({ name }) => name === 'workspace_id')
   if (!active && !(listed && access.kind === 'session')) return []
   const schema = { type: 'string', format: 'uuid' }
-  const description = 'The workspace, if not the personal or the only one.'
+  const description =
+    access.kind === 'token'
+      ? 'The workspace that a session reports for; not needed with a token.'
+      : 'The workspace, if not the personal or the only one.'
   return [
     { name: 'X-Workspace-Id', in: 'header', required: false, description, schema },
     ...(active && !listed
@@ -199,11 +232,16 @@ function activeWorkspaceOf({ access }: Endpoint, query: readonly Parameter[]): P
   ]
 }
 
-function requestBodyOf({ body, bodyOptional }: Endpoint): Fields | null {
+function requestBodyOf(
+  { name, body, bodyOptional, forwards, method }: Endpoint,
+  models: Models,
+): Fields | null {
+  if (forwards && method !== 'GET') return { required: false, content: { '*/*': { schema: {} } } }
   if (!body) return null
-  const schema = jsonSchemaOf(body, 'input')
+  const schema = models.of(body, 'input', modelName(name, 'Body'))
+  const example = exampleOf(jsonSchemaOf(body, 'input'))
   return {
     required: bodyOptional !== true,
-    content: { 'application/json': { schema, example: exampleOf(schema) } },
+    content: { 'application/json': { schema, example } },
   }
 }

@@ -6,12 +6,36 @@ import { z } from 'zod'
 
 export type JsonSchema = { readonly [keyword: string]: unknown }
 
+/** `input` is what a client may send, `output` what it gets. */
+export type Direction = 'input' | 'output'
+
 const UUID = /^\^\[0-9a-f\]\{8\}-.*\{12\}\$$/
 
-/** `input` is what a client may send, `output` what it gets. */
-export function jsonSchemaOf(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
+/** The whole schema in one piece: models (`.meta({ id })`) stand where they are used. */
+export function jsonSchemaOf(schema: z.ZodType, direction: Direction): JsonSchema {
+  return convert(schema, direction, { get: anonymous, has: (one) => z.globalRegistry.has(one) })
+}
+
+/** The schema with `{"$ref":"#/$defs/Name"}` in the place of its models, and those by name. */
+export function referringSchemaOf(
+  schema: z.ZodType,
+  direction: Direction,
+): { schema: JsonSchema; models: Record<string, JsonSchema> } {
+  const { $defs = {}, ...rest } = convert(schema, direction, z.globalRegistry)
+  return { schema: rest, models: $defs as Record<string, JsonSchema> }
+}
+
+type Registry = Pick<typeof z.globalRegistry, 'get' | 'has'>
+
+function anonymous(schema: z.core.$ZodType): z.core.GlobalMeta | undefined {
+  const { id: _, ...meta } = z.globalRegistry.get(schema) ?? {}
+  return meta
+}
+
+function convert(schema: z.ZodType, io: Direction, metadata: Registry): JsonSchema {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, {
     io,
+    metadata: metadata as typeof z.globalRegistry,
     unrepresentable: 'any',
     override: ({ zodSchema, jsonSchema }) => {
       tidy(jsonSchema, io)
@@ -23,7 +47,7 @@ export function jsonSchemaOf(schema: z.ZodType, io: 'input' | 'output'): JsonSch
   return rest
 }
 
-function tidy(schema: Record<string, unknown>, io: 'input' | 'output'): void {
+function tidy(schema: Record<string, unknown>, io: Direction): void {
   const { pattern, format } = schema
   if (typeof pattern === 'string' && UUID.test(pattern)) schema.format = 'uuid'
   if (schema.format === 'uuid' || format === 'date-time' || format === 'email') {

@@ -1,85 +1,33 @@
 /** The responses of an operation for its documentation, in the shapes of reply.ts, by status. */
 
-import { type FaultCode, inWords, messageOf, statusOf } from '../fault.ts'
+import { type FaultCode, messageOf, statusOf } from '../fault.ts'
 import { type Endpoint, faultsOf } from '../http/endpoint.ts'
 import type { Surface } from '../http/reply.ts'
+import { EXAMPLE_CURSOR, type FailureShape, failure, failureOf } from './components.ts'
 import { exampleOf } from './example.ts'
-import { type JsonSchema, jsonSchemaOf } from './json_schema.ts'
+import { jsonSchemaOf } from './json_schema.ts'
+import type { Models } from './models.ts'
 
 type Fields = Record<string, unknown>
 
 const string = { type: 'string' }
 const reference = (kind: string, name: string) => ({ $ref: `#/components/${kind}/${name}` })
 
-/** Component names of the failure shape of each listener. */
-const failureOf: Record<Surface, string> = {
-  'control-plane': 'Failure',
-  resolver: 'ResolverFailure',
-}
+const JSON_TYPE = 'application/json'
+type Content = { schema: Fields; example?: unknown }
 
-export const failureSchemas: Record<string, JsonSchema> = {
-  Failure: {
-    type: 'object',
-    description: 'Every refusal of the control plane.',
-    properties: {
-      status: { const: 'failure' },
-      error_code: { ...string, description: 'stable; what programs decide by' },
-      message: { ...string, description: 'for people; may change' },
-      fields: {
-        type: 'array',
-        description: 'with validation_error: what was refused and why',
-        items: {
-          type: 'object',
-          properties: { path: string, message: string },
-          required: ['path', 'message'],
-        },
-      },
-      request_id: { ...string, format: 'uuid', description: 'also in X-Request-Id and in the log' },
-    },
-    required: ['status', 'error_code', 'message', 'request_id'],
-  },
-  ResolverFailure: {
-    type: 'object',
-    description: 'Every refusal of the resolver.',
-    properties: { error_code: string, message: string },
-    required: ['error_code', 'message'],
-  },
-  Pagination: {
-    type: 'object',
-    properties: {
-      next_cursor: {
-        type: ['string', 'null'],
-        description: 'the `cursor` of the next page, null on the last',
-        examples: ['bmV4dC1wYWdlLXN0YXJ0cy1oZXJl'],
-      },
-    },
-    required: ['next_cursor'],
-  },
-}
-
-export const responseHeaders: Record<string, Fields> = {
-  'X-Request-Id': { description: 'Names this request in the log.', schema: { ...string } },
-  RateLimit: {
-    description: 'What is left of the limit: `r` requests, full again in `t` seconds.',
-    schema: { ...string, examples: ['"default";r=599;t=1'] },
-  },
-  'RateLimit-Policy': {
-    description: 'The limit: `q` requests in `w` seconds.',
-    schema: { ...string, examples: ['"default";q=600;w=10'] },
-  },
-  'Retry-After': {
-    description: 'Seconds to wait before the next attempt.',
-    schema: { type: 'integer', minimum: 1 },
-  },
-  'WWW-Authenticate': { description: 'RFC 6750.', schema: { const: 'Bearer' } },
+const pagination: Content = {
+  schema: reference('schemas', 'Pagination'),
+  example: { next_cursor: EXAMPLE_CURSOR },
 }
 
 /** All responses of an endpoint by status. */
-export function responsesOf(endpoint: Endpoint, surface: Surface): Fields {
-  return { ...successes(endpoint), ...failures(endpoint, surface) }
+export function responsesOf(endpoint: Endpoint, on: readonly Surface[], models: Models): Fields {
+  const content = successContent(endpoint, models)
+  return { ...successes(endpoint, content), ...failures(endpoint, on, content) }
 }
 
-function successes(endpoint: Endpoint): Fields {
+function successes(endpoint: Endpoint, content: Fields): Fields {
   const { success = 200 } = endpoint
   const statuses = success === 'either' ? [200, 201] : [success]
   return Object.fromEntries(
@@ -88,34 +36,67 @@ function successes(endpoint: Endpoint): Fields {
       {
         description: status === 201 ? 'Created.' : 'Done.',
         headers: headersOf(['X-Request-Id', ...rateHeadersOf(endpoint)]),
-        content: successContent(endpoint),
+        content,
       },
     ]),
   )
 }
 
-function successContent(endpoint: Endpoint): Fields {
+function successContent(endpoint: Endpoint, models: Models): Record<string, Content> {
   if (endpoint.mediaType) return { [endpoint.mediaType]: { schema: string } }
-  const schema = successSchema(endpoint)
-  return { 'application/json': { schema, example: exampleOf(schema) } }
+  const { name, bare, result } = endpoint
+  const data = result && models.of(result, 'output', modelName(name, 'Result'))
+  const example = result && exampleOf(jsonSchemaOf(result, 'output'))
+  if (bare) return { [JSON_TYPE]: { schema: data ?? {}, example: example ?? {} } }
+  return { [JSON_TYPE]: wrapped(endpoint, models, data && { schema: data, example }) }
 }
 
-/** The body of a success: bare, or in the envelope of the control plane. */
-function successSchema({ result, bare, paged }: Endpoint): JsonSchema {
-  const data = result ? jsonSchemaOf(result, 'output') : undefined
-  if (bare) return data ?? {}
-  return {
+/** A result in the envelope of the control plane. */
+function wrapped(endpoint: Endpoint, models: Models, data: Content | undefined): Content {
+  const parts: Record<string, Content> = {
+    status: { schema: { const: 'success' }, example: 'success' },
+    ...(data && { data }),
+    ...(endpoint.paged && { pagination }),
+  }
+  const schemas = Object.entries(parts).map(([part, { schema }]) => [part, schema])
+  const examples = Object.entries(parts).map(([part, { example }]) => [part, example])
+  const schema = {
     type: 'object',
     properties: {
-      status: { const: 'success' },
-      ...(data ? { data } : {}),
-      ...(paged ? { pagination: failureSchemas.Pagination } : {}),
+      ...Object.fromEntries(schemas),
+      message: { ...string, description: 'for people; may change' },
     },
-    required: ['status', ...(data ? ['data'] : []), ...(paged ? ['pagination'] : [])],
+    required: Object.keys(parts),
+  }
+  return {
+    schema: models.add(data ? responseName(endpoint, data.schema) : 'Success', schema),
+    example: Object.fromEntries(examples),
   }
 }
 
-function failures(endpoint: Endpoint, surface: Surface): Fields {
+/** By the model that it has, where there is one: what answers an agent has one type. */
+function responseName({ name, paged }: Endpoint, data: Fields): string {
+  const list = data.items as Fields | undefined
+  const model =
+    String((list ?? data).$ref ?? '')
+      .split('/')
+      .at(-1) ?? ''
+  if (model === '' || model.endsWith('Result')) return modelName(name, 'Response')
+  return `${model}${paged ? 'Page' : list ? 'ListResponse' : 'Response'}`
+}
+
+/** `agents.tokens.issue` and `Body` are `AgentsTokensIssueBody`. */
+export function modelName(endpoint: string, kind: 'Body' | 'Result' | 'Response'): string {
+  const words = endpoint.split(/[._]/).map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+  return [...words, kind].join('')
+}
+
+function failures(
+  endpoint: Endpoint,
+  on: readonly Surface[],
+  success: Record<string, Content>,
+): Fields {
+  const shapes = endpoint.forwards ? (['forward'] as const) : on
   const byStatus = Map.groupBy(faultsOf(endpoint), statusOf)
   const sorted = [...byStatus].sort(([a], [b]) => a - b)
   return Object.fromEntries(
@@ -125,50 +106,36 @@ function failures(endpoint: Endpoint, surface: Surface): Fields {
         description: codes.map((code) => `\`${code}\`: ${messageOf(code)}`).join('\n\n'),
         headers: headersOf(['X-Request-Id', ...headersOfStatus(status)]),
         content: {
-          'application/json':
+          [JSON_TYPE]:
             status === 503 && endpoint.degradable
-              ? orResult(endpoint, failureContent(codes, surface))
-              : failureContent(codes, surface),
+              ? orResult(success[JSON_TYPE], failureContent(codes, shapes))
+              : failureContent(codes, shapes),
         },
       },
     ]),
   )
 }
 
-function failureContent(codes: readonly FaultCode[], surface: Surface) {
+/** The codes are the names of the examples, which have the first shape. */
+function failureContent(codes: readonly FaultCode[], shapes: readonly FailureShape[]) {
+  const schemas = shapes.map((one) => reference('schemas', failureOf[one]))
+  const [schema = {}, ...others] = schemas
+  const [shape = 'control-plane'] = shapes
   return {
-    schema: {
-      allOf: [
-        reference('schemas', failureOf[surface]),
-        { properties: { error_code: { enum: codes } } },
-      ],
-    },
-    examples: Object.fromEntries(codes.map((code) => [code, { value: failure(code, surface) }])),
+    schema: others.length > 0 ? { anyOf: schemas } : schema,
+    examples: Object.fromEntries(codes.map((code) => [code, { value: failure(code, shape) }])),
   }
 }
 
 /** A degraded service answers in the shape of a success, a broken one in that of a failure. */
-function orResult(endpoint: Endpoint, content: { schema: Fields; examples: Fields }): Fields {
-  const schema = successSchema(endpoint)
-  const degraded = { value: exampleOf(schema), summary: 'with the parts that do not work' }
+function orResult(
+  success: Content | undefined,
+  content: { schema: Fields; examples: Fields },
+): Fields {
+  const degraded = { value: success?.example, summary: 'with the parts that do not work' }
   return {
-    schema: { anyOf: [schema, content.schema] },
+    schema: { anyOf: [success?.schema, content.schema] },
     examples: { degraded, ...content.examples },
-  }
-}
-
-/** What a refusal with this code looks like. */
-export function failure(code: FaultCode, surface: Surface): Fields {
-  const fields =
-    code === 'validation_error' ? [{ path: 'name', message: 'is required' }] : undefined
-  const message = inWords(messageOf(code), fields)
-  if (surface === 'resolver') return { error_code: code, message }
-  return {
-    status: 'failure',
-    error_code: code,
-    message,
-    ...(fields ? { fields } : {}),
-    request_id: '018f3c5e-7d2a-7c31-9b0e-000000000009',
   }
 }
 

@@ -13,7 +13,7 @@ afterAll(() => app.stop())
 const get = (path: string, headers: Record<string, string> = {}) =>
   fetch(`${app.controlPlane}${path}`, { headers, redirect: 'error' })
 
-const paths = ['', '/', '/json', '/json/', '/swagger-ui.js', '/swagger-ui.css']
+const paths = ['', '/', '/json', '/json/', '/own.json', '/swagger-ui.js', '/swagger-ui.css']
 
 test.each(paths)(
   '/api/docs%s passes the host check and carries the common headers',
@@ -37,7 +37,7 @@ test('the page takes script, style and document from this server only', async ()
   const loaded = [...page.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, target]) => target)
   expect(loaded.sort()).toEqual(['/api/docs/swagger-ui.css', '/api/docs/swagger-ui.js'])
   expect(page).not.toMatch(/https?:\/\//)
-  expect(page).toContain('"url":"/api/docs/json"')
+  expect(page).toContain('"url":"/api/docs/own.json"')
   expect(page).toContain('"validatorUrl":"none"')
 })
 
@@ -78,6 +78,62 @@ test('the document lists every operation of both listeners', async () => {
   )
   const names = allEndpoints().flatMap(({ endpoints }) => endpoints.map(({ name }) => name))
   expect(listed.sort()).toEqual([...new Set(names)].sort())
+})
+
+const operationIds = async (url: string) => {
+  const { paths, servers } = (await (await fetch(url)).json()) as {
+    paths: Record<string, Record<string, { operationId: string; servers?: { url: string }[] }>>
+    servers: { url: string }[]
+  }
+  const operations = Object.values(paths).flatMap((methods) => Object.values(methods))
+  return { servers, operations, ids: operations.map(({ operationId }) => operationId).sort() }
+}
+
+test('each listener shows what it serves, so that the page sends only to where it came from', async () => {
+  for (const [index, origin] of [app.controlPlane, app.resolver].entries()) {
+    const page = await fetch(`${origin}/api/docs/`)
+    expect(page.headers.get('content-security-policy')).toContain("connect-src 'self'")
+    expect(await page.text()).toContain('"url":"/api/docs/own.json"')
+    const { ids, servers, operations } = await operationIds(`${origin}/api/docs/own.json`)
+    expect(ids).toEqual(
+      allEndpoints()
+        [index]?.endpoints.map(({ name }) => name)
+        .sort() ?? [],
+    )
+    expect(servers.map(({ url }) => url)).toEqual(['/'])
+    expect(operations.filter((one) => one.servers)).toEqual([])
+  }
+})
+
+test('a call as the page of the resolver sends it is answered', async () => {
+  const response = await fetch(`${app.resolver}/v1/resolve`, {
+    method: 'POST',
+    headers: {
+      origin: app.resolver,
+      'content-type': 'application/json',
+      authorization: 'Bearer svc_agt_x',
+    },
+    body: '{}',
+  })
+  expect(response.status).toBe(401)
+  expect(await response.json()).toMatchObject({ error_code: 'invalid_token' })
+})
+
+test('the addresses of the settings are those of the document', async () => {
+  const configured = await startTestApp({
+    SERVICE_SERVER_URL: 'https://vault.example.com/base/',
+    SERVICE_RESOLVER_URL: 'https://resolver.example.com',
+  })
+  try {
+    const { servers, operations } = await operationIds(`${configured.controlPlane}/api/docs/json`)
+    expect(servers).toEqual([expect.objectContaining({ url: 'https://vault.example.com/base' })])
+    const resolve = operations.find(({ operationId }) => operationId === 'resolver.resolve')
+    expect(resolve?.servers).toEqual([
+      expect.objectContaining({ url: 'https://resolver.example.com' }),
+    ])
+  } finally {
+    await configured.stop()
+  }
 })
 
 test('another method is 405, an unknown file 404', async () => {

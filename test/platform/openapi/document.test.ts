@@ -11,11 +11,16 @@ import { uuid } from '../../../src/platform/http/validate.ts'
 import { type Operation, openApiDocument } from '../../../src/platform/openapi/document.ts'
 import { exampleOf } from '../../../src/platform/openapi/example.ts'
 import { jsonSchemaOf } from '../../../src/platform/openapi/json_schema.ts'
+import { Models, withoutReferences } from '../../../src/platform/openapi/models.ts'
 import { sentenceOf } from '../../support/failure.ts'
 
 const surfaces = allEndpoints()
 const endpoints = surfaces.flatMap((surface) => surface.endpoints)
-const document = openApiDocument(surfaces, '1.2.3')
+const addresses = {
+  'control-plane': 'https://vault.example.com',
+  resolver: 'https://resolver.example.com',
+}
+const document = openApiDocument(surfaces, '1.2.3', addresses)
 
 function operationOf({ path, method }: Endpoint): Operation {
   const found = document.paths[path]?.[method.toLowerCase()]
@@ -92,8 +97,10 @@ describe.each(endpoints.map((endpoint) => [endpoint.name, endpoint] as const))(
   },
 )
 
+const expanded = withoutReferences(document)
+
 test('requests are described as they are sent, results as they are answered', () => {
-  const login = document.paths['/api/auth/login/']?.post
+  const login = expanded.paths['/api/auth/login/']?.post
   expect(login?.security).toEqual([])
   expect(login?.requestBody).toMatchObject({
     required: true,
@@ -122,7 +129,7 @@ test('requests are described as they are sent, results as they are answered', ()
 })
 
 test('lists say how to go on, and the active workspace may be named', () => {
-  const projects = document.paths['/api/projects/']
+  const projects = expanded.paths['/api/projects/']
   expect(projects?.get?.parameters.map(({ name }) => name).sort()).toEqual(
     ['X-Workspace-Id', 'cursor', 'limit', 'workspace_id'].sort(),
   )
@@ -138,7 +145,8 @@ test('lists say how to go on, and the active workspace may be named', () => {
 
 test('the resolver has its own failure shape and server', () => {
   const resolve = document.paths['/v1/resolve']?.post
-  expect(resolve?.servers).toHaveLength(1)
+  expect(document.servers).toEqual([expect.objectContaining({ url: addresses['control-plane'] })])
+  expect(resolve?.servers).toEqual([expect.objectContaining({ url: addresses.resolver })])
   expect(JSON.stringify(resolve?.responses)).toContain('#/components/schemas/ResolverFailure')
   expect(JSON.stringify(resolve?.responses)).not.toContain('#/components/schemas/Failure')
   expect(resolve?.security).toEqual([{ token: ['use'] }])
@@ -146,10 +154,57 @@ test('the resolver has its own failure shape and server', () => {
 
 test('health answers 503 in its own shape', () => {
   const content = ['503', 'content', 'application/json', 'schema', 'anyOf', 0, 'properties']
-  expect(document.paths['/api/status/health/']?.get?.responses).toHaveProperty(
+  expect(expanded.paths['/api/status/health/']?.get?.responses).toHaveProperty(
     [...content, 'checks', 'properties', 'database'].map(String),
   )
-  expect(document.paths['/healthz']?.get?.responses).not.toHaveProperty(content.map(String))
+  expect(expanded.paths['/healthz']?.get?.responses).not.toHaveProperty(content.map(String))
+})
+
+/** Every object that is described where it is used, and so has no name that a client could give its type. */
+function unnamed(schema: unknown, path: string): string[] {
+  if (typeof schema !== 'object' || schema === null) return []
+  const own = 'properties' in schema ? [path] : []
+  return [
+    ...own,
+    ...Object.entries(schema).flatMap(([key, inner]) => unnamed(inner, `${path}.${key}`)),
+  ]
+}
+
+test('what is sent and answered has a name each: generated clients have one type for an agent', () => {
+  const content = (operation: Operation) => [
+    operation.requestBody?.content,
+    ...Object.values(operation.responses as Record<string, { content?: object }>).map(
+      (response) => response.content,
+    ),
+  ]
+  const schemas = Object.values(document.paths)
+    .flatMap((methods) => Object.values(methods))
+    .flatMap((operation) => content(operation).flatMap((types) => Object.values(types ?? {})))
+    .map(({ schema }) => schema)
+  expect(schemas.length).toBeGreaterThan(500)
+  expect(unnamed(schemas, 'content')).toEqual([])
+  const named = Object.keys(document.components.schemas ?? {})
+  expect(named).toEqual(
+    expect.arrayContaining([
+      'Agent',
+      'Token',
+      'Secret',
+      'Member',
+      'Project',
+      'Workspace',
+      'Policy',
+    ]),
+  )
+  // Each text of it once: an agent is not described again under another name.
+  const texts = Object.values(document.components.schemas ?? {}).map((one) => JSON.stringify(one))
+  expect(texts.filter((text, at) => texts.indexOf(text) !== at)).toEqual([])
+})
+
+test('two different schemas of one name are refused when the document is made', () => {
+  const models = new Models()
+  models.add('Agent', { type: 'object' })
+  expect(models.add('Agent', { type: 'object' })).toEqual({ $ref: '#/components/schemas/Agent' })
+  expect(() => models.add('Agent', { type: 'string' })).toThrow('two schemas are called Agent')
 })
 
 test('nothing of the schema library shows through', () => {
