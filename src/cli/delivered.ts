@@ -23,7 +23,7 @@ export async function deliver(context: Context, options: Options): Promise<Deliv
 }
 
 /** @throws ApiError, CliError */
-async function deliverToToken(
+export async function deliverToToken(
   context: Context,
   token: string,
   scope: { project_id?: string; environment?: string },
@@ -42,7 +42,7 @@ async function deliverToToken(
  * Secrets whose policy does not list `env` stay where they are, as in delivery by token; `null` for an
  * environment that has none at all.
  */
-async function deliverToMember(scope: ProjectScope): Promise<Delivered | null> {
+export async function deliverToMember(scope: ProjectScope): Promise<Delivered | null> {
   const { session, project, environment } = scope
   const query = { environment, include: 'value' as const }
   const stored = await session.api.list(listSecrets, { params: { project_id: project.id }, query })

@@ -25,13 +25,20 @@ export async function workspaceScope(context: Context): Promise<WorkspaceScope> 
 /** @throws CliError when no project is chosen, or there is no such project */
 export async function projectScope(context: Context): Promise<ProjectScope> {
   const scope = await workspaceScope(context)
-  const named = context.settings.project?.value
-  const projects = await projectsOf(scope)
-  const environment = context.setting('environment')
-  if (named !== undefined)
-    return { ...scope, project: projectNamed(scope, projects, named), environment }
+  const project = chosenProject(context, scope, await projectsOf(scope))
+  return { ...scope, project, environment: context.setting('environment') }
+}
+
+/** The one that is set, else the only one. @throws CliError */
+export function chosenProject(
+  { settings }: Context,
+  scope: WorkspaceScope,
+  projects: Awaited<ReturnType<typeof projectsOf>>,
+) {
+  const named = settings.project?.value
+  if (named !== undefined) return projectNamed(scope, projects, named)
   const [only, another] = projects
-  if (only && !another) return { ...scope, project: only, environment }
+  if (only && !another) return only
   throw new CliError(
     'not_found',
     'no project is chosen',

@@ -85,6 +85,7 @@ function theirs() {
 function bringAlong(name: string): void {
   const { address } = stranger
   ada.write(join(name, 'some.env'), 'A=1\n')
+  ada.write(join(name, 'some.tpl'), '{{ STRIPE_KEY }}\n')
   ada.write(join(name, '.env'), `SERVICE_SERVER_URL=${address}\nSERVICE_RESOLVER_URL=${address}\n`)
 }
 
@@ -95,6 +96,7 @@ function ours() {
 /** Arguments where a word for each would not do. */
 const ARGUMENTS: Record<string, string[]> = {
   run: ['run', '--', 'echo', 'started'],
+  inject: ['inject', '-i', 'some.tpl'],
   proxy: ['proxy', '--', 'echo', 'started'],
   call: ['call', 'https://api.example.com/'],
   'secrets set': ['secrets', 'set', 'NAME=x'],

@@ -153,6 +153,13 @@ export const runOptions = [
   ],
   allowEmpty,
 ] as const
+export const injectOptions = [
+  token,
+  ['-i, --in-file <path>', 'the template; standard input unless given'],
+  ['-o, --out-file <path>', 'what to write, for you only; standard output unless given'],
+  ['--from <place...>', 'an environment that svc:// references may name too: shared/production'],
+  ['-f, --force', 'replace a file that is there and has other content'],
+] as const
 export const callOptions = [
   ['-X, --request <method>', 'GET, or POST with a body, unless given'],
   ['-H, --header <line...>', 'a header, with placeholders such as SVC_SECRET_NAME'],

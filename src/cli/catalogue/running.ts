@@ -1,6 +1,6 @@
 /** Commands that use credentials. */
 import { command, type Spec } from '../command.ts'
-import { callOptions, echoOptions, mcpOptions, runOptions } from './options.ts'
+import { callOptions, echoOptions, injectOptions, mcpOptions, runOptions } from './options.ts'
 
 export const runningSpecs: readonly Spec[] = [
   command({
@@ -15,6 +15,17 @@ export const runningSpecs: readonly Spec[] = [
     options: runOptions,
     passThrough: true,
     action: async () => (await import('../commands/run.ts')).run,
+  }),
+  command({
+    usage: 'inject',
+    about: 'fill a template with secrets: {{ NAME }} and svc://project/environment/NAME',
+    examples: [
+      'inject -i app.conf.tpl -o app.conf',
+      'inject --env production < app.conf.tpl | docker config create app -',
+      'inject -i app.conf.tpl -o app.conf --from shared/production',
+    ],
+    options: injectOptions,
+    action: async () => (await import('../commands/inject.ts')).inject,
   }),
   command({
     usage: 'call <url>',

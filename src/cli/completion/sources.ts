@@ -13,7 +13,7 @@ import { settingNames } from '../settings.ts'
 export type NameKind = 'workspaces' | 'projects' | 'environments' | 'secrets' | 'agents' | 'members'
 
 export type Source =
-  | { names: NameKind; ending?: '=' }
+  | { names: NameKind; ending?: '=' | '/' }
   | { words: readonly string[] }
   /** Accounts of this machine: no server is asked. */
   | { accounts: true }
@@ -26,6 +26,8 @@ export const sources: Readonly<Record<string, Source>> = {
   workspace: { names: 'workspaces' },
   project: { names: 'projects' },
   environment: { names: 'environments' },
+  /** `project/environment`. */
+  place: { names: 'projects', ending: '/' },
   from: { names: 'environments' },
   to: { names: 'environments' },
   secret: { names: 'secrets' },

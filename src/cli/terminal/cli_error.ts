@@ -42,6 +42,7 @@ export const cliErrors = {
   unsafe_socket: [EX_REFUSED, 'what keeps the unlocked key may belong to somebody else'],
   changed_key: [EX_REFUSED, 'a public key is not the one that was seen before'],
   unproven_policy: [EX_REFUSED, 'a stored value does not open with the policy beside it'],
+  reference_elsewhere: [EX_REFUSED, 'a template names an environment that the command did not'],
   unsafe_variable: [EX_REFUSED, 'a secret cannot, or must not, be a variable of a program'],
   unreachable: [EX_NETWORK, 'the server cannot be reached'],
   unusable_answer: [

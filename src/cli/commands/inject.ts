@@ -1,0 +1,63 @@
+/** `cloakroom inject`: a template with its references replaced by values, which are opened here. */
+import { resolve } from 'node:path'
+import { fromUtf8 } from '../../platform/crypto/encoding.ts'
+import type { injectOptions } from '../catalogue/options.ts'
+import type { Action } from '../command.ts'
+import { readNamedFile } from '../files/read.ts'
+import { writePrivately } from '../files/written.ts'
+import { type Filled, fillTemplate } from '../templates/fill.ts'
+import type { NamedPlace } from '../templates/parse.ts'
+import { openPlaces } from '../templates/places.ts'
+import { CliError } from '../terminal/cli_error.ts'
+import { tokenInstead } from '../token_work.ts'
+
+const MAX_TEMPLATE = 4_194_304
+
+export const inject: Action<typeof injectOptions> = async (context, _, options) => {
+  const { inFile = '-', outFile, from = [], force } = options
+  const token = tokenInstead(context, options)
+  const named = from.map(placeNamed)
+  const template = readTemplate(inFile, outFile)
+  const work = fillTemplate(template, () => openPlaces(context, token, named))
+  const { text, used } = await context.output.during('fetching and decrypting', work)
+  if (outFile === undefined) {
+    if (context.output.isJson) context.output.record({ text, used })
+    else context.output.raw(text)
+    context.output.note(sentence(used))
+    return undefined
+  }
+  const changed = await writePrivately(outFile, text, { yes: force === true })
+  const done = changed ? 'written (readable by you only)' : 'has this content already'
+  context.output.done(`${outFile} ${done}: ${sentence(used)}`, { file: outFile, changed, used })
+  return undefined
+}
+
+/** @throws CliError */
+function placeNamed(text: string): NamedPlace {
+  const [project, environment, ...more] = text.split('/')
+  if (project && environment && more.length === 0) return { project, environment }
+  throw new CliError('usage', '--from is a project and an environment: shared/production')
+}
+
+/** @throws CliError for what is no text, or too long to be a template */
+function readTemplate(path: string, outFile: string | undefined): string {
+  if (path === '-' && process.stdin.isTTY) {
+    throw new CliError('usage', 'give a template with -i, or on standard input')
+  }
+  if (outFile !== undefined && resolve(path) === resolve(outFile)) {
+    throw new CliError('usage', 'the template would be lost: -i and -o are the same file')
+  }
+  const bytes = readNamedFile(path)
+  const name = path === '-' ? 'the template' : path
+  if (bytes.length > MAX_TEMPLATE) {
+    throw new CliError('invalid_file', `${name} is longer than a template may be (4 MiB)`)
+  }
+  const text = fromUtf8(bytes)
+  if (text === null) throw new CliError('invalid_file', `${name} is not UTF-8 text`)
+  return text
+}
+
+function sentence(used: Filled['used']): string {
+  const parts = used.map(({ environment, names }) => `${names.join(', ')} of ${environment}`)
+  return parts.length === 0 ? 'no references' : parts.join('; ')
+}

@@ -1,0 +1,139 @@
+/** From a template and the values of its environments to a text, whole or not at all. */
+import type { Delivered } from '../delivered.ts'
+import { nearNames } from '../named.ts'
+import { CliError, type CliErrorCode } from '../terminal/cli_error.ts'
+import {
+  type NamedPlace,
+  type Passage,
+  parseTemplate,
+  positionIn,
+  type Reference,
+} from './parse.ts'
+
+/** One environment, however it was written: the same object for the same one. */
+export type Place = {
+  /** As people read it, and as `--from` takes it. */
+  title: string
+  /** Why there is none. */
+  fault: string | null
+  /** Whether it is the one of the command, or was named beside it. */
+  isMeant: boolean
+  deliver(): Promise<Delivered>
+}
+
+/** `null` stands for the environment that the command works with. */
+export type FindPlace = (named: NamedPlace | null) => Place
+
+export type Filled = { text: string; used: { environment: string; names: string[] }[] }
+
+type Located = Reference & { where: Place }
+
+const MAX_LISTED = 20
+/** Characters: a template may name one long value many times. */
+const MAX_FILLED = 67_108_864
+
+/** @throws CliError that lists all that keeps the template from being filled; ApiError */
+export async function fillTemplate(
+  template: string,
+  open: () => Promise<FindPlace>,
+): Promise<Filled> {
+  const { parts, faults } = parseTemplate(template)
+  const refuse = refusing(template)
+  refuse('invalid_file', faults, () => 'is no reference', LITERAL)
+  if (parts.every((part) => typeof part === 'string')) return { text: parts.join(''), used: [] }
+  const find = await open()
+  const located = parts.map((part) =>
+    typeof part === 'string' ? part : { ...part, where: find(part.place) },
+  )
+  const references = located.filter((part) => typeof part !== 'string')
+  refuse('not_found', references, ({ where }) => where.fault, 'see: cloakroom project list')
+  refuse('reference_elsewhere', references, elsewhere, allowing(references))
+  const values = await deliverAll(references)
+  refuse(
+    'not_found',
+    references,
+    (reference) => absent(reference, values),
+    'see: cloakroom secrets list',
+  )
+  return { text: joined(located, values), used: usedOf(references) }
+}
+
+const LITERAL = 'text that only looks like one is written {{ "…" }}, such as {{ "{{" }}'
+
+/** One error for all passages that have something against them. */
+function refusing(template: string) {
+  return <P extends Passage>(
+    code: CliErrorCode,
+    passages: readonly P[],
+    against: (passage: P) => string | null,
+    hint: string,
+  ): void => {
+    const wrong = passages.flatMap((passage) => {
+      const why = against(passage)
+      return why === null ? [] : [{ passage, why }]
+    })
+    if (wrong.length === 0) return
+    const lines = wrong
+      .slice(0, MAX_LISTED)
+      .map(({ passage: { text, offset }, why }) => `${positionIn(template, offset)} ${text} ${why}`)
+    const more = wrong.length > MAX_LISTED ? [`and ${wrong.length - MAX_LISTED} more`] : []
+    throw new CliError(code, [...lines, ...more, 'nothing was written'].join('\n'), hint)
+  }
+}
+
+function elsewhere({ where }: Located): string | null {
+  return where.isMeant ? null : `is of ${where.title}, which this command was not told to read`
+}
+
+function allowing(references: readonly Located[]): string {
+  const titles = references.flatMap(({ where }) => (where.isMeant ? [] : [`--from ${where.title}`]))
+  return `if that is meant: ${[...new Set(titles)].join(' ')}`
+}
+
+type Values = ReadonlyMap<Place, Delivered>
+
+/** Each environment once, at the same time. */
+async function deliverAll(references: readonly Located[]): Promise<Values> {
+  const places = [...new Set(references.map(({ where }) => where))]
+  return new Map(
+    await Promise.all(places.map(async (place) => [place, await place.deliver()] as const)),
+  )
+}
+
+function textFor({ where, name }: Located, values: Values): string | undefined {
+  const delivered = values.get(where) ?? {}
+  return Object.hasOwn(delivered, name) ? delivered[name]?.value : undefined
+}
+
+function absent(reference: Located, values: Values): string | null {
+  if (textFor(reference, values) !== undefined) return null
+  const { name, where } = reference
+  const near = nearNames(name, Object.keys(values.get(where) ?? {}))
+  const meant = near.length > 0 ? `; is it ${near.join(', ')}?` : ''
+  return `is not given to programs in ${where.title}${meant}`
+}
+
+/** Values are put in as they are, and not read again. @throws CliError for what becomes too long */
+function joined(parts: readonly (string | Located)[], values: Values): string {
+  const texts: string[] = []
+  let length = 0
+  for (const part of parts) {
+    const text = typeof part === 'string' ? part : (textFor(part, values) ?? '')
+    length += text.length
+    if (length > MAX_FILLED)
+      throw new CliError(
+        'invalid_file',
+        'the template becomes too long with its values; nothing was written',
+      )
+    texts.push(text)
+  }
+  return texts.join('')
+}
+
+function usedOf(references: readonly Located[]): Filled['used'] {
+  const places = [...new Set(references.map(({ where }) => where))]
+  return places.map((place) => {
+    const names = references.flatMap(({ where, name }) => (where === place ? [name] : []))
+    return { environment: place.title, names: [...new Set(names)].sort() }
+  })
+}

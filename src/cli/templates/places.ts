@@ -1,0 +1,104 @@
+/**
+ * The environments that a template may name. A template can come from a stranger, together with the program
+ * that reads what is made of it: so beside the environment of the command only those are read that the
+ * command was told, and not what the template asks for.
+ */
+import { isUuid } from '../../platform/http/validate.ts'
+import type { Context } from '../context.ts'
+import { type Delivered, deliverToMember, deliverToToken } from '../delivered.ts'
+import { namedEnvironment } from '../resolver_call.ts'
+import { chosenProject, projectNamed, projectsOf, workspaceScope } from '../scope.ts'
+import { CliError } from '../terminal/cli_error.ts'
+import type { FindPlace, Place } from './fill.ts'
+import type { NamedPlace } from './parse.ts'
+
+type Located = { id: string; title: string; deliver(): Promise<Delivered> }
+/** `null` for the environment of the command. @throws CliError for what is not there */
+type Locate = (named: NamedPlace | null) => Located
+
+/** With a token, else as the person who is logged in. @throws CliError, ApiError */
+export async function openPlaces(
+  context: Context,
+  token: string | undefined,
+  from: readonly NamedPlace[],
+): Promise<FindPlace> {
+  const locate = token === undefined ? await byMember(context) : byToken(context, token)
+  const meant = new Set(from.map((named) => locate(named).id))
+  const own = attempt(() => locate(null))
+  if (!(own instanceof CliError)) meant.add(own.id)
+  const byId = new Map<string, Place>()
+  const byText = new Map<string, Place>()
+  const find = (named: NamedPlace | null): Place => {
+    const located = attempt(() => locate(named))
+    if (located instanceof CliError) {
+      const title = named === null ? 'no project' : textOf(named)
+      return { title, fault: located.message, isMeant: false, deliver: async () => ({}) }
+    }
+    const { id } = located
+    const place = byId.get(id) ?? { ...located, fault: null, isMeant: meant.has(id) }
+    byId.set(id, place)
+    return place
+  }
+  return (named) => {
+    const text = named === null ? '' : textOf(named)
+    const place = byText.get(text) ?? find(named)
+    byText.set(text, place)
+    return place
+  }
+}
+
+function textOf({ project, environment }: NamedPlace): string {
+  return `${project}/${environment}`
+}
+
+function attempt<T>(act: () => T): T | CliError {
+  try {
+    return act()
+  } catch (error) {
+    if (error instanceof CliError) return error
+    throw error
+  }
+}
+
+async function byMember(context: Context): Promise<Locate> {
+  const scope = await workspaceScope(context)
+  const projects = await projectsOf(scope)
+  return (named) => {
+    const project =
+      named === null
+        ? chosenProject(context, scope, projects)
+        : projectNamed(scope, projects, named.project)
+    const environment = named?.environment ?? context.setting('environment')
+    return {
+      id: `${project.id}/${environment}`,
+      title: `${project.name}/${environment}`,
+      deliver: async () => (await deliverToMember({ ...scope, project, environment })) ?? {},
+    }
+  }
+}
+
+/** A token knows its project; another one of a token that is for several is found by id. */
+function byToken(context: Context, token: string): Locate {
+  const { project } = context.settings
+  const ownProject = project?.value ?? ''
+  const own = { project: ownProject, environment: context.setting('environment') }
+  return (named) => {
+    const isOwn = named === null || textOf(named) === textOf(own)
+    const { project, environment } = named ?? own
+    if (!isUuid(project) && project !== ownProject) {
+      throw new CliError('usage', 'names a project that a token finds by its id only')
+    }
+    const scope = {
+      ...(isUuid(project) ? { project_id: project } : {}),
+      ...(isOwn ? namedEnvironment(context) : { environment }),
+    }
+    return {
+      id: textOf({ project, environment }),
+      title:
+        isOwn && ownProject === ''
+          ? 'the environment of the token'
+          : textOf({ project, environment }),
+      deliver: () => deliverToToken(context, token, scope),
+    }
+  }
+}
