@@ -10,6 +10,7 @@ import {
   type ParsedToken,
   parseToken,
   presentedVerifier,
+  secretTextOf,
   type TokenKind,
 } from '../platform/crypto/token.ts'
 import { Fault } from '../platform/fault.ts'
@@ -36,6 +37,8 @@ export type LiveToken = TokenRow & {
   isSealed: boolean
   /** The secret part, which opens the envelopes stored for the token. */
   secret(): Uint8Array
+  /** The same as text. */
+  secretText(): string
 }
 
 type Proof = { row: TokenRow; isSealed: boolean }
@@ -153,5 +156,10 @@ function identityOf({ id, kind, workspaceId }: TokenRow): TokenIdentity {
 }
 
 function liveToken({ row, isSealed }: Proof, text: string): LiveToken {
-  return { ...row, isSealed, secret: () => parseToken(text)?.secret ?? new Uint8Array() }
+  return {
+    ...row,
+    isSealed,
+    secret: () => parseToken(text)?.secret ?? new Uint8Array(),
+    secretText: () => secretTextOf(text),
+  }
 }

@@ -4,20 +4,17 @@
  * and in the body. A caller that encodes it is not kept from giving it away.
  */
 import type { Call, CallBody } from '../outbound/call.ts'
-import { encodeBase62 } from '../platform/crypto/encoding.ts'
-import { SECRET_CHARACTERS } from '../platform/crypto/token.ts'
 import { Fault } from '../platform/fault.ts'
 
 const BASIC = /^\s*basic +([A-Za-z0-9+/_-]+)/i
 const ESCAPE = /%([0-9A-Fa-f]{2})/g
 
 /**
- * The call, with a body that breaks off where the token would come.
+ * The call, with a body that breaks off where the token's secret part would come.
  *
  * @throws Fault `invalid_header`
  */
-export function withoutOwnToken(call: Call, secret: Uint8Array): Call {
-  const sought = encodeBase62(secret, SECRET_CHARACTERS)
+export function withoutOwnToken(call: Call, sought: string): Call {
   const { targetUrl, headers, body } = call
   const isIn = (text: string) => text.includes(sought)
   if (isIn(targetUrl) || isIn(unescaped(targetUrl))) throw repeated('The target')

@@ -84,7 +84,7 @@ async function readLive(
 ): Promise<TokenCall> {
   try {
     const asked = await read()
-    return { ...asked, call: withoutOwnToken(asked.call, token.secret()) }
+    return { ...asked, call: withoutOwnToken(asked.call, token.secretText()) }
   } catch (error) {
     await services.tokens.confirm(token)
     throw error

@@ -35,7 +35,7 @@ const WHOLE_TOKEN =
   /^svc_(?<kind>agt|wkl|ses|ref|sea)_(?<id>[0-9A-Za-z]{22})(?<secret>[0-9A-Za-z]{43})(?<checksum>[0-9A-Za-z]{6})$/
 const ID_BYTES = 16
 const ID_CHARACTERS = 22
-export const SECRET_CHARACTERS = 43
+const SECRET_CHARACTERS = 43
 const CHECKSUM_CHARACTERS = 6
 
 /** A new token with a new id. Sealed tokens are derived with `sealedToken`, never minted. */
@@ -66,6 +66,11 @@ export function parseToken(text: string): ParsedToken | null {
   const secret = decodeBase62(parts.secret ?? '', KEY_BYTES)
   if (id === null || secret === null) return null
   return { kind: parts.kind, id: bytesToUuid(id), secret }
+}
+
+/** The secret part as it stands in a token's text: who has it can make the token of it. */
+export function secretTextOf(text: string): string {
+  return text.slice(-CHECKSUM_CHARACTERS - SECRET_CHARACTERS, -CHECKSUM_CHARACTERS)
 }
 
 function checksumOf(body: string): string {
