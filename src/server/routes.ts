@@ -9,7 +9,7 @@ import { healthRoutes } from '../features/health/index.ts'
 import { metricsRoutes } from '../features/metrics/index.ts'
 import { projectRoutes } from '../features/projects/index.ts'
 import { secretRoutes } from '../features/secrets/index.ts'
-import { deliverEnvironment } from '../features/workloads/contract.ts'
+import { deliverEnvironment, getVersion } from '../features/workloads/contract.ts'
 import { workspaceRoutes } from '../features/workspaces/index.ts'
 import type { Route } from '../platform/http/route.ts'
 import type { Documented } from '../platform/openapi/document.ts'
@@ -41,7 +41,12 @@ export function documented(routes: readonly Route[]): Documented[] {
   return [
     {
       surface: 'control-plane',
-      endpoints: [...routes.map(({ endpoint }) => endpoint), recordAuditLogs, deliverEnvironment],
+      endpoints: [
+        ...routes.map(({ endpoint }) => endpoint),
+        recordAuditLogs,
+        deliverEnvironment,
+        getVersion,
+      ],
     },
     {
       surface: 'resolver',
@@ -52,6 +57,7 @@ export function documented(routes: readonly Route[]): Documented[] {
         listCredentials,
         ...forwardCalls,
         deliverEnvironment,
+        getVersion,
       ],
     },
   ]

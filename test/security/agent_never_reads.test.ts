@@ -201,6 +201,7 @@ test('the endpoints for tokens are these', () => {
     'resolver.forward.put: use',
     'resolver.resolve: use',
     'workloads.env: read',
+    'workloads.version: read',
   ])
 })
 

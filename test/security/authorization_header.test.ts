@@ -59,6 +59,12 @@ const doors: Door[] = [
     token: () => workload,
   },
   {
+    name: 'the version of what is delivered',
+    surface: 'control-plane',
+    line: 'GET /api/workloads/version/ HTTP/1.1',
+    token: () => workload,
+  },
+  {
     name: 'a call through the resolver',
     surface: 'resolver',
     line: 'POST /v1/resolve HTTP/1.1',

@@ -75,6 +75,14 @@ const doors: Door[] = [
     200,
   ],
   [
+    'the version of what is delivered',
+    (token) =>
+      fetch(`${resolver()}/api/workloads/version/`, {
+        headers: { authorization: `Bearer ${token}` },
+      }),
+    200,
+  ],
+  [
     'a report',
     (token) => post(stage.app.controlPlane, '/api/internal/audit/logs/', report(), token),
     201,

@@ -169,7 +169,10 @@ describe("An agent's token uses credentials and does not read them: no endpoint 
     const forTokens = asked.filter(({ endpoint }) => endpoint.access.kind === 'token')
     const open = forTokens.filter(({ status }) => status < 300)
     const namesIn = (list: Asked[]) => new Set(list.map(({ endpoint }) => endpoint.name))
-    expect([...namesIn(forTokens).difference(namesIn(open))]).toEqual(['workloads.env'])
+    expect([...namesIn(forTokens).difference(namesIn(open))]).toEqual([
+      'workloads.env',
+      'workloads.version',
+    ])
   }, 60_000)
 
   test('what it may use arrived at the API all the same', () => {

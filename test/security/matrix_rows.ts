@@ -440,6 +440,7 @@ const tokenRows: Record<string, Row> = {
     // Known, and stopped because nobody gave the token a key.
     { through: [409] },
   ),
+  'workloads.version': row(none),
   'resolver.resolve': row(() => ({ body: { target_url: 'https://blocked.example.com/' } }), {
     // Known, and stopped by the allowlist: nothing leaves.
     through: [403],

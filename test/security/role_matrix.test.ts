@@ -175,7 +175,7 @@ const roleless = {
     ...forwardCalls.map(({ name }) => name),
     ...['resolver.resolve', 'resolver.allowlist', 'resolver.credentials', 'audit.record'],
   ],
-  'token that may read': ['workloads.env'],
+  'token that may read': ['workloads.env', 'workloads.version'],
   cron: ['metrics.compute'],
 }
 

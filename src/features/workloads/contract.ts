@@ -3,6 +3,7 @@ import { defineEndpoint } from '../../platform/http/endpoint.ts'
 import {
   environment,
   exampleOfForm,
+  integer,
   projectId,
   text,
   workspaceId,
@@ -78,4 +79,15 @@ export const deliverEnvironment = defineEndpoint({
     'unreadable_secret',
     'audit_unavailable',
   ],
+})
+
+/** For programs that are to be started anew when something changed: no values, and no record. */
+export const getVersion = defineEndpoint({
+  name: 'workloads.version',
+  summary: 'A number that grows whenever something changed that a delivery depends on',
+  method: 'GET',
+  path: '/api/workloads/version/',
+  access: { kind: 'token', capability: 'read', sealed: true, action: 'credentials.read' },
+  result: z.object({ version: integer(42) }),
+  bare: true,
 })
