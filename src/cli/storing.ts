@@ -41,6 +41,16 @@ export async function store(
   return counts
 }
 
+export function reportStored(
+  { output }: Context,
+  { project, environment }: ProjectScope,
+  { created, updated, deleted }: { created: number; updated: number; deleted?: number },
+): void {
+  const done = [`${created} created`, `${updated} updated`]
+  if (deleted !== undefined) done.push(`${deleted} deleted`)
+  output.done(`${project.name}/${environment}: ${done.join(', ')}.`, { created, updated, deleted })
+}
+
 export type StoredSecret = {
   policy: Policy | null
   /** `null` where it does not open: then the policy is not the one that it was sealed with. */
@@ -93,7 +103,8 @@ export function unproven(names: readonly string[]): CliError {
 /** Secrets that are fetched one by one; all of the environment at once where there are more. */
 const MAX_SINGLE = 10
 
-async function fetchSecrets(scope: ProjectScope, names: ReadonlySet<string>) {
+/** Of these names those that are stored, with their ciphertexts. */
+export async function fetchSecrets(scope: ProjectScope, names: ReadonlySet<string>) {
   const { session, project, environment } = scope
   const params = { project_id: project.id }
   const listed = await session.api.list(listSecrets, { params, query: { environment } })

@@ -13,7 +13,14 @@ export async function onlyElsewhere(scope: ProjectScope): Promise<string | null>
   const counts = countsOf(await coverageOf(scope))
   if (counts.size === 0 || counts.has(scope.environment)) return null
   const known = [...counts].map(([name, count]) => `${name} (${count})`)
-  return `${scope.project.name} has no secrets in ${scope.environment}; it has some in ${known.join(', ')}`
+  const here = `${scope.environment}${meant(scope.environment, [...counts.keys()])}`
+  return `${scope.project.name} has no secrets in ${here}; it has some in ${known.join(', ')}`
+}
+
+/** The environment that a mistyped one is near to. */
+function meant(typed: string, known: readonly string[]): string {
+  const [near] = nearNames(typed, known)
+  return near === undefined ? '' : ` (is it ${near}?)`
 }
 
 /**
@@ -41,13 +48,17 @@ export async function onSecret<T>(scope: ProjectScope, key: string, work: Promis
     return await work
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 404) throw error
-    const names = await coverageOf(scope)
-    const here = `${scope.project.name}/${scope.environment}`
-    // Then it is something else that is missing, such as a version.
-    if (names.some((name) => name.key === key && name.environments[scope.environment])) throw error
-    const hint = hintFor(scope, key, names)
-    throw new CliError('not_found', `there is no secret ${key} in ${here}`, hint)
+    throw (await absence(scope, key)) ?? error
   }
+}
+
+/** The error for a secret that is not there; `null` where it is. */
+export async function absence(scope: ProjectScope, key: string): Promise<CliError | null> {
+  const names = await coverageOf(scope)
+  if (names.some((name) => name.key === key && name.environments[scope.environment])) return null
+  const here = `${scope.project.name}/${scope.environment}`
+  const hint = hintFor(scope, key, names)
+  return new CliError('not_found', `there is no secret ${key} in ${here}`, hint)
 }
 
 type Coverage = Awaited<ReturnType<typeof coverageOf>>
@@ -79,5 +90,5 @@ function hintFor({ environment }: ProjectScope, key: string, names: Coverage): s
   if (near.length > 0) return `is it ${near.join(', ')}?`
   const known = [...countsOf(names).keys()]
   if (here.length > 0 || known.length === 0) return 'list the names with: cloakroom secrets list'
-  return `there are no secrets in ${environment}; there are some in ${known.join(', ')}`
+  return `there are no secrets in ${environment}${meant(environment, known)}; there are some in ${known.join(', ')}`
 }

@@ -67,13 +67,15 @@ export async function valuesOfToken(
   return (await delivered(context, token)).open()
 }
 
-/** One of them. @throws CliError for a name that is not there */
-export async function valueOfToken(context: Context, token: string, key: string): Promise<string> {
+/** Some of them, by name. @throws CliError for a name that is not there */
+export async function valuesNamed(context: Context, token: string, keys: readonly string[]) {
   const values = await valuesOfToken(context, token)
-  const value = Object.hasOwn(values, key) ? values[key] : undefined
-  if (value !== undefined) return value
-  const kind = { what: 'secret', where: 'that this token may read', list: 'secrets list' }
-  throw notFound(key, Object.keys(values), kind)
+  return keys.map((key) => {
+    const value = Object.hasOwn(values, key) ? values[key] : undefined
+    if (value !== undefined) return { key, value }
+    const kind = { what: 'secret', where: 'that this token may read', list: 'secrets list' }
+    throw notFound(key, Object.keys(values), kind)
+  })
 }
 
 async function delivered(context: Context, token: string): Promise<SealedEnvironment> {

@@ -52,7 +52,8 @@ describe('a secret that is not there', () => {
 
   test('may be missed because the environment is mistyped', async () => {
     const ran = await ada.run(['secrets', 'get', 'NOPE', '-e', 'devlopment'])
-    const hint = 'there are no secrets in devlopment; there are some in development, staging'
+    const hint =
+      'there are no secrets in devlopment (is it development?); there are some in development, staging'
     expect(ran).toEqual(missing('NOPE', hint, 'devlopment'))
   })
 
@@ -65,7 +66,7 @@ describe('a secret that is not there', () => {
 
 describe('an environment without secrets, where others have some', () => {
   const remark =
-    'payments has no secrets in devlopment; it has some in development (2), staging (2)'
+    'payments has no secrets in devlopment (is it development?); it has some in development (2), staging (2)'
   const refused = {
     code: 4,
     out: '',

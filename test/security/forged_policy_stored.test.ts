@@ -93,3 +93,19 @@ test('a rollback asks where the policy of today is not the one that its value ha
   await ada.must('secrets', 'rollback', 'C_KEY', '1', '--yes')
   expect(await ada.reveal('secrets', 'get', 'C_KEY')).toBe('first one')
 })
+
+test('a rollback refuses an earlier version whose policy is not the one that its value has', async () => {
+  await ada.must('secrets', 'set', 'D_KEY=first one', '--policy', NARROW)
+  await ada.must('secrets', 'set', 'D_KEY=second one', '--policy', NARROW)
+  await app.connection.sql`
+    update secret_versions set policy = ${WIDE}::text::jsonb where version = 1
+    and secret_id = (select id from secrets where key = 'D_KEY')`
+  const back = ['secrets', 'rollback', 'D_KEY', '1', '--yes', '--json']
+  const { code, err } = await ada.run(back)
+  expect([code, JSON.parse(err).error.code]).toEqual([5, 'unproven_policy'])
+  expect(await ada.reveal('secrets', 'get', 'D_KEY')).toBe('second one')
+  expect((await ada.run(['secrets', 'get', 'D_KEY', '--version', '1'])).code).toBe(1)
+  await ada.must('secrets', 'set', 'D_KEY=third one')
+  await ada.must('secrets', 'rollback', 'D_KEY', '2')
+  expect(await ada.reveal('secrets', 'get', 'D_KEY')).toBe('second one')
+})

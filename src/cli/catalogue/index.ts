@@ -14,13 +14,13 @@ export const topLevel: readonly Spec[] = [
     usage: 'init <project>',
     about: 'make or choose a project for this directory',
     examples: ['init payments', 'init payments -w acme -e staging'],
-    action: async () => (await import('../commands/projects.ts')).init,
+    action: async () => (await import('../commands/teams/projects.ts')).init,
   }),
   command({
     usage: 'link <project>',
     about: 'choose a project that exists for this directory',
     examples: ['link payments', 'link payments -w acme --server https://vault.example.com'],
-    action: async () => (await import('../commands/projects.ts')).link,
+    action: async () => (await import('../commands/teams/projects.ts')).link,
   }),
   command({
     usage: 'trust',

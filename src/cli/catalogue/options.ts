@@ -88,11 +88,21 @@ export const policyFieldOptions = [
   ['--description <text>', "what it is for, which agents are shown: 'test account'"],
 ] as const
 export const policySetOptions = [...policyFieldOptions, ...sensitivityOptions] as const
-export const pushOptions = [...sensitivityOptions, yes] as const
+const dryRun = ['--dry-run', 'show by name what would change, and change nothing'] as const
+export const pushOptions = [
+  dryRun,
+  ['--prune', 'delete what the environment has and the file has not; asks'],
+  ...sensitivityOptions,
+  yes,
+] as const
 export const rollBackOptions = [yes] as const
 export const diffOptions = [['--exit-code', 'exit with 1 where something differs']] as const
 /** Of commands that work with a token in place of a session. */
 export const tokenOption = [token] as const
+export const getOptions = [
+  token,
+  ['--version <version>', 'an earlier value, by the number that history shows'],
+] as const
 export const pullOptions = [
   token,
   [

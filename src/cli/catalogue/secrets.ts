@@ -3,6 +3,7 @@ import { command, type Group } from '../command.ts'
 import {
   confirmOptions,
   diffOptions,
+  getOptions,
   policySetOptions,
   pullOptions,
   pushOptions,
@@ -35,11 +36,15 @@ export const secretGroups: readonly Group[] = [
         action: async () => (await secrets()).set,
       }),
       command({
-        usage: 'get <key>',
-        about: 'print a value',
-        examples: ['secrets get STRIPE_KEY', 'secrets get STRIPE_KEY -e production'],
-        options: tokenOption,
-        action: async () => (await secrets()).get,
+        usage: 'get <keys...>',
+        about: 'print a value; several as dotenv',
+        examples: [
+          'secrets get STRIPE_KEY -e production',
+          'secrets get STRIPE_KEY --version 2',
+          'secrets get DB_USER DB_PASSWORD > db.env',
+        ],
+        options: getOptions,
+        action: async () => (await import('../commands/secrets/get.ts')).get,
       }),
       command({
         usage: 'list',
@@ -53,7 +58,7 @@ export const secretGroups: readonly Group[] = [
         about: 'delete secrets with their history',
         examples: ['secrets delete OLD_KEY --yes'],
         options: confirmOptions,
-        action: async () => (await secrets()).remove,
+        action: async () => (await import('../commands/secrets/remove.ts')).remove,
       }),
       command({
         usage: 'pull [path]',
@@ -65,9 +70,9 @@ export const secretGroups: readonly Group[] = [
       command({
         usage: 'push [path]',
         about: 'upload what is new or different in a file (.env unless given)',
-        examples: ['secrets push', 'secrets push secrets.yaml'],
+        examples: ['secrets push', 'secrets push secrets.yaml --dry-run', 'secrets push --prune'],
         options: pushOptions,
-        action: async () => (await secrets()).push,
+        action: async () => (await import('../commands/secrets/push.ts')).push,
       }),
       command({
         usage: 'diff <from> <to>',

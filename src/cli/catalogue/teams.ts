@@ -2,8 +2,9 @@
 import { command, type Group } from '../command.ts'
 import { confirmOptions, inviteOptions, rekeyOptions } from './options.ts'
 
-const workspaces = () => import('../commands/workspaces.ts')
-const projects = () => import('../commands/projects.ts')
+const workspaces = () => import('../commands/teams/workspaces.ts')
+const projects = () => import('../commands/teams/projects.ts')
+const environments = () => import('../commands/teams/environments.ts')
 
 export const teamGroups: readonly Group[] = [
   {
@@ -27,6 +28,12 @@ export const teamGroups: readonly Group[] = [
         about: 'use a workspace in this directory',
         examples: ['workspace use acme'],
         action: async () => (await workspaces()).use,
+      }),
+      command({
+        usage: 'rename <workspace> <name>',
+        about: 'rename a workspace',
+        examples: ['workspace rename acme "Acme Payments"'],
+        action: async () => (await workspaces()).rename,
       }),
       command({
         usage: 'members',
@@ -59,6 +66,13 @@ export const teamGroups: readonly Group[] = [
         examples: ['workspace remove alan@example.com --yes'],
         options: confirmOptions,
         action: async () => (await workspaces()).remove,
+      }),
+      command({
+        usage: 'delete <workspace>',
+        about: 'delete a shared workspace with everything in it, for all members and for good',
+        examples: ['workspace delete acme', 'workspace delete acme --yes'],
+        options: confirmOptions,
+        action: async () => (await workspaces()).removeAll,
       }),
       command({
         usage: 'role <email> <role>',
@@ -105,8 +119,20 @@ export const teamGroups: readonly Group[] = [
         action: async () => (await projects()).use,
       }),
       command({
+        usage: 'rename <project> <name>',
+        about: 'rename a project, in the project file of this directory too',
+        examples: ['project rename payments billing'],
+        action: async () => (await projects()).rename,
+      }),
+      command({
+        usage: 'describe <project> <text>',
+        about: 'say what a project is for',
+        examples: ['project describe payments "Cards and invoices"'],
+        action: async () => (await projects()).describe,
+      }),
+      command({
         usage: 'delete <project>',
-        about: 'delete a project with its secrets',
+        about: 'delete a project with its secrets; they can be restored for 7 days',
         examples: ['project delete payments --yes'],
         options: confirmOptions,
         action: async () => (await projects()).remove,
@@ -127,13 +153,13 @@ export const teamGroups: readonly Group[] = [
         usage: 'list',
         about: 'list the environments with the number of their secrets',
         examples: ['env list'],
-        action: async () => (await projects()).environments,
+        action: async () => (await environments()).list,
       }),
       command({
         usage: 'use <environment>',
         about: 'use an environment in this directory',
         examples: ['env use staging'],
-        action: async () => (await projects()).useEnvironment,
+        action: async () => (await environments()).use,
       }),
     ],
   },

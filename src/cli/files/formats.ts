@@ -1,9 +1,11 @@
 /** Files of secrets as people have them: dotenv, JSON, YAML, and the exports of Doppler and Infisical. */
+import { basename } from 'node:path'
 import { z } from 'zod'
 import { secretKey } from '../../features/secrets/contract.ts'
 import { fromUtf8 } from '../../platform/crypto/encoding.ts'
 import { CliError } from '../terminal/cli_error.ts'
 import { parseDotenv, writeDotenvValue } from './dotenv.ts'
+import { readNamedFile } from './read.ts'
 
 export type Values = Record<string, string>
 
@@ -20,6 +22,11 @@ const ENDINGS: readonly (readonly [RegExp, ExportFormat])[] = [
 /** What the name of a file says of its format; `.env.local` is dotenv too. */
 export function formatOfName(path: string): ExportFormat | undefined {
   return ENDINGS.find(([ending]) => ending.test(path))?.[1]
+}
+
+/** Of a file that was named, or of standard input. @throws CliError */
+export function readValuesOf(path: string): Values {
+  return readValues(basename(path), readNamedFile(path))
 }
 
 /**

@@ -1,12 +1,26 @@
 /** Asking before something is lost; the questions are loaded when there is one. */
 import { CliError } from './cli_error.ts'
 
-/** @throws CliError unless the person or --yes says so */
+/** `2 agents`, `1 agent`. */
+export function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`
+}
+
+/** `3 projects, 2 agents and 1 member`, without what there is none of. */
+export function countedAll(counts: Readonly<Record<string, number>>): string {
+  const parts = Object.entries(counts).flatMap(([what, count]) =>
+    count > 0 ? counted(count, what) : [],
+  )
+  return new Intl.ListFormat('en-GB').format(parts)
+}
+
+/** What is to be asked may take a look at what would be lost. @throws CliError unless the person or --yes says so */
 export async function confirmed(
   { yes }: { yes: boolean | undefined },
-  question: string,
+  question: string | (() => Promise<string>),
 ): Promise<void> {
   if (yes) return
   const { askConfirmation } = await import('./prompts.ts')
-  if (!(await askConfirmation(question))) throw new CliError('not_confirmed', 'nothing was done')
+  const asked = typeof question === 'string' ? question : await question()
+  if (!(await askConfirmation(asked))) throw new CliError('not_confirmed', 'nothing was done')
 }

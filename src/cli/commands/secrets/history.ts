@@ -9,11 +9,11 @@ import type { diffOptions, rollBackOptions } from '../../catalogue/options.ts'
 import type { Action } from '../../command.ts'
 import { notFound } from '../../named.ts'
 import { type ProjectScope, projectScope } from '../../scope.ts'
-import { reveal } from '../../sealing.ts'
-import { storedSecrets } from '../../storing.ts'
+import { opened, reveal } from '../../sealing.ts'
+import { storedSecrets, unproven } from '../../storing.ts'
 import { onSecret } from '../../suggestions.ts'
-import { CliError } from '../../terminal/cli_error.ts'
 import { confirmed } from '../../terminal/confirmed.ts'
+import { versionOf } from '../../versions.ts'
 
 /**
  * Opens both environments here and compares. Nothing of a value is shown, neither parts nor lengths.
@@ -105,7 +105,7 @@ export const history: Action = async (context, [key = '']) => {
 
 /**
  * Makes an earlier value the newest: its ciphertext binds the place and the policy, not the number. So the
- * policy of then comes back with it; where that is another than today's, people are asked.
+ * policy of then comes back with it, proven by opening it; where it is another than today's, people are asked.
  */
 export const rollBack: Action<typeof rollBackOptions> = async (
   context,
@@ -115,15 +115,8 @@ export const rollBack: Action<typeof rollBackOptions> = async (
   const scope = await projectScope(context)
   const { session, project, environment } = scope
   const params = { project_id: project.id, key }
-  const query = { environment }
-  const versions = await onSecret(scope, key, session.api.list(listVersions, { params, query }))
-  const earlier = versions.find((candidate) => String(candidate.version) === version)
-  if (!earlier)
-    throw new CliError(
-      'not_found',
-      `${key} has no version ${version}`,
-      `list them with: cloakroom secrets history ${key}`,
-    )
+  const earlier = await versionOf(scope, key, version)
+  if (opened(scope, earlier) === null) throw unproven([`${key}, version ${version}`])
   const policy = (earlier.policy ?? null) as Policy | null
   const present = (await storedSecrets(scope, [key])).get(key)
   const to = JSON.stringify(policy)
@@ -134,7 +127,7 @@ export const rollBack: Action<typeof rollBackOptions> = async (
     await confirmed(options, `The policy goes back too, from ${from} to ${to}. Go on?`)
   }
   const body = { version: earlier.version, policy }
-  const work = session.api.call(rollBackSecret, { params, query, body })
+  const work = session.api.call(rollBackSecret, { params, query: { environment }, body })
   const now = await onSecret(scope, key, work)
   context.output.done(`${key} is back to version ${version}, as version ${now.version}.`, {
     key,

@@ -1,28 +1,24 @@
-/** Projects and their environments, and the project file that remembers both. */
+/** Projects, and the project file that remembers one. */
 import { join } from 'node:path'
-import { listAuditLogs } from '../../features/audit/contract.ts'
+import { listProjectAgents, listWorkloadTokens } from '../../../features/agents/contract.ts'
+import { listAuditLogs } from '../../../features/audit/contract.ts'
 import {
   createProject,
   deleteProjectShort,
   listEnvironments,
   restoreProject,
-} from '../../features/projects/contract.ts'
-import { bindFolder } from '../accounts/registry.ts'
-import type { confirmOptions } from '../catalogue/options.ts'
-import type { Action } from '../command.ts'
-import type { Context } from '../context.ts'
-import {
-  projectNamed,
-  projectScope,
-  projectsOf,
-  type WorkspaceScope,
-  workspaceScope,
-} from '../scope.ts'
-import { findProjectFile, PROJECT_FILE, updateFile } from '../settings.ts'
-import { CliError } from '../terminal/cli_error.ts'
-import { confirmed } from '../terminal/confirmed.ts'
-import { ID } from '../terminal/table.ts'
-import { openTrustedFolders } from '../trust/trusted_folders.ts'
+  updateProjectShort,
+} from '../../../features/projects/contract.ts'
+import { bindFolder } from '../../accounts/registry.ts'
+import type { confirmOptions } from '../../catalogue/options.ts'
+import type { Action } from '../../command.ts'
+import type { Context } from '../../context.ts'
+import { projectNamed, projectsOf, type WorkspaceScope, workspaceScope } from '../../scope.ts'
+import { findProjectFile, PROJECT_FILE, readProjectFile, updateFile } from '../../settings.ts'
+import { CliError } from '../../terminal/cli_error.ts'
+import { confirmed, countedAll } from '../../terminal/confirmed.ts'
+import { ID } from '../../terminal/table.ts'
+import { openTrustedFolders } from '../../trust/trusted_folders.ts'
 
 /** Makes or chooses a project for this directory and writes the project file. */
 export const init: Action = async (context, [name = '']) => {
@@ -91,13 +87,81 @@ export const use: Action = async (context, [name = '']) => {
 export const remove: Action<typeof confirmOptions> = async (context, [name = ''], options) => {
   const scope = await workspaceScope(context)
   const project = await findProject(scope, name)
-  await confirmed(options, `Delete ${project.name} with all its secrets?`)
+  await confirmed(options, async () => {
+    const lost = await lossOf(scope, project)
+    return `Delete ${project.name}${lost}? For 7 days an admin can restore project and secrets, not agents and tokens.`
+  })
   await scope.session.api.call(deleteProjectShort, { params: { project: project.id } })
   context.output.done(
     `Deleted ${project.name}; for 7 days: cloakroom project restore ${project.name}`,
     { deleted: project.name, id: project.id },
   )
   return undefined
+}
+
+/** ` with 12 secrets (development 4, production 8), 1 agent and 2 workload tokens`. */
+async function lossOf({ session, workspace }: WorkspaceScope, { id }: { id: string }) {
+  const params = { project_id: id }
+  const [{ environments }, agents, tokens] = await Promise.all([
+    session.api.call(listEnvironments, { params }),
+    session.api.list(listProjectAgents, { params: { workspace_id: workspace.id, ...params } }),
+    session.api.list(listWorkloadTokens, { params }),
+  ])
+  const held = Object.entries(environments).filter(([, { secret_count }]) => secret_count > 0)
+  const places = held.map(([name, { secret_count }]) => `${name} ${secret_count}`).join(', ')
+  const counts = {
+    secret: held.reduce((sum, [, { secret_count }]) => sum + secret_count, 0),
+    agent: agents.length,
+    'workload token': tokens.filter(({ status }) => status === 'active').length,
+  }
+  const lost = countedAll(counts).replace(/secrets?/, (word) => `${word} (${places})`)
+  return lost === '' ? '' : ` with ${lost}`
+}
+
+export const rename: Action = async (context, [named = '', name = '']) => {
+  const scope = await workspaceScope(context)
+  const project = await findProject(scope, named)
+  await change(scope, project, { name })
+  const here = followRename(context, scope, { from: project.name, to: name })
+  context.output.done(
+    `${project.name} is ${name} now.`,
+    { id: project.id, project: name, renamed_from: project.name },
+    project.id,
+  )
+  context.output.note(
+    `${here === null ? '' : `${here} says so too. `}Other folders that use it need: cloakroom link ${name}`,
+  )
+  return undefined
+}
+
+/** The project file of this folder names the project: with the old name it would lead nowhere. */
+function followRename(
+  { cwd }: Context,
+  { workspace }: WorkspaceScope,
+  { from, to }: { from: string; to: string },
+): string | null {
+  const path = findProjectFile(cwd)
+  if (path === null) return null
+  const file = readProjectFile(path)
+  if (file.project !== from || file.workspace !== workspace.id) return null
+  updateFile(path, { project: to })
+  return path
+}
+
+export const describe: Action = async (context, [named = '', description = '']) => {
+  const scope = await workspaceScope(context)
+  const project = await findProject(scope, named)
+  await change(scope, project, { description })
+  context.output.done(`Described ${project.name}.`, { id: project.id, description })
+  return undefined
+}
+
+function change(
+  { session }: WorkspaceScope,
+  { id }: { id: string },
+  body: { name?: string; description?: string },
+) {
+  return session.api.call(updateProjectShort, { params: { project: id }, body })
 }
 
 /** The audit knows which projects were deleted; nothing else does. */
@@ -118,23 +182,6 @@ export const restore: Action = async (context, [name = '']) => {
     restored: project.name,
     id: project.id,
   })
-  return undefined
-}
-
-export const environments: Action = async (context) => {
-  const { session, project, environment } = await projectScope(context)
-  const listed = await session.api.call(listEnvironments, { params: { project_id: project.id } })
-  const rows = Object.entries(listed.environments).map(([name, { secret_count }]) => ({
-    environment: name,
-    secrets: secret_count,
-    current: name === environment ? 'yes' : '',
-  }))
-  context.output.table(rows, ['environment', 'secrets', 'current'], listed)
-  return undefined
-}
-
-export const useEnvironment: Action = async (context, [environment = '']) => {
-  remember(context, { environment })
   return undefined
 }
 

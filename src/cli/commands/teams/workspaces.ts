@@ -1,31 +1,35 @@
 /** Workspaces and the people in them. */
 
-import { ApiError } from '../../client/api.ts'
-import { fingerprint } from '../../client/keys.ts'
-import { rekey } from '../../client/rekey.ts'
-import { type KnownKey, knownKeyOf } from '../../client/workspace_key.ts'
-import { getPublicKey } from '../../features/accounts/contract.ts'
+import { ApiError } from '../../../client/api.ts'
+import { fingerprint } from '../../../client/keys.ts'
+import { rekey } from '../../../client/rekey.ts'
+import { type KnownKey, knownKeyOf } from '../../../client/workspace_key.ts'
+import { getPublicKey } from '../../../features/accounts/contract.ts'
+import { listAgents } from '../../../features/agents/contract.ts'
+import { listProjects } from '../../../features/projects/contract.ts'
 import {
   acceptInvitation,
   changeMemberRole,
   createWorkspaceEndpoint,
   declineInvitation,
+  deleteWorkspace,
   inviteMembersEndpoint,
   listMembers,
   removeMember,
-} from '../../features/workspaces/contract.ts'
-import { fromBase64, uuidv7 } from '../../platform/crypto/encoding.ts'
-import { sealMemberEnvelope } from '../../platform/crypto/envelope.ts'
-import { type Role, roles } from '../../platform/grant.ts'
-import type { confirmOptions, inviteOptions, rekeyOptions } from '../catalogue/options.ts'
-import type { Action } from '../command.ts'
-import { oneNamed } from '../named.ts'
-import { workspaceScope } from '../scope.ts'
-import type { Session } from '../session/session.ts'
-import { CliError } from '../terminal/cli_error.ts'
-import { confirmed } from '../terminal/confirmed.ts'
-import { ID } from '../terminal/table.ts'
-import { checkKnownKeys } from '../trust/known_keys.ts'
+  renameWorkspace,
+} from '../../../features/workspaces/contract.ts'
+import { fromBase64, uuidv7 } from '../../../platform/crypto/encoding.ts'
+import { sealMemberEnvelope } from '../../../platform/crypto/envelope.ts'
+import { type Role, roles } from '../../../platform/grant.ts'
+import type { confirmOptions, inviteOptions, rekeyOptions } from '../../catalogue/options.ts'
+import type { Action } from '../../command.ts'
+import { oneNamed } from '../../named.ts'
+import { workspaceScope } from '../../scope.ts'
+import type { Session } from '../../session/session.ts'
+import { CliError } from '../../terminal/cli_error.ts'
+import { confirmed, counted, countedAll } from '../../terminal/confirmed.ts'
+import { ID } from '../../terminal/table.ts'
+import { checkKnownKeys } from '../../trust/known_keys.ts'
 import { remember } from './projects.ts'
 
 export const list: Action = async (context) => {
@@ -61,6 +65,38 @@ export const create: Action = async (context, [name = '']) => {
 export const use: Action = async (context, [named = '']) => {
   const { id } = await (await context.session()).workspace(named)
   remember(context, { workspace: id, project: undefined })
+  return undefined
+}
+
+export const rename: Action = async (context, [named = '', name = '']) => {
+  const session = await context.session()
+  const { id, name: before } = await session.entry(named)
+  const { name: now } = await session.api.call(renameWorkspace, {
+    params: { workspace_id: id },
+    body: { name },
+  })
+  context.output.done(`${before} is ${now} now.`, { id, workspace: now, renamed_from: before }, id)
+  return undefined
+}
+
+/** For good: nobody can restore a workspace. */
+export const removeAll: Action<typeof confirmOptions> = async (context, [named = ''], options) => {
+  const session = await context.session()
+  const { id, name } = await session.entry(named)
+  const params = { workspace_id: id }
+  await confirmed(options, async () => {
+    const [projects, agents, people] = await Promise.all([
+      session.api.list(listProjects, { query: params }),
+      session.api.list(listAgents, { params }),
+      session.api.list(listMembers, { params }),
+    ])
+    const lost = countedAll({ project: projects.length, agent: agents.length })
+    const names =
+      projects.length > 0 ? ` (${projects.map((project) => project.name).join(', ')})` : ''
+    return `Delete ${name} for ${counted(people.length, 'member')}, with ${lost || 'all that it holds'}${names}? Nobody can bring it back.`
+  })
+  await session.api.call(deleteWorkspace, { params })
+  context.output.done(`Deleted ${name}, with all that it held.`, { deleted: name, id })
   return undefined
 }
 

@@ -1,0 +1,79 @@
+/** `cloakroom secrets get`: values, opened here; of a single name an earlier one too. */
+import { getSecret } from '../../../features/secrets/contract.ts'
+import type { getOptions } from '../../catalogue/options.ts'
+import type { Action } from '../../command.ts'
+import type { Context } from '../../context.ts'
+import { writeValues } from '../../files/formats.ts'
+import { type ProjectScope, projectScope } from '../../scope.ts'
+import { reveal } from '../../sealing.ts'
+import { fetchSecrets } from '../../storing.ts'
+import { absence, onSecret } from '../../suggestions.ts'
+import { CliError } from '../../terminal/cli_error.ts'
+import { tokenInstead, valuesNamed } from '../../token_work.ts'
+import { versionOf } from '../../versions.ts'
+
+type Shown = { key: string; value: string; version?: number; environment?: string }
+
+export const get: Action<typeof getOptions> = async (context, names, options) => {
+  const keys = [...new Set(names)]
+  const token = tokenInstead(context, options)
+  const { version } = options
+  if (version !== undefined && (keys.length > 1 || token !== undefined)) {
+    throw new CliError('usage', '--version is of a single secret, and needs a session')
+  }
+  show(
+    context,
+    token === undefined
+      ? await ofPerson(await projectScope(context), keys, version)
+      : await valuesNamed(context, token, keys),
+  )
+  return undefined
+}
+
+async function ofPerson(
+  scope: ProjectScope,
+  keys: readonly string[],
+  version: string | undefined,
+): Promise<Shown[]> {
+  const { environment } = scope
+  const [key = '', another] = keys
+  const stored =
+    another === undefined ? [await single(scope, key, version)] : await all(scope, keys)
+  return stored.map((secret) => {
+    const value = reveal(scope, secret)
+    return { key: secret.key, value, version: secret.version, environment }
+  })
+}
+
+function single(scope: ProjectScope, key: string, version: string | undefined) {
+  if (version !== undefined) return versionOf(scope, key, version)
+  const { session, project, environment } = scope
+  const params = { project_id: project.id, key }
+  return onSecret(scope, key, session.api.call(getSecret, { params, query: { environment } }))
+}
+
+/** In the order in which they were named; one that is missing is an error, and none is shown. */
+async function all(scope: ProjectScope, keys: readonly string[]) {
+  const found = new Map(
+    (await fetchSecrets(scope, new Set(keys))).map((secret) => [secret.key, secret]),
+  )
+  const missing = keys.find((key) => !found.has(key))
+  const error = missing === undefined ? null : await absence(scope, missing)
+  if (error) throw error
+  return keys.flatMap((key) => found.get(key) ?? [])
+}
+
+/** A single value stands alone; of several each has its name, as dotenv. */
+function show({ output }: Context, shown: readonly Shown[]): void {
+  const [first, another] = shown
+  if (!first) return
+  if (output.isJson) {
+    if (another) output.table(shown, ['key'])
+    else output.record(first)
+  } else if (another) {
+    const values = Object.fromEntries(shown.map(({ key, value }) => [key, value]))
+    output.raw(writeValues('dotenv', values))
+  } else {
+    output.raw(output.isTerminal ? `${first.value}\n` : first.value)
+  }
+}
