@@ -37,6 +37,10 @@ const catalogue = {
     422,
     'The secret cannot be decrypted: it was altered or sealed under another key.',
   ],
+  unresolved_reference: [
+    422,
+    'The value of the secret refers to another, which is not put in here.',
+  ],
   rate_limited: [429, 'Too many requests: wait and try again.'],
   internal_error: [500, 'Something went wrong on our side.'],
   upstream_unreachable: [502, 'The upstream could not be reached.'],

@@ -64,6 +64,8 @@ const shape = z.strictObject({
   sign_templates: listOf(template),
   /** A setting is neither masked nor guarded. */
   sensitive: z.literal(false).optional(),
+  /** `${NAME}` in the value stands for another secret. */
+  references: z.literal(true).optional(),
   description: line(500, 0)
     .meta({ examples: ['Charges cards of the test account'] })
     .optional(),
@@ -86,6 +88,11 @@ export const sentPolicy = z.unknown().meta(documentation)
 /** Whether a value is to be masked and guarded: all are, unless their policy says that they are settings. */
 export function isSensitive(policy: unknown): boolean {
   return (policy as Policy | null | undefined)?.sensitive !== false
+}
+
+/** Whether a value may be a variable of a program: not where a policy lists places without `env`. */
+export function isDeliverable(policy: unknown): boolean {
+  return (policy as Policy | null | undefined)?.allowed_locations?.includes('env') ?? true
 }
 
 /** A policy, or `null` for none. The output is the very object that was sent. */

@@ -59,6 +59,7 @@ const outboundFaults = [
   'ambiguous_secret',
   'unusable_secret',
   'unreadable_secret',
+  'unresolved_reference',
   'upstream_unreachable',
   'upstream_tls_error',
   'upstream_too_large',

@@ -41,6 +41,7 @@ test('the documentation knows its fields', () => {
     'allowed_locations',
     'sign_templates',
     'sensitive',
+    'references',
     'description',
   ])
 })

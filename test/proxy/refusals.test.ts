@@ -16,6 +16,7 @@ await agent.store('IN_PATH', 'value-of-IN_PATH', {
   policy: { allowed_locations: ['path', 'query'], allowed_methods: ['GET'] },
 })
 await agent.store('BROKEN', 'two\nlines')
+await agent.store('COMPOSED', `value of \${BROKEN}`, { policy: { references: true } })
 const proxy = await stage.open('local', { auditDirectory: join(stage.directory, 'waiting') })
 
 const TYPED = 'typed-by-the-caller'
@@ -28,6 +29,7 @@ const cases: [string, string, Case][] = [
   ['policy_blocked', '/blocked', { method: 'POST', headers: bearer('GET_ONLY') }],
   ['policy_blocked', '/SVC_SECRET_IN_PATH/x', { method: 'POST', headers: {} }],
   ['unusable_secret', '/unusable', { method: 'GET', headers: bearer('BROKEN') }],
+  ['unresolved_reference', '/composed', { method: 'GET', headers: bearer('COMPOSED') }],
   ['invalid_header', '/header', { method: 'GET', headers: { 'x-key': 'SVC_SECRET_' } }],
   ['forbidden_header', '/range', { method: 'GET', headers: { range: 'bytes=0-1' } }],
   ['domain_blocked', '/domain', { method: 'GET', headers: {}, host: 'other.example:99' }],

@@ -77,6 +77,7 @@ export const deliverEnvironment = defineEndpoint({
     'not_found',
     'key_not_provisioned',
     'unreadable_secret',
+    'unresolved_reference',
     'audit_unavailable',
   ],
 })

@@ -22,6 +22,12 @@ import { rateHeaders } from '../../platform/http/rate.ts'
 import { commonHeaders } from '../../platform/http/reply.ts'
 import { readBody } from '../../platform/http/request_body.ts'
 import type { RequestContext } from '../../platform/http/route.ts'
+import { isDeliverable } from '../../platform/policy.ts'
+import {
+  type Entry as OpenedEntry,
+  resolveReferences,
+  UnresolvedReference,
+} from '../../platform/references.ts'
 import { inSlices } from '../../platform/time_slice.ts'
 import { type Delivery, type DeliveryScope, deliverEnvironment } from './contract.ts'
 
@@ -79,7 +85,7 @@ async function attempt<T>(task: () => Promise<T>): Promise<T | Fault> {
   }
 }
 
-/** @throws Fault `scope_required`, `not_found`, `key_not_provisioned`, `unreadable_secret` */
+/** @throws Fault `scope_required`, `not_found`, `key_not_provisioned`, `unreadable_secret`, `unresolved_reference` */
 async function gather(
   access: Access,
   snapshot: Snapshot,
@@ -92,7 +98,7 @@ async function gather(
   await access.snapshots.envelope(snapshot, token.id, scope.projectId, scope.environment)
   const secrets = await access.snapshots.environment(snapshot, scope.projectId, scope.environment)
   if (secrets === null) throw new Fault('not_found')
-  const delivered = secrets.filter(mayBeDelivered)
+  const delivered = secrets.filter(({ policy }) => isDeliverable(policy))
   record.delivers(
     scope,
     delivered.map(({ key }) => key),
@@ -121,11 +127,6 @@ function scopeOf(token: LiveToken, { project_id, environment }: DeliveryScope): 
   }
 }
 
-/** A policy that lists locations without `env` keeps its secret to the resolver. */
-function mayBeDelivered({ policy }: SealedSecret): boolean {
-  return policy?.allowed_locations?.includes('env') ?? true
-}
-
 /**
  * Every value is opened, also of those that are left out: the ciphertext binds the policy, so that only
  * then it is known that its author said so.
@@ -139,15 +140,23 @@ async function openedParts(
 ): Promise<Record<string, string>> {
   if (secrets.length === 0) return {}
   const key = await environmentKeyOf(access, snapshot, token, scope)
-  const opened: [SealedSecret, string][] = []
+  const opened = new Map<string, OpenedEntry>()
   await inSlices(secrets, (sealed) => {
-    opened.push([sealed, textOf(key.reveal(), sealed)])
+    opened.set(sealed.key, { value: textOf(key.reveal(), sealed), policy: sealed.policy })
   })
-  return Object.fromEntries(
-    opened
-      .filter(([sealed]) => mayBeDelivered(sealed))
-      .map(([{ key: name }, text]) => [name, text]),
-  )
+  return resolvedParts(opened)
+}
+
+/** Who gets values without policies could not know what in them is a reference. */
+function resolvedParts(opened: ReadonlyMap<string, OpenedEntry>): Record<string, string> {
+  const names = [...opened].flatMap(([name, { policy }]) => (isDeliverable(policy) ? name : []))
+  try {
+    const resolved = resolveReferences(opened, names)
+    return Object.fromEntries([...resolved].map(([name, { value }]) => [name, value]))
+  } catch (error) {
+    if (!(error instanceof UnresolvedReference)) throw error
+    throw new Fault('unresolved_reference', { message: `${error.reasons[0]}.`, cause: error })
+  }
 }
 
 /** An environment variable is text: bytes that are not UTF-8 cannot be delivered as they are. */
@@ -171,7 +180,7 @@ async function sealedParts(
   if (!usable && secrets.length > 0) throw new Fault('key_not_provisioned')
   const broken = secrets.find(({ ciphertext }) => ciphertext === null)
   if (broken) throw unreadable(broken.key)
-  const delivered = secrets.filter(mayBeDelivered)
+  const delivered = secrets.filter(({ policy }) => isDeliverable(policy))
   return {
     sealed: Object.fromEntries(
       delivered.flatMap(({ key, ciphertext, policy }) =>

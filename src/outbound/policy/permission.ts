@@ -5,6 +5,7 @@
 import type { Guard } from '../../leak_guard/index.ts'
 import { Fault } from '../../platform/fault.ts'
 import type { Policy } from '../../platform/policy.ts'
+import { isMarked } from '../../platform/references.ts'
 import type { Secret } from '../../platform/secret.ts'
 import type { IsPlaceable } from '../locations.ts'
 import type { Target } from '../target.ts'
@@ -92,9 +93,19 @@ export function settingsAmong(secrets: ReadonlyMap<string, UsableSecret>): Set<s
   return settings
 }
 
-/** @throws Fault `key_not_provisioned`, `unreadable_secret` */
+/** @throws Fault `key_not_provisioned`, `unreadable_secret`, `unresolved_reference` */
 export function openSecrets(secrets: ReadonlyMap<string, UsableSecret>): Map<string, Secret> {
   const opened = new Map<string, Secret>()
-  for (const [name, secret] of secrets) opened.set(name, secret.open())
+  for (const [name, secret] of secrets) {
+    opened.set(name, secret.open())
+    if (isMarked(secret.policy)) throw unresolved(name)
+  }
   return opened
+}
+
+/** What a value refers to has a policy of its own, and to an upstream the text would mean nothing. */
+function unresolved(name: string): Fault {
+  return new Fault('unresolved_reference', {
+    message: `The secret ${name} refers to others, and calls do not put these together: name the secrets that it consists of.`,
+  })
 }

@@ -203,6 +203,53 @@ describe('a delivery', () => {
     expect(delivered).toEqual({ KEPT: 'new', ADDED: 'y' })
   })
 
+  test('puts together values with references, and leaves what only looks like one', async () => {
+    const place = await openPlace()
+    const [password, reference] = [marked('password'), `$\{PASSWORD}`]
+    await place.store({ PASSWORD: password, TEXT: reference })
+    const composed = { URL: `db://u:${reference}@h`, DEEP: `<$\{URL}>` }
+    await place.store(composed, { references: true })
+    for (const origin of listeners()) {
+      const { body } = await deliver(place.token.text, undefined, origin)
+      expect((body as { secrets: unknown }).secrets).toEqual({
+        PASSWORD: password,
+        TEXT: reference,
+        URL: `db://u:${password}@h`,
+        DEEP: `<db://u:${password}@h>`,
+      })
+    }
+    const sealed = parseToken(place.token.text)
+    if (!sealed) throw new Error('no token')
+    const answer = await deliver(sealedToken(sealed.id, sealed.secret))
+    expect(Object.keys((answer.body as { sealed: object }).sealed).sort()).toEqual([
+      'DEEP',
+      'PASSWORD',
+      'TEXT',
+      'URL',
+    ])
+  })
+
+  test.each([
+    ['GONE', null, 'URL refers to GONE, which is not there.'],
+    ['URL', null, 'URL refers to URL: that is a circle.'],
+    ['HEADER', ['header'], 'URL refers to HEADER, which its policy keeps out of environments.'],
+  ])(
+    'with a reference to %s that does not resolve gives nothing',
+    async (name, places, message) => {
+      const place = await openPlace()
+      await place.store({ OTHER: 'goes on' })
+      if (places) await place.store({ [name]: 'kept' }, { allowed_locations: ['header'] })
+      expect((await deliver(place.token.text)).status).toBe(200)
+      await place.store({ URL: `db://\${${name}}` }, { references: true })
+      const records = await expectRefused(place.token.text, undefined, 'unresolved_reference', {
+        message,
+      })
+      for (const record of records) {
+        expect(record).toMatchObject({ decision: 'error', reason: 'unresolved_reference' })
+      }
+    },
+  )
+
   test('leaves out secrets whose policy lists places and not env', async () => {
     const place = await openPlace()
     await place.store({ OPEN: 'a' })

@@ -1,0 +1,70 @@
+/**
+ * A value with references is no credential: what it refers to has a policy of its own, which a call with the
+ * composed value would go around. The mark is bound by the ciphertext, so that nobody but its author sets it
+ * or takes it away.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Policy } from '../../src/platform/policy.ts'
+import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
+import { marked } from '../support/canary.ts'
+
+const NARROW = marked('only-for-one-host')
+const TEXT = 'Bearer $' + '{NARROW}'
+
+let stage: Stage
+let agent: Agent
+
+beforeAll(async () => {
+  stage = await openStage()
+  agent = await employAgent(stage)
+  await agent.store('NARROW', NARROW, { policy: { allowed_domains: ['other.example'] } })
+  await agent.store('COMPOSED', TEXT, { policy: { references: true } })
+  await agent.store('TEXT', TEXT)
+})
+afterAll(() => stage.stop())
+
+const use = (name: string) =>
+  agent.resolve({
+    target_url: stage.url('/used'),
+    headers: { authorization: `SVC_SECRET_${name}` },
+  })
+
+const alter = (key: string, policy: Policy | null) =>
+  stage.app.connection.sql`
+    update secrets set policy = ${policy && JSON.stringify(policy)}::text::json
+    where key = ${key} and project_id = ${agent.projectId}`
+
+describe('a call', () => {
+  test('with a value that refers to others is refused by name and code, and nothing is sent', async () => {
+    const before = stage.upstream.received.length
+    const { status, body } = await use('COMPOSED')
+    expect({ status, body }).toEqual({
+      status: 422,
+      body: {
+        error_code: 'unresolved_reference',
+        message:
+          'The secret COMPOSED refers to others, and calls do not put these together: name the secrets that it consists of.',
+      },
+    })
+    expect(stage.upstream.received.length).toBe(before)
+  })
+
+  test('with the same text that is not marked sends it as it is', async () => {
+    expect((await use('TEXT')).status).toBe(200)
+    expect(stage.upstream.received.at(-1)?.header('authorization')).toBe(TEXT)
+  })
+
+  test('does not believe a mark that the database took away, or added', async () => {
+    await alter('COMPOSED', null)
+    await alter('TEXT', { references: true })
+    const before = stage.upstream.received.length
+    for (const name of ['COMPOSED', 'TEXT']) {
+      const { status, body } = await use(name)
+      expect([status, (body as { error_code: string }).error_code]).toEqual([
+        422,
+        'unreadable_secret',
+      ])
+    }
+    expect(stage.upstream.received.length).toBe(before)
+  })
+})
