@@ -44,9 +44,9 @@ export function resourceOf(tenant: Tenant, context: RequestContext, body: unknow
 }
 
 function activeResource({ request, params }: RequestContext, body: unknown): ResourceRef {
-  if (params.project !== undefined && isUuid(params.project)) return { projectId: params.project }
   const workspaceId = activeOf(request) ?? namesOf(body).workspace_id
   if (workspaceId !== undefined && !isUuid(workspaceId)) throw new Fault('not_found')
+  if (params.project !== undefined && isUuid(params.project)) return { projectId: params.project }
   return { workspaceId, projectName: params.project }
 }
 

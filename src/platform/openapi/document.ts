@@ -2,29 +2,20 @@
  * The OpenAPI 3.1 document, made from the contracts that the server validates by: what is documented
  * is what is checked. Built when it is first asked for, never at start.
  */
-import type { z } from 'zod'
 import type { Endpoint, TokenAccess } from '../http/endpoint.ts'
 import type { Surface } from '../http/reply.ts'
 import { DEFAULT_BODY_LIMIT } from '../http/request_body.ts'
 import { responseHeaders, sharedSchemas } from './components.ts'
 import { exampleOf } from './example.ts'
-import { type JsonSchema, jsonSchemaOf } from './json_schema.ts'
+import { jsonSchemaOf } from './json_schema.ts'
 import { Models } from './models.ts'
+import { type Parameter, parametersOf } from './parameters.ts'
 import { modelName, responsesOf } from './responses.ts'
 
 type Fields = Record<string, unknown>
 
 /** What one listener serves. */
 export type Documented = { surface: Surface; endpoints: readonly Endpoint[] }
-
-export type Parameter = {
-  name: string
-  in: 'path' | 'query' | 'header'
-  required: boolean
-  description?: string
-  schema: JsonSchema
-  example?: unknown
-}
 
 export type Operation = {
   operationId: string
@@ -178,58 +169,6 @@ function securityOf({ access }: Endpoint): Fields[] {
   if (access.kind !== 'token') return [{ session: [] }]
   const token = { token: [access.capability] }
   return access.orSession ? [token, { session: [] }] : [token]
-}
-
-function parametersOf(endpoint: Endpoint): Parameter[] {
-  const path = parametersIn('path', endpoint.params).map((one) => ({ ...one, required: true }))
-  const query = parametersIn('query', endpoint.query)
-  return [...path, ...query, ...forwardHeaders(endpoint), ...activeWorkspaceOf(endpoint, query)]
-}
-
-function parametersIn(place: Parameter['in'], schema: z.ZodObject | undefined): Parameter[] {
-  if (!schema) return []
-  const { properties = {}, required } = jsonSchemaOf(schema, 'input')
-  const needed = Array.isArray(required) ? required : []
-  return Object.entries(properties as Record<string, JsonSchema>).map(([name, inner]) => ({
-    name,
-    in: place,
-    required: needed.includes(name),
-    schema: inner,
-    // Optional parameters have none: a page for trying out would send them all.
-    ...(needed.includes(name) ? { example: exampleOf(inner) } : {}),
-  }))
-}
-
-/** `timeout_ms` is X-Service-Timeout-Ms. */
-export function headerOf(setting: string): string {
-  return `X-Service-${setting.replace(/(^|_)([a-z])/g, (_, gap: string, letter: string) => `${gap && '-'}${letter.toUpperCase()}`)}`
-}
-
-function forwardHeaders({ forwards }: Endpoint): Parameter[] {
-  return forwards
-    ? parametersIn('header', forwards).map((one) => ({ ...one, name: headerOf(one.name) }))
-    : []
-}
-
-/** Where the workspace may be named besides the body (protocol 2). */
-function activeWorkspaceOf({ access }: Endpoint, query: readonly Parameter[]): Parameter[] {
-  const active =
-    (access.kind === 'member' &&
-      (access.tenant === 'active' || access.tenant === 'path.project')) ||
-    (access.kind === 'token' && access.orSession)
-  const listed = query.some(({ name }) => name === 'workspace_id')
-  if (!active && !(listed && access.kind === 'session')) return []
-  const schema = { type: 'string', format: 'uuid' }
-  const description =
-    access.kind === 'token'
-      ? 'The workspace that a session reports for; not needed with a token.'
-      : 'The workspace, if not the personal or the only one.'
-  return [
-    { name: 'X-Workspace-Id', in: 'header', required: false, description, schema },
-    ...(active && !listed
-      ? [{ name: 'workspace_id', in: 'query' as const, required: false, description, schema }]
-      : []),
-  ]
 }
 
 function requestBodyOf(

@@ -143,6 +143,20 @@ test('lists say how to go on, and the active workspace may be named', () => {
   ])
 })
 
+test('a parameter is named only where it works', () => {
+  const named = (path: string, method: string) =>
+    document.paths[path]?.[method]?.parameters.map(({ name }) => name).sort()
+  expect(named('/api/workspaces/{workspace_id}/agents/', 'get')).toEqual([
+    'cursor',
+    'limit',
+    'workspace_id',
+  ])
+  expect(named('/api/workspaces/', 'get')).toEqual(['cursor', 'limit'])
+  expect(named('/api/auth/sessions/', 'get')).toEqual(['cursor', 'limit'])
+  // A session says for which workspace it reports; a token has one.
+  expect(named('/api/internal/audit/logs/', 'post')).toEqual(['X-Workspace-Id', 'workspace_id'])
+})
+
 test('the resolver has its own failure shape and server', () => {
   const resolve = document.paths['/v1/resolve']?.post
   expect(document.servers).toEqual([expect.objectContaining({ url: addresses['control-plane'] })])
