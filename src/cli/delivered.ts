@@ -1,25 +1,85 @@
 /** An environment for a program, opened here: by a token where there is one, else by the session. */
-import { fetchEnvironment } from '../client/delivery.ts'
+import { openApi } from '../client/api.ts'
+import { fetchEnvironment, InvalidToken } from '../client/delivery.ts'
+import type { Asked, Holder } from '../client/fallback.ts'
 import { listSecrets } from '../features/secrets/contract.ts'
+import { getVersion } from '../features/workloads/contract.ts'
+import { toBase64 } from '../platform/crypto/encoding.ts'
+import { parseToken, sealedToken } from '../platform/crypto/token.ts'
+import { isSensitive } from '../platform/policy.ts'
 import type { Context } from './context.ts'
 import { namedEnvironment, tokenOf, tokenRefusal } from './resolver_call.ts'
 import { type ProjectScope, projectScope } from './scope.ts'
 import { reveal } from './sealing.ts'
 import { refuseEmpty } from './suggestions.ts'
 
-/** The values by name, each with its policy, which its ciphertext is bound to. */
-export type Delivered = Record<string, { value: string; policy: unknown }>
+/** The values by name as programs get them. */
+export type Delivered = Record<string, { value: string; isSensitive: boolean }>
+
+/** Where a program's environment comes from, for as long as it runs. */
+export type Source = {
+  /** @throws ApiError, CliError, and what a server throws that is away */
+  deliver(): Promise<Delivered>
+  /** What changes whenever the environment does, without its values; throws the same. */
+  version(): Promise<string>
+  holder: Holder
+  asked: Asked
+}
 
 type Options = { token: string | undefined; allowEmpty: boolean | undefined }
 
-/** @throws ApiError, CliError */
-export async function deliver(context: Context, options: Options): Promise<Delivered> {
+/** @throws CliError without a session or token */
+export async function openSource(context: Context, options: Options): Promise<Source> {
   const token = tokenOf(context, options)
-  if (token) return deliverToToken(context, token, namedEnvironment(context))
-  const scope = await projectScope(context)
-  const delivered = await deliverToMember(scope)
-  if (delivered === null) await refuseEmpty(scope, options)
-  return delivered ?? {}
+  return token ? ofToken(context, token) : ofSession(context, options)
+}
+
+async function ofToken(context: Context, token: string): Promise<Source> {
+  const parsed = parseToken(token)
+  if (!parsed) throw new InvalidToken()
+  const server = await context.server()
+  const scope = namedEnvironment(context)
+  const { id, secret } = parsed
+  const api = openApi(server, () => sealedToken(id, secret))
+  return {
+    deliver: () => deliverToToken(context, token, scope),
+    version: async () => {
+      const { version } = await api.call(getVersion, {}).catch((error: unknown) => {
+        throw tokenRefusal(error)
+      })
+      return String(version)
+    },
+    holder: { id, secret },
+    asked: { server, workspace: '', project: '', environment: scope.environment ?? '' },
+  }
+}
+
+async function ofSession(context: Context, options: Options): Promise<Source> {
+  const session = await context.session()
+  // Asked for once, and the workspace's key each time: it may be another by then.
+  const open = () => projectScope({ ...context, session: async () => session })
+  const { settings } = context
+  return {
+    deliver: async () => {
+      const scope = await open()
+      const delivered = await deliverToMember(scope)
+      if (delivered === null) await refuseEmpty(scope, options)
+      return delivered ?? {}
+    },
+    version: async () => {
+      const { project, environment } = await open()
+      const order = { params: { project_id: project.id }, query: { environment } }
+      const stored = await session.api.list(listSecrets, order)
+      return JSON.stringify(stored.map(({ id, version }) => [id, version]))
+    },
+    holder: { id: toBase64(session.publicKey), secret: session.privateKey },
+    asked: {
+      server: session.server,
+      workspace: settings.workspace?.value ?? '',
+      project: settings.project?.value ?? '',
+      environment: context.setting('environment'),
+    },
+  }
 }
 
 /** @throws ApiError, CliError */
@@ -34,7 +94,10 @@ export async function deliverToToken(
   })
   const opened = Object.entries(await open())
   return Object.fromEntries(
-    opened.map(([name, value]) => [name, { value, policy: sealed[name]?.policy ?? null }]),
+    opened.map(([name, value]) => [
+      name,
+      { value, isSensitive: isSensitive(sealed[name]?.policy) },
+    ]),
   )
 }
 
@@ -49,7 +112,10 @@ export async function deliverToMember(scope: ProjectScope): Promise<Delivered | 
   const meant = stored.filter(({ policy }) => allowsEnvironment(policy))
   if (stored.length === 0) return null
   return Object.fromEntries(
-    meant.map((secret) => [secret.key, { value: reveal(scope, secret), policy: secret.policy }]),
+    meant.map((secret) => [
+      secret.key,
+      { value: reveal(scope, secret), isSensitive: isSensitive(secret.policy) },
+    ]),
   )
 }
 

@@ -54,6 +54,9 @@ export class AnswerError extends Error {
   }
 }
 
+/** One that takes too long: the server may be away. */
+export class LateAnswer extends AnswerError {}
+
 type Refusal = { fields?: FieldFault[] | undefined; request_id?: string | undefined }
 
 /** What came of a request: what the contract calls its result, and where the next page begins. */
@@ -83,7 +86,7 @@ export function exchange(
   const ended = new AbortController()
   const late = () => {
     ended.abort()
-    return new AnswerError(url, `did not answer in full within ${timeoutMs / 1000} seconds`)
+    return new LateAnswer(url, `did not answer in full within ${timeoutMs / 1000} seconds`)
   }
   return withTimeout(timeoutMs, receive(endpoint, url, { ...init, signal: ended.signal }), late)
 }

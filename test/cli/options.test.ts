@@ -68,6 +68,13 @@ test('what is not given is undefined, or the fallback', async () => {
 
 test('what is on unless it is switched off', async () => {
   const on: OptionValues<typeof runOptions> = await received(runOptions, 'x')
-  expect(on).toEqual({ token: undefined, mask: true, allowEnv: undefined, allowEmpty: undefined })
+  expect(on).toEqual({
+    token: undefined,
+    mask: true,
+    allowEnv: undefined,
+    fallback: undefined,
+    fallbackMaxAge: '24h',
+    allowEmpty: undefined,
+  })
   expect((await received(runOptions, '--no-mask')).mask).toBe(false)
 })

@@ -161,6 +161,8 @@ export const runOptions = [
     '--allow-env <secret...>',
     'set this variable although it steers shells, loaders or interpreters',
   ],
+  ['--fallback <path>', 'a sealed copy of the values, kept here and used while the server is away'],
+  ['--fallback-max-age <time>', 'how old that copy may be: 1h, 7d', '24h'],
   allowEmpty,
 ] as const
 export const injectOptions = [

@@ -1,17 +1,22 @@
 /** `cloakroom run`: an environment for one command, decrypted here and given to that command only. */
 import { unsafeReason } from '../../client/unsafe_variables.ts'
-import { isSensitive } from '../../platform/policy.ts'
 import type { runOptions } from '../catalogue/options.ts'
-import type { Action } from '../command.ts'
-import { type Delivered, deliver } from '../delivered.ts'
+import type { Action, OptionValues } from '../command.ts'
+import type { Context } from '../context.ts'
+import { type Delivered, openSource, type Source } from '../delivered.ts'
 import { inherited } from '../inherited.ts'
+import { withFallback } from '../running/fallback.ts'
 import { runChild } from '../terminal/child.ts'
 import { CliError } from '../terminal/cli_error.ts'
+import { durationOf } from '../terminal/moments.ts'
+
+const MAX_AGE = { option: '--fallback-max-age', example: '24h', least: '1m', most: '30d' }
 
 export const run: Action<typeof runOptions> = async (context, command, options) => {
   if (command.length === 0)
     throw new CliError('usage', 'give a command after --', 'example: cloakroom run -- npm start')
-  const delivered = await deliver(context, options)
+  const source = await sourceOf(context, options)
+  const delivered = await source.deliver()
   const names = Object.keys(delivered)
   refuseUnsafe(names, options.allowEnv ?? [])
   refuseZeroBytes(delivered)
@@ -22,17 +27,26 @@ export const run: Action<typeof runOptions> = async (context, command, options) 
   }
   return runChild(command, {
     env: { ...inherited(context.env), ...textsOf(delivered) },
-    masked: options.mask === false ? {} : textsOf(delivered, isSensitive),
+    masked: options.mask === false ? {} : textsOf(delivered, true),
   })
 }
 
-function textsOf(
-  delivered: Delivered,
-  isMeant: (policy: unknown) => boolean = () => true,
-): Record<string, string> {
+/** @throws CliError */
+async function sourceOf(
+  context: Context,
+  options: OptionValues<typeof runOptions>,
+): Promise<Source> {
+  const { fallback: path, fallbackMaxAge } = options
+  const maxAgeMs = durationOf(fallbackMaxAge, MAX_AGE)
+  const source = await openSource(context, options)
+  if (path === undefined) return source
+  return withFallback(source, { path, maxAgeMs, warn: context.output.warn, now: () => new Date() })
+}
+
+function textsOf(delivered: Delivered, onlySensitive = false): Record<string, string> {
   return Object.fromEntries(
-    Object.entries(delivered).flatMap(([name, { value, policy }]) =>
-      isMeant(policy) ? [[name, value]] : [],
+    Object.entries(delivered).flatMap(([name, { value, isSensitive }]) =>
+      onlySensitive && !isSensitive ? [] : [[name, value]],
     ),
   )
 }

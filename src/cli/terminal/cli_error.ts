@@ -43,8 +43,13 @@ export const cliErrors = {
   changed_key: [EX_REFUSED, 'a public key is not the one that was seen before'],
   unproven_policy: [EX_REFUSED, 'a stored value does not open with the policy beside it'],
   reference_elsewhere: [EX_REFUSED, 'a template names an environment that the command did not'],
+  wrong_fallback: [
+    EX_REFUSED,
+    'a fallback file was altered, or is of another token, account or place',
+  ],
   unsafe_variable: [EX_REFUSED, 'a secret cannot, or must not, be a variable of a program'],
   unreachable: [EX_NETWORK, 'the server cannot be reached'],
+  old_fallback: [EX_NETWORK, 'the server is away, and the fallback file is too old'],
   unusable_answer: [
     EX_NETWORK,
     'the answer is not that of a Cloakroom server, too large or too late',

@@ -1,4 +1,5 @@
-/** Moments as people say them: `3h ago`, `in 89d`. */
+/** Moments as people say them, `3h ago`, `in 89d`, and lengths of time as they type them. */
+import { CliError } from './cli_error.ts'
 
 const UNITS = [
   ['y', 31_536_000],
@@ -16,4 +17,19 @@ export function relativeTime(value: unknown, now: Date): string {
   const [unit, size] = UNITS.find(([, least]) => away >= least) ?? ['s', 1]
   const amount = `${Math.floor(away / size)}${unit}`
   return seconds >= 0 ? `${amount} ago` : `in ${amount}`
+}
+
+type Range = { option: string; example: string; least: string; most: string }
+
+/** Milliseconds of `30s`, `8h`. @throws CliError for what is no length of time, or out of range */
+export function durationOf(text: string, { option, example, least, most }: Range): number {
+  const ms = millisecondsOf(text)
+  if (ms >= millisecondsOf(least) && ms <= millisecondsOf(most)) return ms
+  throw new CliError('usage', `${option} is a time such as ${example}, from ${least} to ${most}`)
+}
+
+function millisecondsOf(text: string): number {
+  const [, count = '', letter] = /^(\d{1,5})([smhd])$/.exec(text) ?? []
+  const [, seconds = Number.NaN] = UNITS.find(([unit]) => unit === letter) ?? []
+  return Number(count) * seconds * 1_000
 }

@@ -2,13 +2,13 @@
 import type { unlockOptions } from '../../catalogue/options.ts'
 import type { Action } from '../../command.ts'
 import { CliError } from '../../terminal/cli_error.ts'
+import { durationOf } from '../../terminal/moments.ts'
 import { lock as endAgent, unlock as startAgent } from '../../unlocked/index.ts'
 
-const UNITS = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const
-const MAX_MS = 7 * UNITS.d
+const FOR = { option: '--for', example: '30m, 8h or 1d', least: '1m', most: '7d' }
 
 export const unlock: Action<typeof unlockOptions> = async (context, _, options) => {
-  const duration = durationOf(options.for)
+  const duration = durationOf(options.for, FOR)
   const key = await context.accounts.sealingKey()
   if (key === null) {
     throw new CliError(
@@ -23,14 +23,6 @@ export const unlock: Action<typeof unlockOptions> = async (context, _, options) 
     unlocked_until: until.toISOString(),
   })
   return undefined
-}
-
-/** @throws CliError */
-function durationOf(text: string): number {
-  const [, count = '', unit = ''] = /^(\d{1,4})([mhd])$/.exec(text) ?? []
-  const ms = Number(count) * (UNITS[unit as keyof typeof UNITS] ?? 0)
-  if (ms > 0 && ms <= MAX_MS) return ms
-  throw new CliError('usage', '--for is a time such as 30m, 8h or 1d, at most 7d')
 }
 
 export const lock: Action = async (context) => {

@@ -1,0 +1,100 @@
+/**
+ * The fallback of `run`: what was delivered last, sealed in a file, for when the server is away. A server that
+ * refuses is not away: what was revoked is not used again by way of the file.
+ */
+import { dirname } from 'node:path'
+import { LateAnswer } from '../../client/answer.ts'
+import { ApiError } from '../../client/api.ts'
+import { type Kept, openFallback, sealFallback, WrongFallback } from '../../client/fallback.ts'
+import { withTimeout } from '../../platform/timeout.ts'
+import type { Delivered, Source } from '../delivered.ts'
+import { demandInside, readNamedFile } from '../files/read.ts'
+import { demandReplaceable, replaceFile } from '../files/replace.ts'
+import { CliError } from '../terminal/cli_error.ts'
+import { explain } from '../terminal/explain.ts'
+import { relativeTime } from '../terminal/moments.ts'
+
+/** Milliseconds after which a server that says nothing is away, where there is something else to go on with. */
+const PATIENCE_MS = 30_000
+/** Milliseconds that clocks may differ by. */
+const SKEW_MS = 300_000
+
+export type FallbackOptions = {
+  path: string
+  maxAgeMs: number
+  warn(text: string): void
+  now(): Date
+}
+
+/** The source, with a file behind it. @throws CliError for a file that is not the fallback of this caller, here */
+export function withFallback(source: Source, options: FallbackOptions): Source {
+  const { path, now, warn } = options
+  const { holder, asked } = source
+  read(source, path)
+  const keep = (values: Delivered) => {
+    try {
+      replaceFile(path, sealFallback(holder, asked, { values, fetchedAt: now() }))
+    } catch (error) {
+      warn(`the fallback was not written: ${explain(error).message}`)
+    }
+  }
+  return {
+    ...source,
+    deliver: async () => {
+      const { server } = asked
+      const late = () =>
+        new LateAnswer(server, `did not answer within ${PATIENCE_MS / 1_000} seconds`)
+      try {
+        const values = await withTimeout(PATIENCE_MS, source.deliver(), late)
+        keep(values)
+        return values
+      } catch (error) {
+        if (!isAway(error)) throw error
+        return recall(source, options, error)
+      }
+    },
+  }
+}
+
+/** `null` where there is none yet. @throws CliError */
+function read({ holder, asked }: Source, path: string): Kept | null {
+  const size = demandReplaceable(path)
+  demandInside(dirname(path))
+  if (size === null) return null
+  try {
+    return openFallback(holder, asked, readNamedFile(path).toString('utf8'))
+  } catch (error) {
+    if (!(error instanceof WrongFallback)) throw error
+    throw new CliError(
+      'wrong_fallback',
+      `${path} ${error.message}; nothing was run`,
+      'name another file with --fallback, or remove this one',
+    )
+  }
+}
+
+/** @throws CliError for one that is too old; the error of the server where there is none */
+function recall(source: Source, options: FallbackOptions, error: unknown): Delivered {
+  const { path, maxAgeMs, warn, now } = options
+  const kept = read(source, path)
+  const { message } = explain(error)
+  if (kept === null) throw new CliError('unreachable', `${message}, and ${path} is not there yet`)
+  const { fetchedAt, values } = kept
+  const ageMs = now().getTime() - fetchedAt.getTime()
+  const age = `${relativeTime(fetchedAt, now())} (${fetchedAt.toISOString()})`
+  if (ageMs > maxAgeMs || ageMs < -SKEW_MS) {
+    throw new CliError(
+      'old_fallback',
+      `${message}, and what is in ${path} was fetched ${age}`,
+      'it may be older with --fallback-max-age; is the clock right?',
+    )
+  }
+  warn(`WARNING: ${message}: going on with ${path}, which was fetched ${age}`)
+  return values
+}
+
+/** Network, time and 5xx: not a refusal, nor a certificate or an answer that is not to be trusted. */
+function isAway(error: unknown): boolean {
+  if (error instanceof ApiError) return error.status >= 500
+  return error instanceof LateAnswer || explain(error).code === 'unreachable'
+}

@@ -1,0 +1,98 @@
+/**
+ * A delivered environment, kept for when the server is away (docs/delivery.md): sealed under a key that only
+ * the one has who fetched it, derived from their token or account key, and bound to what it was asked for.
+ * What does not open with that, and there, is refused and never replaced.
+ */
+import { randomBytes } from 'node:crypto'
+import { z } from 'zod'
+import { concat, fromBase64, fromUtf8, lp, toBase64, utf8 } from '../platform/crypto/encoding.ts'
+import { hkdf, KEY_BYTES, NONCE_BYTES, openGcm, sealGcm } from '../platform/crypto/primitives.ts'
+
+/** Who may open it: the id of a token, or the public key of an account, with the secret that stays there. */
+export type Holder = { id: string; secret: Uint8Array }
+
+/** What a command asks for, as it was named; empty where it was not. */
+export type Asked = { server: string; workspace: string; project: string; environment: string }
+
+const content = z.record(z.string(), z.object({ value: z.string(), isSensitive: z.boolean() }))
+export type Kept = { values: z.output<typeof content>; fetchedAt: Date }
+
+/** Why a file is not the fallback of this caller, here. */
+export class WrongFallback extends Error {
+  override readonly name = 'WrongFallback'
+}
+
+const VERSION = 1
+const LABEL = 'cloakroom/v1/fallback'
+const file = z.strictObject({
+  cloakroom_fallback: z.literal(VERSION),
+  holder: z.string(),
+  server: z.string(),
+  workspace: z.string(),
+  project: z.string(),
+  environment: z.string(),
+  fetched_at: z.iso.datetime(),
+  /** b64 of 32 random bytes: each file has a key of its own. */
+  salt: z.string(),
+  /** b64 of nonce, ciphertext and tag. */
+  sealed: z.string(),
+})
+type FallbackFile = z.output<typeof file>
+
+/** The text of a file. */
+export function sealFallback({ id, secret }: Holder, asked: Asked, kept: Kept): string {
+  const salt = new Uint8Array(randomBytes(KEY_BYTES))
+  const nonce = new Uint8Array(randomBytes(NONCE_BYTES))
+  const head = {
+    cloakroom_fallback: VERSION,
+    holder: id,
+    ...asked,
+    fetched_at: kept.fetchedAt.toISOString(),
+    salt: toBase64(salt),
+  } as const
+  const key = hkdf(secret, salt, LABEL)
+  const sealed = sealGcm(key, nonce, boundTo(head), utf8(JSON.stringify(kept.values)))
+  return `${JSON.stringify({ ...head, sealed: toBase64(concat(nonce, sealed)) }, null, 2)}\n`
+}
+
+/** @throws WrongFallback */
+export function openFallback({ id, secret }: Holder, asked: Asked, text: string): Kept {
+  const read = parse(text)
+  if (read === null) throw new WrongFallback('is not a fallback file')
+  if (read.holder !== id) throw new WrongFallback('was sealed for another token or account')
+  const opened = unseal(secret, read)
+  if (opened === null) throw new WrongFallback('was altered: it does not open')
+  for (const [name, value] of Object.entries(asked)) {
+    const kept = read[name as keyof Asked]
+    if (kept !== value) {
+      const said = (text: string) => text || 'none'
+      throw new WrongFallback(`is of another ${name}: ${said(kept)}, not ${said(value)}`)
+    }
+  }
+  return { values: opened, fetchedAt: new Date(read.fetched_at) }
+}
+
+function parse(text: string): FallbackFile | null {
+  try {
+    return file.parse(JSON.parse(text))
+  } catch {
+    return null
+  }
+}
+
+function unseal(secret: Uint8Array, read: FallbackFile): Kept['values'] | null {
+  const [salt, bytes] = [fromBase64(read.salt), fromBase64(read.sealed)]
+  if (salt?.length !== KEY_BYTES || bytes === null || bytes.length < NONCE_BYTES) return null
+  const nonce = bytes.subarray(0, NONCE_BYTES)
+  const key = hkdf(secret, salt, LABEL)
+  const plaintext = openGcm(key, nonce, boundTo(read), bytes.subarray(NONCE_BYTES))
+  const text = plaintext && fromUtf8(plaintext)
+  return text === null ? null : content.parse(JSON.parse(text))
+}
+
+/** All that stands in the file in the clear. */
+function boundTo(head: Omit<FallbackFile, 'sealed'>): Uint8Array {
+  const { holder, server, workspace, project, environment, fetched_at, salt } = head
+  const version = String(head.cloakroom_fallback)
+  return lp(LABEL, version, holder, server, workspace, project, environment, fetched_at, salt)
+}

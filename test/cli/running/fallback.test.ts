@@ -1,0 +1,225 @@
+/** `run --fallback`: values for when the server is away, and for nothing else. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { existsSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { openFallback, sealFallback } from '../../../src/client/fallback.ts'
+import { parseToken } from '../../../src/platform/crypto/token.ts'
+import { startTestApp, type TestApp } from '../../support/app.ts'
+import { marked } from '../../support/canary.ts'
+import { openAccount, type RunOptions, type Terminal } from '../person.ts'
+import { openSwitch } from './switched_server.ts'
+
+const VALUE = marked('fallback')
+
+let app: TestApp
+let server: ReturnType<typeof openSwitch>
+let ada: Terminal
+let token: string
+
+beforeAll(async () => {
+  app = await startTestApp()
+  server = openSwitch(app.controlPlane)
+  ada = await openAccount(
+    { controlPlane: server.origin, resolver: app.resolver },
+    'ada@example.com',
+  )
+  await ada.must('init', 'payments')
+  await ada.must('secrets', 'set', `API_KEY=${VALUE}`, 'MODE=live')
+  await ada.must('secrets', 'set', 'MODE=real', '-e', 'production')
+  token = await issue()
+})
+afterAll(async () => {
+  ada.remove()
+  await server.close()
+  await app.stop()
+})
+beforeEach(async () => {
+  await server.to('passes')
+  rmSync(path(), { force: true })
+})
+
+const issue = async () =>
+  ((await ada.json('workload-token', 'issue', crypto.randomUUID())) as { token: string }).token
+const path = (name = 'kept') => join(ada.cwd, name)
+const read = () => readFileSync(path(), 'utf8')
+/** Shows that the value is there, and not the value. */
+const CHECK = ['--', 'sh', '-c', 'echo "$MODE ${#API_KEY}"']
+const SHOWN = `live ${VALUE.length}\n`
+const run = (args: string[] = [], options: RunOptions = {}) =>
+  ada.run(['run', '--fallback', 'kept', ...args, ...CHECK], options)
+
+/** By the session, and by a token. */
+const callers: [string, () => RunOptions][] = [
+  ['a session', () => ({})],
+  ['a token', () => ({ env: { SERVICE_TOKEN: token } })],
+]
+
+describe.each(callers)('%s', (_, options) => {
+  test('goes on with what was delivered last, and says so', async () => {
+    expect(await run([], options())).toEqual({ code: 0, out: SHOWN, err: '' })
+    expect(statSync(path()).mode & 0o777).toBe(0o600)
+    expect(read()).not.toContain('API_KEY')
+    await server.to('away')
+    const { code, out, err } = await run([], options())
+    expect([code, out]).toEqual([0, SHOWN])
+    expect(err).toMatch(
+      /^WARNING: the server cannot be reached: going on with kept, which was fetched \ds ago \(2026-\S+Z\)\n$/,
+    )
+  })
+
+  test.each([500, 502, 503])('goes on when the server answers %d', async (status) => {
+    await run([], options())
+    await server.to(status)
+    const { code, out, err } = await run([], options())
+    expect([code, out, err.startsWith('WARNING: ')]).toEqual([0, SHOWN, true])
+  })
+
+  test.each([401, 403, 404, 409, 429])('does not where it refuses with %d', async (status) => {
+    await run([], options())
+    const before = read()
+    await server.to(status)
+    const { code, out } = await run([], options())
+    expect([code === 0, out, read()]).toEqual([false, '', before])
+  })
+
+  test('ends with the error of the server where there is nothing to go on with', async () => {
+    await server.to('away')
+    const { code, out, err } = await run([], options())
+    expect([code, out]).toEqual([6, ''])
+    expect(err).toContain('the server cannot be reached, and kept is not there yet')
+    expect(existsSync(path())).toBe(false)
+  })
+
+  test('keeps each delivery, and none that was refused', async () => {
+    await run([], options())
+    const first = read()
+    await run([], options())
+    expect(read()).not.toBe(first)
+  })
+
+  test('masks what is in it, and refuses variables that steer programs', async () => {
+    await run([], options())
+    await server.to('away')
+    const args = ['run', '--fallback', 'kept', '--', 'sh', '-c', 'echo "$API_KEY"']
+    expect((await ada.run(args, options())).out).toBe('[REDACTED]\n')
+  })
+
+  test('is refused another environment', async () => {
+    await run([], options())
+    await server.to('away')
+    const before = read()
+    const { code, out, err } = await run(['-e', 'production'], options())
+    expect([code, out, read()]).toEqual([5, '', before])
+    expect(err).toContain('kept is of another environment: development, not production')
+  })
+})
+
+describe('age', () => {
+  const keep = (fetchedAt: Date) => {
+    const { id, secret } = parseToken(token) ?? { id: '', secret: new Uint8Array() }
+    const asked = { server: server.origin, workspace: '', project: '', environment: 'development' }
+    const values = { MODE: { value: 'old', isSensitive: false } }
+    writeFileSync(path(), sealFallback({ id, secret }, asked, { values, fetchedAt }))
+  }
+  const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000)
+  const withToken = (...args: string[]) => run(args, { env: { SERVICE_TOKEN: token } })
+
+  test('of less than 24 hours is good, unless --fallback-max-age says otherwise', async () => {
+    await server.to('away')
+    keep(hoursAgo(23))
+    expect((await withToken()).out).toBe('old 0\n')
+    expect(await withToken('--fallback-max-age', '22h')).toMatchObject({ code: 6, out: '' })
+    keep(hoursAgo(25))
+    const { code, out, err } = await withToken()
+    expect([code, out]).toEqual([6, ''])
+    expect(err).toContain('what is in kept was fetched 1d ago')
+    expect((await withToken('--fallback-max-age', '2d')).out).toBe('old 0\n')
+  })
+
+  test('from the future is none', async () => {
+    await server.to('away')
+    keep(hoursAgo(-1))
+    expect(await withToken()).toMatchObject({ code: 6, out: '' })
+  })
+
+  test('does not matter while the server is there', async () => {
+    keep(hoursAgo(100))
+    expect((await withToken()).out).toBe(SHOWN)
+    expect(read()).toContain(`"fetched_at": "${new Date().getUTCFullYear()}`)
+  })
+
+  test('has bounds', async () => {
+    for (const age of ['0s', '31d', '1w', 'soon', '']) {
+      expect((await withToken('--fallback-max-age', age)).code).toBe(2)
+    }
+  })
+})
+
+describe('a file that is not this fallback is an error, and stays', () => {
+  const files: [string, () => Promise<string>][] = [
+    ['any other file', async () => 'MINE=1\n'],
+    [
+      'of another token',
+      async () => {
+        const other = await issue()
+        await run([], { env: { SERVICE_TOKEN: other } })
+        return read()
+      },
+    ],
+    [
+      'that was altered',
+      async () => {
+        await run([], { env: { SERVICE_TOKEN: token } })
+        return read().replace(/"sealed": "./, '"sealed": "!')
+      },
+    ],
+  ]
+  test.each(files)('%s', async (_, make) => {
+    const text = await make()
+    for (const mode of ['passes', 'away'] as const) {
+      await server.to('passes')
+      writeFileSync(path(), text)
+      await server.to(mode)
+      const { code, out, err } = await run([], { env: { SERVICE_TOKEN: token } })
+      expect([code, out, read()]).toEqual([5, '', text])
+      expect(err).toContain('nothing was run\n→ name another file with --fallback, or remove this')
+    }
+  })
+
+  test('and so is a link', async () => {
+    writeFileSync(path('target'), 'mine')
+    symlinkSync(path('target'), path())
+    expect((await run()).code).toBe(2)
+    expect(readFileSync(path('target'), 'utf8')).toBe('mine')
+    rmSync(path())
+  })
+})
+
+test('what was revoked stays revoked while the server says so', async () => {
+  const label = crypto.randomUUID()
+  const issued = await ada.json('workload-token', 'issue', label)
+  const env = { SERVICE_TOKEN: (issued as { token: string }).token }
+  expect((await run([], { env })).code).toBe(0)
+  await ada.must('workload-token', 'revoke', label)
+  const { code, out, err } = await run([], { env })
+  expect([code, out, err]).toEqual([3, '', expect.stringContaining('the token is not accepted')])
+})
+
+test('it cannot be written: that is said, and the command runs', async () => {
+  const { code, out, err } = await ada.run(['run', '--fallback', 'folder/kept', ...CHECK])
+  expect([code, out, err]).toEqual([0, SHOWN, ''])
+  const failed = await ada.run(['run', '--fallback', '/proc/kept', ...CHECK])
+  expect([failed.code, failed.out]).toEqual([0, SHOWN])
+  expect(failed.err).toContain('the fallback was not written: /proc/kept cannot be written')
+})
+
+test('the key is not beside it: the token opens it, and what the server has does not', async () => {
+  await run([], { env: { SERVICE_TOKEN: token } })
+  const { id, secret } = parseToken(token) ?? { id: '', secret: new Uint8Array() }
+  const asked = { server: server.origin, workspace: '', project: '', environment: 'development' }
+  expect(openFallback({ id, secret }, asked, read()).values.API_KEY?.value).toBe(VALUE)
+  const { tokenAuth } = await import('../../../src/platform/crypto/token.ts')
+  expect(() => openFallback({ id, secret: tokenAuth(id, secret) }, asked, read())).toThrow(
+    'altered',
+  )
+})

@@ -1,0 +1,41 @@
+/** The control plane behind a switch: it passes everything on, answers with one status, or is away. */
+export type Mode = 'passes' | 'away' | number
+
+export function openSwitch(target: string) {
+  let mode: Mode = 'passes'
+  const asked: string[] = []
+  const serve = (port: number) =>
+    Bun.serve({
+      port,
+      hostname: '127.0.0.1',
+      fetch: async (request) => {
+        const { pathname, search } = new URL(request.url)
+        asked.push(`${request.method} ${pathname}`)
+        if (typeof mode === 'number') return refusal(mode)
+        return fetch(`${target}${pathname}${search}`, {
+          method: request.method,
+          headers: request.headers,
+          ...(request.method === 'GET' ? {} : { body: await request.arrayBuffer() }),
+        })
+      },
+    })
+  let server = serve(0)
+  const { port = 0 } = server
+  return {
+    origin: `http://127.0.0.1:${port}`,
+    /** Method and path of each request since the start. */
+    asked,
+    to: async (next: Mode) => {
+      if (next === 'away') await server.stop(true)
+      else if (mode === 'away') server = serve(port)
+      mode = next
+    },
+    close: () => server.stop(true),
+  }
+}
+
+function refusal(status: number): Response {
+  const error_code = status === 401 ? 'invalid_token' : 'unavailable'
+  const body = { status: 'failure', error_code, message: `Answered ${status}.` }
+  return Response.json(body, { status })
+}

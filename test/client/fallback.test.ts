@@ -1,0 +1,78 @@
+/** A fallback opens for the one who sealed it, where it was sealed, and as it was sealed. */
+import { describe, expect, test } from 'bun:test'
+import { type Asked, type Holder, openFallback, sealFallback } from '../../src/client/fallback.ts'
+
+const holder: Holder = { id: 'token-1', secret: new Uint8Array(32).fill(7) }
+const asked: Asked = {
+  server: 'https://a.example',
+  workspace: '',
+  project: 'p',
+  environment: 'dev',
+}
+const kept = {
+  values: { KEY: { value: 'žluť\n"', isSensitive: true }, MODE: { value: '', isSensitive: false } },
+  fetchedAt: new Date('2026-01-02T03:04:05.678Z'),
+}
+const sealed = sealFallback(holder, asked, kept)
+const open = (text: string, from = holder, at = asked) => openFallback(from, at, text)
+
+test('it opens to what was sealed, and shows neither names nor values', () => {
+  expect(open(sealed)).toEqual(kept)
+  for (const text of ['KEY', 'MODE', 'žluť', Buffer.from('KEY').toString('base64')])
+    expect(sealed).not.toContain(text)
+})
+
+test('each file has a key of its own', () => {
+  const again = JSON.parse(sealFallback(holder, asked, kept))
+  const first = JSON.parse(sealed)
+  expect([again.salt === first.salt, again.sealed === first.sealed]).toEqual([false, false])
+})
+
+describe('refused', () => {
+  test('of another token, or with another secret', () => {
+    expect(() => open(sealed, { ...holder, id: 'token-2' })).toThrow('another token or account')
+    const secret = new Uint8Array(32).fill(8)
+    expect(() => open(sealed, { ...holder, secret })).toThrow('was altered')
+  })
+
+  test.each([
+    ['server', 'https://b.example'],
+    ['workspace', 'w'],
+    ['project', ''],
+    ['environment', 'prod'],
+  ])('of another %s', (name, value) => {
+    expect(() => open(sealed, holder, { ...asked, [name]: value })).toThrow(`of another ${name}`)
+    // Not by changing what the file says either.
+    const moved = JSON.stringify({ ...JSON.parse(sealed), [name]: value })
+    expect(() => open(moved, holder, { ...asked, [name]: value })).toThrow('was altered')
+  })
+
+  test('younger than it is, or with any other byte', () => {
+    const file = JSON.parse(sealed)
+    const changes = [
+      { fetched_at: '2027-01-01T00:00:00.000Z' },
+      { salt: Buffer.alloc(32).toString('base64') },
+      { salt: 'x' },
+      { sealed: file.sealed.replace(/^./, (first: string) => (first === 'A' ? 'B' : 'A')) },
+      { sealed: file.sealed.slice(4) },
+      { sealed: '' },
+    ]
+    for (const change of changes)
+      expect(() => open(JSON.stringify({ ...file, ...change }))).toThrow('was altered')
+  })
+
+  test('what is none', () => {
+    const { holder: _, ...without } = JSON.parse(sealed)
+    const others = [
+      '',
+      'MINE=1\n',
+      '[]',
+      '{}',
+      'null',
+      JSON.stringify(without),
+      JSON.stringify({ ...JSON.parse(sealed), cloakroom_fallback: 2 }),
+      JSON.stringify({ ...JSON.parse(sealed), more: 1 }),
+    ]
+    for (const text of others) expect(() => open(text)).toThrow('is not a fallback file')
+  })
+})
