@@ -5,7 +5,7 @@ import { oneNamed } from './named.ts'
 import { projectNamed, projectsOf, type WorkspaceScope } from './scope.ts'
 import { type Column, ID } from './terminal/table.ts'
 
-type Agent = Awaited<ReturnType<typeof agentsOf>>[number]
+export type Agent = Awaited<ReturnType<typeof agentsOf>>[number]
 type Token = { id: string; label: string; status: string }
 
 export function agentsOf({ session, workspace }: WorkspaceScope) {

@@ -33,6 +33,8 @@ export type Context = {
   cwd: string
   /** Whether addresses beyond this machine may be talked to without encryption. */
   insecureHttp: boolean
+  /** Whose authorities are trusted besides the usual ones. */
+  caFile: string | undefined
   /** The value of a setting that has a default. */
   setting(name: Exclude<SettingName, AddressName>): string
   /** An address that may be talked to; asks where a project file names it. @throws CliError */
@@ -47,7 +49,8 @@ export type Context = {
 export function openContext(options: GlobalOptions): Context {
   const { env, conflicts } = withAliases(process.env)
   if (conflicts.length > 0) throw new CliError('usage', conflicts.map(conflictLine).join('\n'))
-  trustCaFile(options.caFile ?? env.SERVICE_CA_FILE)
+  const caFile = options.caFile ?? (env.SERVICE_CA_FILE || undefined)
+  trustCaFile(caFile)
   const output = outputOf(options, env)
   const cwd = process.cwd()
   const wanted = { flag: options.account, env, cwd }
@@ -59,6 +62,7 @@ export function openContext(options: GlobalOptions): Context {
   const accounts = openAccounts({ wanted, store: { env, insecure, passphrase: askPassphrase } })
   return {
     ...place,
+    caFile,
     output,
     setting: (name) => settings[name]?.value ?? '',
     server,

@@ -142,3 +142,19 @@ test('read_audit shows the requests of this token', async () => {
   expect(new Set(records.map(({ agent_id }) => agent_id))).toEqual(new Set(['bot']))
   expect(text).not.toContain(VALUE)
 })
+
+test('list_credentials says what a credential is for, and where and how it may be used', async () => {
+  const policy = ['--domains', 'api.stripe.com', '--methods', 'GET,POST', '--paths', '/v1']
+  await ada.must('policy', 'set', 'STRIPE_KEY', ...policy, '--description', 'the test account')
+  const { text } = await use('list_credentials')
+  expect(JSON.parse(text)).toContainEqual({
+    placeholder: 'SVC_SECRET_STRIPE_KEY',
+    project_id: expect.any(String),
+    environment: 'development',
+    description: 'the test account',
+    allowed_domains: ['api.stripe.com'],
+    allowed_methods: ['GET', 'POST'],
+    allowed_paths: ['/v1'],
+    allowed_locations: null,
+  })
+})

@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { toolNames } from '../../src/cli/agent_setup/tools.ts'
 import { groups, topLevel } from '../../src/cli/catalogue/index.ts'
 import { openTerminal, type Run, type Terminal } from '../cli/person.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 
 const read = (name: string) => Bun.file(`${import.meta.dir}/../../docs/${name}`).text()
+
+const PASSPHRASE = { SERVICE_PASSPHRASE: 'of this machine' }
 
 let app: TestApp
 let person: Terminal
@@ -24,9 +27,8 @@ test('the tour of the command line works line by line', async () => {
   expect(lines.length).toBeGreaterThan(8)
   person.write('password.txt', 'a long passphrase that stays here\n')
   person.write('.env', 'FROM_FILE=1\n')
-  const env = { SERVICE_PASSPHRASE: 'of this machine' }
   for (const line of lines) {
-    const ran: Run = await person.shell(line, env)
+    const ran: Run = await person.shell(line, PASSPHRASE)
     expect({ line, code: ran.code, err: ran.code === 0 ? '' : ran.err }).toEqual({
       line,
       code: 0,
@@ -35,14 +37,16 @@ test('the tour of the command line works line by line', async () => {
   }
 })
 
-test('the configurations for agents are acceptable JSON', async () => {
-  const blocks = [...(await read('agents.md')).matchAll(/```json\n(.*?)```/gs)].map(
-    ([, text = '']) => JSON.parse(text),
+test('what agents.md shows of the programs is what agent setup writes', async () => {
+  const blocks = [...(await read('agents.md')).matchAll(/```(?:json|toml) ([\w -]+)\n(.*?)```/gs)]
+  const shown = blocks.flatMap(([, names = '', text = '']) =>
+    names.split(' ').map((name) => ({ name, text })),
   )
-  expect(blocks.map((block) => Object.values(block.mcpServers ?? block.servers)[0])).toEqual([
-    expect.objectContaining({ command: 'cloakroom', args: ['mcp'] }),
-    expect.objectContaining({ command: 'cloakroom', args: ['mcp'] }),
-  ])
+  expect(shown.map(({ name }) => name).sort()).toEqual(toolNames.toSorted())
+  for (const { name, text } of shown) {
+    const line = `cloakroom agent setup ${name} --agent deploy-bot --print`
+    expect({ name, text }).toEqual({ name, text: (await person.shell(line, PASSPHRASE)).out })
+  }
 })
 
 test('every command has help with examples that begin with its own name', () => {

@@ -106,6 +106,7 @@ const ARGUMENTS: Record<string, string[]> = {
   'token revoke': ['token', 'revoke', 'bot', '0190'],
   'secrets delete': ['secrets', 'delete', 'STRIPE_KEY', '--yes'],
   'audit list': ['audit', 'list'],
+  'agent setup': ['agent', 'setup', 'cursor'],
   'policy set': ['policy', 'set', 'KEY', '--methods', 'GET'],
 }
 /** What talks to nobody or to the session's own server; MCP has a test of its own. */

@@ -7,6 +7,7 @@ import {
   confirmOptions,
   filterOptions,
   rangeOptions,
+  setupOptions,
   workloadTokenOptions,
 } from './options.ts'
 
@@ -42,6 +43,19 @@ export const agentGroups: readonly Group[] = [
         examples: ['agent delete deploy-bot --yes'],
         options: confirmOptions,
         action: async () => (await agents()).remove,
+      }),
+      command({
+        usage: 'setup <tool>',
+        about:
+          'have claude-code, cursor, vscode, codex, gemini or opencode start cloakroom mcp; no token is written',
+        examples: [
+          'agent setup claude-code --agent deploy-bot',
+          'agent setup codex --agent deploy-bot --user',
+          'agent setup vscode --agent deploy-bot --print',
+          'agent setup cursor --remove',
+        ],
+        options: setupOptions,
+        action: async () => (await import('../commands/agent_setup.ts')).setUp,
       }),
     ],
   },

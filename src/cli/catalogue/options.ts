@@ -134,6 +134,13 @@ export const agentOptions = [
   ['--all-projects', 'for the whole workspace, without grants yet'],
   ...tokenOptions,
 ] as const
+export const setupOptions = [
+  savedToken,
+  ['--user', "in your own settings of the program instead of the project's"],
+  ['--print', 'print what is to be in the file, and write nothing'],
+  ['--remove', 'take it out of the file again'],
+  yes,
+] as const
 export const workloadTokenOptions = [
   ['--sealed', 'the form that authenticates and cannot decrypt'],
   ...tokenOptions,

@@ -6,6 +6,7 @@ import { capabilities } from '../../platform/capability.ts'
 import { roles } from '../../platform/grant.ts'
 import { policyLocations } from '../../platform/policy.ts'
 import { outboundMethods } from '../../resolver/contract.ts'
+import { toolNames } from '../agent_setup/tools.ts'
 import { exportFormats } from '../files/formats.ts'
 import { policyFields } from '../policies/fields.ts'
 import { settingNames } from '../settings.ts'
@@ -44,6 +45,7 @@ export const sources: Readonly<Record<string, Source>> = {
   location: { words: policyLocations },
   fields: { words: policyFields },
   shell: { words: shells },
+  tool: { words: toolNames },
   setting: { words: settingNames },
   path: { shell: 'files' },
   command: { shell: 'commands' },

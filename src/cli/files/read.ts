@@ -73,10 +73,9 @@ export function readNamedFile(path: string): Buffer {
   throw new CliError('invalid_file', `${path} is not there`)
 }
 
-/** @throws CliError for a path below the current folder that links lead out of it */
-export function demandInside(path: string): void {
+/** @throws CliError for a path below the folder, the current one unless given, that links lead out of it */
+export function demandInside(path: string, here: string = process.cwd()): void {
   const real = realPathOf(path)
-  const here = process.cwd()
   const isBelow = !leadsOut(here, resolve(path))
   if (real === null || !isBelow || !leadsOut(realpathSync(here), real)) return
   throw new CliError(

@@ -34,7 +34,12 @@ export async function tokenFor(context: Context, options: Options): Promise<stri
     throw new CliError('usage', '--agent and --token exclude each other')
   const scope = await workspaceScope(context)
   const agent = await agentNamed(context, scope, options.agent)
-  const token = scope.session.stored.agentTokens[agent.id]
+  return savedToken(scope.session, agent)
+}
+
+/** @throws CliError where this machine keeps none of the agent */
+export function savedToken({ stored }: Session, agent: { id: string; name: string }): string {
+  const { [agent.id]: token } = stored.agentTokens
   if (token !== undefined) return token
   throw new CliError(
     'token_required',

@@ -5,7 +5,7 @@ import { CliError } from '../terminal/cli_error.ts'
 
 /** @throws CliError for a file that is not there, or has no certificate */
 export function trustCaFile(path: string | undefined): void {
-  if (!path || trustAuthorities(readNamedFile(path).toString())) return
+  if (path === undefined || trustAuthorities(readNamedFile(path).toString())) return
   throw new CliError(
     'invalid_file',
     `${path} is no PEM file of certificates`,

@@ -1,0 +1,74 @@
+/**
+ * One entry of somebody else's settings file: put in, replaced or taken away, with all the rest as it is byte
+ * for byte. The outcome is read again; where anything else came out of it, nothing is written.
+ */
+import { isDeepStrictEqual } from 'node:util'
+
+export type Entry = Record<string, unknown>
+export type Path = readonly string[]
+
+export type Format = {
+  /** @throws Error for what is not of this format */
+  parse(text: string): unknown
+  /** `null` takes the entry away. */
+  edit(text: string, path: Path, entry: Entry | null): string
+}
+
+/**
+ * Returns the entry that was there, and the text with the other one; `null` is none.
+ *
+ * @throws Error for a text that is not of the format, or that cannot be changed without changing the rest
+ */
+export function withEntry(
+  format: Format,
+  text: string,
+  path: Path,
+  entry: Entry | null,
+): { before: Entry | null; text: string } {
+  const parsed = format.parse(text)
+  const present = path.reduce<unknown>((at, key) => (isObject(at) ? at[key] : undefined), parsed)
+  if (entry === null && present === undefined) return { before: null, text }
+  const edited = format.edit(text, path, entry)
+  const [is, shouldBe] = [format.parse(edited), expected(parsed, path, entry)].map((value) =>
+    plain(entry === null ? withoutEmpty(value, path.slice(0, -1)) : value),
+  )
+  const before = present === undefined ? null : plainObject(isObject(present) ? present : {})
+  if (isDeepStrictEqual(is, shouldBe)) return { before, text: edited }
+  throw new Error('not changed as meant')
+}
+
+export function eolOf(text: string): string {
+  return text.includes('\r\n') ? '\r\n' : '\n'
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** What the file is to say. @throws Error where something else stands in the way */
+function expected(value: unknown, path: Path, entry: Entry | null): unknown {
+  const [key = '', ...rest] = path
+  if (value !== undefined && !isObject(value)) throw new Error('no place for it')
+  const { [key]: inner, ...others } = value ?? {}
+  if (rest.length > 0) return { ...others, [key]: expected(inner, rest, entry) }
+  return entry === null ? others : { ...others, [key]: entry }
+}
+
+/** A table that only had ours is gone with it, which an empty object need not be. */
+function withoutEmpty(value: unknown, path: Path): unknown {
+  const [key = '', ...rest] = path
+  if (!isObject(value) || !isObject(value[key])) return value
+  const { [key]: inner, ...others } = value
+  const left = rest.length > 0 ? withoutEmpty(inner, rest) : inner
+  return isObject(left) && Object.keys(left).length === 0 ? others : { ...others, [key]: left }
+}
+
+/** Objects of one kind, whatever the parser made. */
+function plain(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(plain)
+  return isObject(value) && !(value instanceof Date) ? plainObject(value) : value
+}
+
+function plainObject(value: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, plain(inner)]))
+}

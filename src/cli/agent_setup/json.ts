@@ -1,0 +1,102 @@
+/** JSON with comments and trailing commas, as editors take it, changed in one place. */
+import {
+  applyEdits,
+  type Edit,
+  findNodeAtLocation,
+  modify,
+  type Node,
+  type ParseError,
+  parse,
+  parseTree,
+} from 'jsonc-parser'
+import { type Entry, eolOf, type Format, type Path } from './formats.ts'
+
+const OPTIONS = { allowTrailingComma: true }
+
+export const json: Format = {
+  parse: (text) => {
+    const errors: ParseError[] = []
+    const parsed: unknown = parse(text || '{}', errors, OPTIONS)
+    if (errors.length > 0) throw new Error('no JSON')
+    return parsed
+  },
+  edit: (text, path, entry) => {
+    const before = text || '{}\n'
+    return applyEdits(before, editsFor(before, [...path], entry))
+  },
+}
+
+function editsFor(text: string, path: string[], entry: Entry | null): Edit[] {
+  const root = parseTree(text, [], OPTIONS)
+  const indent = { insertSpaces: !/^\t/m.test(text), tabSize: 2, eol: eolOf(text) }
+  if (!root) throw new Error('no JSON')
+  const there = findNodeAtLocation(root, path)
+  if (entry === null) return linesOf(text, there?.parent) ?? modify(text, path, undefined, {})
+  if (there) {
+    const content = written(text, there.parent ?? there, entry)
+    return [{ offset: there.offset, length: there.length, content }]
+  }
+  const [parent, missing] = deepest(root, path)
+  const last = parent.children?.at(-1)
+  // An empty object has no neighbour that could be written anew with it.
+  if (!last) return modify(text, path, entry, { formattingOptions: indent })
+  return after(text, last, missing, entry)
+}
+
+/** The innermost object of the path that is there, and what of the path is missing in it. */
+function deepest(root: Node, path: Path): [parent: Node, missing: Path] {
+  const [key, ...rest] = path
+  const inner = key === undefined ? undefined : findNodeAtLocation(root, [key])
+  return inner?.type === 'object' ? deepest(inner, rest) : [root, path]
+}
+
+/** A comma, and what is said of the property before it. */
+const REST_OF_LINE = /^[^\S\r\n]*(,?)[^\S\r\n]*(?:\/\/[^\r\n]*)?(?=\r?\n)/
+
+/** Behind the last property of an object, and behind what is said of that one in its line. */
+function after(text: string, last: Node, [key = '', ...rest]: Path, entry: Entry): Edit[] {
+  const end = last.offset + last.length
+  const [line = '', comma = ''] = REST_OF_LINE.exec(text.slice(end)) ?? []
+  const value = rest.reduceRight<unknown>((inner, name) => ({ [name]: inner }), entry)
+  const content = `${breakBefore(text, last)}${JSON.stringify(key)}: ${written(text, last, value)}`
+  if (comma !== '') return [{ offset: end + line.length, length: 0, content: `${content},` }]
+  return [
+    { offset: end, length: 0, content: ',' },
+    { offset: end + line.length, length: 0, content },
+  ]
+}
+
+/** Takes away the lines of a property, and the comma before the last one; `null` where others are in its lines. */
+function linesOf(text: string, property: Node | undefined): Edit[] | null {
+  const siblings = property?.parent?.children
+  if (!property || siblings === undefined) return null
+  const { offset, length } = property
+  const [line, comma] = REST_OF_LINE.exec(text.slice(offset + length)) ?? []
+  if (line === undefined || indentOf(text, property) === null) return null
+  const start = text.lastIndexOf('\n', offset) + 1
+  const end = text.indexOf('\n', offset + length + line.length) + 1
+  const gone = { offset: start, length: end - start, content: '' }
+  const before = siblings[siblings.indexOf(property) - 1]
+  if (comma === ',' || before === undefined) return [gone]
+  const separator = text.indexOf(',', before.offset + before.length)
+  return [{ offset: separator, length: 1, content: '' }, gone]
+}
+
+/** A value as its neighbour stands: over several lines, unless that one is in a line with others. */
+function written(text: string, neighbour: Node, value: unknown): string {
+  const indent = indentOf(text, neighbour)
+  if (indent === null) return JSON.stringify(value)
+  const unit = /^\t/m.test(text) ? '\t' : '  '
+  return JSON.stringify(value, null, unit).replaceAll('\n', `${eolOf(text)}${indent}`)
+}
+
+function breakBefore(text: string, neighbour: Node): string {
+  const indent = indentOf(text, neighbour)
+  return indent === null ? ' ' : `${eolOf(text)}${indent}`
+}
+
+/** `null` where something else stands before it in its line. */
+function indentOf(text: string, { offset }: Node): string | null {
+  const before = text.slice(text.lastIndexOf('\n', offset - 1) + 1, offset)
+  return before.trim() === '' ? before : null
+}
