@@ -4,7 +4,9 @@
  * allowlist and policies decide again.
  */
 
+/** Where forward mode is; the second is for SDKs that cut every `/v1` out of their base URL. */
 export const FORWARD_PREFIX = '/v1/forward/'
+export const forwardPrefixes = [FORWARD_PREFIX, '/forward/'] as const
 const LINKS = ['location', 'content-location', 'link']
 
 /** What stands before `host/path` in `location` and `content-location`, and in `link`. */
@@ -13,12 +15,13 @@ export type LinkBase = { location: string; link: string }
 /** The upstream's place that a URL leads to, as `host/path`, or `null` for none. */
 type Destination = (url: URL) => string | null
 
-export function resolverLinks(originOf: () => string): LinkBase {
+/** Links lead back through the prefix under which the call came. */
+export function resolverLinks(prefix: string, originOf: () => string): LinkBase {
   return {
-    location: FORWARD_PREFIX,
+    location: prefix,
     // Absolute (RFC 8288), since clients join them to other bases. Hardly any answer has one.
     get link() {
-      return `${originOf()}${FORWARD_PREFIX}`
+      return `${originOf()}${prefix}`
     },
   }
 }

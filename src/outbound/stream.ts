@@ -110,8 +110,10 @@ function completeHeaders(
 ): Record<string, string> {
   const ours = commonHeaders(requestId)
   const theirs = presented['x-request-id']
+  // Such names are ours: an upstream must not pass for the resolver.
+  const others = Object.entries(presented).filter(([name]) => !name.startsWith('x-service-'))
   return {
-    ...presented,
+    ...Object.fromEntries(others),
     ...ours,
     ...(theirs === undefined ? {} : { 'x-request-id': theirs }),
     'x-service-request-id': requestId,

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { BODY_LIMIT } from '../outbound/call.ts'
+import { FORWARD_PREFIX, forwardPrefixes } from '../outbound/links.ts'
 import { signing } from '../outbound/signing/sign.ts'
 import { defineEndpoint } from '../platform/http/endpoint.ts'
 import { environment, integer, projectId, rarelyNeeded, text } from '../platform/http/fields.ts'
@@ -133,6 +134,8 @@ export const listCredentials = defineEndpoint({
 export const forwardSettings = z.strictObject({
   project: projectId.optional(),
   environment: environment.optional(),
+  /** Links to the host of the call lead back through forward mode in a JSON body, too. */
+  rewrite: z.literal('body').optional(),
   timeout_ms: z.coerce.number().int().min(1).max(120_000).optional(),
   sign: z
     .string()
@@ -147,14 +150,20 @@ export const forwardSettings = z.strictObject({
 })
 
 const forwardMethods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
+type ForwardMethod = (typeof forwardMethods)[number]
 
-/** One contract per method; HEAD goes with GET. */
-export const forwardCalls = forwardMethods.map((method) =>
-  defineEndpoint({
-    name: `resolver.forward.${method.toLowerCase()}`,
+/** One contract per prefix and method; HEAD goes with GET. */
+export const forwardCalls = forwardPrefixes.flatMap((prefix) =>
+  forwardMethods.map((method) => forwardCall(prefix, method)),
+)
+
+function forwardCall(prefix: (typeof forwardPrefixes)[number], method: ForwardMethod) {
+  const variant = prefix === FORWARD_PREFIX ? 'forward' : 'forward_unversioned'
+  return defineEndpoint({
+    name: `resolver.${variant}.${method.toLowerCase()}`,
     summary: `Send a ${method} request as it is, with credentials put in, and pass the answer on as it arrives`,
     method,
-    path: '/v1/forward/{host}/{path}',
+    path: `${prefix}{host}/{path}`,
     restOfPath: true,
     access: { kind: 'token', capability: 'use' },
     params: z.object({
@@ -165,8 +174,8 @@ export const forwardCalls = forwardMethods.map((method) =>
     forwards: forwardSettings,
     mediaType: '*/*',
     faults: ['payload_too_large', 'validation_error', ...outboundFaults],
-  }),
-)
+  })
+}
 
 function parseJson(text: string): unknown {
   try {

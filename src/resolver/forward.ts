@@ -7,7 +7,7 @@
 import { admitToken } from '../access/admission.ts'
 import { BODY_LIMIT, type CallBody } from '../outbound/call.ts'
 import { connectionNames, isHandshake, isHopByHop } from '../outbound/headers.ts'
-import { FORWARD_PREFIX, resolverLinks } from '../outbound/links.ts'
+import { forwardPrefixes, resolverLinks } from '../outbound/links.ts'
 import { TOKEN_PATTERN } from '../platform/crypto/token.ts'
 import { Fault, invalidField } from '../platform/fault.ts'
 import type { TokenEndpoint } from '../platform/http/endpoint.ts'
@@ -17,6 +17,7 @@ import { toFault } from '../platform/http/unexpected_error.ts'
 import { parsePart } from '../platform/http/validate.ts'
 import { forwardSettings } from './contract.ts'
 import { perform, type TokenCall } from './resolve.ts'
+import { rewriteBody } from './rewrite_body.ts'
 import type { ResolverServices } from './services.ts'
 
 const TOKEN_HEADER = 'x-service-token'
@@ -36,8 +37,9 @@ export async function forward(
   try {
     return await forwardCall(services, endpoint, context)
   } catch (error) {
-    const { requestId } = context
-    return presentForwardFault(toFault(error, requestId, services.log), requestId)
+    const { requestId, request } = context
+    const format = isForS3(request.headers) ? 'xml' : 'json'
+    return presentForwardFault(toFault(error, requestId, services.log), requestId, format)
   }
 }
 
@@ -49,10 +51,14 @@ async function forwardCall(
   const { requestId } = context
   const { token: text, headers } = takeToken(context.request.headers)
   const admitted = await admitToken(services, endpoint, { text, requestId })
-  return perform(services, context, admitted, (request) => {
+  const response = await perform(services, context, admitted, (request) => {
     if (isAnnounced(request)) context.expectBytes(BODY_LIMIT)
     return readForward(request, headers, services.defaultTimeoutMs)
   })
+  const { request } = context
+  if (!response || request.headers.get('x-service-rewrite') !== 'body') return response
+  const { prefix, rest } = placeOf(request.url)
+  return rewriteBody(response, rest.split('/', 1)[0] ?? '', `${originOf(request)}${prefix}`)
 }
 
 /**
@@ -119,22 +125,35 @@ async function readForward(
 ): Promise<TokenCall> {
   const settings = parsePart(forwardSettings, settingsOf(request.headers))
   const signing = settings.sign ?? null
-  const from = request.url.indexOf(FORWARD_PREFIX)
-  if (from < 0) throw new Fault('not_found')
+  const { prefix, rest } = placeOf(request.url)
   return {
     call: {
       // As the caller wrote it: what a router decodes or repairs would not be what is judged.
-      targetUrl: `https://${request.url.slice(from + FORWARD_PREFIX.length)}`,
+      targetUrl: `https://${rest}`,
       method: request.method,
       headers,
       body: await bodyOf(request, headers['content-type'], signing !== null),
       answer: isHandshake(request) ? 'socket' : 'streamed',
       signing,
-      linkBase: resolverLinks(() => originOf(request)),
+      linkBase: resolverLinks(prefix, () => originOf(request)),
     },
     scope: { projectId: settings.project ?? null, environment: settings.environment ?? null },
     timeoutMs: settings.timeout_ms ?? defaultTimeoutMs,
   }
+}
+
+/** The prefix under which a call came, and what follows it: host, path and query as written. */
+function placeOf(url: string): { prefix: string; rest: string } {
+  const path = url.slice(url.indexOf('/', url.indexOf('//') + 2))
+  const prefix = forwardPrefixes.find((one) => path.startsWith(one))
+  if (prefix === undefined) throw new Fault('not_found')
+  return { prefix, rest: path.slice(prefix.length) }
+}
+
+/** Clients of S3 read nothing but XML. */
+function isForS3(headers: Headers): boolean {
+  const signing = forwardSettings.shape.sign.safeParse(headers.get('x-service-sign') ?? undefined)
+  return signing.data?.type === 'aws-sigv4' && signing.data.service === 's3'
 }
 
 /** As the caller sees it, also behind a proxy that ends TLS: only its own links depend on it. */
@@ -144,12 +163,15 @@ function originOf({ url, headers }: Request): string {
   return isSecure ? origin.replace(/^http:/, 'https:') : origin
 }
 
-/** `X-Service-Project`, `-Environment`, `-Timeout-Ms` and `-Sign` (JSON), under their wire names. */
+const settingHeaders = Object.keys(forwardSettings.shape).map(
+  (name) => [name, `x-service-${name.replace('_', '-')}`] as const,
+)
+
+/** `X-Service-Timeout-Ms` is `timeout_ms`, and so on. */
 function settingsOf(headers: Headers): Record<string, string> {
-  const names = ['project', 'environment', 'timeout_ms', 'sign']
   return Object.fromEntries(
-    names.flatMap((name) => {
-      const value = headers.get(`x-service-${name.replace('_', '-')}`)
+    settingHeaders.flatMap(([name, header]) => {
+      const value = headers.get(header)
       return value === null ? [] : [[name, value]]
     }),
   )

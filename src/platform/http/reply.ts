@@ -130,7 +130,12 @@ function shape(endpoint: Endpoint, data: unknown): unknown {
  * `fields`: what was refused goes into the sentence, as the first field of a 422 does everywhere.
  */
 export function presentFault(fault: Fault, surface: Surface, requestId: string): Response {
-  const headers = { ...commonHeaders(requestId), ...impliedBy(fault.status), ...fault.headers }
+  const headers = {
+    ...commonHeaders(requestId),
+    'x-service-error': fault.code,
+    ...impliedBy(fault.status),
+    ...fault.headers,
+  }
   const { code: error_code, message, fields } = fault
   const body =
     surface === 'resolver'
@@ -162,12 +167,20 @@ const PASSING: readonly FaultCode[] = [
 
 /**
  * The same where a program speaks to an API through us: SDKs look for the error and for whether to retry
- * where that API would put them.
+ * where that API would put them, those of S3 in XML.
  */
-export function presentForwardFault(fault: Fault, requestId: string): Response {
+export function presentForwardFault(
+  fault: Fault,
+  requestId: string,
+  format: 'json' | 'xml',
+): Response {
   const { headers, status } = presentFault(fault, 'resolver', requestId)
   const message = inWords(fault.message, fault.fields)
   if (!PASSING.includes(fault.code)) headers.set('x-should-retry', 'false')
+  if (format === 'xml') {
+    headers.set('content-type', 'application/xml')
+    return new Response(errorXml(fault.code, message, requestId), { status, headers })
+  }
   headers.delete('content-type')
   return Response.json(forwardFailure(fault.code, status, message), { status, headers })
 }
@@ -175,6 +188,14 @@ export function presentForwardFault(fault: Fault, requestId: string): Response {
 /** The body of a refusal of forward mode. */
 export function forwardFailure(code: FaultCode, status: number, message: string) {
   return { error_code: code, message, error: { type: errorTypeOf(status), code, message } }
+}
+
+/** As in the REST API of Amazon S3, "Error responses". Codes and messages are ours. */
+function errorXml(code: FaultCode, message: string, requestId: string): string {
+  const escaped = message.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+  return `<?xml version="1.0" encoding="UTF-8"?>
+<Error><Code>${code}</Code><Message>${escaped}</Message><RequestId>${requestId}</RequestId></Error>
+`
 }
 
 /** In the words that the APIs of today agree on. */
