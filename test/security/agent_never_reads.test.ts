@@ -156,7 +156,7 @@ describe.each(listeners)('delivery on the %s', (listener) => {
   ])('a workload %s gets as far as it may', async (_, order, code) => {
     const issued = await agent.person.api.call(issueWorkloadToken, {
       params: { project_id: agent.projectId },
-      body: { label: 'ci', environment: 'development', ...order },
+      body: { label: Bun.randomUUIDv7(), environment: 'development', ...order },
     })
     const token = issued.token ?? ''
     const { body } = await callJson(originOf(listener), 'POST', path, { token })

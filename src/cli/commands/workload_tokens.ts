@@ -1,5 +1,6 @@
 /** Tokens of containers and CI jobs: one project, one environment each. */
 
+import { ApiError } from '../../client/api.ts'
 import { grantEnvironment, makeToken } from '../../client/vault.ts'
 import {
   issueWorkloadToken,
@@ -22,11 +23,13 @@ export const issue: Action<typeof workloadTokenOptions> = async (
 ) => {
   const scope = await projectScope(context)
   const { session, workspace, project, environment } = scope
-  await refuseTaken(scope, label)
   const made = await makeToken(workspace.open, 'wkl', [{ projectId: project.id, environment }])
-  const { capabilities } = await session.api.call(issueWorkloadToken, {
+  const issuing = session.api.call(issueWorkloadToken, {
     params: { project_id: project.id },
     body: { ...orderOf(options), label, environment, token: made.order },
+  })
+  const { capabilities } = await issuing.catch((error) => {
+    throw error instanceof ApiError && error.code === 'already_exists' ? taken(scope, label) : error
   })
   showToken(context, options.sealed ? sealedForm(made.text) : made.text, {
     label,
@@ -37,13 +40,10 @@ export const issue: Action<typeof workloadTokenOptions> = async (
   return undefined
 }
 
-/** A label that two working tokens have would not say which one is to be revoked. @throws CliError */
-async function refuseTaken(scope: ProjectScope, label: string): Promise<void> {
-  const tokens = await tokensOf(scope)
-  if (!tokens.some((token) => token.label === label && token.status === 'active')) return
-  throw new CliError(
+function taken({ project }: ProjectScope, label: string): CliError {
+  return new CliError(
     'name_taken',
-    `a token labelled ${label} works in ${scope.project.name}`,
+    `a token labelled ${label} works in ${project.name}`,
     `choose another label, or first: cloakroom workload-token revoke ${label}`,
   )
 }

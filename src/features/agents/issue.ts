@@ -10,7 +10,7 @@ import type { Changing } from '../../platform/http/route.ts'
 import type { FeatureServices } from '../../platform/services.ts'
 import { provision } from './provision.ts'
 import type { Order } from './shapes.ts'
-import { type Holder, insertToken } from './token_queries.ts'
+import { type Holder, insertToken, isLabelTaken } from './token_queries.ts'
 
 /** What the database may know of a token, and its text where the server made it. */
 type Credential = {
@@ -23,7 +23,7 @@ type Credential = {
 /**
  * Issues a token to a holder, with the envelopes that came with it. The workspace must be locked.
  *
- * @throws Fault `already_exists` for a taken id, and what `provision` throws
+ * @throws Fault `already_exists` for a taken id, or label of a workload, and what `provision` throws
  */
 export async function issueToken(
   changing: Changing<Grant<'agent.manage'>>,
@@ -31,6 +31,9 @@ export async function issueToken(
   { holder, order, epoch }: { holder: Holder; order: Order; epoch: number },
 ) {
   const { tx, grant, audit } = changing
+  // Of two that work it would not say which one is to be revoked; an agent's are told apart by their ids.
+  if (holder.kind === 'workload' && (await isLabelTaken(tx, grant, holder, order.label)))
+    throw new Fault('already_exists', { message: 'A token of that label works in the project.' })
   const { text, ...credential } = order.token ? received(order.token) : minted(holder)
   const token = await insertToken(tx, grant, holder, {
     ...credential,

@@ -44,6 +44,13 @@ export async function insertToken(tx: Transaction, grant: Manage, holder: Holder
   return inserted ?? null
 }
 
+/** Whether a token of the holder works under that label. The workspace must be locked. */
+export async function isLabelTaken(tx: Transaction, grant: Manage, holder: Holder, label: string) {
+  const working = and(isOf(grant, holder), eq(tokens.label, label), isActive)
+  const found = await tx.select({ id: tokens.id }).from(tokens).where(working).limit(1)
+  return found.length > 0
+}
+
 /** One row more than the page holds, oldest first, each with what it is provisioned for. */
 export function selectTokens(
   tx: Reading,

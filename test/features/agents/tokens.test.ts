@@ -87,7 +87,12 @@ describe.each(families)('tokens of $family', ({ kind, pathOf, first, given }) =>
   const projectId = () => (kind === 'wkl' ? (path.split('/')[3] ?? '') : team.projectId)
   const issue = async (rest: Record<string, unknown> = {}) => {
     const made = clientMadeToken(kind)
-    const body = { label: 'made', environment: 'production', token: made.sent, ...rest }
+    const body = {
+      label: `made-${made.sent.id}`,
+      environment: 'production',
+      token: made.sent,
+      ...rest,
+    }
     expect((await call('POST', path, body)).status).toBe(201)
     return made
   }
@@ -138,9 +143,10 @@ describe.each(families)('tokens of $family', ({ kind, pathOf, first, given }) =>
   test.each([[['use']], [['use', 'read']], [['read']]])(
     'may %j where they are issued so, made here or there',
     async (capabilities) => {
-      const order = { label: 'ci', environment: 'production', capabilities }
+      const order = { environment: 'production', capabilities }
       for (const made of [undefined, clientMadeToken(kind).sent]) {
-        const answer = await call('POST', path, { ...order, token: made })
+        const label = made ? 'made here' : 'made there'
+        const answer = await call('POST', path, { ...order, label, token: made })
         expect(answer).toMatchObject({ status: 201, body: { data: { capabilities } } })
       }
       const { data } = (await call('GET', path)).body as Listed
@@ -202,7 +208,7 @@ describe.each(families)('tokens of $family', ({ kind, pathOf, first, given }) =>
     const answer = await call('DELETE', `${path}${made.id}/`)
     expect([answer.status, answer.body]).toEqual([200, { status: 'success' }])
     const once = await storedAgents(app, team.workspaceId)
-    expect(once.audit.at(-1)).toBe('token.revoked made')
+    expect(once.audit.at(-1)).toBe(`token.revoked made-${made.sent.id}`)
     expect(once.envelopes.filter(({ tokenId }) => tokenId === made.id)).toEqual([])
     expect((await call('DELETE', `${path}${made.id}/`)).status).toBe(200)
     expect(await storedAgents(app, team.workspaceId)).toEqual(once)
@@ -270,7 +276,7 @@ describe.each(families)('tokens of $family', ({ kind, pathOf, first, given }) =>
     expect([answer.status, answer.body]).toEqual([200, { status: 'success' }])
     expect((await listed(path)).data.at(-1)?.provisioned).toEqual([])
     const { audit } = await storedAgents(app, team.workspaceId)
-    expect(audit.at(-1)).toBe('token.grant_removed made')
+    expect(audit.at(-1)).toBe(`token.grant_removed made-${made.sent.id}`)
     await expectRefused(() => call('DELETE', taken), 'not_found')
   })
 
@@ -509,4 +515,31 @@ test('an agent that is being deleted gets no token that outlives it', async () =
   const left = stored.tokens.filter(({ agentId }) => agent.includes(`/${agentId}/`))
   expect(left.length).toBeGreaterThan(0)
   expect(left.filter(({ revokedAt }) => revokedAt === null)).toEqual([])
+})
+
+test('a label is of one working token of a project alone; agents may give it twice', async () => {
+  const path = `/api/projects/${team.projectId}/workload-tokens/`
+  const elsewhere = `/api/projects/${await team.addProject('labels')}/workload-tokens/`
+  const order = { label: 'only one', environment: 'production' }
+  const issue = (at: string) => call('POST', at, order)
+  const { data } = (await issue(path)).body as { data: { token_id: string } }
+  const message = 'A token of that label works in the project.'
+  for (const environment of ['production', 'staging'])
+    await expectRefused(() => call('POST', path, { ...order, environment }), 'already_exists', {
+      message,
+    })
+  expect((await issue(elsewhere)).status).toBe(201)
+  await call('DELETE', `${path}${data.token_id}/`)
+  expect((await issue(path)).status).toBe(201)
+  await app.connection.sql`
+    update tokens set expires_at = now() - interval '1 second'
+    where label = 'only one' and project_id = ${team.projectId} and revoked_at is null`
+  const racing = await Promise.all([issue(path), issue(path), issue(path)])
+  expect(racing.map(({ status }) => status).sort()).toEqual([201, 409, 409])
+  const { agent } = await team.owner.api.call(registerAgent, {
+    params: { workspace_id: team.workspaceId },
+    body: { name: 'labelled', label: 'only one' },
+  })
+  const ofAgent = `/api/workspaces/${team.workspaceId}/agents/${agent.id}/tokens/`
+  expect((await issue(ofAgent)).status).toBe(201)
 })
