@@ -146,7 +146,7 @@ async function deletedProjectGrant(
     .select({ workspaceId, projectId: id, projectName: name, role: memberships.role })
     .from(deletedProjects)
     .innerJoin(memberships, eq(memberships.workspaceId, workspaceId))
-    .where(and(eq(id, projectId), isRestorable, isActiveMember))
+    .where(and(eq(id, projectId), isRestorable(deletedProjects.deletedAt), isActiveMember))
     .prepare('deleted_project')
     .execute({ userId: caller.userId })
   return found ? mint(caller, found) : null

@@ -11,7 +11,8 @@ import {
   registerAgent,
 } from '../../src/features/agents/contract.ts'
 import { addToAllowlist } from '../../src/features/allowlist/contract.ts'
-import { deleteProject } from '../../src/features/projects/contract.ts'
+import { createEnvironment, deleteProject } from '../../src/features/projects/contract.ts'
+import { deleteSecret } from '../../src/features/secrets/contract.ts'
 import { memberships, secrets } from '../../src/platform/db/schema/index.ts'
 import { forwardCalls } from '../../src/resolver/contract.ts'
 import { logInAs, newApplicant, type Person, registrationOf } from '../support/people.ts'
@@ -90,7 +91,7 @@ const ofToken = async (scene: Scene) => {
 const ofWorkloadToken = async (scene: Scene) => {
   const { token_id } = await scene.world.person.owner.api.call(issueWorkloadToken, {
     params: inProject(scene),
-    body: { label: 'spare', environment: 'development' },
+    body: { label: unique('spare'), environment: 'development' },
   })
   return { ...inProject(scene), token_id }
 }
@@ -281,6 +282,18 @@ const projectRows: Record<string, Row> = {
     body: { members: [world.person.admin.email] },
   })),
   'projects.environments': row((scene) => ({ params: inProject(scene) })),
+  'projects.environments.create': row((scene) => ({
+    params: inProject(scene),
+    body: { name: unique('made') },
+  })),
+  'projects.environments.delete': row(async (scene) => {
+    const name = unique('spare')
+    await scene.world.person.owner.api.call(createEnvironment, {
+      params: inProject(scene),
+      body: { name },
+    })
+    return { params: { ...inProject(scene), environment: name } }
+  }),
   'projects.coverage': row((scene) => ({ params: inProject(scene) })),
   'projects.diff': row((scene) => ({
     params: inProject(scene),
@@ -301,6 +314,14 @@ const secretRows: Record<string, Row> = {
   'secrets.delete': row(async (scene) => ({
     params: { ...inProject(scene), key: await addSecret(scene.world) },
   })),
+  'secrets.deleted': row((scene) => ({ params: inProject(scene) })),
+  'secrets.restore': row(async (scene) => {
+    const key = await addSecret(scene.world)
+    await scene.world.person.owner.api.call(deleteSecret, {
+      params: { ...inProject(scene), key },
+    })
+    return { params: inProject(scene), body: { environment: 'development', keys: [key] } }
+  }),
   'secrets.versions': row((scene) => ({ params: ofSecret(scene) })),
   'secrets.rollback': row(async (scene) => ({
     params: { ...inProject(scene), key: await addSecret(scene.world) },

@@ -130,17 +130,19 @@ const protocol = {
   everyone: [
     ...['workspaces.get', 'members.list', 'members.remove', 'allowlist.list', 'allowlist.log'],
     ...['projects.get', 'projects.get_short', 'projects.environments', 'projects.coverage'],
-    ...['projects.diff', 'secrets.list', 'secrets.get', 'secrets.versions'],
+    ...['projects.diff', 'secrets.list', 'secrets.get', 'secrets.versions', 'secrets.deleted'],
     ...['audit.list', 'audit.get', 'audit.summary'],
   ],
   writers: [
     ...['projects.create', 'projects.update', 'projects.update_short'],
-    ...['secrets.upsert', 'secrets.delete', 'secrets.rollback'],
+    'projects.environments.create',
+    ...['secrets.upsert', 'secrets.delete', 'secrets.restore', 'secrets.rollback'],
   ],
   admins: [
     ...['workspaces.rename', 'workspaces.rekey', 'members.invite', 'members.change_role'],
     ...['allowlist.add', 'allowlist.remove', 'allowlist.remove_log', 'audit.export'],
     ...['projects.delete', 'projects.delete_short', 'projects.restore'],
+    'projects.environments.delete',
     ...['projects.invite', 'projects.invite_by_name'],
     ...['agents.register', 'agents.register_in_project', 'agents.list', 'agents.list_in_project'],
     ...['agents.get', 'agents.delete', 'agents.tokens.issue', 'agents.tokens.list'],

@@ -1,16 +1,17 @@
 import { z } from 'zod'
 import { defineEndpoint } from '../../platform/http/endpoint.ts'
-import { environment, id, projectId, role, text, workspaceId } from '../../platform/http/fields.ts'
-import {
-  email,
-  environmentName,
-  isUuid,
-  line,
-  pagination,
-  timestamp,
-  uuid,
-} from '../../platform/http/validate.ts'
+import { id, projectId, role, text, workspaceId } from '../../platform/http/fields.ts'
+import { isUuid, line, pagination, timestamp, uuid } from '../../platform/http/validate.ts'
 import { projectInviteBody, projectInviteResult } from './shapes.ts'
+
+/** The environments of a project, and which secrets are in which. */
+export {
+  createEnvironment,
+  deleteEnvironment,
+  listEnvironments,
+  showCoverage,
+  showDiff,
+} from './environment_contract.ts'
 
 /** Names that would shadow the paths below a project (protocol 5.4). */
 const RESERVED = new Set(['environments', 'secrets', 'invite', 'restore', 'workload-tokens'])
@@ -161,19 +162,6 @@ export const inviteToProjectByName = defineEndpoint({
   access: { ...inviteToProject.access, tenant: 'path.project_name' },
 })
 
-export const listEnvironments = defineEndpoint({
-  name: 'projects.environments',
-  summary: 'Count the secrets of each environment',
-  method: 'GET',
-  path: '/api/projects/{project_id}/environments/',
-  params: idParams,
-  access: { kind: 'member', permission: 'project.read', tenant: 'path.project_id' },
-  result: z.object({
-    project_id: projectId,
-    environments: z.record(environment, z.object({ secret_count: z.number().int() })),
-  }),
-})
-
 export const restoreProject = defineEndpoint({
   name: 'projects.restore',
   summary:
@@ -184,43 +172,4 @@ export const restoreProject = defineEndpoint({
   access: { kind: 'member', permission: 'project.delete', tenant: 'path.deleted_project_id' },
   result: projectShape,
   faults: ['already_exists', 'conflict'],
-})
-
-export const showCoverage = defineEndpoint({
-  name: 'projects.coverage',
-  summary: 'Show which environments have which secrets, by name',
-  method: 'GET',
-  path: '/api/projects/{project_id}/secrets/coverage/',
-  params: idParams,
-  access: { kind: 'member', permission: 'secret.read', tenant: 'path.project_id' },
-  result: z.object({
-    project_id: projectId,
-    environments: z.array(environment),
-    keys: z.array(
-      z.object({
-        key: text('STRIPE_API_KEY'),
-        environments: z.record(environment, z.boolean()),
-        missing: z.array(environmentName.meta({ examples: ['staging'] })),
-      }),
-    ),
-  }),
-})
-
-const earlier = environmentName.meta({ examples: ['development'] })
-
-export const showDiff = defineEndpoint({
-  name: 'projects.diff',
-  summary: 'Compare the names of the secrets of two environments',
-  method: 'GET',
-  path: '/api/projects/{project_id}/secrets/diff/',
-  params: idParams,
-  query: z.strictObject({ from: earlier, to: environment }),
-  access: { kind: 'member', permission: 'secret.read', tenant: 'path.project_id' },
-  result: z.object({
-    from: earlier,
-    to: environment,
-    in_from_only: z.array(text('DEBUG_TOKEN')),
-    in_to_only: z.array(text('STRIPE_API_KEY')),
-    in_both: z.array(text('DATABASE_URL')),
-  }),
 })

@@ -5,24 +5,24 @@ const ALWAYS = ['development', 'staging', 'production'] as const
 
 export type SecretName = { environment: string; key: string }
 
-/** The environments that are always there, in their order, then the others by name. */
-export function environmentsOf(names: readonly SecretName[]): string[] {
-  const others = new Set(names.map(({ environment }) => environment))
+/** The environments that are always there, in their order, then the others by name, empty ones too. */
+export function environmentsOf(names: readonly SecretName[], made: readonly string[]): string[] {
+  const others = new Set([...made, ...names.map(({ environment }) => environment)])
   for (const name of ALWAYS) others.delete(name)
   return [...ALWAYS, ...[...others].sort()]
 }
 
-export function countByEnvironment(names: readonly SecretName[]) {
+export function countByEnvironment(names: readonly SecretName[], made: readonly string[]) {
   return Object.fromEntries(
-    environmentsOf(names).map((environment) => {
+    environmentsOf(names, made).map((environment) => {
       const secret_count = names.filter((name) => name.environment === environment).length
       return [environment, { secret_count }]
     }),
   )
 }
 
-export function coverageOf(names: readonly SecretName[]) {
-  const environments = environmentsOf(names)
+export function coverageOf(names: readonly SecretName[], made: readonly string[]) {
+  const environments = environmentsOf(names, made)
   const byKey = Map.groupBy(names, ({ key }) => key)
   const keys = [...byKey.keys()].sort().map((key) => {
     const present = new Set(byKey.get(key)?.map(({ environment }) => environment))

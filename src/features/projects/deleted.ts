@@ -1,26 +1,16 @@
 /**
- * Deleted projects with their secrets, as rows of tables of their own: nothing else looks there. The blobs
- * stay bound to project, environment and name, so that they open again where they were.
+ * Deleted projects, as rows of a table of their own: nothing else looks there. Their secrets are kept with
+ * them (`secrets/deleted.ts`).
  */
-import { and, eq, type SQL, sql } from 'drizzle-orm'
+import { and, eq, sql } from 'drizzle-orm'
 import type { Transaction } from '../../platform/db/open.ts'
-import {
-  deletedProjects,
-  deletedSecrets,
-  deletedSecretVersions,
-  projects,
-  secrets,
-  secretVersions,
-} from '../../platform/db/schema/index.ts'
+import { deletedProjects, projects } from '../../platform/db/schema/index.ts'
 import type { ProjectGrant } from '../../platform/grant.ts'
+import { keepDeletedSecrets, restoreDeletedWith } from '../secrets/index.ts'
 
 type Delete = ProjectGrant<'project.delete'>
 
-const PROJECT = sql.raw('id, workspace_id, name, description, created_at, updated_at')
-const SECRET = sql.raw(
-  'id, workspace_id, project_id, environment, key, value, policy, version, created_at, updated_at',
-)
-const VERSION = sql.raw('secret_id, version, value, policy, created_by, created_at')
+const PROJECT = sql.raw('id, workspace_id, name, description, environments, created_at, updated_at')
 
 /** Copies the project and its secrets to where they can be restored from; the rows are deleted next. */
 export async function keepDeleted(tx: Transaction, grant: Delete): Promise<void> {
@@ -28,14 +18,7 @@ export async function keepDeleted(tx: Transaction, grant: Delete): Promise<void>
   await tx.execute(sql`
     insert into ${deletedProjects} (${PROJECT}) select ${PROJECT} from ${projects}
     where id = ${projectId} and workspace_id = ${workspaceId}`)
-  await tx.execute(copyOf(sql`${secrets}`, sql`${deletedSecrets}`, grant))
-  await tx.execute(
-    copyVersions({
-      from: [sql`${secretVersions}`, sql`${secrets}`],
-      to: sql`${deletedSecretVersions}`,
-      grant,
-    }),
-  )
+  await keepDeletedSecrets(tx, grant, { deletedWith: projectId })
 }
 
 /**
@@ -53,27 +36,7 @@ export async function restoreDeleted(
     insert into ${projects} (${PROJECT}) select ${PROJECT} from ${deletedProjects}
     where id = ${projectId} and workspace_id = ${workspaceId} on conflict do nothing returning id`)
   if (restored.length === 0) return 'name taken'
-  await tx.execute(copyOf(sql`${deletedSecrets}`, sql`${secrets}`, grant))
-  await tx.execute(
-    copyVersions({
-      from: [sql`${deletedSecretVersions}`, sql`${deletedSecrets}`],
-      to: sql`${secretVersions}`,
-      grant,
-    }),
-  )
+  await restoreDeletedWith(tx, grant)
   await tx.delete(deletedProjects).where(here)
   return 'restored'
-}
-
-function copyOf(from: SQL, to: SQL, { projectId, workspaceId }: Delete): SQL {
-  return sql`insert into ${to} (${SECRET}) select ${SECRET} from ${from}
-    where project_id = ${projectId} and workspace_id = ${workspaceId}`
-}
-
-type Copy = { from: [versions: SQL, secrets: SQL]; to: SQL; grant: Delete }
-
-function copyVersions({ from, to, grant: { projectId, workspaceId } }: Copy): SQL {
-  const [versions, owners] = from
-  return sql`insert into ${to} (${VERSION}) select ${VERSION} from ${versions} where secret_id in (
-    select id from ${owners} where project_id = ${projectId} and workspace_id = ${workspaceId})`
 }

@@ -25,31 +25,27 @@ import {
   getProjectShort,
   inviteToProject,
   inviteToProjectByName,
-  listEnvironments,
   listProjects,
   restoreProject,
-  showCoverage,
-  showDiff,
   updateProject,
   updateProjectShort,
 } from './contract.ts'
-import { countByEnvironment, coverageOf, diffOf } from './coverage.ts'
 import { keepDeleted, restoreDeleted } from './deleted.ts'
+import { environmentRoutes } from './environments.ts'
 import {
+  deleteGrants,
   deleteProjectAgents,
-  deleteProjectGrants,
   deleteProjectRow,
   insertProject,
   type ProjectChanges,
-  revokeProjectTokens,
+  revokeTokens,
   selectProject,
   selectProjects,
-  selectSecretNames,
   updateProjectRow,
 } from './queries.ts'
 
 export function projectRoutes(services: FeatureServices): Route[] {
-  return [...ownRoutes(services), ...inviteRoutes(services), ...nameRoutes()]
+  return [...ownRoutes(services), ...inviteRoutes(services), ...environmentRoutes()]
 }
 
 function ownRoutes({ db, config }: FeatureServices): Route[] {
@@ -97,22 +93,6 @@ function inviteRoutes({ outer }: FeatureServices): Route[] {
   )
 }
 
-function nameRoutes(): Route[] {
-  return [
-    route(listEnvironments, async ({ tx, grant }) => {
-      const names = await selectSecretNames(tx, grant)
-      return { project_id: grant.projectId, environments: countByEnvironment(names) }
-    }),
-    route(showCoverage, async ({ tx, grant }) => {
-      const names = await selectSecretNames(tx, grant)
-      return { project_id: grant.projectId, ...coverageOf(names) }
-    }),
-    route(showDiff, async ({ tx, grant, query: { from, to } }) =>
-      diffOf(await selectSecretNames(tx, grant), from, to),
-    ),
-  ]
-}
-
 type Shown = ProjectGrant<'project.read' | 'project.write' | 'project.delete'>
 
 async function show(tx: Reading, grant: Shown) {
@@ -149,8 +129,8 @@ async function remove({
   audit,
 }: Changing<ProjectGrant<'project.delete'>>): Promise<undefined> {
   await lockWorkspace(tx, grant)
-  await deleteProjectGrants(tx, grant)
-  const revoked = await revokeProjectTokens(tx, grant)
+  await deleteGrants(tx, grant)
+  const revoked = await revokeTokens(tx, grant)
   const deleted = await deleteProjectAgents(tx, grant)
   await keepDeleted(tx, grant)
   if (!(await deleteProjectRow(tx, grant))) throw new Fault('not_found')

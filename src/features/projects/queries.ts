@@ -10,6 +10,7 @@ import {
   tokens,
   workspaces,
 } from '../../platform/db/schema/index.ts'
+import { Fault } from '../../platform/fault.ts'
 import type { Caller, Grant, ProjectGrant } from '../../platform/grant.ts'
 
 type Read = ProjectGrant<'project.read' | 'project.write' | 'project.delete'>
@@ -105,20 +106,30 @@ export async function deleteProjectRow(tx: Transaction, grant: Delete): Promise<
   return deleted.length > 0
 }
 
-/** Takes the project's grants away, also from tokens of the whole workspace. */
-export async function deleteProjectGrants(tx: Transaction, grant: Delete): Promise<void> {
-  await tx
+/**
+ * Takes the grants of the project, or of one environment, away, also from tokens of the whole workspace.
+ * Returns how many there were.
+ */
+export async function deleteGrants(
+  tx: Transaction,
+  grant: Delete,
+  environment?: string,
+): Promise<number> {
+  const deleted = await tx
     .delete(tokenEnvelopes)
     .where(
       and(
         eq(tokenEnvelopes.workspaceId, grant.workspaceId),
         eq(tokenEnvelopes.projectId, grant.projectId),
+        environment === undefined ? undefined : eq(tokenEnvelopes.environment, environment),
       ),
     )
+    .returning({ id: tokenEnvelopes.tokenId })
+  return deleted.length
 }
 
-/** Revokes the live tokens that were scoped to the project. */
-export function revokeProjectTokens(tx: Transaction, grant: Delete) {
+/** Revokes the live tokens that were scoped to the project, or to one environment of it. */
+export function revokeTokens(tx: Transaction, grant: Delete, environment?: string) {
   return tx
     .update(tokens)
     .set({ revokedAt: sql`now()` })
@@ -126,6 +137,7 @@ export function revokeProjectTokens(tx: Transaction, grant: Delete) {
       and(
         eq(tokens.workspaceId, grant.workspaceId),
         eq(tokens.projectId, grant.projectId),
+        environment === undefined ? undefined : eq(tokens.environment, environment),
         isNull(tokens.revokedAt),
       ),
     )
@@ -147,10 +159,34 @@ export function deleteProjectAgents(tx: Transaction, grant: Delete) {
     .returning({ id: agents.id, name: agents.name })
 }
 
+/** Environments that were made without a secret. */
+export async function selectEnvironments(
+  tx: Reading,
+  grant: ProjectGrant<'project.read' | 'project.write' | 'project.delete' | 'secret.read'>,
+): Promise<readonly string[]> {
+  const [project] = await tx
+    .select({ environments: projects.environments })
+    .from(projects)
+    .where(and(eq(projects.workspaceId, grant.workspaceId), eq(projects.id, grant.projectId)))
+  if (!project) throw new Fault('not_found')
+  return project.environments
+}
+
+export async function updateEnvironments(
+  tx: Transaction,
+  grant: Write | Delete,
+  environments: string[],
+): Promise<void> {
+  await tx
+    .update(projects)
+    .set({ environments })
+    .where(and(eq(projects.workspaceId, grant.workspaceId), eq(projects.id, grant.projectId)))
+}
+
 /** The names of all secrets of the project, without their values. */
 export function selectSecretNames(
   tx: Reading,
-  grant: ProjectGrant<'project.read' | 'secret.read'>,
+  grant: ProjectGrant<'project.read' | 'project.write' | 'secret.read'>,
 ) {
   return tx
     .select({ environment: secrets.environment, key: secrets.key })

@@ -1,8 +1,8 @@
-/** Housekeeping of deleted projects: what can no longer be restored goes for good. */
+/** Housekeeping of deleted projects and secrets: what can no longer be restored goes for good. */
 import { Cron } from 'croner'
 import type { Database } from '../../platform/db/open.ts'
 import { isOverdue } from '../../platform/db/restorable.ts'
-import { deletedProjects } from '../../platform/db/schema/index.ts'
+import { deletedProjects, deletedSecrets } from '../../platform/db/schema/index.ts'
 import { describeError, type Log } from '../../platform/log.ts'
 
 export function scheduleProjectUpkeep({ db, log }: { db: Database; log: Log }): { stop(): void } {
@@ -15,11 +15,13 @@ export function scheduleProjectUpkeep({ db, log }: { db: Database; log: Log }): 
   })
 }
 
-/** Secrets and versions go with their project. Returns how many projects went. */
+/** Secrets go with their project, versions with their secret. Returns how many of both went by themselves. */
 export async function dropOverdue(db: Database): Promise<number> {
-  const dropped = await db
-    .delete(deletedProjects)
-    .where(isOverdue)
-    .returning({ id: deletedProjects.id })
-  return dropped.length
+  let dropped = 0
+  for (const { table, id, deletedAt } of [
+    { table: deletedProjects, ...deletedProjects },
+    { table: deletedSecrets, ...deletedSecrets },
+  ])
+    dropped += (await db.delete(table).where(isOverdue(deletedAt)).returning({ id })).length
+  return dropped
 }

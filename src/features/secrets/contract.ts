@@ -39,10 +39,26 @@ const storedPolicy = z.unknown().meta({
   examples: [examplePolicy],
 })
 
+/** The one that was read; 0 stands for none. */
+const versionNumber = (least: 0 | 1) =>
+  z
+    .number()
+    .int()
+    .min(least)
+    .max(2_147_483_647)
+    .meta({ examples: [3] })
+
 const entries = z
   .union([
     z
-      .array(z.strictObject({ key: secretKey, value: sealedValue, policy: policy.optional() }))
+      .array(
+        z.strictObject({
+          key: secretKey,
+          value: sealedValue,
+          policy: policy.optional(),
+          expected_version: versionNumber(0).optional(),
+        }),
+      )
       .min(1)
       .max(MAX_ENTRIES)
       .transform((list) => list.map((entry, index) => ({ ...entry, path: `secrets.${index}` }))),
@@ -51,6 +67,7 @@ const entries = z
         key,
         value: sealed,
         policy: undefined,
+        expected_version: undefined,
         path: `secrets.${key}`,
       })),
     ),
@@ -140,13 +157,49 @@ export const getSecret = defineEndpoint({
 
 export const deleteSecret = defineEndpoint({
   name: 'secrets.delete',
-  summary: 'Delete a secret with all its versions',
+  summary: 'Delete a secret with all its versions; it can be restored for 7 days',
   method: 'DELETE',
   path: `${path}{key}/`,
   access: { kind: 'member', permission: 'secret.write', tenant: 'path.project_id' },
   params: ofSecret,
   query: inEnvironment,
   faults: ['conflict'],
+})
+
+const ofDeleted = '/api/projects/{project_id}/secrets/'
+
+export const listDeletedSecrets = defineEndpoint({
+  name: 'secrets.deleted',
+  summary: 'List the secrets that were deleted from an environment and can be restored, by name',
+  method: 'GET',
+  path: `${ofDeleted}deleted/`,
+  access: { kind: 'member', permission: 'secret.read', tenant: 'path.project_id' },
+  params: inProject,
+  query: pagination.extend({ environment }),
+  result: z.array(
+    z.object({ key: text('STRIPE_API_KEY'), version: integer(3), deleted_at: timestamp }),
+  ),
+  paged: true,
+})
+
+export const restoreSecretsEndpoint = defineEndpoint({
+  name: 'secrets.restore',
+  summary:
+    'Restore secrets within 7 days of their deletion, if no rekey came after it, all or none',
+  method: 'POST',
+  path: `${ofDeleted}restore/`,
+  access: { kind: 'member', permission: 'secret.write', tenant: 'path.project_id' },
+  params: inProject,
+  body: z.strictObject({
+    environment,
+    keys: z
+      .array(secretKey)
+      .min(1)
+      .max(MAX_ENTRIES)
+      .refine((keys) => new Set(keys).size === keys.length, 'names a secret twice'),
+  }),
+  result: z.object({ restored: z.number().int() }),
+  faults: ['not_found', 'already_exists', 'conflict'],
 })
 
 export const listVersions = defineEndpoint({
@@ -182,12 +235,7 @@ export const rollBackSecret = defineEndpoint({
   params: ofSecret,
   query: inEnvironment,
   body: z.strictObject({
-    version: z
-      .number()
-      .int()
-      .min(1)
-      .max(2_147_483_647)
-      .meta({ examples: [3] }),
+    version: versionNumber(1),
     policy: policy.optional(),
   }),
   result: secret,

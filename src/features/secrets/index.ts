@@ -6,23 +6,33 @@ import type { ProjectGrant } from '../../platform/grant.ts'
 import { openPager } from '../../platform/http/page.ts'
 import type { Audit } from '../../platform/http/recorder.ts'
 import { created } from '../../platform/http/reply.ts'
-import { type Route, route } from '../../platform/http/route.ts'
+import { type Changing, type Route, route } from '../../platform/http/route.ts'
 import { Semaphores } from '../../platform/semaphore.ts'
 import type { FeatureServices } from '../../platform/services.ts'
 import {
   deleteSecret,
   getSecret,
+  listDeletedSecrets,
   listSecrets,
   listVersions,
+  restoreSecretsEndpoint,
   rollBackSecret,
   upsertSecrets,
 } from './contract.ts'
+import { keepDeletedSecrets, restoreSecrets, selectDeleted } from './deleted.ts'
 import { deleteRow, selectSecret, selectSecrets, selectVersions } from './queries.ts'
 import { openSecret, openSecrets, openVersions, readCiphertexts, unreadable } from './sealed.ts'
-import { rollBack, upsert } from './write.ts'
+import { MAX_FIELDS, rollBack, upsert } from './write.ts'
+
+export { deleteEnvironmentSecrets, keepDeletedSecrets, restoreDeletedWith } from './deleted.ts'
 
 export function secretRoutes(services: FeatureServices): Route[] {
-  return [...collectionRoutes(services), ...itemRoutes(services), ...versionRoutes(services)]
+  return [
+    ...collectionRoutes(services),
+    ...itemRoutes(services),
+    ...versionRoutes(services),
+    ...deletedRoutes(services),
+  ]
 }
 
 function collectionRoutes({ outer, config }: FeatureServices): Route[] {
@@ -81,6 +91,7 @@ function itemRoutes({ outer }: FeatureServices): Route[] {
     route(deleteSecret, async ({ tx, grant, audit, params: { key }, query: { environment } }) => {
       const { projectId } = grant
       await lockWorkspace(tx, grant)
+      await keepDeletedSecrets(tx, grant, { environment, key, deletedWith: null })
       const id = await deleteRow(tx, grant, environment, key)
       if (id === null) throw new Fault('not_found')
       const resource = { type: 'secret', id, name: key }
@@ -124,6 +135,52 @@ function versionRoutes({ outer, config }: FeatureServices): Route[] {
       rollBack(changing, outer, { ...params, ...query, ...body }),
     ),
   ]
+}
+
+function deletedRoutes({ config }: FeatureServices): Route[] {
+  const pager = openPager(config)
+  return [
+    route(listDeletedSecrets, async ({ tx, grant, query: { environment, limit, cursor } }) => {
+      const list = `secrets.deleted ${grant.projectId} ${environment}`
+      const [after] = pager.start(list, cursor) ?? []
+      const rows = await selectDeleted(tx, grant, { environment, after, limit })
+      return pager.cut(
+        list,
+        rows,
+        limit,
+        (row) => [row.key],
+        (row) => row,
+      )
+    }),
+    route(restoreSecretsEndpoint, async ({ body, ...changing }) => restore(changing, body)),
+  ]
+}
+
+async function restore(
+  { tx, grant, audit }: Changing<ProjectGrant<'secret.write'>>,
+  { environment, keys }: { environment: string; keys: string[] },
+): Promise<{ restored: number }> {
+  await lockWorkspace(tx, grant)
+  const outcome = await restoreSecrets(tx, grant, { environment, keys })
+  if ('missing' in outcome) {
+    throw new Fault('not_found', { fields: fieldsOf(outcome.missing, 'was not deleted lately') })
+  }
+  if ('taken' in outcome) {
+    throw new Fault('already_exists', { fields: fieldsOf(outcome.taken, 'is there again') })
+  }
+  audit.record(
+    ...outcome.restored.map(({ id, key }) => ({
+      action: 'secret.restored' as const,
+      resource: { type: 'secret', id, name: key },
+      projectId: grant.projectId,
+      environment,
+    })),
+  )
+  return { restored: keys.length }
+}
+
+function fieldsOf(keys: readonly string[], message: string) {
+  return keys.slice(0, MAX_FIELDS).map((path) => ({ path, message }))
 }
 
 /** What people were shown: names, one record a request. */

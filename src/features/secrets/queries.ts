@@ -1,5 +1,5 @@
 /** The secrets' rows. Every statement names the project of its grant; writers need a write grant. */
-import { and, asc, desc, eq, gt, inArray, lt, type SQL, sql } from 'drizzle-orm'
+import { and, arrayContains, asc, desc, eq, gt, inArray, lt, type SQL, sql } from 'drizzle-orm'
 import type { Reading, Transaction } from '../../platform/db/open.ts'
 import { prepared } from '../../platform/db/prepared.ts'
 import { projects, secrets, secretVersions, users } from '../../platform/db/schema/index.ts'
@@ -112,14 +112,16 @@ export async function selectCurrent(
   )
 }
 
-/** Whether nothing is stored in an environment yet. The workspace must be locked. */
-export async function isEmpty(tx: Transaction, grant: Write, environment: string) {
+/** Whether an environment holds nothing yet, and was not made before. The workspace must be locked. */
+export async function isNewEnvironment(tx: Transaction, grant: Write, environment: string) {
   const [any] = await tx
     .select({ id: secrets.id })
     .from(secrets)
     .where(inEnvironment(grant, environment))
     .limit(1)
-  return any === undefined
+  if (any) return false
+  const made = arrayContains(projects.environments, [environment])
+  return (await tx.$count(projects, and(eq(projects.id, grant.projectId), made))) === 0
 }
 
 /** A secret as it is to be stored: its ciphertext under the outer layer, once for its row and once for its version's. */

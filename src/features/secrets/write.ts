@@ -10,7 +10,7 @@ import { Fault } from '../../platform/fault.ts'
 import type { ProjectGrant } from '../../platform/grant.ts'
 import type { Changing } from '../../platform/http/route.ts'
 import {
-  isEmpty,
+  isNewEnvironment,
   type NextSecret,
   selectCurrent,
   selectSecret,
@@ -22,10 +22,16 @@ import { openVersion, sealSecret, sealVersion, unreadable } from './sealed.ts'
 type Write = ProjectGrant<'secret.write'>
 
 /** As many refused fields as a reply lists. */
-const MAX_FIELDS = 100
+export const MAX_FIELDS = 100
 
 /** `value` is the ciphertext in canonical base64, as on the wire; `path` is where the entry stands in the request. Without `policy` it takes none from the secret that is there. */
-type Entry = { key: string; value: string; policy?: unknown; path: string }
+type Entry = {
+  key: string
+  value: string
+  policy?: unknown
+  expected_version?: number | undefined
+  path: string
+}
 
 type Upsert = { environment: string; entries: readonly Entry[]; mayCreate: boolean }
 type RollBack = { environment: string; key: string; version: number; policy?: unknown }
@@ -33,7 +39,8 @@ type RollBack = { environment: string; key: string; version: number; policy?: un
 /**
  * Creates or replaces all entries. Their number in statements does not depend on their number.
  *
- * @throws Fault `validation_error` naming the entries that would lose a policy without a word,
+ * @throws Fault `conflict` naming the entries of another version than expected, `validation_error` those
+ * that would lose a policy without a word,
  * `epoch_conflict` those that are sealed under another epoch, `not_found` for an environment that
  * holds nothing when none may be made
  */
@@ -46,8 +53,9 @@ export async function upsert(
   const keys = entries.map(({ key }) => key)
   const current = await selectCurrent(tx, grant, environment, keys)
   if (!current) throw new Fault('not_found')
-  const isNew = current.size === 0 && (await isEmpty(tx, grant, environment))
+  const isNew = current.size === 0 && (await isNewEnvironment(tx, grant, environment))
   if (isNew && !mayCreate) throw emptyEnvironment()
+  requireVersions(entries, current)
   requirePolicies(entries, current)
   const decoded = entries.map((entry) => ({ ...entry, ciphertext: decode(entry.value) }))
   const stale = decoded.filter(({ ciphertext }) => !isUnder(epoch, ciphertext))
@@ -69,6 +77,19 @@ export async function upsert(
   )
   const counts = { created: entries.length - current.size, updated: current.size }
   return isNew ? { ...counts, created_environment: true } : counts
+}
+
+/** Who read a version replaces that one: what somebody else stored since would be lost unseen. */
+function requireVersions(
+  entries: readonly Entry[],
+  current: ReadonlyMap<string, { version: number }>,
+): void {
+  const stale = entries.flatMap(({ key, expected_version: expected, path }) => {
+    const version = current.get(key)?.version ?? 0
+    if (expected === undefined || expected === version) return []
+    return { path, message: version === 0 ? 'is not there' : `has version ${version}` }
+  })
+  if (stale.length > 0) throw new Fault('conflict', { fields: stale.slice(0, MAX_FIELDS) })
 }
 
 /** A new value without a word about the policy would take the old one's bounds away in silence. */

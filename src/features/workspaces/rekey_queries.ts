@@ -7,6 +7,7 @@ import type { OuterLayer, OuterPart } from '../../platform/crypto/outer_layer.ts
 import type { Transaction } from '../../platform/db/open.ts'
 import {
   deletedProjects,
+  deletedSecrets,
   memberships,
   secrets,
   secretVersions,
@@ -112,6 +113,7 @@ export async function replaceGrants(
 /** What was deleted is under the old key, and nobody can seal it anew. */
 export async function dropDeleted(tx: Transaction, { workspaceId }: Rekey): Promise<void> {
   await tx.delete(deletedProjects).where(eq(deletedProjects.workspaceId, workspaceId))
+  await tx.delete(deletedSecrets).where(eq(deletedSecrets.workspaceId, workspaceId))
 }
 
 /** Compare and swap; false when the epoch is not the one before. */

@@ -14,6 +14,7 @@ import capabilities from '../../../drizzle/0005_capabilities.sql' with { type: '
 import corrections from '../../../drizzle/0006_corrections.sql' with { type: 'text' }
 import auditJournal from '../../../drizzle/0007_audit_journal.sql' with { type: 'text' }
 import secretsFillfactor from '../../../drizzle/0008_secrets_fillfactor.sql' with { type: 'text' }
+import deletedSecrets from '../../../drizzle/0009_deleted_secrets.sql' with { type: 'text' }
 
 type Migration = { name: string; text: string }
 
@@ -28,6 +29,7 @@ export const migrations: readonly Migration[] = [
   { name: '0006_corrections', text: corrections },
   { name: '0007_audit_journal', text: auditJournal },
   { name: '0008_secrets_fillfactor', text: secretsFillfactor },
+  { name: '0009_deleted_secrets', text: deletedSecrets },
 ]
 
 const ADVISORY_LOCK = 6_021_023_004

@@ -1,8 +1,8 @@
-/** How long a deleted project can be restored, by the database's clock (protocol 5.4). */
-import { gt, lte, type SQL, sql } from 'drizzle-orm'
-import { deletedProjects } from './schema/index.ts'
+/** How long what was deleted can be restored, by the database's clock (protocol 5.4, 5.5). */
+import { type AnyColumn, gt, lte, type SQL, sql } from 'drizzle-orm'
 
 const LIMIT: SQL = sql`now() - interval '7 days'`
 
-export const isRestorable: SQL = gt(deletedProjects.deletedAt, LIMIT)
-export const isOverdue: SQL = lte(deletedProjects.deletedAt, LIMIT)
+/** Whether what was deleted then still can be. */
+export const isRestorable = (deletedAt: AnyColumn): SQL => gt(deletedAt, LIMIT)
+export const isOverdue = (deletedAt: AnyColumn): SQL => lte(deletedAt, LIMIT)

@@ -12,7 +12,8 @@ export type Action =
   | `workspace.${'created' | 'renamed' | 'deleted' | 'rekeyed' | 'ownership_transferred'}`
   | `member.${'invited' | 'accepted' | 'declined' | 'role_changed' | 'removed' | 'left'}`
   | `project.${'created' | 'updated' | 'deleted' | 'restored'}`
-  | `secret.${'created' | 'updated' | 'deleted' | 'rolled_back' | 'read'}`
+  | `secret.${'created' | 'updated' | 'deleted' | 'restored' | 'rolled_back' | 'read'}`
+  | `environment.${'created' | 'deleted'}`
   | `agent.${'created' | 'deleted'}`
   | `token.${'issued' | 'revoked' | 'provisioned' | 'grant_removed'}`
 

@@ -126,7 +126,7 @@ describe('coverage', () => {
     })
     fc.assert(
       fc.property(fc.array(name), (names) => {
-        const { environments, keys } = coverageOf(names)
+        const { environments, keys } = coverageOf(names, [])
         for (const { key, environments: has, missing } of keys) {
           for (const environment of environments) {
             const present = names.some(

@@ -444,3 +444,39 @@ describe('refusing', () => {
 })
 
 const NAME_RULE = '/^[a-z][a-z0-9_-]{0,31}$/'
+
+describe('an expected version', () => {
+  const store = (key: string, text: string, expected_version?: number) => ({
+    project_id: team.projectId,
+    secrets: [{ key, value: team.seal(key, text), expected_version }],
+  })
+
+  test('lets through who read what is there, and stops whoever did not', async () => {
+    expect((await upsert(store('RACED', 'one', 0))).status).toBe(201)
+    expect((await upsert(store('RACED', 'two', 1))).status).toBe(200)
+    await expectRefused(store('RACED', 'three', 1), 'conflict', {
+      fields: [{ path: 'secrets.0', message: 'has version 2' }],
+    })
+    await expectRefused(store('RACED', 'three', 0), 'conflict', {
+      fields: [{ path: 'secrets.0', message: 'has version 2' }],
+    })
+    await expectRefused(store('NEVER_THERE', 'x', 4), 'conflict', {
+      fields: [{ path: 'secrets.0', message: 'is not there' }],
+    })
+    expect((await upsert(store('RACED', 'three'))).status).toBe(200)
+  })
+
+  test('of one of several stores none of them', async () => {
+    const { project_id, secrets } = store('RACED', 'x', 1)
+    const fresh = { key: 'FRESH', value: team.seal('FRESH', 'x'), expected_version: 0 }
+    await expectRefused({ project_id, secrets: [fresh, ...secrets] }, 'conflict', {
+      fields: [{ path: 'secrets.1', message: 'has version 3' }],
+    })
+  })
+
+  test('is one of two who write at once', async () => {
+    await upsert(store('TWICE', 'one', 0))
+    const both = await Promise.all([upsert(store('TWICE', 'a', 1)), upsert(store('TWICE', 'b', 1))])
+    expect(both.map(({ status }) => status).sort()).toEqual([200, 409])
+  })
+})

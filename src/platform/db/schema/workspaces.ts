@@ -86,6 +86,8 @@ export const projects = pgTable(
     workspaceId: workspaceId(),
     name: text().notNull(),
     description: text().notNull().default(''),
+    /** Environments that exist although nothing is stored in them yet. */
+    environments: text().array().notNull().default([]),
     createdAt: createdAt(),
     updatedAt: updatedAt(),
   },
@@ -144,6 +146,7 @@ export const deletedProjects = pgTable(
     workspaceId: workspaceId(),
     name: text().notNull(),
     description: text().notNull(),
+    environments: text().array().notNull().default([]),
     createdAt: moment().notNull(),
     updatedAt: moment().notNull(),
     deletedAt: createdAt(),
@@ -151,15 +154,13 @@ export const deletedProjects = pgTable(
   (table) => [index().on(table.workspaceId), index().on(table.deletedAt)],
 )
 
-/** What was deleted with them: rows of `secrets`, whose blobs are bound to these places. */
+/** What was deleted, with its project or by itself: rows of `secrets`, whose blobs are bound to these places. */
 export const deletedSecrets = pgTable(
   'deleted_secrets',
   {
     id: uuid().primaryKey(),
     workspaceId: workspaceId(),
-    projectId: uuid()
-      .notNull()
-      .references(() => deletedProjects.id, { onDelete: 'cascade' }),
+    projectId: uuid().notNull(),
     environment: text().notNull(),
     key: text().notNull(),
     sealed: bytes('value').notNull(),
@@ -167,8 +168,15 @@ export const deletedSecrets = pgTable(
     version: integer().notNull(),
     createdAt: moment().notNull(),
     updatedAt: moment().notNull(),
+    /** The project that it was deleted with, and comes back with; null where only the secret was. */
+    deletedWith: uuid().references(() => deletedProjects.id, { onDelete: 'cascade' }),
+    deletedAt: createdAt(),
   },
-  (table) => [index().on(table.projectId)],
+  (table) => [
+    index().on(table.projectId),
+    index().on(table.deletedWith),
+    index().on(table.deletedAt),
+  ],
 )
 
 export const deletedSecretVersions = pgTable(

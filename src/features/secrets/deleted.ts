@@ -1,0 +1,137 @@
+/**
+ * Secrets that were deleted, with their versions, as rows of tables of their own: nothing else looks there.
+ * The blobs stay bound to project, environment and name, so that they open again where they were.
+ */
+import { and, asc, desc, eq, inArray, isNull, type SQL, sql } from 'drizzle-orm'
+import type { Reading, Transaction } from '../../platform/db/open.ts'
+import { isRestorable } from '../../platform/db/restorable.ts'
+import {
+  deletedSecrets,
+  deletedSecretVersions,
+  secrets,
+  secretVersions,
+} from '../../platform/db/schema/index.ts'
+import type { ProjectGrant } from '../../platform/grant.ts'
+
+type Read = ProjectGrant<'secret.read'>
+type Write = ProjectGrant<'secret.write' | 'project.delete'>
+
+const SECRET = sql.raw(
+  'id, workspace_id, project_id, environment, key, value, policy, version, created_at, updated_at',
+)
+const VERSION = sql.raw('secret_id, version, value, policy, created_by, created_at')
+
+/** Of the grant's project: all secrets, those of an environment, or one. */
+export type Which = { environment?: string; key?: string }
+
+/** Copies secrets to where they can be restored from; the rows are deleted next. */
+export async function keepDeletedSecrets(
+  tx: Transaction,
+  grant: Write,
+  which: Which & { deletedWith: string | null },
+): Promise<void> {
+  const chosen = sql`project_id = ${grant.projectId} and workspace_id = ${grant.workspaceId}
+    and environment = coalesce(${which.environment ?? null}, environment)
+    and key = coalesce(${which.key ?? null}, key)`
+  await tx.execute(sql`insert into ${deletedSecrets} (${SECRET}, deleted_with)
+    select ${SECRET}, ${which.deletedWith}::uuid from ${secrets} where ${chosen}`)
+  await tx.execute(sql`insert into ${deletedSecretVersions} (${VERSION})
+    select ${VERSION} from ${secretVersions}
+    where secret_id in (select id from ${secrets} where ${chosen})`)
+}
+
+/** Deletes the secrets of an environment, which can be restored; returns how many there were. */
+export async function deleteEnvironmentSecrets(
+  tx: Transaction,
+  grant: ProjectGrant<'project.delete'>,
+  environment: string,
+): Promise<number> {
+  await keepDeletedSecrets(tx, grant, { environment, deletedWith: null })
+  const deleted = await tx
+    .delete(secrets)
+    .where(
+      and(
+        eq(secrets.workspaceId, grant.workspaceId),
+        eq(secrets.projectId, grant.projectId),
+        eq(secrets.environment, environment),
+      ),
+    )
+    .returning({ id: secrets.id })
+  return deleted.length
+}
+
+/** Puts back what was deleted with a project. */
+export async function restoreDeletedWith(tx: Transaction, grant: Write): Promise<void> {
+  await putBack(tx, sql`deleted_with = ${grant.projectId} and workspace_id = ${grant.workspaceId}`)
+}
+
+/**
+ * Puts back secrets that were deleted by themselves, of each name what was deleted last. Returns the names
+ * that cannot be: those that are not there, else those that are taken by now.
+ */
+export async function restoreSecrets(
+  tx: Transaction,
+  grant: ProjectGrant<'secret.write'>,
+  { environment, keys }: { environment: string; keys: readonly string[] },
+): Promise<{ restored: Restorable[] } | { missing: string[] } | { taken: string[] }> {
+  const found = await newestOfEach(
+    tx,
+    and(restorable(grant, environment), inArray(deletedSecrets.key, [...keys])),
+  )
+  const known = new Set(found.map(({ key }) => key))
+  const missing = keys.filter((key) => !known.has(key))
+  if (missing.length > 0) return { missing }
+  const ids = found.map(({ id }) => id)
+  const returned = await putBack(tx, inArray(deletedSecrets.id, ids))
+  const taken = keys.filter((key) => !returned.has(key))
+  if (taken.length > 0) return { taken }
+  await tx.delete(deletedSecrets).where(inArray(deletedSecrets.id, ids))
+  return { restored: found }
+}
+
+type Restorable = Awaited<ReturnType<typeof newestOfEach>>[number]
+
+/** One row more than the page holds, by name. */
+export function selectDeleted(
+  tx: Reading,
+  grant: Read,
+  { environment, after, limit }: { environment: string; after: string | undefined; limit: number },
+) {
+  const beyond = after === undefined ? undefined : sql`${deletedSecrets.key} > ${after}`
+  return newestOfEach(tx, and(restorable(grant, environment), beyond)).limit(limit + 1)
+}
+
+function newestOfEach(tx: Reading, which: SQL | undefined) {
+  const { id, key, version, deletedAt } = deletedSecrets
+  return tx
+    .selectDistinctOn([key], { id, key, version, deleted_at: deletedAt })
+    .from(deletedSecrets)
+    .where(which)
+    .orderBy(asc(key), desc(deletedAt), desc(id))
+    .$dynamic()
+}
+
+function restorable(
+  { workspaceId, projectId }: Read | ProjectGrant<'secret.write'>,
+  environment: string,
+): SQL | undefined {
+  return and(
+    eq(deletedSecrets.workspaceId, workspaceId),
+    eq(deletedSecrets.projectId, projectId),
+    eq(deletedSecrets.environment, environment),
+    isNull(deletedSecrets.deletedWith),
+    isRestorable(deletedSecrets.deletedAt),
+  )
+}
+
+/** Names of what was put back; where a name is taken nothing is. */
+async function putBack(tx: Transaction, which: SQL): Promise<Set<string>> {
+  const rows = await tx.execute<{ key: string }>(sql`
+    insert into ${secrets} (${SECRET}) select ${SECRET} from ${deletedSecrets} where ${which}
+    on conflict (project_id, environment, key) do nothing returning key`)
+  await tx.execute(sql`
+    insert into ${secretVersions} (${VERSION}) select ${VERSION} from ${deletedSecretVersions}
+    where secret_id in (select id from ${deletedSecrets} where ${which})
+      and secret_id in (select id from ${secrets})`)
+  return new Set(rows.map(({ key }) => key))
+}
