@@ -6,19 +6,20 @@ import { listSecrets } from '../features/secrets/contract.ts'
 import { getVersion } from '../features/workloads/contract.ts'
 import { toBase64 } from '../platform/crypto/encoding.ts'
 import { parseToken, sealedToken } from '../platform/crypto/token.ts'
-import { isSensitive } from '../platform/policy.ts'
+import { isDeliverable } from '../platform/policy.ts'
+import { type Resolved, resolveReferences } from '../platform/references.ts'
 import type { Context } from './context.ts'
 import { namedEnvironment, tokenOf, tokenRefusal } from './resolver_call.ts'
 import { type ProjectScope, projectScope } from './scope.ts'
-import { reveal } from './sealing.ts'
+import { openedSecrets } from './sealing.ts'
 import { refuseEmpty } from './suggestions.ts'
 
-/** The values by name as programs get them. */
-export type Delivered = Record<string, { value: string; isSensitive: boolean }>
+/** The values by name as programs get them, with their references resolved. */
+export type Delivered = Record<string, Resolved>
 
 /** Where a program's environment comes from, for as long as it runs. */
 export type Source = {
-  /** @throws ApiError, CliError, and what a server throws that is away */
+  /** @throws ApiError, CliError, UnresolvedReference, and what a server throws that is away */
   deliver(): Promise<Delivered>
   /** What changes whenever the environment does, without its values; throws the same. */
   version(): Promise<string>
@@ -82,23 +83,17 @@ async function ofSession(context: Context, options: Options): Promise<Source> {
   }
 }
 
-/** @throws ApiError, CliError */
+/** @throws ApiError, CliError, UnresolvedReference */
 export async function deliverToToken(
   context: Context,
   token: string,
   scope: { project_id?: string; environment?: string },
 ): Promise<Delivered> {
   const delivery = fetchEnvironment(await context.server(), token, scope)
-  const { sealed, open } = await delivery.catch((error: unknown) => {
+  const { open } = await delivery.catch((error: unknown) => {
     throw tokenRefusal(error)
   })
-  const opened = Object.entries(await open())
-  return Object.fromEntries(
-    opened.map(([name, value]) => [
-      name,
-      { value, isSensitive: isSensitive(sealed[name]?.policy) },
-    ]),
-  )
+  return Object.fromEntries(resolveReferences(await open()))
 }
 
 /**
@@ -109,17 +104,7 @@ export async function deliverToMember(scope: ProjectScope): Promise<Delivered | 
   const { session, project, environment } = scope
   const query = { environment, include: 'value' as const }
   const stored = await session.api.list(listSecrets, { params: { project_id: project.id }, query })
-  const meant = stored.filter(({ policy }) => allowsEnvironment(policy))
   if (stored.length === 0) return null
-  return Object.fromEntries(
-    meant.map((secret) => [
-      secret.key,
-      { value: reveal(scope, secret), isSensitive: isSensitive(secret.policy) },
-    ]),
-  )
-}
-
-function allowsEnvironment(policy: unknown): boolean {
-  const locations = (policy as { allowed_locations?: string[] } | null)?.allowed_locations
-  return locations?.includes('env') ?? true
+  const meant = stored.filter(({ policy }) => isDeliverable(policy))
+  return Object.fromEntries(resolveReferences(openedSecrets(scope, meant)))
 }

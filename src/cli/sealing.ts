@@ -2,6 +2,7 @@
 import { openSecret, sealSecret } from '../client/vault.ts'
 import { sealedValue, upsertSecrets } from '../features/secrets/contract.ts'
 import type { Policy } from '../platform/policy.ts'
+import type { Entry as Opened } from '../platform/references.ts'
 import type { ProjectScope } from './scope.ts'
 import { CliError } from './terminal/cli_error.ts'
 
@@ -69,5 +70,12 @@ export function reveal(scope: ProjectScope, stored: Stored): string {
     'unreadable_value',
     `${stored.key} does not open with the workspace key`,
     'it was altered, or sealed under another key',
+  )
+}
+
+/** Each as it is stored. @throws CliError where one does not open */
+export function openedSecrets(scope: ProjectScope, stored: readonly Stored[]): Map<string, Opened> {
+  return new Map(
+    stored.map((secret) => [secret.key, { value: reveal(scope, secret), policy: secret.policy }]),
   )
 }

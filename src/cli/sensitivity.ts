@@ -61,8 +61,12 @@ function policyOf({ key, value, policy, policyIs }: Candidate, choice: Choice): 
 }
 
 function asSecret(policy: Entry['policy']): Entry['policy'] {
-  if (isSensitive(policy)) return policy
-  const { sensitive: _, ...others }: Policy = policy ?? {}
+  return isSensitive(policy) ? policy : withoutField(policy, 'sensitive')
+}
+
+/** A policy that was there, without one of its fields. */
+export function withoutField(policy: Entry['policy'], field: keyof Policy): Policy | null {
+  const { [field]: _, ...others }: Policy = policy ?? {}
   // Sent as null, which takes the policy away: what is not sent would be refused.
   return Object.keys(others).length > 0 ? others : null
 }

@@ -5,7 +5,9 @@ import { parseToken } from '../platform/crypto/token.ts'
 import { isUuid } from '../platform/http/validate.ts'
 import { listCredentials } from '../resolver/contract.ts'
 import type { Context } from './context.ts'
+import type { Values } from './files/formats.ts'
 import { notFound } from './named.ts'
+import { type Form, shownValues } from './references.ts'
 import { namedEnvironment, tokenOf, tokenRefusal } from './resolver_call.ts'
 import { CliError } from './terminal/cli_error.ts'
 
@@ -59,23 +61,30 @@ async function namesToRead(context: Context, token: string): Promise<Credential[
     .map((key) => ({ key, project_id: projectId, environment, description: null }))
 }
 
-/** Every value that is delivered to the token, opened here. @throws ApiError, CliError */
-export async function valuesOfToken(
-  context: Context,
-  token: string,
-): Promise<Record<string, string>> {
-  return (await delivered(context, token)).open()
+/** Every value that is delivered to the token, opened here. @throws ApiError, CliError, UnresolvedReference */
+export async function valuesOfToken(context: Context, token: string, form: Form): Promise<Values> {
+  return shownValues(await openedFor(context, token), form)
 }
 
 /** Some of them, by name. @throws CliError for a name that is not there */
-export async function valuesNamed(context: Context, token: string, keys: readonly string[]) {
-  const values = await valuesOfToken(context, token)
-  return keys.map((key) => {
-    const value = Object.hasOwn(values, key) ? values[key] : undefined
-    if (value !== undefined) return { key, value }
+export async function valuesNamed(
+  context: Context,
+  token: string,
+  keys: readonly string[],
+  form: Form,
+) {
+  const opened = await openedFor(context, token)
+  const missing = keys.find((key) => !opened.has(key))
+  if (missing !== undefined) {
     const kind = { what: 'secret', where: 'that this token may read', list: 'secrets list' }
-    throw notFound(key, Object.keys(values), kind)
-  })
+    throw notFound(missing, [...opened.keys()], kind)
+  }
+  const values = shownValues(opened, form, keys)
+  return keys.map((key) => ({ key, value: values[key] ?? '' }))
+}
+
+async function openedFor(context: Context, token: string) {
+  return (await delivered(context, token)).open()
 }
 
 async function delivered(context: Context, token: string): Promise<SealedEnvironment> {

@@ -9,6 +9,7 @@ import { openTokenEnvelope } from '../platform/crypto/envelope.ts'
 import { openSecretValue } from '../platform/crypto/secret_value.ts'
 import { parseToken, sealedToken, tokenPrivateKey } from '../platform/crypto/token.ts'
 import type { Policy } from '../platform/policy.ts'
+import type { Entry } from '../platform/references.ts'
 import { openApi } from './api.ts'
 
 export type SealedEnvironment = {
@@ -16,8 +17,8 @@ export type SealedEnvironment = {
   environment: string
   /** Name → ciphertext and policy. */
   sealed: Record<string, { value: string; policy?: unknown }>
-  /** Opens all values. @throws Error that names what does not open */
-  open(): Promise<Record<string, string>>
+  /** Opens all values, each as it is stored. @throws Error that names what does not open */
+  open(): Promise<Map<string, Entry>>
 }
 
 /** Text that is no token, or one of a session. */
@@ -62,9 +63,9 @@ type Answer = {
   envelopes: readonly { project_id: string; environment: string; epoch: number; envelope: string }[]
 }
 
-function openAll(answer: Answer, tokenId: string, privateKey: Uint8Array): Record<string, string> {
+function openAll(answer: Answer, tokenId: string, privateKey: Uint8Array): Map<string, Entry> {
   const key = environmentKeyOf(answer, tokenId, privateKey)
-  return Object.fromEntries(
+  return new Map(
     Object.entries(answer.sealed).map(([name, { value: ciphertext, policy }]) => {
       const place = { projectId: answer.project_id, environment: answer.environment, key: name }
       const opened = openSecretValue(
@@ -77,7 +78,7 @@ function openAll(answer: Answer, tokenId: string, privateKey: Uint8Array): Recor
         throw new Error(
           `the secret ${name} does not open: it was altered or sealed under another key`,
         )
-      return [name, Buffer.from(opened.reveal()).toString()]
+      return [name, { value: Buffer.from(opened.reveal()).toString(), policy }]
     }),
   )
 }

@@ -93,8 +93,9 @@ class Resolver {
     if (way.length > MAX_DEPTH) throw tooMuch(name)
     const entry = this.#entries.get(name)
     if (entry && (referrer === undefined || isDeliverable(entry.policy))) return entry
-    const why = entry ? 'which its policy keeps out of environments' : 'which is not there'
-    throw new UnresolvedReference([`${referrer} refers to ${name}, ${why}`])
+    throw new UnresolvedReference([
+      `${referrer} refers to ${name}, which is not there, or which its policy keeps out of environments`,
+    ])
   }
 
   #filled(name: string, entry: Entry, way: readonly string[]): Resolved {

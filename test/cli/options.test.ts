@@ -52,6 +52,7 @@ test('what is not given is undefined, or the fallback', async () => {
     fromFile: 'a.env',
     stdin: undefined,
     policy: undefined,
+    references: undefined,
     sensitive: undefined,
     plain: undefined,
     yes: undefined,
@@ -59,6 +60,7 @@ test('what is not given is undefined, or the fallback', async () => {
   const pull: OptionValues<typeof pullOptions> = await received(pullOptions, 'x')
   expect(pull).toEqual({
     token: undefined,
+    raw: undefined,
     format: undefined,
     force: undefined,
     yes: undefined,

@@ -102,6 +102,7 @@ test('show explains what holds where a policy says nothing', async () => {
     ['headers', 'any'],
     ['locations', 'header, basic, env'],
     ['sign templates', 'any'],
+    ['references', 'no'],
     ['description', ''],
     [''],
   ])

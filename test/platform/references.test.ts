@@ -123,7 +123,9 @@ describe('several', () => {
   test('are resolved as far as is asked for: what else is broken does not matter', () => {
     const environment: Environment = { A: ['${B}', MARKED], B: 'b', X: ['${GONE}', MARKED] }
     expect(resolve(environment, 'A')).toEqual({ A: 'b' })
-    expect(reasonsOf(() => resolve(environment))).toEqual(['X refers to GONE, which is not there'])
+    expect(reasonsOf(() => resolve(environment))).toEqual([
+      'X refers to GONE, which is not there, or which its policy keeps out of environments',
+    ])
   })
 
   test('are refused with all that is wrong, each reason once', () => {
@@ -135,8 +137,8 @@ describe('several', () => {
       X: ['${', MARKED],
     }
     expect(reasonsOf(() => resolve(environment))).toEqual([
-      'B refers to GONE, which is not there',
-      'C refers to HIDDEN, which its policy keeps out of environments',
+      'B refers to GONE, which is not there, or which its policy keeps out of environments',
+      'C refers to HIDDEN, which is not there, or which its policy keeps out of environments',
       MALFORMED,
     ])
   })
@@ -147,7 +149,9 @@ describe('several', () => {
       B: ['${C}', { ...MARKED, allowed_locations: ['env'] }],
       C: ['kept', { allowed_locations: ['query'] }],
     }
-    const kept = ['B refers to C, which its policy keeps out of environments']
+    const kept = [
+      'B refers to C, which is not there, or which its policy keeps out of environments',
+    ]
     expect(reasonsOf(() => resolve(environment, 'A'))).toEqual(kept)
   })
 
@@ -169,7 +173,7 @@ describe('several', () => {
   test('named as objects have names of their own are not there', () => {
     for (const name of ['toString', 'hasOwnProperty', '__proto__', 'constructor']) {
       expect(reasonsOf(() => resolve({ X: [`\${${name}}`, MARKED] }))).toEqual([
-        `X refers to ${name}, which is not there`,
+        `X refers to ${name}, which is not there, or which its policy keeps out of environments`,
       ])
     }
   })

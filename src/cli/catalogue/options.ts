@@ -58,6 +58,10 @@ export const sensitivityOptions = [
   ['--sensitive', 'store secrets, whatever the values look like'],
   ['--plain', 'store settings, which are neither masked nor guarded'],
 ] as const
+const references = [
+  '--references',
+  'have ${NAME} in values stand for other secrets of the environment; $${NAME} is text',
+] as const
 export const setOptions = [
   [
     '--from-file <path>',
@@ -68,6 +72,7 @@ export const setOptions = [
     '--policy <json>',
     'narrow where the values may go; without it policies stay, null removes them',
   ],
+  references,
   ...sensitivityOptions,
   yes,
 ] as const
@@ -86,12 +91,14 @@ export const policyFieldOptions = [
   ],
   ['--sign-templates <template...>', "what may be signed with it: '{timestamp}.{body}'"],
   ['--description <text>', "what it is for, which agents are shown: 'test account'"],
+  references,
 ] as const
 export const policySetOptions = [...policyFieldOptions, ...sensitivityOptions] as const
 const dryRun = ['--dry-run', 'show by name what would change, and change nothing'] as const
 export const pushOptions = [
   dryRun,
   ['--prune', 'delete what the environment has and the file has not; asks'],
+  references,
   ...sensitivityOptions,
   yes,
 ] as const
@@ -99,12 +106,18 @@ export const rollBackOptions = [yes] as const
 export const diffOptions = [['--exit-code', 'exit with 1 where something differs']] as const
 /** Of commands that work with a token in place of a session. */
 export const tokenOption = [token] as const
+const raw = [
+  '--raw',
+  'values as they are stored, with references instead of what they stand for',
+] as const
 export const getOptions = [
   token,
+  raw,
   ['--version <version>', 'an earlier value, by the number that history shows'],
 ] as const
 export const pullOptions = [
   token,
+  raw,
   [
     '--format <format>',
     "dotenv, json, yaml or shell; unless given what the file's name ends in, else dotenv",

@@ -29,6 +29,7 @@ export const secretGroups: readonly Group[] = [
           'secrets set STRIPE_KEY=sk_live_1 MODE=live',
           'secrets set STRIPE_KEY',
           'secrets set PORT=8080 GREETING=hello --plain',
+          "secrets set 'DATABASE_URL=postgres://app:${DB_PASSWORD}@db/app' --references",
           'secrets set --from-file .env',
           'secrets set KEY=x --policy \'{"allowed_methods":["GET"]}\'',
         ],

@@ -7,6 +7,7 @@ import type { Action } from '../command.ts'
 import type { Context } from '../context.ts'
 import { shownFields, withFields, withoutFields } from '../policies/fields.ts'
 import { inWords } from '../policies/words.ts'
+import { marked } from '../references.ts'
 import { type ProjectScope, projectScope } from '../scope.ts'
 import { type Entry, opened, upload } from '../sealing.ts'
 import { choiceOf, classified } from '../sensitivity.ts'
@@ -35,16 +36,17 @@ export const set: Action<typeof policySetOptions> = async (context, [key = ''], 
     const hint = `example: cloakroom policy set ${key} --domains api.stripe.com --methods POST`
     throw new CliError('usage', 'say what is to change', hint)
   }
-  return change(context, key, ({ policy, value }) => {
+  return change(context, key, async ({ policy, value }, scope) => {
     const candidate = { key, value, policy: withFields(policy, options) }
-    const [entry] = classified(context, [{ ...candidate, policyIs: 'decided' }], choice)
+    const entries = classified(context, [{ ...candidate, policyIs: 'decided' }], choice)
+    const [entry] = await marked(context, scope, entries, options.references)
     return entry?.policy ?? null
   })
 }
 
 export const clear: Action = async (context, [key = '', ...words]) => {
   withoutFields(null, words)
-  return change(context, key, ({ policy }) => withoutFields(policy, words))
+  return change(context, key, async ({ policy }) => withoutFields(policy, words))
 }
 
 type Proven = { value: string; policy: Policy | null; version: number }
@@ -64,11 +66,11 @@ async function provenSecret(scope: ProjectScope, key: string): Promise<Proven> {
 async function change(
   context: Context,
   key: string,
-  policyFor: (stored: Proven) => Policy | null,
+  policyFor: (stored: Proven, scope: ProjectScope) => Promise<Policy | null>,
 ): Promise<undefined> {
   const scope = await projectScope(context)
   const stored = await provenSecret(scope, key)
-  const policy = policyFor(stored)
+  const policy = await policyFor(stored, scope)
   const here = `${scope.project.name}/${scope.environment}: ${key}`
   const words = inWords(policy) || 'its policy narrows nothing'
   if (isSamePolicy(policy, stored.policy)) {

@@ -34,6 +34,7 @@ const fields: Readonly<Record<string, Field>> = {
     commas: true,
   },
   'sign-templates': { name: 'sign_templates', option: 'signTemplates', absent: 'any' },
+  references: { name: 'references', option: 'references', absent: 'no' },
   description: { name: 'description', option: 'description', absent: '' },
 }
 
@@ -45,7 +46,8 @@ export function shownFields(policy: Policy | null): Record<string, unknown> {
     Object.entries(fields).map(([word, { name, absent }]) => {
       const said = policy?.[name]
       const isEmpty = Array.isArray(said) && said.length === 0
-      return [word.replace('-', ' '), isEmpty ? 'none' : (said ?? absent)]
+      const shown = said === true ? 'yes' : (said ?? absent)
+      return [word.replace('-', ' '), isEmpty ? 'none' : shown]
     }),
   )
 }
@@ -60,10 +62,13 @@ export function withFields(policy: Policy | null, options: FieldOptions): Policy
   return checked(changed)
 }
 
+/** What narrows nothing. */
+const MEANING = ['references', 'description']
+
 /** Without these fields; without all that narrow where none is named. @throws CliError */
 export function withoutFields(policy: Policy | null, words: readonly string[]): Policy | null {
   const left: Record<string, unknown> = { ...policy }
-  const gone = words.length > 0 ? words : policyFields.filter((word) => word !== 'description')
+  const gone = words.length > 0 ? words : policyFields.filter((word) => !MEANING.includes(word))
   for (const word of gone) delete left[fieldNamed(word).name]
   return checked(left)
 }
@@ -77,8 +82,8 @@ function fieldNamed(word: string): Field {
 }
 
 /** An empty text is an empty list, which allows nothing. */
-function entriesOf({ name, commas }: Field, given: string | string[]): unknown {
-  if (typeof given === 'string') return given
+function entriesOf({ name, commas }: Field, given: string | string[] | boolean): unknown {
+  if (!Array.isArray(given)) return given
   const entries = given.flatMap((text) => (commas ? text.split(',') : [text]))
   const named = entries.map((entry) => (commas ? entry.trim() : entry)).filter(Boolean)
   return name === 'allowed_methods' ? named.map((method) => method.toUpperCase()) : named

@@ -19,7 +19,10 @@ export function inWords(shown: unknown): string {
   const { data: policy, success } = policySchema.safeParse(shown ?? null)
   if (!success) return 'not a policy'
   if (policy === null) return ''
-  return [callsOf(policy), placesOf(policy), signedOf(policy)].filter(Boolean).join(', ')
+  const references = policy.references ? 'with references' : ''
+  return [callsOf(policy), placesOf(policy), signedOf(policy), references]
+    .filter(Boolean)
+    .join(', ')
 }
 
 function callsOf(policy: Policy): string {

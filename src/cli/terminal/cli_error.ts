@@ -19,6 +19,7 @@ export const cliErrors = {
   failed: [EX_FAILED, 'something that has no code of its own'],
   cancelled: [EX_FAILED, 'a question was ended with Ctrl-C'],
   unreadable_value: [EX_FAILED, 'a value does not open, or cannot be written in this format'],
+  unresolved_reference: [EX_FAILED, 'a value refers to what is not there, or to itself'],
   usage: [EX_USAGE, 'an argument, an option or a variable is missing or not acceptable'],
   invalid_file: [EX_USAGE, 'a file cannot be read, or is not what it should be'],
   terminal_required: [EX_USAGE, 'a question, and no terminal to ask on'],

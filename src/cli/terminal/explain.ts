@@ -10,6 +10,7 @@ import {
   EX_USAGE,
 } from '../../platform/exit_codes.ts'
 import { type FieldFault, inWords } from '../../platform/fault.ts'
+import { UnresolvedReference } from '../../platform/references.ts'
 import { CliError } from './cli_error.ts'
 import { printableJson, printableLines } from './printable.ts'
 
@@ -34,6 +35,10 @@ export function explain(error: unknown): Explanation {
   if (error instanceof InvalidToken) {
     const hint = 'tokens begin with svc_agt_ or svc_wkl_; copy the whole line'
     return own(new CliError('invalid_token', error.message, hint))
+  }
+  if (error instanceof UnresolvedReference) {
+    const hint = 'cloakroom secrets get NAME --raw shows a value as it is stored'
+    return own(new CliError('unresolved_reference', error.message, hint))
   }
   if (isCancelled(error)) return own(new CliError('cancelled', 'cancelled'))
   if (error instanceof UntrustedCertificate) {

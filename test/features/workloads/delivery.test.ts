@@ -230,9 +230,17 @@ describe('a delivery', () => {
   })
 
   test.each([
-    ['GONE', null, 'URL refers to GONE, which is not there.'],
+    [
+      'GONE',
+      null,
+      'URL refers to GONE, which is not there, or which its policy keeps out of environments.',
+    ],
     ['URL', null, 'URL refers to URL: that is a circle.'],
-    ['HEADER', ['header'], 'URL refers to HEADER, which its policy keeps out of environments.'],
+    [
+      'HEADER',
+      ['header'],
+      'URL refers to HEADER, which is not there, or which its policy keeps out of environments.',
+    ],
   ])(
     'with a reference to %s that does not resolve gives nothing',
     async (name, places, message) => {

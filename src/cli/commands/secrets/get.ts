@@ -1,11 +1,12 @@
 /** `cloakroom secrets get`: values, opened here; of a single name an earlier one too. */
 import { getSecret } from '../../../features/secrets/contract.ts'
 import type { getOptions } from '../../catalogue/options.ts'
-import type { Action } from '../../command.ts'
+import type { Action, OptionValues } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import { writeValues } from '../../files/formats.ts'
+import { shownValues, withReferenced } from '../../references.ts'
 import { type ProjectScope, projectScope } from '../../scope.ts'
-import { reveal } from '../../sealing.ts'
+import { openedSecrets } from '../../sealing.ts'
 import { fetchSecrets } from '../../storing.ts'
 import { absence, onSecret } from '../../suggestions.ts'
 import { CliError } from '../../terminal/cli_error.ts'
@@ -17,15 +18,15 @@ type Shown = { key: string; value: string; version?: number; environment?: strin
 export const get: Action<typeof getOptions> = async (context, names, options) => {
   const keys = [...new Set(names)]
   const token = tokenInstead(context, options)
-  const { version } = options
+  const { version, raw } = options
   if (version !== undefined && (keys.length > 1 || token !== undefined)) {
     throw new CliError('usage', '--version is of a single secret, and needs a session')
   }
   show(
     context,
     token === undefined
-      ? await ofPerson(await projectScope(context), keys, version)
-      : await valuesNamed(context, token, keys),
+      ? await ofPerson(await projectScope(context), keys, options)
+      : await valuesNamed(context, token, keys, { raw }),
   )
   return undefined
 }
@@ -33,14 +34,18 @@ export const get: Action<typeof getOptions> = async (context, names, options) =>
 async function ofPerson(
   scope: ProjectScope,
   keys: readonly string[],
-  version: string | undefined,
+  { version, raw: asked }: OptionValues<typeof getOptions>,
 ): Promise<Shown[]> {
   const { environment } = scope
   const [key = '', another] = keys
   const stored =
     another === undefined ? [await single(scope, key, version)] : await all(scope, keys)
+  // What an earlier value referred to may have changed since.
+  const raw = asked === true || version !== undefined
+  const opened = openedSecrets(scope, stored)
+  const values = shownValues(raw ? opened : await withReferenced(scope, opened), { raw }, keys)
   return stored.map((secret) => {
-    const value = reveal(scope, secret)
+    const { [secret.key]: value = '' } = values
     return { key: secret.key, value, version: secret.version, environment }
   })
 }

@@ -11,8 +11,9 @@ import {
   writeValues,
 } from '../../files/formats.ts'
 import { writePrivately } from '../../files/written.ts'
+import { type Form, shownValues } from '../../references.ts'
 import { type ProjectScope, projectScope } from '../../scope.ts'
-import { reveal } from '../../sealing.ts'
+import { openedSecrets } from '../../sealing.ts'
 import { refuseEmpty } from '../../suggestions.ts'
 import { CliError } from '../../terminal/cli_error.ts'
 import { tokenInstead, valuesOfToken } from '../../token_work.ts'
@@ -44,9 +45,9 @@ async function valuesFor(
 ): Promise<Values> {
   const token = tokenInstead(context, options)
   const during = <T>(work: Promise<T>) => context.output.during('fetching and decrypting', work)
-  if (token !== undefined) return during(valuesOfToken(context, token))
+  if (token !== undefined) return during(valuesOfToken(context, token, options))
   const scope = await projectScope(context)
-  const values = await during(download(scope))
+  const values = await during(download(scope, options))
   if (Object.keys(values).length === 0) await refuseEmpty(scope, options)
   return values
 }
@@ -70,9 +71,9 @@ function formatOf(
   return format
 }
 
-async function download(scope: ProjectScope): Promise<Values> {
+async function download(scope: ProjectScope, form: Form): Promise<Values> {
   const { session, project, environment } = scope
   const query = { environment, include: 'value' as const }
   const secrets = await session.api.list(listSecrets, { params: { project_id: project.id }, query })
-  return Object.fromEntries(secrets.map((stored) => [stored.key, reveal(scope, stored)]))
+  return shownValues(openedSecrets(scope, secrets), form)
 }

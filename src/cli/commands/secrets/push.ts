@@ -5,6 +5,7 @@ import type { pushOptions } from '../../catalogue/options.ts'
 import type { Action } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import { readValuesOf, type Values } from '../../files/formats.ts'
+import { asStored, marked } from '../../references.ts'
 import { type ProjectScope, projectScope } from '../../scope.ts'
 import type { Entry } from '../../sealing.ts'
 import { type Candidate, choiceOf, classified } from '../../sensitivity.ts'
@@ -13,17 +14,21 @@ import { confirmed } from '../../terminal/confirmed.ts'
 
 /** Policies of what is there stay, but for what `sensitivity.ts` says. */
 export const push: Action<typeof pushOptions> = async (context, [path = '.env'], options) => {
-  const values = readValuesOf(path)
+  const file = readValuesOf(path)
   const choice = choiceOf(options)
   const scope = await projectScope(context)
-  const known = await provenSecrets(scope, Object.keys(values))
+  const known = await provenSecrets(scope, Object.keys(file))
+  const values = await asStored(scope, file, known)
   const candidates = Object.entries(values).map(([key, value]): Candidate => {
     const before = known.get(key)
     if (!before) return { key, value, policy: undefined, policyIs: 'new' }
     const policyIs = before.value === value ? 'decided' : 'stored'
     return { key, value, policy: before.policy ?? undefined, policyIs }
   })
-  const compared = classified(context, candidates, choice).map((entry) => ({
+  const { references } = options
+  const sorted = classified(context, candidates, choice)
+  const entries = await marked(context, scope, sorted, references, known)
+  const compared = entries.map((entry) => ({
     entry,
     change: changeOf(entry, known),
   }))

@@ -5,6 +5,7 @@ import type { setOptions, tokenOption } from '../../catalogue/options.ts'
 import type { Action, OptionValues } from '../../command.ts'
 import { checkedValues, readValuesOf, type Values } from '../../files/formats.ts'
 import { inWords } from '../../policies/words.ts'
+import { marked } from '../../references.ts'
 import { projectScope } from '../../scope.ts'
 import { type Candidate, choiceOf, classified } from '../../sensitivity.ts'
 import { provenSecrets, reportStored, store } from '../../storing.ts'
@@ -28,7 +29,12 @@ export const set: Action<typeof setOptions> = async (context, pairs, options) =>
     const policyIs = present.has(key) ? 'stored' : policyOfNew
     return { key, value, policy: present.get(key)?.policy ?? undefined, policyIs }
   })
-  const entries = classified(context, candidates, choice)
+  const entries = await marked(
+    context,
+    scope,
+    classified(context, candidates, choice),
+    options.references,
+  )
   reportStored(context, scope, await store(context, scope, entries, options))
   return undefined
 }

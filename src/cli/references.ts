@@ -1,0 +1,146 @@
+/** References of values (protocol 3.5) where people read and store them: they say which value has some. */
+import { listSecrets } from '../features/secrets/contract.ts'
+import {
+  isMarked,
+  type Entry as Opened,
+  referencesIn,
+  resolveReferences,
+  UnresolvedReference,
+} from '../platform/references.ts'
+import type { Context } from './context.ts'
+import type { Values } from './files/formats.ts'
+import type { ProjectScope } from './scope.ts'
+import { type Entry, openedSecrets } from './sealing.ts'
+import { withoutField } from './sensitivity.ts'
+import { fetchSecrets } from './storing.ts'
+import { CliError } from './terminal/cli_error.ts'
+
+/** Values as they are stored, or as programs get them. */
+export type Form = { raw: boolean | undefined }
+
+/** @throws UnresolvedReference */
+export function shownValues(
+  opened: ReadonlyMap<string, Opened>,
+  { raw }: Form,
+  names: Iterable<string> = opened.keys(),
+): Values {
+  const shown = raw ? opened : resolveReferences(opened, names)
+  return Object.fromEntries([...shown].map(([name, { value }]) => [name, value]))
+}
+
+/** With all that they refer to, from however far: only that is read. @throws UnresolvedReference */
+export async function withReferenced(
+  scope: ProjectScope,
+  opened: ReadonlyMap<string, Opened>,
+): Promise<Map<string, Opened>> {
+  const all = new Map(opened)
+  const asked = new Set(opened.keys())
+  for (;;) {
+    const names = [...all].flatMap(([name, entry]) => referencesOf(name, entry))
+    const missing = new Set(names.filter((name) => !asked.has(name)))
+    if (missing.size === 0) return all
+    for (const name of missing) asked.add(name)
+    const found = openedSecrets(scope, await fetchSecrets(scope, missing))
+    for (const [name, entry] of found) all.set(name, entry)
+  }
+}
+
+function referencesOf(name: string, { value, policy }: Opened): string[] {
+  return isMarked(policy) ? referencesIn(name, value) : []
+}
+
+/** A value that was pulled as programs get it is no new one: what is stored keeps its references. */
+export async function asStored(
+  scope: ProjectScope,
+  values: Values,
+  known: ReadonlyMap<string, Opened>,
+): Promise<Values> {
+  const suspects = [...known].filter(
+    ([name, { value, policy }]) => isMarked(policy) && value !== values[name],
+  )
+  if (suspects.length === 0) return values
+  try {
+    const got = shownValues(await withReferenced(scope, new Map(suspects)), { raw: false })
+    const same = suspects.filter(([name]) => got[name] === values[name])
+    return { ...values, ...Object.fromEntries(same.map(([name, { value }]) => [name, value])) }
+  } catch (error) {
+    if (error instanceof UnresolvedReference) return values
+    throw error
+  }
+}
+
+type Known = ReadonlyMap<string, { value: string }>
+
+/**
+ * The entries with their final marks: a value that has one keeps it while it holds a reference, others get it
+ * with `--references`. Of values that are not `known` it is said what looks like a reference and is text.
+ *
+ * @throws CliError
+ */
+export async function marked(
+  { output }: Context,
+  scope: ProjectScope,
+  entries: readonly Entry[],
+  references: boolean | undefined,
+  known: Known = new Map(),
+): Promise<Entry[]> {
+  const final = entries.map((entry): Entry => {
+    const { value, policy } = entry
+    if (!value.includes('${'))
+      return isMarked(policy) ? { ...entry, policy: withoutField(policy, 'references') } : entry
+    return references ? { ...entry, policy: { ...policy, references: true } } : entry
+  })
+  const withMark = final.filter(({ policy }) => isMarked(policy))
+  if (references && withMark.length === 0) {
+    throw new CliError('usage', 'no value has a reference', "example: URL='http://${HOST}/'")
+  }
+  const ended = entries.filter(({ policy }, at) => isMarked(policy) && !isMarked(final[at]?.policy))
+  if (ended.length > 0) output.warn(`no longer with references: ${keysOf(ended).join(', ')}`)
+  await tell(
+    output,
+    scope,
+    final.filter(({ key, value }) => known.get(key)?.value !== value),
+  )
+  return final
+}
+
+/** Of what is referred to, what is not there yet; of what is text, what could be meant as a reference. */
+async function tell(
+  output: Context['output'],
+  scope: ProjectScope,
+  entries: readonly Entry[],
+): Promise<void> {
+  const named = entries.map((entry) => ({ ...entry, names: namesIn(entry) }))
+  if (named.every(({ names }) => names.length === 0)) return
+  const { session, project, environment } = scope
+  const params = { project_id: project.id }
+  const listed = await session.api.list(listSecrets, { params, query: { environment } })
+  const known = new Set([...keysOf(listed), ...keysOf(entries)])
+  for (const { key, policy, names } of named) {
+    const there = names.filter((name) => known.has(name))
+    const missing = names.filter((name) => !known.has(name))
+    if (isMarked(policy) && missing.length > 0) {
+      output.warn(
+        `${key} refers to ${missing.join(', ')}: not in ${project.name}/${environment} yet`,
+      )
+    }
+    if (!isMarked(policy) && there.length > 0) {
+      output.warn(`${key}: \${${there[0]}} is text (--references has it stand for the secret)`)
+    }
+  }
+}
+
+/** Of text that could not be a reference there are none. @throws CliError for a marked value that is malformed */
+function namesIn({ key, value, policy }: Entry): string[] {
+  try {
+    return referencesIn(key, value)
+  } catch (error) {
+    if (!(error instanceof UnresolvedReference)) throw error
+    if (!isMarked(policy)) return []
+    throw new CliError('usage', error.message, 'nothing was stored')
+  }
+}
+
+function keysOf(entries: readonly { key: string }[]): string[] {
+  return entries.map(({ key }) => key)
+}

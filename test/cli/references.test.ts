@@ -1,0 +1,220 @@
+/** References from the command line: stored as they are written, delivered as what they stand for. */
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: references look like placeholders of templates
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { startTestApp, type TestApp } from '../support/app.ts'
+import { marked } from '../support/canary.ts'
+import { openAccount, type Terminal } from './person.ts'
+
+const PASSWORD = marked('ref-password')
+const URL = 'postgres://u:${PASSWORD}@${HOST}/db'
+const RESOLVED = `postgres://u:${PASSWORD}@db.internal/db`
+const NOT_THERE = 'which is not there, or which its policy keeps out of environments'
+
+let app: TestApp
+let ada: Terminal
+let token: string
+
+beforeAll(async () => {
+  app = await startTestApp()
+  ada = await openAccount(app, 'ada@example.com')
+  await ada.must('init', 'payments')
+  await ada.must('secrets', 'set', `PASSWORD=${PASSWORD}`, 'HOST=db.internal')
+  await ada.must('secrets', 'set', `URL=${URL}`, '--references')
+  await ada.must('secrets', 'set', 'TEXT=${HOST} $${HOST} ${{ x }}')
+  token = ((await ada.json('workload-token', 'issue', 'ci')) as { token: string }).token
+})
+afterAll(async () => {
+  ada.remove()
+  await app.stop()
+})
+
+const set = (...args: string[]) => ada.run(['secrets', 'set', ...args])
+type Listed = { key: string; policy: unknown; version: number }
+const listed = async (name: string) => {
+  const secrets = (await ada.json('secrets', 'list')) as Listed[]
+  return secrets.find(({ key }) => key === name)
+}
+const policyOf = async (key: string) => (await listed(key))?.policy
+const versionOf = async (key: string) => (await listed(key))?.version
+
+describe('a value with references', () => {
+  test('is delivered as what they stand for, with a session and with a token', async () => {
+    for (const env of [{}, { SERVICE_TOKEN: token }]) {
+      const options = { env, reveals: true }
+      expect(await ada.run(['secrets', 'get', 'URL'], options)).toMatchObject({ out: RESOLVED })
+      const { out } = await ada.run(['secrets', 'pull', '--format', 'json'], options)
+      expect(JSON.parse(out)).toMatchObject({ URL: RESOLVED, TEXT: '${HOST} $${HOST} ${{ x }}' })
+      const child = ['run', '--no-mask', '--', 'sh', '-c', 'printf "$URL|$TEXT"']
+      const ran = await ada.run(child, options)
+      expect(ran).toEqual({ code: 0, out: `${RESOLVED}|\${HOST} $\${HOST} \${{ x }}`, err: '' })
+    }
+    ada.write('conf.tpl', 'url = {{ URL }}\n')
+    const injected = await ada.run(['inject', '-i', 'conf.tpl'], { reveals: true })
+    expect(injected.out).toBe(`url = ${RESOLVED}\n`)
+  })
+
+  test('is shown as it is stored with --raw, and of earlier versions always', async () => {
+    for (const env of [{}, { SERVICE_TOKEN: token }]) {
+      const { out } = await ada.run(['secrets', 'get', 'URL', '--raw'], { env })
+      expect(out).toBe(URL)
+      const pulled = await ada.run(['secrets', 'pull', '--raw', '--format', 'json'], {
+        env,
+        reveals: true,
+      })
+      expect(JSON.parse(pulled.out)).toMatchObject({ URL })
+    }
+    expect(await ada.must('secrets', 'get', 'URL', '--version', '1')).toBe(URL)
+  })
+
+  test('is masked whole and in its parts', async () => {
+    const { out } = await ada.run(['run', '--', 'sh', '-c', 'echo "$URL"; echo "$PASSWORD"'])
+    expect(out).toBe('[REDACTED]\n[REDACTED]\n')
+  })
+
+  test('follows what it refers to', async () => {
+    await ada.must('secrets', 'set', 'HOST=db2.internal')
+    expect(await ada.reveal('secrets', 'get', 'URL')).toBe(RESOLVED.replace('db.', 'db2.'))
+    await ada.must('secrets', 'set', 'HOST=db.internal')
+  })
+
+  test('reads only what it refers to, which the audit names', async () => {
+    await ada.reveal('secrets', 'get', 'URL')
+    await app.flushAudit()
+    const rows = (await ada.json('audit', 'list', '--action', 'secret.read', '--limit', '3')) as {
+      credential_ref: string
+    }[]
+    expect(rows.map((row) => row.credential_ref).sort()).toEqual(['HOST', 'PASSWORD', 'URL'])
+  })
+
+  test('is listed as one, and its policy says so', async () => {
+    expect(await policyOf('URL')).toEqual({ references: true })
+    expect(await ada.must('policy', 'show', 'URL')).toContain('with references')
+  })
+
+  test('that does not resolve keeps a command from starting, and says why', async () => {
+    await set('BROKEN=${GONE}', 'ROUND=${ROUND}', '--references', '-e', 'broken')
+    const issued = await ada.json('workload-token', 'issue', 'broken', '-e', 'broken')
+    for (const env of [{}, { SERVICE_TOKEN: (issued as { token: string }).token }]) {
+      const args = ['run', '-e', 'broken', '--', 'echo', 'started']
+      expect(await ada.run(args, { env })).toEqual({
+        code: 1,
+        out: '',
+        err:
+          `cloakroom: BROKEN refers to GONE, ${NOT_THERE}\nROUND refers to ROUND: that is a circle\n` +
+          '→ cloakroom secrets get NAME --raw shows a value as it is stored\n',
+      })
+      const json = await ada.run(['secrets', 'get', 'BROKEN', '-e', 'broken', '--json'], { env })
+      expect(JSON.parse(json.err).error.code).toBe('unresolved_reference')
+      const raw = ['secrets', 'get', 'BROKEN', '-e', 'broken', '--raw']
+      expect(await ada.run(raw, { env })).toMatchObject({ code: 0, out: '${GONE}' })
+    }
+  })
+
+  test('does not bring along what a policy keeps out of environments', async () => {
+    await ada.must('secrets', 'set', `KEPT=${marked('kept')}`, '-e', 'kept')
+    await ada.must('policy', 'set', 'KEPT', '--locations', 'header', '-e', 'kept')
+    await ada.must('secrets', 'set', 'AROUND=${KEPT}', '--references', '-e', 'kept')
+    const message = `cloakroom: AROUND refers to KEPT, ${NOT_THERE}`
+    for (const args of [
+      ['run', '-e', 'kept', '--', 'env'],
+      ['secrets', 'get', 'AROUND', '-e', 'kept'],
+    ]) {
+      const { code, out, err } = await ada.run(args)
+      expect([code, out, err.split('\n')[0]]).toEqual([1, '', message])
+    }
+    expect((await ada.run(['secrets', 'get', 'KEPT', '-e', 'kept'], { reveals: true })).code).toBe(
+      0,
+    )
+  })
+})
+
+describe('what is stored', () => {
+  test('is text unless it is said, and that is said where it may be meant otherwise', async () => {
+    expect(await set('LIKE=x${HOST}')).toMatchObject({
+      code: 0,
+      err: 'LIKE: ${HOST} is text (--references has it stand for the secret)\n',
+    })
+    expect(await policyOf('LIKE')).toBeNull()
+    expect(await ada.must('secrets', 'get', 'LIKE')).toBe('x${HOST}')
+    for (const value of ['${NOBODY}', '$HOST', '${HOST:-x}', '$${HOST}', '${{ HOST }}'])
+      expect(await set(`QUIET=${value}`)).toMatchObject({ code: 0, err: '' })
+  })
+
+  test('says what a reference does not find yet', async () => {
+    expect(await set('EARLY=${HOST}${LATER}', '--references')).toMatchObject({
+      code: 0,
+      err: 'EARLY refers to LATER: not in payments/development yet\n',
+    })
+    expect(await set('LATER=later', 'EARLY=${HOST}${LATER}')).toMatchObject({ code: 0, err: '' })
+    expect(await ada.must('secrets', 'get', 'EARLY')).toBe('db.internallater')
+  })
+
+  test('keeps its references when it gets another value that has some, and loses them with the last', async () => {
+    await ada.must('secrets', 'set', 'KEEPS=${HOST}', '--references')
+    await ada.must('secrets', 'set', 'KEEPS=<${HOST}>')
+    expect(await ada.must('secrets', 'get', 'KEEPS')).toBe('<db.internal>')
+    expect(await set('KEEPS=fixed')).toMatchObject({
+      code: 0,
+      err: 'no longer with references: KEEPS\n',
+    })
+    expect(await policyOf('KEEPS')).toBeNull()
+  })
+
+  test('is refused where --references finds none, or something that is none', async () => {
+    const none = await set('NONE=text', '--references')
+    expect([none.code, none.err.split('\n')[0]]).toEqual([2, 'cloakroom: no value has a reference'])
+    const wrong = await set('WRONG=${HOST:-x}', '--references')
+    expect([wrong.code, wrong.err.split('\n')[0]]).toEqual([
+      2,
+      'cloakroom: ${ in WRONG is followed by no name and }: as text it is $${',
+    ])
+    expect(await policyOf('WRONG')).toBeUndefined()
+  })
+
+  test('gets references by policy set, and gives them back by policy clear', async () => {
+    await ada.must('secrets', 'set', 'LATE=${HOST}')
+    expect(await ada.must('policy', 'set', 'LATE', '--references')).toContain('with references')
+    expect(await ada.must('secrets', 'get', 'LATE')).toBe('db.internal')
+    await ada.must('policy', 'clear', 'LATE')
+    expect(await policyOf('LATE')).toEqual({ references: true })
+    await ada.must('policy', 'clear', 'LATE', 'references')
+    expect(await ada.must('secrets', 'get', 'LATE')).toBe('${HOST}')
+    const { code } = await ada.run(['policy', 'set', 'HOST', '--references'])
+    expect(code).toBe(2)
+  })
+})
+
+describe('a file', () => {
+  test('that was pulled and is pushed changes nothing, as programs get it or raw', async () => {
+    for (const form of [[], ['--raw']]) {
+      await ada.must('secrets', 'pull', 'round.env', '--force', ...form)
+      const before = await versionOf('URL')
+      const pushed = (await ada.json('secrets', 'push', 'round.env')) as object
+      expect(pushed).toMatchObject({ created: 0, updated: 0 })
+      expect(await versionOf('URL')).toBe(before)
+    }
+    expect(readFileSync(join(ada.cwd, 'round.env'), 'utf8')).toContain(
+      "URL='postgres://u:${PASSWORD}",
+    )
+  })
+
+  test('in which only a part changed keeps what refers to it', async () => {
+    await ada.must('secrets', 'pull', 'part.json', '--force')
+    const path = join(ada.cwd, 'part.json')
+    const values = JSON.parse(readFileSync(path, 'utf8')) as Record<string, string>
+    ada.write('part.json', JSON.stringify({ ...values, HOST: 'db3.internal' }))
+    await ada.must('secrets', 'push', 'part.json')
+    expect(await ada.must('secrets', 'get', 'URL', '--raw')).toBe(URL)
+    expect(await ada.reveal('secrets', 'get', 'URL')).toBe(RESOLVED.replace('db.', 'db3.'))
+    await ada.must('secrets', 'set', 'HOST=db.internal')
+  })
+
+  test('with references marks those that have some with --references', async () => {
+    ada.write('marks.json', JSON.stringify({ M_HOST: 'h', M_URL: 'http://${M_HOST}/' }))
+    await ada.must('secrets', 'push', 'marks.json', '--references')
+    expect(await ada.must('secrets', 'get', 'M_URL')).toBe('http://h/')
+    expect(await policyOf('M_HOST')).not.toMatchObject({ references: true })
+  })
+})
