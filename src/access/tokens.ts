@@ -1,6 +1,6 @@
 /**
- * Whose token this is: step 1 of resolver and delivery. Rows are cached for seconds; that a cached token is
- * still live is proved again by the statement that records the decision (audit/trail.ts).
+ * Whose token this is: step 1 of resolver and delivery. Rows are cached; that a cached token is still live is
+ * proved again by the statement that records the decision (audit/trail.ts).
  */
 import { hash } from 'node:crypto'
 import type { Capability } from '../platform/capability.ts'
@@ -51,7 +51,8 @@ const KINDS: Record<TokenKind, readonly TokenRow['kind'][]> = {
   ses: [],
   ref: [],
 }
-const TTL_MS = 5_000
+/** Of a row nothing but the verifier changes while its token is live. */
+const TTL_MS = 600_000
 const MAX_TOKENS = 10_000
 
 export class TokenCache {
@@ -84,20 +85,26 @@ export class TokenCache {
   }
 
   async #prove(presented: ParsedToken): Promise<TokenRow> {
-    const cached = this.#rows.get(presented.id)
+    const cached = this.#rows.get(presented.id) ?? null
     this.#counts[cached ? 'hits' : 'misses'] += 1
-    const row = cached ?? (await this.#load(presented.id))
-    const verifier = presentedVerifier(presented)
-    // Unknown, it costs what a wrong secret costs.
-    const identity = row && identityOf(row)
-    const match = this.#pepper.matchVerifier(identity, verifier, row?.verifier ?? null)
-    if (row && match !== 'wrong' && KINDS[presented.kind].includes(row.kind)) {
-      if (match === 'older') this.#renew(row, verifier)
-      return row
-    }
-    // A refusal costs one query, cached or not: its time does not tell which tokens exist.
-    if (cached) await this.#load(presented.id)
+    if (this.#fits(presented, cached)) return cached
+    // What does not fit may be out of date, and is not told from what does not exist by the time of a query.
+    const row = await this.#load(presented.id)
+    if (this.#fits(presented, row)) return row
     throw new Fault('invalid_token')
+  }
+
+  /** Without a row it costs what a wrong secret costs. */
+  #fits(presented: ParsedToken, row: TokenRow | null): row is TokenRow {
+    const verifier = presentedVerifier(presented)
+    const match = this.#pepper.matchVerifier(
+      row && identityOf(row),
+      verifier,
+      row?.verifier ?? null,
+    )
+    if (!row || match === 'wrong' || !KINDS[presented.kind].includes(row.kind)) return false
+    if (match === 'older') this.#renew(row, verifier)
+    return true
   }
 
   /** Stores the token under the first SECRET_KEY, in the background: should it fail, it fits as it is. */

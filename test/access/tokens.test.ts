@@ -1,0 +1,86 @@
+/** A token's row is kept for minutes, and what is out of date refuses no token that fits (protocol 4). */
+import { expect, test } from 'bun:test'
+import type { Reader } from '../../src/access/reader.ts'
+import { TokenCache, type TokenRow } from '../../src/access/tokens.ts'
+import { Pepper } from '../../src/platform/crypto/pepper.ts'
+import {
+  formatToken,
+  mintToken,
+  parseToken,
+  presentedVerifier,
+} from '../../src/platform/crypto/token.ts'
+
+const pepper = Pepper.parse('k'.repeat(36))
+const WORKSPACE = '018f3a1e-0000-7000-8000-000000000001'
+const OTHER = '018f3a1e-0000-7000-8000-000000000002'
+
+/** A cache over one row, which the test may change. */
+function cacheOf(token: { id: string; text: string }) {
+  const presented = parseToken(token.text)
+  if (!presented) throw new Error('no token')
+  const identity = { kind: 'agt', id: token.id, ownerId: WORKSPACE } as const
+  const row = {
+    id: token.id,
+    kind: 'agent' as const,
+    workspaceId: WORKSPACE,
+    verifier: pepper.sealVerifier(identity, presentedVerifier(presented)),
+  }
+  const stage = { row: row as Partial<TokenRow> | null, queries: 0, now: 0 }
+  const reader = (async () => {
+    stage.queries += 1
+    return stage.row ? [{ ...stage.row }] : []
+  }) as unknown as Reader
+  return { stage, row, cache: new TokenCache(reader, { now: () => stage.now }, pepper) }
+}
+
+const refused = { code: 'invalid_token' }
+
+test('a call after minutes of rest asks for no row, one after a quarter of an hour does', async () => {
+  const token = mintToken('agt')
+  const { cache, stage } = cacheOf(token)
+  await cache.verify(token.text)
+  stage.now = 9 * 60_000
+  await cache.verify(token.text)
+  expect(stage.queries).toBe(1)
+  stage.now = 15 * 60_000
+  await cache.verify(token.text)
+  expect(stage.queries).toBe(2)
+})
+
+test('a revoked token is refused from the moment that anybody asked, or heard of it', async () => {
+  const token = mintToken('agt')
+  const { cache, stage, row } = cacheOf(token)
+  const live = await cache.verify(token.text)
+  stage.row = null
+  await expect(cache.confirm(live)).rejects.toMatchObject(refused)
+  await expect(cache.verify(token.text)).rejects.toMatchObject(refused)
+  stage.row = row
+  await cache.verify(token.text)
+  stage.row = null
+  cache.forget(WORKSPACE)
+  await expect(cache.verify(token.text)).rejects.toMatchObject(refused)
+})
+
+test('a row that does not fit is read anew before the token is refused', async () => {
+  const token = mintToken('agt')
+  const { cache, stage, row } = cacheOf(token)
+  stage.row = { ...row, workspaceId: OTHER }
+  await expect(cache.verify(token.text)).rejects.toMatchObject(refused)
+  stage.row = row
+  expect((await cache.verify(token.text)).workspaceId).toBe(WORKSPACE)
+})
+
+test('a refusal costs one query, whether the token exists, is cached, or does not', async () => {
+  const token = mintToken('agt')
+  const { cache, stage } = cacheOf(token)
+  const wrong = formatToken('agt', token.id, new Uint8Array(32).fill(1))
+  const costOf = async (text: string) => {
+    const before = stage.queries
+    await expect(cache.verify(text)).rejects.toMatchObject(refused)
+    return stage.queries - before
+  }
+  const uncached = await costOf(wrong)
+  const cached = await costOf(wrong)
+  stage.row = null
+  expect([uncached, cached, await costOf(mintToken('agt').text)]).toEqual([1, 1, 1])
+})
