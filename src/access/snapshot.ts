@@ -41,8 +41,22 @@ export function emptySnapshot(
   }
 }
 
-/** How much a snapshot holds: secrets, envelopes and grants. */
-export function partsOf({ secrets, placeable, envelopes, grants, environments }: Snapshot): number {
+/** Secrets, envelopes and grants that one snapshot may hold before it is read anew. */
+const MAX_PARTS = 5000
+/** Bytes of the ciphertexts of an environment up to which it is kept with whatever it was read for. */
+const SMALL_BYTES = 65_536
+
+export function isFull(snapshot: Snapshot): boolean {
+  return partsOf(snapshot) > MAX_PARTS
+}
+
+/** Half of the room is for what is not to be read twice. */
+export function hasRoomFor(snapshot: Snapshot, environment: readonly SealedSecret[]): boolean {
+  const bytes = environment.reduce((sum, { ciphertext }) => sum + (ciphertext?.length ?? 0), 0)
+  return bytes <= SMALL_BYTES && partsOf(snapshot) + environment.length < MAX_PARTS / 2
+}
+
+function partsOf({ secrets, placeable, envelopes, grants, environments }: Snapshot): number {
   const lists = [...placeable.values(), ...grants.values(), ...environments.values()]
   return lists.reduce((sum, list) => sum + (list?.length ?? 1), secrets.size + envelopes.size)
 }

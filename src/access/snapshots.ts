@@ -14,8 +14,9 @@ import type { Reader } from './reader.ts'
 import {
   emptySnapshot,
   type Granted,
+  hasRoomFor,
+  isFull,
   type PlaceableSecret,
-  partsOf,
   type SealedEnvelope,
   type Snapshot,
   StaleSnapshot,
@@ -36,8 +37,6 @@ export { type SealedEnvelope, type Snapshot, StaleSnapshot }
 type Reading = { read: Promise<Snapshot>; snapshot: Snapshot | null }
 
 const MAX_SNAPSHOTS = 1000
-/** Secrets and envelopes that one snapshot may hold before it is read anew. */
-const MAX_PARTS = 5000
 
 export class SnapshotCache {
   readonly #read: Reader
@@ -139,12 +138,9 @@ export class SnapshotCache {
     projectId: string,
     environment: string,
   ): Promise<readonly SealedSecret[] | null> {
-    const name = `${projectId}/${environment}`
-    const known = snapshot.environments.get(name)
-    if (known !== undefined) return known
-    const loaded = await this.readEnvironment(snapshot, projectId, environment)
-    snapshot.environments.set(name, loaded)
-    return loaded
+    const secrets = await this.readEnvironment(snapshot, projectId, environment)
+    snapshot.environments.set(`${projectId}/${environment}`, secrets)
+    return secrets
   }
 
   /**
@@ -192,18 +188,22 @@ export class SnapshotCache {
     }
   }
 
-  /** The same, read anew and not kept. */
+  /** The same, kept only where it is small. */
   async readEnvironment(
     snapshot: Snapshot,
     projectId: string,
     environment: string,
-  ): Promise<SealedSecret[] | null> {
+  ): Promise<readonly SealedSecret[] | null> {
+    const name = `${projectId}/${environment}`
+    const known = snapshot.environments.get(name)
+    if (known !== undefined) return known
     const { workspaceId } = snapshot
     const rows = await readEnvironment(this.#read, workspaceId, projectId, environment)
     this.#checkVersion(snapshot, rows[0]?.version)
-    if (!rows[0]?.project) return null
     const stored = rows.filter(({ key }) => key !== null)
-    return this.#openSecrets(snapshot, stored)
+    const secrets = rows[0]?.project ? await this.#openSecrets(snapshot, stored) : null
+    if (hasRoomFor(snapshot, secrets ?? [])) snapshot.environments.set(name, secrets)
+    return secrets
   }
 
   async #openSecrets(snapshot: Snapshot, rows: readonly StoredSecret[]): Promise<SealedSecret[]> {
@@ -239,7 +239,6 @@ export class SnapshotCache {
   }
 
   #checkVersion(snapshot: Snapshot, version: number | undefined): void {
-    if (version !== snapshot.policyVersion || partsOf(snapshot) > MAX_PARTS)
-      throw new StaleSnapshot()
+    if (version !== snapshot.policyVersion || isFull(snapshot)) throw new StaleSnapshot()
   }
 }

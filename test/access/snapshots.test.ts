@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import type { Reader } from '../../src/access/reader.ts'
 import { openReader } from '../../src/access/reader.ts'
 import { type Snapshot, SnapshotCache, StaleSnapshot } from '../../src/access/snapshots.ts'
-import { OuterLayer } from '../../src/platform/crypto/outer_layer.ts'
+import { OuterLayer, secretRow } from '../../src/platform/crypto/outer_layer.ts'
 import { whenRead } from '../../src/platform/unread.ts'
 
 const outer = OuterLayer.parse(Buffer.alloc(32, 1).toString('base64url'))
@@ -18,6 +18,7 @@ function scripted(answer: (query: string) => unknown[] | Promise<unknown[]>) {
   return { book: new SnapshotCache(reader, outer), queries }
 }
 
+const ID = '018f3a1e-0000-7000-8000-000000000001'
 const row = (version: number) => ({ version, epoch: 1, domains: ['a.example'] })
 
 test('requests that come at once share one read, and later ones need none', async () => {
@@ -88,4 +89,57 @@ test('a reader gives up after its patience with 503 unavailable, and passes erro
   await expect(failing`select 1`).rejects.toThrow('boom')
   const quick = openReader((() => Promise.resolve([{ a: 1 }])) as never, 10_000)
   expect(await quick<{ a: number }[]>`select 1`).toEqual([{ a: 1 }])
+})
+
+test('the ciphertexts of a small environment are read once, those of a large one each time', async () => {
+  const size = { small: 1000, large: 70_000 }
+  let environment: keyof typeof size = 'small'
+  const sealed = async () =>
+    outer.seal(
+      'secrets.value',
+      ID,
+      secretRow({ projectId: ID, environment, key: 'A' }),
+      new Uint8Array(size[environment]),
+    )
+  const { book, queries } = scripted(async (query) =>
+    query.includes('secrets s')
+      ? [
+          {
+            version: 1,
+            project: ID,
+            projectId: ID,
+            environment,
+            key: 'A',
+            policy: null,
+            sealed: await sealed(),
+          },
+        ]
+      : [row(1)],
+  )
+  const snapshot = await book.of(ID)
+  const read = async () => {
+    const before = queries.length
+    const [secret] = (await book.readEnvironment(snapshot, ID, environment)) ?? []
+    expect(secret?.ciphertext?.length).toBe(size[environment])
+    return queries.length - before
+  }
+  expect([await read(), await read(), await read()]).toEqual([1, 0, 0])
+  environment = 'large'
+  expect([await read(), await read()]).toEqual([1, 1])
+  // What is delivered as a whole is kept, however large.
+  await book.environment(snapshot, ID, environment)
+  expect(await read()).toBe(0)
+})
+
+test('environments that are kept do not fill a snapshot, so that it is not read anew for ever', async () => {
+  const rows = Array.from({ length: 2_000 }, (_, at) => ({
+    ...{ version: 1, project: ID, projectId: ID, environment: 'e', policy: null },
+    ...{ key: `K${at}`, sealed: new Uint8Array(40) },
+  }))
+  const { book } = scripted((query) => (query.includes('secrets s') ? rows : [row(1)]))
+  const snapshot = await book.of(ID)
+  for (let at = 0; at < 6; at += 1) {
+    expect((await book.readEnvironment(snapshot, ID, `e${at}`))?.length).toBe(2_000)
+  }
+  expect(snapshot.environments.size).toBe(1)
 })
