@@ -23,6 +23,9 @@ const IDLE_SECONDS = 30
 const SLOWEST_BYTES_PER_SECOND = 131_072
 const LONGEST_SECONDS = 255
 
+/** Bytes; the largest body that any endpoint takes. */
+const LARGEST_BODY = 33_554_432
+
 const PARAMETER = /\{(\w+)\}/g
 
 /** One port with its routes behind it. */
@@ -118,11 +121,20 @@ async function respond(
     status: response?.status ?? 101,
     duration_ms: Math.round((performance.now() - started) * 10) / 10,
   }
-  // What was not read would stay in the connection, and a stop would wait for it.
-  if (response && !request.bodyUsed && request.body) response.headers.set('connection', 'close')
+  if (response && !request.bodyUsed && request.body) linger(request, response, server)
   services.onRequest?.(services.surface, served)
   services.log.info('request', { request_id: requestId, listener: services.surface, ...served })
   return response ?? undefined
+}
+
+/**
+ * A body that was refused unread. A client that still sends would lose the answer if the connection were
+ * closed at once: the runtime throws away what comes, for a few seconds. A stop waits no longer than that.
+ */
+function linger(request: Request, response: Response, server: Server<unknown> | null): void {
+  const declared = Number(request.headers.get('content-length') ?? 0)
+  if (declared > LARGEST_BODY) response.headers.set('connection', 'close')
+  else server?.timeout(request, 1)
 }
 
 /** Adds what is known of the connection, and what can be done with it. */
