@@ -1,0 +1,62 @@
+/** What docs/compatibility.md says of the runtime is what it does. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { startTestApp, type TestApp } from '../support/app.ts'
+import { rawRequest, sendRaw } from '../support/raw_http.ts'
+
+const BODY = '{"email":"ada@example.com"}'
+
+let app: TestApp
+beforeAll(async () => {
+  app = await startTestApp()
+})
+afterAll(() => app.stop())
+
+const HEALTH = 'GET /api/status/health/ HTTP/1.1'
+const PRELOGIN = 'POST /api/auth/prelogin/ HTTP/1.1'
+
+async function send(line: string, headers: string[], body = '') {
+  const request = rawRequest(line, ['Host: localhost', ...headers], body)
+  return await sendRaw(app.controlPlane, request, { timeoutMs: 1500 })
+}
+
+const json = ['Content-Type: application/json', 'Connection: close']
+
+test('a head that is too long, or has too many headers, is 431', async () => {
+  const long = await send(HEALTH, [`X-Long: ${'a'.repeat(17_000)}`, 'Connection: close'])
+  expect(long.statuses).toEqual([431])
+  const many = Array.from({ length: 201 }, (_, index) => `X-${index}: 1`)
+  expect((await send(HEALTH, [...many, 'Connection: close'])).statuses).toEqual([431])
+  const fewer = many.slice(0, 190)
+  expect((await send(HEALTH, [...fewer, 'Connection: close'])).statuses).toEqual([200])
+})
+
+test('a chunked body is read, and one with trailers is 400', async () => {
+  const chunked = [...json, 'Transfer-Encoding: chunked']
+  const chunk = `${BODY.length.toString(16)}\r\n${BODY}\r\n0\r\n`
+  expect((await send(PRELOGIN, chunked, `${chunk}\r\n`)).statuses).toEqual([200])
+  expect((await send(PRELOGIN, chunked, `${chunk}X-T: 1\r\n\r\n`)).statuses).toEqual([400])
+})
+
+test('100 Continue is said to 100-continue only', async () => {
+  const length = `Content-Length: ${BODY.length}`
+  const said = await send(PRELOGIN, [...json, length, 'Expect: 100-continue'], BODY)
+  expect(said.statuses).toEqual([100, 200])
+  const unsaid = await send(PRELOGIN, [...json, length, 'Expect: 100-Continue'], BODY)
+  expect(unsaid.statuses).toEqual([200])
+})
+
+test('a pipelined request and an unknown method end the connection', async () => {
+  const first = rawRequest(HEALTH, ['Host: localhost'])
+  const both = Buffer.concat([Buffer.from(first), Buffer.from(first)])
+  expect((await sendRaw(app.controlPlane, both, { timeoutMs: 1500 })).statuses).toEqual([])
+  expect((await send('FOO /api/status/health/ HTTP/1.1', [])).statuses).toEqual([])
+})
+
+test('of an absolute target the path counts, and the host is that of Host', async () => {
+  const absolute = (host: string) => `GET http://${host}/api/status/health/ HTTP/1.1`
+  const other = await send(absolute('other.example'), ['Connection: close'])
+  expect(other.statuses).toEqual([200])
+  const evil = rawRequest(absolute('localhost'), ['Host: evil.example', 'Connection: close'])
+  const refused = await sendRaw(app.controlPlane, evil, { timeoutMs: 1500 })
+  expect(refused.statuses).toEqual([400])
+})
