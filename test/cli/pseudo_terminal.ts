@@ -5,7 +5,15 @@ import { watched } from '../support/watched.ts'
 
 export type Typed = { when: string; type: string }
 
-type Options = { cwd: string; env: Record<string, string>; typed?: readonly Typed[] }
+type Options = {
+  cwd: string
+  env: Record<string, string>
+  typed?: readonly Typed[]
+  /** What the screen is sent, and what is typed, as it comes. */
+  watch?: (event: { shown: string } | { typed: string }) => void
+}
+
+export const COLUMNS = 90
 
 type Shown = { code: number; screen: string }
 
@@ -17,7 +25,7 @@ export async function inTerminal(args: readonly string[], options: Options): Pro
 /** The same of any program. */
 export async function typing(
   command: readonly string[],
-  { cwd, env, typed = [] }: Options,
+  { cwd, env, typed = [], watch = () => {} }: Options,
 ): Promise<Shown> {
   let screen = ''
   const waiting = [...typed]
@@ -27,12 +35,17 @@ export async function typing(
       cwd,
       env: { PATH: process.env.PATH ?? '', TERM: 'xterm-256color', ...env },
       terminal: {
-        cols: 90,
+        cols: COLUMNS,
         rows: 30,
         data: (terminal, data) => {
-          screen += new TextDecoder().decode(data)
-          while (waiting[0] && screen.includes(waiting[0].when))
-            terminal.write(waiting.shift()?.type ?? '')
+          const shown = new TextDecoder().decode(data)
+          screen += shown
+          watch({ shown })
+          while (waiting[0] && screen.includes(waiting[0].when)) {
+            const answer = waiting.shift()?.type ?? ''
+            watch({ typed: answer })
+            terminal.write(answer)
+          }
         },
         exit: () => closed.resolve(),
       },

@@ -8,7 +8,9 @@ import { typing } from '../cli/pseudo_terminal.ts'
 import { marked, searchFiles } from '../support/canary.ts'
 import { watched } from '../support/watched.ts'
 
-export type Answered = { line: string; screen: string; ms: number }
+/** What the screen was sent and what was typed, with milliseconds since the line was started. */
+export type Event = { ms: number } & ({ shown: string } | { typed: string })
+export type Answered = { line: string; screen: string; ms: number; events: Event[] }
 
 const KEY = marked('sk_live_tour_51N8x')
 
@@ -44,7 +46,7 @@ export async function takeTour(page: string) {
       SERVICE_PASSPHRASE: 'of this machine',
     }
     const answers = await typeLines(page, join(place, 'project'), env)
-    return { answers, shown: shown.text(), key: KEY }
+    return { answers, shown: shown.text(), key: KEY, place, addresses: await shown.addresses }
   } finally {
     process.kill(-running.pid, 'SIGTERM')
     await running.exited
@@ -53,18 +55,31 @@ export async function takeTour(page: string) {
   }
 }
 
+/** The lines of each tour of a page; one may go on after a line break. */
+export function toursOf(page: string): string[][] {
+  const blocks = [...page.matchAll(/```sh tour\n(.*?)```/gs)]
+  return blocks.map(([, text = '']) => text.trim().split(/(?<!\\)\n(?!\s|})/))
+}
+
 async function typeLines(page: string, cwd: string, env: Record<string, string>) {
   mkdirSync(cwd)
-  const blocks = [...page.matchAll(/```sh tour\n(.*?)```/gs)].map(([, text = '']) => text)
-  const lines = blocks.flatMap((text) => text.trim().split(/(?<!\\)\n(?!\s|})/))
+  const lines = toursOf(page).flat()
   const answers: Answered[] = []
   for (const line of lines.filter((text) => !text.startsWith('cd '))) {
     const [, name = ''] = line.split(' ')
     const began = performance.now()
     const answersTo = name === 'register' || name === 'secrets' ? typed[name] : []
-    const { code, screen } = await typing(['bash', '-c', line], { cwd, env, typed: answersTo })
+    const events: Event[] = []
+    const watch = (event: { shown: string } | { typed: string }) =>
+      void events.push({ ms: performance.now() - began, ...event })
+    const { code, screen } = await typing(['bash', '-c', line], {
+      cwd,
+      env,
+      typed: answersTo,
+      watch,
+    })
     if (code !== 0) throw new Error(`${line}\nended with ${code}:\n${screen}`)
-    answers.push({ line, screen, ms: performance.now() - began })
+    answers.push({ line, screen, ms: performance.now() - began, events })
   }
   return answers
 }
