@@ -10,6 +10,7 @@ export const runningSpecs: readonly Spec[] = [
       'run -- npm start',
       'run --env production -- ./deploy.sh',
       'run --no-mask -- env',
+      'run --watch -- npm start',
       'run --fallback /var/lib/app/secrets.sealed -- ./server',
       'run --allow-env NODE_OPTIONS -- npm test',
     ],

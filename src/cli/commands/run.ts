@@ -6,29 +6,45 @@ import type { Context } from '../context.ts'
 import { type Delivered, openSource, type Source } from '../delivered.ts'
 import { inherited } from '../inherited.ts'
 import { withFallback } from '../running/fallback.ts'
-import { runChild } from '../terminal/child.ts'
+import { runWatched } from '../running/watch.ts'
+import { startChild } from '../terminal/child.ts'
 import { CliError } from '../terminal/cli_error.ts'
 import { durationOf } from '../terminal/moments.ts'
+import { endProcess } from '../terminal/streams.ts'
 
 const MAX_AGE = { option: '--fallback-max-age', example: '24h', least: '1m', most: '30d' }
+const INTERVAL = { option: '--watch-interval', example: '30s', least: '1s', most: '1d' }
+const GRACE = { option: '--grace', example: '30s', least: '0s', most: '1h' }
 
 export const run: Action<typeof runOptions> = async (context, command, options) => {
   if (command.length === 0)
     throw new CliError('usage', 'give a command after --', 'example: cloakroom run -- npm start')
+  const times = {
+    intervalMs: durationOf(options.watchInterval, INTERVAL),
+    graceMs: durationOf(options.grace, GRACE),
+  }
   const source = await sourceOf(context, options)
-  const delivered = await source.deliver()
-  const names = Object.keys(delivered)
-  refuseUnsafe(names, options.allowEnv ?? [])
-  refuseZeroBytes(delivered)
-  if (names.length === 0) {
+  const first = await source.deliver()
+  const check = (delivered: Delivered) => {
+    refuseUnsafe(Object.keys(delivered), options.allowEnv ?? [])
+    refuseZeroBytes(delivered)
+  }
+  check(first)
+  if (Object.keys(first).length === 0) {
     context.output.warn(
       'there are no secrets for this command: check the environment and the policies',
     )
   }
-  return runChild(command, {
-    env: { ...inherited(context.env), ...textsOf(delivered) },
-    masked: options.mask === false ? {} : textsOf(delivered, true),
-  })
+  const start = (delivered: Delivered) =>
+    startChild(command, {
+      env: { ...inherited(context.env), ...textsOf(delivered) },
+      masked: options.mask === false ? {} : textsOf(delivered, true),
+      grouped: options.watch === true,
+    })
+  if (!options.watch) return start(first).ended
+  const { warn } = context.output
+  // A look for changes may be waiting for the server, and nobody needs it any more.
+  return endProcess(await runWatched({ source, first, check, start, warn, ...times }))
 }
 
 /** @throws CliError */

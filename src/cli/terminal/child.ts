@@ -13,18 +13,28 @@ type Options = {
   env: Record<string, string | undefined>
   /** Values to mask in what the child prints; none means that nothing is looked at. */
   masked: Values
+  /** In a process group of its own, which gets all signals: so that it can be ended with what it started. */
+  grouped?: boolean
+}
+
+/** A child that was started. */
+export type Running = {
+  pid: number
+  /** Its exit code, or 128 and the number of the signal that ended it, when all that it printed is out. */
+  ended: Promise<number>
 }
 
 type Opening = ReturnType<typeof prepareMask>
 
-/**
- * Runs a command; returns its exit code, or 128 and the number of the signal that ended it.
- *
- * @throws CliError for what is no program, or cannot be executed
- */
+/** Runs a command to its end; returns its exit code. @throws CliError for what is no program */
 export async function runChild(command: readonly string[], options: Options): Promise<number> {
+  return startChild(command, options).ended
+}
+
+/** @throws CliError for what is no program, or cannot be executed */
+export function startChild(command: readonly string[], options: Options): Running {
   try {
-    return await runProgram(command, options)
+    return start([...command], options)
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : null
     const [name] = command
@@ -38,30 +48,29 @@ export async function runChild(command: readonly string[], options: Options): Pr
   }
 }
 
-async function runProgram(command: readonly string[], { env, masked }: Options): Promise<number> {
-  if (Object.keys(masked).length === 0) return passThrough(command, env)
+function start(command: string[], options: Options): Running {
+  const { masked } = options
+  if (Object.keys(masked).length === 0) return passThrough(command, options)
   const open = prepareMask(masked)
   const isTerminal = process.stdin.isTTY && process.stdout.isTTY
-  return isTerminal ? inTerminal(command, env, open) : piped(command, env, open)
+  return isTerminal ? inTerminal(command, options, open) : piped(command, options, open)
 }
 
-async function passThrough(command: readonly string[], env: Options['env']): Promise<number> {
-  const child = Bun.spawn([...command], { env, stdio: ['inherit', 'inherit', 'inherit'] })
-  return ended(child)
+function passThrough(command: string[], { env, grouped = false }: Options): Running {
+  const stdio = ['inherit', 'inherit', 'inherit'] as const
+  const child = Bun.spawn(command, { env, detached: grouped, stdio: [...stdio] })
+  return { pid: child.pid, ended: ended(child, grouped) }
 }
 
-async function piped(
-  command: readonly string[],
-  env: Options['env'],
-  open: Opening,
-): Promise<number> {
-  const child = Bun.spawn([...command], { env, stdin: 'inherit', stdout: 'pipe', stderr: 'pipe' })
-  const code = ended(child)
-  await Promise.all([
+function piped(command: string[], { env, grouped = false }: Options, open: Opening): Running {
+  const pipes = { stdin: 'inherit', stdout: 'pipe', stderr: 'pipe' } as const
+  const child = Bun.spawn(command, { env, detached: grouped, ...pipes })
+  const code = ended(child, grouped)
+  const relayed = Promise.all([
     relay(child.stdout, maskFor(process.stdout, open)),
     relay(child.stderr, maskFor(process.stderr, open)),
   ])
-  return code
+  return { pid: child.pid, ended: relayed.then(() => code) }
 }
 
 async function relay(from: ReadableStream<Uint8Array>, mask: Mask): Promise<void> {
@@ -74,14 +83,10 @@ function maskFor(to: NodeJS.WriteStream, open: Opening): Mask {
 }
 
 /** A pseudo-terminal of its own keeps colours, prompts and window size, and lets us mask what comes out. */
-async function inTerminal(
-  command: readonly string[],
-  env: Options['env'],
-  open: Opening,
-): Promise<number> {
+function inTerminal(command: string[], { env, grouped = false }: Options, open: Opening): Running {
   const mask = maskFor(process.stdout, open)
   const closed = Promise.withResolvers<void>()
-  const child = Bun.spawn([...command], {
+  const child = Bun.spawn(command, {
     env,
     terminal: {
       cols: process.stdout.columns,
@@ -92,24 +97,57 @@ async function inTerminal(
     },
   })
   const { terminal } = child
+  const type = (chunk: Uint8Array) => void terminal?.write(chunk)
+  const resize = () => terminal?.resize(process.stdout.columns, process.stdout.rows)
   process.stdin.setRawMode(true)
-  process.stdin.on('data', (chunk) => terminal?.write(chunk))
-  process.stdout.on('resize', () => terminal?.resize(process.stdout.columns, process.stdout.rows))
-  const code = await ended(child)
-  // The last output may still be on its way when the child is gone.
-  await endsWithin(200, closed.promise)
-  mask.end()
-  process.stdin.setRawMode(false)
-  process.stdin.pause()
-  return code
+  process.stdin.on('data', type)
+  // It may have been paused by an earlier child.
+  process.stdin.resume()
+  process.stdout.on('resize', resize)
+  const finish = async () => {
+    const code = await ended(child, grouped)
+    // The last output may still be on its way when the child is gone.
+    await endsWithin(200, closed.promise)
+    mask.end()
+    process.stdin.off('data', type)
+    process.stdout.off('resize', resize)
+    process.stdin.setRawMode(false)
+    process.stdin.pause()
+    return code
+  }
+  return { pid: child.pid, ended: finish() }
 }
 
-async function ended(child: Bun.Subprocess): Promise<number> {
-  const handlers = SIGNALS.map((signal) => [signal, () => child.kill(signal)] as const)
+async function ended(child: Bun.Subprocess, grouped: boolean): Promise<number> {
+  const send = (signal: NodeJS.Signals) =>
+    grouped ? signalGroup(child.pid, signal) : child.kill(signal)
+  const handlers = SIGNALS.map((signal) => [signal, () => void send(signal)] as const)
   for (const [signal, handler] of handlers) process.on(signal, handler)
   const code = await child.exited
   for (const [signal, handler] of handlers) process.off(signal, handler)
   return child.signalCode ? 128 + numberOf(child.signalCode) : code
+}
+
+const LOOK_MS = 50
+
+/** Ends a child that has a group of its own, and all in it: by SIGTERM, and what is there afterwards by SIGKILL. */
+export async function endGroup(pid: number, graceMs: number): Promise<void> {
+  const deadline = performance.now() + graceMs
+  let isThere = signalGroup(pid, 'SIGTERM')
+  while (isThere && performance.now() < deadline) {
+    await Bun.sleep(LOOK_MS)
+    isThere = signalGroup(pid, 0)
+  }
+  if (isThere) signalGroup(pid, 'SIGKILL')
+}
+
+/** Whether there is somebody in the group. */
+function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    return process.kill(-pid, signal)
+  } catch {
+    return false
+  }
 }
 
 function numberOf(signal: NodeJS.Signals | number): number {

@@ -21,3 +21,11 @@ export function endWithReader(): void {
   // Without a reader of remarks the work goes on.
   process.stderr.on('error', () => {})
 }
+
+/** Ends the process when all is written out, whatever else is under way. */
+export async function endProcess(code: number): Promise<never> {
+  for (const stream of [process.stdout, process.stderr]) {
+    await new Promise<void>((done) => stream.end(done))
+  }
+  process.exit(code)
+}
