@@ -1,4 +1,5 @@
 /** Sealing values for the server and opening what it stored: here only, the server has ciphertext. */
+import { ApiError } from '../client/api.ts'
 import { openSecret, sealSecret } from '../client/vault.ts'
 import { sealedValue, upsertSecrets } from '../features/secrets/contract.ts'
 import type { Policy } from '../platform/policy.ts'
@@ -12,7 +13,13 @@ const BATCH = 500
 const MAX_BATCH_SIZE = 3_000_000
 
 /** Without a policy the server refuses a secret that has one: `null` takes it away. */
-export type Entry = { key: string; value: string; policy: Policy | null | undefined }
+export type Entry = {
+  key: string
+  value: string
+  policy: Policy | null | undefined
+  /** The version that was read, 0 where there was none: another one is not replaced. */
+  expectedVersion?: number | undefined
+}
 
 /** Nothing is sent before it is certain that all of it can be stored. @throws CliError */
 export async function upload(scope: ProjectScope, entries: readonly Entry[], mayCreate: boolean) {
@@ -20,7 +27,9 @@ export async function upload(scope: ProjectScope, entries: readonly Entry[], may
   const counts = { created: 0, updated: 0, isNewEnvironment: false }
   for (const secrets of batchesOf(entries.map((entry) => sealed(scope, entry)))) {
     const body = { project_id: project.id, environment, secrets, create_environment: mayCreate }
-    const stored = await session.api.call(upsertSecrets, { body })
+    const stored = await session.api.call(upsertSecrets, { body }).catch((error) => {
+      throw withNames(error, secrets)
+    })
     counts.created += stored.created
     counts.updated += stored.updated
     counts.isNewEnvironment ||= stored.created_environment === true
@@ -28,11 +37,26 @@ export async function upload(scope: ProjectScope, entries: readonly Entry[], may
   return counts
 }
 
-function sealed({ workspace, project, environment }: ProjectScope, { key, value, policy }: Entry) {
+/** What was refused is told by name: people do not know which one was the third of a request. */
+function withNames(error: unknown, secrets: readonly { key: string }[]): unknown {
+  if (!(error instanceof ApiError)) return error
+  const { status, code: error_code, message, requestId: request_id } = error
+  const fields = error.fields.map((field) => {
+    const [, index] = /^secrets\.(\d+)$/.exec(field.path) ?? []
+    return { ...field, path: secrets[Number(index)]?.key ?? field.path }
+  })
+  return new ApiError(status, { error_code, message, fields, request_id: request_id ?? undefined })
+}
+
+function sealed(
+  { workspace, project, environment }: ProjectScope,
+  { key, value, policy, expectedVersion }: Entry,
+) {
   const at = { projectId: project.id, environment, key }
   const ciphertext = sealSecret(workspace.open, at, policy ?? null, value)
   if (sealedValue.safeParse(ciphertext).success) {
-    return { key, value: ciphertext, ...(policy === undefined ? {} : { policy }) }
+    const secret = { key, value: ciphertext, expected_version: expectedVersion }
+    return policy === undefined ? secret : { ...secret, policy }
   }
   throw new CliError('usage', `${key} is empty or too long to be stored`, 'nothing was stored')
 }

@@ -33,13 +33,13 @@ export function classified(
 ): Entry[] {
   const [settings, secrets]: [string[], string[]] = [[], []]
   const entries = candidates.map((candidate): Entry => {
-    const { key, value } = candidate
+    const { key, value, expectedVersion } = candidate
     const policy = policyOf(candidate, choice)
     if (choice === 'by value' && isSensitive(policy) !== isSensitive(candidate.policy)) {
       if (isSensitive(policy)) secrets.push(key)
       else settings.push(key)
     }
-    return { key, value, policy }
+    return { key, value, policy, expectedVersion }
   })
   if (settings.length > 0) {
     output.warn(`as settings, not masked: ${listed(settings)} (--sensitive stores secrets)`)

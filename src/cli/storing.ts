@@ -55,6 +55,7 @@ export type StoredSecret = {
   policy: Policy | null
   /** `null` where it does not open: then the policy is not the one that it was sealed with. */
   value: string | null
+  version: number
 }
 
 /** Of these names those that are stored in the environment, by name. */
@@ -66,7 +67,7 @@ export async function storedSecrets(
   return new Map(
     secrets.map((secret) => {
       const policy = (secret.policy ?? null) as Policy | null
-      return [secret.key, { policy, value: opened(scope, secret) }]
+      return [secret.key, { policy, value: opened(scope, secret), version: secret.version }]
     }),
   )
 }
@@ -80,12 +81,12 @@ export async function storedSecrets(
 export async function provenSecrets(
   scope: ProjectScope,
   names: readonly string[],
-): Promise<Map<string, { policy: Policy | null; value: string }>> {
+): Promise<Map<string, StoredSecret & { value: string }>> {
   const lost: string[] = []
-  const proven = new Map<string, { policy: Policy | null; value: string }>()
-  for (const [key, { policy, value }] of await storedSecrets(scope, names)) {
+  const proven = new Map<string, StoredSecret & { value: string }>()
+  for (const [key, { value, ...stored }] of await storedSecrets(scope, names)) {
     if (value === null) lost.push(key)
-    else proven.set(key, { policy, value })
+    else proven.set(key, { ...stored, value })
   }
   if (lost.length > 0) throw unproven(lost)
   return proven

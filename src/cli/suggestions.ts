@@ -1,7 +1,7 @@
 /** Hints for a secret or an environment that is not there: names, never values. */
 import { ApiError } from '../client/api.ts'
-import { showCoverage } from '../features/projects/contract.ts'
-import { nearNames } from './named.ts'
+import { listEnvironments, showCoverage } from '../features/projects/contract.ts'
+import { nearNames, notFound } from './named.ts'
 import type { ProjectScope } from './scope.ts'
 import { CliError } from './terminal/cli_error.ts'
 
@@ -59,6 +59,16 @@ export async function absence(scope: ProjectScope, key: string): Promise<CliErro
   const here = `${scope.project.name}/${scope.environment}`
   const hint = hintFor(scope, key, names)
   return new CliError('not_found', `there is no secret ${key} in ${here}`, hint)
+}
+
+/** @throws CliError where the project has no such environment */
+export async function demandEnvironment({ session, project, environment }: ProjectScope) {
+  const params = { project_id: project.id }
+  const { environments } = await session.api.call(listEnvironments, { params })
+  const known = Object.keys(environments)
+  if (known.includes(environment)) return
+  const where = `in ${project.name}`
+  throw notFound(environment, known, { what: 'environment', where, list: 'env list' })
 }
 
 type Coverage = Awaited<ReturnType<typeof coverageOf>>

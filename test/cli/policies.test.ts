@@ -168,12 +168,24 @@ test('a value that somebody else stored in the same moment is not replaced unsee
   await eve.must('secrets', 'set', 'RACED=first of two')
   const set = ['policy', 'set', 'RACED', '--methods', 'GET']
   expect((await eve.run([...set, '--paths', '/v1'])).err).toBe('')
-  meanwhile = () => eve.must('secrets', 'set', 'RACED=second of two')
-  const raced = await eve.run([...set, '--paths', '/v2'])
-  expect([raced.code, raced.err]).toEqual([
-    0,
-    'somebody else stored RACED in the same moment: compare with cloakroom secrets history RACED\n',
-  ])
+  eve.write('raced.env', 'RACED=another\n')
+  for (const [version, args] of [
+    [3, [...set, '--paths', '/v2']],
+    [4, ['secrets', 'set', 'RACED=another']],
+    [5, ['secrets', 'push', 'raced.env']],
+  ] as const) {
+    meanwhile = () => eve.must('secrets', 'set', `RACED=number ${version}`)
+    const raced = await eve.run(args)
+    expect([raced.code, raced.err]).toEqual([
+      5,
+      `cloakroom: The state has changed in the meantime. (conflict)\n  RACED: has version ${version}\n→ somebody else stored it in the meantime: look at it, and run the command again\n`,
+    ])
+    expect(await eve.must('secrets', 'get', 'RACED')).toBe(`number ${version}`)
+  }
+  // Who says the policy reads nothing before, and so replaces what is there.
+  meanwhile = () => eve.must('secrets', 'set', 'RACED=number 6')
+  await eve.must('secrets', 'set', 'RACED=the last', '--policy', 'null')
+  expect(await eve.must('secrets', 'get', 'RACED')).toBe('the last')
   eve.remove()
   await between.stop(true)
 })

@@ -95,6 +95,23 @@ export const policyFieldOptions = [
 ] as const
 export const policySetOptions = [...policyFieldOptions, ...sensitivityOptions] as const
 const dryRun = ['--dry-run', 'show by name what would change, and change nothing'] as const
+const copying = [
+  ['--to-project <project>', 'another project of the workspace'],
+  dryRun,
+  ['-f, --force', 'overwrite what is there with another value or policy'],
+] as const
+export const copyOptions = [
+  ['--from <environment>', 'where they are; the chosen environment unless given'],
+  ['--to <environment>', 'where they go; with --to-project the same unless given'],
+  ...copying,
+  yes,
+] as const
+export const copyEnvironmentOptions = [
+  ['--only <secret...>', 'these only: A,B'],
+  ...copying,
+  yes,
+] as const
+export const undeleteOptions = [['--all', 'all that were deleted from the environment']] as const
 export const pushOptions = [
   dryRun,
   ['--prune', 'delete what the environment has and the file has not; asks'],

@@ -2,6 +2,7 @@
 import { command, type Group } from '../command.ts'
 import {
   confirmOptions,
+  copyOptions,
   diffOptions,
   getOptions,
   policySetOptions,
@@ -10,9 +11,11 @@ import {
   rollBackOptions,
   setOptions,
   tokenOption,
+  undeleteOptions,
 } from './options.ts'
 
 const secrets = () => import('../commands/secrets/secrets.ts')
+const removal = () => import('../commands/secrets/remove.ts')
 const secretHistory = () => import('../commands/secrets/history.ts')
 const policy = () => import('../commands/policy.ts')
 const allowlist = () => import('../commands/allowlist.ts')
@@ -56,10 +59,31 @@ export const secretGroups: readonly Group[] = [
       }),
       command({
         usage: 'delete <keys...>',
-        about: 'delete secrets with their history',
+        about: 'delete secrets with their history; they can be restored for 7 days',
         examples: ['secrets delete OLD_KEY --yes'],
         options: confirmOptions,
-        action: async () => (await import('../commands/secrets/remove.ts')).remove,
+        action: async () => (await removal()).remove,
+      }),
+      command({
+        usage: 'undelete [name...]',
+        about: 'restore secrets that were deleted in the last 7 days; without names, list them',
+        examples: [
+          'secrets undelete',
+          'secrets undelete OLD_KEY',
+          'secrets undelete --all -e staging',
+        ],
+        options: undeleteOptions,
+        action: async () => (await removal()).undelete,
+      }),
+      command({
+        usage: 'copy <keys...>',
+        about: 'copy secrets with their policies to another environment or project',
+        examples: [
+          'secrets copy STRIPE_KEY MODE --from staging --to production --dry-run',
+          'secrets copy SMTP_PASSWORD --to-project billing',
+        ],
+        options: copyOptions,
+        action: async () => (await import('../commands/secrets/copy.ts')).copy,
       }),
       command({
         usage: 'pull [path]',

@@ -1,6 +1,6 @@
 /** Workspaces, projects and environments. */
 import { command, type Group } from '../command.ts'
-import { confirmOptions, inviteOptions, rekeyOptions } from './options.ts'
+import { confirmOptions, copyEnvironmentOptions, inviteOptions, rekeyOptions } from './options.ts'
 
 const workspaces = () => import('../commands/teams/workspaces.ts')
 const projects = () => import('../commands/teams/projects.ts')
@@ -154,6 +154,30 @@ export const teamGroups: readonly Group[] = [
         about: 'list the environments with the number of their secrets',
         examples: ['env list'],
         action: async () => (await environments()).list,
+      }),
+      command({
+        usage: 'create <name>',
+        about: 'make an environment before anything is stored in it',
+        examples: ['env create preview'],
+        action: async () => (await environments()).create,
+      }),
+      command({
+        usage: 'delete <environment>',
+        about: 'delete an environment: secrets, which can be restored for 7 days, and its tokens',
+        examples: ['env delete preview', 'env delete preview --yes'],
+        options: confirmOptions,
+        action: async () => (await environments()).remove,
+      }),
+      command({
+        usage: 'copy <from> <to>',
+        about: 'copy the secrets of an environment with their policies to another',
+        examples: [
+          'env copy staging production --dry-run',
+          'env copy staging production --only STRIPE_KEY,MODE --force',
+          'env copy production production --to-project billing',
+        ],
+        options: copyEnvironmentOptions,
+        action: async () => (await import('../commands/secrets/copy.ts')).copyAll,
       }),
       command({
         usage: 'use <environment>',

@@ -1,5 +1,5 @@
 /** Where a stored secret may go, without its value being typed again: it is opened and sealed anew here. */
-import { getSecret, listVersions } from '../../features/secrets/contract.ts'
+import { getSecret } from '../../features/secrets/contract.ts'
 import { isSamePolicy } from '../../platform/crypto/secret_value.ts'
 import { isSensitive, type Policy } from '../../platform/policy.ts'
 import type { policySetOptions } from '../catalogue/options.ts'
@@ -9,7 +9,7 @@ import { shownFields, withFields, withoutFields } from '../policies/fields.ts'
 import { inWords } from '../policies/words.ts'
 import { marked } from '../references.ts'
 import { type ProjectScope, projectScope } from '../scope.ts'
-import { type Entry, opened, upload } from '../sealing.ts'
+import { opened, upload } from '../sealing.ts'
 import { choiceOf, classified } from '../sensitivity.ts'
 import { unproven } from '../storing.ts'
 import { onSecret } from '../suggestions.ts'
@@ -78,27 +78,9 @@ async function change(
     context.output.done(`${here} has this policy already: ${words}.`, data)
     return
   }
-  const version = await storeAgain(context, scope, { key, value: stored.value, policy }, stored)
+  const { value, version: expectedVersion } = stored
+  const work = upload(scope, [{ key, value, policy, expectedVersion }], false)
+  await context.output.during('encrypting and uploading', work)
+  const version = expectedVersion + 1
   context.output.done(`${here}: ${words}.`, { key, version, policy, changed: true })
-}
-
-/** The value was read before: one that somebody stored in between would be replaced by it, unseen. */
-async function storeAgain(
-  { output }: Context,
-  scope: ProjectScope,
-  entry: Entry,
-  before: Proven,
-): Promise<number> {
-  const { session, project, environment } = scope
-  const { key } = entry
-  await output.during('encrypting and uploading', upload(scope, [entry], false))
-  const params = { project_id: project.id, key }
-  const [newest] = await session.api.list(listVersions, { params, query: { environment } })
-  const version = newest?.version ?? before.version + 1
-  if (version !== before.version + 1) {
-    output.warn(
-      `somebody else stored ${key} in the same moment: compare with cloakroom secrets history ${key}`,
-    )
-  }
-  return version
 }

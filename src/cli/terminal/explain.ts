@@ -85,6 +85,8 @@ const HINTS: Record<string, string> = {
   invalid_credentials: 'check the address and the password',
   forbidden: 'ask an owner or admin of the workspace',
   epoch_conflict: 'the workspace key has changed: run the command again',
+  'conflict of parts':
+    'somebody else stored it in the meantime: look at it, and run the command again',
   rate_limited: 'wait a moment and run the command again',
 }
 
@@ -95,7 +97,7 @@ function explainApi({ code, status, message, fields }: ApiError): Explanation {
     code,
     // The sentence of a 422 repeats the first of the fields that follow it.
     message: message.replace(inWords('', fields.slice(0, 1)), ''),
-    hint: HINTS[code] ?? null,
+    hint: HINTS[fields.length > 0 ? `${code} of parts` : code] ?? HINTS[code] ?? null,
     fields,
     isOfServer: true,
   }

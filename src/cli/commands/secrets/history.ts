@@ -1,17 +1,15 @@
 /** What environments differ in, and what a secret was before. */
 import { timingSafeEqual } from 'node:crypto'
-import { listEnvironments } from '../../../features/projects/contract.ts'
 import { listSecrets, listVersions, rollBackSecret } from '../../../features/secrets/contract.ts'
 import { isSamePolicy } from '../../../platform/crypto/secret_value.ts'
 import { EX_FAILED } from '../../../platform/exit_codes.ts'
 import type { Policy } from '../../../platform/policy.ts'
 import type { diffOptions, rollBackOptions } from '../../catalogue/options.ts'
 import type { Action } from '../../command.ts'
-import { notFound } from '../../named.ts'
 import { type ProjectScope, projectScope } from '../../scope.ts'
 import { opened, reveal } from '../../sealing.ts'
 import { storedSecrets, unproven } from '../../storing.ts'
-import { onSecret } from '../../suggestions.ts'
+import { demandEnvironment, onSecret } from '../../suggestions.ts'
 import { confirmed } from '../../terminal/confirmed.ts'
 import { versionOf } from '../../versions.ts'
 
@@ -22,7 +20,7 @@ import { versionOf } from '../../versions.ts'
  */
 export const diff: Action<typeof diffOptions> = async (context, [from = '', to = ''], options) => {
   const scope = await projectScope(context)
-  await mustExist(scope, [from, to])
+  for (const environment of [from, to]) await demandEnvironment({ ...scope, environment })
   const opening = Promise.all([from, to].map((name) => openedIn({ ...scope, environment: name })))
   const [before = new Map(), after = new Map()] = await context.output.during(
     'fetching and decrypting',
@@ -49,20 +47,6 @@ export const diff: Action<typeof diffOptions> = async (context, [from = '', to =
   })
   const isSame = compared.every(({ difference }) => difference === 'same')
   return options.exitCode && !isSame ? EX_FAILED : undefined
-}
-
-async function mustExist({ session, project }: ProjectScope, names: readonly string[]) {
-  const { environments } = await session.api.call(listEnvironments, {
-    params: { project_id: project.id },
-  })
-  const known = Object.keys(environments)
-  const missing = names.find((name) => !known.includes(name))
-  if (missing === undefined) return
-  throw notFound(missing, known, {
-    what: 'environment',
-    where: `in ${project.name}`,
-    list: 'env list',
-  })
 }
 
 type Opened = { digest: Uint8Array; policy: unknown }

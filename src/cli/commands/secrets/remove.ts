@@ -1,20 +1,67 @@
-/** `cloakroom secrets delete`. */
-import { deleteSecret } from '../../../features/secrets/contract.ts'
-import type { confirmOptions } from '../../catalogue/options.ts'
+/** Deleting secrets, and bringing them back. */
+import {
+  deleteSecret,
+  listDeletedSecrets,
+  restoreSecretsEndpoint,
+} from '../../../features/secrets/contract.ts'
+import type { confirmOptions, undeleteOptions } from '../../catalogue/options.ts'
 import type { Action } from '../../command.ts'
-import { projectScope } from '../../scope.ts'
+import { notFound } from '../../named.ts'
+import { type ProjectScope, projectScope } from '../../scope.ts'
 import { onSecret } from '../../suggestions.ts'
 import { confirmed } from '../../terminal/confirmed.ts'
 
 export const remove: Action<typeof confirmOptions> = async (context, keys, options) => {
   const scope = await projectScope(context)
   const { session, project, environment } = scope
-  await confirmed(options, `Delete ${keys.join(', ')} from ${project.name}/${environment}?`)
+  const names = keys.join(', ')
+  await confirmed(
+    options,
+    `Delete ${names} from ${project.name}/${environment}, with earlier versions? For 7 days they can be restored.`,
+  )
   for (const key of keys) {
     const params = { project_id: project.id, key }
     const work = session.api.call(deleteSecret, { params, query: { environment } })
     await onSecret(scope, key, work)
   }
-  context.output.done(`${keys.length} deleted.`, { deleted: keys })
+  context.output.done(
+    `${keys.length} deleted; for 7 days: cloakroom secrets undelete ${keys.join(' ')}`,
+    { deleted: keys },
+  )
   return undefined
+}
+
+/** Names in one request of the server. */
+const BATCH = 500
+
+/** Without names it shows which there are. */
+export const undelete: Action<typeof undeleteOptions> = async (context, keys, options) => {
+  const scope = await projectScope(context)
+  const { session, project, environment } = scope
+  const deleted = await deletedOf(scope)
+  if (keys.length === 0 && !options.all) {
+    context.output.table(deleted, [{ field: 'key', whole: true }, 'version', 'deleted_at'])
+    return undefined
+  }
+  const known = deleted.map(({ key }) => key)
+  const missing = keys.find((key) => !known.includes(key))
+  if (missing !== undefined) {
+    const where = `that was deleted from ${project.name}/${environment} in the last 7 days`
+    throw notFound(missing, known, { what: 'secret', where, list: 'secrets undelete' })
+  }
+  const chosen = options.all ? known : [...new Set(keys)]
+  const params = { project_id: project.id }
+  for (let start = 0; start < chosen.length; start += BATCH) {
+    const body = { environment, keys: chosen.slice(start, start + BATCH) }
+    await session.api.call(restoreSecretsEndpoint, { params, body })
+  }
+  context.output.done(`${project.name}/${environment}: ${chosen.length} restored.`, {
+    restored: chosen,
+  })
+  return undefined
+}
+
+function deletedOf({ session, project, environment }: ProjectScope) {
+  const params = { project_id: project.id }
+  return session.api.list(listDeletedSecrets, { params, query: { environment } })
 }

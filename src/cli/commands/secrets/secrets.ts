@@ -26,8 +26,10 @@ export const set: Action<typeof setOptions> = async (context, pairs, options) =>
   const policyOfNew = isAsked(pairs, options) ? ('decided' as const) : ('new' as const)
   const candidates = Object.entries(values).map(([key, value]): Candidate => {
     if (present === null) return { key, value, policy, policyIs: 'decided' }
-    const policyIs = present.has(key) ? 'stored' : policyOfNew
-    return { key, value, policy: present.get(key)?.policy ?? undefined, policyIs }
+    const before = present.get(key)
+    const policyIs = before ? 'stored' : policyOfNew
+    const expectedVersion = before?.version ?? 0
+    return { key, value, policy: before?.policy ?? undefined, policyIs, expectedVersion }
   })
   const entries = await marked(
     context,

@@ -1,7 +1,15 @@
 /** Environments of a project. */
-import { listEnvironments } from '../../../features/projects/contract.ts'
+import {
+  createEnvironment,
+  deleteEnvironment,
+  listEnvironments,
+} from '../../../features/projects/contract.ts'
+import { listSecrets } from '../../../features/secrets/contract.ts'
+import type { confirmOptions } from '../../catalogue/options.ts'
 import type { Action } from '../../command.ts'
-import { projectScope } from '../../scope.ts'
+import { type ProjectScope, projectScope } from '../../scope.ts'
+import { demandEnvironment } from '../../suggestions.ts'
+import { confirmed, counted } from '../../terminal/confirmed.ts'
 import { remember } from './projects.ts'
 
 export const list: Action = async (context) => {
@@ -14,6 +22,45 @@ export const list: Action = async (context) => {
   }))
   context.output.table(rows, ['environment', 'secrets', 'current'], listed)
   return undefined
+}
+
+export const create: Action = async (context, [name = '']) => {
+  const { session, project } = await projectScope(context)
+  const params = { project_id: project.id }
+  await session.api.call(createEnvironment, { params, body: { name } })
+  context.output.done(`${project.name} has the environment ${name} now.`, { created: name }, name)
+  return undefined
+}
+
+export const remove: Action<typeof confirmOptions> = async (context, [name = ''], options) => {
+  const scope = { ...(await projectScope(context)), environment: name }
+  const { session, project } = scope
+  await demandEnvironment(scope)
+  await confirmed(
+    options,
+    async () =>
+      `Delete ${name} from ${project.name}${await lossOf(scope)}? For 7 days secrets can be restored; tokens of ${name} alone are revoked.`,
+  )
+  const params = { project_id: project.id, environment: name }
+  const { secrets, tokens } = await session.api.call(deleteEnvironment, { params })
+  const back = secrets > 0 ? `; for 7 days: cloakroom secrets undelete --all -e ${name}` : ''
+  context.output.done(
+    `Deleted ${name} with ${counted(secrets, 'secret')}, and revoked ${counted(tokens, 'token')}${back}`,
+    { deleted: name, secrets, tokens },
+  )
+  return undefined
+}
+
+/** Names that a question shows. */
+const MAX_NAMES = 10
+
+async function lossOf({ session, project, environment }: ProjectScope): Promise<string> {
+  const params = { project_id: project.id }
+  const held = await session.api.list(listSecrets, { params, query: { environment } })
+  if (held.length === 0) return ''
+  const names = held.slice(0, MAX_NAMES).map(({ key }) => key)
+  const others = held.length > MAX_NAMES ? ', …' : ''
+  return ` with ${counted(held.length, 'secret')} (${names.join(', ')}${others})`
 }
 
 export const use: Action = async (context, [environment = '']) => {

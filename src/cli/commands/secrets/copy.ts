@@ -1,0 +1,107 @@
+/**
+ * Copying between environments and projects of a workspace: each has a key of its own, so values are opened
+ * here and sealed anew, each with the policy that it opens with.
+ */
+import { listSecrets } from '../../../features/secrets/contract.ts'
+import type { Policy } from '../../../platform/policy.ts'
+import type { copyEnvironmentOptions, copyOptions } from '../../catalogue/options.ts'
+import { changedOf, comparedWith, namesOf, showChanges } from '../../changes.ts'
+import type { Action, OptionValues } from '../../command.ts'
+import type { Context } from '../../context.ts'
+import { type ProjectScope, projectNamed, projectScope, projectsOf } from '../../scope.ts'
+import { type Entry, opened } from '../../sealing.ts'
+import { fetchSecrets, store, storedSecrets, unproven } from '../../storing.ts'
+import { absence, demandEnvironment } from '../../suggestions.ts'
+import { CliError } from '../../terminal/cli_error.ts'
+import { counted } from '../../terminal/confirmed.ts'
+
+/** `secrets copy`: some, by name. */
+export const copy: Action<typeof copyOptions> = async (context, keys, options) => {
+  const scope = await projectScope(context)
+  const from = { ...scope, environment: options.from ?? scope.environment }
+  if (options.to === undefined && options.toProject === undefined) {
+    const hint = `example: cloakroom secrets copy ${keys[0]} --to production`
+    throw new CliError('usage', 'say where to, with --to or --to-project', hint)
+  }
+  return copyTo(context, from, keys, { ...options, to: options.to ?? from.environment })
+}
+
+/** `env copy`: all, or --only some. */
+export const copyAll: Action<typeof copyEnvironmentOptions> = async (
+  context,
+  [from = '', to = ''],
+  options,
+) => {
+  const scope = { ...(await projectScope(context)), environment: from }
+  const only = options.only?.flatMap((names) => names.split(',')).filter(Boolean)
+  return copyTo(context, scope, only, { ...options, to })
+}
+
+type Options = Omit<OptionValues<typeof copyEnvironmentOptions>, 'only'> & { to: string }
+
+async function copyTo(
+  context: Context,
+  from: ProjectScope,
+  keys: readonly string[] | undefined,
+  options: Options,
+): Promise<undefined> {
+  const to = await targetOf(from, options)
+  await demandEnvironment(from)
+  const found = await entriesOf(from, keys)
+  const names = found.map(({ key }) => key)
+  const there = await storedSecrets(to, names)
+  const entries = found.map((entry) => ({
+    ...entry,
+    expectedVersion: there.get(entry.key)?.version ?? 0,
+  }))
+  const compared = comparedWith(there, entries)
+  if (options.dryRun) {
+    showChanges(context, compared)
+    return
+  }
+  const place = `${to.project.name}/${to.environment}`
+  const others = namesOf(compared, 'value', 'policy')
+  if (others.length > 0 && !options.force) {
+    throw new CliError(
+      'name_taken',
+      `${place} has another value or policy of ${others.join(', ')}; nothing was copied`,
+      '--force overwrites them, and --dry-run shows all that would change',
+    )
+  }
+  const { created, updated } = await store(context, to, changedOf(compared), options)
+  const same = namesOf(compared, 'same').length
+  const sentence = `${place}: ${counted(created, 'secret')} copied, ${updated} overwritten, ${same} there already.`
+  context.output.done(sentence, { created, updated, same })
+}
+
+/** @throws CliError for the very place that is copied from */
+async function targetOf(from: ProjectScope, { to, toProject }: Options): Promise<ProjectScope> {
+  const project =
+    toProject === undefined ? from.project : projectNamed(from, await projectsOf(from), toProject)
+  if (project.id !== from.project.id || to !== from.environment)
+    return { ...from, project, environment: to }
+  throw new CliError('usage', `${project.name}/${to} cannot be copied to itself`)
+}
+
+/** With the policies that they open with. @throws CliError for what is not there, or does not open */
+async function entriesOf(
+  from: ProjectScope,
+  keys: readonly string[] | undefined,
+): Promise<Entry[]> {
+  const secrets = keys ? await fetchSecrets(from, new Set(keys)) : await fetchAll(from)
+  const missing = keys?.find((key) => !secrets.some((secret) => secret.key === key))
+  const error = missing === undefined ? null : await absence(from, missing)
+  if (error) throw error
+  const values = secrets.map((secret) => ({ secret, value: opened(from, secret) }))
+  const lost = values.filter(({ value }) => value === null)
+  if (lost.length > 0) throw unproven(lost.map(({ secret }) => secret.key))
+  return values.map(({ secret, value }) => {
+    const policy = (secret.policy ?? null) as Policy | null
+    return { key: secret.key, value: value ?? '', policy }
+  })
+}
+
+function fetchAll({ session, project, environment }: ProjectScope) {
+  const query = { environment, include: 'value' as const }
+  return session.api.list(listSecrets, { params: { project_id: project.id }, query })
+}
