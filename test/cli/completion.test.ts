@@ -59,6 +59,7 @@ describe('the program completes', () => {
   test('projects, environments, secrets and agents by name', async () => {
     expect(await wordsFor('project', 'use', 'pay')).toEqual(['payments'])
     expect(await wordsFor('-p', 'pay')).toEqual(['payments'])
+    expect(await wordsFor('inject', '--from', 'pay')).toEqual(['payments/'])
     expect(await wordsFor('env', 'use', 's')).toEqual(['staging'])
     expect(await wordsFor('run', '-e', 'st')).toEqual(['staging'])
     expect(await wordsFor('secrets', 'get', 'S')).toEqual(['STRIPE_KEY', 'STRIPE_URL'])

@@ -63,6 +63,18 @@ describe('pull', () => {
     expect(existsSync(join(elsewhere, '.env'))).toBe(false)
   })
 
+  test('nor do inject and the fallback of run', async () => {
+    ada.write('app.tpl', '{{ ONE_KEY }}')
+    for (const args of [
+      ['inject', '-i', 'app.tpl', '-o', 'config/made'],
+      ['run', '--fallback', 'config/made', '--', 'true'],
+    ]) {
+      const { code, err } = await ada.run(args)
+      expect([code, err]).toEqual([2, expect.stringContaining('config is a link that leads out')])
+    }
+    expect(existsSync(join(elsewhere, 'made'))).toBe(false)
+  })
+
   test('goes through one that stays in it, and to any other place that is named', async () => {
     mkdirSync(at('real'))
     symlinkSync('real', at('alias'))

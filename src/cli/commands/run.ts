@@ -41,10 +41,12 @@ export const run: Action<typeof runOptions> = async (context, command, options) 
       masked: options.mask === false ? {} : textsOf(delivered, true),
       grouped: options.watch === true,
     })
-  if (!options.watch) return start(first).ended
   const { warn } = context.output
-  // A look for changes may be waiting for the server, and nobody needs it any more.
-  return endProcess(await runWatched({ source, first, check, start, warn, ...times }))
+  const code = options.watch
+    ? await runWatched({ source, first, check, start, warn, ...times })
+    : await start(first).ended
+  // What may still wait for a server that says nothing is not needed any more.
+  return options.watch || options.fallback !== undefined ? endProcess(code) : code
 }
 
 /** @throws CliError */

@@ -15,7 +15,7 @@ import { explain } from '../terminal/explain.ts'
 import { relativeTime } from '../terminal/moments.ts'
 
 /** Milliseconds after which a server that says nothing is away, where there is something else to go on with. */
-const PATIENCE_MS = 30_000
+const PATIENCE_MS = 10_000
 /** Milliseconds that clocks may differ by. */
 const SKEW_MS = 300_000
 

@@ -74,6 +74,17 @@ describe.each(callers)('%s', (_, options) => {
     expect([code, out, err.startsWith('WARNING: ')]).toEqual([0, SHOWN, true])
   })
 
+  test('goes on when the server says nothing, and waits for nothing at its end', async () => {
+    await run([], options())
+    await server.to('hangs')
+    const { code, out, err } = await run([], options())
+    expect([code, out, err]).toEqual([
+      0,
+      SHOWN,
+      expect.stringContaining('did not answer within 10 seconds: going on with kept'),
+    ])
+  }, 60_000)
+
   test.each([401, 403, 404, 409, 429])('does not where it refuses with %d', async (status) => {
     await run([], options())
     const before = read()

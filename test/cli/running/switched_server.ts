@@ -1,5 +1,5 @@
-/** The control plane behind a switch: it passes everything on, answers with one status, or is away. */
-export type Mode = 'passes' | 'away' | number
+/** The control plane behind a switch: it passes everything on, answers with one status, never, or is away. */
+type Mode = 'passes' | 'hangs' | 'away' | number
 
 export function openSwitch(target: string) {
   let mode: Mode = 'passes'
@@ -8,9 +8,11 @@ export function openSwitch(target: string) {
     Bun.serve({
       port,
       hostname: '127.0.0.1',
+      idleTimeout: 0,
       fetch: async (request) => {
         const { pathname, search } = new URL(request.url)
         asked.push(`${request.method} ${pathname}`)
+        if (mode === 'hangs') return new Promise<Response>(() => {})
         if (typeof mode === 'number') return refusal(mode)
         return fetch(`${target}${pathname}${search}`, {
           method: request.method,
