@@ -88,7 +88,8 @@ export function exchange(
     ended.abort()
     return new LateAnswer(url, `did not answer in full within ${timeoutMs / 1000} seconds`)
   }
-  return withTimeout(timeoutMs, receive(endpoint, url, { ...init, signal: ended.signal }), late)
+  const signal = init.signal ? AbortSignal.any([init.signal, ended.signal]) : ended.signal
+  return withTimeout(timeoutMs, receive(endpoint, url, { ...init, signal }), late)
 }
 
 async function receive(endpoint: Endpoint, url: string, init: RequestInit): Promise<Received> {

@@ -34,6 +34,8 @@ type Parts = { params?: Record<string, string>; query?: Record<string, unknown>;
 type Options = {
   /** Milliseconds for each answer. */
   timeoutMs?: number
+  /** Ends what is under way. */
+  signal?: AbortSignal | undefined
   /** Bytes of all pages of a list together. */
   listLimit?: number
 }
@@ -44,7 +46,7 @@ const LIST_LIMIT = 256 * 1_048_576
 export function openApi(
   origin: string,
   token: () => string | null = () => null,
-  { timeoutMs = ANSWER_TIMEOUT_MS, listLimit = LIST_LIMIT }: Options = {},
+  { timeoutMs = ANSWER_TIMEOUT_MS, listLimit = LIST_LIMIT, signal }: Options = {},
 ): Api {
   const request = (endpoint: Endpoint, input: Parts) => {
     const bearer = token()
@@ -55,6 +57,7 @@ export function openApi(
         ...(input.body === undefined ? {} : { 'content-type': 'application/json' }),
       },
       ...(input.body === undefined ? {} : { body: JSON.stringify(input.body) }),
+      ...(signal ? { signal } : {}),
     }
     return exchange(endpoint, urlOf(origin, endpoint, input), init, timeoutMs)
   }

@@ -5,6 +5,7 @@ import { executable } from '../binary/executable.ts'
 import { openStage, type Stage } from '../support/agent.ts'
 import { marked, search, searcher } from '../support/canary.ts'
 import { answerOf } from '../support/upstream.ts'
+import { watched } from '../support/watched.ts'
 import { openAccount, type Terminal } from './person.ts'
 
 const VALUE = marked('sk_live_mcp_not_real')
@@ -29,14 +30,18 @@ afterAll(async () => {
   await stage.stop()
 })
 
-async function connect(SERVICE_TOKEN: string, HOME = ada.home): Promise<Client> {
+async function connect(
+  SERVICE_TOKEN: string,
+  HOME = ada.home,
+  resolver = stage.app.resolver,
+): Promise<Client> {
   const connected = new Client({ name: 'test', version: '1' })
   const env = {
     HOME,
     PATH: process.env.PATH ?? '',
     SERVICE_TOKEN,
     SERVICE_SERVER_URL: stage.app.controlPlane,
-    SERVICE_RESOLVER_URL: stage.app.resolver,
+    SERVICE_RESOLVER_URL: resolver,
   }
   const transport = new StdioClientTransport({
     command: await executable(),
@@ -88,7 +93,7 @@ test('list_credentials shows names and what they are for, and nothing was delive
     allowed_paths: null,
     allowed_locations: null,
   }
-  expect(JSON.parse(text)).toEqual([
+  expect(JSON.parse(text).credentials).toEqual([
     { placeholder: 'SVC_SECRET_MODE', ...unbound },
     { placeholder: 'SVC_SECRET_STRIPE_KEY', ...unbound },
   ])
@@ -137,7 +142,9 @@ test('check_status tells whether the token is accepted', async () => {
 
 test('read_audit shows the requests of this token', async () => {
   const { text } = await use('read_audit', { limit: 5 })
-  const records = JSON.parse(text) as { agent_id: string; target_domain: string | null }[]
+  const { records } = JSON.parse(text) as {
+    records: { agent_id: string; target_domain: string | null }[]
+  }
   expect(records.length).toBeGreaterThan(0)
   expect(new Set(records.map(({ agent_id }) => agent_id))).toEqual(new Set(['bot']))
   expect(text).not.toContain(VALUE)
@@ -147,7 +154,7 @@ test('list_credentials says what a credential is for, and where and how it may b
   const policy = ['--domains', 'api.stripe.com', '--methods', 'GET,POST', '--paths', '/v1']
   await ada.must('policy', 'set', 'STRIPE_KEY', ...policy, '--description', 'the test account')
   const { text } = await use('list_credentials')
-  expect(JSON.parse(text)).toContainEqual({
+  expect(JSON.parse(text).credentials).toContainEqual({
     placeholder: 'SVC_SECRET_STRIPE_KEY',
     project_id: expect.any(String),
     environment: 'development',
@@ -158,3 +165,118 @@ test('list_credentials says what a credential is for, and where and how it may b
     allowed_locations: null,
   })
 })
+
+test('tools say what they do to the world, and what they answer, also as data', async () => {
+  const { tools } = await client.listTools()
+  for (const { name, title, annotations, outputSchema, inputSchema } of tools) {
+    expect({ name, title }).toEqual({ name, title: expect.any(String) })
+    expect(annotations?.readOnlyHint ?? false).toBe(name !== 'call_api')
+    expect(outputSchema?.type).toBe('object')
+    expect(inputSchema.additionalProperties).toBe(false)
+  }
+  expect(tools.find(({ name }) => name === 'call_api')?.annotations).toEqual({
+    destructiveHint: true,
+    idempotentHint: false,
+    openWorldHint: true,
+  })
+  // The client checks each against its schema.
+  stage.upstream.on('/data', answerOf(200, { 'content-type': 'text/plain' }, 'ok'))
+  for (const [name, args] of [
+    ['list_credentials', {}],
+    ['check_status', {}],
+    ['read_audit', { limit: 3 }],
+    ['call_api', { url: stage.url('/data') }],
+  ] as const) {
+    const { content, structuredContent } = await client.callTool({ name, arguments: args })
+    expect(structuredContent).toEqual(JSON.parse((content as Content)[0]?.text ?? ''))
+  }
+})
+
+test('an argument that a tool does not know is refused, and nothing is sent', async () => {
+  const before = stage.upstream.received.length
+  const { text, isError } = await use('call_api', {
+    url: stage.url('/charge'),
+    method: 'POST',
+    json: { amount: 1 },
+  })
+  expect({ isError, names: text.includes('json') }).toEqual({ isError: true, names: true })
+  expect(stage.upstream.received.length).toBe(before)
+})
+
+test('where the resolver is away an error says its address and a code', async () => {
+  const away = await connect(token, ada.home, 'http://127.0.0.1:9')
+  const { text, isError } = await use('list_credentials', {}, away)
+  expect(isError).toBe(true)
+  expect(text).toStartWith('the server at http://127.0.0.1:9 cannot be reached (unreachable)')
+  await away.close()
+})
+
+/** A call that the upstream holds, and the end of its connection. */
+function held(path: string) {
+  const begun = Promise.withResolvers<void>()
+  const ended = Promise.withResolvers<void>()
+  stage.upstream.on(path, (_, wire) => {
+    wire.once('close', () => ended.resolve())
+    begun.resolve()
+  })
+  return { begun: begun.promise, ended: ended.promise }
+}
+
+test('a cancelled call ends at the upstream, and the audit says that its caller went away', async () => {
+  const { begun, ended } = held('/held')
+  const cancel = new AbortController()
+  const call = client.callTool(
+    { name: 'call_api', arguments: { url: stage.url('/held') } },
+    undefined,
+    { signal: cancel.signal },
+  )
+  const outcome = call.catch((error: unknown) => error)
+  await begun
+  cancel.abort()
+  expect(await outcome).toBeInstanceOf(Error)
+  await ended
+  const { sql } = stage.app.connection
+  let record: unknown
+  do {
+    await stage.app.flushAudit()
+    ;[record] = await sql`
+      select status_code, reason from audit_logs
+      where target_path = '/held' and status_code is not null`
+  } while (!record)
+  expect(record).toEqual({ status_code: 499, reason: 'caller_gone' })
+})
+
+test('a host that goes away frees the program, and what it was calling', async () => {
+  const { begun, ended } = held('/left')
+  const other = await connect(token)
+  const call = other.callTool({ name: 'call_api', arguments: { url: stage.url('/left') } })
+  const outcome = call.catch((error: unknown) => error)
+  await begun
+  await other.close()
+  await outcome
+  await ended
+})
+
+test.each(['2025-11-25', '2025-06-18', '2025-03-26'])(
+  'speaks version %s of the protocol',
+  async (protocolVersion) => {
+    const asked = { jsonrpc: '2.0', id: 1, method: 'initialize' }
+    const clientInfo = { name: 'by hand', version: '1' }
+    const params = { protocolVersion, capabilities: {}, clientInfo }
+    const program = watched(
+      Bun.spawn([await executable(), 'mcp'], {
+        cwd: ada.cwd,
+        env: {
+          HOME: ada.cwd,
+          SERVICE_TOKEN: token,
+          SERVICE_SERVER_URL: stage.app.controlPlane,
+          SERVICE_RESOLVER_URL: stage.app.resolver,
+        },
+        stdin: new Blob([`${JSON.stringify({ ...asked, params })}\n`]),
+      }),
+    )
+    const [line = ''] = (await new Response(program.stdout).text()).split('\n')
+    expect(JSON.parse(line).result.protocolVersion).toBe(protocolVersion)
+    expect(await program.exited).toBe(0)
+  },
+)

@@ -12,7 +12,7 @@ import { listAuditLogs } from '../../features/audit/contract.ts'
 import { getResolverHealth } from '../../features/health/contract.ts'
 import { parseToken } from '../../platform/crypto/token.ts'
 import { endsWithin } from '../../platform/timeout.ts'
-import { listCredentials, outboundMethods } from '../../resolver/contract.ts'
+import { listCredentials, outboundMethods, resolveCall } from '../../resolver/contract.ts'
 import type { mcpOptions } from '../catalogue/options.ts'
 import type { Action } from '../command.ts'
 import type { Context } from '../context.ts'
@@ -40,38 +40,52 @@ function addTools(server: McpServer, context: Context, token: string): void {
   server.registerTool(
     'list_credentials',
     {
+      title: 'List credentials',
       description:
         'List the names of the credentials that you may use, as placeholders such as SVC_SECRET_STRIPE_KEY, with what each is for and where it may be used. Values are never shown.',
-      inputSchema: {},
+      inputSchema: nothing,
+      outputSchema: z.object({ credentials: z.array(credential) }),
+      annotations: READS,
     },
-    () => answer(() => credentialsOf(context, token)),
+    (_, { signal }) =>
+      answer(async () => ({ credentials: await credentialsOf(context, token, signal) })),
   )
   server.registerTool(
     'call_api',
     {
+      title: 'Call an API',
       description:
-        'Send an HTTPS request. Write SVC_SECRET_<NAME> in a header where a credential belongs; the resolver puts the value in. Only allowed domains can be reached.',
-      inputSchema: {
+        'Send an HTTPS request. Write SVC_SECRET_<NAME> in a header where a credential belongs; the resolver puts the value in. Only allowed domains can be reached. JSON goes into body as text, with the header Content-Type: application/json.',
+      inputSchema: z.strictObject({
         url: z.string().describe('absolute https URL'),
         method: z.enum(outboundMethods).default('GET'),
         headers: z.record(z.string(), z.string()).default({}),
         body: z.string().optional(),
-      },
+      }),
+      // Without its name: a schema of a tool is no reference.
+      outputSchema: z.object(resolveCall.result.shape),
+      // What it does is up to the API.
+      annotations: { destructiveHint: true, idempotentHint: false, openWorldHint: true },
     },
-    ({ url, method, headers, body }) =>
-      answer(() =>
-        callResolver(context, token, {
-          target_url: url,
-          method,
-          headers,
-          ...(body === undefined ? {} : { body }),
-        }),
-      ),
+    ({ url, method, headers, body }, { signal }) => {
+      const request = { target_url: url, method, headers, ...(body === undefined ? {} : { body }) }
+      return answer(() => callResolver(context, token, request, signal))
+    },
   )
   server.registerTool(
     'check_status',
-    { description: 'Tell whether the resolver works and your token is accepted.', inputSchema: {} },
-    () => answer(() => checkStatus(context, token)),
+    {
+      title: 'Check the resolver',
+      description: 'Tell whether the resolver works and your token is accepted.',
+      inputSchema: nothing,
+      outputSchema: z.object({
+        resolver: z.string(),
+        token: z.string().describe('accepted, or what is wrong with it'),
+        credentials: z.number().int().optional(),
+      }),
+      annotations: READS,
+    },
+    (_, { signal }) => answer(() => checkStatus(context, token, signal)),
   )
 }
 
@@ -79,41 +93,65 @@ function addAudit(server: McpServer, context: Context, token: string): void {
   server.registerTool(
     'read_audit',
     {
+      title: 'Read the audit',
       description:
         'Show what was recorded of your requests: allowed, blocked and failed, newest first.',
-      inputSchema: { limit: z.number().int().min(1).max(100).default(20) },
+      inputSchema: z.strictObject({ limit: z.number().int().min(1).max(100).default(20) }),
+      outputSchema: z.object({ records: listAuditLogs.result }),
+      annotations: READS,
     },
-    ({ limit }) => answer(() => readAudit(context, token, limit)),
+    ({ limit }) => answer(async () => ({ records: await readAudit(context, token, limit) })),
   )
 }
 
-type ToolAnswer = { content: { type: 'text'; text: string }[]; isError?: boolean }
+const nothing = z.strictObject({})
+const READS = { readOnlyHint: true, idempotentHint: true, openWorldHint: false }
+const credential = listCredentials.result.element.omit({ name: true }).extend({
+  placeholder: z.string(),
+})
 
-async function answer(act: () => Promise<unknown>): Promise<ToolAnswer> {
+type ToolAnswer = {
+  content: { type: 'text'; text: string }[]
+  structuredContent?: Record<string, unknown>
+  isError?: boolean
+}
+
+/** As text and as data, the same; a refusal is sentences with its code. */
+async function answer(act: () => Promise<Record<string, unknown>>): Promise<ToolAnswer> {
   try {
-    return { content: [{ type: 'text', text: printableJson(await act(), 2) }] }
+    const text = printableJson(await act(), 2)
+    return { content: [{ type: 'text', text }], structuredContent: JSON.parse(text) }
   } catch (error) {
     return {
-      content: [{ type: 'text', text: sentences(explain(error)).join('\n') }],
+      // An agent decides by the code, whoever it is of.
+      content: [
+        { type: 'text', text: sentences({ ...explain(error), isOfServer: true }).join('\n') },
+      ],
       isError: true,
     }
   }
 }
 
 /** Of the environment that was named, or of all that the token is for. */
-async function credentialsOf(context: Context, token: string) {
+async function credentialsOf(context: Context, token: string, signal: AbortSignal) {
   if (parseToken(token) === null) throw new InvalidToken()
-  const usable = await openApi(await context.resolver(), () => token).call(listCredentials, {})
+  const usable = await openApi(await context.resolver(), () => token, { signal }).call(
+    listCredentials,
+    {},
+  )
   const { environment } = namedEnvironment(context)
   return usable
     .filter((credential) => environment === undefined || credential.environment === environment)
     .map(({ name, ...rest }) => ({ placeholder: `SVC_SECRET_${name}`, ...rest }))
 }
 
-async function checkStatus(context: Context, token: string) {
-  const health = await openApi(await context.resolver()).call(getResolverHealth, {})
+async function checkStatus(context: Context, token: string, signal: AbortSignal) {
+  const health = await openApi(await context.resolver(), () => null, { signal }).call(
+    getResolverHealth,
+    {},
+  )
   try {
-    const { length: credentials } = await credentialsOf(context, token)
+    const { length: credentials } = await credentialsOf(context, token, signal)
     return { resolver: health.status, token: 'accepted', credentials }
   } catch (error) {
     return { resolver: health.status, token: sentences(explain(error)).join(' ') }

@@ -121,8 +121,14 @@ function networkFault(error: unknown): CliError | null {
     return new CliError('unreachable', 'what listens at that address does not speak TLS', hint)
   }
   if (!NETWORK_CODES.test(code)) return null
-  const hint = 'is the server running? check --server or SERVICE_SERVER_URL with: cloakroom config'
-  return new CliError('unreachable', 'the server cannot be reached', hint)
+  const hint = 'is it running? check its address with: cloakroom config'
+  return new CliError('unreachable', `${addressIn(error)} cannot be reached`, hint)
+}
+
+/** The runtime puts the URL into `path`; a person has several addresses to check. */
+function addressIn(error: unknown): string {
+  const url = error instanceof Error && 'path' in error ? URL.parse(String(error.path)) : null
+  return url ? `the server at ${url.origin}` : 'the server'
 }
 
 const NETWORK_CODES =
