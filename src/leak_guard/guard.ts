@@ -103,9 +103,16 @@ function* namePatterns(patterns: readonly Pattern[]): Generator<void, Pattern[]>
 export type CallValues = {
   readonly used?: readonly NamedBytes[]
   readonly made?: readonly NamedBytes[]
-  /** What stands for every find; unless given, the placeholder of the value. */
+  /** What stands for every find; unless given, what stands for its value. */
   readonly marker?: string
+  /** What stands for a value; unless given, its placeholder. */
+  readonly standsFor?: StandsFor
 }
+
+/** `isEscaped` where it stands inside a string of JSON. */
+export type StandsFor = (name: string, isEscaped: boolean) => string
+
+const placeholderOf: StandsFor = (name) => `SVC_SECRET_${name}`
 
 /** Prepared values. It holds no plaintext. */
 export class Guard {
@@ -117,7 +124,7 @@ export class Guard {
   }
 
   /** For one call. Used values of 8 characters or more must be among the prepared ones. */
-  forCall({ used = [], made = [], marker }: CallValues = {}): CallGuard {
+  forCall({ used = [], made = [], marker, standsFor = placeholderOf }: CallValues = {}): CallGuard {
     const { patterns, names, fragments, holdsEscape } = this.retained
     const collection = new Collection()
     for (const value of used) {
@@ -134,10 +141,10 @@ export class Guard {
       const shape = { count: lists.length, isShort, kinds, isLiteral }
       return { patterns: lists, fragments: isLiteral ? NO_FRAGMENTS : fragments, shape }
     }
-    const naming: Naming = ({ names: all }) => {
+    const naming: Naming = ({ names: all }, isEscaped) => {
       if (marker !== undefined) return marker
       const name = all.find((each) => used.some((value) => value.name === each)) ?? all[0]
-      return name === undefined ? '[REDACTED]' : `SVC_SECRET_${name}`
+      return name === undefined ? '[REDACTED]' : standsFor(name, isEscaped)
     }
     return new CallGuard(
       { order: orderOf(patterns, added, false), naming },

@@ -1,4 +1,10 @@
 /** The leak guard: what others may use of it. */
-export { type CallGuard, type Guard, prepareGuard, prepareGuardInSteps } from './guard.ts'
+export {
+  type CallGuard,
+  type Guard,
+  prepareGuard,
+  prepareGuardInSteps,
+  type StandsFor,
+} from './guard.ts'
 export type { Frames } from './hold.ts'
 export type { NamedBytes } from './matching/guarded.ts'

@@ -18,8 +18,8 @@ const PADDING = 0x3d
 const BRACE = 0x7b
 const NEVER = new Uint8Array(0)
 
-/** What stands in the place of a find. */
-export type Naming = (label: Label) => string
+/** What stands in the place of a find; `isEscaped` inside a string of JSON. */
+export type Naming = (label: Label, isEscaped: boolean) => string
 
 export class Release implements SearchSink {
   work = 0
@@ -132,7 +132,7 @@ export class Release implements SearchSink {
     }
     if (this.#read >= until && !isLast && this.#mayGoOn(span)) return false
     const isOutside = this.#isJson === true ? !this.#lexer.isInString : this.#isQuoted
-    const text = this.#naming(span.label)
+    const text = this.#naming(span.label, this.#isJson === true || this.#isQuoted)
     out.push(Buffer.from(`${this.#isQuoted ? '"' : ''}${text}${isOutside ? '"' : ''}`))
     this.#current = null
     this.#given = this.#read

@@ -24,6 +24,8 @@ export type Call = {
   signing: Signing | null
   /** Where links in the answer's headers lead; `null` leaves them as they are. */
   linkBase: LinkBase | null
+  /** What the guard writes in place of placeholders begins so (`stand_ins/mark.ts`). */
+  mark?: string | null
 }
 
 /** The body's bytes, where they are here. */

@@ -3,7 +3,7 @@
  * values that its caller may use and what the request was made with. The only place that knows how the
  * leak guard works; it keeps fingerprints, not values.
  */
-import type { CallGuard, Frames, Guard, NamedBytes } from '../leak_guard/index.ts'
+import type { CallGuard, Frames, Guard, NamedBytes, StandsFor } from '../leak_guard/index.ts'
 import { Unprintable } from './hidden.ts'
 import type { Pause } from './steps.ts'
 
@@ -35,6 +35,8 @@ export type Guarded = {
   used: readonly NamedBytes[]
   /** What was made of values, such as the text of Basic credentials. */
   made: readonly NamedBytes[]
+  /** What stands for a value in the answer; unless given, its placeholder. */
+  standsFor?: StandsFor | undefined
 }
 
 /** Bytes between two pauses: about a millisecond of work. */
@@ -45,9 +47,9 @@ export class CredentialGuard extends Unprintable implements AnswerGuard {
   readonly #pause: Pause
   #isStreamRedacted: () => boolean = () => false
 
-  constructor({ prepared, used, made }: Guarded, pause: Pause) {
+  constructor({ prepared, used, made, standsFor }: Guarded, pause: Pause) {
     super()
-    this.#guard = prepared.forCall({ used, made })
+    this.#guard = prepared.forCall({ used, made, ...(standsFor ? { standsFor } : {}) })
     this.#pause = pause
   }
 

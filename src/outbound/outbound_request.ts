@@ -12,6 +12,7 @@ import { Hidden } from './hidden.ts'
 import type { Filled } from './locations.ts'
 import type { Injection } from './placeholders.ts'
 import { sign } from './signing/sign.ts'
+import { markOf } from './stand_ins/mark.ts'
 import type { Pause } from './steps.ts'
 import type { Target } from './target.ts'
 
@@ -57,13 +58,23 @@ export class OutboundRequest extends Hidden<WireRequest> {
     const isSecret = ({ name }: NamedBytes) => !settings.has(name)
     const used = [...values].map(([name, value]) => ({ name, bytes: value.reveal() }))
     const made = [...parts.injection.reveal().derived, ...signatures]
-    this.#guarded = { prepared, used: used.filter(isSecret), made: made.filter(isSecret) }
+    const standsFor = standsForIn(call)
+    this.#guarded = {
+      prepared,
+      used: used.filter(isSecret),
+      made: made.filter(isSecret),
+      standsFor,
+    }
   }
 
   /** For its one answer. */
   guard(pause: Pause): AnswerGuard {
     return new CredentialGuard(this.#guarded, pause)
   }
+}
+
+function standsForIn({ mark }: Call): Guarded['standsFor'] {
+  return mark ? (name, isEscaped) => markOf(mark, name, isEscaped) : undefined
 }
 
 function wireOf(

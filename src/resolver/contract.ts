@@ -2,6 +2,8 @@ import { z } from 'zod'
 import { BODY_LIMIT } from '../outbound/call.ts'
 import { FORWARD_PREFIX, forwardPrefixes } from '../outbound/links.ts'
 import { signing } from '../outbound/signing/sign.ts'
+import { MARK } from '../outbound/stand_ins/mark.ts'
+import { shape, unshapedCodes } from '../outbound/stand_ins/shape.ts'
 import { defineEndpoint } from '../platform/http/endpoint.ts'
 import { environment, integer, projectId, rarelyNeeded, text } from '../platform/http/fields.ts'
 import { map } from '../platform/http/validate.ts'
@@ -130,6 +132,29 @@ export const listCredentials = defineEndpoint({
   faults: ['audit_unavailable'],
 })
 
+/** What of a credential a stand-in is made of; a value only of settings, for tokens that may read. */
+export const listShapes = defineEndpoint({
+  name: 'resolver.shapes',
+  summary: 'What stand-ins for the credentials that calls with this token may use are made of',
+  method: 'GET',
+  path: '/v1/shapes/',
+  access: { kind: 'token', capability: 'use', action: 'shapes.read' },
+  query: z.object({ project_id: projectId.optional(), environment: environment.optional() }),
+  result: z.array(
+    z.object({
+      name: text('STRIPE_API_KEY'),
+      project_id: projectId,
+      environment,
+      allowed_locations: listOf('header'),
+      shape: shape.nullable(),
+      setting: text('eu-west-1').nullable(),
+      reason: z.enum(unshapedCodes).nullable(),
+    }),
+  ),
+  bare: true,
+  faults: ['scope_required', 'audit_unavailable'],
+})
+
 /** Headers of forward mode, `X-Service-Timeout-Ms` and so on, under their names in POST /v1/resolve. */
 export const forwardSettings = z.strictObject({
   project: projectId.optional(),
@@ -137,6 +162,7 @@ export const forwardSettings = z.strictObject({
   /** Links to the host of the call lead back through forward mode in a JSON body, too. */
   rewrite: z.literal('body').optional(),
   timeout_ms: z.coerce.number().int().min(1).max(120_000).optional(),
+  mark: z.string().regex(MARK).optional(),
   sign: z
     .string()
     .meta({ examples: ['{"type":"aws_sigv4","region":"eu-central-1","service":"s3"}'] })

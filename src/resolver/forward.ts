@@ -136,6 +136,7 @@ async function readForward(
       answer: isHandshake(request) ? 'socket' : 'streamed',
       signing,
       linkBase: resolverLinks(prefix, () => originOf(request)),
+      mark: settings.mark ?? null,
     },
     scope: { projectId: settings.project ?? null, environment: settings.environment ?? null },
     timeoutMs: settings.timeout_ms ?? defaultTimeoutMs,

@@ -7,13 +7,14 @@ import { type Route, rawRoute } from '../platform/http/route.ts'
 import type { FeatureServices } from '../platform/services.ts'
 import { allowedDomains } from './allowlist.ts'
 import { Bulkheads } from './bulkhead.ts'
-import { forwardCalls, listCredentials, listDomains, resolveCall } from './contract.ts'
+import { forwardCalls, listCredentials, listDomains, listShapes, resolveCall } from './contract.ts'
 import { openListings, usableCredentials } from './credentials.ts'
 import { forward } from './forward.ts'
 import { GuardCache } from './guards.ts'
 import { LiveCalls } from './live_calls.ts'
 import { resolve } from './resolve.ts'
 import type { ResolverServices } from './services.ts'
+import { usableShapes } from './shapes.ts'
 
 export type Resolver = {
   routes: Route[]
@@ -52,6 +53,7 @@ export function openResolver(
       rawRoute(resolveCall, (context) => resolve(services, context)),
       rawRoute(listDomains, (context) => allowedDomains(services, context)),
       rawRoute(listCredentials, (context) => usableCredentials(services, context)),
+      rawRoute(listShapes, (context) => usableShapes(services, context)),
       ...forwardCalls.map((endpoint) =>
         rawRoute(endpoint, (context) => forward(services, endpoint, context)),
       ),

@@ -5,6 +5,7 @@
  */
 import type { Call, CallBody } from '../outbound/call.ts'
 import { Fault } from '../platform/fault.ts'
+import { beginningAtEndOf } from '../platform/partial_match.ts'
 
 const BASIC = /^\s*basic +([A-Za-z0-9+/_-]+)/i
 const ESCAPE = /%([0-9A-Fa-f]{2})/g
@@ -58,15 +59,6 @@ function watched(
     if (held.length > 0) controller.enqueue(held)
   }
   return { stream: stream.pipeThrough(new TransformStream({ transform, flush })), length }
-}
-
-/** How much of the beginning of `sought` stands at the end. */
-function beginningAtEndOf(bytes: Buffer, sought: string): number {
-  const end = bytes.toString('latin1', Math.max(0, bytes.length - sought.length + 1))
-  for (let from = 0; from < end.length; from += 1) {
-    if (sought.startsWith(end.slice(from))) return end.length - from
-  }
-  return 0
 }
 
 function repeated(place: string): Fault {

@@ -29,6 +29,19 @@ type Parts = {
   guards: Pick<GuardCache, 'get' | 'of'>
 }
 
+/** @throws Fault `scope_required` for what contradicts the token's own */
+export function scopeFor(token: LiveToken, { projectId, environment }: NamedScope): Scope {
+  const contradicts = (own: string | null, named: string | null) =>
+    own !== null && named !== null && own !== named
+  if (contradicts(token.projectId, projectId) || contradicts(token.environment, environment)) {
+    throw new Fault('scope_required')
+  }
+  return {
+    projectId: token.projectId ?? projectId,
+    environment: token.environment ?? environment ?? 'development',
+  }
+}
+
 export class TokenPermission implements Permission {
   readonly holder = 'this token'
   readonly #parts: Parts
@@ -47,17 +60,7 @@ export class TokenPermission implements Permission {
   }
 
   scope(): Scope {
-    const { token } = this.#parts
-    const { projectId, environment } = this.#named
-    const contradicts = (own: string | null, named: string | null) =>
-      own !== null && named !== null && own !== named
-    if (contradicts(token.projectId, projectId) || contradicts(token.environment, environment)) {
-      throw new Fault('scope_required')
-    }
-    return {
-      projectId: token.projectId ?? projectId,
-      environment: token.environment ?? environment ?? 'development',
-    }
+    return scopeFor(this.#parts.token, this.#named)
   }
 
   placeable(): IsPlaceable {

@@ -2,22 +2,20 @@
  * The policies that their authors gave: of the secrets that a token may name, those whose ciphertexts open
  * with them. A description that somebody wrote into the database reaches no agent.
  */
-import { environmentKeyOf } from '../access/environment_key.ts'
 import type { Granted } from '../access/snapshot.ts'
 import { type Snapshot, StaleSnapshot } from '../access/snapshots.ts'
 import type { LiveToken } from '../access/tokens.ts'
-import { openSealed } from '../platform/crypto/secret_value.ts'
+import type { SealedSecret } from '../platform/crypto/secret_value.ts'
 import { Fault } from '../platform/fault.ts'
 import type { Policy } from '../platform/policy.ts'
 import { whenRead } from '../platform/unread.ts'
+import { eachOpened } from './opened.ts'
 import type { ResolverServices } from './services.ts'
 
 /** By project, environment and name. */
 export type ProvenPolicies = ReadonlyMap<string, Policy>
 
 const MAX_ATTEMPTS = 5
-/** Values that are opened between two pauses: well under a millisecond. */
-const OPENED_AT_ONCE = 32
 
 /** By snapshot and token: what was proven holds until the workspace changes. */
 const known = new WeakMap<Snapshot, Map<string, Promise<ProvenPolicies>>>()
@@ -81,16 +79,8 @@ async function prove(
   proven: Map<string, Policy>,
 ): Promise<void> {
   const { projectId, environment } = place
-  const sealed = await services.snapshots.readEnvironment(snapshot, projectId, environment)
-  const bound = (sealed ?? []).filter(({ policy }) => policy !== null)
-  for (let from = 0; from < bound.length; from += OPENED_AT_ONCE) {
-    if (from > 0) await services.outbound.steps.pause(snapshot.workspaceId)
-    // Asked for anew after each pause: the cached one may have been wiped.
-    const key = await environmentKeyOf(services, snapshot, token, place)
-    for (const secret of bound.slice(from, from + OPENED_AT_ONCE)) {
-      const { policy } = secret
-      if (policy === null || !openSealed(key.reveal(), secret)) continue
-      proven.set(placeNameOf(projectId, environment, secret.key), policy)
-    }
-  }
+  const isBound = ({ policy }: SealedSecret) => policy !== null
+  await eachOpened(services, { snapshot, token, place }, isBound, ({ key, policy }, value) => {
+    if (policy !== null && value) proven.set(placeNameOf(projectId, environment, key), policy)
+  })
 }

@@ -14,7 +14,13 @@ import { workspaceRoutes } from '../features/workspaces/index.ts'
 import type { Route } from '../platform/http/route.ts'
 import type { Documented } from '../platform/openapi/document.ts'
 import type { FeatureServices } from '../platform/services.ts'
-import { forwardCalls, listCredentials, listDomains, resolveCall } from '../resolver/contract.ts'
+import {
+  forwardCalls,
+  listCredentials,
+  listDomains,
+  listShapes,
+  resolveCall,
+} from '../resolver/contract.ts'
 
 /** Write what this process still holds of what a route is about to read. */
 export type Flushes = { activity: () => Promise<void>; audit: () => Promise<void> }
@@ -55,6 +61,7 @@ export function documented(routes: readonly Route[]): Documented[] {
         resolveCall,
         listDomains,
         listCredentials,
+        listShapes,
         ...forwardCalls,
         deliverEnvironment,
         getVersion,

@@ -73,6 +73,7 @@ export type TokenAction =
   | 'credentials.listed'
   | 'credentials.read'
   | 'domains.listed'
+  | 'shapes.read'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS'
 

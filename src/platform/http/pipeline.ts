@@ -217,7 +217,7 @@ async function bodyOf(
 }
 
 /** Repeated parameters are refused: two readers would pick different ones. */
-function queryOf(request: Request): Record<string, string> {
+export function queryOf(request: Request): Record<string, string> {
   const query: Record<string, string> = Object.create(null)
   for (const [name, value] of new URL(request.url).searchParams) {
     if (name in query) throw invalidField(name.slice(0, 64), 'is given twice')

@@ -1,0 +1,79 @@
+/** Makes a stand-in of a shape: random where the value is secret, and of no use to anybody. */
+import { generateKeyPair, randomBytes, randomInt } from 'node:crypto'
+import { promisify } from 'node:util'
+import { crc32 } from 'node:zlib'
+import {
+  type Alphabet,
+  alphabets,
+  type Part,
+  type PrivateKeyPart,
+  type RandomPart,
+  type Shape,
+} from './shape.ts'
+
+const CHECKSUM_LENGTH = 6
+
+export async function standInFor(shape: Shape): Promise<string> {
+  const texts = await Promise.all(shape.map(textOf))
+  return texts.join('')
+}
+
+async function textOf(part: Part): Promise<string> {
+  if ('text' in part) return part.text
+  if ('random' in part) return part.checksum ? checkedOf(part) : drawn(part.random, part.length)
+  if ('jwt' in part) return jsonWebToken(part)
+  return privateKey(part)
+}
+
+function drawn(name: Alphabet, length: number): string {
+  const isBase64 = name === 'base64' || name === 'base64url'
+  // As an encoder writes it, so that strict decoders take it; of 4n+1 characters there is none.
+  if (isBase64 && length % 4 !== 1) {
+    const text = randomBytes(Math.floor((length * 3) / 4)).toString(name)
+    return text.replaceAll('=', '')
+  }
+  const alphabet = alphabets[name]
+  return Array.from({ length }, () => alphabet[randomInt(alphabet.length)]).join('')
+}
+
+/** The CRC-32 of the characters before it, in base 62. */
+function checkedOf({ random, length }: RandomPart): string {
+  const text = drawn(random, length - CHECKSUM_LENGTH)
+  let checksum = ''
+  for (let rest = crc32(text); checksum.length < CHECKSUM_LENGTH; rest = Math.floor(rest / 62)) {
+    checksum = `${alphabets.base62[rest % 62]}${checksum}`
+  }
+  return text + checksum
+}
+
+/**
+ * The random id stands first: so no stretch of 16 characters is that of the usual headers, which the leak
+ * guard would take for a piece of the value.
+ */
+function jsonWebToken({ jwt, expires, signature }: Extract<Part, { jwt: string }>): string {
+  const header = { kid: drawn('hex', 16), typ: 'JWT', alg: jwt }
+  const claims = { jti: drawn('hex', 32), ...(expires === null ? {} : { exp: expires }) }
+  const parts = [header, claims].map((part) =>
+    Buffer.from(JSON.stringify(part)).toString('base64url'),
+  )
+  return [...parts, drawn('base64url', signature)].join('.')
+}
+
+const generate = promisify(generateKeyPair)
+
+async function privateKey(part: PrivateKeyPart): Promise<string> {
+  const key = await newKey(part)
+  const pem = key
+    .export({ type: part.format as 'pkcs8', format: 'pem' })
+    .toString()
+    .trim()
+  return part.escaped ? JSON.stringify(pem).slice(1, -1) : pem
+}
+
+async function newKey({ private_key, bits, curve }: PrivateKeyPart) {
+  if (private_key === 'rsa')
+    return (await generate('rsa', { modulusLength: bits ?? 2048 })).privateKey
+  if (private_key === 'ec')
+    return (await generate('ec', { namedCurve: curve ?? 'P-256' })).privateKey
+  return (await generate('ed25519')).privateKey
+}

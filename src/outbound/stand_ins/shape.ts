@@ -1,0 +1,78 @@
+/**
+ * The shape of a credential: all that a stand-in has in common with it (docs/proxy.md). It is what an agent
+ * learns of a value by its stand-in, and nothing else is: beginnings that a vendor gives to all of its keys,
+ * the class of the characters and their number, the type of a private key, and what stands around the
+ * secret part of a URL, a connection string or the file of a service account.
+ */
+import { z } from 'zod'
+
+export const alphabets = {
+  digits: '0123456789',
+  hex: '0123456789abcdef',
+  upper_hex: '0123456789ABCDEF',
+  base32: 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567',
+  lower: '0123456789abcdefghijklmnopqrstuvwxyz',
+  upper: '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ',
+  base62: '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz',
+  base64url: 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_',
+  base64: 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/',
+  /** For all else that can be printed: what means nothing to shells, URLs and JSON. */
+  text: '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-._~',
+} as const
+
+export type Alphabet = keyof typeof alphabets
+
+/** The same in every stand-in of the value. */
+const fixed = z.object({ text: z.string() })
+
+/** Drawn anew for each; with a checksum as GitHub and npm write it, in the last six characters. */
+const random = z.object({
+  random: z.enum(Object.keys(alphabets) as [Alphabet, ...Alphabet[]]),
+  length: z.number().int(),
+  checksum: z.literal('crc32').optional(),
+})
+
+/** Three parts, of which the second says until when it is good, as the value does. */
+const jsonWebToken = z.object({
+  jwt: z.string(),
+  expires: z.number().nullable(),
+  signature: z.number().int(),
+})
+
+/** A new key of the same type, as PEM; `escaped` where its line breaks are written `\n`. */
+const privateKey = z.object({
+  private_key: z.enum(['rsa', 'ec', 'ed25519']),
+  bits: z.number().int().nullable(),
+  curve: z.string().nullable(),
+  format: z.enum(['pkcs8', 'pkcs1', 'sec1']),
+  escaped: z.boolean(),
+})
+
+export const shape = z
+  .array(z.union([fixed, random, jsonWebToken, privateKey]))
+  .meta({ examples: [[{ text: 'sk_live_' }, { random: 'base62', length: 24 }]] })
+
+export type Shape = z.output<typeof shape>
+export type Part = Shape[number]
+export type RandomPart = z.output<typeof random>
+export type PrivateKeyPart = z.output<typeof privateKey>
+
+/** Why there is none. */
+export const unshaped = {
+  empty: 'empty',
+  binary: 'not text',
+  long: 'longer than 32 KiB',
+  lines: 'of several lines, and no private key',
+  key: 'a key or certificate of a kind that is not made anew',
+  json: 'JSON, of which it cannot be told what is secret',
+  url: 'a URL, of which it cannot be told what is secret',
+  unused: 'by its policy in no call',
+  references: 'put together of others, which are set each',
+  kept: 'a setting, by its policy in no environment',
+  setting: 'a setting, and the token may not read values',
+  ambiguous: 'in several projects: say which with --project',
+  unreadable: 'altered, or sealed under another key: it does not open',
+} as const
+
+export type Unshaped = keyof typeof unshaped
+export const unshapedCodes = Object.keys(unshaped) as [Unshaped, ...Unshaped[]]

@@ -1,0 +1,39 @@
+/** What is told of a credential to who may use it, so that a stand-in can be made: protocol 6.8. */
+import { fromUtf8 } from '../../platform/crypto/encoding.ts'
+import type { Policy } from '../../platform/policy.ts'
+import type { Shape, Unshaped } from './shape.ts'
+import { shapeOf } from './shape_of.ts'
+
+/** One of the three is there. */
+export type Shaped = {
+  shape: Shape | null
+  /** The value of a setting, for who may read. */
+  setting: string | null
+  reason: Unshaped | null
+}
+
+const NOTHING: Shaped = { shape: null, setting: null, reason: null }
+export const AMBIGUOUS: Shaped = { ...NOTHING, reason: 'ambiguous' }
+export const UNREADABLE: Shaped = { ...NOTHING, reason: 'unreadable' }
+
+/** @param mayRead whether who asks may read values, and so settings, which are no secrets */
+export function shapedBy(policy: Policy | null, value: Uint8Array, mayRead: boolean): Shaped {
+  const { references, sensitive, allowed_locations: locations } = policy ?? {}
+  // No call may use it, and what it refers to is set under its own name.
+  if (references) return { ...NOTHING, reason: 'references' }
+  if (sensitive === false) return settingBy(locations, value, mayRead)
+  if (locations?.every((location) => location === 'env')) return { ...NOTHING, reason: 'unused' }
+  const shape = shapeOf(value)
+  return typeof shape === 'string' ? { ...NOTHING, reason: shape } : { ...NOTHING, shape }
+}
+
+function settingBy(
+  locations: Policy['allowed_locations'],
+  value: Uint8Array,
+  mayRead: boolean,
+): Shaped {
+  if (locations?.includes('env') === false) return { ...NOTHING, reason: 'kept' }
+  if (!mayRead) return { ...NOTHING, reason: 'setting' }
+  const setting = fromUtf8(value)
+  return setting === null ? { ...NOTHING, reason: 'binary' } : { ...NOTHING, setting }
+}

@@ -1,0 +1,38 @@
+/** The secrets of an environment that a token was given, with their values: a few at a time. */
+import { environmentKeyOf } from '../access/environment_key.ts'
+import type { Granted } from '../access/snapshot.ts'
+import type { Snapshot, SnapshotCache } from '../access/snapshots.ts'
+import type { LiveToken } from '../access/tokens.ts'
+import { openSealed, type SealedSecret } from '../platform/crypto/secret_value.ts'
+import type { Secret } from '../platform/secret.ts'
+import type { ResolverServices } from './services.ts'
+
+/** Values that are opened between two pauses: well under a millisecond. */
+const OPENED_AT_ONCE = 32
+
+type Parts = Pick<ResolverServices, 'keys' | 'outbound'> & { snapshots: SnapshotCache }
+
+/**
+ * Hands over those that `isWanted`, with `null` for what does not open.
+ *
+ * @throws Fault `key_not_provisioned`
+ * @throws StaleSnapshot
+ */
+export async function eachOpened(
+  parts: Parts,
+  { snapshot, token, place }: { snapshot: Snapshot; token: LiveToken; place: Granted },
+  isWanted: (sealed: SealedSecret) => boolean,
+  take: (sealed: SealedSecret, value: Secret | null) => void,
+): Promise<void> {
+  const { projectId, environment } = place
+  const sealed = await parts.snapshots.readEnvironment(snapshot, projectId, environment)
+  const wanted = (sealed ?? []).filter(isWanted)
+  for (let from = 0; from < wanted.length; from += OPENED_AT_ONCE) {
+    if (from > 0) await parts.outbound.steps.pause(snapshot.workspaceId)
+    // Asked for anew after each pause: the cached one may have been wiped.
+    const key = await environmentKeyOf(parts, snapshot, token, place)
+    for (const secret of wanted.slice(from, from + OPENED_AT_ONCE)) {
+      take(secret, openSealed(key.reveal(), secret))
+    }
+  }
+}

@@ -1,0 +1,123 @@
+/**
+ * GET /v1/shapes/ (protocol 6.8): what stand-ins for the credentials of a token are made of. Values are
+ * opened for it and none is told, but for settings to who may read. It is put on record with the names,
+ * before the answer leaves, by a statement that proves that the token is live.
+ */
+import type { z } from 'zod'
+import { admitToken } from '../access/admission.ts'
+import { decideDurably } from '../access/decide.ts'
+import { entryOf } from '../access/entry.ts'
+import type { Granted } from '../access/snapshot.ts'
+import type { Snapshot, SnapshotCache } from '../access/snapshots.ts'
+import type { LiveToken } from '../access/tokens.ts'
+import { bearerText } from '../identity/authenticate.ts'
+import type { Scope } from '../outbound/policy/permission.ts'
+import { CallRecord } from '../outbound/record.ts'
+import { shapedBy, UNREADABLE } from '../outbound/stand_ins/shaped.ts'
+import { Fault } from '../platform/fault.ts'
+import { jsonResponse } from '../platform/http/json/write.ts'
+import { queryOf } from '../platform/http/pipeline.ts'
+import { rateHeaders } from '../platform/http/rate.ts'
+import { commonHeaders } from '../platform/http/reply.ts'
+import type { RequestContext } from '../platform/http/route.ts'
+import { parsePart } from '../platform/http/validate.ts'
+import { whenRead } from '../platform/unread.ts'
+import { listShapes } from './contract.ts'
+import { eachOpened } from './opened.ts'
+import { type NamedScope, scopeFor } from './permission.ts'
+import type { ResolverServices } from './services.ts'
+
+type Shown = z.output<typeof listShapes.result>[number]
+
+/** @throws Fault `invalid_token`, `rate_limited`, `validation_error`, `scope_required`, `audit_unavailable` */
+export async function usableShapes(
+  services: ResolverServices,
+  { request, requestId, putOff }: RequestContext,
+): Promise<Response> {
+  const text = bearerText(request.headers)
+  const { token, rate } = await admitToken(services, listShapes, { text, requestId })
+  const named = await readScope(services, token, request)
+  const { projectId, environment } = token
+  const record = new CallRecord({ id: requestId, projectId, environment })
+  const { action } = listShapes.access
+  const result = await decideDurably(services, token, async (snapshot, snapshots) => {
+    const shown = await gather({ ...services, snapshots }, snapshot, token, named, record)
+    const conclusion = shown instanceof Fault ? record.refusal(shown) : record.outcome(200, false)
+    const entry = entryOf(token, snapshot.policyVersion, record, conclusion)
+    return { result: shown, entry: { ...entry, action, injection_style: null } }
+  })
+  const headers = { ...commonHeaders(requestId), ...rateHeaders(rate) }
+  return jsonResponse(result, { headers }, putOff)
+}
+
+/** A query is only complained about to a token that is live at this moment. */
+async function readScope(
+  { tokens }: ResolverServices,
+  token: LiveToken,
+  request: Request,
+): Promise<NamedScope> {
+  try {
+    const { project_id, environment } = parsePart(listShapes.query, queryOf(request))
+    return { projectId: project_id ?? null, environment: environment ?? null }
+  } catch (error) {
+    await tokens.confirm(token)
+    throw error
+  }
+}
+
+/** A refusal is a result: it is put on record, too. */
+async function gather(
+  services: ResolverServices & { snapshots: SnapshotCache },
+  snapshot: Snapshot,
+  token: LiveToken,
+  named: NamedScope,
+  record: CallRecord,
+): Promise<Shown[] | Fault> {
+  try {
+    const scope = scopeFor(token, named)
+    const granted = await whenRead(() => services.snapshots.grants(snapshot, token.id))
+    const shown: Shown[] = []
+    for (const place of granted.filter((each) => isIn(each, scope))) {
+      await addShapes(services, { snapshot, token, place }, shown)
+    }
+    record.delivers(
+      scope,
+      shown.map(({ name }) => name),
+    )
+    return shown
+  } catch (error) {
+    if (error instanceof Fault) return error
+    throw error
+  }
+}
+
+function isIn({ projectId, environment }: Granted, scope: Scope): boolean {
+  return environment === scope.environment && (scope.projectId ?? projectId) === projectId
+}
+
+type Opening = { snapshot: Snapshot; token: LiveToken; place: Granted }
+
+async function addShapes(
+  services: ResolverServices,
+  opening: Opening,
+  shown: Shown[],
+): Promise<void> {
+  const { projectId: project_id, environment } = opening.place
+  const mayRead = opening.token.capabilities.includes('read')
+  try {
+    await eachOpened(
+      services,
+      opening,
+      () => true,
+      ({ key: name, policy }, value) => {
+        // Only what opens proves its policy.
+        const allowed_locations = (value && policy?.allowed_locations) ?? null
+        const shaped = value ? shapedBy(policy, value.reveal(), mayRead) : UNREADABLE
+        shown.push({ name, project_id, environment, allowed_locations, ...shaped })
+      },
+    )
+  } catch (error) {
+    // Nothing of an environment whose present key it was not given.
+    if (!(error instanceof Fault && error.code === 'key_not_provisioned')) throw error
+  }
+}
