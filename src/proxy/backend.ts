@@ -1,4 +1,5 @@
 /** What the two ways of getting credentials into a request have in common: `local.ts` and `remote.ts`. */
+import type { Shaped } from '../outbound/stand_ins/shaped.ts'
 import type { SocketHandlers } from '../platform/http/route.ts'
 
 /** A request that a program of this machine sent through the proxy, for a host that is ours. */
@@ -11,11 +12,22 @@ export type Inbound = {
   requestId: string
   /** Where links in answers lead: `null` where the program talks to the real names. */
   linkBase: string | null
+  /** By what found values are to be marked in the answer (`outbound/stand_ins/mark.ts`). */
+  mark?: string
   /** Makes the connection a WebSocket; returns `false` when the request is no handshake. */
   upgrade(handlers: SocketHandlers, headers: Record<string, string>): boolean
 }
 
+/** What the caller may name, by which a stand-in of it can be made. */
+export type Credential = Shaped & {
+  name: string
+  /** As its policy has them. */
+  locations: readonly string[] | null
+}
+
 export type Backend = {
+  /** All that a placeholder may name here. @throws ApiError, Fault */
+  credentials(): Promise<readonly Credential[]>
   /** Whether requests to this host are to be read at all. Never throws. */
   covers(host: string, port: number): Promise<boolean>
   /**

@@ -41,6 +41,7 @@ export function localBackend(services: LocalServices): Backend {
       const snapshot = await services.vault.current().catch(() => null)
       return snapshot?.allows(host, port) ?? false
     },
+    credentials: async () => (await services.vault.current()).credentials(),
     execute: (inbound) => executeLocally(services, inbound),
     refused: async (host, port) => {
       const { record, origin } = beginRecord(services, Bun.randomUUIDv7(), host, 'CONNECT')
@@ -87,7 +88,7 @@ function beginRecord(
 
 /** @throws Fault `validation_error`, `payload_too_large`, `invalid_header` for half a handshake */
 async function readCall(
-  { request, authority, pathAndQuery, linkBase }: Inbound,
+  { request, authority, pathAndQuery, linkBase, mark }: Inbound,
   scansBodies: boolean,
 ): Promise<Call> {
   const method = checkMethod(request)
@@ -100,6 +101,7 @@ async function readCall(
     answer: isHandshake(request) ? 'socket' : 'streamed',
     signing: null,
     linkBase: linkBase === null ? null : proxyLinks(linkBase),
+    mark: mark ?? null,
   }
 }
 

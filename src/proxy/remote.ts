@@ -6,11 +6,12 @@ import { ApiError, openApi } from '../client/api.ts'
 import { serverTrust, UntrustedCertificate } from '../client/certificates.ts'
 import { isHandshake, isHopByHop } from '../outbound/headers.ts'
 import { FORWARD_PREFIX, proxyLinks, rewriteLinks, throughForwardMode } from '../outbound/links.ts'
+import { AMBIGUOUS } from '../outbound/stand_ins/shaped.ts'
 import { Fault } from '../platform/fault.ts'
 import { type Domain, domainMatches, parseDomain } from '../platform/net/domain.ts'
 import { withTimeout } from '../platform/timeout.ts'
-import { listDomains, resolveCall } from '../resolver/contract.ts'
-import type { Backend, Inbound, Notice } from './backend.ts'
+import { listDomains, listShapes, resolveCall } from '../resolver/contract.ts'
+import type { Backend, Credential, Inbound, Notice } from './backend.ts'
 import { relayThrough } from './remote_socket.ts'
 import { checkMethod, headersOf } from './request.ts'
 
@@ -22,6 +23,8 @@ export type RemoteOptions = {
   projectId: string | null
   environment: string | null
   notice: Notice
+  /** What stand-ins are made of, from elsewhere than the resolver. */
+  credentials?: Backend['credentials']
   close(): Promise<void>
 }
 
@@ -33,9 +36,10 @@ const TIMEOUT_MS = 5_000
 export function remoteBackend(options: RemoteOptions): Backend {
   return {
     covers: reader(options),
+    credentials: options.credentials ?? (() => readShapes(options)),
     execute: (inbound) =>
       isHandshake(inbound.request)
-        ? relayThrough(inbound, urlOf(options, inbound), forwardHeaders(options, inbound.request))
+        ? relayThrough(inbound, urlOf(options, inbound), forwardHeaders(options, inbound))
         : forward(options, inbound),
     refused: (host, port) => noteRefusal(options, `${host}:${port}`),
     close: options.close,
@@ -79,6 +83,20 @@ async function readDomains(resolver: string, token: string): Promise<Domain[]> {
   return domains.flatMap((text) => parseDomain(text) ?? [])
 }
 
+/** Of several projects' secrets of one name none: a call would not know which. */
+async function readShapes({ resolver, token, projectId, environment }: RemoteOptions) {
+  const query = {
+    ...(projectId === null ? {} : { project_id: projectId }),
+    ...(environment === null ? {} : { environment }),
+  }
+  const shapes = await openApi(resolver, () => token).call(listShapes, { query })
+  const counts = Map.groupBy(shapes, ({ name }) => name)
+  return shapes.map(({ name, allowed_locations, shape, setting, reason }): Credential => {
+    const shaped = counts.get(name)?.length === 1 ? { shape, setting, reason } : AMBIGUOUS
+    return { name, locations: allowed_locations, ...shaped }
+  })
+}
+
 /**
  * Has the resolver put on record what a strict proxy refused: a call that step 3 refuses, and that step 4
  * would refuse if the host had come onto the allowlist meanwhile, before any connection.
@@ -108,7 +126,7 @@ async function forward(options: RemoteOptions, inbound: Inbound): Promise<Respon
   const url = urlOf(options, inbound)
   const response = await send(url, {
     method,
-    headers: forwardHeaders(options, request),
+    headers: forwardHeaders(options, inbound),
     ...(hasBody ? { body: request.body, duplex: 'half' } : {}),
     redirect: 'manual',
     decompress: false,
@@ -133,7 +151,7 @@ function urlOf({ resolver }: RemoteOptions, { authority, pathAndQuery }: Inbound
 
 function forwardHeaders(
   { token, projectId, environment }: RemoteOptions,
-  request: Request,
+  { request, mark }: Inbound,
 ): Record<string, string> {
   const length = request.headers.get('content-length')
   return {
@@ -142,5 +160,6 @@ function forwardHeaders(
     'x-service-token': token,
     ...(projectId === null ? {} : { 'x-service-project': projectId }),
     ...(environment === null ? {} : { 'x-service-environment': environment }),
+    ...(mark === undefined ? {} : { 'x-service-mark': mark }),
   }
 }

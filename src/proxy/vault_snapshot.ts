@@ -14,6 +14,7 @@ import { UntrustedKey } from '../client/workspace_key.ts'
 import { listAllowlist } from '../features/allowlist/contract.ts'
 import { listSecrets } from '../features/secrets/contract.ts'
 import { type Guard, type NamedBytes, prepareGuardInSteps } from '../leak_guard/index.ts'
+import { shapedBy, UNREADABLE } from '../outbound/stand_ins/shaped.ts'
 import { fromBase64 } from '../platform/crypto/encoding.ts'
 import {
   environmentKey,
@@ -25,6 +26,7 @@ import { domainMatches, parseDomain } from '../platform/net/domain.ts'
 import type { Policy } from '../platform/policy.ts'
 import { Secret } from '../platform/secret.ts'
 import { withTimeout } from '../platform/timeout.ts'
+import type { Credential } from './backend.ts'
 
 /** Where the values come from. `workspace` opens it anew each time, for a rekey changes its key. */
 export type VaultPlace = {
@@ -43,7 +45,11 @@ export type VaultSnapshot = {
   open(sealed: SealedSecret): Secret
   /** Knows every value of the environment; it keeps fingerprints, not values. */
   guard(): Promise<Guard>
+  /** By name, with what stand-ins are made of. */
+  credentials(): Promise<Credential[]>
 }
+
+type Open = (sealed: SealedSecret) => Secret
 
 /** Secrets as they are stored, by name, with what only depends on them. */
 type SealedSecrets = Omit<VaultSnapshot, 'allows'> & { marks: string }
@@ -184,25 +190,49 @@ function sealedSecrets(
       guard ??= prepare([...sealed.values()], open)
       return guard
     },
+    credentials: () => shapeAll([...sealed.values()], open),
   }
 }
 
-/** A few values at a time: the proxy serves others meanwhile. What does not open cannot be used either. */
-async function prepare(
-  sealed: readonly SealedSecret[],
-  open: (sealed: SealedSecret) => Secret,
-): Promise<Guard> {
+/** What does not open cannot be used either. */
+async function prepare(sealed: readonly SealedSecret[], open: Open): Promise<Guard> {
   const secrets = sealed.filter(({ policy }) => policy?.sensitive !== false)
   const values: NamedBytes[] = []
-  for (const [at, entry] of secrets.entries()) {
-    if (at % OPENED_AT_ONCE === OPENED_AT_ONCE - 1) await nextTurn()
-    try {
-      values.push({ name: entry.key, bytes: open(entry).reveal() })
-    } catch (error) {
-      if (!(error instanceof Fault)) throw error
-    }
-  }
+  await eachOpened(secrets, open, ({ key: name }, value) => {
+    if (value) values.push({ name, bytes: value.reveal() })
+  })
   return prepareGuardInSteps(values, nextTurn)
+}
+
+async function shapeAll(sealed: readonly SealedSecret[], open: Open): Promise<Credential[]> {
+  const credentials: Credential[] = []
+  await eachOpened(sealed, open, ({ key: name, policy }, value) => {
+    const locations = policy?.allowed_locations ?? null
+    const shaped = value ? shapedBy(policy, value.reveal(), true) : UNREADABLE
+    credentials.push({ name, locations, ...shaped })
+  })
+  return credentials
+}
+
+/** A few values at a time: the proxy serves others meanwhile. `null` for what does not open. */
+async function eachOpened(
+  sealed: readonly SealedSecret[],
+  open: Open,
+  take: (sealed: SealedSecret, value: Secret | null) => void,
+): Promise<void> {
+  for (const [at, entry] of sealed.entries()) {
+    if (at % OPENED_AT_ONCE === OPENED_AT_ONCE - 1) await nextTurn()
+    take(entry, openedOf(entry, open))
+  }
+}
+
+function openedOf(entry: SealedSecret, open: Open): Secret | null {
+  try {
+    return open(entry)
+  } catch (error) {
+    if (error instanceof Fault) return null
+    throw error
+  }
 }
 
 function nextTurn(): Promise<void> {

@@ -50,6 +50,13 @@ const echo = (...more: string[]) => [
   stage.url('/echo'),
 ]
 
+let counter = 0
+async function anAgent(): Promise<{ name: string; token: string }> {
+  const name = `helper-${counter++}`
+  const { token } = (await ada.json('agent', 'create', name)) as { token: string }
+  return { name, token }
+}
+
 function proxyWith(args: string[], env: Record<string, string> = {}) {
   return ada.run(['proxy', ...args], { env: { ...environment, ...env } })
 }
@@ -113,6 +120,76 @@ describe('with a command', () => {
     expect(stage.upstream.received.at(-1)?.path).toBe(
       '/broken?key=in+the+query'.replaceAll('+', '%20'),
     )
+  })
+
+  test('the command has a stand-in under the name of each credential, and can use it', async () => {
+    const shell = `echo "$KEY"; curl -sS -H "Authorization: Bearer $KEY" ${stage.url('/echo')}`
+    for (const way of [[], ['--remote', '--agent', (await anAgent()).name]]) {
+      const { code, out, err } = await proxyWith([...way, '--', 'sh', '-c', shell])
+      const [, standIn = ''] = /^(sk_live_\S+)\n/.exec(out) ?? []
+      expect({ code, out, err }).toEqual({
+        code: 0,
+        out: `${standIn}\ngot Bearer ${standIn}`,
+        err: '',
+      })
+      expect(stage.upstream.received.at(-1)?.header('authorization')).toBe(`Bearer ${KEY}`)
+      expect(standIn).toHaveLength(KEY.length)
+      expect(standIn).not.toBe(KEY)
+    }
+  })
+
+  test('the stand-ins of two runs are others', async () => {
+    const command = ['--', 'sh', '-c', 'echo "$KEY"']
+    const [one, other] = await Promise.all([proxyWith(command), proxyWith(command)])
+    expect(one.out).toMatch(/^sk_live_/)
+    expect(other.out).toMatch(/^sk_live_/)
+    expect(one.out).not.toBe(other.out)
+  })
+
+  test('--stand-ins none sets no variable of a credential, and --print-env shows all that are set', async () => {
+    const command = ['--', 'sh', '-c', 'echo "[$KEY]"']
+    const without = await proxyWith(['--stand-ins', 'none', '--print-env', ...command])
+    expect({ code: without.code, out: without.out }).toEqual({ code: 0, out: '[]\n' })
+    expect(without.err).not.toContain('KEY=')
+    expect(without.err).toMatch(/^export HTTPS_PROXY='http:/m)
+    const { out, err } = await proxyWith(['--print-env', ...command])
+    const [, shown = ''] = /^export KEY='(.*)'$/m.exec(err) ?? []
+    expect(out).toBe(`[${shown}]\n`)
+    expect(await proxyWith(['--stand-ins', 'some', ...command])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('--stand-ins is all or none'),
+    })
+  })
+
+  test('settings are set as they are, and what is not set is named with its reason', async () => {
+    const place = ['-e', 'staging']
+    const set = (...args: string[]) => ada.must('secrets', 'set', ...place, ...args)
+    await set('--plain', 'REGION=eu-west-1', 'LD_PRELOAD=/tmp/evil.so')
+    await set(
+      'KEY=sk_live_staging_0123456789',
+      'PATH=secret0123456789',
+      'HTTPS_PROXY=abc0123456789',
+    )
+    await set('LISTED={"a":"b"}', 'ALSO={"c":"d"}', 'SERVICE_TOKEN=abcdefghijkl')
+    const { code, out, err } = await ada.run(
+      [
+        ...place,
+        'proxy',
+        '--',
+        'sh',
+        '-c',
+        'echo "$REGION [$LD_PRELOAD] [$SERVICE_TOKEN] $KEY $HTTPS_PROXY"',
+      ],
+      { env: environment },
+    )
+    expect(code).toBe(0)
+    expect(out).toMatch(/^eu-west-1 \[\] \[\] sk_live_[\w-]+ http:\/\/cloakroom:\S+\n$/)
+    expect(err.trim().split('\n').sort()).toEqual([
+      'cloakroom: not set: ALSO, LISTED (JSON, of which it cannot be told what is secret)',
+      "cloakroom: not set: HTTPS_PROXY, SERVICE_TOKEN (the proxy's own)",
+      'cloakroom: not set: LD_PRELOAD (it makes the loader and the C library bring foreign code into programs)',
+      'cloakroom: not set: PATH (it decides which program a name stands for)',
+    ])
   })
 
   test('with a token it works through the resolver, and the command does not see the token', async () => {

@@ -11,6 +11,7 @@ import { type LocalProxy, openProxy } from '../../src/proxy/index.ts'
 import { openLocalBackend } from '../../src/proxy/open_local.ts'
 import { openUpload } from '../../src/proxy/outbox_upload.ts'
 import { remoteBackend } from '../../src/proxy/remote.ts'
+import { StandIns, withStandIns } from '../../src/proxy/stand_ins/index.ts'
 import { trustEnvironment, writeBundle } from '../../src/proxy/trust.ts'
 import { type Agent, API, employAgent, openStage, type Stage } from '../support/agent.ts'
 import { marked, searchFiles } from '../support/canary.ts'
@@ -34,12 +35,19 @@ export type ProxyStage = Stage & {
 
 type OpenOptions = {
   strict?: boolean
+  /** Whether its program has stand-ins. */
+  standIns?: boolean
   /** Where the audit waits. */
   auditDirectory?: string
   networking?: Record<string, string>
 }
 
-export type OpenProxy = LocalProxy & { bundle: string; notices: string[] }
+export type OpenProxy = LocalProxy & {
+  bundle: string
+  notices: string[]
+  /** By name. */
+  standIns: Record<string, string>
+}
 export type Recorded = Awaited<ReturnType<typeof readRecords>>[number]
 
 export async function openProxyStage(): Promise<ProxyStage> {
@@ -57,15 +65,19 @@ export async function openProxyStage(): Promise<ProxyStage> {
     agent,
     directory,
     networking,
-    open: async (way, { strict = false, ...options } = {}) => {
+    open: async (way, { strict = false, standIns = false, ...options } = {}) => {
       const notices: string[] = []
       const notice = (text: string) => void notices.push(text)
       const parts = { networking, auditDirectory: join(directory, 'audit'), notice, ...options }
       const backend =
         way === 'remote' ? remoteOf(stage, agent, notice) : localOf(stage, agent, parts)
-      const proxy = await openProxy({ backend, directory, port: 0, strict })
+      const drawn = standIns ? await StandIns.draw(await backend.credentials()) : null
+      const through = drawn ? withStandIns(backend, drawn) : backend
+      const proxy = await openProxy({ backend: through, directory, port: 0, strict })
       opened.push(proxy)
-      return { ...proxy, notices, bundle: writeBundle(directory, proxy.certificate, process.env) }
+      const texts = Object.fromEntries(drawn?.all.map(({ name, text }) => [name, text]) ?? [])
+      const bundle = writeBundle(directory, proxy.certificate, process.env)
+      return { ...proxy, notices, bundle, standIns: texts }
     },
     records: (source) => readRecords(agent, source),
     stop: async () => {

@@ -231,5 +231,7 @@ export const proxyOptions = [
   ['--remote', 'values are put in by the resolver (with a token, unless given)'],
   ['--local', 'values are opened here, with your session (without a token, unless given)'],
   ['--strict', 'refuse hosts that are not on the allowlist, instead of passing them untouched'],
+  ['--stand-ins <choice>', 'none sets no variables in the names of credentials', 'all'],
+  ['--print-env', 'show the variables that are set for the command'],
   ['--token <token>', 'token of an agent (SERVICE_TOKEN)'],
 ] as const

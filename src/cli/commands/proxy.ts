@@ -19,7 +19,8 @@ import type { Action, OptionValues } from '../command.ts'
 import type { Context } from '../context.ts'
 import { inherited } from '../inherited.ts'
 import { listening, portFrom, untilStopped } from '../port.ts'
-import { openBackend } from '../proxy_backend.ts'
+import { openBackend } from '../proxy/backend.ts'
+import { type Drawn, drawVariables, NOTHING_DRAWN, type Skipped } from '../proxy/variables.ts'
 import { tokenOf } from '../resolver_call.ts'
 import { configDirectory } from '../settings.ts'
 import { runChild } from '../terminal/child.ts'
@@ -41,10 +42,11 @@ export const proxy: Action<typeof proxyOptions> = async (context, command, optio
     ownPorts: () => (own.port === null ? [] : [own.port]),
     notice: notices.say,
   })
-  const running = await start(context, backend, options, command.length > 0)
+  const drawn = wantsStandIns(options) ? await draw(context, backend) : NOTHING_DRAWN
+  const running = await start(context, drawn.through(backend), options, command.length > 0)
   own.port = running.port
   try {
-    return await work(context, running, command, options)
+    return await work(context, running, command, options, drawn)
   } finally {
     await running.close()
     notices.flush()
@@ -59,6 +61,21 @@ function wayOf({ env }: Context, options: Options): 'remote' | 'local' {
   const hasToken = options.token !== undefined || Boolean(env.SERVICE_TOKEN)
   if (options.remote || (hasToken && !options.local)) return 'remote'
   return 'local'
+}
+
+function wantsStandIns({ standIns }: Options): boolean {
+  if (standIns === 'all' || standIns === 'none') return standIns === 'all'
+  throw new CliError('usage', '--stand-ins is all or none')
+}
+
+/** A server that cannot be asked now may be there when the command needs it. */
+async function draw({ output }: Context, backend: Backend): Promise<Drawn> {
+  try {
+    return await drawVariables(backend)
+  } catch (error) {
+    output.warn(`cloakroom: no stand-ins: ${error instanceof Error ? error.message : 'no answer'}`)
+    return NOTHING_DRAWN
+  }
 }
 
 function portOf({ port }: Options, hasCommand: boolean): number {
@@ -83,20 +100,32 @@ async function work(
   running: LocalProxy,
   command: readonly string[],
   options: Options,
+  drawn: Drawn,
 ): Promise<number> {
   const bundle = writeBundle(proxyDirectory(context.env), running.certificate, context.env)
-  const added = {
+  const own = {
     ...proxyEnvironment(running.url, context.env, options.strict ?? false),
     ...trustEnvironment(bundle),
     SERVICE_PROXY_BASE_URL: running.baseUrl,
     [aliasOf('SERVICE_PROXY_BASE_URL')]: running.baseUrl,
   }
+  const { set, skipped } = drawn.variables(Object.keys(own))
+  const added = { ...set, ...own }
+  nameSkipped(context, skipped)
   if (command.length === 0) {
     const stopped = untilStopped()
     announce(context, running, added)
     return stopped
   }
+  if (options.printEnv) context.output.warn(exportLines(added).trimEnd())
   return runChild(command, { env: { ...inherited(context.env), ...added }, masked: {} })
+}
+
+/** What the command would look for in vain, by the reason. */
+function nameSkipped({ output }: Context, skipped: readonly Skipped[]): void {
+  for (const [reason, some] of Map.groupBy(skipped, (one) => one.reason)) {
+    output.warn(`cloakroom: not set: ${some.map(({ name }) => name).join(', ')} (${reason})`)
+  }
 }
 
 function announce(

@@ -44,6 +44,7 @@ export const sources: Readonly<Record<string, Source>> = {
   capabilities: { words: [...capabilities, 'use,read'] },
   location: { words: policyLocations },
   fields: { words: policyFields },
+  choice: { words: ['all', 'none'] },
   shell: { words: shells },
   tool: { words: toolNames },
   setting: { words: settingNames },

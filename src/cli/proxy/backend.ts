@@ -1,22 +1,23 @@
 /** Whose credentials a proxy uses and under whose name: an agent's token, or the person logged in. */
 import { join } from 'node:path'
-import { ApiError } from '../client/api.ts'
-import type { OpenWorkspace } from '../client/vault.ts'
-import { listAgents } from '../features/agents/contract.ts'
-import { parseToken } from '../platform/crypto/token.ts'
-import { isUuid } from '../platform/http/validate.ts'
-import { issueRunToken, type RunToken } from '../proxy/agent_token.ts'
-import type { Backend, Notice } from '../proxy/backend.ts'
-import { openLocalBackend } from '../proxy/open_local.ts'
-import { openUpload } from '../proxy/outbox_upload.ts'
-import { remoteBackend } from '../proxy/remote.ts'
-import { agentsOf, usableIn } from './agents.ts'
-import type { Context } from './context.ts'
-import { oneNamed } from './named.ts'
-import { namedEnvironment } from './resolver_call.ts'
-import { type ProjectScope, projectScope, type WorkspaceScope } from './scope.ts'
-import type { Session } from './session/session.ts'
-import { CliError } from './terminal/cli_error.ts'
+import { ApiError } from '../../client/api.ts'
+import type { OpenWorkspace } from '../../client/vault.ts'
+import { listAgents } from '../../features/agents/contract.ts'
+import { parseToken } from '../../platform/crypto/token.ts'
+import { isUuid } from '../../platform/http/validate.ts'
+import { issueRunToken, type RunToken } from '../../proxy/agent_token.ts'
+import type { Backend, Notice } from '../../proxy/backend.ts'
+import { openLocalBackend } from '../../proxy/open_local.ts'
+import { openUpload } from '../../proxy/outbox_upload.ts'
+import { remoteBackend } from '../../proxy/remote.ts'
+import { VaultCache } from '../../proxy/vault_snapshot.ts'
+import { agentsOf, usableIn } from '../agents.ts'
+import type { Context } from '../context.ts'
+import { oneNamed } from '../named.ts'
+import { namedEnvironment } from '../resolver_call.ts'
+import { type ProjectScope, projectScope, type WorkspaceScope } from '../scope.ts'
+import type { Session } from '../session/session.ts'
+import { CliError } from '../terminal/cli_error.ts'
 
 type Order = {
   way: 'remote' | 'local'
@@ -69,12 +70,15 @@ async function openAsAgent(context: Context, { agent, notice }: Order): Promise<
   const grants = [{ projectId: project.id, environment }]
   const named = await agentOf({ session, workspace }, project.id, agent)
   const token = await issue(session, workspace.open, named.id, grants)
+  const vault = new VaultCache(placeOf(session, workspace.id, project.id, environment))
   return remoteBackend({
     resolver: await context.resolver(),
     token: token.text,
     projectId: project.id,
     environment,
     notice,
+    // The member may read what stand-ins are made of, settings too; the token of the run may not.
+    credentials: async () => (await vault.current()).credentials(),
     close: () => token.revoke().catch(() => {}),
   })
 }
@@ -87,12 +91,7 @@ async function openLocal(context: Context, order: Order): Promise<Backend> {
   // Before anything is done in its name.
   if (agent !== null) await tokens.of(workspace.id, agent.id)
   const backend = openLocalBackend({
-    place: {
-      api: session.api,
-      workspace: () => openedAnew(session, workspace.id),
-      projectId: project.id,
-      environment,
-    },
+    place: placeOf(session, workspace.id, project.id, environment),
     owner: ownerOf(scope, agent?.id ?? null),
     upload: openUpload({
       server: session.server,
@@ -112,6 +111,11 @@ async function openLocal(context: Context, order: Order): Promise<Backend> {
       await tokens.revokeAll()
     },
   }
+}
+
+function placeOf(session: Session, workspaceId: string, projectId: string, environment: string) {
+  const workspace = () => openedAnew(session, workspaceId)
+  return { api: session.api, workspace, projectId, environment }
 }
 
 /** One that works in the project. @throws CliError for a name that is not there: none is made */

@@ -1,0 +1,113 @@
+/**
+ * What comes back, with stand-ins where the guard found values, so that what a program writes down goes on
+ * working. A program that named a credential by its placeholder sees the placeholder again.
+ */
+import { AFTER_MARK, MAX_AFTER_MARK } from '../../outbound/stand_ins/mark.ts'
+import { beginningAtEndOf } from '../../platform/partial_match.ts'
+import type { StandIns } from './stand_ins.ts'
+
+/** What stands for a value. */
+type TextOf = (name: string, isEscaped: boolean) => string
+
+export function textsFor(standIns: StandIns, named: ReadonlySet<string>): TextOf {
+  return (name, isEscaped) => {
+    const text = named.has(name) ? undefined : standIns.of(name)?.text
+    if (text === undefined) return `SVC_SECRET_${name}`
+    return isEscaped ? JSON.stringify(text).slice(1, -1) : text
+  }
+}
+
+/** The marks of bytes that come in chunks. What may be the beginning of one waits for what comes next. */
+export class MarkReader {
+  readonly #mark: string
+  readonly #textOf: TextOf
+  #held: Buffer = Buffer.alloc(0)
+
+  constructor(mark: string, textOf: TextOf) {
+    this.#mark = mark
+    this.#textOf = textOf
+  }
+
+  push(chunk: Uint8Array): Uint8Array {
+    return this.#read(Buffer.concat([this.#held, chunk]), false)
+  }
+
+  flush(): Uint8Array {
+    return this.#read(this.#held, true)
+  }
+
+  #read(bytes: Buffer, isLast: boolean): Uint8Array {
+    const out: Uint8Array[] = []
+    let from = 0
+    for (;;) {
+      const at = bytes.indexOf(this.#mark, from)
+      if (at < 0) break
+      out.push(bytes.subarray(from, at))
+      const after = at + this.#mark.length
+      const rest = bytes.toString('latin1', after, after + MAX_AFTER_MARK)
+      const [whole, isEscaped, name = ''] = AFTER_MARK.exec(rest) ?? []
+      if (whole === undefined && !isLast && rest.length < MAX_AFTER_MARK) {
+        this.#held = bytes.subarray(at)
+        return Buffer.concat(out)
+      }
+      out.push(Buffer.from(whole === undefined ? '' : this.#textOf(name, isEscaped === '1')))
+      from = after + (whole?.length ?? 0)
+    }
+    const kept = isLast ? 0 : beginningAtEndOf(bytes.subarray(from), this.#mark)
+    this.#held = bytes.subarray(bytes.length - kept)
+    out.push(bytes.subarray(from, bytes.length - kept))
+    return Buffer.concat(out)
+  }
+}
+
+/** What is whole. */
+export function withoutMarks(bytes: Uint8Array, mark: string, textOf: TextOf): Uint8Array {
+  const reader = new MarkReader(mark, textOf)
+  return Buffer.concat([reader.push(bytes), reader.flush()])
+}
+
+export function textWithoutMarks(text: string, mark: string, textOf: TextOf): string {
+  if (!text.includes(mark)) return text
+  return Buffer.from(withoutMarks(Buffer.from(text), mark, textOf)).toString()
+}
+
+export function incoming(response: Response, { mark }: StandIns, textOf: TextOf): Response {
+  const { status, body } = response
+  const headers = [...response.headers].map(([name, value]): [string, string] => [
+    name,
+    textWithoutMarks(value, mark, (named) => inOneLine(textOf(named, false), named)),
+  ])
+  const isEvents = /^text\/event-stream\b/i.test(response.headers.get('content-type') ?? '')
+  // A line break would end the event.
+  const textIn: TextOf = isEvents ? (name) => textOf(name, true) : textOf
+  return new Response(body && streamed(body, new MarkReader(mark, textIn)), { status, headers })
+}
+
+function inOneLine(text: string, name: string): string {
+  return /[\r\n]/.test(text) ? `SVC_SECRET_${name}` : text
+}
+
+function streamed(body: ReadableStream<Uint8Array>, marks: MarkReader): ReadableStream<Uint8Array> {
+  const reader = body.getReader()
+  const pieces = readPieces(reader, marks)
+  return new ReadableStream<Uint8Array>(
+    {
+      pull: async (controller) => {
+        const { value } = await pieces.next()
+        if (value) controller.enqueue(value)
+        else controller.close()
+      },
+      cancel: () => reader.cancel(),
+    },
+    { highWaterMark: 0 },
+  )
+}
+
+async function* readPieces(reader: ReadableStreamDefaultReader<Uint8Array>, marks: MarkReader) {
+  for (let read = await reader.read(); !read.done; read = await reader.read()) {
+    const bytes = marks.push(read.value)
+    if (bytes.length > 0) yield bytes
+  }
+  const rest = marks.flush()
+  if (rest.length > 0) yield rest
+}

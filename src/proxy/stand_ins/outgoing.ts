@@ -1,0 +1,80 @@
+/**
+ * What a program sends, with placeholders where its stand-ins are: wherever a placeholder may stand, and
+ * nowhere else. The steps of the call decide about them as about any placeholder.
+ */
+import { BODY_LIMIT } from '../../outbound/call.ts'
+import { fromUtf8 } from '../../platform/crypto/encoding.ts'
+import { Fault } from '../../platform/fault.ts'
+import { readCapped } from '../../platform/http/capped_body.ts'
+import { SECRET_NAME } from '../../platform/secret_name.ts'
+import type { Inbound } from '../backend.ts'
+import type { Form, StandIns } from './stand_ins.ts'
+
+export type Outgoing = {
+  inbound: Inbound
+  /** Names that the program wrote itself, as placeholders: it knows these and not their stand-ins. */
+  named: ReadonlySet<string>
+}
+
+const PLACEHOLDER = new RegExp(`SVC_SECRET_(${SECRET_NAME})`, 'g')
+const BASIC = /^(basic +)([A-Za-z0-9+/]+={0,2})$/i
+const JSON_TYPE = /^application\/([a-z0-9.+-]+\+)?json$/
+const FORM_TYPE = 'application/x-www-form-urlencoded'
+
+/** @throws Fault `payload_too_large` */
+export async function outgoing(inbound: Inbound, standIns: StandIns): Promise<Outgoing> {
+  const named = new Set<string>()
+  const replace = (text: string, form: Form, location: string | null) => {
+    for (const [, name = ''] of text.matchAll(PLACEHOLDER)) named.add(name)
+    const placeable = standIns.all.filter(({ locations }) =>
+      location === null ? true : locations.has(location),
+    )
+    return standIns.replacedIn(text, form, placeable)
+  }
+  const { request, pathAndQuery } = inbound
+  for (const [name, value] of [...request.headers]) {
+    const replaced = inHeader(name, value, (text) => replace(text, 'exact', null))
+    if (replaced !== value) request.headers.set(name, replaced)
+  }
+  const [, path = '', search = ''] = /^([^?]*)(.*)$/s.exec(pathAndQuery) ?? []
+  return {
+    inbound: {
+      ...inbound,
+      pathAndQuery: replace(path, 'escaped', 'path') + replace(search, 'escaped', 'query'),
+      request: await withBody(request, standIns, replace),
+    },
+    named,
+  }
+}
+
+type Replace = (text: string, form: Form, location: string | null) => string
+
+/** Also in what Basic credentials are when they are decoded. */
+function inHeader(name: string, value: string, replace: (text: string) => string): string {
+  const [, scheme = '', credentials = ''] = (name === 'authorization' && BASIC.exec(value)) || []
+  const decoded = scheme === '' ? null : fromUtf8(Buffer.from(credentials, 'base64'))
+  if (decoded === null) return replace(value)
+  const replaced = replace(decoded)
+  return replaced === decoded ? value : `${scheme}${Buffer.from(replaced).toString('base64')}`
+}
+
+/** A body is read whole only if it says that it is what some policy lets a value stand in. */
+async function withBody(request: Request, standIns: StandIns, replace: Replace): Promise<Request> {
+  const { method, headers, signal } = request
+  const place = placeOf(headers.get('content-type'))
+  const isSought = place && standIns.all.some(({ locations }) => locations.has(place.location))
+  if (!isSought || request.body === null) return request
+  const tooLarge = () => new Fault('payload_too_large')
+  if (Number(headers.get('content-length') ?? 0) > BODY_LIMIT) return request
+  const bytes = await readCapped(request.body, BODY_LIMIT, tooLarge)
+  const text = fromUtf8(bytes)
+  const body = Buffer.from(text === null ? bytes : replace(text, place.form, place.location))
+  headers.set('content-length', String(body.length))
+  return new Request(request.url, { method, headers, signal, body })
+}
+
+function placeOf(contentType: string | null): { form: Form; location: string } | null {
+  const type = contentType?.split(';')[0]?.trim().toLowerCase() ?? ''
+  if (type === FORM_TYPE) return { form: 'escaped', location: 'form' }
+  return JSON_TYPE.test(type) ? { form: 'json', location: 'json' } : null
+}

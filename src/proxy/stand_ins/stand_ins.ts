@@ -1,0 +1,80 @@
+/**
+ * The stand-ins of one run (docs/proxy.md): for each credential that the caller may use a text of the same
+ * shape. They are drawn when the proxy starts, known to it alone, and mean nothing without it.
+ */
+import { randomInt } from 'node:crypto'
+import { standInFor } from '../../outbound/stand_ins/make.ts'
+import { alphabets } from '../../outbound/stand_ins/shape.ts'
+import type { Credential } from '../backend.ts'
+import { escapedPattern, exactPattern, jsonPattern } from './patterns.ts'
+
+export type StandIn = {
+  name: string
+  text: string
+  /** Where the value may stand besides headers, as placeholders of it. */
+  locations: ReadonlySet<string>
+}
+
+/** How a stand-in is written in some place. */
+export type Form = 'exact' | 'escaped' | 'json'
+
+const patternOf: Record<Form, (text: string) => string> = {
+  exact: exactPattern,
+  escaped: escapedPattern,
+  json: jsonPattern,
+}
+
+const MARK_CHARACTERS = 24
+
+export class StandIns {
+  /** The word by which the backend marks where it found values. */
+  readonly mark = `~${Array.from({ length: MARK_CHARACTERS }, drawCharacter).join('')}~`
+  readonly #byName: ReadonlyMap<string, StandIn>
+  readonly #patterns = new Map<string, RegExp>()
+
+  private constructor(all: readonly StandIn[]) {
+    this.#byName = new Map(all.map((standIn) => [standIn.name, standIn]))
+  }
+
+  /** For all that have a shape. Each has at least 64 random bits, so none is a value or another one. */
+  static async draw(credentials: readonly Credential[]): Promise<StandIns> {
+    const drawn = credentials.map(async ({ name, locations, shape }): Promise<StandIn[]> => {
+      const places = new Set<string>(locations ?? [])
+      return shape ? [{ name, text: await standInFor(shape), locations: places }] : []
+    })
+    return new StandIns((await Promise.all(drawn)).flat())
+  }
+
+  get all(): StandIn[] {
+    return [...this.#byName.values()]
+  }
+
+  of(name: string): StandIn | undefined {
+    return this.#byName.get(name)
+  }
+
+  /**
+   * The text with a placeholder for each stand-in. One that letters, digits or `_` follow stays: they would
+   * be read as part of the name.
+   */
+  replacedIn(text: string, form: Form, standIns: readonly StandIn[] = this.all): string {
+    let replaced = text
+    for (const standIn of standIns) {
+      replaced = replaced.replace(this.#patternOf(standIn, form), `SVC_SECRET_${standIn.name}`)
+    }
+    return replaced
+  }
+
+  #patternOf({ name, text }: StandIn, form: Form): RegExp {
+    const key = `${form} ${name}`
+    const known = this.#patterns.get(key)
+    if (known) return known
+    const pattern = new RegExp(`${patternOf[form](text)}(?![A-Za-z0-9_])`, 'g')
+    this.#patterns.set(key, pattern)
+    return pattern
+  }
+}
+
+function drawCharacter(): string {
+  return alphabets.base62[randomInt(alphabets.base62.length)] ?? ''
+}
