@@ -68,7 +68,9 @@ function isAbsent(request: Request): boolean {
 }
 
 function checkMediaType(headers: Headers): void {
-  const [type, ...parameters] = (headers.get('content-type') ?? '').toLowerCase().split(';')
+  const given = headers.get('content-type') ?? ''
+  if (given === 'application/json' && !headers.has('content-encoding')) return
+  const [type, ...parameters] = given.toLowerCase().split(';')
   const charset = parameters.map((text) => text.trim()).find((text) => text.startsWith('charset='))
   const isUtf8 = charset === undefined || /^charset="?utf-8"?$/.test(charset)
   const encoding = headers.get('content-encoding')?.toLowerCase() ?? 'identity'
@@ -76,17 +78,13 @@ function checkMediaType(headers: Headers): void {
   throw new Fault('unsupported_media_type')
 }
 
-async function readBounded(request: Request, limit: number): Promise<Uint8Array> {
-  const declared = Number(request.headers.get('content-length') ?? 0)
-  if (declared > limit) throw tooLarge(limit)
-  if (request.headers.has('content-length')) return received(() => request.bytes())
-  return received(() => readCapped(request.body, limit, () => tooLarge(limit)))
-}
-
 /** A body that breaks off is the caller's fault, whatever the runtime throws for it. */
-async function received(read: () => Promise<Uint8Array>): Promise<Uint8Array> {
+async function readBounded(request: Request, limit: number): Promise<Uint8Array> {
+  const declared = request.headers.get('content-length')
+  if (Number(declared ?? 0) > limit) throw tooLarge(limit)
   try {
-    return await read()
+    if (declared !== null) return await request.bytes()
+    return await readCapped(request.body, limit, () => tooLarge(limit))
   } catch (cause) {
     if (cause instanceof Fault) throw cause
     throw new Fault('malformed_json', { message: 'The request body did not arrive whole.', cause })

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { formatToken, parseToken } from '../../../src/platform/crypto/token.ts'
 import { Fault } from '../../../src/platform/fault.ts'
-import { parseJson } from '../../../src/platform/http/json/read.ts'
+import { readExactly } from '../../../src/platform/http/json/read.ts'
 import bodies from '../../corpus/json/bodies.json' with { type: 'json' }
 import { mutated } from '../../corpus/mutated.ts'
 import tokens from '../../corpus/tokens/tokens.json' with { type: 'json' }
@@ -69,7 +69,7 @@ const REFUSED = Symbol('refused')
 
 function attempt(given: string | Uint8Array): unknown {
   try {
-    return parseJson(typeof given === 'string' ? new TextEncoder().encode(given) : given)
+    return readExactly(typeof given === 'string' ? new TextEncoder().encode(given) : given).value
   } catch (error) {
     if (error instanceof Fault && error.code === 'malformed_json') return REFUSED
     throw error

@@ -7,8 +7,8 @@ import { Fault, type FieldFault } from '../../fault.ts'
 import { atMostEntries, MAX_COMPLAINTS, pathOf } from '../complaints.ts'
 import type { Bounds, ListBounds, ObjectBounds } from './bounds.ts'
 
-const MAX_DEPTH = 32
-const POISONED_KEYS = new Set(['__proto__', 'constructor'])
+export const MAX_DEPTH = 32
+export const POISONED_KEYS = new Set(['__proto__', 'constructor'])
 /** Names of an object that is not kept. */
 const MAX_NAMES = 1000
 

@@ -9,6 +9,7 @@ import { Fault, type FieldFault } from '../../fault.ts'
 import { TimeSlice } from '../../time_slice.ts'
 import { type Bounds, unbounded } from './bounds.ts'
 import { Containers } from './containers.ts'
+import { readSmall } from './read_small.ts'
 import { JsonTokens } from './tokens.ts'
 
 /** Bytes that are read between two looks at the clock: at worst a millisecond of work. */
@@ -28,6 +29,8 @@ export type ReadJson = {
  * @throws Fault `malformed_json`
  */
 export async function readJson(bytes: Uint8Array, bounds: Bounds = unbounded): Promise<ReadJson> {
+  const value = readSmall(bytes, bounds)
+  if (value !== undefined) return { value, tooLong: [], cut: [] }
   const reader = new JsonReader(bytes, bounds)
   const slice = new TimeSlice()
   while (!reader.read(STEP)) if (slice.isSpent) await slice.next()
@@ -35,14 +38,14 @@ export async function readJson(bytes: Uint8Array, bounds: Bounds = unbounded): P
 }
 
 /**
- * The same in one go, for small texts, and where no other work waits.
+ * The same in one go, and by the reader alone.
  *
  * @throws Fault `malformed_json`
  */
-export function parseJson(bytes: Uint8Array): unknown {
-  const reader = new JsonReader(bytes, unbounded)
+export function readExactly(bytes: Uint8Array, bounds: Bounds = unbounded): ReadJson {
+  const reader = new JsonReader(bytes, bounds)
   while (!reader.read(STEP));
-  return reader.result.value
+  return reader.result
 }
 
 const OPEN_ARRAY = 91

@@ -5,7 +5,7 @@ const QUOTE = 34
 const BACKSLASH = 92
 const SMALL_U = 117
 /** Characters of a number; no honest one comes near. */
-const MAX_NUMBER = 1024
+export const MAX_NUMBER = 1024
 const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/
 const ESCAPABLE = new Set([...'"\\/bfnrt'].map((character) => character.charCodeAt(0)))
 

@@ -2,14 +2,14 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { Fault } from '../../../../src/platform/fault.ts'
-import { parseJson } from '../../../../src/platform/http/json/read.ts'
+import { readExactly } from '../../../../src/platform/http/json/read.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
-const parse = (text: string) => parseJson(bytes(text))
+const parse = (text: string) => readExactly(bytes(text)).value
 
 function refusal(input: Uint8Array | string): string {
   try {
-    parseJson(typeof input === 'string' ? bytes(input) : input)
+    readExactly(typeof input === 'string' ? bytes(input) : input)
   } catch (error) {
     if (error instanceof Fault) return error.code
     throw error
