@@ -7,8 +7,8 @@
 
 import { ALL_KINDS, BACKSLASH, PERCENT, REFERENCE } from './decoding/escapes_read.ts'
 import {
-  blockFor,
   GuardStream,
+  holdsAny,
   joined,
   type SoughtInCall,
   type StreamOptions,
@@ -25,7 +25,7 @@ import {
 import type { Patterns } from './matching/patterns.ts'
 import { BUILD_STEP, buildPatterns, complete, type Pattern } from './matching/patterns_build.ts'
 import type { Naming } from './release.ts'
-import { type SearchOrder, searchPool } from './search.ts'
+import type { SearchOrder } from './search.ts'
 
 /** Values of fewer bytes go into a table of their own. */
 const SHORT = 8
@@ -34,6 +34,10 @@ const STEP = 16_384
 
 /** What a value costs beside its bytes, in bytes. */
 const PER_VALUE = 64
+
+/** Names of headers that a guard keeps, and the length of one. */
+const MAX_INNOCENT = 256
+const MAX_NAME = 64
 
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 
@@ -116,8 +120,10 @@ const placeholderOf: StandsFor = (name) => `SVC_SECRET_${name}`
 
 /** Prepared values. It holds no plaintext. */
 export class Guard {
-  /** All that is kept between calls: fingerprints, lengths and names. */
+  /** All that is kept between calls of values: fingerprints, lengths and names. */
   readonly retained: GuardParts
+  /** Names of headers that hold no prepared value: most answers have the same ones. */
+  readonly #innocent = new Set<string>()
 
   constructor(retained: GuardParts) {
     this.retained = retained
@@ -149,6 +155,7 @@ export class Guard {
     return new CallGuard(
       { order: orderOf(patterns, added, false), naming },
       orderOf(names, complete(namePatterns(added)), true),
+      added.length === 0 ? this.#innocent : new Set(),
     )
   }
 }
@@ -169,11 +176,14 @@ async function runInSteps<T>(steps: Generator<void, T>, pause: Pause): Promise<T
 export class CallGuard {
   readonly #sought: SoughtInCall
   readonly #names: SearchOrder
+  readonly #innocent: Set<string>
   #isRedacted = false
 
-  constructor(sought: SoughtInCall, names: SearchOrder) {
+  /** @param innocent names of headers that `names` is not found in, where that is known */
+  constructor(sought: SoughtInCall, names: SearchOrder, innocent: Set<string>) {
     this.#sought = sought
     this.#names = names
+    this.#innocent = innocent
   }
 
   /** Whether anything has been replaced or dropped so far; streams say it themselves. */
@@ -183,18 +193,24 @@ export class CallGuard {
 
   /** The body without the values; the same array when there was none. */
   body(bytes: Uint8Array, options: StreamOptions = {}): Uint8Array {
+    if (bytes.length <= STEP && !holdsAny(this.#sought.order, bytes)) return bytes
     const out: Uint8Array[] = []
     const stream = this.stream({ ...options, length: bytes.length })
     complete(stream.whole(bytes, bytes.length, out))
     return this.#end(bytes, out, stream)
   }
 
-  /** The same with turns of the event loop between steps of at most a few milliseconds. */
-  async bodyInSteps(
+  /** The same; a long one with turns of the event loop between steps of at most a few milliseconds. */
+  bodyInSteps(
     bytes: Uint8Array,
     options: StreamOptions = {},
     pause: Pause = eventLoopPause,
-  ): Promise<Uint8Array> {
+  ): Uint8Array | Promise<Uint8Array> {
+    if (bytes.length <= STEP) return this.body(bytes, options)
+    return this.#longBody(bytes, options, pause)
+  }
+
+  async #longBody(bytes: Uint8Array, options: StreamOptions, pause: Pause): Promise<Uint8Array> {
     const out: Uint8Array[] = []
     const stream = this.stream({ ...options, length: bytes.length })
     await runInSteps(stream.whole(bytes, STEP, out), pause)
@@ -209,25 +225,19 @@ export class CallGuard {
   /** A header value as `fetch` gives it: one character for each byte. */
   headerValue(value: string): string {
     const encoding = /^[\0-\xff]*$/.test(value) ? 'latin1' : 'utf8'
-    const bytes = new Uint8Array(Buffer.from(value, encoding))
+    const bytes = Buffer.from(value, encoding)
     const guarded = this.body(bytes, { isJson: false })
     return guarded === bytes ? value : Buffer.from(guarded).toString(encoding)
   }
 
   /** Whether a header's name holds a guarded value, compared without case: it must be dropped. */
   isGuardedName(name: string): boolean {
-    const bytes = Buffer.from(name.toLowerCase(), 'latin1')
-    let isFound = false
-    const add = () => {
-      isFound = true
-    }
-    const block = blockFor(bytes.length)
-    const search = searchPool.take(this.#names, block, { work: 0, add, addFragment: add })
-    for (let from = 0; from < bytes.length; from += block) {
-      search.read(bytes.subarray(from, from + block), from + block >= bytes.length)
-    }
-    searchPool.giveBack(search, this.#names.shape, block)
+    if (this.#innocent.has(name)) return false
+    const isFound = holdsAny(this.#names, Buffer.from(name.toLowerCase(), 'latin1'))
     this.#isRedacted ||= isFound
+    if (!isFound && this.#innocent.size < MAX_INNOCENT && name.length <= MAX_NAME) {
+      this.#innocent.add(name)
+    }
     return isFound
   }
 

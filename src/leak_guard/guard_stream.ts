@@ -152,6 +152,23 @@ export class GuardStream {
   }
 }
 
+/** Whether anything is found in a whole answer: hardly any answer needs more than this. */
+export function holdsAny(order: SearchOrder, bytes: Uint8Array): boolean {
+  if (order.patterns.length === 0) return false
+  let isFound = false
+  const add = () => {
+    isFound = true
+  }
+  const block = blockFor(bytes.length)
+  const search = searchPool.take(order, block, { work: 0, add, addFragment: add })
+  for (let from = 0; from < bytes.length; from += block) {
+    const isLast = from + block >= bytes.length
+    search.read(from === 0 && isLast ? bytes : bytes.subarray(from, from + block), isLast)
+  }
+  searchPool.giveBack(search, order.shape, block)
+  return isFound
+}
+
 /** How much of an answer of that length is read at once. */
 export function blockFor(length: number): number {
   return length <= SMALL_BLOCK ? SMALL_BLOCK : BLOCK

@@ -6,5 +6,6 @@ export {
   prepareGuardInSteps,
   type StandsFor,
 } from './guard.ts'
+export type { StreamOptions } from './guard_stream.ts'
 export type { Frames } from './hold.ts'
 export type { NamedBytes } from './matching/guarded.ts'

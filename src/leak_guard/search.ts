@@ -99,7 +99,11 @@ export class Search implements SearchSink {
   }
 
   #seek(patterns: readonly Patterns[]): void {
-    for (const [at, sought] of this.#sought.entries()) sought.patterns = patterns[at] ?? NO_PATTERNS
+    const sought = this.#sought
+    for (let at = 0; at < sought.length; at++) {
+      const place = sought[at]
+      if (place) place.patterns = patterns[at] ?? NO_PATTERNS
+    }
   }
 }
 

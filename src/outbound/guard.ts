@@ -3,7 +3,14 @@
  * values that its caller may use and what the request was made with. The only place that knows how the
  * leak guard works; it keeps fingerprints, not values.
  */
-import type { CallGuard, Frames, Guard, NamedBytes, StandsFor } from '../leak_guard/index.ts'
+import type {
+  CallGuard,
+  Frames,
+  Guard,
+  NamedBytes,
+  StandsFor,
+  StreamOptions,
+} from '../leak_guard/index.ts'
 import { Unprintable } from './hidden.ts'
 import type { Pause } from './steps.ts'
 
@@ -22,7 +29,7 @@ export interface AnswerGuard {
   /** Whether anything was replaced or dropped so far. */
   readonly redacted: boolean
   /** A whole body, or one message of a WebSocket. */
-  redactBody(body: Uint8Array, kind?: BodyKind): Promise<Uint8Array>
+  redactBody(body: Uint8Array, kind?: BodyKind): Uint8Array | Promise<Uint8Array>
   /** Headers without values in them; one whose name holds a value is dropped. */
   redactHeaders(headers: Record<string, string>): Record<string, string>
   /** For the one body that arrives in chunks. */
@@ -57,18 +64,20 @@ export class CredentialGuard extends Unprintable implements AnswerGuard {
     return this.#guard.isRedacted || this.#isStreamRedacted()
   }
 
-  redactBody(body: Uint8Array, kind?: BodyKind): Promise<Uint8Array> {
+  redactBody(body: Uint8Array, kind?: BodyKind): Uint8Array | Promise<Uint8Array> {
     return this.#guard.bodyInSteps(body, optionsOf(kind), this.#pause)
   }
 
   redactHeaders(headers: Record<string, string>): Record<string, string> {
-    const all = Object.entries(headers)
+    let isNamed = false
+    let values = ''
+    for (const name in headers) {
+      isNamed = this.#guard.isGuardedName(name) || isNamed
+      values += `${headers[name]}\n`
+    }
     // Hardly any answer has a value in its headers: one look at all of them is cheaper by far.
-    const names = all.map(([name]) => name).join('\n')
-    const values = all.map(([, value]) => value).join('\n')
-    const isNamed = this.#guard.isGuardedName(names)
     if (!isNamed && this.#guard.headerValue(values) === values) return headers
-    const kept = isNamed ? all.filter(([name]) => !this.#guard.isGuardedName(name)) : all
+    const kept = Object.entries(headers).filter(([name]) => !this.#guard.isGuardedName(name))
     return withoutPrototype(kept.map(([name, value]) => [name, this.#guard.headerValue(value)]))
   }
 
@@ -89,10 +98,12 @@ export class CredentialGuard extends Unprintable implements AnswerGuard {
 }
 
 /** What does not say that it is JSON may be it all the same: its first byte tells. */
-function optionsOf(kind: BodyKind | undefined) {
-  const frames = kind?.frames ? { frames: kind.frames } : {}
-  return kind?.isJson ? { isJson: true, ...frames } : frames
+function optionsOf(kind: BodyKind | undefined): StreamOptions {
+  if (!kind?.frames) return kind?.isJson ? IS_JSON : NOT_KNOWN
+  return kind.isJson ? { isJson: true, frames: kind.frames } : { frames: kind.frames }
 }
+const IS_JSON = { isJson: true }
+const NOT_KNOWN = {}
 
 /** A header called `__proto__` is only a header. */
 function withoutPrototype(entries: Iterable<readonly [string, string]>): Record<string, string> {
