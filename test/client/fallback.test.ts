@@ -1,5 +1,6 @@
 /** A fallback opens for the one who sealed it, where it was sealed, and as it was sealed. */
 import { describe, expect, test } from 'bun:test'
+import { createDecipheriv, hkdfSync } from 'node:crypto'
 import { type Asked, type Holder, openFallback, sealFallback } from '../../src/client/fallback.ts'
 
 const holder: Holder = { id: 'token-1', secret: new Uint8Array(32).fill(7) }
@@ -20,6 +21,24 @@ test('it opens to what was sealed, and shows neither names nor values', () => {
   expect(open(sealed)).toEqual(kept)
   for (const text of ['KEY', 'MODE', 'žluť', Buffer.from('KEY').toString('base64')])
     expect(sealed).not.toContain(text)
+})
+
+test('anybody can open it with the secret, by what docs/delivery.md says', () => {
+  const file = JSON.parse(sealed)
+  const length = (text: string) => {
+    const size = Buffer.alloc(4)
+    size.writeUInt32BE(Buffer.byteLength(text))
+    return Buffer.concat([size, Buffer.from(text)])
+  }
+  const { server, workspace, project, environment, fetched_at, salt } = file
+  const bound = ['cloakroom/v1/fallback', '1', file.holder, server, workspace, project, environment]
+  const bytes = Buffer.from(file.sealed, 'base64')
+  const key = hkdfSync('sha256', holder.secret, Buffer.from(salt, 'base64'), bound[0] ?? '', 32)
+  const decipher = createDecipheriv('aes-256-gcm', Buffer.from(key), bytes.subarray(0, 12))
+  decipher.setAAD(Buffer.concat([...bound, fetched_at, salt].map(length)))
+  decipher.setAuthTag(bytes.subarray(-16))
+  const text = decipher.update(bytes.subarray(12, -16)).toString() + decipher.final().toString()
+  expect(JSON.parse(text)).toEqual(kept.values)
 })
 
 test('each file has a key of its own', () => {
