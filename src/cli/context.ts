@@ -74,6 +74,7 @@ export function openContext(options: GlobalOptions): Context {
       })
       const { account } = choice
       return resumeSession(await accounts.store(account.slot), choice, {
+        env,
         names: namesOf(env, account),
         workspaceKeys: openKnownWorkspaceKeys(env, account, output.warn),
       })

@@ -7,7 +7,7 @@ import { getVersion } from '../features/workloads/contract.ts'
 import { toBase64 } from '../platform/crypto/encoding.ts'
 import { parseToken, sealedToken } from '../platform/crypto/token.ts'
 import { isDeliverable } from '../platform/policy.ts'
-import { type Resolved, resolveReferences } from '../platform/references.ts'
+import { type Entry, type Resolved, resolveReferences } from '../platform/references.ts'
 import type { Context } from './context.ts'
 import { namedEnvironment, tokenOf, tokenRefusal } from './resolver_call.ts'
 import { type ProjectScope, projectScope } from './scope.ts'
@@ -15,7 +15,7 @@ import { openedSecrets } from './sealing.ts'
 import { refuseEmpty } from './suggestions.ts'
 
 /** The values by name as programs get them, with their references resolved. */
-export type Delivered = Record<string, Resolved>
+export type Delivered = Record<string, Resolved & { isOwn?: true | undefined }>
 
 /** Where a program's environment comes from, for as long as it runs. */
 export type Source = {
@@ -27,7 +27,11 @@ export type Source = {
   asked: Asked
 }
 
-type Options = { token: string | undefined; allowEmpty: boolean | undefined }
+type Options = {
+  token: string | undefined
+  allowEmpty: boolean | undefined
+  mine: boolean | undefined
+}
 
 /** @throws CliError without a session or token */
 export async function openSource(context: Context, options: Options): Promise<Source> {
@@ -63,7 +67,7 @@ async function ofSession(context: Context, options: Options): Promise<Source> {
   return {
     deliver: async () => {
       const scope = await open()
-      const delivered = await deliverToMember(scope)
+      const delivered = await deliverToMember(context, scope, options)
       if (delivered === null) await refuseEmpty(scope, options)
       return delivered ?? {}
     },
@@ -98,13 +102,35 @@ export async function deliverToToken(
 
 /**
  * Secrets whose policy does not list `env` stay where they are, as in delivery by token; `null` for an
- * environment that has none at all.
+ * environment that has none at all. Values of the person's own stand in for those that all have.
  */
-export async function deliverToMember(scope: ProjectScope): Promise<Delivered | null> {
+export async function deliverToMember(
+  { output }: Context,
+  scope: ProjectScope,
+  { mine }: { mine: boolean | undefined },
+): Promise<Delivered | null> {
   const { session, project, environment } = scope
   const query = { environment, include: 'value' as const }
   const stored = await session.api.list(listSecrets, { params: { project_id: project.id }, query })
-  if (stored.length === 0) return null
-  const meant = stored.filter(({ policy }) => isDeliverable(policy))
-  return Object.fromEntries(resolveReferences(openedSecrets(scope, meant)))
+  const kept = stored.filter(({ policy }) => !isDeliverable(policy)).map(({ key }) => key)
+  const own = mine === false ? new Map<string, Entry>() : session.own.of(scope)
+  for (const name of kept) own.delete(name)
+  if (stored.length === 0 && own.size === 0) return null
+  const meant = stored.filter(({ key }) => !kept.includes(key) && !own.has(key))
+  const resolved = resolveReferences(new Map([...openedSecrets(scope, meant), ...own]))
+  sayOwn(output, scope, [...own.keys()])
+  return Object.fromEntries(
+    [...resolved].map(([name, value]) => [name, own.has(name) ? { ...value, isOwn: true } : value]),
+  )
+}
+
+/** Nobody is to look for a fault in what others have. */
+export function sayOwn(
+  output: Context['output'],
+  { project, environment }: ProjectScope,
+  names: readonly string[],
+): void {
+  if (names.length === 0) return
+  const which = `${project.name}/${environment}: ${[...names].sort().join(', ')}`
+  output.warn(`your own values are in force in ${which} (--no-mine leaves them out)`)
 }

@@ -28,10 +28,16 @@ export function shownValues(
   return Object.fromEntries([...shown].map(([name, { value }]) => [name, value]))
 }
 
-/** With all that they refer to, from however far: only that is read. @throws UnresolvedReference */
+/**
+ * With all that they refer to, from however far: only that is read, and not where the person has a value of
+ * their `own`.
+ *
+ * @throws UnresolvedReference
+ */
 export async function withReferenced(
   scope: ProjectScope,
   opened: ReadonlyMap<string, Opened>,
+  own: ReadonlyMap<string, Opened> = new Map(),
 ): Promise<Map<string, Opened>> {
   const all = new Map(opened)
   const asked = new Set(opened.keys())
@@ -40,8 +46,9 @@ export async function withReferenced(
     const missing = new Set(names.filter((name) => !asked.has(name)))
     if (missing.size === 0) return all
     for (const name of missing) asked.add(name)
-    const found = openedSecrets(scope, await fetchSecrets(scope, missing))
-    for (const [name, entry] of found) all.set(name, entry)
+    const mine = [...own].filter(([name]) => missing.delete(name))
+    const stored = missing.size > 0 ? await fetchSecrets(scope, missing) : []
+    for (const [name, entry] of [...mine, ...openedSecrets(scope, stored)]) all.set(name, entry)
   }
 }
 

@@ -3,10 +3,9 @@
  * the one has who fetched it, derived from their token or account key, and bound to what it was asked for.
  * What does not open with that, and there, is refused and never replaced.
  */
-import { randomBytes } from 'node:crypto'
 import { z } from 'zod'
-import { concat, fromBase64, fromUtf8, lp, toBase64, utf8 } from '../platform/crypto/encoding.ts'
-import { hkdf, KEY_BYTES, NONCE_BYTES, openGcm, sealGcm } from '../platform/crypto/primitives.ts'
+import { lp } from '../platform/crypto/encoding.ts'
+import { type Binding, newSalt, openText, sealText } from './sealed_text.ts'
 
 /** Who may open it: the id of a token, or the public key of an account, with the secret that stays there. */
 export type Holder = { id: string; secret: Uint8Array }
@@ -14,7 +13,15 @@ export type Holder = { id: string; secret: Uint8Array }
 /** What a command asks for, as it was named; empty where it was not. */
 export type Asked = { server: string; workspace: string; project: string; environment: string }
 
-const content = z.record(z.string(), z.object({ value: z.string(), isSensitive: z.boolean() }))
+const content = z.record(
+  z.string(),
+  z.object({
+    value: z.string(),
+    isSensitive: z.boolean(),
+    /** Of the person who fetched it, in place of what all have. */
+    isOwn: z.literal(true).optional(),
+  }),
+)
 export type Kept = { values: z.output<typeof content>; fetchedAt: Date }
 
 /** Why a file is not the fallback of this caller, here. */
@@ -41,18 +48,15 @@ type FallbackFile = z.output<typeof file>
 
 /** The text of a file. */
 export function sealFallback({ id, secret }: Holder, asked: Asked, kept: Kept): string {
-  const salt = new Uint8Array(randomBytes(KEY_BYTES))
-  const nonce = new Uint8Array(randomBytes(NONCE_BYTES))
   const head = {
     cloakroom_fallback: VERSION,
     holder: id,
     ...asked,
     fetched_at: kept.fetchedAt.toISOString(),
-    salt: toBase64(salt),
+    salt: newSalt(),
   } as const
-  const key = hkdf(secret, salt, LABEL)
-  const sealed = sealGcm(key, nonce, boundTo(head), utf8(JSON.stringify(kept.values)))
-  return `${JSON.stringify({ ...head, sealed: toBase64(concat(nonce, sealed)) }, null, 2)}\n`
+  const sealed = sealText(secret, bindingOf(head), JSON.stringify(kept.values))
+  return `${JSON.stringify({ ...head, sealed }, null, 2)}\n`
 }
 
 /** @throws WrongFallback */
@@ -81,18 +85,14 @@ function parse(text: string): FallbackFile | null {
 }
 
 function unseal(secret: Uint8Array, read: FallbackFile): Kept['values'] | null {
-  const [salt, bytes] = [fromBase64(read.salt), fromBase64(read.sealed)]
-  if (salt?.length !== KEY_BYTES || bytes === null || bytes.length < NONCE_BYTES) return null
-  const nonce = bytes.subarray(0, NONCE_BYTES)
-  const key = hkdf(secret, salt, LABEL)
-  const plaintext = openGcm(key, nonce, boundTo(read), bytes.subarray(NONCE_BYTES))
-  const text = plaintext && fromUtf8(plaintext)
+  const text = openText(secret, bindingOf(read), read.sealed)
   return text === null ? null : content.parse(JSON.parse(text))
 }
 
-/** All that stands in the file in the clear. */
-function boundTo(head: Omit<FallbackFile, 'sealed'>): Uint8Array {
+/** To all that stands in the file in the clear. */
+function bindingOf(head: Omit<FallbackFile, 'sealed'>): Binding {
   const { holder, server, workspace, project, environment, fetched_at, salt } = head
   const version = String(head.cloakroom_fallback)
-  return lp(LABEL, version, holder, server, workspace, project, environment, fetched_at, salt)
+  const parts = [holder, server, workspace, project, environment, fetched_at, salt]
+  return { label: LABEL, salt, bound: lp(LABEL, version, ...parts) }
 }

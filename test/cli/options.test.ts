@@ -49,6 +49,7 @@ test('texts, flags and lists', async () => {
 test('what is not given is undefined, or the fallback', async () => {
   const set: OptionValues<typeof setOptions> = await received(setOptions, '--from-file a.env')
   expect(set).toEqual({
+    mine: undefined,
     fromFile: 'a.env',
     stdin: undefined,
     policy: undefined,
@@ -73,6 +74,7 @@ test('what is on unless it is switched off', async () => {
   expect(on).toEqual({
     token: undefined,
     mask: true,
+    mine: true,
     allowEnv: undefined,
     watch: undefined,
     watchInterval: '10s',

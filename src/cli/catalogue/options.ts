@@ -62,7 +62,9 @@ const references = [
   '--references',
   'have ${NAME} in values stand for other secrets of the environment; $${NAME} is text',
 ] as const
+const noMine = ['--no-mine', 'leave out your own values, which secrets set --mine keeps'] as const
 export const setOptions = [
+  ['--mine', 'for you on this machine only: nothing is uploaded'],
   [
     '--from-file <path>',
     'dotenv, JSON, YAML, or an export of Doppler or Infisical; - for standard input',
@@ -119,6 +121,7 @@ export const pushOptions = [
   ...sensitivityOptions,
   yes,
 ] as const
+export const removeOptions = [['--mine', 'only your own values on this machine'], yes] as const
 export const rollBackOptions = [yes] as const
 export const diffOptions = [['--exit-code', 'exit with 1 where something differs']] as const
 /** Of commands that work with a token in place of a session. */
@@ -130,6 +133,7 @@ const raw = [
 export const getOptions = [
   token,
   raw,
+  noMine,
   ['--version <version>', 'an earlier value, by the number that history shows'],
 ] as const
 export const pullOptions = [
@@ -194,6 +198,7 @@ export const auditListOptions = [['--limit <count>', '1 to 500', '50'], ...filte
 export const runOptions = [
   token,
   ['--no-mask', 'do not mask the values in what the command prints'],
+  noMine,
   [
     '--allow-env <secret...>',
     'set this variable although it steers shells, loaders or interpreters',
@@ -209,6 +214,7 @@ export const injectOptions = [
   token,
   ['-i, --in-file <path>', 'the template; standard input unless given'],
   ['-o, --out-file <path>', 'what to write, for you only; standard output unless given'],
+  noMine,
   ['--from <place...>', 'an environment that svc:// references may name too: shared/production'],
   ['-f, --force', 'replace a file that is there and has other content'],
 ] as const

@@ -1,13 +1,13 @@
 /** Secrets, and where they may go. */
 import { command, type Group } from '../command.ts'
 import {
-  confirmOptions,
   copyOptions,
   diffOptions,
   getOptions,
   policySetOptions,
   pullOptions,
   pushOptions,
+  removeOptions,
   rollBackOptions,
   setOptions,
   tokenOption,
@@ -33,6 +33,7 @@ export const secretGroups: readonly Group[] = [
           'secrets set STRIPE_KEY',
           'secrets set PORT=8080 GREETING=hello --plain',
           "secrets set 'DATABASE_URL=postgres://app:${DB_PASSWORD}@db/app' --references",
+          'secrets set DB_HOST=localhost --mine',
           'secrets set --from-file .env',
           'secrets set KEY=x --policy \'{"allowed_methods":["GET"]}\'',
         ],
@@ -60,8 +61,8 @@ export const secretGroups: readonly Group[] = [
       command({
         usage: 'delete <keys...>',
         about: 'delete secrets with their history; they can be restored for 7 days',
-        examples: ['secrets delete OLD_KEY --yes'],
-        options: confirmOptions,
+        examples: ['secrets delete OLD_KEY --yes', 'secrets delete DB_HOST --mine'],
+        options: removeOptions,
         action: async () => (await removal()).remove,
       }),
       command({

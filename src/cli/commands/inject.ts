@@ -18,7 +18,7 @@ export const inject: Action<typeof injectOptions> = async (context, _, options) 
   const token = tokenInstead(context, options)
   const named = from.map(placeNamed)
   const template = readTemplate(inFile, outFile)
-  const work = fillTemplate(template, () => openPlaces(context, token, named))
+  const work = fillTemplate(template, () => openPlaces(context, token, named, options))
   const { text, used } = await context.output.during('fetching and decrypting', work)
   if (outFile === undefined) {
     if (context.output.isJson) context.output.record({ text, used })

@@ -58,7 +58,13 @@ async function sourceOf(
   const maxAgeMs = durationOf(fallbackMaxAge, MAX_AGE)
   const source = await openSource(context, options)
   if (path === undefined) return source
-  return withFallback(source, { path, maxAgeMs, warn: context.output.warn, now: () => new Date() })
+  return withFallback(source, {
+    path,
+    maxAgeMs,
+    mine: options.mine !== false,
+    warn: context.output.warn,
+    now: () => new Date(),
+  })
 }
 
 function textsOf(delivered: Delivered, onlySensitive = false): Record<string, string> {

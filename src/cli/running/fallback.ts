@@ -22,6 +22,8 @@ const SKEW_MS = 300_000
 export type FallbackOptions = {
   path: string
   maxAgeMs: number
+  /** Whether values of the person's own may be among them. */
+  mine: boolean
   warn(text: string): void
   now(): Date
 }
@@ -89,7 +91,12 @@ function recall(source: Source, options: FallbackOptions, error: unknown): Deliv
       'it may be older with --fallback-max-age; is the clock right?',
     )
   }
-  warn(`WARNING: ${message}: going on with ${path}, which was fetched ${age}`)
+  const own = Object.keys(values).filter((name) => values[name]?.isOwn)
+  if (own.length > 0 && !options.mine) {
+    throw new CliError('wrong_fallback', `${message}, and ${path} has values of your own: ${own}`)
+  }
+  const also = own.length > 0 ? `, with values of your own: ${own.join(', ')}` : ''
+  warn(`WARNING: ${message}: going on with ${path}, which was fetched ${age}${also}`)
   return values
 }
 

@@ -11,6 +11,7 @@ import type { Names } from '../completion/names.ts'
 import { oneNamed } from '../named.ts'
 import { CliError } from '../terminal/cli_error.ts'
 import type { KnownWorkspaceKeys } from '../trust/known_workspace_keys.ts'
+import { type OwnValues, openOwnValues } from './own_values.ts'
 import type { SessionStore, StoredSession } from './session_store.ts'
 
 export type Session = {
@@ -28,6 +29,8 @@ export type Session = {
   /** The same without demanding that the key is trusted, or opens. */
   entry(named: string | undefined): Promise<WorkspaceEntry>
   workspaceKeys: KnownWorkspaceKeys
+  /** What this person has in place of stored values, on this machine. */
+  own: OwnValues
   stored: StoredSession
   store: SessionStore
 }
@@ -41,8 +44,12 @@ export type WorkspaceEntry = Awaited<ReturnType<typeof listAll>>[number] & {
   fault: UntrustedKey | null
 }
 
-/** What is remembered of the account's workspaces. */
-type Known = { names: Names; workspaceKeys: KnownWorkspaceKeys }
+/** What is remembered of the account's workspaces, and where its own values are. */
+type Known = {
+  env: Record<string, string | undefined>
+  names: Names
+  workspaceKeys: KnownWorkspaceKeys
+}
 
 /** @throws CliError where the session is not there, or is not the account's */
 export async function resumeSession(
@@ -64,7 +71,7 @@ function openSession(
   store: SessionStore,
   stored: StoredSession,
   choice: Choice,
-  { names, workspaceKeys }: Known,
+  { env, names, workspaceKeys }: Known,
 ): Session {
   const api = learning(renewing(store, stored), names)
   const privateKey = decode(stored.privateKey)
@@ -91,6 +98,11 @@ function openSession(
     entry,
     workspace: async (named) => withKey(await entry(named)),
     workspaceKeys,
+    own: openOwnValues(env, choice.account.slot, {
+      server: stored.server,
+      publicKey: stored.publicKey,
+      privateKey,
+    }),
     stored,
     store,
   }

@@ -10,6 +10,7 @@ import { replaceFile } from '../files/replace.ts'
 import { configDirectory } from '../settings.ts'
 import { openKeyring } from '../terminal/keyring.ts'
 import { unlockedKey } from '../unlocked/index.ts'
+import { forgetOwnValues } from './own_values.ts'
 import { isSealed, openSeal, type Seal, type SealingKey } from './session_seal.ts'
 
 const stored = z.object({
@@ -34,6 +35,7 @@ export type SessionStore = {
   prepare(): Promise<void>
   read(): Promise<StoredSession | null>
   write(session: StoredSession): Promise<void>
+  /** With all that ends with the session. */
   clear(): Promise<void>
 }
 
@@ -47,6 +49,15 @@ export type StoreOptions = {
 
 /** `slot` names the file, or the entry of the keyring. */
 export async function openSessionStore(options: StoreOptions, slot: string): Promise<SessionStore> {
+  const kept = await storeOf(options, slot)
+  const clear = async () => {
+    forgetOwnValues(options.env, slot)
+    await kept.clear()
+  }
+  return { ...kept, clear }
+}
+
+async function storeOf(options: StoreOptions, slot: string): Promise<SessionStore> {
   const keyring = options.insecure ? null : await openKeyring(options.env, slot)
   if (!keyring) return fileStore(options, slot)
   return {

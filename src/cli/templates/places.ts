@@ -12,6 +12,9 @@ import { CliError } from '../terminal/cli_error.ts'
 import type { FindPlace, Place } from './fill.ts'
 import type { NamedPlace } from './parse.ts'
 
+/** Whether a person's own values count. */
+type Form = { mine: boolean | undefined }
+
 type Located = { id: string; title: string; deliver(): Promise<Delivered> }
 /** `null` for the environment of the command. @throws CliError for what is not there */
 type Locate = (named: NamedPlace | null) => Located
@@ -21,8 +24,9 @@ export async function openPlaces(
   context: Context,
   token: string | undefined,
   from: readonly NamedPlace[],
+  form: Form,
 ): Promise<FindPlace> {
-  const locate = token === undefined ? await byMember(context) : byToken(context, token)
+  const locate = token === undefined ? await byMember(context, form) : byToken(context, token)
   const meant = new Set(from.map((named) => locate(named).id))
   const own = attempt(() => locate(null))
   if (!(own instanceof CliError)) meant.add(own.id)
@@ -60,7 +64,7 @@ function attempt<T>(act: () => T): T | CliError {
   }
 }
 
-async function byMember(context: Context): Promise<Locate> {
+async function byMember(context: Context, form: Form): Promise<Locate> {
   const scope = await workspaceScope(context)
   const projects = await projectsOf(scope)
   return (named) => {
@@ -72,7 +76,8 @@ async function byMember(context: Context): Promise<Locate> {
     return {
       id: `${project.id}/${environment}`,
       title: `${project.name}/${environment}`,
-      deliver: async () => (await deliverToMember({ ...scope, project, environment })) ?? {},
+      deliver: async () =>
+        (await deliverToMember(context, { ...scope, project, environment }, form)) ?? {},
     }
   }
 }

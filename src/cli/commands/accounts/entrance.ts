@@ -19,6 +19,7 @@ import type { entranceOptions, logOutOptions } from '../../catalogue/options.ts'
 import type { Action, OptionValues } from '../../command.ts'
 import { forgetNames } from '../../completion/names.ts'
 import type { Context } from '../../context.ts'
+import { forgetOwnValues } from '../../session/own_values.ts'
 import type { SessionStore, StoredSession } from '../../session/session_store.ts'
 import { globalFile, updateFile } from '../../settings.ts'
 import { askSecret } from '../../terminal/prompts.ts'
@@ -103,6 +104,10 @@ async function enter(
   const session = await logIn(server, account.email, password)
   const before = await store.read().catch(() => null)
   const isSame = before?.email === session.email && before.server === server
+  // Another account of the same name, made anew, could not open them.
+  if (before && before.publicKey !== toBase64(session.publicKey)) {
+    forgetOwnValues(context.env, account.slot)
+  }
   await store.write({
     server,
     email: session.email,

@@ -3,6 +3,7 @@ import { getSecret } from '../../../features/secrets/contract.ts'
 import type { getOptions } from '../../catalogue/options.ts'
 import type { Action, OptionValues } from '../../command.ts'
 import type { Context } from '../../context.ts'
+import { sayOwn } from '../../delivered.ts'
 import { writeValues } from '../../files/formats.ts'
 import { shownValues, withReferenced } from '../../references.ts'
 import { type ProjectScope, projectScope } from '../../scope.ts'
@@ -13,7 +14,13 @@ import { CliError } from '../../terminal/cli_error.ts'
 import { tokenInstead, valuesNamed } from '../../token_work.ts'
 import { versionOf } from '../../versions.ts'
 
-type Shown = { key: string; value: string; version?: number; environment?: string }
+type Shown = {
+  key: string
+  value: string
+  version?: number | undefined
+  mine?: true
+  environment?: string
+}
 
 export const get: Action<typeof getOptions> = async (context, names, options) => {
   const keys = [...new Set(names)]
@@ -25,29 +32,47 @@ export const get: Action<typeof getOptions> = async (context, names, options) =>
   show(
     context,
     token === undefined
-      ? await ofPerson(await projectScope(context), keys, options)
+      ? await ofPerson(context, await projectScope(context), keys, options)
       : await valuesNamed(context, token, keys, { raw }),
   )
   return undefined
 }
 
 async function ofPerson(
+  { output }: Context,
   scope: ProjectScope,
   keys: readonly string[],
-  { version, raw: asked }: OptionValues<typeof getOptions>,
+  { version, raw: asked, mine }: OptionValues<typeof getOptions>,
 ): Promise<Shown[]> {
-  const { environment } = scope
-  const [key = '', another] = keys
-  const stored =
-    another === undefined ? [await single(scope, key, version)] : await all(scope, keys)
+  const { environment, session } = scope
   // What an earlier value referred to may have changed since.
   const raw = asked === true || version !== undefined
-  const opened = openedSecrets(scope, stored)
-  const values = shownValues(raw ? opened : await withReferenced(scope, opened), { raw }, keys)
-  return stored.map((secret) => {
-    const { [secret.key]: value = '' } = values
-    return { key: secret.key, value, version: secret.version, environment }
+  const own = mine === false || version !== undefined ? new Map() : session.own.of(scope)
+  const stored = await storedOf(
+    scope,
+    keys.filter((key) => !own.has(key)),
+    version,
+  )
+  const ownNamed = [...own].filter(([name]) => keys.includes(name))
+  const opened = new Map([...openedSecrets(scope, stored), ...ownNamed])
+  const used = raw ? opened : await withReferenced(scope, opened, own)
+  sayOwn(
+    output,
+    scope,
+    [...used.keys()].filter((name) => own.has(name)),
+  )
+  const values = shownValues(used, { raw }, keys)
+  const versions = new Map(stored.map((secret) => [secret.key, secret.version]))
+  return keys.map((key) => {
+    const from = own.has(key) ? { mine: true as const } : { version: versions.get(key) }
+    return { key, value: values[key] ?? '', ...from, environment }
   })
+}
+
+async function storedOf(scope: ProjectScope, keys: readonly string[], version: string | undefined) {
+  const [key, another] = keys
+  if (key === undefined) return []
+  return another === undefined ? [await single(scope, key, version)] : all(scope, keys)
 }
 
 function single(scope: ProjectScope, key: string, version: string | undefined) {

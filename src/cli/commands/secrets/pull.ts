@@ -48,6 +48,11 @@ async function valuesFor(
   if (token !== undefined) return during(valuesOfToken(context, token, options))
   const scope = await projectScope(context)
   const values = await during(download(scope, options))
+  const own = [...scope.session.own.of(scope).keys()]
+  if (own.length > 0) {
+    // What is pulled may be pushed, and would then be everybody's.
+    context.output.warn(`without your own values, which run and inject use: ${own.join(', ')}`)
+  }
   if (Object.keys(values).length === 0) await refuseEmpty(scope, options)
   return values
 }

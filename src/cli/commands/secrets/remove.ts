@@ -4,14 +4,16 @@ import {
   listDeletedSecrets,
   restoreSecretsEndpoint,
 } from '../../../features/secrets/contract.ts'
-import type { confirmOptions, undeleteOptions } from '../../catalogue/options.ts'
+import type { removeOptions, undeleteOptions } from '../../catalogue/options.ts'
 import type { Action } from '../../command.ts'
 import { notFound } from '../../named.ts'
 import { type ProjectScope, projectScope } from '../../scope.ts'
 import { onSecret } from '../../suggestions.ts'
 import { confirmed } from '../../terminal/confirmed.ts'
+import { removeOwn } from './own.ts'
 
-export const remove: Action<typeof confirmOptions> = async (context, keys, options) => {
+export const remove: Action<typeof removeOptions> = async (context, keys, options) => {
+  if (options.mine) return removeOwn(context, keys, options)
   const scope = await projectScope(context)
   const { session, project, environment } = scope
   const names = keys.join(', ')

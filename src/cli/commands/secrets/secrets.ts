@@ -13,11 +13,13 @@ import { onlyElsewhere } from '../../suggestions.ts'
 import { CliError } from '../../terminal/cli_error.ts'
 import { askSecret, readValueFromStdin } from '../../terminal/prompts.ts'
 import { namesOfToken, tokenInstead } from '../../token_work.ts'
+import { setOwn } from './own.ts'
 
 type SetOptions = OptionValues<typeof setOptions>
 
 export const set: Action<typeof setOptions> = async (context, pairs, options) => {
   const values = await valuesOf(pairs, options)
+  if (options.mine) return setOwn(context, values, options)
   const scope = await projectScope(context)
   const policy = policyOf(options)
   const choice = choiceOf(options)
@@ -101,17 +103,21 @@ export const list: Action<typeof tokenOption> = async (context, _, options) => {
     params: { project_id: project.id },
     query: { environment },
   })
+  const own = session.own.of(scope)
   const rows = secrets.map(({ key, version, updated_at, policy }) => ({
     key,
     version,
-    kind: isSensitive(policy) ? 'secret' : 'setting',
+    kind: `${isSensitive(policy) ? 'secret' : 'setting'}${own.has(key) ? ', yours here' : ''}`,
     policy: inWords(policy),
     updated_at,
   }))
+  const stored = secrets.map((secret) => (own.has(secret.key) ? { ...secret, mine: true } : secret))
+  const names = new Set(secrets.map(({ key }) => key))
+  const added = [...own.keys()].filter((key) => !names.has(key))
   context.output.table(
-    rows,
+    [...rows, ...added.map((key) => ({ key, kind: 'yours here only' }))],
     [{ field: 'key', whole: true }, 'kind', 'version', 'policy', 'updated_at'],
-    secrets,
+    [...stored, ...added.map((key) => ({ key, environment, mine: true }))],
   )
   const elsewhere = rows.length === 0 ? await onlyElsewhere(scope) : null
   if (elsewhere !== null) context.output.warn(elsewhere)

@@ -1,0 +1,117 @@
+/**
+ * Values of a person's own, in place of those that all have: on this machine, for one account, and by the ids of
+ * workspace, project and environment. They are sealed under a key derived from the account's private key, which
+ * is kept where the session is, so nothing of them opens without that. They end with the session.
+ */
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { isObviousSetting } from '../../client/obvious_setting.ts'
+import { type Binding, newSalt, openText, sealText } from '../../client/sealed_text.ts'
+import { lp } from '../../platform/crypto/encoding.ts'
+import type { Entry } from '../../platform/references.ts'
+import { readOwnFile } from '../files/read.ts'
+import { replaceFile } from '../files/replace.ts'
+import { configDirectory } from '../settings.ts'
+import { CliError } from '../terminal/cli_error.ts'
+
+type Env = Record<string, string | undefined>
+type Place = { workspace: { id: string }; project: { id: string }; environment: string }
+type Own = { value: string; references: boolean }
+
+export type OwnValues = {
+  /** By name, as if they were stored. @throws CliError for a file that was altered */
+  of(place: Place): Map<string, Entry>
+  set(place: Place, values: ReadonlyMap<string, Own>): void
+  remove(place: Place, names: readonly string[]): void
+}
+
+/** Whose they are, with the key that seals them. */
+type Holder = { server: string; publicKey: string; privateKey: Uint8Array }
+
+const LABEL = 'cloakroom/v1/own-values'
+const file = z.strictObject({ own_values: z.literal(1), salt: z.string(), sealed: z.string() })
+const content = z.record(
+  z.string(),
+  z.record(z.string(), z.object({ value: z.string(), references: z.boolean() })),
+)
+type Content = z.output<typeof content>
+
+export function openOwnValues(env: Env, slot: string, holder: Holder): OwnValues {
+  const path = pathOf(env, slot)
+  const change = (place: Place, act: (values: Map<string, Own>) => void) => {
+    const all = read(path, holder)
+    const values = new Map(Object.entries(all[idOf(place)] ?? {}))
+    act(values)
+    write(path, holder, { ...all, [idOf(place)]: Object.fromEntries(values) })
+  }
+  return {
+    of: (place) => {
+      const own = Object.entries(read(path, holder)[idOf(place)] ?? {})
+      return new Map(own.map(([name, value]) => [name, entryOf(name, value)]))
+    },
+    set: (place, added) =>
+      change(place, (values) => {
+        for (const [name, own] of added) values.set(name, own)
+      }),
+    remove: (place, names) =>
+      change(place, (values) => {
+        for (const name of names) values.delete(name)
+      }),
+  }
+}
+
+/** With the session. */
+export function forgetOwnValues(env: Env, slot: string): void {
+  rmSync(pathOf(env, slot), { force: true })
+}
+
+function pathOf(env: Env, slot: string): string {
+  return join(configDirectory(env), `own-values-${slot}.json`)
+}
+
+function idOf({ workspace, project, environment }: Place): string {
+  return `${workspace.id}/${project.id}/${environment}`
+}
+
+/** What the stored value is says nothing of this one: it is a secret unless it is plainly none. */
+function entryOf(name: string, { value, references }: Own): Entry {
+  const policy = {
+    ...(references ? { references } : {}),
+    ...(isObviousSetting(name, value) ? { sensitive: false } : {}),
+  }
+  return { value, policy }
+}
+
+function read(path: string, holder: Holder): Content {
+  const text = readOwnFile(path)
+  if (text === null) return {}
+  try {
+    const { salt, sealed } = file.parse(JSON.parse(text))
+    return content.parse(
+      JSON.parse(openText(holder.privateKey, bindingOf(holder, salt), sealed) ?? ''),
+    )
+  } catch {
+    throw new CliError(
+      'unreadable_value',
+      `${path} does not open: it was altered, or is of another account`,
+      'it has your own values on this machine: remove it to go on without them',
+    )
+  }
+}
+
+function write(path: string, holder: Holder, all: Content): void {
+  const left = Object.entries(all).filter(([, values]) => Object.keys(values).length > 0)
+  if (left.length === 0) {
+    rmSync(path, { force: true })
+    return
+  }
+  const salt = newSalt()
+  const text = JSON.stringify(Object.fromEntries(left))
+  const sealed = sealText(holder.privateKey, bindingOf(holder, salt), text)
+  replaceFile(path, `${JSON.stringify({ own_values: 1, salt, sealed })}\n`)
+}
+
+function bindingOf({ server, publicKey }: Holder, salt: string): Binding {
+  return { label: LABEL, salt, bound: lp(LABEL, server, publicKey, salt) }
+}

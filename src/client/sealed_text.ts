@@ -1,0 +1,32 @@
+/** Text in a file of this machine, under a key that only its holder can derive, and bound to what stands beside it. */
+import { randomBytes } from 'node:crypto'
+import { concat, fromBase64, fromUtf8, toBase64, utf8 } from '../platform/crypto/encoding.ts'
+import { hkdf, KEY_BYTES, NONCE_BYTES, openGcm, sealGcm } from '../platform/crypto/primitives.ts'
+
+/** `salt` is b64 of 32 bytes: each file has a key of its own. */
+export type Binding = { label: string; salt: string; bound: Uint8Array }
+
+export function newSalt(): string {
+  return toBase64(new Uint8Array(randomBytes(KEY_BYTES)))
+}
+
+/** b64 of nonce, ciphertext and tag. */
+export function sealText(
+  secret: Uint8Array,
+  { label, salt, bound }: Binding,
+  text: string,
+): string {
+  const nonce = new Uint8Array(randomBytes(NONCE_BYTES))
+  const key = hkdf(secret, fromBase64(salt) ?? new Uint8Array(), label)
+  return toBase64(concat(nonce, sealGcm(key, nonce, bound, utf8(text))))
+}
+
+/** `null` for what was altered, or sealed by another holder. */
+export function openText(secret: Uint8Array, binding: Binding, sealed: string): string | null {
+  const [salt, bytes] = [fromBase64(binding.salt), fromBase64(sealed)]
+  if (salt?.length !== KEY_BYTES || bytes === null || bytes.length < NONCE_BYTES) return null
+  const key = hkdf(secret, salt, binding.label)
+  const ciphertext = bytes.subarray(NONCE_BYTES)
+  const plaintext = openGcm(key, bytes.subarray(0, NONCE_BYTES), binding.bound, ciphertext)
+  return plaintext && fromUtf8(plaintext)
+}

@@ -1,0 +1,288 @@
+/**
+ * Values of a person's own (`secrets set --mine`): in place of stored ones, on this machine and for this account.
+ * What is on the disk holds none of them, opens for nobody else, and no server is sent one.
+ */
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: references look like placeholders of templates
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { startTestApp, type TestApp } from '../support/app.ts'
+import { marked } from '../support/canary.ts'
+import { openAccount, openTerminal, PASSWORD, type Terminal } from './person.ts'
+import { openSwitch } from './running/switched_server.ts'
+
+const TEAM = marked('team-value')
+const OWN = marked('own-value')
+const SAID =
+  'your own values are in force in payments/development: KEY (--no-mine leaves them out)\n'
+
+let app: TestApp
+let ada: Terminal
+let token: string
+
+beforeAll(async () => {
+  app = await startTestApp()
+  ada = await openAccount(app, 'ada@example.com')
+  await ada.must('init', 'payments')
+  await ada.must('secrets', 'set', `KEY=${TEAM}`, 'HOST=db.internal')
+  await ada.must('secrets', 'set', 'URL=at:${KEY}', '--references')
+  await ada.must('secrets', 'set', `KEY=${OWN}`, '--mine')
+  token = ((await ada.json('workload-token', 'issue', 'ci')) as { token: string }).token
+})
+afterAll(async () => {
+  ada.remove()
+  await app.stop()
+})
+
+const configOf = (terminal: Terminal) => join(terminal.home, '.config', 'cloakroom')
+const FILE = 'own-values-session.json'
+const pathOf = (terminal: Terminal) => join(configOf(terminal), FILE)
+const reveal = (...args: string[]) => ada.run(args, { reveals: true })
+const PRINT = ['--no-mask', '--', 'sh', '-c', 'printf "$KEY|$URL"']
+
+describe('in force', () => {
+  test('in run, inject and get, also where another refers to it, and said by name', async () => {
+    expect(await reveal('run', ...PRINT)).toEqual({ code: 0, out: `${OWN}|at:${OWN}`, err: SAID })
+    ada.write('a.tpl', '{{ KEY }} {{ URL }}')
+    const injected = await reveal('inject', '-i', 'a.tpl')
+    expect([injected.out, injected.err.includes(SAID)]).toEqual([`${OWN} at:${OWN}`, true])
+    expect(await reveal('secrets', 'get', 'KEY')).toEqual({ code: 0, out: OWN, err: SAID })
+    expect(await reveal('secrets', 'get', 'URL')).toEqual({ code: 0, out: `at:${OWN}`, err: SAID })
+    expect(await reveal('secrets', 'get', 'HOST')).toEqual({ code: 0, out: 'db.internal', err: '' })
+  })
+
+  test('not with --no-mine, and for earlier versions never', async () => {
+    const whole = { code: 0, out: `${TEAM}|at:${TEAM}`, err: '' }
+    expect(await reveal('run', '--no-mine', ...PRINT)).toEqual(whole)
+    const injected = await reveal('inject', '-i', 'a.tpl', '--no-mine')
+    expect([injected.out, injected.err.includes('your own')]).toEqual([`${TEAM} at:${TEAM}`, false])
+    for (const args of [['--no-mine'], ['--version', '1']]) {
+      const got = await reveal('secrets', 'get', 'KEY', ...args)
+      expect(got).toEqual({ code: 0, out: TEAM, err: '' })
+    }
+  })
+
+  test('only in its own environment and project', async () => {
+    await ada.must('secrets', 'set', `KEY=${TEAM}`, '-e', 'staging')
+    expect(await reveal('secrets', 'get', 'KEY', '-e', 'staging')).toMatchObject({
+      out: TEAM,
+      err: '',
+    })
+    await ada.must('project', 'create', 'other')
+    await ada.must('secrets', 'set', `KEY=${TEAM}`, '-p', 'other')
+    expect(await reveal('secrets', 'get', 'KEY', '-p', 'other')).toMatchObject({
+      out: TEAM,
+      err: '',
+    })
+  })
+
+  test('is masked like a secret', async () => {
+    const { out } = await ada.run(['run', '--', 'sh', '-c', 'echo "$KEY"'])
+    expect(out).toBe('[REDACTED]\n')
+  })
+
+  test('not with a token, whose commands do not look for the file', async () => {
+    const sound = readFileSync(pathOf(ada), 'utf8')
+    writeFileSync(pathOf(ada), 'not to be read')
+    const options = { env: { SERVICE_TOKEN: token }, reveals: true }
+    const whole = { code: 0, out: `${TEAM}|at:${TEAM}`, err: '' }
+    expect(await ada.run(['run', ...PRINT], options)).toEqual(whole)
+    expect(await ada.run(['secrets', 'get', 'KEY'], options)).toMatchObject({ out: TEAM, err: '' })
+    expect((await ada.run(['secrets', 'list'], options)).code).toBe(0)
+    writeFileSync(pathOf(ada), sound)
+  })
+
+  test('not where a policy keeps the stored value out of environments', async () => {
+    const only = ['-e', 'bound', '--policy', '{"allowed_locations":["header"]}']
+    await ada.must('secrets', 'set', 'BOUND=x', ...only)
+    await ada.must('secrets', 'set', `BOUND=${OWN}`, '--mine', '-e', 'bound')
+    const { out, err } = await ada.run(['run', '-e', 'bound', '--', 'sh', '-c', 'echo "<$BOUND>"'])
+    expect([out, err.includes('your own')]).toEqual(['<>\n', false])
+  })
+
+  test('also of a name that nobody else has, and with references of its own', async () => {
+    const set = ['secrets', 'set', 'MINE=<${HOST}>', '--mine', '--references', '-e', 'alone']
+    expect(await ada.run(set)).toMatchObject({
+      code: 0,
+      err: 'MINE refers to HOST: not in payments/alone yet\n',
+    })
+    await ada.must('secrets', 'set', 'HOST=h', '-e', 'alone')
+    expect(await ada.must('secrets', 'get', 'MINE', '-e', 'alone')).toBe('<h>')
+    expect(await ada.must('secrets', 'get', 'MINE', '-e', 'alone', '--raw')).toBe('<${HOST}>')
+    expect(await ada.json('secrets', 'get', 'MINE', '-e', 'alone')).toEqual({
+      ...{ key: 'MINE', value: '<h>', mine: true, environment: 'alone' },
+    })
+  })
+})
+
+describe('no server is sent one', () => {
+  test('by set, nor by what copies, compares, pulls and pushes', async () => {
+    const before = await ada.json('secrets', 'history', 'KEY')
+    await ada.must('secrets', 'set', `KEY=${OWN}`, '--mine')
+    const pulled = await reveal('secrets', 'pull', 'all.env', '--force')
+    expect(pulled.err).toContain('without your own values, which run and inject use: KEY\n')
+    expect(readFileSync(join(ada.cwd, 'all.env'), 'utf8')).not.toContain(OWN)
+    const pushed = await ada.json('secrets', 'push', 'all.env')
+    expect(pushed).toMatchObject({ created: 0, updated: 0 })
+    expect(await ada.json('secrets', 'history', 'KEY')).toEqual(before)
+    const compared = (await ada.json('secrets', 'diff', 'development', 'staging')) as object
+    expect(compared).toMatchObject({ same: ['KEY'], different_value: [] })
+  })
+
+  test('nor with a policy, which only a stored value has', async () => {
+    for (const option of [['--plain'], ['--sensitive'], ['--policy', 'null']]) {
+      const { code, err } = await ada.run(['secrets', 'set', 'KEY=x', '--mine', ...option])
+      expect([code, err.includes('a value of your own has no policy')]).toEqual([2, true])
+    }
+  })
+})
+
+test('the list shows which there are', async () => {
+  const listed = (await ada.json('secrets', 'list')) as { key: string; mine?: boolean }[]
+  expect(listed.filter(({ mine }) => mine).map(({ key }) => key)).toEqual(['KEY'])
+  expect(await ada.must('secrets', 'list')).toMatch(/KEY +secret, yours here/)
+  expect(await ada.must('secrets', 'list', '-e', 'alone')).toMatch(/MINE +yours here only/)
+})
+
+describe('the file', () => {
+  test('is for its owner only and holds neither values nor names', () => {
+    expect(statSync(pathOf(ada)).mode & 0o777).toBe(0o600)
+    const text = readFileSync(pathOf(ada), 'utf8')
+    for (const hidden of [
+      OWN,
+      'KEY',
+      'development',
+      Buffer.from(OWN).toString('base64').slice(0, 20),
+    ]) {
+      expect(text).not.toContain(hidden)
+    }
+  })
+
+  test('that was altered is an error, and nothing is run or replaced', async () => {
+    const sound = readFileSync(pathOf(ada), 'utf8')
+    const parsed = JSON.parse(sound) as { salt: string; sealed: string }
+    const flipped = (text: string) => (text.startsWith('A') ? 'B' : 'A') + text.slice(1)
+    const altered = [
+      '',
+      '{}',
+      sound.slice(0, -20),
+      JSON.stringify({ ...parsed, sealed: flipped(parsed.sealed) }),
+      JSON.stringify({ ...parsed, salt: flipped(parsed.salt) }),
+      JSON.stringify({ ...parsed, more: 1 }),
+    ]
+    for (const text of altered) {
+      writeFileSync(pathOf(ada), text)
+      for (const args of [
+        ['run', '--', 'echo', 'started'],
+        ['secrets', 'get', 'KEY'],
+        ['secrets', 'set', 'KEY=x', '--mine'],
+        ['secrets', 'delete', 'KEY', '--mine', '--yes'],
+      ]) {
+        const { code, out, err } = await ada.run(args)
+        expect([code, out, err.includes(`${FILE} does not open: it was altered`)]).toEqual([
+          1,
+          '',
+          true,
+        ])
+      }
+      expect(readFileSync(pathOf(ada), 'utf8')).toBe(text)
+    }
+    expect((await reveal('run', '--no-mine', ...PRINT)).out).toBe(`${TEAM}|at:${TEAM}`)
+    writeFileSync(pathOf(ada), sound)
+    expect((await reveal('secrets', 'get', 'KEY')).out).toBe(OWN)
+  })
+
+  test('of one account opens for no other, on the same machine or with the file itself', async () => {
+    const eve = await openAccount(app, 'eve@example.com')
+    await eve.must('init', 'payments')
+    await eve.must('secrets', 'set', 'KEY=hers')
+    writeFileSync(pathOf(eve), readFileSync(pathOf(ada)))
+    const { code, err } = await eve.run(['secrets', 'get', 'KEY'])
+    expect([code, err.includes('is of another account')]).toEqual([1, true])
+    eve.remove()
+    const register = ['register', 'bob@example.com', '--password-stdin', '--insecure-storage']
+    await ada.run([...register, '--name', 'bob'], { stdin: `${PASSWORD}\n` })
+    const cwd = join(ada.home, 'bobs')
+    mkdirSync(cwd)
+    const asBob = (...args: string[]) => ada.run(args, { cwd })
+    await asBob('init', 'payments')
+    await asBob('secrets', 'set', 'KEY=his')
+    expect(await asBob('secrets', 'get', 'KEY')).toMatchObject({ out: 'his', err: '' })
+    await asBob('secrets', 'set', 'KEY=his own', '--mine')
+    expect(await asBob('secrets', 'get', 'KEY')).toMatchObject({ out: 'his own' })
+    await ada.must('account', 'use', 'ada@example.com')
+    expect((await reveal('secrets', 'get', 'KEY')).out).toBe(OWN)
+    await ada.must('logout', '--account', 'bob')
+    expect(readdirSync(configOf(ada)).filter((name) => name.startsWith('own-values'))).toEqual([
+      FILE,
+    ])
+  })
+
+  test('is sealed too where the session is under a passphrase', async () => {
+    const cy = await openTerminal(app)
+    const env = { SERVICE_PASSPHRASE: 'seven quiet herons' }
+    const must = async (args: string[], stdin = '') => {
+      const ran = await cy.run(args, { env, stdin, reveals: true })
+      if (ran.code !== 0) throw new Error(ran.err)
+      return ran.out
+    }
+    await must(['register', 'cy@example.com', '--password-stdin'], `${PASSWORD}\n`)
+    await must(['init', 'payments'])
+    await must(['secrets', 'set', `KEY=${OWN}`, '--mine'])
+    expect(await must(['secrets', 'get', 'KEY'])).toBe(OWN)
+    expect(readFileSync(pathOf(cy), 'utf8')).not.toContain(OWN)
+    const wrong = await cy.run(['secrets', 'get', 'KEY'], { env: { SERVICE_PASSPHRASE: 'other' } })
+    expect([wrong.code, wrong.out]).toEqual([3, ''])
+    cy.remove()
+  })
+})
+
+describe('it ends', () => {
+  test('with delete --mine, which leaves the stored value', async () => {
+    const unknown = await ada.run(['secrets', 'rm', 'HOST', '--mine', '--yes'])
+    expect([unknown.code, unknown.err.includes('HOST')]).toEqual([4, true])
+    await ada.must('secrets', 'set', 'SECOND=2', '--mine')
+    await ada.must('secrets', 'rm', 'KEY', '--mine', '--yes')
+    expect(await reveal('secrets', 'get', 'KEY')).toEqual({ code: 0, out: TEAM, err: '' })
+    expect(await ada.must('secrets', 'get', 'SECOND')).toBe('2')
+  })
+
+  test('with the session: by logout, and by the end of the account', async () => {
+    for (const end of [['logout'], ['account', 'delete', '--password-stdin', '--yes']]) {
+      const dan = await openAccount(app, `dan-${end.length}@example.com`)
+      await dan.must('init', 'payments')
+      await dan.must('secrets', 'set', `KEY=${OWN}`, '--mine')
+      expect(existsSync(pathOf(dan))).toBe(true)
+      const { code } = await dan.run(end, { stdin: `${PASSWORD}\n` })
+      expect([code, existsSync(pathOf(dan))]).toEqual([0, false])
+      dan.remove()
+    }
+  })
+})
+
+test('a fallback says which of its values are whose, and is no way around --no-mine', async () => {
+  const server = openSwitch(app.controlPlane)
+  const fay = await openAccount(
+    { controlPlane: server.origin, resolver: app.resolver },
+    'fay@example.com',
+  )
+  await fay.must('init', 'payments')
+  await fay.must('secrets', 'set', `KEY=${OWN}`, '--mine')
+  const run = (...args: string[]) => fay.run(['run', '--fallback', 'kept', ...args, '--', 'true'])
+  expect(await run()).toMatchObject({ code: 0, err: SAID })
+  await server.to('away')
+  const away = await run()
+  expect([away.code, away.err.includes(', with values of your own: KEY\n')]).toEqual([0, true])
+  const without = await run('--no-mine')
+  expect([without.code, without.err.includes('kept has values of your own: KEY')]).toEqual([
+    5,
+    true,
+  ])
+  await server.to('passes')
+  await fay.must('secrets', 'set', 'KEY=everybodys')
+  expect((await run('--no-mine')).code).toBe(0)
+  await server.to('away')
+  expect((await run('--no-mine')).code).toBe(0)
+  fay.remove()
+  await server.close()
+})
