@@ -59,7 +59,10 @@ export function openContext(options: GlobalOptions): Context {
   const place = { settings, env, cwd, insecureHttp }
   const server = () => openAddress(place, 'server')
   const insecure = options.insecureStorage === true
-  const accounts = openAccounts({ wanted, store: { env, insecure, passphrase: askPassphrase } })
+  const accounts = openAccounts({
+    wanted,
+    store: { env, insecure, passphrase: askPassphrase(output) },
+  })
   return {
     ...place,
     caFile,
@@ -117,9 +120,14 @@ function flagsOf({ server, resolver, workspace, project, env }: GlobalOptions) {
   return Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined))
 }
 
-async function askPassphrase(isNew: boolean): Promise<string> {
-  const { askSecret } = await import('./terminal/prompts.ts')
-  const label = isNew ? 'Choose a passphrase for this machine' : 'Passphrase of this machine'
-  const hint = 'there is no keyring here: set SERVICE_PASSPHRASE, or add --insecure-storage'
-  return askSecret(label, { isNew, hint })
+/** Who chooses one is told how not to be asked at every command. */
+function askPassphrase(output: Output) {
+  return async (isNew: boolean): Promise<string> => {
+    const { askSecret } = await import('./terminal/prompts.ts')
+    const label = isNew ? 'Choose a passphrase for this machine' : 'Passphrase of this machine'
+    const hint = 'there is no keyring here: set SERVICE_PASSPHRASE, or add --insecure-storage'
+    const passphrase = await askSecret(label, { isNew, hint })
+    if (isNew) output.note('Each command asks for it; cloakroom unlock asks once for 8 hours.')
+    return passphrase
+  }
 }

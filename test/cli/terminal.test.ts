@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { marked } from '../support/canary.ts'
-import { openAccount, PASSWORD, type Terminal } from './person.ts'
+import { openAccount, openTerminal, PASSWORD, type Terminal } from './person.ts'
 import { inTerminal, type Typed } from './pseudo_terminal.ts'
 
 const VALUE = marked('sk_live_terminal_1')
@@ -35,6 +35,22 @@ test('a password is asked for and not echoed', async () => {
   expect(code).toBe(0)
   expect(screen).not.toContain(PASSWORD)
   expect(screen).toContain('session_in')
+})
+
+test('who chooses a passphrase for the machine is told how not to be asked at every command', async () => {
+  const other = await openTerminal(app)
+  const passphrase = 'of this machine\r'
+  const { code, screen } = await inTerminal(['login', 'ada@example.com'], {
+    cwd: other.cwd,
+    env: { HOME: other.home, SERVICE_SERVER_URL: app.controlPlane },
+    typed: [
+      { when: 'Password', type: `${PASSWORD}\r` },
+      { when: 'Choose a passphrase', type: passphrase },
+      { when: 'The same again', type: passphrase },
+    ],
+  })
+  expect([code, screen]).toEqual([0, expect.stringContaining('cloakroom unlock asks once')])
+  other.remove()
 })
 
 test('a value is asked for and not echoed', async () => {

@@ -20,14 +20,9 @@ afterAll(async () => {
   await app.stop()
 })
 
-/** Every line of the tour as typed, with the program on the path. */
-test('the tour of the command line works line by line', async () => {
-  const [, tour = ''] = /```sh tour\n(.*?)```/s.exec(await read('cli.md')) ?? []
-  const lines = tour.trim().split('\n')
-  expect(lines.length).toBeGreaterThan(8)
-  person.write('password.txt', 'a long passphrase that stays here\n')
-  person.write('.env', 'FROM_FILE=1\n')
-  for (const line of lines) {
+/** Every line as typed, with the program on the path. */
+async function typeLines(blocks: readonly string[]): Promise<void> {
+  for (const line of blocks.flatMap((block) => block.trim().split('\n'))) {
     const ran: Run = await person.shell(line, PASSPHRASE)
     expect({ line, code: ran.code, err: ran.code === 0 ? '' : ran.err }).toEqual({
       line,
@@ -35,6 +30,25 @@ test('the tour of the command line works line by line', async () => {
       err: '',
     })
   }
+}
+
+const blocksOf = async (kind: string) =>
+  [...(await read('cli.md')).matchAll(new RegExp(`\`\`\`sh ${kind}\\n(.*?)\`\`\``, 'gs'))].map(
+    ([, text = '']) => text,
+  )
+
+test('the tour of the command line works line by line', async () => {
+  const [tour = ''] = await blocksOf('tour')
+  expect(tour.split('\n').length).toBeGreaterThan(8)
+  person.write('password.txt', 'a long passphrase that stays here\n')
+  person.write('.env', 'FROM_FILE=1\n')
+  await typeLines([tour])
+})
+
+test('after it, the examples of environments, policies and tokens work', async () => {
+  const blocks = await blocksOf('words')
+  expect(blocks).toHaveLength(3)
+  await typeLines(blocks)
 })
 
 test('what agents.md shows of the programs is what agent setup writes', async () => {

@@ -19,7 +19,8 @@ export const unlock: Action<typeof unlockOptions> = async (context, _, options) 
   }
   const until = new Date(Date.now() + duration)
   await startAgent(context.env, key, until)
-  context.output.done(`Unlocked until ${until.toLocaleString()}; cloakroom lock ends that.`, {
+  const moment = until.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' })
+  context.output.done(`Unlocked until ${moment}; cloakroom lock ends that.`, {
     unlocked_until: until.toISOString(),
   })
   return undefined
