@@ -35,7 +35,9 @@ export async function admitToken(
 }
 
 function refusalOf(token: LiveToken, { access }: TokenEndpoint): Fault | null {
-  if (!token.capabilities.includes(access.capability)) return notIssuedFor(token, access.capability)
+  const { capability } = access
+  if (capability !== null && !token.capabilities.includes(capability))
+    return notIssuedFor(token, capability)
   return token.isSealed && !access.sealed ? new Fault('scope_required') : null
 }
 

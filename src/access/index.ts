@@ -4,6 +4,7 @@ import type { AuditTrail } from '../audit/trail.ts'
 import { RateLimiter } from '../platform/http/rate.ts'
 import type { FeatureServices } from '../platform/services.ts'
 import { openReadCredentials, type ReadCredentials } from './credentials.ts'
+import { type DescribeToken, openDescribeToken } from './description.ts'
 import { KeyCache } from './keys.ts'
 import { type DecideLocked, openDecideLocked } from './locked_decision.ts'
 import { openReader } from './reader.ts'
@@ -19,6 +20,7 @@ export type Access = {
   trail: AuditTrail
   decideLocked: DecideLocked
   readCredentials: ReadCredentials
+  describeToken: DescribeToken
 }
 
 /** Drops what is known of a workspace, or of all: the next request reads anew, and keys are wiped. */
@@ -42,5 +44,6 @@ export function openAccess(
     trail,
     decideLocked: openDecideLocked({ sql, trail, outer }),
     readCredentials: openReadCredentials(reader),
+    describeToken: openDescribeToken(reader),
   }
 }

@@ -1,6 +1,8 @@
 /** What commands for people do with a token in place of a session: names and values, as far as it may. */
 import { ApiError, openApi } from '../client/api.ts'
 import { fetchEnvironment, InvalidToken, type SealedEnvironment } from '../client/delivery.ts'
+import { getToken } from '../features/workloads/contract.ts'
+import type { Capability } from '../platform/capability.ts'
 import { parseToken } from '../platform/crypto/token.ts'
 import { isUuid } from '../platform/http/validate.ts'
 import { listCredentials } from '../resolver/contract.ts'
@@ -99,18 +101,32 @@ async function delivered(context: Context, token: string): Promise<SealedEnviron
   }
 }
 
-/** What can be said of a token without a value; asks the resolver. @throws ApiError, CliError */
+/** What a token is; an agent asks the resolver, which is all that it may reach. @throws ApiError, CliError */
 export async function describeToken(context: Context, token: string) {
   const parsed = parseToken(token)
-  if (!parsed || !Object.hasOwn(KINDS, parsed.kind)) throw new InvalidToken()
-  const usable = await usableWith(context, token)
+  if (parsed === null) throw new InvalidToken()
+  const origin = parsed.kind === 'agt' ? context.resolver() : context.server()
+  const api = openApi(await origin, () => token)
+  const told = await api.call(getToken, {}).catch((error) => {
+    throw tokenRefusal(error)
+  })
+  const isOld = ({ epoch }: { epoch: number }) => epoch !== told.epoch
   return {
-    token: parsed.id,
-    kind: KINDS[parsed.kind as keyof typeof KINDS],
-    may: usable === null ? 'read values' : 'use credentials',
-    ...(usable === null ? {} : { credentials: usable.length }),
+    token: told.token_id,
+    kind: told.kind,
+    name: told.name,
+    may: told.capabilities.map((capability) => MAY[capability]),
+    can_decrypt: told.can_decrypt ? 'yes' : 'no: it is the sealed form',
+    workspace: told.workspace_name,
+    project: told.project_name ?? 'all',
+    environment: told.environment ?? 'all',
+    grants: told.provisioned.map(
+      (grant) =>
+        `${grant.project_name}/${grant.environment}${isOld(grant) ? ' (of an earlier key)' : ''}`,
+    ),
+    expires_at: told.expires_at ?? 'never',
     because: 'a token was given (--token or SERVICE_TOKEN)',
   }
 }
 
-const KINDS = { agt: 'agent', wkl: 'workload', sea: 'sealed' } as const
+const MAY: Record<Capability, string> = { use: 'use credentials', read: 'read values' }

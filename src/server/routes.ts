@@ -9,7 +9,7 @@ import { healthRoutes } from '../features/health/index.ts'
 import { metricsRoutes } from '../features/metrics/index.ts'
 import { projectRoutes } from '../features/projects/index.ts'
 import { secretRoutes } from '../features/secrets/index.ts'
-import { deliverEnvironment, getVersion } from '../features/workloads/contract.ts'
+import { deliverEnvironment, getToken, getVersion } from '../features/workloads/contract.ts'
 import { workspaceRoutes } from '../features/workspaces/index.ts'
 import type { Route } from '../platform/http/route.ts'
 import type { Documented } from '../platform/openapi/document.ts'
@@ -51,6 +51,7 @@ export function documented(routes: readonly Route[]): Documented[] {
         ...routes.map(({ endpoint }) => endpoint),
         recordAuditLogs,
         deliverEnvironment,
+        getToken,
         getVersion,
       ],
     },
@@ -64,6 +65,7 @@ export function documented(routes: readonly Route[]): Documented[] {
         listShapes,
         ...forwardCalls,
         deliverEnvironment,
+        getToken,
         getVersion,
       ],
     },

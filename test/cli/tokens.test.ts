@@ -44,11 +44,25 @@ const jsonOf = async (token: string, ...args: string[]) => {
 const names = (rows: { key: string }[]) => rows.map(({ key }) => key).sort()
 
 test('whoami and status say that a token works here, which, and what it may', async () => {
-  const uses = { kind: 'workload', may: 'use credentials', credentials: 2 }
-  expect(await jsonOf(using, 'whoami')).toMatchObject({ ...uses, server: app.controlPlane })
-  expect(await jsonOf(reading, 'whoami')).toMatchObject({ may: 'read values' })
+  expect(await jsonOf(using, 'whoami')).toEqual({
+    token: expect.any(String),
+    kind: 'workload',
+    name: 'uses',
+    may: ['use credentials'],
+    can_decrypt: 'yes',
+    workspace: 'Personal',
+    project: 'payments',
+    environment: 'development',
+    grants: ['payments/development'],
+    expires_at: expect.stringMatching(/Z$/),
+    because: 'a token was given (--token or SERVICE_TOKEN)',
+    server: app.controlPlane,
+    resolver: app.resolver,
+  })
+  expect(await jsonOf(reading, 'whoami')).toMatchObject({ name: 'reads', may: ['read values'] })
   expect(await jsonOf(both, 'status')).toMatchObject({
-    ...uses,
+    kind: 'workload',
+    may: ['use credentials', 'read values'],
     health: 'healthy',
     because: 'a token was given (--token or SERVICE_TOKEN)',
   })

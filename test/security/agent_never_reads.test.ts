@@ -199,47 +199,57 @@ test('the endpoints for tokens are these', () => {
     'resolver.forward.patch: use',
     'resolver.forward.post: use',
     'resolver.forward.put: use',
+    ...['delete', 'get', 'options', 'patch', 'post', 'put'].map(
+      (method) => `resolver.forward_unversioned.${method}: use`,
+    ),
     'resolver.resolve: use',
     'workloads.env: read',
+    'workloads.token: null',
     'workloads.version: read',
   ])
 })
 
-describe.each(tokenEndpoints)('%s', (_, endpoint, surface) => {
-  const { capability, sealed } = endpoint.access
-  const message = capability === 'read' ? MAY_NOT_READ : MAY_NOT_USE
+describe.each(tokenEndpoints.filter(([, { access }]) => access.capability))(
+  '%s',
+  (_, endpoint, surface) => {
+    const { capability, sealed } = endpoint.access
+    const message = capability === 'read' ? MAY_NOT_READ : MAY_NOT_USE
 
-  test('refuses a token that may not, on record', async () => {
-    const [other = ''] = capabilities.filter((one) => one !== capability)
-    for (const form of forms) {
-      const answer = await askFor(endpoint, surface, tokenOf(other, form))
-      expect(answer).toMatchObject({ status: 403, body: { error_code: 'scope_required', message } })
-      expect(await recordOf(stage.app, answer)).toMatchObject({
-        action: endpoint.access.action ?? null,
-        decision: 'blocked',
-        reason: 'scope_required',
-        token_id: tokens.get(other)?.id,
-      })
-    }
-  })
+    test('refuses a token that may not, on record', async () => {
+      const [other = ''] = capabilities.filter((one) => one !== capability)
+      for (const form of forms) {
+        const answer = await askFor(endpoint, surface, tokenOf(other, form))
+        expect(answer).toMatchObject({
+          status: 403,
+          body: { error_code: 'scope_required', message },
+        })
+        expect(await recordOf(stage.app, answer)).toMatchObject({
+          action: endpoint.access.action ?? null,
+          decision: 'blocked',
+          reason: 'scope_required',
+          token_id: tokens.get(other)?.id,
+        })
+      }
+    })
 
-  test('lets a token through that may', async () => {
-    for (const may of [capability, 'use,read']) {
-      const { status, body } = await askFor(endpoint, surface, tokenOf(may))
-      expect([status, (body as { error_code?: string }).error_code]).not.toEqual([
-        403,
-        'scope_required',
-      ])
-    }
-  })
+    test('lets a token through that may', async () => {
+      for (const may of [capability ?? '', 'use,read']) {
+        const { status, body } = await askFor(endpoint, surface, tokenOf(may))
+        expect([status, (body as { error_code?: string }).error_code]).not.toEqual([
+          403,
+          'scope_required',
+        ])
+      }
+    })
 
-  test(`${sealed ? 'takes' : 'does not take'} the sealed form of a token that may`, async () => {
-    const { body } = await askFor(endpoint, surface, tokenOf('use,read', 'sealed'))
-    const refusal = { error_code: 'scope_required', message: messageOf('scope_required') }
-    if (sealed) expect(body).not.toMatchObject(refusal)
-    else expect(body).toMatchObject(refusal)
-  })
-})
+    test(`${sealed ? 'takes' : 'does not take'} the sealed form of a token that may`, async () => {
+      const { body } = await askFor(endpoint, surface, tokenOf('use,read', 'sealed'))
+      const refusal = { error_code: 'scope_required', message: messageOf('scope_required') }
+      if (sealed) expect(body).not.toMatchObject(refusal)
+      else expect(body).toMatchObject(refusal)
+    })
+  },
+)
 
 test('what a token may use, no endpoint answers it with', async () => {
   for (const [, endpoint, surface] of tokenEndpoints) {

@@ -462,6 +462,7 @@ const tokenRows: Record<string, Row> = {
     { through: [409] },
   ),
   'workloads.version': row(none),
+  'workloads.token': row(none),
   'resolver.resolve': row(() => ({ body: { target_url: 'https://blocked.example.com/' } }), {
     // Known, and stopped by the allowlist: nothing leaves.
     through: [403],

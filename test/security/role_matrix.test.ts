@@ -88,7 +88,10 @@ function expected(endpoint: Endpoint, row: Row, name: CallerName): number | null
   // Nobody here has CRON_SECRET, which is not even set.
   if (access.kind === 'cron') return 404
   if (!isKnown(endpoint, name)) return 401
-  if (access.kind === 'token') return may[name]?.includes(access.capability) === false ? 403 : null
+  if (access.kind === 'token') {
+    const { capability } = access
+    return capability && may[name]?.includes(capability) === false ? 403 : null
+  }
   if (access.kind !== 'member') return null
   if (!isRole(name)) return 404
   return permits(name, access.permission) ? null : 403
@@ -177,12 +180,14 @@ const roleless = {
     ...forwardCalls.map(({ name }) => name),
     ...['resolver.resolve', 'resolver.allowlist', 'resolver.credentials', 'audit.record'],
   ],
+  'any token': ['workloads.token'],
   'token that may read': ['workloads.env', 'workloads.version'],
   cron: ['metrics.compute'],
 }
 
 function askedBy(access: Endpoint['access']): string {
-  if (access.kind === 'token') return `token that may ${access.capability}`
+  if (access.kind === 'token')
+    return access.capability ? `token that may ${access.capability}` : 'any token'
   if (access.kind !== 'member') return access.kind
   return roles.filter((role) => permits(role, access.permission)).join()
 }

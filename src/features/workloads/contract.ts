@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { capabilities } from '../../platform/capability.ts'
 import { defineEndpoint } from '../../platform/http/endpoint.ts'
 import {
   environment,
@@ -6,9 +7,10 @@ import {
   integer,
   projectId,
   text,
+  tokenId,
   workspaceId,
 } from '../../platform/http/fields.ts'
-import { base64 } from '../../platform/http/validate.ts'
+import { base64, timestamp } from '../../platform/http/validate.ts'
 import { examplePolicy } from '../../platform/policy.ts'
 
 /** Narrows a token that is good for more than one environment; null counts as absent. */
@@ -90,5 +92,41 @@ export const getVersion = defineEndpoint({
   path: '/api/workloads/version/',
   access: { kind: 'token', capability: 'read', sealed: true, action: 'credentials.read' },
   result: z.object({ version: integer(42) }),
+  bare: true,
+})
+
+const projectName = text('billing')
+
+/** For whoever was given a token and nothing else: names and ids, no values, keys or names of secrets. */
+export const getToken = defineEndpoint({
+  name: 'workloads.token',
+  summary: 'What the token is that asks, what it may, where and until when',
+  method: 'GET',
+  path: '/api/workloads/token/',
+  access: { kind: 'token', capability: null, sealed: true },
+  result: z.object({
+    token_id: tokenId,
+    kind: z.enum(['agent', 'workload']),
+    name: text('deploy-bot'),
+    label: text('default'),
+    can_decrypt: z.boolean(),
+    capabilities: z.array(z.enum(capabilities)).meta({ examples: [['use']] }),
+    workspace_id: workspaceId,
+    workspace_name: text('Platform'),
+    epoch: integer(1),
+    project_id: projectId.nullable(),
+    project_name: projectName.nullable(),
+    environment: environment.nullable(),
+    expires_at: timestamp.nullable(),
+    created_at: timestamp,
+    provisioned: z.array(
+      z.object({
+        project_id: projectId,
+        project_name: projectName,
+        environment,
+        epoch: integer(1),
+      }),
+    ),
+  }),
   bare: true,
 })

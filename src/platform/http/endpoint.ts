@@ -57,8 +57,8 @@ export type Access =
 /** The token of an agent or workload; the route authenticates it itself (access/admission.ts). */
 export type TokenAccess = {
   kind: 'token'
-  /** What the token must be able to do. */
-  capability: Capability
+  /** What the token must be able to do; null where any token may ask. */
+  capability: Capability | null
   /** The sealed form will do: nothing has to be opened. */
   sealed?: true
   /** A session will do. */

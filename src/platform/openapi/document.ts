@@ -158,7 +158,8 @@ function descriptionOf({ access, bodyLimit }: Endpoint): string {
 }
 
 function tokenSentence({ capability, sealed, orSession }: TokenAccess): string {
-  const needed = `Needs the token of an agent or a workload that may \`${capability}\``
+  const that = capability === null ? '' : ` that may \`${capability}\``
+  const needed = `Needs the token of an agent or a workload${that}`
   const form = sealed ? '; its sealed form will do' : ''
   return `${needed}${form}${orSession ? ', or a session' : ''}.`
 }
@@ -167,7 +168,7 @@ function securityOf({ access }: Endpoint): Fields[] {
   if (access.kind === 'public') return []
   if (access.kind === 'cron') return [{ cron: [] }]
   if (access.kind !== 'token') return [{ session: [] }]
-  const token = { token: [access.capability] }
+  const token = { token: access.capability === null ? [] : [access.capability] }
   return access.orSession ? [token, { session: [] }] : [token]
 }
 
