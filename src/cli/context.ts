@@ -125,7 +125,9 @@ function askPassphrase(output: Output) {
   return async (isNew: boolean): Promise<string> => {
     const { askSecret } = await import('./terminal/prompts.ts')
     const label = isNew ? 'Choose a passphrase for this machine' : 'Passphrase of this machine'
-    const hint = 'there is no keyring here: set SERVICE_PASSPHRASE, or add --insecure-storage'
+    const hint = isNew
+      ? 'there is no keyring here: set SERVICE_PASSPHRASE, or add --insecure-storage'
+      : 'unlock the session of this machine first: cloakroom unlock (or set SERVICE_PASSPHRASE)'
     const passphrase = await askSecret(label, { isNew, hint })
     if (isNew) output.note('Each command asks for it; cloakroom unlock asks once for 8 hours.')
     return passphrase

@@ -52,7 +52,8 @@ const socket = () => join(runtime, 'cloakroom', 'unlocked.sock')
 const sealedFile = () => join(ada.home, '.config', 'cloakroom', 'session.json')
 
 test('after unlock no passphrase is asked for, until lock', async () => {
-  expect((await run(['whoami'])).code).toBe(2)
+  const locked = await run(['whoami'])
+  expect([locked.code, locked.err]).toEqual([2, expect.stringContaining('cloakroom unlock')])
   const unlocked = await run(['unlock', '--for', '30m', '--json'], knowing())
   expect(unlocked.err).toBe('')
   const { unlocked_until } = JSON.parse(unlocked.out)

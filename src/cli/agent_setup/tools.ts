@@ -5,15 +5,13 @@
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { z } from 'zod'
-import type { Entry, Format } from './formats.ts'
-import { json } from './json.ts'
-import { toml } from './toml.ts'
+import type { Entry } from './formats.ts'
 
 type Env = Record<string, string | undefined>
 
 export type Tool = {
   title: string
-  format: Format
+  format: 'json' | 'toml'
   /** Below the folder of the project; the first one that is there, else the first. */
   project: readonly string[]
   /** The same of a person's own files. */
@@ -42,7 +40,7 @@ const configHome = (env: Env) => env.XDG_CONFIG_HOME || home('.config')
 export const tools: Readonly<Record<string, Tool>> = {
   'claude-code': {
     title: 'Claude Code',
-    format: json,
+    format: 'json',
     project: ['.mcp.json'],
     user: ({ CLAUDE_CONFIG_DIR }) => [join(CLAUDE_CONFIG_DIR || homedir(), '.claude.json')],
     servers: mcpServers,
@@ -50,7 +48,7 @@ export const tools: Readonly<Record<string, Tool>> = {
   },
   cursor: {
     title: 'Cursor',
-    format: json,
+    format: 'json',
     project: ['.cursor/mcp.json'],
     user: () => [home('.cursor', 'mcp.json')],
     servers: mcpServers,
@@ -58,7 +56,7 @@ export const tools: Readonly<Record<string, Tool>> = {
   },
   vscode: {
     title: 'VS Code',
-    format: json,
+    format: 'json',
     project: ['.vscode/mcp.json'],
     user: (env) => [join(applicationData(env), 'Code', 'User', 'mcp.json')],
     servers: () => ['servers'],
@@ -66,7 +64,7 @@ export const tools: Readonly<Record<string, Tool>> = {
   },
   codex: {
     title: 'Codex',
-    format: toml,
+    format: 'toml',
     project: ['.codex/config.toml'],
     user: ({ CODEX_HOME }) => [join(CODEX_HOME || home('.codex'), 'config.toml')],
     servers: () => ['mcp_servers'],
@@ -74,7 +72,7 @@ export const tools: Readonly<Record<string, Tool>> = {
   },
   gemini: {
     title: 'Gemini CLI',
-    format: json,
+    format: 'json',
     project: ['.gemini/settings.json'],
     user: () => [home('.gemini', 'settings.json')],
     servers: mcpServers,
@@ -82,7 +80,7 @@ export const tools: Readonly<Record<string, Tool>> = {
   },
   opencode: {
     title: 'opencode',
-    format: json,
+    format: 'json',
     project: ['opencode.json', 'opencode.jsonc'],
     user: (env) =>
       ['opencode.json', 'opencode.jsonc'].map((name) => join(configHome(env), 'opencode', name)),

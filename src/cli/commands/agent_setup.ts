@@ -4,6 +4,8 @@ import { isDeepStrictEqual } from 'node:util'
 import { fromUtf8 } from '../../platform/crypto/encoding.ts'
 import { TOKEN_PATTERN } from '../../platform/crypto/token.ts'
 import { type Entry, withEntry } from '../agent_setup/formats.ts'
+import { json } from '../agent_setup/json.ts'
+import { toml } from '../agent_setup/toml.ts'
 import { type Tool, toolNames, tools } from '../agent_setup/tools.ts'
 import { type Agent, agentNamed, agentsOf } from '../agents.ts'
 import type { setupOptions } from '../catalogue/options.ts'
@@ -20,6 +22,8 @@ import { confirmed } from '../terminal/confirmed.ts'
 
 /** What the server is called in each file. */
 const NAME = 'cloakroom'
+
+const formats = { json, toml }
 
 type Options = OptionValues<typeof setupOptions>
 
@@ -144,8 +148,9 @@ function changed(tool: Tool, path: string, entry: Entry | null) {
   const text = demandReplaceable(path) === null ? '' : fromUtf8(readNamedFile(path))
   try {
     if (text === null) throw new Error('not UTF-8')
-    const servers = tool.servers(tool.format.parse(text))
-    return withEntry(tool.format, text, [...servers, NAME], entry)
+    const format = formats[tool.format]
+    const servers = tool.servers(format.parse(text))
+    return withEntry(format, text, [...servers, NAME], entry)
   } catch {
     throw new CliError(
       'invalid_file',
@@ -157,7 +162,7 @@ function changed(tool: Tool, path: string, entry: Entry | null) {
 
 /** The entry as it stands in a file of its own. */
 function alone({ format, servers }: Tool, entry: Entry): string {
-  return withEntry(format, '', [...servers(undefined), NAME], entry).text
+  return withEntry(formats[format], '', [...servers(undefined), NAME], entry).text
 }
 
 /** Only our own entry: what stands beside it may hold tokens of others. */

@@ -7,6 +7,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { parse as parseJson } from 'jsonc-parser'
 import { parse as parseToml } from 'smol-toml'
 import { toolNames } from '../../../src/cli/agent_setup/tools.ts'
+import { createAuthority } from '../../../src/cli/demo/certificates.ts'
 import { executable } from '../../binary/executable.ts'
 import { startTestApp, type TestApp } from '../../support/app.ts'
 import { openAccount, PASSWORD, type Terminal } from '../person.ts'
@@ -102,7 +103,8 @@ async function start({ command, args = [] }: Told, cwd: string): Promise<string[
   const { content } = await client.callTool({ name: 'list_credentials', arguments: {} })
   await client.close()
   const [{ text }] = content as [{ text: string }]
-  return (JSON.parse(text) as { placeholder: string }[]).map(({ placeholder }) => placeholder)
+  const { credentials } = JSON.parse(text) as { credentials: { placeholder: string }[] }
+  return credentials.map(({ placeholder }) => placeholder)
 }
 
 test('every program has its test', () => {
@@ -225,6 +227,22 @@ test('no link is written through', async () => {
   symlinkSync(join(elsewhere, 'mcp.json'), join(ada.cwd, '.mcp.json'))
   expect((await setUp('claude-code', '--yes')).err).toContain('is a link')
   rmSync(join(ada.cwd, '.mcp.json'))
+})
+
+test("the user's own file has all that holds here, and one of the project only what was typed", async () => {
+  const { certificate } = await createAuthority('Our own')
+  ada.write('ca.pem', certificate)
+  const typed = ['--print', '--ca-file', 'ca.pem', '-e', 'staging']
+  const argsOf = ({ out }: { out: string }) => JSON.parse(out).mcpServers.cloakroom.args
+  expect(argsOf(await setUp('gemini', ...typed))).toEqual([...ARGS, '--env', 'staging'])
+  const workspace = await ada.must('config', 'workspace', '--quiet')
+  expect(argsOf(await setUp('gemini', '--user', ...typed))).toEqual([
+    ...ARGS,
+    ...['--server', app.controlPlane, '--resolver', app.resolver],
+    ...['--workspace', workspace.trim(), '--env', 'staging'],
+    ...['--account', `ada@example.com@${new URL(app.controlPlane).host}`],
+    ...['--ca-file', join(ada.cwd, 'ca.pem')],
+  ])
 })
 
 test('which agent, and that it has a token here, is asked for', async () => {
