@@ -186,6 +186,18 @@ describe('what is stored', () => {
   })
 })
 
+test('a copy has the references of its own environment, and says which are not there', async () => {
+  await ada.must('secrets', 'set', 'HOST=db.copy', '-e', 'copied')
+  expect(await ada.run(['secrets', 'copy', 'URL', 'LIKE', '--to', 'copied'])).toMatchObject({
+    code: 0,
+    err: 'URL refers to PASSWORD: not in payments/copied yet\n',
+  })
+  await ada.must('secrets', 'set', 'PASSWORD=other', '-e', 'copied')
+  expect(await ada.must('secrets', 'get', 'URL', '-e', 'copied')).toBe(
+    'postgres://u:other@db.copy/db',
+  )
+})
+
 describe('a file', () => {
   test('that was pulled and is pushed changes nothing, as programs get it or raw', async () => {
     for (const form of [[], ['--raw']]) {

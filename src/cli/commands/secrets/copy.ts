@@ -4,10 +4,12 @@
  */
 import { listSecrets } from '../../../features/secrets/contract.ts'
 import type { Policy } from '../../../platform/policy.ts'
+import { isMarked } from '../../../platform/references.ts'
 import type { copyEnvironmentOptions, copyOptions } from '../../catalogue/options.ts'
 import { changedOf, comparedWith, namesOf, showChanges } from '../../changes.ts'
 import type { Action, OptionValues } from '../../command.ts'
 import type { Context } from '../../context.ts'
+import { marked } from '../../references.ts'
 import { type ProjectScope, projectNamed, projectScope, projectsOf } from '../../scope.ts'
 import { type Entry, opened } from '../../sealing.ts'
 import { fetchSecrets, store, storedSecrets, unproven } from '../../storing.ts'
@@ -68,7 +70,15 @@ async function copyTo(
       '--force overwrites them, and --dry-run shows all that would change',
     )
   }
-  const { created, updated } = await store(context, to, changedOf(compared), options)
+  const changed = changedOf(compared)
+  // Says what they refer to and is not there.
+  await marked(
+    context,
+    to,
+    changed.filter(({ policy }) => isMarked(policy)),
+    false,
+  )
+  const { created, updated } = await store(context, to, changed, options)
   const same = namesOf(compared, 'same').length
   const sentence = `${place}: ${counted(created, 'secret')} copied, ${updated} overwritten, ${same} there already.`
   context.output.done(sentence, { created, updated, same })
