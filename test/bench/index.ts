@@ -2,6 +2,7 @@
 import { benchCold } from './cold.ts'
 import { benchGuard } from './guard.ts'
 import { benchIsolation } from './isolation.ts'
+import { benchRecord } from './record.ts'
 import { benchResolver } from './resolver.ts'
 import { benchSecrets } from './secrets.ts'
 import { benchStart } from './start.ts'
@@ -9,6 +10,7 @@ import { benchStart } from './start.ts'
 const benches: Record<string, (args: string[]) => Promise<void>> = {
   start: benchStart,
   resolver: benchResolver,
+  record: benchRecord,
   cold: benchCold,
   secrets: benchSecrets,
   guard: benchGuard,

@@ -1,6 +1,7 @@
 /** What the benches start as processes of their own: `bench part <name> <settings as JSON>`. */
 import type { AuditTrail as Trail } from '../../src/audit/trail.ts'
 import type { LoadPlan } from './load.ts'
+import { recordCalls } from './record.ts'
 
 const parts: Record<string, (settings: never) => Promise<void>> = {
   upstream: serveUpstream,
@@ -8,6 +9,7 @@ const parts: Record<string, (settings: never) => Promise<void>> = {
   'no-audit': serveWithoutAudit,
   route: serveRoute,
   load: generate,
+  record: recordCalls,
 }
 
 export async function runPart(name: string, settings: string): Promise<void> {
