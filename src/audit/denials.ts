@@ -3,6 +3,7 @@ import { sql } from 'drizzle-orm'
 import type { Database } from '../platform/db/open.ts'
 import { auditLogs } from '../platform/db/schema/index.ts'
 import type { StoreDenial } from '../platform/http/recorder.ts'
+import { isInBucket, termOf } from './terms.ts'
 
 /** First half of the key of the lock; the second is a hash of person and action. */
 const DENIALS = 6_021_023
@@ -14,7 +15,9 @@ export const storeDenial: StoreDenial = async (db: Database, actor, action) => {
     const about = `${workspaceId} ${userId} ${action}`
     await tx.execute(sql`select pg_advisory_xact_lock(${DENIALS}::int, hashtext(${about}))`)
     const recent = await tx.execute(sql`
-      select 1 from audit_logs where workspace_id = ${workspaceId} and action = 'access.denied'
+      select 1 from audit_terms join audit_logs on ${isInBucket}
+      where term = ${termOf(workspaceId, 'action', 'access.denied')} and bucket > now() - interval '61 seconds'
+        and workspace_id = ${workspaceId} and action = 'access.denied'
         and timestamp > now() - interval '1 minute'
         and user_id = ${userId} and resource->>'name' = ${action} limit 1`)
     if (recent.length > 0) return

@@ -2,6 +2,7 @@
 import { benchCold } from './cold.ts'
 import { benchGuard } from './guard.ts'
 import { benchIsolation } from './isolation.ts'
+import { benchLists } from './lists.ts'
 import { benchRecord } from './record.ts'
 import { benchResolver } from './resolver.ts'
 import { benchSecrets } from './secrets.ts'
@@ -11,6 +12,7 @@ const benches: Record<string, (args: string[]) => Promise<void>> = {
   start: benchStart,
   resolver: benchResolver,
   record: benchRecord,
+  lists: benchLists,
   cold: benchCold,
   secrets: benchSecrets,
   guard: benchGuard,

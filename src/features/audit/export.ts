@@ -8,7 +8,8 @@ import type { Database } from '../../platform/db/open.ts'
 import type { Caller } from '../../platform/grant.ts'
 import { describeError, type Log } from '../../platform/log.ts'
 import type { Filters } from './contract.ts'
-import { type Position, positionOf, selectLogs } from './queries.ts'
+import type { Position } from './matching.ts'
+import { positionOf, selectLogs } from './queries.ts'
 
 /** Records in one page: a few milliseconds of work, between which other requests are served. */
 const PAGE = 250

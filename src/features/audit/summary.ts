@@ -4,6 +4,7 @@
  * statement reads all three, so that they belong to the same moment.
  */
 import { type SQL, sql } from 'drizzle-orm'
+import { isInBucket, termOf } from '../../audit/terms.ts'
 import type { Reading } from '../../platform/db/open.ts'
 import type { Grant } from '../../platform/grant.ts'
 
@@ -119,6 +120,7 @@ function roundDown(time: number, unit: number): number {
 }
 
 function statement(workspaceId: string, { days, hours, deltas, records, whole }: Spans): SQL {
+  const end = sql`${new Date(whole[1]).toISOString()}::timestamptz`
   return sql`
     with unfolded as (
       select workspace_id, hour, agent_id, target_domain, credential_ref,
@@ -145,10 +147,18 @@ function statement(workspaceId: string, { days, hours, deltas, records, whole }:
       from parts group by 1, 2 having sum(requests) > 0
     )
     select counts.*, case dimension when 'agent' then (
-      select to_char(timestamp at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') from audit_logs
-      where workspace_id = ${workspaceId} and agent_id = counts.value and is_request(source, action)
-        and ${isWithin(sql`timestamp`, whole)}
-      order by timestamp desc, id desc limit 1) end as last_used_at
+      select to_char(max(timestamp) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+      from (
+        select audit_bucket(${end}) as bucket
+        union all select max(bucket) from audit_terms
+        where term = ${termOf(workspaceId, 'caller', sql`counts.value`)} and bucket < audit_bucket(${end})
+      ) as newest cross join lateral (
+        select timestamp from audit_logs
+        where workspace_id = ${workspaceId} and ${isInBucket} and agent_id = counts.value
+          and is_request(source, action) and ${isWithin(sql`timestamp`, whole)}
+        order by timestamp desc limit 1
+      ) as last
+    ) end as last_used_at
     from counts`
 }
 

@@ -15,6 +15,7 @@ import corrections from '../../../drizzle/0006_corrections.sql' with { type: 'te
 import auditJournal from '../../../drizzle/0007_audit_journal.sql' with { type: 'text' }
 import secretsFillfactor from '../../../drizzle/0008_secrets_fillfactor.sql' with { type: 'text' }
 import deletedSecrets from '../../../drizzle/0009_deleted_secrets.sql' with { type: 'text' }
+import auditTerms from '../../../drizzle/0010_audit_terms.sql' with { type: 'text' }
 
 type Migration = { name: string; text: string }
 
@@ -30,6 +31,7 @@ export const migrations: readonly Migration[] = [
   { name: '0007_audit_journal', text: auditJournal },
   { name: '0008_secrets_fillfactor', text: secretsFillfactor },
   { name: '0009_deleted_secrets', text: deletedSecrets },
+  { name: '0010_audit_terms', text: auditTerms },
 ]
 
 const ADVISORY_LOCK = 6_021_023_004

@@ -1,0 +1,82 @@
+/** Which records of the audit are meant, and what of them is shown. */
+import { and, desc, eq, gte, lt, or, type SQL, sql } from 'drizzle-orm'
+import { auditLogs } from '../../platform/db/schema/index.ts'
+import { isUuid } from '../../platform/http/validate.ts'
+import type { Filters } from './contract.ts'
+
+/** The sort key of the last record that was read. */
+export type Position = { timestamp: string; id: string }
+export type Page = { after: Position | null; limit: number }
+
+export const shown = {
+  id: auditLogs.id,
+  workspace_id: auditLogs.workspaceId,
+  timestamp: auditLogs.timestamp,
+  recorded_at: auditLogs.recordedAt,
+  source: auditLogs.source,
+  identity_level: auditLogs.identityLevel,
+  agent_id: auditLogs.agentId,
+  registration_id: auditLogs.registrationId,
+  token_id: auditLogs.tokenId,
+  user_id: auditLogs.userId,
+  project_id: auditLogs.projectId,
+  environment: auditLogs.environment,
+  method: auditLogs.method,
+  target_url: auditLogs.targetUrl,
+  target_path: auditLogs.targetPath,
+  target_domain: auditLogs.targetDomain,
+  credential_ref: auditLogs.credentialRef,
+  injection_style: auditLogs.injectionStyle,
+  decision: auditLogs.decision,
+  reason: auditLogs.reason,
+  status_code: auditLogs.statusCode,
+  duration_ms: auditLogs.durationMs,
+  redacted: auditLogs.redacted,
+  action: auditLogs.action,
+  resource: auditLogs.resource,
+  client_id: auditLogs.clientId,
+}
+
+export const newestFirst = [desc(auditLogs.timestamp), desc(auditLogs.id)]
+
+export function matches(workspaceId: string, filters: Filters): SQL | undefined {
+  const { since, until } = filters
+  const { timestamp } = auditLogs
+  return and(
+    eq(auditLogs.workspaceId, workspaceId),
+    since === undefined ? undefined : gte(timestamp, since),
+    until === undefined ? undefined : lt(timestamp, until),
+    equals(filters),
+  )
+}
+
+function equals({
+  project_id,
+  environment,
+  agent_id,
+  domain,
+  method,
+  status_code,
+  action,
+  credential,
+}: Filters): SQL | undefined {
+  return and(
+    project_id === undefined ? undefined : eq(auditLogs.projectId, project_id),
+    environment === undefined ? undefined : eq(auditLogs.environment, environment),
+    agent_id === undefined ? undefined : isOf(agent_id),
+    domain === undefined ? undefined : eq(auditLogs.targetDomain, domain),
+    method === undefined ? undefined : eq(auditLogs.method, method),
+    status_code === undefined ? undefined : eq(auditLogs.statusCode, status_code),
+    action === undefined ? undefined : eq(auditLogs.action, action),
+    credential === undefined
+      ? undefined
+      : sql`${credential} = any(string_to_array(${auditLogs.credentialRef}, ','))`,
+  )
+}
+
+/** A UUID may be an agent's id, a token's, or a name that looks like one. */
+function isOf(agent: string): SQL | undefined {
+  const { agentId, registrationId, tokenId } = auditLogs
+  if (!isUuid(agent)) return eq(agentId, agent)
+  return or(eq(agentId, agent), eq(registrationId, agent), eq(tokenId, agent))
+}

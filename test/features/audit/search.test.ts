@@ -1,0 +1,196 @@
+/** A filter finds what is in the audit, and of what went nothing is left. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { eq, sql } from 'drizzle-orm'
+import fc from 'fast-check'
+import { listAuditLogs } from '../../../src/features/audit/contract.ts'
+import { readConfig } from '../../../src/platform/config/config.ts'
+import { migrate, migrations } from '../../../src/platform/db/migrate.ts'
+import { type Database, openDatabase } from '../../../src/platform/db/open.ts'
+import { auditLogs } from '../../../src/platform/db/schema/index.ts'
+import { startTestApp, type TestApp } from '../../support/app.ts'
+import { freshDatabase } from '../../support/database.ts'
+import { openTeam, type Team } from '../../support/teams.ts'
+
+let app: TestApp
+let team: Team
+
+beforeAll(async () => {
+  app = await startTestApp()
+  team = await openTeam(app)
+})
+afterAll(() => app.stop())
+
+type Row = typeof auditLogs.$inferInsert & { id: string }
+type Asked = Partial<
+  Record<'agent_id' | 'domain' | 'method' | 'credential' | 'project_id' | 'environment', string>
+> & { status_code?: number; since?: string; until?: string }
+
+const START = Date.UTC(2026, 0, 30, 20)
+const [AGENT, TOKEN, PROJECT] = [Bun.randomUUIDv7(), Bun.randomUUIDv7(), Bun.randomUUIDv7()]
+
+/** Ten seconds, in steps of which several are in one bucket and several records at one. */
+const moments = fc.integer({ min: 0, max: 200 }).map((n) => new Date(START + n * 50))
+
+const rows = fc.record({
+  timestamp: moments,
+  agentId: fc.constantFrom('bot', 'Bot', 'c\\i', AGENT),
+  registrationId: fc.constantFrom(AGENT, null),
+  tokenId: fc.constantFrom(TOKEN, AGENT, null),
+  projectId: fc.constantFrom(PROJECT, null),
+  environment: fc.constantFrom('production', 'staging', null),
+  method: fc.constantFrom('GET', 'POST', null),
+  targetDomain: fc.constantFrom('a.example.com', 'b.example.com', null),
+  credentialRef: fc.constantFrom('A', 'B', 'A,B', 'A,A', 'AB', null),
+  statusCode: fc.constantFrom(200, 404, null),
+})
+
+const maybe = <T>(...values: T[]) =>
+  fc.option(fc.constantFrom(...values), { nil: undefined, freq: 2 })
+const filters = fc.record({
+  agent_id: maybe('bot', 'Bot', 'c\\i', AGENT, TOKEN, 'nobody'),
+  project_id: maybe(PROJECT),
+  environment: maybe('production', 'staging'),
+  method: maybe('GET', 'POST'),
+  domain: maybe('a.example.com', 'c.example.com'),
+  credential: maybe('A', 'B', 'AB', 'C'),
+  status_code: maybe(200, 404, 500),
+  since: fc.option(
+    moments.map((at) => at.toISOString()),
+    { nil: undefined },
+  ),
+  until: fc.option(
+    moments.map((at) => at.toISOString()),
+    { nil: undefined },
+  ),
+})
+
+function isMeant(row: Row, asked: Asked): boolean {
+  const { agent_id: agent, credential } = asked
+  const ids = [row.agentId, row.registrationId, row.tokenId]
+  return (
+    (agent === undefined || ids.includes(agent)) &&
+    (credential === undefined || (row.credentialRef ?? '').split(',').includes(credential)) &&
+    [
+      [asked.project_id, row.projectId],
+      [asked.environment, row.environment],
+      [asked.method, row.method],
+      [asked.domain, row.targetDomain],
+      [asked.status_code, row.statusCode],
+    ].every(([wanted, value]) => wanted === undefined || wanted === value) &&
+    (asked.since === undefined || row.timestamp >= new Date(asked.since)) &&
+    (asked.until === undefined || row.timestamp < new Date(asked.until))
+  )
+}
+
+/** Where something occurs, by workspace, as any reader would find it from the records. */
+const expected = sql`
+  select distinct audit_term(workspace_id, field, value) as term, audit_bucket(timestamp) as bucket
+  from audit_logs cross join lateral audit_fields_of(source, agent_id, registration_id, token_id, project_id,
+    environment, method, target_domain, credential_ref, status_code, action)`
+
+/** What is wrong with `audit_terms`: missing, or left over. */
+const differencesIn = async (db: Database) =>
+  db.execute(sql`
+    (select term, bucket from (${expected}) as a except select term, bucket from audit_terms)
+    union all (select term, bucket from audit_terms except select term, bucket from (${expected}) as b)`)
+
+async function store(
+  db: Database,
+  workspaceId: string,
+  given: readonly Omit<Row, 'id' | 'workspaceId' | 'source' | 'identityLevel'>[],
+) {
+  const made = given.map((row) => ({
+    ...row,
+    id: Bun.randomUUIDv7(),
+    workspaceId,
+    source: 'resolver' as const,
+    identityLevel: 'agent' as const,
+  }))
+  const half = Math.ceil(made.length / 2)
+  for (const part of [made.slice(0, half), made.slice(half)])
+    if (part.length > 0) await db.insert(auditLogs).values(part)
+  return made
+}
+
+test('any filters list what any reader would find, in order, on pages of any size', async () => {
+  const { db } = app.connection
+  const { workspaceId } = team
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(rows, { maxLength: 60 }),
+      fc.array(filters, { minLength: 4, maxLength: 4 }),
+      fc.integer({ min: 1, max: 20 }),
+      async (given, askedFor, limit) => {
+        const all = await store(db, workspaceId, given)
+        const order = ({ timestamp, id }: Row) => `${timestamp.toISOString()} ${id}`
+        all.sort((a, b) => (order(a) < order(b) ? 1 : -1))
+        for (const { since = new Date(START).toISOString(), until, ...asked } of askedFor) {
+          const end = until ?? new Date(START + 60_000).toISOString()
+          const known = Object.fromEntries(
+            Object.entries({ ...asked, since, until: end }).filter(
+              ([, value]) => value !== undefined,
+            ),
+          )
+          const query = { workspace_id: workspaceId, limit, ...known }
+          const found = await team.owner.api.list(listAuditLogs, { query })
+          const meant = all.filter((row) => isMeant(row, known))
+          expect(found.map(({ id }) => id)).toEqual(meant.map(({ id }) => id))
+        }
+        await db.delete(auditLogs).where(eq(auditLogs.source, 'resolver'))
+        expect([...(await differencesIn(db))]).toEqual([])
+      },
+    ),
+    { numRuns: 12 },
+  )
+}, 60_000)
+
+test('a term goes with the last record of its time, and not before', async () => {
+  const { db } = app.connection
+  const row = { timestamp: new Date(START), agentId: 'bot', method: 'PATCH' }
+  const [first, second] = await store(db, team.workspaceId, [row, row])
+  const query = { workspace_id: team.workspaceId, method: 'PATCH' }
+  const found = async () =>
+    (await team.owner.api.list(listAuditLogs, { query })).map(({ id }) => id)
+  for (const [gone, left] of [
+    [first, [second?.id ?? '']],
+    [second, []],
+  ] as const) {
+    await db.delete(auditLogs).where(eq(auditLogs.id, gone?.id ?? ''))
+    expect(await found()).toEqual([...left])
+    expect([...(await differencesIn(db))]).toEqual([])
+  }
+})
+
+test('an outcome that is added later is found by its status', async () => {
+  const { db } = app.connection
+  const row = { timestamp: new Date(START), agentId: 'bot', statusCode: null }
+  const [open] = await store(db, team.workspaceId, [row])
+  await db
+    .update(auditLogs)
+    .set({ statusCode: 418 })
+    .where(eq(auditLogs.id, open?.id ?? ''))
+  const query = { workspace_id: team.workspaceId, status_code: 418 }
+  const found = await team.owner.api.list(listAuditLogs, { query })
+  expect(found.map(({ id }) => id)).toEqual([open?.id ?? ''])
+  expect([...(await differencesIn(db))]).toEqual([])
+})
+
+test('an upgrade makes what was recorded before findable', async () => {
+  const database = await freshDatabase()
+  const keys = {
+    SECRET_KEY: 'k'.repeat(36),
+    ENCRYPTION_KEY: Buffer.alloc(32).toString('base64url'),
+  }
+  const connection = await openDatabase(
+    readConfig({ ...database.env, ...keys }, () => keys),
+    () => {},
+  )
+  await migrate(connection.sql, migrations.slice(0, 10))
+  await store(connection.db, Bun.randomUUIDv7(), fc.sample(rows, 50))
+  await migrate(connection.sql)
+  expect([...(await differencesIn(connection.db))]).toEqual([])
+  const [row] = await connection.sql`select count(*)::int as terms from audit_terms`
+  expect(row?.terms).toBeGreaterThan(50)
+  await connection.close()
+  database.remove()
+})
