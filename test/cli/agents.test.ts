@@ -251,6 +251,24 @@ test('an agent for all projects works after a grant', async () => {
   expect(listed?.expires_at).toBe(null)
   await ada.must('token', 'grant', 'wide', listed?.id ?? '')
   expect((await ada.run(args, as(made.token))).code).toBe(0)
+  const granted = async () => {
+    const [now] = (await ada.json('token', 'list', 'wide')) as { provisioned: unknown[] }[]
+    return now?.provisioned.length
+  }
+  expect(await granted()).toBe(1)
+  expect(await ada.json('token', 'ungrant', 'wide', listed?.id ?? '')).toEqual({
+    agent: 'wide',
+    token_id: listed?.id,
+    taken_away: 'payments/development',
+  })
+  expect(await granted()).toBe(0)
+  const [record = ''] = (await ada.must('audit', 'list', '-q')).split('\n')
+  expect(await ada.json('audit', 'show', record)).toMatchObject({
+    id: record,
+    action: 'token.grant_removed',
+  })
+  expect(await ada.must('audit', 'show', record)).toContain('token.grant_removed')
+  expect((await ada.run(['audit', 'show', Bun.randomUUIDv7()])).code).toBe(4)
 })
 
 test('workload tokens are listed and revoked; a sealed one cannot decrypt', async () => {

@@ -143,6 +143,7 @@ const ONLY_A_PERSON_KNOWS = new Set([
     'prefix',
     'template',
     'number',
+    'record',
     'status',
     'text',
     'time',

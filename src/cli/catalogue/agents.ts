@@ -88,6 +88,12 @@ export const agentGroups: readonly Group[] = [
         examples: ['token grant ops-bot 0190… -p payments -e production'],
         action: async () => (await agents()).grant,
       }),
+      command({
+        usage: 'ungrant <agent> <token>',
+        about: 'take the key of the chosen project and environment away from a token',
+        examples: ['token ungrant ops-bot laptop -p payments -e production'],
+        action: async () => (await agents()).ungrant,
+      }),
     ],
   },
   {
@@ -134,6 +140,12 @@ export const agentGroups: readonly Group[] = [
         examples: ['audit list --agent deploy-bot', 'audit list --status 403 --json'],
         options: auditListOptions,
         action: async () => (await audit()).list,
+      }),
+      command({
+        usage: 'show <record>',
+        about: 'show all of one record, by the id that list --json and --quiet print',
+        examples: ['audit show 01a1f3c8-3a6e-7a54-bd5c-0e2f9c6b7d10'],
+        action: async () => (await audit()).show,
       }),
       command({
         usage: 'summary',

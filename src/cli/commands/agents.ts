@@ -9,6 +9,7 @@ import {
   registerAgent,
   registerProjectAgent,
   revokeAgentToken,
+  unprovisionAgentToken,
 } from '../../features/agents/contract.ts'
 import { agentNamed, agentsOf, tokenColumns, tokenNamed } from '../agents.ts'
 import type { agentOptions, agentTokenOptions, confirmOptions } from '../catalogue/options.ts'
@@ -139,15 +140,11 @@ export const revoke: Action = async (context, [name = '', typed = '']) => {
 }
 
 /** Gives a token the key of the chosen project and environment. */
-export const grant: Action = async (context, [name = '', typed = '']) => {
-  const { session, workspace, project, environment } = await projectScope(context)
-  const agent = await agentNamed(context, { session, workspace }, name)
-  const token = tokenNamed(
-    await tokensOf({ session, workspace }, agent),
-    typed,
-    `token list ${agent.name}`,
+export const grant: Action = async (context, args) => {
+  const { session, workspace, project, environment, agent, token, params } = await held(
+    context,
+    args,
   )
-  const params = { workspace_id: workspace.id, registration_id: agent.id, token_id: token.id }
   const holder = { id: token.id, publicKey: token.public_key }
   const envelope = await grantEnvironment(workspace.open, holder, project.id, environment)
   await session.api.call(provisionAgentToken, { params, body: [envelope] })
@@ -157,6 +154,33 @@ export const grant: Action = async (context, [name = '', typed = '']) => {
     granted: `${project.name}/${environment}`,
   })
   return undefined
+}
+
+/** Takes the key of the chosen project and environment away again. */
+export const ungrant: Action = async (context, args) => {
+  const { session, project, environment, agent, token, params } = await held(context, args)
+  const query = { project_id: project.id, environment }
+  await session.api.call(unprovisionAgentToken, { params, query })
+  const place = `${project.name}/${environment}`
+  context.output.done(`${agent.name} may no longer use ${place}.`, {
+    agent: agent.name,
+    token_id: token.id,
+    taken_away: place,
+  })
+  return undefined
+}
+
+/** The chosen environment, and a token of an agent. @throws CliError */
+async function held(context: Context, [name = '', typed = '']: string[]) {
+  const scope = await projectScope(context)
+  const agent = await agentNamed(context, scope, name)
+  const token = tokenNamed(await tokensOf(scope, agent), typed, `token list ${agent.name}`)
+  const params = {
+    workspace_id: scope.workspace.id,
+    registration_id: agent.id,
+    token_id: token.id,
+  }
+  return { ...scope, agent, token, params }
 }
 
 function tokensOf({ session, workspace }: WorkspaceScope, agent: { id: string }) {

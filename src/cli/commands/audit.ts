@@ -2,7 +2,12 @@
 
 import { download } from '../../client/answer.ts'
 import { urlOf } from '../../client/api.ts'
-import { exportAudit, listAuditLogs, summariseAudit } from '../../features/audit/contract.ts'
+import {
+  exportAudit,
+  getAuditLog,
+  listAuditLogs,
+  summariseAudit,
+} from '../../features/audit/contract.ts'
 import type { auditListOptions, filterOptions, rangeOptions } from '../catalogue/options.ts'
 import type { Action, OptionValues } from '../command.ts'
 import { projectNames, type WorkspaceScope, workspaceScope } from '../scope.ts'
@@ -55,6 +60,19 @@ export const list: Action<typeof auditListOptions> = async (context, _, options)
   const projects = context.output.isJson ? new Map() : await projectNames(scope)
   const rows = records.map((record) => shown(record, projects))
   context.output.table(rows, COLUMNS, records, 'id')
+  return undefined
+}
+
+/** For people only what there is to say of it. */
+export const show: Action = async (context, [log_id = '']) => {
+  const { session, workspace } = await workspaceScope(context)
+  const query = { workspace_id: workspace.id }
+  const record = await session.api.call(getAuditLog, { params: { log_id }, query })
+  const said = Object.entries({ ...record, resource: nameOf(record.resource) })
+  context.output.record(
+    context.output.isJson ? record : Object.fromEntries(said.filter(([, value]) => value !== null)),
+    record.id,
+  )
   return undefined
 }
 

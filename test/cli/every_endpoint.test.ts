@@ -1,0 +1,80 @@
+/** What the API can, a command can: every endpoint is used by the clients, or a reason is written here. */
+import { expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { Glob } from 'bun'
+import { allEndpoints } from '../../src/dev/all_endpoints.ts'
+
+const SOURCE = join(import.meta.dir, '../../src')
+const CLIENTS = ['cli', 'client', 'proxy']
+
+const LISTED = 'the lists show every field of it'
+const BY_ID = 'the commands take the short form by id, which does the same'
+const FORWARDED =
+  'for programs that speak HTTP themselves; call sends the same through resolver.resolve'
+const METHODS = ['delete', 'get', 'options', 'patch', 'post', 'put']
+
+const REASONS: Record<string, string> = {
+  'agents.get': LISTED,
+  'allowlist.remove_log': 'allowlist remove log reaches it, by the path of any domain',
+  'auth.patch_password': 'the same as auth.change_password, for clients that send PATCH',
+  'health.get': 'for probes; status asks the one beside it, and health asks on the machine itself',
+  'metrics.compute': 'for a scheduler with CRON_SECRET; calculate_metrics does it on the machine',
+  'metrics.list': 'figures for the operator, who has calculate_metrics and /metrics',
+  'projects.delete': BY_ID,
+  'projects.diff': 'secrets diff compares values too, which only a client can',
+  'projects.get': BY_ID,
+  'projects.get_short': LISTED,
+  'projects.invite': 'roles are of the workspace: workspace invite',
+  'projects.invite_by_name': 'roles are of the workspace: workspace invite',
+  'projects.update': BY_ID,
+  'workload_tokens.unprovision': 'it has one environment only: workload-token revoke',
+  'workspaces.get': LISTED,
+  ...Object.fromEntries(
+    ['forward', 'forward_unversioned'].flatMap((way) =>
+      METHODS.map((method) => [`resolver.${way}.${method}`, FORWARDED]),
+    ),
+  ),
+}
+
+async function filesOf(pattern: string): Promise<string[]> {
+  return Array.fromAsync(new Glob(pattern).scan({ cwd: SOURCE }))
+}
+
+/** Names under which contracts are exported, by the endpoint's name. */
+async function contractNames(): Promise<Map<string, string>> {
+  const names = new Map<string, string>()
+  for (const file of await filesOf('**/contract.ts')) {
+    const exported: object = await import(join(SOURCE, file))
+    const contracts = Object.entries(exported).flatMap(([name, contract]) =>
+      [contract].flat().map((endpoint) => ({ name, endpoint })),
+    )
+    for (const { name, endpoint } of contracts)
+      if (typeof endpoint?.path === 'string') names.set(endpoint.name, name)
+  }
+  return names
+}
+
+/** A lint rule sees to it that what is imported is used. */
+async function importedByClients(): Promise<Set<string>> {
+  const imported = new Set<string>()
+  for (const client of CLIENTS) {
+    for (const file of await filesOf(`${client}/**/*.ts`)) {
+      const text = await Bun.file(join(SOURCE, file)).text()
+      for (const [, names = ''] of text.matchAll(
+        /import (?!type)\{([^}]*)\} from '[^']*contract\.ts'/g,
+      ))
+        for (const name of names.split(',')) imported.add(name.trim())
+    }
+  }
+  return imported
+}
+
+test('every endpoint has a command, or a reason why it needs none', async () => {
+  const [names, imported] = [await contractNames(), await importedByClients()]
+  const endpoints = new Set(
+    allEndpoints().flatMap((served) => served.endpoints.map(({ name }) => name)),
+  )
+  const without = [...endpoints].filter((name) => !imported.has(names.get(name) ?? ''))
+  expect(without.sort()).toEqual(Object.keys(REASONS).sort())
+  for (const reason of Object.values(REASONS)) expect(reason).toMatch(/^\w.{10,}/)
+})
