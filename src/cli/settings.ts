@@ -100,6 +100,11 @@ export function readGlobalFile(env: Env): SettingsFile {
   return readFile(globalFile(env))
 }
 
+/** What a project file says of the policies of new secrets, as it stands there. @throws CliError */
+export function readDefaultPolicy(path: string): unknown {
+  return parseFile(path)?.policy
+}
+
 /** The project file of this directory or the nearest one above. */
 export function findProjectFile(cwd: string): string | null {
   for (let directory = resolve(cwd); ; directory = dirname(directory)) {
@@ -172,7 +177,8 @@ function variableOf(env: Env, name: SettingName): string {
  * @throws CliError
  */
 function readProject(path: string, warn?: (text: string) => void): SettingsFile {
-  const foreign = Object.keys(parseFile(path) ?? {}).filter((name) => !(name in fields))
+  const known = { ...fields, policy: 'defaults of new secrets' }
+  const foreign = Object.keys(parseFile(path) ?? {}).filter((name) => !(name in known))
   if (foreign.length === 0) return readFile(path, warn)
   throw new CliError(
     'invalid_file',

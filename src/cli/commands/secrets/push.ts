@@ -4,6 +4,7 @@ import type { pushOptions } from '../../catalogue/options.ts'
 import { changedOf, comparedWith, showChanges } from '../../changes.ts'
 import type { Action } from '../../command.ts'
 import { readValuesOf, type Values } from '../../files/formats.ts'
+import { withDefaults } from '../../policies/defaults.ts'
 import { asStored, marked } from '../../references.ts'
 import { type ProjectScope, projectScope } from '../../scope.ts'
 import { type Candidate, choiceOf, classified } from '../../sensitivity.ts'
@@ -25,7 +26,7 @@ export const push: Action<typeof pushOptions> = async (context, [path = '.env'],
     return { key, value, policy: before.policy ?? undefined, policyIs, expectedVersion }
   })
   const { references } = options
-  const sorted = classified(context, candidates, choice)
+  const sorted = withDefaults(context, classified(context, candidates, choice))
   const entries = await marked(context, scope, sorted, references, known)
   const compared = comparedWith(known, entries)
   const gone = options.dryRun || options.prune ? await onlyStored(scope, values) : []

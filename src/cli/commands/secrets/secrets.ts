@@ -4,6 +4,7 @@ import { isSensitive, type Policy, policy as policySchema } from '../../../platf
 import type { setOptions, tokenOption } from '../../catalogue/options.ts'
 import type { Action, OptionValues } from '../../command.ts'
 import { checkedValues, readValuesOf, type Values } from '../../files/formats.ts'
+import { withDefaults } from '../../policies/defaults.ts'
 import { inWords } from '../../policies/words.ts'
 import { marked } from '../../references.ts'
 import { projectScope } from '../../scope.ts'
@@ -36,7 +37,7 @@ export const set: Action<typeof setOptions> = async (context, pairs, options) =>
   const entries = await marked(
     context,
     scope,
-    classified(context, candidates, choice),
+    withDefaults(context, classified(context, candidates, choice)),
     options.references,
   )
   reportStored(context, scope, await store(context, scope, entries, options))

@@ -1,0 +1,47 @@
+/**
+ * The policy that the project file gives to new secrets. Somebody else may have written that file, so it can
+ * narrow where values go, and neither let them stand in more places nor make settings of them.
+ */
+import { type Policy, policy as policySchema } from '../../platform/policy.ts'
+import type { Context } from '../context.ts'
+import type { Entry } from '../sealing.ts'
+import { findProjectFile, PROJECT_FILE, readDefaultPolicy } from '../settings.ts'
+import { CliError } from '../terminal/cli_error.ts'
+import { inWords } from './words.ts'
+
+const NARROWING = ['allowed_domains', 'allowed_methods', 'allowed_paths', 'allowed_headers']
+/** Where values may stand without a policy. */
+const USUAL_PLACES = ['header', 'basic', 'env']
+
+/** New secrets without a policy of their own get it, and that is said; settings and what is there do not. */
+export function withDefaults(context: Context, entries: readonly Entry[]): readonly Entry[] {
+  const added = entries.filter(
+    ({ policy, expectedVersion }) => policy === undefined && expectedVersion === 0,
+  )
+  const policy = added.length > 0 ? defaultPolicy(context) : null
+  if (policy === null) return entries
+  const names = added.map(({ key }) => key).join(', ')
+  context.output.warn(`by ${PROJECT_FILE}: ${names} ${inWords(policy)}`)
+  return entries.map((entry) => (added.includes(entry) ? { ...entry, policy } : entry))
+}
+
+/** Of the project that the file names, and no other. @throws CliError */
+function defaultPolicy({ settings, cwd }: Context): Policy | null {
+  const path = settings.project?.origin === 'project file' ? findProjectFile(cwd) : null
+  const said = path === null ? undefined : readDefaultPolicy(path)
+  if (said === undefined) return null
+  const { success, data } = policySchema.safeParse(said)
+  if (success && data !== null && onlyNarrows(data)) return data
+  throw new CliError(
+    'invalid_file',
+    `the policy of ${path} is none, or does more than narrow; nothing was stored`,
+    `it may have ${NARROWING.join(', ')}, and allowed_locations of ${USUAL_PLACES.join(', ')}`,
+  )
+}
+
+function onlyNarrows({ allowed_locations: places = [], ...others }: Policy): boolean {
+  return (
+    Object.keys(others).every((field) => NARROWING.includes(field)) &&
+    places.every((place) => USUAL_PLACES.includes(place))
+  )
+}
