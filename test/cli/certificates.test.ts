@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Authority, createAuthority } from '../../src/cli/demo/certificates.ts'
 import { mintToken } from '../../src/platform/crypto/token.ts'
+import { listCredentials, listDomains } from '../../src/resolver/contract.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { openTerminal, PASSWORD, type Terminal } from './person.ts'
 
@@ -189,8 +190,10 @@ describe('the authority of --ca-file is trusted', () => {
       tls: await named(),
       fetch: (request, server) => {
         if (server.upgrade(request)) return undefined
-        return request.url.endsWith('/v1/allowlist')
-          ? Response.json({ domains: ['api.example.com'] })
+        const { pathname } = new URL(request.url)
+        if (pathname === listDomains.path) return Response.json({ domains: ['api.example.com'] })
+        return pathname === listCredentials.path
+          ? Response.json({ status: 'success', data: [] })
           : new Response('through')
       },
       websocket: { open: (socket) => void socket.send('a message'), message: () => {} },
