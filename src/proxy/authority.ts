@@ -170,10 +170,10 @@ function validity(days: number): { notBefore: Date; notAfter: Date } {
 }
 
 /** Whole or not at all; two proxies that start at once both end with a pair that is checked. */
-export function replaceFile(path: string, text: string, mode: number): void {
+export function replaceFile(path: string, content: string | Uint8Array, mode: number): void {
   const draft = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`
   const file = openSync(draft, 'wx', mode)
-  writeFileSync(file, text)
+  writeFileSync(file, content)
   fsyncSync(file)
   closeSync(file)
   renameSync(draft, path)

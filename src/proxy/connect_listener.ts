@@ -8,6 +8,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { canonicalHost } from '../platform/net/domain.ts'
 import type { Backend } from './backend.ts'
 import { offeredProtocols } from './client_hello.ts'
+import { isOfDescendant } from './own_descendant.ts'
 import type { TlsListeners } from './tls_listeners.ts'
 
 export type ConnectListener = { port: number; close(): Promise<void> }
@@ -72,7 +73,7 @@ async function tunnel(
 ): Promise<void> {
   const [line = '', ...lines] = head.split('\r\n')
   const given = lines.find((text) => /^proxy-authorization:/i.test(text))
-  if (!isAuthorised(given?.slice(given.indexOf(':') + 1), password)) {
+  if (!mayEnter(socket, given?.slice(given.indexOf(':') + 1), password)) {
     return refuse(socket, NO_PROXY_AUTHORIZATION, 'the proxy password is missing or wrong')
   }
   const target = readAuthority(line)
@@ -93,6 +94,13 @@ async function tunnel(
     'HTTP/1.1 403 Forbidden\r\n',
     `${name ?? 'that host'}:${port} is not on the allowlist (domain_blocked)`,
   )
+}
+
+/** By the password, or without one as a program that this process started: Java can tell none. */
+function mayEnter(socket: Socket, given: string | undefined, password: string): boolean {
+  if (given !== undefined) return isAuthorised(given, password)
+  const { remotePort = 0, localPort = 0 } = socket
+  return isOfDescendant(remotePort, localPort)
 }
 
 /** Not ours: bytes go both ways, unread. */

@@ -3,9 +3,10 @@
  * the system's authorities and ours. The machine's own trust store is never touched.
  */
 import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { rootCertificates } from 'node:tls'
 import { replaceFile } from './authority.ts'
+import { trustStoreOf } from './java_trust_store.ts'
 
 type Env = Record<string, string | undefined>
 
@@ -19,12 +20,21 @@ const NEVER_PROXIED = ['localhost', '127.0.0.1', '::1']
 
 /** Variables with the bundle, and what reads them. */
 export const bundleVariables = {
-  SSL_CERT_FILE: 'OpenSSL, Go, Ruby, Rust and most others',
+  SSL_CERT_FILE: 'OpenSSL, Go, Ruby, Rust, .NET and most others',
   CURL_CA_BUNDLE: 'curl',
-  REQUESTS_CA_BUNDLE: 'Python requests and httpx',
+  REQUESTS_CA_BUNDLE: 'Python requests, and pip',
+  HTTPLIB2_CA_CERTS: 'Python httplib2, with which older libraries of Google call',
+  AWS_CA_BUNDLE: 'AWS command line and boto3',
+  CLOUDSDK_CORE_CUSTOM_CA_CERTS_FILE: 'gcloud',
+  GRPC_DEFAULT_SSL_ROOTS_FILE_PATH: 'gRPC',
   GIT_SSL_CAINFO: 'git',
-  NODE_EXTRA_CA_CERTS: 'Node.js, and what is built on it',
+  CARGO_HTTP_CAINFO: 'cargo',
+  npm_config_cafile: 'npm and pnpm, which may be told of another bundle otherwise',
+  NODE_EXTRA_CA_CERTS: 'Node.js and Bun, and what is built on them',
+  DENO_CERT: 'Deno',
 } as const
+
+const AUTHORITY = /-----BEGIN CERTIFICATE-----([A-Za-z0-9+/=\s]+)-----END CERTIFICATE-----/g
 
 /**
  * Writes the bundle and returns its path. Authorities that the user already named in a variable stay
@@ -63,5 +73,52 @@ export function proxyEnvironment(url: string, env: Env, all: boolean): Record<st
     NO_PROXY: noProxy,
     no_proxy: noProxy,
     NODE_USE_ENV_PROXY: '1',
+    ...cloudEnvironment(url),
   }
+}
+
+/** gcloud reads its own. */
+function cloudEnvironment(url: string): Record<string, string> {
+  const { hostname, port, username, password } = new URL(url)
+  return {
+    CLOUDSDK_PROXY_TYPE: 'http',
+    CLOUDSDK_PROXY_ADDRESS: hostname,
+    CLOUDSDK_PROXY_PORT: port,
+    CLOUDSDK_PROXY_USERNAME: username,
+    CLOUDSDK_PROXY_PASSWORD: password,
+  }
+}
+
+/**
+ * What Java needs: its own trust store, and the proxy by name. From outside of a program it takes no password
+ * for a proxy, so none is asked of a program of ours (`own_descendant.ts`).
+ */
+export function javaEnvironment(
+  url: string,
+  trustStore: string,
+  env: Env,
+  all: boolean,
+): Record<string, string> {
+  const { hostname, port } = new URL(url)
+  const proxyOf = (scheme: string) => [
+    `-D${scheme}.proxyHost=${hostname}`,
+    `-D${scheme}.proxyPort=${port}`,
+  ]
+  const options = [
+    ...(env.JAVA_TOOL_OPTIONS ? [env.JAVA_TOOL_OPTIONS] : []),
+    `"-Djavax.net.ssl.trustStore=${trustStore}"`,
+    '-Djavax.net.ssl.trustStoreType=JKS',
+    ...proxyOf('https'),
+    ...(all ? proxyOf('http') : []),
+  ]
+  return { JAVA_TOOL_OPTIONS: options.join(' ') }
+}
+
+/** The bundle as Java reads it, beside it; returns its path. */
+export function writeTrustStore(bundle: string): string {
+  const path = join(dirname(bundle), 'bundle.jks')
+  const certificates = [...readFileSync(bundle, 'utf8').matchAll(AUTHORITY)]
+  const store = trustStoreOf(certificates.map(([, base64 = '']) => Buffer.from(base64, 'base64')))
+  replaceFile(path, store, 0o644)
+  return path
 }

@@ -1,7 +1,7 @@
 /** `cloakroom proxy` as people start it: the executable, with a home of its own, and a server that may be away. */
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { readFileSync, statSync } from 'node:fs'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { OUTBOX_FILE } from '../../src/proxy/outbox_database.ts'
@@ -81,7 +81,10 @@ describe('with a command', () => {
   })
 
   test('the command finds the proxy and its authority in its environment, and no secret', async () => {
-    const { out } = await proxyWith(['--strict', '--', 'env'], { NO_PROXY: 'internal.example' })
+    const { out } = await proxyWith(['--strict', '--', 'env'], {
+      NO_PROXY: 'internal.example',
+      JAVA_TOOL_OPTIONS: '-Down=1',
+    })
     const found = Object.fromEntries(
       out
         .trim()
@@ -100,8 +103,61 @@ describe('with a command', () => {
       REQUESTS_CA_BUNDLE: bundle,
       CURL_CA_BUNDLE: bundle,
       GIT_SSL_CAINFO: bundle,
+      AWS_CA_BUNDLE: bundle,
+      HTTPLIB2_CA_CERTS: bundle,
+      GRPC_DEFAULT_SSL_ROOTS_FILE_PATH: bundle,
+      CARGO_HTTP_CAINFO: bundle,
+      npm_config_cafile: bundle,
+      DENO_CERT: bundle,
+      CLOUDSDK_CORE_CUSTOM_CA_CERTS_FILE: bundle,
+      CLOUDSDK_PROXY_TYPE: 'http',
+      CLOUDSDK_PROXY_ADDRESS: '127.0.0.1',
+      CLOUDSDK_PROXY_PORT: new URL(found.HTTPS_PROXY ?? '').port,
+      CLOUDSDK_PROXY_USERNAME: 'cloakroom',
+      CLOUDSDK_PROXY_PASSWORD: new URL(found.HTTPS_PROXY ?? '').password,
     })
+    expect(found.JAVA_TOOL_OPTIONS).toBe(
+      [
+        '-Down=1',
+        `"-Djavax.net.ssl.trustStore=${bundle.replace('.pem', '.jks')}"`,
+        '-Djavax.net.ssl.trustStoreType=JKS',
+        ...['https', 'http'].flatMap((scheme) => [
+          `-D${scheme}.proxyHost=127.0.0.1`,
+          `-D${scheme}.proxyPort=${new URL(found.HTTPS_PROXY ?? '').port}`,
+        ]),
+      ].join(' '),
+    )
     expect(out).not.toContain(KEY)
+  })
+
+  test('a program of it needs no password, where the system tells whose it is', async () => {
+    const direct = `curl -sS --proxy "http://127.0.0.1:$CLOUDSDK_PROXY_PORT" ${stage.url('/echo')}`
+    const { code, out, err } = await proxyWith(['--', 'sh', '-c', direct])
+    if (process.platform === 'linux') expect({ code, out, err }).toMatchObject({ code: 0, err: '' })
+    else expect(err).toContain('407')
+  })
+
+  test('of a program that the proxy cannot reach by variables it is said what helps', async () => {
+    const program = (name: string, script: string) => {
+      const path = join(ada.home, name)
+      writeFileSync(path, `#!/bin/sh\n${script}\n`, { mode: 0o755 })
+      return path
+    }
+    const errOf = async (path: string) => (await proxyWith(['--', path])).err
+    expect(await errOf(program('wget', 'exit 0'))).toBe(
+      'cloakroom: wget reads no variable that names authorities: add --ca-certificate="$SSL_CERT_FILE"\n',
+    )
+    expect(await errOf(program('sudo', 'exit 0'))).toBe(
+      'cloakroom: sudo takes these variables away: add --preserve-env\n',
+    )
+    const node = (version: string) => errOf(program('node', `echo ${version}`))
+    expect(await node('v20.20.2')).toBe(
+      'cloakroom: node v20.20.2 goes past the proxy: it follows HTTPS_PROXY from 22.21 and 24.5 on, older ones with undici (EnvHttpProxyAgent)\n',
+    )
+    for (const version of ['v22.20.0', 'v23.11.0', 'v24.4.9'])
+      expect(await node(version)).toContain(version)
+    for (const version of ['v22.21.0', 'v24.5.0', 'v26.0.0']) expect(await node(version)).toBe('')
+    expect(await errOf(program('curl', 'exit 0'))).toBe('')
   })
 
   test('what breaks off half-way leaves nothing on the terminal, least of all the value', async () => {
@@ -246,8 +302,15 @@ describe('the authority', () => {
         'export SSL_CERT_FILE',
         'export CURL_CA_BUNDLE',
         'export REQUESTS_CA_BUNDLE',
+        'export HTTPLIB2_CA_CERTS',
+        'export AWS_CA_BUNDLE',
+        'export CLOUDSDK_CORE_CUSTOM_CA_CERTS_FILE',
+        'export GRPC_DEFAULT_SSL_ROOTS_FILE_PATH',
         'export GIT_SSL_CAINFO',
+        'export CARGO_HTTP_CAINFO',
+        'export npm_config_cafile',
         'export NODE_EXTRA_CA_CERTS',
+        'export DENO_CERT',
       ],
     })
     expect(err).toContain(join(directory, 'ca.pem'))

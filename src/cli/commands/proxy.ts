@@ -10,9 +10,11 @@ import type { Backend } from '../../proxy/backend.ts'
 import { type LocalProxy, openProxy } from '../../proxy/index.ts'
 import {
   bundleVariables,
+  javaEnvironment,
   proxyEnvironment,
   trustEnvironment,
   writeBundle,
+  writeTrustStore,
 } from '../../proxy/trust.ts'
 import type { proxyOptions } from '../catalogue/options.ts'
 import type { Action, OptionValues } from '../command.ts'
@@ -20,6 +22,7 @@ import type { Context } from '../context.ts'
 import { inherited } from '../inherited.ts'
 import { listening, portFrom, untilStopped } from '../port.ts'
 import { openBackend } from '../proxy/backend.ts'
+import { hintFor } from '../proxy/hints.ts'
 import { type Drawn, drawVariables, NOTHING_DRAWN, type Skipped } from '../proxy/variables.ts'
 import { tokenOf } from '../resolver_call.ts'
 import { configDirectory } from '../settings.ts'
@@ -106,6 +109,7 @@ async function work(
   const own = {
     ...proxyEnvironment(running.url, context.env, options.strict ?? false),
     ...trustEnvironment(bundle),
+    ...javaEnvironment(running.url, writeTrustStore(bundle), context.env, options.strict ?? false),
     SERVICE_PROXY_BASE_URL: running.baseUrl,
     [aliasOf('SERVICE_PROXY_BASE_URL')]: running.baseUrl,
   }
@@ -117,6 +121,8 @@ async function work(
     announce(context, running, added)
     return stopped
   }
+  const hint = hintFor(command, added)
+  if (hint !== null) context.output.warn(`cloakroom: ${hint}`)
   if (options.printEnv) context.output.warn(exportLines(added).trimEnd())
   return runChild(command, { env: { ...inherited(context.env), ...added }, masked: {} })
 }

@@ -1,0 +1,42 @@
+/** What helps programs that no variable leads through the proxy, or has trust it. */
+import { basename } from 'node:path'
+
+type Env = Record<string, string | undefined>
+
+const hints: Record<string, string> = {
+  wget: 'reads no variable that names authorities: add --ca-certificate="$SSL_CERT_FILE"',
+  sudo: 'takes these variables away: add --preserve-env',
+}
+
+/** Versions of Node.js that follow HTTPS_PROXY: from these on, and all later ones. */
+const FOLLOWING: readonly (readonly [major: number, minor: number])[] = [
+  [22, 21],
+  [24, 5],
+]
+
+export function hintFor([program = '']: readonly string[], env: Env): string | null {
+  const name = basename(program)
+  if (name === 'node') return hintForNode(program, env)
+  return Object.hasOwn(hints, name) ? `${name} ${hints[name]}` : null
+}
+
+function hintForNode(program: string, env: Env): string | null {
+  const version = versionOf(program, env)
+  const [, major = '', minor = ''] = /^v(\d+)\.(\d+)\./.exec(version) ?? []
+  if (major === '' || follows(Number(major), Number(minor))) return null
+  return `node ${version} goes past the proxy: it follows HTTPS_PROXY from 22.21 and 24.5 on, older ones with undici (EnvHttpProxyAgent)`
+}
+
+function follows(major: number, minor: number): boolean {
+  const [last = [0, 0]] = FOLLOWING.slice(-1)
+  return major > last[0] || FOLLOWING.some(([of, from]) => of === major && minor >= from)
+}
+
+function versionOf(program: string, env: Env): string {
+  try {
+    const { PATH = process.env.PATH ?? '' } = env
+    return Bun.spawnSync([program, '--version'], { env: { PATH } }).stdout.toString().trim()
+  } catch {
+    return ''
+  }
+}
