@@ -118,7 +118,7 @@ function bodyOf({ name, method }: Endpoint): unknown {
   if (name === 'resolver.resolve') {
     return { target_url: stage.url('/echo'), headers: { 'X-Key': 'SVC_SECRET_KEY' } }
   }
-  if (name.startsWith('resolver.forward.')) return { any: 'body' }
+  if (name.startsWith('resolver.forward')) return { any: 'body' }
   if (name !== 'audit.record') return undefined
   return { timestamp: new Date().toISOString(), method: 'GET', target_domain: 'a.example' }
 }
@@ -130,7 +130,7 @@ async function ask(origin: string, endpoint: Endpoint, token: string) {
   const answer = await fetch(`${origin}${pathOf(endpoint)}?${query}`, {
     method: endpoint.method,
     headers: {
-      ...(endpoint.name.startsWith('resolver.forward.')
+      ...(endpoint.name.startsWith('resolver.forward')
         ? { 'x-service-token': token, 'x-key': 'SVC_SECRET_KEY' }
         : { authorization: `Bearer ${token}` }),
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
