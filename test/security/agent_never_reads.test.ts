@@ -203,6 +203,7 @@ test('the endpoints for tokens are these', () => {
       (method) => `resolver.forward_unversioned.${method}: use`,
     ),
     'resolver.resolve: use',
+    'resolver.shapes: use',
     'workloads.env: read',
     'workloads.token: null',
     'workloads.version: read',

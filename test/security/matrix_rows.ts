@@ -469,6 +469,7 @@ const tokenRows: Record<string, Row> = {
   }),
   'resolver.allowlist': row(none),
   'resolver.credentials': row(none),
+  'resolver.shapes': row(none),
   ...Object.fromEntries(
     forwardCalls.map(({ name }) => [
       name,

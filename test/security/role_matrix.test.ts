@@ -178,7 +178,8 @@ const roleless = {
   ],
   'token that may use': [
     ...forwardCalls.map(({ name }) => name),
-    ...['resolver.resolve', 'resolver.allowlist', 'resolver.credentials', 'audit.record'],
+    ...['resolver.resolve', 'resolver.allowlist', 'resolver.credentials', 'resolver.shapes'],
+    'audit.record',
   ],
   'any token': ['workloads.token'],
   'token that may read': ['workloads.env', 'workloads.version'],

@@ -228,7 +228,7 @@ test('nothing of the schema library shows through', () => {
 })
 
 test('every text has an example of its own: a new field brings one (.meta({ examples: […] }))', () => {
-  expect(renderApiDocs()).not.toMatch(/"text-*"/)
+  expect(renderApiDocs()).not.toMatch(/"text-*"(?!:)/)
 })
 
 test('an optional field for special cases is left out of examples, and not of the schema', () => {
