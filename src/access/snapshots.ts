@@ -91,9 +91,15 @@ export class SnapshotCache {
    * @throws Unread, whose reading throws StaleSnapshot
    */
   secrets(snapshot: Snapshot, environment: string, names: readonly string[]): SealedSecret[] {
-    const missing = names.filter((name) => !snapshot.secrets.has(`${environment}/${name}`))
+    const missing: string[] = []
+    const known: SealedSecret[] = []
+    for (const name of names) {
+      const secrets = snapshot.secrets.get(`${environment}/${name}`)
+      if (secrets) known.push(...secrets)
+      else missing.push(name)
+    }
     if (missing.length > 0) throw new Unread(this.#loadSecrets(snapshot, environment, missing))
-    return names.flatMap((name) => snapshot.secrets.get(`${environment}/${name}`) ?? [])
+    return known
   }
 
   /** What of one environment, over all projects, may stand outside of headers. @throws Unread */

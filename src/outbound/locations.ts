@@ -30,7 +30,9 @@ export type IsPlaceable = (name: string, style: LocationStyle) => boolean
 
 /** Whether anything in the target or body looks like a placeholder; hardly ever, and cheap to find out. */
 export function mayHaveLocations({ path, search }: Target, body: Uint8Array | null): boolean {
-  return `${path}${search}`.includes(PLACEHOLDER_PREFIX) || holdsPrefix(body)
+  return (
+    path.includes(PLACEHOLDER_PREFIX) || search.includes(PLACEHOLDER_PREFIX) || holdsPrefix(body)
+  )
 }
 
 /**
@@ -106,6 +108,8 @@ export function fillLocations(
   { found, body }: Locations,
   values: ReadonlyMap<string, Secret>,
 ): Filled {
+  if (found.length === 0)
+    return new Hidden({ path: target.path, search: target.search, body: null })
   const fill = (style: LocationStyle, text: string) => {
     const names = new Set(found.filter((use) => use.style === style).map(({ name }) => name))
     if (names.size === 0) return text

@@ -56,15 +56,12 @@ export class OutboundRequest extends Hidden<WireRequest> {
     super(wire)
     const { guard: prepared, values, settings } = parts
     const isSecret = ({ name }: NamedBytes) => !settings.has(name)
-    const used = [...values].map(([name, value]) => ({ name, bytes: value.reveal() }))
-    const made = [...parts.injection.reveal().derived, ...signatures]
-    const standsFor = standsForIn(call)
-    this.#guarded = {
-      prepared,
-      used: used.filter(isSecret),
-      made: made.filter(isSecret),
-      standsFor,
+    const used: NamedBytes[] = []
+    for (const [name, value] of values) {
+      if (!settings.has(name)) used.push({ name, bytes: value.reveal() })
     }
+    const made = [...parts.injection.reveal().derived, ...signatures].filter(isSecret)
+    this.#guarded = { prepared, used, made, standsFor: standsForIn(call) }
   }
 
   /** For its one answer. */

@@ -39,8 +39,7 @@ export type Injection = Hidden<{
 export type Piece = { literal: string } | { name: string }
 
 /** A longer or empty run of name characters, or one that starts with a digit, is malformed. */
-const NAME = new RegExp(`^${SECRET_NAME}$`)
-const PLACEHOLDER = new RegExp(`${PLACEHOLDER_PREFIX}([A-Za-z0-9_]*)`, 'g')
+const NAME = new RegExp(`${SECRET_NAME}(?![A-Za-z0-9_])`, 'y')
 const BASIC = /^([Bb][Aa][Ss][Ii][Cc] +)([A-Za-z0-9+/]+)(={0,2})([ \t]*)$/
 const UTF8 = new TextEncoder()
 
@@ -49,10 +48,19 @@ const UTF8 = new TextEncoder()
  * does not match `^[A-Za-z_][A-Za-z0-9_]{0,127}$`, `validation_error` for too many in one header.
  */
 export function findPlaceholders(headers: readonly Readonly<HeaderPair>[]): Placeholder[] {
-  return headers.flatMap(([header, value]) => {
-    const { style, pieces } = readTemplate(header, value)
-    return namesIn(pieces).map((name) => ({ name, style, header: header.toLowerCase() }))
-  })
+  const found: Placeholder[] = []
+  for (const [header, value] of headers) {
+    const template = readTemplate(header, value)
+    for (const piece of template?.pieces ?? []) {
+      if (!('name' in piece)) continue
+      found.push({
+        name: piece.name,
+        style: template?.style ?? 'header',
+        header: header.toLowerCase(),
+      })
+    }
+  }
+  return found
 }
 
 /**
@@ -71,13 +79,12 @@ export function injectPlaceholders(
   let isInjected = false
   for (const [header, value] of headers) {
     const template = readTemplate(header, value)
-    const names = namesIn(template.pieces)
-    isInjected ||= names.length > 0
-    if (names.length === 0) injected.push([header, value])
+    isInjected ||= template !== null
+    if (template === null) injected.push([header, value])
     else if (template.style === 'header') injected.push([header, fillHeader(template, values)])
     else injected.push([header, fillBasic(template, values, derived)])
   }
-  if (headerBytes(injected) > MAX_HEADER_BYTES && isInjected) throw tooLarge()
+  if (isInjected && headerBytes(injected) > MAX_HEADER_BYTES) throw tooLarge()
   return new Hidden({ headers: injected, derived })
 }
 
@@ -89,12 +96,14 @@ export function scanTemplate(text: string): Piece[] {
   if (!text.includes(PLACEHOLDER_PREFIX)) return [{ literal: text }]
   const pieces: Piece[] = []
   let from = 0
-  for (const match of text.matchAll(PLACEHOLDER)) {
-    const name = match[1] ?? ''
-    if (!NAME.test(name)) throw malformedName()
-    pieces.push({ literal: text.slice(from, match.index) }, { name })
+  for (let at = text.indexOf(PLACEHOLDER_PREFIX); at >= 0; ) {
+    NAME.lastIndex = at + PLACEHOLDER_PREFIX.length
+    const name = NAME.exec(text)?.[0]
+    if (name === undefined) throw malformedName()
+    pieces.push({ literal: text.slice(from, at) }, { name })
     if (pieces.length > 2 * MAX_PLACEHOLDERS) throw tooManyPlaceholders()
-    from = match.index + match[0].length
+    from = NAME.lastIndex
+    at = text.indexOf(PLACEHOLDER_PREFIX, from)
   }
   pieces.push({ literal: text.slice(from) })
   return pieces
@@ -113,21 +122,17 @@ export function fillTemplate(
 type Template = { style: InjectionStyle; pieces: Piece[]; before: string; after: string }
 
 /**
- * `Authorization: Basic …` (RFC 7617) is a template of the decoded credentials. Credentials that
- * are not base64 of UTF-8 are left alone, which leaves their text an ordinary header value.
+ * `null` for a value without placeholders. `Authorization: Basic …` (RFC 7617) is a template of the decoded
+ * credentials. Credentials that are not base64 of UTF-8 are left alone, which leaves their text an ordinary
+ * header value.
  */
-function readTemplate(header: string, value: string): Template {
+function readTemplate(header: string, value: string): Template | null {
   const basic = header.toLowerCase() === 'authorization' ? BASIC.exec(value) : null
   const decoded = basic === null ? null : decodeCredentials(basic[2] ?? '')
-  if (basic === null || decoded === null) {
-    return { style: 'header', pieces: scanTemplate(value), before: '', after: '' }
-  }
-  return {
-    style: 'basic',
-    pieces: scanTemplate(decoded),
-    before: basic[1] ?? '',
-    after: basic[4] ?? '',
-  }
+  const pieces = scanTemplate(decoded ?? value)
+  if (pieces.length === 1) return null
+  if (decoded === null) return { style: 'header', pieces, before: '', after: '' }
+  return { style: 'basic', pieces, before: basic?.[1] ?? '', after: basic?.[4] ?? '' }
 }
 
 function decodeCredentials(base64: string): string | null {
@@ -139,14 +144,18 @@ function decodeCredentials(base64: string): string | null {
 }
 
 function fillHeader(template: Template, values: ReadonlyMap<string, Secret>): string {
-  const texts = template.pieces.map((piece) => {
-    if (!('name' in piece)) return piece.literal
-    const { buffer, byteOffset, length } = lookUp(values, piece.name)
-    const text = Buffer.from(buffer, byteOffset, length).toString('latin1')
-    checkHeaderText(piece.name, text)
-    return text
-  })
-  return texts.join('')
+  let filled = ''
+  for (const piece of template.pieces) {
+    filled += 'name' in piece ? headerTextOf(piece.name, values) : piece.literal
+  }
+  return filled
+}
+
+function headerTextOf(name: string, values: ReadonlyMap<string, Secret>): string {
+  const { buffer, byteOffset, length } = lookUp(values, name)
+  const text = Buffer.from(buffer, byteOffset, length).toString('latin1')
+  checkHeaderText(name, text)
+  return text
 }
 
 function fillBasic(

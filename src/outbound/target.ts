@@ -29,6 +29,15 @@ const MAX_URL_BYTES = 8192
 const HTTPS_PORT = 443
 const ABSOLUTE = /^https:\/\/([^/?#]+)/i
 const MAX_PORT = 65_535
+/**
+ * What a URL parser leaves as it is, so that it need not be asked: a name of letters, digits and hyphens whose
+ * last label is no number and that is no IDN, a port other than 443, a path and query of characters that are
+ * never escaped, and neither empty nor dot segments.
+ */
+const NORMAL =
+  /^https:\/\/((?:(?!xn--)[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)*[a-z](?:[a-z0-9]*[a-z0-9])?)(?::(?!443(?!\d))([1-9]\d{0,4}))?((?:\/(?!\/|\.\.?(?:[/?]|$))[\w.~!$&()*+,;=:@-]*)*)(\?[\w.~!$&()*+,;=:@/?%-]+)?$/
+const MAX_NORMAL = 1024
+const MAX_LABEL = 63
 const WHITE_OR_CONTROL = /[\p{Cc}\s]/u
 const IPV4 = /^\d+\.\d+\.\d+\.\d+$/
 
@@ -37,14 +46,24 @@ const IPV4 = /^\d+\.\d+\.\d+\.\d+$/
  * Throws `invalid_target`, with a message that says what is wrong and contains nothing of the text.
  */
 export function parseTarget(text: string): Target {
+  const parts = text.length <= MAX_NORMAL ? NORMAL.exec(text) : null
+  const [, host = '', digits, path, search = ''] = parts ?? []
+  const port = Number(digits ?? HTTPS_PORT)
+  const isNormal = host !== '' && host.length <= MAX_LABEL && port <= MAX_PORT
+  return isNormal ? targetOf(host, port, path || '/', search) : parseAnyTarget(text)
+}
+
+function parseAnyTarget(text: string): Target {
   const url = readUrl(text)
   const port = url.port === '' ? HTTPS_PORT : Number(url.port)
   const isIpLiteral = url.hostname.startsWith('[') || IPV4.test(url.hostname)
   const host = isIpLiteral ? url.hostname : canonicalName(url.hostname)
   if (host === null) throw invalidTarget(NO_HOST_NAME)
+  return targetOf(host, port, url.pathname, url.search)
+}
 
+function targetOf(host: string, port: number, path: string, search: string): Target {
   const authority = port === HTTPS_PORT ? host : `${host}:${port}`
-  const { pathname: path, search } = url
   return {
     host,
     port,

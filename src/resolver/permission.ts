@@ -78,20 +78,22 @@ export class TokenPermission implements Permission {
     if (names.length === 0) return []
     const { projectId, environment } = this.scope()
     const { snapshots, snapshot } = this.#parts
-    const stored = snapshots.secrets(snapshot, environment, names)
-    return stored
-      .filter((sealed) => projectId === null || sealed.projectId === projectId)
-      .map((sealed) => new TokenSecret(this, sealed))
+    const usable: TokenSecret[] = []
+    for (const sealed of snapshots.secrets(snapshot, environment, names)) {
+      const isMeant = projectId === null || sealed.projectId === projectId
+      if (isMeant) usable.push(new TokenSecret(this, sealed))
+    }
+    return usable
   }
 
   guard(): Guard {
     if (this.#guard) return this.#guard
-    const { guards, ...parts } = this.#parts
-    const granted = parts.snapshots.grants(parts.snapshot, parts.token.id)
-    const known = guards.get(parts, granted)
+    const { guards, snapshots, snapshot, token } = this.#parts
+    const granted = snapshots.grants(snapshot, token.id)
+    const known = guards.get(this.#parts, granted)
     if (known) return known
     throw new Unread(
-      guards.of(parts, granted).then((guard) => {
+      guards.of(this.#parts, granted).then((guard) => {
         this.#guard = guard
       }),
     )

@@ -68,7 +68,9 @@ export function selectSecrets<S extends UsableSecret>(
   secrets: readonly S[],
   holder: string,
 ): Map<string, S> {
-  return new Map(names.map((name) => [name, only(name, secrets, holder)]))
+  const selected = new Map<string, S>()
+  for (const name of names) selected.set(name, only(name, secrets, holder))
+  return selected
 }
 
 function only<S extends UsableSecret>(name: string, secrets: readonly S[], holder: string): S {
