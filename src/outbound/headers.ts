@@ -9,6 +9,9 @@ import { PLACEHOLDER_PREFIX } from '../platform/secret_name.ts'
 
 export type HeaderPair = [name: string, value: string]
 
+/** All headers of an answer by their names in lower case, repeated ones joined but for set-cookie. */
+export type ReceivedHeaders = ReturnType<Headers['toJSON']>
+
 /** No more than this goes upstream in header names and values, including separators. */
 export const MAX_HEADER_BYTES = 65_536
 
@@ -87,13 +90,12 @@ export function headerBytes(pairs: readonly Readonly<HeaderPair>[]): number {
  * names), content-encoding, content-length and set-cookie dropped, repeated ones joined by `, `. The
  * object has no prototype, so that a header called `__proto__` is only a header.
  */
-export function presentHeaders(headers: Headers): Record<string, string> {
-  const dropped = connectionNames(headers)
+export function presentHeaders(received: ReceivedHeaders): Record<string, string> {
+  const dropped = namesIn(received.connection)
   const presented: Record<string, string> = Object.create(null)
-  for (const [name, value] of headers) {
-    const key = name.toLowerCase()
+  for (const key in received) {
     if (isHopByHop(key) || NOT_PRESENTED.has(key) || dropped.has(key)) continue
-    presented[key] = value
+    presented[key] = received[key] ?? ''
   }
   return presented
 }
@@ -132,7 +134,11 @@ const NO_NAMES: ReadonlySet<string> = new Set()
 
 /** What the `Connection` header names, in lower case (RFC 9110, section 7.6.1). */
 export function connectionNames(headers: Headers): ReadonlySet<string> {
-  const names = headers.get('connection')?.split(',')
+  return namesIn(headers.get('connection'))
+}
+
+function namesIn(connection: string | null | undefined): ReadonlySet<string> {
+  const names = connection?.split(',')
   return names ? new Set(names.map((name) => name.trim().toLowerCase())) : NO_NAMES
 }
 

@@ -11,7 +11,7 @@ import { readCapped } from '../platform/http/capped_body.ts'
 import { BODY_LIMIT } from './call.ts'
 import { causeOf, upstreamFault } from './connection/fetch.ts'
 import type { AnswerGuard, BodyKind } from './guard.ts'
-import { presentHeaders } from './headers.ts'
+import { presentHeaders, type ReceivedHeaders } from './headers.ts'
 
 export type SanitisedAnswer = {
   status_code: number
@@ -45,16 +45,22 @@ export async function readAnswer(
   guard: AnswerGuard,
   deadline: AbortSignal,
 ): Promise<SanitisedAnswer> {
-  checkFraming(response)
-  const received = await readBody(response, deadline)
-  const decoded = await decode(response.headers.get('content-encoding'), received)
-  const body = present(await guard.redactBody(decoded, kindOf(response)))
-  const headers = guard.redactHeaders(presentHeaders(response.headers))
-  return { status_code: response.status, headers, ...body, redacted: guard.redacted }
+  const { status } = response
+  const received = response.headers.toJSON()
+  checkFraming(status, received)
+  const bytes = await readBody(response, received, deadline)
+  const coding = received['content-encoding']
+  const decoded = coding === undefined ? bytes : await decode(coding, bytes)
+  const redacted = guard.redactBody(decoded, kindOf(received['content-type']))
+  const body = present(redacted instanceof Promise ? await redacted : redacted)
+  const headers = guard.redactHeaders(presentHeaders(received))
+  return { status_code: status, headers, ...body, redacted: guard.redacted }
 }
 
-export function kindOf({ headers }: Response): BodyKind {
-  const type = headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() ?? ''
+/** Of a body with such a content-type. */
+export function kindOf(contentType: string | null | undefined): BodyKind {
+  if (contentType === 'application/json') return JSON_KIND
+  const type = contentType?.split(';')[0]?.trim().toLowerCase() ?? ''
   const isJson = /^application\/([a-z0-9.+-]+\+)?json\b/.test(type)
   return { isJson, frames: FRAMES.find(([types]) => types.test(type))?.[1] }
 }
@@ -66,28 +72,43 @@ const FRAMES: readonly (readonly [RegExp, Frames])[] = [
   [/^application\/([a-z0-9.+-]+\+)?json(-seq)?$/, 'json'],
 ]
 
+const JSON_KIND: BodyKind = { isJson: true, frames: 'json' }
+
 /** @throws Fault `upstream_protocol_error` for what `fetch` lets through and must not be passed on */
-export function checkFraming({ status, headers }: Response): void {
-  const length = headers.get('content-length')
-  const coding = headers.get('transfer-encoding')
-  let size = 0
-  for (const [name, value] of headers) size += name.length + value.length + 4
+export function checkFraming(status: number, received: ReceivedHeaders): void {
+  const length = received['content-length']
+  const coding = received['transfer-encoding']
   const broken =
     status < 200 ||
     status > 599 ||
-    (length !== null && (coding !== null || !/^\d+$/.test(length))) ||
+    (length !== undefined && (coding !== undefined || !/^\d+$/.test(length))) ||
     !/^(chunked)?$/i.test(coding ?? '') ||
-    size > MAX_HEADER_BYTES
+    sizeOf(received) > MAX_HEADER_BYTES
   if (broken) throw new Fault('upstream_protocol_error')
 }
 
-async function readBody(response: Response, deadline: AbortSignal): Promise<Uint8Array> {
-  if (Number(response.headers.get('content-length') ?? 0) > BODY_LIMIT && hasBody(response)) {
+/** As on the wire, with what stands between names, values and lines. */
+function sizeOf(received: ReceivedHeaders): number {
+  let size = 0
+  for (const name in received) {
+    if (name !== 'set-cookie') size += name.length + (received[name]?.length ?? 0) + 4
+  }
+  for (const cookie of received['set-cookie'] ?? [])
+    size += 'set-cookie: \r\n'.length + cookie.length
+  return size
+}
+
+async function readBody(
+  response: Response,
+  { 'content-length': declared }: ReceivedHeaders,
+  deadline: AbortSignal,
+): Promise<Uint8Array> {
+  if (Number(declared ?? 0) > BODY_LIMIT && hasBody(response)) {
     await response.body?.cancel()
     throw new Fault('upstream_too_large')
   }
   try {
-    return response.headers.has('content-length')
+    return declared !== undefined
       ? await response.bytes()
       : await readCapped(response.body, BODY_LIMIT, () => new Fault('upstream_too_large'))
   } catch (error) {

@@ -43,14 +43,15 @@ export async function streamAnswer(
   response: Response,
   { guard, deadline, requestId, links, isHead, onEnd }: Options,
 ): Promise<Response> {
-  checkFraming(response)
   const { status } = response
-  const received = presentHeaders(response.headers)
-  const presented = guard.redactHeaders(links ? joinLinks(received) : received)
+  const received = response.headers.toJSON()
+  checkFraming(status, received)
+  const shown = presentHeaders(received)
+  const presented = guard.redactHeaders(links ? joinLinks(shown) : shown)
   for (const name of OF_THE_ORIGIN) delete presented[name]
-  const length = isHead ? response.headers.get('content-length') : null
+  const length = isHead ? received['content-length'] : undefined
   // Of the body that does not come (RFC 9110, section 9.3.2).
-  if (length !== null) presented['content-length'] = length
+  if (length !== undefined) presented['content-length'] = length
   if (links) {
     const { authority, path, search } = links.source
     rewriteLinks(presented, `https://${authority}${path}${search}`, links.base)
@@ -80,7 +81,7 @@ async function beginBody(
   deadline: Deadline,
 ): Promise<Begun> {
   try {
-    const kind = kindOf(response)
+    const kind = kindOf(response.headers.get('content-type'))
     const chunks = decodedBody(response)?.[Symbol.asyncIterator]()
     const chunk = (await chunks?.next())?.value
     if (!chunks || !chunk) return { pieces: null, whole: null }

@@ -15,9 +15,7 @@ export function openLog(least: Severity, write: (line: string) => void = writeEr
   const entry = (level: Severity) => {
     if (severities.indexOf(level) < severities.indexOf(least)) return () => {}
     return (message: string, fields: Fields = {}) =>
-      write(
-        `${JSON.stringify({ time: new Date().toISOString(), level, pid: process.pid, message, ...fields })}\n`,
-      )
+      write(`${JSON.stringify({ time: now(), level, pid: process.pid, message, ...fields })}\n`)
   }
   return {
     debug: entry('debug'),
@@ -25,6 +23,15 @@ export function openLog(least: Severity, write: (line: string) => void = writeEr
     warning: entry('warning'),
     error: entry('error'),
   }
+}
+
+let lastTime = { ms: 0, text: '' }
+
+/** Made once for each millisecond: many lines are written in one. */
+function now(): string {
+  const ms = Date.now()
+  if (ms !== lastTime.ms) lastTime = { ms, text: new Date(ms).toISOString() }
+  return lastTime.text
 }
 
 /**

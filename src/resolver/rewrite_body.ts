@@ -7,7 +7,7 @@ import { kindOf } from '../outbound/response.ts'
 
 /** `base` is what stands before the host, such as `https://resolver.example.com/v1/forward/`. */
 export function rewriteBody(response: Response, host: string, base: string): Response {
-  if (!response.body || !kindOf(response).isJson) return response
+  if (!response.body || !kindOf(response.headers.get('content-type')).isJson) return response
   const links = [`"https://${host}/`, `"https:\\/\\/${host}\\/`] as const
   const headers = new Headers(response.headers)
   headers.delete('content-length')
