@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Authority, createAuthority } from '../../src/cli/demo/certificates.ts'
 import { mintToken } from '../../src/platform/crypto/token.ts'
-import { listCredentials, listDomains } from '../../src/resolver/contract.ts'
+import { listDomains } from '../../src/resolver/contract.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { openTerminal, PASSWORD, type Terminal } from './person.ts'
 
@@ -190,10 +190,8 @@ describe('the authority of --ca-file is trusted', () => {
       tls: await named(),
       fetch: (request, server) => {
         if (server.upgrade(request)) return undefined
-        const { pathname } = new URL(request.url)
-        if (pathname === listDomains.path) return Response.json({ domains: ['api.example.com'] })
-        return pathname === listCredentials.path
-          ? Response.json({ status: 'success', data: [] })
+        return request.url.endsWith(listDomains.path)
+          ? Response.json({ domains: ['api.example.com'] })
           : new Response('through')
       },
       websocket: { open: (socket) => void socket.send('a message'), message: () => {} },
@@ -211,7 +209,7 @@ describe('the authority of --ca-file is trusted', () => {
       SERVICE_TOKEN: token,
       SERVICE_RESOLVER_URL: `https://localhost:${resolver.port}`,
     }
-    const program = ['proxy', '--', process.execPath, 'program.ts']
+    const program = ['proxy', '--stand-ins', 'none', '--', process.execPath, 'program.ts']
     const trusted = await ada.run(['--ca-file', 'ca.pem', ...program], { env })
     expect(trusted).toEqual({ code: 0, out: 'through\na message\n', err: '' })
     const untrusted = await ada.run(program, { env })
