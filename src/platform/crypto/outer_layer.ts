@@ -121,20 +121,22 @@ export class OuterLayer {
     row: readonly OuterPart[],
     blob: Uint8Array,
   ): Promise<Uint8Array | null> {
-    return this.#openAt({ column, saltId, row }, blob)
+    const [opened = null] = await this.openAll(column, saltId, [{ row, blob }])
+    return opened
   }
 
   /** The same for many rows of one column and salt, in their order, at a fraction of the cost of each. */
   async openAll(
-    column: OuterColumn,
+    column: Place['column'],
     saltId: string,
     stored: readonly Stored[],
   ): Promise<(Uint8Array | null)[]> {
     const opened: (Uint8Array | null)[] = []
+    const subkeys = await this.#subkeysOf(saltId, column)
     for (let from = 0; from < stored.length; from += OPENED_AT_ONCE) {
       const some = stored.slice(from, from + OPENED_AT_ONCE)
-      const sealed = await Promise.all(
-        some.map(({ row, blob }) => this.#sealedAt({ column, saltId, row }, blob)),
+      const sealed = some.map(({ row, blob }) =>
+        this.#sealedAt({ column, saltId, row }, blob, subkeys),
       )
       opened.push(...(await Promise.all(sealed.map(decrypt))))
     }
@@ -148,13 +150,14 @@ export class OuterLayer {
 
   /** Whether one of the keys opens what `sealCheck` made. */
   async openCheck(blob: Uint8Array): Promise<boolean> {
-    const text = await this.#openAt(CHECK_PLACE, blob)
+    const { column, saltId, row } = CHECK_PLACE
+    const [text = null] = await this.openAll(column, saltId, [{ row, blob }])
     return text !== null && fromUtf8(text) === CHECK_TEXT
   }
 
   async #sealAt(place: Place, x: Uint8Array): Promise<Uint8Array> {
     const nonce = crypto.getRandomValues(new Uint8Array(NONCE_BYTES))
-    const subkey = await this.#subkey(this.#primary, place)
+    const subkey = await this.#subkey(this.#primary, place.saltId, place.column)
     const sealed = await crypto.subtle.encrypt(
       gcm(nonce, additionalData(place)),
       subkey,
@@ -163,26 +166,28 @@ export class OuterLayer {
     return concat(Uint8Array.of(VERSION), this.#primary.id, nonce, new Uint8Array(sealed))
   }
 
-  async #openAt(place: Place, blob: Uint8Array): Promise<Uint8Array | null> {
-    return decrypt(await this.#sealedAt(place, blob))
-  }
-
   /** What is to be decrypted, and how, or `null` for what is no blob of one of the keys. */
-  async #sealedAt(place: Place, blob: Uint8Array): Promise<Sealed | null> {
+  #sealedAt(place: Place, blob: Uint8Array, subkeys: readonly CryptoKey[]): Sealed | null {
     if (blob.length < HEADER_BYTES + TAG_BYTES || blob[0] !== VERSION) return null
-    const key = this.#keys.find(({ id }) => id.every((byte, at) => byte === blob[1 + at]))
-    if (!key) return null
+    const isOf = ({ id }: OuterKey) => id.every((byte, at) => byte === blob[1 + at])
+    const subkey = subkeys[this.#keys.findIndex(isOf)]
+    if (!subkey) return null
     return {
       parameters: gcm(
         unshared(blob.subarray(1 + KEY_ID_BYTES, HEADER_BYTES)),
         additionalData(place),
       ),
-      subkey: await this.#subkey(key, place),
+      subkey,
       ciphertext: unshared(blob.subarray(HEADER_BYTES)),
     }
   }
 
-  #subkey(key: OuterKey, { saltId, column }: Place): Promise<CryptoKey> {
+  /** Of each key, in their order. */
+  #subkeysOf(saltId: string, column: string): Promise<CryptoKey[]> {
+    return Promise.all(this.#keys.map((key) => this.#subkey(key, saltId, column)))
+  }
+
+  #subkey(key: OuterKey, saltId: string, column: string): Promise<CryptoKey> {
     const name = `${key.id.toHex()} ${column} ${saltId}`
     const known = this.#subkeys.get(name)
     if (known) return known
