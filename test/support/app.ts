@@ -7,6 +7,7 @@ import { Pepper } from '../../src/platform/crypto/pepper.ts'
 import { openLog } from '../../src/platform/log.ts'
 import { type App, startApp } from '../../src/server/app.ts'
 import { search } from './canary.ts'
+import { checkAnswer } from './contract.ts'
 import { preparedDatabase, type TestDatabase } from './database.ts'
 
 export type Answer = {
@@ -105,11 +106,9 @@ export async function callJson(
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   })
   const text = await response.text()
-  return {
-    status: response.status,
-    body: text === '' ? null : JSON.parse(text),
-    headers: response.headers,
-  }
+  const answer = text === '' ? null : JSON.parse(text)
+  if (response.ok) checkAnswer(method, path, answer)
+  return { status: response.status, body: answer, headers: response.headers }
 }
 
 function movableClock() {

@@ -3,6 +3,7 @@
 import { Fault, type FaultCode, inWords } from '../fault.ts'
 import type { Endpoint } from './endpoint.ts'
 import { jsonResponse } from './json/write.ts'
+import { shape } from './shape.ts'
 
 type ReplyOptions = {
   status?: 200 | 201 | 503
@@ -69,15 +70,15 @@ export function present(
   if (result instanceof Download) return presentDownload(endpoint, result, headers, onPiece)
   const { data, options } = result instanceof Reply ? result : new Reply(result, {})
   const status = options.status ?? (endpoint.success === 201 ? 201 : 200)
-  const shaped = shape(endpoint, data)
+  const leaving = shaped(endpoint, data)
   if (endpoint.bare) {
     // Health is the one success with a status that implies a header.
-    return jsonResponse(shaped, { status, headers: { ...impliedBy(status), ...headers } }, onPiece)
+    return jsonResponse(leaving, { status, headers: { ...impliedBy(status), ...headers } }, onPiece)
   }
   const body = {
     status: 'success',
     ...(options.message === undefined ? {} : { message: options.message }),
-    ...(shaped === undefined ? {} : { data: shaped }),
+    ...(leaving === undefined ? {} : { data: leaving }),
     ...(endpoint.paged ? { pagination: { next_cursor: options.nextCursor ?? null } } : {}),
   }
   return jsonResponse(body, { status, headers }, onPiece)
@@ -115,11 +116,11 @@ function presentDownload(
   })
 }
 
-function shape(endpoint: Endpoint, data: unknown): unknown {
+function shaped(endpoint: Endpoint, result: unknown): unknown {
   if (!endpoint.result) return undefined
-  const parsed = endpoint.result.safeParse(data)
-  if (parsed.success) return parsed.data
-  const paths = parsed.error.issues.map((issue) => issue.path.join('.')).join(', ')
+  const outcome = shape(endpoint.result, result)
+  if ('data' in outcome) return outcome.data
+  const paths = outcome.error.issues.map((issue) => issue.path.join('.')).join(', ')
   throw new Fault('internal_error', {
     cause: new Error(`${endpoint.name} answered badly at: ${paths}`),
   })

@@ -1,0 +1,35 @@
+/**
+ * Each answer that a test gets is held against its contract, and by zod: the server itself only drops what
+ * the contract does not name, and looks at types.
+ */
+import { allEndpoints } from '../../src/dev/all_endpoints.ts'
+import type { Endpoint } from '../../src/platform/http/endpoint.ts'
+
+let known: ReturnType<typeof patternOf>[] | undefined
+
+/** @throws Error naming the endpoint and the fields of a success that the contract does not permit */
+export function checkAnswer(method: string, path: string, body: unknown): void {
+  const route = path.split('?')[0] ?? ''
+  known ??= allEndpoints()
+    .flatMap(({ endpoints }) => endpoints.map(patternOf))
+    .sort((one, other) => one.parameters - other.parameters)
+  const found = known.find(
+    ({ endpoint, pattern }) => endpoint.method === method && pattern.test(route),
+  )
+  if (!found?.endpoint.result) return
+  const { name, bare, result } = found.endpoint
+  const outcome = result.safeParse(bare ? body : (body as { data?: unknown } | null)?.data)
+  const paths = outcome.error?.issues.map((issue) => issue.path.join('.')).join(', ')
+  if (paths !== undefined) throw new Error(`${name} answered against its contract at: ${paths}`)
+}
+
+/** As with the router, what is said word for word goes before a parameter. */
+function patternOf(endpoint: Endpoint): {
+  endpoint: Endpoint
+  pattern: RegExp
+  parameters: number
+} {
+  const path = endpoint.path.replace(/\{\w+\}/g, endpoint.restOfPath ? '.*' : '[^/]+')
+  const parameters = endpoint.path.split('{').length
+  return { endpoint, pattern: new RegExp(`^${path}$`), parameters }
+}
