@@ -1,7 +1,7 @@
 /** The secrets' rows. Every statement names the project of its grant; writers need a write grant. */
 import { and, arrayContains, asc, desc, eq, gt, inArray, lt, type SQL, sql } from 'drizzle-orm'
+import { preparedList } from '../../platform/db/list.ts'
 import type { Reading, Transaction } from '../../platform/db/open.ts'
-import { prepared } from '../../platform/db/prepared.ts'
 import { projects, secrets, secretVersions, users } from '../../platform/db/schema/index.ts'
 import type { ProjectGrant } from '../../platform/grant.ts'
 
@@ -24,18 +24,23 @@ const shown = {
 
 /** Ciphertexts are large: a list reads them only when it shows them. */
 const nothing = sql<null>`null`
+const noCiphertext = sql<Uint8Array | null>`null`.as('sealed')
 /** Bytes of ciphertexts in a page; the one that goes beyond is its last. */
 const PAGE_BYTES = 4_194_304
 /** Those of one page; further rows tell that there is a next one. */
 const sealedInPage = sql<Uint8Array | null>`case when
   sum(octet_length(${secrets.sealed})) over (order by ${secrets.key}) - octet_length(${secrets.sealed})
-  < ${sql.raw(String(PAGE_BYTES))} then ${secrets.sealed} end`.mapWith(secrets.sealed)
+  < ${sql.raw(String(PAGE_BYTES))} then ${secrets.sealed} end`.as('sealed')
 
 /** Where the first page begins: no key is empty. */
 const BEFORE_ALL = ''
 
-const selectNames = selectPage(nothing)
-const selectCiphertexts = selectPage(sealedInPage)
+const selectNames = preparedList('secret_names', (db) => selectPage(db, noCiphertext))
+const selectCiphertexts = preparedList(
+  'secret_values',
+  (db) => selectPage(db, sealedInPage),
+  'sealed',
+)
 
 /** One row more than the page holds, by key; with ciphertexts a page may end before `limit` rows. */
 export async function selectSecrets(
@@ -46,30 +51,27 @@ export async function selectSecrets(
 ) {
   const select = withCiphertext ? selectCiphertexts : selectNames
   const page = { environment, after: after ?? BEFORE_ALL, count: limit + 1 }
-  const rows = await select(db).execute({ workspaceId, projectId, ...page })
+  const rows = await select(db, { workspaceId, projectId, ...page })
   const beyond = withCiphertext ? rows.findIndex(({ sealed }) => sealed === null) : -1
   const inPage = beyond < 0 ? Math.min(limit, rows.length) : Math.min(limit, beyond)
   return { rows: rows.slice(0, inPage + 1), inPage }
 }
 
-function selectPage(sealed: SQL<Uint8Array | null>) {
+function selectPage(db: Reading, sealed: SQL.Aliased<Uint8Array | null>) {
   const { placeholder } = sql
-  return prepared((db) =>
-    db
-      .select({ ...shown, sealed })
-      .from(secrets)
-      .where(
-        and(
-          eq(secrets.workspaceId, placeholder('workspaceId')),
-          eq(secrets.projectId, placeholder('projectId')),
-          eq(secrets.environment, placeholder('environment')),
-          gt(secrets.key, placeholder('after')),
-        ),
-      )
-      .orderBy(asc(secrets.key))
-      .limit(placeholder('count'))
-      .prepare('secrets'),
-  )
+  return db
+    .select({ ...shown, sealed })
+    .from(secrets)
+    .where(
+      and(
+        eq(secrets.workspaceId, placeholder('workspaceId')),
+        eq(secrets.projectId, placeholder('projectId')),
+        eq(secrets.environment, placeholder('environment')),
+        gt(secrets.key, placeholder('after')),
+      ),
+    )
+    .orderBy(asc(secrets.key))
+    .limit(placeholder('count'))
 }
 
 export async function selectSecret(tx: Reading, grant: Read, environment: string, key: string) {
