@@ -9,6 +9,9 @@ import {
 import { dropOverdue } from '../../../src/features/projects/upkeep.ts'
 import { listSecrets, listVersions, upsertSecrets } from '../../../src/features/secrets/contract.ts'
 import { rekeyWorkspace } from '../../../src/features/workspaces/contract.ts'
+import { readConfig } from '../../../src/platform/config/config.ts'
+import { migrate, migrations } from '../../../src/platform/db/migrate.ts'
+import { openDatabase } from '../../../src/platform/db/open.ts'
 import {
   deletedProjects,
   deletedSecrets,
@@ -17,6 +20,7 @@ import {
 } from '../../../src/platform/db/schema/index.ts'
 import { startTestApp, type TestApp } from '../../support/app.ts'
 import { recordedChanges } from '../../support/audit.ts'
+import { freshDatabase } from '../../support/database.ts'
 import { expectFailure, expectRefusal } from '../../support/failure.ts'
 import { openProject, type ProjectTeam } from '../../support/project.ts'
 import { prepareRekey } from '../workspaces/rekeying.ts'
@@ -166,4 +170,36 @@ test('a name that the path of restoring would shadow is none', async () => {
   const body = { name: 'restore', workspace_id: team.workspaceId }
   const answer = await app.call('POST', '/api/projects/', { token: team.owner.token, body })
   expect(answer.status).toBe(422)
+})
+
+test('secrets that were deleted with a project before they could be alone still go with it', async () => {
+  const database = await freshDatabase()
+  const keys = {
+    SECRET_KEY: 's'.repeat(40),
+    ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
+  }
+  const connection = await openDatabase(
+    readConfig({ ...database.env, ...keys }, () => keys),
+    () => {},
+  )
+  const { sql } = connection
+  const before = migrations.findIndex(({ name }) => name === '0009_deleted_secrets')
+  await migrate(sql, migrations.slice(0, before))
+  const [workspace = '', project = ''] = [Bun.randomUUIDv7(), Bun.randomUUIDv7()]
+  await sql`insert into workspaces (id, name, type) values (${workspace}, 'w', 'shared')`
+  await sql`
+    insert into deleted_projects (id, workspace_id, name, description, created_at, updated_at)
+    values (${project}, ${workspace}, 'api', '', now(), now())`
+  await sql`
+    insert into deleted_secrets
+      (id, workspace_id, project_id, environment, key, value, version, created_at, updated_at)
+    values (${Bun.randomUUIDv7()}, ${workspace}, ${project}, 'staging', 'KEY', '\\x00', 1, now(), now())`
+  await migrate(sql)
+  const [kept] = await sql`
+    select s.deleted_with, cardinality(p.environments) as made from deleted_secrets s join deleted_projects p on p.id = s.project_id`
+  expect(kept).toEqual({ deleted_with: project, made: 0 })
+  await sql`delete from deleted_projects`
+  expect(await connection.db.$count(deletedSecrets)).toBe(0)
+  await connection.close()
+  database.remove()
 })
