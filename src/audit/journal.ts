@@ -5,13 +5,13 @@
  * last of its records is in `audit_logs` (records.ts).
  */
 import type postgres from 'postgres'
-import type { Conclusion, Entry } from './entry.ts'
+import type { Entry } from './entry.ts'
 
-/** An entry with the number of its proof in the group, and as JSON that lacks the outcome and its end. */
-export type Intent = { entry: Entry; proof: number; beginning: string }
+/** An entry with the number of its proof in the group. */
+export type Intent = { entry: Entry; proof: number }
 
-/** One row. */
-export type Group = { id: string; intents: readonly Intent[] }
+/** One row; `isUnconfirmed` where its commit may have failed. */
+export type Group = { id: string; intents: readonly Intent[]; isUnconfirmed?: boolean }
 
 /** A text and not a template: the driver would put it together anew each time. */
 const INSERT = `insert into audit_journal (id, live, intents)
@@ -37,7 +37,7 @@ export function groupOf(entries: readonly Entry[]): Group {
     const key = `${entry.token_id} ${entry.workspace_id} ${entry.policy_version}`
     const proof = proofs.get(key) ?? proofs.size + 1
     proofs.set(key, proof)
-    return { entry, proof, beginning: beginningOf(entry) }
+    return { entry, proof }
   })
   return { id: Bun.randomUUIDv7(), intents }
 }
@@ -54,7 +54,7 @@ export async function writeGroup(
     `{${asked.map(({ token_id }) => token_id).join()}}`,
     `{${asked.map(({ workspace_id }) => workspace_id).join()}}`,
     `{${asked.map(({ policy_version }) => policy_version).join()}}`,
-    `[${intents.map(({ entry, proof, beginning }) => `${endedBy(beginning, entry).slice(0, -1)},"proof":${proof}}`).join()}]`,
+    `[${intents.map(textOf).join()}]`,
   ]
   const [row] = await sql.unsafe<{ live: string }[]>(INSERT, parameters, { prepare: true })
   const live = liveAmong(row?.live)
@@ -74,30 +74,37 @@ function liveAmong(numbers: string | undefined): Set<number> {
 function read(text: string, live: ReadonlySet<number>): Intent[] {
   return (JSON.parse(text) as (Entry & { proof: number })[])
     .filter(({ proof }) => live.has(proof))
-    .map(({ proof, ...stored }) => {
-      const entry = { ...WITHOUT_OUTCOME, ...stored }
-      return { entry, proof, beginning: beginningOf(entry) }
-    })
+    .map(({ proof, timestamp, ...stored }) => ({
+      entry: { ...WITHOUT_OUTCOME, ...stored, timestamp: new Date(timestamp) },
+      proof,
+    }))
 }
 
-/** Written once, and used for the journal and for the record. */
-function beginningOf({
-  decision,
-  reason,
-  status_code,
-  duration_ms,
-  redacted,
-  ...known
-}: Entry): string {
-  return JSON.stringify(known).slice(0, -1)
-}
-
-/** The whole, as `json_to_recordset` reads it. */
-export function endedBy(
-  beginning: string,
-  { decision, reason, status_code, duration_ms, redacted }: Conclusion | Entry,
-): string {
-  if (status_code === null) return `${beginning},"decision":"${decision}"}`
-  const conclusion = { decision, reason, status_code, duration_ms, redacted }
-  return `${beginning},${JSON.stringify(conclusion).slice(1)}`
+/** Each field by name, and no date: a copied object, or one with methods, takes ten times as long. */
+function textOf({ entry, proof }: Intent): string {
+  const intent = {
+    id: entry.id,
+    workspace_id: entry.workspace_id,
+    policy_version: entry.policy_version,
+    token_id: entry.token_id,
+    registration_id: entry.registration_id,
+    agent_id: entry.agent_id,
+    identity_level: entry.identity_level,
+    timestamp: entry.timestamp.toISOString(),
+    project_id: entry.project_id,
+    environment: entry.environment,
+    method: entry.method,
+    target_url: entry.target_url,
+    target_path: entry.target_path,
+    target_domain: entry.target_domain,
+    credential_ref: entry.credential_ref,
+    injection_style: entry.injection_style,
+    action: entry.action,
+    decision: entry.decision,
+    proof,
+  }
+  const { reason, status_code, duration_ms, redacted } = entry
+  return JSON.stringify(
+    status_code === null ? intent : { ...intent, reason, status_code, duration_ms, redacted },
+  )
 }

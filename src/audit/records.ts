@@ -7,11 +7,12 @@
 import type postgres from 'postgres'
 import { describeError, type Log } from '../platform/log.ts'
 import { endsWithin } from '../platform/timeout.ts'
-import type { Conclusion, Outcome } from './entry.ts'
-import { endedBy, type Group, readGroups } from './journal.ts'
+import type { Entry, Outcome } from './entry.ts'
+import { type Group, readGroups } from './journal.ts'
+import { type Unwritten, writeRecords } from './write_records.ts'
 
 /** A batch has so many records, and characters, at most: other statements wait for it in an embedded database. */
-const BATCH_SIZE = 250
+const BATCH_SIZE = 500
 const BATCH_LENGTH = 1_048_576
 /** Milliseconds after which a call is put on record without its outcome. */
 const LONG_MS = 1_000
@@ -20,36 +21,9 @@ const TIMEOUT_MS = 5_000
 /** SQLSTATE classes of what is wrong with a value: a repeat will not help. */
 const UNFIT = /^(22|23|54)/
 
-/** What may not have been stored, because its commit was not confirmed, is written only if it was. */
-const WRITE = `with gone as (delete from audit_journal where id = any($2::text::uuid[]) returning 1)
-  insert into audit_logs as a (id, workspace_id, timestamp, source, identity_level, agent_id, registration_id,
-    token_id, project_id, environment, method, target_url, target_path, target_domain, credential_ref,
-    injection_style, decision, reason, status_code, duration_ms, redacted, action)
-  select r.id, r.workspace_id, r.timestamp, 'resolver', r.identity_level, r.agent_id, r.registration_id,
-    r.token_id, r.project_id, r.environment, r.method, r.target_url, r.target_path, r.target_domain,
-    r.credential_ref, r.injection_style, r.decision, r.reason, r.status_code, r.duration_ms, r.redacted, r.action
-  from json_to_recordset($1::text::json) as r(id uuid, workspace_id uuid, timestamp timestamptz,
-    identity_level text, agent_id text, registration_id uuid, token_id uuid, project_id uuid, environment text,
-    method text, target_url text, target_path text, target_domain text, credential_ref text,
-    injection_style text, decision text, reason text, status_code integer, duration_ms integer,
-    redacted boolean, action text, unconfirmed uuid)
-  where (select count(*) from gone) >= 0 and (r.unconfirmed is null
-    or exists (select 1 from audit_journal j where j.id = r.unconfirmed)
-    or exists (select 1 from audit_logs l where l.id = r.id))
-  on conflict (id) do update set decision = excluded.decision, reason = excluded.reason,
-    status_code = excluded.status_code, duration_ms = excluded.duration_ms, redacted = excluded.redacted
-    where a.status_code is null and excluded.status_code is not null`
-
 /** A record that is to be written, and the group that is in the journal until it is. */
-type Pending = {
-  id: string
-  beginning: string
-  conclusion: Conclusion
-  since: number
-  group: Held | null
-}
+type Pending = Unwritten & { since: number; group: Held | null }
 type Held = { id: string; left: number }
-type Batch = { items: readonly Pending[]; text: string }
 
 type Timed = <T>(write: () => Promise<T>) => Promise<T>
 
@@ -79,7 +53,7 @@ export class Records {
   /** Takes over what is in the journal, or may be. */
   hold(group: Group): void {
     for (const pending of pendingOf(group, performance.now())) {
-      if (pending.conclusion.status_code === null) this.#open.set(pending.id, pending)
+      if (pending.conclusion.status_code === null) this.#open.set(pending.entry.id, pending)
       else this.#done.push(pending)
     }
   }
@@ -114,7 +88,7 @@ export class Records {
     for (let next = 0; next < left.length; ) {
       const batch = batchFrom(left, next)
       if (!(await this.#store(batch))) return
-      next += batch.items.length
+      next += batch.length
     }
   }
 
@@ -130,7 +104,7 @@ export class Records {
     const due = [...done, ...this.#unseen(openSince)]
     for (let next = 0; next < due.length; ) {
       const batch = batchFrom(due, next)
-      if (await this.#store(batch)) next += batch.items.length
+      if (await this.#store(batch)) next += batch.length
       else {
         this.#done.unshift(...done.slice(next))
         return
@@ -147,10 +121,9 @@ export class Records {
   }
 
   /** Whether the batch needs no further try. */
-  async #store(batch: Batch): Promise<boolean> {
-    const { items, text } = batch
+  async #store(items: readonly Pending[]): Promise<boolean> {
     const emptied = release(items)
-    const write = () => this.#sql.unsafe(WRITE, [text, `{${emptied.join()}}`], { prepare: true })
+    const write = () => writeRecords(this.#sql, items, emptied).then(() => true)
     try {
       if (await endsWithin(TIMEOUT_MS, this.#timed(write))) {
         for (const pending of items) pending.group = null
@@ -160,7 +133,7 @@ export class Records {
       this.#log.warning('audit records wait', { records: items.length })
     } catch (error) {
       restore(items)
-      if (UNFIT.test(codeOf(error))) return this.#divide(batch, error)
+      if (UNFIT.test(codeOf(error))) return this.#divide(items, error)
       this.#log.warning('audit records wait', { records: items.length, ...describeError(error) })
       return false
     }
@@ -169,29 +142,24 @@ export class Records {
   }
 
   /** One record that the database will not take must not hold up the others; its intent stays where it is. */
-  async #divide({ items }: Batch, error: unknown): Promise<boolean> {
+  async #divide(items: readonly Pending[], error: unknown): Promise<boolean> {
     if (items.length === 1) {
       this.#log.error('an audit record cannot be stored', {
-        record: items[0]?.id,
+        record: items[0]?.entry.id,
         ...describeError(error),
       })
       return true
     }
     const middle = Math.ceil(items.length / 2)
-    const first = await this.#store(batchFrom(items.slice(0, middle), 0))
-    return (await this.#store(batchFrom(items, middle))) && first
+    const first = await this.#store(items.slice(0, middle))
+    return (await this.#store(items.slice(middle))) && first
   }
 }
 
-function pendingOf({ id, intents }: Group, since: number): Pending[] {
+function pendingOf({ id, intents, isUnconfirmed }: Group, since: number): Pending[] {
   const group = { id, left: intents.length }
-  return intents.map(({ entry, beginning }) => ({
-    id: entry.id,
-    beginning,
-    conclusion: entry,
-    since,
-    group,
-  }))
+  const unconfirmed = isUnconfirmed ? id : null
+  return intents.map(({ entry }) => ({ entry, conclusion: entry, unconfirmed, since, group }))
 }
 
 /** Counts the records out of their groups, and returns the groups of which none is left. */
@@ -207,16 +175,20 @@ function restore(items: readonly Pending[]): void {
   for (const { group } of items) if (group) group.left += 1
 }
 
-function batchFrom(due: readonly Pending[], from: number): Batch {
-  const texts: string[] = []
+function batchFrom(due: readonly Pending[], from: number): Pending[] {
+  const batch: Pending[] = []
   let length = 0
-  for (const { beginning, conclusion } of due.slice(from, from + BATCH_SIZE)) {
+  for (const pending of due.slice(from, from + BATCH_SIZE)) {
     if (length > BATCH_LENGTH) break
-    const text = endedBy(beginning, conclusion)
-    texts.push(text)
-    length += text.length
+    batch.push(pending)
+    length += lengthOf(pending.entry)
   }
-  return { items: due.slice(from, from + texts.length), text: `[${texts.join()}]` }
+  return batch
+}
+
+/** About, of what has no small bound. */
+function lengthOf({ target_url, credential_ref }: Entry): number {
+  return (target_url?.length ?? 0) + (credential_ref?.length ?? 0)
 }
 
 function codeOf(error: unknown): string {

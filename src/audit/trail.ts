@@ -177,8 +177,7 @@ export class AuditTrail {
         for (const waiting of members)
           if (this.#waiting.delete(waiting)) waiting.refuse(unavailable(error))
         // Only the confirmation may have been lost: then the intents are there, and nothing was sent.
-        const unconfirmed = group.intents.map((intent) => inDoubt(disowned(intent), group))
-        this.hold({ ...group, intents: unconfirmed })
+        this.hold({ ...group, intents: group.intents.map(disowned), isUnconfirmed: true })
       },
     )
     await endsWithin(TIMEOUT_MS, stored)
@@ -227,11 +226,6 @@ function disowned(intent: Intent): Intent {
     redacted: false,
   }
   return { ...intent, entry: { ...intent.entry, ...outcome } }
-}
-
-/** Its record is written only if the group is in the journal. */
-function inDoubt(intent: Intent, { id }: Group): Intent {
-  return { ...intent, beginning: `${intent.beginning},"unconfirmed":"${id}"` }
 }
 
 function unavailable(cause?: unknown): Fault {
