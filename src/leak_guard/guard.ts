@@ -5,7 +5,6 @@
  * values are guarded; what a prepared guard keeps is keyed fingerprints, not values.
  */
 
-import { ALL_KINDS, BACKSLASH, PERCENT, REFERENCE } from './decoding/escapes_read.ts'
 import {
   GuardStream,
   holdsAny,
@@ -13,22 +12,13 @@ import {
   type SoughtInCall,
   type StreamOptions,
 } from './guard_stream.ts'
-import { buildFragments, type Fragments, NO_FRAGMENTS } from './matching/fragments.ts'
-import {
-  COPIED_AT_ONCE,
-  Collection,
-  MIN_USED,
-  MIN_VALUE,
-  type NamedBytes,
-  PER_PATTERN,
-} from './matching/guarded.ts'
-import type { Patterns } from './matching/patterns.ts'
+import { buildFragments } from './matching/fragments.ts'
+import { Collection, MIN_USED, MIN_VALUE, type NamedBytes } from './matching/guarded.ts'
 import { BUILD_STEP, buildPatterns, complete, type Pattern } from './matching/patterns_build.ts'
+import { type GuardParts, namePatterns, type Orders, ordersFor, SHORT } from './orders.ts'
 import type { Naming } from './release.ts'
 import type { SearchOrder } from './search.ts'
 
-/** Values of fewer bytes go into a table of their own. */
-const SHORT = 8
 /** Bytes of a body between two turns of the event loop. */
 const STEP = 16_384
 
@@ -38,8 +28,6 @@ const PER_VALUE = 64
 /** Names of headers that a guard keeps, and the length of one. */
 const MAX_INNOCENT = 256
 const MAX_NAME = 64
-
-const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 
 /** Lets others run for a moment. */
 export type Pause = () => Promise<unknown>
@@ -57,13 +45,6 @@ export async function prepareGuardInSteps(
   pause: Pause = eventLoopPause,
 ): Promise<Guard> {
   return await runInSteps(prepare(values), pause)
-}
-
-type GuardParts = {
-  patterns: Patterns
-  names: Patterns
-  fragments: Fragments
-  holdsEscape: boolean
 }
 
 function* prepare(values: readonly NamedBytes[]): Generator<void, Guard> {
@@ -85,22 +66,6 @@ function* prepare(values: readonly NamedBytes[]): Generator<void, Guard> {
     fragments: yield* buildFragments(() => collection.runs()),
     holdsEscape: collection.holdsEscape,
   })
-}
-
-/** What a header name can hold, in lower case. */
-function* namePatterns(patterns: readonly Pattern[]): Generator<void, Pattern[]> {
-  const names = new Map<string, Pattern>()
-  let done = 0
-  for (const { bytes, label } of patterns) {
-    done += PER_PATTERN + bytes.length
-    if (done >= COPIED_AT_ONCE) {
-      done = 0
-      yield
-    }
-    const text = Buffer.from(bytes).toString('latin1').toLowerCase()
-    if (TOKEN.test(text)) names.set(text, { bytes: new Uint8Array(Buffer.from(text)), label })
-  }
-  return [...names.values()]
 }
 
 /** What a call adds: the values that it used, and what was made of them. */
@@ -125,44 +90,36 @@ export class Guard {
   /** Names of headers that hold no prepared value: most answers have the same ones. */
   readonly #innocent = new Set<string>()
 
+  /** Of calls that add nothing, as most do. */
+  readonly #prepared: Orders
+
   constructor(retained: GuardParts) {
     this.retained = retained
+    this.#prepared = ordersFor(retained, [], false)
   }
 
   /** For one call. Used values of 8 characters or more must be among the prepared ones. */
   forCall({ used = [], made = [], marker, standsFor = placeholderOf }: CallValues = {}): CallGuard {
-    const { patterns, names, fragments, holdsEscape } = this.retained
     const collection = new Collection()
     for (const value of used) {
       if (value.bytes.length < 4 * MIN_VALUE) collection.addShort(value)
     }
     for (const value of made) collection.addMade(value)
     const added = complete(collection.patterns(MIN_USED))
-    const isShort = added.some(({ bytes }) => bytes.length < SHORT)
-    const kinds = holdsEscape || collection.holdsEscape ? EACH_KIND : ALL_AT_ONCE
-    const orderOf = (prepared: Patterns, own: readonly Pattern[], isLiteral: boolean) => {
-      const window = isShort ? MIN_USED : SHORT
-      const lists = own.length === 0 ? [] : [complete(buildPatterns(own, window))]
-      if (!prepared.isEmpty) lists.push(prepared)
-      const shape = { count: lists.length, isShort, kinds, isLiteral }
-      return { patterns: lists, fragments: isLiteral ? NO_FRAGMENTS : fragments, shape }
-    }
+    const orders = added.length === 0 ? this.#prepared : this.#ordersWith(added, collection)
     const naming: Naming = ({ names: all }, isEscaped) => {
       if (marker !== undefined) return marker
       const name = all.find((each) => used.some((value) => value.name === each)) ?? all[0]
       return name === undefined ? '[REDACTED]' : standsFor(name, isEscaped)
     }
-    return new CallGuard(
-      { order: orderOf(patterns, added, false), naming },
-      orderOf(names, complete(namePatterns(added)), true),
-      added.length === 0 ? this.#innocent : new Set(),
-    )
+    const innocent = orders === this.#prepared ? this.#innocent : new Set<string>()
+    return new CallGuard({ order: orders.body, naming }, orders.names, innocent)
+  }
+
+  #ordersWith(added: readonly Pattern[], { holdsEscape }: Collection): Orders {
+    return ordersFor(this.retained, added, holdsEscape)
   }
 }
-
-/** All escapes at once; where a value holds escapes itself also each kind alone. */
-const ALL_AT_ONCE = [ALL_KINDS]
-const EACH_KIND = [ALL_KINDS, PERCENT, BACKSLASH, REFERENCE]
 
 async function runInSteps<T>(steps: Generator<void, T>, pause: Pause): Promise<T> {
   for (;;) {
