@@ -13,7 +13,8 @@ import { cpuSeconds } from './processes.ts'
 
 const FIRST_CALLS = 1000
 const WARM = { concurrency: 16, seconds: 10 }
-const DEFAULT_ONLY = '^(direct|nginx|Go ReverseProxy|bare broker, PostgreSQL|ours, PostgreSQL)$'
+const DEFAULT_ONLY =
+  '^(direct|nginx|Go ReverseProxy|bare broker, PostgreSQL|ours, PostgreSQL|other, PostgreSQL)$'
 
 type Options = FieldOptions & { rests: number[]; samples: number }
 
@@ -23,6 +24,7 @@ export async function benchCold(args: string[]): Promise<void> {
     options: {
       only: { type: 'string', default: DEFAULT_ONLY },
       executable: { type: 'string' },
+      against: { type: 'string' },
       rests: { type: 'string', default: '1,60' },
       samples: { type: 'string', default: '5' },
     },
