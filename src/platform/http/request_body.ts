@@ -8,14 +8,12 @@ import { readCapped } from './capped_body.ts'
 import { fieldFaults } from './complaints.ts'
 import { boundsOf, unbounded } from './json/bounds.ts'
 import { type ReadJson, readJson } from './json/read.ts'
+import { SMALL_BODY } from './json/read_small.ts'
 import { parsePart } from './validate.ts'
 import { validateLarge } from './validate_large.ts'
 
 /** 1 MiB, the limit where nothing else is said (protocol 2). */
 export const DEFAULT_BODY_LIMIT = 1_048_576
-
-/** Bytes of a body that is validated in one go. */
-const SMALL_BODY = 8192
 
 /**
  * The body as its contract takes it; an absent one, where that is allowed, is read as `{}`.

@@ -9,15 +9,15 @@ import type { Bounds, ListBounds, ObjectBounds } from './bounds.ts'
 import { MAX_DEPTH, POISONED_KEYS } from './containers.ts'
 import { MAX_NUMBER } from './tokens.ts'
 
-/** Bytes: little enough that the worst text takes less than a millisecond. */
-const SMALL = 8192
+/** Bytes of a body that is read and validated in one go: the worst takes about a millisecond. */
+export const SMALL_BODY = 8192
 const QUOTE = 34
 const BACKSLASH = 92
 const LONG_NUMBER = new RegExp(`[-+.\\deE]{${MAX_NUMBER + 1}}`)
 
 /** The value, or `undefined` where only the reader can tell. */
 export function readSmall(bytes: Uint8Array, bounds: Bounds): unknown {
-  const text = bytes.length <= SMALL ? fromUtf8(bytes) : null
+  const text = bytes.length <= SMALL_BODY ? fromUtf8(bytes) : null
   if (text === null) return undefined
   if (text.length > MAX_NUMBER && LONG_NUMBER.test(text)) return undefined
   const value = parsed(text)
