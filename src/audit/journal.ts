@@ -81,7 +81,7 @@ function read(text: string, live: ReadonlySet<number>): Intent[] {
 }
 
 /** Each field by name, and no date: a copied object, or one with methods, takes ten times as long. */
-function textOf({ entry, proof }: Intent): string {
+export function textOf({ entry, proof }: Intent): string {
   const intent = {
     id: entry.id,
     workspace_id: entry.workspace_id,

@@ -9,7 +9,7 @@ import { describeError, type Log } from '../platform/log.ts'
 import { endsWithin } from '../platform/timeout.ts'
 import type { Entry, Outcome } from './entry.ts'
 import { type Group, readGroups } from './journal.ts'
-import { type Unwritten, writeRecords } from './write_records.ts'
+import { storeRefused, type Unwritten, writeRecords } from './write_records.ts'
 
 /** A batch has so many records, and characters, at most: other statements wait for it in an embedded database. */
 const BATCH_SIZE = 500
@@ -26,11 +26,13 @@ type Pending = Unwritten & { since: number; group: Held | null }
 type Held = { id: string; left: number }
 
 type Timed = <T>(write: () => Promise<T>) => Promise<T>
+type Listeners = { timed: Timed; onRefused: () => void }
 
 export class Records {
   readonly #sql: postgres.Sql
   readonly #log: Log
   readonly #timed: Timed
+  readonly #onRefused: () => void
   /** Without an outcome yet, oldest first. */
   readonly #open = new Map<string, Pending>()
   #done: Pending[] = []
@@ -39,10 +41,11 @@ export class Records {
   /** Groups that left the journal. */
   emptied = 0
 
-  constructor(sql: postgres.Sql, log: Log, timed: Timed) {
+  constructor(sql: postgres.Sql, log: Log, { timed, onRefused }: Listeners) {
     this.#sql = sql
     this.#log = log
     this.#timed = timed
+    this.#onRefused = onRefused
   }
 
   /** Complete records that are not written yet. */
@@ -141,18 +144,30 @@ export class Records {
     return false
   }
 
-  /** One record that the database will not take must not hold up the others; its intent stays where it is. */
+  /** One record that the database will not take must not hold up the others. */
   async #divide(items: readonly Pending[], error: unknown): Promise<boolean> {
-    if (items.length === 1) {
-      this.#log.error('an audit record cannot be stored', {
-        record: items[0]?.entry.id,
-        ...describeError(error),
-      })
-      return true
-    }
+    const [only, another] = items
+    if (only && !another) return this.#refuse(only, error)
     const middle = Math.ceil(items.length / 2)
     const first = await this.#store(items.slice(0, middle))
     return (await this.#store(items.slice(middle))) && first
+  }
+
+  /** A repeat would be refused too: its intent is kept apart. */
+  async #refuse(pending: Pending, error: unknown): Promise<boolean> {
+    const emptied = release([pending])
+    try {
+      await storeRefused(this.#sql, pending, { code: codeOf(error), emptied })
+    } catch (failure) {
+      restore([pending])
+      this.#log.warning('audit records wait', { records: 1, ...describeError(failure) })
+      return false
+    }
+    pending.group = null
+    this.#onRefused()
+    const record = pending.entry.id
+    this.#log.error('an audit record cannot be stored', { record, ...describeError(error) })
+    return true
   }
 }
 

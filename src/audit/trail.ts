@@ -22,6 +22,8 @@ export type TrailObserver = {
   onDecision(decision: Entry | Outcome): void
   /** A statement ended; `seconds` includes the wait for the database. */
   onWrite(kind: 'intents' | 'outcomes', seconds: number, written: boolean): void
+  /** A record that the database will not take. */
+  onRefused(): void
 }
 
 /** `stale`: nothing was stored, because the token or the policy is no longer what it was. */
@@ -68,7 +70,10 @@ export class AuditTrail {
     this.#sql = sql
     this.#log = log
     this.#observer = observer
-    this.#records = new Records(sql, log, (write) => this.#timed('outcomes', write))
+    this.#records = new Records(sql, log, {
+      timed: (write) => this.#timed('outcomes', write),
+      onRefused: () => this.#observer?.onRefused(),
+    })
     this.#lastUse = new LastUse(sql)
     this.#timers = [
       setInterval(() => this.#tick(), INTERVAL_MS),

@@ -4,6 +4,7 @@
  */
 import type postgres from 'postgres'
 import type { Conclusion, Entry } from './entry.ts'
+import { textOf } from './journal.ts'
 
 export type Unwritten = {
   entry: Entry
@@ -63,6 +64,21 @@ export async function writeRecords(
   const columns = COLUMNS.map((column) => arrayOf(records, column))
   const parameters = [`{${emptied.join()}}`, `{${unconfirmed}}`, ...columns]
   await sql.unsafe(WRITE, parameters, { prepare: true })
+}
+
+const REFUSE = `with gone as (delete from audit_journal where id = any($1::text::uuid[]) returning 1)
+  insert into audit_refused (id, code, intent)
+  select $2::text::uuid, $3, $4 where (select count(*) from gone) >= 0
+  on conflict (id) do update set intent = excluded.intent`
+
+/** Keeps what cannot be a record out of the way of others, as the intent that it was. */
+export async function storeRefused(
+  sql: postgres.Sql,
+  { entry, conclusion }: Unwritten,
+  { code, emptied }: { code: string; emptied: readonly string[] },
+): Promise<void> {
+  const intent = textOf({ entry: { ...entry, ...conclusion }, proof: 1 })
+  await sql.unsafe(REFUSE, [`{${emptied.join()}}`, entry.id, code, intent])
 }
 
 function column(name: keyof Entry, type: string, read: Column['read']): Column {

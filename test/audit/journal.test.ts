@@ -1,7 +1,7 @@
 /** What is in the journal becomes a record, once, whatever happens to the process that wrote it. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import type postgres from 'postgres'
-import { readGroups } from '../../src/audit/journal.ts'
+import { groupOf, readGroups, writeGroup } from '../../src/audit/journal.ts'
 import { AuditTrail, type Entry } from '../../src/audit/trail.ts'
 import { listAuditLogs } from '../../src/features/audit/contract.ts'
 import { readConfig } from '../../src/platform/config/config.ts'
@@ -176,7 +176,7 @@ test('of a group what had no live token or an old policy is never put on record'
   expect(await recordsOf(good, old, unknown)).toEqual([open(good)])
 })
 
-test('a record that the database will not take holds up no other, and its intent is kept', async () => {
+test('a record that the database will not take holds up no other, and is kept whole, once', async () => {
   const [trail, good] = [openTrail(), Array.from({ length: 5 }, () => entryOf())]
   const bad = entryOf({ target_path: 'NUL \0' })
   const all = [...good.slice(0, 3), bad, ...good.slice(3)]
@@ -185,9 +185,35 @@ test('a record that the database will not take holds up no other, and its intent
   await trail.flush()
   expect(await recordsOf(...good)).toEqual(good.map(ended))
   expect(await recordsOf(bad)).toEqual([])
-  expect(await journaled()).toContain(bad.id)
-  expect(logged.join()).toContain('an audit record cannot be stored')
-  await sql`delete from audit_journal`
+  const [refused] = await sql`select code, intent from audit_refused where id = ${bad.id}`
+  expect(refused?.code).toMatch(/^22/)
+  const { timestamp, ...fields } = { ...bad, ...outcomeOf(bad) }
+  expect(JSON.parse(refused?.intent)).toEqual({
+    ...fields,
+    timestamp: timestamp.toISOString(),
+    proof: 1,
+  })
+  const complaints = () =>
+    logged.filter((line) => line.includes('an audit record cannot be stored'))
+  expect(complaints()).toHaveLength(1)
+  expect(await journaled()).not.toContain(bad.id)
+  await openTrail().adopt(null)
+  expect(complaints()).toHaveLength(1)
+})
+
+test('what was refused is tried again when it is moved back into the journal', async () => {
+  const [trail, bad] = [openTrail(), entryOf({ target_path: 'NUL \0' })]
+  await trail.record(bad)
+  trail.conclude(outcomeOf(bad))
+  await trail.flush()
+  const documented = await Bun.file('docs/operations.md').text()
+  const [, again = ''] = /```sql\n(with again[^`]*)```/.exec(documented) ?? []
+  // As a release would that no longer records such a path.
+  await sql`update audit_refused set intent = replace(intent, '\\u0000', '') where id = ${bad.id}`
+  await sql.unsafe(again)
+  await openTrail().adopt(null)
+  expect(await recordsOf(bad)).toEqual([ended(bad)])
+  expect([...(await sql`select 1 from audit_refused where id = ${bad.id}`)]).toEqual([])
 })
 
 test('a call that takes longer than a second is in the list without its outcome, then with it', async () => {
@@ -243,3 +269,17 @@ test('an upgrade loses no record', async () => {
   await connection.close()
   database.remove()
 })
+
+test('the journal takes no more room after many calls than after some', async () => {
+  const trail = openTrail()
+  const sizes: number[] = []
+  // Each round fills 1.6 MB, were no room given back.
+  for (let round = 0; round < 5; round += 1) {
+    for (let count = 0; count < 2_000; count += 1)
+      trail.hold(await writeGroup(sql, groupOf([entryOf({ status_code: 200 })])))
+    await trail.flush()
+    const [row] = await sql`select pg_total_relation_size('audit_journal')::int as bytes`
+    sizes.push(Number(row?.bytes))
+  }
+  expect(sizes.at(-1)).toBeLessThan(3 * Number(sizes[0]))
+}, 60_000)

@@ -91,6 +91,9 @@ export async function expireLogs(db: Database, days: number): Promise<number> {
     if (deleted < BATCH) break
     await Bun.sleep(PAUSE_MS)
   }
+  await db.execute(
+    sql`delete from audit_refused where recorded_at < now() - make_interval(days => ${days}::int)`,
+  )
   if (expired > 0)
     await alone(db, FOLDING, (tx) => tx.execute(sql`delete from audit_rollups where requests = 0`))
   return expired

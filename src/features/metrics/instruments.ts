@@ -76,6 +76,11 @@ function trailInstruments(registers: Registry[]): TrailObserver {
     labelNames: ['kind'],
     registers,
   })
+  const refused = new Counter({
+    name: 'cloakroom_audit_refused_total',
+    help: 'Records that the database would not take, now in audit_refused.',
+    registers,
+  })
   for (const kind of ['intents', 'outcomes']) failures.inc({ kind }, 0)
   return {
     onDecision: ({ decision, reason, duration_ms, redacted }) => {
@@ -87,5 +92,6 @@ function trailInstruments(registers: Registry[]): TrailObserver {
       writes.observe({ kind }, seconds)
       if (!written) failures.inc({ kind })
     },
+    onRefused: () => refused.inc(),
   }
 }

@@ -16,6 +16,7 @@ import auditJournal from '../../../drizzle/0007_audit_journal.sql' with { type: 
 import secretsFillfactor from '../../../drizzle/0008_secrets_fillfactor.sql' with { type: 'text' }
 import deletedSecrets from '../../../drizzle/0009_deleted_secrets.sql' with { type: 'text' }
 import auditTerms from '../../../drizzle/0010_audit_terms.sql' with { type: 'text' }
+import auditRefused from '../../../drizzle/0011_audit_refused.sql' with { type: 'text' }
 
 type Migration = { name: string; text: string }
 
@@ -32,6 +33,7 @@ export const migrations: readonly Migration[] = [
   { name: '0008_secrets_fillfactor', text: secretsFillfactor },
   { name: '0009_deleted_secrets', text: deletedSecrets },
   { name: '0010_audit_terms', text: auditTerms },
+  { name: '0011_audit_refused', text: auditRefused },
 ]
 
 const ADVISORY_LOCK = 6_021_023_004

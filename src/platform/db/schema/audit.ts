@@ -86,6 +86,18 @@ export const auditJournal = pgTable('audit_journal', {
   intents: text().notNull(),
 })
 
+/**
+ * Records that the database would not take, each as the intent that it was in the journal, with its outcome
+ * where that is known: moved back there it is tried again.
+ */
+export const auditRefused = pgTable('audit_refused', {
+  id: id(),
+  recordedAt: createdAt(),
+  /** SQLSTATE. */
+  code: text().notNull(),
+  intent: text().notNull(),
+})
+
 /** Counts of one bucket; in `audit_deltas` a change of them, which is negative when records go. */
 const counts = () => ({
   requests: bigint({ mode: 'number' }).notNull(),
