@@ -44,6 +44,8 @@ export async function openTerminal(server: Server): Promise<Terminal> {
   const base = {
     PATH: process.env.PATH ?? '',
     HOME: home,
+    // Else an agent process that somebody left unlocked on this machine would count.
+    XDG_RUNTIME_DIR: home,
     SERVICE_SERVER_URL: server.controlPlane,
     SERVICE_RESOLVER_URL: server.resolver,
   }
