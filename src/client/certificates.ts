@@ -8,9 +8,12 @@ import { getCACertificates } from 'node:tls'
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g
 
-type Trust = { tls?: { ca: string[] } }
+/** The runtime would follow NODE_TLS_REJECT_UNAUTHORIZED=0 of the environment. */
+const VERIFIED = { rejectUnauthorized: true }
 
-let trust: Trust = {}
+type Trust = { tls: typeof VERIFIED & { ca?: string[] } }
+
+let trust: Trust = { tls: VERIFIED }
 
 /**
  * For all connections to servers from now on, besides the authorities that this process trusts anyway.
@@ -19,7 +22,7 @@ let trust: Trust = {}
 export function trustAuthorities(pem: string): boolean {
   const added = pem.match(CERTIFICATE) ?? []
   if (added.length === 0 || !added.every(isCertificate)) return false
-  trust = { tls: { ca: [...getCACertificates('default'), ...added] } }
+  trust = { tls: { ...VERIFIED, ca: [...getCACertificates('default'), ...added] } }
   return true
 }
 

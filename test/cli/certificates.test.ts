@@ -140,6 +140,14 @@ describe('a certificate that is not trusted is named, and nothing is sent', () =
     expect(arrived()).toBe(0)
   })
 
+  test('also where the environment says not to look', async () => {
+    const { origin, arrived } = gateway(await named())
+    const env = { NODE_TLS_REJECT_UNAUTHORIZED: '0' }
+    const { code, err } = await ada.run(['status', '--server', origin], { env })
+    expect([code, err]).toEqual([6, expect.stringContaining('its certificate is not trusted')])
+    expect(arrived()).toBe(0)
+  })
+
   test('of the resolver, to a call with a token', async () => {
     const { origin, arrived } = gateway(await named(), app.resolver)
     const env = { SERVICE_TOKEN: token, SERVICE_RESOLVER_URL: origin }
