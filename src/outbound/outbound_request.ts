@@ -13,6 +13,7 @@ import type { Filled } from './locations.ts'
 import type { Injection } from './placeholders.ts'
 import { sign } from './signing/sign.ts'
 import { markOf } from './stand_ins/mark.ts'
+import { partNamed } from './stand_ins/parts.ts'
 import type { Pause } from './steps.ts'
 import type { Target } from './target.ts'
 
@@ -60,7 +61,9 @@ export class OutboundRequest extends Hidden<WireRequest> {
     for (const [name, value] of values) {
       if (!settings.has(name)) used.push({ name, bytes: value.reveal() })
     }
-    const made = [...parts.injection.reveal().derived, ...signatures].filter(isSecret)
+    // A part of a value is not guarded as one.
+    const cut = used.filter(({ name }) => partNamed(name))
+    const made = [...parts.injection.reveal().derived, ...signatures, ...cut].filter(isSecret)
     this.#guarded = { prepared, used, made, standsFor: standsForIn(call) }
   }
 

@@ -8,8 +8,9 @@ import { Deadline } from '../outbound/deadline.ts'
 import { execute, type Outbound, type Principal } from '../outbound/execute.ts'
 import { isHandshake } from '../outbound/headers.ts'
 import { proxyLinks } from '../outbound/links.ts'
-import type { Permission } from '../outbound/policy/permission.ts'
+import type { Permission, UsableSecret } from '../outbound/policy/permission.ts'
 import { CallRecord } from '../outbound/record.ts'
+import { openedPart, partNamed, withParts } from '../outbound/stand_ins/parts.ts'
 import { parseTarget } from '../outbound/target.ts'
 import { Fault } from '../platform/fault.ts'
 import { Unread } from '../platform/unread.ts'
@@ -145,20 +146,28 @@ function permissionOf(
 ): Permission {
   const snapshot = once(() => vault)
   const guard = once(() => snapshot().guard())
+  const find = (names: readonly string[]) =>
+    names.flatMap((name): UsableSecret[] => {
+      const sealed = snapshot().sealed(name)
+      if (!sealed) return []
+      const { policy } = sealed
+      return [{ name, projectId, policy, open: () => snapshot().open(sealed) }]
+    })
   return {
     holder: 'this session',
     allows: ({ host, port }) => snapshot().allows(host, port),
     scope: () => ({ projectId, environment }),
     placeable: () => (name, style) =>
-      snapshot().sealed(name)?.policy?.allowed_locations?.includes(style) ?? false,
+      (
+        snapshot().sealed(name) ?? snapshot().sealed(partNamed(name)?.base ?? '')
+      )?.policy?.allowed_locations?.includes(style) ?? false,
     guard,
     secrets: (names) =>
-      names.flatMap((name) => {
-        const sealed = snapshot().sealed(name)
-        if (!sealed) return []
-        const { policy } = sealed
-        return [{ name, projectId, policy, open: () => snapshot().open(sealed) }]
-      }),
+      withParts(names, find, (secret, name) => ({
+        ...secret,
+        name,
+        open: () => openedPart(secret.open(), name),
+      })),
   }
 }
 

@@ -9,6 +9,7 @@ import type { LiveToken } from '../access/tokens.ts'
 import type { Guard } from '../leak_guard/index.ts'
 import type { IsPlaceable } from '../outbound/locations.ts'
 import type { Permission, Scope, UsableSecret } from '../outbound/policy/permission.ts'
+import { openedPart, partNamed, withParts } from '../outbound/stand_ins/parts.ts'
 import type { Target } from '../outbound/target.ts'
 import { openSealed, type SealedSecret } from '../platform/crypto/secret_value.ts'
 import { Fault } from '../platform/fault.ts'
@@ -71,19 +72,23 @@ export class TokenPermission implements Permission {
       .filter((secret) => projectId === null || secret.projectId === projectId)
       .flatMap(({ key, locations }) => locations.map((location) => `${location}/${key}`))
     const known = new Set(places)
-    return (name, style) => known.has(`${style}/${name}`)
+    const isKnown = (name: string, style: string) => known.has(`${style}/${name}`)
+    return (name, style) => isKnown(name, style) || isKnown(partNamed(name)?.base ?? '', style)
   }
 
   secrets(names: readonly string[]): TokenSecret[] {
     if (names.length === 0) return []
     const { projectId, environment } = this.scope()
     const { snapshots, snapshot } = this.#parts
-    const usable: TokenSecret[] = []
-    for (const sealed of snapshots.secrets(snapshot, environment, names)) {
-      const isMeant = projectId === null || sealed.projectId === projectId
-      if (isMeant) usable.push(new TokenSecret(this, sealed))
+    const find = (wanted: readonly string[]) => {
+      const usable: TokenSecret[] = []
+      for (const sealed of snapshots.secrets(snapshot, environment, wanted)) {
+        const isMeant = projectId === null || sealed.projectId === projectId
+        if (isMeant) usable.push(new TokenSecret(this, sealed))
+      }
+      return usable
     }
-    return usable
+    return withParts(names, find, (secret, name) => secret.as(name))
   }
 
   guard(): Guard {
@@ -127,14 +132,17 @@ export class TokenPermission implements Permission {
 class TokenSecret implements UsableSecret {
   readonly #permission: TokenPermission
   readonly #sealed: SealedSecret
+  /** Its own, or that of a part of it. */
+  readonly name: string
 
-  constructor(permission: TokenPermission, sealed: SealedSecret) {
+  constructor(permission: TokenPermission, sealed: SealedSecret, name = sealed.key) {
     this.#permission = permission
     this.#sealed = sealed
+    this.name = name
   }
 
-  get name(): string {
-    return this.#sealed.key
+  as(name: string): TokenSecret {
+    return new TokenSecret(this.#permission, this.#sealed, name)
   }
 
   get projectId(): string {
@@ -148,7 +156,7 @@ class TokenSecret implements UsableSecret {
   open(): Secret {
     const sealed = this.#sealed
     const value = openSealed(this.#permission.keyOf(sealed).reveal(), sealed)
-    if (value) return value
+    if (value) return this.name === sealed.key ? value : openedPart(value, this.name)
     throw new Fault('unreadable_secret', {
       message: `The secret ${sealed.key} cannot be decrypted: it was altered or sealed under another key.`,
     })

@@ -17,6 +17,7 @@ const { agent, upstream } = stage
 const PEM = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   .privateKey.export({ type: 'pkcs8', format: 'pem' })
   .toString()
+const [USER, PASSWORD] = [marked('0123456789abcdef'), marked('url-pass')]
 const values: Record<string, [value: string, policy?: Policy]> = {
   PASSWORD: [marked('a password, and a long one')],
   GET_ONLY: [marked('ghp_getonly'), { allowed_methods: ['GET'] }],
@@ -25,6 +26,8 @@ const values: Record<string, [value: string, policy?: Policy]> = {
   IN_JSON: [PEM, { allowed_locations: ['json'] }],
   IN_FORM: [marked('form&='), { allowed_locations: ['form'] }],
   SETTING: ['eu-west-1', { sensitive: false }],
+  REPOSITORY: [`https://ada:${PASSWORD}@git.example/repo.git`],
+  DSN: [`https://${USER}@o1.ingest.example/42`],
 }
 for (const [name, [value, policy]] of Object.entries(values)) {
   await agent.store(name, value, policy ? { policy } : {})
@@ -50,7 +53,10 @@ describe.each(Object.entries(proxies))('behind the %s proxy', (_, proxy) => {
   const bearer = (name: string) => ({ authorization: `Bearer ${textOf(name)}` })
 
   test('every credential has a stand-in of its own, and a setting none', () => {
-    const names = [...Object.keys(values), 'KEY', 'LOGIN'].filter((name) => name !== 'SETTING')
+    const parts = ['REPOSITORY__PASSWORD', 'DSN__USER']
+    const names = [...Object.keys(values), 'KEY', 'LOGIN', ...parts].filter(
+      (name) => name !== 'SETTING',
+    )
     expect(Object.keys(standIns).sort()).toEqual(names.sort())
     expect(new Set(Object.values(standIns)).size).toBe(names.length)
     expect(textOf('KEY')).toStartWith('sk_live_')
@@ -73,6 +79,27 @@ describe.each(Object.entries(proxies))('behind the %s proxy', (_, proxy) => {
     await send('/echo', { headers: { authorization: `Basic ${btoa(`${user}:${password}`)}` } })
     const [stored = ''] = values.PASSWORD ?? []
     expect(last()?.header('authorization')).toBe(`Basic ${btoa(`${KEY}:${stored}`)}`)
+  })
+
+  test('a part that a client takes out of a URL becomes that part of the value, and comes back', async () => {
+    const { username, password } = new URL(textOf('REPOSITORY'))
+    const basic = (login: string) => ({ authorization: `Basic ${btoa(login)}` })
+    const answer = await send('/echo', { headers: basic(`${username}:${password}`) })
+    expect(last()?.header('authorization')).toBe(`Basic ${btoa(`ada:${PASSWORD}`)}`)
+    expect(await answer.text()).toBe(`got Basic ${password}`)
+    const dsn = new URL(textOf('DSN')).username
+    const other = await send('/echo', { headers: { authorization: `Sentry key=${dsn}` } })
+    expect(last()?.header('authorization')).toBe(`Sentry key=${USER}`)
+    expect(await other.text()).toBe(`got Sentry key=${dsn}`)
+    // By name, as any placeholder.
+    await send('/echo', { headers: basic('ada:SVC_SECRET_REPOSITORY__PASSWORD') })
+    expect(last()?.header('authorization')).toBe(`Basic ${btoa(`ada:${PASSWORD}`)}`)
+    const sent = upstream.bytes
+    const none = await send('/', { headers: { 'x-key': 'SVC_SECRET_KEY__PASSWORD' } })
+    expect(await none.json()).toMatchObject({ error_code: 'unusable_secret' })
+    const unknown = await send('/', { headers: { 'x-key': 'SVC_SECRET_NONE__PASSWORD' } })
+    expect(await unknown.json()).toMatchObject({ error_code: 'unknown_secret' })
+    expect(upstream.bytes).toBe(sent)
   })
 
   test('a placeholder is one still, and comes back as one', async () => {

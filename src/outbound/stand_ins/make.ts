@@ -2,6 +2,7 @@
 import { generateKeyPair, randomBytes, randomInt } from 'node:crypto'
 import { promisify } from 'node:util'
 import { crc32 } from 'node:zlib'
+import type { PartName } from './parts.ts'
 import {
   type Alphabet,
   alphabets,
@@ -13,16 +14,36 @@ import {
 
 const CHECKSUM_LENGTH = 6
 
-export async function standInFor(shape: Shape): Promise<string> {
-  const texts = await Promise.all(shape.map(textOf))
-  return texts.join('')
+export type Drawn = {
+  text: string
+  /** What a client takes out of it. */
+  parts: readonly { name: PartName; text: string }[]
 }
 
-async function textOf(part: Part): Promise<string> {
-  if ('text' in part) return part.text
-  if ('random' in part) return part.checksum ? checkedOf(part) : drawn(part.random, part.length)
-  if ('jwt' in part) return jsonWebToken(part)
-  return privateKey(part)
+export async function drawStandIn(shape: Shape): Promise<Drawn> {
+  const pieces = await Promise.all(shape.map(textOf))
+  const parts = shape.flatMap((piece, at) => {
+    const name = 'part' in piece ? piece.part : undefined
+    return name ? [{ name, text: pieces[at] ?? '' }] : []
+  })
+  const written = pieces.map((text, at) => (isEscaped(shape[at]) ? escaped(text) : text))
+  return { text: written.join(''), parts }
+}
+
+async function textOf(piece: Part): Promise<string> {
+  if ('text' in piece) return piece.text
+  if ('jwt' in piece) return jsonWebToken(piece)
+  if ('private_key' in piece) return privateKey(piece)
+  if (piece.checksum) return checkedOf(piece)
+  return drawn(piece.random, piece.length) + '='.repeat(piece.padding ?? 0)
+}
+
+function isEscaped(piece: Part | undefined): boolean {
+  return piece !== undefined && 'escaped' in piece && piece.escaped
+}
+
+function escaped(text: string): string {
+  return JSON.stringify(text).slice(1, -1)
 }
 
 function drawn(name: Alphabet, length: number): string {
@@ -63,11 +84,10 @@ const generate = promisify(generateKeyPair)
 
 async function privateKey(part: PrivateKeyPart): Promise<string> {
   const key = await newKey(part)
-  const pem = key
+  return key
     .export({ type: part.format as 'pkcs8', format: 'pem' })
     .toString()
     .trim()
-  return part.escaped ? JSON.stringify(pem).slice(1, -1) : pem
 }
 
 async function newKey({ private_key, bits, curve }: PrivateKeyPart) {

@@ -5,6 +5,7 @@
  * secret part of a URL, a connection string or the file of a service account.
  */
 import { z } from 'zod'
+import { partNames } from './parts.ts'
 
 export const alphabets = {
   digits: '0123456789',
@@ -25,11 +26,17 @@ export type Alphabet = keyof typeof alphabets
 /** The same in every stand-in of the value. */
 const fixed = z.object({ text: z.string() })
 
-/** Drawn anew for each; with a checksum as GitHub and npm write it, in the last six characters. */
+/**
+ * Drawn anew for each; with a checksum as GitHub and npm write it, in the last six characters. A `part` can
+ * be asked for alone.
+ */
 const random = z.object({
   random: z.enum(Object.keys(alphabets) as [Alphabet, ...Alphabet[]]),
   length: z.number().int(),
+  /** Of base64, behind it. */
+  padding: z.number().int().max(2).optional(),
   checksum: z.literal('crc32').optional(),
+  part: z.enum(partNames).optional(),
 })
 
 /** Three parts, of which the second says until when it is good, as the value does. */
@@ -46,6 +53,7 @@ const privateKey = z.object({
   curve: z.string().nullable(),
   format: z.enum(['pkcs8', 'pkcs1', 'sec1']),
   escaped: z.boolean(),
+  part: z.enum(partNames).optional(),
 })
 
 export const shape = z

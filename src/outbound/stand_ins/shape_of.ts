@@ -1,6 +1,7 @@
 /** Finds the shape of a value: what is said of it is in shape.ts, and nothing else of the value goes in. */
 import { createPrivateKey, type KeyObject } from 'node:crypto'
 import { fromUtf8 } from '../../platform/crypto/encoding.ts'
+import { accountPartsOf, connectionFieldsOf, urlPartsOf } from './parts.ts'
 import { knownPrefixOf } from './prefixes.ts'
 import {
   type Alphabet,
@@ -23,13 +24,6 @@ const PEM = /^-----BEGIN ((?:RSA |EC )?PRIVATE KEY)-----[A-Za-z0-9+/=\s]+-----EN
 const FORMATS = { 'RSA PRIVATE KEY': 'pkcs1', 'EC PRIVATE KEY': 'sec1' } as const
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 const JWT = /^eyJ[\w-]*\.eyJ[\w-]*\.([\w-]+)$/
-const URL_SHAPE = /^([a-z][a-z0-9+.-]*:\/\/)(?:([^/?#@]*)@)?([^/?#@]*)(.*)$/is
-/** `AccountName=…;AccountKey=…`, as Azure and databases write it. */
-const CONNECTION = /^[A-Za-z][A-Za-z ]*=[^;]*(;[A-Za-z][A-Za-z ]*=[^;]*)+;?$/
-const SECRET_FIELD =
-  /^(account ?key|shared ?access ?key|shared ?access ?signature|password|pwd|primary ?key)$/i
-const PRIVATE_KEY_FIELD = /("private_key"\s*:\s*")((?:[^"\\]|\\.)*)(")/
-
 /** The shape of a value, or why it has none. Time is linear in its size. */
 export function shapeOf(bytes: Uint8Array): Shape | Unshaped {
   if (bytes.length > MAX_BYTES) return 'long'
@@ -40,7 +34,7 @@ export function shapeOf(bytes: Uint8Array): Shape | Unshaped {
   if (/^[[{]/.test(text)) return accountIn(text)
   if (/\p{Cc}/u.test(text)) return 'lines'
   if (UUID.test(text)) return uuidLike(text)
-  return tokenIn(text) ?? urlIn(text) ?? connectionIn(text) ?? runOf(text)
+  return tokenIn(text) ?? urlIn(text) ?? connectionIn(text) ?? [runOf(text)]
 }
 
 /** PEM as it is, or in one line as variables often have it. */
@@ -71,24 +65,10 @@ function typeOf({ asymmetricKeyType: type, asymmetricKeyDetails: details = {} }:
 
 /** The file of a Google service account: all of it but its key stays. */
 function accountIn(text: string): Shape | Unshaped {
-  const [whole = '', before = '', escaped = '', after = ''] = PRIVATE_KEY_FIELD.exec(text) ?? []
-  const pem = typeOfAccount(text) === 'service_account' && JSON.parse(`"${escaped}"`)
-  const part = typeof pem === 'string' ? privateKeyOf(pem, true) : null
-  if (!part) return 'json'
-  const from = text.indexOf(whole)
-  return [
-    { text: text.slice(0, from) + before },
-    part,
-    { text: after + text.slice(from + whole.length) },
-  ]
-}
-
-function typeOfAccount(text: string): unknown {
-  try {
-    return JSON.parse(text)?.type
-  } catch {
-    return null
-  }
+  const account = accountPartsOf(text)
+  const key = account && privateKeyOf(account.pem, true)
+  if (!key) return 'json'
+  return [{ text: account.before }, { ...key, part: 'PRIVATE_KEY' }, { text: account.after }]
 }
 
 function uuidLike(text: string): Shape {
@@ -138,33 +118,38 @@ function prefixedIn(text: string): Shape | null {
     return [prefix, { random: 'base62', length: rest.length, checksum: 'crc32' }]
   }
   const { separator } = known
-  if (separator === undefined) return [prefix, ...runOf(rest)]
+  if (separator === undefined) return [prefix, runOf(rest)]
   const runs = rest.split(separator).map((run): Part[] => [exactRunOf(run)])
   return [prefix, ...joined(runs, separator)]
 }
 
 /** Of a URL with user information the secret part; around it nothing that looks drawn stays either. */
 function urlIn(text: string): Shape | Unshaped | null {
-  const [, scheme = '', login, host = '', rest = ''] = URL_SHAPE.exec(text) ?? []
-  if (scheme === '') return null
-  if (login === undefined) return 'url'
-  const [, user = '', password] = /^([^:]*)(?::(.*))?$/s.exec(login) ?? []
+  const url = urlPartsOf(text)
+  if (!url) return null
+  const { scheme, user = '', password, hasColon, host, rest } = url
   if (user.length < MIN_LENGTH && !password) return 'url'
-  const ofUser = password === undefined ? [safeRunOf(user)] : [calm(user), { text: ':' }]
-  const ofPassword = password ? [safeRunOf(password)] : []
-  const places = rest.split(/([/?&=#])/).map(calm)
-  return merged([{ text: scheme }, ...ofUser, ...ofPassword, { text: `@${host}` }, ...places])
+  const name: Part = password ? calm(user) : safeRunOf(user)
+  return merged([
+    { text: scheme },
+    'random' in name ? { ...name, part: 'USER' } : name,
+    { text: hasColon ? ':' : '' },
+    ...(password ? [{ ...safeRunOf(password), part: 'PASSWORD' as const }] : []),
+    { text: `@${host}` },
+    ...rest.split(/([/?&=#])/).map(calm),
+  ])
 }
 
 function connectionIn(text: string): Shape | null {
-  if (!CONNECTION.test(text)) return null
-  const fields = text.split(';').map((field): Part[] => {
-    const [, name = '', value = ''] = /^([^=]*=?)(.*)$/s.exec(field) ?? []
-    const isSecret = SECRET_FIELD.test(name.slice(0, -1)) && value !== ''
-    return [{ text: name }, ...(isSecret ? runOf(value) : [calm(value)])]
+  const fields = connectionFieldsOf(text)
+  const first = fields?.find(({ isSecret }) => isSecret)
+  if (!fields || !first) return null
+  const shapes = fields.map((field): Part[] => {
+    const { name, value, isSecret } = field
+    if (!isSecret) return [{ text: name }, calm(value)]
+    return [{ text: name }, { ...runOf(value), ...(field === first ? { part: 'KEY' } : {}) }]
   })
-  const shape = merged(joined(fields, ';'))
-  return shape.some((part) => 'random' in part) ? shape : null
+  return merged(joined(shapes, ';'))
 }
 
 /** What looks drawn, with letters and digits and long enough to be a key, is drawn anew. */
@@ -174,11 +159,11 @@ function calm(text: string): Part {
 }
 
 /** One run of random characters, with the padding of base64. */
-function runOf(text: string): Part[] {
+function runOf(text: string): RandomPart {
   const [, run = '', padding = ''] = /^([A-Za-z0-9+/_-]+)(={1,2})$/.exec(text) ?? []
-  if (run.length < MIN_LENGTH || text.length % 4 !== 0) return [lengthened(text)]
+  if (run.length < MIN_LENGTH || text.length % 4 !== 0) return lengthened(text)
   const random = /[_-]/.test(run) ? 'base64url' : 'base64'
-  return [{ random, length: run.length }, { text: padding }]
+  return { random, length: run.length, padding: padding.length }
 }
 
 /** The same where nothing may stand that a URL reads. */

@@ -4,16 +4,17 @@ export function exactPattern(text: string): string {
   return RegExp.escape(text)
 }
 
-/** RFC 3986, section 2.1, and forms, where `+` is a space: each byte as it is or escaped. */
+/** RFC 3986, section 2.1, and forms, where `+` is a space: letters and digits as they are, all others as they are or escaped. */
 export function escapedPattern(text: string): string {
   return eachByte(text, (byte, character) => {
+    if (/[A-Za-z0-9]/.test(character)) return character
     const escaped = `%${anyCase(byte.toString(16).padStart(2, '0'))}`
     if (byte > 0x7e || byte < 0x21) return byte === 0x20 ? `(?:\\+|${escaped})` : escaped
     return `(?:${RegExp.escape(character)}|${escaped})`
   })
 }
 
-/** RFC 8259, section 7: each character as it is where that may be, or escaped. */
+/** RFC 8259, section 7: the same. */
 export function jsonPattern(text: string): string {
   const inside = (character: string) => JSON.stringify(character).slice(1, -1)
   return [...text]

@@ -3,7 +3,7 @@
  * shape. They are drawn when the proxy starts, known to it alone, and mean nothing without it.
  */
 import { randomInt } from 'node:crypto'
-import { standInFor } from '../../outbound/stand_ins/make.ts'
+import { drawStandIn } from '../../outbound/stand_ins/make.ts'
 import { alphabets } from '../../outbound/stand_ins/shape.ts'
 import type { Credential } from '../backend.ts'
 import { escapedPattern, exactPattern, jsonPattern } from './patterns.ts'
@@ -11,6 +11,8 @@ import { escapedPattern, exactPattern, jsonPattern } from './patterns.ts'
 export type StandIn = {
   name: string
   text: string
+  /** Of it the longest run of letters and digits, which clients write as it is in all places. */
+  core: string
   /** Where the value may stand besides headers, as placeholders of it. */
   locations: ReadonlySet<string>
 }
@@ -39,8 +41,15 @@ export class StandIns {
   /** For all that have a shape. Each has at least 64 random bits, so none is a value or another one. */
   static async draw(credentials: readonly Credential[]): Promise<StandIns> {
     const drawn = credentials.map(async ({ name, locations, shape }): Promise<StandIn[]> => {
-      const places = new Set<string>(locations ?? [])
-      return shape ? [{ name, text: await standInFor(shape), locations: places }] : []
+      if (!shape) return []
+      const { text, parts } = await drawStandIn(shape)
+      const standIn = (named: string, drawn: string): StandIn => {
+        const places = new Set<string>(locations ?? [])
+        return { name: named, text: drawn, core: coreOf(drawn), locations: places }
+      }
+      // The whole goes before its parts.
+      const ofParts = parts.map((part) => standIn(`${name}__${part.name}`, part.text))
+      return [standIn(name, text), ...ofParts]
     })
     return new StandIns((await Promise.all(drawn)).flat())
   }
@@ -60,6 +69,8 @@ export class StandIns {
   replacedIn(text: string, form: Form, standIns: readonly StandIn[] = this.all): string {
     let replaced = text
     for (const standIn of standIns) {
+      // Hardly any text has one, and most have hundreds of them sought.
+      if (!text.includes(standIn.core)) continue
       replaced = replaced.replace(this.#patternOf(standIn, form), `SVC_SECRET_${standIn.name}`)
     }
     return replaced
@@ -77,4 +88,9 @@ export class StandIns {
 
 function drawCharacter(): string {
   return alphabets.base62[randomInt(alphabets.base62.length)] ?? ''
+}
+
+function coreOf(text: string): string {
+  const runs = text.match(/[A-Za-z0-9]+/g) ?? []
+  return runs.reduce((longest, run) => (run.length > longest.length ? run : longest), '')
 }

@@ -4,7 +4,8 @@ import { createPrivateKey, generateKeyPairSync } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import fc from 'fast-check'
 import { prepareGuard } from '../../../src/leak_guard/index.ts'
-import { standInFor } from '../../../src/outbound/stand_ins/make.ts'
+import { drawStandIn } from '../../../src/outbound/stand_ins/make.ts'
+import { partOf } from '../../../src/outbound/stand_ins/parts.ts'
 import { alphabets, type Shape, shape } from '../../../src/outbound/stand_ins/shape.ts'
 import { shapeOf } from '../../../src/outbound/stand_ins/shape_of.ts'
 import { effort } from '../../support/effort.ts'
@@ -18,7 +19,7 @@ function shaped(value: string): Shape {
   return shape.parse(JSON.parse(JSON.stringify(found)))
 }
 
-const standIn = (value: string) => standInFor(shaped(value))
+const standIn = async (value: string) => (await drawStandIn(shaped(value))).text
 
 const drawn = (alphabet: keyof typeof alphabets, length: number) =>
   Array.from({ length }, (_, at) => alphabets[alphabet][(at * 7 + 3) % alphabets[alphabet].length])
@@ -220,4 +221,36 @@ test('no stand-in is taken for a piece of its value', async () => {
     const text = await standIn(value)
     expect(Buffer.from(guard.body(bytesOf(text))).toString()).toBe(text)
   }
+})
+
+test('of what has parts a client takes out of the stand-in what it would of the value', async () => {
+  const account = { type: 'service_account', private_key: pem(rsa, 'pkcs8') }
+  const values = {
+    USER: `https://${drawn('hex', 32)}@o1.ingest.example/42`,
+    PASSWORD: 'https://ada:s3cr%2Ft@api.example/x',
+    PRIVATE_KEY: JSON.stringify(account),
+    KEY: `AccountName=store;AccountKey=${base64(64)};EndpointSuffix=core.example`,
+  }
+  for (const [name, value] of Object.entries(values)) {
+    const { text, parts } = await drawStandIn(shaped(value))
+    expect(parts.map((part) => part.name as string)).toEqual([name])
+    const [part] = parts
+    expect(
+      Buffer.from(partOf(bytesOf(text), part?.name ?? 'USER') ?? [])
+        .toString()
+        .trim(),
+    ).toBe(part?.text ?? '')
+  }
+  expect(Buffer.from(partOf(bytesOf(values.PASSWORD), 'PASSWORD') ?? []).toString()).toBe('s3cr/t')
+  expect(partOf(bytesOf(values.PASSWORD), 'KEY')).toBeNull()
+})
+
+test('what looks drawn beside the password of a URL is drawn anew', async () => {
+  const secret = `${drawn('base62', 20)}7`
+  const value = `https://${secret}:pw@api.example/v1/${secret}/x?token=${secret}&page=2#${secret}`
+  const text = await standIn(value)
+  expect(text).not.toContain(secret)
+  expect(text).toMatch(
+    /^https:\/\/\w{21}:\w{22}@api\.example\/v1\/\w{21}\/x\?token=\w{21}&page=2#\w{21}$/,
+  )
 })

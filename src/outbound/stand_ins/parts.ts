@@ -1,0 +1,135 @@
+/**
+ * Values that consist of parts: URLs with user information, the files of Google service accounts, connection
+ * strings. A client that was given one takes it apart and sends a part alone; `SVC_SECRET_NAME__PASSWORD` is
+ * the password of the URL in `NAME` (protocol 6.9).
+ */
+import { fromUtf8, utf8 } from '../../platform/crypto/encoding.ts'
+import { Fault } from '../../platform/fault.ts'
+import { Secret } from '../../platform/secret.ts'
+
+export const partNames = ['USER', 'PASSWORD', 'PRIVATE_KEY', 'KEY'] as const
+export type PartName = (typeof partNames)[number]
+
+const PART = new RegExp(`^(.+)__(${partNames.join('|')})$`)
+const URL_SHAPE = /^([a-z][a-z0-9+.-]*:\/\/)(?:([^/?#@]*)@)?([^/?#@]*)(.*)$/is
+const PRIVATE_KEY_FIELD = /("private_key"\s*:\s*")((?:[^"\\]|\\.)*)(")/
+/** `AccountName=…;AccountKey=…`, as Azure and databases write it. */
+const CONNECTION = /^[A-Za-z][A-Za-z ]*=[^;]*(;[A-Za-z][A-Za-z ]*=[^;]*)+;?$/
+const SECRET_FIELD =
+  /^(account ?key|shared ?access ?key|shared ?access ?signature|password|pwd|primary ?key)$/i
+
+/** Which part of which secret a name means, if there is no secret of that name. */
+export function partNamed(name: string): { base: string; part: PartName } | null {
+  const [, base, part] = PART.exec(name) ?? []
+  return base === undefined ? null : { base, part: part as PartName }
+}
+
+/**
+ * The secrets of these names that `find` knows, and the parts of others that are asked for. A secret of the
+ * whole name goes before a part.
+ */
+export function withParts<S extends { name: string }>(
+  names: readonly string[],
+  find: (names: readonly string[]) => S[],
+  partOf: (secret: S, name: string) => S,
+): S[] {
+  const parts = names.flatMap((name) => {
+    const named = partNamed(name)
+    return named ? [{ name, base: named.base }] : []
+  })
+  if (parts.length === 0) return find(names)
+  const all = find([...new Set([...names, ...parts.map(({ base }) => base)])])
+  const whole = all.filter(({ name }) => names.includes(name))
+  const known = new Set(whole.map(({ name }) => name))
+  return [
+    ...whole,
+    ...parts
+      .filter(({ name }) => !known.has(name))
+      .flatMap(({ name, base }) =>
+        all.filter((secret) => secret.name === base).map((secret) => partOf(secret, name)),
+      ),
+  ]
+}
+
+/** @throws Fault `unusable_secret` */
+export function openedPart(value: Secret, name: string): Secret {
+  const named = partNamed(name)
+  const part = named && partOf(value.reveal(), named.part)
+  if (part) return new Secret(part)
+  throw new Fault('unusable_secret', {
+    message: `There is no ${name}: the value has no such part.`,
+  })
+}
+
+/** As a client takes it out of the value; `null` where there is none. */
+export function partOf(value: Uint8Array, part: PartName): Uint8Array | null {
+  const text = fromUtf8(value)?.trim() ?? ''
+  const found = { USER: user, PASSWORD: password, PRIVATE_KEY: privateKey, KEY: key }[part](text)
+  return found ? utf8(found) : null
+}
+
+function user(text: string): string | null {
+  return unescaped(urlPartsOf(text)?.user)
+}
+
+function password(text: string): string | null {
+  return unescaped(urlPartsOf(text)?.password)
+}
+
+function privateKey(text: string): string | null {
+  return accountPartsOf(text)?.pem ?? null
+}
+
+function key(text: string): string | null {
+  return connectionFieldsOf(text)?.find(({ isSecret }) => isSecret)?.value ?? null
+}
+
+function unescaped(text: string | undefined): string | null {
+  try {
+    return text === undefined ? null : decodeURIComponent(text)
+  } catch {
+    return text ?? null
+  }
+}
+
+type UrlParts = {
+  scheme: string
+  user?: string
+  password?: string
+  hasColon: boolean
+  host: string
+  rest: string
+}
+
+export function urlPartsOf(text: string): UrlParts | null {
+  const [, scheme = '', login, host = '', rest = ''] = URL_SHAPE.exec(text) ?? []
+  if (scheme === '') return null
+  if (login === undefined) return { scheme, hasColon: false, host, rest }
+  const [, user = '', password] = /^([^:]*)(?::(.*))?$/s.exec(login) ?? []
+  const given = password ? { password } : {}
+  return { scheme, user, ...given, hasColon: password !== undefined, host, rest }
+}
+
+/** Of the file of a service account the key, and what stands before and behind it. */
+export function accountPartsOf(text: string) {
+  const [whole = '', opening = '', escaped = '', closing = ''] = PRIVATE_KEY_FIELD.exec(text) ?? []
+  try {
+    if (JSON.parse(text)?.type !== 'service_account') return null
+    const from = text.indexOf(whole)
+    return {
+      before: text.slice(0, from) + opening,
+      pem: String(JSON.parse(`"${escaped}"`)),
+      after: closing + text.slice(from + whole.length),
+    }
+  } catch {
+    return null
+  }
+}
+
+export function connectionFieldsOf(text: string) {
+  if (!CONNECTION.test(text)) return null
+  return text.split(';').map((field) => {
+    const [, name = '', value = ''] = /^([^=]*=?)(.*)$/s.exec(field) ?? []
+    return { name, value, isSecret: SECRET_FIELD.test(name.slice(0, -1)) && value !== '' }
+  })
+}
