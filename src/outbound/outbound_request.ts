@@ -11,6 +11,8 @@ import type { HeaderPair } from './headers.ts'
 import { Hidden } from './hidden.ts'
 import type { Filled } from './locations.ts'
 import type { Injection } from './placeholders.ts'
+import { signAnew } from './signing/aws_anew.ts'
+import type { AwsSignature } from './signing/aws_signature.ts'
 import { sign } from './signing/sign.ts'
 import { markOf } from './stand_ins/mark.ts'
 import { partNamed } from './stand_ins/parts.ts'
@@ -37,6 +39,8 @@ type Parts = {
   injection: Injection
   filled: Filled
   values: ReadonlyMap<string, Secret>
+  /** To be made anew. */
+  signature: AwsSignature | null
   /** Knows all that the caller may use. */
   guard: Guard
   /** Names of values that are no secrets. */
@@ -80,7 +84,7 @@ function standsForIn({ mark }: Call): Guarded['standsFor'] {
 function wireOf(
   { userAgent, clock }: Signer,
   { method, signing, body: given }: Call,
-  { target, address, injection, filled, values }: Parts,
+  { target, address, injection, filled, values, signature }: Parts,
 ): { wire: WireRequest; signatures: readonly NamedBytes[] } {
   const { headers } = injection.reveal()
   const { path, search, body: filledBody } = filled.reveal()
@@ -90,17 +94,24 @@ function wireOf(
   const signed = signing
     ? sign(signing, { ...unsigned, body: bytesOf(body) ?? NO_BYTES }, values, clock.now())
     : UNSIGNED
-  const wire = {
-    address,
-    host,
-    port,
-    authority,
-    pathAndQuery: `${path}${search}`,
-    method,
-    headers: completeHeaders(headers, signed.headers, userAgent),
-    body,
+  const complete = completeHeaders(headers, signed.headers, userAgent)
+  const sent = signature
+    ? signAnew(signature, { ...unsigned, headers: complete, body }, values)
+    : { headers: complete, search, body, signatures: signed.signatures }
+  const pathAndQuery = `${path}${sent.search}`
+  return {
+    wire: {
+      address,
+      host,
+      port,
+      authority,
+      pathAndQuery,
+      method,
+      headers: sent.headers,
+      body: sent.body,
+    },
+    signatures: sent.signatures,
   }
-  return { wire, signatures: signed.signatures }
 }
 
 /** An upstream that is asked not to compress cannot send a bomb. */

@@ -29,6 +29,7 @@ import {
 } from './policy/permission.ts'
 import { checkPolicies } from './policy/policy.ts'
 import type { CallRecord } from './record.ts'
+import { type AwsSignature, awsSignatureIn, usesOfAws } from './signing/aws_signature.ts'
 import { chosenHeader, usesOf } from './signing/sign.ts'
 import { parseTarget, type Target } from './target.ts'
 
@@ -78,7 +79,8 @@ function prepare(outbound: Surroundings, job: Job, permission: Permission): Outb
   // Step 3: the allowlist; an empty one blocks all.
   if (!permission.allows(target)) throw domainBlocked(target)
   // Step 4: the placeholders, in headers and in what the signature is made with.
-  const demanded = demandedBy(call)
+  const signature = awsSignatureIn(call.headers, target.search)
+  const demanded = demandedBy(call, signature)
   // Step 5: the scope, and the secrets that the names stand for in it.
   const scope = permission.scope()
   record.asks(scope, demanded)
@@ -109,7 +111,8 @@ function prepare(outbound: Surroundings, job: Job, permission: Permission): Outb
   }
   // Step 8: the one address to connect to.
   const address = addressOf(outbound, job, target)
-  const parts = { target, address, injection, filled, values, guard, settings: settingsAmong(used) }
+  const settings = settingsAmong(used)
+  const parts = { target, address, injection, filled, values, signature, guard, settings }
   return new OutboundRequest(outbound, call, parts)
 }
 
@@ -132,6 +135,10 @@ function addressOf({ addresses }: Surroundings, job: Job, { host, port }: Target
 }
 
 /** Placeholders that must be known: those in headers, and what a signature is made with. */
-function demandedBy({ headers, signing }: Call): Placeholder[] {
-  return [...findPlaceholders(Object.entries(headers)), ...(signing ? usesOf(signing) : [])]
+function demandedBy({ headers, signing }: Call, signature: AwsSignature | null): Placeholder[] {
+  const found = findPlaceholders(Object.entries(headers))
+  if (!signature) return [...found, ...(signing ? usesOf(signing) : [])]
+  const isOther = ({ header }: Placeholder) =>
+    signature.place === 'query' || header !== 'authorization'
+  return [...found.filter(isOther), ...usesOfAws(signature)]
 }

@@ -10,6 +10,7 @@ import { isHandshake } from '../outbound/headers.ts'
 import { proxyLinks } from '../outbound/links.ts'
 import type { Permission, UsableSecret } from '../outbound/policy/permission.ts'
 import { CallRecord } from '../outbound/record.ts'
+import { needsWholeBody } from '../outbound/signing/aws_signature.ts'
 import { openedPart, partNamed, withParts } from '../outbound/stand_ins/parts.ts'
 import { parseTarget } from '../outbound/target.ts'
 import { Fault } from '../platform/fault.ts'
@@ -94,11 +95,12 @@ async function readCall(
 ): Promise<Call> {
   const method = checkMethod(request)
   const headers = headersOf(request.headers)
+  const isSigned = needsWholeBody(headers, pathAndQuery.replace(/^[^?]*/, ''))
   return {
     targetUrl: `https://${authority}${pathAndQuery}`,
     method,
     headers,
-    body: await bodyOf(request, headers, scansBodies),
+    body: await bodyOf(request, headers, { isScanned: scansBodies, isSigned }),
     answer: isHandshake(request) ? 'socket' : 'streamed',
     signing: null,
     linkBase: linkBase === null ? null : proxyLinks(linkBase),

@@ -43,18 +43,19 @@ export function checkMethod(request: Request): string {
 }
 
 /**
- * The body as it arrives, or whole if `isScanned` and it says that it is JSON or a form.
+ * The body as it arrives, or whole if it is signed, and if `isScanned` and it says that it is JSON or a form.
  *
  * @throws Fault `payload_too_large` for one that would have to be held whole and is too large for it
  */
 export async function bodyOf(
   request: Request,
   headers: Record<string, string>,
-  isScanned: boolean,
+  { isScanned, isSigned }: { isScanned: boolean; isSigned: boolean },
 ): Promise<CallBody> {
   const length = declaredLength(request)
   if (request.body === null || length === 0) return null
-  if (!isScanned || !/json|x-www-form-urlencoded/i.test(contentTypeOf(headers) ?? '')) {
+  const isSought = isScanned && /json|x-www-form-urlencoded/i.test(contentTypeOf(headers) ?? '')
+  if (!isSought && !isSigned) {
     return { stream: request.body, length }
   }
   const tooLarge = () => new Fault('payload_too_large')

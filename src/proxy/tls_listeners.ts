@@ -7,8 +7,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Server } from 'bun'
+import { isSignedForStorage } from '../outbound/signing/aws_signature.ts'
 import { Fault } from '../platform/fault.ts'
-import { presentFault } from '../platform/http/reply.ts'
+import { presentFault, presentForwardFault } from '../platform/http/reply.ts'
 import type { SocketHandlers } from '../platform/http/route.ts'
 import { socketOptions } from '../platform/http/websocket.ts'
 import { LruMap } from '../platform/lru.ts'
@@ -91,11 +92,17 @@ function handlerFor(backend: Backend, host: string, port: number): Handler {
 
 /** A refusal has the resolver's form, so that agents need to know one form only. */
 export async function answer(backend: Backend, inbound: Inbound): Promise<Response | undefined> {
+  // Read before stand-ins are taken out of it.
+  const { request, pathAndQuery, requestId } = inbound
+  const isStorage = isSignedForStorage(Object.fromEntries(request.headers), pathAndQuery)
   try {
     const response = await backend.execute(inbound)
     return response === null ? undefined : breakingQuietly(response)
   } catch (error) {
-    return presentFault(faultOf(error), 'resolver', inbound.requestId)
+    const fault = faultOf(error)
+    return isStorage
+      ? presentForwardFault(fault, requestId, 'xml')
+      : presentFault(fault, 'resolver', requestId)
   }
 }
 

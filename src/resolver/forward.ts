@@ -8,6 +8,7 @@ import { admitToken } from '../access/admission.ts'
 import { BODY_LIMIT, type CallBody } from '../outbound/call.ts'
 import { connectionNames, isHandshake, isHopByHop } from '../outbound/headers.ts'
 import { forwardPrefixes, resolverLinks } from '../outbound/links.ts'
+import { isSignedForStorage, needsWholeBody } from '../outbound/signing/aws_signature.ts'
 import { TOKEN_PATTERN } from '../platform/crypto/token.ts'
 import { Fault, invalidField } from '../platform/fault.ts'
 import type { TokenEndpoint } from '../platform/http/endpoint.ts'
@@ -38,7 +39,7 @@ export async function forward(
     return await forwardCall(services, endpoint, context)
   } catch (error) {
     const { requestId, request } = context
-    const format = isForS3(request.headers) ? 'xml' : 'json'
+    const format = isForS3(request) ? 'xml' : 'json'
     return presentForwardFault(toFault(error, requestId, services.log), requestId, format)
   }
 }
@@ -126,13 +127,14 @@ async function readForward(
   const settings = parsePart(forwardSettings, settingsOf(request.headers))
   const signing = settings.sign ?? null
   const { prefix, rest } = placeOf(request.url)
+  const isSigned = signing !== null || needsWholeBody(headers, searchOf(rest))
   return {
     call: {
       // As the caller wrote it: what a router decodes or repairs would not be what is judged.
       targetUrl: `https://${rest}`,
       method: request.method,
       headers,
-      body: await bodyOf(request, headers['content-type'], signing !== null),
+      body: await bodyOf(request, headers['content-type'], isSigned),
       answer: isHandshake(request) ? 'socket' : 'streamed',
       signing,
       linkBase: resolverLinks(prefix, () => originOf(request)),
@@ -152,9 +154,15 @@ function placeOf(url: string): { prefix: string; rest: string } {
 }
 
 /** Clients of S3 read nothing but XML. */
-function isForS3(headers: Headers): boolean {
+function isForS3({ headers, url }: Request): boolean {
+  if (isSignedForStorage(Object.fromEntries(headers), url)) return true
   const signing = forwardSettings.shape.sign.safeParse(headers.get('x-service-sign') ?? undefined)
   return signing.data?.type === 'aws-sigv4' && signing.data.service === 's3'
+}
+
+function searchOf(url: string): string {
+  const at = url.indexOf('?')
+  return at < 0 ? '' : url.slice(at)
 }
 
 /** As the caller sees it, also behind a proxy that ends TLS: only its own links depend on it. */

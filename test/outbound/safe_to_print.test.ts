@@ -200,7 +200,16 @@ describe('no value is shown by', () => {
     const signer = { userAgent: 'test', clock: systemClock }
     const guard = await permission.guard()
     const settings = new Set<string>()
-    const parts = { target, address: '192.0.2.1', injection, filled, values, guard, settings }
+    const parts = {
+      target,
+      address: '192.0.2.1',
+      injection,
+      filled,
+      values,
+      signature: null,
+      guard,
+      settings,
+    }
     const request = new OutboundRequest(signer, call, parts)
     const wire = request.reveal()
     expect(wire.pathAndQuery).toBe(`/v1/${VALUE}?key=${VALUE}`)

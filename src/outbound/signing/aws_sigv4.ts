@@ -20,7 +20,7 @@ export type AwsCredentials = {
  * @throws Fault `invalid_target` for malformed escapes in what has to be escaped anew
  */
 export function signAws(credentials: AwsCredentials, request: Signable, now: number): Made {
-  const { region, service, sessionToken } = credentials
+  const { service, sessionToken } = credentials
   const [day, time] = new Date(now)
     .toISOString()
     .replace(/[-:]|\.\d{3}/g, '')
@@ -32,33 +32,84 @@ export function signAws(credentials: AwsCredentials, request: Signable, now: num
     ...(service === 's3' ? [['x-amz-content-sha256', payload] satisfies HeaderPair] : []),
     ...(sessionToken ? [['x-amz-security-token', sessionToken] satisfies HeaderPair] : []),
   ]
-  const signed = signedHeaders(request, added)
-  const names = signed.map(([name]) => name).join(';')
-  const canonical = [
-    request.method,
-    service === 's3' ? objectPath(request.path) : normalPath(request.path),
-    canonicalQuery(request.search),
-    ...signed.map(([name, value]) => `${name}:${value}`),
-    '',
-    names,
-    payload,
-  ].join('\n')
-  const scope = `${day}/${region}/${service}/aws4_request`
-  const toSign = ['AWS4-HMAC-SHA256', stamp, scope, sha256(canonical)].join('\n')
-  const steps = [day ?? '', region, service, 'aws4_request']
-  const secret = Buffer.concat([Buffer.from('AWS4'), credentials.secretAccessKey])
-  const key = steps.reduce<Buffer>(
-    (previous, step) => createHmac('sha256', previous).update(step).digest(),
-    secret,
-  )
-  const digest = createHmac('sha256', key).update(toSign).digest()
-  const signature = digest.toString('hex')
-  const credential = `${credentials.accessKeyId}/${scope}`
-  const authorization = `AWS4-HMAC-SHA256 Credential=${credential}, SignedHeaders=${names}, Signature=${signature}`
+  const headers = signedHeaders(request, added)
+  const key = signingKey(credentials, day ?? '')
+  const signature = signatureOf(key, stamp, canonicalRequest(service, request, headers, payload))
+  const authorization = authorizationOf(credentials.accessKeyId, key, headers, signature)
   return {
     headers: [...added, ['authorization', authorization]],
-    signature: [Buffer.from(signature), digest],
+    signature: formsOf(signature),
   }
+}
+
+/** What signs for a day, a region and a service, and the text that names these. */
+export type SigningKey = { bytes: Buffer; scope: string }
+
+export function signingKey(
+  { secretAccessKey, region, service }: Omit<AwsCredentials, 'accessKeyId' | 'sessionToken'>,
+  day: string,
+): SigningKey {
+  const steps = [day, region, service, 'aws4_request']
+  const secret = Buffer.concat([Buffer.from('AWS4'), secretAccessKey])
+  return { bytes: steps.reduce<Buffer>(hmac, secret), scope: steps.join('/') }
+}
+
+/** @param headers the signed ones in their order; `payload` as the canonical request names it */
+export function canonicalRequest(
+  service: string,
+  { method, path, search }: Pick<Signable, 'method' | 'path' | 'search'>,
+  headers: readonly HeaderPair[],
+  payload: string,
+): string {
+  return [
+    method,
+    isStorage(service) ? objectPath(path) : normalPath(path),
+    canonicalQuery(search),
+    ...headers.map(([name, value]) => `${name}:${value}`),
+    '',
+    namesOf(headers),
+    payload,
+  ].join('\n')
+}
+
+/** Of a canonical request, in hexadecimal. */
+export function signatureOf(
+  { bytes, scope }: SigningKey,
+  stamp: string,
+  canonical: string,
+): string {
+  const toSign = ['AWS4-HMAC-SHA256', stamp, scope, sha256(canonical)].join('\n')
+  return hmac(bytes, toSign).toString('hex')
+}
+
+export function authorizationOf(
+  id: string,
+  { scope }: SigningKey,
+  headers: readonly HeaderPair[],
+  signature: string,
+): string {
+  return `AWS4-HMAC-SHA256 Credential=${id}/${scope}, SignedHeaders=${namesOf(headers)}, Signature=${signature}`
+}
+
+/** Amazon S3 and its relatives, which read paths in their own way. */
+export function isStorage(service: string): boolean {
+  return /^s3(-|express$|$)/.test(service)
+}
+
+/** A signature as it is sent, and the bytes that it stands for. */
+export function formsOf(signature: string): Uint8Array[] {
+  return [Buffer.from(signature), Buffer.from(signature, 'hex')]
+}
+
+/** Names in lower case, values without needless spaces, sorted. */
+export function canonicalHeaders(headers: readonly HeaderPair[]): HeaderPair[] {
+  return headers
+    .map(([name, value]): HeaderPair => [name.toLowerCase(), value.replace(/[ \t]+/g, ' ').trim()])
+    .sort(byCode)
+}
+
+function namesOf(headers: readonly HeaderPair[]): string {
+  return headers.map(([name]) => name).join(';')
 }
 
 function signedHeaders(
@@ -66,10 +117,9 @@ function signedHeaders(
   added: readonly HeaderPair[],
 ): HeaderPair[] {
   const all: HeaderPair[] = [['host', authority], ...headers, ...added]
-  return all
-    .map(([name, value]): HeaderPair => [name.toLowerCase(), value.replace(/[ \t]+/g, ' ').trim()])
-    .filter(([name]) => name === 'host' || name === 'content-type' || name.startsWith('x-amz-'))
-    .sort(byCode)
+  return canonicalHeaders(all).filter(
+    ([name]) => name === 'host' || name === 'content-type' || name.startsWith('x-amz-'),
+  )
 }
 
 /** An object's key is its bytes: however it was escaped on the way, here it is escaped alike. */
@@ -125,6 +175,10 @@ function byCode(a: HeaderPair, b: HeaderPair): number {
   return left < right ? -1 : Number(left > right)
 }
 
-function sha256(data: string | Uint8Array): string {
+export function hmac(key: Uint8Array, text: string): Buffer {
+  return createHmac('sha256', key).update(text).digest()
+}
+
+export function sha256(data: string | Uint8Array): string {
   return createHash('sha256').update(data).digest('hex')
 }

@@ -60,10 +60,10 @@ export function chosenHeader(spec: Signing | null): string[] {
 
 export type SigningStyle = 'hmac_sha256' | 'aws_sigv4'
 
+export type SigningUse = { name: string; style: SigningStyle; header: string; template?: string }
+
 /** The secrets that a signature takes, each with the header in which its work shows. */
-export function usesOf(
-  spec: Signing,
-): { name: string; style: SigningStyle; header: string; template?: string }[] {
+export function usesOf(spec: Signing): SigningUse[] {
   if (spec.type === 'hmac-sha256') {
     const { secret: name, template } = spec
     return [{ name, style: 'hmac_sha256', header: spec.header.toLowerCase(), template }]

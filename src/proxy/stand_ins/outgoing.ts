@@ -19,6 +19,8 @@ export type Outgoing = {
 const PLACEHOLDER = new RegExp(`SVC_SECRET_(${SECRET_NAME})`, 'g')
 const BASIC = /^(basic +)([A-Za-z0-9+/]+={0,2})$/i
 const JSON_TYPE = /^application\/([a-z0-9.+-]+\+)?json$/
+/** Where a URL that was signed for AWS names its key: it is signed anew (`outbound/signing/aws_signature.ts`). */
+const SIGNER = /(?<=[?&](?:X-Amz-Credential|X-Amz-Security-Token|AWSAccessKeyId)=)[^&]*/g
 const FORM_TYPE = 'application/x-www-form-urlencoded'
 
 /** @throws Fault `payload_too_large` */
@@ -36,7 +38,8 @@ export async function outgoing(inbound: Inbound, standIns: StandIns): Promise<Ou
     const replaced = inHeader(name, value, (text) => replace(text, 'exact', null))
     if (replaced !== value) request.headers.set(name, replaced)
   }
-  const [, path = '', search = ''] = /^([^?]*)(.*)$/s.exec(pathAndQuery) ?? []
+  const [, path = '', written = ''] = /^([^?]*)(.*)$/s.exec(pathAndQuery) ?? []
+  const search = written.replace(SIGNER, (value) => replace(value, 'escaped', null))
   return {
     inbound: {
       ...inbound,

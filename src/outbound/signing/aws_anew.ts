@@ -1,0 +1,110 @@
+/**
+ * A request that a client signed for AWS with a stand-in or a placeholder of an access key is signed again
+ * with the real one (protocol 6.5). The old signature is worth nothing and is not looked at: scope, date,
+ * signed headers and the payload's hash are what the client chose, all else is what goes out. The host is
+ * always signed, so that the signature is good nowhere else.
+ */
+import type { NamedBytes } from '../../leak_guard/index.ts'
+import { Fault } from '../../platform/fault.ts'
+import type { Secret } from '../../platform/secret.ts'
+import { bytesOf, type CallBody } from '../call.ts'
+import { checkHeaderText, type HeaderPair } from '../headers.ts'
+import { chunksSignedAnew } from './aws_chunks.ts'
+import { type AwsSignature, CHUNKED, cut, HASH } from './aws_signature.ts'
+import {
+  authorizationOf,
+  canonicalHeaders,
+  canonicalRequest,
+  formsOf,
+  type SigningKey,
+  sha256,
+  signatureOf,
+  signingKey,
+} from './aws_sigv4.ts'
+import type { Signable } from './signable.ts'
+
+export type SignedAnew = {
+  headers: HeaderPair[]
+  search: string
+  body: CallBody
+  signatures: NamedBytes[]
+}
+
+/** @throws Fault `unusable_secret` for an id or token that cannot be sent */
+export function signAnew(
+  signature: AwsSignature,
+  request: Omit<Signable, 'body'> & { body: CallBody },
+  values: ReadonlyMap<string, Secret>,
+): SignedAnew {
+  const { id, day, region, service, stamp, token } = signature
+  const key = signingKey({ secretAccessKey: bytesIn(values, signature.key), region, service }, day)
+  const payload = payloadOf(signature, request.body)
+  const isHeader = signature.place === 'header'
+  const headers = request.headers.filter(([name]) => !(isHeader && /^authorization$/i.test(name)))
+  const sent = headers.map(
+    ([name, value]): HeaderPair => [name, /^x-amz-content-sha256$/i.test(name) ? payload : value],
+  )
+  const signed = canonicalHeaders([['host', request.authority], ...sent]).filter(
+    ([name]) => name === 'host' || signature.signedHeaders.includes(name),
+  )
+  const presented = isHeader
+    ? request.search
+    : presigned(request.search, {
+        'X-Amz-Credential': `${textIn(values, id)}/${key.scope}`,
+        'X-Amz-SignedHeaders': signed.map(([name]) => name).join(';'),
+        ...(token === null ? {} : { 'X-Amz-Security-Token': textIn(values, token) }),
+      })
+  const canonical = canonicalRequest(service, { ...request, search: presented }, signed, payload)
+  const made = signatureOf(key, stamp, canonical)
+  const authorization = authorizationOf(textIn(values, id), key, signed, made)
+  return {
+    headers: isHeader ? [...sent, ['authorization', authorization]] : sent,
+    search: isHeader ? presented : `${presented}&X-Amz-Signature=${made}`,
+    body: CHUNKED.test(payload) ? inChunks(request.body, key, stamp, made) : request.body,
+    signatures: formsOf(made).map((bytes) => ({ name: signature.key, bytes })),
+  }
+}
+
+/** A body that is here may have values in it that were not there when the client took its hash. */
+function payloadOf({ payload }: AwsSignature, body: CallBody): string {
+  if (payload !== null && !HASH.test(payload)) return payload
+  if (payload !== null && body !== null && bytesOf(body) === null) return payload
+  return sha256(bytesOf(body) ?? '')
+}
+
+function inChunks(body: CallBody, key: SigningKey, stamp: string, seed: string): CallBody {
+  if (body === null) return null
+  if (!('bytes' in body)) {
+    const { stream, length } = body
+    return { stream: stream.pipeThrough(chunksSignedAnew(key, stamp, seed)), length }
+  }
+  const { bytes } = body
+  const stream = new Blob([bytes as Uint8Array<ArrayBuffer>]).stream()
+  return { stream: stream.pipeThrough(chunksSignedAnew(key, stamp, seed)), length: bytes.length }
+}
+
+/** The query with parameters that were there as they are now, and without its signature. */
+function presigned(search: string, values: Record<string, string>): string {
+  const kept = search
+    .slice(1)
+    .split('&')
+    .filter((parameter) => !parameter.startsWith('X-Amz-Signature='))
+  const changed = kept.map((parameter) => {
+    const [name] = cut(parameter)
+    const value = Object.hasOwn(values, name) ? values[name] : undefined
+    return value === undefined ? parameter : `${name}=${encodeURIComponent(value)}`
+  })
+  return `?${changed.join('&')}`
+}
+
+function bytesIn(values: ReadonlyMap<string, Secret>, name: string): Uint8Array {
+  const value = values.get(name)
+  if (!value) throw new Fault('unknown_secret')
+  return value.reveal()
+}
+
+function textIn(values: ReadonlyMap<string, Secret>, name: string): string {
+  const text = Buffer.from(bytesIn(values, name)).toString('latin1')
+  checkHeaderText(name, text)
+  return text
+}

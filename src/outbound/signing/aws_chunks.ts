@@ -1,0 +1,112 @@
+/**
+ * The body of an upload to S3 in signed chunks (`aws-chunked`): each chunk's signature, and the trailer's,
+ * is made anew while it streams. Nothing else of the body changes, nor its length.
+ */
+import { Fault } from '../../platform/fault.ts'
+import { hmac, type SigningKey, sha256 } from './aws_sigv4.ts'
+
+/** Bytes of one chunk, which is held until its signature is known. Clients send at most a few MiB. */
+const MAX_CHUNK = 8 * 1024 * 1024
+const MAX_LINE = 16 * 1024
+const HEAD = /^([0-9a-f]{1,8})(;chunk-signature=)[0-9a-f]{64}$/i
+const TRAILER = /^(x-amz-trailer-signature:)[0-9a-f]{64}$/i
+const NOTHING = sha256('')
+
+/** @param seed the signature of the request's head, with which the chain begins */
+export function chunksSignedAnew(
+  key: SigningKey,
+  stamp: string,
+  seed: string,
+): TransformStream<Uint8Array, Uint8Array> {
+  const chunks = new Chunks(key, stamp, seed)
+  return new TransformStream({
+    transform: (bytes, controller) => {
+      for (const piece of chunks.push(bytes)) controller.enqueue(piece)
+    },
+    flush: () => chunks.end(),
+  })
+}
+
+class Chunks {
+  readonly #key: SigningKey
+  readonly #stamp: string
+  #previous: string
+  #received: Uint8Array[] = []
+  #size = 0
+  /** How much has to be here before there is anything to do. */
+  #wanted = 1
+  #trailer: string[] | null = null
+
+  constructor(key: SigningKey, stamp: string, seed: string) {
+    this.#key = key
+    this.#stamp = stamp
+    this.#previous = seed
+  }
+
+  /** @throws Fault `invalid_header` for what is no body in chunks */
+  *push(bytes: Uint8Array): Generator<Uint8Array> {
+    this.#received.push(bytes)
+    this.#size += bytes.length
+    if (this.#size < this.#wanted) return
+    let rest: Buffer = Buffer.concat(this.#received)
+    for (let read = this.#next(rest); read; read = this.#next(rest)) {
+      rest = rest.subarray(read.length)
+      yield read.bytes
+    }
+    this.#received = [rest]
+    this.#size = rest.length
+  }
+
+  end(): void {
+    if (this.#trailer === null || this.#size > 0) throw malformed()
+  }
+
+  #next(bytes: Buffer): { length: number; bytes: Uint8Array } | null {
+    this.#wanted = bytes.length + 1
+    const end = bytes.indexOf('\r\n')
+    if (end < 0 && bytes.length > MAX_LINE) throw malformed()
+    if (end < 0) return null
+    const line = bytes.toString('latin1', 0, end)
+    if (this.#trailer === null) return this.#chunk(bytes, line)
+    return { length: end + 2, bytes: Buffer.from(`${this.#trailerLine(line)}\r\n`, 'latin1') }
+  }
+
+  #chunk(bytes: Buffer, line: string): { length: number; bytes: Uint8Array } | null {
+    const [, digits = '', name = ''] = HEAD.exec(line) ?? []
+    const size = Number.parseInt(digits, 16)
+    if (digits === '' || size > MAX_CHUNK) throw malformed()
+    const from = line.length + 2
+    // What follows the last chunk is the trailer, or an empty line.
+    const length = from + (size === 0 ? 0 : size + 2)
+    this.#wanted = length
+    if (bytes.length < length) return null
+    const data = bytes.subarray(from, from + size)
+    if (size > 0 && bytes.toString('latin1', from + size, length) !== '\r\n') throw malformed()
+    if (size === 0) this.#trailer = []
+    const signature = this.#sign('PAYLOAD', [NOTHING, sha256(data)])
+    const head = Buffer.from(`${digits}${name}${signature}\r\n`)
+    return { length, bytes: Buffer.concat([head, bytes.subarray(from, length)]) }
+  }
+
+  /** Lines of the trailer are signed together, each ended by one character. */
+  #trailerLine(line: string): string {
+    const [, name] = TRAILER.exec(line) ?? []
+    if (name !== undefined) {
+      const lines = (this.#trailer ?? []).map((each) => `${each}\n`).join('')
+      return `${name}${this.#sign('TRAILER', [sha256(lines)])}`
+    }
+    if (line !== '') this.#trailer?.push(line)
+    return line
+  }
+
+  #sign(what: 'PAYLOAD' | 'TRAILER', hashes: string[]): string {
+    const { bytes, scope } = this.#key
+    const text = [`AWS4-HMAC-SHA256-${what}`, this.#stamp, scope, this.#previous, ...hashes]
+    this.#previous = hmac(bytes, text.join('\n')).toString('hex')
+    return this.#previous
+  }
+}
+
+function malformed(): Fault {
+  return new Fault('invalid_header', { message: 'The body is not in signed chunks, as it says.' })
+}

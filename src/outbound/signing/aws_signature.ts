@@ -1,0 +1,177 @@
+/**
+ * What a client that has a stand-in or a placeholder of an access key signed for AWS, read from its request
+ * (protocol 6.5). The old signature itself is worth nothing and is not looked at.
+ */
+import { Fault } from '../../platform/fault.ts'
+import { PLACEHOLDER_PREFIX, SECRET_NAME } from '../../platform/secret_name.ts'
+import { isStorage } from './aws_sigv4.ts'
+import type { SigningUse } from './sign.ts'
+
+/** What a client signed, by names of secrets. */
+export type AwsSignature = {
+  place: 'header' | 'query'
+  id: string
+  key: string
+  /** The session token of a presigned URL; in a header it is a placeholder like any other. */
+  token: string | null
+  day: string
+  region: string
+  service: string
+  stamp: string
+  signedHeaders: readonly string[]
+  /** What the client says of the payload, where it does. */
+  payload: string | null
+}
+
+type Headers = Readonly<Record<string, string>>
+
+const REFERENCE = `${PLACEHOLDER_PREFIX}(${SECRET_NAME})`
+const ALGORITHM = 'AWS4-HMAC-SHA256'
+const CREDENTIAL = new RegExp(
+  `^${REFERENCE}/(\\d{8})/([A-Za-z0-9-]{1,64})/([A-Za-z0-9-]{1,64})/aws4_request$`,
+)
+const SIGNED = /^AWS4?(-[A-Z0-9-]+)?\s/
+const STAMP = /^\d{8}T\d{6}Z$/
+export const HASH = /^[0-9a-f]{64}$/i
+export const CHUNKED = /^STREAMING-AWS4-HMAC-SHA256-PAYLOAD(-TRAILER)?$/
+const AS_IT_IS = /^(UNSIGNED-PAYLOAD|STREAMING-UNSIGNED-PAYLOAD-TRAILER)$/
+
+/**
+ * The signature of a request, if it was made with a placeholder.
+ *
+ * @throws Fault `invalid_header`, `invalid_target` for one that cannot be made anew
+ */
+export function awsSignatureIn(headers: Headers, search: string): AwsSignature | null {
+  const authorization = headerOf(headers, 'authorization') ?? ''
+  if (SIGNED.test(authorization) && authorization.includes(PLACEHOLDER_PREFIX)) {
+    return inHeader(headers, authorization)
+  }
+  return search.includes(PLACEHOLDER_PREFIX) ? inQuery(headers, search) : null
+}
+
+/** Whether the body has to be here whole, because nobody says what its hash is. */
+export function needsWholeBody(headers: Headers, search: string): boolean {
+  const signature = awsSignatureIn(headers, search)
+  return signature !== null && signature.payload === null
+}
+
+/** Whether a client of S3 signed the request, with whatever: it reads refusals in XML. */
+export function isSignedForStorage(headers: Headers, search: string): boolean {
+  const authorization = headerOf(headers, 'authorization') ?? ''
+  if (/^AWS4-/.test(authorization)) return /\/s3[a-z-]*\/aws4_request/.test(authorization)
+  return (
+    /^AWS /.test(authorization) || /%2Fs3[a-z-]*%2Faws4_request|[?&]AWSAccessKeyId=/i.test(search)
+  )
+}
+
+export function usesOfAws({ id, key, token }: AwsSignature): SigningUse[] {
+  const names = [id, key, ...(token === null ? [] : [token])]
+  return names.map((name) => ({ name, style: 'aws_sigv4', header: 'authorization' }))
+}
+
+function inHeader(headers: Headers, authorization: string): AwsSignature {
+  const [, algorithm, rest = ''] = /^(\S+)\s+(.*)$/s.exec(authorization) ?? []
+  if (algorithm !== ALGORITHM) throw unsupported('invalid_header', algorithm ?? '')
+  const fields = new Map(rest.split(',').map((field) => cut(field.trim())))
+  const payload = headerOf(headers, 'x-amz-content-sha256')
+  return signatureFrom('invalid_header', {
+    place: 'header',
+    credential: fields.get('Credential'),
+    names: fields.get('SignedHeaders'),
+    stamp: headerOf(headers, 'x-amz-date'),
+    token: null,
+    payload: payload?.trim() ?? null,
+  })
+}
+
+function inQuery(headers: Headers, search: string): AwsSignature | null {
+  const parameters = new Map(parametersOf(search))
+  const isOlder = parameters.get('AWSAccessKeyId')?.startsWith(PLACEHOLDER_PREFIX)
+  if (isOlder) throw unsupported('invalid_target', 'AWSAccessKeyId')
+  const credential = parameters.get('X-Amz-Credential')
+  if (!credential?.startsWith(PLACEHOLDER_PREFIX)) return null
+  const algorithm = parameters.get('X-Amz-Algorithm') ?? ''
+  if (algorithm !== ALGORITHM) throw unsupported('invalid_target', algorithm)
+  const [, token = null] =
+    new RegExp(`^${REFERENCE}$`).exec(parameters.get('X-Amz-Security-Token') ?? '') ?? []
+  const payload = headerOf(headers, 'x-amz-content-sha256')
+  const signature = signatureFrom('invalid_target', {
+    place: 'query',
+    credential,
+    names: parameters.get('X-Amz-SignedHeaders'),
+    stamp: parameters.get('X-Amz-Date'),
+    token,
+    payload: payload?.trim() ?? parameters.get('X-Amz-Content-Sha256') ?? null,
+  })
+  const isUnsigned = signature.payload === null && isStorage(signature.service)
+  return isUnsigned ? { ...signature, payload: 'UNSIGNED-PAYLOAD' } : signature
+}
+
+type Found = Pick<AwsSignature, 'place' | 'token' | 'payload'> & {
+  credential: string | undefined
+  names: string | undefined
+  stamp: string | undefined
+}
+
+function signatureFrom(
+  code: 'invalid_header' | 'invalid_target',
+  { place, token, payload, credential, names, stamp }: Found,
+): AwsSignature {
+  const [, id = '', day = '', region = '', service = ''] = CREDENTIAL.exec(credential ?? '') ?? []
+  const isWhole = id !== '' && stamp !== undefined && STAMP.test(stamp) && stamp.startsWith(day)
+  if (!isWhole || names === undefined) {
+    throw new Fault(code, { message: 'The AWS signature cannot be read, so not be made anew.' })
+  }
+  if (payload !== null && ![HASH, CHUNKED, AS_IT_IS].some((known) => known.test(payload))) {
+    throw unsupported(code, payload.slice(0, 64))
+  }
+  const signedHeaders = names.toLowerCase().split(';')
+  return { place, id, key: keyFor(id), token, day, region, service, stamp, signedHeaders, payload }
+}
+
+/**
+ * The name of the secret key that belongs to the name of its id: `AWS_ACCESS_KEY_ID` and
+ * `AWS_SECRET_ACCESS_KEY`, `ACCESS_KEY` and `SECRET_KEY`, with whatever stands before and behind.
+ */
+export function keyFor(id: string): string {
+  const key = id.replace(/ACCESS_KEY_ID(?!.*ACCESS_KEY_ID)/, 'SECRET_ACCESS_KEY')
+  const other = key === id ? id.replace(/ACCESS_KEY(?!.*ACCESS_KEY)/, 'SECRET_KEY') : key
+  if (other !== id) return other
+  throw new Fault('invalid_header', {
+    message: `The secret ${id} is no id of an access key by its name, so it names no key to sign with: call it …ACCESS_KEY_ID, and the key …SECRET_ACCESS_KEY.`,
+  })
+}
+
+function parametersOf(search: string): [string, string][] {
+  return search
+    .slice(1)
+    .split('&')
+    .map((parameter) => {
+      const [name, value] = cut(parameter)
+      return [name, decoded(value)]
+    })
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+/** A field at its first `=`. */
+export function cut(field: string): [string, string] {
+  const at = field.indexOf('=')
+  return at < 0 ? [field, ''] : [field.slice(0, at), field.slice(at + 1)]
+}
+
+function headerOf(headers: Headers, wanted: string): string | undefined {
+  return Object.entries(headers).find(([name]) => name.toLowerCase() === wanted)?.[1]
+}
+
+function unsupported(code: 'invalid_header' | 'invalid_target', what: string): Fault {
+  return new Fault(code, {
+    message: `This kind of AWS signature is not made anew (${what}): use Signature Version 4.`,
+  })
+}
