@@ -105,6 +105,27 @@ test('without --insecure-storage the session is sealed under a passphrase', asyn
   carol.remove()
 })
 
+test('a password changed elsewhere ends the session here, which says so and goes on after a log-in', async () => {
+  const here = await openAccount(app, 'finn@example.com')
+  const there = await openTerminal(app)
+  const login = ['login', 'finn@example.com', '--password-stdin', '--insecure-storage']
+  expect((await there.run(login, { stdin: PASSWORD })).code).toBe(0)
+  const next = 'another long passphrase'
+  const changed = await there.run(['password', 'change', '--password-stdin'], {
+    stdin: `${PASSWORD}\n${next}\n`,
+  })
+  expect([changed.code, changed.err]).toEqual([0, expect.any(String)])
+  expect(await here.run(['workspace', 'list'])).toEqual({
+    code: 3,
+    out: '',
+    err: 'cloakroom: the session of finn@example.com expired, or was ended elsewhere, as by a new password\n→ log in again with: cloakroom login finn@example.com\n',
+  })
+  expect((await here.run(login, { stdin: next })).code).toBe(0)
+  expect(await here.json('workspace', 'list')).toHaveLength(1)
+  expect(await there.json('workspace', 'list')).toHaveLength(1)
+  for (const terminal of [here, there]) terminal.remove()
+})
+
 test('the recovery key sets a new password once, and is replaced by another', async () => {
   const dora = await openTerminal(app)
   const flags = ['--password-stdin', '--insecure-storage']

@@ -181,9 +181,19 @@ async function renew(store: SessionStore, stored: StoredSession): Promise<void> 
     Object.assign(stored, { access: pair.access, refresh: pair.refresh })
     await store.write(stored)
   } catch (error) {
-    if (!(error instanceof ApiError) || error.code !== 'conflict') throw error
+    if (!(error instanceof ApiError)) throw error
+    if (error.code === 'invalid_token') throw ended(stored)
+    if (error.code !== 'conflict') throw error
     await waitForSuccessor(store, stored)
   }
+}
+
+function ended({ email }: StoredSession): CliError {
+  return new CliError(
+    'session_ended',
+    `the session of ${email} expired, or was ended elsewhere, as by a new password`,
+    `log in again with: cloakroom login ${email}`,
+  )
 }
 
 const SUCCESSOR_TRIES = 50
