@@ -3,6 +3,7 @@ import { conflictLine, withAliases } from '../platform/config/aliases.ts'
 import { type Accounts, openAccounts, settingsWith } from './accounts/index.ts'
 import { openAddress } from './addresses.ts'
 import { namesOf } from './completion/names.ts'
+import { demandProjectFile } from './project_file.ts'
 import { resumeSession, type Session } from './session/session.ts'
 import { type AddressName, readSettings, type SettingName, type Settings } from './settings.ts'
 import { CliError } from './terminal/cli_error.ts'
@@ -35,7 +36,7 @@ export type Context = {
   insecureHttp: boolean
   /** Whose authorities are trusted besides the usual ones. */
   caFile: string | undefined
-  /** The value of a setting that has a default. */
+  /** The value of a setting that has a default. @throws CliError where a broken project file hides it */
   setting(name: Exclude<SettingName, AddressName>): string
   /** An address that may be talked to; asks where a project file names it. @throws CliError */
   server(): Promise<string>
@@ -67,7 +68,10 @@ export function openContext(options: GlobalOptions): Context {
     ...place,
     caFile,
     output,
-    setting: (name) => settings[name]?.value ?? '',
+    setting: (name) => {
+      demandProjectFile(place, name, 'project')
+      return settings[name]?.value ?? ''
+    },
     server,
     resolver: () => openAddress(place, 'resolver'),
     accounts,

@@ -3,6 +3,7 @@ import { AnswerError, ApiError, type CallInput, type CallResult, openApi } from 
 import { fromBase64 } from '../platform/crypto/encoding.ts'
 import { resolveCall } from '../resolver/contract.ts'
 import type { Context } from './context.ts'
+import { demandProjectFile } from './project_file.ts'
 import { CliError } from './terminal/cli_error.ts'
 
 type TokenOption = { token: string | undefined }
@@ -24,9 +25,10 @@ export function requireToken(context: Context, options: TokenOption): string {
   )
 }
 
-/** The environment if it was named: a token knows its own otherwise. */
-export function namedEnvironment({ settings }: Context): { environment?: string } {
-  const { environment } = settings
+/** The environment if it was named: a token knows its own otherwise. @throws CliError */
+export function namedEnvironment(context: Context): { environment?: string } {
+  demandProjectFile(context, 'environment', 'project')
+  const { environment } = context.settings
   return environment && environment.origin !== 'default' ? { environment: environment.value } : {}
 }
 

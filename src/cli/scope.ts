@@ -3,6 +3,7 @@ import type { OpenWorkspace } from '../client/vault.ts'
 import { listProjects } from '../features/projects/contract.ts'
 import type { Context } from './context.ts'
 import { oneNamed } from './named.ts'
+import { demandProjectFile } from './project_file.ts'
 import type { Session, WorkspaceEntry } from './session/session.ts'
 import { CliError } from './terminal/cli_error.ts'
 
@@ -18,6 +19,12 @@ export type ProjectScope = WorkspaceScope & {
 
 /** @throws CliError without a session or there is no such workspace */
 export async function workspaceScope(context: Context): Promise<WorkspaceScope> {
+  demandProjectFile(context, 'workspace')
+  return chosenWorkspace(context)
+}
+
+/** For what writes the project file anew: it need not be in order. @throws CliError */
+export async function chosenWorkspace(context: Context): Promise<WorkspaceScope> {
   const session = await context.session()
   return { session, workspace: await session.workspace(context.settings.workspace?.value) }
 }
@@ -31,11 +38,12 @@ export async function projectScope(context: Context): Promise<ProjectScope> {
 
 /** The one that is set, else the only one. @throws CliError */
 export function chosenProject(
-  { settings }: Context,
+  context: Context,
   scope: WorkspaceScope,
   projects: Awaited<ReturnType<typeof projectsOf>>,
 ) {
-  const named = settings.project?.value
+  demandProjectFile(context, 'project')
+  const named = context.settings.project?.value
   if (named !== undefined) return projectNamed(scope, projects, named)
   const [only, another] = projects
   if (only && !another) return only

@@ -145,7 +145,7 @@ export function updateFile(
 }
 
 /** A name that is not ours may be of another version. */
-function isUsable(name: string, value: unknown): boolean {
+export function isUsable(name: string, value: unknown): boolean {
   return !(name in fields) || fields[name as SettingName].safeParse(value).success
 }
 
@@ -182,8 +182,8 @@ function readProject(path: string, warn?: (text: string) => void): SettingsFile 
   if (foreign.length === 0) return readFile(path, warn)
   throw new CliError(
     'invalid_file',
-    `${path} is not a settings file of cloakroom`,
-    'correct or remove it',
+    `${path} is not a settings file of cloakroom: it says ${foreign.join(', ')}`,
+    `it may say ${Object.keys(known).join(', ')}; correct or remove it`,
   )
 }
 

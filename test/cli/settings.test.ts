@@ -1,6 +1,6 @@
 /** Settings: no file and no value locks anybody out, and each variable has its second name. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { withAliases } from '../../src/platform/config/aliases.ts'
 import { ConfigError, readConfig } from '../../src/platform/config/config.ts'
@@ -90,6 +90,78 @@ describe('a settings file', () => {
       err: expect.stringContaining('.cloakroom.json is not a settings file of cloakroom'),
     })
     ada.write('.cloakroom.json', '{}')
+  })
+})
+
+describe('a project file that cannot be used leads to no other project', () => {
+  const merged = '{\n  "project": "shop",\n<<<<<<< ours\n}\n'
+  const faults = {
+    ', line 3: this is not JSON': merged,
+    ', line 4: this is not JSON': '{\n  "project": "shop",\n\n}',
+    ', line 1: this is not JSON': '',
+    ', line 1: this is no object of settings': '[]',
+    ' has no usable project': '{"project":""}',
+  }
+  let token: string
+
+  beforeAll(async () => {
+    await ada.must('project', 'create', 'another')
+    await ada.must('secrets', 'set', 'PORT=1', '-p', 'another')
+    token = (
+      (await ada.json('agent', 'create', 'bot', '--may', 'use,read', '-p', 'another')) as {
+        token: string
+      }
+    ).token
+    ada.write('some.env', 'DEBUG=1\n')
+  })
+  afterAll(() => {
+    for (const name of ['.cloakroom.json', '.cloakroom.json.broken'])
+      rmSync(join(ada.cwd, name), { force: true })
+  })
+
+  test.each(Object.entries(faults))('%s', async (fault, text) => {
+    ada.write('.cloakroom.json', text)
+    for (const args of [
+      ['secrets', 'push', 'some.env'],
+      ['run', '--', 'echo', 'started'],
+      ['agent', 'list'],
+      ['env', 'use', 'qa'],
+    ]) {
+      const { code, out, err } = await ada.run(args)
+      expect([args, code, out, err]).toEqual([
+        args,
+        2,
+        '',
+        expect.stringContaining(
+          `.cloakroom.json${fault}; nothing was done\n→ correct it, make it anew with cloakroom link`,
+        ),
+      ])
+    }
+    for (const args of [
+      ['run', '--', 'echo', 'started'],
+      ['call', 'https://api.example.com/'],
+    ]) {
+      const { code, out, err } = await ada.run(args, { env: { SERVICE_TOKEN: token } })
+      expect([args, code, out, err]).toEqual([args, 2, '', expect.stringContaining(fault)])
+    }
+  })
+
+  test('and goes on where project and workspace are given, and where it is made anew', async () => {
+    ada.write('.cloakroom.json', merged)
+    const { name } = ((await ada.json('workspace', 'list')) as [{ name: string }])[0]
+    const given = ['-w', name, '-p', 'another']
+    expect(await ada.must('run', ...given, '--', 'sh', '-c', 'echo $PORT')).toBe('1\n')
+    await ada.must('status')
+    await ada.must('whoami')
+    await ada.must('link', 'another')
+    expect(await ada.must('run', '--', 'sh', '-c', 'echo $PORT')).toBe('1\n')
+  })
+
+  test('what is no setting is named', async () => {
+    ada.write('.cloakroom.json', '{"project":"shop","bogus":"1"}')
+    expect((await ada.run(['secrets', 'list'])).err).toContain(
+      'it says bogus\n→ it may say server,',
+    )
   })
 })
 

@@ -30,7 +30,7 @@ export async function namesFor(kind: NameKind, given: GlobalOptions, found: Foun
     return void (await listed(lookup, [kind, workspace], say))
   const project = await chosen(lookup, ['projects', workspace], context.settings.project?.value)
   if (project === null) return
-  const environment = context.setting('environment')
+  const environment = context.settings.environment?.value ?? ''
   const wanted: ListName =
     kind === 'secrets' ? [kind, project, environment] : ['environments', project]
   await listed(lookup, wanted, say)

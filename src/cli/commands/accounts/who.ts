@@ -49,7 +49,7 @@ export const status: Action<typeof tokenOption> = async (context, _, options) =>
     unlocked_until: await unlockedTime(context),
     workspace: context.settings.workspace?.value,
     project: context.settings.project?.value,
-    environment: context.setting('environment'),
+    environment: context.settings.environment?.value,
   })
   return undefined
 }

@@ -7,6 +7,7 @@ import {
 import { listSecrets } from '../../../features/secrets/contract.ts'
 import type { confirmOptions } from '../../catalogue/options.ts'
 import type { Action } from '../../command.ts'
+import { demandProjectFile } from '../../project_file.ts'
 import { type ProjectScope, projectScope } from '../../scope.ts'
 import { demandEnvironment } from '../../suggestions.ts'
 import { confirmed, counted } from '../../terminal/confirmed.ts'
@@ -64,6 +65,7 @@ async function lossOf({ session, project, environment }: ProjectScope): Promise<
 }
 
 export const use: Action = async (context, [environment = '']) => {
+  demandProjectFile(context)
   remember(context, { environment })
   return undefined
 }

@@ -13,7 +13,13 @@ import { bindFolder } from '../../accounts/registry.ts'
 import type { confirmOptions } from '../../catalogue/options.ts'
 import type { Action } from '../../command.ts'
 import type { Context } from '../../context.ts'
-import { projectNamed, projectsOf, type WorkspaceScope, workspaceScope } from '../../scope.ts'
+import {
+  chosenWorkspace,
+  projectNamed,
+  projectsOf,
+  type WorkspaceScope,
+  workspaceScope,
+} from '../../scope.ts'
 import { findProjectFile, PROJECT_FILE, readProjectFile, updateFile } from '../../settings.ts'
 import { CliError } from '../../terminal/cli_error.ts'
 import { confirmed, countedAll } from '../../terminal/confirmed.ts'
@@ -22,7 +28,7 @@ import { openTrustedFolders } from '../../trust/trusted_folders.ts'
 
 /** Makes or chooses a project for this directory and writes the project file. */
 export const init: Action = async (context, [name = '']) => {
-  const scope = await workspaceScope(context)
+  const scope = await chosenWorkspace(context)
   const known = (await projectsOf(scope)).find((project) => project.name === name)
   const project = known ?? (await create(scope, name))
   writeProjectFile(context, scope, project)
@@ -37,7 +43,7 @@ export const init: Action = async (context, [name = '']) => {
 
 /** The same with a project that exists: a mistyped name makes none. */
 export const link: Action = async (context, [name = '']) => {
-  const scope = await workspaceScope(context)
+  const scope = await chosenWorkspace(context)
   const project = await findProject(scope, name)
   writeProjectFile(context, scope, project)
   context.output.done(`Using ${project.name} of ${scope.workspace.name} in this directory.`, {
@@ -58,7 +64,7 @@ function writeProjectFile(
     server,
     workspace: workspace.id,
     project: project.name,
-    environment: context.setting('environment'),
+    environment: context.settings.environment?.value,
   })
   openTrustedFolders(context.env).add(context.cwd, { server })
   bindFolder(context.env, context.cwd, session.choice.account)
@@ -78,7 +84,7 @@ export const createOne: Action = async (context, [name = '']) => {
 }
 
 export const use: Action = async (context, [name = '']) => {
-  const scope = await workspaceScope(context)
+  const scope = await chosenWorkspace(context)
   const project = await findProject(scope, name)
   remember(context, { workspace: scope.workspace.id, project: project.name })
   return undefined

@@ -1,0 +1,51 @@
+/** A project file that cannot be used: what it would have chosen is not guessed. */
+import { type ParseError, parse } from 'jsonc-parser'
+import { z } from 'zod'
+import { readProjectText } from './files/read.ts'
+import {
+  findProjectFile,
+  isUsable,
+  type SettingName,
+  type Settings,
+  settingNames,
+} from './settings.ts'
+import { CliError } from './terminal/cli_error.ts'
+
+type Place = { settings: Settings; cwd: string }
+
+/**
+ * Before a command works where the project file should have said: another project's secrets are the worst
+ * that a mistake in it could lead to. Who gives one of the settings otherwise needs no file.
+ *
+ * @throws CliError
+ */
+export function demandProjectFile({ settings, cwd }: Place, ...names: SettingName[]): void {
+  const isGiven = names.some((name) => GIVEN.includes(settings[name]?.origin ?? ''))
+  const path = isGiven ? null : findProjectFile(cwd)
+  const text = path === null ? null : readProjectText(path)
+  const fault = text === null ? null : faultOf(text)
+  if (fault === null) return
+  throw new CliError(
+    'invalid_file',
+    `${path}${fault}; nothing was done`,
+    `correct it, make it anew with cloakroom link <project>, or say --workspace and --project`,
+  )
+}
+
+const GIVEN: readonly string[] = ['flag', 'environment']
+
+function faultOf(text: string): string | null {
+  const errors: ParseError[] = []
+  const data = parse(text, errors, { disallowComments: true })
+  const [first] = errors
+  if (first) {
+    const line = text.slice(0, first.offset).split('\n').length
+    return `, line ${line}: this is not JSON`
+  }
+  const { success, data: said } = z.record(z.string(), z.unknown()).safeParse(data)
+  if (!success) return ', line 1: this is no object of settings'
+  const unusable = settingNames.find(
+    (name) => said[name] !== undefined && !isUsable(name, said[name]),
+  )
+  return unusable === undefined ? null : ` has no usable ${unusable}`
+}
