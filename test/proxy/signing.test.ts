@@ -59,95 +59,119 @@ const signingDate = new Date()
 const signedBy = (keys: Keys, asked: Asked) =>
   signerOf(asked.service ?? 's3', keys).sign(requestOf(asked), { signingDate })
 
-describe.each(Object.entries(proxies))('behind the %s proxy', (_, { baseUrl, standIns }) => {
-  const keysOf = (prefix: string): Keys => ({
-    accessKeyId: standIns[`${prefix}_ACCESS_KEY_ID`] ?? '',
-    secretAccessKey: standIns[`${prefix}_SECRET_ACCESS_KEY`] ?? '',
-  })
-  const real = { accessKeyId: ID, secretAccessKey: SECRET }
-  const send = async (asked: Asked, keys = keysOf('AWS')) => {
-    const { host: _host, ...headers } = (await signedBy(keys, asked)).headers
-    return fetch(`${baseUrl}/${stage.authorityOf()}${asked.path}`, {
-      method: asked.method,
-      headers,
-      ...(asked.body === undefined ? {} : { body: asked.body }),
+describe.each(Object.entries(proxies))(
+  'behind the %s proxy',
+  (_, { baseUrl, certificate, standIns, url }) => {
+    const keysOf = (prefix: string): Keys => ({
+      accessKeyId: standIns[`${prefix}_ACCESS_KEY_ID`] ?? '',
+      secretAccessKey: standIns[`${prefix}_SECRET_ACCESS_KEY`] ?? '',
     })
-  }
+    const real = { accessKeyId: ID, secretAccessKey: SECRET }
+    const send = async (asked: Asked, keys = keysOf('AWS')) => {
+      const { host: _host, ...headers } = (await signedBy(keys, asked)).headers
+      return fetch(`${baseUrl}/${stage.authorityOf()}${asked.path}`, {
+        method: asked.method,
+        headers,
+        ...(asked.body === undefined ? {} : { body: asked.body }),
+      })
+    }
 
-  test.each([
-    '/bucket/a%20key%21',
-    '/bucket//a',
-    '/bucket/100%25',
-    '/bucket/a%2Fb/',
-    '/bucket/~%2B',
-  ])('an upload to %s is signed with the real key, and its path goes out as sent', async (path) => {
-    const asked = { method: 'PUT', path, body: 'content' }
-    expect((await send(asked)).status).toBe(200)
-    const wanted = await signedBy(real, asked)
-    expect(last()?.header('authorization')).toBe(wanted.headers.authorization)
-    expect(last()?.path).toBe(path)
-    expect(Buffer.from(last()?.body ?? []).toString()).toBe('content')
-  })
-
-  test('a service that names no hash of its body is signed for it', async () => {
-    const headers = { 'content-type': 'application/x-amz-json-1.0', 'x-amz-target': 'Tables.List' }
-    const asked = { method: 'POST', path: '/', service: 'dynamodb', headers, body: '{"a":1}' }
-    expect((await send(asked)).status).toBe(200)
-    expect(last()?.header('authorization')).toBe(
-      (await signedBy(real, asked)).headers.authorization,
+    test.each([
+      '/bucket/a%20key%21',
+      '/bucket//a',
+      '/bucket/100%25',
+      '/bucket/a%2Fb/',
+      '/bucket/~%2B',
+    ])(
+      'an upload to %s is signed with the real key, and its path goes out as sent',
+      async (path) => {
+        const asked = { method: 'PUT', path, body: 'content' }
+        expect((await send(asked)).status).toBe(200)
+        const wanted = await signedBy(real, asked)
+        expect(last()?.header('authorization')).toBe(wanted.headers.authorization)
+        expect(last()?.path).toBe(path)
+        expect(Buffer.from(last()?.body ?? []).toString()).toBe('content')
+      },
     )
-  })
 
-  test('a presigned URL has the real signature', async () => {
-    const asked = {
-      method: 'GET',
-      path: '/bucket/a',
-      headers: { 'x-amz-content-sha256': 'UNSIGNED-PAYLOAD' },
-    }
-    const presign = (keys: Keys) =>
-      signerOf('s3', keys).presign(requestOf(asked), { signingDate, expiresIn: 900 })
-    const searchOf = async (keys: Keys) =>
-      new URLSearchParams((await presign(keys)).query as Record<string, string>)
-    const url = `${baseUrl}/${stage.authorityOf()}/bucket/a?${await searchOf(keysOf('AWS'))}`
-    expect((await fetch(url)).status).toBe(200)
-    const sent = new URLSearchParams(last()?.path.split('?')[1])
-    expect(Object.fromEntries(sent)).toEqual(Object.fromEntries(await searchOf(real)))
-  })
+    test('an object that is named with a dot segment is refused, and its neighbour is not', async () => {
+      const through = async (signed: string, sent: string) => {
+        const asked = { method: 'PUT', path: signed, body: 'content' }
+        const { host: _host, ...headers } = (await signedBy(keysOf('AWS'), asked)).headers
+        const { method, body } = asked
+        const tls = { ca: certificate }
+        return fetch(stage.url(sent), { method, body, headers, proxy: url, tls })
+      }
+      expect((await through('/bucket/x/y', '/bucket/x/y')).status).toBe(200)
+      const arrived = upstream.received.length
+      const refused = await through('/bucket/x/./y', '/bucket/x/./y')
+      expect(await refused.text()).toContain('<Code>invalid_target</Code>')
+      expect(upstream.received.length).toBe(arrived)
+    })
 
-  test('an answer that repeats the signature is masked', async () => {
-    const text = await (await send({ method: 'GET', path: '/echo' })).text()
-    const [, signature = ''] = /Signature=(.*)$/.exec(last()?.header('authorization') ?? '') ?? []
-    expect(signature).toMatch(/^[0-9a-f]{64}$/)
-    expect(text).not.toContain(signature)
-    expect(text).not.toContain(ID)
-  })
+    test('a service that names no hash of its body is signed for it', async () => {
+      const headers = {
+        'content-type': 'application/x-amz-json-1.0',
+        'x-amz-target': 'Tables.List',
+      }
+      const asked = { method: 'POST', path: '/', service: 'dynamodb', headers, body: '{"a":1}' }
+      expect((await send(asked)).status).toBe(200)
+      expect(last()?.header('authorization')).toBe(
+        (await signedBy(real, asked)).headers.authorization,
+      )
+    })
 
-  test('policies judge the request, and a client of S3 reads the refusal in XML', async () => {
-    const keys = keysOf('READ')
-    expect((await send({ method: 'GET', path: '/open/a' }, keys)).status).toBe(200)
-    const arrived = upstream.received.length
-    for (const asked of [
-      { method: 'PUT', path: '/open/a', body: 'x' },
-      { method: 'GET', path: '/closed' },
-      { method: 'GET', path: '/open/%2e%2e%2Fclosed' },
-    ]) {
-      const answer = await send(asked, keys)
-      expect(answer.status).toBe(403)
-      expect(answer.headers.get('content-type')).toBe('application/xml')
-      expect(await answer.text()).toContain('<Code>policy_blocked</Code>')
-    }
-    expect(upstream.received.length).toBe(arrived)
-  })
+    test('a presigned URL has the real signature', async () => {
+      const asked = {
+        method: 'GET',
+        path: '/bucket/a',
+        headers: { 'x-amz-content-sha256': 'UNSIGNED-PAYLOAD' },
+      }
+      const presign = (keys: Keys) =>
+        signerOf('s3', keys).presign(requestOf(asked), { signingDate, expiresIn: 900 })
+      const searchOf = async (keys: Keys) =>
+        new URLSearchParams((await presign(keys)).query as Record<string, string>)
+      const address = `${baseUrl}/${stage.authorityOf()}/bucket/a?${await searchOf(keysOf('AWS'))}`
+      expect((await fetch(address)).status).toBe(200)
+      const sent = new URLSearchParams(last()?.path.split('?')[1])
+      expect(Object.fromEntries(sent)).toEqual(Object.fromEntries(await searchOf(real)))
+    })
 
-  test('Signature 2 and 4A are refused before anything is sent', async () => {
-    const { accessKeyId } = keysOf('AWS')
-    const arrived = upstream.received.length
-    const url = `${baseUrl}/${stage.authorityOf()}/bucket/a`
-    const older = await fetch(`${url}?AWSAccessKeyId=${accessKeyId}&Expires=1&Signature=x`)
-    expect(await older.text()).toContain('<Code>invalid_target</Code>')
-    const authorization = `AWS4-ECDSA-P256-SHA256 Credential=${accessKeyId}/20261122/s3/aws4_request, SignedHeaders=host, Signature=00`
-    const other = await fetch(url, { headers: { authorization } })
-    expect(await other.text()).toContain('<Code>invalid_header</Code>')
-    expect(upstream.received.length).toBe(arrived)
-  })
-})
+    test('an answer that repeats the signature is masked', async () => {
+      const text = await (await send({ method: 'GET', path: '/echo' })).text()
+      const [, signature = ''] = /Signature=(.*)$/.exec(last()?.header('authorization') ?? '') ?? []
+      expect(signature).toMatch(/^[0-9a-f]{64}$/)
+      expect(text).not.toContain(signature)
+      expect(text).not.toContain(ID)
+    })
+
+    test('policies judge the request, and a client of S3 reads the refusal in XML', async () => {
+      const keys = keysOf('READ')
+      expect((await send({ method: 'GET', path: '/open/a' }, keys)).status).toBe(200)
+      const arrived = upstream.received.length
+      for (const asked of [
+        { method: 'PUT', path: '/open/a', body: 'x' },
+        { method: 'GET', path: '/closed' },
+        { method: 'GET', path: '/open/%2e%2e%2Fclosed' },
+      ]) {
+        const answer = await send(asked, keys)
+        expect(answer.status).toBe(403)
+        expect(answer.headers.get('content-type')).toBe('application/xml')
+        expect(await answer.text()).toContain('<Code>policy_blocked</Code>')
+      }
+      expect(upstream.received.length).toBe(arrived)
+    })
+
+    test('Signature 2 and 4A are refused before anything is sent', async () => {
+      const { accessKeyId } = keysOf('AWS')
+      const arrived = upstream.received.length
+      const address = `${baseUrl}/${stage.authorityOf()}/bucket/a`
+      const older = await fetch(`${address}?AWSAccessKeyId=${accessKeyId}&Expires=1&Signature=x`)
+      expect(await older.text()).toContain('<Code>invalid_target</Code>')
+      const authorization = `AWS4-ECDSA-P256-SHA256 Credential=${accessKeyId}/20261122/s3/aws4_request, SignedHeaders=host, Signature=00`
+      const other = await fetch(address, { headers: { authorization } })
+      expect(await other.text()).toContain('<Code>invalid_header</Code>')
+      expect(upstream.received.length).toBe(arrived)
+    })
+  },
+)

@@ -8,6 +8,7 @@ import { Fault } from '../../platform/fault.ts'
 import { readCapped } from '../../platform/http/capped_body.ts'
 import { SECRET_NAME } from '../../platform/secret_name.ts'
 import type { Inbound } from '../backend.ts'
+import { checkSignedPath } from './signed_path.ts'
 import type { Form, StandIns } from './stand_ins.ts'
 
 export type Outgoing = {
@@ -23,7 +24,7 @@ const JSON_TYPE = /^application\/([a-z0-9.+-]+\+)?json$/
 const SIGNER = /(?<=[?&](?:X-Amz-Credential|X-Amz-Security-Token|AWSAccessKeyId)=)[^&]*/g
 const FORM_TYPE = 'application/x-www-form-urlencoded'
 
-/** @throws Fault `payload_too_large` */
+/** @throws Fault `payload_too_large`, `invalid_target` for what was signed and came otherwise */
 export async function outgoing(inbound: Inbound, standIns: StandIns): Promise<Outgoing> {
   const named = new Set<string>()
   const replace = (text: string, form: Form, location: string | null) => {
@@ -34,20 +35,18 @@ export async function outgoing(inbound: Inbound, standIns: StandIns): Promise<Ou
     return standIns.replacedIn(text, form, placeable)
   }
   const { request, pathAndQuery } = inbound
+  const sent = { headers: new Headers(request.headers), pathAndQuery }
   for (const [name, value] of [...request.headers]) {
     const replaced = inHeader(name, value, (text) => replace(text, 'exact', null))
     if (replaced !== value) request.headers.set(name, replaced)
   }
   const [, path = '', written = ''] = /^([^?]*)(.*)$/s.exec(pathAndQuery) ?? []
   const search = written.replace(SIGNER, (value) => replace(value, 'escaped', null))
-  return {
-    inbound: {
-      ...inbound,
-      pathAndQuery: replace(path, 'escaped', 'path') + replace(search, 'escaped', 'query'),
-      request: await withBody(request, standIns, replace),
-    },
-    named,
-  }
+  const replaced = replace(path, 'escaped', 'path') + replace(search, 'escaped', 'query')
+  const { headers } = request
+  checkSignedPath(inbound, sent, { headers, pathAndQuery: replaced }, standIns)
+  const whole = await withBody(request, standIns, replace)
+  return { inbound: { ...inbound, pathAndQuery: replaced, request: whole }, named }
 }
 
 type Replace = (text: string, form: Form, location: string | null) => string
