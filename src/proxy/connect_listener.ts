@@ -99,8 +99,11 @@ async function tunnel(
 /** By the password, or without one as a program that this process started: Java can tell none. */
 function mayEnter(socket: Socket, given: string | undefined, password: string): boolean {
   if (given !== undefined) return isAuthorised(given, password)
-  const { remotePort = 0, localPort = 0 } = socket
-  return isOfDescendant(remotePort, localPort)
+  const { remoteAddress, remotePort, localAddress, localPort } = socket
+  return isOfDescendant(
+    { address: remoteAddress, port: remotePort },
+    { address: localAddress, port: localPort },
+  )
 }
 
 /** Not ours: bytes go both ways, unread. */

@@ -1,33 +1,60 @@
 /**
  * Who holds the other end of a connection on this machine: a program that this process started, or one that
- * such a program started. Only Linux tells; elsewhere nobody is one.
+ * such a program started. Only Linux says; elsewhere no program is one. Another user of the machine may bind
+ * the same port at another address of loopback, so both ends are compared whole.
  */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { isIPv4 } from 'node:net'
+import { endianness } from 'node:os'
+
+export type End = { address: string | undefined; port: number | undefined }
 
 const ESTABLISHED = '01'
 
-/** @param near the port of the other end, `far` of ours */
-export function isOfDescendant(near: number, far: number): boolean {
+/** @param near the other end, `far` ours; of IPv4, and by the user of this process */
+export function isOfDescendant(near: End, far: End): boolean {
   const inode = inodeOf(near, far)
   if (inode === null) return false
   return descendantsOf(process.pid).some((pid) => holds(pid, `socket:[${inode}]`))
 }
 
-/** As the kernel lists connections: addresses in hexadecimal, and which file they are. */
-function inodeOf(near: number, far: number): string | null {
-  const [nearEnd, farEnd] = [near, far].map((port) => `:${hex(port)}`)
-  for (const table of ['/proc/net/tcp', '/proc/net/tcp6']) {
-    for (const line of linesOf(table)) {
-      const [, local = '', remote = '', state, , , , , , inode] = line.trim().split(/\s+/)
-      const isIt = local.endsWith(nearEnd ?? '') && remote.endsWith(farEnd ?? '')
-      if (isIt && state === ESTABLISHED && inode !== undefined) return inode
-    }
-  }
-  return null
+/** Which file the connection is, where the system lists exactly one. */
+function inodeOf(near: End, far: End): string | null {
+  const [local, remote] = [listed(near), listed(far)]
+  if (local === null || remote === null) return null
+  const user = String(process.getuid?.())
+  const found = [
+    ...inodesIn('/proc/net/tcp', local, remote, user),
+    // A program may hold an IPv4 connection by a socket of IPv6 (RFC 4291, section 2.5.5.2).
+    ...inodesIn('/proc/net/tcp6', MAPPED + local, MAPPED + remote, user),
+  ]
+  return found.length === 1 ? (found[0] ?? null) : null
 }
 
-function hex(port: number): string {
-  return port.toString(16).toUpperCase().padStart(4, '0')
+function inodesIn(table: string, local: string, remote: string, user: string): string[] {
+  return linesOf(table).flatMap((line) => {
+    const [, near, far, state, , , , uid, , inode] = line.trim().split(/\s+/)
+    const isIt = near === local && far === remote && state === ESTABLISHED && uid === user
+    return isIt && inode !== undefined && inode !== '0' ? [inode] : []
+  })
+}
+
+/** The system lists words of 32 bits in the order of bytes of its processor. */
+const MAPPED = `${'0'.repeat(16)}${word([0, 0, 0xff, 0xff])}`
+
+/** An end as the system lists it, such as `0100007F:1F90`. */
+function listed({ address, port }: End): string | null {
+  if (address === undefined || port === undefined || !isIPv4(address)) return null
+  return `${word(address.split('.').map(Number))}:${hex(port, 4)}`
+}
+
+function word(bytes: number[]): string {
+  const ordered = endianness() === 'LE' ? bytes.toReversed() : bytes
+  return ordered.map((byte) => hex(byte, 2)).join('')
+}
+
+function hex(value: number, digits: number): string {
+  return value.toString(16).toUpperCase().padStart(digits, '0')
 }
 
 function descendantsOf(ancestor: number): number[] {

@@ -1,10 +1,12 @@
 /** Who may use the proxy, and what becomes of requests that are not for hosts on the allowlist. */
 import { afterAll, describe, expect, test } from 'bun:test'
+import { once } from 'node:events'
 import { connect as connectTcp, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { API } from '../support/agent.ts'
 import { sendRaw } from '../support/raw_http.ts'
 import { answerOf } from '../support/upstream.ts'
+import { watched } from '../support/watched.ts'
 import { KEY, type OpenProxy, OTHER, openProxyStage, runWith } from './stage.ts'
 
 const stage = await openProxyStage()
@@ -98,6 +100,41 @@ describe('without the password of this run', () => {
       socket.once('connect', () => resolve('connected'))
     })
     expect(code).toBe('ECONNREFUSED')
+  })
+})
+
+/** A program of ours with a connection to the proxy: its port, and what it is told without a password. */
+function connected(address: string) {
+  const script = `
+    const socket = require('node:net').connect(${open.port}, '${address}')
+    socket.once('connect', () => console.log(socket.localPort))
+    socket.once('data', (data) => console.log(String(data).split('\\r\\n')[0]) ?? process.exit())
+    process.stdin.once('data', (data) => socket.write(data))`
+  const program = watched(Bun.spawn(['bun', '-e', script], { stdin: 'pipe', stdout: 'pipe' }))
+  const reader = program.stdout.getReader()
+  const line = async () => String(Buffer.from((await reader.read()).value ?? [])).trim()
+  const ask = () => {
+    program.stdin.write(connectRequest(stage.authorityOf()))
+    program.stdin.flush()
+    return line()
+  }
+  return { port: line().then(Number), ask }
+}
+
+describe.if(process.platform === 'linux')('a program of ours needs no password', () => {
+  test.each([
+    ['IPv4', '127.0.0.1'],
+    ['IPv4 by a socket of IPv6', '::ffff:127.0.0.1'],
+  ])('over %s; its port at another address of loopback does', async (_, address) => {
+    const ours = connected(address)
+    const localPort = await ours.port
+    const near = { localAddress: '127.0.0.2', localPort }
+    const socket = connectTcp({ host: '127.0.0.1', port: open.port, ...near })
+    socket.write(connectRequest(stage.authorityOf()))
+    const [answer] = await once(socket, 'data')
+    socket.destroy()
+    expect(String(answer)).toStartWith('HTTP/1.1 407 ')
+    expect(await ours.ask()).toBe('HTTP/1.1 200 Connection Established')
   })
 })
 
