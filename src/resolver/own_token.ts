@@ -1,7 +1,7 @@
 /**
  * A call does not carry its own token to the upstream (protocol 6.3): who has it is the agent. It is looked
  * for by its secret part, in the target, in names and values of headers, there also in Basic credentials,
- * and in the body. A caller that encodes it is not kept from giving it away.
+ * in what is said of a signature and in the body. A caller that encodes it is not kept from giving it away.
  */
 import type { Call, CallBody } from '../outbound/call.ts'
 import { Fault } from '../platform/fault.ts'
@@ -16,13 +16,15 @@ const ESCAPE = /%([0-9A-Fa-f]{2})/g
  * @throws Fault `invalid_header`
  */
 export function withoutOwnToken(call: Call, sought: string): Call {
-  const { targetUrl, headers, body } = call
+  const { targetUrl, headers, body, signing } = call
   const isIn = (text: string) => text.includes(sought)
+  const isInName = (name: string) => name.toLowerCase().includes(sought.toLowerCase())
   if (isIn(targetUrl) || isIn(unescaped(targetUrl))) throw repeated('The target')
   for (const [name, value] of Object.entries(headers)) {
-    const isInName = name.toLowerCase().includes(sought.toLowerCase())
-    if (isInName || isIn(value) || isIn(credentialsIn(value))) throw repeated('A header')
+    if (isInName(name) || isIn(value) || isIn(credentialsIn(value))) throw repeated('A header')
   }
+  const isSaid = (text: string) => isInName(text) || isIn(credentialsIn(text))
+  if (Object.values(signing ?? {}).some(isSaid)) throw repeated('The signature')
   if (body === null) return call
   if (!('bytes' in body)) return { ...call, body: watched(body, sought) }
   const { buffer, byteOffset, byteLength } = body.bytes

@@ -13,6 +13,7 @@ beforeAll(async () => {
   stage = await openStage()
   agent = await employAgent(stage, { secrets: { KEY: marked('sk_live_0123456789abcdef') } })
   secret = agent.token.slice(-49, -6)
+  await agent.store('SIGNER', 'value', { policy: { allowed_locations: ['sign'] } })
 })
 afterAll(() => stage.stop())
 
@@ -43,6 +44,36 @@ describe.each([
       (text) => ({ method: 'POST', body: btoa(`\xff${text}`), body_encoding: 'base64' }),
     ],
   ]
+  const signatures: [where: string, signature: (text: string) => object][] = [
+    ['value', (text) => ({ value: `${text}={signature}` })],
+    ['value, in Basic', (text) => ({ value: basic(`${text}:x`) })],
+    ['header', (text) => ({ header: `x-${text}` })],
+    ['template', (text) => ({ template: `${text}{body}` })],
+  ]
+  const signed = (more: object) => ({
+    type: 'hmac-sha256',
+    secret: 'SVC_SECRET_SIGNER',
+    header: 'x-signature',
+    ...more,
+  })
+  for (const [where, signatureOf] of signatures) {
+    calls.push([`in sign.${where}`, (text) => ({ sign: signed(signatureOf(text)) })])
+  }
+
+  test.each(signatures)('in %s of X-Service-Sign, also escaped', async (_, signatureOf) => {
+    await expectNothingSent(async () => {
+      const sign = JSON.stringify(signed(signatureOf(textOf())))
+      const [first = ''] = textOf()
+      const code = `\\u00${first.charCodeAt(0).toString(16)}`
+      for (const text of [sign, sign.replace(textOf(), code + textOf().slice(1))]) {
+        const headers = { 'x-service-sign': text }
+        const answer = await forwardAs(stage, agent, '/', { method: 'POST', body: 'x', headers })
+        expect(answer.status).toBe(400)
+        expect(await answer.json()).toMatchObject({ error_code: 'invalid_header' })
+      }
+    })
+  })
+
   test.each(calls)('%s', async (_, callOf) => {
     await expectNothingSent(async () => {
       const call = { target_url: stage.url('/'), ...callOf(textOf()) }
@@ -121,6 +152,12 @@ describe('what goes on working', () => {
       const url = `${stage.app.resolver}/v1/forward/${stage.authorityOf()}/`
       expect((await fetch(url, { headers: { authorization } })).status).toBe(200)
     }
+  })
+
+  test('a signature without the token', async () => {
+    const sign = { type: 'hmac-sha256', secret: 'SVC_SECRET_SIGNER', header: 'x-signature' }
+    const call = { target_url: stage.url('/'), method: 'POST', body: 'x', sign }
+    expect((await agent.resolve(call)).status).toBe(200)
   })
 
   test('another token in a body: it may be what the call is for', async () => {
