@@ -27,6 +27,8 @@ const HOP_BY_HOP = new Set([
 const SET_BY_RESOLVER = new Set(['host', 'content-length', 'expect'])
 /** What asks for a part of an answer (RFC 9110, section 14.2), with two dialects of it. */
 const RANGE_HEADERS = new Set(['range', 'request-range', 'x-ms-range'])
+/** What the resolver adds by itself, and what says how the body is encoded. */
+const NOT_SIGNED_INTO = new Set(['accept-encoding', 'content-encoding', 'user-agent'])
 const NOT_PRESENTED = new Set(['content-encoding', 'content-length', 'set-cookie'])
 
 const TOKEN = tokenPattern()
@@ -55,6 +57,13 @@ export function checkCallerHeaders(headers: Readonly<Record<string, string>>): H
   }
   if (headerBytes(pairs) > MAX_HEADER_BYTES) throw invalidHeader('The headers are too large.')
   return pairs
+}
+
+/** The same for the headers that a signature adds, which come after all others. */
+export function checkSignatureHeaders(headers: readonly HeaderPair[]): HeaderPair[] {
+  const unfit = headers.map(([name]) => name.toLowerCase()).find((key) => NOT_SIGNED_INTO.has(key))
+  if (unfit !== undefined) throw forbidden(`No signature can stand in the header ${unfit}.`)
+  return checkCallerHeaders(Object.fromEntries(headers))
 }
 
 /** Whether a header value has only tab and 0x20–0x7e. */
@@ -109,8 +118,7 @@ function checkNotForbidden(key: string): void {
   if (!isHopByHop(key) && !SET_BY_RESOLVER.has(key)) return
   // `proxy-` is open-ended, so only the fixed names are repeated to the caller.
   const shown = key.startsWith('proxy-') ? 'proxy-*' : key
-  const message = `Only the resolver may set the header ${shown}.`
-  throw new Fault('forbidden_header', { message, fields: [{ path: 'headers', message }] })
+  throw forbidden(`Only the resolver may set the header ${shown}.`)
 }
 
 /**
@@ -120,9 +128,9 @@ function checkNotForbidden(key: string): void {
  */
 function checkRange(value: string): void {
   if (!/^\s*bytes\s*=/i.test(value)) return
-  const message =
-    'Byte ranges are not possible: a part of an answer cannot be searched for credentials.'
-  throw new Fault('forbidden_header', { message, fields: [{ path: 'headers', message }] })
+  throw forbidden(
+    'Byte ranges are not possible: a part of an answer cannot be searched for credentials.',
+  )
 }
 
 /** RFC 9110, section 7.6.1; `key` in lower case. */
@@ -152,6 +160,10 @@ export function isHandshake({ method, headers }: Request): boolean {
     /^[A-Za-z0-9+/]{22}==$/.test(headers.get('sec-websocket-key') ?? '')
   if (isWhole) return true
   throw new Fault('invalid_header', { message: 'The WebSocket handshake is not complete.' })
+}
+
+function forbidden(message: string): Fault {
+  return new Fault('forbidden_header', { message, fields: [{ path: 'headers', message }] })
 }
 
 function invalidHeader(message: string): Fault {

@@ -124,6 +124,15 @@ describe('HMAC-SHA256', () => {
       const code = codeOf(() => sign(spec, request(), values({ K: key }), NOW))
       expect({ header, code }).toEqual({ header, code: 'forbidden_header' })
     }
+    // The resolver adds these itself, or they say how the body is encoded; an AWS request has neither.
+    for (const header of ['Accept-Encoding', 'content-encoding', 'User-Agent']) {
+      const code = codeOf(() => sign(hmac({ header }), request(), values({ K: key }), NOW))
+      expect({ header, code }).toEqual({ header, code: 'forbidden_header' })
+    }
+    for (const header of ['Authorization', 'Content-MD5', 'Signature']) {
+      const code = codeOf(() => sign(hmac({ header }), request(), values({ K: key }), NOW))
+      expect({ header, code }).toEqual({ header, code: 'accepted' })
+    }
     for (const header of ['a b', 'a\r\nb', 'a:', '']) {
       const parsed = signing.safeParse({ type: 'hmac-sha256', secret: 'SVC_SECRET_K', header })
       expect({ header, success: parsed.success }).toEqual({ header, success: false })

@@ -10,7 +10,7 @@ import { tokenPattern } from '../../platform/http/token_pattern.ts'
 import { MAX_TEMPLATE } from '../../platform/policy.ts'
 import type { Secret } from '../../platform/secret.ts'
 import { PLACEHOLDER_PREFIX, SECRET_NAME } from '../../platform/secret_name.ts'
-import { checkCallerHeaders, checkHeaderText, type HeaderPair } from '../headers.ts'
+import { checkHeaderText, checkSignatureHeaders, type HeaderPair } from '../headers.ts'
 import { type AwsCredentials, signAws } from './aws_sigv4.ts'
 import type { Made, Signable } from './signable.ts'
 
@@ -86,7 +86,7 @@ export type Signed = {
  * The headers that the signature adds; `now` in milliseconds since 1970.
  *
  * @throws Fault `invalid_header` when the caller set one of them too or a template cannot be sent,
- * `forbidden_header` for one that only the resolver may set,
+ * `forbidden_header` for one that only the resolver may set or that says how a body is encoded,
  * `unusable_secret` when a credential is not what its place needs
  */
 export function sign(
@@ -104,7 +104,7 @@ export function sign(
     throw new Fault('invalid_header', { message: 'A signature header is given twice.' })
   }
   // The caller chose name and value: a signature must not become a way to set Host or framing.
-  const headers = checkCallerHeaders(Object.fromEntries(added))
+  const headers = checkSignatureHeaders(added)
   const name = spec.type === 'hmac-sha256' ? spec.secret : spec.secret_access_key
   return { headers, signatures: signature.map((bytes) => ({ name, bytes })) }
 }
