@@ -4,7 +4,7 @@
  * machine of everyone who runs a command with it. So they are not set from secrets unless they are named.
  *
  * What only the program itself reads, such as DATABASE_URL or NODE_ENV, is not here, nor which account or
- * service it talks to. The name of a configuration is here where that may name commands: who stores secrets
+ * service it talks to, but for a daemon that runs commands here or signs for you. The name of a configuration is here where that may name commands: who stores secrets
  * may also have put a file into a repository.
  */
 
@@ -50,6 +50,17 @@ const groups: readonly Group[] = [
     names: words(`
       HOME USERPROFILE APPDATA LOCALAPPDATA PROGRAMDATA
       XDG_*`),
+  },
+  {
+    reason:
+      'gives a coding agent another configuration, which may name commands and servers to start',
+    names: words(`
+      CLAUDE_CONFIG_DIR CLAUDE_CODE_SHELL* CODEX_HOME OPENCODE_CONFIG OPENCODE_CONFIG_* GEMINI_CLI_HOME
+      GEMINI_CLI_SYSTEM_*_PATH`),
+  },
+  {
+    reason: 'decides where programs keep temporary files, which they may load or run again',
+    names: words('TMPDIR TMP TEMP TEMPDIR'),
   },
   {
     reason: 'names a command, or options of one, that programs run by themselves',
@@ -144,7 +155,7 @@ const groups: readonly Group[] = [
       MAKEFLAGS GNUMAKEFLAGS MFLAGS MAKEFILES CC CXX CPP LD AR GCC_EXEC_PREFIX COMPILER_PATH LIBRARY_PATH
       FC NVCC CUDACXX NM RANLIB CPATH C_INCLUDE_PATH CPLUS_INCLUDE_PATH PKG_CONFIG PKG_CONFIG_* CMAKE_*
       CCACHE_* DISTCC_* ICECC_* SCCACHE_CONF BAZEL_SH BAZELISK_* USE_BAZEL_VERSION DEVELOPER_DIR SDKROOT
-      SWIFT_EXEC CFLAGS CXXFLAGS CPPFLAGS LDFLAGS
+      PROTOC SWIFT_EXEC CFLAGS CXXFLAGS CPPFLAGS LDFLAGS
       RUSTC RUSTDOC CARGO CARGO_HOST_* CARGO_UNSTABLE_* RUSTC_LINKER RUSTC_WRAPPER RUSTC_WORKSPACE_WRAPPER RUSTFLAGS RUSTDOCFLAGS RUSTUP_HOME
       RUSTUP_TOOLCHAIN CARGO_HOME CARGO_BUILD_* CARGO_TARGET_* CARGO_ALIAS_* CARGO_ENCODED_RUSTFLAGS
       GRADLE_HOME GRADLE_USER_HOME MAVEN_ARGS MAVEN_HOME M2_HOME MAVEN_CONFIG MAVEN_USER_HOME
@@ -176,7 +187,7 @@ const groups: readonly Group[] = [
     reason: 'decides where connections go',
     names: words(`
       *HTTP_PROXY *HTTPS_PROXY ALL_PROXY FTP_PROXY NO_PROXY GRPC_PROXY SOCKS_PROXY RSYNC_PROXY DISPLAY
-      WAYLAND_DISPLAY
+      WAYLAND_DISPLAY SSH_AUTH_SOCK DOCKER_HOST
       HOSTALIASES LOCALDOMAIN RES_OPTIONS RESOLV_HOST_CONF
       SERVICE_SERVER_URL SERVICE_API_URL SERVICE_RESOLVER_URL SERVICE_INSECURE_HTTP
       CLOAKROOM_SERVER_URL CLOAKROOM_API_URL CLOAKROOM_RESOLVER_URL CLOAKROOM_INSECURE_HTTP`),
