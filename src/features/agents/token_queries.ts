@@ -44,11 +44,19 @@ export async function insertToken(tx: Transaction, grant: Manage, holder: Holder
   return inserted ?? null
 }
 
-/** Whether a token of the holder works under that label. The workspace must be locked. */
+/** Whether a token of the holder works under a label that looks like that one. The workspace must be locked. */
 export async function isLabelTaken(tx: Transaction, grant: Manage, holder: Holder, label: string) {
-  const working = and(isOf(grant, holder), eq(tokens.label, label), isActive)
-  const found = await tx.select({ id: tokens.id }).from(tokens).where(working).limit(1)
-  return found.length > 0
+  const working = and(isOf(grant, holder), isActive)
+  const found = await tx.select({ label: tokens.label }).from(tokens).where(working)
+  return found.some((taken) => appearance(taken.label) === appearance(label))
+}
+
+/** The same for labels that look alike: compatible characters, invisible ones, space around them. */
+function appearance(label: string): string {
+  return label
+    .normalize('NFKC')
+    .replace(/\p{Default_Ignorable_Code_Point}/gu, '')
+    .trim()
 }
 
 /** One row more than the page holds, oldest first, each with what it is provisioned for. */

@@ -517,6 +517,27 @@ test('an agent that is being deleted gets no token that outlives it', async () =
   expect(left.filter(({ revokedAt }) => revokedAt === null)).toEqual([])
 })
 
+test('a label that looks like one that works is taken, and another one is not', async () => {
+  const path = `/api/projects/${await team.addProject('alike')}/workload-tokens/`
+  const issue = (label: string) => call('POST', path, { label, environment: 'production' })
+  expect((await issue('same one')).status).toBe(201)
+  const alike = [
+    'same one ',
+    'same\u00a0one',
+    'same one\u00a0',
+    'sa\u200bme one',
+    'sa\u00adme one',
+    '\uff53ame one',
+  ]
+  for (const label of alike) {
+    const { status } = await issue(label)
+    expect({ label, status }).toEqual({ label, status: 409 })
+  }
+  for (const label of ['Same one', 'same  one', 'sameone']) {
+    expect((await issue(label)).status).toBe(201)
+  }
+})
+
 test('a label is of one working token of a project alone; agents may give it twice', async () => {
   const path = `/api/projects/${team.projectId}/workload-tokens/`
   const elsewhere = `/api/projects/${await team.addProject('labels')}/workload-tokens/`
