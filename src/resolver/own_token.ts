@@ -23,7 +23,7 @@ export function withoutOwnToken(call: Call, sought: string): Call {
   for (const [name, value] of Object.entries(headers)) {
     if (isInName(name) || isIn(value) || isIn(credentialsIn(value))) throw repeated('A header')
   }
-  const isSaid = (text: string) => isInName(text) || isIn(credentialsIn(text))
+  const isSaid = (text = '') => isInName(text) || isIn(credentialsIn(text))
   if (Object.values(signing ?? {}).some(isSaid)) throw repeated('The signature')
   if (body === null) return call
   if (!('bytes' in body)) return { ...call, body: watched(body, sought) }
