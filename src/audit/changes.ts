@@ -16,6 +16,7 @@ const insertOne = prepared((db) => {
       source: placeholder('source'),
       identityLevel: placeholder('identityLevel'),
       agentId: placeholder('agentId'),
+      registrationId: placeholder('registrationId'),
       userId: placeholder('userId'),
       projectId: placeholder('projectId'),
       environment: placeholder('environment'),
@@ -34,7 +35,7 @@ export const storeChanges: StoreChanges = async (tx, actor, changes) => {
   else await tx.insert(auditLogs).values(rows)
 }
 
-function rowOf(actor: Actor, { action, resource, projectId, environment }: Change) {
+function rowOf(actor: Actor, { action, resource, registrationId, projectId, environment }: Change) {
   return {
     id: Bun.randomUUIDv7(),
     workspaceId: actor.workspaceId,
@@ -42,6 +43,7 @@ function rowOf(actor: Actor, { action, resource, projectId, environment }: Chang
     source: 'control_plane' as const,
     identityLevel: 'user' as const,
     agentId: actor.email,
+    registrationId: registrationId ?? null,
     userId: actor.userId,
     projectId: projectId ?? null,
     environment: environment ?? null,

@@ -268,6 +268,7 @@ test('an agent for all projects works after a grant', async () => {
     action: 'token.grant_removed',
   })
   expect(await ada.must('audit', 'show', record)).toContain('token.grant_removed')
+  expect(await ada.must('audit', 'list', '--action', 'token.issued')).toContain('wide/')
   expect((await ada.run(['audit', 'show', Bun.randomUUIDv7()])).code).toBe(4)
 })
 

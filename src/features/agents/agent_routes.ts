@@ -73,9 +73,10 @@ async function register(
   audit.record({
     action: 'agent.created',
     resource: { type: 'agent', id: agent.id, name },
+    registrationId: agent.id,
     projectId: projectId ?? undefined,
   })
-  const holder = { kind: 'agent', agentId: agent.id, projectId } as const
+  const holder = { kind: 'agent', agent, projectId } as const
   const issued = await issueToken(changing, services, { holder, order, epoch })
   return { ...issued, agent: shownNew(agent) }
 }
@@ -97,13 +98,15 @@ async function remove({ tx, grant, audit }: Changing<Manage>, agentId: string): 
   const agent = await markDeleted(tx, grant, agentId)
   if (!agent) throw new Fault('not_found')
   const { projectId } = agent
-  const revoked = await revokeTokens(tx, grant, { kind: 'agent', agentId, projectId })
+  const holder = { kind: 'agent', agent, projectId } as const
+  const revoked = await revokeTokens(tx, grant, holder)
   audit.record(
     {
       action: 'agent.deleted',
       resource: { type: 'agent', id: agentId, name: agent.name },
+      registrationId: agentId,
       projectId: projectId ?? undefined,
     },
-    ...revocations(revoked),
+    ...revocations(revoked, holder),
   )
 }

@@ -6,6 +6,7 @@ import { fromBase64, toBase64 } from '../../platform/crypto/encoding.ts'
 import { mintToken, tokenAuth, tokenKeyPair, verifierOf } from '../../platform/crypto/token.ts'
 import { Fault } from '../../platform/fault.ts'
 import type { Grant } from '../../platform/grant.ts'
+import { aboutToken } from '../../platform/http/recorder.ts'
 import type { Changing } from '../../platform/http/route.ts'
 import type { FeatureServices } from '../../platform/services.ts'
 import { provision } from './provision.ts'
@@ -53,12 +54,13 @@ export async function issueToken(
   if (!token) throw new Fault('already_exists', { message: 'The token id is taken.' })
   audit.record({
     action: 'token.issued',
-    resource: { type: 'token', id: token.id, name: token.label },
+    ...aboutToken(token, holder.agent),
     projectId: token.projectId ?? undefined,
     environment: token.environment ?? undefined,
   })
   const list = order.token?.envelopes ?? []
-  await provision(changing, outer, token, { list, path: 'token.envelopes.', epoch })
+  const held = { ...token, agent: holder.agent }
+  await provision(changing, outer, held, { list, path: 'token.envelopes.', epoch })
   return {
     token: text,
     token_id: token.id,

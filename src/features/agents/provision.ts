@@ -6,6 +6,7 @@ import { fromBase64 } from '../../platform/crypto/encoding.ts'
 import type { OuterLayer } from '../../platform/crypto/outer_layer.ts'
 import { Fault, type FieldFault } from '../../platform/fault.ts'
 import type { Grant } from '../../platform/grant.ts'
+import { aboutToken } from '../../platform/http/recorder.ts'
 import type { Changing } from '../../platform/http/route.ts'
 import type { TokenEnvelope } from './shapes.ts'
 import { mergeEnvelopes, type NewEnvelope, selectProjects } from './token_queries.ts'
@@ -16,6 +17,7 @@ type Manage = Grant<'agent.manage'>
 export type ScopedToken = {
   id: string
   label: string
+  agent: { id: string; name: string } | null
   projectId: string | null
   environment: string | null
 }
@@ -59,7 +61,7 @@ export async function provision(
   audit.record(
     ...list.map(({ project_id, environment }) => ({
       action: 'token.provisioned' as const,
-      resource: { type: 'token', id: token.id, name: token.label },
+      ...aboutToken(token, token.agent),
       projectId: project_id,
       environment,
     })),

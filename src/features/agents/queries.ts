@@ -100,7 +100,7 @@ export async function markDeleted(tx: Transaction, grant: Manage, id: string) {
     .update(agents)
     .set({ deletedAt: sql`now()` })
     .where(and(isLive(grant), eq(agents.id, id)))
-    .returning({ name: agents.name, projectId: agents.projectId })
+    .returning({ id: agents.id, name: agents.name, projectId: agents.projectId })
   return deleted ?? null
 }
 

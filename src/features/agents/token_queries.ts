@@ -11,8 +11,8 @@ type Manage = Grant<'agent.manage'>
 
 /** Whose tokens: an agent's, or the workload tokens of a project. */
 export type Holder =
-  | { kind: 'agent'; agentId: string; projectId: string | null }
-  | { kind: 'workload'; projectId: string }
+  | { kind: 'agent'; agent: { id: string; name: string }; projectId: string | null }
+  | { kind: 'workload'; agent: null; projectId: string }
 
 export type NewToken = {
   id: string
@@ -33,7 +33,7 @@ export async function insertToken(tx: Transaction, grant: Manage, holder: Holder
       ...token,
       workspaceId: grant.workspaceId,
       kind: holder.kind,
-      agentId: holder.kind === 'agent' ? holder.agentId : null,
+      agentId: holder.agent?.id ?? null,
       projectId: holder.projectId,
       createdBy: grant.userId,
       expiresAt:
@@ -231,7 +231,7 @@ export async function deleteEnvelope(
 function isOf(grant: Manage, holder: Holder): SQL | undefined {
   const held =
     holder.kind === 'agent'
-      ? eq(tokens.agentId, holder.agentId)
+      ? eq(tokens.agentId, holder.agent.id)
       : eq(tokens.projectId, holder.projectId)
   return and(eq(tokens.workspaceId, grant.workspaceId), eq(tokens.kind, holder.kind), held)
 }

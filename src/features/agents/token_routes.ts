@@ -87,8 +87,8 @@ async function lockHolder(within: Within, named: Named): Promise<Held> {
 }
 
 async function holderOf({ tx, grant }: Within<Reading>, named: Named): Promise<Holder> {
-  if ('projectId' in grant) return { kind: 'workload', projectId: grant.projectId }
+  if ('projectId' in grant) return { kind: 'workload', agent: null, projectId: grant.projectId }
   const agent = 'registration_id' in named && (await selectAgent(tx, grant, named.registration_id))
   if (!agent) throw new Fault('not_found')
-  return { kind: 'agent', agentId: agent.id, projectId: agent.project_id }
+  return { kind: 'agent', agent, projectId: agent.project_id }
 }

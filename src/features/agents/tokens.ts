@@ -8,7 +8,7 @@ import type { Reading } from '../../platform/db/open.ts'
 import { Fault } from '../../platform/fault.ts'
 import type { Grant } from '../../platform/grant.ts'
 import type { Pager } from '../../platform/http/page.ts'
-import type { Change } from '../../platform/http/recorder.ts'
+import { aboutToken, type Change } from '../../platform/http/recorder.ts'
 import type { Changing } from '../../platform/http/route.ts'
 import { provision } from './provision.ts'
 import type { Provision, TokenEnvelope } from './shapes.ts'
@@ -33,7 +33,7 @@ export async function listTokens(
   holder: Holder,
   { limit, cursor }: { limit: number; cursor?: string | undefined },
 ) {
-  const list = `tokens ${holder.kind === 'agent' ? holder.agentId : holder.projectId}`
+  const list = `tokens ${holder.agent?.id ?? holder.projectId}`
   const rows = await selectTokens(tx, grant, holder, { after: pager.start(list, cursor), limit })
   return pager.cut(
     list,
@@ -55,7 +55,7 @@ export async function revokeToken(
   id: string,
 ): Promise<undefined> {
   const revoked = await revokeTokens(tx, grant, holder, id)
-  audit.record(...revocations(revoked))
+  audit.record(...revocations(revoked, holder))
   if (revoked.length > 0) return
   if (!(await selectToken(tx, grant, holder, id))) throw new Fault('not_found')
   audit.unchanged()
@@ -76,7 +76,12 @@ export async function provisionToken(
   const token = await selectToken(tx, grant, holder, id)
   if (!token) throw new Fault('not_found')
   if (!token.isActive) throw new Fault('conflict', { message: 'The token is revoked or expired.' })
-  await provision(changing, outer, token, { list: envelopes, path: '', epoch })
+  await provision(
+    changing,
+    outer,
+    { ...token, agent: holder.agent },
+    { list: envelopes, path: '', epoch },
+  )
   return selectProvisions(tx, grant, id)
 }
 
@@ -90,18 +95,21 @@ export async function unprovisionToken(
   if (!token || !(await deleteEnvelope(tx, grant, id, place))) throw new Fault('not_found')
   audit.record({
     action: 'token.grant_removed',
-    resource: { type: 'token', id, name: token.label },
+    ...aboutToken(token, holder.agent),
     projectId: place.project_id,
     environment: place.environment,
   })
 }
 
 /** What is recorded of tokens that were revoked. */
-export function revocations(revoked: Awaited<ReturnType<typeof revokeTokens>>): Change[] {
-  return revoked.map(({ id, label, projectId, environment }) => ({
+export function revocations(
+  revoked: Awaited<ReturnType<typeof revokeTokens>>,
+  { agent }: Holder,
+): Change[] {
+  return revoked.map((token) => ({
     action: 'token.revoked',
-    resource: { type: 'token', id, name: label },
-    projectId: projectId ?? undefined,
-    environment: environment ?? undefined,
+    ...aboutToken(token, agent),
+    projectId: token.projectId ?? undefined,
+    environment: token.environment ?? undefined,
   }))
 }

@@ -6,7 +6,7 @@
 import { lockWorkspace } from '../../platform/db/workspace_lock.ts'
 import { Fault } from '../../platform/fault.ts'
 import type { ProjectGrant } from '../../platform/grant.ts'
-import type { Change } from '../../platform/http/recorder.ts'
+import { aboutToken, type Change } from '../../platform/http/recorder.ts'
 import { type Changing, type Route, route } from '../../platform/http/route.ts'
 import { deleteEnvironmentSecrets } from '../secrets/index.ts'
 import {
@@ -90,7 +90,7 @@ async function remove(
     ...revoked.map(
       (token): Change => ({
         action: 'token.revoked',
-        resource: { type: 'token', ...token },
+        ...aboutToken(token, token.agent),
         projectId: grant.projectId,
         environment: name,
       }),

@@ -7,7 +7,7 @@ import { lockWorkspace } from '../../platform/db/workspace_lock.ts'
 import { Fault } from '../../platform/fault.ts'
 import type { Grant, ProjectGrant } from '../../platform/grant.ts'
 import { openPager } from '../../platform/http/page.ts'
-import type { Change } from '../../platform/http/recorder.ts'
+import { aboutToken, type Change } from '../../platform/http/recorder.ts'
 import { created, type Reply } from '../../platform/http/reply.ts'
 import { type Changing, type Route, route } from '../../platform/http/route.ts'
 import type { FeatureServices } from '../../platform/services.ts'
@@ -139,7 +139,7 @@ async function remove({
     ...revoked.map(
       (token): Change => ({
         action: 'token.revoked',
-        resource: { type: 'token', ...token },
+        ...aboutToken(token, token.agent),
         projectId,
       }),
     ),
@@ -147,6 +147,7 @@ async function remove({
       (agent): Change => ({
         action: 'agent.deleted',
         resource: { type: 'agent', ...agent },
+        registrationId: agent.id,
         projectId,
       }),
     ),

@@ -141,7 +141,13 @@ export function revokeTokens(tx: Transaction, grant: Delete, environment?: strin
         isNull(tokens.revokedAt),
       ),
     )
-    .returning({ id: tokens.id, name: tokens.label })
+    .returning({
+      id: tokens.id,
+      label: tokens.label,
+      agent: sql<{ id: string; name: string } | null>`(
+        select json_build_object('id', a.id, 'name', a.name) from ${agents} a
+        where a.id = ${tokens.agentId})`,
+    })
 }
 
 /** Deletes the agents that were scoped to the project; their rows stay for the audit. */

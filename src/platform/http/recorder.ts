@@ -21,8 +21,19 @@ export type Action =
 export type Change = {
   action: Action
   resource: { type: string; id: string | null; name: string | null }
+  /** Of the agent that it is about. */
+  registrationId?: string | undefined
   projectId?: string | undefined
   environment?: string | undefined
+}
+
+/** What names a token in a record: an agent's by the agent too, since most labels are `default`. */
+export function aboutToken(
+  { id, label }: { id: string; label: string },
+  agent: { id: string; name: string } | null,
+): Pick<Change, 'resource' | 'registrationId'> {
+  const name = agent ? `${agent.name}/${label}` : label
+  return { resource: { type: 'token', id, name }, registrationId: agent?.id }
 }
 
 /** Who is written into the record: a grant, or a person who has none yet (accepting an invitation). */

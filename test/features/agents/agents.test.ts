@@ -6,6 +6,7 @@ import {
   listAgents,
   registerAgent,
 } from '../../../src/features/agents/contract.ts'
+import { listAuditLogs } from '../../../src/features/audit/contract.ts'
 import { fromBase64, toBase64 } from '../../../src/platform/crypto/encoding.ts'
 import {
   type ParsedToken,
@@ -71,6 +72,13 @@ async function counted() {
   return storedAgents(app, foreign.workspaceId)
 }
 
+/** What the audit lists of an agent by its id, oldest first. */
+async function recordedOf(agentId: string) {
+  const query = { workspace_id: team.workspaceId, agent_id: agentId }
+  const records = await team.owner.api.list(listAuditLogs, { query })
+  return records.map(({ action }) => action).reverse()
+}
+
 describe('registering', () => {
   test('answers the agent and its first token, which is shown this once', async () => {
     const answer = await call('POST', agentsPath(), { name: 'deploy bot' })
@@ -96,7 +104,7 @@ describe('registering', () => {
       },
     ])
     const { audit } = await storedAgents(app, team.workspaceId)
-    expect(audit.slice(-2)).toEqual(['agent.created deploy bot', 'token.issued default'])
+    expect(audit.slice(-2)).toEqual(['agent.created deploy bot', 'token.issued deploy bot/default'])
   })
 
   test('stores of the token a verifier and the public half of its key', async () => {
@@ -146,8 +154,8 @@ describe('registering', () => {
     expect(Buffer.from(blob ?? []).includes(raw)).toBe(false)
     expect(stored.audit.slice(-3)).toEqual([
       'agent.created sealed',
-      'token.issued default',
-      'token.provisioned default',
+      'token.issued sealed/default',
+      'token.provisioned sealed/default',
     ])
   })
 
@@ -424,7 +432,19 @@ describe('deleting', () => {
     expect(left.map(({ revokedAt }) => revokedAt instanceof Date)).toEqual([true, true])
     expect(stored.envelopes.filter(({ tokenId }) => tokenId === made.id)).toEqual([])
     expect(stored.audit.slice(-3, -2)).toEqual(['agent.deleted leaving'])
-    expect(stored.audit.slice(-2).sort()).toEqual(['token.revoked a', 'token.revoked b'])
+    expect(stored.audit.slice(-2).sort()).toEqual([
+      'token.revoked leaving/a',
+      'token.revoked leaving/b',
+    ])
+    expect(await recordedOf(agent.id)).toEqual([
+      'agent.created',
+      'token.issued',
+      'token.provisioned',
+      'token.issued',
+      'agent.deleted',
+      'token.revoked',
+      'token.revoked',
+    ])
   })
 
   test('hides the agent and its tokens', async () => {

@@ -83,6 +83,8 @@ describe.each(families)('tokens of $family', ({ kind, pathOf, first, given }) =>
     path = await pathOf(team)
   })
 
+  /** A token in the audit, which names the agent too. */
+  const named = (label: string) => (kind === 'agt' ? `agent ${agents}/${label}` : label)
   /** Where envelopes of these tokens may point. */
   const projectId = () => (kind === 'wkl' ? (path.split('/')[3] ?? '') : team.projectId)
   const issue = async (rest: Record<string, unknown> = {}) => {
@@ -137,7 +139,7 @@ describe.each(families)('tokens of $family', ({ kind, pathOf, first, given }) =>
       provisioned: [],
     } as never)
     const { audit } = await storedAgents(app, team.workspaceId)
-    expect(audit.at(-1)).toBe('token.issued ci')
+    expect(audit.at(-1)).toBe(`token.issued ${named('ci')}`)
   })
 
   test.each([[['use']], [['use', 'read']], [['read']]])(
@@ -208,7 +210,7 @@ describe.each(families)('tokens of $family', ({ kind, pathOf, first, given }) =>
     const answer = await call('DELETE', `${path}${made.id}/`)
     expect([answer.status, answer.body]).toEqual([200, { status: 'success' }])
     const once = await storedAgents(app, team.workspaceId)
-    expect(once.audit.at(-1)).toBe(`token.revoked made-${made.sent.id}`)
+    expect(once.audit.at(-1)).toBe(`token.revoked ${named(`made-${made.sent.id}`)}`)
     expect(once.envelopes.filter(({ tokenId }) => tokenId === made.id)).toEqual([])
     expect((await call('DELETE', `${path}${made.id}/`)).status).toBe(200)
     expect(await storedAgents(app, team.workspaceId)).toEqual(once)
@@ -276,7 +278,7 @@ describe.each(families)('tokens of $family', ({ kind, pathOf, first, given }) =>
     expect([answer.status, answer.body]).toEqual([200, { status: 'success' }])
     expect((await listed(path)).data.at(-1)?.provisioned).toEqual([])
     const { audit } = await storedAgents(app, team.workspaceId)
-    expect(audit.at(-1)).toBe(`token.grant_removed made-${made.sent.id}`)
+    expect(audit.at(-1)).toBe(`token.grant_removed ${named(`made-${made.sent.id}`)}`)
     await expectRefused(() => call('DELETE', taken), 'not_found')
   })
 

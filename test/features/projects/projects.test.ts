@@ -494,7 +494,7 @@ describe('deleting', () => {
     expect((await recordedChanges(app, workspaceId)).slice(-3).sort()).toEqual([
       'agent.deleted bot',
       'project.deleted gone',
-      'token.revoked ci',
+      'token.revoked bot/ci',
     ])
   })
 
