@@ -5,9 +5,10 @@ import type { Snapshot, SnapshotCache } from '../access/snapshots.ts'
 import type { LiveToken } from '../access/tokens.ts'
 import { openSealed, type SealedSecret } from '../platform/crypto/secret_value.ts'
 import type { Secret } from '../platform/secret.ts'
+import { TimeSlice } from '../platform/time_slice.ts'
 import type { ResolverServices } from './services.ts'
 
-/** Values that are opened between two pauses: well under a millisecond. */
+/** Values that are opened between two pauses, at most: small ones take well under a millisecond. */
 const OPENED_AT_ONCE = 32
 
 type Parts = Pick<ResolverServices, 'keys' | 'outbound'> & { snapshots: SnapshotCache }
@@ -27,12 +28,16 @@ export async function eachOpened(
   const { projectId, environment } = place
   const sealed = await parts.snapshots.readEnvironment(snapshot, projectId, environment)
   const wanted = (sealed ?? []).filter(isWanted)
-  for (let from = 0; from < wanted.length; from += OPENED_AT_ONCE) {
-    if (from > 0) await parts.outbound.steps.pause(snapshot.workspaceId)
+  for (let at = 0; at < wanted.length; ) {
+    if (at > 0) await parts.outbound.steps.pause(snapshot.workspaceId)
     // Asked for anew after each pause: the cached one may have been wiped.
     const key = await environmentKeyOf(parts, snapshot, token, place)
-    for (const secret of wanted.slice(from, from + OPENED_AT_ONCE)) {
-      take(secret, openSealed(key.reveal(), secret))
-    }
+    const slice = new TimeSlice()
+    const end = at + OPENED_AT_ONCE
+    do {
+      const secret = wanted[at]
+      if (secret) take(secret, openSealed(key.reveal(), secret))
+      at += 1
+    } while (at < end && !slice.isSpent)
   }
 }

@@ -248,6 +248,23 @@ test('a list of 1,000 credentials', async () => {
   expect(answer).toBe(1001)
 }, 60_000)
 
+test('the shapes of values that are as long as can be, and look taken apart', async () => {
+  const owner = await stage.employ({ KEY: marked('sk_live_of_an_owner') })
+  const fields = `${'Password=a;'.repeat(2_900)}x=y`
+  const values = [fields, `https://${filled('a%', 32_000)}@db`, filled('["', 32_000)]
+  await storeAll(
+    owner,
+    Array.from({ length: 45 }, (_, at) => values[at % 3] ?? ''),
+    9,
+  )
+  const size = await expectNoStall(2, async () => {
+    const headers = { authorization: `Bearer ${owner.token}` }
+    const response = await fetch(`${server.app.resolver}/v1/shapes/`, { headers })
+    return (await response.text()).length
+  })
+  expect(size).toBeLessThan(65_536)
+}, 60_000)
+
 test('a vault of 16 MB of words, prepared for its call', async () => {
   const librarian = await stage.employ({ KEY: marked('sk_live_of_a_librarian') })
   const wordsOf = (book: number) =>
