@@ -26,7 +26,7 @@ const values: Record<string, [value: string, policy?: Policy]> = {
   IN_JSON: [PEM, { allowed_locations: ['json'] }],
   IN_FORM: [marked('form&='), { allowed_locations: ['form'] }],
   SETTING: ['eu-west-1', { sensitive: false }],
-  REPOSITORY: [`https://ada:${PASSWORD}@git.example/repo.git`],
+  REPOSITORY: [`https://ada:${PASSWORD}@git.example/repo`],
   DSN: [`https://${USER}@o1.ingest.example/42`],
 }
 for (const [name, [value, policy]] of Object.entries(values)) {
@@ -53,7 +53,7 @@ describe.each(Object.entries(proxies))('behind the %s proxy', (_, proxy) => {
   const bearer = (name: string) => ({ authorization: `Bearer ${textOf(name)}` })
 
   test('every credential has a stand-in of its own, and a setting none', () => {
-    const parts = ['REPOSITORY__PASSWORD', 'DSN__USER']
+    const parts = ['REPOSITORY__USER', 'REPOSITORY__PASSWORD', 'DSN__USER']
     const names = [...Object.keys(values), 'KEY', 'LOGIN', ...parts].filter(
       (name) => name !== 'SETTING',
     )

@@ -11,8 +11,7 @@ export const partNames = ['USER', 'PASSWORD', 'PRIVATE_KEY', 'KEY'] as const
 export type PartName = (typeof partNames)[number]
 
 const PART = new RegExp(`^(.+)__(${partNames.join('|')})$`)
-const URL_SHAPE = /^([a-z][a-z0-9+.-]*:\/\/)(?:([^/?#@]*)@)?([^/?#@]*)(.*)$/is
-const PRIVATE_KEY_FIELD = /("private_key"\s*:\s*")((?:[^"\\]|\\.)*)(")/
+const LOGIN = /^[a-z][a-z0-9+.-]*:\/\/([^/?#@]*)@/is
 /** `AccountName=…;AccountKey=…`, as Azure and databases write it. */
 const CONNECTION = /^[A-Za-z][A-Za-z ]*=[^;]*(;[A-Za-z][A-Za-z ]*=[^;]*)+;?$/
 const SECRET_FIELD =
@@ -69,15 +68,20 @@ export function partOf(value: Uint8Array, part: PartName): Uint8Array | null {
 }
 
 function user(text: string): string | null {
-  return unescaped(urlPartsOf(text)?.user)
+  return unescaped(loginIn(text)?.user)
 }
 
 function password(text: string): string | null {
-  return unescaped(urlPartsOf(text)?.password)
+  return unescaped(loginIn(text)?.password)
 }
 
 function privateKey(text: string): string | null {
-  return accountPartsOf(text)?.pem ?? null
+  try {
+    const { type, private_key: pem } = JSON.parse(text)
+    return type === 'service_account' && typeof pem === 'string' ? pem : null
+  } catch {
+    return null
+  }
 }
 
 function key(text: string): string | null {
@@ -92,38 +96,11 @@ function unescaped(text: string | undefined): string | null {
   }
 }
 
-type UrlParts = {
-  scheme: string
-  user?: string
-  password?: string
-  hasColon: boolean
-  host: string
-  rest: string
-}
-
-export function urlPartsOf(text: string): UrlParts | null {
-  const [, scheme = '', login, host = '', rest = ''] = URL_SHAPE.exec(text) ?? []
-  if (scheme === '') return null
-  if (login === undefined) return { scheme, hasColon: false, host, rest }
+function loginIn(text: string): { user?: string; password?: string } | null {
+  const [, login] = LOGIN.exec(text) ?? []
+  if (login === undefined) return null
   const [, user = '', password] = /^([^:]*)(?::(.*))?$/s.exec(login) ?? []
-  const given = password ? { password } : {}
-  return { scheme, user, ...given, hasColon: password !== undefined, host, rest }
-}
-
-/** Of the file of a service account the key, and what stands before and behind it. */
-export function accountPartsOf(text: string) {
-  const [whole = '', opening = '', escaped = '', closing = ''] = PRIVATE_KEY_FIELD.exec(text) ?? []
-  try {
-    if (JSON.parse(text)?.type !== 'service_account') return null
-    const from = text.indexOf(whole)
-    return {
-      before: text.slice(0, from) + opening,
-      pem: String(JSON.parse(`"${escaped}"`)),
-      after: closing + text.slice(from + whole.length),
-    }
-  } catch {
-    return null
-  }
+  return { user, ...(password ? { password } : {}) }
 }
 
 export function connectionFieldsOf(text: string) {

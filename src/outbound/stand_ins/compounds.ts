@@ -1,0 +1,73 @@
+/**
+ * The shapes of URLs and connection strings. Fixed text is what a strict grammar of the whole value proves
+ * to be no secret: a value that strays from it anywhere, as one with two `@` does, is not taken apart.
+ */
+import { connectionFieldsOf } from './parts.ts'
+import { joined, merged, runOf, safeRunOf } from './runs.ts'
+import type { Part, Shape, Unshaped } from './shape.ts'
+
+/** With user information in unambiguous characters, a host name, and at most a port and a short segment. */
+const URL_WITH_LOGIN =
+  /^([a-z][a-z0-9+.-]{0,31}:\/\/)([\w.~!$*+%-]*)(?:(:)([\w.~!$*+%:-]*))?(@[a-z0-9.-]{1,253}(?::\d{1,5})?(?:\/[\w-]{0,16})?)$/i
+
+/** With all fields known, none twice, and nothing that quotes; of each two parts. */
+const MAX_FIELDS = 32
+const QUOTING = /["'{}]/
+const SECRET_FIELDS = words(`
+  password; pwd; account key; accountkey; shared access key; sharedaccesskey; shared access signature;
+  sharedaccesssignature; primary key; primarykey; user; user id; userid; uid; username; user name;
+  sharedaccesskeyname`)
+const TOLD_FIELDS = words(`
+  server; host; hostname; data source; address; port; database; initial catalog; encrypt;
+  trustservercertificate; trust server certificate; sslmode; ssl mode; pooling; timeout; connection timeout;
+  connect timeout; persist security info; multipleactiveresultsets; accountname; account name;
+  defaultendpointsprotocol; endpointsuffix; endpoint; entitypath`)
+const TOLD_VALUE = /^(?:(?:sb|https):\/\/)?[A-Za-z0-9._:,-]{0,128}\/?$/
+
+/** Of a URL with user information all but that. */
+export function urlIn(text: string): Shape | Unshaped | null {
+  if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return null
+  const [, scheme = '', user = '', colon = '', password = '', place = ''] =
+    URL_WITH_LOGIN.exec(text) ?? []
+  if (user === '' && password === '') return 'url'
+  return merged([
+    { text: scheme },
+    ...(user ? [{ ...safeRunOf(user), part: 'USER' as const }] : []),
+    { text: colon },
+    ...(password ? [{ ...safeRunOf(password), part: 'PASSWORD' as const }] : []),
+    { text: place },
+  ])
+}
+
+/** Of a connection string the names of its fields, and where it leads. */
+export function connectionIn(text: string): Shape | null {
+  if (QUOTING.test(text) || text.split(';', MAX_FIELDS + 1).length > MAX_FIELDS) return null
+  const fields = connectionFieldsOf(text)
+  const first = fields?.find(({ isSecret }) => isSecret)
+  if (!fields || !first || !areKnown(fields.map(({ name }) => name))) return null
+  const shapes = fields.map((field): Part[] => {
+    const { name, value } = field
+    if (value === '' || isTold(name, value)) return [{ text: name + value }]
+    return [{ text: name }, { ...runOf(value), ...(field === first ? { part: 'KEY' } : {}) }]
+  })
+  return merged(joined(shapes, ';'))
+}
+
+function areKnown(fields: readonly string[]): boolean {
+  // Behind the last `;` is none.
+  const names = fields.map(nameOf).filter((name, at) => name !== '' || at < fields.length - 1)
+  const isKnown = (name: string) => SECRET_FIELDS.has(name) || TOLD_FIELDS.has(name)
+  return names.every(isKnown) && new Set(names).size === names.length
+}
+
+function isTold(field: string, value: string): boolean {
+  return TOLD_FIELDS.has(nameOf(field)) && TOLD_VALUE.test(value)
+}
+
+function nameOf(field: string): string {
+  return field.replace('=', '').trim().toLowerCase()
+}
+
+function words(text: string): ReadonlySet<string> {
+  return new Set(text.split(';').map((word) => word.trim()))
+}

@@ -1,0 +1,67 @@
+/** Runs of random characters: of what they stand for they tell the class of the characters and how many. */
+import { type Alphabet, alphabets, type Part, type RandomPart, type Shape } from './shape.ts'
+
+/** Secret parts with fewer characters, or easier to guess, are drawn longer: their length is not told. */
+const MIN_LENGTH = 16
+const MIN_BITS = 64
+const LENGTHENED = 22
+
+const names = Object.keys(alphabets) as Alphabet[]
+/** For each ASCII character a bit for each alphabet that has it. */
+const alphabetsOf = Uint16Array.from({ length: 128 }, (_, code) =>
+  names.reduce(
+    (bits, name, at) =>
+      alphabets[name].includes(String.fromCharCode(code)) ? bits | (1 << at) : bits,
+    0,
+  ),
+)
+
+/** One run of random characters, with the padding of base64. */
+export function runOf(text: string): RandomPart {
+  const [, run = '', padding = ''] = /^([A-Za-z0-9+/_-]+)(={1,2})$/.exec(text) ?? []
+  if (run.length < MIN_LENGTH || text.length % 4 !== 0) return lengthened(text)
+  const random = /[_-]/.test(run) ? 'base64url' : 'base64'
+  return { random, length: run.length, padding: padding.length }
+}
+
+/** The same where nothing may stand that a URL reads. */
+export function safeRunOf(text: string): RandomPart {
+  const run = lengthened(text)
+  return {
+    ...run,
+    random: run.random === 'text' || run.random === 'base64' ? 'base62' : run.random,
+  }
+}
+
+function lengthened(text: string): RandomPart {
+  const run = exactRunOf(text)
+  const bits = run.length * Math.log2(alphabets[run.random].length)
+  const isShort = run.length < MIN_LENGTH || bits < MIN_BITS
+  return isShort ? { ...run, length: LENGTHENED } : run
+}
+
+/** The least alphabet that has all characters, in one pass. */
+export function exactRunOf(text: string): RandomPart {
+  let [common, length] = [-1, 0]
+  for (const character of text) {
+    common &= alphabetsOf[character.codePointAt(0) ?? 0] ?? 0
+    length += 1
+  }
+  const random = names.find((_, at) => common & (1 << at)) ?? 'text'
+  return { random, length }
+}
+
+export function joined(parts: readonly Part[][], separator: string): Part[] {
+  return parts.flatMap((part, at) => (at === 0 ? part : [{ text: separator }, ...part]))
+}
+
+/** Without empty texts, and no two beside each other. */
+export function merged(parts: readonly Part[]): Shape {
+  const shape: Part[] = []
+  for (const part of parts) {
+    const last = shape.at(-1)
+    if ('text' in part && last && 'text' in last) last.text += part.text
+    else if (!('text' in part) || part.text !== '') shape.push({ ...part })
+  }
+  return shape
+}
