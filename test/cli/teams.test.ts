@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { marked } from '../support/canary.ts'
 import { openAccount, type Terminal } from './person.ts'
+import { inTerminal } from './pseudo_terminal.ts'
 
 let app: TestApp
 let ada: Terminal
@@ -118,7 +119,23 @@ test('after a removal a rekey seals everything anew; the one who left is out, to
   expect((await bob.run(['secrets', 'get', 'SHARED', '-w', 'acme', '-p', 'shared'])).code).toBe(4)
   const before = (await ada.json('workspace', 'list')) as { name: string; rekey_required: string }[]
   expect(before.find(({ name }) => name === 'acme')?.rekey_required).toBe('yes')
-  expect(await ada.json('workspace', 'rekey')).toEqual({
+  await ada.must('secrets', 'set', 'GONE=x', 'CHANGED=1', '-p', 'shared')
+  await ada.must('secrets', 'set', 'CHANGED=2', '-p', 'shared')
+  await ada.must('secrets', 'delete', 'GONE', '--yes', '-p', 'shared')
+  const asked = await inTerminal(['workspace', 'rekey'], {
+    cwd: ada.cwd,
+    env: { HOME: ada.home, SERVICE_SERVER_URL: app.controlPlane },
+    typed: [{ when: '(y/N)', type: 'n\r' }],
+  })
+  expect([asked.code, Bun.stripANSI(asked.screen).replace(/\s+/g, '')]).toEqual([
+    5,
+    expect.stringContaining(
+      'endsforgoodwhattheoldoneopens:earlierversions(of1secret),andrestoringwhatwasdeleted(1deletedsecret,andprojects).',
+    ),
+  ])
+  expect((await ada.run(['workspace', 'rekey'])).code).toBe(2)
+  await ada.must('secrets', 'delete', 'CHANGED', '--yes', '-p', 'shared')
+  expect(await ada.json('workspace', 'rekey', '--yes')).toEqual({
     epoch: 2,
     members: 1,
     tokens: 1,

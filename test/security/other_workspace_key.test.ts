@@ -85,7 +85,7 @@ test.each([
   ['invite', ['workspace', 'invite', 'bob@example.com']],
   ['agent create', ['agent', 'create', 'bot']],
   ['workload-token issue', ['workload-token', 'issue', 'ci']],
-  ['rekey', ['workspace', 'rekey']],
+  ['rekey', ['workspace', 'rekey', '--yes']],
   ['the local proxy', ['proxy', '--local', '--', 'true']],
   ['the remote proxy with a token of its own', ['proxy', '--remote', '--agent', 'x', '--', 'true']],
   ['run', ['run', '--', 'true']],
@@ -162,7 +162,7 @@ test('an epoch that is over does not come back; a new one is taken, and said', a
     user: string
     key: string
   }[]
-  const rekeyed = await ada.run(['workspace', 'rekey'])
+  const rekeyed = await ada.run(['workspace', 'rekey', '--yes'])
   expect([rekeyed.code, rekeyed.err.includes('rekeyed')]).toEqual([0, false])
   expect((await ada.run(['secrets', 'list'])).err).toBe('')
   const listed = await bob.run(['secrets', 'list', '-w', 'acme', '-p', 'payments'])

@@ -51,7 +51,7 @@ export const inviteOptions = [
   ['--role <role>', 'owner, admin, member or read_only', 'member'],
   acceptChanged,
 ] as const
-export const rekeyOptions = [acceptChanged] as const
+export const rekeyOptions = [acceptChanged, yes] as const
 
 /** Instead of telling settings from secrets by value. */
 export const sensitivityOptions = [

@@ -3,6 +3,7 @@ import { command, type Group } from '../command.ts'
 import { confirmOptions, copyEnvironmentOptions, inviteOptions, rekeyOptions } from './options.ts'
 
 const workspaces = () => import('../commands/teams/workspaces.ts')
+const workspaceKey = () => import('../commands/teams/workspace_key.ts')
 const projects = () => import('../commands/teams/projects.ts')
 const environments = () => import('../commands/teams/environments.ts')
 
@@ -82,17 +83,17 @@ export const teamGroups: readonly Group[] = [
       }),
       command({
         usage: 'rekey',
-        about: 'seal everything under a new key, after somebody left',
-        examples: ['workspace rekey'],
+        about: 'seal everything under a new key, after somebody left; earlier versions end',
+        examples: ['workspace rekey', 'workspace rekey --yes'],
         options: rekeyOptions,
-        action: async () => (await workspaces()).rekeyAll,
+        action: async () => (await workspaceKey()).rekeyAll,
       }),
       command({
         usage: 'accept-key <workspace>',
         about: "show a workspace's key for comparison; take one that is not the known one",
         examples: ['workspace accept-key acme'],
         options: confirmOptions,
-        action: async () => (await workspaces()).acceptKey,
+        action: async () => (await workspaceKey()).acceptKey,
       }),
     ],
   },

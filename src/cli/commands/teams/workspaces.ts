@@ -1,9 +1,6 @@
 /** Workspaces and the people in them. */
 
 import { ApiError } from '../../../client/api.ts'
-import { fingerprint } from '../../../client/keys.ts'
-import { rekey } from '../../../client/rekey.ts'
-import { type KnownKey, knownKeyOf } from '../../../client/workspace_key.ts'
 import { getPublicKey } from '../../../features/accounts/contract.ts'
 import { listAgents } from '../../../features/agents/contract.ts'
 import { listProjects } from '../../../features/projects/contract.ts'
@@ -21,7 +18,7 @@ import {
 import { fromBase64, uuidv7 } from '../../../platform/crypto/encoding.ts'
 import { sealMemberEnvelope } from '../../../platform/crypto/envelope.ts'
 import { type Role, roles } from '../../../platform/grant.ts'
-import type { confirmOptions, inviteOptions, rekeyOptions } from '../../catalogue/options.ts'
+import type { confirmOptions, inviteOptions } from '../../catalogue/options.ts'
 import type { Action } from '../../command.ts'
 import { oneNamed } from '../../named.ts'
 import { workspaceScope } from '../../scope.ts'
@@ -181,7 +178,7 @@ export const remove: Action<typeof confirmOptions> = async (context, [email = ''
   await confirmed(options, `Remove ${email} from ${workspace.name}?`)
   await session.api.call(removeMember, { params: { workspace_id: workspace.id, member: email } })
   context.output.done(
-    `Removed ${email}. They knew the workspace key: seal everything anew with: cloakroom workspace rekey`,
+    `Removed ${email}. They knew the workspace key: seal everything anew with: cloakroom workspace rekey, which ends earlier versions and undelete`,
     { removed: email, rekey_required: true },
   )
   return undefined
@@ -196,46 +193,4 @@ export const role: Action = async (context, [email = '', given]) => {
     role: member.role,
   })
   return undefined
-}
-
-export const rekeyAll: Action<typeof rekeyOptions> = async (context, _, options) => {
-  const { session, workspace } = await workspaceScope(context)
-  const work = rekey(session.api, workspace.open, (listed) => {
-    const keys = listed.map(({ email, public_key }) => ({ email, publicKey: public_key }))
-    return checkKnownKeys(context, session, keys, options.acceptChangedKeys ?? false)
-  })
-  const { next, ...counts } = await context.output.during('sealing everything anew', work)
-  session.workspaceKeys.remember(next)
-  const done = { epoch: next.epoch, ...counts }
-  context.output.done(
-    `Epoch ${done.epoch}: ${done.members} members, ${done.tokens} tokens and ${done.secrets} secrets are under a new key.`,
-    done,
-  )
-  return undefined
-}
-
-/** Shows what two members compare, and takes the key that the server has where it is not the known one. */
-export const acceptKey: Action<typeof confirmOptions> = async (context, [named = ''], options) => {
-  const session = await context.session()
-  const { name, shown, fault } = await session.entry(named)
-  if (!shown) {
-    throw new CliError('unreadable_workspace', `the key of ${name} does not open with yours`)
-  }
-  const known = session.workspaceKeys.of(shown.id)
-  const now = knownKeyOf(shown)
-  const accepted = { workspace: name, epoch: now.epoch, fingerprint: fingerprintOf(now) }
-  if (!fault || !known) {
-    context.output.record(accepted, accepted.fingerprint)
-    return undefined
-  }
-  context.output.warn(`known: epoch ${known.epoch}  ${fingerprintOf(known)}`)
-  context.output.warn(`shown: epoch ${now.epoch}  ${accepted.fingerprint}`)
-  await confirmed(options, `Does another member of ${name} see the one that is shown? Accept it?`)
-  session.workspaceKeys.remember(shown)
-  context.output.done(`The key of ${name} is accepted.`, accepted)
-  return undefined
-}
-
-function fingerprintOf({ commitment }: KnownKey): string {
-  return fingerprint(fromBase64(commitment) ?? new Uint8Array())
 }

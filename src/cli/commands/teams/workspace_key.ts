@@ -1,0 +1,81 @@
+/** The key of a workspace: a new one for everything, and accepting one that others see. */
+import { fingerprint } from '../../../client/keys.ts'
+import { rekey } from '../../../client/rekey.ts'
+import { type KnownKey, knownKeyOf } from '../../../client/workspace_key.ts'
+import { listEnvironments } from '../../../features/projects/contract.ts'
+import { listDeletedSecrets, listSecrets } from '../../../features/secrets/contract.ts'
+import { fromBase64 } from '../../../platform/crypto/encoding.ts'
+import type { confirmOptions, rekeyOptions } from '../../catalogue/options.ts'
+import type { Action } from '../../command.ts'
+import { projectsOf, type WorkspaceScope, workspaceScope } from '../../scope.ts'
+import { CliError } from '../../terminal/cli_error.ts'
+import { confirmed, counted } from '../../terminal/confirmed.ts'
+import { checkKnownKeys } from '../../trust/known_keys.ts'
+
+export const rekeyAll: Action<typeof rekeyOptions> = async (context, _, options) => {
+  const scope = await workspaceScope(context)
+  const { session, workspace } = scope
+  await confirmed(options, async () => {
+    const ends = await endsOf(scope)
+    return `Seal everything of ${workspace.name} under a new key? That ends for good what the old one opens: ${ends}.`
+  })
+  const work = rekey(session.api, workspace.open, (listed) => {
+    const keys = listed.map(({ email, public_key }) => ({ email, publicKey: public_key }))
+    return checkKnownKeys(context, session, keys, options.acceptChangedKeys ?? false)
+  })
+  const { next, ...counts } = await context.output.during('sealing everything anew', work)
+  session.workspaceKeys.remember(next)
+  const done = { epoch: next.epoch, ...counts }
+  context.output.done(
+    `Epoch ${done.epoch}: ${done.members} members, ${done.tokens} tokens and ${done.secrets} secrets are under a new key; earlier versions and what could be undeleted are gone.`,
+    done,
+  )
+  return undefined
+}
+
+/** What the old key alone opens, counted. */
+async function endsOf(scope: WorkspaceScope): Promise<string> {
+  const { api } = scope.session
+  const perProject = (await projectsOf(scope)).map(async ({ id }) => {
+    const params = { project_id: id }
+    const { environments } = await api.call(listEnvironments, { params })
+    const perEnvironment = Object.keys(environments).map(async (environment) => {
+      const query = { environment }
+      const held = await api.list(listSecrets, { params, query })
+      const deleted = await api.list(listDeletedSecrets, { params, query })
+      return { changed: held.filter(({ version }) => version > 1).length, deleted: deleted.length }
+    })
+    return Promise.all(perEnvironment)
+  })
+  const all = (await Promise.all(perProject)).flat()
+  const sum = (what: 'changed' | 'deleted') => all.reduce((total, each) => total + each[what], 0)
+  const changed = counted(sum('changed'), 'secret')
+  const deleted = counted(sum('deleted'), 'deleted secret')
+  return `earlier versions (of ${changed}), and restoring what was deleted (${deleted}, and projects)`
+}
+
+/** Shows what two members compare, and takes the key that the server has where it is not the known one. */
+export const acceptKey: Action<typeof confirmOptions> = async (context, [named = ''], options) => {
+  const session = await context.session()
+  const { name, shown, fault } = await session.entry(named)
+  if (!shown) {
+    throw new CliError('unreadable_workspace', `the key of ${name} does not open with yours`)
+  }
+  const known = session.workspaceKeys.of(shown.id)
+  const now = knownKeyOf(shown)
+  const accepted = { workspace: name, epoch: now.epoch, fingerprint: fingerprintOf(now) }
+  if (!fault || !known) {
+    context.output.record(accepted, accepted.fingerprint)
+    return undefined
+  }
+  context.output.warn(`known: epoch ${known.epoch}  ${fingerprintOf(known)}`)
+  context.output.warn(`shown: epoch ${now.epoch}  ${accepted.fingerprint}`)
+  await confirmed(options, `Does another member of ${name} see the one that is shown? Accept it?`)
+  session.workspaceKeys.remember(shown)
+  context.output.done(`The key of ${name} is accepted.`, accepted)
+  return undefined
+}
+
+function fingerprintOf({ commitment }: KnownKey): string {
+  return fingerprint(fromBase64(commitment) ?? new Uint8Array())
+}
