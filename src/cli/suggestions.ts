@@ -1,8 +1,9 @@
 /** Hints for a secret or an environment that is not there: names, never values. */
 import { ApiError } from '../client/api.ts'
 import { listEnvironments, showCoverage } from '../features/projects/contract.ts'
+import type { Context } from './context.ts'
 import { nearNames, notFound } from './named.ts'
-import type { ProjectScope } from './scope.ts'
+import { type ProjectScope, projectScope } from './scope.ts'
 import { CliError } from './terminal/cli_error.ts'
 
 /**
@@ -52,10 +53,29 @@ export async function onSecret<T>(scope: ProjectScope, key: string, work: Promis
   }
 }
 
+/** Before several are changed: all of them are there. @throws CliError that names those that are not */
+export async function demandSecrets(scope: ProjectScope, keys: readonly string[]): Promise<void> {
+  const names = await coverageOf(scope)
+  const missing = keys.filter((key) => !isIn(scope, key, names))
+  const [first, another] = missing
+  if (first === undefined) return
+  if (another === undefined) throw absent(scope, first, names)
+  const here = `${scope.project.name}/${scope.environment}`
+  const hint = 'list the names with: cloakroom secrets list'
+  throw new CliError('not_found', `there are no secrets ${missing.join(', ')} in ${here}`, hint)
+}
+
 /** The error for a secret that is not there; `null` where it is. */
 export async function absence(scope: ProjectScope, key: string): Promise<CliError | null> {
   const names = await coverageOf(scope)
-  if (names.some((name) => name.key === key && name.environments[scope.environment])) return null
+  return isIn(scope, key, names) ? null : absent(scope, key, names)
+}
+
+function isIn({ environment }: ProjectScope, key: string, names: Coverage): boolean {
+  return names.some((name) => name.key === key && name.environments[environment])
+}
+
+function absent(scope: ProjectScope, key: string, names: Coverage): CliError {
   const here = `${scope.project.name}/${scope.environment}`
   const hint = hintFor(scope, key, names)
   return new CliError('not_found', `there is no secret ${key} in ${here}`, hint)
@@ -69,6 +89,13 @@ export async function demandEnvironment({ session, project, environment }: Proje
   if (known.includes(environment)) return
   const where = `in ${project.name}`
   throw notFound(environment, known, { what: 'environment', where, list: 'env list' })
+}
+
+/** Where a token may work: one for a mistyped environment would find nothing. @throws CliError */
+export async function tokenScope(context: Context): Promise<ProjectScope> {
+  const scope = await projectScope(context)
+  await demandEnvironment(scope)
+  return scope
 }
 
 type Coverage = Awaited<ReturnType<typeof coverageOf>>

@@ -176,12 +176,40 @@ describe('an environment', () => {
   })
 })
 
+test('the hint after env delete brings back what it deleted, not what was deleted on purpose', async () => {
+  const at = in_('purpose')
+  await ada.must('secrets', 'set', 'OLD=x', 'ONE=x', 'TWO=x', ...at)
+  await ada.must('secrets', 'delete', 'OLD', '--yes', ...at)
+  const { out } = await ada.run(['env', 'delete', 'purpose', '--yes'])
+  expect(out).toEndWith('; for 7 days: cloakroom secrets undelete ONE TWO -e purpose\n')
+  const hint = out.slice(out.indexOf('secrets undelete')).trim().split(' ')
+  expect(await ada.json(...hint)).toEqual({ restored: ['ONE', 'TWO'] })
+  await ada.must('secrets', 'undelete', '--all', ...at)
+  const other = await ada.run(['env', 'delete', 'purpose', '--yes'])
+  expect(other.out).toEndWith('cloakroom secrets undelete --all -e purpose\n')
+})
+
 describe('a deleted secret', () => {
+  test('none is deleted where one of the names is not there', async () => {
+    const at = in_('mistyped')
+    await ada.must('secrets', 'set', 'HERE=x', 'ALSO=x', ...at)
+    const one = await ada.run(['secrets', 'rm', 'HERE', 'HER', '--yes', ...at])
+    expect([one.code, one.err]).toEqual([
+      4,
+      'cloakroom: there is no secret HER in payments/mistyped\n→ is it HERE?\n',
+    ])
+    const two = await ada.run(['secrets', 'rm', 'HERE', 'NOPE', 'NEITHER', '--yes', ...at])
+    expect([two.code, two.err]).toEqual([4, expect.stringContaining('no secrets NOPE, NEITHER in')])
+    expect(await ada.json('secrets', 'list', ...at)).toHaveLength(2)
+    const both = await ada.json('secrets', 'rm', 'HERE', 'ALSO', 'HERE', '--yes', ...at)
+    expect(both).toEqual({ deleted: ['HERE', 'ALSO'] })
+  })
+
   test('is listed and comes back with its history', async () => {
     await ada.must('secrets', 'set', 'BACK=one', 'GONE=x', ...in_('deleted'))
     await ada.must('secrets', 'set', 'BACK=two', ...in_('deleted'))
     const { out } = await ada.run(['secrets', 'rm', 'BACK', 'GONE', '--yes', ...in_('deleted')])
-    expect(out).toBe('2 deleted; for 7 days: cloakroom secrets undelete BACK GONE\n')
+    expect(out).toBe('2 deleted; for 7 days: cloakroom secrets undelete BACK GONE -e deleted\n')
     expect(await ada.json('secrets', 'undelete', ...in_('deleted'))).toEqual([
       { key: 'BACK', version: 2, deleted_at: expect.any(String) },
       { key: 'GONE', version: 1, deleted_at: expect.any(String) },

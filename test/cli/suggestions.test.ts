@@ -114,3 +114,26 @@ describe('an environment without secrets, where others have some', () => {
     expect((await ada.run(['secrets', 'pull', ...options])).code).toBe(0)
   })
 })
+
+test('no token is made or granted for an environment that is not there', async () => {
+  const at = ['-e', 'produktion']
+  await ada.must('agent', 'create', 'careful')
+  for (const args of [
+    ['agent', 'create', 'other'],
+    ['token', 'issue', 'careful'],
+    ['token', 'grant', 'careful', 'default'],
+    ['workload-token', 'issue', 'ci'],
+  ]) {
+    const { code, out, err } = await ada.run([...args, ...at])
+    expect([args, code, out, err]).toEqual([
+      args,
+      4,
+      '',
+      expect.stringContaining('there is no environment produktion in '),
+    ])
+    expect(err).toContain('is it production?')
+  }
+  expect(await ada.json('token', 'list', 'careful')).toHaveLength(1)
+  await ada.must('env', 'create', 'produktion')
+  await ada.must('workload-token', 'issue', 'ci', ...at)
+})

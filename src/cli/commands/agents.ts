@@ -19,6 +19,7 @@ import { orderOf, showToken } from '../issued_token.ts'
 import { projectNames, projectScope, type WorkspaceScope, workspaceScope } from '../scope.ts'
 import { keepToken } from '../session/saved_tokens.ts'
 import type { Session } from '../session/session.ts'
+import { demandEnvironment, tokenScope } from '../suggestions.ts'
 import { confirmed } from '../terminal/confirmed.ts'
 import { ID, type Row } from '../terminal/table.ts'
 
@@ -38,7 +39,7 @@ export const create: Action<typeof agentOptions> = async (context, [name = ''], 
     context.output.note('it has no grants yet: cloakroom token grant')
     return undefined
   }
-  const { session, workspace, project, environment } = await projectScope(context)
+  const { session, workspace, project, environment } = await tokenScope(context)
   const made = await makeToken(workspace.open, 'agt', [{ projectId: project.id, environment }])
   const { agent, capabilities } = await session.api.call(registerProjectAgent, {
     params: { workspace_id: workspace.id, project_id: project.id },
@@ -103,7 +104,7 @@ export const remove: Action<typeof confirmOptions> = async (context, [name = '']
 }
 
 export const issue: Action<typeof agentTokenOptions> = async (context, [name = ''], options) => {
-  const { session, workspace, project, environment } = await projectScope(context)
+  const { session, workspace, project, environment } = await tokenScope(context)
   const agent = await agentNamed(context, { session, workspace }, name)
   const made = await makeToken(workspace.open, 'agt', [{ projectId: project.id, environment }])
   const { capabilities } = await session.api.call(issueAgentToken, {
@@ -141,10 +142,9 @@ export const revoke: Action = async (context, [name = '', typed = '']) => {
 
 /** Gives a token the key of the chosen project and environment. */
 export const grant: Action = async (context, args) => {
-  const { session, workspace, project, environment, agent, token, params } = await held(
-    context,
-    args,
-  )
+  const scope = await held(context, args)
+  await demandEnvironment(scope)
+  const { workspace, session, project, environment, agent, token, params } = scope
   const holder = { id: token.id, publicKey: token.public_key }
   const envelope = await grantEnvironment(workspace.open, holder, project.id, environment)
   await session.api.call(provisionAgentToken, { params, body: [envelope] })

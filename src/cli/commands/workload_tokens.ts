@@ -14,6 +14,7 @@ import type { workloadTokenOptions } from '../catalogue/options.ts'
 import type { Action } from '../command.ts'
 import { orderOf, showToken } from '../issued_token.ts'
 import { type ProjectScope, projectScope } from '../scope.ts'
+import { tokenScope } from '../suggestions.ts'
 import { CliError } from '../terminal/cli_error.ts'
 
 export const issue: Action<typeof workloadTokenOptions> = async (
@@ -21,7 +22,7 @@ export const issue: Action<typeof workloadTokenOptions> = async (
   [label = ''],
   options,
 ) => {
-  const scope = await projectScope(context)
+  const scope = await tokenScope(context)
   const { session, workspace, project, environment } = scope
   const made = await makeToken(workspace.open, 'wkl', [{ projectId: project.id, environment }])
   const issuing = session.api.call(issueWorkloadToken, {

@@ -8,14 +8,16 @@ import type { removeOptions, undeleteOptions } from '../../catalogue/options.ts'
 import type { Action } from '../../command.ts'
 import { notFound } from '../../named.ts'
 import { type ProjectScope, projectScope } from '../../scope.ts'
-import { onSecret } from '../../suggestions.ts'
+import { demandSecrets, onSecret } from '../../suggestions.ts'
 import { confirmed } from '../../terminal/confirmed.ts'
 import { removeOwn } from './own.ts'
 
-export const remove: Action<typeof removeOptions> = async (context, keys, options) => {
-  if (options.mine) return removeOwn(context, keys, options)
+export const remove: Action<typeof removeOptions> = async (context, typed, options) => {
+  if (options.mine) return removeOwn(context, typed, options)
   const scope = await projectScope(context)
   const { session, project, environment } = scope
+  const keys = [...new Set(typed)]
+  await demandSecrets(scope, keys)
   const names = keys.join(', ')
   await confirmed(
     options,
@@ -26,11 +28,15 @@ export const remove: Action<typeof removeOptions> = async (context, keys, option
     const work = session.api.call(deleteSecret, { params, query: { environment } })
     await onSecret(scope, key, work)
   }
-  context.output.done(
-    `${keys.length} deleted; for 7 days: cloakroom secrets undelete ${keys.join(' ')}`,
-    { deleted: keys },
-  )
+  context.output.done(`${keys.length} deleted; for 7 days: ${undeleteOf(keys, environment)}`, {
+    deleted: keys,
+  })
   return undefined
+}
+
+/** The command that brings them back. */
+export function undeleteOf(keys: readonly string[], environment: string): string {
+  return `cloakroom secrets undelete ${keys.join(' ')} -e ${environment}`
 }
 
 /** Names in one request of the server. */
@@ -63,7 +69,7 @@ export const undelete: Action<typeof undeleteOptions> = async (context, keys, op
   return undefined
 }
 
-function deletedOf({ session, project, environment }: ProjectScope) {
+export function deletedOf({ session, project, environment }: ProjectScope) {
   const params = { project_id: project.id }
   return session.api.list(listDeletedSecrets, { params, query: { environment } })
 }

@@ -11,6 +11,7 @@ import { demandProjectFile } from '../../project_file.ts'
 import { type ProjectScope, projectScope } from '../../scope.ts'
 import { demandEnvironment } from '../../suggestions.ts'
 import { confirmed, counted } from '../../terminal/confirmed.ts'
+import { deletedOf, undeleteOf } from '../secrets/remove.ts'
 import { remember } from './projects.ts'
 
 export const list: Action = async (context) => {
@@ -37,14 +38,17 @@ export const remove: Action<typeof confirmOptions> = async (context, [name = '']
   const scope = { ...(await projectScope(context)), environment: name }
   const { session, project } = scope
   await demandEnvironment(scope)
+  const held = await heldIn(scope)
+  const before = await deletedOf(scope)
   await confirmed(
     options,
-    async () =>
-      `Delete ${name} from ${project.name}${await lossOf(scope)}? For 7 days secrets can be restored; tokens of ${name} alone are revoked.`,
+    `Delete ${name} from ${project.name}${lossOf(held)}? For 7 days secrets can be restored; tokens of ${name} alone are revoked.`,
   )
   const params = { project_id: project.id, environment: name }
   const { secrets, tokens } = await session.api.call(deleteEnvironment, { params })
-  const back = secrets > 0 ? `; for 7 days: cloakroom secrets undelete --all -e ${name}` : ''
+  // What was deleted on purpose before is not to come back with them.
+  const names = before.length > 0 ? held : ['--all']
+  const back = secrets > 0 ? `; for 7 days: ${undeleteOf(names, name)}` : ''
   context.output.done(
     `Deleted ${name} with ${counted(secrets, 'secret')}, and revoked ${counted(tokens, 'token')}${back}`,
     { deleted: name, secrets, tokens },
@@ -55,11 +59,15 @@ export const remove: Action<typeof confirmOptions> = async (context, [name = '']
 /** Names that a question shows. */
 const MAX_NAMES = 10
 
-async function lossOf({ session, project, environment }: ProjectScope): Promise<string> {
+async function heldIn({ session, project, environment }: ProjectScope): Promise<string[]> {
   const params = { project_id: project.id }
   const held = await session.api.list(listSecrets, { params, query: { environment } })
+  return held.map(({ key }) => key)
+}
+
+function lossOf(held: readonly string[]): string {
   if (held.length === 0) return ''
-  const names = held.slice(0, MAX_NAMES).map(({ key }) => key)
+  const names = held.slice(0, MAX_NAMES)
   const others = held.length > MAX_NAMES ? ', …' : ''
   return ` with ${counted(held.length, 'secret')} (${names.join(', ')}${others})`
 }
