@@ -30,6 +30,17 @@ export function bearerToken(headers: Headers, kinds: readonly ParsedToken['kind'
 /** What proves a session: its row, and the key that the row is made under. */
 export type Sessions = { db: Database; pepper: Pepper }
 
+/** The last use is known to a minute, so that a request hardly ever writes. */
+const isUseOld = sql`${sessions.lastUsedAt} < now() - interval '1 minute'`
+
+const noteUse = prepared((db) =>
+  db
+    .update(sessions)
+    .set({ lastUsedAt: sql`now()` })
+    .where(and(eq(sessions.id, sql.placeholder('id')), isUseOld))
+    .prepare('session_use'),
+)
+
 const selectSession = prepared((db) =>
   db
     .select({
@@ -38,6 +49,7 @@ const selectSession = prepared((db) =>
       userId: users.id,
       email: users.email,
       isInstanceOwner: users.isInstanceOwner,
+      isUseOld: sql<boolean>`${isUseOld}`,
     })
     .from(sessionTokens)
     .innerJoin(sessions, eq(sessions.id, sessionTokens.sessionId))
@@ -63,6 +75,7 @@ export async function authenticateSession(
   const identity = found ? ({ kind: 'ses', id: token.id, ownerId: found.userId } as const) : null
   const match = pepper.matchVerifier(identity, presentedVerifier(token), found?.verifier ?? null)
   if (!found || match === 'wrong') throw new Fault('invalid_token')
-  const { verifier: _, ...caller } = found
+  const { verifier: _, isUseOld, ...caller } = found
+  if (isUseOld) await noteUse(db).execute({ id: caller.sessionId })
   return caller
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createConnection } from 'node:net'
-import { desc, eq, sql } from 'drizzle-orm'
+import { desc, eq, type SQL, sql } from 'drizzle-orm'
 import {
   listSessions,
   login,
@@ -316,6 +316,22 @@ describe('the list of sessions', () => {
     const all = await person.api.list(listSessions, { query: { limit: 1 } })
     expect(all.map(({ current }) => current)).toEqual([false, true])
     expect(Date.parse(all[1]?.expires_at ?? '') - Date.now()).toBeGreaterThan(29 * DAY_MS)
+  })
+
+  test('shows the last use to a minute: of a session in use too, which is not written each time', async () => {
+    const person = await registerPerson(app)
+    const { db } = app.connection
+    const useAt = async (at: SQL) => {
+      const [before] = await db
+        .update(sessions)
+        .set({ lastUsedAt: at })
+        .where(eq(sessions.userId, person.userId))
+        .returning({ at: sessions.lastUsedAt })
+      const [now] = await person.api.call(listSessions, {})
+      return Date.parse(now?.last_used_at ?? '') - (before?.at.getTime() ?? 0)
+    }
+    expect(await useAt(sql`now() - interval '61 seconds'`)).toBeGreaterThanOrEqual(61_000)
+    expect(await useAt(sql`now() + interval '1 hour'`)).toBe(0)
   })
 
   test('refuses a cursor of somebody else\u2019s making', async () => {
