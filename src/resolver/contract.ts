@@ -165,7 +165,7 @@ export const forwardSettings = z.strictObject({
   mark: z.string().regex(MARK).optional(),
   sign: z
     .string()
-    .meta({ examples: ['{"type":"aws_sigv4","region":"eu-central-1","service":"s3"}'] })
+    .meta({ examples: ['{"type":"aws-sigv4","region":"eu-central-1","service":"s3"}'] })
     .transform((text, context) => {
       const parsed = signing.safeParse(parseJson(text))
       if (parsed.success) return parsed.data

@@ -100,7 +100,8 @@ describe.each(orders)('%s', (_, orderOf) => {
       await expectRefusal(app, [method, path, { token, body }], 'validation_error', { fields })
     }
     for (const hex of ORDINARY_KEYS) {
-      const body = bodyOf({ ...clientMadeToken().sent, public_key: base64(hex) })
+      const made = { ...clientMadeToken().sent, public_key: base64(hex) }
+      const body = { ...bodyOf(made), label: unique() }
       expect((await app.call(method, path, { token, body })).status).toBe(201)
     }
   }, 60_000)

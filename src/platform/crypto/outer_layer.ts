@@ -131,6 +131,7 @@ export class OuterLayer {
     saltId: string,
     stored: readonly Stored[],
   ): Promise<(Uint8Array | null)[]> {
+    if (stored.length === 0) return []
     const opened: (Uint8Array | null)[] = []
     const subkeys = await this.#subkeysOf(saltId, column)
     for (let from = 0; from < stored.length; from += OPENED_AT_ONCE) {
