@@ -52,14 +52,14 @@ async function forwardCall(
   const { requestId } = context
   const { token: text, headers } = takeToken(context.request.headers)
   const admitted = await admitToken(services, endpoint, { text, requestId })
-  const response = await perform(services, context, admitted, (request) => {
-    if (isAnnounced(request)) context.expectBytes(BODY_LIMIT)
-    return readForward(request, headers, services.defaultTimeoutMs)
+  const response = await perform(services, context, admitted, () => {
+    if (isAnnounced(context.request)) context.expectBytes(BODY_LIMIT)
+    return readForward(context, headers, services.defaultTimeoutMs)
   })
   const { request } = context
   if (!response || request.headers.get('x-service-rewrite') !== 'body') return response
   const { prefix, rest } = placeOf(request.url)
-  return rewriteBody(response, rest.split('/', 1)[0] ?? '', `${originOf(request)}${prefix}`)
+  return rewriteBody(response, rest.split('/', 1)[0] ?? '', `${context.origin}${prefix}`)
 }
 
 /**
@@ -120,10 +120,11 @@ function holdsToken([name, value]: readonly [string, string]): boolean {
 }
 
 async function readForward(
-  request: Request,
+  context: RequestContext,
   headers: Record<string, string>,
   defaultTimeoutMs: number,
 ): Promise<TokenCall> {
+  const { request } = context
   const settings = parsePart(forwardSettings, settingsOf(request.headers))
   const signing = settings.sign ?? null
   const { prefix, rest } = placeOf(request.url)
@@ -137,7 +138,7 @@ async function readForward(
       body: await bodyOf(request, headers['content-type'], isSigned),
       answer: isHandshake(request) ? 'socket' : 'streamed',
       signing,
-      linkBase: resolverLinks(prefix, () => originOf(request)),
+      linkBase: resolverLinks(prefix, () => context.origin),
       mark: settings.mark ?? null,
     },
     scope: { projectId: settings.project ?? null, environment: settings.environment ?? null },
@@ -163,13 +164,6 @@ function isForS3({ headers, url }: Request): boolean {
 function searchOf(url: string): string {
   const at = url.indexOf('?')
   return at < 0 ? '' : url.slice(at)
-}
-
-/** As the caller sees it, also behind a proxy that ends TLS: only its own links depend on it. */
-function originOf({ url, headers }: Request): string {
-  const { origin } = new URL(url)
-  const isSecure = headers.get('x-forwarded-proto')?.toLowerCase() === 'https'
-  return isSecure ? origin.replace(/^http:/, 'https:') : origin
 }
 
 const settingHeaders = Object.keys(forwardSettings.shape).map(

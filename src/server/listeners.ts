@@ -16,7 +16,7 @@ import type { Surface } from '../platform/http/reply.ts'
 import type { Services } from '../platform/http/route.ts'
 import { serve } from '../platform/http/serve.ts'
 import { parseCidrs } from '../platform/net/cidr.ts'
-import { networkNamer } from '../platform/net/network.ts'
+import { networkNamer, originNamer } from '../platform/net/network.ts'
 import type { FeatureServices } from '../platform/services.ts'
 import type { Resolver } from '../resolver/index.ts'
 import { controlPlaneRoutes, documented } from './routes.ts'
@@ -76,13 +76,15 @@ function sharedServices({
   clock,
   log,
 }: FeatureServices): Omit<Services, 'surface' | 'routes' | 'identity'> {
+  const trusted = parseCidrs(config.TRUSTED_PROXIES)
   return {
     db,
     log,
     storeChanges,
     storeDenial,
     checkHost: hostCheck(config.ALLOWED_HOSTS),
-    networkOf: networkNamer(parseCidrs(config.TRUSTED_PROXIES)),
+    networkOf: networkNamer(trusted),
+    originOf: originNamer(trusted),
     limits: {
       register: new RateLimiter(config.RATE_REGISTER, clock),
       login: new RateLimiter(config.RATE_LOGIN, clock),

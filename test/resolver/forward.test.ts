@@ -428,6 +428,9 @@ describe('headers', () => {
     expect((await forward('/l')).headers.get('link')).toBe(
       `<${origin}/v1/forward/${own}/l?page=2>; rel="next", <${origin}/v1/forward/${own}/l?page=9>; rel="last"`,
     )
+    // No trusted proxy says so.
+    const secure = await forward('/l', { headers: { 'x-forwarded-proto': 'https' } })
+    expect(secure.headers.get('link')).toStartWith(`<${origin}/`)
     stage.upstream.on('/l', answerOf(200, { link: '<http://evil.example/>; rel="next"' }))
     expect((await forward('/l')).headers.get('link')).toBeNull()
   })

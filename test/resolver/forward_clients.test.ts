@@ -18,7 +18,7 @@ let stage: Stage
 let agent: Agent
 
 beforeAll(async () => {
-  stage = await openStage()
+  stage = await openStage({ env: { TRUSTED_PROXIES: '127.0.0.0/8' } })
   agent = await employAgent(stage, { secrets: { KEY: 'sk_live_0123456789abcdef' } })
 })
 afterAll(() => stage.stop())
@@ -43,6 +43,19 @@ describe('/forward/, for SDKs that cut every /v1 out of their base URL', () => {
     expect(answer.headers.get('location')).toBe(`/forward/${own}/next`)
     expect(answer.headers.get('link')).toBe(`<${origin}/forward/${own}/l>; rel="next"`)
     expect(stage.upstream.received.at(-1)?.path).toBe('/v1/forward/x')
+  })
+
+  test('its links are https behind a trusted proxy that says so', async () => {
+    const own = stage.authorityOf()
+    const secure = new URL(stage.app.resolver).origin.replace('http:', 'https:')
+    stage.upstream.on('/s', answerOf(200, { link: `<https://${own}/l>; rel="next"` }))
+    const answer = await call(`/forward/${own}/s`, { 'x-forwarded-proto': 'https' })
+    expect(answer.headers.get('link')).toBe(`<${secure}/forward/${own}/l>; rel="next"`)
+    const type = { 'content-type': 'application/json' }
+    stage.upstream.on('/b', answerOf(200, type, JSON.stringify([`https://${own}/l`])))
+    const more = { 'x-forwarded-proto': 'https', 'x-service-rewrite': 'body' }
+    const body = await call(`/forward/${own}/b`, more)
+    expect(await body.json()).toEqual([`${secure}/forward/${own}/l`])
   })
 
   test('has the same checks', async () => {

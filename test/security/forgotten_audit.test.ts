@@ -60,6 +60,7 @@ beforeAll(async () => {
     storeDenial,
     checkHost: hostCheck(app.config.ALLOWED_HOSTS),
     networkOf: () => '127.0.0.1',
+    originOf: () => 'http://127.0.0.1',
     limits: { register: limiter(), login: limiter(), api: limiter() },
     log: openLog('error', (line) => app.logs.push(line)),
   })

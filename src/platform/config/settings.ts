@@ -173,7 +173,7 @@ export const settings = z.object({
     .meta({ about: 'who may register: anybody, only the first account, nobody', example: 'first' }),
   TRUSTED_PROXIES: key(parseCidrs, 'must be networks such as 10.0.0.0/8, separated by commas')
     .default('')
-    .meta({ about: 'networks whose X-Forwarded-For is believed', example: '10.0.0.0/8' }),
+    .meta({ about: 'networks whose X-Forwarded headers are believed', example: '10.0.0.0/8' }),
   RESOLVER_ALLOW_NETWORKS: key(
     parseCidrs,
     'must be networks such as 10.1.0.0/16, separated by commas',

@@ -23,6 +23,8 @@ export type RequestContext = {
   requestId: string
   /** The caller's network: an IPv4 address or an IPv6 /64. */
   network: string
+  /** Ours as the caller sees it, also behind a proxy that ends TLS. */
+  origin: string
   params: Record<string, string>
   /** Before a body of at most so many bytes is read: gives it the time that a slow line needs. */
   expectBytes(count: number): void
@@ -153,6 +155,7 @@ export type Services = {
   storeDenial: StoreDenial
   checkHost: (header: string | null) => void
   networkOf: (request: Request, peer: string | null) => string
+  originOf: (request: Request, peer: string | null) => string
   limits: { register: RateLimiter; login: RateLimiter; api: RateLimiter }
   /** CRON_SECRET, if it is set. */
   cronSecret?: string | undefined

@@ -139,17 +139,21 @@ function linger(request: Request, response: Response, server: Server<unknown> | 
 
 /** Adds what is known of the connection, and what can be done with it. */
 function contextOf(
-  { networkOf }: Services,
+  { networkOf, originOf }: Services,
   { request, requestId, params }: Pick<RequestContext, 'request' | 'requestId' | 'params'>,
   server: Server<unknown> | null,
 ): RequestContext {
+  const peer = () => server?.requestIP(request)?.address ?? null
   return {
     request,
     requestId,
     params,
     // Worked out where it is asked for: agents are limited by token, not by network.
     get network() {
-      return networkOf(request, server?.requestIP(request)?.address ?? null)
+      return networkOf(request, peer())
+    },
+    get origin() {
+      return originOf(request, peer())
     },
     expectBytes: (count) => {
       const declared = Number(request.headers.get('content-length') ?? count)

@@ -15,6 +15,19 @@ export function networkNamer(trusted: CidrList): (request: Request, peer: string
   }
 }
 
+/**
+ * Builds the function that returns this server's origin as the caller sees it: `https` also where a trusted
+ * proxy that ends TLS says so.
+ */
+export function originNamer(trusted: CidrList): (request: Request, peer: string | null) => string {
+  return ({ url, headers }, peer) => {
+    const { origin } = new URL(url)
+    const isSecure = headers.get('x-forwarded-proto')?.toLowerCase() === 'https'
+    const isBelieved = isSecure && isTrusted(peer ?? '', trusted)
+    return isBelieved ? origin.replace(/^http:/, 'https:') : origin
+  }
+}
+
 function isTrusted(address: string, trusted: CidrList): boolean {
   const bytes = parseAddress(address)
   return bytes !== null && isIn(bytes, trusted)

@@ -11,6 +11,7 @@ test('the network of a caller with a token is not worked out', async () => {
       headers: { authorization: 'Bearer of-nobody' },
     }),
     requestId: Bun.randomUUIDv7(),
+    origin: 'http://127.0.0.1',
     params: {},
     get network() {
       asked += 1

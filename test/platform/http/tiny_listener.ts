@@ -13,7 +13,7 @@ import { type Route, rawRoute, route } from '../../../src/platform/http/route.ts
 import { type Listener, serve } from '../../../src/platform/http/serve.ts'
 import { pagination, uuid } from '../../../src/platform/http/validate.ts'
 import { openLog } from '../../../src/platform/log.ts'
-import { networkNamer } from '../../../src/platform/net/network.ts'
+import { networkNamer, originNamer } from '../../../src/platform/net/network.ts'
 
 /** Every call that came through to a handler or to authorisation, in order. */
 export type Event = string
@@ -283,6 +283,7 @@ export function openTiny({
     onChange: (workspaceId) => void notices.push(workspaceId),
     checkHost: hostCheck(['127.0.0.1', 'localhost', '.example.com']),
     networkOf: networkNamer([]),
+    originOf: originNamer([]),
     limits: {
       register: new RateLimiter({ count: 5, seconds: 60 }, clock),
       login: new RateLimiter(loginRate, clock),

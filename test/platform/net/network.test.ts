@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { parseCidrs } from '../../../src/platform/net/cidr.ts'
-import { networkNamer } from '../../../src/platform/net/network.ts'
+import { networkNamer, originNamer } from '../../../src/platform/net/network.ts'
 
 const forwarded = (value?: string) =>
   new Request(
@@ -48,5 +48,20 @@ describe('behind trusted proxies', () => {
       nameOf(forwarded(value), '10.0.0.1'),
     )
     expect(names).toEqual(['unknown', 'unknown', 'unknown', 'unknown'])
+  })
+})
+
+describe('the origin that the caller sees', () => {
+  const originOf = originNamer(parseCidrs('10.0.0.0/8'))
+  const request = (proto: string) =>
+    new Request('http://r.example:8080/x', { headers: { 'x-forwarded-proto': proto } })
+
+  test('is https where a trusted proxy says so', () => {
+    expect(originOf(request('https'), '10.0.0.1')).toBe('https://r.example:8080')
+    expect(originOf(request('http'), '10.0.0.1')).toBe('http://r.example:8080')
+  })
+  test('does not depend on what any other peer says', () => {
+    for (const peer of ['203.0.113.5', 'not an address', null])
+      expect(originOf(request('https'), peer)).toBe('http://r.example:8080')
   })
 })
