@@ -77,7 +77,7 @@ export function openContext(options: GlobalOptions): Context {
     accounts,
     session: async () => {
       const choice = await accounts.chosen(await server()).catch((error: unknown) => {
-        throw env.SERVICE_TOKEN ? besideToken(error) : error
+        throw besideToken(error, env.SERVICE_TOKEN)
       })
       const { account } = choice
       return resumeSession(await accounts.store(account.slot), choice, {
@@ -90,8 +90,18 @@ export function openContext(options: GlobalOptions): Context {
 }
 
 /** Who works with a token is told what it is good for. */
-function besideToken(error: unknown): unknown {
-  if (!(error instanceof CliError) || error.code !== 'not_logged_in') return error
+function besideToken(error: unknown, token: string | undefined): unknown {
+  if (!(error instanceof CliError) || error.code !== 'not_logged_in' || token === undefined) {
+    return error
+  }
+  if (token === '') {
+    const hint = 'a CI gives a secret that it does not have as empty text: is its name right there?'
+    return new CliError(
+      'not_logged_in',
+      `${error.message}, and SERVICE_TOKEN is set, but empty`,
+      hint,
+    )
+  }
   return new CliError(
     'not_logged_in',
     `${error.message}, and this needs a person: SERVICE_TOKEN cannot do it`,

@@ -66,6 +66,11 @@ test('logging out ends the session here and on the server', async () => {
     out: '',
     err: 'cloakroom: nobody is logged in\n→ log in with: cloakroom login\n',
   })
+  const ci = await bob.run(['run', '--', 'true'], { env: { SERVICE_TOKEN: '' } })
+  expect([ci.code, ci.err]).toEqual([
+    3,
+    expect.stringContaining('nobody is logged in, and SERVICE_TOKEN is set, but empty\n→ a CI'),
+  ])
   const refused = await app.call('GET', '/api/users/me/', { token: access })
   expect(refused.status).toBe(401)
   bob.remove()

@@ -74,7 +74,15 @@ test('somebody without an account cannot be invited, and nobody is', async () =>
 test('invited people accept or decline, and read what was there before', async () => {
   await ada.must('project', 'create', 'shared')
   await ada.must('secrets', 'set', marked('SHARED='), '-p', 'shared')
-  expect((await bob.run(['secrets', 'get', 'SHARED', '-w', 'acme', '-p', 'shared'])).code).toBe(4)
+  const { id } = ((await bob.json('workspace', 'list')) as { id: string; name: string }[]).find(
+    ({ name }) => name === 'acme',
+  ) ?? { id: '' }
+  for (const named of ['acme', id]) {
+    expect(await bob.run(['secrets', 'get', 'SHARED', '-w', named, '-p', 'shared'])).toMatchObject({
+      code: 4,
+      err: 'cloakroom: you are invited to acme, and no member yet\n→ accept it with: cloakroom workspace accept acme\n',
+    })
+  }
   await bob.must('workspace', 'accept', 'acme')
   expect(await bob.reveal('secrets', 'get', 'SHARED', '-w', 'acme', '-p', 'shared')).toBe(
     marked(''),

@@ -115,6 +115,12 @@ function listAll(api: Api) {
 function choose(workspaces: readonly WorkspaceEntry[], named: string | undefined): WorkspaceEntry {
   const active = workspaces.filter(({ status }) => status === 'active')
   if (named !== undefined) {
+    const isNamed = ({ id, name }: WorkspaceEntry) => id === named || name === named
+    const invited = active.some(isNamed) ? undefined : workspaces.find(isNamed)
+    if (invited?.status === 'invited') {
+      const hint = `accept it with: cloakroom workspace accept ${invited.name}`
+      throw new CliError('not_found', `you are invited to ${invited.name}, and no member yet`, hint)
+    }
     return oneNamed(active, named, { what: 'workspace', list: 'workspace list' })
   }
   const [found, another] = active.filter(({ type }) => type === 'personal' || active.length === 1)
