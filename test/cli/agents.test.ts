@@ -310,6 +310,24 @@ test('the audit is listed, filtered, summed up and exported', async () => {
   expect((await ada.run(['audit', 'list', '--limit', '0'])).code).toBe(2)
 })
 
+test('a filter of the audit takes a host with its port, which the table shows, and no mistyped action', async () => {
+  const listed = (...filters: string[]) => ada.json('audit', 'list', ...filters)
+  const ofHost = await listed('--domain', API)
+  expect(ofHost).not.toEqual([])
+  expect(await listed('--domain', `${API}:8443`)).toEqual(ofHost)
+  const { sql } = stage.app.connection
+  const [{ id } = { id: '' }] = ofHost as { id: string }[]
+  expect(await ada.must('audit', 'list', '--domain', API)).not.toContain(`${API}:8443/`)
+  await sql`update audit_logs set target_url = ${`https://${API}:8443/v1`} where id = ${id}`
+  expect(await ada.must('audit', 'list', '--domain', API)).toContain(`${API}:8443/`)
+  expect(await ada.run(['audit', 'list', '--action', 'token.isued'])).toEqual({
+    code: 2,
+    out: '',
+    err: 'cloakroom: there is no action token.isued\n→ actions: token.issued\n',
+  })
+  expect(await listed('--action', 'token.issued')).not.toEqual([])
+})
+
 test('audit tail prints records as they come', async () => {
   const child = watched(
     Bun.spawn([await executable(), 'audit', 'tail', '--json'], {

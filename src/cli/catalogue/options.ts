@@ -186,7 +186,7 @@ export const rangeOptions = [
 ] as const
 export const filterOptions = [
   ['--agent <agent>', 'only this agent, by name or id'],
-  ['--domain <name>', 'only requests to this domain'],
+  ['--domain <name>', 'only requests to this host, at whatever port'],
   ['--method <method>', 'only this method'],
   ['--status <code>', 'only this status'],
   ['--action <action>', 'only this action, such as secret.read'],

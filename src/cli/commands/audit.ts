@@ -8,8 +8,11 @@ import {
   listAuditLogs,
   summariseAudit,
 } from '../../features/audit/contract.ts'
+import { tokenActions } from '../../platform/http/endpoint.ts'
+import { actions } from '../../platform/http/recorder.ts'
 import type { auditListOptions, filterOptions, rangeOptions } from '../catalogue/options.ts'
 import type { Action, OptionValues } from '../command.ts'
+import { nearNames } from '../named.ts'
 import { projectNames, type WorkspaceScope, workspaceScope } from '../scope.ts'
 import { CliError } from '../terminal/cli_error.ts'
 import { type Column, cell, type Row } from '../terminal/table.ts'
@@ -29,12 +32,28 @@ type Query = Record<string, string | number>
 
 type Filters = Partial<OptionValues<typeof filterOptions>>
 
-/** Filters as the server names them. */
+const ACTIONS = [...actions, ...tokenActions, 'access.denied']
+
+/** @throws CliError for an action that no record has */
+function demandAction(action: string): void {
+  if (ACTIONS.includes(action)) return
+  const near = nearNames(action, ACTIONS)
+  const some = near.length > 0 ? near : ACTIONS
+  throw new CliError('usage', `there is no action ${action}`, `actions: ${some.join(', ')}`)
+}
+
+/** Records name the host alone. */
+function hostOf(domain: string): string {
+  return domain.replace(/^([^:]+|\[.*\]):\d+$/, '$1')
+}
+
+/** Filters as the server names them. @throws CliError */
 function filtersOf(options: Filters): Query {
   const { agent, domain, method, status, action, credential, since, until } = options
+  if (action !== undefined) demandAction(action)
   const query = {
     agent_id: agent,
-    domain,
+    domain: domain === undefined ? undefined : hostOf(domain),
     method,
     status_code: status,
     action,
@@ -80,14 +99,17 @@ type AuditRecord = Awaited<ReturnType<typeof page>>[number]
 
 /** Who did what, where, and what became of it; changes on the control plane have an action and a resource. */
 function shown(record: AuditRecord, projects: ReadonlyMap<string, string>) {
-  const { action, resource, target_domain, target_path, project_id, environment } = record
+  const { action, resource, target_url, target_domain, target_path, project_id, environment } =
+    record
+  // With its port where that is not 443.
+  const host = URL.parse(target_url ?? '')?.host ?? target_domain ?? ''
   const project = project_id === null ? null : (projects.get(project_id) ?? project_id.slice(0, 8))
   return {
     id: record.id,
     at: record.timestamp,
     actor: record.agent_id,
     action: action ?? record.method,
-    target: action === null ? `${target_domain ?? ''}${target_path ?? ''}` : nameOf(resource),
+    target: action === null ? `${host}${target_path ?? ''}` : nameOf(resource),
     result: resultOf(record),
     credential: record.credential_ref,
     place: [project, environment].filter(Boolean).join('/') || null,

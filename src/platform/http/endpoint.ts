@@ -68,12 +68,14 @@ export type TokenAccess = {
 }
 
 /** What tokens do besides making requests. */
-export type TokenAction =
-  | 'audit.reported'
-  | 'credentials.listed'
-  | 'credentials.read'
-  | 'domains.listed'
-  | 'shapes.read'
+export const tokenActions = [
+  'audit.reported',
+  'credentials.listed',
+  'credentials.read',
+  'domains.listed',
+  'shapes.read',
+] as const
+export type TokenAction = (typeof tokenActions)[number]
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS'
 

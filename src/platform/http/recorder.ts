@@ -6,16 +6,24 @@
 import type { Database, Reading } from '../db/open.ts'
 import type { Grant } from '../grant.ts'
 
+const DONE = {
+  allowlist: ['added', 'removed'],
+  workspace: ['created', 'renamed', 'deleted', 'rekeyed', 'ownership_transferred'],
+  member: ['invited', 'accepted', 'declined', 'role_changed', 'removed', 'left'],
+  project: ['created', 'updated', 'deleted', 'restored'],
+  secret: ['created', 'updated', 'deleted', 'restored', 'rolled_back', 'read'],
+  environment: ['created', 'deleted'],
+  agent: ['created', 'deleted'],
+  token: ['issued', 'revoked', 'provisioned', 'grant_removed'],
+} as const
+type Done = typeof DONE
+
 /** What was done: a past participle after the kind of thing, `token.revoked`. */
-export type Action =
-  | `allowlist.${'added' | 'removed'}`
-  | `workspace.${'created' | 'renamed' | 'deleted' | 'rekeyed' | 'ownership_transferred'}`
-  | `member.${'invited' | 'accepted' | 'declined' | 'role_changed' | 'removed' | 'left'}`
-  | `project.${'created' | 'updated' | 'deleted' | 'restored'}`
-  | `secret.${'created' | 'updated' | 'deleted' | 'restored' | 'rolled_back' | 'read'}`
-  | `environment.${'created' | 'deleted'}`
-  | `agent.${'created' | 'deleted'}`
-  | `token.${'issued' | 'revoked' | 'provisioned' | 'grant_removed'}`
+export type Action = { [Kind in keyof Done]: `${Kind}.${Done[Kind][number]}` }[keyof Done]
+
+export const actions: readonly string[] = Object.entries(DONE).flatMap(([kind, done]) =>
+  done.map((participle) => `${kind}.${participle}`),
+)
 
 /** By name and id, never by value. */
 export type Change = {
