@@ -43,7 +43,7 @@ export function layOut(
 ): string[] {
   if (rows.length === 0) return ['(none)']
   const laid = columns.map((column) => lay(rows, column, now))
-  const fitted = narrowed(leftOut(laid, width), width)
+  const fitted = fit(laid, width)
   const line = (texts: readonly string[]) =>
     texts
       .map((text, index) => padded(text, fitted[index]?.width ?? 0))
@@ -80,6 +80,14 @@ export function cell(value: unknown): string {
   if (Array.isArray(value)) return value.map(cell).join(', ')
   if (value instanceof Date) return value.toISOString()
   return printable(typeof value === 'object' ? JSON.stringify(value) : String(value))
+}
+
+/** Where a long name leaves no room even for narrow columns, the last of them goes. */
+function fit(columns: readonly Laid[], available: number): Laid[] {
+  const fitted = narrowed(leftOut(columns, available), available)
+  const last = columns.findLastIndex(({ whole }) => !whole)
+  if (total(fitted) <= available || last < 1) return fitted
+  return fit(columns.toSpliced(last, 1), available)
 }
 
 /** Without the optional columns that do not fit. */
