@@ -112,9 +112,9 @@ function completeHeaders(
   const ours = commonHeaders(requestId)
   const theirs = presented['x-request-id']
   // Such names are ours: an upstream must not pass for the resolver.
-  const others = Object.entries(presented).filter(([name]) => !name.startsWith('x-service-'))
+  for (const name in presented) if (name.startsWith('x-service-')) delete presented[name]
   return {
-    ...Object.fromEntries(others),
+    ...presented,
     ...ours,
     ...(theirs === undefined ? {} : { 'x-request-id': theirs }),
     'x-service-request-id': requestId,
