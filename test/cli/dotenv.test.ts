@@ -155,6 +155,14 @@ describe('a file', () => {
     expect(readValues('a.json', bytes('\ufeff{"A":"1"}'))).toEqual({ A: '1' })
   })
 
+  test('with a name twice has the last value, as all that read it agree, and says so', () => {
+    const notes: string[] = []
+    const text = 'A=first\nB=2\nC=3\nC=3\nA=last\n'
+    const values = readValues('.env', bytes(text), (note) => notes.push(note))
+    expect(values).toEqual({ A: 'last', B: '2', C: '3' })
+    expect(notes).toEqual(['A is in .env more than once: the last value counts'])
+  })
+
   test('error never shows a value', () => {
     const text = "A='never closed sk_live\nsk_live_alone\n"
     const error = (() => {

@@ -26,23 +26,32 @@ const DISPUTED_ESCAPE = /\\[abcftv$"\\0]/
 /** Other spaces than blank and tab are trimmed by some only. */
 const ODD_EDGE = /^[\s\x85]|[\s\x85]$/
 
+export type Dotenv = {
+  values: Map<string, string>
+  problems: Problem[]
+  /** Names that stand there with another value before: all of those programs take the last. */
+  replaced: Set<string>
+}
+
 /** All values, or all problems: with a problem there are no values. */
-export function parseDotenv(text: string): { values: Map<string, string>; problems: Problem[] } {
-  const values = new Map<string, string>()
+export function parseDotenv(text: string): Dotenv {
+  const found: [name: string, value: string][] = []
   const problems: Problem[] = []
   for (let at = 0; at < text.length; ) {
     const blank = match(LINE_END, text, at)
     const statement = blank ? null : scanStatement(text, at)
     if (statement && 'reason' in statement) {
       problems.push({ line: lineOf(text, at), reason: statement.reason })
-    } else if (statement) values.set(statement.name, statement.value)
+    } else if (statement) found.push([statement.name, statement.value])
     at = statement?.end ?? at + (blank?.[0].length ?? 0)
   }
   const stray = /\r(?!\n)|\0/.exec(text)
   if (stray)
     problems.push({ line: lineOf(text, stray.index), reason: 'there is a control character' })
   problems.sort((one, other) => one.line - other.line)
-  return { values: problems.length > 0 ? new Map() : values, problems }
+  const values = new Map(problems.length > 0 ? [] : found)
+  const other = found.filter(([name, value]) => values.get(name) !== value)
+  return { values, problems, replaced: new Set(other.map(([name]) => name)) }
 }
 
 /** Returns a value as the programs above read it back; `null` if they disagree about every way to write it. */

@@ -24,22 +24,25 @@ export function formatOfName(path: string): ExportFormat | undefined {
   return ENDINGS.find(([ending]) => ending.test(path))?.[1]
 }
 
+type Note = (text: string) => void
+
 /** Of a file that was named, or of standard input. @throws CliError */
-export function readValuesOf(path: string): Values {
-  return readValues(basename(path), readNamedFile(path))
+export function readValuesOf(path: string, note: Note): Values {
+  return readValues(basename(path), readNamedFile(path), note)
 }
 
 /**
  * The format is known from the name, else from the text. All values, or an error: nothing is dropped and
- * nothing replaced.
+ * nothing replaced, but where all that read `.env` files agree on it; then `note` is told.
  *
  * @throws CliError
  */
-export function readValues(name: string, bytes: Uint8Array): Values {
+export function readValues(name: string, bytes: Uint8Array, note: Note = () => {}): Values {
   const text = decode(name, bytes)
   const isJson = /\.json$/i.test(name) || /^\s*[[{]/.test(text)
   const isYaml = /\.ya?ml$/i.test(name)
-  const entries = isJson || isYaml ? fromData(parse(name, text, isJson)) : fromDotenv(name, text)
+  const entries =
+    isJson || isYaml ? fromData(parse(name, text, isJson)) : fromDotenv(name, text, note)
   return checkedValues(entries)
 }
 
@@ -81,9 +84,12 @@ function parse(name: string, text: string, isJson: boolean): unknown {
   }
 }
 
-function fromDotenv(name: string, text: string): [string, string][] {
-  const { values, problems } = parseDotenv(text)
-  if (problems.length === 0) return [...values]
+function fromDotenv(name: string, text: string, note: Note): [string, string][] {
+  const { values, problems, replaced } = parseDotenv(text)
+  if (problems.length === 0) {
+    for (const key of replaced) note(`${key} is in ${name} more than once: the last value counts`)
+    return [...values]
+  }
   const lines = problems.map(({ line, reason }) => `${name}, line ${line}: ${reason}`)
   throw new CliError('invalid_file', lines.join('\n'), 'nothing was stored')
 }

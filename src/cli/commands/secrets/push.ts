@@ -13,7 +13,7 @@ import { confirmed } from '../../terminal/confirmed.ts'
 
 /** Policies of what is there stay, but for what `sensitivity.ts` says. */
 export const push: Action<typeof pushOptions> = async (context, [path = '.env'], options) => {
-  const file = readValuesOf(path)
+  const file = readValuesOf(path, context.output.warn)
   const choice = choiceOf(options)
   const scope = await projectScope(context)
   const known = await provenSecrets(scope, Object.keys(file))

@@ -3,6 +3,7 @@ import { listSecrets } from '../../../features/secrets/contract.ts'
 import { isSensitive, type Policy, policy as policySchema } from '../../../platform/policy.ts'
 import type { setOptions, tokenOption } from '../../catalogue/options.ts'
 import type { Action, OptionValues } from '../../command.ts'
+import type { Context } from '../../context.ts'
 import { checkedValues, readValuesOf, type Values } from '../../files/formats.ts'
 import { withDefaults } from '../../policies/defaults.ts'
 import { inWords } from '../../policies/words.ts'
@@ -19,7 +20,7 @@ import { setOwn } from './own.ts'
 type SetOptions = OptionValues<typeof setOptions>
 
 export const set: Action<typeof setOptions> = async (context, pairs, options) => {
-  const values = await valuesOf(pairs, options)
+  const values = await valuesOf(context, pairs, options)
   if (options.mine) return setOwn(context, values, options)
   const scope = await projectScope(context)
   const policy = policyOf(options)
@@ -45,8 +46,12 @@ export const set: Action<typeof setOptions> = async (context, pairs, options) =>
 }
 
 /** From `NAME=value` pairs, from a file, or one value that is asked for. */
-async function valuesOf(pairs: string[], options: SetOptions): Promise<Values> {
-  if (options.fromFile !== undefined) return readValuesOf(options.fromFile)
+async function valuesOf(
+  { output }: Context,
+  pairs: string[],
+  options: SetOptions,
+): Promise<Values> {
+  if (options.fromFile !== undefined) return readValuesOf(options.fromFile, output.warn)
   const [first = ''] = pairs
   if (isAsked(pairs, options)) {
     return checkedValues([[first, await askValue(first, options)]])
