@@ -6,8 +6,8 @@ import { ConfigError, problemLine } from '../platform/config/config.ts'
 import { settings } from '../platform/config/settings.ts'
 import type { Backend, Notice } from './backend.ts'
 import { localBackend } from './local.ts'
-import { Outbox, type Owner } from './outbox.ts'
-import { OutboxDelivery, type Upload } from './outbox_delivery.ts'
+import { OutboxDelivery, type Upload } from './outbox/delivery.ts'
+import { Outbox, type Owner } from './outbox/outbox.ts'
 import { VaultCache, type VaultPlace } from './vault_snapshot.ts'
 
 export type LocalOptions = {

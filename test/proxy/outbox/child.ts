@@ -4,7 +4,7 @@
  */
 import { writeSync } from 'node:fs'
 import { CallRecord } from '../../../src/outbound/record.ts'
-import { Outbox } from '../../../src/proxy/outbox.ts'
+import { Outbox } from '../../../src/proxy/outbox/outbox.ts'
 import { auditRecordOf } from '../../../src/proxy/record.ts'
 
 const [, , directory = '', count = '', width = ''] = process.argv

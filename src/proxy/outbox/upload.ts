@@ -1,10 +1,10 @@
 /** POST /api/internal/audit/logs/, as the person, or as the agent that a segment names (protocol 8). */
 
-import { exchange } from '../client/answer.ts'
-import { type Api, ApiError } from '../client/api.ts'
-import { getMe } from '../features/accounts/contract.ts'
-import { recordAuditLogs } from '../features/audit/contract.ts'
-import type { Upload } from './outbox_delivery.ts'
+import { exchange } from '../../client/answer.ts'
+import { type Api, ApiError } from '../../client/api.ts'
+import { getMe } from '../../features/accounts/contract.ts'
+import { recordAuditLogs } from '../../features/audit/contract.ts'
+import type { Upload } from './delivery.ts'
 
 type Options = {
   server: string

@@ -9,8 +9,8 @@
 import type { Database } from 'bun:sqlite'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { OUTBOX_FILE, openDatabase, usedBytes } from './outbox_database.ts'
-import type { AuditRecord } from './record.ts'
+import type { AuditRecord } from '../record.ts'
+import { OUTBOX_FILE, openDatabase, usedBytes } from './database.ts'
 
 /** In whose name records were made; other people's are not ours to send. */
 export type Owner = {
