@@ -7,13 +7,13 @@ import type { Action } from '../command.ts'
 import type { Context } from '../context.ts'
 import { shownFields, withFields, withoutFields } from '../policies/fields.ts'
 import { inWords } from '../policies/words.ts'
-import { marked } from '../references.ts'
 import { type ProjectScope, projectScope } from '../scope.ts'
-import { opened, upload } from '../sealing.ts'
-import { choiceOf, classified } from '../sensitivity.ts'
-import { unproven } from '../storing.ts'
 import { onSecret } from '../suggestions.ts'
 import { CliError } from '../terminal/cli_error.ts'
+import { marked } from '../values/references.ts'
+import { opened, upload } from '../values/sealing.ts'
+import { choiceOf, classified } from '../values/sensitivity.ts'
+import { unproven } from '../values/storing.ts'
 
 export const show: Action = async (context, [key = '']) => {
   const scope = await projectScope(context)

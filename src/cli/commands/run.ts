@@ -3,7 +3,6 @@ import { unsafeReason } from '../../client/unsafe_variables.ts'
 import type { runOptions } from '../catalogue/options.ts'
 import type { Action, OptionValues } from '../command.ts'
 import type { Context } from '../context.ts'
-import { type Delivered, openSource, type Source } from '../delivered.ts'
 import { inherited } from '../inherited.ts'
 import { withFallback } from '../running/fallback.ts'
 import { runWatched } from '../running/watch.ts'
@@ -11,6 +10,7 @@ import { startChild } from '../terminal/child.ts'
 import { CliError } from '../terminal/cli_error.ts'
 import { durationOf } from '../terminal/moments.ts'
 import { endProcess } from '../terminal/streams.ts'
+import { type Delivered, openSource, type Source } from '../values/delivered.ts'
 
 const MAX_AGE = { option: '--fallback-max-age', example: '24h', least: '1m', most: '30d' }
 const INTERVAL = { option: '--watch-interval', example: '30s', least: '1s', most: '1d' }

@@ -4,9 +4,9 @@
  */
 import { type Policy, policy as policySchema } from '../../platform/policy.ts'
 import type { Context } from '../context.ts'
-import type { Entry } from '../sealing.ts'
 import { findProjectFile, PROJECT_FILE, readDefaultPolicy } from '../settings.ts'
 import { CliError } from '../terminal/cli_error.ts'
+import type { Entry } from '../values/sealing.ts'
 import { inWords } from './words.ts'
 
 const NARROWING = ['allowed_domains', 'allowed_methods', 'allowed_paths', 'allowed_headers']

@@ -7,12 +7,12 @@ import { LateAnswer } from '../../client/answer.ts'
 import { ApiError } from '../../client/api.ts'
 import { type Kept, openFallback, sealFallback, WrongFallback } from '../../client/fallback.ts'
 import { withTimeout } from '../../platform/timeout.ts'
-import type { Delivered, Source } from '../delivered.ts'
 import { demandInside, readNamedFile } from '../files/read.ts'
 import { demandReplaceable, replaceFile } from '../files/replace.ts'
 import { CliError } from '../terminal/cli_error.ts'
 import { explain } from '../terminal/explain.ts'
 import { relativeTime } from '../terminal/moments.ts'
+import type { Delivered, Source } from '../values/delivered.ts'
 
 /** Milliseconds after which a server that says nothing is away, where there is something else to go on with. */
 const PATIENCE_MS = 10_000

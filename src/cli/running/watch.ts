@@ -3,9 +3,9 @@
  * reason. A server that is away, or refuses, leaves it running with what it has.
  */
 import { endsWithin } from '../../platform/timeout.ts'
-import type { Delivered, Source } from '../delivered.ts'
 import { endGroup, type Running } from '../terminal/child.ts'
 import { explain } from '../terminal/explain.ts'
+import type { Delivered, Source } from '../values/delivered.ts'
 
 const ENDING = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const
 /** Milliseconds between the looks after a change: several changes are one restart. */

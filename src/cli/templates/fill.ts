@@ -1,7 +1,8 @@
 /** From a template and the values of its environments to a text, whole or not at all. */
-import type { Delivered } from '../delivered.ts'
+
 import { nearNames } from '../named.ts'
 import { CliError, type CliErrorCode } from '../terminal/cli_error.ts'
+import type { Delivered } from '../values/delivered.ts'
 import {
   type NamedPlace,
   type Passage,

@@ -5,10 +5,10 @@
  */
 import { isUuid } from '../../platform/http/validate.ts'
 import type { Context } from '../context.ts'
-import { type Delivered, deliverToMember, deliverToToken } from '../delivered.ts'
 import { namedEnvironment } from '../resolver_call.ts'
 import { chosenProject, projectNamed, projectsOf, workspaceScope } from '../scope.ts'
 import { CliError } from '../terminal/cli_error.ts'
+import { type Delivered, deliverToMember, deliverToToken } from '../values/delivered.ts'
 import type { FindPlace, Place } from './fill.ts'
 import type { NamedPlace } from './parse.ts'
 

@@ -7,11 +7,11 @@ import type { Policy } from '../../../platform/policy.ts'
 import type { diffOptions, rollBackOptions } from '../../catalogue/options.ts'
 import type { Action } from '../../command.ts'
 import { type ProjectScope, projectScope } from '../../scope.ts'
-import { opened, reveal } from '../../sealing.ts'
-import { storedSecrets, unproven } from '../../storing.ts'
 import { demandEnvironment, onSecret } from '../../suggestions.ts'
 import { confirmed } from '../../terminal/confirmed.ts'
-import { versionOf } from '../../versions.ts'
+import { opened, reveal } from '../../values/sealing.ts'
+import { storedSecrets, unproven } from '../../values/storing.ts'
+import { versionOf } from '../../values/versions.ts'
 
 /**
  * Opens both environments here and compares. Nothing of a value is shown, neither parts nor lengths.

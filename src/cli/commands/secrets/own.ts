@@ -4,10 +4,10 @@ import type { OptionValues } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import type { Values } from '../../files/formats.ts'
 import { notFound } from '../../named.ts'
-import { marked } from '../../references.ts'
 import { type ProjectScope, projectScope } from '../../scope.ts'
 import { CliError } from '../../terminal/cli_error.ts'
 import { confirmed } from '../../terminal/confirmed.ts'
+import { marked } from '../../values/references.ts'
 
 /** @throws CliError for options that only a stored value can have */
 export async function setOwn(

@@ -11,12 +11,12 @@ import {
   writeValues,
 } from '../../files/formats.ts'
 import { writePrivately } from '../../files/written.ts'
-import { type Form, shownValues } from '../../references.ts'
 import { type ProjectScope, projectScope } from '../../scope.ts'
-import { openedSecrets } from '../../sealing.ts'
 import { refuseEmpty } from '../../suggestions.ts'
 import { CliError } from '../../terminal/cli_error.ts'
 import { tokenInstead, valuesOfToken } from '../../token_work.ts'
+import { type Form, shownValues } from '../../values/references.ts'
+import { openedSecrets } from '../../values/sealing.ts'
 
 /** Every value of the environment, to standard output or a file that only its owner may read. */
 export const pull: Action<typeof pullOptions> = async (context, [path], options) => {

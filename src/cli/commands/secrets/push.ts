@@ -1,15 +1,15 @@
 /** `cloakroom secrets push`: what is new or different in a file goes to the server. */
 import { deleteSecret, listSecrets } from '../../../features/secrets/contract.ts'
 import type { pushOptions } from '../../catalogue/options.ts'
-import { changedOf, comparedWith, showChanges } from '../../changes.ts'
 import type { Action } from '../../command.ts'
 import { readValuesOf, type Values } from '../../files/formats.ts'
 import { withDefaults } from '../../policies/defaults.ts'
-import { asStored, marked } from '../../references.ts'
 import { type ProjectScope, projectScope } from '../../scope.ts'
-import { type Candidate, choiceOf, classified } from '../../sensitivity.ts'
-import { provenSecrets, reportStored, store } from '../../storing.ts'
 import { confirmed } from '../../terminal/confirmed.ts'
+import { changedOf, comparedWith, showChanges } from '../../values/changes.ts'
+import { asStored, marked } from '../../values/references.ts'
+import { type Candidate, choiceOf, classified } from '../../values/sensitivity.ts'
+import { provenSecrets, reportStored, store } from '../../values/storing.ts'
 
 /** Policies of what is there stay, but for what `sensitivity.ts` says. */
 export const push: Action<typeof pushOptions> = async (context, [path = '.env'], options) => {

@@ -2,17 +2,17 @@
  * Storing values for people: policies of what is there stay unless another is given, and an environment
  * does not come into being because its name was mistyped.
  */
-import { ApiError } from '../client/api.ts'
-import { getSecret, listSecrets } from '../features/secrets/contract.ts'
-import type { Policy } from '../platform/policy.ts'
-import type { confirmOptions } from './catalogue/options.ts'
-import type { OptionValues } from './command.ts'
-import type { Context } from './context.ts'
-import type { ProjectScope } from './scope.ts'
+import { ApiError } from '../../client/api.ts'
+import { getSecret, listSecrets } from '../../features/secrets/contract.ts'
+import type { Policy } from '../../platform/policy.ts'
+import type { confirmOptions } from '../catalogue/options.ts'
+import type { OptionValues } from '../command.ts'
+import type { Context } from '../context.ts'
+import type { ProjectScope } from '../scope.ts'
+import { onlyElsewhere } from '../suggestions.ts'
+import { CliError } from '../terminal/cli_error.ts'
+import { confirmed } from '../terminal/confirmed.ts'
 import { type Entry, opened, upload } from './sealing.ts'
-import { onlyElsewhere } from './suggestions.ts'
-import { CliError } from './terminal/cli_error.ts'
-import { confirmed } from './terminal/confirmed.ts'
 
 /** Environments that every project is shown with. */
 const USUAL = new Set(['development', 'staging', 'production'])

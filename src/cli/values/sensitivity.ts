@@ -3,13 +3,13 @@
  * values that are settings beyond doubt become settings; what is there stays what it is, unless its new value
  * may be a secret. The policy carries it, so that the ciphertext is bound to it.
  */
-import { isObviousSetting } from '../client/obvious_setting.ts'
-import { isSensitive, type Policy } from '../platform/policy.ts'
-import type { sensitivityOptions } from './catalogue/options.ts'
-import type { OptionValues } from './command.ts'
-import type { Context } from './context.ts'
+import { isObviousSetting } from '../../client/obvious_setting.ts'
+import { isSensitive, type Policy } from '../../platform/policy.ts'
+import type { sensitivityOptions } from '../catalogue/options.ts'
+import type { OptionValues } from '../command.ts'
+import type { Context } from '../context.ts'
+import { CliError } from '../terminal/cli_error.ts'
 import type { Entry } from './sealing.ts'
-import { CliError } from './terminal/cli_error.ts'
 
 export type Choice = 'sensitive' | 'plain' | 'by value'
 

@@ -1,19 +1,19 @@
 /** References of values (protocol 3.5) where people read and store them: they say which value has some. */
-import { listSecrets } from '../features/secrets/contract.ts'
+import { listSecrets } from '../../features/secrets/contract.ts'
 import {
   isMarked,
   type Entry as Opened,
   referencesIn,
   resolveReferences,
   UnresolvedReference,
-} from '../platform/references.ts'
-import type { Context } from './context.ts'
-import type { Values } from './files/formats.ts'
-import type { ProjectScope } from './scope.ts'
+} from '../../platform/references.ts'
+import type { Context } from '../context.ts'
+import type { Values } from '../files/formats.ts'
+import type { ProjectScope } from '../scope.ts'
+import { CliError } from '../terminal/cli_error.ts'
 import { type Entry, openedSecrets } from './sealing.ts'
 import { withoutField } from './sensitivity.ts'
 import { fetchSecrets } from './storing.ts'
-import { CliError } from './terminal/cli_error.ts'
 
 /** Values as they are stored, or as programs get them. */
 export type Form = { raw: boolean | undefined }

@@ -1,8 +1,8 @@
 /** Earlier versions of a secret, with their ciphertexts. */
-import { listVersions } from '../features/secrets/contract.ts'
-import type { ProjectScope } from './scope.ts'
-import { onSecret } from './suggestions.ts'
-import { CliError } from './terminal/cli_error.ts'
+import { listVersions } from '../../features/secrets/contract.ts'
+import type { ProjectScope } from '../scope.ts'
+import { onSecret } from '../suggestions.ts'
+import { CliError } from '../terminal/cli_error.ts'
 
 /** By the number that `secrets history` shows. @throws CliError */
 export async function versionOf(scope: ProjectScope, key: string, version: string) {

@@ -1,9 +1,9 @@
 /** What storing entries would change, by name: values are compared here and never shown. */
-import { isSamePolicy } from '../platform/crypto/secret_value.ts'
-import type { Context } from './context.ts'
+import { isSamePolicy } from '../../platform/crypto/secret_value.ts'
+import type { Context } from '../context.ts'
+import type { Row } from '../terminal/table.ts'
 import type { Entry } from './sealing.ts'
 import type { StoredSecret } from './storing.ts'
-import type { Row } from './terminal/table.ts'
 
 type Change = 'new' | 'value' | 'policy' | 'same'
 type Compared = { entry: Entry; change: Change }

@@ -1,11 +1,11 @@
 /** Sealing values for the server and opening what it stored: here only, the server has ciphertext. */
-import { ApiError } from '../client/api.ts'
-import { openSecret, sealSecret } from '../client/vault.ts'
-import { sealedValue, upsertSecrets } from '../features/secrets/contract.ts'
-import type { Policy } from '../platform/policy.ts'
-import type { Entry as Opened } from '../platform/references.ts'
-import type { ProjectScope } from './scope.ts'
-import { CliError } from './terminal/cli_error.ts'
+import { ApiError } from '../../client/api.ts'
+import { openSecret, sealSecret } from '../../client/vault.ts'
+import { sealedValue, upsertSecrets } from '../../features/secrets/contract.ts'
+import type { Policy } from '../../platform/policy.ts'
+import type { Entry as Opened } from '../../platform/references.ts'
+import type { ProjectScope } from '../scope.ts'
+import { CliError } from '../terminal/cli_error.ts'
 
 /** Secrets in one request of the server. */
 const BATCH = 500
