@@ -139,6 +139,8 @@ describe('a file', () => {
       '[{"key":"A","value":"1"},{"key":"A","value":"2"}]',
       'A is there twice, with different values',
     ],
+    ['a.json', '{"A":"1",\n"A":"2"}', 'a.json, line 2: A is there twice'],
+    ['a.json', '{"secrets":{"A":"1","A":"1"}}', 'a.json, line 1: A is there twice'],
     ['a.json', '{"A":12345678901234567890}', 'the file must hold names with text values'],
     ['a.yaml', 'A: 1.10', 'the file must hold names with text values'],
   ])('%s with %j is refused whole', (name, text, message) => {

@@ -1,5 +1,6 @@
 /** Files of secrets as people have them: dotenv, JSON, YAML, and the exports of Doppler and Infisical. */
 import { basename } from 'node:path'
+import { visit } from 'jsonc-parser'
 import { z } from 'zod'
 import { secretKey } from '../../features/secrets/contract.ts'
 import { fromUtf8 } from '../../platform/crypto/encoding.ts'
@@ -78,10 +79,31 @@ function decode(name: string, bytes: Uint8Array): string {
 
 function parse(name: string, text: string, isJson: boolean): unknown {
   try {
-    return isJson ? JSON.parse(text) : Bun.YAML.parse(text)
-  } catch {
+    if (!isJson) return Bun.YAML.parse(text)
+    const value: unknown = JSON.parse(text)
+    refuseRepeated(name, text)
+    return value
+  } catch (error) {
+    if (error instanceof CliError) throw error
     throw new CliError('invalid_file', `${name} cannot be read as ${isJson ? 'JSON' : 'YAML'}`)
   }
+}
+
+/** The runtime's parser takes the last of several values of one name and says nothing. @throws CliError */
+function refuseRepeated(file: string, text: string): void {
+  const open: Set<string>[] = []
+  visit(text, {
+    onObjectBegin: () => void open.push(new Set()),
+    onObjectEnd: () => void open.pop(),
+    onObjectProperty: (name, _, __, line) => {
+      const names = open.at(-1)
+      if (names?.has(name)) {
+        const message = `${file}, line ${line + 1}: ${name} is there twice`
+        throw new CliError('invalid_file', message, 'nothing was stored')
+      }
+      names?.add(name)
+    },
+  })
 }
 
 function fromDotenv(name: string, text: string, note: Note): [string, string][] {
