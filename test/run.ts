@@ -1,8 +1,11 @@
 /**
  * Runs the suite: its tests on the embedded database, then, where PostgreSQL's programs are installed,
  * once more those that reach a database, on a private cluster. Files run in several processes at once.
- * What was not run is said loudly. The last line is `N passed, N failed`, and the exit code is 0 only if
- * nothing failed; a marked secret that came to light (test/support/canary.ts) is a failure like any other.
+ * Of a few files with failures each runs once more, alone: three processes share two cores, and what only
+ * fails beside others is listed by its name instead of refusing the whole (`passed only alone`).
+ * What was not run is said loudly. What failed is listed at the end; the last line is `N passed, N failed`,
+ * and the exit code is 0 only if nothing failed; a marked secret that came to light (test/support/canary.ts)
+ * is a failure like any other.
  *
  * bun test/run.ts [--long] [--whole] [words]
  *
@@ -20,12 +23,17 @@ import { blindSpots, searcher, takeLeaks } from './support/canary.ts'
 import { databasePlace, executablePlace, removePlaces } from './support/places.ts'
 import { findPostgres, startCluster } from './support/postgres.ts'
 import { prepareCluster, prepareDirectory } from './support/prepared.ts'
+import { readReport } from './support/report.ts'
 
 type Environment = Record<string, string>
-type Count = { passed: number; failed: number }
 /** Files to run, whole or only the tests whose names match. */
 type Selection = { files: string[]; names?: string }
 type Half = { database: string; selection: Selection; env: Environment; isWhole: boolean }
+type Count = { passed: number; failed: string[]; onlyAlone: string[] }
+
+/** The most files with failures that run once more. */
+const REPEATED = 3
+const NOTHING: Count = { passed: 0, failed: [], onlyAlone: [] }
 
 const ROOT = join(import.meta.dir, '..')
 /** What imports it, directly or not, depends on the kind of database. */
@@ -60,18 +68,28 @@ async function runSuite(words: string[], isLong: boolean, isWhole: boolean): Pro
     env,
     isWhole,
   })
-  const leaks = takeLeaks()
-  for (const leak of leaks) process.stdout.write(`canary: the marked secret was found (${leak})\n`)
-  const passed = embedded.passed + (postgresql?.passed ?? 0)
-  const failed = embedded.failed + (postgresql?.failed ?? 0) + leaks.length
+  const leaks = takeLeaks().map((leak) => `canary: the marked secret was found (${leak})`)
+  const halves = [embedded, postgresql ?? NOTHING]
+  const passed = halves.reduce((sum, half) => sum + half.passed, 0)
+  const failed = [...halves.flatMap((half) => half.failed), ...leaks]
+  list(
+    'passed only alone',
+    halves.flatMap((half) => half.onlyAlone),
+  )
+  list('failed', failed)
   if (postgresql === null) shoutThatHalfIsMissing()
-  process.stdout.write(`\n${passed} passed, ${failed} failed\n`)
-  return failed === 0 && passed > 0 ? 0 : 1
+  process.stdout.write(`\n${passed} passed, ${failed.length} failed\n`)
+  return failed.length === 0 && passed > 0 ? 0 : 1
+}
+
+function list(title: string, lines: string[]): void {
+  if (lines.length > 0)
+    process.stdout.write(`\n${title}:\n${lines.map((line) => `  ${line}\n`).join('')}`)
 }
 
 /** One cluster for all processes. */
 async function runPostgresql(half: Half): Promise<Count | null> {
-  if (half.selection.files.length === 0) return { passed: 0, failed: 0 }
+  if (half.selection.files.length === 0) return NOTHING
   if (findPostgres() === null) return null
   const cluster = await startCluster()
   try {
@@ -124,26 +142,35 @@ function importsOf(path: string): string[] {
 }
 
 async function runHalf({ database, selection, env, isWhole }: Half): Promise<Count> {
-  if (selection.files.length === 0) return { passed: 0, failed: 0 }
+  if (selection.files.length === 0) return NOTHING
   const { files } = selection
   process.stdout.write(`\n=== ${files.length} test files on the ${database} database ===\n\n`)
   const place = mkdtempSync(join(tmpdir(), 'cloakroom-test-'))
   const searched = join(place, 'searched')
   mkdirSync(searched)
   prepareTimings(database, files)
-  const report = join(place, 'junit.xml')
-  const code = await runFiles([...optionsOf(database, selection), `--reporter-outfile=${report}`], {
-    ...env,
-    TEST_DATABASE: database,
-    CANARY_SEARCHED: searched,
-  })
-  const count = readReport(report)
+  const run = async (files: string[], processes: number) => {
+    const options = optionsOf(database, { ...selection, files }, processes)
+    const report = join(place, `${processes}.xml`)
+    const names = { TEST_DATABASE: database, CANARY_SEARCHED: searched }
+    const code = await runFiles([...options, `--reporter-outfile=${report}`], { ...env, ...names })
+    return readReport(report, code === 0 ? [] : files)
+  }
+  const first = await run(files, PROCESSES)
+  const again = [...first].filter(([, { failed }]) => failed.length > 0).map(([file]) => file)
+  const isRepeated = again.length > 0 && again.length <= REPEATED
+  if (isRepeated) process.stdout.write(`\n=== once more, alone: ${again.join(', ')} ===\n\n`)
+  const outcome = [...(isRepeated ? new Map([...first, ...(await run(again, 1))]) : first).values()]
+  const failed = outcome.flatMap((file) => file.failed)
   const blind = isWhole ? blindSpots(searched, database) : []
-  for (const spot of blind) process.stdout.write(`canary: blind (${spot})\n`)
   rmSync(place, { recursive: true, force: true })
-  // A file that does not load, or a runner that dies, is in no report.
-  const unreported = code !== 0 && count.failed === 0 ? 1 : 0
-  return { ...count, failed: count.failed + unreported + blind.length }
+  return {
+    passed: outcome.reduce((sum, file) => sum + file.passed, 0),
+    failed: [...failed, ...blind.map((spot) => `canary: blind (${spot})`)],
+    onlyAlone: again
+      .flatMap((file) => first.get(file)?.failed ?? [])
+      .filter((test) => !failed.includes(test)),
+  }
 }
 
 /** The runtime takes a file of which it knows no time for one of the middle. */
@@ -158,11 +185,11 @@ function prepareTimings(database: string, files: string[]): void {
 
 const timingsOf = (database: string) => join(TIMINGS, `${database}.json`)
 
-function optionsOf(database: string, { files, names }: Selection): string[] {
+function optionsOf(database: string, { files, names }: Selection, processes: number): string[] {
   return [
     // A limit that a preload sets holds for the first file of a process only.
     `--timeout=${TIMEOUT_MS}`,
-    `--parallel=${PROCESSES}`,
+    `--parallel=${processes}`,
     '--no-isolate',
     '--reporter=junit',
     `--timings=${timingsOf(database)}`,
@@ -198,14 +225,6 @@ async function show(from: ReadableStream<Uint8Array>, to: NodeJS.WriteStream): P
     look(piece)
     to.write(piece)
   }
-}
-
-function readReport(path: string): Count {
-  if (!existsSync(path)) return { passed: 0, failed: 0 }
-  const [head = ''] = /<testsuites[^>]*>/.exec(readFileSync(path, 'utf8')) ?? []
-  const read = (name: string) => Number(new RegExp(`\\b${name}="(\\d+)"`).exec(head)?.[1] ?? 0)
-  const failed = read('failures') + read('errors')
-  return { passed: read('tests') - failed - read('skipped'), failed }
 }
 
 function shoutThatHalfIsMissing(): void {
