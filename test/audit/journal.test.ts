@@ -273,13 +273,15 @@ test('an upgrade loses no record', async () => {
 test('the journal takes no more room after many calls than after some', async () => {
   const trail = openTrail()
   const sizes: number[] = []
-  // Each round fills 1.6 MB, were no room given back.
-  for (let round = 0; round < 5; round += 1) {
+  // Each round fills as much as the first, were no room given back.
+  for (let round = 0; round < 8; round += 1) {
     for (let count = 0; count < 2_000; count += 1)
       trail.hold(await writeGroup(sql, groupOf([entryOf({ status_code: 200 })])))
     await trail.flush()
     const [row] = await sql`select pg_total_relation_size('audit_journal')::int as bytes`
     sizes.push(Number(row?.bytes))
+    // A quick machine must not be through before it was the turn of whatever gives it back.
+    await Bun.sleep(300)
   }
-  expect(sizes.at(-1)).toBeLessThan(3 * Number(sizes[0]))
+  expect(sizes.at(-1)).toBeLessThan(4 * Number(sizes[0]))
 }, 60_000)

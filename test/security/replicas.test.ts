@@ -100,11 +100,14 @@ describe('one process, the database under test', () => {
   })
 
   test('keeps what others had cached', async () => {
-    const [one, two] = [
-      await employAgent(stage, { secrets: { KEY: marked('the value') } }),
-      await employAgent(stage, { secrets: { KEY: marked('the value') } }),
-    ]
+    const employ = () => employAgent(stage, { secrets: { KEY: marked('the value') } })
+    const [one, two, last] = [await employ(), await employ(), await employ()]
+    // Notices arrive in order: that of its revocation after all that making the others has sent.
+    await last.resolve(call(stage))
+    await last.revoke()
+    await expectEmptied(stage.app)
     for (const agent of [one, two]) await agent.resolve(call(stage))
+    expect(await entriesOf(stage.app, 'keys')).toBe(2)
     await one.revoke()
     while ((await entriesOf(stage.app, 'keys')) > 1) await Bun.sleep(5)
     await Bun.sleep(50)
