@@ -8,7 +8,7 @@
 import { BLOCK } from './decoding/feed.ts'
 import { type Frames, Hold } from './hold.ts'
 import { complete } from './matching/patterns_build.ts'
-import { type Naming, Release } from './release.ts'
+import { type Naming, Release, type ReleaseOptions } from './release.ts'
 import { type Search, type SearchOrder, searchPool } from './search.ts'
 
 /** What the answers of one call are searched for. */
@@ -17,9 +17,7 @@ export type SoughtInCall = {
   readonly naming: Naming
 }
 
-export type StreamOptions = {
-  /** Whether the answer is JSON; when absent, its first byte tells. */
-  readonly isJson?: boolean
+export type StreamOptions = ReleaseOptions & {
   /** Length of the whole answer where it is known: memory for a short one is smaller. */
   readonly length?: number
   /** What divides the answer so that nothing waits behind it. */
@@ -46,7 +44,7 @@ export class GuardStream {
 
   constructor(sought: SoughtInCall, options: StreamOptions = {}) {
     this.#sought = sought
-    this.#release = new Release(sought.naming, options.isJson)
+    this.#release = new Release(sought.naming, options)
     this.#hold = new Hold(options.frames)
     this.#block = options.length === undefined ? STREAM_BLOCK : blockFor(options.length)
   }

@@ -21,11 +21,19 @@ const NEVER = new Uint8Array(0)
 /** What stands in the place of a find; `isEscaped` inside a string of JSON. */
 export type Naming = (label: Label, isEscaped: boolean) => string
 
+export type ReleaseOptions = {
+  /** Whether the answer is JSON; when absent, its first byte tells. */
+  readonly isJson?: boolean
+  /** Whether what is found is overwritten by as many `*`, so that all else keeps its place. */
+  readonly keepsLength?: boolean
+}
+
 export class Release implements SearchSink {
   work = 0
   /** Whether anything was replaced. */
   isReplaced = false
   readonly #naming: Naming
+  readonly #keepsLength: boolean
   readonly #spans = new Spans()
   readonly #fragments = new WaitingFragments()
   readonly #lexer = new JsonLexer()
@@ -38,12 +46,15 @@ export class Release implements SearchSink {
   #given = 0
   #read = 0
   #end = 0
+  /** Where what is being replaced begins. */
+  #from = 0
   #current: Span | null = null
   #isQuoted = false
 
-  constructor(naming: Naming, isJson: boolean | undefined) {
+  constructor(naming: Naming, { isJson, keepsLength = false }: ReleaseOptions) {
     this.#naming = naming
     this.#isJson = isJson ?? null
+    this.#keepsLength = keepsLength
   }
 
   add(start: number, end: number, label: Label, form = 0): void {
@@ -111,6 +122,7 @@ export class Release implements SearchSink {
     const isCut = this.#isJson === true && this.#lexer.goesOn(this.#at(span.start))
     this.#copy(span.start - (isCut ? this.#within() : 0), out)
     this.#current = span
+    this.#from = this.#given
     const isOutside = this.#isJson === true && !this.#lexer.isInString
     this.#isQuoted = isOutside || (this.#isJson !== true && (span.form & ARRAY) !== 0)
     this.isReplaced = true
@@ -131,12 +143,18 @@ export class Release implements SearchSink {
       if (span.end > this.#read) return true
     }
     if (this.#read >= until && !isLast && this.#mayGoOn(span)) return false
-    const isOutside = this.#isJson === true ? !this.#lexer.isInString : this.#isQuoted
-    const text = this.#naming(span.label, this.#isJson === true || this.#isQuoted)
-    out.push(Buffer.from(`${this.#isQuoted ? '"' : ''}${text}${isOutside ? '"' : ''}`))
+    out.push(this.#textFor(span))
     this.#current = null
     this.#given = this.#read
     return true
+  }
+
+  /** What goes out for the span, up to where was read. */
+  #textFor({ label }: Span): Buffer {
+    if (this.#keepsLength) return Buffer.alloc(this.#read - this.#from, '*')
+    const isOutside = this.#isJson === true ? !this.#lexer.isInString : this.#isQuoted
+    const text = this.#naming(label, this.#isJson === true || this.#isQuoted)
+    return Buffer.from(`${this.#isQuoted ? '"' : ''}${text}${isOutside ? '"' : ''}`)
   }
 
   #absorb(span: Span): void {

@@ -113,6 +113,7 @@ async function sendWhole(
     response,
     request.guard(outbound.steps.of(principal.owner, deadline.signal)),
     deadline.signal,
+    request.part,
   )
   deadline.clear()
   // Step 12: the outcome, into the record of step 9.
@@ -134,6 +135,7 @@ async function sendStreamed(
     deadline,
     requestId: record.id,
     isHead: call.method === 'HEAD',
+    part: request.part,
     links: call.linkBase && record.target && { base: call.linkBase, source: record.target },
     // Step 12 comes when the stream ends.
     onEnd: (ending) => concludeEnding(principal, record, status, ending),

@@ -23,7 +23,10 @@ export type StreamGuard = {
 }
 
 /** What is known of a body before it is read. */
-export type BodyKind = { isJson: boolean; frames?: Frames | undefined }
+export type BodyKind = { isJson: boolean; frames?: Frames | undefined } | typeof PART
+
+/** A part of something, which says nothing of its beginning; what surrounds it must fit. */
+export const PART = { isJson: false, keepsLength: true } as const
 
 export interface AnswerGuard {
   /** Whether anything was replaced or dropped so far. */
@@ -99,6 +102,7 @@ export class CredentialGuard extends Unprintable implements AnswerGuard {
 
 /** What does not say that it is JSON may be it all the same: its first byte tells. */
 function optionsOf(kind: BodyKind | undefined): StreamOptions {
+  if (kind && 'keepsLength' in kind) return kind
   if (!kind?.frames) return kind?.isJson ? IS_JSON : NOT_KNOWN
   return kind.isJson ? { isJson: true, frames: kind.frames } : { frames: kind.frames }
 }

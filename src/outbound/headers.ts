@@ -6,6 +6,7 @@
 import { Fault } from '../platform/fault.ts'
 import { tokenPattern } from '../platform/http/token_pattern.ts'
 import { PLACEHOLDER_PREFIX } from '../platform/secret_name.ts'
+import { type Part, surrounded } from './part.ts'
 
 export type HeaderPair = [name: string, value: string]
 
@@ -39,24 +40,28 @@ const PLACEHOLDER = new RegExp(PLACEHOLDER_PREFIX, 'i')
  * Checks the caller's headers and returns them in their order with names as given. Throws
  * `invalid_header` for a name that is no RFC 9110 token or that has a placeholder, for a name given
  * twice in different case, for bytes that may not stand in a value and for more than 64 KiB in all;
- * `forbidden_header` for those that only the resolver sets and for ranges of bytes. Values are
- * never repeated.
+ * `forbidden_header` for those that only the resolver sets and for ranges of bytes, but for the one
+ * of `part`, which is asked for with its surroundings. Values are never repeated.
  */
-export function checkCallerHeaders(headers: Readonly<Record<string, string>>): HeaderPair[] {
+export function checkCallerHeaders(
+  headers: Readonly<Record<string, string>>,
+  part: Part | null = null,
+): HeaderPair[] {
   const pairs = Object.entries(headers)
   const seen = new Set<string>()
   for (const [name, value] of pairs) {
     const key = name.toLowerCase()
     checkName(name)
     checkNotForbidden(key)
-    if (RANGE_HEADERS.has(key)) checkRange(value)
+    if (RANGE_HEADERS.has(key) && !(part && key === 'range')) checkRange(value)
     if (seen.has(key)) throw invalidHeader('A header is given twice in different case.')
     if (!isSendable(value))
       throw invalidHeader('A header value has a character that cannot be sent.')
     seen.add(key)
   }
   if (headerBytes(pairs) > MAX_HEADER_BYTES) throw invalidHeader('The headers are too large.')
-  return pairs
+  if (!part) return pairs
+  return pairs.map(([name, value]) => [name, /^range$/i.test(name) ? surrounded(part) : value])
 }
 
 /** The same for the headers that a signature adds, which come after all others. */

@@ -10,6 +10,7 @@ import { type AnswerGuard, CredentialGuard, type Guarded } from './guard.ts'
 import type { HeaderPair } from './headers.ts'
 import { Hidden } from './hidden.ts'
 import type { Filled } from './locations.ts'
+import type { Part } from './part.ts'
 import type { Injection } from './placeholders.ts'
 import { signAnew } from './signing/aws_anew.ts'
 import type { AwsSignature } from './signing/aws_signature.ts'
@@ -45,6 +46,7 @@ type Parts = {
   guard: Guard
   /** Names of values that are no secrets. */
   settings: ReadonlySet<string>
+  part: Part | null
 }
 
 export type Signer = { userAgent: string; clock: Clock }
@@ -53,6 +55,8 @@ const NO_BYTES = new Uint8Array()
 const UNSIGNED: ReturnType<typeof sign> = { headers: [], signatures: [] }
 
 export class OutboundRequest extends Hidden<WireRequest> {
+  /** What is to be cut out of its answer. */
+  readonly part: Part | null
   readonly #guarded: Guarded
 
   /** @throws Fault `invalid_header`, `unusable_secret` when the request cannot be signed */
@@ -60,6 +64,7 @@ export class OutboundRequest extends Hidden<WireRequest> {
     const { wire, signatures } = wireOf(signer, call, parts)
     super(wire)
     const { guard: prepared, values, settings } = parts
+    this.part = parts.part
     const isSecret = ({ name }: NamedBytes) => !settings.has(name)
     const used: NamedBytes[] = []
     for (const [name, value] of values) {

@@ -17,6 +17,7 @@ import {
   NO_LOCATIONS,
 } from './locations.ts'
 import { OutboundRequest, type Signer } from './outbound_request.ts'
+import { type Part, readPart } from './part.ts'
 import { findPlaceholders, injectPlaceholders, type Placeholder } from './placeholders.ts'
 import { overrideAmong } from './policy/override.ts'
 import {
@@ -30,6 +31,7 @@ import {
 import { checkPolicies } from './policy/policy.ts'
 import type { CallRecord } from './record.ts'
 import { type AwsSignature, awsSignatureIn, usesOfAws } from './signing/aws_signature.ts'
+import { isStorage } from './signing/aws_sigv4.ts'
 import { chosenHeader, usesOf } from './signing/sign.ts'
 import { parseTarget, type Target } from './target.ts'
 
@@ -100,7 +102,8 @@ function prepare(outbound: Surroundings, job: Job, permission: Permission): Outb
   // Step 6: the policy of each secret.
   checkPolicies(used, placeholders, asked)
   // Step 7: the caller's headers, and the values among them and elsewhere.
-  const headers = checkCallerHeaders(call.headers)
+  const part = partAsked(call, signature)
+  const headers = checkCallerHeaders(call.headers, part)
   checkBytes(placeholders, values)
   const injection = injectPlaceholders(headers, values)
   const filled = fillLocations(target, locations, values)
@@ -112,8 +115,15 @@ function prepare(outbound: Surroundings, job: Job, permission: Permission): Outb
   // Step 8: the one address to connect to.
   const address = addressOf(outbound, job, target)
   const settings = settingsAmong(used)
-  const parts = { target, address, injection, filled, values, signature, guard, settings }
+  const parts = { target, address, injection, filled, values, signature, guard, settings, part }
   return new OutboundRequest(outbound, call, parts)
+}
+
+/** Only of S3, whose clients read large objects in parts, and which gives the very part that is asked for. */
+function partAsked({ method, headers }: Call, signature: AwsSignature | null): Part | null {
+  if (!signature || !isStorage(signature.service) || !['GET', 'HEAD'].includes(method)) return null
+  const range = Object.entries(headers).find(([name]) => /^range$/i.test(name))?.[1]
+  return range === undefined ? null : readPart(range)
 }
 
 /** Hardly any call has placeholders outside of headers, and what may be placed is not read for the others. */

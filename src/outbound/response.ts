@@ -10,8 +10,9 @@ import { Fault } from '../platform/fault.ts'
 import { readCapped } from '../platform/http/capped_body.ts'
 import { BODY_LIMIT } from './call.ts'
 import { causeOf, upstreamFault } from './connection/fetch.ts'
-import type { AnswerGuard, BodyKind } from './guard.ts'
+import { type AnswerGuard, type BodyKind, PART } from './guard.ts'
 import { presentHeaders, type ReceivedHeaders } from './headers.ts'
+import { cutBytes, cutHeaders, cutOf, type Part } from './part.ts'
 
 export type SanitisedAnswer = {
   status_code: number
@@ -44,17 +45,22 @@ export async function readAnswer(
   response: Response,
   guard: AnswerGuard,
   deadline: AbortSignal,
+  part: Part | null,
 ): Promise<SanitisedAnswer> {
   const { status } = response
   const received = response.headers.toJSON()
   checkFraming(status, received)
+  const cut = part && cutOf(part, status, received)
   const bytes = await readBody(response, received, deadline)
   const coding = received['content-encoding']
   const decoded = coding === undefined ? bytes : await decode(coding, bytes)
-  const redacted = guard.redactBody(decoded, kindOf(received['content-type']))
-  const body = present(redacted instanceof Promise ? await redacted : redacted)
-  const headers = guard.redactHeaders(presentHeaders(received))
-  return { status_code: status, headers, ...body, redacted: guard.redacted }
+  const redacted = guard.redactBody(decoded, cut ? PART : kindOf(received['content-type']))
+  const whole = redacted instanceof Promise ? await redacted : redacted
+  const shown = presentHeaders(received)
+  if (cut) cutHeaders(shown, cut)
+  const headers = guard.redactHeaders(shown)
+  const body = present(cut ? cutBytes(whole, cut) : whole)
+  return { status_code: cut?.status ?? status, headers, ...body, redacted: guard.redacted }
 }
 
 /** Of a body with such a content-type. */

@@ -8,11 +8,13 @@ import zlib from 'node:zlib'
 import type { Bytes } from '../platform/crypto/encoding.ts'
 import { Fault } from '../platform/fault.ts'
 import { commonHeaders } from '../platform/http/reply.ts'
+import { BODY_LIMIT } from './call.ts'
 import { causeOf, upstreamFault } from './connection/fetch.ts'
 import type { Deadline } from './deadline.ts'
-import type { AnswerGuard, StreamGuard } from './guard.ts'
+import { type AnswerGuard, PART, type StreamGuard } from './guard.ts'
 import { presentHeaders } from './headers.ts'
 import { joinLinks, type LinkBase, linksAmong, rewriteLinks } from './links.ts'
+import { type Cut, cutHeaders, cutOf, cutPieces, type Part } from './part.ts'
 import { checkFraming, kindOf } from './response.ts'
 
 /** What became of an answer that took its time, once: `fault` when it broke off. */
@@ -26,6 +28,8 @@ type Options = {
   links: { base: LinkBase; source: { authority: string; path: string; search: string } } | null
   /** Whether only the head was asked for. */
   isHead: boolean
+  /** Which part of what came was asked for. */
+  part: Part | null
   onEnd(ending: Ending): void
 }
 
@@ -41,31 +45,32 @@ const OF_THE_ORIGIN = ['alt-svc', 'clear-site-data', 'strict-transport-security'
  */
 export async function streamAnswer(
   response: Response,
-  { guard, deadline, requestId, links, isHead, onEnd }: Options,
+  { guard, deadline, requestId, links, isHead, part, onEnd }: Options,
 ): Promise<Response> {
-  const { status } = response
   const received = response.headers.toJSON()
-  checkFraming(status, received)
+  checkFraming(response.status, received)
+  const cut = part && cutOf(part, response.status, received)
   const shown = presentHeaders(received)
   const presented = guard.redactHeaders(links ? joinLinks(shown) : shown)
   for (const name of OF_THE_ORIGIN) delete presented[name]
   const length = isHead ? received['content-length'] : undefined
   // Of the body that does not come (RFC 9110, section 9.3.2).
   if (length !== undefined) presented['content-length'] = length
+  if (cut) cutHeaders(presented, cut)
   if (links) {
     const { authority, path, search } = links.source
     rewriteLinks(presented, `https://${authority}${path}${search}`, links.base)
     // Reading a link may have joined what stood apart in it.
     Object.assign(presented, guard.redactHeaders(linksAmong(presented)))
   }
-  const body = await beginBody(response, guard, deadline)
+  const body = await beginBody(response, guard, deadline, cut)
   const end = (fault: Fault | null) => {
     deadline.clear()
     onEnd({ redacted: guard.redacted, fault })
   }
   if (body.pieces === null) end(null)
   return new Response(body.pieces ? restOf(body.first, body.pieces, deadline, end) : body.whole, {
-    status,
+    status: cut?.status ?? response.status,
     headers: completeHeaders(presented, requestId),
   })
 }
@@ -79,23 +84,42 @@ async function beginBody(
   response: Response,
   guard: AnswerGuard,
   deadline: Deadline,
+  cut: Cut | null,
 ): Promise<Begun> {
   try {
-    const kind = kindOf(response.headers.get('content-type'))
+    const kind = cut ? PART : kindOf(response.headers.get('content-type'))
     const chunks = decodedBody(response)?.[Symbol.asyncIterator]()
     const chunk = (await chunks?.next())?.value
     if (!chunks || !chunk) return { pieces: null, whole: null }
+    if (cut) {
+      const pieces = redactedPieces(chunk, chunks, guard.openStream(kind), deadline)
+      return await beginPart(cutPieces(pieces, cut), cut)
+    }
     // The runtime would give bytes without a type one of its own.
     const mayBeWhole = response.headers.has('content-type')
     if (mayBeWhole && chunk.length === declaredLength(response)) {
       return { pieces: null, whole: (await guard.redactBody(chunk, kind)) as Bytes }
     }
-    const pieces = redactedPieces(chunk, chunks, guard.openStream(kind), deadline)
-    const first = (await pieces.next()).value
-    return first ? { pieces, first } : { pieces: null, whole: null }
+    return await beginPieces(redactedPieces(chunk, chunks, guard.openStream(kind), deadline))
   } catch (error) {
     throw faultOf(error, deadline)
   }
+}
+
+/** One that is not too long is read first: the runtime tells the length of bytes, and of no stream. */
+async function beginPart(
+  pieces: AsyncGenerator<Uint8Array, void>,
+  { length }: Cut,
+): Promise<Begun> {
+  if (length <= BODY_LIMIT) {
+    return { pieces: null, whole: new Uint8Array(Buffer.concat(await Array.fromAsync(pieces))) }
+  }
+  return beginPieces(pieces)
+}
+
+async function beginPieces(pieces: AsyncGenerator<Uint8Array, void>): Promise<Begun> {
+  const first = (await pieces.next()).value
+  return first ? { pieces, first } : { pieces: null, whole: null }
 }
 
 /** Of a body that is not encoded; `NaN` where its length is not declared. */

@@ -63,6 +63,18 @@ export async function bodyOf(
   return { bytes: await readCapped(request.body, BODY_LIMIT, tooLarge) }
 }
 
+/**
+ * Whether an answer is part of something and is told how long (`outbound/part.ts`). The runtime tells no
+ * length of a stream, so such a body is read first.
+ */
+export function isShortPart({ status, headers, body }: Response): boolean {
+  return (
+    body !== null &&
+    status === 206 &&
+    Number(headers.get('content-length') ?? Infinity) <= BODY_LIMIT
+  )
+}
+
 function declaredLength({ headers }: Request): number | null {
   const declared = headers.get('content-length')
   return declared === null ? null : Number(declared)

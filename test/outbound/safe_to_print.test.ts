@@ -209,6 +209,7 @@ describe('no value is shown by', () => {
       signature: null,
       guard,
       settings,
+      part: null,
     }
     const request = new OutboundRequest(signer, call, parts)
     const wire = request.reveal()

@@ -34,3 +34,13 @@ test.each([
 test.each(['items=0-24', '0-24', 'rows=1-2,5-6'])('the range %s is let through', (value) => {
   expect(refusalOf('Range', value)).toBeNull()
 })
+
+test('the part of an object of S3 goes out with its surroundings, and every other range stays refused', () => {
+  const part = { first: 20_000, last: 20_000 }
+  expect(checkCallerHeaders({ Range: 'bytes=20000-20000' }, part)).toEqual([
+    ['Range', 'bytes=3616-36384'],
+  ])
+  for (const name of ['X-Ms-Range', 'Request-Range']) {
+    expect(() => checkCallerHeaders({ [name]: 'bytes=0-0' }, part)).toThrow(Fault)
+  }
+})

@@ -4,6 +4,7 @@
  */
 import { AFTER_MARK, MAX_AFTER_MARK } from '../../outbound/stand_ins/mark.ts'
 import { beginningAtEndOf } from '../../platform/partial_match.ts'
+import { isShortPart } from '../request.ts'
 import type { StandIns } from './stand_ins.ts'
 
 /** What stands for a value. */
@@ -61,7 +62,7 @@ export class MarkReader {
 }
 
 /** What is whole. */
-export function withoutMarks(bytes: Uint8Array, mark: string, textOf: TextOf): Uint8Array {
+export function withoutMarks(bytes: Uint8Array, mark: string, textOf: TextOf): Buffer<ArrayBuffer> {
   const reader = new MarkReader(mark, textOf)
   return Buffer.concat([reader.push(bytes), reader.flush()])
 }
@@ -71,7 +72,11 @@ export function textWithoutMarks(text: string, mark: string, textOf: TextOf): st
   return Buffer.from(withoutMarks(Buffer.from(text), mark, textOf)).toString()
 }
 
-export function incoming(response: Response, { mark }: StandIns, textOf: TextOf): Response {
+export async function incoming(
+  response: Response,
+  { mark }: StandIns,
+  textOf: TextOf,
+): Promise<Response> {
   const { status, body } = response
   const headers = [...response.headers].map(([name, value]): [string, string] => [
     name,
@@ -80,7 +85,9 @@ export function incoming(response: Response, { mark }: StandIns, textOf: TextOf)
   const isEvents = /^text\/event-stream\b/i.test(response.headers.get('content-type') ?? '')
   // A line break would end the event.
   const textIn: TextOf = isEvents ? (name) => textOf(name, true) : textOf
-  return new Response(body && streamed(body, new MarkReader(mark, textIn)), { status, headers })
+  const marks = new MarkReader(mark, textIn)
+  const whole = isShortPart(response) ? withoutMarks(await response.bytes(), mark, textIn) : null
+  return new Response(whole ?? (body && streamed(body, marks)), { status, headers })
 }
 
 function inOneLine(text: string, name: string): string {

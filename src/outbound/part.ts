@@ -1,0 +1,120 @@
+/**
+ * A part of an object by its bytes (RFC 9110, section 14). Alone it could hold too little of a value to
+ * recognise it, and to recognise a few characters at its edges would confirm guesses. So it is asked for with
+ * what surrounds it, all of that is searched, and what was asked for is cut out. What is found is
+ * overwritten, so that all bytes keep their places and parts fit together.
+ */
+import { Fault } from '../platform/fault.ts'
+import type { ReceivedHeaders } from './headers.ts'
+
+/** Bytes on either side: four times what a stream of the guard holds back at most. */
+const SURROUNDINGS = 16_384
+
+/** `first` to `last`, or `null` for the end of the object; without `first` so many bytes of its end. */
+export type Part = { first: number; last: number | null } | { count: number }
+
+/** What is left of the answer to a part with its surroundings. */
+export type Cut = {
+  status: number
+  /** Those that the whole answer had otherwise. */
+  headers: Record<string, string>
+  skip: number
+  length: number
+  /** In place of what came. */
+  instead: string | null
+}
+
+/** What was made of all that came, and would be wrong for a part of it. */
+const OF_CONTENT = /^(x-amz-checksum-.+|content-digest|content-md5|digest)$/
+const RANGE = /^\s*bytes=(\d{0,15})-(\d{0,15})\s*$/i
+const ANSWERED = /^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15})$/
+
+/** Of one range of bytes; `null` for all else. */
+export function readPart(range: string): Part | null {
+  const [, first = '', last = ''] = RANGE.exec(range) ?? []
+  if (first === '') return last === '' ? null : { count: Number(last) }
+  const part = { first: Number(first), last: last === '' ? null : Number(last) }
+  return part.last !== null && part.last < part.first ? null : part
+}
+
+/** The `Range` that is sent. */
+export function surrounded(part: Part): string {
+  if ('count' in part) return `bytes=-${part.count + SURROUNDINGS}`
+  const { first, last } = part
+  return `bytes=${Math.max(0, first - SURROUNDINGS)}-${last === null ? '' : last + SURROUNDINGS}`
+}
+
+/**
+ * `null` for an answer that is no part: an upstream need not give one.
+ *
+ * @throws Fault `upstream_protocol_error` for another part than was asked for, and one of encoded content
+ */
+export function cutOf(part: Part, status: number, received: ReceivedHeaders): Cut | null {
+  if (status !== 206) return null
+  const [, start = Number.NaN, end, size = Number.NaN] = (
+    ANSWERED.exec(received['content-range'] ?? '') ?? []
+  ).map(Number)
+  const [first, last] = boundsIn(part, size)
+  const isAsked =
+    start === Math.max(0, first - SURROUNDINGS) && end === Math.min(size - 1, last + SURROUNDINGS)
+  const coding = received['content-encoding']
+  if (!isAsked || (coding !== undefined && coding !== 'identity')) {
+    throw new Fault('upstream_protocol_error')
+  }
+  if (first >= size) return beyond(size)
+  const length = last - first + 1
+  const headers = {
+    'content-range': `bytes ${first}-${last}/${size}`,
+    'content-length': String(length),
+  }
+  return { status, headers, skip: first - start, length, instead: null }
+}
+
+/** The presented headers of an answer that was cut, in place. */
+export function cutHeaders(presented: Record<string, string>, { headers }: Cut): void {
+  for (const name in presented) if (OF_CONTENT.test(name)) delete presented[name]
+  Object.assign(presented, headers)
+}
+
+/** Of all that came, what was asked for. */
+export function cutBytes(bytes: Uint8Array, { skip, length, instead }: Cut): Uint8Array {
+  if (bytes.length === 0) return bytes
+  if (instead !== null) return Buffer.from(instead)
+  if (bytes.length < skip + length) throw new Fault('upstream_protocol_error')
+  return bytes.subarray(skip, skip + length)
+}
+
+/** The same piece by piece. */
+export async function* cutPieces(
+  pieces: AsyncIterable<Uint8Array>,
+  { skip, length, instead }: Cut,
+): AsyncGenerator<Uint8Array, void> {
+  let from = skip
+  let left = length
+  for await (const piece of pieces) {
+    const wanted = piece.subarray(from, from + left)
+    from = Math.max(0, from - piece.length)
+    left -= wanted.length
+    if (wanted.length > 0) yield wanted
+  }
+  if (left > 0) throw new Fault('upstream_protocol_error')
+  if (instead !== null) yield Buffer.from(instead)
+}
+
+function boundsIn(part: Part, size: number): [first: number, last: number] {
+  if ('count' in part) return [Math.max(0, size - part.count), size - 1]
+  return [part.first, Math.min(part.last ?? size, size - 1)]
+}
+
+/** What was asked for begins behind the end; as S3 says it. */
+function beyond(size: number): Cut {
+  const instead = `<?xml version="1.0" encoding="UTF-8"?>
+<Error><Code>InvalidRange</Code><Message>The requested range is not satisfiable</Message><ActualObjectSize>${size}</ActualObjectSize></Error>
+`
+  const headers = {
+    'content-range': `bytes */${size}`,
+    'content-length': String(instead.length),
+    'content-type': 'application/xml',
+  }
+  return { status: 416, headers, skip: 0, length: 0, instead }
+}
