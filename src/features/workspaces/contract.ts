@@ -171,7 +171,7 @@ export const changeMemberRole = defineEndpoint({
   faults: ['last_owner', 'conflict'],
 })
 
-/** All members may leave; who may remove others is decided by `member_rules`. */
+/** All members may leave; who may remove others is decided by `sigchain/member_rules`. */
 export const removeMember = defineEndpoint({
   name: 'members.remove',
   summary: 'Remove a member, withdraw an invitation, or leave; the workspace then needs a rekey',

@@ -11,7 +11,7 @@ import { lockWorkspace } from '../../platform/db/workspace_lock.ts'
 import { Fault } from '../../platform/fault.ts'
 import type { Grant, Role } from '../../platform/grant.ts'
 import type { Change } from '../../platform/http/recorder.ts'
-import { mayChangeMember } from './member_rules.ts'
+import { mayChangeMember } from '../../sigchain/index.ts'
 import { sealEnvelope } from './memberships.ts'
 import type { Invite, inviteStatuses } from './shapes.ts'
 

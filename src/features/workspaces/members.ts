@@ -12,9 +12,9 @@ import { created } from '../../platform/http/reply.ts'
 import { type Route, route } from '../../platform/http/route.ts'
 import { email, isUuid } from '../../platform/http/validate.ts'
 import type { FeatureServices } from '../../platform/services.ts'
+import { type MemberChange, mayChangeMember } from '../../sigchain/index.ts'
 import { changeMemberRole, inviteMembersEndpoint, listMembers, removeMember } from './contract.ts'
 import { invitationChanges, inviteMembers } from './invite.ts'
-import { type MemberChange, mayChangeMember } from './member_rules.ts'
 import {
   countOwners,
   deleteMember,

@@ -1,9 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import {
-  type MemberChange,
-  mayChangeMember,
-} from '../../../src/features/workspaces/member_rules.ts'
-import { type Role, roles } from '../../../src/platform/grant.ts'
+import { type Role, roles } from '../../src/platform/grant.ts'
+import { type MemberChange, mayChangeMember } from '../../src/sigchain/member_rules.ts'
 
 /** Who may do it; everybody else may not. */
 const table: [what: string, change: MemberChange, who: Role[]][] = [

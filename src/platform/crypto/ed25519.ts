@@ -1,0 +1,61 @@
+/**
+ * Ed25519 (RFC 8032) by Web Crypto, which servers, workers and browsers have alike. What implementations
+ * disagree about is refused here before they are asked: keys and signatures that one takes and another does
+ * not would let one signature be good for the server and bad for a client.
+ */
+import { type Bytes, concat, fromBase64Url } from './encoding.ts'
+
+const KEY_BYTES = 32
+const SIGNATURE_BYTES = 64
+const FIELD = 2n ** 255n - 19n
+const ORDER = 2n ** 252n + 27742317777372353535851937790883648493n
+const EIGHTH = 0x05fc536d880238b13933c6d305acdfd5f098eff289f4c345b027b2c28f95e826n
+/** The y coordinates of the eight points of low order. */
+const LOW_ORDER = new Set([0n, 1n, FIELD - 1n, EIGHTH, FIELD - EIGHTH])
+// RFC 8410, section 7: the fixed DER prefix of a PKCS#8 Ed25519 private key.
+const PKCS8_PREFIX = Uint8Array.fromHex('302e020100300506032b657004220420')
+
+/** A key that signs, and its public half in raw bytes. */
+export type SigningKey = { privateKey: CryptoKey; publicKey: Bytes }
+
+/** The key of a private key in the form of RFC 8032: 32 bytes. It cannot be exported. */
+export async function signingKeyOf(secret: Uint8Array): Promise<SigningKey> {
+  if (secret.length !== KEY_BYTES) throw new RangeError('an Ed25519 private key has 32 bytes')
+  const der = concat(PKCS8_PREFIX, secret)
+  const exportable = await crypto.subtle.importKey('pkcs8', der, 'Ed25519', true, ['sign'])
+  const { x = '' } = await crypto.subtle.exportKey('jwk', exportable)
+  const publicKey = fromBase64Url(x)
+  if (publicKey === null) throw new Error('the platform gives no public key')
+  const privateKey = await crypto.subtle.importKey('pkcs8', der, 'Ed25519', false, ['sign'])
+  return { privateKey, publicKey }
+}
+
+export async function signEd25519(privateKey: CryptoKey, data: Bytes): Promise<Bytes> {
+  return new Uint8Array(await crypto.subtle.sign('Ed25519', privateKey, data))
+}
+
+/** Without cofactor; false too for what `isSoundPoint` refuses, and for S from the order on. */
+export async function verifyEd25519(
+  publicKey: Bytes,
+  data: Bytes,
+  signature: Bytes,
+): Promise<boolean> {
+  if (signature.length !== SIGNATURE_BYTES || !isSoundPoint(publicKey)) return false
+  const [r, s] = [signature.subarray(0, KEY_BYTES), signature.subarray(KEY_BYTES)]
+  if (!isSoundPoint(r) || littleEndian(s) >= ORDER) return false
+  const key = await crypto.subtle.importKey('raw', publicKey, 'Ed25519', false, ['verify'])
+  return crypto.subtle.verify('Ed25519', key, signature, data)
+}
+
+/**
+ * Whether 32 bytes are neither of low order nor a second spelling of a point. Under a key of low order
+ * signatures are good for texts that nobody signed.
+ */
+export function isSoundPoint(bytes: Uint8Array): boolean {
+  const y = littleEndian(bytes) & (2n ** 255n - 1n)
+  return bytes.length === KEY_BYTES && y < FIELD && !LOW_ORDER.has(y)
+}
+
+function littleEndian(bytes: Uint8Array): bigint {
+  return BigInt(`0x${bytes.toReversed().toHex() || '0'}`)
+}

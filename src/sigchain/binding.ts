@@ -1,0 +1,37 @@
+/**
+ * Bindings: the secret of a token vouches for the first link of a workspace, by which its bearer trusts the
+ * right chain without having seen it before.
+ */
+import {
+  type Bytes,
+  fromBase64,
+  fromBase64Url,
+  toBase64,
+  uuidToBytes,
+} from '../platform/crypto/encoding.ts'
+import { webHkdf, webHmac, webVerifyHmac } from '../platform/crypto/web_primitives.ts'
+import { Refusal } from './refusal.ts'
+
+type Token = { id: string; secret: Bytes }
+
+/** `first` is the hash of the first link, as `hashOf` gives it. */
+export async function makeBinding(token: Token, first: string): Promise<string> {
+  return toBase64(await webHmac(await bindingKey(token), hashBytes(first)))
+}
+
+/** @throws Refusal `binding` */
+export async function requireBinding(token: Token, first: string, binding: string): Promise<void> {
+  const mac = fromBase64(binding)
+  const vouches = mac && (await webVerifyHmac(await bindingKey(token), mac, hashBytes(first)))
+  if (!vouches) throw new Refusal('binding', undefined, 'the chain')
+}
+
+function bindingKey({ id, secret }: Token): Promise<Bytes> {
+  return webHkdf(secret, uuidToBytes(id), 'cloakroom/v2/token-binding')
+}
+
+function hashBytes(hash: string): Bytes {
+  const bytes = fromBase64Url(hash)
+  if (bytes === null) throw new TypeError('not a hash of a link')
+  return bytes
+}

@@ -1,0 +1,90 @@
+/**
+ * The chain of a workspace: links that each name the one before, replayed from the first. What it leads to
+ * (members with keys and roles, allowlist, epoch, revoked tokens) is believed for the sake of signatures
+ * alone, whoever stored and served the links. A chain that breaks a rule anywhere is refused whole.
+ */
+import { about, Refusal } from './refusal.ts'
+import { applyLink } from './rules.ts'
+import { hashOf, readText, requireSignature, type SignedText, signText } from './signed_text.ts'
+import { type Chain, copyOf, type Draft, emptyChain } from './state.ts'
+import type { Link, Person } from './texts.ts'
+
+/** What a client remembers of a chain: its first link, and the newest one that it saw. */
+type Seen = { first: string; seq: number; head: string }
+
+/**
+ * The chain of a workspace from its first link on.
+ *
+ * @throws Refusal for the first link that does not hold, and `order` where there is none
+ */
+export async function replay(workspaceId: string, links: readonly SignedText[]): Promise<Chain> {
+  if (links.length === 0) throw new Refusal('order', 'there is no first link', 'the chain')
+  return extend(emptyChain(workspaceId), links)
+}
+
+/** A verified chain with the links that follow. The given one stays as it is. @throws Refusal */
+export async function extend(chain: Chain, links: readonly SignedText[]): Promise<Chain> {
+  const draft = copyOf(chain)
+  for (const link of links) await about(`link ${draft.seq + 1}`, () => append(draft, link))
+  return draft
+}
+
+async function append(draft: Draft, signed: SignedText): Promise<void> {
+  const link = readText('link', signed.statement)
+  requireNext(draft, link)
+  const signer = signerOf(draft, link)
+  await requireSignature('link', signed, signer.signing_key)
+  draft.seq = link.seq
+  draft.head = await hashOf(signed.statement)
+  draft.positions.set(draft.head, link.seq)
+  applyLink(draft, link)
+}
+
+function requireNext(chain: Chain, link: Link): void {
+  if (link.workspace_id !== chain.workspaceId) throw new Refusal('workspace')
+  if (chain.isDeleted) throw new Refusal('order', 'nothing follows the end of a workspace')
+  const isNext = link.seq === chain.seq + 1 && link.prev === (chain.seq === 0 ? null : chain.head)
+  if (!isNext) throw new Refusal('order')
+  if ((link.type === 'workspace.created') !== (link.seq === 1)) {
+    throw new Refusal('order', 'a chain begins with the creation of its workspace, once')
+  }
+}
+
+function signerOf(chain: Chain, link: Link): Person {
+  const founder = link.type === 'workspace.created' ? link.body.founder : undefined
+  const signer = founder ?? chain.members.get(link.signer)
+  if (signer?.user_id !== link.signer) throw new Refusal('signer')
+  return signer
+}
+
+/** Refuses a chain that does not continue what was seen. @throws Refusal `order` */
+export function requireContinues({ positions }: Chain, { first, seq, head }: Seen): void {
+  const isSame = positions.get(first) === 1 && positions.get(head) === seq
+  if (isSame) return
+  const detail = 'it does not continue what was seen before: links are missing or replaced'
+  throw new Refusal('order', detail, 'the chain')
+}
+
+/** What to remember of a chain. */
+export function seenOf({ positions, seq, head }: Chain): Seen {
+  const [first = ''] = positions.keys()
+  return { first, seq, head }
+}
+
+/** What a link says besides its place. */
+export type Change = Link extends infer Each
+  ? Each extends Link
+    ? Pick<Each, 'type' | 'body' | 'at' | 'signer'>
+    : never
+  : never
+
+/** The link that follows in a chain, signed. @throws Refusal `form`, `key` */
+export async function signLink(
+  { workspaceId, seq, head }: Chain,
+  change: Change,
+  privateKey: CryptoKey,
+): Promise<SignedText> {
+  const prev = seq === 0 ? null : head
+  const place = { v: 2, workspace_id: workspaceId, seq: seq + 1, prev } as const
+  return signText('link', { ...place, ...change }, privateKey)
+}

@@ -1,0 +1,58 @@
+/**
+ * The fields of signed texts, each with one spelling. What is signed is verified for as long as the
+ * workspace lives, so nothing here depends on what changes with time, such as the list of public suffixes or
+ * the tables of Unicode: whether a domain may be added is decided when it is added.
+ */
+import { z } from 'zod'
+import { fromBase64, fromBase64Url } from '../platform/crypto/encoding.ts'
+
+const HASH_BYTES = 32
+const BASE64_LENGTH = 44
+const BASE64URL_LENGTH = 43
+const TIME_LENGTH = 24
+const MAX_ADDRESS = 254
+const MAX_HOST = 253
+
+const ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+const ID_OF_VERSION_8 = /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
+/** Printable ASCII without capitals, on both sides of an `@`. */
+const ADDRESS = /^[!-@[-~]+@[!-@[-~]+$/
+const DOMAIN = /^(?<wildcard>\*\.)?(?<host>[^:*]+)(?::(?<port>[1-9]\d{0,4}))?$/
+const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
+/** The last label of what a URL parser reads as an IPv4 address. */
+const NUMBER = /^(?:\d+|0x[0-9a-f]*)$/
+
+export const id = z.string().regex(ID)
+/** Of a signed workspace, or of a token in one: such an id says that signatures must be there. */
+export const signedId = z.string().regex(ID_OF_VERSION_8)
+export const time = z.string().refine(isTime)
+export const address = z.string().max(MAX_ADDRESS).regex(ADDRESS)
+export const domain = z.string().refine(isDomain)
+export const key = z
+  .string()
+  .refine((text) => text.length === BASE64_LENGTH && fromBase64(text)?.length === HASH_BYTES)
+export const hash = z
+  .string()
+  .refine((text) => text.length === BASE64URL_LENGTH && fromBase64Url(text)?.length === HASH_BYTES)
+export const number = z
+  .int()
+  .min(0)
+  .max(2 ** 31 - 1)
+export const role = z.enum(['owner', 'admin', 'member', 'read_only'])
+export type Role = z.output<typeof role>
+
+/** ISO 8601 UTC with milliseconds, of a moment that exists. */
+function isTime(text: string): boolean {
+  const date = new Date(text)
+  return text.length === TIME_LENGTH && !Number.isNaN(+date) && date.toISOString() === text
+}
+
+/** A domain as the allowlist stores it: lower case, punycode, `*.` and a port other than 443 as needed. */
+export function isDomain(text: string): boolean {
+  const { wildcard, host = '', port } = DOMAIN.exec(text)?.groups ?? {}
+  const labels = host.split('.')
+  if (host.length + (wildcard?.length ?? 0) > MAX_HOST) return false
+  if (port === '443' || Number(port ?? 1) > 65_535) return false
+  if (wildcard !== undefined && labels.length < 2) return false
+  return labels.every((label) => LABEL.test(label)) && !NUMBER.test(labels.at(-1) ?? '')
+}

@@ -1,0 +1,31 @@
+/**
+ * Signed workspaces: what is believed of a workspace because its members signed it, whoever stored and
+ * served it. No I/O and no clock: texts go in, a verified state or a `Refusal` comes out, on servers, in
+ * workers and in browsers alike.
+ */
+export { makeBinding, requireBinding } from './binding.ts'
+export {
+  extend,
+  replay,
+  requireContinues,
+  seenOf,
+  signLink,
+} from './chain.ts'
+export {
+  type Identity,
+  identityFingerprint,
+  identityOf,
+  type PublicIdentity,
+  proveKeys,
+  requireKeyProof,
+} from './identity.ts'
+export { type MemberChange, mayChangeMember } from './member_rules.ts'
+export { Refusal } from './refusal.ts'
+export { hashOf, type SignedText } from './signed_text.ts'
+export { type Chain, emptyChain } from './state.ts'
+export {
+  manifestRoot,
+  verifyEnvelope,
+  verifyGrant,
+  verifyManifest,
+} from './statements.ts'

@@ -1,0 +1,74 @@
+/** What a chain of links leads to. It is data: it can be kept, and handed to another thread. */
+import type { Role } from './fields.ts'
+import type { Member } from './texts.ts'
+
+/** What somebody was from a link on; `role` is null for who is no member then. */
+export type Period = { since: number; role: Role | null; signingKey: string }
+
+export type Chain = {
+  readonly workspaceId: string
+  readonly seq: number
+  /** Hash of the newest link, '' while there is none. */
+  readonly head: string
+  readonly epoch: number
+  readonly keyCommitment: string
+  /** The link with which the epoch began. */
+  readonly epochSince: number
+  readonly isDeleted: boolean
+  readonly members: ReadonlyMap<string, Member>
+  readonly allowlist: ReadonlySet<string>
+  readonly revokedTokens: ReadonlySet<string>
+  /** The number of each link, by its hash. */
+  readonly positions: ReadonlyMap<string, number>
+  /** What each person was, oldest first. */
+  readonly history: ReadonlyMap<string, readonly Period[]>
+  /** Whose each address and key is now. */
+  readonly taken: ReadonlyMap<string, string>
+}
+
+/** What a link changes of it. */
+export type Draft = {
+  -readonly [Field in keyof Chain]: Chain[Field] extends ReadonlySet<infer T>
+    ? Set<T>
+    : Chain[Field] extends ReadonlyMap<infer K, infer V>
+      ? Map<K, V extends readonly (infer P)[] ? P[] : V>
+      : Chain[Field]
+}
+
+/** The chain before its first link. */
+export function emptyChain(workspaceId: string): Chain {
+  return {
+    workspaceId,
+    seq: 0,
+    head: '',
+    epoch: 0,
+    keyCommitment: '',
+    epochSince: 0,
+    isDeleted: false,
+    members: new Map(),
+    allowlist: new Set(),
+    revokedTokens: new Set(),
+    positions: new Map(),
+    history: new Map(),
+    taken: new Map(),
+  }
+}
+
+/** A draft of its own: changing it changes nothing else. */
+export function copyOf(chain: Chain): Draft {
+  const { members, allowlist, revokedTokens, positions, history, taken } = chain
+  return {
+    ...chain,
+    members: new Map(members),
+    allowlist: new Set(allowlist),
+    revokedTokens: new Set(revokedTokens),
+    positions: new Map(positions),
+    history: new Map([...history].map(([userId, periods]) => [userId, [...periods]])),
+    taken: new Map(taken),
+  }
+}
+
+/** What somebody was at a link; null before the first time. */
+export function periodAt({ history }: Chain, userId: string, seq: number): Period | null {
+  return history.get(userId)?.findLast(({ since }) => since <= seq) ?? null
+}

@@ -1,0 +1,163 @@
+/**
+ * Statements about tokens, envelopes and stored secrets. Each names the newest link that its signer knew: a
+ * chain that was cut before it, or forked, does not carry it.
+ */
+import { type Bytes, concat, lp, toBase64Url } from '../platform/crypto/encoding.ts'
+import { webSha256 } from '../platform/crypto/web_primitives.ts'
+import { about, Refusal } from './refusal.ts'
+import { readText, requireSignature, type SignedText } from './signed_text.ts'
+import { type Chain, type Period, periodAt } from './state.ts'
+import type { Kind, TextOf, TokenGrant } from './texts.ts'
+
+type StatementKind = Exclude<Kind, 'link'>
+type Admitted<K extends StatementKind> = { text: TextOf<K>; headSeq: number }
+
+/** A grant is over a day late by the clock of a process: the database knows the time better, or lies. */
+const GRACE_MS = 86_400_000
+
+/**
+ * What a token may do: what its grant says, whatever is stored beside it.
+ *
+ * @throws Refusal
+ */
+export function verifyGrant(
+  chain: Chain,
+  signed: SignedText,
+  token: { id: string; publicKey?: string },
+  now: Date,
+): Promise<TokenGrant> {
+  return about('the grant', async () => {
+    const { text } = await readByAdmin(chain, 'grant', signed)
+    const isOfToken = (token.publicKey ?? text.public_key) === text.public_key
+    if (text.token_id !== token.id || !isOfToken) throw new Refusal('mismatch')
+    if (chain.revokedTokens.has(text.token_id)) throw new Refusal('revoked')
+    const end = text.expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(text.expires_at)
+    if (+now >= end + GRACE_MS) throw new Refusal('expired')
+    return text
+  })
+}
+
+/** Where an envelope of a token was found, and its raw bytes. */
+export type EnvelopeEntry = {
+  tokenId: string
+  projectId: string
+  environment: string
+  epoch: number
+  envelope: Bytes
+}
+
+/** @throws Refusal for an envelope that no administrator sealed to this token, for this place and epoch */
+export function verifyEnvelope(
+  chain: Chain,
+  signed: SignedText,
+  entry: EnvelopeEntry,
+): Promise<TextOf<'envelope'>> {
+  return about('the envelope', async () => {
+    const { text, headSeq } = await readByAdmin(chain, 'envelope', signed)
+    const isOfEntry =
+      text.token_id === entry.tokenId &&
+      isOfPlace(text, entry) &&
+      text.epoch === entry.epoch &&
+      text.envelope_sha256 === toBase64Url(await webSha256(entry.envelope))
+    if (!isOfEntry) throw new Refusal('mismatch')
+    requireEpoch(chain, text.epoch, headSeq)
+    return text
+  })
+}
+
+export type Rows = ReadonlyMap<string, Bytes>
+
+/** Where a manifest was found, what it must cover, and the newest one that was seen there. */
+export type ManifestPlace = {
+  projectId: string
+  environment: string
+  rows: Rows
+  seen?: { revision: number; root: string } | undefined
+}
+
+/**
+ * `rows` are all secrets that are stored there: names, and the SHA-256 of their raw values.
+ *
+ * @throws Refusal for rows that are not, one and all, what somebody stored who could write secrets
+ */
+export function verifyManifest(
+  chain: Chain,
+  signed: SignedText,
+  place: ManifestPlace,
+): Promise<TextOf<'manifest'>> {
+  return about('the manifest', async () => {
+    const { text, headSeq } = readStatement(chain, 'manifest', signed)
+    const period = periodAt(chain, text.signer, headSeq)
+    if (period === null || period.role === null) throw new Refusal('signer')
+    await requireSignature('manifest', signed, period.signingKey)
+    if (period.role === 'read_only') throw new Refusal('right', 'a reader stores no secrets')
+    if (!isOfPlace(text, place)) throw new Refusal('mismatch')
+    requireEpoch(chain, text.epoch, headSeq)
+    requireRevision(text, place.seen)
+    if (text.root !== (await manifestRoot(place.rows))) throw new Refusal('root')
+    return text
+  })
+}
+
+/** b64url SHA-256 of `lp(key) || SHA-256(raw value)` of all rows, in byte order of the keys. */
+export async function manifestRoot(rows: Rows): Promise<string> {
+  const sorted = [...rows].sort(([a], [b]) => (a < b ? -1 : 1))
+  const parts = sorted.map(([name, valueHash]) => [lp(name), valueHash])
+  return toBase64Url(await webSha256(concat(...parts.flat())))
+}
+
+/** A statement of this workspace, with the number of the link that it names. */
+function readStatement<K extends StatementKind>(
+  chain: Chain,
+  kind: K,
+  { statement }: SignedText,
+): Admitted<K> {
+  const text = readText(kind, statement)
+  if (text.workspace_id !== chain.workspaceId) throw new Refusal('workspace')
+  if (chain.isDeleted) throw new Refusal('order', 'the workspace was deleted')
+  const headSeq = chain.positions.get(text.head)
+  if (headSeq === undefined) throw new Refusal('head')
+  return { text, headSeq }
+}
+
+/** By an administrator of now, who has been one without a break since `head`, with the same key. */
+async function readByAdmin<K extends 'grant' | 'envelope'>(
+  chain: Chain,
+  kind: K,
+  signed: SignedText,
+): Promise<Admitted<K>> {
+  const { text, headSeq } = readStatement(chain, kind, signed)
+  const signer = chain.members.get(text.signer)
+  if (signer === undefined) throw new Refusal('signer')
+  await requireSignature(kind, signed, signer.signing_key)
+  const atHead = periodAt(chain, text.signer, headSeq)
+  const later = (chain.history.get(text.signer) ?? []).filter(({ since }) => since > headSeq)
+  const isUnbroken = [atHead, ...later].every((period) => isAdmin(period, signer.signing_key))
+  if (!isUnbroken)
+    throw new Refusal('right', 'its signer was no admin at times since it was signed')
+  return { text, headSeq }
+}
+
+function isAdmin(period: Period | null, signingKey: string): boolean {
+  return (period?.role === 'owner' || period?.role === 'admin') && period.signingKey === signingKey
+}
+
+function isOfPlace(
+  text: { project_id: string; environment: string },
+  place: { projectId: string; environment: string },
+): boolean {
+  return text.project_id === place.projectId && text.environment === place.environment
+}
+
+/** Of the epoch of now, and signed when it had begun. */
+function requireEpoch(chain: Chain, epoch: number, headSeq: number): void {
+  if (epoch !== chain.epoch || headSeq < chain.epochSince) throw new Refusal('epoch')
+}
+
+function requireRevision(
+  { revision, root }: TextOf<'manifest'>,
+  seen: ManifestPlace['seen'],
+): void {
+  if (seen === undefined || revision > seen.revision) return
+  if (revision < seen.revision || root !== seen.root) throw new Refusal('revision')
+}

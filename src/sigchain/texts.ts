@@ -1,0 +1,119 @@
+/** What is signed: links of a workspace's chain, and statements about its tokens, envelopes and secrets. */
+import { z } from 'zod'
+import { address, domain, hash, id, key, number, role, signedId, time } from './fields.ts'
+
+const person = z.strictObject({ user_id: id, email: address, signing_key: key, public_key: key })
+const member = person.extend({ role })
+const epoch = number.min(1)
+
+const bodies = {
+  'workspace.created': z.strictObject({
+    founder: person,
+    epoch: z.literal(1),
+    key_commitment: key,
+  }),
+  'members.put': z.strictObject({ members: z.array(member).min(1) }),
+  'members.removed': z.strictObject({ user_ids: z.array(id).min(1) }),
+  'keys.rotated': z.strictObject({ signing_key: key, public_key: key }),
+  'epoch.advanced': z.strictObject({ epoch, key_commitment: key }),
+  'allowlist.changed': z
+    .strictObject({ add: z.array(domain), remove: z.array(domain) })
+    .refine(({ add, remove }) => add.length + remove.length > 0),
+  'tokens.revoked': z.strictObject({ token_ids: z.array(signedId).min(1) }),
+  'workspace.deleted': z.strictObject({}),
+} as const
+
+type Type = keyof typeof bodies
+
+function linkOf<T extends Type>(type: T) {
+  return z.strictObject({
+    v: z.literal(2),
+    workspace_id: signedId,
+    seq: number,
+    prev: hash.nullable(),
+    at: time,
+    signer: id,
+    type: z.literal(type),
+    body: bodies[type],
+  })
+}
+
+const link = z.discriminatedUnion('type', [
+  linkOf('workspace.created'),
+  linkOf('members.put'),
+  linkOf('members.removed'),
+  linkOf('keys.rotated'),
+  linkOf('epoch.advanced'),
+  linkOf('allowlist.changed'),
+  linkOf('tokens.revoked'),
+  linkOf('workspace.deleted'),
+])
+
+const about = { v: z.literal(2), workspace_id: signedId, head: hash, signer: id }
+
+const grant = z
+  .strictObject({
+    ...about,
+    token_id: signedId,
+    kind: z.enum(['agent', 'workload']),
+    agent_id: id.nullable(),
+    label: z.string(),
+    public_key: key,
+    capabilities: z.union([
+      z.tuple([z.literal('use')]),
+      z.tuple([z.literal('use'), z.literal('read')]),
+      z.tuple([z.literal('read')]),
+    ]),
+    project_id: id.nullable(),
+    environment: z.string().nullable(),
+    expires_at: time.nullable(),
+  })
+  .refine(({ kind, agent_id }) => (kind === 'agent') === (agent_id !== null))
+  .refine(
+    ({ kind, project_id, environment }) =>
+      kind === 'agent' || (project_id !== null && environment !== null),
+  )
+
+const envelope = z.strictObject({
+  ...about,
+  token_id: signedId,
+  project_id: id,
+  environment: z.string(),
+  epoch,
+  envelope_sha256: hash,
+})
+
+const manifest = z.strictObject({
+  ...about,
+  project_id: id,
+  environment: z.string(),
+  epoch,
+  revision: number.min(1),
+  root: hash,
+})
+
+type Texts = {
+  link: z.output<typeof link>
+  grant: z.output<typeof grant>
+  envelope: z.output<typeof envelope>
+  manifest: z.output<typeof manifest>
+}
+export type Kind = keyof Texts
+export type TextOf<K extends Kind> = Texts[K]
+
+export const schemas: { [K in Kind]: z.ZodType<Texts[K]> } = { link, grant, envelope, manifest }
+
+export type Link = TextOf<'link'>
+/** A grant of a token, as somebody signed it. */
+export type TokenGrant = TextOf<'grant'>
+export type Person = z.output<typeof person>
+export type Member = z.output<typeof member>
+
+/** The public keys that a text introduces: what others will verify with, and seal to. */
+export function keysOf(text: TextOf<Kind>): { signing_key?: string; public_key: string }[] {
+  if ('public_key' in text) return [text]
+  if (!('body' in text)) return []
+  if (text.type === 'workspace.created') return [text.body.founder]
+  if (text.type === 'members.put') return text.body.members
+  return text.type === 'keys.rotated' ? [text.body] : []
+}
