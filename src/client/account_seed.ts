@@ -1,0 +1,62 @@
+/**
+ * The account seed (protocol 3.1), from which both keys of an account follow. The server stores it sealed,
+ * once under the password and once under the recovery key, and names the public keys: it could name others,
+ * to which people would then seal, so a seed is only taken with the keys that it gives.
+ */
+import { randomBytes } from 'node:crypto'
+import { type Bytes, concat, fromBase64, lp, toBase64 } from '../platform/crypto/encoding.ts'
+import {
+  KEY_BYTES,
+  NONCE_BYTES,
+  openGcm,
+  sealGcm,
+  TAG_BYTES,
+} from '../platform/crypto/primitives.ts'
+import { type Identity, identityOf, type PublicIdentity } from '../sigchain/index.ts'
+
+const VERSION = 2
+const WRAPPED_BYTES = 1 + NONCE_BYTES + KEY_BYTES + TAG_BYTES
+
+/** What opens the copy: the password, or the recovery key. */
+const labels = {
+  account: 'cloakroom/v2/account-seed',
+  recovery: 'cloakroom/v2/recovery-seed',
+} as const
+export type SeedCopy = keyof typeof labels
+
+/** b64(`0x02 || nonce12 || ciphertext || tag`). Only test vectors give a nonce. */
+export function wrapSeed(
+  key: Uint8Array,
+  copy: SeedCopy,
+  seed: Bytes,
+  identity: PublicIdentity,
+  nonce: Uint8Array = randomBytes(NONCE_BYTES),
+): string {
+  if (seed.length !== KEY_BYTES) throw new RangeError('an account seed has 32 bytes')
+  const sealed = sealGcm(key, nonce, additionalData(copy, identity), seed)
+  return toBase64(concat(Uint8Array.of(VERSION), nonce, sealed))
+}
+
+/** Who the seed makes one; null where it does not open, or gives other keys than the server names. */
+export async function unwrapSeed(
+  key: Uint8Array,
+  copy: SeedCopy,
+  wrapped: string,
+  named: PublicIdentity,
+): Promise<Identity | null> {
+  const bytes = fromBase64(wrapped)
+  if (bytes?.length !== WRAPPED_BYTES || bytes[0] !== VERSION) return null
+  const nonce = bytes.subarray(1, 1 + NONCE_BYTES)
+  const sealed = bytes.subarray(1 + NONCE_BYTES)
+  const seed = openGcm(key, nonce, additionalData(copy, named), sealed)
+  if (seed === null) return null
+  const identity = await identityOf(seed)
+  const isNamed =
+    identity.signing_key === named.signing_key && identity.public_key === named.public_key
+  return isNamed ? identity : null
+}
+
+function additionalData(copy: SeedCopy, { signing_key, public_key }: PublicIdentity): Bytes {
+  const keys = [signing_key, public_key].map((key) => fromBase64(key) ?? new Uint8Array(0))
+  return lp(labels[copy], ...keys)
+}
