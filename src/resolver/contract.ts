@@ -16,7 +16,7 @@ export const outboundMethods = callMethods
 
 const outboundCall = z
   .strictObject({
-    target_url: text('https://api.stripe.com/v1/charges'),
+    target_url: text('https://api.stripe.com/v1/charges').meta({ pattern: '^https://' }),
     method: z
       .enum(outboundMethods)
       .meta({ examples: ['POST'] })
@@ -155,6 +155,14 @@ export const listShapes = defineEndpoint({
   faults: ['scope_required', 'audit_unavailable'],
 })
 
+const EXAMPLE_SIGNING: z.input<typeof signing> = {
+  type: 'aws-sigv4',
+  access_key_id: 'SVC_SECRET_AWS_ACCESS_KEY_ID',
+  secret_access_key: 'SVC_SECRET_AWS_SECRET_ACCESS_KEY',
+  region: 'eu-central-1',
+  service: 's3',
+}
+
 /** Headers of forward mode, `X-Service-Timeout-Ms` and so on, under their names in POST /v1/resolve. */
 export const forwardSettings = z.strictObject({
   project: projectId.optional(),
@@ -162,10 +170,14 @@ export const forwardSettings = z.strictObject({
   /** Links to the host of the call lead back through forward mode in a JSON body, too. */
   rewrite: z.literal('body').optional(),
   timeout_ms: z.coerce.number().int().min(1).max(120_000).optional(),
-  mark: z.string().regex(MARK).optional(),
+  mark: z
+    .string()
+    .regex(MARK)
+    .meta({ examples: ['~8sJ2kQ7xWv0bT4mZ1nRc~'] })
+    .optional(),
   sign: z
     .string()
-    .meta({ examples: ['{"type":"aws-sigv4","region":"eu-central-1","service":"s3"}'] })
+    .meta({ examples: [JSON.stringify(EXAMPLE_SIGNING)] })
     .transform((text, context) => {
       const parsed = signing.safeParse(parseJson(text))
       if (parsed.success) return parsed.data

@@ -146,12 +146,16 @@ async function readForward(
   }
 }
 
-/** The prefix under which a call came, and what follows it: host, path and query as written. */
+/**
+ * The prefix under which a call came, and what follows it: host, path and query as written, but for the colon
+ * before a port, which clients made from the OpenAPI document escape.
+ */
 function placeOf(url: string): { prefix: string; rest: string } {
   const path = url.slice(url.indexOf('/', url.indexOf('//') + 2))
   const prefix = forwardPrefixes.find((one) => path.startsWith(one))
   if (prefix === undefined) throw new Fault('not_found')
-  return { prefix, rest: path.slice(prefix.length) }
+  const rest = path.slice(prefix.length).replace(/^([^/?%]*)%3a(\d+)(?=[/?]|$)/i, '$1:$2')
+  return { prefix, rest }
 }
 
 /** Clients of S3 read nothing but XML. */

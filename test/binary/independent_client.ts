@@ -171,10 +171,10 @@ async function download({ call, projectId, environmentKey }: Vault, key: string)
 export type Employee = { token: string; tokenId: string; keys: KeyPair; registrationId: string }
 
 /** Registers an agent and seals the key of the environment to its token. */
-export async function employ(customer: Customer): Promise<Employee> {
+export async function employ(customer: Customer, capabilities = ['use']): Promise<Employee> {
   const { call, workspaceId } = customer
   const path = `/api/workspaces/${workspaceId}/agents/`
-  const { data } = await call('POST', path, { name: `agent-${crypto.randomUUID()}` })
+  const { data } = await call('POST', path, { name: `agent-${crypto.randomUUID()}`, capabilities })
   const issued = data as {
     token: string
     token_id: string

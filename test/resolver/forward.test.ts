@@ -160,6 +160,16 @@ describe('the target', () => {
     }
   })
 
+  test('may have its colon escaped, as clients made from the OpenAPI document write it', async () => {
+    const escaped = stage.authorityOf().replace(':', '%3A')
+    const { statuses } = await sendPath(`/v1/forward/${escaped}/a%3A1?b=%3A`)
+    expect({ statuses, sent: received()?.path, host: received()?.header('host') }).toEqual({
+      statuses: [200],
+      sent: '/a%3A1?b=%3A',
+      host: stage.authorityOf(),
+    })
+  })
+
   test('is refused when it is another host, or none', async () => {
     const own = stage.authorityOf()
     const { port } = stage.upstream
@@ -176,6 +186,9 @@ describe('the target', () => {
       [`/v1/forward/${own}@${OTHER}:${port}/`, 400],
       [`/v1/forward/${own}%40${OTHER}/`, 400],
       [`/v1/forward/${own}%2F/`, 400],
+      [`/v1/forward/user%3A1@${own}/`, 400],
+      [`/v1/forward/${OTHER}%3A${port}/`, 403],
+      [`/v1/forward/${OTHER}%3A1:${port}/`, 400],
       [`/v1/forward/${OTHER}%2F${own}/`, 400],
       [`/v1/forward//${own}/x`, 404],
       [`/v1/forward/${own}//${OTHER}/x`, 400],

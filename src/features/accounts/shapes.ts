@@ -24,9 +24,9 @@ export const currentPassword = givenPassword.meta({
   examples: ['cHJldmlvdXMtYXV0aC1rZXktb2YtdGhlLWNsaWVudA'],
 })
 
-export const wrappedKey = base64(MAX_WRAPPED_KEY_BYTES)
-  .refine((key) => key !== '', 'must not be empty')
-  .meta({ examples: [exampleOfForm.wrappedKey] })
+export const wrappedKey = base64(MAX_WRAPPED_KEY_BYTES, 1).meta({
+  examples: [exampleOfForm.wrappedKey],
+})
 export const keySalt = base64(16, 16).meta({ examples: [exampleBytes(16)] })
 
 /** From the weakest that clients accept to the dearest that one can be expected to compute. */

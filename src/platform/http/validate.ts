@@ -61,7 +61,7 @@ export const email = z
   .max(MAX_EMAIL, { abort: true })
   .toLowerCase()
   .pipe(z.email())
-  .meta({ examples: ['ada@example.com'] })
+  .meta({ format: 'email', examples: ['ada@example.com'] })
 
 /** A map of at most `max` entries; its schema says so, and a reader can stop there. */
 export function map<K extends z.ZodString, V extends z.ZodType>(
@@ -76,20 +76,30 @@ export function map<K extends z.ZodString, V extends z.ZodType>(
     .meta({ ...(min > 0 && { minProperties: min }), maxProperties: max })
 }
 
-/** Canonical base64 with padding (RFC 4648, section 4) of at most `maxBytes` decoded bytes. */
-export function base64(maxBytes: number, exactBytes?: number): z.ZodType<string, string> {
-  const maxLength = Math.ceil(maxBytes / 3) * 4
+/** The last group of canonical base64, by how many bytes it has. */
+const LAST_GROUPS = ['', '[A-Za-z0-9+/][AQgw]==', '[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=']
+
+/** Canonical base64 with padding (RFC 4648, section 4) of so many decoded bytes. */
+export function base64(maxBytes: number, minBytes = 0): z.ZodType<string, string> {
+  const lengthOf = (bytes: number) => Math.ceil(bytes / 3) * 4
+  const maxLength = lengthOf(maxBytes)
+  const isExact = minBytes === maxBytes
+  const [, one, two] = LAST_GROUPS
+  const groups = isExact ? `{${Math.floor(maxBytes / 3)}}` : '*'
+  const last = isExact ? LAST_GROUPS[maxBytes % 3] : `(?:${one}|${two})?`
   const text = z.string().superRefine((text, context) => {
     // What is too long is not decoded, and need not even have been read to its end.
     const size = text.length > maxLength ? text.length : base64Size(text)
     if (size === null)
       context.addIssue({ code: 'custom', message: 'must be canonical base64 with padding' })
-    else if (exactBytes !== undefined && size !== exactBytes) {
-      context.addIssue({ code: 'custom', message: `must encode exactly ${exactBytes} bytes` })
+    else if (isExact && size !== maxBytes) {
+      context.addIssue({ code: 'custom', message: `must encode exactly ${maxBytes} bytes` })
     } else if (size > maxBytes)
       context.addIssue({ code: 'custom', message: `must encode at most ${maxBytes} bytes` })
+    else if (size < minBytes) context.addIssue({ code: 'custom', message: 'must not be empty' })
   })
-  return text.meta({ maxLength })
+  const pattern = `^(?:[A-Za-z0-9+/]{4})${groups}${last}$`
+  return text.meta({ minLength: lengthOf(minBytes), maxLength, pattern })
 }
 
 function base64Size(text: string): number | null {

@@ -40,8 +40,9 @@ function convert(schema: z.ZodType, io: Direction, metadata: Registry): JsonSche
     override: ({ zodSchema, jsonSchema }) => {
       tidy(jsonSchema, io)
       // Zod drops them where a transformation follows, although they are of the input.
-      const examples = z.globalRegistry.get(zodSchema)?.examples
+      const { examples, format } = z.globalRegistry.get(zodSchema) ?? {}
       if (Array.isArray(examples)) jsonSchema.examples = examples
+      if (typeof format === 'string') jsonSchema.format = format
     },
   })
   return rest

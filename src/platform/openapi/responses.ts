@@ -43,6 +43,7 @@ function successes(endpoint: Endpoint, content: Fields): Fields {
 }
 
 function successContent(endpoint: Endpoint, models: Models): Record<string, Content> {
+  if (endpoint.forwards) return { [endpoint.mediaType ?? JSON_TYPE]: { schema: {} } }
   if (endpoint.mediaType) return { [endpoint.mediaType]: { schema: string } }
   const { name, bare, result } = endpoint
   const data = result && models.of(result, 'output', modelName(name, 'Result'))
@@ -110,6 +111,8 @@ function failures(
             status === 503 && endpoint.degradable
               ? orResult(success[JSON_TYPE], failureContent(codes, shapes))
               : failureContent(codes, shapes),
+          // For clients of S3 (protocol 6.3).
+          ...(endpoint.forwards && { 'application/xml': { schema: {} } }),
         },
       },
     ]),

@@ -13,6 +13,7 @@ import {
   timestamp,
   uuid,
 } from '../../../src/platform/http/validate.ts'
+import { jsonSchemaOf } from '../../../src/platform/openapi/json_schema.ts'
 
 function faultOf(schema: z.ZodType, value: unknown): Fault | null {
   try {
@@ -187,9 +188,20 @@ describe('base64', () => {
     const of = (size: number) => new Uint8Array(size).toBase64()
     expect(accepts(base64(64), of(64))).toBe(true)
     expect(accepts(base64(64), of(65))).toBe(false)
-    expect(accepts(base64(64, 32), of(32))).toBe(true)
-    expect(accepts(base64(64, 32), of(31))).toBe(false)
-    expect(accepts(base64(64, 32), of(33))).toBe(false)
+    expect(accepts(base64(64, 1), '')).toBe(false)
+  })
+
+  test.each([30, 31, 32])('of exactly %d bytes is what its documentation says', (size) => {
+    const exact = base64(size, size)
+    const { pattern } = jsonSchemaOf(exact, 'input')
+    for (const bytes of [size - 1, size, size + 1]) {
+      const text = new Uint8Array(bytes).fill(0xff).toBase64()
+      const isRight = bytes === size
+      expect([accepts(exact, text), new RegExp(String(pattern)).test(text)]).toEqual([
+        isRight,
+        isRight,
+      ])
+    }
   })
 })
 

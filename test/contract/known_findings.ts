@@ -1,0 +1,51 @@
+/**
+ * What Schemathesis has to say of our answers, and why it stays. A finding that is not here fails, and so does
+ * a reason without a finding.
+ */
+import type { Finding } from './schemathesis.ts'
+
+export type Reason = Pick<Finding, 'code' | 'status'> & {
+  /** The sentence of the answer. */
+  said: RegExp
+  because: string
+}
+
+/** Data that fit the schema are refused: what JSON Schema cannot say. */
+function refused(said: RegExp, because: string, status = 422): Reason {
+  return { code: 'ST202', status, said, because }
+}
+
+export const ofControlPlane: Reason[] = [
+  refused(/cursor: is not a cursor of this list/, 'a cursor is text that the server made'),
+  refused(/is (given|named) twice|names an? \w+ twice/, 'entries are compared by one field'),
+  refused(/current_password: is wrong/, 'it is compared with what is stored'),
+  refused(
+    /email: must be a valid email|members\.0: must be/,
+    '`format: email` takes a@b and "a b"@c',
+  ),
+  refused(/must not contain control characters/, 'the pattern would hide what the field is'),
+  refused(
+    /must be a host name|must be in the syntax of the allowlist/,
+    'public suffixes are a list',
+  ),
+  refused(/must be an? (token envelope|envelope of version 1)/, 'its first byte is inside base64'),
+  refused(/capabilities: must be/, 'one list in one order, which generated clients show as a list'),
+  refused(/must begin with \/ and hold neither/, 'as of text: the pattern would hide what it is'),
+  refused(/must be a refresh token/, 'its checksum is in it'),
+  refused(
+    /target_domain: is required, or target_url/,
+    'one of two fields, for clients of two forms',
+  ),
+]
+
+export const ofResolver: Reason[] = [
+  refused(/No secret \w+ is available/, 'which names there are is known when it is called'),
+  refused(
+    /target_url names no host|target_url has white space/,
+    'what a URL is needs a parser',
+    400,
+  ),
+  refused(/body: is not possible with GET or HEAD/, 'it depends on another field'),
+  refused(/sign: must be the JSON/, 'JSON inside of a header'),
+  refused(/mark: must match/, 'Schemathesis 4.32.5 sends one character in spite of the pattern'),
+]

@@ -1,0 +1,93 @@
+/**
+ * Requests that Schemathesis makes from the OpenAPI documents, valid and not, to both listeners with somebody's
+ * data: every answer is one that the document says. What it finds and stays has a written reason.
+ */
+import { afterAll, expect, test } from 'bun:test'
+import { exampleId } from '../../src/platform/http/fields.ts'
+import { type Customer, enrol } from '../binary/independent_client.ts'
+import { effort } from '../support/effort.ts'
+import { otherPython } from '../support/other_programs.ts'
+import { ofControlPlane, ofResolver, type Reason } from './known_findings.ts'
+import { type Finding, type Run, runSchemathesis } from './schemathesis.ts'
+import { CRON_SECRET, openContractStage } from './stage.ts'
+
+const stage = await openContractStage()
+afterAll(stage.stop)
+const { server, customer, agent, upstream, directory } = stage
+
+const examples = effort(3, 30)
+
+const bearer = (token: string) => ({ Authorization: `Bearer ${token}` })
+const places = ({ workspaceId, projectId, email }: Customer) => ({
+  'path.workspace_id': workspaceId,
+  'path.project_id': projectId,
+  'path.project_name': 'api',
+  'path.project': projectId,
+  'path.environment': 'development',
+  'path.key': 'STRIPE_API_KEY',
+  'path.member': email,
+  'path.registration_id': agent.registrationId,
+  'path.token_id': agent.tokenId,
+  'query.workspace_id': workspaceId,
+})
+
+const standFor = {
+  [exampleId(1)]: customer.workspaceId,
+  [exampleId(2)]: customer.projectId,
+  'api.stripe.com/v1/charges': `${upstream}/v1/charges`,
+  '"production"': '"development"',
+}
+
+test.each([
+  ['the resolver', onResolver, ofResolver],
+  ['the control plane', onControlPlane, ofControlPlane],
+] as const)('what %s answers is what its document says', async (_, run, reasons) => {
+  const python = await otherPython()
+  if (python === null) return
+  const { findings, cases, output } = await run(python)
+  expect(cases, output).toBeGreaterThan(1000)
+  expect(
+    findings.filter((finding) => !reasons.some((reason) => explains(reason, finding))),
+  ).toEqual([])
+  expect(
+    reasons.filter((reason) => !findings.some((finding) => explains(reason, finding))),
+  ).toEqual([])
+})
+
+function explains({ code, status, said }: Reason, finding: Finding): boolean {
+  return finding.code === code && finding.status === status && said.test(finding.said)
+}
+
+function onResolver(python: string): Promise<Run> {
+  return runSchemathesis({
+    ...{ python, origin: server.resolver, examples, directory, standFor },
+    config: {
+      headers: bearer(agent.token),
+      parameters: { 'path.host': upstream },
+      // An API outside may be away, which is the answer then.
+      checks: {
+        not_a_server_error: { 'expected-statuses': ['2xx', '3xx', '4xx', '502', '504'] },
+      },
+    },
+  })
+}
+
+/** What deletes, or ends a session, does so to somebody else. */
+async function onControlPlane(python: string): Promise<Run> {
+  const victim = await enrol(server.controlPlane)
+  const leaver = await enrol(server.controlPlane)
+  const ofAgent = { headers: bearer(agent.token) }
+  return runSchemathesis({
+    ...{ python, origin: server.controlPlane, examples, directory, standFor },
+    config: {
+      headers: bearer(customer.access),
+      operations: [
+        { 'include-path': '/api/auth/logout/', headers: bearer(leaver.access) },
+        { 'include-path-regex': '^/api/workloads/', ...ofAgent },
+        { 'include-path-regex': 'compute-metrics', headers: bearer(CRON_SECRET) },
+        { 'include-method': 'DELETE', headers: bearer(victim.access), parameters: places(victim) },
+        { 'exclude-method': 'DELETE', parameters: places(customer) },
+      ],
+    },
+  })
+}

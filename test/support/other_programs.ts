@@ -1,0 +1,72 @@
+/**
+ * Programs of others that tests use: Python's, at the versions of requirements.txt. Installed once, into a cache in
+ * node_modules.
+ */
+import { existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+
+const CACHE = join(import.meta.dir, '..', '..', 'node_modules', '.cache', 'cloakroom')
+const REQUIREMENTS = join(import.meta.dir, 'requirements.txt')
+
+/** The Python that has the packages; `null`, said loudly, where they cannot be had. */
+export async function otherPython(): Promise<string | null> {
+  const place = await installed(
+    'python',
+    await Bun.file(REQUIREMENTS).text(),
+    async (directory) => {
+      await run([await pythonWithVenv(), '-m', 'venv', directory])
+      const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--no-deps']
+      await run([join(directory, 'bin', 'python'), ...pip, '--requirement', REQUIREMENTS])
+    },
+  )
+  return place && join(place, 'bin', 'python')
+}
+
+/** What is begun elsewhere at the same time is done twice, and one of the two stays. */
+async function installed(
+  kind: string,
+  versions: string,
+  install: (directory: string) => Promise<void>,
+): Promise<string | null> {
+  const place = join(CACHE, `${kind}-${Bun.hash(versions).toString(36)}`)
+  if (existsSync(place)) return place
+  await mkdir(CACHE, { recursive: true })
+  const directory = mkdtempSync(`${place}.`)
+  try {
+    await install(directory)
+    renameSync(directory, place)
+  } catch (error) {
+    rmSync(directory, { recursive: true, force: true })
+    if (!existsSync(place)) return absent(versions, error)
+  }
+  return place
+}
+
+/** CI has them all. */
+function absent(versions: string, cause: unknown): null {
+  if (process.env.CI) throw new Error(`cannot be installed: ${versions}`, { cause })
+  const bar = '!'.repeat(88)
+  process.stdout.write(
+    `\n${bar}\n!! NOT INSTALLED, AND NOT TESTED WITH: ${versions.split(/\s+/).join(' ')}\n`,
+  )
+  process.stdout.write(`!! ${cause}\n${bar}\n`)
+  return null
+}
+
+/** Debian's own may come second in the path, and need python3-venv. */
+async function pythonWithVenv(): Promise<string> {
+  for (const python of ['python3', '/usr/bin/python3']) {
+    const { success } = Bun.spawnSync([python, '-c', 'import ensurepip, venv'], {
+      stderr: 'ignore',
+    })
+    if (success) return python
+  }
+  throw new Error('there is no python3 with venv (Debian: python3-venv)')
+}
+
+async function run(command: string[], cwd?: string): Promise<void> {
+  const child = Bun.spawn(command, { ...(cwd && { cwd }), stdout: 'ignore', stderr: 'pipe' })
+  const said = await new Response(child.stderr).text()
+  if ((await child.exited) !== 0) throw new Error(`${command.join(' ')}: ${said}`)
+}
