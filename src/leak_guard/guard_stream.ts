@@ -6,6 +6,7 @@
  */
 
 import { BLOCK } from './decoding/feed.ts'
+import { isClear } from './first_look.ts'
 import { type Frames, Hold } from './hold.ts'
 import { complete } from './matching/patterns_build.ts'
 import { type Naming, Release, type ReleaseOptions } from './release.ts'
@@ -150,9 +151,9 @@ export class GuardStream {
   }
 }
 
-/** Whether anything is found in a whole answer: hardly any answer needs more than this. */
+/** Whether anything is found in a whole answer: hardly any answer needs more than the first look. */
 export function holdsAny(order: SearchOrder, bytes: Uint8Array): boolean {
-  if (order.patterns.length === 0) return false
+  if (isClear(order, bytes)) return false
   let isFound = false
   const add = () => {
     isFound = true

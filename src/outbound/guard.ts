@@ -73,10 +73,11 @@ export class CredentialGuard extends Unprintable implements AnswerGuard {
 
   redactHeaders(headers: Record<string, string>): Record<string, string> {
     let isNamed = false
+    // A bar ends what a value could go on with, and completes nothing.
     let values = ''
     for (const name in headers) {
       isNamed = this.#guard.isGuardedName(name) || isNamed
-      values += `${headers[name]}\n`
+      values += `${headers[name]}|`
     }
     // Hardly any answer has a value in its headers: one look at all of them is cheaper by far.
     if (!isNamed && this.#guard.headerValue(values) === values) return headers

@@ -6,6 +6,11 @@
 import type { Feed } from './feed.ts'
 import type { RunHandler } from './runs.ts'
 
+/** Runs of fewer digits are too short for a string of 8 bytes. */
+export const MIN_BASE32 = 13
+
+const LAST_BREAK = 0x0d
+
 /** Bits for upper case and lower case; digits and line breaks go with both. */
 const CASES_OF = new Uint8Array(256)
 for (let code = 0; code < 26; code++) {
@@ -13,6 +18,11 @@ for (let code = 0; code < 26; code++) {
   CASES_OF[0x61 + code] = 2
 }
 for (const character of '234567\r\n') CASES_OF[character.charCodeAt(0)] = 3
+
+/** Of either case. */
+export function isBase32Digit(byte: number): boolean {
+  return CASES_OF[byte] !== 0 && byte > LAST_BREAK
+}
 
 export class Base32Runs {
   readonly #min: number
@@ -43,8 +53,13 @@ export class Base32Runs {
   }
 
   /** Looks through a run of base64 digits, which `goesOn` in the next block or not. */
-  scan(feed: Feed, from: number, to: number, goesOn: boolean, onRun: RunHandler): void {
-    const { bytes } = feed
+  scan(
+    { bytes }: Pick<Feed, 'bytes'>,
+    from: number,
+    to: number,
+    goesOn: boolean,
+    onRun: RunHandler,
+  ): void {
     let at = from
     for (;;) {
       if (this.#count === 0) at = this.#skip(bytes, at, to)

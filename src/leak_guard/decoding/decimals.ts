@@ -20,15 +20,22 @@ const IS_MEMBER = Uint8Array.from({ length: 256 }, (_, byte) =>
   isDigit(byte) || isSpace(byte) || byte === COMMA_BYTE || byte === OPENING ? 1 : 0,
 )
 
+/** Eight numbers and the commas between them. */
+export const MIN_NUMBERS = 15
+
+export function isMember(byte: number): boolean {
+  return IS_MEMBER[byte] === 1
+}
+
 export function mayBeInArray(byte: number): boolean {
-  return IS_MEMBER[byte] === 1 || byte === CLOSING
+  return isMember(byte) || byte === CLOSING
 }
 
 export class DecimalDecoder {
   readonly #reading: Reading
   readonly #parent: Feed
   readonly #depth: number
-  /** Eight numbers and the commas between them, or four. */
+  /** `MIN_NUMBERS`, or where strings are shorter four numbers and their commas. */
   readonly #least: number
   #opened: { feed: MappedFeed; stage: Stage } | null = null
   #isOpen = false
@@ -39,7 +46,7 @@ export class DecimalDecoder {
     this.#reading = reading
     this.#parent = parent
     this.#depth = depth
-    this.#least = reading.isShort ? 7 : 15
+    this.#least = reading.isShort ? 7 : MIN_NUMBERS
   }
 
   get isOpen(): boolean {
@@ -92,11 +99,9 @@ export class DecimalDecoder {
     const { bytes, end, floor } = this.#parent
     const until = endOfStretch(bytes, from, end, IS_MEMBER, 1)
     for (let at = nextComma(bytes, from, until); at < until; at = nextComma(bytes, at + 1, until)) {
-      const start = numberBefore(bytes, at, floor)
-      const next = afterSpace(bytes, at + 1, end)
-      if (start === at || (next < end && !isDigit(bytes[next]))) continue
-      const first = bracketBefore(bytes, start, floor)
-      if (next < end) {
+      if (!isBetweenNumbers(bytes, at, floor, end)) continue
+      const first = bracketBefore(bytes, numberBefore(bytes, at, floor), floor)
+      if (afterSpace(bytes, at + 1, end) < end) {
         this.#isOpen = true
         this.#open().feed.clear()
         return first
@@ -143,6 +148,20 @@ export class DecimalDecoder {
     if (!isLast) feed.keep()
     this.#isOpen = !isLast
   }
+}
+
+/** Whether an array may begin in a stretch of members, of a text that is here as a whole. */
+export function mayHoldArray(bytes: Uint8Array, from: number, until: number): boolean {
+  for (let at = nextComma(bytes, from, until); at < until; at = nextComma(bytes, at + 1, until)) {
+    if (isBetweenNumbers(bytes, at, 0, bytes.length)) return true
+  }
+  return false
+}
+
+/** Whether the comma at `at` has a number on either side, as far as the text goes. */
+function isBetweenNumbers(bytes: Uint8Array, at: number, floor: number, end: number): boolean {
+  const next = afterSpace(bytes, at + 1, end)
+  return numberBefore(bytes, at, floor) < at && (next >= end || isDigit(bytes[next]))
 }
 
 type Numeral = { value: number; last: number; following: number; goesOn: boolean }

@@ -3,11 +3,11 @@
  * a run of digits of base64, base32 or hexadecimal that is long enough, numbers between commas, every
  * second byte zero. Ordinary text therefore costs little more than the search for such runs.
  */
-import { Base32Runs } from './base32_runs.ts'
+import { Base32Runs, MIN_BASE32 } from './base32_runs.ts'
 import { DecimalDecoder, mayBeInArray } from './decimals.ts'
 import type { Feed } from './feed.ts'
 import { PackedDecoder } from './packed.ts'
-import { mayBeInRun, type RunHandler, RunScanner } from './runs.ts'
+import { MIN_HEX, MIN_WORD, mayBeInRun, type RunHandler, RunScanner } from './runs.ts'
 import { BASE32, BASE64, HEX, type Scheme } from './schemes.ts'
 import type { Reading, Stage, StageDecoders } from './stage.ts'
 import { UnescapeDecoder } from './unescape.ts'
@@ -51,8 +51,8 @@ export class Decoders implements StageDecoders {
     this.#feed = stage.feed
     this.#depth = depth
     const { isShort } = reading
-    this.#runs = new RunScanner(isShort ? 6 : 11, isShort ? 8 : 16)
-    this.#base32Runs = new Base32Runs(isShort ? 7 : 13)
+    this.#runs = new RunScanner(isShort ? 6 : MIN_WORD, isShort ? 8 : MIN_HEX)
+    this.#base32Runs = new Base32Runs(isShort ? 7 : MIN_BASE32)
     this.#escapes = reading.kinds.map((kinds) => new UnescapeDecoder(reading, stage, depth, kinds))
     this.#decimals = new DecimalDecoder(reading, stage.feed, depth)
     this.#utf16 = new Utf16Decoder(reading, stage.feed, depth)

@@ -30,11 +30,27 @@ const BACKSLASH = 0x5c
 const LETTER_X = 0x78
 
 const CLASS_OF = classes()
+/** Runs of fewer digits are too short for a string of 8 bytes. */
+export const MIN_WORD = 11
+export const MIN_HEX = 16
 /** A line of so many digits may go on after a line break. */
-const MIN_LINE = 8
+export const MIN_LINE = 8
 
 export function mayBeInRun(byte: number): boolean {
   return CLASS_OF[byte] !== 0
+}
+
+export function isWordDigit(byte: number): boolean {
+  return ((CLASS_OF[byte] ?? 0) & WORD) !== 0
+}
+
+export function isHexDigit(byte: number): boolean {
+  return ((CLASS_OF[byte] ?? 0) & HEX_DIGIT) !== 0
+}
+
+/** A digit of hexadecimal or what may stand between two. */
+export function isHexadecimal(byte: number): boolean {
+  return ((CLASS_OF[byte] ?? 0) & HEXADECIMAL) !== 0
 }
 
 export class RunScanner {

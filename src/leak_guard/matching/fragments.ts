@@ -45,13 +45,17 @@ for (const character of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012
   IS_RUN[character.charCodeAt(0)] = 1
 }
 
+export function mayBeInFragment(byte: number): boolean {
+  return IS_RUN[byte] === 1
+}
+
 export class Fragments {
   readonly windows: SealedTable
-  readonly bits: Uint32Array
+  readonly bits: Int32Array
   readonly bitShift: number
   readonly isEmpty: boolean
 
-  constructor(windows: SealedTable, bits: Uint32Array, isEmpty: boolean) {
+  constructor(windows: SealedTable, bits: Int32Array, isEmpty: boolean) {
     this.windows = windows
     this.bits = bits
     this.bitShift = 27 - Math.log2(bits.length)
@@ -59,7 +63,7 @@ export class Fragments {
   }
 }
 
-export const NO_FRAGMENTS = new Fragments(new SealedTable(0), new Uint32Array(256), true)
+export const NO_FRAGMENTS = new Fragments(new SealedTable(0), new Int32Array(256), true)
 
 /** @param runs goes through them, which is done twice */
 export function* buildFragments(runs: () => Iterable<string>): Generator<void, Fragments> {
@@ -71,7 +75,7 @@ export function* buildFragments(runs: () => Iterable<string>): Generator<void, F
   }
   const filterBits = Math.min(24, Math.max(13, Math.ceil(Math.log2(16 * count + 1))))
   const windows = new SealedTable(count)
-  const bits = new Uint32Array(2 ** (filterBits - 5))
+  const bits = new Int32Array(2 ** (filterBits - 5))
   const fragments = new Fragments(windows, bits, count === 0)
   let done = 0
   for (const run of runs()) {
@@ -108,11 +112,27 @@ function second(hash: number): number {
   return Math.imul(hash, 0x9e3779b1)
 }
 
-function isMarked(bits: Uint32Array, hash: number, bitShift: number): boolean {
+function isMarked(bits: Int32Array, hash: number, bitShift: number): boolean {
   const bit = hash >>> bitShift
   if ((((bits[bit >>> 5] ?? 0) >>> (bit & 31)) & 1) === 0) return false
   const other = second(hash) >>> bitShift
   return (((bits[other >>> 5] ?? 0) >>> (other & 31)) & 1) === 1
+}
+
+/** Whether a window may stand in a stretch of the bytes that runs consist of. */
+export function mayHoldWindow(
+  { bits, bitShift }: Fragments,
+  bytes: Uint8Array,
+  from: number,
+  to: number,
+): boolean {
+  let hash = 0
+  for (let at = from; at < to; at++) {
+    hash = ((hash << 2) + (GEAR[bytes[at] ?? 0] ?? 0)) | 0
+    const bit = hash >>> bitShift
+    if (((bits[bit >>> 5] ?? 0) >>> (bit & 31)) & 1) return true
+  }
+  return false
 }
 
 /** The polynomials of the last 16 bytes. */

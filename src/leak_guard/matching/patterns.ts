@@ -24,7 +24,7 @@ export type PatternParts = {
   readonly labels: readonly Label[]
   readonly lengthOf: Int32Array
   /** One bit for each value of the upper bits of the rolling hash. */
-  readonly bits: Uint32Array
+  readonly bits: Int32Array
   /** By rolling hash: open addressing, the id is one more than the group, 0 where nothing stands. */
   readonly groupKeys: Int32Array
   readonly groupIds: Int32Array

@@ -92,7 +92,7 @@ function keysOf(groups: readonly Group[]) {
   const groupKeys = new Int32Array(size)
   const groupIds = new Int32Array(size)
   const filterBits = Math.min(20, Math.max(13, Math.log2(size) + 6))
-  const bits = new Uint32Array(2 ** (filterBits - 5))
+  const bits = new Int32Array(2 ** (filterBits - 5))
   for (const [id, { hash }] of groups.entries()) {
     const slot = slotOfGroup(groupKeys, groupIds, hash)
     groupKeys[slot] = hash
