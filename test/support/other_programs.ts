@@ -1,6 +1,6 @@
 /**
- * Programs of others that tests use: Python's, at the versions of requirements.txt. Installed once, into a cache in
- * node_modules.
+ * Programs of others that tests use and that are too large to be dependencies: Python's, at the versions of
+ * requirements.txt, and packages of npm. Installed once, into a cache in node_modules.
  */
 import { existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
@@ -21,6 +21,15 @@ export async function otherPython(): Promise<string | null> {
     },
   )
   return place && join(place, 'bin', 'python')
+}
+
+/** The folder of a package of npm, installed with what it needs. */
+export async function otherPackage(name: string, version: string): Promise<string | null> {
+  const place = await installed('npm', `${name}@${version}`, async (directory) => {
+    await Bun.write(join(directory, 'package.json'), '{"private":true}')
+    await run([process.execPath, 'add', '--exact', `${name}@${version}`], directory)
+  })
+  return place && join(place, 'node_modules', name)
 }
 
 /** What is begun elsewhere at the same time is done twice, and one of the two stays. */
