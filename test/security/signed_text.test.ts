@@ -2,7 +2,7 @@
  * Case 74: who has an HMAC of a text of their choice can pass for the secret, so a secret signs only where
  * its policy says so, and only the templates that it lists.
  */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import type { Policy } from '../../src/platform/policy.ts'
 import { type Agent, employAgent, expectRefused, openStage, type Stage } from '../support/agent.ts'
@@ -103,4 +103,48 @@ test('AWS Signature 4 signs this one request, so it needs a header and no sign',
   }
   const message = 'The policy of the secret ANY does not permit this request.'
   await expectRefused(stage, agent, aws('ANY'), 'policy_blocked', message)
+})
+
+describe('a signature of AWS, in place of which the client had a placeholder', () => {
+  const scopeOf = (name: string) =>
+    `SVC_SECRET_${name}_ACCESS_KEY_ID/20261122/eu-central-1/s3/aws4_request`
+  const signed = (name: string) => ({
+    target_url: stage.url('/bucket/key'),
+    headers: {
+      authorization: `AWS4-HMAC-SHA256 Credential=${scopeOf(name)}, SignedHeaders=host;x-amz-date, Signature=00`,
+      'x-amz-date': '20261122T000000Z',
+    },
+  })
+  const presigned = (name: string) => ({
+    target_url: stage.url(
+      `/bucket/key?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=${encodeURIComponent(scopeOf(name))}&X-Amz-Date=20261122T000000Z&X-Amz-Expires=60&X-Amz-SignedHeaders=host&X-Amz-Signature=00`,
+    ),
+  })
+  const store = async (name: string, policy: Policy) => {
+    await agent.store(`${name}_ACCESS_KEY_ID`, 'AKIAIOSFODNN7EXAMPLE', { policy })
+    await agent.store(`${name}_SECRET_ACCESS_KEY`, KEY, { policy })
+  }
+
+  test.each<[string, Policy]>([
+    ['USUAL', {}],
+    ['SHOWN', { allowed_locations: ['header'], allowed_headers: ['Authorization'] }],
+    ['SHOWN_TOO', { allowed_locations: ['header', 'sign'], sign_templates: [STRIPE] }],
+  ])('%s needs a header, and is made anew', async (name, policy) => {
+    await store(name, policy)
+    for (const asked of [signed(name), presigned(name)]) {
+      expect((await agent.resolve(asked)).body).toMatchObject({ status_code: 200 })
+    }
+  })
+
+  test.each<[string, Policy]>([
+    ['SIGNING', { allowed_locations: ['sign'] }],
+    ['QUERY', { allowed_locations: ['query', 'basic'] }],
+    ['ELSEWHERE', { allowed_locations: ['header'], allowed_headers: ['X-Other'] }],
+  ])('%s has none, and is refused', async (name, policy) => {
+    await store(name, policy)
+    const message = `The policy of the secret ${name}_ACCESS_KEY_ID does not permit this request.`
+    for (const asked of [signed(name), presigned(name)]) {
+      await expectRefused(stage, agent, asked, 'policy_blocked', message)
+    }
+  })
 })
