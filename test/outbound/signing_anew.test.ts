@@ -319,7 +319,7 @@ describe('what is not signed anew is refused', () => {
   const header = (text: string) => ({ ...date, authorization: text })
   const good = `AWS4-HMAC-SHA256 Credential=${scope}, SignedHeaders=host, Signature=00`
 
-  test('Signature 4A, Signature 2, events, and what cannot be read', () => {
+  test('Signature 4A for one region, Signature 2, events, and what cannot be read', () => {
     expect(codeOf(header(good))).toBe('signed')
     expect(codeOf(header(good.replace('HMAC-SHA256', 'ECDSA-P256-SHA256')))).toBe('invalid_header')
     expect(codeOf(header(`AWS ${id}:c2lnbmF0dXJl`))).toBe('invalid_header')
@@ -328,9 +328,12 @@ describe('what is not signed anew is refused', () => {
     expect(codeOf(header(good.replace('SignedHeaders', 'Headers')))).toBe('invalid_header')
     const events = { 'x-amz-content-sha256': 'STREAMING-AWS4-HMAC-SHA256-EVENTS' }
     expect(codeOf({ ...header(good), ...events })).toBe('invalid_header')
+    expect(() => awsSignatureIn({ ...header(good), ...events }, '')).toThrow(
+      'its events, each signed by the client, cannot be',
+    )
   })
 
-  test('the older URLs of S3, and those of Signature 4A', () => {
+  test('the older URLs of S3, and those of Signature 4A for one region', () => {
     const presigned = (algorithm: string) =>
       `?X-Amz-Algorithm=${algorithm}&X-Amz-Credential=${encodeURIComponent(scope)}&X-Amz-Date=20261122T040506Z&X-Amz-Expires=900&X-Amz-SignedHeaders=host&X-Amz-Signature=00`
     expect(codeOf({}, presigned('AWS4-HMAC-SHA256'))).toBe('signed')

@@ -162,7 +162,7 @@ describe.each(Object.entries(proxies))(
       expect(upstream.received.length).toBe(arrived)
     })
 
-    test('Signature 2 and 4A are refused before anything is sent', async () => {
+    test('Signature 2, and one of 4A without a date, are refused before anything is sent', async () => {
       const { accessKeyId } = keysOf('AWS')
       const arrived = upstream.received.length
       const address = `${baseUrl}/${stage.authorityOf()}/bucket/a`

@@ -18,9 +18,10 @@ import {
   formsOf,
   type SigningKey,
   sha256,
-  signatureOf,
   signingKey,
+  textToSign,
 } from './aws_sigv4.ts'
+import { signingKey4a } from './aws_sigv4a.ts'
 import type { Signable } from './signable.ts'
 
 export type SignedAnew = {
@@ -30,14 +31,40 @@ export type SignedAnew = {
   signatures: NamedBytes[]
 }
 
+type Request = Omit<Signable, 'body'> & { body: CallBody }
+
 /** @throws Fault `unusable_secret` for an id or token that cannot be sent */
 export function signAnew(
   signature: AwsSignature,
-  request: Omit<Signable, 'body'> & { body: CallBody },
+  request: Request,
   values: ReadonlyMap<string, Secret>,
 ): SignedAnew {
-  const { id, day, region, service, stamp, token } = signature
-  const key = signingKey({ secretAccessKey: bytesIn(values, signature.key), region, service }, day)
+  const { key, sent, signed, presented, payload, text } = described(signature, request, values)
+  const isHeader = signature.place === 'header'
+  const made = key.sign(text)
+  const authorization = authorizationOf(textIn(values, signature.id), key, signed, made)
+  return {
+    headers: isHeader ? [...sent, ['authorization', authorization]] : sent,
+    search: isHeader ? presented : `${presented}&X-Amz-Signature=${made}`,
+    body: CHUNKED.test(payload) ? inChunks(request.body, key, signature.stamp, made) : request.body,
+    signatures: formsOf(made).map((bytes) => ({ name: signature.key, bytes })),
+  }
+}
+
+/** Whether the client signed this request, with these values. */
+export function isSignedSo(
+  signature: AwsSignature,
+  request: Request,
+  values: ReadonlyMap<string, Secret>,
+): boolean {
+  const { key, text } = described(signature, request, values)
+  return key.verifies(text, signature.made)
+}
+
+/** The parts of a request as they are signed, and the text that the signature is of. */
+function described(signature: AwsSignature, request: Request, values: ReadonlyMap<string, Secret>) {
+  const { id, service, stamp, token } = signature
+  const key = keyOf(signature, values)
   const payload = payloadOf(signature, request.body)
   const isHeader = signature.place === 'header'
   const headers = request.headers.filter(([name]) => !(isHeader && /^authorization$/i.test(name)))
@@ -55,14 +82,16 @@ export function signAnew(
         ...(token === null ? {} : { 'X-Amz-Security-Token': textIn(values, token) }),
       })
   const canonical = canonicalRequest(service, { ...request, search: presented }, signed, payload)
-  const made = signatureOf(key, stamp, canonical)
-  const authorization = authorizationOf(textIn(values, id), key, signed, made)
-  return {
-    headers: isHeader ? [...sent, ['authorization', authorization]] : sent,
-    search: isHeader ? presented : `${presented}&X-Amz-Signature=${made}`,
-    body: CHUNKED.test(payload) ? inChunks(request.body, key, stamp, made) : request.body,
-    signatures: formsOf(made).map((bytes) => ({ name: signature.key, bytes })),
-  }
+  return { key, sent, signed, presented, payload, text: textToSign(key, stamp, canonical) }
+}
+
+function keyOf(
+  { id, key, day, region, service }: AwsSignature,
+  values: ReadonlyMap<string, Secret>,
+): SigningKey {
+  const secretAccessKey = bytesIn(values, key)
+  if (region !== null) return signingKey({ secretAccessKey, region, service }, day)
+  return signingKey4a(textIn(values, id), secretAccessKey, `${day}/${service}/aws4_request`)
 }
 
 /** A body that is here may have values in it that were not there when the client took its hash. */

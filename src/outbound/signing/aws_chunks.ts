@@ -3,7 +3,7 @@
  * is made anew while it streams. Nothing else of the body changes, nor its length.
  */
 import { Fault } from '../../platform/fault.ts'
-import { hmac, type SigningKey, sha256 } from './aws_sigv4.ts'
+import { type SigningKey, sha256 } from './aws_sigv4.ts'
 
 /** Bytes of one chunk, which is held until its signature is known. Clients send at most a few MiB. */
 const MAX_CHUNK = 8 * 1024 * 1024
@@ -100,9 +100,9 @@ class Chunks {
   }
 
   #sign(what: 'PAYLOAD' | 'TRAILER', hashes: string[]): string {
-    const { bytes, scope } = this.#key
-    const text = [`AWS4-HMAC-SHA256-${what}`, this.#stamp, scope, this.#previous, ...hashes]
-    this.#previous = hmac(bytes, text.join('\n')).toString('hex')
+    const { algorithm, scope } = this.#key
+    const text = [`${algorithm}-${what}`, this.#stamp, scope, this.#previous, ...hashes]
+    this.#previous = this.#key.sign(text.join('\n'))
     return this.#previous
   }
 }

@@ -4,7 +4,8 @@
  */
 import { Fault } from '../../platform/fault.ts'
 import { PLACEHOLDER_PREFIX, SECRET_NAME } from '../../platform/secret_name.ts'
-import { isStorage } from './aws_sigv4.ts'
+import { ALGORITHM, isStorage } from './aws_sigv4.ts'
+import { ALGORITHM_4A } from './aws_sigv4a.ts'
 import type { SigningUse } from './sign.ts'
 
 /** What a client signed, by names of secrets. */
@@ -15,21 +16,24 @@ export type AwsSignature = {
   /** The session token of a presigned URL; in a header it is a placeholder like any other. */
   token: string | null
   day: string
-  region: string
+  /** None in Signature Version 4A, whose regions are in a header or parameter. */
+  region: string | null
   service: string
   stamp: string
   signedHeaders: readonly string[]
   /** What the client says of the payload, where it does. */
   payload: string | null
+  /** In hexadecimal, as the client made it. */
+  made: string
 }
 
 type Headers = Readonly<Record<string, string>>
 
 const REFERENCE = `${PLACEHOLDER_PREFIX}(${SECRET_NAME})`
-const ALGORITHM = 'AWS4-HMAC-SHA256'
 const CREDENTIAL = new RegExp(
-  `^${REFERENCE}/(\\d{8})/([A-Za-z0-9-]{1,64})/([A-Za-z0-9-]{1,64})/aws4_request$`,
+  `^${REFERENCE}/(\\d{8})/(?:([A-Za-z0-9-]{1,64})/)?([A-Za-z0-9-]{1,64})/aws4_request$`,
 )
+type Algorithm = typeof ALGORITHM | typeof ALGORITHM_4A
 const SIGNED = /^AWS4?(-[A-Z0-9-]+)?\s/
 const STAMP = /^\d{8}T\d{6}Z$/
 export const HASH = /^[0-9a-f]{64}$/i
@@ -71,11 +75,13 @@ export function usesOfAws({ id, key, token }: AwsSignature): SigningUse[] {
 
 function inHeader(headers: Headers, authorization: string): AwsSignature {
   const [, algorithm, rest = ''] = /^(\S+)\s+(.*)$/s.exec(authorization) ?? []
-  if (algorithm !== ALGORITHM) throw unsupported('invalid_header', algorithm ?? '')
+  if (!isKnown(algorithm)) throw unsupported('invalid_header', algorithm ?? '')
   const fields = new Map(rest.split(',').map((field) => cut(field.trim())))
   const payload = headerOf(headers, 'x-amz-content-sha256')
   return signatureFrom('invalid_header', {
     place: 'header',
+    algorithm,
+    made: fields.get('Signature') ?? '',
     credential: fields.get('Credential'),
     names: fields.get('SignedHeaders'),
     stamp: headerOf(headers, 'x-amz-date'),
@@ -91,12 +97,14 @@ function inQuery(headers: Headers, search: string): AwsSignature | null {
   const credential = parameters.get('X-Amz-Credential')
   if (!credential?.startsWith(PLACEHOLDER_PREFIX)) return null
   const algorithm = parameters.get('X-Amz-Algorithm') ?? ''
-  if (algorithm !== ALGORITHM) throw unsupported('invalid_target', algorithm)
+  if (!isKnown(algorithm)) throw unsupported('invalid_target', algorithm)
   const [, token = null] =
     new RegExp(`^${REFERENCE}$`).exec(parameters.get('X-Amz-Security-Token') ?? '') ?? []
   const payload = headerOf(headers, 'x-amz-content-sha256')
   const signature = signatureFrom('invalid_target', {
     place: 'query',
+    algorithm,
+    made: parameters.get('X-Amz-Signature') ?? '',
     credential,
     names: parameters.get('X-Amz-SignedHeaders'),
     stamp: parameters.get('X-Amz-Date'),
@@ -107,7 +115,8 @@ function inQuery(headers: Headers, search: string): AwsSignature | null {
   return isUnsigned ? { ...signature, payload: 'UNSIGNED-PAYLOAD' } : signature
 }
 
-type Found = Pick<AwsSignature, 'place' | 'token' | 'payload'> & {
+type Found = Pick<AwsSignature, 'place' | 'token' | 'payload' | 'made'> & {
+  algorithm: Algorithm
   credential: string | undefined
   names: string | undefined
   stamp: string | undefined
@@ -115,18 +124,20 @@ type Found = Pick<AwsSignature, 'place' | 'token' | 'payload'> & {
 
 function signatureFrom(
   code: 'invalid_header' | 'invalid_target',
-  { place, token, payload, credential, names, stamp }: Found,
+  { place, algorithm, token, payload, made, credential, names, stamp }: Found,
 ): AwsSignature {
-  const [, id = '', day = '', region = '', service = ''] = CREDENTIAL.exec(credential ?? '') ?? []
-  const isWhole = id !== '' && stamp !== undefined && STAMP.test(stamp) && stamp.startsWith(day)
+  const [, id = '', day = '', region = null, service = ''] = CREDENTIAL.exec(credential ?? '') ?? []
+  const isScope = id !== '' && (region === null) === (algorithm === ALGORITHM_4A)
+  const isWhole = isScope && stamp !== undefined && STAMP.test(stamp) && stamp.startsWith(day)
   if (!isWhole || names === undefined) {
     throw new Fault(code, { message: 'The AWS signature cannot be read, so not be made anew.' })
   }
-  if (payload !== null && ![HASH, CHUNKED, AS_IT_IS].some((known) => known.test(payload))) {
+  const known = region === null ? [HASH, AS_IT_IS] : [HASH, AS_IT_IS, CHUNKED]
+  if (payload !== null && !known.some((kind) => kind.test(payload))) {
     throw unsupported(code, payload.slice(0, 64))
   }
-  const signedHeaders = names.toLowerCase().split(';')
-  return { place, id, key: keyFor(id), token, day, region, service, stamp, signedHeaders, payload }
+  const scope = { id, key: keyFor(id), token, day, region, service, stamp }
+  return { place, ...scope, signedHeaders: names.toLowerCase().split(';'), payload, made }
 }
 
 /**
@@ -140,6 +151,10 @@ export function keyFor(id: string): string {
   throw new Fault('invalid_header', {
     message: `The secret ${id} is no id of an access key by its name, so it names no key to sign with: call it …ACCESS_KEY_ID, and the key …SECRET_ACCESS_KEY.`,
   })
+}
+
+function isKnown(algorithm: string | undefined): algorithm is Algorithm {
+  return algorithm === ALGORITHM || algorithm === ALGORITHM_4A
 }
 
 function parametersOf(search: string): [string, string][] {
@@ -171,7 +186,10 @@ function headerOf(headers: Headers, wanted: string): string | undefined {
 }
 
 function unsupported(code: 'invalid_header' | 'invalid_target', what: string): Fault {
+  const instead = /-EVENTS$/.test(what)
+    ? 'its events, each signed by the client, cannot be: use an operation that takes none.'
+    : 'use Signature Version 4 or 4A.'
   return new Fault(code, {
-    message: `This kind of AWS signature is not made anew (${what}): use Signature Version 4.`,
+    message: `This kind of AWS signature is not made anew (${what}): ${instead}`,
   })
 }

@@ -34,7 +34,8 @@ export function signAws(credentials: AwsCredentials, request: Signable, now: num
   ]
   const headers = signedHeaders(request, added)
   const key = signingKey(credentials, day ?? '')
-  const signature = signatureOf(key, stamp, canonicalRequest(service, request, headers, payload))
+  const canonical = canonicalRequest(service, request, headers, payload)
+  const signature = key.sign(textToSign(key, stamp, canonical))
   const authorization = authorizationOf(credentials.accessKeyId, key, headers, signature)
   return {
     headers: [...added, ['authorization', authorization]],
@@ -42,8 +43,15 @@ export function signAws(credentials: AwsCredentials, request: Signable, now: num
   }
 }
 
-/** What signs for a day, a region and a service, and the text that names these. */
-export type SigningKey = { bytes: Buffer; scope: string }
+/** What signs for a day, a region and a service, and the text that names these. Signatures are in hexadecimal. */
+export type SigningKey = {
+  algorithm: string
+  scope: string
+  sign(text: string): string
+  verifies(text: string, signature: string): boolean
+}
+
+export const ALGORITHM = 'AWS4-HMAC-SHA256'
 
 export function signingKey(
   { secretAccessKey, region, service }: Omit<AwsCredentials, 'accessKeyId' | 'sessionToken'>,
@@ -51,7 +59,14 @@ export function signingKey(
 ): SigningKey {
   const steps = [day, region, service, 'aws4_request']
   const secret = Buffer.concat([Buffer.from('AWS4'), secretAccessKey])
-  return { bytes: steps.reduce<Buffer>(hmac, secret), scope: steps.join('/') }
+  const key = steps.reduce<Buffer>(hmac, secret)
+  const signed = (text: string) => hmac(key, text).toString('hex')
+  return {
+    algorithm: ALGORITHM,
+    scope: steps.join('/'),
+    sign: signed,
+    verifies: (text, signature) => signed(text) === signature,
+  }
 }
 
 /** @param headers the signed ones in their order; `payload` as the canonical request names it */
@@ -72,23 +87,22 @@ export function canonicalRequest(
   ].join('\n')
 }
 
-/** Of a canonical request, in hexadecimal. */
-export function signatureOf(
-  { bytes, scope }: SigningKey,
+/** What is signed of a canonical request. */
+export function textToSign(
+  { algorithm, scope }: SigningKey,
   stamp: string,
   canonical: string,
 ): string {
-  const toSign = ['AWS4-HMAC-SHA256', stamp, scope, sha256(canonical)].join('\n')
-  return hmac(bytes, toSign).toString('hex')
+  return [algorithm, stamp, scope, sha256(canonical)].join('\n')
 }
 
 export function authorizationOf(
   id: string,
-  { scope }: SigningKey,
+  { algorithm, scope }: SigningKey,
   headers: readonly HeaderPair[],
   signature: string,
 ): string {
-  return `AWS4-HMAC-SHA256 Credential=${id}/${scope}, SignedHeaders=${namesOf(headers)}, Signature=${signature}`
+  return `${algorithm} Credential=${id}/${scope}, SignedHeaders=${namesOf(headers)}, Signature=${signature}`
 }
 
 /** Amazon S3 and its relatives, which read paths in their own way. */
@@ -175,7 +189,7 @@ function byCode(a: HeaderPair, b: HeaderPair): number {
   return left < right ? -1 : Number(left > right)
 }
 
-export function hmac(key: Uint8Array, text: string): Buffer {
+function hmac(key: Uint8Array, text: string): Buffer {
   return createHmac('sha256', key).update(text).digest()
 }
 
