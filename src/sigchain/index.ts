@@ -5,6 +5,7 @@
  */
 export { makeBinding, requireBinding } from './binding.ts'
 export {
+  type Change,
   extend,
   replay,
   requireContinues,
@@ -21,9 +22,10 @@ export {
 } from './identity.ts'
 export { type MemberChange, mayChangeMember } from './member_rules.ts'
 export { Refusal } from './refusal.ts'
-export { hashOf, type SignedText } from './signed_text.ts'
+export { hashOf, type SignedText, signText } from './signed_text.ts'
 export { type Chain, emptyChain } from './state.ts'
 export {
+  isSameGrant,
   manifestRoot,
   verifyEnvelope,
   verifyGrant,

@@ -2,6 +2,7 @@
  * Statements about tokens, envelopes and stored secrets. Each names the newest link that its signer knew: a
  * chain that was cut before it, or forked, does not carry it.
  */
+import canonicalize from 'canonicalize'
 import { type Bytes, concat, lp, toBase64Url } from '../platform/crypto/encoding.ts'
 import { webSha256 } from '../platform/crypto/web_primitives.ts'
 import { about, Refusal } from './refusal.ts'
@@ -35,6 +36,12 @@ export function verifyGrant(
     if (+now >= end + GRACE_MS) throw new Refusal('expired')
     return text
   })
+}
+
+/** Whether a grant says what the other says: signed again, only `head` and `signer` may differ. */
+export function isSameGrant(grant: TokenGrant, other: TokenGrant): boolean {
+  const { head, signer } = other
+  return canonicalize({ ...grant, head, signer }) === canonicalize(other)
 }
 
 /** Where an envelope of a token was found, and its raw bytes. */
