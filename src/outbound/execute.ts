@@ -107,7 +107,7 @@ async function sendWhole(
   { request, deadline, record, principal }: Sending,
 ): Promise<Response> {
   // Step 10: one request over TLS 1.3 to the judged address.
-  const response = await outbound.fetcher.fetch(request, principal.owner, deadline)
+  const response = await fetched(outbound, { request, principal, deadline })
   // Step 11: the answer, checked and sanitised.
   const answer = await readAnswer(
     response,
@@ -122,13 +122,20 @@ async function sendWhole(
   return jsonResponse(answer, { headers }, principal.connection.putOff)
 }
 
+async function fetched(
+  { fetcher }: Outbound,
+  { request, principal, deadline }: Pick<Sending, 'request' | 'principal' | 'deadline'>,
+): Promise<Response> {
+  return request.received(await fetcher.fetch(request, principal.owner, deadline))
+}
+
 /** The same for an answer that is passed on as it arrives. */
 async function sendStreamed(
   outbound: Outbound,
   { request, call, deadline, record, principal }: Sending,
 ): Promise<Response> {
   const guard = request.guard(outbound.steps.of(principal.owner, deadline.signal))
-  const response = await outbound.fetcher.fetch(request, principal.owner, deadline)
+  const response = await fetched(outbound, { request, principal, deadline })
   const { status } = response
   return streamAnswer(response, {
     guard,

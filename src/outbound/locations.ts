@@ -10,12 +10,17 @@ import { PLACEHOLDER_PREFIX, SECRET_NAME } from '../platform/secret_name.ts'
 import { MAX_PLACEHOLDERS, tooManyPlaceholders } from './budget.ts'
 import { Hidden } from './hidden.ts'
 import type { LocationStyle, Placeholder } from './placeholders.ts'
+import { TICKET_PATTERN } from './signing/tickets.ts'
 import type { Target } from './target.ts'
 
 /** A text in which placeholders may stand, and how a value is written there. */
 type Place = { style: LocationStyle; text: string }
 
-const PLACEHOLDER = new RegExp(`${PLACEHOLDER_PREFIX}(${SECRET_NAME})(?![A-Za-z0-9_])`, 'g')
+/** Tickets stand in headers only. */
+const PLACEHOLDER = new RegExp(
+  `${PLACEHOLDER_PREFIX}(${SECRET_NAME})(?![A-Za-z0-9_]|${TICKET_PATTERN})`,
+  'g',
+)
 const MAX_URL_BYTES = 16_384
 
 export type Locations = {

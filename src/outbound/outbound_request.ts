@@ -12,9 +12,8 @@ import { Hidden } from './hidden.ts'
 import type { Filled } from './locations.ts'
 import type { Part } from './part.ts'
 import type { Injection } from './placeholders.ts'
-import { signAnew } from './signing/aws_anew.ts'
-import type { AwsSignature } from './signing/aws_signature.ts'
 import { sign } from './signing/sign.ts'
+import type { Signature, SignedAnew } from './signing/signature.ts'
 import { markOf } from './stand_ins/mark.ts'
 import { partNamed } from './stand_ins/parts.ts'
 import type { Pause } from './steps.ts'
@@ -41,7 +40,7 @@ type Parts = {
   filled: Filled
   values: ReadonlyMap<string, Secret>
   /** To be made anew. */
-  signature: AwsSignature | null
+  signature: Signature | null
   /** Knows all that the caller may use. */
   guard: Guard
   /** Names of values that are no secrets. */
@@ -58,10 +57,11 @@ export class OutboundRequest extends Hidden<WireRequest> {
   /** What is to be cut out of its answer. */
   readonly part: Part | null
   readonly #guarded: Guarded
+  readonly #received: SignedAnew['received']
 
   /** @throws Fault `invalid_header`, `unusable_secret` when the request cannot be signed */
   constructor(signer: Signer, call: Call, parts: Parts) {
-    const { wire, signatures } = wireOf(signer, call, parts)
+    const { wire, signatures, received } = wireOf(signer, call, parts)
     super(wire)
     const { guard: prepared, values, settings } = parts
     this.part = parts.part
@@ -73,7 +73,13 @@ export class OutboundRequest extends Hidden<WireRequest> {
     // A part of a value is not guarded as one.
     const cut = used.filter(({ name }) => partNamed(name))
     const made = [...parts.injection.reveal().derived, ...signatures, ...cut].filter(isSecret)
+    this.#received = received
     this.#guarded = { prepared, used, made, standsFor: standsForIn(call) }
+  }
+
+  /** Its answer, without a credential that was made for this request. */
+  received(response: Response): Response | Promise<Response> {
+    return this.#received?.(response) ?? response
   }
 
   /** For its one answer. */
@@ -90,7 +96,7 @@ function wireOf(
   { userAgent, clock }: Signer,
   { method, signing, body: given }: Call,
   { target, address, injection, filled, values, signature }: Parts,
-): { wire: WireRequest; signatures: readonly NamedBytes[] } {
+): { wire: WireRequest } & Pick<SignedAnew, 'signatures' | 'received'> {
   const { headers } = injection.reveal()
   const { path, search, body: filledBody } = filled.reveal()
   const { host, port, authority } = target
@@ -100,8 +106,8 @@ function wireOf(
     ? sign(signing, { ...unsigned, body: bytesOf(body) ?? NO_BYTES }, values, clock.now())
     : UNSIGNED
   const complete = completeHeaders(headers, signed.headers, userAgent)
-  const sent = signature
-    ? signAnew(signature, { ...unsigned, headers: complete, body }, values)
+  const sent: SignedAnew = signature
+    ? signature.sign({ ...unsigned, headers: complete, body }, values)
     : { headers: complete, search, body, signatures: signed.signatures }
   const pathAndQuery = `${path}${sent.search}`
   return {
@@ -116,6 +122,7 @@ function wireOf(
       body: sent.body,
     },
     signatures: sent.signatures,
+    received: sent.received,
   }
 }
 

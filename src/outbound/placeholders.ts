@@ -12,6 +12,8 @@ import { MAX_PLACEHOLDERS, tooManyPlaceholders } from './budget.ts'
 import { checkHeaderText, type HeaderPair, headerBytes, MAX_HEADER_BYTES } from './headers.ts'
 import { Hidden } from './hidden.ts'
 import type { SigningStyle } from './signing/sign.ts'
+import { bytesIn } from './signing/signature.ts'
+import { openTicket, TICKET_PATTERN } from './signing/tickets.ts'
 
 export type InjectionStyle = 'header' | 'basic'
 export type LocationStyle = 'query' | 'path' | 'json' | 'form'
@@ -26,6 +28,7 @@ export type Placeholder = {
   header: string
   /** What the secret is asked to sign. */
   template?: string
+  isForeign?: boolean
 }
 
 /** Headers with their values. */
@@ -35,11 +38,13 @@ export type Injection = Hidden<{
   derived: readonly NamedBytes[]
 }>
 
-/** A text cut at its placeholders: a piece is a literal or the name of a secret. */
-export type Piece = { literal: string } | { name: string }
+/** A text cut at its placeholders: a piece is a literal, or the name of a secret with a ticket or without. */
+export type Piece = { literal: string } | Named
+type Named = { name: string; ticket?: string }
 
 /** A longer or empty run of name characters, or one that starts with a digit, is malformed. */
 const NAME = new RegExp(`${SECRET_NAME}(?![A-Za-z0-9_])`, 'y')
+const TICKET = new RegExp(TICKET_PATTERN, 'y')
 const BASIC = /^([Bb][Aa][Ss][Ii][Cc] +)([A-Za-z0-9+/]+)(={0,2})([ \t]*)$/
 const UTF8 = new TextEncoder()
 
@@ -81,7 +86,8 @@ export function injectPlaceholders(
     const template = readTemplate(header, value)
     isInjected ||= template !== null
     if (template === null) injected.push([header, value])
-    else if (template.style === 'header') injected.push([header, fillHeader(template, values)])
+    else if (template.style === 'header')
+      injected.push([header, fillHeader(template, values, derived)])
     else injected.push([header, fillBasic(template, values, derived)])
   }
   if (isInjected && headerBytes(injected) > MAX_HEADER_BYTES) throw tooLarge()
@@ -100,9 +106,14 @@ export function scanTemplate(text: string): Piece[] {
     NAME.lastIndex = at + PLACEHOLDER_PREFIX.length
     const name = NAME.exec(text)?.[0]
     if (name === undefined) throw malformedName()
-    pieces.push({ literal: text.slice(from, at) }, { name })
+    TICKET.lastIndex = NAME.lastIndex
+    const ticket = TICKET.exec(text)?.[1]
+    pieces.push(
+      { literal: text.slice(from, at) },
+      ticket === undefined ? { name } : { name, ticket },
+    )
     if (pieces.length > 2 * MAX_PLACEHOLDERS) throw tooManyPlaceholders()
-    from = NAME.lastIndex
+    from = ticket === undefined ? NAME.lastIndex : TICKET.lastIndex
     at = text.indexOf(PLACEHOLDER_PREFIX, from)
   }
   pieces.push({ literal: text.slice(from) })
@@ -112,10 +123,10 @@ export function scanTemplate(text: string): Piece[] {
 /** The bytes of a template: literals as UTF-8, each name turned into bytes by `reveal`. */
 export function fillTemplate(
   pieces: readonly Piece[],
-  reveal: (name: string) => Uint8Array,
+  reveal: (name: Named) => Uint8Array,
 ): Uint8Array {
   return Buffer.concat(
-    pieces.map((piece) => ('name' in piece ? reveal(piece.name) : UTF8.encode(piece.literal))),
+    pieces.map((piece) => ('name' in piece ? reveal(piece) : UTF8.encode(piece.literal))),
   )
 }
 
@@ -143,18 +154,26 @@ function decodeCredentials(base64: string): string | null {
   }
 }
 
-function fillHeader(template: Template, values: ReadonlyMap<string, Secret>): string {
+function fillHeader(
+  template: Template,
+  values: ReadonlyMap<string, Secret>,
+  derived: NamedBytes[],
+): string {
   let filled = ''
   for (const piece of template.pieces) {
-    filled += 'name' in piece ? headerTextOf(piece.name, values) : piece.literal
+    filled += 'name' in piece ? headerTextOf(piece, values, derived) : piece.literal
   }
   return filled
 }
 
-function headerTextOf(name: string, values: ReadonlyMap<string, Secret>): string {
-  const { buffer, byteOffset, length } = lookUp(values, name)
+function headerTextOf(
+  piece: Named,
+  values: ReadonlyMap<string, Secret>,
+  derived: NamedBytes[],
+): string {
+  const { buffer, byteOffset, length } = reveal(piece, values, derived)
   const text = Buffer.from(buffer, byteOffset, length).toString('latin1')
-  checkHeaderText(name, text)
+  checkHeaderText(piece.name, text)
   return text
 }
 
@@ -163,16 +182,24 @@ function fillBasic(
   values: ReadonlyMap<string, Secret>,
   derived: NamedBytes[],
 ): string {
-  const credentials = fillTemplate(template.pieces, (name) => lookUp(values, name)).toBase64()
+  const filled = fillTemplate(template.pieces, (piece) => reveal(piece, values, derived))
+  const credentials = filled.toBase64()
   const bytes = UTF8.encode(credentials)
   derived.push(...namesIn(template.pieces).map((name) => ({ name, bytes })))
   return template.before + credentials + template.after
 }
 
-function lookUp(values: ReadonlyMap<string, Secret>, name: string): Uint8Array {
-  const secret = values.get(name)
-  if (secret === undefined) throw new Fault('unknown_secret')
-  return secret.reveal()
+/** The secret, or what was sealed into its ticket, which the guard does not know by itself. */
+function reveal(
+  { name, ticket }: Named,
+  values: ReadonlyMap<string, Secret>,
+  derived: NamedBytes[],
+): Uint8Array {
+  const value = bytesIn(values, name)
+  if (ticket === undefined) return value
+  const bytes = openTicket(name, value, ticket)
+  derived.push({ name, bytes })
+  return bytes
 }
 
 function namesIn(pieces: readonly Piece[]): string[] {

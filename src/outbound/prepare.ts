@@ -8,7 +8,7 @@ import { checkBytes, checkCounts } from './budget.ts'
 import { bytesOf, type Call, contentTypeOf } from './call.ts'
 import type { AddressLookup } from './connection/address_lookup.ts'
 import type { Deadline } from './deadline.ts'
-import { checkCallerHeaders } from './headers.ts'
+import { checkCallerHeaders, type HeaderPair } from './headers.ts'
 import {
   fillLocations,
   findLocations,
@@ -30,9 +30,9 @@ import {
 } from './policy/permission.ts'
 import { checkPolicies } from './policy/policy.ts'
 import type { CallRecord } from './record.ts'
-import { type AwsSignature, awsSignatureIn, usesOfAws } from './signing/aws_signature.ts'
-import { isStorage } from './signing/aws_sigv4.ts'
+import { signatureIn } from './signing/anew.ts'
 import { chosenHeader, usesOf } from './signing/sign.ts'
+import type { Signature } from './signing/signature.ts'
 import { parseTarget, type Target } from './target.ts'
 
 /** What of a process the steps need. */
@@ -81,13 +81,14 @@ function prepare(outbound: Surroundings, job: Job, permission: Permission): Outb
   // Step 3: the allowlist; an empty one blocks all.
   if (!permission.allows(target)) throw domainBlocked(target)
   // Step 4: the placeholders, in headers and in what the signature is made with.
-  const signature = awsSignatureIn(call.headers, target.search)
+  const signature = signatureIn(call, target)
   const demanded = demandedBy(call, signature)
   // Step 5: the scope, and the secrets that the names stand for in it.
   const scope = permission.scope()
   record.asks(scope, demanded)
   checkCounts(demanded)
-  const locations = locationsIn(call, target, permission)
+  const isTaken = signature?.place === 'body'
+  const locations = locationsIn(isTaken ? { ...call, body: null } : call, target, permission)
   const placeholders = [...demanded, ...locations.found]
   if (placeholders.length > demanded.length) {
     record.asks(scope, placeholders)
@@ -105,7 +106,7 @@ function prepare(outbound: Surroundings, job: Job, permission: Permission): Outb
   const part = partAsked(call, signature)
   const headers = checkCallerHeaders(call.headers, part)
   checkBytes(placeholders, values)
-  const injection = injectPlaceholders(headers, values)
+  const injection = injectPlaceholders(headers.filter(isNotSigned(signature)), values)
   const filled = fillLocations(target, locations, values)
   const { path, search } = filled.reveal()
   // As it will be sent: where a value stands in it, it is judged with it.
@@ -120,8 +121,8 @@ function prepare(outbound: Surroundings, job: Job, permission: Permission): Outb
 }
 
 /** Only of S3, whose clients read large objects in parts, and which gives the very part that is asked for. */
-function partAsked({ method, headers }: Call, signature: AwsSignature | null): Part | null {
-  if (!signature || !isStorage(signature.service) || !['GET', 'HEAD'].includes(method)) return null
+function partAsked({ method, headers }: Call, signature: Signature | null): Part | null {
+  if (!signature?.isForObjects || !['GET', 'HEAD'].includes(method)) return null
   const range = Object.entries(headers).find(([name]) => /^range$/i.test(name))?.[1]
   return range === undefined ? null : readPart(range)
 }
@@ -145,10 +146,12 @@ function addressOf({ addresses }: Surroundings, job: Job, { host, port }: Target
 }
 
 /** Placeholders that must be known: those in headers, and what a signature is made with. */
-function demandedBy({ headers, signing }: Call, signature: AwsSignature | null): Placeholder[] {
-  const found = findPlaceholders(Object.entries(headers))
-  if (!signature) return [...found, ...(signing ? usesOf(signing) : [])]
-  const isOther = ({ header }: Placeholder) =>
-    signature.place === 'query' || header !== 'authorization'
-  return [...found.filter(isOther), ...usesOfAws(signature)]
+function demandedBy({ headers, signing }: Call, signature: Signature | null): Placeholder[] {
+  const found = findPlaceholders(Object.entries(headers).filter(isNotSigned(signature)))
+  return [...found, ...(signature?.uses ?? (signing ? usesOf(signing) : []))]
+}
+
+/** What stands in the header of a signature that is made anew is part of that. */
+function isNotSigned(signature: Signature | null): (header: Readonly<HeaderPair>) => boolean {
+  return ([name]) => signature?.place !== 'header' || name.toLowerCase() !== 'authorization'
 }

@@ -11,6 +11,7 @@ import { proxyLinks } from '../outbound/links.ts'
 import type { Permission, UsableSecret } from '../outbound/policy/permission.ts'
 import { CallRecord } from '../outbound/record.ts'
 import { needsWholeBody } from '../outbound/signing/aws_signature.ts'
+import { mayHoldAssertion } from '../outbound/signing/google_assertion.ts'
 import { openedPart, partNamed, withParts } from '../outbound/stand_ins/parts.ts'
 import { parseTarget } from '../outbound/target.ts'
 import { Fault } from '../platform/fault.ts'
@@ -95,7 +96,8 @@ async function readCall(
 ): Promise<Call> {
   const method = checkMethod(request)
   const headers = headersOf(request.headers)
-  const isSigned = needsWholeBody(headers, pathAndQuery.replace(/^[^?]*/, ''))
+  const search = pathAndQuery.replace(/^[^?]*/, '')
+  const isSigned = needsWholeBody(headers, search) || mayHoldAssertion(request)
   return {
     targetUrl: `https://${authority}${pathAndQuery}`,
     method,

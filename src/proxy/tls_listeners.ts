@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Server } from 'bun'
-import { isSignedForStorage } from '../outbound/signing/aws_signature.ts'
+import { refusalFormatOf } from '../outbound/signing/refusal_format.ts'
 import { Fault } from '../platform/fault.ts'
 import { presentFault, presentForwardFault } from '../platform/http/reply.ts'
 import type { SocketHandlers } from '../platform/http/route.ts'
@@ -93,16 +93,16 @@ function handlerFor(backend: Backend, host: string, port: number): Handler {
 /** A refusal has the resolver's form, so that agents need to know one form only. */
 export async function answer(backend: Backend, inbound: Inbound): Promise<Response | undefined> {
   // Read before stand-ins are taken out of it.
-  const { request, pathAndQuery, requestId } = inbound
-  const isStorage = isSignedForStorage(Object.fromEntries(request.headers), pathAndQuery)
+  const { request, authority, pathAndQuery, requestId } = inbound
+  const format = refusalFormatOf(new Headers(request.headers), `${authority}${pathAndQuery}`)
   try {
     const response = await backend.execute(inbound)
     return response === null ? undefined : breakingQuietly(response)
   } catch (error) {
     const fault = faultOf(error)
-    return isStorage
-      ? presentForwardFault(fault, requestId, 'xml')
-      : presentFault(fault, 'resolver', requestId)
+    return format === 'json'
+      ? presentFault(fault, 'resolver', requestId)
+      : presentForwardFault(fault, requestId, format)
   }
 }
 

@@ -8,11 +8,12 @@ import { admitToken } from '../access/admission.ts'
 import { BODY_LIMIT, type CallBody } from '../outbound/call.ts'
 import { connectionNames, isHandshake, isHopByHop } from '../outbound/headers.ts'
 import { forwardPrefixes, resolverLinks } from '../outbound/links.ts'
-import { isSignedForStorage, needsWholeBody } from '../outbound/signing/aws_signature.ts'
+import { needsWholeBody } from '../outbound/signing/aws_signature.ts'
+import { refusalFormatOf } from '../outbound/signing/refusal_format.ts'
 import { TOKEN_PATTERN } from '../platform/crypto/token.ts'
 import { Fault, invalidField } from '../platform/fault.ts'
 import type { TokenEndpoint } from '../platform/http/endpoint.ts'
-import { presentForwardFault } from '../platform/http/reply.ts'
+import { presentForwardFault, type RefusalFormat } from '../platform/http/reply.ts'
 import type { RequestContext } from '../platform/http/route.ts'
 import { toFault } from '../platform/http/unexpected_error.ts'
 import { parsePart } from '../platform/http/validate.ts'
@@ -39,7 +40,7 @@ export async function forward(
     return await forwardCall(services, endpoint, context)
   } catch (error) {
     const { requestId, request } = context
-    const format = isForS3(request) ? 'xml' : 'json'
+    const format = formatOf(request)
     return presentForwardFault(toFault(error, requestId, services.log), requestId, format)
   }
 }
@@ -159,10 +160,10 @@ function placeOf(url: string): { prefix: string; rest: string } {
 }
 
 /** Clients of S3 read nothing but XML. */
-function isForS3({ headers, url }: Request): boolean {
-  if (isSignedForStorage(Object.fromEntries(headers), url)) return true
+function formatOf({ headers, url }: Request): RefusalFormat {
   const signing = forwardSettings.shape.sign.safeParse(headers.get('x-service-sign') ?? undefined)
-  return signing.data?.type === 'aws-sigv4' && signing.data.service === 's3'
+  const isForS3 = signing.data?.type === 'aws-sigv4' && signing.data.service === 's3'
+  return isForS3 ? 'xml' : refusalFormatOf(headers, url)
 }
 
 function searchOf(url: string): string {

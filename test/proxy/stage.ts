@@ -50,12 +50,13 @@ export type OpenProxy = LocalProxy & {
 }
 export type Recorded = Awaited<ReturnType<typeof readRecords>>[number]
 
-export async function openProxyStage(): Promise<ProxyStage> {
-  const stage = await openStage({ names: [OTHER] })
+/** @param names further ones of the upstream */
+export async function openProxyStage(names: readonly string[] = []): Promise<ProxyStage> {
+  const stage = await openStage({ names: [OTHER, ...names] })
   const agent = await employAgent(stage, { secrets: { KEY, LOGIN: 'pass:word' } })
   const directory = mkdtempSync(join(tmpdir(), 'cr-proxy-'))
   const networking = {
-    RESOLVER_HOSTS: `${API}=127.0.0.1`,
+    RESOLVER_HOSTS: [API, ...names].map((name) => `${name}=127.0.0.1`).join(','),
     RESOLVER_ALLOW_NETWORKS: '127.0.0.1/32',
     RESOLVER_CA_FILE: stage.caFile,
   }

@@ -51,6 +51,8 @@ const injectionStyle = z.enum([
   'env',
   'hmac_sha256',
   'aws_sigv4',
+  'azure_storage',
+  'google_jwt',
 ])
 
 const MAX_JOINED = 100

@@ -72,7 +72,13 @@ function allows(methods: readonly string[], method: string): boolean {
   return methods.includes(method)
 }
 
-function objectionToPlace(policy: Policy, { style, template }: Placeholder): string | null {
+function objectionToPlace(
+  policy: Policy,
+  { style, template, isForeign }: Placeholder,
+): string | null {
+  if (isForeign && policy.allowed_domains === undefined) {
+    return 'lists no domains, and what is signed for this host would be good at that of the API'
+  }
   const location = locationOf(style)
   const isAllowed = (policy.allowed_locations ?? DEFAULT_LOCATIONS).includes(location)
   if (location !== 'sign') return isAllowed ? null : NOT_PERMITTED
@@ -82,10 +88,11 @@ function objectionToPlace(policy: Policy, { style, template }: Placeholder): str
 }
 
 /**
- * Who has an HMAC of any text can pass for the secret, so that is a place of its own. A signature of AWS
- * is good for this one request; it shows in a header, and there its secrets must be allowed.
+ * Who has an HMAC of any text can pass for the secret, so that is a place of its own. A signature of a
+ * vendor's scheme is good for its API alone; it shows in a header, and there its secrets must be allowed.
  */
 function locationOf(style: Placeholder['style']): Location {
   if (style === 'hmac_sha256') return 'sign'
-  return style === 'aws_sigv4' ? 'header' : style
+  const isScheme = style === 'aws_sigv4' || style === 'azure_storage' || style === 'google_jwt'
+  return isScheme ? 'header' : style
 }

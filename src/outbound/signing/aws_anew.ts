@@ -4,39 +4,49 @@
  * signed headers and the payload's hash are what the client chose, all else is what goes out. The host is
  * always signed, so that the signature is good nowhere else.
  */
-import type { NamedBytes } from '../../leak_guard/index.ts'
-import { Fault } from '../../platform/fault.ts'
 import type { Secret } from '../../platform/secret.ts'
-import { bytesOf, type CallBody } from '../call.ts'
+import { bytesOf, type Call, type CallBody } from '../call.ts'
 import { checkHeaderText, type HeaderPair } from '../headers.ts'
+import type { Target } from '../target.ts'
 import { chunksSignedAnew } from './aws_chunks.ts'
-import { type AwsSignature, CHUNKED, cut, HASH } from './aws_signature.ts'
+import {
+  type AwsSignature,
+  awsSignatureIn,
+  CHUNKED,
+  cut,
+  HASH,
+  usesOfAws,
+} from './aws_signature.ts'
 import {
   authorizationOf,
   canonicalHeaders,
   canonicalRequest,
   formsOf,
+  isStorage,
   type SigningKey,
   sha256,
   signingKey,
   textToSign,
 } from './aws_sigv4.ts'
 import { signingKey4a } from './aws_sigv4a.ts'
-import type { Signable } from './signable.ts'
+import { bytesIn, type Signature, type SignedAnew, type Unsigned } from './signature.ts'
 
-export type SignedAnew = {
-  headers: HeaderPair[]
-  search: string
-  body: CallBody
-  signatures: NamedBytes[]
+export function awsSignature({ headers }: Call, { search }: Target): Signature | null {
+  const signature = awsSignatureIn(headers, search)
+  return (
+    signature && {
+      place: signature.place,
+      uses: usesOfAws(signature),
+      isForObjects: isStorage(signature.service),
+      sign: (request, values) => signAnew(signature, request, values),
+    }
+  )
 }
-
-type Request = Omit<Signable, 'body'> & { body: CallBody }
 
 /** @throws Fault `unusable_secret` for an id or token that cannot be sent */
 export function signAnew(
   signature: AwsSignature,
-  request: Request,
+  request: Unsigned,
   values: ReadonlyMap<string, Secret>,
 ): SignedAnew {
   const { key, sent, signed, presented, payload, text } = described(signature, request, values)
@@ -54,7 +64,7 @@ export function signAnew(
 /** Whether the client signed this request, with these values. */
 export function isSignedSo(
   signature: AwsSignature,
-  request: Request,
+  request: Unsigned,
   values: ReadonlyMap<string, Secret>,
 ): boolean {
   const { key, text } = described(signature, request, values)
@@ -62,7 +72,11 @@ export function isSignedSo(
 }
 
 /** The parts of a request as they are signed, and the text that the signature is of. */
-function described(signature: AwsSignature, request: Request, values: ReadonlyMap<string, Secret>) {
+function described(
+  signature: AwsSignature,
+  request: Unsigned,
+  values: ReadonlyMap<string, Secret>,
+) {
   const { id, service, stamp, token } = signature
   const key = keyOf(signature, values)
   const payload = payloadOf(signature, request.body)
@@ -124,12 +138,6 @@ function presigned(search: string, values: Record<string, string>): string {
     return value === undefined ? parameter : `${name}=${encodeURIComponent(value)}`
   })
   return `?${changed.join('&')}`
-}
-
-function bytesIn(values: ReadonlyMap<string, Secret>, name: string): Uint8Array {
-  const value = values.get(name)
-  if (!value) throw new Fault('unknown_secret')
-  return value.reveal()
 }
 
 function textIn(values: ReadonlyMap<string, Secret>, name: string): string {

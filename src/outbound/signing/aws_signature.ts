@@ -7,6 +7,7 @@ import { PLACEHOLDER_PREFIX, SECRET_NAME } from '../../platform/secret_name.ts'
 import { ALGORITHM, isStorage } from './aws_sigv4.ts'
 import { ALGORITHM_4A } from './aws_sigv4a.ts'
 import type { SigningUse } from './sign.ts'
+import { headerOf } from './signature.ts'
 
 /** What a client signed, by names of secrets. */
 export type AwsSignature = {
@@ -179,10 +180,6 @@ function decoded(text: string): string {
 export function cut(field: string): [string, string] {
   const at = field.indexOf('=')
   return at < 0 ? [field, ''] : [field.slice(0, at), field.slice(at + 1)]
-}
-
-function headerOf(headers: Headers, wanted: string): string | undefined {
-  return Object.entries(headers).find(([name]) => name.toLowerCase() === wanted)?.[1]
 }
 
 function unsupported(code: 'invalid_header' | 'invalid_target', what: string): Fault {

@@ -58,9 +58,16 @@ export function chosenHeader(spec: Signing | null): string[] {
   return spec?.type === 'hmac-sha256' ? [spec.header] : []
 }
 
-export type SigningStyle = 'hmac_sha256' | 'aws_sigv4'
+export type SigningStyle = 'hmac_sha256' | 'aws_sigv4' | 'azure_storage' | 'google_jwt'
 
-export type SigningUse = { name: string; style: SigningStyle; header: string; template?: string }
+export type SigningUse = {
+  name: string
+  style: SigningStyle
+  header: string
+  template?: string
+  /** Whether the signature would be good at other hosts than that of the call, which is not known for its own. */
+  isForeign?: boolean
+}
 
 /** The secrets that a signature takes, each with the header in which its work shows. */
 export function usesOf(spec: Signing): SigningUse[] {

@@ -166,24 +166,40 @@ const PASSING: readonly FaultCode[] = [
   'upstream_timeout',
 ]
 
+/** As APIs write errors: most, Amazon S3, Azure storage, its tables, and endpoints for tokens. */
+export type RefusalFormat = 'json' | 'xml' | 'azure' | 'odata' | 'oauth'
+
 /**
  * The same where a program speaks to an API through us: SDKs look for the error and for whether to retry
- * where that API would put them, those of S3 in XML.
+ * where that API would put them.
  */
 export function presentForwardFault(
   fault: Fault,
   requestId: string,
-  format: 'json' | 'xml',
+  format: RefusalFormat,
 ): Response {
-  const { headers, status } = presentFault(fault, 'resolver', requestId)
+  const { code, status } = fault
+  const { headers } = presentFault(fault, 'resolver', requestId)
   const message = inWords(fault.message, fault.fields)
-  if (!PASSING.includes(fault.code)) headers.set('x-should-retry', 'false')
-  if (format === 'xml') {
+  if (!PASSING.includes(code)) headers.set('x-should-retry', 'false')
+  if (format === 'azure' || format === 'odata') headers.set('x-ms-error-code', code)
+  if (format === 'xml' || format === 'azure') {
     headers.set('content-type', 'application/xml')
-    return new Response(errorXml(fault.code, message, requestId), { status, headers })
+    return new Response(errorXml(code, message, requestId), { status, headers })
   }
   headers.delete('content-type')
-  return Response.json(forwardFailure(fault.code, status, message), { status, headers })
+  return Response.json(
+    { ...forwardFailure(code, status, message), ...inFormat[format](code, message) },
+    { status, headers },
+  )
+}
+
+/** What takes the place of the usual error. */
+const inFormat: Record<'json' | 'odata' | 'oauth', (code: FaultCode, message: string) => object> = {
+  json: () => ({}),
+  odata: (code, value) => ({ 'odata.error': { code, message: { lang: 'en-US', value } } }),
+  // RFC 6749, section 5.2.
+  oauth: (error, error_description) => ({ error, error_description }),
 }
 
 /** The body of a refusal of forward mode. */
@@ -191,7 +207,7 @@ export function forwardFailure(code: FaultCode, status: number, message: string)
   return { error_code: code, message, error: { type: errorTypeOf(status), code, message } }
 }
 
-/** As in the REST API of Amazon S3, "Error responses". Codes and messages are ours. */
+/** As in the REST API of Amazon S3, "Error responses", and that of Azure storage. Codes and messages are ours. */
 function errorXml(code: FaultCode, message: string, requestId: string): string {
   const escaped = message.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
   return `<?xml version="1.0" encoding="UTF-8"?>

@@ -3,6 +3,8 @@
  * nowhere else. The steps of the call decide about them as about any placeholder.
  */
 import { BODY_LIMIT } from '../../outbound/call.ts'
+import { FORM_TYPE, mayHoldAssertion } from '../../outbound/signing/google_assertion.ts'
+import { TICKET_PATTERN } from '../../outbound/signing/tickets.ts'
 import { fromUtf8 } from '../../platform/crypto/encoding.ts'
 import { Fault } from '../../platform/fault.ts'
 import { readCapped } from '../../platform/http/capped_body.ts'
@@ -17,12 +19,13 @@ export type Outgoing = {
   named: ReadonlySet<string>
 }
 
-const PLACEHOLDER = new RegExp(`SVC_SECRET_(${SECRET_NAME})`, 'g')
+/** Tickets are what a program was given, and no names that it wrote. */
+const PLACEHOLDER = new RegExp(`SVC_SECRET_(${SECRET_NAME})(?![A-Za-z0-9_]|${TICKET_PATTERN})`, 'g')
 const BASIC = /^(basic +)([A-Za-z0-9+/]+={0,2})$/i
 const JSON_TYPE = /^application\/([a-z0-9.+-]+\+)?json$/
 /** Where a URL that was signed for AWS names its key: it is signed anew (`outbound/signing/aws_signature.ts`). */
 const SIGNER = /(?<=[?&](?:X-Amz-Credential|X-Amz-Security-Token|AWSAccessKeyId)=)[^&]*/g
-const FORM_TYPE = 'application/x-www-form-urlencoded'
+const SIGNATURE = /(?<=[?&]sig=)[^&]*/
 
 /** @throws Fault `payload_too_large`, `invalid_target` for what was signed and came otherwise */
 export async function outgoing(inbound: Inbound, standIns: StandIns): Promise<Outgoing> {
@@ -42,7 +45,11 @@ export async function outgoing(inbound: Inbound, standIns: StandIns): Promise<Ou
   }
   const [, path = '', written = ''] = /^([^?]*)(.*)$/s.exec(pathAndQuery) ?? []
   const search = written.replace(SIGNER, (value) => replace(value, 'escaped', null))
-  const replaced = replace(path, 'escaped', 'path') + replace(search, 'escaped', 'query')
+  const signed = standIns.signers.signedIn(inbound, sent)
+  if (signed.authorization) request.headers.set('authorization', signed.authorization)
+  const replaced =
+    replace(path, 'escaped', 'path') +
+    replace(search, 'escaped', 'query').replace(SIGNATURE, signed.query ?? '$&')
   const { headers } = request
   checkSignedPath(inbound, sent, { headers, pathAndQuery: replaced }, standIns)
   const whole = await withBody(request, standIns, replace)
@@ -64,13 +71,18 @@ function inHeader(name: string, value: string, replace: (text: string) => string
 async function withBody(request: Request, standIns: StandIns, replace: Replace): Promise<Request> {
   const { method, headers, signal } = request
   const place = placeOf(headers.get('content-type'))
-  const isSought = place && standIns.all.some(({ locations }) => locations.has(place.location))
+  const mayAssert = mayHoldAssertion(request) && standIns.signers.haveAccounts
+  const isSought =
+    place && (mayAssert || standIns.all.some(({ locations }) => locations.has(place.location)))
   if (!isSought || request.body === null) return request
   const tooLarge = () => new Fault('payload_too_large')
   if (Number(headers.get('content-length') ?? 0) > BODY_LIMIT) return request
   const bytes = await readCapped(request.body, BODY_LIMIT, tooLarge)
   const text = fromUtf8(bytes)
-  const body = Buffer.from(text === null ? bytes : replace(text, place.form, place.location))
+  const replaced = text === null ? null : replace(text, place.form, place.location)
+  const body = Buffer.from(
+    (mayAssert && replaced ? standIns.signers.inForm(replaced) : replaced) ?? bytes,
+  )
   headers.set('content-length', String(body.length))
   return new Request(request.url, { method, headers, signal, body })
 }

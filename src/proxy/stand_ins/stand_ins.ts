@@ -7,6 +7,7 @@ import { drawStandIn } from '../../outbound/stand_ins/make.ts'
 import { alphabets } from '../../outbound/stand_ins/shape.ts'
 import type { Credential } from '../backend.ts'
 import { escapedPattern, exactPattern, jsonPattern } from './patterns.ts'
+import { Signers } from './signed.ts'
 
 export type StandIn = {
   name: string
@@ -33,9 +34,11 @@ export class StandIns {
   readonly mark = `~${Array.from({ length: MARK_CHARACTERS }, drawCharacter).join('')}~`
   readonly #byName: ReadonlyMap<string, StandIn>
   readonly #patterns = new Map<string, RegExp>()
+  readonly signers: Signers
 
   private constructor(all: readonly StandIn[]) {
     this.#byName = new Map(all.map((standIn) => [standIn.name, standIn]))
+    this.signers = new Signers(all)
   }
 
   /** For all that have a shape. Each has at least 64 random bits, so none is a value or another one. */

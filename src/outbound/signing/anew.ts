@@ -1,0 +1,15 @@
+/**
+ * A request that a client signed with a stand-in or a placeholder is signed again with the real key
+ * (protocol 6.5). Which request that is, is told by what stands where its signature would.
+ */
+import type { Call } from '../call.ts'
+import type { Target } from '../target.ts'
+import { awsSignature } from './aws_anew.ts'
+import { azureSignature } from './azure_anew.ts'
+import { googleSignature } from './google_anew.ts'
+import type { Signature } from './signature.ts'
+
+/** @throws Fault `invalid_header`, `invalid_target`, `validation_error` for one that cannot be made anew */
+export function signatureIn(call: Call, target: Target): Signature | null {
+  return awsSignature(call, target) ?? googleSignature(call, target) ?? azureSignature(call, target)
+}

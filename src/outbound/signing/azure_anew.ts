@@ -1,0 +1,113 @@
+/**
+ * What clients sign with the key of an Azure storage account, signed again with the real one: requests
+ * (`SharedKey`, `SharedKeyLite`) and shared access signatures in the query. The signature names no host, so
+ * one for a host that is not known to be the account's needs a policy that lists it.
+ */
+import { createHmac } from 'node:crypto'
+import { Fault } from '../../platform/fault.ts'
+import type { Secret } from '../../platform/secret.ts'
+import { PLACEHOLDER_PREFIX, SECRET_NAME } from '../../platform/secret_name.ts'
+import { bytesOf, type Call, type CallBody } from '../call.ts'
+import type { Target } from '../target.ts'
+import { sharedAccessIn, sharedAccessText } from './azure_access.ts'
+import { type AzureScheme, isHostOf, isTable, sharedKeyText } from './azure_text.ts'
+import { bytesIn, headerOf, type Signature, withAuthorization } from './signature.ts'
+
+/** In place of the signature the key stands, as a placeholder. */
+const ACCOUNT_AND_KEY = `([a-z0-9][a-z0-9-]{1,62}):${PLACEHOLDER_PREFIX}(${SECRET_NAME})`
+const AUTHORIZATION = new RegExp(`^(SharedKey|SharedKeyLite) ${ACCOUNT_AND_KEY}$`)
+const ACCESS = new RegExp(`^SharedKey ${ACCOUNT_AND_KEY}$`)
+const AZURE =
+  /\.(core\.(windows\.net|chinacloudapi\.cn|usgovcloudapi\.net)|storage\.azure\.net|table\.cosmos\.azure\.com)$/
+
+/** @throws Fault `invalid_target` for a shared access signature whose text is not known */
+export function azureSignature({ headers }: Call, target: Target): Signature | null {
+  const authorization = headerOf(headers, 'authorization') ?? ''
+  const [, scheme, account = '', name = ''] = AUTHORIZATION.exec(authorization) ?? []
+  return scheme === undefined
+    ? sharedAccess(target)
+    : sharedKey(scheme as AzureScheme, { account, name, target })
+}
+
+type Named = { account: string; name: string; target: Target }
+
+function sharedKey(scheme: AzureScheme, { account, name, target }: Named): Signature {
+  return {
+    place: 'header',
+    uses: [useOf(account, name, target)],
+    sign: (request, values) => {
+      const length = lengthOf(request.body)
+      const text = sharedKeyText(scheme, account, { ...request, length, isTable: isTable(request) })
+      const made = signed(text, name, values)
+      return {
+        ...request,
+        headers: withAuthorization(request.headers, `${scheme} ${account}:${made.signature}`),
+        signatures: made.forms,
+      }
+    },
+  }
+}
+
+function sharedAccess(target: Target): Signature | null {
+  const access = target.search.includes(PLACEHOLDER_PREFIX) ? sharedAccessIn(target.search) : null
+  const [, account = '', name = ''] = ACCESS.exec(access?.get('sig') ?? '') ?? []
+  if (name === '') return null
+  return {
+    place: 'query',
+    uses: [useOf(account, name, target)],
+    sign: (request, values) => {
+      const text = sharedAccessText(account, request)
+      if (text === null) throw unsupported()
+      const made = signed(text, name, values)
+      const sig = `$1sig=${encodeURIComponent(made.signature)}`
+      const search = request.search.replace(/([?&])sig=[^&]*/, sig)
+      return { ...request, search, signatures: made.forms }
+    },
+  }
+}
+
+function unsupported(): Fault {
+  return new Fault('invalid_target', {
+    message:
+      'This kind of shared access signature is not made anew: use an account or service SAS of version 2015-04-05 or later.',
+  })
+}
+
+function useOf(account: string, name: string, { host }: Target): Signature['uses'][number] {
+  const isForeign = !isHostOf(account, host) || !AZURE.test(host)
+  return { name, style: 'azure_storage', header: 'authorization', isForeign }
+}
+
+function signed(text: string, name: string, values: ReadonlyMap<string, Secret>) {
+  const key = storageKeyOf(bytesIn(values, name))
+  if (!key) {
+    throw new Fault('unusable_secret', {
+      message: `The secret ${name} is not the key of a storage account, in base64.`,
+    })
+  }
+  const digest = storageMac(key, text)
+  const signature = digest.toString('base64')
+  return {
+    signature,
+    forms: [Buffer.from(signature), digest].map((bytes) => ({ name, bytes })),
+  }
+}
+
+/** What is not wholly in base64 would be cut short in silence. */
+export function storageKeyOf(value: Uint8Array): Uint8Array | null {
+  try {
+    const key = Uint8Array.fromBase64(Buffer.from(value).toString('latin1').trim())
+    return key.length > 0 ? key : null
+  } catch {
+    return null
+  }
+}
+
+export function storageMac(key: Uint8Array, text: string): Buffer {
+  return createHmac('sha256', key).update(text).digest()
+}
+
+function lengthOf(body: CallBody): number | null {
+  if (body === null) return null
+  return 'bytes' in body ? (bytesOf(body)?.length ?? null) : body.length
+}

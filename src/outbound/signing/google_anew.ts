@@ -1,0 +1,105 @@
+/**
+ * What clients sign with the key of a Google service account, signed again with the real one: the assertion
+ * (RFC 7523) for which Google's token endpoint hands out a token, and a token of their own that an API
+ * takes. What is signed is good for the host that the call goes to only; the token that comes for an assertion
+ * stays here, and the client gets a ticket for it.
+ */
+import { createPrivateKey, type KeyObject, sign } from 'node:crypto'
+import { fromUtf8 } from '../../platform/crypto/encoding.ts'
+import { Fault } from '../../platform/fault.ts'
+import type { Secret } from '../../platform/secret.ts'
+import { bytesOf, type Call, contentTypeOf } from '../call.ts'
+import type { Target } from '../target.ts'
+import { type Assertion, assertionIn, bearerIn, isForm } from './google_assertion.ts'
+import { bytesIn, type Signature, withAuthorization } from './signature.ts'
+import { ticketsFor } from './tickets.ts'
+
+const MAX_BITS = 4096
+
+/** @throws Fault `invalid_header`, `validation_error` */
+export function googleSignature({ headers, body }: Call, target: Target): Signature | null {
+  const bearer = bearerIn(headers, target)
+  if (bearer) {
+    return {
+      place: 'header',
+      uses: [useOf(bearer)],
+      sign: (request, values) => {
+        const { token, signature } = signed(bearer, values)
+        return {
+          ...request,
+          headers: withAuthorization(request.headers, `Bearer ${token}`),
+          signatures: [{ name: bearer.name, bytes: signature }],
+        }
+      },
+    }
+  }
+  const form = formIn(headers, bytesOf(body))
+  const assertion = form && assertionIn(form, target)
+  if (!assertion) return null
+  return {
+    place: 'body',
+    uses: [useOf(assertion)],
+    sign: (request, values) => {
+      const { token, signature } = signed(assertion, values)
+      form.set('assertion', token)
+      return {
+        ...request,
+        body: { bytes: Buffer.from(form.toString()) },
+        signatures: [{ name: assertion.name, bytes: signature }],
+        received: ticketsFor(assertion.name, bytesIn(values, assertion.name)),
+      }
+    },
+  }
+}
+
+function useOf({ name, isForeign }: Assertion): Signature['uses'][number] {
+  return { name, style: 'google_jwt', header: 'authorization', isForeign }
+}
+
+function formIn(headers: Call['headers'], bytes: Uint8Array | null): URLSearchParams | null {
+  const text = bytes && isForm(contentTypeOf(headers)) ? fromUtf8(bytes) : null
+  return text?.includes('assertion=') ? new URLSearchParams(text) : null
+}
+
+/** The client's claims, about the account that the key is of. */
+function signed(
+  { name, claims }: Assertion,
+  values: ReadonlyMap<string, Secret>,
+): { token: string; signature: Uint8Array } {
+  const { email, keyId, key } = accountIn(name, bytesIn(values, name))
+  const header = { alg: 'RS256', typ: 'JWT', ...(keyId === null ? {} : { kid: keyId }) }
+  const told = Object.entries(claims).map(([claim, value]) => [
+    claim,
+    value === claims.iss ? email : value,
+  ])
+  const text = [header, Object.fromEntries(told)]
+    .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
+    .join('.')
+  const signature = sign('sha256', Buffer.from(text), key).toString('base64url')
+  return { token: `${text}.${signature}`, signature: Buffer.from(signature) }
+}
+
+type Account = { email: string; keyId: string | null; key: KeyObject }
+
+/** @throws Fault `unusable_secret` */
+function accountIn(name: string, value: Uint8Array): Account {
+  try {
+    const {
+      type,
+      client_email: email,
+      private_key_id: keyId,
+      private_key: pem,
+    } = JSON.parse(fromUtf8(value) ?? '')
+    const key = createPrivateKey(pem)
+    const { modulusLength = 0 } = key.asymmetricKeyDetails ?? {}
+    const isRsa = key.asymmetricKeyType === 'rsa' && modulusLength <= MAX_BITS
+    if (type === 'service_account' && typeof email === 'string' && isRsa) {
+      return { email, keyId: typeof keyId === 'string' ? keyId : null, key }
+    }
+  } catch {
+    // Refused below, without the value.
+  }
+  throw new Fault('unusable_secret', {
+    message: `The secret ${name} is not the file of a Google service account with an RSA key of at most ${MAX_BITS} bits.`,
+  })
+}

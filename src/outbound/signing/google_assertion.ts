@@ -1,0 +1,102 @@
+/**
+ * JSON Web Tokens that are to be signed with the key of a Google service account: in place of the signature they
+ * have a placeholder of the account, `HEADER.CLAIMS.SVC_SECRET_NAME` (protocol 6.5).
+ */
+import { fromUtf8 } from '../../platform/crypto/encoding.ts'
+import { Fault } from '../../platform/fault.ts'
+import { PLACEHOLDER_PREFIX, SECRET_NAME } from '../../platform/secret_name.ts'
+import type { Target } from '../target.ts'
+import { headerOf } from './signature.ts'
+
+export type Assertion = {
+  name: string
+  claims: Readonly<Record<string, unknown>>
+  /** Whether it would be good at other hosts than that of the call. */
+  isForeign: boolean
+}
+
+export const FORM_TYPE = 'application/x-www-form-urlencoded'
+/** Bytes of a form that may hold an assertion. */
+const MAX_FORM = 65_536
+const GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
+
+const MAX_TOKEN = 16_384
+const UNSIGNED = new RegExp(
+  `^(eyJ[A-Za-z0-9_-]+)\\.(eyJ[A-Za-z0-9_-]+)\\.${PLACEHOLDER_PREFIX}(${SECRET_NAME})$`,
+)
+const BEARER = /^bearer +(\S+)$/i
+/** Names of one endpoint: clients say any of them as the audience of what they send to another. */
+const TOKEN_HOSTS = ['oauth2.googleapis.com', 'www.googleapis.com', 'accounts.google.com']
+
+/** Whether an assertion may stand in the body, for which it has to be here whole. */
+export function mayHoldAssertion({
+  method,
+  headers,
+}: Pick<Request, 'method' | 'headers'>): boolean {
+  const length = Number(headers.get('content-length') ?? Number.NaN)
+  return method === 'POST' && length <= MAX_FORM && isForm(headers.get('content-type'))
+}
+
+export function isForm(contentType: string | null | undefined): boolean {
+  return contentType?.split(';')[0]?.trim().toLowerCase() === FORM_TYPE
+}
+
+/** @throws Fault `invalid_header` */
+export function bearerIn(headers: Readonly<Record<string, string>>, target: Target) {
+  const [, token = ''] = BEARER.exec(headerOf(headers, 'authorization') ?? '') ?? []
+  const found = unsignedIn(token, 'invalid_header')
+  return found && checked(found, target, 'invalid_header')
+}
+
+/** @throws Fault `validation_error` */
+export function assertionIn(form: URLSearchParams, target: Target): Assertion | null {
+  const assertions = form.getAll('assertion')
+  const [found] = assertions.flatMap((text) => unsignedIn(text, 'validation_error') ?? [])
+  if (!found) return null
+  const isOne = assertions.length === 1 && form.getAll('grant_type').join() === GRANT_TYPE
+  if (!isOne)
+    throw refused('validation_error', `is not the one of a form with the grant type ${GRANT_TYPE}`)
+  return checked(found, target, 'validation_error')
+}
+
+type Code = 'invalid_header' | 'validation_error'
+type Found = Pick<Assertion, 'name' | 'claims'>
+
+function unsignedIn(text: string, code: Code): Found | null {
+  const [, head = '', body = '', name] = UNSIGNED.exec(text) ?? []
+  if (name === undefined) return null
+  if (text.length > MAX_TOKEN) throw refused(code, `is longer than ${MAX_TOKEN} bytes`)
+  const [header, claims] = [objectIn(head), objectIn(body)]
+  if (!header || !claims) throw refused(code, 'cannot be read')
+  if (header.alg !== 'RS256') throw refused(code, 'is not one of RS256')
+  return { name, claims }
+}
+
+/** @throws Fault for claims with which it would be good elsewhere */
+function checked({ name, claims }: Found, target: Target, code: Code): Assertion {
+  const { iss, aud, scope } = claims
+  if (typeof iss !== 'string' || iss === '') throw refused(code, 'names no issuer')
+  // Without an audience every API of Google takes it.
+  const isOpen = code === 'invalid_header' && aud === undefined && typeof scope === 'string'
+  if (isOpen) return { name, claims, isForeign: !/\.googleapis\.com$/.test(target.host) }
+  const audience = typeof aud === 'string' ? URL.parse(aud) : null
+  if (audience?.protocol !== 'https:') throw refused(code, 'has no audience that is an https URL')
+  const isHere =
+    audience.host === target.authority ||
+    [audience.host, target.authority].every((host) => TOKEN_HOSTS.includes(host))
+  if (!isHere) throw refused(code, 'has the audience of another host')
+  return { name, claims, isForeign: false }
+}
+
+export function objectIn(base64url: string): Record<string, unknown> | null {
+  try {
+    const value = JSON.parse(fromUtf8(Buffer.from(base64url, 'base64url')) ?? '')
+    return typeof value === 'object' && !Array.isArray(value) ? value : null
+  } catch {
+    return null
+  }
+}
+
+function refused(code: Code, objection: string): Fault {
+  return new Fault(code, { message: `The JSON Web Token that is to be signed ${objection}.` })
+}

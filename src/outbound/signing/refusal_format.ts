@@ -1,0 +1,16 @@
+/** How a client reads a refusal: as its API would write it, which its signature tells, whatever key that names. */
+import type { RefusalFormat } from '../../platform/http/reply.ts'
+import { isSignedForStorage } from './aws_signature.ts'
+import { isTable } from './azure_text.ts'
+import { isForm } from './google_assertion.ts'
+
+/** @param url with the host, path and query, whatever stands before */
+export function refusalFormatOf(headers: Headers, url: string): RefusalFormat {
+  const all = [...headers]
+  if (isSignedForStorage(Object.fromEntries(all), url)) return 'xml'
+  const isAzure =
+    /^SharedKey/.test(headers.get('authorization') ?? '') ||
+    (/[?&]sig=/.test(url) && /[?&]sv=\d{4}-/.test(url))
+  if (isAzure) return isTable({ authority: url, headers: all }) ? 'odata' : 'azure'
+  return /\/token(\?|$)/.test(url) && isForm(headers.get('content-type')) ? 'oauth' : 'json'
+}

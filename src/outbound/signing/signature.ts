@@ -1,0 +1,53 @@
+/** A signature that a client made with a stand-in or a placeholder, and that has to be made anew. */
+import type { NamedBytes } from '../../leak_guard/index.ts'
+import { Fault } from '../../platform/fault.ts'
+import type { Secret } from '../../platform/secret.ts'
+import type { CallBody } from '../call.ts'
+import type { HeaderPair } from '../headers.ts'
+import type { SigningUse } from './sign.ts'
+import type { Signable } from './signable.ts'
+
+export type Signature = {
+  /** Where it stands: placeholders there are part of it. */
+  place: 'header' | 'query' | 'body'
+  uses: readonly SigningUse[]
+  /** Whether the API gives the very part of an object that is asked for. */
+  isForObjects?: boolean
+  /** @throws Fault `unusable_secret` for values that do not sign */
+  sign(request: Unsigned, values: ReadonlyMap<string, Secret>): SignedAnew
+}
+
+export type Unsigned = Omit<Signable, 'body'> & { body: CallBody }
+
+export type SignedAnew = {
+  headers: readonly HeaderPair[]
+  search: string
+  body: CallBody
+  signatures: readonly NamedBytes[]
+  /** What becomes of an answer that is a credential itself. */
+  received?: ((response: Response) => Promise<Response>) | undefined
+}
+
+/** @throws Fault `unknown_secret` */
+export function bytesIn(values: ReadonlyMap<string, Secret>, name: string): Uint8Array {
+  const value = values.get(name)
+  if (!value) throw new Fault('unknown_secret')
+  return value.reveal()
+}
+
+/** The value of a header, whose name is given in lower case. */
+export function headerOf(
+  headers: Readonly<Record<string, string>>,
+  wanted: string,
+): string | undefined {
+  return Object.entries(headers).find(([name]) => name.toLowerCase() === wanted)?.[1]
+}
+
+/** With `authorization` in place of what was there. */
+export function withAuthorization(
+  headers: readonly HeaderPair[],
+  authorization: string,
+): HeaderPair[] {
+  const others = headers.filter(([name]) => !/^authorization$/i.test(name))
+  return [...others, ['authorization', authorization]]
+}

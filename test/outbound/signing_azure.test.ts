@@ -1,0 +1,164 @@
+/** Requests and addresses that a client signed for Azure storage, signed again: against the vendor's own signers. */
+import { describe, expect, test } from 'bun:test'
+import { azureSignature } from '../../src/outbound/signing/azure_anew.ts'
+import { sharedKeyText } from '../../src/outbound/signing/azure_text.ts'
+import { parseTarget } from '../../src/outbound/target.ts'
+import { Fault } from '../../src/platform/fault.ts'
+import { Secret } from '../../src/platform/secret.ts'
+import vectors from '../vectors/azure_storage.json'
+
+const NAMED = 'SharedKey acct:SVC_SECRET_KEY'
+const valuesOf = (key: string) => new Map([['KEY', new Secret(Buffer.from(key))]])
+
+type Given = { method?: string; url: string; headers?: Record<string, string>; body?: string }
+
+/** As it would go out. */
+function anew({ method = 'GET', url, headers = {}, body = '' }: Given, key = vectors.key) {
+  const target = parseTarget(url)
+  const bytes = body === '' ? null : { bytes: Buffer.from(body) }
+  const call = {
+    targetUrl: url,
+    method,
+    headers,
+    body: bytes,
+    answer: 'whole' as const,
+    signing: null,
+    linkBase: null,
+  }
+  const signature = azureSignature(call, target)
+  if (!signature) return null
+  const { authority, path, search } = target
+  const request = { method, authority, path, search, headers: Object.entries(headers), body: bytes }
+  const signed = signature.sign(request, valuesOf(key))
+  return { ...signed, uses: signature.uses, headers: Object.fromEntries(signed.headers) }
+}
+
+const codeOf = (given: Given, key?: string) => {
+  try {
+    return anew(given, key) === null ? 'left alone' : 'signed'
+  } catch (error) {
+    return error instanceof Fault ? error.code : String(error)
+  }
+}
+
+describe('a request', () => {
+  test.each(vectors.requests.map((one) => [one.method, one.url, one] as const))(
+    '%s %s has the signature that the SDK makes with the real key',
+    (_method, _url, { authorization, headers, ...request }) => {
+      const scheme = authorization.split(':')[0]
+      const named = { ...headers, authorization: `${scheme}:SVC_SECRET_KEY` } as Record<
+        string,
+        string
+      >
+      const made = anew({ ...request, headers: named })
+      expect(made?.headers).toEqual({ ...named, authorization })
+      expect(made?.uses).toMatchObject([{ name: 'KEY', isForeign: false }])
+    },
+  )
+
+  test('of SharedKeyLite is signed over the text of the documentation', () => {
+    const headers: [string, string][] = [
+      ['x-ms-date', 'Sun, 20 Sep 2009 20:36:40 GMT'],
+      ['x-ms-meta-m1', 'v1'],
+      ['X-Ms-Meta-M2', 'v2'],
+      ['Content-Type', 'text/plain; charset=UTF-8'],
+    ]
+    const request = { method: 'PUT', path: '/mycontainer/hello.txt', search: '', headers }
+    const text = sharedKeyText('SharedKeyLite', 'testaccount1', {
+      ...request,
+      length: 11,
+      isTable: false,
+    })
+    expect(text).toBe(
+      'PUT\n\ntext/plain; charset=UTF-8\n\nx-ms-date:Sun, 20 Sep 2009 20:36:40 GMT\nx-ms-meta-m1:v1\nx-ms-meta-m2:v2\n/testaccount1/mycontainer/hello.txt',
+    )
+  })
+
+  test('with Date alone has it signed, and values of one parameter sorted', () => {
+    const request = {
+      method: 'GET',
+      path: '/c',
+      headers: [['Date', 'today']] as [string, string][],
+    }
+    const rest = { length: 0, isTable: false }
+    const search = '?B=2&a=%2C&b=1'
+    expect(sharedKeyText('SharedKey', 'acct', { ...request, ...rest, search })).toBe(
+      'GET\n\n\n\n\n\ntoday\n\n\n\n\n\n/acct/c\na:,\nb:1,2',
+    )
+  })
+})
+
+describe('a shared access signature', () => {
+  test.each(vectors.addresses)('%s is the one that the SDK makes with the real key', (address) => {
+    const [, wanted = ''] = /[?&]sig=([^&]*)/.exec(address) ?? []
+    const url = address.replace(/([?&]sig=)[^&]*/, `$1${NAMED.replace(' ', '%20')}`)
+    const made = anew({ url })
+    const [, sig = ''] = /[?&]sig=([^&]*)/.exec(made?.search ?? '') ?? []
+    expect(decodeURIComponent(sig)).toBe(decodeURIComponent(wanted))
+    expect(made?.search.replace(sig, '')).toBe(new URL(address).search.replace(wanted, ''))
+  })
+
+  const signed = (query: string) =>
+    codeOf({
+      url: `https://acct.blob.core.windows.net/c/b?${query}&sig=${encodeURIComponent(NAMED)}`,
+    })
+
+  test('whose text its parameters do not tell is refused', () => {
+    expect(signed('sv=2020-12-06&sr=b&sp=r&se=2027-01-01')).toBe('signed')
+    for (const query of [
+      'sv=2014-02-14&sr=b&sp=r&se=2027-01-01',
+      'sr=b&sp=r&se=2027-01-01',
+      'sv=2020-12-06&sr=z&sp=r&se=2027-01-01',
+      'sv=2020-12-06&sr=d&sp=r&se=2027-01-01',
+      'sv=2020-12-06&sr=b&skoid=x&sp=r&se=2027-01-01',
+    ]) {
+      expect(signed(query)).toBe('invalid_target')
+    }
+  })
+
+  test('that stands twice, or is none, is left alone', () => {
+    expect(signed('sv=2020-12-06&sr=b&sp=r&sp=w')).toBe('left alone')
+    const url = 'https://acct.blob.core.windows.net/c/b?sv=2020-12-06&sr=b&sig=SVC_SECRET_KEY'
+    expect(codeOf({ url })).toBe('left alone')
+  })
+})
+
+describe('whose signature it is', () => {
+  const isForeign = (host: string, account = 'acct') =>
+    anew({
+      url: `https://${host}/c`,
+      headers: { authorization: `SharedKey ${account}:SVC_SECRET_KEY`, 'x-ms-date': 'x' },
+    })?.uses[0]?.isForeign
+
+  test('a host that is not the account’s is known', () => {
+    for (const host of [
+      'acct.blob.core.windows.net',
+      'acct-secondary.table.core.windows.net',
+      'acct.z1.blob.storage.azure.net',
+      'acct.table.cosmos.azure.com',
+      'acct.queue.core.usgovcloudapi.net',
+    ]) {
+      expect(isForeign(host)).toBe(false)
+    }
+    for (const host of [
+      'other.blob.core.windows.net',
+      'acctx.blob.core.windows.net',
+      'acct.example.com',
+      'acct.blob.core.windows.net.example.com',
+      'acct.blobcore.windows.net.evil.example',
+    ]) {
+      expect(isForeign(host)).toBe(true)
+    }
+  })
+
+  test('a signature of somebody else is left alone, and what is no key is refused', () => {
+    const url = 'https://acct.blob.core.windows.net/c'
+    const headersOf = (authorization: string) => ({ authorization, 'x-ms-date': 'x' })
+    expect(codeOf({ url, headers: headersOf(`SharedKey acct:${'a'.repeat(43)}=`) })).toBe(
+      'left alone',
+    )
+    expect(codeOf({ url, headers: headersOf('Bearer SVC_SECRET_KEY') })).toBe('left alone')
+    expect(codeOf({ url, headers: headersOf(NAMED) }, 'no base64!')).toBe('unusable_secret')
+    expect(codeOf({ url, headers: headersOf(NAMED) })).toBe('signed')
+  })
+})
