@@ -91,7 +91,7 @@ function verify(request: Request, line: string, sent: Buffer, keys: Options): Si
   if (/^[0-9a-f]{64}$/.test(payload) && payload !== sha256(sent)) return 'the hash of the payload'
   const canonical = [
     request.method,
-    isS3 ? path : path.replaceAll('%', '%25'),
+    isS3 ? path.replaceAll('%2F', '/') : path.replaceAll('%', '%25'),
     canonicalQuery(search),
     ...names.split(';').map((name) => `${name}:${inOneSpace(request.headers.get(name))}`),
     '',

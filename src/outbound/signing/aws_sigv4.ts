@@ -136,10 +136,13 @@ function signedHeaders(
   )
 }
 
-/** An object's key is its bytes: however it was escaped on the way, here it is escaped alike. */
+/**
+ * An object's key is its bytes: however it was escaped on the way, here it is escaped alike, and its slashes are
+ * not. AWS's SDK for Java sends `//` as `/%2F`, and signs `//`.
+ */
 function objectPath(path: string): string {
   return path
-    .split('/')
+    .split(/\/|%2f/i)
     .map((segment) => escapeAws(decode(segment)))
     .join('/')
 }
