@@ -38,8 +38,10 @@ function refusalOf(token: LiveToken, { access }: TokenEndpoint): Fault | null {
   const { capability } = access
   if (capability !== null && !token.capabilities.includes(capability))
     return notIssuedFor(token, capability)
-  return token.isSealed && !access.sealed ? new Fault('scope_required') : null
+  return token.isSealed && !access.sealed ? new Fault('scope_required', { message: SEALED }) : null
 }
+
+const SEALED = 'The sealed form of a token cannot open what this needs: send the token itself.'
 
 const VERBS: Record<Capability, string> = {
   use: 'use credentials',

@@ -4,6 +4,7 @@
  */
 import { grantOf, keyNameOf, openEnvironmentKey } from '../access/environment_key.ts'
 import type { KeyCache } from '../access/keys.ts'
+import { outsideScope, type ScopeField } from '../access/scope.ts'
 import type { Snapshot, SnapshotCache } from '../access/snapshots.ts'
 import type { LiveToken } from '../access/tokens.ts'
 import type { Guard } from '../leak_guard/index.ts'
@@ -32,15 +33,15 @@ type Parts = {
 
 /** @throws Fault `scope_required` for what contradicts the token's own */
 export function scopeFor(token: LiveToken, { projectId, environment }: NamedScope): Scope {
-  const contradicts = (own: string | null, named: string | null) =>
-    own !== null && named !== null && own !== named
-  if (contradicts(token.projectId, projectId) || contradicts(token.environment, environment)) {
-    throw new Fault('scope_required')
-  }
   return {
-    projectId: token.projectId ?? projectId,
-    environment: token.environment ?? environment ?? 'development',
+    projectId: within('project_id', token.projectId, projectId),
+    environment: within('environment', token.environment, environment) ?? 'development',
   }
+}
+
+function within(field: ScopeField, own: string | null, named: string | null) {
+  if (own !== null && named !== null && own !== named) throw outsideScope(field, own)
+  return own ?? named
 }
 
 export class TokenPermission implements Permission {

@@ -297,7 +297,7 @@ describe('on the real listener', () => {
       agent,
       { target_url: stage.url('/x'), headers: { 'X-Key': 'SVC_SECRET_QUERY' } },
       'policy_blocked',
-      'The policy of the secret QUERY does not permit this request.',
+      'The policy of the secret QUERY does not permit this location (allowed_locations: query).',
     )
   })
 
@@ -312,7 +312,7 @@ describe('on the real listener', () => {
       agent,
       call('/v2/x'),
       'policy_blocked',
-      'The policy of the secret STRICT does not permit this request.',
+      'The policy of the secret STRICT does not permit this path (allowed_paths: /v1/).',
     )
   })
 

@@ -400,7 +400,7 @@ describe('on the real listener', () => {
     })
     for (const [name, objection] of [
       ['FREE', 'does not permit signing: its allowed_locations do not list sign'],
-      ['OTHER_HEADER', 'does not permit this request'],
+      ['OTHER_HEADER', 'does not permit this header (allowed_headers: X-Other)'],
     ]) {
       await expectRefused(
         stage,

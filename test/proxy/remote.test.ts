@@ -69,7 +69,8 @@ test('what the resolver refuses is refused in its words', async () => {
     status: 403,
     body: {
       error_code: 'policy_blocked',
-      message: 'The policy of the secret GET_ONLY does not permit this request.',
+      message:
+        'The policy of the secret GET_ONLY does not permit this method (allowed_methods: GET).',
     },
   })
 })

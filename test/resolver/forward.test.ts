@@ -339,7 +339,8 @@ describe('the token', () => {
   test('is 403 scope_required in its sealed form', async () => {
     const { id, secret } = parseToken(agent.token) ?? { id: '', secret: new Uint8Array(32) }
     const response = await ask({ 'x-service-token': sealedToken(id, secret) })
-    await expectFault(response, 'scope_required')
+    const message = 'The sealed form of a token cannot open what this needs: send the token itself.'
+    await expectFault(response, 'scope_required', message)
   })
 
   test('is 401 from the moment it was revoked', async () => {

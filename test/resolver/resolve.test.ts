@@ -651,15 +651,18 @@ describe('scope', () => {
   test('is 403 scope_required when the call names another project or environment', async () => {
     const bound = await employAgent(stage, { ofProject: true })
     const other = await bound.addProject('other')
-    await expectRefused(stage, bound, { target_url: target(), project_id: other }, 'scope_required')
+    const call = { target_url: target(), project_id: other }
+    const own = `The token is for the project_id ${bound.projectId} only.`
+    await expectRefused(stage, bound, call, 'scope_required', own)
     const { text: staging } = await bound.issue({ environment: 'staging' })
     const answer = await resolveAs(stage.app.resolver, staging, {
       target_url: target(),
       environment: 'production',
     })
+    const message = 'The token is for the environment staging only.'
     expect({ status: answer.status, body: answer.body }).toEqual({
       status: 403,
-      body: { error_code: 'scope_required', message: messageOf('scope_required') },
+      body: { error_code: 'scope_required', message },
     })
     expect(await recordOf(stage.app, answer)).toMatchObject({
       decision: 'blocked',
@@ -674,7 +677,10 @@ describe('scope', () => {
     const answer = await resolveAs(stage.app.resolver, sealedToken(id, secret), 'not json')
     expect({ status: answer.status, body: answer.body }).toEqual({
       status: 403,
-      body: { error_code: 'scope_required', message: messageOf('scope_required') },
+      body: {
+        error_code: 'scope_required',
+        message: 'The sealed form of a token cannot open what this needs: send the token itself.',
+      },
     })
     expect(await recordOf(stage.app, answer)).toMatchObject({
       decision: 'blocked',
@@ -724,9 +730,11 @@ describe('policies', () => {
       { allowed_locations: ['basic'] },
       { allowed_locations: [] },
     ]
-    const message = 'The policy of the secret P does not permit this request.'
     for (const policy of refused) {
       await bound.store('P', 'value-of-p', { policy: policy as never })
+      const [[field = '', permitted = []] = []] = Object.entries(policy)
+      const what = field.replace('allowed_', '').replace('domain', 'host').replace(/s$/, '')
+      const message = `The policy of the secret P does not permit this ${what} (${field}: ${permitted[0] ?? 'none'}).`
       await expectRefused(stage, bound, call(), 'policy_blocked', message)
     }
     await bound.store('P', 'value-of-p', { policy: { allowed_domains: ['evil.example'] } })
@@ -747,7 +755,7 @@ describe('policies', () => {
       method: 'DELETE',
       headers: { 'X-A': 'SVC_SECRET_P' },
     }
-    const blocked = 'The policy of the secret P does not permit this request.'
+    const blocked = 'The policy of the secret P does not permit this method (allowed_methods: GET).'
     await expectRefused(stage, bound, call, 'policy_blocked', blocked)
     const unreadable =
       'The secret P cannot be decrypted: it was altered or sealed under another key.'

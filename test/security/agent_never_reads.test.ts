@@ -8,7 +8,6 @@ import { issueWorkloadToken } from '../../src/features/agents/contract.ts'
 import { deliverEnvironment } from '../../src/features/workloads/contract.ts'
 import { type Capability, capabilities } from '../../src/platform/capability.ts'
 import { parseToken, sealedToken } from '../../src/platform/crypto/token.ts'
-import { messageOf } from '../../src/platform/fault.ts'
 import type { Endpoint, TokenEndpoint } from '../../src/platform/http/endpoint.ts'
 import type { Surface } from '../../src/platform/http/reply.ts'
 import {
@@ -57,6 +56,7 @@ function tokenOf(may: string, form: (typeof forms)[number] = 'plain'): string {
 
 const ISSUE_ONE = 'An admin issues one that may with: cloakroom token issue <agent> --may use,read'
 const MAY_NOT_READ = `This token may not read values. ${ISSUE_ONE}`
+const SEALED = 'The sealed form of a token cannot open what this needs: send the token itself.'
 const MAY_NOT_USE = `This token may not use credentials. ${ISSUE_ONE}`
 
 /** No name, no value and nothing that opens one. */
@@ -245,7 +245,7 @@ describe.each(tokenEndpoints.filter(([, { access }]) => access.capability))(
 
     test(`${sealed ? 'takes' : 'does not take'} the sealed form of a token that may`, async () => {
       const { body } = await askFor(endpoint, surface, tokenOf('use,read', 'sealed'))
-      const refusal = { error_code: 'scope_required', message: messageOf('scope_required') }
+      const refusal = { error_code: 'scope_required', message: SEALED }
       if (sealed) expect(body).not.toMatchObject(refusal)
       else expect(body).toMatchObject(refusal)
     })

@@ -73,8 +73,11 @@ describe('The leak guard is a seat belt, not a wall: an upstream on the allowlis
       headers: narrow,
     })
     expect((await agent.resolve(call('/charges', 'GET'))).status).toBe(200)
-    const message = 'The policy of the secret NARROW does not permit this request.'
-    for (const refused of [call('/reversed', 'GET'), call('/charges', 'POST')]) {
+    for (const [refused, why] of [
+      [call('/reversed', 'GET'), 'path (allowed_paths: /charges)'],
+      [call('/charges', 'POST'), 'method (allowed_methods: GET)'],
+    ] as const) {
+      const message = `The policy of the secret NARROW does not permit this ${why}.`
       await expectRefused(stage, agent, refused, 'policy_blocked', message)
     }
   })

@@ -80,10 +80,12 @@ test.each([
 })
 
 test('a secret that signs is held to its headers, and stands in none itself', async () => {
-  const message = 'The policy of the secret OTHER_HEADER does not permit this request.'
+  const message =
+    'The policy of the secret OTHER_HEADER does not permit this header (allowed_headers: X-Other).'
   await expectRefused(stage, agent, call('OTHER_HEADER'), 'policy_blocked', message)
   const asked = { target_url: stage.url('/'), headers: { Authorization: 'Bearer SVC_SECRET_ANY' } }
-  const refusal = 'The policy of the secret ANY does not permit this request.'
+  const refusal =
+    'The policy of the secret ANY does not permit this location (allowed_locations: sign).'
   await expectRefused(stage, agent, asked, 'policy_blocked', refusal)
 })
 
@@ -101,7 +103,8 @@ test('AWS Signature 4 signs this one request, so it needs a header and no sign',
   for (const name of ['NONE', 'HEADER', 'UNLISTED']) {
     expect((await agent.resolve(aws(name))).body).toMatchObject({ status_code: 200 })
   }
-  const message = 'The policy of the secret ANY does not permit this request.'
+  const message =
+    'The policy of the secret ANY does not permit this location (allowed_locations: sign).'
   await expectRefused(stage, agent, aws('ANY'), 'policy_blocked', message)
 })
 

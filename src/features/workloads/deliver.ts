@@ -9,6 +9,7 @@ import { decideDurably } from '../../access/decide.ts'
 import { entryOf } from '../../access/entry.ts'
 import { environmentKeyOf } from '../../access/environment_key.ts'
 import type { Access } from '../../access/index.ts'
+import { outsideScope, type ScopeField } from '../../access/scope.ts'
 import type { Snapshot } from '../../access/snapshots.ts'
 import type { LiveToken } from '../../access/tokens.ts'
 import type { Entry } from '../../audit/trail.ts'
@@ -116,14 +117,14 @@ async function gather(
 
 /** Both must be named, by the token or by the request, and the request cannot leave the token's. */
 function scopeOf(token: LiveToken, { project_id, environment }: DeliveryScope): Scope {
-  const chosen = (own: string | null, named: string | null | undefined) => {
+  const chosen = (field: ScopeField, own: string | null, named: string | null | undefined) => {
     const value = own ?? named
-    if (!value || (named && named !== value)) throw new Fault('scope_required')
+    if (!value || (named && named !== value)) throw outsideScope(field, own)
     return value
   }
   return {
-    projectId: chosen(token.projectId, project_id),
-    environment: chosen(token.environment, environment),
+    projectId: chosen('project_id', token.projectId, project_id),
+    environment: chosen('environment', token.environment, environment),
   }
 }
 

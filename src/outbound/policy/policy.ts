@@ -28,7 +28,9 @@ export function checkPolicies(
   for (const placeholder of placeholders) {
     const policy = secrets.get(placeholder.name)?.policy ?? {}
     const objection =
-      objectionToPlace(policy, placeholder) ?? objectionToRequest(policy, placeholder, asked)
+      objectionToPlace(policy, placeholder) ??
+      objectionToOverride(policy, asked) ??
+      objectionToRequest(policy, placeholder, asked)
     if (objection !== null) {
       throw new Fault('policy_blocked', {
         message: `The policy of the secret ${placeholder.name} ${objection}.`,
@@ -37,13 +39,18 @@ export function checkPolicies(
   }
 }
 
-const NOT_PERMITTED = 'does not permit this request'
+/** As many of a list as a caller is told, who is shown policies anyway (protocol 6.7). */
+const MAX_LISTED = 10
 
-/** An absent list narrows nothing, an empty one allows nothing. */
-function objectionToRequest(
-  { allowed_domains, allowed_methods, allowed_paths, allowed_headers }: Policy,
-  { header }: Placeholder,
-  { target, method, override }: AskedRequest,
+function notPermitted(what: string, field: keyof Policy, permitted: readonly string[]): string {
+  const listed = permitted.slice(0, MAX_LISTED).join(', ') || 'none'
+  const more = permitted.length > MAX_LISTED ? ', …' : ''
+  return `does not permit this ${what} (${field}: ${listed}${more})`
+}
+
+function objectionToOverride(
+  { allowed_methods, allowed_paths }: Policy,
+  { target, override }: AskedRequest,
 ): string | null {
   if ((allowed_methods ?? allowed_paths) !== undefined && override !== null) {
     return 'limits methods or paths, and a header of this request may override them'
@@ -54,14 +61,29 @@ function objectionToRequest(
   ) {
     return 'limits methods, and a query parameter of this request may override them'
   }
-  const domains = allowed_domains?.map((text) => parseDomain(text))
-  const isPermitted =
-    (domains?.some((domain) => domain && domainMatches(domain, target.host, target.port)) ??
-      true) &&
-    (allowed_methods === undefined || allows(allowed_methods, method)) &&
-    (allowed_paths === undefined || allowsPath(allowed_paths, target.path)) &&
-    (header === '' || (allowed_headers?.some((name) => name.toLowerCase() === header) ?? true))
-  return isPermitted ? null : NOT_PERMITTED
+  return null
+}
+
+/** An absent list narrows nothing, an empty one allows nothing. */
+function objectionToRequest(
+  { allowed_domains, allowed_methods, allowed_paths, allowed_headers }: Policy,
+  { header }: Placeholder,
+  { target, method }: AskedRequest,
+): string | null {
+  if (allowed_domains && !allowed_domains.some((text) => isDomainOf(text, target)))
+    return notPermitted('host', 'allowed_domains', allowed_domains)
+  if (allowed_methods && !allows(allowed_methods, method))
+    return notPermitted('method', 'allowed_methods', allowed_methods)
+  if (allowed_paths && !allowsPath(allowed_paths, target.path))
+    return notPermitted('path', 'allowed_paths', allowed_paths)
+  if (header !== '' && allowed_headers?.every((name) => name.toLowerCase() !== header))
+    return notPermitted('header', 'allowed_headers', allowed_headers)
+  return null
+}
+
+function isDomainOf(text: string, { host, port }: Target): boolean {
+  const domain = parseDomain(text)
+  return domain !== null && domainMatches(domain, host, port)
 }
 
 function allowsPath(prefixes: readonly string[], path: string): boolean {
@@ -80,8 +102,10 @@ function objectionToPlace(
     return 'lists no domains, and what is signed for this host would be good at that of the API'
   }
   const location = locationOf(style)
-  const isAllowed = (policy.allowed_locations ?? DEFAULT_LOCATIONS).includes(location)
-  if (location !== 'sign') return isAllowed ? null : NOT_PERMITTED
+  const locations = policy.allowed_locations ?? DEFAULT_LOCATIONS
+  const isAllowed = locations.includes(location)
+  if (location !== 'sign')
+    return isAllowed ? null : notPermitted('location', 'allowed_locations', locations)
   if (!isAllowed) return 'does not permit signing: its allowed_locations do not list sign'
   if (template === undefined || (policy.sign_templates?.includes(template) ?? true)) return null
   return 'does not permit signing this template'

@@ -324,13 +324,14 @@ describe('scope', () => {
     await place.store({ TOKEN: 'value' })
     const agent = await issueTo()
     const named = { project_id: place.projectId, environment: 'production' }
-    for (const body of [
-      undefined,
-      {},
-      { project_id: place.projectId },
-      { environment: 'production' },
-    ])
-      for (const record of await expectRefused(agent.text, body, 'scope_required'))
+    for (const [body, missing] of [
+      [undefined, 'project_id'],
+      [{}, 'project_id'],
+      [{ project_id: place.projectId }, 'environment'],
+      [{ environment: 'production' }, 'project_id'],
+    ] as const) {
+      const message = `The token leaves the ${missing} open: name one.`
+      for (const record of await expectRefused(agent.text, body, 'scope_required', { message }))
         expect(record).toMatchObject({
           decision: 'blocked',
           reason: 'scope_required',
@@ -341,6 +342,7 @@ describe('scope', () => {
           credentialRef: null,
           projectId: null,
         })
+    }
     for (const record of await expectRefused(agent.text, named, 'key_not_provisioned'))
       expect(record).toMatchObject({ decision: 'error', reason: 'key_not_provisioned' })
     const grant = await grantEnvironment(workspace, agent, place.projectId, 'production')
@@ -368,8 +370,12 @@ describe('scope', () => {
     const own = { project_id: place.projectId, environment: 'production' }
     expect((await deliver(place.token.text, own)).status).toBe(200)
     expect((await deliver(place.token.text, { project_id: null })).status).toBe(200)
-    await expectRefused(place.token.text, { project_id: other.projectId }, 'scope_required')
-    await expectRefused(place.token.text, { ...own, environment: 'staging' }, 'scope_required')
+    await expectRefused(place.token.text, { project_id: other.projectId }, 'scope_required', {
+      message: `The token is for the project_id ${place.projectId} only.`,
+    })
+    await expectRefused(place.token.text, { ...own, environment: 'staging' }, 'scope_required', {
+      message: 'The token is for the environment production only.',
+    })
   })
 
   test('a project of another workspace is 404, like one that does not exist', async () => {
