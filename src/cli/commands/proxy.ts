@@ -8,6 +8,7 @@ import { aliasOf } from '../../platform/config/aliases.ts'
 import { openAuthority } from '../../proxy/authority.ts'
 import type { Backend } from '../../proxy/backend.ts'
 import { type LocalProxy, openProxy } from '../../proxy/index.ts'
+import { nodeEnvironment } from '../../proxy/node_agents.ts'
 import {
   bundleVariables,
   javaEnvironment,
@@ -109,6 +110,7 @@ async function work(
   const own = {
     ...proxyEnvironment(running.url, context.env, options.strict ?? false),
     ...trustEnvironment(bundle),
+    ...nodeEnvironment(bundle, context.env),
     ...javaEnvironment(running.url, writeTrustStore(bundle), context.env, options.strict ?? false),
     SERVICE_PROXY_BASE_URL: running.baseUrl,
     [aliasOf('SERVICE_PROXY_BASE_URL')]: running.baseUrl,

@@ -1,0 +1,34 @@
+/**
+ * What Node.js needs besides `NODE_USE_ENV_PROXY`: that leads its global agent to the proxy, and libraries
+ * such as AWS's SDK make agents of their own. A file that is loaded before a program leads those alike.
+ */
+import { dirname, join } from 'node:path'
+import { replaceFile } from './authority.ts'
+
+/** Agents of classes derived from these do their own proxying, as those of https-proxy-agent. */
+const PRELOAD = `// Written by cloakroom: agents follow HTTPS_PROXY as the global one does (option proxyEnv of Node.js).
+const { env: proxyEnv } = require('node:process')
+for (const module of [require('node:http'), require('node:https')]) {
+  const Agent = new Proxy(module.Agent, {
+    apply: (_, self, given) => new Agent(...given),
+    construct: (target, [options], made) => {
+      const given = made === Agent ? { proxyEnv, ...options } : options
+      return Reflect.construct(target, [given], made)
+    },
+  })
+  module.Agent = Agent
+}
+require('node:module').syncBuiltinESMExports()
+`
+
+/** Behind what is set in `NODE_OPTIONS`; the file is beside the bundle. */
+export function nodeEnvironment(
+  bundle: string,
+  env: Record<string, string | undefined>,
+): Record<string, string> {
+  const path = join(dirname(bundle), 'node_agents.cjs')
+  replaceFile(path, PRELOAD, 0o644)
+  const quoted = path.replace(/[\\"]/g, '\\$&')
+  const given = env.NODE_OPTIONS ? `${env.NODE_OPTIONS} ` : ''
+  return { NODE_OPTIONS: `${given}--require "${quoted}"` }
+}
