@@ -59,13 +59,15 @@ const NAMES = [
 
 /** Entries of one token under one version share a proof. */
 export function groupOf(entries: readonly Entry[]): Group {
-  const latest = new Map<string, Intent>()
+  const ofToken = new Map<string, Intent[]>()
   let proofs = 0
   const intents = entries.map((entry) => {
-    const known = latest.get(entry.token_id)
-    if (known && isProvedAlike(known.entry, entry)) return { entry, proof: known.proof }
+    const others = ofToken.get(entry.token_id)
+    const known = others?.find((other) => isProvedAlike(other.entry, entry))
+    if (known) return { entry, proof: known.proof }
     const intent = { entry, proof: ++proofs }
-    latest.set(entry.token_id, intent)
+    if (others) others.push(intent)
+    else ofToken.set(entry.token_id, [intent])
     return intent
   })
   return { id: Bun.randomUUIDv7(), intents }

@@ -122,6 +122,56 @@ test('a record has every field of its entry', async () => {
   expect(new Date(row?.timestamp)).toEqual(timestamp)
 })
 
+test('records of one batch that differ in one field each keep their own', async () => {
+  const [trail, first] = [openTrail(), entryOf()]
+  const different: Partial<Entry> = {
+    registration_id: null,
+    agent_id: 'other "agent" \\',
+    identity_level: 'workload',
+    timestamp: new Date(1_763_800_000_123),
+    project_id: null,
+    environment: 'production',
+    method: 'POST',
+    target_url: 'https://a.example.com/{other},"path"',
+    target_path: '/{other},"path"',
+    target_domain: 'b.example.com',
+    credential_ref: 'KEY,OTHER',
+    injection_style: 'header,body',
+    action: 'credentials.read',
+  }
+  const others = Object.entries(different).map(([field, value]) => entryOf({ [field]: value }))
+  const entries = [first, ...others, entryOf()]
+  await Promise.all(entries.map((entry) => trail.record(entry)))
+  for (const entry of entries) trail.conclude(outcomeOf(entry))
+  await trail.flush()
+  for (const entry of entries) {
+    const [row] = await sql`select * from audit_logs where id = ${entry.id}`
+    const { policy_version, timestamp, ...fields } = { ...entry, ...outcomeOf(entry) }
+    expect(row).toMatchObject(fields)
+    expect(new Date(row?.timestamp)).toEqual(timestamp)
+  }
+})
+
+test('what is read from the journal is what was written to it', async () => {
+  const entries = [
+    entryOf(),
+    entryOf({ ...outcomeOf(entryOf()), reason: '"odd" \\ \n', method: null }),
+  ]
+  const { id, intents } = await writeGroup(sql, groupOf(entries))
+  expect(await readGroups(sql, null)).toEqual([{ id, intents }])
+  expect(intents.map(({ entry }) => entry)).toEqual(entries)
+  await openTrail().adopt(null)
+})
+
+test('an upgrade puts on record what the release before left in the journal', async () => {
+  const { policy_version, reason, status_code, duration_ms, redacted, ...entry } = entryOf()
+  const intents = JSON.stringify([{ ...entry, policy_version, proof: 1 }])
+  await sql`insert into audit_journal (id, live, intents) values (${Bun.randomUUIDv7()}, '1', ${intents})`
+  await openTrail().adopt(null)
+  expect(await recordsOf(entry as Entry)).toEqual([open(entry as Entry)])
+  expect(await journaled()).toEqual([])
+})
+
 test('what a process left behind is put on record by another, once, without its outcome', async () => {
   const [gone, entries] = [openTrail(), [entryOf(), entryOf(), entryOf()]]
   await Promise.all(entries.map((entry) => gone.record(entry)))
