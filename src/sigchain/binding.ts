@@ -14,7 +14,7 @@ import { Refusal } from './refusal.ts'
 
 type Token = { id: string; secret: Bytes }
 
-/** `first` is the hash of the first link, as `hashOf` gives it. */
+/** `first` is the hash of the first link. */
 export async function makeBinding(token: Token, first: string): Promise<string> {
   return toBase64(await webHmac(await bindingKey(token), hashBytes(first)))
 }

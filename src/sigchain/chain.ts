@@ -9,9 +9,6 @@ import { hashOf, readText, requireSignature, type SignedText, signText } from '.
 import { type Chain, copyOf, type Draft, emptyChain } from './state.ts'
 import type { Link, Person } from './texts.ts'
 
-/** What a client remembers of a chain: its first link, and the newest one that it saw. */
-type Seen = { first: string; seq: number; head: string }
-
 /**
  * The chain of a workspace from its first link on.
  *
@@ -57,18 +54,20 @@ function signerOf(chain: Chain, link: Link): Person {
   return signer
 }
 
-/** Refuses a chain that does not continue what was seen. @throws Refusal `order` */
-export function requireContinues({ positions }: Chain, { first, seq, head }: Seen): void {
-  const isSame = positions.get(first) === 1 && positions.get(head) === seq
-  if (isSame) return
-  const detail = 'it does not continue what was seen before: links are missing or replaced'
+/** @throws Refusal `order` for a chain without the link that was the newest when it was seen before */
+export function requireContinues(
+  { positions }: Chain,
+  { seq, head }: Pick<Chain, 'seq' | 'head'>,
+): void {
+  if (positions.get(head) === seq) return
+  const detail = 'links that were seen before are missing or replaced'
   throw new Refusal('order', detail, 'the chain')
 }
 
-/** What to remember of a chain. */
-export function seenOf({ positions, seq, head }: Chain): Seen {
+/** Hash of the first link: by it a workspace is the same one, and a token's secret vouches for it. */
+export function firstHash({ positions }: Chain): string {
   const [first = ''] = positions.keys()
-  return { first, seq, head }
+  return first
 }
 
 /** What a link says besides its place. */

@@ -41,6 +41,26 @@ export const number = z
 export const role = z.enum(['owner', 'admin', 'member', 'read_only'])
 export type Role = z.output<typeof role>
 
+/** A list that is read up to the first element that is wrong: a long one of these would cost much. */
+export function listOf<T>(element: z.ZodType<T>, min: number): z.ZodType<T[]> {
+  return z.unknown().transform((value, context): T[] => {
+    const list = Array.isArray(value) ? readAll(element, value) : null
+    if (list !== null && list.length >= min) return list
+    context.addIssue({ code: 'custom' })
+    return z.NEVER
+  })
+}
+
+function readAll<T>(element: z.ZodType<T>, values: readonly unknown[]): T[] | null {
+  const list: T[] = []
+  for (const value of values) {
+    const read = element.safeParse(value)
+    if (!read.success) return null
+    list.push(read.data)
+  }
+  return list
+}
+
 /** ISO 8601 UTC with milliseconds, of a moment that exists. */
 function isTime(text: string): boolean {
   const date = new Date(text)

@@ -7,9 +7,9 @@ export { makeBinding, requireBinding } from './binding.ts'
 export {
   type Change,
   extend,
+  firstHash,
   replay,
   requireContinues,
-  seenOf,
   signLink,
 } from './chain.ts'
 export {

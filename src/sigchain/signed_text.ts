@@ -38,8 +38,8 @@ const prefixes: Record<Kind, Bytes> = {
  */
 export function readText<K extends Kind>(kind: K, statement: string): TextOf<K> {
   // A text has at least as many bytes as UTF-16 units: what is too long is not even encoded.
-  const fits = statement.length <= MAX_BYTES && statement.isWellFormed()
-  if (!fits || utf8(statement).length > MAX_BYTES) throw new Refusal('form')
+  const fits = statement.length <= MAX_BYTES && utf8(statement).length <= MAX_BYTES
+  if (!fits) throw new Refusal('form')
   const text = parseText(schemas[kind], statement)
   if (text === null) throw new Refusal('form')
   for (const { signing_key, public_key } of keysOf(text)) {

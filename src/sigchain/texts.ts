@@ -1,6 +1,6 @@
 /** What is signed: links of a workspace's chain, and statements about its tokens, envelopes and secrets. */
 import { z } from 'zod'
-import { address, domain, hash, id, key, number, role, signedId, time } from './fields.ts'
+import { address, domain, hash, id, key, listOf, number, role, signedId, time } from './fields.ts'
 
 const person = z.strictObject({ user_id: id, email: address, signing_key: key, public_key: key })
 const member = person.extend({ role })
@@ -12,14 +12,14 @@ const bodies = {
     epoch: z.literal(1),
     key_commitment: key,
   }),
-  'members.put': z.strictObject({ members: z.array(member).min(1) }),
-  'members.removed': z.strictObject({ user_ids: z.array(id).min(1) }),
+  'members.put': z.strictObject({ members: listOf(member, 1) }),
+  'members.removed': z.strictObject({ user_ids: listOf(id, 1) }),
   'keys.rotated': z.strictObject({ signing_key: key, public_key: key }),
   'epoch.advanced': z.strictObject({ epoch, key_commitment: key }),
   'allowlist.changed': z
-    .strictObject({ add: z.array(domain), remove: z.array(domain) })
+    .strictObject({ add: listOf(domain, 0), remove: listOf(domain, 0) })
     .refine(({ add, remove }) => add.length + remove.length > 0),
-  'tokens.revoked': z.strictObject({ token_ids: z.array(signedId).min(1) }),
+  'tokens.revoked': z.strictObject({ token_ids: listOf(signedId, 1) }),
   'workspace.deleted': z.strictObject({}),
 } as const
 

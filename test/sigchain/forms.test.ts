@@ -1,8 +1,9 @@
 /** What a text may look like, and what it costs to refuse another. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { z } from 'zod'
 import { parseDomain } from '../../src/platform/net/domain.ts'
-import { isDomain } from '../../src/sigchain/fields.ts'
+import { isDomain, listOf } from '../../src/sigchain/fields.ts'
 import { readText } from '../../src/sigchain/signed_text.ts'
 import { links } from './vector_support.ts'
 
@@ -54,6 +55,19 @@ describe('a text', () => {
         expect(reasonOf(statement)).toMatchObject({ name: 'Refusal', reason: 'form' })
       }),
     )
+  })
+})
+
+describe('a list', () => {
+  test('is read no further than to the first element that is wrong', () => {
+    let read = 0
+    const even = z.number().refine((number) => {
+      read++
+      return number % 2 === 0
+    })
+    expect(listOf(even, 1).safeParse([2, 4, 5, ...Array(30_000).fill(7)]).success).toBe(false)
+    expect(read).toBe(3)
+    expect(listOf(even, 1).parse([2, 4])).toEqual([2, 4])
   })
 })
 

@@ -165,7 +165,7 @@ export const steps = fc.array(step, { minLength: 4, maxLength: 24 })
 const domainOf = (number: number) => DOMAINS[number % DOMAINS.length] ?? ''
 const tokenOf = (number: number) => TOKENS[number % TOKENS.length] ?? ''
 
-async function personOf(person: number, version: number) {
+export async function personOf(person: number, version: number) {
   const { signing_key, public_key } = await keysOf(person, version)
   return { user_id: userId(person), email: emailOf(person), signing_key, public_key }
 }

@@ -9,7 +9,6 @@ import {
   replay,
   requireContinues,
   type SignedText,
-  seenOf,
 } from '../../src/sigchain/index.ts'
 import { effort } from '../support/effort.ts'
 import { historyOf, type Model, steps, userId } from './histories.ts'
@@ -173,14 +172,14 @@ describe('refused of any history is', () => {
       const full = await replay(HERE, links)
       const border = 1 + at(place, links.length)
       const cut = await replay(HERE, links.slice(0, border))
-      requireContinues(full, seenOf(cut))
+      requireContinues(full, cut)
       const isCut = border < links.length
-      const continues = async () => requireContinues(cut, seenOf(full))
+      const continues = async () => requireContinues(cut, full)
       if (isCut) await refused(continues())
       const fork = await historyOf(HERE, otherwise)
       const forked = await replay(HERE, fork.links)
       const isFork = fork.links.at(links.length - 1)?.statement !== links.at(-1)?.statement
-      if (isFork) await refused((async () => requireContinues(forked, seenOf(full)))())
+      if (isFork) await refused((async () => requireContinues(forked, full))())
     })
     await fc.assert(property, { numRuns })
   })

@@ -8,7 +8,6 @@ import { type Bytes, concat, fromBase64Url } from './encoding.ts'
 const KEY_BYTES = 32
 const SIGNATURE_BYTES = 64
 const FIELD = 2n ** 255n - 19n
-const ORDER = 2n ** 252n + 27742317777372353535851937790883648493n
 const EIGHTH = 0x05fc536d880238b13933c6d305acdfd5f098eff289f4c345b027b2c28f95e826n
 /** The y coordinates of the eight points of low order. */
 const LOW_ORDER = new Set([0n, 1n, FIELD - 1n, EIGHTH, FIELD - EIGHTH])
@@ -34,15 +33,14 @@ export async function signEd25519(privateKey: CryptoKey, data: Bytes): Promise<B
   return new Uint8Array(await crypto.subtle.sign('Ed25519', privateKey, data))
 }
 
-/** Without cofactor; false too for what `isSoundPoint` refuses, and for S from the order on. */
+/** Without cofactor, and with S below the order, as Web Crypto does it; false too for unsound points. */
 export async function verifyEd25519(
   publicKey: Bytes,
   data: Bytes,
   signature: Bytes,
 ): Promise<boolean> {
   if (signature.length !== SIGNATURE_BYTES || !isSoundPoint(publicKey)) return false
-  const [r, s] = [signature.subarray(0, KEY_BYTES), signature.subarray(KEY_BYTES)]
-  if (!isSoundPoint(r) || littleEndian(s) >= ORDER) return false
+  if (!isSoundPoint(signature.subarray(0, KEY_BYTES))) return false
   const key = await crypto.subtle.importKey('raw', publicKey, 'Ed25519', false, ['verify'])
   return crypto.subtle.verify('Ed25519', key, signature, data)
 }

@@ -1,0 +1,135 @@
+/** Rules that random histories rarely meet, each beside what must go on working. */
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { type Chain, type Change, extend, replay, signLink } from '../../src/sigchain/index.ts'
+import { historyOf, keysOf, personOf, type Role, userId } from './histories.ts'
+
+const HERE = '01920000-0000-8000-8000-000000000100'
+const TOKEN = '01920000-0000-8000-8000-000000000400'
+const AT = '2026-11-22T00:00:00.000Z'
+
+type Said = Omit<Change, 'at' | 'signer'>
+type Who = { person: number; keys: number; role: Role }
+
+/** 0 owns it, 1 is an admin, 2 a member. */
+let chain: Chain
+beforeAll(async () => {
+  const { links } = await historyOf(HERE, [])
+  const people: Who[] = [
+    { person: 1, keys: 0, role: 'admin' },
+    { person: 2, keys: 0, role: 'member' },
+  ]
+  chain = await say(await replay(HERE, links), 0, await put(...people))
+})
+
+async function say(chain: Chain, signer: number, said: Said, keys = 0): Promise<Chain> {
+  const { signingKey } = await keysOf(signer, keys)
+  const change = { ...said, at: AT, signer: userId(signer) } as Change
+  return extend(chain, [await signLink(chain, change, signingKey)])
+}
+
+async function put(...people: Who[]): Promise<Said> {
+  const members = people.map(async ({ person, keys, role }) => ({
+    ...(await personOf(person, keys)),
+    role,
+  }))
+  return { type: 'members.put', body: { members: await Promise.all(members) } }
+}
+
+function remove(...people: number[]): Said {
+  return { type: 'members.removed', body: { user_ids: people.map(userId) } }
+}
+
+async function rotate(person: number, keys: number): Promise<Said> {
+  const { signing_key, public_key } = await keysOf(person, keys)
+  return { type: 'keys.rotated', body: { signing_key, public_key } }
+}
+
+const isRule = (detail: string) => ({ reason: 'rule', subject: 'link 3', detail })
+
+describe('a link that names twice', () => {
+  test('who is removed', async () => {
+    const twice = say(chain, 0, remove(2, 2))
+    await expect(twice).rejects.toMatchObject(isRule('it names something twice'))
+    expect((await say(chain, 0, remove(2, 1))).members.size).toBe(1)
+  })
+
+  test('a token that is revoked', async () => {
+    const revoke = (...token_ids: string[]) =>
+      say(chain, 1, { type: 'tokens.revoked', body: { token_ids } })
+    await expect(revoke(TOKEN, TOKEN)).rejects.toMatchObject(isRule('it revokes a token twice'))
+    expect((await revoke(TOKEN)).revokedTokens.has(TOKEN)).toBe(true)
+  })
+})
+
+describe('addresses and keys are free again', () => {
+  test('of who was removed, for somebody else', async () => {
+    const { email, ...keys } = await personOf(2, 0)
+    const successor = { ...keys, email, user_id: userId(3), role: 'member' as const }
+    const said: Said = { type: 'members.put', body: { members: [successor] } }
+    await expect(say(chain, 1, said)).rejects.toMatchObject({ reason: 'rule' })
+    const after = await say(await say(chain, 1, remove(2)), 1, said)
+    expect(after.members.get(userId(3))?.email).toBe(email)
+  })
+
+  test('after a rotation, but not to those who may not have taken them before', async () => {
+    const old = await personOf(2, 0)
+    const said: Said = {
+      type: 'members.put',
+      body: {
+        members: [{ ...old, email: 'other@example.com', user_id: userId(3), role: 'member' }],
+      },
+    }
+    await expect(say(chain, 1, said)).rejects.toMatchObject({ reason: 'rule' })
+    const rotated = await say(chain, 2, await rotate(2, 1))
+    expect((await say(rotated, 1, said)).members.size).toBe(4)
+  })
+})
+
+describe('keys', () => {
+  test('of which one is not new are no rotation', async () => {
+    const [old, next] = [await keysOf(2, 0), await keysOf(2, 1)]
+    for (const body of [
+      { signing_key: old.signing_key, public_key: next.public_key },
+      { signing_key: next.signing_key, public_key: old.public_key },
+    ]) {
+      const half = say(chain, 2, { type: 'keys.rotated', body })
+      await expect(half).rejects.toMatchObject(isRule('both keys must be new'))
+    }
+  })
+
+  test('that somebody else has are no rotation, in either place', async () => {
+    const [theirs, next] = [await keysOf(1, 0), await keysOf(2, 1)]
+    for (const body of [
+      { signing_key: theirs.signing_key, public_key: next.public_key },
+      { signing_key: next.signing_key, public_key: theirs.public_key },
+    ]) {
+      const taken = say(chain, 2, { type: 'keys.rotated', body })
+      await expect(taken).rejects.toMatchObject(isRule('two members have one address or key'))
+    }
+  })
+
+  test('sign from the next link on', async () => {
+    const rotated = await say(chain, 1, await rotate(1, 1))
+    const allow: Said = { type: 'allowlist.changed', body: { add: ['a.example'], remove: [] } }
+    await expect(say(rotated, 1, allow)).rejects.toMatchObject({ reason: 'signature' })
+    expect((await say(rotated, 1, allow, 1)).allowlist.has('a.example')).toBe(true)
+  })
+})
+
+describe('a refusal', () => {
+  test('says which link, and why, in a sentence without what was submitted', async () => {
+    await expect(say(chain, 1, remove(0))).rejects.toThrow(
+      'link 3 is refused: its signer may not do that',
+    )
+    await expect(say(chain, 0, remove(0))).rejects.toThrow(
+      'link 3 is refused: no owner would remain',
+    )
+  })
+
+  test('leaves the chain as it was, and what is right goes on', async () => {
+    const before = structuredClone(chain)
+    await expect(say(chain, 0, remove(1, 0))).rejects.toMatchObject({ reason: 'last_owner' })
+    expect(chain).toEqual(before)
+    expect((await say(chain, 0, remove(1))).members.size).toBe(2)
+  })
+})
