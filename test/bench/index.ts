@@ -6,6 +6,7 @@ import { benchLists } from './lists.ts'
 import { benchRecord } from './record.ts'
 import { benchResolver } from './resolver.ts'
 import { benchSecrets } from './secrets.ts'
+import { benchSigchain } from './sigchain.ts'
 import { benchStart } from './start.ts'
 
 const benches: Record<string, (args: string[]) => Promise<void>> = {
@@ -17,6 +18,7 @@ const benches: Record<string, (args: string[]) => Promise<void>> = {
   secrets: benchSecrets,
   guard: benchGuard,
   isolation: benchIsolation,
+  sigchain: benchSigchain,
 }
 
 const [name, ...args] = process.argv.slice(2)
