@@ -143,6 +143,7 @@ async function sendStreamed(
     requestId: record.id,
     isHead: call.method === 'HEAD',
     part: request.part,
+    isObject: request.isObject,
     links: call.linkBase && record.target && { base: call.linkBase, source: record.target },
     // Step 12 comes when the stream ends.
     onEnd: (ending) => concludeEnding(principal, record, status, ending),

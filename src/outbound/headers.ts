@@ -6,7 +6,7 @@
 import { Fault } from '../platform/fault.ts'
 import { tokenPattern } from '../platform/http/token_pattern.ts'
 import { PLACEHOLDER_PREFIX } from '../platform/secret_name.ts'
-import { type Part, surrounded } from './part.ts'
+import { type AskedRange, surrounded } from './part.ts'
 
 export type HeaderPair = [name: string, value: string]
 
@@ -41,11 +41,11 @@ const PLACEHOLDER = new RegExp(PLACEHOLDER_PREFIX, 'i')
  * `invalid_header` for a name that is no RFC 9110 token or that has a placeholder, for a name given
  * twice in different case, for bytes that may not stand in a value and for more than 64 KiB in all;
  * `forbidden_header` for those that only the resolver sets and for ranges of bytes, but for the one
- * of `part`, which is asked for with its surroundings. Values are never repeated.
+ * that may stand, of which a part is asked for with its surroundings. Values are never repeated.
  */
 export function checkCallerHeaders(
   headers: Readonly<Record<string, string>>,
-  part: Part | null = null,
+  range: AskedRange | null = null,
 ): HeaderPair[] {
   const pairs = Object.entries(headers)
   const seen = new Set<string>()
@@ -53,15 +53,16 @@ export function checkCallerHeaders(
     const key = name.toLowerCase()
     checkName(name)
     checkNotForbidden(key)
-    if (RANGE_HEADERS.has(key) && !(part && key === 'range')) checkRange(value)
+    if (RANGE_HEADERS.has(key) && key !== range?.header) checkRange(value)
     if (seen.has(key)) throw invalidHeader('A header is given twice in different case.')
     if (!isSendable(value))
       throw invalidHeader('A header value has a character that cannot be sent.')
     seen.add(key)
   }
   if (headerBytes(pairs) > MAX_HEADER_BYTES) throw invalidHeader('The headers are too large.')
-  if (!part) return pairs
-  return pairs.map(([name, value]) => [name, /^range$/i.test(name) ? surrounded(part) : value])
+  if (!range?.part) return pairs
+  const wider = surrounded(range.part)
+  return pairs.map(([name, value]) => [name, name.toLowerCase() === range.header ? wider : value])
 }
 
 /** The same for the headers that a signature adds, which come after all others. */

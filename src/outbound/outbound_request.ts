@@ -56,6 +56,8 @@ const UNSIGNED: ReturnType<typeof sign> = { headers: [], signatures: [] }
 export class OutboundRequest extends Hidden<WireRequest> {
   /** What is to be cut out of its answer. */
   readonly part: Part | null
+  /** Whether its answer is an object, or a part of one. */
+  readonly isObject: boolean
   readonly #guarded: Guarded
   readonly #received: SignedAnew['received']
 
@@ -65,6 +67,7 @@ export class OutboundRequest extends Hidden<WireRequest> {
     super(wire)
     const { guard: prepared, values, settings } = parts
     this.part = parts.part
+    this.isObject = call.method === 'GET' && (parts.signature?.ranges ?? []).length > 0
     const isSecret = ({ name }: NamedBytes) => !settings.has(name)
     const used: NamedBytes[] = []
     for (const [name, value] of values) {

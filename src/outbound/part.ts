@@ -13,6 +13,9 @@ const SURROUNDINGS = 16_384
 /** `first` to `last`, or `null` for the end of the object; without `first` so many bytes of its end. */
 export type Part = { first: number; last: number | null } | { count: number }
 
+/** A header of that many bytes that may stand, in lower case: of an answer they are a part, of a body none. */
+export type AskedRange = { header: string; part: Part | null }
+
 /** What is left of the answer to a part with its surroundings. */
 export type Cut = {
   status: number
@@ -25,9 +28,24 @@ export type Cut = {
 }
 
 /** What was made of all that came, and would be wrong for a part of it. */
-const OF_CONTENT = /^(x-amz-checksum-.+|content-digest|content-md5|digest)$/
+const OF_CONTENT = /^(x-amz-checksum-.+|x-ms-content-crc64|content-digest|content-md5|digest)$/
 const RANGE = /^\s*bytes=(\d{0,15})-(\d{0,15})\s*$/i
 const ANSWERED = /^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15})$/
+
+/** The one that a request to an API has that reads these headers so; `null` for none, several, and all else. */
+export function rangeIn(
+  { method, headers }: { method: string; headers: Readonly<Record<string, string>> },
+  names: readonly string[],
+): AskedRange | null {
+  const given = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const)
+  const [range, ...others] = given.filter(([name]) => names.includes(name))
+  if (!range || others.length > 0) return null
+  const [header, value] = range
+  // Where the body is to be written.
+  if (method === 'PUT' && header === 'x-ms-range') return { header, part: null }
+  const part = method === 'GET' || method === 'HEAD' ? readPart(value) : null
+  return part && { header, part }
+}
 
 /** Of one range of bytes; `null` for all else. */
 export function readPart(range: string): Part | null {

@@ -17,7 +17,7 @@ import {
   NO_LOCATIONS,
 } from './locations.ts'
 import { OutboundRequest, type Signer } from './outbound_request.ts'
-import { type Part, readPart } from './part.ts'
+import { rangeIn } from './part.ts'
 import { findPlaceholders, injectPlaceholders, type Placeholder } from './placeholders.ts'
 import { overrideAmong } from './policy/override.ts'
 import {
@@ -103,8 +103,8 @@ function prepare(outbound: Surroundings, job: Job, permission: Permission): Outb
   // Step 6: the policy of each secret.
   checkPolicies(used, placeholders, asked)
   // Step 7: the caller's headers, and the values among them and elsewhere.
-  const part = partAsked(call, signature)
-  const headers = checkCallerHeaders(call.headers, part)
+  const range = rangeIn(call, signature?.ranges ?? [])
+  const headers = checkCallerHeaders(call.headers, range)
   checkBytes(placeholders, values)
   const injection = injectPlaceholders(headers.filter(isNotSigned(signature)), values)
   const filled = fillLocations(target, locations, values)
@@ -116,15 +116,9 @@ function prepare(outbound: Surroundings, job: Job, permission: Permission): Outb
   // Step 8: the one address to connect to.
   const address = addressOf(outbound, job, target)
   const settings = settingsAmong(used)
+  const part = range?.part ?? null
   const parts = { target, address, injection, filled, values, signature, guard, settings, part }
   return new OutboundRequest(outbound, call, parts)
-}
-
-/** Only of S3, whose clients read large objects in parts, and which gives the very part that is asked for. */
-function partAsked({ method, headers }: Call, signature: Signature | null): Part | null {
-  if (!signature?.isForObjects || !['GET', 'HEAD'].includes(method)) return null
-  const range = Object.entries(headers).find(([name]) => /^range$/i.test(name))?.[1]
-  return range === undefined ? null : readPart(range)
 }
 
 /** Hardly any call has placeholders outside of headers, and what may be placed is not read for the others. */

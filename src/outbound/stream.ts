@@ -30,6 +30,8 @@ type Options = {
   isHead: boolean
   /** Which part of what came was asked for. */
   part: Part | null
+  /** Whether the client takes it for an object, of which it wants the length before. */
+  isObject: boolean
   onEnd(ending: Ending): void
 }
 
@@ -45,7 +47,7 @@ const OF_THE_ORIGIN = ['alt-svc', 'clear-site-data', 'strict-transport-security'
  */
 export async function streamAnswer(
   response: Response,
-  { guard, deadline, requestId, links, isHead, part, onEnd }: Options,
+  { guard, deadline, requestId, links, isHead, part, isObject, onEnd }: Options,
 ): Promise<Response> {
   const received = response.headers.toJSON()
   checkFraming(response.status, received)
@@ -63,7 +65,8 @@ export async function streamAnswer(
     // Reading a link may have joined what stood apart in it.
     Object.assign(presented, guard.redactHeaders(linksAmong(presented)))
   }
-  const body = await beginBody(response, guard, deadline, cut)
+  const body = await beginBody(response, { guard, deadline, cut, isObject })
+  if (body.pieces === null && body.whole) presented['content-length'] = String(body.whole.length)
   const end = (fault: Fault | null) => {
     deadline.clear()
     onEnd({ redacted: guard.redacted, fault })
@@ -82,9 +85,12 @@ type Begun =
 /** A body that is here in one piece, as most are, is not made a stream of again. */
 async function beginBody(
   response: Response,
-  guard: AnswerGuard,
-  deadline: Deadline,
-  cut: Cut | null,
+  {
+    guard,
+    deadline,
+    cut,
+    isObject,
+  }: Pick<Options, 'guard' | 'deadline' | 'isObject'> & { cut: Cut | null },
 ): Promise<Begun> {
   try {
     const kind = cut ? PART : kindOf(response.headers.get('content-type'))
@@ -93,23 +99,26 @@ async function beginBody(
     if (!chunks || !chunk) return { pieces: null, whole: null }
     if (cut) {
       const pieces = redactedPieces(chunk, chunks, guard.openStream(kind), deadline)
-      return await beginPart(cutPieces(pieces, cut), cut)
+      return await beginObject(cutPieces(pieces, cut), cut.length)
     }
     // The runtime would give bytes without a type one of its own.
     const mayBeWhole = response.headers.has('content-type')
     if (mayBeWhole && chunk.length === declaredLength(response)) {
       return { pieces: null, whole: (await guard.redactBody(chunk, kind)) as Bytes }
     }
-    return await beginPieces(redactedPieces(chunk, chunks, guard.openStream(kind), deadline))
+    const pieces = redactedPieces(chunk, chunks, guard.openStream(kind), deadline)
+    return isObject
+      ? await beginObject(pieces, declaredLength(response))
+      : await beginPieces(pieces)
   } catch (error) {
     throw faultOf(error, deadline)
   }
 }
 
 /** One that is not too long is read first: the runtime tells the length of bytes, and of no stream. */
-async function beginPart(
+async function beginObject(
   pieces: AsyncGenerator<Uint8Array, void>,
-  { length }: Cut,
+  length: number,
 ): Promise<Begun> {
   if (length <= BODY_LIMIT) {
     return { pieces: null, whole: new Uint8Array(Buffer.concat(await Array.fromAsync(pieces))) }

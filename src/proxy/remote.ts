@@ -13,7 +13,7 @@ import { withTimeout } from '../platform/timeout.ts'
 import { listDomains, listShapes, resolveCall } from '../resolver/contract.ts'
 import type { Backend, Credential, Inbound, Notice } from './backend.ts'
 import { relayThrough } from './remote_socket.ts'
-import { checkMethod, headersOf, isShortPart } from './request.ts'
+import { checkMethod, headersOf, isShort, wholeOf } from './request.ts'
 
 export type RemoteOptions = {
   /** Origin without a trailing slash. */
@@ -134,8 +134,8 @@ async function forward(options: RemoteOptions, inbound: Inbound): Promise<Respon
   } as BunFetchRequestInit)
   const headers = Object.fromEntries([...response.headers].filter(([name]) => !isHopByHop(name)))
   rewriteLinks(headers, url, proxyLinks(linkBase), throughForwardMode)
-  const body = isShortPart(response) ? await response.bytes() : response.body
-  return new Response(body, { status: response.status, headers })
+  if (isShort(response)) return wholeOf(response, headers)
+  return new Response(response.body, { status: response.status, headers })
 }
 
 async function send(url: string, init: BunFetchRequestInit): Promise<Response> {

@@ -63,16 +63,22 @@ export async function bodyOf(
   return { bytes: await readCapped(request.body, BODY_LIMIT, tooLarge) }
 }
 
-/**
- * Whether an answer is part of something and is told how long (`outbound/part.ts`). The runtime tells no
- * length of a stream, so such a body is read first.
- */
-export function isShortPart({ status, headers, body }: Response): boolean {
-  return (
-    body !== null &&
-    status === 206 &&
-    Number(headers.get('content-length') ?? Infinity) <= BODY_LIMIT
-  )
+/** Whether an answer is told how long, and no longer than what is held whole. */
+export function isShort({ headers, body }: Response): boolean {
+  const length = Number(headers.get('content-length') ?? Number.NaN)
+  return body !== null && headers.has('content-type') && length <= BODY_LIMIT
+}
+
+/** The runtime tells the length of bytes, and of no stream. */
+export async function wholeOf(
+  response: Response,
+  headers: ConstructorParameters<typeof Headers>[0] = response.headers,
+  change: (bytes: Uint8Array<ArrayBuffer>) => Uint8Array<ArrayBuffer> = (bytes) => bytes,
+): Promise<Response> {
+  const bytes = change(await response.bytes())
+  const known = new Headers(headers)
+  known.set('content-length', String(bytes.length))
+  return new Response(bytes, { status: response.status, headers: known })
 }
 
 function declaredLength({ headers }: Request): number | null {

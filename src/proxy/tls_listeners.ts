@@ -16,7 +16,7 @@ import { LruMap } from '../platform/lru.ts'
 import type { Leaf, ProxyAuthority } from './authority.ts'
 import type { Backend, Inbound } from './backend.ts'
 import { faultOf } from './record.ts'
-import { canonicalAuthority } from './request.ts'
+import { canonicalAuthority, isShort, wholeOf } from './request.ts'
 
 export type TlsListeners = {
   /** Returns the socket with TLS for a host; `onlyHttp2` for a client that takes nothing else. */
@@ -97,7 +97,8 @@ export async function answer(backend: Backend, inbound: Inbound): Promise<Respon
   const format = refusalFormatOf(new Headers(request.headers), `${authority}${pathAndQuery}`)
   try {
     const response = await backend.execute(inbound)
-    return response === null ? undefined : breakingQuietly(response)
+    if (response === null) return undefined
+    return isShort(response) ? await wholeOf(response) : breakingQuietly(response)
   } catch (error) {
     const fault = faultOf(error)
     return format === 'json'
@@ -111,6 +112,7 @@ export async function answer(backend: Backend, inbound: Inbound): Promise<Respon
  * another program: so it is given none.
  */
 export function breakingQuietly(response: Response): Response {
+  const { status, headers } = response
   const reader = response.body?.getReader()
   if (!reader) return response
   const pull = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
@@ -124,7 +126,7 @@ export function breakingQuietly(response: Response): Response {
   }
   const cancel = () => reader.cancel()
   const stream = new ReadableStream<Uint8Array>({ pull, cancel }, { highWaterMark: 0 })
-  return new Response(stream, { status: response.status, headers: response.headers })
+  return new Response(stream, { status, headers })
 }
 
 /** @throws Fault `invalid_target` for a request whose Host spoils the URL */

@@ -1,6 +1,7 @@
 /** A value cannot be read back in parts, nor guessed at the edges of parts (protocol 6.1). */
 import { expect, test } from 'bun:test'
 import { checkCallerHeaders } from '../../src/outbound/headers.ts'
+import { rangeIn } from '../../src/outbound/part.ts'
 import { Fault } from '../../src/platform/fault.ts'
 
 function refusalOf(name: string, value: string): string | null {
@@ -36,11 +37,29 @@ test.each(['items=0-24', '0-24', 'rows=1-2,5-6'])('the range %s is let through',
 })
 
 test('the part of an object of S3 goes out with its surroundings, and every other range stays refused', () => {
-  const part = { first: 20_000, last: 20_000 }
-  expect(checkCallerHeaders({ Range: 'bytes=20000-20000' }, part)).toEqual([
+  const range = { header: 'range', part: { first: 20_000, last: 20_000 } }
+  expect(checkCallerHeaders({ Range: 'bytes=20000-20000' }, range)).toEqual([
     ['Range', 'bytes=3616-36384'],
   ])
   for (const name of ['X-Ms-Range', 'Request-Range']) {
-    expect(() => checkCallerHeaders({ [name]: 'bytes=0-0' }, part)).toThrow(Fault)
+    expect(() => checkCallerHeaders({ [name]: 'bytes=0-0' }, range)).toThrow(Fault)
+  }
+})
+
+test('so does that of a blob of Azure, by the one header that asks for it, and not when it is written', () => {
+  const names = ['range', 'x-ms-range']
+  const sent = (method: string, headers: Record<string, string>) =>
+    checkCallerHeaders(headers, rangeIn({ method, headers }, names))
+  const wider = [['X-Ms-Range', 'bytes=3616-36384']]
+  expect(sent('GET', { 'X-Ms-Range': 'bytes=20000-20000' }) as unknown).toEqual(wider)
+  expect(sent('PUT', { 'x-ms-range': 'bytes=0-511' })).toEqual([['x-ms-range', 'bytes=0-511']])
+  for (const [method, headers] of [
+    ['GET', { 'x-ms-range': 'bytes=0-0', range: 'bytes=0-0' }],
+    ['GET', { 'x-ms-range': 'bytes=0-0,5-5' }],
+    ['PUT', { range: 'bytes=0-0' }],
+    ['POST', { 'x-ms-range': 'bytes=0-0' }],
+    ['GET', { 'request-range': 'bytes=0-0' }],
+  ] as [string, Record<string, string>][]) {
+    expect(() => sent(method, headers)).toThrow(Fault)
   }
 })

@@ -37,7 +37,7 @@ export function awsSignature({ headers }: Call, { search }: Target): Signature |
     signature && {
       place: signature.place,
       uses: usesOfAws(signature),
-      isForObjects: isStorage(signature.service),
+      ranges: isStorage(signature.service) ? ['range'] : [],
       sign: (request, values) => signAnew(signature, request, values),
     }
   )

@@ -17,6 +17,7 @@ import { bytesIn, headerOf, type Signature, withAuthorization } from './signatur
 const ACCOUNT_AND_KEY = `([a-z0-9][a-z0-9-]{1,62}):${PLACEHOLDER_PREFIX}(${SECRET_NAME})`
 const AUTHORIZATION = new RegExp(`^(SharedKey|SharedKeyLite) ${ACCOUNT_AND_KEY}$`)
 const ACCESS = new RegExp(`^SharedKey ${ACCOUNT_AND_KEY}$`)
+const RANGES = ['range', 'x-ms-range']
 const AZURE =
   /\.(core\.(windows\.net|chinacloudapi\.cn|usgovcloudapi\.net)|storage\.azure\.net|table\.cosmos\.azure\.com)$/
 
@@ -35,6 +36,7 @@ function sharedKey(scheme: AzureScheme, { account, name, target }: Named): Signa
   return {
     place: 'header',
     uses: [useOf(account, name, target)],
+    ranges: RANGES,
     sign: (request, values) => {
       const length = lengthOf(request.body)
       const text = sharedKeyText(scheme, account, { ...request, length, isTable: isTable(request) })
@@ -55,6 +57,7 @@ function sharedAccess(target: Target): Signature | null {
   return {
     place: 'query',
     uses: [useOf(account, name, target)],
+    ranges: RANGES,
     sign: (request, values) => {
       const text = sharedAccessText(account, request)
       if (text === null) throw unsupported()

@@ -11,8 +11,8 @@ export type Signature = {
   /** Where it stands: placeholders there are part of it. */
   place: 'header' | 'query' | 'body'
   uses: readonly SigningUse[]
-  /** Whether the API gives the very part of an object that is asked for. */
-  isForObjects?: boolean
+  /** Headers by which the API gives the very part of an object that is asked for. */
+  ranges?: readonly string[]
   /** @throws Fault `unusable_secret` for values that do not sign */
   sign(request: Unsigned, values: ReadonlyMap<string, Secret>): SignedAnew
 }

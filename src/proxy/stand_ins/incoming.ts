@@ -4,7 +4,7 @@
  */
 import { AFTER_MARK, MAX_AFTER_MARK } from '../../outbound/stand_ins/mark.ts'
 import { beginningAtEndOf } from '../../platform/partial_match.ts'
-import { isShortPart } from '../request.ts'
+import { isShort, wholeOf } from '../request.ts'
 import type { StandIns } from './stand_ins.ts'
 
 /** What stands for a value. */
@@ -85,9 +85,10 @@ export async function incoming(
   const isEvents = /^text\/event-stream\b/i.test(response.headers.get('content-type') ?? '')
   // A line break would end the event.
   const textIn: TextOf = isEvents ? (name) => textOf(name, true) : textOf
-  const marks = new MarkReader(mark, textIn)
-  const whole = isShortPart(response) ? withoutMarks(await response.bytes(), mark, textIn) : null
-  return new Response(whole ?? (body && streamed(body, marks)), { status, headers })
+  if (isShort(response)) {
+    return wholeOf(response, headers, (bytes) => withoutMarks(bytes, mark, textIn))
+  }
+  return new Response(body && streamed(body, new MarkReader(mark, textIn)), { status, headers })
 }
 
 function inOneLine(text: string, name: string): string {
