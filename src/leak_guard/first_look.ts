@@ -19,7 +19,7 @@ import { TextPhases } from './decoding/text_phases.ts'
 import { GEAR } from './matching/fingerprint.ts'
 import { mayBeInFragment, mayHoldWindow } from './matching/fragments.ts'
 import { FRAGMENT, MIN_VALUE } from './matching/guarded.ts'
-import type { Patterns } from './matching/patterns.ts'
+import { FILTER_SHIFT, type Patterns } from './matching/patterns.ts'
 import type { SearchOrder } from './search.ts'
 
 const LINE_FEED = 0x0a
@@ -39,12 +39,12 @@ export function isClear(order: SearchOrder, bytes: Uint8Array): boolean {
 
 /** Whether a string may begin somewhere: one addition and one look at a bit for each byte. */
 function mayHold(patterns: Patterns, bytes: Uint8Array): boolean {
-  const { bitShift } = patterns
   const { bits } = patterns.parts
+  const { length } = bytes
   let hash = 0
-  for (let at = 0; at < bytes.length; at++) {
+  for (let at = 0; at < length; at++) {
     hash = ((hash << 4) + (GEAR[bytes[at] ?? 0] ?? 0)) | 0
-    const bit = hash >>> bitShift
+    const bit = hash >>> FILTER_SHIFT
     if (((bits[bit >>> 5] ?? 0) >>> (bit & 31)) & 1 && patterns.groupOf(hash) >= 0) return true
   }
   return false
@@ -96,17 +96,35 @@ function counters(value: (kind: Kind) => number): number {
 
 /** Whether a decoder reads nothing that could be a string, and no fragment stands there. */
 function spellsNothing(bytes: Uint8Array, order: SearchOrder): boolean {
+  const runs = new Runs()
   const seen = KINDS.map(() => 0)
-  let counts = 0
-  for (let at = 0; at < bytes.length; at++) {
-    counts = (counts + ONE_MORE) & (GOES_ON[bytes[at] ?? 0] ?? 0)
-    const full = (counts + MISSING) & FULL
-    if (full === 0) continue
-    if (!areHarmless(full, bytes, at, seen, order)) return false
-    // Full counters begin anew, so that none runs over.
-    counts &= ~((full << 1) - (full >>> (BITS - 1)))
+  const { length } = bytes
+  for (let at = runs.next(bytes, 0, length); at < length; at = runs.next(bytes, at + 1, length)) {
+    if (!areHarmless(runs.full, bytes, at, seen, order)) return false
   }
   return true
+}
+
+/** Counts bytes in a row. Its loop is apart from what is seldom, so that it is compiled to little. */
+class Runs {
+  /** Of the counters, those that are full at the byte that `next` returned. */
+  full = 0
+  #counts = 0
+
+  /** The next byte at which there are enough of a kind, or the end. */
+  next(bytes: Uint8Array, from: number, end: number): number {
+    let counts = this.#counts
+    for (let at = from; at < end; at++) {
+      counts = ((counts + ONE_MORE) | 0) & (GOES_ON[bytes[at] ?? 0] ?? 0)
+      const full = ((counts + MISSING) | 0) & FULL
+      if (full === 0) continue
+      this.full = full
+      // Full counters begin anew, so that none runs over.
+      this.#counts = counts & ~((full << 1) - (full >>> (BITS - 1)))
+      return at
+    }
+    return end
+  }
 }
 
 /** Looks at the stretches of the kinds that are `full`, each once: `seen` says up to where. */

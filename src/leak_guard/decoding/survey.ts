@@ -3,7 +3,7 @@
  * anything that a decoder reads. What is wrongly let through costs time only.
  */
 import { GEAR } from '../matching/fingerprint.ts'
-import type { Patterns } from '../matching/patterns.ts'
+import { FILTER_SHIFT, type Patterns } from '../matching/patterns.ts'
 import type { Reading } from './stage.ts'
 
 /** What runs of digits and arrays of numbers consist of. */
@@ -50,7 +50,7 @@ function spellsNothing(
   end: number,
   isShort: boolean,
 ): boolean {
-  const { step, bitShift } = patterns
+  const { step } = patterns
   const { bits } = patterns.parts
   /** So many members in a row are a run. */
   const run = isShort ? 0x3f : 0x7ff
@@ -62,7 +62,7 @@ function spellsNothing(
     const byte = bytes[at] ?? 0
     const kind = KIND_OF[byte] ?? 0
     hash = ((hash << step) + (GEAR[byte] ?? 0)) | 0
-    const bit = hash >>> bitShift
+    const bit = hash >>> FILTER_SHIFT
     members = (members << 1) | (kind & MEMBER)
     zeros += kind & ZERO
     const escapes = (before >>> INTRODUCES) & (kind >>> FOLLOWS) & 7

@@ -4,7 +4,7 @@
  */
 import { type Copy, type Feed, MARGIN } from '../decoding/feed.ts'
 import { GEAR } from './fingerprint.ts'
-import type { Patterns } from './patterns.ts'
+import { FILTER_SHIFT, type Patterns } from './patterns.ts'
 
 /** The strings that a search looks for now: others in its next answer. */
 export type Sought = { patterns: Patterns }
@@ -104,7 +104,7 @@ export class Candidates {
 
   /** The hot loop: one addition and one look at a bit for each byte. */
   #scanBytes(feed: Feed, from: number, to: number): void {
-    const { parts, step, bitShift } = this.#sought.patterns
+    const { parts, step } = this.#sought.patterns
     const { bits, window } = parts
     const { bytes } = feed
     let at = Math.max(from - window + 1, feed.floor)
@@ -113,7 +113,7 @@ export class Candidates {
     for (; at < warm; at++) hash = ((hash << step) + (GEAR[bytes[at] ?? 0] ?? 0)) | 0
     for (; at < to; at++) {
       hash = ((hash << step) + (GEAR[bytes[at] ?? 0] ?? 0)) | 0
-      const bit = hash >>> bitShift
+      const bit = hash >>> FILTER_SHIFT
       if (((bits[bit >>> 5] ?? 0) >>> (bit & 31)) & 1) this.#candidate(feed, at, hash)
     }
     this.#sink.work += to - from

@@ -15,6 +15,10 @@ export const PATTERNS_AT_ONCE = 512
 /** So many bytes of a string choose its group: 8, or 4 where strings are shorter. */
 export type Window = 4 | 8
 
+/** Of the rolling hash the upper 16 bits choose a bit of the filter: a fixed shift costs least. */
+export const FILTER_SHIFT = 16
+export const FILTER_WORDS = 2 ** (32 - FILTER_SHIFT - 5)
+
 /** Beginnings of 16, 32, 64… bytes are known too: they end a vain wait for more of a text early. */
 export const FIRST_CHECKPOINT = 16
 
@@ -44,7 +48,6 @@ export class Patterns {
   readonly parts: PatternParts
   /** By how many bits the rolling hash is shifted for each byte. */
   readonly step: 4 | 8
-  readonly bitShift: number
   /** The powers of the two points to 2^n. */
   readonly checkpointsA = CHECKPOINTS_A
   readonly checkpointsB = CHECKPOINTS_B
@@ -52,7 +55,6 @@ export class Patterns {
   constructor(parts: PatternParts) {
     this.parts = parts
     this.step = parts.window === 8 ? 4 : 8
-    this.bitShift = 27 - Math.log2(parts.bits.length)
   }
 
   get isEmpty(): boolean {

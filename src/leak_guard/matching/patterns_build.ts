@@ -5,6 +5,8 @@
 import { isText } from '../decoding/text_phases.ts'
 import { GEAR, LANE_A, LANE_B, POINT_A, POINT_B, power, SealedTable } from './fingerprint.ts'
 import {
+  FILTER_SHIFT,
+  FILTER_WORDS,
   FIRST_CHECKPOINT,
   type Label,
   PATTERNS_AT_ONCE,
@@ -91,13 +93,12 @@ function keysOf(groups: readonly Group[]) {
   const size = 2 ** Math.max(4, Math.ceil(Math.log2(2 * groups.length + 1)))
   const groupKeys = new Int32Array(size)
   const groupIds = new Int32Array(size)
-  const filterBits = Math.min(20, Math.max(13, Math.log2(size) + 6))
-  const bits = new Int32Array(2 ** (filterBits - 5))
+  const bits = new Int32Array(FILTER_WORDS)
   for (const [id, { hash }] of groups.entries()) {
     const slot = slotOfGroup(groupKeys, groupIds, hash)
     groupKeys[slot] = hash
     groupIds[slot] = id + 1
-    const bit = hash >>> (32 - filterBits)
+    const bit = hash >>> FILTER_SHIFT
     bits[bit >>> 5] = (bits[bit >>> 5] ?? 0) | (1 << (bit & 31))
   }
   return { groupKeys, groupIds, bits }
