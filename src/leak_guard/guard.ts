@@ -101,9 +101,7 @@ export class Guard {
   /** For one call. Used values of 8 characters or more must be among the prepared ones. */
   forCall({ used = [], made = [], marker, standsFor = placeholderOf }: CallValues = {}): CallGuard {
     const collection = new Collection()
-    for (const value of used) {
-      if (value.bytes.length < 4 * MIN_VALUE) collection.addShort(value)
-    }
+    for (const value of used) collection.addShort(value)
     for (const value of made) collection.addMade(value)
     const added = complete(collection.patterns(MIN_USED))
     const orders = added.length === 0 ? this.#prepared : this.#ordersWith(added, collection)

@@ -49,10 +49,10 @@ export class Deadline {
     return { ...body, stream: body.stream.pipeThrough(new TransformStream({ transform })) }
   }
 
-  /** The work is not wanted any more once `signal` says so. */
+  /** The work is not wanted any more once `signal` says so, which says it to this deadline only. */
   endWith(signal: AbortSignal): void {
     if (signal.aborted) this.abort()
-    else signal.addEventListener('abort', () => this.abort(), { once: true })
+    else signal.onabort = () => this.abort()
   }
 
   /** Calls back once: when the work is done, late or not wanted any more, or now if it is so already. */

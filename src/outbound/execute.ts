@@ -11,7 +11,7 @@
 import type { Clock } from '../platform/clock.ts'
 import type { Fault } from '../platform/fault.ts'
 import { jsonResponse } from '../platform/http/json/write.ts'
-import { commonHeaders } from '../platform/http/reply.ts'
+import { headersWith } from '../platform/http/reply.ts'
 import type { RequestContext } from '../platform/http/route.ts'
 import type { Call } from './call.ts'
 import type { AddressLookup } from './connection/address_lookup.ts'
@@ -118,7 +118,7 @@ async function sendWhole(
   deadline.clear()
   // Step 12: the outcome, into the record of step 9.
   principal.conclude(record.outcome(answer.status_code, answer.redacted))
-  const headers = { ...commonHeaders(record.id), ...principal.headers }
+  const headers = headersWith(record.id, principal.headers)
   return jsonResponse(answer, { headers }, principal.connection.putOff)
 }
 

@@ -47,6 +47,8 @@ const NAME = new RegExp(`${SECRET_NAME}(?![A-Za-z0-9_])`, 'y')
 const TICKET = new RegExp(TICKET_PATTERN, 'y')
 const BASIC = /^([Bb][Aa][Ss][Ii][Cc] +)([A-Za-z0-9+/]+)(={0,2})([ \t]*)$/
 const UTF8 = new TextEncoder()
+/** What is not ASCII becomes some other character that is none: no header takes it. */
+const ASCII = new TextDecoder('latin1')
 
 /**
  * Every placeholder of the headers in order, repeated ones too. Throws `invalid_header` when a name
@@ -171,8 +173,7 @@ function headerTextOf(
   values: ReadonlyMap<string, Secret>,
   derived: NamedBytes[],
 ): string {
-  const { buffer, byteOffset, length } = reveal(piece, values, derived)
-  const text = Buffer.from(buffer, byteOffset, length).toString('latin1')
+  const text = ASCII.decode(reveal(piece, values, derived))
   checkHeaderText(piece.name, text)
   return text
 }

@@ -24,6 +24,9 @@ export const MAX_ALL_PARTS = 8_192
 export const COPIED_AT_ONCE = 65_536
 export const PER_PATTERN = 128
 
+const SPACE = 0x20
+/** The bits that bytes have which continue a character of UTF-8. */
+const CONTINUES = 0xc0
 const RUN = /[A-Za-z0-9+/_=.~-]{16,}/g
 const ARMOUR = /^-----(BEGIN|END) .*-----$/
 const URL_SHAPE = /^[a-z][a-z0-9+.-]*:\/\/([^/?#\s]*)(\S*)$/i
@@ -54,6 +57,7 @@ export class Collection {
 
   /** Adds a used value that is too short to be guarded otherwise. */
   addShort({ name, bytes }: NamedBytes): void {
+    if (!mayBeShort(bytes)) return
     const text = trimmed(latin1(bytes))
     const count = charactersOf(text)
     if (count < MIN_USED || count >= MIN_VALUE) return
@@ -177,6 +181,16 @@ function leavesOf(text: string): string[] | null {
   } catch {
     return null
   }
+}
+
+/** Whether it may have fewer than 8 characters between white space: of most values a look at 8 bytes says no. */
+function mayBeShort(bytes: Uint8Array): boolean {
+  let characters = 0
+  for (let at = 0; at < bytes.length && characters < MIN_VALUE; at++) {
+    const byte = bytes[at] ?? 0
+    if (byte > SPACE && (byte & CONTINUES) !== 0x80) characters++
+  }
+  return characters < MIN_VALUE
 }
 
 /** Long enough and with letters and digits. */

@@ -86,7 +86,7 @@ function initOf(
   return {
     session,
     method,
-    headers: [...headers, ['host', authority], ...framingOf(body)],
+    headers: recordOf([...headers, ['host', authority], ...framingOf(body)]),
     body: content,
     duplex: content && 'half',
     redirect: 'manual',
@@ -96,6 +96,12 @@ function initOf(
     protocol: 'http1.1',
     signal,
   } as BunFetchRequestInit
+}
+
+/** The runtime reads a record at less cost; of a name that is there twice only pairs keep both. */
+function recordOf(pairs: HeaderPair[]): HeaderPair[] | Record<string, string> {
+  const record = Object.fromEntries(pairs)
+  return Object.keys(record).length === pairs.length ? record : pairs
 }
 
 /** A body that still arrives keeps the length that the caller declared, and is chunked without one. */

@@ -32,7 +32,12 @@ const METHODS: ReadonlySet<string> = new Set(callMethods)
 
 /** Such a header among names in any case; many servers read `_` as `-`. */
 export function overrideAmong(names: readonly string[]): string | null {
-  return names.find((name) => IN_HEADERS.test(name.toLowerCase().replaceAll('_', '-'))) ?? null
+  return names.find(isOverrideHeader) ?? null
+}
+
+function isOverrideHeader(name: string): boolean {
+  // Hardly any name begins as those do.
+  return /^[-_fx]/i.test(name) && IN_HEADERS.test(name.toLowerCase().replaceAll('_', '-'))
 }
 
 /** The methods, in upper case, that a query (empty, or with its `?`) asks for in the place of the request's. */
