@@ -2,7 +2,9 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { Sha256 } from '@aws-crypto/sha256-js'
 import { SignatureV4 } from '@smithy/signature-v4'
+import fc from 'fast-check'
 import { marked } from '../support/canary.ts'
+import { forwardAs } from '../support/forward.ts'
 import { answerOf } from '../support/upstream.ts'
 import { openProxyStage } from './stage.ts'
 
@@ -188,3 +190,44 @@ describe.each(Object.entries(proxies))(
     })
   },
 )
+
+describe('in forward mode', () => {
+  const key = fc
+    .array(
+      fc.oneof(
+        fc.constantFrom('a b', '%', '%2F', '+', 'ü', "!'()*~", 'a.', '...', ''),
+        fc.string(),
+      ),
+      {
+        minLength: 1,
+        maxLength: 4,
+      },
+    )
+    .filter((segments) =>
+      segments.every((one) => one.isWellFormed() && !/^\.\.?$|\/|SVC_/.test(one)),
+    )
+
+  test('any key of an object goes out as it was sent, and signed with the real key', async () => {
+    const named = { accessKeyId: 'SVC_SECRET_AWS_ACCESS_KEY_ID', secretAccessKey: 'of no use' }
+    await fc.assert(
+      fc.asyncProperty(key, async (segments) => {
+        const escaped = segments.map((one) =>
+          encodeURIComponent(one).replace(
+            /[!'()*]/g,
+            (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`,
+          ),
+        )
+        const asked = { method: 'PUT', path: `/bucket/${escaped.join('/')}`, body: 'content' }
+        const { host: _host, ...headers } = (await signedBy(named, asked)).headers
+        const { path, ...init } = asked
+        expect((await forwardAs(stage, agent, path, { ...init, headers })).status).toBe(200)
+        const wanted = await signedBy({ accessKeyId: ID, secretAccessKey: SECRET }, asked)
+        expect([last()?.path, last()?.header('authorization')]).toEqual([
+          path,
+          wanted.headers.authorization,
+        ])
+      }),
+      { numRuns: 40 },
+    )
+  })
+})
