@@ -3,7 +3,7 @@
  * for what is signed with the key. Signatures are verified from the documentation, with no code of ours.
  */
 import { createHash, createHmac } from 'node:crypto'
-import type { Authority } from '../../src/cli/demo/certificates.ts'
+import type { Authority } from '../../../src/cli/demo/certificates.ts'
 
 export type AwsUpstream = {
   port: number
@@ -11,6 +11,8 @@ export type AwsUpstream = {
   objects: Map<string, Uint8Array>
   /** Method, path, and what the payload was said to be. */
   served: { line: string; range: string | null; payload: string }[]
+  /** Session tokens that came with it. */
+  tokens: Set<string | null>
   /** What was signed with something else. */
   refused: string[]
   stop(): Promise<void>
@@ -31,6 +33,7 @@ export async function startAws(authority: Authority, options: Options): Promise<
   const upstream: Omit<AwsUpstream, 'port' | 'stop'> = {
     objects: new Map(),
     served: [],
+    tokens: new Set(),
     refused: [],
   }
   const server = Bun.serve({
@@ -50,6 +53,7 @@ export async function startAws(authority: Authority, options: Options): Promise<
         )
       }
       const range = request.headers.get('range')
+      upstream.tokens.add(request.headers.get('x-amz-security-token'))
       upstream.served.push({ line, range, payload: signed.payload })
       const [, , service = ''] = signed.scope.split('/')
       if (service === 'sts') return identity()
