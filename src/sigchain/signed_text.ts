@@ -52,9 +52,18 @@ export function readText<K extends Kind>(kind: K, statement: string): TextOf<K> 
 function parseText<T>(schema: z.ZodType<T>, statement: string): T | null {
   try {
     const text = schema.parse(JSON.parse(statement))
-    return canonicalize(text) === statement ? text : null
+    return canonicalOf(text) === statement ? text : null
   } catch {
     return null
+  }
+}
+
+/** RFC 8785. @throws Refusal `form` for what it knows no form of, such as a lone surrogate */
+function canonicalOf(text: unknown): string {
+  try {
+    return canonicalize(text) ?? ''
+  } catch {
+    throw new Refusal('form')
   }
 }
 
@@ -81,7 +90,7 @@ export async function signText<K extends Kind>(
   text: TextOf<K>,
   privateKey: CryptoKey,
 ): Promise<SignedText> {
-  const statement = canonicalize(text) ?? ''
+  const statement = canonicalOf(text)
   readText(kind, statement)
   const signature = await signEd25519(privateKey, concat(prefixes[kind], utf8(statement)))
   return { statement, signature: toBase64(signature) }

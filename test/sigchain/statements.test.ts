@@ -39,7 +39,12 @@ async function about(history: History, { signer, headSeq }: Signing) {
   return { v: 2, workspace_id: HERE, head, signer: userId(signer) } as const
 }
 
-async function signGrant(history: History, signing: Signing, expiresAt: string | null = null) {
+async function signGrant(
+  history: History,
+  signing: Signing,
+  expires_at: string | null = null,
+  label = 'ci',
+) {
   const { signingKey } = await keysOf(signing.signer, signing.keys)
   const grant = {
     ...(await about(history, signing)),
@@ -47,10 +52,9 @@ async function signGrant(history: History, signing: Signing, expiresAt: string |
     token_id: TOKEN,
     kind: 'workload',
     agent_id: null,
-    label: 'ci',
+    label,
     public_key: PUBLIC_KEY,
-    capabilities: ['read'],
-    expires_at: expiresAt,
+    expires_at,
   } as const
   return signText('grant', { ...grant, capabilities: ['read'] }, signingKey)
 }
@@ -152,6 +156,22 @@ describe('a statement', () => {
       }
     }
     expect(await outcome(verifyGrant(chain, grant, { id: TOKEN }, NOW))).toBe(true)
+  })
+
+  test('has at most 64 KiB, in bytes, and no lone surrogate', async () => {
+    const history = await historyOf(HERE, [])
+    const chain = await replay(HERE, history.links)
+    const signLabel = (label: string) => signGrant(history, founding, null, label)
+    const { statement } = await signLabel('')
+    const room = 65_536 - statement.length
+    const full = await signLabel('é'.repeat(room >> 1) + 'x'.repeat(room & 1))
+    expect(await outcome(verifyGrant(chain, full, { id: TOKEN }, NOW))).toBe(true)
+    for (const label of ['é'.repeat((room >> 1) + 1), '\ud800', 'a\udc00b']) {
+      await expect(signLabel(label)).rejects.toMatchObject({ reason: 'form' })
+    }
+    const escaped = { ...full, statement: statement.replace('"label":""', '"label":"\\ud800"') }
+    const verified = verifyGrant(chain, escaped, { id: TOKEN }, NOW)
+    await expect(verified).rejects.toMatchObject({ reason: 'form', subject: 'the grant' })
   })
 
   test('counts nothing in a workspace that was deleted', async () => {
