@@ -1,7 +1,7 @@
 /**
  * The chain of a workspace: links that each name the one before, replayed from the first. What it leads to
- * (members with keys and roles, allowlist, epoch, revoked tokens) is believed for the sake of signatures
- * alone, whoever stored and served the links. A chain that breaks a rule anywhere is refused whole.
+ * (members with keys and roles, allowlist, epoch, revoked tokens) is believed for its signatures alone: who
+ * stores and serves the links need not be trusted. A chain that breaks a rule anywhere is refused whole.
  */
 import { about, Refusal } from './refusal.ts'
 import { applyLink } from './rules.ts'
