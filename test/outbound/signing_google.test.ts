@@ -94,6 +94,15 @@ describe('an assertion', () => {
     ])
   })
 
+  test('claims nothing else of the account than issuer and subject', () => {
+    const made = signatureOf({
+      body: formOf(tokenOf({ ...claims, iss: TOKEN_URL, sub: 'a user' })),
+    })?.made()
+    const form = new URLSearchParams(textOf(made?.body ?? null))
+    const wanted = { ...claims, iss: EMAIL, sub: 'a user' }
+    expect(read(form.get('assertion') ?? '')[1]).toEqual(wanted)
+  })
+
   test('is for the host that is called, by any of the names of Google’s endpoint', () => {
     const to = (url: string, aud: unknown) =>
       codeOf({ url, body: formOf(tokenOf({ ...claims, aud })) })
@@ -108,10 +117,16 @@ describe('an assertion', () => {
       'oauth2.googleapis.com',
       'http://oauth2.googleapis.com/token',
       'https://oauth2.googleapis.com:8443/token',
+      'https://oauth2.googleapis.com@evil.example/token',
+      'https://evil.example\\@oauth2.googleapis.com/token',
+      'https://oauth2.google\tapis.com/token',
+      'https://OAUTH2.googleapis.com/token',
     ]) {
       expect(to(TOKEN_URL, aud)).toBe('validation_error')
     }
-    expect(to('https://evil.example/token', TOKEN_URL)).toBe('validation_error')
+    for (const aud of [TOKEN_URL, 'https://evil.example\\@oauth2.googleapis.com/token']) {
+      expect(to('https://evil.example/token', aud)).toBe('validation_error')
+    }
   })
 
   test('of another algorithm, of two, or of no grant is refused', () => {

@@ -68,11 +68,9 @@ function signed(
 ): { token: string; signature: Uint8Array } {
   const { email, keyId, key } = accountIn(name, bytesIn(values, name))
   const header = { alg: 'RS256', typ: 'JWT', ...(keyId === null ? {} : { kid: keyId }) }
-  const told = Object.entries(claims).map(([claim, value]) => [
-    claim,
-    value === claims.iss ? email : value,
-  ])
-  const text = [header, Object.fromEntries(told)]
+  const isOwn = (claim: unknown) => claim === claims.iss
+  const told = { ...claims, iss: email, ...(isOwn(claims.sub) ? { sub: email } : {}) }
+  const text = [header, told]
     .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
     .join('.')
   const signature = sign('sha256', Buffer.from(text), key).toString('base64url')

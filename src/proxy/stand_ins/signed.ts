@@ -87,7 +87,7 @@ export class Signers {
 
   #token(token: string): string {
     const [, signed = '', claims = '', signature = ''] = TOKEN.exec(token) ?? []
-    if (signed === '' || token.length > MAX_TOKEN) return token
+    if (signed === '' || !this.haveAccounts || token.length > MAX_TOKEN) return token
     const issuer = objectIn(claims)?.iss
     const account = this.#accounts.find(({ email }) => email === issuer)
     const made = Buffer.from(signature, 'base64url')

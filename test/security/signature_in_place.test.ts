@@ -1,0 +1,132 @@
+/**
+ * A placeholder in place of a signature is a signature: however the request is bent, the key itself never
+ * goes out there, what is signed is what goes out, and what comes back does not show it.
+ */
+import { afterAll, describe, expect, test } from 'bun:test'
+import { createHmac, generateKeyPairSync } from 'node:crypto'
+import { employAgent, openStage } from '../support/agent.ts'
+import { forwardAs } from '../support/forward.ts'
+import { sendRaw } from '../support/raw_http.ts'
+import { answerOf } from '../support/upstream.ts'
+
+const BLOBS = 'acct.blob.core.windows.net'
+const STAMP = 'Sun, 22 Nov 2026 04:05:06 GMT'
+const KEY = Buffer.from('the key of a storage account').toString('base64')
+
+const stage = await openStage({ names: [BLOBS] })
+afterAll(stage.stop)
+const { upstream } = stage
+const host = stage.authorityOf(BLOBS)
+const agent = await employAgent(stage, { domains: [host, stage.authorityOf()] })
+const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+const pem = privateKey.export({ type: 'pkcs8', format: 'pem' })
+const ACCOUNT = JSON.stringify({
+  type: 'service_account',
+  client_email: 'robot@project.iam.gserviceaccount.com',
+  private_key: pem,
+})
+await agent.store('KEY', KEY, {
+  policy: { allowed_locations: ['header', 'query'], allowed_paths: ['/open', '/echo'] },
+})
+await agent.store('HIDDEN_KEY', KEY, { policy: { allowed_locations: ['query', 'sign'] } })
+await agent.store('ROBOT', ACCOUNT, { policy: { allowed_locations: ['header', 'form', 'json'] } })
+upstream.on('/echo', ({ path }, wire) => {
+  wire.write(answerOf(200, { 'content-type': 'text/plain' }, path))
+})
+
+const last = () => upstream.received.at(-1)
+const mac = (text: string) =>
+  createHmac('sha256', Buffer.from(KEY, 'base64')).update(text).digest('base64')
+const call = (path: string, headers: Record<string, string> = {}, more: object = {}) =>
+  agent.resolve({ target_url: stage.url(path, BLOBS), method: 'GET', headers, ...more })
+const signed = { authorization: 'SharedKey acct:SVC_SECRET_KEY', 'x-ms-date': STAMP }
+const access = 'sv=2022-11-02&sr=c&sp=r&se=2027-01-01&sig=SharedKey%20acct:SVC_SECRET_'
+
+describe('the key itself', () => {
+  test('does not stand in a query where its signature does, though it might by its policy', async () => {
+    expect((await call(`/open/a?${access}KEY`)).status).toBe(200)
+    const text = mac('r\n\n2027-01-01\n/blob/acct/open\n\n\n\n2022-11-02\nc\n\n\n\n\n\n\n')
+    expect(last()?.path).toEndWith(`&sig=${encodeURIComponent(text)}`)
+    expect(last()?.path).not.toContain(encodeURIComponent(KEY))
+  })
+
+  test('does not stand in a form where its signature does, though it might by its policy', async () => {
+    const aud = `https://${stage.authorityOf()}/token`
+    const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
+    const token = `${part({ alg: 'RS256' })}.${part({ iss: 'x', aud })}.SVC_SECRET_ROBOT`
+    const grant = encodeURIComponent('urn:ietf:params:oauth:grant-type:jwt-bearer')
+    upstream.on(
+      '/token',
+      answerOf(200, { 'content-type': 'application/json' }, '{"access_token":"ya29.x"}'),
+    )
+    const post = (type: string, body: string) =>
+      forwardAs(stage, agent, '/token', { method: 'POST', headers: { 'content-type': type }, body })
+    const form = 'application/x-www-form-urlencoded'
+    const answer = await post(form, `grant_type=${grant}&assertion=${token}&x=SVC_SECRET_ROBOT`)
+    expect(await answer.json()).toEqual({
+      access_token: expect.stringMatching(/^SVC_SECRET_ROBOT-ticket-/),
+    })
+    const sent = new URLSearchParams(Buffer.from(last()?.body ?? []).toString())
+    expect(sent.get('assertion')).toMatch(/^eyJ[\w-]+\.eyJ[\w-]+\.[\w-]{342}$/)
+    expect(sent.get('x')).toBe('SVC_SECRET_ROBOT')
+    expect(decodeURIComponent(String(sent))).not.toContain('private_key')
+    const arrived = upstream.received.length
+    const two = await post(form, `grant_type=${grant}&assertion=${token}&assertion=${token}`)
+    expect(await two.json()).toMatchObject({ error: 'validation_error' })
+    expect(upstream.received.length).toBe(arrived)
+  })
+
+  test('signs nothing where its policy keeps it out of headers', async () => {
+    for (const path of [
+      `/open?${access}HIDDEN_KEY`,
+      `/open?a=SVC_SECRET_HIDDEN_KEY&${access}HIDDEN_KEY`,
+    ]) {
+      expect((await call(path)).body).toMatchObject({ error_code: 'policy_blocked' })
+    }
+    const headers = { ...signed, authorization: 'SharedKey acct:SVC_SECRET_HIDDEN_KEY' }
+    expect((await call('/open', headers)).body).toMatchObject({ error_code: 'policy_blocked' })
+  })
+})
+
+describe('what is signed', () => {
+  test('is what goes out, of headers that come twice too', async () => {
+    const { text } = await sendRaw(
+      stage.app.resolver,
+      `GET /v1/forward/${host}/open/a HTTP/1.1\r\nHost: ${new URL(stage.app.resolver).host}\r\nX-Service-Token: ${agent.token}\r\nAuthorization: ${signed.authorization}\r\nx-ms-date: ${STAMP}\r\nx-ms-meta-a: one\r\nX-Ms-Meta-A: two\r\nConnection: close\r\n\r\n`,
+    )
+    expect(text).toStartWith('HTTP/1.1 200')
+    expect(last()?.headers.filter(([name]) => /^x-ms-meta-a$/i.test(name))).toHaveLength(1)
+    const sent = last()?.header('x-ms-meta-a')
+    const wanted = mac(`GET${'\n'.repeat(12)}x-ms-date:${STAMP}\nx-ms-meta-a:${sent}\n/acct/open/a`)
+    expect(last()?.header('authorization')).toBe(`SharedKey acct:${wanted}`)
+  })
+
+  test('is what its policy was asked about', async () => {
+    expect((await call('/open/%7Ea', signed)).status).toBe(200)
+    const arrived = upstream.received.length
+    for (const path of [
+      '/closed',
+      '/open/../closed',
+      '/open/%2e%2e/closed',
+      '/open/..%2Fclosed',
+      '/open%2F..%2Fclosed',
+      '/open/%252e%252e/closed',
+      '/opened',
+    ]) {
+      const refusal = { path, ...Object(await call(path, signed)).body }
+      expect(refusal).toMatchObject({ path, error_code: 'policy_blocked' })
+    }
+    expect((await call('//open/a', signed)).body).toMatchObject({ error_code: 'invalid_target' })
+    const twice = { ...signed, Authorization: 'SharedKey acct:SVC_SECRET_KEY' }
+    expect((await call('/open/a', twice)).body).toMatchObject({ error_code: 'invalid_header' })
+    expect(upstream.received.length).toBe(arrived)
+  })
+
+  test('is masked in an answer that repeats it, as it was written in the URL too', async () => {
+    const answer = await call(`/echo?${access}KEY`)
+    const [, sig = ''] = /sig=(.*)$/.exec(last()?.path ?? '') ?? []
+    expect(sig).toMatch(/%3D$/)
+    expect(JSON.stringify(answer.body)).not.toContain(sig.slice(0, 30))
+    expect(answer.body).toMatchObject({ redacted: true })
+  })
+})
