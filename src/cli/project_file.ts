@@ -32,9 +32,31 @@ export function demandProjectFile({ settings, cwd }: Place, ...names: SettingNam
   )
 }
 
+/** Before one setting is changed: all others would be lost. @throws CliError for a file that is no object of JSON */
+export function demandReadable(path: string): void {
+  const text = readProjectText(path)
+  const fault = text === null ? null : unreadable(text)
+  if (fault === null) return
+  throw new CliError(
+    'invalid_file',
+    `${path}${fault}; nothing was changed`,
+    'correct it, or make it anew with cloakroom link <project>',
+  )
+}
+
 const GIVEN: readonly string[] = ['flag', 'environment']
 
 function faultOf(text: string): string | null {
+  const fault = unreadable(text)
+  if (fault !== null) return fault
+  const said = z.record(z.string(), z.unknown()).parse(parse(text))
+  const unusable = settingNames.find(
+    (name) => said[name] !== undefined && !isUsable(name, said[name]),
+  )
+  return unusable === undefined ? null : ` has no usable ${unusable}`
+}
+
+function unreadable(text: string): string | null {
   const errors: ParseError[] = []
   const data = parse(text, errors, { disallowComments: true })
   const [first] = errors
@@ -42,10 +64,6 @@ function faultOf(text: string): string | null {
     const line = text.slice(0, first.offset).split('\n').length
     return `, line ${line}: this is not JSON`
   }
-  const { success, data: said } = z.record(z.string(), z.unknown()).safeParse(data)
-  if (!success) return ', line 1: this is no object of settings'
-  const unusable = settingNames.find(
-    (name) => said[name] !== undefined && !isUsable(name, said[name]),
-  )
-  return unusable === undefined ? null : ` has no usable ${unusable}`
+  const { success } = z.record(z.string(), z.unknown()).safeParse(data)
+  return success ? null : ', line 1: this is no object of settings'
 }

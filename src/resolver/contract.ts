@@ -172,7 +172,7 @@ export const forwardSettings = z.strictObject({
   timeout_ms: z.coerce.number().int().min(1).max(120_000).optional(),
   mark: z
     .string()
-    .regex(MARK)
+    .regex(MARK, 'must be 20 to 40 letters and digits between two ~')
     .meta({ examples: ['~8sJ2kQ7xWv0bT4mZ1nRc~'] })
     .optional(),
   sign: z

@@ -265,7 +265,11 @@ describe('accounts of two servers', () => {
     expect([out, err]).toEqual(['Logged out.\n', 'Still logged in: near.\n'])
     await enter(ada, 'login', ['ada@three.example', ...at(far)], here)
     const all = await ada.run(['logout', '--all', '--json'], here)
-    expect(JSON.parse(all.out)).toEqual({ logged_out: ['ada@three.example', 'ada@three.example'] })
+    expect(JSON.parse(all.out)).toEqual({
+      logged_out: ['ada@three.example', 'ada@three.example'],
+      tokens: [],
+      own_values: [],
+    })
     expect((await ada.run(['whoami'], here)).err).toContain('nobody is logged in')
     expect(existsSync(kept(ada, 'session.json'))).toBe(false)
   })

@@ -346,6 +346,32 @@ test('audit tail prints records as they come', async () => {
   )
 })
 
+test('audit tail begins with what was before, if it is asked to', async () => {
+  await ada.run(['call', stage.url('/before')], as(token))
+  const child = watched(
+    Bun.spawn([await executable(), 'audit', 'tail', '--json', '--since', '1w', '--agent', 'bot'], {
+      cwd: ada.cwd,
+      env: { HOME: ada.home, SERVICE_SERVER_URL: stage.app.controlPlane },
+      stdout: 'pipe',
+    }),
+  )
+  let shown = ''
+  for await (const piece of child.stdout) {
+    shown += new TextDecoder().decode(piece)
+    if (shown.includes('"/before"')) break
+  }
+  child.kill()
+  expect(shown).toContain('"/before"')
+})
+
+test('a time that is none is said so in words', async () => {
+  const ran = await ada.run(['audit', 'list', '--since', 'yesterday'])
+  expect([ran.code, ran.err]).toEqual([
+    2,
+    expect.stringContaining('how long ago: 2026-03-14, 7d, 12h'),
+  ])
+})
+
 test('deleting an agent refuses its tokens from then on', async () => {
   const doomed = await issue('agent', 'create', 'doomed')
   expect((await ada.run(['call', stage.url('/a')], as(doomed))).code).toBe(0)

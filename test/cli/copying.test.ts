@@ -84,6 +84,18 @@ describe('env copy', () => {
     expect((await listed(...in_('staging')))[1]).toEqual({ key: 'OTHER', version: 3, policy: null })
   })
 
+  test('says what a copy refers to and has not, and nothing of what comes with it', async () => {
+    await ada.must('env', 'create', 'refers')
+    await ada.must('secrets', 'set', 'HOST=db', 'PASS=hunter2', '-e', 'refers')
+    await ada.must('secrets', 'set', 'DSN=${PASS}@${HOST}', '--references', '-e', 'refers')
+    await ada.must('env', 'create', 'all')
+    await ada.must('env', 'create', 'one')
+    expect((await ada.run(['env', 'copy', 'refers', 'all'])).err).toBe('')
+    expect((await ada.run(['env', 'copy', 'refers', 'one', '--only', 'DSN,HOST'])).err).toBe(
+      'DSN refers to PASS: not in payments/one yet\n',
+    )
+  })
+
   test('of an environment that is not there is an error, which lists near ones', async () => {
     const { code, err } = await ada.run(['env', 'copy', 'developmnt', 'production'])
     expect([code, err]).toEqual([

@@ -142,6 +142,9 @@ describe('a file', () => {
     ['a.json', '{"A":"1",\n"A":"2"}', 'a.json, line 2: A is there twice'],
     ['a.json', '{"secrets":{"A":"1","A":"1"}}', 'a.json, line 1: A is there twice'],
     ['a.json', '{"A":12345678901234567890}', 'the file must hold names with text values'],
+    ['a.yaml', 'B: 1\nA: 1\nA: 2\n', 'a.yaml, line 3: A is there twice'],
+    ['a.yaml', 'secrets:\n  A: 1\n  "A": 1\n', 'a.yaml, line 3: A is there twice'],
+    ['a.yaml', 'A: [', 'a.yaml cannot be read as YAML'],
     ['a.yaml', 'A: 1.10', 'the file must hold names with text values'],
   ])('%s with %j is refused whole', (name, text, message) => {
     expect(() => readValues(name, bytes(text))).toThrow(message)

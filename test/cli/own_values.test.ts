@@ -260,6 +260,20 @@ describe('it ends', () => {
   })
 })
 
+test("logout says what goes with the session: tokens of agents, and values of one's own", async () => {
+  const frank = await openAccount(app, 'frank@example.com')
+  await frank.must('init', 'payments')
+  await frank.must('agent', 'create', 'deploy-bot', '--save')
+  await frank.must('secrets', 'set', `KEY=${OWN}`, 'HOST=localhost', '--mine')
+  const { code, out, err } = await frank.run(['logout'])
+  expect([code, out, err]).toEqual([
+    0,
+    'Logged out.\n',
+    'Gone from this machine with it: tokens of agents (deploy-bot); your own values (HOST, KEY).\n',
+  ])
+  frank.remove()
+})
+
 test('a fallback says which of its values are whose, and is no way around --no-mine', async () => {
   const server = openSwitch(app.controlPlane)
   const fay = await openAccount(

@@ -157,6 +157,23 @@ describe('a project file that cannot be used leads to no other project', () => {
     expect(await ada.must('run', '--', 'sh', '-c', 'echo $PORT')).toBe('1\n')
   })
 
+  test('one setting is not set in it, for all others would be lost', async () => {
+    ada.write('.cloakroom.json', merged)
+    expect(await ada.run(['config', 'environment', 'qa', '--local'])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining(
+        '.cloakroom.json, line 3: this is not JSON; nothing was changed',
+      ),
+    })
+    expect(readFileSync(join(ada.cwd, '.cloakroom.json'), 'utf8')).toBe(merged)
+    ada.write('.cloakroom.json', '{"project":"shop","environment":""}')
+    await ada.must('config', 'environment', 'qa', '--local')
+    expect(JSON.parse(readFileSync(join(ada.cwd, '.cloakroom.json'), 'utf8'))).toEqual({
+      project: 'shop',
+      environment: 'qa',
+    })
+  })
+
   test('what is no setting is named', async () => {
     ada.write('.cloakroom.json', '{"project":"shop","bogus":"1"}')
     expect((await ada.run(['secrets', 'list'])).err).toContain(

@@ -52,7 +52,7 @@ export const accountSpecs: readonly Spec[] = [
     about: 'end the session here and on the server',
     examples: ['logout', 'logout --account work', 'logout --all'],
     options: logOutOptions,
-    action: async () => (await entrance()).logOut,
+    action: async () => (await import('../commands/accounts/exit.ts')).logOut,
   }),
   command({
     usage: 'whoami',

@@ -204,10 +204,10 @@ export const runOptions = [
     'set this variable although it steers shells, loaders or interpreters',
   ],
   ['--watch', 'start the command anew when a value that it was given changes'],
-  ['--watch-interval <time>', 'between two looks for changes', '10s'],
-  ['--grace <time>', 'before a restart, from SIGTERM to SIGKILL', '10s'],
+  ['--watch-interval <time>', 'between two looks for changes (10s unless given)'],
+  ['--grace <time>', 'before a restart, from SIGTERM to SIGKILL (10s unless given)'],
   ['--fallback <path>', 'a sealed copy of the values, kept here and used while the server is away'],
-  ['--fallback-max-age <time>', 'how old that copy may be: 1h, 7d', '24h'],
+  ['--fallback-max-age <time>', 'how old that copy may be: 1h, 7d (24h unless given)'],
   allowEmpty,
 ] as const
 export const injectOptions = [

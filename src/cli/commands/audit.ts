@@ -161,7 +161,7 @@ export const exportAll: Action<typeof filterOptions> = async (context, _, option
 export const tail: Action<typeof filterOptions> = async (context, _, options) => {
   const scope = await workspaceScope(context)
   const projects = await projectNames(scope)
-  let since = new Date().toISOString()
+  let since = options.since ?? new Date().toISOString()
   const seen = new Set<string>()
   while (true) {
     const records = (await page(scope, { ...filtersOf(options), since, limit: 500 })).filter(

@@ -4,6 +4,7 @@ import type { configOptions } from '../catalogue/options.ts'
 import type { Action } from '../command.ts'
 import type { Context } from '../context.ts'
 import { notFound } from '../named.ts'
+import { demandReadable } from '../project_file.ts'
 import {
   findProjectFile,
   globalFile,
@@ -53,6 +54,7 @@ function change(
   if (path === null) {
     throw new CliError('usage', 'there is no project file here', 'make one with: cloakroom init')
   }
+  if (isLocal) demandReadable(path)
   updateFile(path, { [name]: value })
   // Set by this user's own hand: no question is left.
   if (isLocal && isAddress(name) && value !== undefined) {

@@ -15,14 +15,21 @@ import { type Delivered, openSource, type Source } from '../values/delivered.ts'
 const MAX_AGE = { option: '--fallback-max-age', example: '24h', least: '1m', most: '30d' }
 const INTERVAL = { option: '--watch-interval', example: '30s', least: '1s', most: '1d' }
 const GRACE = { option: '--grace', example: '30s', least: '0s', most: '1h' }
+/** Each with the option without which it has no effect. */
+const DEPENDENT = [
+  ['watchInterval', INTERVAL, 'watch'],
+  ['grace', GRACE, 'watch'],
+  ['fallbackMaxAge', MAX_AGE, 'fallback'],
+] as const
 
 export const run: Action<typeof runOptions> = async (context, command, options) => {
   if (command.length === 0)
     throw new CliError('usage', 'give a command after --', 'example: cloakroom run -- npm start')
   const times = {
-    intervalMs: durationOf(options.watchInterval, INTERVAL),
-    graceMs: durationOf(options.grace, GRACE),
+    intervalMs: durationOf(options.watchInterval ?? '10s', INTERVAL),
+    graceMs: durationOf(options.grace ?? '10s', GRACE),
   }
+  refuseAlone(options)
   const source = await sourceOf(context, options)
   const first = await source.deliver()
   const check = (delivered: Delivered) => {
@@ -50,12 +57,20 @@ export const run: Action<typeof runOptions> = async (context, command, options) 
 }
 
 /** @throws CliError */
+function refuseAlone(options: OptionValues<typeof runOptions>): void {
+  for (const [name, { option }, needed] of DEPENDENT) {
+    if (options[name] !== undefined && options[needed] === undefined)
+      throw new CliError('usage', `${option} has no effect without --${needed}`)
+  }
+}
+
+/** @throws CliError */
 async function sourceOf(
   context: Context,
   options: OptionValues<typeof runOptions>,
 ): Promise<Source> {
   const { fallback: path, fallbackMaxAge } = options
-  const maxAgeMs = durationOf(fallbackMaxAge, MAX_AGE)
+  const maxAgeMs = durationOf(fallbackMaxAge ?? '24h', MAX_AGE)
   const source = await openSource(context, options)
   if (path === undefined) return source
   return withFallback(source, {

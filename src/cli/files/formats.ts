@@ -1,6 +1,7 @@
 /** Files of secrets as people have them: dotenv, JSON, YAML, and the exports of Doppler and Infisical. */
 import { basename } from 'node:path'
 import { visit } from 'jsonc-parser'
+import { parseDocument } from 'yaml'
 import { z } from 'zod'
 import { secretKey } from '../../features/secrets/contract.ts'
 import { fromUtf8 } from '../../platform/crypto/encoding.ts'
@@ -79,7 +80,7 @@ function decode(name: string, bytes: Uint8Array): string {
 
 function parse(name: string, text: string, isJson: boolean): unknown {
   try {
-    if (!isJson) return Bun.YAML.parse(text)
+    if (!isJson) return parseYaml(name, text)
     const value: unknown = JSON.parse(text)
     refuseRepeated(name, text)
     return value
@@ -87,6 +88,26 @@ function parse(name: string, text: string, isJson: boolean): unknown {
     if (error instanceof CliError) throw error
     throw new CliError('invalid_file', `${name} cannot be read as ${isJson ? 'JSON' : 'YAML'}`)
   }
+}
+
+/** @throws CliError for a name that is there twice, which the runtime's parser takes the last value of */
+function parseYaml(file: string, text: string): unknown {
+  const document = parseDocument(text, { merge: true, logLevel: 'error' })
+  const [error] = document.errors
+  if (error?.code === 'DUPLICATE_KEY') {
+    const [, name = 'a name'] = /^["']?(\w+)/.exec(text.slice(error.pos[0])) ?? []
+    throw isTwice(file, error.linePos?.[0].line ?? 1, name)
+  }
+  if (error) throw error
+  return document.toJS()
+}
+
+function isTwice(file: string, line: number, name: string): CliError {
+  return new CliError(
+    'invalid_file',
+    `${file}, line ${line}: ${name} is there twice`,
+    'nothing was stored',
+  )
 }
 
 /** The runtime's parser takes the last of several values of one name and says nothing. @throws CliError */
@@ -98,8 +119,7 @@ function refuseRepeated(file: string, text: string): void {
     onObjectProperty: (name, _, __, line) => {
       const names = open.at(-1)
       if (names?.has(name)) {
-        const message = `${file}, line ${line + 1}: ${name} is there twice`
-        throw new CliError('invalid_file', message, 'nothing was stored')
+        throw isTwice(file, line + 1, name)
       }
       names?.add(name)
     },

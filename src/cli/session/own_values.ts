@@ -20,6 +20,8 @@ type Place = { workspace: { id: string }; project: { id: string }; environment: 
 type Own = { value: string; references: boolean }
 
 export type OwnValues = {
+  /** Names of all places. @throws CliError for a file that was altered */
+  names(): string[]
   /** By name, as if they were stored. @throws CliError for a file that was altered */
   of(place: Place): Map<string, Entry>
   set(place: Place, values: ReadonlyMap<string, Own>): void
@@ -46,6 +48,10 @@ export function openOwnValues(env: Env, slot: string, holder: Holder): OwnValues
     write(path, holder, { ...all, [idOf(place)]: Object.fromEntries(values) })
   }
   return {
+    names: () => {
+      const names = Object.values(read(path, holder)).flatMap((values) => Object.keys(values))
+      return [...new Set(names)].sort()
+    },
     of: (place) => {
       const own = Object.entries(read(path, holder)[idOf(place)] ?? {})
       return new Map(own.map(([name, value]) => [name, entryOf(name, value)]))

@@ -2,7 +2,7 @@
 
 import { nearNames } from '../named.ts'
 import { CliError, type CliErrorCode } from '../terminal/cli_error.ts'
-import type { Delivered } from '../values/delivered.ts'
+import { type Delivered, type Opened, resolvedFrom } from '../values/delivered.ts'
 import {
   type NamedPlace,
   type Passage,
@@ -19,7 +19,7 @@ export type Place = {
   fault: string | null
   /** Whether it is the one of the command, or was named beside it. */
   isMeant: boolean
-  deliver(): Promise<Delivered>
+  open(): Promise<Opened>
 }
 
 /** `null` stands for the environment that the command works with. */
@@ -49,13 +49,14 @@ export async function fillTemplate(
   const references = located.filter((part) => typeof part !== 'string')
   refuse('not_found', references, ({ where }) => where.fault, 'see: cloakroom project list')
   refuse('reference_elsewhere', references, elsewhere, allowing(references))
-  const values = await deliverAll(references)
+  const opened = await openAll(references)
   refuse(
     'not_found',
     references,
-    (reference) => absent(reference, values),
+    (reference) => absent(reference, opened),
     'see: cloakroom secrets list',
   )
+  const values = resolvedOf(references, opened)
   return { text: joined(located, values), used: usedOf(references) }
 }
 
@@ -91,27 +92,31 @@ function allowing(references: readonly Located[]): string {
   return `if that is meant: ${[...new Set(titles)].join(' ')}`
 }
 
-type Values = ReadonlyMap<Place, Delivered>
-
 /** Each environment once, at the same time. */
-async function deliverAll(references: readonly Located[]): Promise<Values> {
+async function openAll(references: readonly Located[]): Promise<ReadonlyMap<Place, Opened>> {
   const places = [...new Set(references.map(({ where }) => where))]
   return new Map(
-    await Promise.all(places.map(async (place) => [place, await place.deliver()] as const)),
+    await Promise.all(places.map(async (place) => [place, await place.open()] as const)),
   )
 }
 
-function textFor({ where, name }: Located, values: Values): string | undefined {
-  const delivered = values.get(where) ?? {}
-  return Object.hasOwn(delivered, name) ? delivered[name]?.value : undefined
-}
-
-function absent(reference: Located, values: Values): string | null {
-  if (textFor(reference, values) !== undefined) return null
-  const { name, where } = reference
-  const near = nearNames(name, Object.keys(values.get(where) ?? {}))
+function absent({ name, where }: Located, opened: ReadonlyMap<Place, Opened>): string | null {
+  const { entries } = opened.get(where) ?? { entries: new Map<string, never>() }
+  if (entries.has(name)) return null
+  const near = nearNames(name, [...entries.keys()])
   const meant = near.length > 0 ? `; is it ${near.join(', ')}?` : ''
   return `is not given to programs in ${where.title}${meant}`
+}
+
+type Values = ReadonlyMap<Place, Delivered>
+
+/** What the template names and no more: what else the environment has may be broken. @throws UnresolvedReference */
+function resolvedOf(references: readonly Located[], opened: ReadonlyMap<Place, Opened>): Values {
+  const namesIn = (place: Place) =>
+    references.flatMap(({ where, name }) => (where === place ? [name] : []))
+  return new Map(
+    [...opened].map(([place, environment]) => [place, resolvedFrom(environment, namesIn(place))]),
+  )
 }
 
 /** Values are put in as they are, and not read again. @throws CliError for what becomes too long */
@@ -119,7 +124,8 @@ function joined(parts: readonly (string | Located)[], values: Values): string {
   const texts: string[] = []
   let length = 0
   for (const part of parts) {
-    const text = typeof part === 'string' ? part : (textFor(part, values) ?? '')
+    const text =
+      typeof part === 'string' ? part : (values.get(part.where)?.[part.name]?.value ?? '')
     length += text.length
     if (length > MAX_FILLED)
       throw new CliError(

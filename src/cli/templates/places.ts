@@ -8,14 +8,14 @@ import type { Context } from '../context.ts'
 import { namedEnvironment } from '../resolver_call.ts'
 import { chosenProject, projectNamed, projectsOf, workspaceScope } from '../scope.ts'
 import { CliError } from '../terminal/cli_error.ts'
-import { type Delivered, deliverToMember, deliverToToken } from '../values/delivered.ts'
+import { type Opened, openedForMember, openedForToken } from '../values/delivered.ts'
 import type { FindPlace, Place } from './fill.ts'
 import type { NamedPlace } from './parse.ts'
 
 /** Whether a person's own values count. */
 type Form = { mine: boolean | undefined }
 
-type Located = { id: string; title: string; deliver(): Promise<Delivered> }
+type Located = { id: string; title: string; open(): Promise<Opened> }
 /** `null` for the environment of the command. @throws CliError for what is not there */
 type Locate = (named: NamedPlace | null) => Located
 
@@ -36,7 +36,7 @@ export async function openPlaces(
     const located = attempt(() => locate(named))
     if (located instanceof CliError) {
       const title = named === null ? 'no project' : textOf(named)
-      return { title, fault: located.message, isMeant: false, deliver: async () => ({}) }
+      return { title, fault: located.message, isMeant: false, open: async () => NOTHING }
     }
     const { id } = located
     const place = byId.get(id) ?? { ...located, fault: null, isMeant: meant.has(id) }
@@ -50,6 +50,8 @@ export async function openPlaces(
     return place
   }
 }
+
+const NOTHING: Opened = { entries: new Map(), own: new Set() }
 
 function textOf({ project, environment }: NamedPlace): string {
   return `${project}/${environment}`
@@ -76,8 +78,8 @@ async function byMember(context: Context, form: Form): Promise<Locate> {
     return {
       id: `${project.id}/${environment}`,
       title: `${project.name}/${environment}`,
-      deliver: async () =>
-        (await deliverToMember(context, { ...scope, project, environment }, form)) ?? {},
+      open: async () =>
+        (await openedForMember(context, { ...scope, project, environment }, form)) ?? NOTHING,
     }
   }
 }
@@ -103,7 +105,7 @@ function byToken(context: Context, token: string): Locate {
         isOwn && ownProject === ''
           ? 'the environment of the token'
           : textOf({ project, environment }),
-      deliver: () => deliverToToken(context, token, scope),
+      open: () => openedForToken(context, token, scope),
     }
   }
 }

@@ -8,6 +8,8 @@ const UNITS = [
   ['m', 60],
   ['s', 1],
 ] as const
+/** Typed, and shown as days. */
+const WEEK = ['w', 604_800] as const
 
 /** How far a moment is away, in its largest unit; what is no moment stays as it is. */
 export function relativeTime(value: unknown, now: Date): string {
@@ -25,11 +27,15 @@ type Range = { option: string; example: string; least: string; most: string }
 export function durationOf(text: string, { option, example, least, most }: Range): number {
   const ms = millisecondsOf(text)
   if (ms >= millisecondsOf(least) && ms <= millisecondsOf(most)) return ms
-  throw new CliError('usage', `${option} is a time such as ${example}, from ${least} to ${most}`)
+  throw new CliError(
+    'usage',
+    `${option} is a time such as ${example}, from ${least} to ${most}`,
+    /^\d+$/.test(text) ? `${text} has no unit: s, m, h, d or w` : null,
+  )
 }
 
 function millisecondsOf(text: string): number {
-  const [, count = '', letter] = /^(\d{1,5})([smhd])$/.exec(text) ?? []
-  const [, seconds = Number.NaN] = UNITS.find(([unit]) => unit === letter) ?? []
+  const [, count = '', letter] = /^(\d{1,5})([smhdw])$/.exec(text) ?? []
+  const [, seconds = Number.NaN] = [...UNITS, WEEK].find(([unit]) => unit === letter) ?? []
   return Number(count) * seconds * 1_000
 }

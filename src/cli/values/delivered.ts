@@ -47,7 +47,7 @@ async function ofToken(context: Context, token: string): Promise<Source> {
   const { id, secret } = parsed
   const api = openApi(server, () => sealedToken(id, secret))
   return {
-    deliver: () => deliverToToken(context, token, scope),
+    deliver: async () => resolvedFrom(await openedForToken(context, token, scope)),
     version: async () => {
       const { version } = await api.call(getVersion, {}).catch((error: unknown) => {
         throw tokenRefusal(error)
@@ -63,19 +63,22 @@ async function ofSession(context: Context, options: Options): Promise<Source> {
   const session = await context.session()
   // Asked for once, and the workspace's key each time: it may be another by then.
   const open = () => projectScope({ ...context, session: async () => session })
-  const { settings } = context
+  const { settings, output } = context
+  const warn = once(output.warn)
   return {
     deliver: async () => {
       const scope = await open()
-      const delivered = await deliverToMember(context, scope, options)
-      if (delivered === null) await refuseEmpty(scope, options)
-      return delivered ?? {}
+      const opened = await openedForMember({ output: { ...output, warn } }, scope, options)
+      if (opened === null) await refuseEmpty(scope, options)
+      return opened === null ? {} : resolvedFrom(opened)
     },
     version: async () => {
-      const { project, environment } = await open()
+      const scope = await open()
+      const { project, environment } = scope
       const order = { params: { project_id: project.id }, query: { environment } }
       const stored = await session.api.list(listSecrets, order)
-      return JSON.stringify(stored.map(({ id, version }) => [id, version]))
+      const own = options.mine === false ? [] : [...session.own.of(scope)]
+      return JSON.stringify([stored.map(({ id, version }) => [id, version]), own])
     },
     holder: { id: toBase64(session.publicKey), secret: session.privateKey },
     asked: {
@@ -87,28 +90,51 @@ async function ofSession(context: Context, options: Options): Promise<Source> {
   }
 }
 
-/** @throws ApiError, CliError, UnresolvedReference */
-export async function deliverToToken(
+/** The same sentence again says nothing. */
+function once(warn: Context['output']['warn']): Context['output']['warn'] {
+  let last = ''
+  return (text) => {
+    if (text !== last) warn(text)
+    last = text
+  }
+}
+
+/** An environment as it is stored, with the names of which the person has a value of their own. */
+export type Opened = { entries: ReadonlyMap<string, Entry>; own: ReadonlySet<string> }
+
+/** @throws ApiError, CliError */
+export async function openedForToken(
   context: Context,
   token: string,
   scope: { project_id?: string; environment?: string },
-): Promise<Delivered> {
+): Promise<Opened> {
   const delivery = fetchEnvironment(await context.server(), token, scope)
   const { open } = await delivery.catch((error: unknown) => {
     throw tokenRefusal(error)
   })
-  return Object.fromEntries(resolveReferences(await open()))
+  return { entries: await open(), own: new Set() }
+}
+
+/** As programs get them: all, or some. @throws UnresolvedReference */
+export function resolvedFrom(
+  { entries, own }: Opened,
+  names: Iterable<string> = entries.keys(),
+): Delivered {
+  const resolved = resolveReferences(entries, names)
+  return Object.fromEntries(
+    [...resolved].map(([name, value]) => [name, own.has(name) ? { ...value, isOwn: true } : value]),
+  )
 }
 
 /**
  * Secrets whose policy does not list `env` stay where they are, as in delivery by token; `null` for an
  * environment that has none at all. Values of the person's own stand in for those that all have.
  */
-export async function deliverToMember(
-  { output }: Context,
+export async function openedForMember(
+  { output }: Pick<Context, 'output'>,
   scope: ProjectScope,
   { mine }: { mine: boolean | undefined },
-): Promise<Delivered | null> {
+): Promise<Opened | null> {
   const { session, project, environment } = scope
   const query = { environment, include: 'value' as const }
   const stored = await session.api.list(listSecrets, { params: { project_id: project.id }, query })
@@ -117,11 +143,11 @@ export async function deliverToMember(
   for (const name of kept) own.delete(name)
   if (stored.length === 0 && own.size === 0) return null
   const meant = stored.filter(({ key }) => !kept.includes(key) && !own.has(key))
-  const resolved = resolveReferences(new Map([...openedSecrets(scope, meant), ...own]))
   sayOwn(output, scope, [...own.keys()])
-  return Object.fromEntries(
-    [...resolved].map(([name, value]) => [name, own.has(name) ? { ...value, isOwn: true } : value]),
-  )
+  return {
+    entries: new Map([...openedSecrets(scope, meant), ...own]),
+    own: new Set(own.keys()),
+  }
 }
 
 /** Nobody is to look for a fault in what others have. */

@@ -103,7 +103,7 @@ export async function marked(
   }
   const ended = entries.filter(({ policy }, at) => isMarked(policy) && !isMarked(final[at]?.policy))
   if (ended.length > 0) output.warn(`no longer with references: ${keysOf(ended).join(', ')}`)
-  await tell(
+  await tellReferences(
     output,
     scope,
     final.filter(({ key, value }) => known.get(key)?.value !== value),
@@ -111,18 +111,22 @@ export async function marked(
   return final
 }
 
-/** Of what is referred to, what is not there yet; of what is text, what could be meant as a reference. */
-async function tell(
+/**
+ * Of what is referred to, what is not there yet, nor `coming` with it; of what is text, what could be meant as a
+ * reference.
+ */
+export async function tellReferences(
   output: Context['output'],
   scope: ProjectScope,
   entries: readonly Entry[],
+  coming: readonly { key: string }[] = entries,
 ): Promise<void> {
   const named = entries.map((entry) => ({ ...entry, names: namesIn(entry) }))
   if (named.every(({ names }) => names.length === 0)) return
   const { session, project, environment } = scope
   const params = { project_id: project.id }
   const listed = await session.api.list(listSecrets, { params, query: { environment } })
-  const known = new Set([...keysOf(listed), ...keysOf(entries)])
+  const known = new Set([...keysOf(listed), ...keysOf(coming)])
   for (const { key, policy, names } of named) {
     const there = names.filter((name) => known.has(name))
     const missing = names.filter((name) => !known.has(name))

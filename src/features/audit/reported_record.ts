@@ -18,24 +18,26 @@ export const moment = z
     'must be in the years 1 to 9999',
   )
 
-const UNIT_MS = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }
+const UNIT_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }
 
 /** So long ago: `7d`, `12h`. */
 const ago = z
   .string()
-  .regex(/^\d{1,5}[mhdw]$/)
+  .regex(/^\d{1,5}[smhdw]$/)
   .transform((text) => {
     const unit = text.slice(-1) as keyof typeof UNIT_MS
     return new Date(Date.now() - Number(text.slice(0, -1)) * UNIT_MS[unit])
   })
 
 /** An end of a range of time: a moment, a day, or how long ago. */
-export const rangeEnd = z.union([moment, ago]).meta({ examples: ['7d'] })
+export const rangeEnd = z
+  .union([moment, ago], 'must be a moment, a day, or how long ago: 2026-03-14, 7d, 12h')
+  .meta({ examples: ['7d'] })
 
 /** RFC 9110, section 9.1; kept in upper case. */
 export const method = z
   .string()
-  .regex(tokenPattern(32))
+  .regex(tokenPattern(32), 'must be the name of a method')
   .toUpperCase()
   .meta({ examples: ['POST'] })
 

@@ -18,7 +18,10 @@ const RESERVED = new Set(['environments', 'secrets', 'invite', 'restore', 'workl
 
 export const projectName = z
   .string()
-  .regex(/^[a-z0-9][a-z0-9_-]{1,62}$/)
+  .regex(
+    /^[a-z0-9][a-z0-9_-]{1,62}$/,
+    'must be 2 to 63 lower-case letters, digits, _ and -, and begin with a letter or a digit',
+  )
   .refine((name) => !RESERVED.has(name), 'is a reserved name')
   .refine((name) => !isUuid(name), 'must not have the form of an id')
   .meta({ examples: ['billing'] })

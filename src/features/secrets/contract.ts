@@ -24,7 +24,10 @@ const RESERVED = new Set(['__proto__', 'constructor', 'prototype'])
 /** The name of a secret. */
 export const secretKey = z
   .string()
-  .regex(new RegExp(`^${SECRET_NAME}$`))
+  .regex(
+    new RegExp(`^${SECRET_NAME}$`),
+    'must be at most 128 letters, digits and _, and not begin with a digit',
+  )
   .refine((key) => !RESERVED.has(key), 'is a reserved name')
   .meta({ examples: ['STRIPE_API_KEY'] })
 

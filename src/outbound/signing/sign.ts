@@ -17,11 +17,14 @@ import type { Made, Signable } from './signable.ts'
 /** `SVC_SECRET_NAME`, read as the name. */
 const reference = z
   .string()
-  .regex(new RegExp(`^${PLACEHOLDER_PREFIX}${SECRET_NAME}$`))
+  .regex(
+    new RegExp(`^${PLACEHOLDER_PREFIX}${SECRET_NAME}$`),
+    `must be ${PLACEHOLDER_PREFIX} and the name of a secret`,
+  )
   .transform((text) => text.slice(PLACEHOLDER_PREFIX.length))
 
-const headerName = z.string().regex(tokenPattern(128))
-const awsWord = z.string().regex(/^[a-z0-9-]{1,64}$/)
+const headerName = z.string().regex(tokenPattern(128), 'must be the name of a header')
+const awsWord = z.string().regex(/^[a-z0-9-]{1,64}$/, 'must be at most 64 of a-z, 0-9 and -')
 
 const hmac = z
   .strictObject({

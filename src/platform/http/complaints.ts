@@ -18,7 +18,7 @@ function describe(issue: Issue): FieldFault[] {
       message: 'is not a field of this request',
     }))
   }
-  if (issue.code === 'invalid_union')
+  if (issue.code === 'invalid_union' && !hasOwnWords(issue))
     return fieldFaults(closest(issue).map((inner) => prefixed(inner, issue.path)))
   return [{ path: pathOf(issue.path), message: complaintOf(issue) }]
 }
@@ -72,6 +72,7 @@ function complaintOf(issue: Issue): string {
     case 'invalid_key':
       return 'has a name that is not allowed'
     case 'custom':
+    case 'invalid_union':
       return issue.message
     default:
       return 'is not valid'
@@ -85,7 +86,12 @@ function formatComplaint({
   message,
 }: z.core.$ZodIssueInvalidStringFormat): string {
   if (format !== 'regex') return `must be a valid ${format}`
-  return message.startsWith('must ') ? message : `must match ${pattern}`
+  return hasOwnWords({ message }) ? message : `must match ${pattern}`
+}
+
+/** The contract's, not those of zod. */
+function hasOwnWords({ message }: { message: string }): boolean {
+  return message.startsWith('must ')
 }
 
 function measure(origin: string): string {

@@ -112,7 +112,12 @@ function base64Size(text: string): number | null {
 }
 
 /** An environment of a project (protocol 5.4). */
-export const environmentName = z.string().regex(/^[a-z][a-z0-9_-]{0,31}$/)
+export const environmentName = z
+  .string()
+  .regex(
+    /^[a-z][a-z0-9_-]{0,31}$/,
+    'must be at most 32 lower-case letters, digits, _ and -, and begin with a letter',
+  )
 
 /** The query of every list (protocol 2). */
 export const pagination = z.strictObject({

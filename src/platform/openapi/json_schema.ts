@@ -51,7 +51,12 @@ function convert(schema: z.ZodType, io: Direction, metadata: Registry): JsonSche
 function tidy(schema: Record<string, unknown>, io: Direction): void {
   const { pattern, format } = schema
   if (typeof pattern === 'string' && UUID.test(pattern)) schema.format = 'uuid'
-  if (schema.format === 'uuid' || format === 'date-time' || format === 'email') {
+  if (
+    schema.format === 'uuid' ||
+    format === 'date-time' ||
+    format === 'date' ||
+    format === 'email'
+  ) {
     delete schema.pattern
   }
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum

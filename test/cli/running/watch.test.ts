@@ -267,6 +267,33 @@ test('values are masked after a restart too, and never said', async () => {
   expect([out, err.includes(value)]).toEqual(['got \ngot [REDACTED]\n', false])
 }, 120_000)
 
+test("a value of one's own starts it anew like any other, and that there are some is said once", async () => {
+  const run = await start(SERVE)
+  await until('the first start', () => log() === 'one\n')
+  await ada.must('secrets', 'set', 'MODE=two', '--mine')
+  await until('the second start', () => log() === 'one\ntwo\n')
+  await ada.must('secrets', 'set', 'MODE=last', '--mine')
+  const { code, err } = await run.over
+  await ada.must('secrets', 'delete', 'MODE', '--mine', '--yes')
+  const changed = 'MODE changed: the command is started anew\n'
+  const own =
+    'your own values are in force in payments/development: MODE (--no-mine leaves them out)\n'
+  expect([code, err]).toEqual([7, `${own}${changed}${changed}`])
+}, 120_000)
+
+test.each([
+  [['--fallback-max-age', '1h'], '--fallback-max-age has no effect without --fallback'],
+  [['--watch-interval', '5s'], '--watch-interval has no effect without --watch'],
+  [['--grace', '5s'], '--grace has no effect without --watch'],
+  [
+    ['--watch', '--watch-interval', '2'],
+    '--watch-interval is a time such as 30s, from 1s to 1d\n→ 2 has no unit: s, m, h, d or w',
+  ],
+])('%j is a mistake, and nothing is run', async (args, said) => {
+  const ran = await ada.run(['run', ...args, '--', 'echo', 'started'])
+  expect(ran).toEqual({ code: 2, out: '', err: `cloakroom: ${said}\n` })
+})
+
 test('the wait doubles with each failure, up to five minutes, and is never the same for all', () => {
   const waits = [0, 1, 2, 3, 10, 2_000].map((failures) => waitMs(10_000, failures, 0.5))
   expect(waits).toEqual([10_000, 20_000, 40_000, 80_000, 300_000, 300_000])

@@ -9,15 +9,21 @@ function openPlaces() {
     title,
     fault: null,
     isMeant,
-    deliver: async () => {
+    open: async () => {
       asked.push(title)
-      const entries = Object.entries(values)
-      return Object.fromEntries(
-        entries.map(([name, value]) => [name, { value, isSensitive: true }]),
-      )
+      const entries = Object.entries(values).map(([name, value]) => {
+        const policy = name.startsWith('REFERS') ? { references: true } : null
+        return [name, { value, policy }] as const
+      })
+      return { entries: new Map(entries), own: new Set() }
     },
   })
-  const own = place('pay/dev', { A: '1', B: '{{ A }} svc://pay/dev/A $& $1' })
+  const own = place('pay/dev', {
+    A: '1',
+    B: '{{ A }} svc://pay/dev/A $& $1',
+    REFERS: '${A}2',
+    REFERS_TO_NOTHING: '${GONE}',
+  })
   const other = place('shared/prod', { A: 'other' })
   const foreign = place('bank/prod', { A: 'foreign' }, false)
   const find: FindPlace = (named) => {
@@ -47,6 +53,13 @@ test('each environment is fetched once, whatever it is called and how often', as
 
 test('a value is text, whatever it looks like', async () => {
   expect((await fill('[{{ B }}]')).text).toBe('[{{ A }} svc://pay/dev/A $& $1]')
+})
+
+test('what the template names is put together, and what else is there may be broken', async () => {
+  expect((await fill('{{ REFERS }} {{ A }}')).text).toBe('12 1')
+  expect(fill('{{ A }} {{ REFERS_TO_NOTHING }}')).rejects.toThrow(
+    'REFERS_TO_NOTHING refers to GONE, which is not there',
+  )
 })
 
 test('nothing is fetched for a template that cannot be filled, or that names nothing', async () => {

@@ -286,7 +286,11 @@ describe('bodies', () => {
       [{ project_id: team.projectId }, 'project_id', unknown],
       [{ label: 'a\nb' }, 'label', 'must not contain control characters'],
       [{ label: 'a'.repeat(101) }, 'label', 'must have a length of at most 100'],
-      [{ environment: 'Prod' }, 'environment', 'must match /^[a-z][a-z0-9_-]{0,31}$/'],
+      [
+        { environment: 'Prod' },
+        'environment',
+        'must be at most 32 lower-case letters, digits, _ and -, and begin with a letter',
+      ],
       [{ token: 'svc_agt_' }, 'token', 'must be of type object'],
     ]
     for (const [rest, path, message] of cases) {

@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => app.stop())
 
 const moment = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
-const NAME_RULE = 'must match /^[a-z][a-z0-9_-]{0,31}$/'
+const NAME_RULE = 'must be at most 32 lower-case letters, digits, _ and -, and begin with a letter'
 
 function call(method: string, path: string, body?: unknown, token = team.owner.token) {
   return app.call(method, path, { token, body })

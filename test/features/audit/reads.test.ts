@@ -264,7 +264,7 @@ describe('refusals', () => {
       expectFailure(await get(`export/?workspace_id=${workspaceId}`, person), 'forbidden')
   })
 
-  const moment = 'must be a valid datetime'
+  const moment = 'must be a moment, a day, or how long ago: 2026-03-14, 7d, 12h'
   test.each([
     ['limit=0', 'limit', 'must be at least 1'],
     ['limit=501', 'limit', 'must be at most 500'],

@@ -179,7 +179,7 @@ describe('diff', () => {
     )
   })
 
-  const pattern = 'must match /^[a-z][a-z0-9_-]{0,31}$/'
+  const pattern = 'must be at most 32 lower-case letters, digits, _ and -, and begin with a letter'
   test.each([
     [
       '',

@@ -98,7 +98,8 @@ describe('creating', () => {
     expect(await makeProject('common', other)).toBeString()
   })
 
-  const pattern = 'must match /^[a-z0-9][a-z0-9_-]{1,62}$/'
+  const pattern =
+    'must be 2 to 63 lower-case letters, digits, _ and -, and begin with a letter or a digit'
   test.each([
     ['', pattern],
     ['a', pattern],
@@ -388,7 +389,13 @@ describe('one project', () => {
     '%s refuses what no project can be called',
     async (method) => {
       const body = method === 'PATCH' ? { description: 'x' } : undefined
-      const fields = [{ path: 'project_name', message: 'must match /^[a-z0-9][a-z0-9_-]{1,62}$/' }]
+      const fields = [
+        {
+          path: 'project_name',
+          message:
+            'must be 2 to 63 lower-case letters, digits, _ and -, and begin with a letter or a digit',
+        },
+      ]
       for (const name of ['%00', 'a%2Fb', '%E2%80%AE', 'a'.repeat(300)]) {
         const call = [method, byName(name), { token: team.owner.token, body }] as const
         await expectRefusal(app, [...call], 'validation_error', { fields })

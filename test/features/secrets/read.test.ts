@@ -22,8 +22,8 @@ beforeAll(async () => {
 afterAll(() => app.stop())
 
 const OPAQUE = toBase64(new Uint8Array(40).fill(9))
-const NAME_RULE = 'must match /^[a-z][a-z0-9_-]{0,31}$/'
-const KEY_RULE = 'must match /^[A-Za-z_][A-Za-z0-9_]{0,127}$/'
+const NAME_RULE = 'must be at most 32 lower-case letters, digits, _ and -, and begin with a letter'
+const KEY_RULE = 'must be at most 128 letters, digits and _, and not begin with a digit'
 
 function call(method: string, path: string, token: string | undefined = team.owner.token) {
   return app.call(method, `/api/secrets/${path}`, { token })

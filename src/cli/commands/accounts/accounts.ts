@@ -7,7 +7,8 @@ import type { Context } from '../../context.ts'
 import { globalFile, readGlobalFile, updateFile } from '../../settings.ts'
 import { confirmed } from '../../terminal/confirmed.ts'
 import type { Column } from '../../terminal/table.ts'
-import { endSession, tellExceptions } from './entrance.ts'
+import { tellExceptions } from './entrance.ts'
+import { endSession, tellWiped } from './exit.ts'
 
 export const list: Action = async (context) => {
   const { all } = await context.accounts.registry()
@@ -55,8 +56,9 @@ export const remove: Action<typeof confirmOptions> = async (context, [typed = ''
   const account = accountNamed(await context.accounts.registry(), typed)
   const { name, email, server } = account
   await confirmed(options, `Log out ${email} at ${server}, and forget which folders are theirs?`)
-  await endSession(context, account)
+  const wiped = await endSession(context, account)
   forgetAccount(context.env, account)
   context.output.done(`${name} is no longer on this machine.`, { removed: name })
+  tellWiped(context, wiped)
   return undefined
 }

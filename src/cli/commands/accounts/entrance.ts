@@ -1,26 +1,19 @@
-/** How an account gets onto this machine and off it: register, log in, recover, log out. */
-import { openApi } from '../../../client/api.ts'
 import { recoverAccount } from '../../../client/recovery.ts'
 import { logIn, signUp } from '../../../client/vault.ts'
-import { logout } from '../../../features/accounts/contract.ts'
 import { toBase64 } from '../../../platform/crypto/encoding.ts'
 import { nameFor } from '../../accounts/choice.ts'
 import {
   type Account,
   accountOf,
-  endAccount,
   FIRST_SLOT,
   keepAccount,
   type Registry,
-  readRegistry,
 } from '../../accounts/registry.ts'
-import { demandSafeAddress } from '../../addresses.ts'
-import type { entranceOptions, logOutOptions } from '../../catalogue/options.ts'
+import type { entranceOptions } from '../../catalogue/options.ts'
 import type { Action, OptionValues } from '../../command.ts'
-import { forgetNames } from '../../completion/names.ts'
 import type { Context } from '../../context.ts'
 import { forgetOwnValues } from '../../session/own_values.ts'
-import type { SessionStore, StoredSession } from '../../session/session_store.ts'
+import type { SessionStore } from '../../session/session_store.ts'
 import { globalFile, updateFile } from '../../settings.ts'
 import { askSecret } from '../../terminal/prompts.ts'
 import { readNewPassword, readPassword, showRecoveryKey } from './passwords.ts'
@@ -157,55 +150,4 @@ export async function tellExceptions(
   const named = await accounts.named()
   if (!named || named.account?.slot === account.slot) return
   output.note(`Here it is still ${named.person.email}, ${named.why}.`)
-}
-
-/** Forgets the session here even when the server cannot be told. */
-export const logOut: Action<typeof logOutOptions> = async (context, _, { all }) => {
-  const gone = all ? await everyAccount(context) : await oneAccount(context)
-  for (const account of gone) await endSession(context, account)
-  if (gone.length === 0) await (await context.accounts.store(FIRST_SLOT)).clear()
-  forgetNames(context.env)
-  const [email = null] = gone.map((account) => account.email)
-  const emails = gone.map((account) => account.email)
-  context.output.done('Logged out.', { logged_out: all ? emails : email })
-  tellRemaining(context)
-  return undefined
-}
-
-function tellRemaining({ env, output }: Context): void {
-  const names = readRegistry(env).all.map(({ name }) => name)
-  if (names.length > 0) output.note(`Still logged in: ${names.join(', ')}.`)
-}
-
-/** An old session that does not open is thrown away as it is. */
-async function everyAccount({ accounts, env }: Context): Promise<readonly Account[]> {
-  const known = await accounts.registry().catch(() => readRegistry(env))
-  return known.all
-}
-
-/** @throws CliError where it is not clear who is meant */
-async function oneAccount(context: Context): Promise<readonly Account[]> {
-  const all = await everyAccount(context)
-  if (all.length === 0 || (all.length === 1 && !(await context.accounts.named()))) return all
-  return [(await context.accounts.chosen(await context.server())).account]
-}
-
-export async function endSession(context: Context, account: Account): Promise<void> {
-  const store = await context.accounts.store(account.slot)
-  const stored = await store.read().catch(() => null)
-  if (stored) {
-    await endOnServer(context, stored).catch(() =>
-      context.output.warn('the server could not be told; the session ends there when it expires'),
-    )
-  }
-  await store.clear()
-  endAccount(context.env, account)
-}
-
-async function endOnServer(
-  { insecureHttp }: Context,
-  { server, access, refresh }: StoredSession,
-): Promise<void> {
-  demandSafeAddress(server, insecureHttp, 'the server')
-  await openApi(server, () => access).call(logout, { body: { refresh_token: refresh } })
 }

@@ -13,7 +13,7 @@ import { absence, demandEnvironment } from '../../suggestions.ts'
 import { CliError } from '../../terminal/cli_error.ts'
 import { counted } from '../../terminal/confirmed.ts'
 import { changedOf, comparedWith, namesOf, showChanges } from '../../values/changes.ts'
-import { marked } from '../../values/references.ts'
+import { tellReferences } from '../../values/references.ts'
 import { type Entry, opened } from '../../values/sealing.ts'
 import { fetchSecrets, store, storedSecrets, unproven } from '../../values/storing.ts'
 
@@ -71,13 +71,8 @@ async function copyTo(
     )
   }
   const changed = changedOf(compared)
-  // Says what they refer to and is not there.
-  await marked(
-    context,
-    to,
-    changed.filter(({ policy }) => isMarked(policy)),
-    false,
-  )
+  const withReferences = changed.filter(({ policy }) => isMarked(policy))
+  await tellReferences(context.output, to, withReferences, entries)
   const { created, updated } = await store(context, to, changed, options)
   const same = namesOf(compared, 'same').length
   const sentence = `${place}: ${counted(created, 'secret')} copied, ${updated} overwritten, ${same} there already.`
