@@ -90,7 +90,7 @@ function handlerFor(backend: Backend, host: string, port: number): Handler {
   }
 }
 
-/** A refusal has the resolver's form, so that agents need to know one form only. */
+/** A refusal has the form of forward mode: an SDK takes it for an error, and agents need to know one form only. */
 export async function answer(backend: Backend, inbound: Inbound): Promise<Response | undefined> {
   // Read before stand-ins are taken out of it.
   const { request, authority, pathAndQuery, requestId } = inbound
@@ -100,10 +100,7 @@ export async function answer(backend: Backend, inbound: Inbound): Promise<Respon
     if (response === null) return undefined
     return isShort(response) ? await wholeOf(response) : breakingQuietly(response)
   } catch (error) {
-    const fault = faultOf(error)
-    return format === 'json'
-      ? presentFault(fault, 'resolver', requestId)
-      : presentForwardFault(fault, requestId, format)
+    return presentForwardFault(faultOf(error), requestId, format)
   }
 }
 
@@ -149,11 +146,11 @@ function listen(
     unix: path,
     ...(tls ? { tls: { cert: tls.cert, key: tls.key }, ...protocols } : {}),
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-    fetch: (request, server) => {
-      // The deadline of a call is the backend's; only idle connections are the listener's.
-      server.timeout(request, 0)
-      return handler(request, (data, headers) => server.upgrade(request, { data, headers }))
-    },
+    // The deadline of a call is the backend's. For one request alone the runtime does not lift its own on a
+    // socket of this kind; idle connections end with those of their programs.
+    idleTimeout: 0,
+    fetch: (request, server) =>
+      handler(request, (data, headers) => server.upgrade(request, { data, headers })),
     error: (error) => presentFault(faultOf(error), 'resolver', Bun.randomUUIDv7()),
     websocket: {
       ...socketOptions,

@@ -183,11 +183,13 @@ describe('a host that is not on the allowlist', () => {
 
   test('is 403 domain_blocked in base-URL mode', async () => {
     const answer = await fetch(`${open.baseUrl}/${elsewhere()}/x`)
+    const message = `${elsewhere()} is not on the allowlist of the workspace.`
     expect({ status: answer.status, body: await answer.json() }).toEqual({
       status: 403,
       body: {
         error_code: 'domain_blocked',
-        message: `${elsewhere()} is not on the allowlist of the workspace.`,
+        message,
+        error: { type: expect.any(String), code: 'domain_blocked', message },
       },
     })
   })

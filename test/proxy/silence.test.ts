@@ -1,0 +1,23 @@
+/** An upstream that thinks for long before it says more; in a long run, for longer than the runtime would wait. */
+import { afterAll, expect, test } from 'bun:test'
+import { effort } from '../support/effort.ts'
+import { openProxyStage, runWith } from './stage.ts'
+
+const RUNTIME_MS = 10_000
+
+const stage = await openProxyStage()
+afterAll(stage.stop)
+
+test('a stream that is silent for long is not broken off', async () => {
+  stage.upstream.on('/silent', async (_, wire) => {
+    const headers = 'Content-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n'
+    wire.write(`HTTP/1.1 200 OK\r\n${headers}\r\n9\r\ndata: 1\n\n\r\n`)
+    await Bun.sleep(effort(100, RUNTIME_MS + 5000))
+    wire.write('9\r\ndata: 2\n\n\r\n0\r\n\r\n')
+  })
+  const proxy = await stage.open('local')
+  const ways = [stage.url('/silent'), `${proxy.baseUrl}/${stage.authorityOf()}/silent`]
+  const runs = ways.map((url) => runWith(proxy, ['curl', '-sSN', url]))
+  const whole = { code: 0, out: 'data: 1\n\ndata: 2\n\n', err: '' }
+  expect(await Promise.all(runs)).toEqual([whole, whole])
+})
