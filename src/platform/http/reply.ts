@@ -191,6 +191,8 @@ export function presentForwardFault(
   const { code, status } = fault
   const { headers } = presentFault(fault, 'resolver', requestId)
   const message = inWords(fault.message, fault.fields)
+  // Clients such as git send their Basic credentials only where they are asked for them.
+  if (status === 401) headers.append('www-authenticate', 'Basic realm="cloakroom"')
   if (!PASSING.includes(code)) headers.set('x-should-retry', 'false')
   if (format === 'azure' || format === 'odata') headers.set('x-ms-error-code', code)
   if (format === 'xml' || format === 'azure') {

@@ -84,7 +84,11 @@ export const responseHeaders: Record<string, Record<string, unknown>> = {
     description: 'Seconds to wait before the next attempt.',
     schema: { type: 'integer', minimum: 1 },
   },
-  'WWW-Authenticate': { description: 'RFC 6750.', schema: { const: 'Bearer' } },
+  'WWW-Authenticate': {
+    description:
+      'RFC 6750. Forward mode takes a token in Basic credentials too, and asks for either.',
+    schema: { enum: ['Bearer', 'Bearer, Basic realm="cloakroom"'] },
+  },
 }
 
 /** What a refusal with this code looks like. */
