@@ -2,7 +2,7 @@
  * How programs come to trust the proxy: by variables of their own environment that name a bundle of
  * the system's authorities and ours. The machine's own trust store is never touched.
  */
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { rootCertificates } from 'node:tls'
 import { replaceFile } from './authority.ts'
@@ -32,6 +32,7 @@ export const bundleVariables = {
   npm_config_cafile: 'npm and pnpm, which may be told of another bundle otherwise',
   NODE_EXTRA_CA_CERTS: 'Node.js and Bun, and what is built on them',
   DENO_CERT: 'Deno',
+  PERL_LWP_SSL_CA_FILE: 'Perl LWP',
 } as const
 
 const AUTHORITY = /-----BEGIN CERTIFICATE-----([A-Za-z0-9+/=\s]+)-----END CERTIFICATE-----/g
@@ -112,6 +113,15 @@ export function javaEnvironment(
     ...(all ? proxyOf('http') : []),
   ]
   return { JAVA_TOOL_OPTIONS: options.join(' ') }
+}
+
+/** PHP reads authorities from its settings only: a folder with the bundle in them stands behind those that it reads. */
+export function phpEnvironment(bundle: string, env: Env): Record<string, string> {
+  const directory = join(dirname(bundle), 'php')
+  mkdirSync(directory, { recursive: true })
+  const settings = `curl.cainfo="${bundle}"\nopenssl.cafile="${bundle}"\n`
+  replaceFile(join(directory, 'cloakroom.ini'), settings, 0o644)
+  return { PHP_INI_SCAN_DIR: `${env.PHP_INI_SCAN_DIR ?? ''}:${directory}` }
 }
 
 /** The bundle as Java reads it, beside it; returns its path. */

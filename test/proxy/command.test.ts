@@ -84,6 +84,7 @@ describe('with a command', () => {
     const { out } = await proxyWith(['--strict', '--', 'env'], {
       NO_PROXY: 'internal.example',
       JAVA_TOOL_OPTIONS: '-Down=1',
+      PHP_INI_SCAN_DIR: '/own',
     })
     const found = Object.fromEntries(
       out
@@ -109,6 +110,8 @@ describe('with a command', () => {
       CARGO_HTTP_CAINFO: bundle,
       npm_config_cafile: bundle,
       DENO_CERT: bundle,
+      PERL_LWP_SSL_CA_FILE: bundle,
+      PHP_INI_SCAN_DIR: `/own:${bundle.replace('bundle.pem', 'php')}`,
       CLOUDSDK_CORE_CUSTOM_CA_CERTS_FILE: bundle,
       CLOUDSDK_PROXY_TYPE: 'http',
       CLOUDSDK_PROXY_ADDRESS: '127.0.0.1',
@@ -130,6 +133,16 @@ describe('with a command', () => {
     expect(out).not.toContain(KEY)
   })
 
+  test('PHP finds the bundle in its settings, and keeps those that it had', async () => {
+    const settings = 'for f in $(echo "$PHP_INI_SCAN_DIR" | tr : " "); do cat "$f"/*.ini; done'
+    const { out } = await proxyWith(['--', 'sh', '-c', settings])
+    const bundle = join(ada.home, '.config/cloakroom/proxy/bundle.pem')
+    expect(out).toBe(`curl.cainfo="${bundle}"\nopenssl.cafile="${bundle}"\n`)
+    const { out: variable } = await proxyWith(['--', 'sh', '-c', 'echo "$PHP_INI_SCAN_DIR"'])
+    // What is empty stands for those of the installation (PHP manual, "The configuration file").
+    expect(variable).toStartWith(':/')
+  })
+
   test('a program of it needs no password, where the system tells whose it is', async () => {
     const direct = `curl -sS --proxy "http://127.0.0.1:$CLOUDSDK_PROXY_PORT" ${stage.url('/echo')}`
     const { code, out, err } = await proxyWith(['--', 'sh', '-c', direct])
@@ -149,6 +162,12 @@ describe('with a command', () => {
     )
     expect(await errOf(program('sudo', 'exit 0'))).toBe(
       'cloakroom: sudo takes these variables away: add --preserve-env\n',
+    )
+    expect(await errOf(program('ruby', 'exit 0'))).toBe(
+      'cloakroom: ruby follows http_proxy only, in Net::HTTP: put env http_proxy="$HTTPS_PROXY" before it\n',
+    )
+    expect(await errOf(program('rclone', 'exit 0'))).toBe(
+      'cloakroom: rclone does not bear AWS_CA_BUNDLE: put env -u AWS_CA_BUNDLE before it\n',
     )
     const node = (version: string) => errOf(program('node', `echo ${version}`))
     expect(await node('v20.20.2')).toBe(
@@ -311,6 +330,7 @@ describe('the authority', () => {
         'export npm_config_cafile',
         'export NODE_EXTRA_CA_CERTS',
         'export DENO_CERT',
+        'export PERL_LWP_SSL_CA_FILE',
       ],
     })
     expect(err).toContain(join(directory, 'ca.pem'))

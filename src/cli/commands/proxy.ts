@@ -12,6 +12,7 @@ import { nodeEnvironment } from '../../proxy/node_agents.ts'
 import {
   bundleVariables,
   javaEnvironment,
+  phpEnvironment,
   proxyEnvironment,
   trustEnvironment,
   writeBundle,
@@ -111,6 +112,7 @@ async function work(
     ...proxyEnvironment(running.url, context.env, options.strict ?? false),
     ...trustEnvironment(bundle),
     ...nodeEnvironment(bundle, context.env),
+    ...phpEnvironment(bundle, context.env),
     ...javaEnvironment(running.url, writeTrustStore(bundle), context.env, options.strict ?? false),
     SERVICE_PROXY_BASE_URL: running.baseUrl,
     [aliasOf('SERVICE_PROXY_BASE_URL')]: running.baseUrl,

@@ -3,8 +3,15 @@ import { basename } from 'node:path'
 
 type Env = Record<string, string | undefined>
 
+const RUBY = 'follows http_proxy only, in Net::HTTP: put env http_proxy="$HTTPS_PROXY" before it'
+
 const hints: Record<string, string> = {
   wget: 'reads no variable that names authorities: add --ca-certificate="$SSL_CERT_FILE"',
+  rclone: 'does not bear AWS_CA_BUNDLE: put env -u AWS_CA_BUNDLE before it',
+  ruby: RUBY,
+  bundle: RUBY,
+  rails: RUBY,
+  rake: RUBY,
   sudo: 'takes these variables away: add --preserve-env',
 }
 
