@@ -1,0 +1,36 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+)
+
+var (
+	url    = os.Getenv("API_URL")
+	bearer = "Bearer " + os.Getenv("API_KEY")
+	file   = os.Getenv("FILE")
+)
+
+// run does what the first argument says, and shows an error as its library has it.
+func run(actions map[string]func() error) {
+	if err := actions[os.Args[1]](); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// checked is for libraries to which an error status is an answer like others.
+func checked(status int, body []byte, err error) error {
+	if err == nil && status >= 400 {
+		return fmt.Errorf("%d: %s", status, body)
+	}
+	fmt.Println(string(body))
+	return err
+}
+
+// show prints each piece as it arrives.
+func show(stream io.Reader) error {
+	_, err := io.Copy(os.Stdout, stream)
+	return err
+}

@@ -1,0 +1,16 @@
+import { createReadStream } from 'node:fs'
+import fetch from 'node-fetch'
+import { API_URL, checked, FILE, headers, main, show } from './common.mjs'
+
+await main({
+  call: async () => {
+    const answer = await fetch(`${API_URL}/things`, { headers })
+    console.log(checked(answer.status, await answer.text()))
+  },
+  stream: async () => show((await fetch(`${API_URL}/events`, { headers })).body),
+  upload: async () => {
+    const body = createReadStream(FILE)
+    const answer = await fetch(`${API_URL}/files/1`, { method: 'PUT', headers, body })
+    console.log(checked(answer.status, await answer.text()))
+  },
+})

@@ -1,0 +1,8 @@
+# shellcheck shell=bash
+export AWS_DEFAULT_REGION=eu-central-1 AWS_MAX_ATTEMPTS=1
+aws configure set default.s3.addressing_style path
+case $1 in
+  call) aws s3api get-object --bucket things --key 'a file' "$HOME/thing" >&2 && cat "$HOME/thing" ;;
+  stream) aws s3 cp 's3://things/a file' - ;;
+  upload) aws s3api put-object --bucket things --key 'a file' --body "$FILE" ;;
+esac

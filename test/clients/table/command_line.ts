@@ -1,0 +1,39 @@
+/** Programs of the command line. */
+import { bothWays, type Client } from '../client.ts'
+
+/** @param packages of Debian */
+const tool = (name: string, api: string, program: string, packages = [program]): Client => ({
+  ...{ name, language: 'Command line', packages, api, program },
+})
+
+const noStream = { stream: 'it has no call with a stream' }
+
+export const commandLine: readonly Client[] = [
+  tool('curl', 'example', 'curl'),
+  {
+    ...tool('wget', 'example', 'wget'),
+    note: 'is told of the bundle (`--ca-certificate`), as the proxy says at the start',
+  },
+  tool('HTTPie', 'example', 'httpie'),
+  {
+    ...tool('git', 'git', 'git'),
+    lacks: { ...noStream, upload: 'the fake keeps no repository' },
+    fails: bothWays('refusal', 'it shows 403 only'),
+  },
+  {
+    ...tool('gh', 'github', 'gh'),
+    lacks: { ...noStream, forward: 'it takes a host, and no path' },
+  },
+  tool('aws', 's3', 'aws', ['awscli']),
+  {
+    ...tool('s3cmd', 's3', 's3cmd'),
+    note: 'is told of the bundle (`--ca-certs`)',
+    isSilent: true,
+    lacks: { ...noStream, forward: 'it takes a host, and no path' },
+  },
+  {
+    ...tool('rclone', 's3', 'rclone'),
+    note: 'does not bear `AWS_CA_BUNDLE`, as the proxy says at the start',
+    isSilent: true,
+  },
+]
