@@ -121,7 +121,7 @@ async function beginObject(
   length: number,
 ): Promise<Begun> {
   if (length <= BODY_LIMIT) {
-    return { pieces: null, whole: new Uint8Array(Buffer.concat(await Array.fromAsync(pieces))) }
+    return { pieces: null, whole: Buffer.concat(await Array.fromAsync(pieces)) }
   }
   return beginPieces(pieces)
 }

@@ -86,7 +86,10 @@ export async function incoming(
   // A line break would end the event.
   const textIn: TextOf = isEvents ? (name) => textOf(name, true) : textOf
   if (isShort(response)) {
-    return wholeOf(response, headers, (bytes) => withoutMarks(bytes, mark, textIn))
+    // Hardly any has one, and objects are large.
+    const without = (bytes: Uint8Array<ArrayBuffer>) =>
+      Buffer.from(bytes.buffer).includes(mark) ? withoutMarks(bytes, mark, textIn) : bytes
+    return wholeOf(response, headers, without)
   }
   return new Response(body && streamed(body, new MarkReader(mark, textIn)), { status, headers })
 }
