@@ -4,6 +4,7 @@
  */
 import type { LinkBase } from './links.ts'
 import type { Signing } from './signing/sign.ts'
+import { headerOf } from './signing/signature.ts'
 
 /** Bytes of a body that is held whole: the caller's, and an upstream's decoded one. */
 export const BODY_LIMIT = 10 * 1024 * 1024
@@ -34,5 +35,5 @@ export function bytesOf(body: CallBody): Uint8Array | null {
 }
 
 export function contentTypeOf(headers: Record<string, string>): string | undefined {
-  return Object.entries(headers).find(([name]) => name.toLowerCase() === 'content-type')?.[1]
+  return headerOf(headers, 'content-type')
 }

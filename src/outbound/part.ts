@@ -37,6 +37,7 @@ export function rangeIn(
   { method, headers }: { method: string; headers: Readonly<Record<string, string>> },
   names: readonly string[],
 ): AskedRange | null {
+  if (names.length === 0) return null
   const given = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const)
   const [range, ...others] = given.filter(([name]) => names.includes(name))
   if (!range || others.length > 0) return null

@@ -34,7 +34,7 @@ export async function resolve(
   const { request, requestId } = context
   const text = bearerText(request.headers)
   const admitted = await admitToken(services, resolveCall, { text, requestId })
-  return perform(services, context, admitted, async ({ headers }) => {
+  return await perform(services, context, admitted, async ({ headers }) => {
     context.expectBytes(resolveCall.bodyLimit)
     const options = { limit: resolveCall.bodyLimit }
     const body = await readBody(request, resolveCall.body, options)

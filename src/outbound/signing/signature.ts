@@ -40,7 +40,8 @@ export function headerOf(
   headers: Readonly<Record<string, string>>,
   wanted: string,
 ): string | undefined {
-  return Object.entries(headers).find(([name]) => name.toLowerCase() === wanted)?.[1]
+  for (const name in headers) if (name.toLowerCase() === wanted) return headers[name]
+  return undefined
 }
 
 /** With `authorization` in place of what was there. */

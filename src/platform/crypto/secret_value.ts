@@ -74,8 +74,8 @@ export function openSecretValue(
   policy: unknown,
   ciphertext: Uint8Array,
 ): Secret | null {
-  const binding = bindingOf(place, policy)
-  return binding && openBoundValue(key, binding, ciphertext)
+  const bound = boundOf({ ...place, policy, ciphertext })
+  return bound && openBoundValue(key, bound)
 }
 
 /** Whether two policies are the same to a ciphertext that binds one; what JCS cannot express is no one's. */
@@ -88,40 +88,43 @@ export function isSamePolicy(one: unknown, other: unknown): boolean {
   }
 }
 
-/** `openSecretValue` of what is opened again and again: what binds it is made once. */
+/** `openSecretValue` of what is opened again and again: it is taken apart once. */
 export function openSealed(key: Uint8Array, sealed: SealedSecret): Secret | null {
-  const binding = keptBinding(sealed)
-  return binding && sealed.ciphertext && openBoundValue(key, binding, sealed.ciphertext)
+  const bound = keptBound(sealed)
+  return bound && openBoundValue(key, bound)
 }
+
+/** A ciphertext in its parts, and what binds it to its place and policy. */
+type Bound = { nonce: Uint8Array; sealed: Uint8Array; binding: Uint8Array }
 
 /** As long as the sealed secret itself is kept: of one policy version. */
-const bindings = new WeakMap<SealedSecret, Uint8Array | null>()
+const kept = new WeakMap<SealedSecret, Bound | null>()
 
-function keptBinding(sealed: SealedSecret): Uint8Array | null {
-  const known = bindings.get(sealed)
+function keptBound(sealed: SealedSecret): Bound | null {
+  const known = kept.get(sealed)
   if (known !== undefined) return known
-  const binding = bindingOf(sealed, sealed.policy)
-  bindings.set(sealed, binding)
-  return binding
+  const bound = boundOf(sealed)
+  kept.set(sealed, bound)
+  return bound
 }
 
-/** What binds a ciphertext to its place and policy, or `null` for what none can have been sealed for. */
-function bindingOf(place: SecretPlace, policy: unknown): Uint8Array | null {
+/** `null` for what is no ciphertext, and where none can have been sealed. */
+function boundOf(
+  secret: SecretPlace & { policy: unknown; ciphertext: Uint8Array | null },
+): Bound | null {
+  const { policy, ciphertext } = secret
+  if (ciphertext === null || ciphertext.length < OVERHEAD_BYTES) return null
+  if (readValueEpoch(ciphertext) === null) return null
+  const nonce = ciphertext.subarray(HEADER_BYTES, HEADER_BYTES + NONCE_BYTES)
+  const sealed = ciphertext.subarray(HEADER_BYTES + NONCE_BYTES)
   try {
-    return placeData(place, policy)
+    return { nonce, sealed, binding: placeData(secret, policy) }
   } catch {
     return null
   }
 }
 
-function openBoundValue(
-  key: Uint8Array,
-  binding: Uint8Array,
-  ciphertext: Uint8Array,
-): Secret | null {
-  if (ciphertext.length < OVERHEAD_BYTES || readValueEpoch(ciphertext) === null) return null
-  const nonce = ciphertext.subarray(HEADER_BYTES, HEADER_BYTES + NONCE_BYTES)
-  const sealed = ciphertext.subarray(HEADER_BYTES + NONCE_BYTES)
+function openBoundValue(key: Uint8Array, { nonce, sealed, binding }: Bound): Secret | null {
   try {
     const plaintext = openGcm(key, nonce, binding, sealed)
     return plaintext && new Secret(plaintext)

@@ -52,7 +52,8 @@ export async function readJsonBody(
   checkMediaType(request.headers)
   const bytes = await readBounded(request, limit)
   if (optional && bytes.length === 0) return null
-  return { ...(await readJson(bytes, bounds)), size: bytes.length }
+  const read = readJson(bytes, bounds)
+  return { ...(read instanceof Promise ? await read : read), size: bytes.length }
 }
 
 async function parseLarge(schema: z.ZodType, value: unknown): Promise<unknown> {

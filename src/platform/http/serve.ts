@@ -107,7 +107,7 @@ async function respond(
   const started = performance.now()
   const requestId = Bun.randomUUIDv7()
   const found = routes.find(({ endpoint }) => endpoint.method === methodOf(request))
-  const response = await attempt(services, requestId, async () => {
+  const response = await attempt(services, requestId, () => {
     services.checkHost(request.headers.get('host'))
     if (routes.length === 0) throw new Fault('not_found')
     if (!found) throw new Fault('method_not_allowed', { headers: { allow: allowOf(routes) } })

@@ -24,13 +24,19 @@ export type ReadJson = {
 }
 
 /**
- * Reads a UTF-8 JSON text (RFC 8259) in time slices.
+ * Reads a UTF-8 JSON text (RFC 8259), a large one in time slices.
  *
  * @throws Fault `malformed_json`
  */
-export async function readJson(bytes: Uint8Array, bounds: Bounds = unbounded): Promise<ReadJson> {
+export function readJson(
+  bytes: Uint8Array,
+  bounds: Bounds = unbounded,
+): ReadJson | Promise<ReadJson> {
   const value = readSmall(bytes, bounds)
-  if (value !== undefined) return { value, tooLong: [], cut: [] }
+  return value === undefined ? readInSlices(bytes, bounds) : { value, tooLong: [], cut: [] }
+}
+
+async function readInSlices(bytes: Uint8Array, bounds: Bounds): Promise<ReadJson> {
   const reader = new JsonReader(bytes, bounds)
   const slice = new TimeSlice()
   while (!reader.read(STEP)) if (slice.isSpent) await slice.next()
