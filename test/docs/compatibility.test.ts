@@ -1,6 +1,8 @@
 /** What docs/compatibility.md says of the runtime is what it does. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { listProjects } from '../../src/features/projects/contract.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
+import { registerPerson } from '../support/people.ts'
 import { rawRequest, sendRaw } from '../support/raw_http.ts'
 
 const BODY = '{"email":"ada@example.com"}'
@@ -35,6 +37,20 @@ test('a chunked body is read, and one with trailers is 400', async () => {
   const chunk = `${BODY.length.toString(16)}\r\n${BODY}\r\n0\r\n`
   expect((await send(PRELOGIN, chunked, `${chunk}\r\n`)).statuses).toEqual([200])
   expect((await send(PRELOGIN, chunked, `${chunk}X-T: 1\r\n\r\n`)).statuses).toEqual([400])
+})
+
+test('what was refused for its trailers is not done', async () => {
+  const { api, token, workspaceId } = await registerPerson(app, 'ada')
+  const headers = [...json, `Authorization: Bearer ${token}`, 'Transfer-Encoding: chunked']
+  const create = (name: string, end: string) => {
+    const body = JSON.stringify({ name, workspace_id: workspaceId })
+    const chunks = `${body.length.toString(16)}\r\n${body}\r\n0\r\n${end}\r\n`
+    return send('POST /api/projects/ HTTP/1.1', headers, chunks)
+  }
+  expect((await create('with-trailers', 'X-T: 1\r\n')).statuses).toEqual([400])
+  expect((await create('without', '')).statuses).toEqual([201])
+  const made = await api.list(listProjects, { query: {} })
+  expect(made.map(({ name }) => name)).toEqual(['without'])
 })
 
 test('100 Continue is said to 100-continue only', async () => {

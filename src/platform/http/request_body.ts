@@ -83,11 +83,22 @@ async function readBounded(request: Request, limit: number): Promise<Uint8Array>
   if (Number(declared ?? 0) > limit) throw tooLarge(limit)
   try {
     if (declared !== null) return await request.bytes()
-    return await readCapped(request.body, limit, () => tooLarge(limit))
+    const bytes = await readCapped(request.body, limit, () => tooLarge(limit))
+    await demandEnd(request)
+    return bytes
   } catch (cause) {
     if (cause instanceof Fault) throw cause
     throw new Fault('malformed_json', { message: 'The request body did not arrive whole.', cause })
   }
+}
+
+/**
+ * What follows the last chunk the runtime reads later, and answers trailers with 400: what was refused is not to
+ * be done all the same.
+ */
+async function demandEnd({ signal }: Request): Promise<void> {
+  await new Promise(setImmediate)
+  if (signal.aborted) throw new Fault('malformed_json')
 }
 
 function tooLarge(limit: number): Fault {
