@@ -20,8 +20,8 @@ export type Call = {
   method: string
   headers: Record<string, string>
   body: CallBody
-  /** Wrapped in JSON, passed on as it arrives, or a WebSocket. */
-  answer: 'whole' | 'streamed' | 'socket'
+  /** Wrapped in JSON, passed on as it arrives, gRPC, or a WebSocket. */
+  answer: 'whole' | 'streamed' | 'grpc' | 'socket'
   signing: Signing | null
   /** Where links in the answer's headers lead; `null` leaves them as they are. */
   linkBase: LinkBase | null

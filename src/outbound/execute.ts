@@ -17,6 +17,8 @@ import type { Call } from './call.ts'
 import type { AddressLookup } from './connection/address_lookup.ts'
 import type { Fetcher } from './connection/fetch.ts'
 import type { Owner } from './connection/session_pool.ts'
+import { exchange } from './grpc/exchange.ts'
+import type { Http2Connector } from './http2/connect.ts'
 import type { OutboundRequest } from './outbound_request.ts'
 import type { Permission } from './policy/permission.ts'
 import { type Decision, decide, type Job } from './prepare.ts'
@@ -32,11 +34,12 @@ import { relay } from './websocket/relay.ts'
 /** What all calls of a process share. */
 export type Outbound = {
   steps: Steps
-  /** The frames of WebSockets, by what they cost. */
+  /** The frames of WebSockets and HTTP/2, by what they cost. */
   frames: Scheduler
   addresses: AddressLookup
   fetcher: Fetcher
   sockets: SocketConnector
+  http2: Http2Connector
   userAgent: string
   clock: Clock
 }
@@ -99,7 +102,7 @@ export async function execute(
 const send: Record<
   Call['answer'],
   (outbound: Outbound, sending: Sending) => Promise<Response | null>
-> = { whole: sendWhole, streamed: sendStreamed, socket: openSocket }
+> = { whole: sendWhole, streamed: sendStreamed, grpc: exchangeMessages, socket: openSocket }
 
 /** Steps 10 to 12 for an answer that is wrapped in JSON. */
 async function sendWhole(
@@ -147,6 +150,25 @@ async function sendStreamed(
     links: call.linkBase && record.target && { base: call.linkBase, source: record.target },
     // Step 12 comes when the stream ends.
     onEnd: (ending) => concludeEnding(principal, record, status, ending),
+  })
+}
+
+/** The same for gRPC: the answer's body has the trailers as its end. */
+async function exchangeMessages(
+  outbound: Outbound,
+  { request, call, deadline, record, principal }: Sending,
+): Promise<Response> {
+  const guard = request.guard(outbound.steps.of(principal.owner, deadline.signal))
+  const { workspaceId } = principal.owner
+  const stream = await outbound.http2.open(request, principal.owner, deadline)
+  return exchange(stream, {
+    guard,
+    deadline,
+    body: request.reveal().body,
+    turn: (bytes) => outbound.frames.take(workspaceId, weightOf(bytes)),
+    requestId: record.id,
+    takesMarks: Boolean(call.mark),
+    onEnd: (status, ending) => concludeEnding(principal, record, status, ending),
   })
 }
 

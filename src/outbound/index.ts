@@ -5,8 +5,10 @@ import { readAuthorities } from '../platform/config/authorities.ts'
 import type { Config } from '../platform/config/config.ts'
 import { parseCidrs } from '../platform/net/cidr.ts'
 import { type Lookup, openAddressLookup, systemLookup } from './connection/address_lookup.ts'
+import { openDial } from './connection/dial.ts'
 import { openFetcher } from './connection/fetch.ts'
 import type { Outbound } from './execute.ts'
+import { openHttp2Connector } from './http2/connect.ts'
 import { Scheduler } from './scheduler.ts'
 import { Steps } from './steps.ts'
 import { openSocketConnector } from './websocket/connect.ts'
@@ -23,6 +25,8 @@ type Options = {
 /** @throws ConfigError when RESOLVER_CA_FILE cannot be read */
 export function openOutbound({ config, clock, lookup, ownPorts }: Options): Outbound {
   const authorities = readAuthorities(config.RESOLVER_CA_FILE)
+  const dial = openDial(authorities)
+  const frames = new Scheduler(FRAMES_PER_TURN)
   return {
     addresses: openAddressLookup({
       allowed: parseCidrs(config.RESOLVER_ALLOW_NETWORKS),
@@ -32,9 +36,10 @@ export function openOutbound({ config, clock, lookup, ownPorts }: Options): Outb
       clock,
     }),
     fetcher: openFetcher(authorities),
-    sockets: openSocketConnector(authorities),
+    sockets: openSocketConnector(dial),
+    http2: openHttp2Connector(dial, frames),
     steps: new Steps(),
-    frames: new Scheduler(FRAMES_PER_TURN),
+    frames,
     userAgent: `cloakroom/${version}`,
     clock,
   }

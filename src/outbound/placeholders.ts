@@ -34,7 +34,7 @@ export type Placeholder = {
 /** Headers with their values. */
 export type Injection = Hidden<{
   headers: readonly HeaderPair[]
-  /** Each re-encoded Basic credential, as sent: the guard of the answer looks for it as such, too. */
+  /** Each re-encoded credential, as sent: the guard of the answer looks for it as such, too. */
   derived: readonly NamedBytes[]
 }>
 
@@ -46,6 +46,8 @@ type Named = { name: string; ticket?: string }
 const NAME = new RegExp(`${SECRET_NAME}(?![A-Za-z0-9_])`, 'y')
 const TICKET = new RegExp(TICKET_PATTERN, 'y')
 const BASIC = /^([Bb][Aa][Ss][Ii][Cc] +)([A-Za-z0-9+/]+)(={0,2})([ \t]*)$/
+/** Binary metadata of gRPC ("Custom-Metadata"), whose names end so. */
+const BINARY = /^()([A-Za-z0-9+/]+)(={0,2})()$/
 const UTF8 = new TextEncoder()
 /** What is not ASCII becomes some other character that is none: no header takes it. */
 const ASCII = new TextDecoder('latin1')
@@ -71,7 +73,7 @@ export function findPlaceholders(headers: readonly Readonly<HeaderPair>[]): Plac
 }
 
 /**
- * The headers with every placeholder replaced. Inside Basic credentials a secret may be any bytes,
+ * The headers with every placeholder replaced. Inside of base64 a secret may be any bytes,
  * elsewhere only tab and 0x20–0x7e, and no whitespace at either end: it would be lost on the way, and
  * what an upstream echoes would not be the value. Throws `invalid_header` for a malformed name, `unknown_secret`
  * for one that `values` lacks, `unusable_secret` when a secret cannot stand in its place or the
@@ -88,9 +90,8 @@ export function injectPlaceholders(
     const template = readTemplate(header, value)
     isInjected ||= template !== null
     if (template === null) injected.push([header, value])
-    else if (template.style === 'header')
-      injected.push([header, fillHeader(template, values, derived)])
-    else injected.push([header, fillBasic(template, values, derived)])
+    else if (template.isEncoded) injected.push([header, fillEncoded(template, values, derived)])
+    else injected.push([header, fillHeader(template, values, derived)])
   }
   if (isInjected && headerBytes(injected) > MAX_HEADER_BYTES) throw tooLarge()
   return new Hidden({ headers: injected, derived })
@@ -132,20 +133,30 @@ export function fillTemplate(
   )
 }
 
-type Template = { style: InjectionStyle; pieces: Piece[]; before: string; after: string }
+type Template = {
+  style: InjectionStyle
+  pieces: Piece[]
+  /** Whether it is sent in base64, between the two. */
+  isEncoded: boolean
+  before: string
+  after: string
+}
 
 /**
- * `null` for a value without placeholders. `Authorization: Basic …` (RFC 7617) is a template of the decoded
- * credentials. Credentials that are not base64 of UTF-8 are left alone, which leaves their text an ordinary
- * header value.
+ * `null` for a value without placeholders. `Authorization: Basic …` (RFC 7617) and what stands in a header
+ * whose name ends in `-bin` are templates of what they decode to. What is not base64 of UTF-8 is left alone,
+ * which leaves its text an ordinary header value.
  */
 function readTemplate(header: string, value: string): Template | null {
-  const basic = header.toLowerCase() === 'authorization' ? BASIC.exec(value) : null
-  const decoded = basic === null ? null : decodeCredentials(basic[2] ?? '')
+  const name = header.toLowerCase()
+  const style = name === 'authorization' ? 'basic' : 'header'
+  const pattern = style === 'basic' ? BASIC : name.endsWith('-bin') ? BINARY : null
+  const [, before = '', base64 = '', , after = ''] = pattern?.exec(value) ?? []
+  const decoded = base64 === '' ? null : decodeCredentials(base64)
   const pieces = scanTemplate(decoded ?? value)
   if (pieces.length === 1) return null
-  if (decoded === null) return { style: 'header', pieces, before: '', after: '' }
-  return { style: 'basic', pieces, before: basic?.[1] ?? '', after: basic?.[4] ?? '' }
+  if (decoded === null) return { style: 'header', pieces, isEncoded: false, before: '', after: '' }
+  return { style, pieces, isEncoded: true, before, after }
 }
 
 function decodeCredentials(base64: string): string | null {
@@ -178,7 +189,7 @@ function headerTextOf(
   return text
 }
 
-function fillBasic(
+function fillEncoded(
   template: Template,
   values: ReadonlyMap<string, Secret>,
   derived: NamedBytes[],

@@ -111,7 +111,7 @@ async function beginBody(
       ? await beginObject(pieces, declaredLength(response))
       : await beginPieces(pieces)
   } catch (error) {
-    throw faultOf(error, deadline)
+    throw breakingFault(error, deadline)
   }
 }
 
@@ -138,7 +138,7 @@ function declaredLength({ headers }: Response): number {
 }
 
 /** SDKs report the upstream's `x-request-id`; ours, the id of the audit record, has a name besides. */
-function completeHeaders(
+export function completeHeaders(
   presented: Record<string, string>,
   requestId: string,
 ): Record<string, string> {
@@ -202,7 +202,7 @@ function restOf(
         endOnce(null)
         controller.close()
       } catch (error) {
-        const fault = faultOf(error, deadline)
+        const fault = breakingFault(error, deadline)
         endOnce(deadline.isUnwanted ? null : fault)
         // Without its cause: the runtime's messages quote the URL.
         controller.error(new Fault(fault.code))
@@ -216,7 +216,8 @@ function restOf(
   })
 }
 
-function faultOf(error: unknown, deadline: Deadline): Fault {
+/** What it means that an answer broke off. */
+export function breakingFault(error: unknown, deadline: Deadline): Fault {
   if (deadline.refusal) return deadline.refusal
   const isLate =
     deadline.signal.aborted || (error instanceof DOMException && error.name === 'TimeoutError')

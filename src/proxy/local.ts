@@ -6,6 +6,7 @@
 import type { Call } from '../outbound/call.ts'
 import { Deadline } from '../outbound/deadline.ts'
 import { execute, type Outbound, type Principal } from '../outbound/execute.ts'
+import { isGrpcCall } from '../outbound/grpc/frames.ts'
 import { isHandshake } from '../outbound/headers.ts'
 import { proxyLinks } from '../outbound/links.ts'
 import type { Permission, UsableSecret } from '../outbound/policy/permission.ts'
@@ -98,12 +99,13 @@ async function readCall(
   const headers = headersOf(request.headers)
   const search = pathAndQuery.replace(/^[^?]*/, '')
   const isSigned = needsWholeBody(headers, search) || mayHoldAssertion(request)
+  const isCall = isGrpcCall(request)
   return {
     targetUrl: `https://${authority}${pathAndQuery}`,
     method,
     headers,
-    body: await bodyOf(request, headers, { isScanned: scansBodies, isSigned }),
-    answer: isHandshake(request) ? 'socket' : 'streamed',
+    body: await bodyOf(request, headers, { isScanned: scansBodies && !isCall, isSigned }),
+    answer: isHandshake(request) ? 'socket' : isCall ? 'grpc' : 'streamed',
     signing: null,
     linkBase: linkBase === null ? null : proxyLinks(linkBase),
     mark: mark ?? null,

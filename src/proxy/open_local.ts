@@ -50,6 +50,7 @@ export function openLocalBackend(options: LocalOptions): Backend {
     timeoutMs: config.RESOLVER_TIMEOUT_MS,
     close: async () => {
       outbound.fetcher.close()
+      outbound.http2.close()
       await delivery.stop(LAST_SYNC_MS)
       await outbox.close()
     },

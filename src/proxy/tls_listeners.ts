@@ -15,6 +15,7 @@ import { socketOptions } from '../platform/http/websocket.ts'
 import { LruMap } from '../platform/lru.ts'
 import type { Leaf, ProxyAuthority } from './authority.ts'
 import type { Backend, Inbound } from './backend.ts'
+import { openHttp2Listener } from './http2_listener.ts'
 import { faultOf } from './record.ts'
 import { canonicalAuthority, isShort, wholeOf } from './request.ts'
 
@@ -34,7 +35,7 @@ export type Handler = (
 const MAX_LISTENERS = 64
 const HTTPS_PORT = 443
 
-type Listener = { server: Server<SocketHandlers>; path: string; leaf: Leaf }
+type Listener = { server: { stop(isAll?: boolean): unknown }; path: string; leaf: Leaf }
 
 export function openTlsListeners(authority: ProxyAuthority, backend: Backend): TlsListeners {
   const directory = mkdtempSync(join(tmpdir(), 'cloakroom-'))
@@ -55,13 +56,15 @@ export function openTlsListeners(authority: ProxyAuthority, backend: Backend): T
       void known?.server.stop()
       const path = nextPath()
       const handler = handlerFor(backend, host, port)
-      const server = listen(path, handler, { tls: leaf, http2: onlyHttp2, http1: !onlyHttp2 })
+      const server = onlyHttp2
+        ? await openHttp2Listener(path, leaf, handler)
+        : listen(path, handler, leaf)
       listeners.set(name, { server, path, leaf })
       return path
     },
     unencrypted: (handler) => {
       const path = nextPath()
-      others.push(listen(path, handler, {}))
+      others.push(listen(path, handler, null))
       return path
     },
     close: () => {
@@ -135,16 +138,10 @@ export function pathOf({ url }: Request): string {
   return url.slice(from)
 }
 
-type Tls = { tls?: Leaf; http2?: boolean; http1?: boolean }
-
-function listen(
-  path: string,
-  handler: Handler,
-  { tls, ...protocols }: Tls,
-): Server<SocketHandlers> {
+function listen(path: string, handler: Handler, leaf: Leaf | null): Server<SocketHandlers> {
   return Bun.serve<SocketHandlers>({
     unix: path,
-    ...(tls ? { tls: { cert: tls.cert, key: tls.key }, ...protocols } : {}),
+    ...(leaf ? { tls: { cert: leaf.cert, key: leaf.key } } : {}),
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     // The deadline of a call is the backend's. For one request alone the runtime does not lift its own on a
     // socket of this kind; idle connections end with those of their programs.

@@ -6,6 +6,7 @@
 
 import { admitToken } from '../access/admission.ts'
 import { BODY_LIMIT, type CallBody } from '../outbound/call.ts'
+import { isGrpcCall } from '../outbound/grpc/frames.ts'
 import { connectionNames, isHandshake, isHopByHop } from '../outbound/headers.ts'
 import { forwardPrefixes, resolverLinks } from '../outbound/links.ts'
 import { needsWholeBody } from '../outbound/signing/aws_signature.ts'
@@ -129,6 +130,7 @@ async function readForward(
   const settings = parsePart(forwardSettings, settingsOf(request.headers))
   const signing = settings.sign ?? null
   const { prefix, rest } = placeOf(request.url)
+  const calls = isGrpcCall(request) ? request.body : null
   const isSigned = signing !== null || needsWholeBody(headers, searchOf(rest))
   return {
     call: {
@@ -136,8 +138,11 @@ async function readForward(
       targetUrl: `https://${rest}`,
       method: request.method,
       headers,
-      body: await bodyOf(request, headers['content-type'], isSigned),
-      answer: isHandshake(request) ? 'socket' : 'streamed',
+      body:
+        calls && !isSigned
+          ? { stream: calls, length: null }
+          : await bodyOf(request, headers['content-type'], isSigned),
+      answer: isHandshake(request) ? 'socket' : calls ? 'grpc' : 'streamed',
       signing,
       linkBase: resolverLinks(prefix, () => context.origin),
       mark: settings.mark ?? null,

@@ -67,6 +67,7 @@ export function openResolver(
       services.keys.close()
       guards.close()
       services.outbound.fetcher.close()
+      services.outbound.http2.close()
     },
   }
 }

@@ -124,6 +124,7 @@ async function run(call: Call, answer: () => Response, wire?: UpstreamSocket['wi
       },
       close: () => {},
     },
+    http2: { open: () => Promise.reject(new Error('no gRPC')), close: () => {} },
     sockets: {
       connect: async (request) => {
         kept.request = request

@@ -1,13 +1,13 @@
 /**
- * Step 10 of the resolver for WebSockets: the opening handshake (RFC 6455, section 4.1) over TLS 1.3 to
- * exactly the address that was judged, under the same checks of name and certificate as any request.
- * The runtime's own client takes messages of any size and cannot be paused, so the wire is ours.
+ * Step 10 of the resolver for WebSockets: the opening handshake (RFC 6455, section 4.1). The runtime's
+ * own client takes messages of any size and cannot be paused, so the wire is ours.
  */
 import { createHash, randomBytes } from 'node:crypto'
-import { connect, createSecureContext, type TLSSocket } from 'node:tls'
+import type { TLSSocket } from 'node:tls'
 import { Fault } from '../../platform/fault.ts'
 import { tokenPattern } from '../../platform/http/token_pattern.ts'
-import { checkName, NOTHING_OLDER, trusted, upstreamFault } from '../connection/fetch.ts'
+import type { Dial } from '../connection/dial.ts'
+import { upstreamFault } from '../connection/fetch.ts'
 import { MAX_HEADER_BYTES } from '../headers.ts'
 import type { OutboundRequest, WireRequest } from '../outbound_request.ts'
 
@@ -27,24 +27,10 @@ export type SocketConnector = {
   connect(request: OutboundRequest, deadline: AbortSignal): Promise<UpstreamSocket>
 }
 
-/** `authorities`: PEM certificates trusted besides the built-in ones. */
-export function openSocketConnector(authorities: string | undefined): SocketConnector {
-  const secureContext = createSecureContext({
-    ca: trusted(authorities),
-    minVersion: 'TLSv1.3',
-    secureOptions: NOTHING_OLDER,
-  })
+export function openSocketConnector(dial: Dial): SocketConnector {
   return {
     connect: async (request, deadline) => {
-      const { address, host, port } = request.reveal()
-      const wire = connect({
-        host: address,
-        port,
-        secureContext,
-        servername: host,
-        rejectUnauthorized: true,
-        checkServerIdentity: (_, certificate) => checkName(host, certificate),
-      })
+      const wire = dial(request.reveal())
       try {
         return await shakeHands(wire, request.reveal(), deadline)
       } catch (error) {

@@ -2,9 +2,12 @@
  * What comes back, with stand-ins where the guard found values, so that what a program writes down goes on
  * working. A program that named a credential by its placeholder sees the placeholder again.
  */
+import { isGrpc } from '../../outbound/grpc/frames.ts'
 import { AFTER_MARK, MAX_AFTER_MARK } from '../../outbound/stand_ins/mark.ts'
 import { beginningAtEndOf } from '../../platform/partial_match.ts'
+import { chunksOf, streamOf } from '../../platform/streams.ts'
 import { isShort, wholeOf } from '../request.ts'
+import { callWithoutMarks } from './incoming_call.ts'
 import type { StandIns } from './stand_ins.ts'
 
 /** What stands for a value. */
@@ -78,11 +81,18 @@ export async function incoming(
   textOf: TextOf,
 ): Promise<Response> {
   const { status, body } = response
+  const inHeader: TextOf = (name) => inOneLine(textOf(name, false), name)
   const headers = [...response.headers].map(([name, value]): [string, string] => [
     name,
-    textWithoutMarks(value, mark, (named) => inOneLine(textOf(named, false), named)),
+    textWithoutMarks(value, mark, inHeader),
   ])
-  const isEvents = /^text\/event-stream\b/i.test(response.headers.get('content-type') ?? '')
+  const type = response.headers.get('content-type')
+  if (body && isGrpc(type)) {
+    const withTextOf = (text: TextOf) => (bytes: Uint8Array) => withoutMarks(bytes, mark, text)
+    const unmark = { inMessage: withTextOf(textOf), inTrailers: withTextOf(inHeader) }
+    return new Response(callWithoutMarks(body, unmark), { status, headers })
+  }
+  const isEvents = /^text\/event-stream\b/i.test(type ?? '')
   // A line break would end the event.
   const textIn: TextOf = isEvents ? (name) => textOf(name, true) : textOf
   if (isShort(response)) {
@@ -100,23 +110,12 @@ function inOneLine(text: string, name: string): string {
 
 function streamed(body: ReadableStream<Uint8Array>, marks: MarkReader): ReadableStream<Uint8Array> {
   const reader = body.getReader()
-  const pieces = readPieces(reader, marks)
-  return new ReadableStream<Uint8Array>(
-    {
-      pull: async (controller) => {
-        const { value } = await pieces.next()
-        if (value) controller.enqueue(value)
-        else controller.close()
-      },
-      cancel: () => reader.cancel(),
-    },
-    { highWaterMark: 0 },
-  )
+  return streamOf(readPieces(reader, marks), () => reader.cancel())
 }
 
 async function* readPieces(reader: ReadableStreamDefaultReader<Uint8Array>, marks: MarkReader) {
-  for (let read = await reader.read(); !read.done; read = await reader.read()) {
-    const bytes = marks.push(read.value)
+  for await (const chunk of chunksOf(reader)) {
+    const bytes = marks.push(chunk)
     if (bytes.length > 0) yield bytes
   }
   const rest = marks.flush()

@@ -3,6 +3,7 @@
  * nowhere else. The steps of the call decide about them as about any placeholder.
  */
 import { BODY_LIMIT } from '../../outbound/call.ts'
+import { isGrpcCall } from '../../outbound/grpc/frames.ts'
 import { FORM_TYPE, mayHoldAssertion } from '../../outbound/signing/google_assertion.ts'
 import { TICKET_PATTERN } from '../../outbound/signing/tickets.ts'
 import { fromUtf8 } from '../../platform/crypto/encoding.ts'
@@ -22,6 +23,7 @@ export type Outgoing = {
 /** Tickets are what a program was given, and no names that it wrote. */
 const PLACEHOLDER = new RegExp(`SVC_SECRET_(${SECRET_NAME})(?![A-Za-z0-9_]|${TICKET_PATTERN})`, 'g')
 const BASIC = /^(basic +)([A-Za-z0-9+/]+={0,2})$/i
+const BINARY = /^()([A-Za-z0-9+/]+={0,2})$/
 const JSON_TYPE = /^application\/([a-z0-9.+-]+\+)?json$/
 /** Where a URL that was signed for AWS names its key: it is signed anew (`outbound/signing/aws_signature.ts`). */
 const SIGNER = /(?<=[?&](?:X-Amz-Credential|X-Amz-Security-Token|AWSAccessKeyId)=)[^&]*/g
@@ -58,10 +60,11 @@ export async function outgoing(inbound: Inbound, standIns: StandIns): Promise<Ou
 
 type Replace = (text: string, form: Form, location: string | null) => string
 
-/** Also in what Basic credentials are when they are decoded. */
+/** Also in what Basic credentials and binary metadata are when they are decoded. */
 function inHeader(name: string, value: string, replace: (text: string) => string): string {
-  const [, scheme = '', credentials = ''] = (name === 'authorization' && BASIC.exec(value)) || []
-  const decoded = scheme === '' ? null : fromUtf8(Buffer.from(credentials, 'base64'))
+  const pattern = name === 'authorization' ? BASIC : name.endsWith('-bin') ? BINARY : null
+  const [, scheme = '', base64 = ''] = pattern?.exec(value) ?? []
+  const decoded = base64 === '' ? null : fromUtf8(Buffer.from(base64, 'base64'))
   if (decoded === null) return replace(value)
   const replaced = replace(decoded)
   return replaced === decoded ? value : `${scheme}${Buffer.from(replaced).toString('base64')}`
@@ -70,7 +73,7 @@ function inHeader(name: string, value: string, replace: (text: string) => string
 /** A body is read whole only if it says that it is what some policy lets a value stand in. */
 async function withBody(request: Request, standIns: StandIns, replace: Replace): Promise<Request> {
   const { method, headers, signal } = request
-  const place = placeOf(headers.get('content-type'))
+  const place = isGrpcCall(request) ? null : placeOf(headers.get('content-type'))
   const mayAssert = mayHoldAssertion(request) && standIns.signers.haveAccounts
   const isSought =
     place && (mayAssert || standIns.all.some(({ locations }) => locations.has(place.location)))

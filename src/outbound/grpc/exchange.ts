@@ -1,0 +1,224 @@
+/**
+ * Steps 10 and 11 of the resolver for gRPC, whose messages go both ways at once over HTTP/2: those of the caller
+ * as they come, those of the upstream one by one, guarded. The answer is a `Response` of frames with the
+ * trailers as the last (`frames.ts`); one that breaks off ends in trailers, too, which say why.
+ *
+ * Limits: 4 MiB for a message of the upstream, and the deadline as the longest silence of both sides, where
+ * only messages count. A credential that the upstream spreads over several messages is not recognised.
+ */
+import { type ClientHttp2Stream, constants, type IncomingHttpHeaders } from 'node:http2'
+import { Fault } from '../../platform/fault.ts'
+import { streamOf } from '../../platform/streams.ts'
+import type { CallBody } from '../call.ts'
+import type { Deadline } from '../deadline.ts'
+import type { AnswerGuard } from '../guard.ts'
+import {
+  headerBytes,
+  isSendable,
+  MAX_HEADER_BYTES,
+  presentHeaders,
+  type ReceivedHeaders,
+} from '../headers.ts'
+import { breakingFault, completeHeaders, type Ending } from '../stream.ts'
+import { framesOf, type GrpcFrame, isGrpc, trailersFrame } from './frames.ts'
+import { guardedMessage } from './messages.ts'
+import { grpcRefusal, grpcStatusOfHttp, percentEncoded } from './status.ts'
+
+type Options = {
+  guard: AnswerGuard
+  deadline: Deadline
+  body: CallBody
+  /** Resolves when so many bytes may be handled; `null` when that is now. */
+  turn(bytes: number): Promise<void> | null
+  requestId: string
+  takesMarks: boolean
+  onEnd(status: number, ending: Ending): void
+}
+
+/** The trailers come later, and may before anybody reads what they end. */
+type Head = {
+  status: number
+  headers: IncomingHttpHeaders
+  isAll: boolean
+  trailers: IncomingHttpHeaders | null
+}
+
+const { NGHTTP2_CANCEL, NGHTTP2_FLAG_END_STREAM, NGHTTP2_NO_ERROR } = constants
+
+/** @throws Fault `upstream_*` while there is no answer */
+export async function exchange(stream: ClientHttp2Stream, options: Options): Promise<Response> {
+  const { deadline } = options
+  const giveUp = () => stream.close(NGHTTP2_CANCEL)
+  deadline.signal.addEventListener('abort', giveUp, { once: true })
+  if (deadline.signal.aborted) giveUp()
+  try {
+    const head = headOf(stream)
+    const frames = readAtOnce(framesOf(stream))
+    void sendBody(stream, options)
+    return answerOf(stream, frames, await head, options)
+  } catch (error) {
+    giveUp()
+    throw breakingFault(error, deadline)
+  }
+}
+
+/** @throws Error of a stream that ends without */
+function headOf(stream: ClientHttp2Stream): Promise<Head> {
+  const { promise, resolve, reject } = Promise.withResolvers<Head>()
+  stream.once('response', ({ ':status': status = 0, ...headers }, flags) => {
+    const isAll = (flags & NGHTTP2_FLAG_END_STREAM) !== 0
+    const head: Head = { status, headers, isAll, trailers: null }
+    stream.once('trailers', (trailers) => {
+      head.trailers = trailers
+    })
+    resolve(head)
+  })
+  // Later ones come out where the answer is read.
+  stream.on('error', reject)
+  stream.once('close', () => reject(new Fault('upstream_protocol_error')))
+  return promise
+}
+
+/** As it comes, and as the upstream takes it. One that breaks off ends the call, and one that is refused. */
+async function sendBody(
+  stream: ClientHttp2Stream,
+  { body, turn, deadline }: Options,
+): Promise<void> {
+  const reader = readerOf(body)
+  // An answer may end before the request has.
+  stream.once('close', () => void reader?.cancel().catch(() => {}))
+  try {
+    for (let chunk = await reader?.read(); chunk?.value; chunk = await reader?.read()) {
+      await turn(chunk.value.length)
+      if (!stream.writable) return
+      if (!stream.write(chunk.value)) await hasRoom(stream)
+    }
+    stream.end()
+  } catch (error) {
+    if (error instanceof Fault) deadline.refuse(error)
+    stream.close(NGHTTP2_CANCEL)
+  }
+}
+
+function readerOf(body: CallBody): ReadableStreamDefaultReader<Uint8Array> | undefined {
+  if (body === null) return undefined
+  return 'bytes' in body
+    ? new Blob([body.bytes as never]).stream().getReader()
+    : body.stream.getReader()
+}
+
+function hasRoom(stream: ClientHttp2Stream): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  stream.once('drain', resolve).once('close', resolve)
+  return promise.finally(() => stream.off('drain', resolve).off('close', resolve))
+}
+
+/** The runtime takes a stream that ends before its reader is there for one that broke off. */
+function readAtOnce(frames: AsyncGenerator<GrpcFrame, void>): AsyncGenerator<GrpcFrame, void> {
+  const first = frames.next()
+  first.catch(() => {})
+  return (async function* () {
+    for (let read = await first; !read.done; read = await frames.next()) yield read.value
+  })()
+}
+
+function answerOf(
+  stream: ClientHttp2Stream,
+  frames: AsyncIterable<GrpcFrame>,
+  head: Head,
+  options: Options,
+): Response {
+  const { guard, requestId } = options
+  const { status, isAll } = head
+  const presented = presentedOf(head.headers, guard)
+  const isAnswer = status === 200 && isGrpc(presented['content-type'])
+  const headers = completeHeaders(isAnswer ? presented : noGrpc(status), requestId)
+  if (isAnswer && !isAll) {
+    return new Response(framesIn(stream, frames, head, options), { headers })
+  }
+  stream.close(NGHTTP2_CANCEL)
+  options.deadline.clear()
+  options.onEnd(status, { fault: null, redacted: guard.redacted })
+  return new Response(null, { headers })
+}
+
+/** What a proxy before the upstream answers, or no server of gRPC. */
+function noGrpc(status: number): Record<string, string> {
+  return {
+    'content-type': 'application/grpc',
+    'grpc-status': String(grpcStatusOfHttp(status)),
+    'grpc-message': `The upstream answered with HTTP ${status} and no gRPC.`,
+  }
+}
+
+/** @throws Fault `upstream_protocol_error` for more than 64 KiB */
+function presentedOf(headers: IncomingHttpHeaders, guard: AnswerGuard): Record<string, string> {
+  const received: [string, string][] = Object.entries(headers).map(([name, value]) => [
+    name,
+    [value].flat().join(', '),
+  ])
+  if (headerBytes(received) > MAX_HEADER_BYTES) throw new Fault('upstream_protocol_error')
+  const shown = presentHeaders(Object.fromEntries(received) as ReceivedHeaders)
+  const text = shown['grpc-message']
+  if (text !== undefined && !isSendable(text)) shown['grpc-message'] = percentEncoded(text)
+  const redacted = guard.redactHeaders(shown)
+  const kept = Object.entries(redacted).filter(
+    // What is base64 is none any more after a find.
+    ([name, value]) => isSendable(value) && !(name.endsWith('-bin') && value !== shown[name]),
+  )
+  return Object.fromEntries(kept)
+}
+
+function framesIn(
+  stream: ClientHttp2Stream,
+  frames: AsyncIterable<GrpcFrame>,
+  head: Head,
+  options: Options,
+): ReadableStream<Uint8Array> {
+  const { deadline, guard, onEnd } = options
+  let ended = false
+  const end = (fault: Fault | null) => {
+    if (ended) return
+    ended = true
+    deadline.clear()
+    onEnd(200, { fault, redacted: guard.redacted })
+  }
+  // Also for a caller that reads nothing, and so never asks for what comes next.
+  deadline.signal.addEventListener('abort', () => {
+    end(deadline.isUnwanted ? null : (deadline.refusal ?? new Fault('upstream_timeout')))
+  })
+  const guarded = guardedFrames(stream, frames, head, options, end)
+  return streamOf(guarded, () => {
+    end(null)
+    deadline.abort()
+  })
+}
+
+async function* guardedFrames(
+  stream: ClientHttp2Stream,
+  frames: AsyncIterable<GrpcFrame>,
+  head: Head,
+  { guard, deadline, turn, takesMarks }: Options,
+  end: (fault: Fault | null) => void,
+): AsyncGenerator<Uint8Array, void> {
+  const coding = [head.headers['grpc-encoding']].flat()[0]
+  try {
+    yield trailersFrame({})
+    for await (const frame of frames) {
+      await turn(frame.payload.length)
+      deadline.putOff()
+      yield await guardedMessage(frame, { guard, coding, takesMarks })
+    }
+    // A connection that ends looks like an answer that does.
+    if (!head.trailers) throw new Fault('upstream_protocol_error')
+    const presented = presentedOf(head.trailers, guard)
+    end(null)
+    yield trailersFrame(presented)
+  } catch (error) {
+    const fault = breakingFault(error, deadline)
+    end(fault)
+    yield trailersFrame(grpcRefusal(fault))
+  } finally {
+    stream.close(head.trailers ? NGHTTP2_NO_ERROR : NGHTTP2_CANCEL)
+  }
+}

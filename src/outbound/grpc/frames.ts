@@ -1,0 +1,112 @@
+/**
+ * The frames of gRPC: messages behind five bytes, of flags and length (gRPC over HTTP/2, "Length-Prefixed-
+ * Message"). An answer has its trailers in a last frame of their own, as in gRPC-Web, since neither `fetch`
+ * nor a `Response` has any; an empty one at the beginning says that the headers have come.
+ */
+import { Fault } from '../../platform/fault.ts'
+
+export type GrpcFrame = { flags: number; payload: Uint8Array }
+
+export const FLAGS = {
+  message: 0,
+  compressed: 1,
+  /** Ours: a message in which marks stand for values, behind the length that it had, in four bytes. */
+  marked: 0x40,
+  trailers: 0x80,
+} as const
+
+/** Of one message: what clients of gRPC take unless they are told otherwise. */
+export const MAX_MESSAGE_BYTES = 4 * 1024 * 1024
+const PREFIX_BYTES = 5
+/** What is held of a frame that is not whole starts with so much room, and doubles it. */
+const FIRST_ROOM = 16_384
+
+/** Whether a request or answer of this type is gRPC; gRPC-Web is HTTP like any other. */
+export function isGrpc(contentType: string | null | undefined): boolean {
+  return /^application\/grpc(?:[+;\s]|$)/i.test(contentType ?? '')
+}
+
+export function isGrpcCall({ method, headers }: Request): boolean {
+  return method === 'POST' && isGrpc(headers.get('content-type'))
+}
+
+export function encodeGrpcFrame(flags: number, payload: Uint8Array): Uint8Array {
+  const frame = Buffer.allocUnsafe(PREFIX_BYTES + payload.length)
+  frame[0] = flags
+  frame.writeUInt32BE(payload.length, 1)
+  frame.set(payload, PREFIX_BYTES)
+  return frame
+}
+
+export function trailersFrame(trailers: Readonly<Record<string, string>>): Uint8Array {
+  const lines = Object.entries(trailers).map(([name, value]) => `${name}: ${value}\r\n`)
+  return encodeGrpcFrame(FLAGS.trailers, Buffer.from(lines.join(''), 'latin1'))
+}
+
+export function readTrailers(payload: Uint8Array): Record<string, string> {
+  const lines = Buffer.from(payload).toString('latin1').split('\r\n').filter(Boolean)
+  return Object.fromEntries(
+    lines.map((line) => {
+      const colon = line.indexOf(':')
+      return [line.slice(0, colon), line.slice(colon + 1).trim()]
+    }),
+  )
+}
+
+/**
+ * The frames of bytes that come in chunks of any size. Memory is taken for what has come, not for what a
+ * prefix announces.
+ *
+ * @throws Fault of `tooLarge`, and `upstream_protocol_error` for an end inside of one
+ */
+export async function* framesOf(
+  chunks: AsyncIterable<Uint8Array>,
+  tooLarge = () => new Fault('upstream_too_large'),
+): AsyncGenerator<GrpcFrame, void> {
+  let held = Buffer.alloc(0)
+  let size = 0
+  for await (const chunk of chunks) {
+    held = withRoom(held, size, chunk.length)
+    held.set(chunk, size)
+    size += chunk.length
+    let from = 0
+    for (
+      let frame = frameAt(held, from, size, tooLarge);
+      frame;
+      frame = frameAt(held, from, size, tooLarge)
+    ) {
+      from += PREFIX_BYTES + frame.payload.length
+      yield frame
+    }
+    held.copyWithin(0, from, size)
+    size -= from
+    // A large message does not keep its room for the rest of a long stream.
+    if (size === 0 && held.length > FIRST_ROOM) held = Buffer.alloc(0)
+  }
+  if (size > 0) throw new Fault('upstream_protocol_error')
+}
+
+function withRoom(held: Buffer<ArrayBuffer>, size: number, more: number): Buffer<ArrayBuffer> {
+  if (size + more <= held.length) return held
+  const grown = Buffer.alloc(Math.max(FIRST_ROOM, 2 * held.length, size + more))
+  held.copy(grown, 0, 0, size)
+  return grown
+}
+
+/** `null` while it is not whole. The payload is a copy. */
+function frameAt(
+  bytes: Buffer,
+  from: number,
+  end: number,
+  tooLarge: () => Fault,
+): GrpcFrame | null {
+  if (end - from < PREFIX_BYTES) return null
+  const length = bytes.readUInt32BE(from + 1)
+  if (length > MAX_MESSAGE_BYTES) throw tooLarge()
+  const start = from + PREFIX_BYTES
+  if (end - start < length) return null
+  return {
+    flags: bytes[from] ?? 0,
+    payload: Uint8Array.prototype.slice.call(bytes, start, start + length),
+  }
+}

@@ -1,0 +1,74 @@
+/**
+ * The messages of an answer, each whole when it is looked at: a value in one cannot be taken out, since what
+ * stands around it says how long it is. So a message with a find goes on only to a proxy that has a text of the
+ * same length for it, and otherwise ends the call.
+ */
+import { promisify } from 'node:util'
+import zlib from 'node:zlib'
+import { Fault } from '../../platform/fault.ts'
+import type { AnswerGuard } from '../guard.ts'
+import { encodeGrpcFrame, FLAGS, type GrpcFrame, MAX_MESSAGE_BYTES } from './frames.ts'
+
+type Decoder = (bytes: Uint8Array, options: { maxOutputLength: number }) => Promise<Uint8Array>
+
+/** Not asked for; some upstreams answer in what the caller compressed its messages with. */
+const decoders: Record<string, Decoder> = {
+  gzip: promisify(zlib.gunzip),
+  deflate: promisify(zlib.inflate),
+}
+
+export type MessageOptions = {
+  guard: AnswerGuard
+  /** Of the header `grpc-encoding`. */
+  coding: string | undefined
+  /** Whether the caller knows marks. */
+  takesMarks: boolean
+}
+
+/**
+ * The frame as it may go on.
+ *
+ * @throws Fault `upstream_protocol_error` for one that cannot be read, or must not go on; `upstream_too_large`
+ */
+export async function guardedMessage(
+  { flags, payload }: GrpcFrame,
+  { guard, coding, takesMarks }: MessageOptions,
+): Promise<Uint8Array> {
+  if (flags !== FLAGS.message && flags !== FLAGS.compressed) throw broken()
+  const message = flags === FLAGS.compressed ? await decoded(coding, payload) : payload
+  const redacted = await guard.redactBody(message)
+  if (Buffer.compare(redacted, message) === 0) return encodeGrpcFrame(flags, payload)
+  if (!takesMarks) throw heldCredential()
+  const length = Buffer.alloc(4)
+  length.writeUInt32BE(message.length)
+  return encodeGrpcFrame(FLAGS.marked, Buffer.concat([length, redacted]))
+}
+
+/** A message in which marks stand for values, and how long it was. */
+export function readMarked(payload: Uint8Array): { length: number; text: Uint8Array } {
+  const length = new DataView(payload.buffer, payload.byteOffset).getUint32(0)
+  return { length, text: payload.subarray(4) }
+}
+
+export function heldCredential(): Fault {
+  return new Fault('upstream_protocol_error', {
+    message:
+      'A message of the upstream holds a credential, which cannot be taken out without breaking the message.',
+  })
+}
+
+async function decoded(coding = '', payload: Uint8Array): Promise<Uint8Array> {
+  const decoder = Object.hasOwn(decoders, coding) ? decoders[coding] : undefined
+  if (!decoder) throw broken()
+  try {
+    return await decoder(payload, { maxOutputLength: MAX_MESSAGE_BYTES })
+  } catch (cause) {
+    const isLarge =
+      cause instanceof Error && 'code' in cause && cause.code === 'ERR_BUFFER_TOO_LARGE'
+    throw isLarge ? new Fault('upstream_too_large', { cause }) : broken()
+  }
+}
+
+function broken(): Fault {
+  return new Fault('upstream_protocol_error')
+}

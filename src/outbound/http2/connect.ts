@@ -1,0 +1,173 @@
+/**
+ * HTTP/2 to upstreams, for gRPC: `fetch` has neither trailers nor both ways at once. Streams of one token to one
+ * host and address share connections, as requests do; a connection that its upstream ends, or that has as
+ * many streams as it may, is followed by another.
+ */
+import http2, {
+  type ClientHttp2Session,
+  type ClientHttp2Stream,
+  type OutgoingHttpHeaders,
+} from 'node:http2'
+import type { TLSSocket } from 'node:tls'
+import { Fault } from '../../platform/fault.ts'
+import { withTimeout } from '../../platform/timeout.ts'
+import type { Dial } from '../connection/dial.ts'
+import { upstreamFault } from '../connection/fetch.ts'
+import { type Owner, SessionPool } from '../connection/session_pool.ts'
+import type { Deadline } from '../deadline.ts'
+import { MAX_HEADER_BYTES } from '../headers.ts'
+import type { OutboundRequest, WireRequest } from '../outbound_request.ts'
+import type { Scheduler } from '../scheduler.ts'
+import { MeteredWire } from './metered_wire.ts'
+
+export type Http2Connector = {
+  /**
+   * The stream of a request whose head was sent. Its connection counts as used until the deadline's work has
+   * ended.
+   *
+   * @throws Fault `upstream_*`, also where the upstream does not agree to HTTP/2
+   */
+  open(request: OutboundRequest, owner: Owner, deadline: Deadline): Promise<ClientHttp2Stream>
+  close(): void
+}
+
+/** Milliseconds after which an unused connection is closed. */
+const IDLE_MS = 60_000
+const CONNECT_TIMEOUT_MS = 15_000
+/** Connections that a call waits for: each may end, or be full, as soon as it is there. */
+const MAX_ATTEMPTS = 16
+const SETTINGS = { enablePush: false, maxHeaderListSize: MAX_HEADER_BYTES }
+
+type Meter = (socket: TLSSocket) => MeteredWire
+
+export function openHttp2Connector(dial: Dial, frames: Scheduler): Http2Connector {
+  const pool = new SessionPool({ open: () => new Connections() })
+  return {
+    open: async (request, owner, deadline) => {
+      const wire = request.reveal()
+      const place = `${wire.host}:${wire.port} ${wire.address}`
+      const { session: connections, release } = pool.take(owner, place)
+      deadline.afterwards(release)
+      const turn = (count: number) => frames.take(owner.workspaceId, count)
+      const meter = (socket: TLSSocket) => new MeteredWire(socket, { turn })
+      try {
+        const dialled = () => dial(wire, ['h2'])
+        return await connections.stream(dialled, meter, headOf(wire), deadline.signal)
+      } catch (error) {
+        throw upstreamFault(error)
+      }
+    },
+    close: () => pool.close(),
+  }
+}
+
+/**
+ * Every header was checked. None goes into the table of the connection: how long a request is says nothing of
+ * what another one held (RFC 7541, section 7.1).
+ */
+function headOf({ authority, pathAndQuery, method, headers }: WireRequest) {
+  const named = headers
+    .map(([name, value]): [string, string] => [name.toLowerCase(), value])
+    .filter(([name]) => name !== 'grpc-accept-encoding')
+  return {
+    ...Object.fromEntries(named),
+    ':method': method,
+    ':scheme': 'https',
+    ':authority': authority,
+    ':path': pathAndQuery,
+    te: 'trailers',
+    'grpc-accept-encoding': 'identity',
+    [http2.sensitiveHeaders]: named.map(([name]) => name),
+  }
+}
+
+/** To one address for one host, of one token. */
+class Connections {
+  /** How many streams each has. */
+  readonly #open = new Map<ClientHttp2Session, number>()
+  /** One for all who wait. */
+  #connecting: Promise<void> | null = null
+
+  async stream(
+    dial: () => TLSSocket,
+    meter: Meter,
+    head: OutgoingHttpHeaders,
+    deadline: AbortSignal,
+  ): Promise<ClientHttp2Stream> {
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
+      for (const [session, streams] of this.#open) {
+        if (hasRoom(session, streams)) return this.#begin(session, head)
+      }
+      // It may be full again for the last of those who wait.
+      this.#connecting ??= this.#connect(dial(), meter).finally(() => {
+        this.#connecting = null
+      })
+      await whileWanted(this.#connecting, deadline)
+    }
+    throw new Fault('upstream_unreachable')
+  }
+
+  close(): void {
+    for (const session of this.#open.keys()) session.destroy()
+  }
+
+  #begin(session: ClientHttp2Session, head: OutgoingHttpHeaders): ClientHttp2Stream {
+    const stream = session.request(head, { endStream: false })
+    this.#count(session, 1)
+    stream.once('close', () => this.#count(session, -1))
+    return stream
+  }
+
+  #count(session: ClientHttp2Session, change: number): void {
+    const streams = this.#open.get(session)
+    if (streams === undefined) return
+    this.#open.set(session, streams + change)
+    session.setTimeout(streams + change === 0 ? IDLE_MS : 0)
+  }
+
+  async #connect(socket: TLSSocket, meter: Meter): Promise<void> {
+    const ready = Promise.withResolvers<void>()
+    socket.on('error', ready.reject)
+    socket.once('close', () => ready.reject(new Fault('upstream_protocol_error')))
+    socket.once('secureConnect', () => {
+      if (socket.alpnProtocol !== 'h2') return ready.reject(noHttp2())
+      const session = http2.connect('https://upstream.invalid', {
+        createConnection: () => meter(socket),
+        settings: SETTINGS,
+      })
+      session.on('error', ready.reject)
+      session.once('timeout', () => session.close())
+      session.once('close', () => this.#open.delete(session))
+      session.once('remoteSettings', () => {
+        this.#open.set(session, 0)
+        ready.resolve()
+      })
+    })
+    try {
+      await withTimeout(CONNECT_TIMEOUT_MS, ready.promise, () => new Fault('upstream_timeout'))
+    } catch (error) {
+      socket.destroy()
+      throw error
+    }
+  }
+}
+
+function hasRoom(session: ClientHttp2Session, streams: number): boolean {
+  const { maxConcurrentStreams = Number.POSITIVE_INFINITY } = session.remoteSettings ?? {}
+  return !session.closed && !session.destroyed && streams < Math.max(1, maxConcurrentStreams)
+}
+
+function noHttp2(): Fault {
+  return new Fault('upstream_protocol_error', {
+    message: 'The upstream does not agree to HTTP/2, which gRPC needs.',
+  })
+}
+
+/** What others wait for, too, goes on without this one. */
+function whileWanted<T>(work: Promise<T>, deadline: AbortSignal): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>()
+  const late = () => reject(new Fault('upstream_timeout'))
+  deadline.addEventListener('abort', late, { once: true })
+  if (deadline.aborted) late()
+  return Promise.race([work, promise]).finally(() => deadline.removeEventListener('abort', late))
+}

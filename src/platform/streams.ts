@@ -1,0 +1,21 @@
+/** Streams of bytes, read piece by piece. */
+
+/** Each piece is made when it is asked for; `cancel` is called for a reader that wants no more. */
+export function streamOf(
+  pieces: AsyncGenerator<Uint8Array, void>,
+  cancel: () => void | Promise<void>,
+): ReadableStream<Uint8Array> {
+  const pull = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
+    const { value } = await pieces.next()
+    if (value) controller.enqueue(value)
+    else controller.close()
+  }
+  return new ReadableStream<Uint8Array>({ pull, cancel }, { highWaterMark: 0 })
+}
+
+/** Unlike iteration of the stream itself it leaves the reader to be cancelled while it waits. */
+export async function* chunksOf(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+): AsyncGenerator<Uint8Array, void> {
+  for (let read = await reader.read(); !read.done; read = await reader.read()) yield read.value
+}

@@ -1,0 +1,178 @@
+/**
+ * The listener of a host for programs that offer nothing but HTTP/2: clients of gRPC, whose trailers and messages
+ * both ways the runtime's own server does not have, and few others. Requests become those that all listeners
+ * hand on, answers of gRPC have their trailers put behind them, and refusals its form.
+ */
+import http2, { type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
+import { createServer, type TLSSocket } from 'node:tls'
+import { encodeGrpcFrame, FLAGS, framesOf, isGrpc, readTrailers } from '../outbound/grpc/frames.ts'
+import { grpcRefusal, grpcStatusOfHttp } from '../outbound/grpc/status.ts'
+import { MAX_HEADER_BYTES } from '../outbound/headers.ts'
+import { MeteredWire, PREFACE_BYTES } from '../outbound/http2/metered_wire.ts'
+import { Scheduler } from '../outbound/scheduler.ts'
+import { FRAMES_PER_TURN } from '../outbound/websocket/frame_weight.ts'
+import { Fault, faultCodes } from '../platform/fault.ts'
+import { presentFault } from '../platform/http/reply.ts'
+import { streamOf } from '../platform/streams.ts'
+import type { Leaf } from './authority.ts'
+import { faultOf } from './record.ts'
+import type { Handler } from './tls_listeners.ts'
+
+const SETTINGS = {
+  enablePush: false,
+  maxConcurrentStreams: 256,
+  maxHeaderListSize: MAX_HEADER_BYTES,
+}
+
+/** Listens at a path of the file system. */
+export async function openHttp2Listener(path: string, leaf: Leaf, handler: Handler) {
+  const wires = new Set<TLSSocket>()
+  const frames = new Scheduler(FRAMES_PER_TURN)
+  const http = http2.createServer({ settings: SETTINGS })
+  http.on('stream', (stream: ServerHttp2Stream, headers, flags) => {
+    void serve(stream, headers, flags, handler)
+  })
+  http.on('sessionError', () => {})
+  const options = { ...leaf, ALPNProtocols: ['h2'] }
+  const server = createServer(options, (wire) => {
+    const id = Bun.randomUUIDv7()
+    wires.add(wire)
+    wire.once('close', () => wires.delete(wire))
+    const turn = (count: number) => frames.take(id, count)
+    http.emit('connection', new MeteredWire(wire, { turn, skipped: PREFACE_BYTES }))
+  })
+  server.on('tlsClientError', () => {})
+  const listening = Promise.withResolvers<void>()
+  server.once('error', listening.reject)
+  server.listen(path, () => listening.resolve())
+  await listening.promise
+  return {
+    /** What is under way ends in its own time, unless it is all to stop. */
+    stop: (isAll = false) => {
+      server.close()
+      if (isAll) for (const wire of wires) wire.destroy()
+    },
+  }
+}
+
+async function serve(
+  stream: ServerHttp2Stream,
+  headers: IncomingHttpHeaders,
+  flags: number,
+  handler: Handler,
+): Promise<void> {
+  const gone = new AbortController()
+  // Its end is seen by `close`.
+  stream.on('error', () => {})
+  stream.once('close', () => gone.abort())
+  const isWhole = (flags & http2.constants.NGHTTP2_FLAG_END_STREAM) !== 0
+  try {
+    const response = await answerOf(() => requestOf(stream, headers, isWhole, gone.signal), handler)
+    if (stream.destroyed) await response.body?.cancel()
+    else if (isGrpc(headers['content-type'])) await sendCall(stream, response)
+    else await send(stream, response)
+  } catch {
+    stream.close(http2.constants.NGHTTP2_INTERNAL_ERROR)
+  }
+}
+
+async function answerOf(read: () => Request, handler: Handler): Promise<Response> {
+  try {
+    const response = await handler(read(), () => false)
+    return response ?? new Response(null, { status: 501 })
+  } catch (error) {
+    return presentFault(faultOf(error), 'resolver', Bun.randomUUIDv7())
+  }
+}
+
+function requestOf(
+  stream: ServerHttp2Stream,
+  sent: IncomingHttpHeaders,
+  isWhole: boolean,
+  signal: AbortSignal,
+): Request {
+  const {
+    ':method': method = '',
+    ':path': path = '',
+    ':authority': authority = sent.host ?? '',
+  } = sent
+  const headers = new Headers()
+  for (const [name, value] of Object.entries(sent)) {
+    if (!name.startsWith(':')) headers.set(name, [value].flat().join(', '))
+  }
+  headers.set('host', authority)
+  const url = `https://${authority}${path}`
+  if (!path.startsWith('/') || !URL.canParse(url)) throw new Fault('invalid_target')
+  const body =
+    isWhole || method === 'GET' || method === 'HEAD' ? null : streamOf(chunksFrom(stream), () => {})
+  return new Request(url, { method, headers, body, signal })
+}
+
+/** Read as it is asked for: what the program sends meanwhile waits in its window. */
+async function* chunksFrom(stream: ServerHttp2Stream): AsyncGenerator<Uint8Array, void> {
+  yield* stream
+  if (stream.aborted) throw new Error('the program broke off')
+}
+
+async function send(stream: ServerHttp2Stream, response: Response): Promise<void> {
+  const { body } = response
+  stream.respond(headOf(response), { endStream: body === null })
+  for await (const chunk of body ?? []) await write(stream, chunk)
+  stream.end()
+}
+
+/** An answer of gRPC, or a refusal in the form that it has there. */
+async function sendCall(stream: ServerHttp2Stream, response: Response): Promise<void> {
+  if (!isGrpc(response.headers.get('content-type'))) {
+    const trailers = await refusalIn(response)
+    const headers = { ':status': 200, 'content-type': 'application/grpc', ...trailers }
+    return stream.respond(headers, { endStream: true })
+  }
+  if (response.body === null || response.headers.has('grpc-status')) {
+    await response.body?.cancel()
+    return stream.respond(headOf(response), { endStream: true })
+  }
+  let trailers = grpcRefusal({ code: 'unavailable', message: 'The answer broke off.' })
+  stream.once('wantTrailers', () => stream.sendTrailers(trailers))
+  stream.respond(headOf(response), { waitForTrailers: true })
+  try {
+    for await (const { flags, payload } of framesOf(response.body)) {
+      if (flags === FLAGS.trailers)
+        trailers = payload.length === 0 ? trailers : readTrailers(payload)
+      else await write(stream, encodeGrpcFrame(flags, payload))
+    }
+  } finally {
+    stream.end()
+  }
+}
+
+async function refusalIn(response: Response): Promise<Record<string, string>> {
+  const { headers, status } = response
+  const given = headers.get('x-service-error')
+  const code = faultCodes.find((known) => known === given)
+  const { message } = await response.json().catch(() => ({}))
+  const id = headers.get('x-service-request-id') ?? headers.get('x-request-id')
+  return {
+    ...(code
+      ? grpcRefusal({ code, message: String(message) })
+      : { 'grpc-status': String(grpcStatusOfHttp(status)), 'grpc-message': `HTTP ${status}` }),
+    ...(id === null ? {} : { 'x-service-request-id': id }),
+  }
+}
+
+/** Frames say where a body ends; of one that does not come the length is a statement of its own. */
+function headOf({ status, headers, body }: Response) {
+  const { 'content-length': length, ...others } = Object.fromEntries(headers)
+  const ofHead = body === null && length !== undefined ? { 'content-length': length } : {}
+  return { ':status': status, ...others, ...ofHead }
+}
+
+/** Resolves when the program takes more. @throws Error when it is gone */
+async function write(stream: ServerHttp2Stream, chunk: Uint8Array): Promise<void> {
+  if (stream.destroyed) throw new Error('the program is gone')
+  if (stream.write(chunk)) return
+  const { promise, resolve } = Promise.withResolvers<void>()
+  stream.once('drain', resolve).once('close', resolve)
+  await promise
+  stream.off('drain', resolve).off('close', resolve)
+}

@@ -1,0 +1,36 @@
+/** The same for answers of gRPC, frame by frame: what stands for a value in a message is as long as the value. */
+import {
+  encodeGrpcFrame,
+  FLAGS,
+  framesOf,
+  type GrpcFrame,
+  trailersFrame,
+} from '../../outbound/grpc/frames.ts'
+import { heldCredential, readMarked } from '../../outbound/grpc/messages.ts'
+import { grpcRefusal } from '../../outbound/grpc/status.ts'
+import { chunksOf, streamOf } from '../../platform/streams.ts'
+
+type Unmark = (bytes: Uint8Array) => Uint8Array
+
+export function callWithoutMarks(
+  body: ReadableStream<Uint8Array>,
+  { inMessage, inTrailers }: { inMessage: Unmark; inTrailers: Unmark },
+): ReadableStream<Uint8Array> {
+  const reader = body.getReader()
+  const unmarked = ({ flags, payload }: GrpcFrame): Uint8Array | null => {
+    if (flags === FLAGS.trailers) return encodeGrpcFrame(flags, inTrailers(payload))
+    if (flags !== FLAGS.marked) return encodeGrpcFrame(flags, payload)
+    const { length, text } = readMarked(payload)
+    const message = inMessage(text)
+    return message.length === length ? encodeGrpcFrame(FLAGS.message, message) : null
+  }
+  const frames = (async function* () {
+    for await (const frame of framesOf(chunksOf(reader))) {
+      const changed = unmarked(frame)
+      yield changed ?? trailersFrame(grpcRefusal(heldCredential()))
+      if (changed) continue
+      return void reader.cancel()
+    }
+  })()
+  return streamOf(frames, () => reader.cancel())
+}

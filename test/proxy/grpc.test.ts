@@ -1,0 +1,267 @@
+/** gRPC behind the proxy: calls of all four kinds, with the values only outside of it. */
+import { afterAll, describe, expect, test } from 'bun:test'
+import { gzipSync } from 'node:zlib'
+import { API } from '../support/agent.ts'
+import { startGrpcUpstream } from '../support/grpc_upstream.ts'
+import type { AskedCall } from './grpc_child.ts'
+import { openGrpcClient } from './grpc_client.ts'
+import { KEY, openProxyStage } from './stage.ts'
+
+const stage = await openProxyStage()
+const upstream = await startGrpcUpstream(stage.authority, [API])
+afterAll(async () => {
+  for (const client of Object.values(clients)) client.close()
+  await stage.stop()
+  await upstream.stop()
+})
+const host = `${API}:${upstream.port}`
+await stage.agent.allow(host)
+
+const proxies = { local: await stage.open('local'), remote: await stage.open('remote') }
+const clients = {
+  local: await openGrpcClient(proxies.local, stage.directory),
+  remote: await openGrpcClient(proxies.remote, stage.directory),
+}
+
+const BEARER = { authorization: 'Bearer SVC_SECRET_KEY' }
+
+/** Messages that arrived. */
+const heard: string[] = []
+upstream.on('/test/Echo', async ({ headers, messages, begin, send, end }) => {
+  begin({ 'x-echo': headers.authorization ?? '' })
+  for await (const message of messages) {
+    heard.push(message)
+    send(`you said ${message}`)
+  }
+  end(0, { 'x-end': headers.authorization ?? '', 'grpc-message': `for ${headers.authorization}` })
+})
+
+upstream.on('/test/Binary', ({ headers, end }) => {
+  end(0, { 'x-got-bin': String(headers['x-key-bin']) })
+})
+upstream.on('/test/Fails', ({ end }) => {
+  end(5, { 'grpc-message': 'no such %C3%A4pfel', 'grpc-status-details-bin': 'CAU' })
+})
+upstream.on('/test/TrailersOnly', ({ stream }) => {
+  const headers = { 'content-type': 'application/grpc', 'grpc-status': '9', 'x-only': 'yes' }
+  stream.respond({ ':status': 200, ...headers }, { endStream: true })
+})
+upstream.on('/test/BadGateway', ({ stream }) => {
+  stream.respond({ ':status': 502, 'content-type': 'text/html' })
+  stream.end(`<h1>${KEY}</h1>`)
+})
+upstream.on('/test/NoTrailers', ({ begin, send, stream }) => {
+  begin()
+  send('half')
+  stream.close()
+})
+upstream.on('/test/Resets', ({ stream }) => stream.close(7))
+upstream.on('/test/Watch', ({ begin }) => begin({ 'x-begun': 'yes' }))
+upstream.on('/test/Count', async ({ messages, send, end }) => {
+  let bytes = 0
+  for await (const message of messages) bytes += message.length
+  send(String(bytes))
+  end(0)
+})
+upstream.on('/test/Stream', ({ send, end }) => {
+  for (let at = 0; at < 50; at += 1) send(`${at} ${'x'.repeat(30_000)}`)
+  end(0)
+})
+
+/** An answer of two messages, of which the second holds the value. */
+const holding: Record<string, (key: string) => [Uint8Array, flags?: number, coding?: string]> = {
+  'as it is': (key) => [Buffer.from(`\n\x20${key}`)],
+  'in base64': (key) => [Buffer.from(`--${btoa(key)}--`)],
+  'in what is compressed': (key) => [gzipSync(key), 1, 'gzip'],
+}
+for (const [name, make] of Object.entries(holding)) {
+  upstream.on(`/test/Holds/${name.replaceAll(' ', '-')}`, ({ begin, send, end }) => {
+    const [bytes, flags, coding] = make(KEY)
+    begin(coding ? { 'grpc-encoding': coding } : {})
+    send('first')
+    send(bytes, flags)
+    end(0)
+  })
+}
+upstream.on('/test/Gzip', ({ begin, send, end }) => {
+  begin({ 'grpc-encoding': 'gzip' })
+  send(gzipSync('small'), 1)
+  end(0)
+})
+upstream.on('/test/Bomb', ({ begin, send, end }) => {
+  begin({ 'grpc-encoding': 'gzip' })
+  send(gzipSync(Buffer.alloc(64_000_000)), 1)
+  end(0)
+})
+upstream.on('/test/UnknownCoding', ({ begin, send, end }) => {
+  begin({ 'grpc-encoding': 'snappy' })
+  send('what', 1)
+  end(0)
+})
+upstream.on('/test/TooLarge', ({ begin, stream }) => {
+  begin()
+  stream.write(Buffer.from([0, 0x7f, 0xff, 0xff, 0xff, 1, 2, 3]))
+})
+
+describe.each(['local', 'remote'] as const)('behind the %s proxy', (way) => {
+  const call = (path: string, asked: Partial<AskedCall> = {}) =>
+    clients[way].call({ host, path, messages: ['hello'], ...asked })
+
+  test('a call sends the value in its metadata and is shown none, in headers or trailers', async () => {
+    const got = await call('/test/Echo', { metadata: BEARER })
+    expect(got).toMatchObject({
+      code: 0,
+      details: 'for Bearer SVC_SECRET_KEY',
+      messages: ['you said hello'],
+      headers: { 'x-echo': 'Bearer SVC_SECRET_KEY' },
+      trailers: { 'x-end': 'Bearer SVC_SECRET_KEY' },
+    })
+    const sent = upstream.received.at(-1)?.headers
+    expect(sent).toMatchObject({
+      authorization: `Bearer ${KEY}`,
+      te: 'trailers',
+      'content-type': 'application/grpc',
+      'grpc-accept-encoding': 'identity',
+    })
+    expect(sent).not.toHaveProperty('x-service-token')
+  })
+
+  test('the record of a call says what was used and where, and that something was taken out', async () => {
+    await call('/test/Echo', { metadata: BEARER })
+    const source = way === 'local' ? 'client' : 'resolver'
+    const url = `https://${host}/test/Echo`
+    const isIt = ({
+      target_url,
+      status_code,
+    }: {
+      target_url: string | null
+      status_code: number | null
+    }) => target_url === url && status_code !== null
+    for (;;) {
+      const found = (await stage.records(source)).findLast(isIt)
+      if (!found) await Bun.sleep(20)
+      else {
+        expect(found).toMatchObject({
+          method: 'POST',
+          decision: 'allowed',
+          status_code: 200,
+          redacted: true,
+          credential_ref: 'KEY',
+          injection_style: 'header',
+        })
+        break
+      }
+    }
+  })
+
+  test('binary metadata is decoded, filled and encoded again', async () => {
+    const metadata = { 'x-key-bin': 'key=SVC_SECRET_KEY' }
+    const { trailers } = await call('/test/Binary', { metadata })
+    expect(upstream.received.at(-1)?.headers['x-key-bin']).toBe(btoa(`key=${KEY}`))
+    expect(trailers).not.toHaveProperty('x-got-bin')
+  })
+
+  test('messages go both ways, each before the next', async () => {
+    const messages = ['a', 'b', 'c'.repeat(100_000)]
+    const got = await call('/test/Echo', { messages, lockstep: true })
+    expect(got).toMatchObject({ code: 0, messages: messages.map((text) => `you said ${text}`) })
+  })
+
+  test('a message that ends as the token of its caller begins is not held back for the next', async () => {
+    const secret = stage.agent.token.slice(-49, -6)
+    const messages = [`a${secret.slice(0, 1)}`, `b${secret.slice(0, 20)}`, 'c']
+    const got = await call('/test/Echo', { messages, lockstep: true })
+    expect(got).toMatchObject({ code: 0, messages: messages.map((text) => `you said ${text}`) })
+  })
+
+  test('many messages arrive whole and in order, either way', async () => {
+    const got = await call('/test/Stream')
+    const numbers = got.messages.map((message: string) => Number(message.split(' ')[0]))
+    expect(numbers).toEqual(Array.from({ length: 50 }, (_, at) => at))
+    const messages = Array<string>(90).fill('y'.repeat(1000))
+    expect(await call('/test/Count', { messages })).toMatchObject({
+      code: 0,
+      messages: ['90000'],
+    })
+  })
+
+  test('headers come before the first message, and a call that is cancelled ends the one to the upstream', async () => {
+    const got = await call('/test/Watch', { cancelAt: 'headers' })
+    expect(got).toMatchObject({ code: 1, headers: { 'x-begun': 'yes' } })
+    expect(await upstream.received.at(-1)?.closed).toBe(8)
+  })
+
+  test("statuses are the upstream's", async () => {
+    expect(await call('/test/Fails')).toMatchObject({
+      code: 5,
+      details: 'no such äpfel',
+      trailers: { 'grpc-status-details-bin': expect.anything() },
+    })
+    expect(await call('/test/TrailersOnly')).toMatchObject({
+      code: 9,
+      trailers: { 'x-only': 'yes' },
+    })
+  })
+
+  test.each([
+    ['/test/BadGateway', 14, 'The upstream answered with HTTP 502 and no gRPC.', undefined],
+    ['/test/NoTrailers', 13, expect.stringContaining(''), 'upstream_protocol_error'],
+    ['/test/Resets', 13, expect.stringContaining(''), 'upstream_protocol_error'],
+    ['/test/Bomb', 8, expect.stringContaining(''), 'upstream_too_large'],
+    ['/test/UnknownCoding', 13, expect.stringContaining(''), 'upstream_protocol_error'],
+    ['/test/TooLarge', 8, expect.stringContaining(''), 'upstream_too_large'],
+  ])('what no client could read ends in a status: %s', async (path, code, details, error) => {
+    const got = await call(path)
+    expect(got).toMatchObject({ code, details })
+    expect(got.trailers['x-service-error'] ?? got.headers['x-service-error']).toBe(error)
+  })
+
+  test.each(Object.keys(holding))(
+    'a message that holds the value, %s, ends the call',
+    async (name) => {
+      const got = await call(`/test/Holds/${name.replaceAll(' ', '-')}`, { metadata: BEARER })
+      expect(got).toMatchObject({
+        code: 13,
+        messages: ['first'],
+        details: expect.stringContaining(
+          'upstream_protocol_error: A message of the upstream holds',
+        ),
+        trailers: { 'x-service-error': 'upstream_protocol_error' },
+      })
+    },
+  )
+
+  test('an answer that is compressed all the same is passed on as it is', async () => {
+    expect(await call('/test/Gzip')).toMatchObject({
+      code: 0,
+      messages: ['small'],
+    })
+  })
+
+  test.each([
+    ['an unknown secret', 'Bearer SVC_SECRET_NONE', 3, 'unknown_secret'],
+    ['a malformed name', 'Bearer SVC_SECRET_', 3, 'invalid_header'],
+  ])('%s is refused in the form of gRPC', async (_, authorization, code, error) => {
+    const got = await call('/test/Echo', { metadata: { authorization } })
+    expect(got).toMatchObject({ code, details: expect.stringContaining(`${error}: `) })
+    expect({ ...got.headers, ...got.trailers }['x-service-error']).toBe(error)
+  })
+
+  test('an upstream that speaks no HTTP/2 is said to be one', async () => {
+    const got = await call('/', { host: stage.authorityOf() })
+    expect(got).toMatchObject({ code: 13 })
+    expect(got.details).toContain('does not agree to HTTP/2')
+  })
+})
+
+test('a message that holds the token of its caller does not reach the upstream', async () => {
+  const messages = ['first', `x${stage.agent.token}`]
+  heard.length = 0
+  const got = await clients.remote.call({ host, path: '/test/Echo', messages, lockstep: true })
+  expect(got).toMatchObject({
+    code: 3,
+    messages: ['you said first'],
+    details: expect.stringContaining('invalid_header: A message repeats the token'),
+  })
+  expect(heard).toEqual(['first'])
+})

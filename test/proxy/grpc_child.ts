@@ -1,0 +1,62 @@
+/**
+ * A client of gRPC as its library for Node.js makes it: behind the proxy by `https_proxy` and the bundle of
+ * GRPC_DEFAULT_SSL_ROOTS_FILE_PATH. Each line of its input is a call, and each line of its output what came of one.
+ */
+import { createInterface } from 'node:readline'
+import { Client, credentials, Metadata, type ServiceError } from '@grpc/grpc-js'
+
+export type AskedCall = {
+  host: string
+  path: string
+  metadata?: Record<string, string>
+  messages: string[]
+  /** Each message waits for the answer to the last one. */
+  lockstep?: boolean
+  cancelAt?: 'headers'
+}
+
+const clients = new Map<string, Client>()
+
+for await (const line of createInterface(process.stdin)) {
+  console.log(JSON.stringify(await make(JSON.parse(line))))
+}
+
+function make(asked: AskedCall): Promise<unknown> {
+  const client = clients.get(asked.host) ?? new Client(asked.host, credentials.createSsl())
+  clients.set(asked.host, client)
+  const metadata = new Metadata()
+  for (const [name, value] of Object.entries(asked.metadata ?? {})) {
+    metadata.add(name, name.endsWith('-bin') ? Buffer.from(value) : value)
+  }
+  const call = client.makeBidiStreamRequest<string, string>(
+    asked.path,
+    (text) => Buffer.from(text),
+    (bytes) => bytes.toString(),
+    metadata,
+  )
+  const got = { headers: {}, messages: [] as string[] }
+  const waiting = [...asked.messages]
+  const sendNext = () => {
+    const next = waiting.shift()
+    if (next === undefined) call.end()
+    else call.write(next)
+    return next !== undefined
+  }
+  if (asked.lockstep) sendNext()
+  else while (sendNext());
+  call.on('metadata', (headers: Metadata) => {
+    got.headers = headers.getMap()
+    if (asked.cancelAt === 'headers') call.cancel()
+  })
+  call.on('data', (message: string) => {
+    got.messages.push(message)
+    if (asked.lockstep) sendNext()
+  })
+  // Comes with a status, which says the same.
+  call.on('error', (_: ServiceError) => {})
+  return new Promise((resolve) => {
+    call.on('status', ({ code, details, metadata: trailers }) => {
+      resolve({ ...got, code, details, trailers: trailers.getMap() })
+    })
+  })
+}

@@ -1,0 +1,91 @@
+/** Servers of gRPC outside, by hand: HTTP/2 on loopback, and whatever a test wants of each call. */
+import {
+  createSecureServer,
+  type IncomingHttpHeaders,
+  type OutgoingHttpHeaders,
+  type ServerHttp2Stream,
+} from 'node:http2'
+import type { AddressInfo } from 'node:net'
+import type { Authority } from '../../src/cli/demo/certificates.ts'
+import { encodeGrpcFrame, framesOf } from '../../src/outbound/grpc/frames.ts'
+import { noteArrival } from './canary.ts'
+
+export type GrpcCall = {
+  headers: IncomingHttpHeaders
+  stream: ServerHttp2Stream
+  /** What the client sends, message by message. */
+  messages: AsyncGenerator<string, void>
+  begin(headers?: OutgoingHttpHeaders): void
+  send(message: string | Uint8Array, flags?: number): void
+  end(status: number, trailers?: OutgoingHttpHeaders): void
+  /** How the call's stream was reset, when it is closed. */
+  closed: Promise<number>
+}
+
+export type GrpcUpstream = {
+  port: number
+  received: GrpcCall[]
+  /** Connections that agreed to HTTP/2. */
+  connections: number
+  on(path: string, script: (call: GrpcCall) => unknown): void
+  stop(): Promise<void>
+}
+
+export async function startGrpcUpstream(
+  authority: Authority,
+  names: readonly string[],
+): Promise<GrpcUpstream> {
+  const scripts = new Map<string, (call: GrpcCall) => unknown>()
+  const server = createSecureServer(await authority.issue(names))
+  const upstream: GrpcUpstream = {
+    port: 0,
+    received: [],
+    connections: 0,
+    on: (path, script) => void scripts.set(path, script),
+    stop: () => new Promise((resolve) => server.close(() => resolve())),
+  }
+  server.on('session', (session) => {
+    upstream.connections += 1
+    session.on('error', () => {})
+  })
+  server.on('stream', (stream: ServerHttp2Stream, headers) => {
+    for (const value of Object.values(headers)) noteArrival(Buffer.from(String(value)))
+    const call = callOf(stream, headers)
+    upstream.received.push(call)
+    void scripts.get(headers[':path'] ?? '')?.(call)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  upstream.port = (server.address() as AddressInfo).port
+  return upstream
+}
+
+function callOf(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): GrpcCall {
+  let trailers: OutgoingHttpHeaders = {}
+  stream.on('error', () => {})
+  stream.once('wantTrailers', () => stream.sendTrailers(trailers))
+  const begin = (more: OutgoingHttpHeaders = {}) => {
+    if (stream.headersSent) return
+    const own = { ':status': 200, 'content-type': 'application/grpc', ...more }
+    stream.respond(own, { waitForTrailers: true })
+  }
+  return {
+    headers,
+    stream,
+    messages: messagesOf(stream),
+    begin,
+    send: (message, flags = 0) => {
+      begin()
+      stream.write(encodeGrpcFrame(flags, Buffer.from(message as Uint8Array)))
+    },
+    end: (status, more = {}) => {
+      begin()
+      trailers = { 'grpc-status': String(status), ...more }
+      stream.end()
+    },
+    closed: new Promise((resolve) => stream.once('close', () => resolve(stream.rstCode ?? 0))),
+  }
+}
+
+async function* messagesOf(stream: ServerHttp2Stream): AsyncGenerator<string, void> {
+  for await (const { payload } of framesOf(stream)) yield Buffer.from(payload).toString()
+}
