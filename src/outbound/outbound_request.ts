@@ -46,6 +46,8 @@ type Parts = {
   /** Names of values that are no secrets. */
   settings: ReadonlySet<string>
   part: Part | null
+  /** Whether the answer is an object, or a part of one. */
+  isObject: boolean
 }
 
 export type Signer = { userAgent: string; clock: Clock }
@@ -56,7 +58,6 @@ const UNSIGNED: ReturnType<typeof sign> = { headers: [], signatures: [] }
 export class OutboundRequest extends Hidden<WireRequest> {
   /** What is to be cut out of its answer. */
   readonly part: Part | null
-  /** Whether its answer is an object, or a part of one. */
   readonly isObject: boolean
   readonly #guarded: Guarded
   readonly #received: SignedAnew['received']
@@ -67,7 +68,7 @@ export class OutboundRequest extends Hidden<WireRequest> {
     super(wire)
     const { guard: prepared, values, settings } = parts
     this.part = parts.part
-    this.isObject = call.method === 'GET' && (parts.signature?.ranges ?? []).length > 0
+    this.isObject = parts.isObject
     const isSecret = ({ name }: NamedBytes) => !settings.has(name)
     const used: NamedBytes[] = []
     for (const [name, value] of values) {

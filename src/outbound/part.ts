@@ -32,6 +32,11 @@ const OF_CONTENT = /^(x-amz-checksum-.+|x-ms-content-crc64|content-digest|conten
 const RANGE = /^\s*bytes=(\d{0,15})-(\d{0,15})\s*$/i
 const ANSWERED = /^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15})$/
 
+/** Google Cloud Storage gives the very part whatever the credential is; of others their signature tells. */
+export function rangesAt(host: string): readonly string[] {
+  return /^(.+\.)?storage\.googleapis\.com$/.test(host) ? ['range'] : []
+}
+
 /** The one that a request to an API has that reads these headers so; `null` for none, several, and all else. */
 export function rangeIn(
   { method, headers }: { method: string; headers: Readonly<Record<string, string>> },

@@ -17,7 +17,7 @@ import {
   NO_LOCATIONS,
 } from './locations.ts'
 import { OutboundRequest, type Signer } from './outbound_request.ts'
-import { rangeIn } from './part.ts'
+import { rangeIn, rangesAt } from './part.ts'
 import { findPlaceholders, injectPlaceholders, type Placeholder } from './placeholders.ts'
 import { overrideAmong } from './policy/override.ts'
 import {
@@ -103,7 +103,8 @@ function prepare(outbound: Surroundings, job: Job, permission: Permission): Outb
   // Step 6: the policy of each secret.
   checkPolicies(used, placeholders, asked)
   // Step 7: the caller's headers, and the values among them and elsewhere.
-  const range = rangeIn(call, signature?.ranges ?? [])
+  const ranges = signature?.ranges ?? rangesAt(target.host)
+  const range = rangeIn(call, ranges)
   const headers = checkCallerHeaders(call.headers, range)
   checkBytes(placeholders, values)
   const injection = injectPlaceholders(headers.filter(isNotSigned(signature)), values)
@@ -117,7 +118,19 @@ function prepare(outbound: Surroundings, job: Job, permission: Permission): Outb
   const address = addressOf(outbound, job, target)
   const settings = settingsAmong(used)
   const part = range?.part ?? null
-  const parts = { target, address, injection, filled, values, signature, guard, settings, part }
+  const isObject = call.method === 'GET' && ranges.length > 0
+  const parts = {
+    target,
+    address,
+    injection,
+    filled,
+    values,
+    signature,
+    guard,
+    settings,
+    part,
+    isObject,
+  }
   return new OutboundRequest(outbound, call, parts)
 }
 

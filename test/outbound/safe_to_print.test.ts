@@ -211,6 +211,7 @@ describe('no value is shown by', () => {
       guard,
       settings,
       part: null,
+      isObject: false,
     }
     const request = new OutboundRequest(signer, call, parts)
     const wire = request.reveal()

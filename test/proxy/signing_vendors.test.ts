@@ -57,14 +57,13 @@ upstream.on('/echo', ({ header }, wire) => {
 
 const OBJECT = Buffer.alloc(400_000, 'object ')
 upstream.on('/object', ({ header }, wire) => {
-  const [, first = 0, last = OBJECT.length - 1] = (
-    /(\d+)-(\d+)/.exec(header('x-ms-range') ?? '') ?? []
-  ).map(Number)
+  const range = header('x-ms-range') ?? header('range') ?? ''
+  const [, first = 0, last = OBJECT.length - 1] = (/(\d+)-(\d+)/.exec(range) ?? []).map(Number)
   const headers = {
     'content-type': 'application/octet-stream',
     'content-range': `bytes ${first}-${last}/${OBJECT.length}`,
   }
-  wire.write(answerOf(header('x-ms-range') ? 206 : 200, headers, OBJECT.subarray(first, last + 1)))
+  wire.write(answerOf(range ? 206 : 200, headers, OBJECT.subarray(first, last + 1)))
 })
 
 const proxies = {
@@ -336,6 +335,16 @@ describe.each(Object.entries(proxies))(
           ),
         })
         await refusedBefore(post(jwtOf(robotOf('ENV_ROBOT'), { aud })), 'policy_blocked')
+      })
+
+      test('reads parts of an object of Cloud Storage, and of no other host', async () => {
+        const { access_token: ticket } = await (await post(jwtOf(robotOf('ROBOT'), { aud }))).json()
+        const headers = { authorization: `Bearer ${ticket}`, range: 'bytes=100000-299999' }
+        const part = await through(STORAGE, '/object', { headers })
+        expect(last()?.header('range')).toBe('bytes=83616-316383')
+        expect([part.status, part.headers.get('content-length')]).toEqual([206, '200000'])
+        expect((await part.bytes()).length).toBe(200_000)
+        await refusedBefore(through(GOOGLE, '/object', { headers }), 'forbidden_header')
       })
 
       test('has a ticket judged by the policy of its secret', async () => {

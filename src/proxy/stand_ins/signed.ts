@@ -74,8 +74,9 @@ export class Signers {
   }
 
   #inQuery(sent: Signing): string | null {
+    if (this.#keys.length === 0 || !sent.pathAndQuery.includes('sig=')) return null
     const request = requestOf(sent)
-    const signature = this.#keys.length > 0 ? sharedAccessIn(request.search)?.get('sig') : undefined
+    const signature = sharedAccessIn(request.search)?.get('sig')
     if (signature === undefined) return null
     for (const account of accountsIn(request)) {
       const text = sharedAccessText(account, request)
