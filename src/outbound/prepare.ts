@@ -31,7 +31,7 @@ import {
 import { checkPolicies } from './policy/policy.ts'
 import type { CallRecord } from './record.ts'
 import { signatureIn } from './signing/anew.ts'
-import { chosenHeader, usesOf } from './signing/sign.ts'
+import { chosenHeader, rangesOf, usesOf } from './signing/sign.ts'
 import type { Signature } from './signing/signature.ts'
 import { parseTarget, type Target } from './target.ts'
 
@@ -103,7 +103,7 @@ function prepare(outbound: Surroundings, job: Job, permission: Permission): Outb
   // Step 6: the policy of each secret.
   checkPolicies(used, placeholders, asked)
   // Step 7: the caller's headers, and the values among them and elsewhere.
-  const ranges = signature?.ranges ?? rangesAt(target.host)
+  const ranges = signature?.ranges ?? [...rangesOf(call.signing), ...rangesAt(target.host)]
   const range = rangeIn(call, ranges)
   const headers = checkCallerHeaders(call.headers, range)
   checkBytes(placeholders, values)

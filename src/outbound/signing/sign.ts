@@ -11,7 +11,7 @@ import { MAX_TEMPLATE } from '../../platform/policy.ts'
 import type { Secret } from '../../platform/secret.ts'
 import { PLACEHOLDER_PREFIX, SECRET_NAME } from '../../platform/secret_name.ts'
 import { checkHeaderText, checkSignatureHeaders, type HeaderPair } from '../headers.ts'
-import { type AwsCredentials, signAws } from './aws_sigv4.ts'
+import { type AwsCredentials, isStorage, signAws } from './aws_sigv4.ts'
 import type { Made, Signable } from './signable.ts'
 
 /** `SVC_SECRET_NAME`, read as the name. */
@@ -59,6 +59,11 @@ type SigV4 = z.output<typeof sigv4>
 /** The header that a signature may put anything into, besides those that AWS prescribes. */
 export function chosenHeader(spec: Signing | null): string[] {
   return spec?.type === 'hmac-sha256' ? [spec.header] : []
+}
+
+/** The headers by which an API that reads this signature gives the very part of an object that is asked for. */
+export function rangesOf(spec: Signing | null): readonly string[] {
+  return spec?.type === 'aws-sigv4' && isStorage(spec.service) ? ['range'] : []
 }
 
 export type SigningStyle = 'hmac_sha256' | 'aws_sigv4' | 'azure_storage' | 'google_jwt'

@@ -1,0 +1,102 @@
+/** A value in an object of S3 cannot be read back in parts, whichever way they are asked for (protocol 6.1). */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { type Agent, employAgent, expectRefused, openStage, type Stage } from '../support/agent.ts'
+import { marked } from '../support/canary.ts'
+import { answerOf } from '../support/upstream.ts'
+
+const VALUE = marked('sk_live_0123456789')
+const BEFORE = 'x'.repeat(20_000)
+const OBJECT = Buffer.from(`${BEFORE}${VALUE}${BEFORE}`)
+
+let stage: Stage
+let agent: Agent
+
+beforeAll(async () => {
+  stage = await openStage()
+  const secrets = {
+    VALUE,
+    AWS_ACCESS_KEY_ID: 'AKIAIOSFODNN7EXAMPLE',
+    AWS_SECRET_ACCESS_KEY: marked('wJalrXUtnFEMI'),
+  }
+  agent = await employAgent(stage, { secrets })
+  stage.upstream.on('/bucket/key', ({ header }, wire) => {
+    const range = header('range')
+    if (range === undefined) return void wire.write(answerOf(200, {}, OBJECT))
+    const [, from = '', to = ''] = /^bytes=(\d+)-(\d*)$/.exec(range) ?? []
+    const last = Math.min(Number(to || OBJECT.length), OBJECT.length - 1)
+    const headers = {
+      'content-range': `bytes ${from}-${last}/${OBJECT.length}`,
+      'x-amz-checksum-crc32': 'of what came',
+      etag: '"an object"',
+    }
+    wire.write(answerOf(206, headers, OBJECT.subarray(Number(from), last + 1)))
+  })
+})
+afterAll(() => stage.stop())
+
+const scope = 'SVC_SECRET_AWS_ACCESS_KEY_ID/20261122/eu-central-1/s3/aws4_request'
+const anew = {
+  authorization: `AWS4-HMAC-SHA256 Credential=${scope}, SignedHeaders=host;range;x-amz-date, Signature=00`,
+  'x-amz-date': '20261122T000000Z',
+}
+const sign = {
+  type: 'aws-sigv4',
+  access_key_id: 'SVC_SECRET_AWS_ACCESS_KEY_ID',
+  secret_access_key: 'SVC_SECRET_AWS_SECRET_ACCESS_KEY',
+  region: 'eu-central-1',
+  service: 's3',
+}
+const ways: [string, object, Record<string, string>][] = [
+  ['with a signature that is made anew', {}, anew],
+  ['with a signature on request', { sign }, {}],
+]
+const call = (range: string, more: object, headers: Record<string, string>) => ({
+  target_url: stage.url('/bucket/key'),
+  headers: { ...headers, Range: range },
+  ...more,
+})
+
+test.each(ways)('byte by byte, %s', async (_, more, headers) => {
+  const [first, last] = [BEFORE.length, BEFORE.length + VALUE.length - 1]
+  for (const at of [first, first + 9, last]) {
+    const { body } = await agent.resolve(call(`bytes=${at}-${at}`, more, headers))
+    expect(body).toMatchObject({ status_code: 206, body: '*', redacted: true })
+  }
+  const { body } = await agent.resolve(call(`bytes=${first - 2}-${last + 2}`, more, headers))
+  expect(body).toMatchObject({
+    body: `xx${'*'.repeat(VALUE.length)}xx`,
+    headers: {
+      'content-range': `bytes ${first - 2}-${last + 2}/${OBJECT.length}`,
+      etag: '"an object"',
+    },
+  })
+  expect(JSON.stringify(body)).not.toContain('checksum')
+})
+
+test.each(ways)(
+  'what is not a value is given as it was asked for, %s',
+  async (_, more, headers) => {
+    const { body } = await agent.resolve(call('bytes=5-7', more, headers))
+    expect(body).toMatchObject({ status_code: 206, body: 'xxx' })
+    expect(stage.upstream.received.at(-1)?.header('range')).toBe('bytes=0-16391')
+    const behind = await agent.resolve(call(`bytes=${OBJECT.length}-`, more, headers))
+    expect(behind.body).toMatchObject({
+      status_code: 416,
+      headers: { 'content-range': `bytes */${OBJECT.length}` },
+    })
+  },
+)
+
+test('of another service, and without a signature, they are refused', async () => {
+  const elsewhere = { sign: { ...sign, service: 'execute-api' } }
+  for (const asked of [
+    call('bytes=5-7', elsewhere, {}),
+    call('bytes=5-7', {}, { 'x-key': 'SVC_SECRET_VALUE' }),
+    call('bytes=5-7,9-9', { sign }, {}),
+  ]) {
+    const reason =
+      'Byte ranges are not possible: a part of an answer cannot be searched for credentials.'
+    const message = `${reason} headers: ${reason}`
+    await expectRefused(stage, agent, asked, 'forbidden_header', message)
+  }
+})
