@@ -168,7 +168,7 @@ export const forwardSettings = z.strictObject({
   project: projectId.optional(),
   environment: environment.optional(),
   /** Links to the host of the call lead back through forward mode in a JSON body, too. */
-  rewrite: z.literal('body').optional(),
+  rewrite: z.enum(['body']).optional(),
   timeout_ms: z.coerce.number().int().min(1).max(120_000).optional(),
   mark: z
     .string()

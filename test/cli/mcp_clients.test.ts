@@ -4,12 +4,13 @@ import { join } from 'node:path'
 import { executable } from '../binary/executable.ts'
 import { openStage, type Stage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
-import { otherPackage, otherPython } from '../support/other_programs.ts'
+import { otherPackages, otherPython } from '../support/other_programs.ts'
 import { answerOf } from '../support/upstream.ts'
 import { watched } from '../support/watched.ts'
 import { openAccount, type Terminal } from './person.ts'
 
 const VALUE = marked('sk_live_mcp_not_real')
+const INSPECTOR = '@modelcontextprotocol/inspector'
 const TOOLS = ['list_credentials', 'call_api', 'check_status']
 const REFUSED = 'elsewhere.example:443 is not on the allowlist of the workspace. (domain_blocked)'
 
@@ -64,10 +65,10 @@ function held(path: string) {
 }
 
 async function startInspector(...args: string[]) {
-  const folder = await otherPackage('@modelcontextprotocol/inspector', '2.12.0')
+  const folder = await otherPackages(`${INSPECTOR}@2.12.0`)
   if (folder === null) return null
   const variables = Object.entries(env).flatMap(([name, value]) => ['-e', `${name}=${value}`])
-  const launcher = join(folder, 'clients', 'launcher', 'build', 'index.js')
+  const launcher = join(folder, INSPECTOR, 'clients', 'launcher', 'build', 'index.js')
   const started = [process.execPath, launcher, '--cli', await executable(), 'mcp', ...variables]
   return watched(
     Bun.spawn([...started, '--protocol-era', 'auto', '--quiet', '--format', 'json', ...args], {

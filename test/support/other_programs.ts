@@ -23,13 +23,13 @@ export async function otherPython(): Promise<string | null> {
   return place && join(place, 'bin', 'python')
 }
 
-/** The folder of a package of npm, installed with what it needs. */
-export async function otherPackage(name: string, version: string): Promise<string | null> {
-  const place = await installed('npm', `${name}@${version}`, async (directory) => {
+/** The `node_modules` with packages of npm, `name@version`, and what they need. */
+export async function otherPackages(...specs: string[]): Promise<string | null> {
+  const place = await installed('npm', specs.join(' '), async (directory) => {
     await Bun.write(join(directory, 'package.json'), '{"private":true}')
-    await run([process.execPath, 'add', '--exact', `${name}@${version}`], directory)
+    await run([process.execPath, 'add', '--exact', ...specs], directory)
   })
-  return place && join(place, 'node_modules', name)
+  return place && join(place, 'node_modules')
 }
 
 /** What is begun elsewhere at the same time is done twice, and one of the two stays. */

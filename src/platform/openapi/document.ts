@@ -172,11 +172,17 @@ function securityOf({ access }: Endpoint): Fields[] {
   return access.orSession ? [token, { session: [] }] : [token]
 }
 
+/** Generators of clients that know no ranges of types take the first. */
+const ANYTHING = {
+  'application/octet-stream': { schema: { type: 'string', format: 'binary' } },
+  '*/*': { schema: {} },
+}
+
 function requestBodyOf(
   { name, body, bodyOptional, forwards, method }: Endpoint,
   models: Models,
 ): Fields | null {
-  if (forwards && method !== 'GET') return { required: false, content: { '*/*': { schema: {} } } }
+  if (forwards && method !== 'GET') return { required: false, content: ANYTHING }
   if (!body) return null
   const schema = models.of(body, 'input', modelName(name, 'Body'))
   const example = exampleOf(jsonSchemaOf(body, 'input'))
