@@ -63,15 +63,21 @@ export function rewriteLinks(
 
 /** Takes out what a URL is read without, so that nothing is parted by it that will be joined. */
 export function joinLinks(headers: Record<string, string>): Record<string, string> {
-  const joined = Object.entries(linksAmong(headers)).map(
-    ([name, value]) => [name, value.replace(/[\t\n\r]/g, '')] as const,
-  )
-  return Object.assign(headers, Object.fromEntries(joined))
+  for (const name of LINKS) {
+    const link = headers[name]
+    if (link !== undefined) headers[name] = link.replace(/[\t\n\r]/g, '')
+  }
+  return headers
 }
 
 /** The headers that are rewritten. */
 export function linksAmong(headers: Record<string, string>): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => LINKS.includes(name)))
+  const links: Record<string, string> = {}
+  for (const name of LINKS) {
+    const link = headers[name]
+    if (link !== undefined) links[name] = link
+  }
+  return links
 }
 
 /** Where a link of an upstream leads. */

@@ -7,7 +7,7 @@ import { pipeline, Readable, type Transform } from 'node:stream'
 import zlib from 'node:zlib'
 import type { Bytes } from '../platform/crypto/encoding.ts'
 import { Fault } from '../platform/fault.ts'
-import { commonHeaders } from '../platform/http/reply.ts'
+import { headersWith } from '../platform/http/reply.ts'
 import { BODY_LIMIT } from './call.ts'
 import { causeOf, upstreamFault } from './connection/fetch.ts'
 import type { Deadline } from './deadline.ts'
@@ -54,7 +54,6 @@ export async function streamAnswer(
   const cut = part && cutOf(part, response.status, received)
   const shown = presentHeaders(received)
   const presented = guard.redactHeaders(links ? joinLinks(shown) : shown)
-  for (const name of OF_THE_ORIGIN) delete presented[name]
   const length = isHead ? received['content-length'] : undefined
   // Of the body that does not come (RFC 9110, section 9.3.2).
   if (length !== undefined) presented['content-length'] = length
@@ -138,20 +137,14 @@ function declaredLength({ headers }: Response): number {
 }
 
 /** SDKs report the upstream's `x-request-id`; ours, the id of the audit record, has a name besides. */
-export function completeHeaders(
-  presented: Record<string, string>,
-  requestId: string,
-): Record<string, string> {
-  const ours = commonHeaders(requestId)
-  const theirs = presented['x-request-id']
-  // Such names are ours: an upstream must not pass for the resolver.
-  for (const name in presented) if (name.startsWith('x-service-')) delete presented[name]
-  return {
-    ...presented,
-    ...ours,
-    ...(theirs === undefined ? {} : { 'x-request-id': theirs }),
-    'x-service-request-id': requestId,
+export function completeHeaders(presented: Record<string, string>, requestId: string): Headers {
+  for (const name in presented) {
+    // The latter are ours: an upstream must not pass for the resolver.
+    if (OF_THE_ORIGIN.includes(name) || name.startsWith('x-service-')) delete presented[name]
   }
+  const headers = headersWith(requestId, presented)
+  headers.set('x-service-request-id', requestId)
+  return headers
 }
 
 /** What is certain to be free of credentials, as soon as it is; each chunk is a sign of life. */

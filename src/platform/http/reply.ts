@@ -59,11 +59,16 @@ export function commonHeaders(requestId: string): Record<string, string> {
   return { 'x-request-id': requestId, ...COMMON }
 }
 
-/** These and others, for what is called often: a copy costs the runtime less than reading a record. */
+/**
+ * These, and others of which only a request's id takes the place of ours. For what is called often: a copy of
+ * headers costs the runtime less than to read a record.
+ */
 export function headersWith(requestId: string, others: Record<string, string>): Headers {
   const headers = new Headers(COMMON_HEADERS)
   headers.set('x-request-id', requestId)
-  for (const name in others) headers.set(name, others[name] ?? '')
+  for (const name in others) {
+    if (!Object.hasOwn(COMMON, name)) headers.set(name, others[name] ?? '')
+  }
   return headers
 }
 
