@@ -170,6 +170,7 @@ describe.each(Object.entries(proxies))(
         const headers = { authorization: `SharedKey acct:${signed}`, 'x-ms-date': STAMP }
         const ofTable = await through(TABLES, '/Tab', { method: 'DELETE', headers })
         expect(ofTable.headers.get('x-service-error')).toBe('policy_blocked')
+        expect(ofTable.headers.get('x-ms-error-code')).toBe('policy_blocked')
         expect(await ofTable.json()).toMatchObject({ 'odata.error': { code: 'policy_blocked' } })
       })
 

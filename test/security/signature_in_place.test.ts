@@ -29,6 +29,7 @@ await agent.store('KEY', KEY, {
   policy: { allowed_locations: ['header', 'query'], allowed_paths: ['/open', '/echo'] },
 })
 await agent.store('HIDDEN_KEY', KEY, { policy: { allowed_locations: ['query', 'sign'] } })
+await agent.store('OTHER_HEADER', KEY, { policy: { allowed_headers: ['X-Key'] } })
 await agent.store('ROBOT', ACCOUNT, { policy: { allowed_locations: ['header', 'form', 'json'] } })
 upstream.on('/echo', ({ path }, wire) => {
   wire.write(answerOf(200, { 'content-type': 'text/plain' }, path))
@@ -83,8 +84,13 @@ describe('the key itself', () => {
     ]) {
       expect((await call(path)).body).toMatchObject({ error_code: 'policy_blocked' })
     }
-    const headers = { ...signed, authorization: 'SharedKey acct:SVC_SECRET_HIDDEN_KEY' }
-    expect((await call('/open', headers)).body).toMatchObject({ error_code: 'policy_blocked' })
+    for (const name of ['HIDDEN_KEY', 'OTHER_HEADER']) {
+      const headers = { ...signed, authorization: `SharedKey acct:SVC_SECRET_${name}` }
+      expect((await call('/open', headers)).body).toMatchObject({ error_code: 'policy_blocked' })
+    }
+    expect((await call(`/open?${access}OTHER_HEADER`)).body).toMatchObject({
+      error_code: 'policy_blocked',
+    })
   })
 })
 
