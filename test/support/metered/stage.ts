@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createAuthority } from '../../../src/cli/demo/certificates.ts'
+import { type Authority, createAuthority } from '../../../src/cli/demo/certificates.ts'
 import { type Agent, API, employAgent } from '../agent.ts'
 import { marked } from '../canary.ts'
 import { startUpstream, type Upstream } from '../upstream.ts'
@@ -10,6 +10,7 @@ import { type MeteredResolver, startMeteredResolver } from './meter.ts'
 
 export type MeteredStage = {
   server: MeteredResolver
+  authority: Authority
   upstream: Upstream
   employ(secrets: Record<string, string>): Promise<Agent>
   neighbour: Agent
@@ -32,6 +33,7 @@ export async function openMeteredStage(): Promise<MeteredStage> {
   const employ = (secrets: Record<string, string>) => employAgent(stage, { secrets })
   return {
     server,
+    authority,
     upstream,
     employ,
     neighbour: await employ({ KEY: marked('sk_live_of_another') }),

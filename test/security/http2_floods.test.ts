@@ -1,0 +1,194 @@
+/**
+ * An upstream that answers a call of gRPC with frames as small and as many as can be slows only that call
+ * (protocol 6.3). What the runtime bounds ends its connection, what it does not bound comes in turns.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { createServer, type Server, type TLSSocket } from 'node:tls'
+import { type Agent, API } from '../support/agent.ts'
+import { marked } from '../support/canary.ts'
+import { startGrpcUpstream } from '../support/grpc_upstream.ts'
+import {
+  END_HEADERS,
+  FRAME,
+  headerField,
+  http2Frame,
+  STATUS_200,
+  uint32,
+} from '../support/http2_frames.ts'
+import { expectNoStall, FLOOD_MS, flood, many } from '../support/metered/floods.ts'
+import { type MeteredStage, openMeteredStage } from '../support/metered/stage.ts'
+
+let stage: MeteredStage
+/** Each has connections of its own. */
+let attackers: Agent[]
+let server: Server
+let host: string
+/** Connections on which a request has come. */
+const asked: ((wire: TLSSocket) => void)[] = []
+
+beforeAll(async () => {
+  stage = await openMeteredStage()
+  const secrets = { KEY: marked('sk_live_of_the_attacker') }
+  attackers = [
+    await stage.employ(secrets),
+    await stage.employ(secrets),
+    await stage.employ(secrets),
+  ]
+  const certificate = await stage.authority.issue([API])
+  server = createServer({ ...certificate, ALPNProtocols: ['h2'] }, (wire) => {
+    wire.on('error', () => {})
+    wire.write(http2Frame(FRAME.settings))
+    let received = Buffer.alloc(0)
+    const take = (chunk: Buffer) => {
+      received = Buffer.concat([received, chunk])
+      // The preface and SETTINGS come first, the headers of the call later.
+      if (!hasHeaders(received)) return
+      wire.off('data', take)
+      wire.resume()
+      asked.shift()?.(wire)
+    }
+    wire.on('data', take)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  host = `${API}:${(server.address() as { port: number }).port}`
+  for (const attacker of attackers) await attacker.allow(host)
+}, 120_000)
+afterAll(async () => {
+  server.close()
+  await stage.close()
+})
+
+function hasHeaders(bytes: Buffer): boolean {
+  for (let at = 24; at + 9 <= bytes.length; at += 9 + bytes.readUIntBE(at, 3)) {
+    if (bytes[at + 3] === FRAME.headers) return true
+  }
+  return false
+}
+
+/** The caller's side of a call, whose request does not end. */
+function ask(attacker: Agent | undefined, at: string, signal: AbortSignal): Promise<Response> {
+  return fetch(`${stage.server.app.resolver}/v1/forward/${at}/a.B/C`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/grpc',
+      'x-service-token': attacker?.token ?? '',
+      'x-service-timeout-ms': '60000',
+    },
+    body: new ReadableStream({ start: (controller) => controller.enqueue(new Uint8Array(5)) }),
+    signal,
+  })
+}
+
+/** A call that is under way, and the connection on which its upstream may write. */
+async function call(attacker: Agent) {
+  const wire = new Promise<TLSSocket>((resolve) => asked.push(resolve))
+  const gone = new AbortController()
+  const answer = ask(attacker, host, gone.signal).then((response) => response.text())
+  answer.catch(() => {})
+  return { wire: await wire, answer, leave: () => gone.abort() }
+}
+
+const stream = 1
+const head = Buffer.concat([STATUS_200, headerField('content-type', 'application/grpc')])
+const begun = http2Frame(FRAME.headers, { flags: END_HEADERS, stream, payload: head })
+const big = headerField('a', 'b'.repeat(100))
+
+const floods: Record<string, [unit: Buffer, first?: Buffer][]> = {
+  'pings, settings and pushes': [
+    [http2Frame(FRAME.ping, { payload: new Uint8Array(8) })],
+    [http2Frame(FRAME.settings)],
+    [http2Frame(FRAME.push, { flags: END_HEADERS, stream, payload: uint32(2) })],
+  ],
+  'window updates, priorities and unknown frames': [
+    [http2Frame(FRAME.windowUpdate, { stream, payload: uint32(1) })],
+    [http2Frame(FRAME.priority, { stream, payload: new Uint8Array(5) })],
+    [http2Frame(200)],
+  ],
+  'interim answers, headers again and continuations without end': [
+    [
+      http2Frame(FRAME.headers, {
+        flags: END_HEADERS,
+        stream,
+        payload: headerField(':status', '103'),
+      }),
+    ],
+    [begun, begun],
+    [
+      http2Frame(FRAME.continuation, { stream, payload: big }),
+      http2Frame(FRAME.headers, { stream, payload: head }),
+    ],
+  ],
+  'empty data, empty messages and messages of one byte': [
+    [http2Frame(FRAME.data, { stream }), begun],
+    [http2Frame(FRAME.data, { stream, payload: new Uint8Array(5) }), begun],
+    [http2Frame(FRAME.data, { stream, payload: Uint8Array.of(0, 0, 0, 0, 1, 97) }), begun],
+  ],
+  'single bytes of a message, resets and farewells': [
+    [
+      http2Frame(FRAME.data, { stream, payload: Uint8Array.of(1) }),
+      Buffer.concat([
+        begun,
+        http2Frame(FRAME.data, { stream, payload: Uint8Array.of(0, 0, 32, 0, 0) }),
+      ]),
+    ],
+    [http2Frame(FRAME.reset, { stream: 7, payload: uint32(8) })],
+    [http2Frame(FRAME.goAway, { payload: Buffer.concat([uint32(stream), uint32(0)]) })],
+  ],
+}
+
+test('messages as small and as many as its window takes keep nobody else waiting', async () => {
+  const [attacker] = attackers
+  const upstream = await startGrpcUpstream(stage.authority, [API])
+  await attacker?.allow(`${API}:${upstream.port}`)
+  upstream.on('/a.B/C', async ({ begin, stream }) => {
+    begin()
+    const closed = new Promise((resolve) => stream.once('close', resolve))
+    while (!stream.destroyed) {
+      if (stream.write(many(new Uint8Array(5)))) continue
+      await Promise.race([closed, new Promise((resolve) => stream.once('drain', resolve))])
+    }
+  })
+  await expectNoStall(stage, async () => {
+    const gone = new AbortController()
+    const until = Date.now() + FLOOD_MS
+    const { body } = await ask(attacker, `${API}:${upstream.port}`, gone.signal)
+    for await (const _ of body ?? []) if (Date.now() > until) break
+    gone.abort()
+  })
+  await upstream.stop()
+}, 60_000)
+
+describe('keeps nobody else waiting: an upstream that sends', () => {
+  test.each(Object.entries(floods))(
+    '%s',
+    async (_, units) => {
+      await expectNoStall(stage, async () => {
+        const calls = await Promise.all(attackers.map(call))
+        await Promise.all(
+          units.map(([unit, first = Buffer.alloc(0)], at) => {
+            const { wire } = calls[at] ?? {}
+            wire?.write(first)
+            return wire && flood(wire, many(unit))
+          }),
+        )
+        for (const { leave } of calls) leave()
+        for (const { wire } of calls) wire.destroy()
+      })
+    },
+    60_000,
+  )
+})
+
+test('headers that a table makes large end the call before they are', async () => {
+  const [attacker] = attackers
+  if (!attacker) throw new Error('there is none')
+  const { wire, answer } = await call(attacker)
+  // One entry of 4 kB, and 12,000 references to it.
+  const entry = Buffer.concat([
+    Uint8Array.of(0x40, 1, 97, 0x7f, 0xa1, 0x1e),
+    Buffer.alloc(0x7f + 0x21 + 0x1e * 128, 98),
+  ])
+  const payload = Buffer.concat([head, entry, Buffer.alloc(12_000, 0xbe)])
+  wire.write(http2Frame(FRAME.headers, { flags: END_HEADERS, stream, payload }))
+  expect(JSON.parse(await answer)).toMatchObject({ error_code: 'upstream_protocol_error' })
+})
