@@ -45,7 +45,7 @@ export const ofResolver: Reason[] = [
     'what a URL is needs a parser',
     400,
   ),
-  refused(/body: is not possible with GET or HEAD/, 'it depends on another field'),
+  refused(/body: (is not possible|must be canonical)/, 'it depends on another field'),
   refused(/sign: must be the JSON/, 'JSON inside of a header'),
   refused(/mark: must be/, 'Schemathesis 4.32.5 sends one character in spite of the pattern'),
 ]
