@@ -73,6 +73,9 @@ export function proxyEnvironment(url: string, env: Env, all: boolean): Record<st
     ...(all ? { HTTP_PROXY: url, http_proxy: url } : {}),
     NO_PROXY: noProxy,
     no_proxy: noProxy,
+    // gRPC reads its own before those.
+    grpc_proxy: url,
+    no_grpc_proxy: noProxy,
     NODE_USE_ENV_PROXY: '1',
     ...cloudEnvironment(url),
   }

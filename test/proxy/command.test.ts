@@ -98,6 +98,8 @@ describe('with a command', () => {
       https_proxy: found.HTTPS_PROXY,
       http_proxy: found.HTTPS_PROXY,
       NO_PROXY: 'localhost,127.0.0.1,::1',
+      grpc_proxy: found.HTTPS_PROXY,
+      no_grpc_proxy: 'localhost,127.0.0.1,::1',
       NODE_USE_ENV_PROXY: '1',
       NODE_EXTRA_CA_CERTS: bundle,
       SSL_CERT_FILE: bundle,
