@@ -92,28 +92,28 @@ export async function writeGroup(
     JSON.stringify([NAMES, ...intents.map(rowOf)]),
   ]
   const [row] = await sql.unsafe<{ live: string }[]>(INSERT, parameters, { prepare: true })
-  const live = liveAmong(row?.live)
-  return { id, intents: intents.filter(({ proof }) => live.has(proof)) }
+  const live = row?.live.split(' ') ?? []
+  // None is there twice, so as many as were asked for are all.
+  if (live.length === asked.length) return { id, intents }
+  const numbers = new Set(live.map(Number))
+  return { id, intents: intents.filter(({ proof }) => numbers.has(proof)) }
 }
 
 /** What is in the journal for longer than so many seconds; without them, all of it. */
 export async function readGroups(sql: postgres.Sql, seconds: number | null): Promise<Group[]> {
   const rows = await sql.unsafe<{ id: string; live: string; intents: string }[]>(SELECT, [seconds])
-  return rows.map(({ id, live, intents }) => ({ id, intents: read(intents, liveAmong(live)) }))
-}
-
-function liveAmong(numbers: string | undefined): Set<number> {
-  return new Set(numbers?.split(' ').map(Number))
+  return rows.map(({ id, live, intents }) => ({ id, intents: read(intents, live) }))
 }
 
 /** Rows under their names. Objects are of a release before, or were moved back from `audit_refused`. */
-function read(text: string, live: ReadonlySet<number>): Intent[] {
+function read(text: string, live: string): Intent[] {
+  const numbers = new Set(live.split(' ').map(Number))
   const [names, ...rows] = JSON.parse(text) as [string[], ...unknown[][]]
   const stored = Array.isArray(names)
     ? rows.map((row) => Object.fromEntries(names.map((name, column) => [name, row[column]])))
     : [names, ...rows]
   return (stored as (Entry & { proof: number })[])
-    .filter(({ proof }) => live.has(proof))
+    .filter(({ proof }) => numbers.has(proof))
     .map(({ proof, timestamp, ...entry }) => ({
       entry: { ...WITHOUT_OUTCOME, ...entry, timestamp: new Date(timestamp) },
       proof,
