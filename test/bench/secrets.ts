@@ -22,6 +22,7 @@ import {
   registerCustomer,
   type Server,
   sealedSecrets,
+  serverCommand,
   startServer,
 } from './server.ts'
 
@@ -39,17 +40,23 @@ export async function benchSecrets(args: string[]): Promise<void> {
       seconds: { type: 'string', default: '2' },
       warm: { type: 'string', default: '8' },
       only: { type: 'string', default: '' },
+      against: { type: 'string' },
     },
   })
   const rounds = Number(values.rounds)
   const pace = { rounds, seconds: Number(values.seconds), warmSeconds: Number(values.warm) }
   const directory = mkdtempSync(join(tmpdir(), 'cr-bench-secrets-'))
   const cluster = await startBenchCluster()
-  const databases: [string, Record<string, string>][] = [
-    ['PostgreSQL', await cluster.createDatabase()],
-    ['embedded', { DATA_DIR: join(directory, 'data') }],
-  ]
-  const subjects = await Promise.all(databases.map(([name, env]) => prepare(name, env)))
+  const checkouts = [undefined, ...(values.against ? [values.against] : [])]
+  const subjects: Subject[] = []
+  for (const checkout of checkouts) {
+    const other = checkout ? 'other, ' : ''
+    const dataDir = join(directory, `${other}data`)
+    subjects.push(
+      await prepare(`${other}PostgreSQL`, await cluster.createDatabase(), checkout),
+      await prepare(`${other}embedded`, { DATA_DIR: dataDir }, checkout),
+    )
+  }
   try {
     if (!values.only) process.stdout.write(`${await benchUpsert(subjects, rounds)}\n\n`)
     process.stdout.write(`${await benchReads(subjects, pace, new RegExp(values.only))}\n`)
@@ -60,8 +67,13 @@ export async function benchSecrets(args: string[]): Promise<void> {
   }
 }
 
-async function prepare(database: string, env: Record<string, string>): Promise<Subject> {
-  const server = await startServer({ ...benchSettings(), ...env })
+async function prepare(
+  database: string,
+  settings: Record<string, string>,
+  directory: string | undefined,
+): Promise<Subject> {
+  const env = { ...benchSettings(), ...settings }
+  const server = await startServer(env, serverCommand({ directory }))
   const customer = await registerCustomer(server)
   const token = await employAgent(customer, valuesOf('first'), 'api.bench.example')
   return { database, server, customer, token }
