@@ -20,15 +20,17 @@ export async function serveNames(directory: string, address: string): Promise<Na
   if (!program || process.getuid?.() !== 0) {
     throw new Error('a name server of the bench’s own needs root, and unshare')
   }
+  // An address of loopback of its own: two benches may run at once.
+  const hostname = `127.53.${(process.pid >> 8) & 255}.${process.pid & 255}`
   const socket = await Bun.udpSocket({
-    hostname: '127.0.0.1',
+    hostname,
     port: 53,
     socket: {
       data: (server, query, port, from) => void server.send(answerTo(query, address), port, from),
     },
   })
   const file = join(directory, 'resolv.conf')
-  writeFileSync(file, 'nameserver 127.0.0.1\n')
+  writeFileSync(file, `nameserver ${hostname}\n`)
   const script = 'mount --bind "$0" /etc/resolv.conf && exec "$@"'
   return {
     within: (cmd) => [program, '--mount', 'sh', '-c', script, file, ...cmd],
