@@ -17,6 +17,8 @@ for (const module of [require('node:http'), require('node:https')]) {
     },
   })
   module.Agent = Agent
+  // By which a request with \`agent: false\` gets one of its own.
+  Agent.prototype.constructor = Agent
 }
 require('node:module').syncBuiltinESMExports()
 `

@@ -12,7 +12,7 @@ import { ELSEWHERE, type Stage } from './stage.ts'
 
 export type Verdict = 'ok' | { wrong: string } | { lacking: string }
 
-const SECONDS = 40
+const SECONDS = 90
 /** What the refusal says, in whichever field its client shows. */
 const REFUSED = /policy_blocked|policy of/
 

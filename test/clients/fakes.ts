@@ -95,10 +95,10 @@ class Turn {
 
   /** What HEAD is told of a thing: clients of S3 ask for its length first. */
   #describe(): Response {
-    const { answers } = this.api
-    const whole =
-      this.action === 'stream' ? answers.stream?.(WORDS).pieces.join('') : answers.call(TEXT).body
-    const length = String(textOf(whole).length)
+    const { stream, call } = this.api.answers
+    if (this.action === 'upload' && !this.#isWhole) return new Response(null, { status: 404 })
+    const whole = this.action === 'stream' ? stream?.(WORDS).pieces.join('') : call(TEXT).body
+    const length = String(this.action === 'upload' ? FILE.length : textOf(whole).length)
     const headers = { 'content-length': length, 'last-modified': new Date(0).toUTCString() }
     return new Response(null, { headers })
   }

@@ -3,6 +3,7 @@ import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } fr
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import type { Client, Language } from './client.ts'
+import { clients } from './table/index.ts'
 
 const PROGRAMS = join(import.meta.dir, 'programs')
 const CACHE = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'cloakroom', 'clients')
@@ -21,14 +22,13 @@ type Toolchain = {
   command(directory: string, program: string): readonly string[]
 }
 
-/** @returns what starts each client; whatever it asks of the machine is there */
-export async function install(clients: readonly Client[]): Promise<(client: Client) => string[]> {
+/** @returns what starts each client; of each language that is chosen all clients are installed, so that none goes again */
+export async function install(chosen: readonly Client[]): Promise<(client: Client) => string[]> {
   const directories = new Map<string, string>()
-  for (const [folder, some] of Map.groupBy(
-    clients,
-    ({ language }) => toolchains[language].folder,
-  )) {
-    directories.set(folder, await prepare(folder, some))
+  const folderOf = ({ language }: Client) => toolchains[language].folder
+  for (const folder of new Set(chosen.map(folderOf))) {
+    const all = clients.filter((client) => folderOf(client) === folder)
+    directories.set(folder, await prepare(folder, all))
   }
   return ({ language, program }) => {
     const { folder, ending, command } = toolchains[language]
@@ -36,13 +36,11 @@ export async function install(clients: readonly Client[]): Promise<(client: Clie
   }
 }
 
-async function prepare(folder: string, clients: readonly Client[]): Promise<string> {
+async function prepare(folder: string, some: readonly Client[]): Promise<string> {
   const directory = join(CACHE, folder)
-  const packages = [...new Set(clients.flatMap((client) => client.packages))].sort()
-  const [toolchain] = clients.map(({ language }) => toolchains[language])
-  const programs = [
-    ...new Set(clients.map(({ program }) => `${program}${toolchain?.ending}`)),
-  ].sort()
+  const packages = [...new Set(some.flatMap((client) => client.packages))].sort()
+  const [toolchain] = some.map(({ language }) => toolchains[language])
+  const programs = [...new Set(some.map(({ program }) => `${program}${toolchain?.ending}`))].sort()
   const texts = programs.map((name) => readFileSync(join(PROGRAMS, folder, name), 'utf8'))
   const stamp = new Bun.CryptoHasher('sha256')
     .update(JSON.stringify([packages, texts]))

@@ -16,6 +16,7 @@ const required = createRequire(import.meta.url)('https').Agent
 const isTold = (agent) => agent.options.proxyEnv === process.env
 console.log(JSON.stringify({
   made: [new Agent({ keepAlive: true }), new http.Agent(), https.Agent({}), new required()].map(isTold),
+  ofRequest: isTold(new https.globalAgent.constructor()),
   kept: new Agent({ keepAlive: true }).keepAlive,
   own: [isTold(new Own()), new Agent({ proxyEnv: undefined }).options.proxyEnv ?? null],
   kinds: [new Own() instanceof https.Agent, new Agent() instanceof https.Agent, https.globalAgent instanceof https.Agent],
@@ -40,6 +41,8 @@ test('they are, however they are imported, and those of other classes are left a
   expect(err).toBe('')
   expect(JSON.parse(out)).toEqual({
     made: [true, true, true, true],
+    // As `agent: false` makes it (node:_http_client).
+    ofRequest: true,
     kept: true,
     own: [false, null],
     kinds: [true, true, true],

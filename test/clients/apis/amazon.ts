@@ -3,6 +3,7 @@ import type { Api } from './api.ts'
 
 const s3: Api = {
   host: 's3.eu-central-1.amazonaws.com',
+  otherHosts: ['things.s3.eu-central-1.amazonaws.com'],
   credentials: { AWS_ACCESS_KEY_ID: 'AKIA', AWS_SECRET_ACCESS_KEY: '' },
   base: { AWS_ENDPOINT_URL: '' },
   answers: {

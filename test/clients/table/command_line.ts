@@ -24,16 +24,14 @@ export const commandLine: readonly Client[] = [
     ...tool('gh', 'github', 'gh'),
     lacks: { ...noStream, forward: 'it takes a host, and no path' },
   },
-  tool('aws', 's3', 'aws', ['awscli']),
   {
-    ...tool('s3cmd', 's3', 's3cmd'),
-    note: 'is told of the bundle (`--ca-certs`)',
-    isSilent: true,
-    lacks: { ...noStream, forward: 'it takes a host, and no path' },
+    ...tool('aws', 's3', 'aws', ['awscli']),
+    lacks: { stream: 'it writes 256 KiB at a time' },
   },
   {
     ...tool('rclone', 's3', 'rclone'),
     note: 'does not bear `AWS_CA_BUNDLE`, as the proxy says at the start',
     isSilent: true,
+    lacks: { stream: 'the program copies files' },
   },
 ]

@@ -64,6 +64,7 @@ export const node: readonly Client[] = [
   {
     ...sdk('twilio', '6.2.0', 'twilio', 'twilio'),
     lacks: { ...noStream, ...noUpload },
+    fails: allOf('proxy', 'it follows `HTTP_PROXY` only, which `--strict` sets'),
   },
   { name: 'fetch of Bun', language: 'Bun', packages: [], api: 'example', program: 'fetch' },
   {

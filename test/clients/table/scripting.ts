@@ -32,6 +32,6 @@ export const scripting: readonly Client[] = [
   perl('HTTP::Tiny', 'tiny', ['perl', 'libio-socket-ssl-perl']),
   perl('Mojo::UserAgent', 'mojo', ['libmojolicious-perl', 'libio-socket-ssl-perl']),
   perl('Furl', 'furl', ['libfurl-perl', 'libio-socket-ssl-perl'], {
-    note: 'is told of the proxy (`proxy`)',
+    note: 'is told of proxy and bundle (`proxy`, `ssl_opts`)',
   }),
 ]

@@ -5,8 +5,9 @@ use Furl;
 $| = 1;
 my ($url, $path) = @ENV{qw(API_URL FILE)};
 my @headers = (Authorization => "Bearer $ENV{API_KEY}");
-# Of the environment it reads HTTP_PROXY only.
-my $agent = Furl->new(proxy => $ENV{HTTPS_PROXY} // '');
+# Of the environment it reads HTTP_PROXY only, and it trusts a bundle of its own.
+my $trust = $ENV{SSL_CERT_FILE} ? { SSL_ca_file => $ENV{SSL_CERT_FILE} } : {};
+my $agent = Furl->new(proxy => $ENV{HTTPS_PROXY} // '', ssl_opts => $trust);
 
 # An error status is an answer like others.
 sub checked {
