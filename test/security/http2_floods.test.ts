@@ -192,3 +192,11 @@ test('headers that a table makes large end the call before they are', async () =
   wire.write(http2Frame(FRAME.headers, { flags: END_HEADERS, stream, payload }))
   expect(JSON.parse(await answer)).toMatchObject({ error_code: 'upstream_protocol_error' })
 })
+
+test('a call that its upstream did not look at may be made again', async () => {
+  const [, attacker] = attackers
+  if (!attacker) throw new Error('there is none')
+  const { wire, answer } = await call(attacker)
+  wire.write(http2Frame(FRAME.reset, { stream, payload: uint32(7) }))
+  expect(JSON.parse(await answer)).toMatchObject({ error_code: 'upstream_unreachable' })
+})

@@ -3,7 +3,9 @@ import {
   createSecureServer,
   type IncomingHttpHeaders,
   type OutgoingHttpHeaders,
+  type ServerHttp2Session,
   type ServerHttp2Stream,
+  type Settings,
 } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import type { Authority } from '../../src/cli/demo/certificates.ts'
@@ -28,24 +30,36 @@ export type GrpcUpstream = {
   /** Connections that agreed to HTTP/2. */
   connections: number
   on(path: string, script: (call: GrpcCall) => unknown): void
+  /** Says farewell on every connection; resolves when they are closed. */
+  disconnect(): Promise<void>
   stop(): Promise<void>
 }
 
 export async function startGrpcUpstream(
   authority: Authority,
   names: readonly string[],
+  settings: Settings = {},
 ): Promise<GrpcUpstream> {
   const scripts = new Map<string, (call: GrpcCall) => unknown>()
-  const server = createSecureServer(await authority.issue(names))
+  const server = createSecureServer({ ...(await authority.issue(names)), settings })
+  const sessions = new Set<ServerHttp2Session>()
   const upstream: GrpcUpstream = {
     port: 0,
     received: [],
     connections: 0,
     on: (path, script) => void scripts.set(path, script),
+    disconnect: async () => {
+      const closed = [...sessions].map(
+        (session) => new Promise<void>((resolve) => session.close(() => resolve())),
+      )
+      await Promise.all(closed)
+    },
     stop: () => new Promise((resolve) => server.close(() => resolve())),
   }
   server.on('session', (session) => {
     upstream.connections += 1
+    sessions.add(session)
+    session.once('close', () => sessions.delete(session))
     session.on('error', () => {})
   })
   server.on('stream', (stream: ServerHttp2Stream, headers) => {

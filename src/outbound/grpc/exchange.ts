@@ -43,7 +43,8 @@ type Head = {
   trailers: IncomingHttpHeaders | null
 }
 
-const { NGHTTP2_CANCEL, NGHTTP2_FLAG_END_STREAM, NGHTTP2_NO_ERROR } = constants
+const { NGHTTP2_CANCEL, NGHTTP2_FLAG_END_STREAM, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } =
+  constants
 
 /** @throws Fault `upstream_*` while there is no answer */
 export async function exchange(stream: ClientHttp2Stream, options: Options): Promise<Response> {
@@ -57,8 +58,10 @@ export async function exchange(stream: ClientHttp2Stream, options: Options): Pro
     void sendBody(stream, options)
     return answerOf(stream, frames, await head, options)
   } catch (error) {
+    // Not looked at (RFC 9113, section 8.7), as on a connection that ends meanwhile: it may be sent again.
+    const isRefused = stream.rstCode === NGHTTP2_REFUSED_STREAM && !deadline.signal.aborted
     giveUp()
-    throw breakingFault(error, deadline)
+    throw isRefused ? new Fault('upstream_unreachable') : breakingFault(error, deadline)
   }
 }
 

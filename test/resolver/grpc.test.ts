@@ -1,0 +1,89 @@
+/** Calls of gRPC through forward mode (protocol 6.3): their form, and the connections that they go over. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { encodeGrpcFrame, framesOf, readTrailers } from '../../src/outbound/grpc/frames.ts'
+import { type Agent, API, employAgent, openStage, type Stage } from '../support/agent.ts'
+import { marked } from '../support/canary.ts'
+import { type GrpcUpstream, startGrpcUpstream } from '../support/grpc_upstream.ts'
+
+const VALUE = marked('sk_live_0123456789abcdef')
+let stage: Stage
+let agent: Agent
+let upstream: GrpcUpstream
+
+beforeAll(async () => {
+  stage = await openStage()
+  agent = await employAgent(stage, { secrets: { KEY: VALUE } })
+  upstream = await startGrpcUpstream(stage.authority, [API], { maxConcurrentStreams: 2 })
+  await agent.allow(`${API}:${upstream.port}`)
+  upstream.on('/a.B/Echo', async ({ headers, messages, send, end }) => {
+    for await (const message of messages) send(message)
+    end(0, { 'x-echo': headers.authorization ?? '' })
+  })
+  upstream.on('/a.B/Begin', ({ begin }) => begin())
+})
+afterAll(async () => {
+  await stage.stop()
+  await upstream.stop()
+})
+
+function call(path: string, headers: Record<string, string> = {}, signal?: AbortSignal) {
+  return fetch(`${stage.app.resolver}/v1/forward/${API}:${upstream.port}${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/grpc', 'x-service-token': agent.token, ...headers },
+    body: encodeGrpcFrame(0, Buffer.from('hello')) as BodyInit,
+    ...(signal ? { signal } : {}),
+  })
+}
+
+async function framesIn(response: Response) {
+  const frames = await Array.fromAsync(framesOf(response.body ?? new ReadableStream()))
+  return frames.map(({ flags, payload }) => [flags, Buffer.from(payload).toString()])
+}
+
+test('an answer is an empty frame of trailers, its messages, and its trailers', async () => {
+  const authorization = 'Bearer SVC_SECRET_KEY'
+  const response = await call('/a.B/Echo', { authorization })
+  expect(response.status).toBe(200)
+  expect(response.headers.get('content-type')).toBe('application/grpc')
+  expect(await framesIn(response)).toEqual([
+    [0x80, ''],
+    [0, 'hello'],
+    [0x80, 'grpc-status: 0\r\nx-echo: Bearer SVC_SECRET_KEY\r\n'],
+  ])
+  expect(upstream.received.at(-1)?.headers.authorization).toBe(`Bearer ${VALUE}`)
+})
+
+test('a refusal before there are headers is that of forward mode', async () => {
+  const response = await call('/a.B/Echo', { authorization: 'Bearer SVC_SECRET_NONE' })
+  expect(response.status).toBe(422)
+  expect(await response.json()).toMatchObject({ error_code: 'unknown_secret' })
+})
+
+test('a call whose upstream is silent for longer than its deadline ends in trailers', async () => {
+  const frames = await framesIn(await call('/a.B/Begin', { 'x-service-timeout-ms': '300' }))
+  const [, trailers = ''] = frames.at(-1) ?? []
+  expect(readTrailers(Buffer.from(String(trailers)))).toMatchObject({
+    'grpc-status': '4',
+    'x-service-error': 'upstream_timeout',
+  })
+})
+
+test('calls share a connection, and one that its upstream ends is followed by another', async () => {
+  await framesIn(await call('/a.B/Echo'))
+  const before = upstream.connections
+  await framesIn(await call('/a.B/Echo'))
+  expect(upstream.connections).toBe(before)
+  await upstream.disconnect()
+  expect(await framesIn(await call('/a.B/Echo'))).toContainEqual([0, 'hello'])
+  expect(upstream.connections).toBe(before + 1)
+})
+
+test('calls that are more than a connection may have go over as many as they need', async () => {
+  await upstream.disconnect()
+  const before = upstream.connections
+  const gone = new AbortController()
+  const open = Array.from({ length: 5 }, () => call('/a.B/Begin', {}, gone.signal))
+  for (const response of await Promise.all(open)) expect(response.status).toBe(200)
+  expect(upstream.connections).toBe(before + 3)
+  gone.abort()
+})
