@@ -37,7 +37,10 @@ export function isClear(order: SearchOrder, bytes: Uint8Array): boolean {
   return shape.isLiteral || spellsNothing(bytes, order)
 }
 
-/** Whether a string may begin somewhere: one addition and one look at a bit for each byte. */
+/**
+ * Whether a string may begin somewhere: one addition and one look at a bit for each byte. Its first 8 bytes are
+ * looked at together, for by the time of a look at fewer a value could be guessed piece by piece.
+ */
 function mayHold(patterns: Patterns, bytes: Uint8Array): boolean {
   const { bits } = patterns.parts
   const { length } = bytes
