@@ -1,7 +1,13 @@
 /**
  * `bun run clients [words]`: installs every client of the matrix, or those with a word in language and name, tries
- * each cell, and writes the table of docs/compatibility.md. Linux, as root.
+ * each cell, and writes the table of docs/compatibility.md. Linux, as root. With `--remote` the values are put in by
+ * the resolver, and nothing is written.
  */
+import { parseArgs } from 'node:util'
 import { runMatrix } from './matrix.ts'
 
-process.exitCode = (await runMatrix(process.argv.slice(2))) === 0 ? 0 : 1
+const { values, positionals } = parseArgs({
+  options: { remote: { type: 'boolean', default: false } },
+  allowPositionals: true,
+})
+process.exitCode = (await runMatrix(positionals, values.remote)) === 0 ? 0 : 1

@@ -10,14 +10,14 @@ import { clients } from './table/index.ts'
 const HTTPS = 443
 
 /** @returns how many cells are otherwise than the table says */
-export async function runMatrix(words: readonly string[]): Promise<number> {
+export async function runMatrix(words: readonly string[], isRemote: boolean): Promise<number> {
   const chosen = clients.filter(({ name, language }) =>
     [words.length === 0, ...words.map((word) => `${language}: ${name}`.includes(word))].includes(
       true,
     ),
   )
   const commandOf = await install(chosen)
-  const stage = await openStage({ port: HTTPS, searchesMemory: true })
+  const stage = await openStage({ port: HTTPS, isRemote, searchesMemory: true })
   const rows = readRows(clients)
   let unexpected = 0
   try {
@@ -26,12 +26,12 @@ export async function runMatrix(words: readonly string[]): Promise<number> {
       unexpected += report(client, verdicts)
       rows.set(client, rowOf(client, verdicts))
       // A run that is broken off leaves what it has found.
-      writeRows(clients, rows)
+      if (!isRemote) writeRows(clients, rows)
     }
   } finally {
     await stage.close()
   }
-  process.stdout.write(`\n${writeRows(clients, rows)}\n`)
+  if (!isRemote) process.stdout.write(`\n${writeRows(clients, rows)}\n`)
   return unexpected
 }
 

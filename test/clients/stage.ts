@@ -35,9 +35,15 @@ export type Stage = {
 type Options = Pick<Stage, 'searchesMemory'> & {
   /** Of the APIs outside; programs that have their host built in need 443, which only root may take. */
   port: number
+  /** Whether the resolver puts the values in, or the proxy. */
+  isRemote?: boolean
 }
 
-export async function openStage({ port, searchesMemory }: Options): Promise<Stage> {
+export async function openStage({
+  port,
+  isRemote = false,
+  searchesMemory,
+}: Options): Promise<Stage> {
   const directory = mkdtempSync(join(tmpdir(), 'cr-clients-'))
   const authority = await createAuthority('Test authority')
   const caFile = join(directory, 'ca.pem')
@@ -68,7 +74,8 @@ export async function openStage({ port, searchesMemory }: Options): Promise<Stag
     SERVICE_RESOLVER_URL: server.resolver,
   }
   const token = await prepareWorkspace(env, hosts.map(authorityOf))
-  const proxy = [process.execPath, MAIN, 'proxy', '--local', '--', 'sh']
+  const way = isRemote ? ['--remote', '--token', token] : ['--local']
+  const proxy = [process.execPath, MAIN, 'proxy', ...way, '--', 'sh']
   const shells = {
     forward: new Shell(['sh'], { PATH: env.PATH, LANG: env.LANG }),
     proxy: new Shell(proxy, { ...env, ...networking }),

@@ -19,11 +19,14 @@ const sdk = (name: string, packages: string[], api: string, program: string): Cl
 export const java: readonly Client[] = [
   http('java.net.http.HttpClient', [], 'JdkHttpClient'),
   http('HttpURLConnection', [], 'UrlConnection'),
-  http(
-    'Apache HttpClient',
-    ['org.apache.httpcomponents.client5:httpclient5:5.4.1'],
-    'ApacheHttpClient',
-  ),
+  {
+    ...http(
+      'Apache HttpClient',
+      ['org.apache.httpcomponents.client5:httpclient5:5.4.1'],
+      'ApacheHttpClient',
+    ),
+    note: 'is told to follow the properties of Java (`createSystem`)',
+  },
   http('OkHttp', ['com.squareup.okhttp3:okhttp:4.12.0'], 'OkHttp'),
   {
     ...sdk('anthropic-java', ['com.anthropic:anthropic-java:2.0.0'], 'anthropic', 'AnthropicJava'),

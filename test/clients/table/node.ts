@@ -36,7 +36,7 @@ export const node: readonly Client[] = [
   },
   http('node-fetch', '3.3.2'),
   http('superagent', '10.4.2'),
-  http('undici', '8.12.4'),
+  { ...http('undici', '8.12.4'), note: 'is told to follow the environment (`EnvHttpProxyAgent`)' },
   sdk('@anthropic-ai/sdk', '1.11.0', 'anthropic', 'anthropic'),
   sdk('@aws-sdk/client-s3', '3.1169.0', 's3', 'aws-s3'),
   {
@@ -60,9 +60,14 @@ export const node: readonly Client[] = [
   sdk('groq-sdk', '1.6.0', 'groq', 'groq'),
   sdk('openai', '7.55.0', 'openai', 'openai'),
   { ...sdk('resend', '6.38.0', 'resend', 'resend'), lacks: noStream },
-  { ...sdk('stripe', '23.1.0', 'stripe', 'stripe'), lacks: noStream },
+  {
+    ...sdk('stripe', '23.1.0', 'stripe', 'stripe'),
+    note: 'forward: the path goes into the `fetch` that it is given',
+    lacks: noStream,
+  },
   {
     ...sdk('twilio', '6.2.0', 'twilio', 'twilio'),
+    note: 'forward: the path goes into the HTTP client that it is given',
     lacks: { ...noStream, ...noUpload },
     fails: allOf('proxy', 'it follows `HTTP_PROXY` only, which `--strict` sets'),
   },

@@ -18,7 +18,7 @@ const noUpload = { upload: 'it has no call with a file' }
 
 export const python: readonly Client[] = [
   { name: 'urllib', language, packages: [], api: 'example', program: 'urllib_' },
-  http('aiohttp', '3.14.5'),
+  { ...http('aiohttp', '3.14.5'), note: 'is told to follow the environment (`trust_env`)' },
   http('curl-cffi', '0.13.0', 'curl_cffi_'),
   {
     ...http('httplib2', '0.32.1'),
@@ -51,5 +51,9 @@ export const python: readonly Client[] = [
     note: 'is told of the bundle (`stripe.ca_bundle_path`)',
     lacks: noStream,
   },
-  { ...sdk('twilio', '9.13.0', 'twilio'), lacks: { ...noStream, ...noUpload } },
+  {
+    ...sdk('twilio', '9.13.0', 'twilio'),
+    note: 'forward: the path goes into the HTTP client that it is given',
+    lacks: { ...noStream, ...noUpload },
+  },
 ]

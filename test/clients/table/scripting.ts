@@ -28,9 +28,13 @@ export const scripting: readonly Client[] = [
   php('curl of PHP', 'curl', ['php-cli', 'php-curl']),
   php('Guzzle', 'guzzle', ['php-guzzlehttp-guzzle']),
   php('Symfony HttpClient', 'symfony', ['php-symfony-http-client']),
-  perl('LWP::UserAgent', 'lwp', ['libwww-perl', 'liblwp-protocol-https-perl']),
+  perl('LWP::UserAgent', 'lwp', ['libwww-perl', 'liblwp-protocol-https-perl'], {
+    note: 'is told to follow the environment (`env_proxy`)',
+  }),
   perl('HTTP::Tiny', 'tiny', ['perl', 'libio-socket-ssl-perl']),
-  perl('Mojo::UserAgent', 'mojo', ['libmojolicious-perl', 'libio-socket-ssl-perl']),
+  perl('Mojo::UserAgent', 'mojo', ['libmojolicious-perl', 'libio-socket-ssl-perl'], {
+    note: 'is told to follow the environment, and of the bundle (`detect`, `ca`)',
+  }),
   perl('Furl', 'furl', ['libfurl-perl', 'libio-socket-ssl-perl'], {
     note: 'is told of proxy and bundle (`proxy`, `ssl_opts`)',
   }),
