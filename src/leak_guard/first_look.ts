@@ -17,7 +17,7 @@ import {
 import { BASE32, BASE64, HEX } from './decoding/schemes.ts'
 import { TextPhases } from './decoding/text_phases.ts'
 import { GEAR } from './matching/fingerprint.ts'
-import { mayBeInFragment, mayHoldWindow } from './matching/fragments.ts'
+import { mayBeInFragment } from './matching/fragments.ts'
 import { FRAGMENT, MIN_VALUE } from './matching/guarded.ts'
 import { FILTER_SHIFT, type Patterns } from './matching/patterns.ts'
 import type { SearchOrder } from './search.ts'
@@ -76,7 +76,7 @@ const KINDS: readonly Kind[] = [
   {
     least: FRAGMENT,
     has: mayBeInFragment,
-    isHarmless: (bytes, from, to, { fragments }) => !mayHoldWindow(fragments, bytes, from, to),
+    isHarmless: (bytes, from, to, { fragments }) => !fragments.standIn(bytes, from, to),
   },
   { least: 1, has: (byte) => byte === 0 || KIND_OF[byte] !== 0, isHarmless: isNoEscape },
 ]

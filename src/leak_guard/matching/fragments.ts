@@ -61,6 +61,22 @@ export class Fragments {
     this.bitShift = 27 - Math.log2(bits.length)
     this.isEmpty = isEmpty
   }
+
+  /** Whether a window stands in a stretch of the bytes that runs consist of. */
+  standIn(bytes: Uint8Array, from: number, to: number): boolean {
+    const { bits, bitShift } = this
+    const window = new Window()
+    let hash = 0
+    for (let at = from; at < to; at++) {
+      hash = ((hash << 2) + (GEAR[bytes[at] ?? 0] ?? 0)) | 0
+      const bit = hash >>> bitShift
+      if ((((bits[bit >>> 5] ?? 0) >>> (bit & 31)) & 1) === 0 || at - from < FRAGMENT - 1) continue
+      if (!isMarked(bits, hash, bitShift)) continue
+      window.moveTo(bytes, at, -1)
+      if (this.windows.find(window.a, window.b, FRAGMENT) >= 0) return true
+    }
+    return false
+  }
 }
 
 export const NO_FRAGMENTS = new Fragments(new SealedTable(0), new Int32Array(256), true)
@@ -117,22 +133,6 @@ function isMarked(bits: Int32Array, hash: number, bitShift: number): boolean {
   if ((((bits[bit >>> 5] ?? 0) >>> (bit & 31)) & 1) === 0) return false
   const other = second(hash) >>> bitShift
   return (((bits[other >>> 5] ?? 0) >>> (other & 31)) & 1) === 1
-}
-
-/** Whether a window may stand in a stretch of the bytes that runs consist of. */
-export function mayHoldWindow(
-  { bits, bitShift }: Fragments,
-  bytes: Uint8Array,
-  from: number,
-  to: number,
-): boolean {
-  let hash = 0
-  for (let at = from; at < to; at++) {
-    hash = ((hash << 2) + (GEAR[bytes[at] ?? 0] ?? 0)) | 0
-    const bit = hash >>> bitShift
-    if (((bits[bit >>> 5] ?? 0) >>> (bit & 31)) & 1) return true
-  }
-  return false
 }
 
 /** The polynomials of the last 16 bytes. */
