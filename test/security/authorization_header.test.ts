@@ -98,7 +98,8 @@ async function expectUnknown(door: Door, what: string, headers: readonly string[
   const [head = '', body = ''] = text.split('\r\n\r\n')
   // Forward mode repeats code and sentence where SDKs look for them.
   const { error, ...said } = JSON.parse(body || '{}')
-  if (door.line.includes('/v1/forward/')) {
+  const isForward = door.line.includes('/v1/forward/')
+  if (isForward) {
     const { error_code: code, message } = refusal
     expect(error).toEqual({ type: 'authentication_error', code, message })
   } else expect(error).toBeUndefined()
@@ -110,7 +111,8 @@ async function expectUnknown(door: Door, what: string, headers: readonly string[
         ? refusal
         : { status: 'failure', ...refusal, request_id: expect.any(String) },
   })
-  expect(head.toLowerCase()).toContain('\r\nwww-authenticate: bearer\r\n')
+  const schemes = isForward ? 'bearer, basic realm="cloakroom"' : 'bearer'
+  expect(head.toLowerCase()).toContain(`\r\nwww-authenticate: ${schemes}\r\n`)
 }
 
 /** Header lines that carry no acceptable token, by what is wrong with them. */

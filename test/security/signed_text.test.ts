@@ -139,13 +139,21 @@ describe('a signature of AWS, in place of which the client had a placeholder', (
     }
   })
 
-  test.each<[string, Policy]>([
-    ['SIGNING', { allowed_locations: ['sign'] }],
-    ['QUERY', { allowed_locations: ['query', 'basic'] }],
-    ['ELSEWHERE', { allowed_locations: ['header'], allowed_headers: ['X-Other'] }],
-  ])('%s has none, and is refused', async (name, policy) => {
+  test.each<[string, Policy, string]>([
+    ['SIGNING', { allowed_locations: ['sign'] }, 'location (allowed_locations: sign)'],
+    [
+      'QUERY',
+      { allowed_locations: ['query', 'basic'] },
+      'location (allowed_locations: query, basic)',
+    ],
+    [
+      'ELSEWHERE',
+      { allowed_locations: ['header'], allowed_headers: ['X-Other'] },
+      'header (allowed_headers: X-Other)',
+    ],
+  ])('%s has none, and is refused', async (name, policy, what) => {
     await store(name, policy)
-    const message = `The policy of the secret ${name}_ACCESS_KEY_ID does not permit this request.`
+    const message = `The policy of the secret ${name}_ACCESS_KEY_ID does not permit this ${what}.`
     for (const asked of [signed(name), presigned(name)]) {
       await expectRefused(stage, agent, asked, 'policy_blocked', message)
     }
