@@ -46,6 +46,11 @@ upstream.on('/test/TrailersOnly', ({ stream }) => {
   const headers = { 'content-type': 'application/grpc', 'grpc-status': '9', 'x-only': 'yes' }
   stream.respond({ ':status': 200, ...headers }, { endStream: true })
 })
+upstream.on('/test/Passes', ({ begin, end }) => {
+  const ours = { 'x-service-error': 'domain_blocked', 'x-service-request-id': 'theirs' }
+  begin({ ...ours, 'x-theirs': 'yes' })
+  end(7, { ...ours, 'x-theirs': 'yes' })
+})
 upstream.on('/test/BadGateway', ({ stream }) => {
   stream.respond({ ':status': 502, 'content-type': 'text/html' })
   stream.end(`<h1>${KEY}</h1>`)
@@ -201,6 +206,14 @@ describe.each(['local', 'remote'] as const)('behind the %s proxy', (way) => {
       code: 9,
       trailers: { 'x-only': 'yes' },
     })
+  })
+
+  test('an upstream does not pass for the resolver, in headers or trailers', async () => {
+    const { code, headers, trailers } = await call('/test/Passes')
+    expect({ code, trailers }).toEqual({ code: 7, trailers: { 'x-theirs': 'yes' } })
+    expect(headers).toMatchObject({ 'x-theirs': 'yes', 'x-service-request-id': expect.any(String) })
+    expect(headers).not.toHaveProperty('x-service-error')
+    expect(headers['x-service-request-id']).not.toBe('theirs')
   })
 
   test.each([

@@ -19,7 +19,7 @@ import {
   presentHeaders,
   type ReceivedHeaders,
 } from '../headers.ts'
-import { breakingFault, completeHeaders, type Ending } from '../stream.ts'
+import { breakingFault, completeHeaders, dropOurs, type Ending } from '../stream.ts'
 import { framesOf, type GrpcFrame, isGrpc, trailersFrame } from './frames.ts'
 import { guardedMessage } from './messages.ts'
 import { grpcRefusal, grpcStatusOfHttp, percentEncoded } from './status.ts'
@@ -215,6 +215,7 @@ async function* guardedFrames(
     // A connection that ends looks like an answer that does.
     if (!head.trailers) throw new Fault('upstream_protocol_error')
     const presented = presentedOf(head.trailers, guard)
+    dropOurs(presented)
     end(null)
     yield trailersFrame(presented)
   } catch (error) {
