@@ -40,8 +40,12 @@ const SETTINGS = { enablePush: false, maxHeaderListSize: MAX_HEADER_BYTES }
 
 type Meter = (socket: TLSSocket) => MeteredWire
 
-export function openHttp2Connector(dial: Dial, frames: Scheduler): Http2Connector {
-  const pool = new SessionPool({ open: () => new Connections() })
+export function openHttp2Connector(
+  dial: Dial,
+  frames: Scheduler,
+  idleMs = IDLE_MS,
+): Http2Connector {
+  const pool = new SessionPool({ open: () => new Connections(idleMs) })
   return {
     open: async (request, owner, deadline) => {
       const wire = request.reveal()
@@ -87,6 +91,11 @@ class Connections {
   readonly #open = new Map<ClientHttp2Session, number>()
   /** One for all who wait. */
   #connecting: Promise<void> | null = null
+  readonly #idleMs: number
+
+  constructor(idleMs: number) {
+    this.#idleMs = idleMs
+  }
 
   async stream(
     dial: () => TLSSocket,
@@ -122,7 +131,7 @@ class Connections {
     const streams = this.#open.get(session)
     if (streams === undefined) return
     this.#open.set(session, streams + change)
-    session.setTimeout(streams + change === 0 ? IDLE_MS : 0)
+    session.setTimeout(streams + change === 0 ? this.#idleMs : 0)
   }
 
   async #connect(socket: TLSSocket, meter: Meter): Promise<void> {
@@ -140,6 +149,8 @@ class Connections {
       session.once('close', () => this.#open.delete(session))
       session.once('remoteSettings', () => {
         this.#open.set(session, 0)
+        // Who waited for it may be gone.
+        this.#count(session, 0)
         ready.resolve()
       })
     })
