@@ -1,4 +1,5 @@
-/** Streams of bytes, read piece by piece. */
+/** Streams of bytes, read and written piece by piece. */
+import type { Writable } from 'node:stream'
 
 /** Each piece is made when it is asked for; `cancel` is called for a reader that wants no more. */
 export function streamOf(
@@ -18,4 +19,11 @@ export async function* chunksOf(
   reader: ReadableStreamDefaultReader<Uint8Array>,
 ): AsyncGenerator<Uint8Array, void> {
   for (let read = await reader.read(); !read.done; read = await reader.read()) yield read.value
+}
+
+/** Resolves when there is room again, or the stream has closed. */
+export function hasRoom(stream: Writable): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  stream.once('drain', resolve).once('close', resolve)
+  return promise.finally(() => stream.off('drain', resolve).off('close', resolve))
 }

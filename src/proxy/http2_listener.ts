@@ -13,7 +13,7 @@ import { Scheduler } from '../outbound/scheduler.ts'
 import { FRAMES_PER_TURN } from '../outbound/websocket/frame_weight.ts'
 import { Fault, faultCodes } from '../platform/fault.ts'
 import { presentFault } from '../platform/http/reply.ts'
-import { streamOf } from '../platform/streams.ts'
+import { hasRoom, streamOf } from '../platform/streams.ts'
 import type { Leaf } from './authority.ts'
 import { faultOf } from './record.ts'
 import type { Handler } from './tls_listeners.ts'
@@ -170,9 +170,5 @@ function headOf({ status, headers, body }: Response) {
 /** Resolves when the program takes more. @throws Error when it is gone */
 async function write(stream: ServerHttp2Stream, chunk: Uint8Array): Promise<void> {
   if (stream.destroyed) throw new Error('the program is gone')
-  if (stream.write(chunk)) return
-  const { promise, resolve } = Promise.withResolvers<void>()
-  stream.once('drain', resolve).once('close', resolve)
-  await promise
-  stream.off('drain', resolve).off('close', resolve)
+  if (!stream.write(chunk)) await hasRoom(stream)
 }

@@ -8,7 +8,7 @@
  */
 import { type ClientHttp2Stream, constants, type IncomingHttpHeaders } from 'node:http2'
 import { Fault } from '../../platform/fault.ts'
-import { streamOf } from '../../platform/streams.ts'
+import { hasRoom, streamOf } from '../../platform/streams.ts'
 import type { CallBody } from '../call.ts'
 import type { Deadline } from '../deadline.ts'
 import type { AnswerGuard } from '../guard.ts'
@@ -108,12 +108,6 @@ function readerOf(body: CallBody): ReadableStreamDefaultReader<Uint8Array> | und
   return 'bytes' in body
     ? new Blob([body.bytes as never]).stream().getReader()
     : body.stream.getReader()
-}
-
-function hasRoom(stream: ClientHttp2Stream): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  stream.once('drain', resolve).once('close', resolve)
-  return promise.finally(() => stream.off('drain', resolve).off('close', resolve))
 }
 
 /** The runtime takes a stream that ends before its reader is there for one that broke off. */

@@ -6,7 +6,7 @@
  */
 import type { Secret } from '../../platform/secret.ts'
 import { bytesOf, type Call, type CallBody } from '../call.ts'
-import { checkHeaderText, type HeaderPair } from '../headers.ts'
+import type { HeaderPair } from '../headers.ts'
 import type { Target } from '../target.ts'
 import { chunksSignedAnew } from './aws_chunks.ts'
 import {
@@ -29,7 +29,7 @@ import {
   textToSign,
 } from './aws_sigv4.ts'
 import { signingKey4a } from './aws_sigv4a.ts'
-import { bytesIn, type Signature, type SignedAnew, type Unsigned } from './signature.ts'
+import { bytesIn, type Signature, type SignedAnew, textIn, type Unsigned } from './signature.ts'
 
 export function awsSignature({ headers }: Call, { search }: Target): Signature | null {
   const signature = awsSignatureIn(headers, search)
@@ -138,10 +138,4 @@ function presigned(search: string, values: Record<string, string>): string {
     return value === undefined ? parameter : `${name}=${encodeURIComponent(value)}`
   })
   return `?${changed.join('&')}`
-}
-
-function textIn(values: ReadonlyMap<string, Secret>, name: string): string {
-  const text = Buffer.from(bytesIn(values, name)).toString('latin1')
-  checkHeaderText(name, text)
-  return text
 }

@@ -10,9 +10,10 @@ import { tokenPattern } from '../../platform/http/token_pattern.ts'
 import { MAX_TEMPLATE } from '../../platform/policy.ts'
 import type { Secret } from '../../platform/secret.ts'
 import { PLACEHOLDER_PREFIX, SECRET_NAME } from '../../platform/secret_name.ts'
-import { checkHeaderText, checkSignatureHeaders, type HeaderPair } from '../headers.ts'
+import { checkSignatureHeaders, type HeaderPair } from '../headers.ts'
 import { type AwsCredentials, isStorage, signAws } from './aws_sigv4.ts'
 import type { Made, Signable } from './signable.ts'
+import { bytesIn, textIn } from './signature.ts'
 
 /** `SVC_SECRET_NAME`, read as the name. */
 const reference = z
@@ -126,9 +127,9 @@ export function sign(
 
 function awsCredentials(spec: SigV4, values: ReadonlyMap<string, Secret>): AwsCredentials {
   return {
-    accessKeyId: textOf(values, spec.access_key_id),
-    secretAccessKey: bytesOf(values, spec.secret_access_key),
-    sessionToken: spec.session_token ? textOf(values, spec.session_token) : null,
+    accessKeyId: textIn(values, spec.access_key_id),
+    secretAccessKey: bytesIn(values, spec.secret_access_key),
+    sessionToken: spec.session_token ? textIn(values, spec.session_token) : null,
     region: spec.region,
     service: spec.service,
   }
@@ -140,7 +141,7 @@ function signHmac(
   values: ReadonlyMap<string, Secret>,
   now: number,
 ): Made {
-  const secret = bytesOf(values, spec.secret)
+  const secret = bytesIn(values, spec.secret)
   const key = spec.key_encoding === 'utf8' ? secret : decodeKey(secret, spec)
   const timestamp = String(Math.floor(now / 1000))
   const parts = {
@@ -180,17 +181,4 @@ function fill(template: string, parts: Record<string, string>): string {
   return template.replace(/\{(\w+)\}/g, (whole, name) =>
     Object.hasOwn(parts, name) ? (parts[name] ?? '') : whole,
   )
-}
-
-function bytesOf(values: ReadonlyMap<string, Secret>, name: string): Uint8Array {
-  const value = values.get(name)
-  if (!value) throw new Fault('unknown_secret')
-  return value.reveal()
-}
-
-/** A credential that stands in a header itself. */
-function textOf(values: ReadonlyMap<string, Secret>, name: string): string {
-  const text = Buffer.from(bytesOf(values, name)).toString('latin1')
-  checkHeaderText(name, text)
-  return text
 }

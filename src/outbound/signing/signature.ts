@@ -3,7 +3,7 @@ import type { NamedBytes } from '../../leak_guard/index.ts'
 import { Fault } from '../../platform/fault.ts'
 import type { Secret } from '../../platform/secret.ts'
 import type { CallBody } from '../call.ts'
-import type { HeaderPair } from '../headers.ts'
+import { checkHeaderText, type HeaderPair } from '../headers.ts'
 import type { SigningUse } from './sign.ts'
 import type { Signable } from './signable.ts'
 
@@ -33,6 +33,13 @@ export function bytesIn(values: ReadonlyMap<string, Secret>, name: string): Uint
   const value = values.get(name)
   if (!value) throw new Fault('unknown_secret')
   return value.reveal()
+}
+
+/** A credential that stands in a header itself. @throws Fault `unknown_secret`, `unusable_secret` */
+export function textIn(values: ReadonlyMap<string, Secret>, name: string): string {
+  const text = Buffer.from(bytesIn(values, name)).toString('latin1')
+  checkHeaderText(name, text)
+  return text
 }
 
 /** The value of a header, whose name is given in lower case. */
