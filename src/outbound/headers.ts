@@ -28,6 +28,10 @@ const HOP_BY_HOP = new Set([
 const SET_BY_RESOLVER = new Set(['host', 'content-length', 'expect'])
 /** What asks for a part of an answer (RFC 9110, section 14.2), with two dialects of it. */
 const RANGE_HEADERS = new Set(['range', 'request-range', 'x-ms-range'])
+/** Part of an object that is copied into another: what is left of a value there would not be recognised. */
+const SOURCE_RANGE = /^x-([a-z]+-copy|ms)-source-range$/
+/** How an answer's body is written: checksums stand in its midst, also in that of a value (Azure). */
+const STRUCTURED = 'x-ms-structured-body'
 /** What the resolver adds by itself, and what says how the body is encoded. */
 const NOT_SIGNED_INTO = new Set(['accept-encoding', 'content-encoding', 'user-agent'])
 const NOT_PRESENTED = new Set(['content-encoding', 'content-length', 'set-cookie'])
@@ -46,6 +50,7 @@ const PLACEHOLDER = new RegExp(PLACEHOLDER_PREFIX, 'i')
 export function checkCallerHeaders(
   headers: Readonly<Record<string, string>>,
   range: AskedRange | null = null,
+  method = 'GET',
 ): HeaderPair[] {
   const pairs = Object.entries(headers)
   const seen = new Set<string>()
@@ -54,6 +59,7 @@ export function checkCallerHeaders(
     checkName(name)
     checkNotForbidden(key)
     if (RANGE_HEADERS.has(key) && key !== range?.header) checkRange(value)
+    checkNotTakenApart(key, method)
     if (seen.has(key)) throw invalidHeader('A header is given twice in different case.')
     if (!isSendable(value))
       throw invalidHeader('A header value has a character that cannot be sent.')
@@ -137,6 +143,20 @@ function checkRange(value: string): void {
   throw forbidden(
     'Byte ranges are not possible: a part of an answer cannot be searched for credentials.',
   )
+}
+
+function checkNotTakenApart(key: string, method: string): void {
+  if (SOURCE_RANGE.test(key)) {
+    throw forbidden(
+      'A part of an object cannot be copied, since it cannot be searched for credentials: copy the object whole (command line and SDK of AWS: multipart_threshold = 5GB).',
+    )
+  }
+  // Of an upload it is the body that is sent.
+  if (key === STRUCTURED && method !== 'PUT' && method !== 'PATCH') {
+    throw forbidden(
+      `The header ${key} is not possible: such an answer cannot be searched for credentials.`,
+    )
+  }
 }
 
 /** RFC 9110, section 7.6.1; `key` in lower case. */

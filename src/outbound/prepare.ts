@@ -105,7 +105,7 @@ function prepare(outbound: Surroundings, job: Job, permission: Permission): Outb
   // Step 7: the caller's headers, and the values among them and elsewhere.
   const ranges = signature?.ranges ?? [...rangesOf(call.signing), ...rangesAt(target.host)]
   const range = rangeIn(call, ranges)
-  const headers = checkCallerHeaders(call.headers, range)
+  const headers = checkCallerHeaders(call.headers, range, call.method)
   checkBytes(placeholders, values)
   const injection = injectPlaceholders(headers.filter(isNotSigned(signature)), values)
   const filled = fillLocations(target, locations, values)

@@ -89,6 +89,8 @@ export function checkFraming(status: number, received: ReceivedHeaders): void {
     status > 599 ||
     (length !== undefined && (coding !== undefined || !/^\d+$/.test(length))) ||
     !/^(chunked)?$/i.test(coding ?? '') ||
+    // Checksums stand in its midst (Azure); of an upload, 201 or 202, it says that they were read.
+    (received['x-ms-structured-body'] !== undefined && status !== 201 && status !== 202) ||
     sizeOf(received) > MAX_HEADER_BYTES
   if (broken) throw new Fault('upstream_protocol_error')
 }

@@ -1,6 +1,6 @@
 /**
- * Where frameworks look for another method, host or path than the request's own: with it a call that a
- * policy lets through would do what the policy forbids.
+ * Where frameworks look for another method, host or path than the request's own, and where stores of objects
+ * look for another object: with it a call that a policy lets through would do what the policy forbids.
  */
 import { callMethods } from '../../platform/policy.ts'
 
@@ -19,6 +19,9 @@ const IN_HEADERS = new RegExp(
     'x-http-destinationurl',
     'x-forwarded-.*',
     'forwarded',
+    // The object that is copied or renamed: of S3 and its kind, Azure and Swift.
+    'x-([a-z-]+-)?(copy|rename)-source(-.*)?',
+    'x-copy-from(-.*)?',
   ].join('|')})$`,
 )
 
@@ -52,6 +55,19 @@ export function methodsAskedFor(search: string): string[] {
       const isOverride = IN_QUERY.test(key) || (key === AMBIGUOUS && METHODS.has(method))
       return isOverride && method !== '' ? [method] : []
     })
+}
+
+/** Objects that are named in the body, of S3 (`?delete`, whatever it says there) and Azure (`comp=batch`). */
+export function namesObjectsInBody(
+  search: string,
+  isSignedForAws: boolean,
+): 'delete' | 'batch' | null {
+  for (const parameter of search.slice(1).split('&')) {
+    const [, name = '', text = ''] = /^([^=]*)=?(.*)$/s.exec(parameter) ?? []
+    if (decode(name) === 'delete' && (isSignedForAws || text === '')) return 'delete'
+    if (/^comp$/i.test(decode(name)) && /^batch$/i.test(decode(text))) return 'batch'
+  }
+  return null
 }
 
 /** As the most lenient of frameworks reads it: PHP takes dots and blanks for `_`, and `a[]` for `a`. */

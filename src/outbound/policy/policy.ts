@@ -4,7 +4,7 @@ import { domainMatches, parseDomain } from '../../platform/net/domain.ts'
 import type { Policy } from '../../platform/policy.ts'
 import type { Placeholder } from '../placeholders.ts'
 import { hasOpenPlaceholder, policyPathMatches, type Target } from '../target.ts'
-import { methodsAskedFor } from './override.ts'
+import { methodsAskedFor, namesObjectsInBody } from './override.ts'
 
 type Location = NonNullable<Policy['allowed_locations']>[number]
 
@@ -30,6 +30,7 @@ export function checkPolicies(
     const objection =
       objectionToPlace(policy, placeholder) ??
       objectionToOverride(policy, asked) ??
+      objectionToObjects(policy, placeholder, asked) ??
       objectionToRequest(policy, placeholder, asked)
     if (objection !== null) {
       throw new Fault('policy_blocked', {
@@ -62,6 +63,19 @@ function objectionToOverride(
     return 'limits methods, and a query parameter of this request may override them'
   }
   return null
+}
+
+/** A POST whose body says which objects it deletes, or which requests it stands for. */
+function objectionToObjects(
+  { allowed_methods, allowed_paths }: Policy,
+  { style }: Placeholder,
+  { target, method }: AskedRequest,
+): string | null {
+  if (method !== 'POST' || (allowed_methods ?? allowed_paths) === undefined) return null
+  const named = namesObjectsInBody(target.search, style === 'aws_sigv4')
+  const isDelete = named === 'delete' && !allowed_paths && allowed_methods?.includes('DELETE')
+  if (named === null || isDelete) return null
+  return 'limits methods or paths, and the body of this request may ask for others'
 }
 
 /** An absent list narrows nothing, an empty one allows nothing. */

@@ -1,0 +1,184 @@
+/**
+ * A store of objects that is asked by a header or a body for another object than that of the path does not get around a
+ * policy, and no object can be made, or answered, so that a value in it is no longer recognised.
+ */
+import { afterAll, describe, expect, test } from 'bun:test'
+import { employAgent, expectRefused, openStage } from '../support/agent.ts'
+import { marked } from '../support/canary.ts'
+import { streamAs } from '../support/forward.ts'
+import { answerOf } from '../support/upstream.ts'
+
+const BLOBS = 'acct.blob.core.windows.net'
+const stage = await openStage({ names: [BLOBS] })
+afterAll(stage.stop)
+const { upstream } = stage
+const agent = await employAgent(stage, {
+  domains: [stage.authorityOf(BLOBS), stage.authorityOf()],
+  secrets: { AWS_ACCESS_KEY_ID: 'AKIAIOSFODNN7EXAMPLE', AWS_SECRET_ACCESS_KEY: marked('wJalr') },
+})
+const paths = { policy: { allowed_paths: ['/pub'] } }
+const writes = { policy: { allowed_methods: ['PUT' as const, 'POST' as const] } }
+const deletes = { policy: { allowed_methods: ['POST' as const, 'DELETE' as const] } }
+for (const [prefix, policy] of [
+  ['PATHS', paths],
+  ['WRITES', writes],
+  ['DELETES', deletes],
+] as const) {
+  await agent.store(`${prefix}_ACCESS_KEY_ID`, 'AKIAIOSFODNN7LIMITED')
+  await agent.store(`${prefix}_SECRET_ACCESS_KEY`, marked(prefix), policy)
+}
+const KEY = Buffer.from('the key of a storage account').toString('base64')
+await agent.store('KEY', KEY)
+await agent.store('PATHS_KEY', KEY, paths)
+
+const s3 = (prefix: string, more: Record<string, string> = {}) => {
+  const scope = `SVC_SECRET_${prefix}_ACCESS_KEY_ID/20261122/eu-central-1/s3/aws4_request`
+  return {
+    authorization: `AWS4-HMAC-SHA256 Credential=${scope}, SignedHeaders=host;x-amz-date, Signature=00`,
+    'x-amz-date': '20261122T000000Z',
+    ...more,
+  }
+}
+const azure = (name: string, more: Record<string, string> = {}) => ({
+  authorization: `SharedKey acct:SVC_SECRET_${name}`,
+  'x-ms-date': 'Sun, 22 Nov 2026 04:05:06 GMT',
+  ...more,
+})
+const call = (method: string, path: string, headers: Record<string, string>) => ({
+  target_url: stage.url(path, 'x-ms-date' in headers ? BLOBS : undefined),
+  method,
+  headers,
+})
+const expectSent = async (asked: ReturnType<typeof call>) => {
+  const arrived = upstream.received.length
+  expect((await agent.resolve(asked)).body).toMatchObject({ status_code: 200 })
+  expect(upstream.received.length).toBe(arrived + 1)
+}
+
+describe('an object that a header names', () => {
+  const refusal = (name: string) =>
+    `The policy of the secret ${name} limits methods or paths, and a header of this request may override them.`
+  const of = (headers: Record<string, string>) => Object.entries(headers)
+
+  test.each(
+    of({
+      'x-amz-copy-source': '/secret/x',
+      'X-Amz-Copy-Source-If-Match': '"a"',
+      'x-amz-rename-source': '/secret/x',
+      'x-goog-copy-source': '/secret/x',
+      'x-oss-copy-source': '/secret/x',
+      x_amz_copy_source: '/secret/x',
+    }),
+  )('is refused with a limited key of S3: %s', async (name, value) => {
+    for (const prefix of ['PATHS', 'WRITES']) {
+      const asked = call('PUT', '/pub/x', s3(prefix, { [name]: value }))
+      await expectRefused(
+        stage,
+        agent,
+        asked,
+        'policy_blocked',
+        refusal(`${prefix}_SECRET_ACCESS_KEY`),
+      )
+    }
+    await expectSent(call('PUT', '/pub/x', s3('AWS', { [name]: value })))
+  })
+
+  test.each(
+    of({
+      'x-ms-copy-source': 'https://acct.blob.core.windows.net/secret/x',
+      'x-ms-rename-source': '/secret/x',
+      'x-ms-file-rename-source': '/secret/x',
+      'x-copy-from': '/secret/x',
+    }),
+  )('is refused with a limited key of Azure: %s', async (name, value) => {
+    const asked = call('PUT', '/pub/x', azure('PATHS_KEY', { [name]: value }))
+    await expectRefused(stage, agent, asked, 'policy_blocked', refusal('PATHS_KEY'))
+    await expectSent(call('PUT', '/pub/x', azure('KEY', { [name]: value })))
+  })
+
+  test('leaves the other headers of copies and uploads alone', async () => {
+    const more = { 'x-amz-metadata-directive': 'COPY', 'x-amz-website-redirect-location': '/y' }
+    await expectSent(call('PUT', '/pub/x', s3('PATHS', more)))
+    await expectSent(call('PUT', '/pub/x', azure('PATHS_KEY', { 'x-ms-blob-type': 'BlockBlob' })))
+  })
+})
+
+describe('objects that a body names', () => {
+  const refusal = (name: string) =>
+    `The policy of the secret ${name} limits methods or paths, and the body of this request may ask for others.`
+
+  test.each(['delete', 'delete=', 'delete=x', '%64elete', 'a=1&delete'])(
+    'are not deleted with a limited key of S3: ?%s',
+    async (query) => {
+      for (const prefix of ['PATHS', 'WRITES']) {
+        const asked = call('POST', `/pub?${query}`, s3(prefix))
+        await expectRefused(
+          stage,
+          agent,
+          asked,
+          'policy_blocked',
+          refusal(`${prefix}_SECRET_ACCESS_KEY`),
+        )
+      }
+      await expectSent(call('POST', `/pub?${query}`, s3('DELETES')))
+      await expectSent(call('POST', `/pub?${query}`, s3('AWS')))
+    },
+  )
+
+  test.each(['comp=batch', 'Comp=Batch', 'restype=container&c%6fmp=batch'])(
+    'are not asked for in a batch of Azure with a limited key: ?%s',
+    async (query) => {
+      const asked = call('POST', `/pub?${query}`, azure('PATHS_KEY'))
+      await expectRefused(stage, agent, asked, 'policy_blocked', refusal('PATHS_KEY'))
+      await expectSent(call('POST', `/pub?${query}`, azure('KEY')))
+    },
+  )
+
+  test('leave other calls with a limited key alone', async () => {
+    await expectSent(call('POST', '/pub/x?uploads', s3('PATHS')))
+    await expectSent(call('PUT', '/pub/x?comp=block', azure('PATHS_KEY')))
+    await expectSent(call('GET', '/pub/x?delete', s3('PATHS')))
+  })
+})
+
+describe('a part of a value in a new object', () => {
+  test.each([
+    ['x-amz-copy-source-range', s3('AWS', { 'x-amz-copy-source': '/b/x' })],
+    ['x-goog-copy-source-range', s3('AWS', { 'x-goog-copy-source': '/b/x' })],
+    [
+      'x-ms-source-range',
+      azure('KEY', { 'x-ms-copy-source': 'https://acct.blob.core.windows.net/b/x' }),
+    ],
+  ])('is not copied by %s, and the whole object is', async (name, headers) => {
+    const path = '/b/y?partNumber=1&uploadId=u'
+    const asked = call('PUT', path, { ...headers, [name]: 'bytes=0-15' })
+    const reason =
+      'A part of an object cannot be copied, since it cannot be searched for credentials: copy the object whole (command line and SDK of AWS: multipart_threshold = 5GB).'
+    await expectRefused(stage, agent, asked, 'forbidden_header', `${reason} headers: ${reason}`)
+    await expectSent(call('PUT', path, headers))
+  })
+})
+
+describe('a body of Azure with checksums in its midst', () => {
+  const structured = { 'x-ms-structured-body': 'XSM/1.0; properties=crc64' }
+
+  test('is not asked for, and can be uploaded', async () => {
+    upstream.on('/b/up', answerOf(201, structured, ''))
+    const reason =
+      'The header x-ms-structured-body is not possible: such an answer cannot be searched for credentials.'
+    const asked = call('GET', '/b/x', azure('KEY', structured))
+    await expectRefused(stage, agent, asked, 'forbidden_header', `${reason} headers: ${reason}`)
+    const uploaded = await agent.resolve(call('PUT', '/b/up', azure('KEY', structured)))
+    expect(uploaded.body).toMatchObject({ status_code: 201 })
+  })
+
+  test('is no answer, whole or as a stream', async () => {
+    upstream.on('/b/structured', answerOf(200, structured, 'half a value'))
+    const asked = call('GET', '/b/structured', azure('KEY'))
+    expect((await agent.resolve(asked)).body).toMatchObject({
+      error_code: 'upstream_protocol_error',
+    })
+    const streamed = await streamAs(stage, agent, asked)
+    expect(streamed.status).toBe(502)
+  })
+})
