@@ -30,6 +30,11 @@ export type Cut = {
 /** What was made of all that came, and would be wrong for a part of it. */
 const OF_CONTENT = /^(x-amz-checksum-.+|x-ms-content-crc64|content-digest|content-md5|digest)$/
 const RANGE = /^\s*bytes=(\d{0,15})-(\d{0,15})\s*$/i
+/** S3 gives those of an upload by `partNumber`. */
+const NOT_ASKED = {
+  message:
+    'The upstream gave a part of an object that no range was asked for, which cannot be searched for credentials: ask for it by its bytes, with the header Range.',
+}
 const ANSWERED = /^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15})$/
 
 /** Google Cloud Storage gives the very part whatever the credential is; of others their signature tells. */
@@ -68,22 +73,26 @@ export function surrounded(part: Part): string {
   return `bytes=${Math.max(0, first - SURROUNDINGS)}-${last === null ? '' : last + SURROUNDINGS}`
 }
 
+/** What a part is that no range was asked for: only all of an object can be searched so. */
+const ALL: Part = { first: 0, last: null }
+
 /**
  * `null` for an answer that is no part: an upstream need not give one.
  *
  * @throws Fault `upstream_protocol_error` for another part than was asked for, and one of encoded content
  */
-export function cutOf(part: Part, status: number, received: ReceivedHeaders): Cut | null {
-  if (status !== 206) return null
+export function cutOf(asked: Part | null, status: number, received: ReceivedHeaders): Cut | null {
+  const part = asked ?? (isOfBytes(received) ? ALL : null)
+  if (status !== 206 || part === null) return null
   const [, start = Number.NaN, end, size = Number.NaN] = (
     ANSWERED.exec(received['content-range'] ?? '') ?? []
   ).map(Number)
   const [first, last] = boundsIn(part, size)
   const isAsked =
     start === Math.max(0, first - SURROUNDINGS) && end === Math.min(size - 1, last + SURROUNDINGS)
-  const coding = received['content-encoding']
-  if (!isAsked || (coding !== undefined && coding !== 'identity')) {
-    throw new Fault('upstream_protocol_error')
+  const { 'content-encoding': coding = 'identity' } = received
+  if (!isAsked || coding !== 'identity') {
+    throw new Fault('upstream_protocol_error', asked ? {} : NOT_ASKED)
   }
   if (first >= size) return beyond(size)
   const length = last - first + 1
@@ -123,6 +132,14 @@ export async function* cutPieces(
   }
   if (left > 0) throw new Fault('upstream_protocol_error')
   if (instead !== null) yield Buffer.from(instead)
+}
+
+/** Upstreams also give pages of rows so, and what they could not complete. */
+function isOfBytes(received: ReceivedHeaders): boolean {
+  return (
+    /^\s*bytes\b/i.test(received['content-range'] ?? '') ||
+    /^\s*multipart\/byteranges\b/i.test(received['content-type'] ?? '')
+  )
 }
 
 function boundsIn(part: Part, size: number): [first: number, last: number] {

@@ -50,7 +50,7 @@ export async function readAnswer(
   const { status } = response
   const received = response.headers.toJSON()
   checkFraming(status, received)
-  const cut = part && cutOf(part, status, received)
+  const cut = part || hasBody(response) ? cutOf(part, status, received) : null
   const bytes = await readBody(response, received, deadline)
   const coding = received['content-encoding']
   const decoded = coding === undefined ? bytes : await decode(coding, bytes)

@@ -51,7 +51,7 @@ export async function streamAnswer(
 ): Promise<Response> {
   const received = response.headers.toJSON()
   checkFraming(response.status, received)
-  const cut = part && cutOf(part, response.status, received)
+  const cut = part || !isHead ? cutOf(part, response.status, received) : null
   const shown = presentHeaders(received)
   const presented = guard.redactHeaders(links ? joinLinks(shown) : shown)
   const length = isHead ? received['content-length'] : undefined

@@ -1,7 +1,8 @@
 /** A value in an object of S3 cannot be read back in parts, whichever way they are asked for (protocol 6.1). */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Agent, employAgent, expectRefused, openStage, type Stage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
+import { forwardAs } from '../support/forward.ts'
 import { answerOf } from '../support/upstream.ts'
 
 const VALUE = marked('sk_live_0123456789')
@@ -99,4 +100,55 @@ test('of another service, and without a signature, they are refused', async () =
     const message = `${reason} headers: ${reason}`
     await expectRefused(stage, agent, asked, 'forbidden_header', message)
   }
+})
+
+describe('a part that no range was asked for (S3: ?partNumber=1, of an upload that divides a value)', () => {
+  const half = `${BEFORE}${VALUE.slice(0, 9)}`
+  const PARTS: [string, Record<string, string>][] = [
+    ['bytes', { 'content-range': `bytes 0-${half.length - 1}/${OBJECT.length}` }],
+    ['of an unknown whole', { 'content-range': `bytes 0-${half.length - 1}/*` }],
+    ['several', { 'content-type': 'multipart/byteranges; boundary=x' }],
+  ]
+
+  test.each(PARTS)('is refused, with what to do instead: %s', async (_, headers) => {
+    stage.upstream.on('/bucket/part', answerOf(206, headers, half))
+    const { status, body } = await agent.resolve({ target_url: stage.url('/bucket/part'), sign })
+    expect({ status, body }).toMatchObject({
+      status: 502,
+      body: { error_code: 'upstream_protocol_error' },
+    })
+    expect(JSON.stringify(body)).toContain('ask for it by its bytes, with the header Range')
+    const streamed = await forwardAs(stage, agent, '/bucket/part', { headers: anew })
+    expect([streamed.status, await streamed.text()]).toEqual([
+      502,
+      expect.stringContaining('upstream_protocol_error'),
+    ])
+  })
+
+  test('is given where it is all of the object, which the first of one part is', async () => {
+    const headers = { 'content-range': `bytes 0-${OBJECT.length - 1}/${OBJECT.length}` }
+    stage.upstream.on('/bucket/part', answerOf(206, headers, OBJECT))
+    const whole = `${BEFORE}${'*'.repeat(VALUE.length)}${BEFORE}`
+    const { body } = await agent.resolve({ target_url: stage.url('/bucket/part'), sign })
+    expect(body).toMatchObject({ status_code: 206, body: whole })
+    const streamed = await forwardAs(stage, agent, '/bucket/part', { headers: anew })
+    expect([streamed.status, await streamed.text()]).toEqual([206, whole])
+  })
+
+  test('is given of what has no bytes, and its head always', async () => {
+    const rows = { 'content-range': '0-1/25', 'content-type': 'application/json' }
+    stage.upstream.on('/rows', answerOf(206, rows, '[1,2]'))
+    const { body } = await agent.resolve({ target_url: stage.url('/rows') })
+    expect(body).toMatchObject({ status_code: 206, body: '[1,2]' })
+    stage.upstream.on('/bucket/part', (_, wire) => {
+      wire.write(`HTTP/1.1 206 X\r\ncontent-range: bytes 0-9/99\r\ncontent-length: 10\r\n\r\n`)
+    })
+    const head = { target_url: stage.url('/bucket/part'), method: 'HEAD', sign }
+    expect((await agent.resolve(head)).body).toMatchObject({ status_code: 206, body: '' })
+    const streamed = await forwardAs(stage, agent, '/bucket/part', {
+      method: 'HEAD',
+      headers: anew,
+    })
+    expect([streamed.status, streamed.headers.get('content-range')]).toEqual([206, 'bytes 0-9/99'])
+  })
 })
