@@ -1,6 +1,6 @@
 /** gRPC behind the proxy: calls of all four kinds, with the values only outside of it. */
 import { afterAll, describe, expect, test } from 'bun:test'
-import { gzipSync } from 'node:zlib'
+import { deflateSync, gzipSync } from 'node:zlib'
 import { API } from '../support/agent.ts'
 import { startGrpcUpstream } from '../support/grpc_upstream.ts'
 import type { AskedCall } from './grpc_child.ts'
@@ -78,6 +78,7 @@ const holding: Record<string, (key: string) => [Uint8Array, flags?: number, codi
   'as it is': (key) => [Buffer.from(`\n\x20${key}`)],
   'in base64': (key) => [Buffer.from(`--${btoa(key)}--`)],
   'in what is compressed': (key) => [gzipSync(key), 1, 'gzip'],
+  'in what is deflated': (key) => [deflateSync(key), 1, 'deflate'],
 }
 for (const [name, make] of Object.entries(holding)) {
   upstream.on(`/test/Holds/${name.replaceAll(' ', '-')}`, ({ begin, send, end }) => {

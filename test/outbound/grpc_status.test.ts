@@ -1,0 +1,29 @@
+/** The statuses that docs/proxy.md promises to clients of gRPC. */
+import { expect, test } from 'bun:test'
+import { status } from '@grpc/grpc-js'
+import { grpcRefusal, grpcStatusOf } from '../../src/outbound/grpc/status.ts'
+import type { FaultCode } from '../../src/platform/fault.ts'
+
+test.each<[FaultCode, keyof typeof status]>([
+  ['domain_blocked', 'PERMISSION_DENIED'],
+  ['policy_blocked', 'PERMISSION_DENIED'],
+  ['scope_required', 'PERMISSION_DENIED'],
+  ['invalid_token', 'UNAUTHENTICATED'],
+  ['invalid_header', 'INVALID_ARGUMENT'],
+  ['invalid_target', 'INVALID_ARGUMENT'],
+  ['unknown_secret', 'INVALID_ARGUMENT'],
+  ['upstream_unreachable', 'UNAVAILABLE'],
+  ['upstream_timeout', 'DEADLINE_EXCEEDED'],
+  ['upstream_protocol_error', 'INTERNAL'],
+  ['upstream_too_large', 'RESOURCE_EXHAUSTED'],
+])('%s is %s', (code, name) => {
+  expect(grpcStatusOf(code)).toBe(status[name])
+})
+
+test('a refusal says its code in the message and beside it', () => {
+  expect(grpcRefusal({ code: 'domain_blocked', message: '100 % nö' })).toEqual({
+    'grpc-status': String(status.PERMISSION_DENIED),
+    'grpc-message': 'domain_blocked: 100 %25 n%C3%B6',
+    'x-service-error': 'domain_blocked',
+  })
+})
