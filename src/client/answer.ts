@@ -9,7 +9,7 @@ import { fromUtf8 } from '../platform/crypto/encoding.ts'
 import type { FieldFault } from '../platform/fault.ts'
 import { readCapped } from '../platform/http/capped_body.ts'
 import type { Endpoint } from '../platform/http/endpoint.ts'
-import { validateLarge } from '../platform/http/validate_large.ts'
+import { validateLarge } from '../platform/http/validation/validate_large.ts'
 import { withTimeout } from '../platform/timeout.ts'
 import { connectionFault, serverTrust } from './certificates.ts'
 

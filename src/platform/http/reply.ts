@@ -3,7 +3,7 @@
 import { Fault, type FaultCode, inWords } from '../fault.ts'
 import type { Endpoint } from './endpoint.ts'
 import { jsonResponse } from './json/write.ts'
-import { shape } from './shape.ts'
+import { shape } from './validation/shape.ts'
 
 type ReplyOptions = {
   status?: 200 | 201 | 503

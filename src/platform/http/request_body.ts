@@ -5,12 +5,12 @@
 import type { z } from 'zod'
 import { Fault } from '../fault.ts'
 import { readCapped } from './capped_body.ts'
-import { fieldFaults } from './complaints.ts'
 import { boundsOf, unbounded } from './json/bounds.ts'
 import { type ReadJson, readJson } from './json/read.ts'
 import { SMALL_BODY } from './json/read_small.ts'
 import { parsePart } from './validate.ts'
-import { validateLarge } from './validate_large.ts'
+import { fieldFaults } from './validation/complaints.ts'
+import { validateLarge } from './validation/validate_large.ts'
 
 /** 1 MiB, the limit where nothing else is said (protocol 2). */
 export const DEFAULT_BODY_LIMIT = 1_048_576

@@ -1,7 +1,7 @@
 /** Validation at the edge: zod's issues become field faults that never repeat what was submitted. */
 import { z } from 'zod'
 import { Fault } from '../fault.ts'
-import { atLeastEntries, atMostEntries, fieldFaults } from './complaints.ts'
+import { atLeastEntries, atMostEntries, fieldFaults } from './validation/complaints.ts'
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 

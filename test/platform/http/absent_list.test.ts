@@ -4,7 +4,7 @@
  */
 import { expect, test } from 'bun:test'
 import { z } from 'zod'
-import { validateLarge } from '../../../src/platform/http/validate_large.ts'
+import { validateLarge } from '../../../src/platform/http/validation/validate_large.ts'
 
 const list = z.array(z.string())
 const body = z.strictObject({

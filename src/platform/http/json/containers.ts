@@ -4,7 +4,7 @@
  * everywhere, also in what is not kept.
  */
 import { Fault, type FieldFault } from '../../fault.ts'
-import { atMostEntries, MAX_COMPLAINTS, pathOf } from '../complaints.ts'
+import { atMostEntries, MAX_COMPLAINTS, pathOf } from '../validation/complaints.ts'
 import type { Bounds, ListBounds, ObjectBounds } from './bounds.ts'
 
 export const MAX_DEPTH = 32

@@ -5,7 +5,7 @@
  * For all that is not built of lists, objects and simple values zod itself is asked.
  */
 import { z } from 'zod'
-import { timestamp } from './validate.ts'
+import { timestamp } from '../validate.ts'
 
 type Schema = z.core.$ZodType
 type Def = z.core.$ZodTypes['_zod']['def']

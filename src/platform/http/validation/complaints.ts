@@ -1,6 +1,6 @@
 /** What is wrong with a request, in words: field by field, and never with what was submitted. */
 import type { z } from 'zod'
-import type { FieldFault } from '../fault.ts'
+import type { FieldFault } from '../../fault.ts'
 
 export type Issue = z.core.$ZodIssue
 
