@@ -148,7 +148,8 @@ export class CallGuard {
 
   /** The body without the values; the same array when there was none. */
   body(bytes: Uint8Array, options: StreamOptions = {}): Uint8Array {
-    if (bytes.length <= STEP && !holdsAny(this.#sought.order, bytes)) return bytes
+    const isShort = bytes.length <= STEP && !options.keepsLength
+    if (isShort && !holdsAny(this.#sought.order, bytes)) return bytes
     const out: Uint8Array[] = []
     const stream = this.stream({ ...options, length: bytes.length })
     complete(stream.whole(bytes, bytes.length, out))

@@ -44,7 +44,7 @@ export class GuardStream {
   #length = 0
 
   constructor(sought: SoughtInCall, options: StreamOptions = {}) {
-    this.#sought = sought
+    this.#sought = options.keepsLength ? inPart(sought) : sought
     this.#release = new Release(sought.naming, options)
     this.#hold = new Hold(options.frames)
     this.#block = options.length === undefined ? STREAM_BLOCK : blockFor(options.length)
@@ -149,6 +149,11 @@ export class GuardStream {
   #earliest(): number {
     return Math.min(this.#length, this.#search?.earliest() ?? Infinity)
   }
+}
+
+/** What is overwritten in an answer is so in each part of it, wherever the part begins. */
+function inPart({ order, naming }: SoughtInCall): SoughtInCall {
+  return { order: { ...order, shape: { ...order.shape, isPart: true } }, naming }
 }
 
 /** Whether anything is found in a whole answer: hardly any answer needs more than the first look. */

@@ -35,7 +35,7 @@ export function ordersFor(
     const window = isShort ? MIN_USED : SHORT
     const lists = own.length === 0 ? [] : [complete(buildPatterns(own, window))]
     if (!known.isEmpty) lists.push(known)
-    const shape = { count: lists.length, isShort, kinds, isLiteral }
+    const shape = { count: lists.length, isShort, isPart: false, kinds, isLiteral }
     return { patterns: lists, fragments: isLiteral ? NO_FRAGMENTS : fragments, shape }
   }
   return {

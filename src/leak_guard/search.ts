@@ -30,6 +30,8 @@ export type Shape = {
   readonly count: number
   /** Whether strings of fewer than 8 bytes are among them. */
   readonly isShort: boolean
+  /** Whether the answer begins anywhere in a text. */
+  readonly isPart: boolean
   /** The kinds of escapes that are each decoded alone. */
   readonly kinds: readonly number[]
   /** Whether strings are looked for as they are only, in no encoding. */
@@ -52,11 +54,12 @@ export class Search implements SearchSink {
   #sink: SearchSink | null = null
 
   /** @param block most bytes that are read at once */
-  constructor({ count, isShort, kinds, isLiteral }: Shape, block: number) {
+  constructor({ count, isShort, isPart, kinds, isLiteral }: Shape, block: number) {
     this.feed = new SourceFeed(block)
     this.#sought = Array.from({ length: count }, () => ({ patterns: NO_PATTERNS }))
     const { due } = this
-    const reading = { sought: this.#sought, isShort, kinds, sink: this, due, openDecoders }
+    const sink = this
+    const reading = { sought: this.#sought, isShort, isPart, kinds, sink, due, openDecoders }
     this.#stage = new Stage(reading, this.feed, isLiteral ? MAX_DEPTH : 0)
   }
 
@@ -133,9 +136,9 @@ export class SearchPool {
     if (free.length < MAX_FREE && search.feed.memory.taken.length <= MAX_TEXTS) free.push(search)
   }
 
-  #freeOf({ count, isShort, kinds, isLiteral }: Shape, block: number): Search[] {
-    const bits = (isShort ? 1 : 0) | (kinds.length > 1 ? 2 : 0) | (isLiteral ? 4 : 0) | (count << 3)
-    const key = 32 * block + bits
+  #freeOf({ count, isShort, isPart, kinds, isLiteral }: Shape, block: number): Search[] {
+    const how = (isShort ? 1 : 0) | (kinds.length > 1 ? 2 : 0) | (isLiteral ? 4 : 0)
+    const key = 64 * block + (how | (isPart ? 8 : 0) | (count << 4))
     const known = this.free.get(key)
     if (known) return known
     const free: Search[] = []

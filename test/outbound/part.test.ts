@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { prepareGuard } from '../../src/leak_guard/index.ts'
 import { CredentialGuard, PART } from '../../src/outbound/guard.ts'
 import { cutBytes, cutOf, cutPieces, readPart, surrounded } from '../../src/outbound/part.ts'
+import { ENCODINGS, ESCAPES } from '../leak_guard/forms.ts'
 
 const VALUE = 'sk_live_0123456789abcdefghijkLMNOP'
 const FORMS = [
@@ -86,6 +87,40 @@ test('parts put together are the whole with what was found overwritten, wherever
     ),
     { numRuns: 25 },
   )
+})
+
+/** Others write a longer text so, in which the value is: the surroundings begin anywhere in its digits. */
+const { base32 = String, base64 = String, hexadecimal = String } = ENCODINGS
+const lines =
+  (write: (text: string) => string, width: number, end: string) =>
+  (text: string): string =>
+    write(text)
+      .match(new RegExp(`.{1,${width}}`, 'g'))
+      ?.join(end) ?? ''
+const WRITTEN: Record<string, (text: string) => string> = {
+  ...ESCAPES,
+  ...ENCODINGS,
+  'base32 in lines': lines(base32, 76, '\r\n'),
+  'base64 in long lines': lines(base64, 76, '\r\n'),
+  'hexadecimal in lines': lines(hexadecimal, 60, '\n'),
+  'base32 of base64': (text) => base32(base64(text)),
+  'base64 of base32': (text) => base64(base32(text)),
+  'base64 in lines of base32': (text) => lines(base64, 76, '\n')(base32(text)),
+}
+const filler = Array.from({ length: 3000 }, (_, at) => `some ${at} `).join('')
+
+describe('what is overwritten in an object is overwritten in every part of it', () => {
+  test.each(Object.entries(WRITTEN))('%s', async (_, write) => {
+    const bytes = Buffer.from(`(${write(`${filler}${VALUE}${filler}`)})`)
+    const whole = Buffer.from(await openGuard().redactBody(bytes, PART)).toString('latin1')
+    const first = whole.indexOf('****')
+    expect(first).toBeGreaterThan(20_000)
+    const last = first + 20
+    for (let from = first - 4; from < first + 5; from++) {
+      const part = await asked(bytes, `bytes=${from}-${last}`)
+      expect(part?.text).toBe(whole.slice(from, last + 1))
+    }
+  })
 })
 
 describe('what was asked for is given', () => {

@@ -8,7 +8,7 @@ import { DecimalDecoder, mayBeInArray } from './decimals.ts'
 import type { Feed } from './feed.ts'
 import { PackedDecoder } from './packed.ts'
 import { MIN_HEX, MIN_WORD, mayBeInRun, type RunHandler, RunScanner } from './runs.ts'
-import { BASE32, BASE64, HEX, type Scheme } from './schemes.ts'
+import { BASE32, BASE32_WITHIN, BASE64, HEX, type Scheme } from './schemes.ts'
 import type { Reading, Stage, StageDecoders } from './stage.ts'
 import { UnescapeDecoder } from './unescape.ts'
 import { Utf16Decoder } from './utf16.ts'
@@ -42,6 +42,7 @@ export class Decoders implements StageDecoders {
   readonly #decimals: DecimalDecoder
   readonly #utf16: Utf16Decoder
   readonly #base32Runs: Base32Runs
+  readonly #scheme32: Scheme
   #base64: PackedDecoder | null = null
   #hex: PackedDecoder | null = null
   #base32: PackedDecoder | null = null
@@ -50,9 +51,10 @@ export class Decoders implements StageDecoders {
     this.#reading = reading
     this.#feed = stage.feed
     this.#depth = depth
-    const { isShort } = reading
+    const { isShort, isPart } = reading
     this.#runs = new RunScanner(isShort ? 6 : MIN_WORD, isShort ? 8 : MIN_HEX)
     this.#base32Runs = new Base32Runs(isShort ? 7 : MIN_BASE32)
+    this.#scheme32 = isPart ? BASE32_WITHIN : BASE32
     this.#escapes = reading.kinds.map((kinds) => new UnescapeDecoder(reading, stage, depth, kinds))
     this.#decimals = new DecimalDecoder(reading, stage.feed, depth)
     this.#utf16 = new Utf16Decoder(reading, stage.feed, depth)
@@ -121,7 +123,7 @@ export class Decoders implements StageDecoders {
     this.#base32Runs.follow(other.#base32Runs)
     this.#base64 = this.#followPacked(this.#base64, other.#base64, BASE64)
     this.#hex = this.#followPacked(this.#hex, other.#hex, HEX)
-    this.#base32 = this.#followPacked(this.#base32, other.#base32, BASE32)
+    this.#base32 = this.#followPacked(this.#base32, other.#base32, this.#scheme32)
     for (const [at, decoder] of this.#escapes.entries()) {
       const model = other.#escapes[at]
       if (model) decoder.follow(model)
@@ -160,7 +162,7 @@ export class Decoders implements StageDecoders {
   }
 
   readonly #thirtyTwo: RunHandler = (from, to, isContinued, isOpen, isDivided) => {
-    this.#base32 ??= this.#packed(BASE32)
+    this.#base32 ??= this.#packed(this.#scheme32)
     this.#base32.read(from, to, isContinued, isOpen, isDivided)
   }
 }

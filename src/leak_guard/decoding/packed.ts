@@ -1,13 +1,14 @@
 /**
  * Base64, base32 and hexadecimal: digits of 6, 5 or 4 bits. A run may begin with digits that do not
  * belong to the encoded text, so it is read from each digit of a group on, in as many phases as a group
- * has digits; only base32 in one. What is no digit (line breaks, separators) is skipped.
+ * has digits; base32 only in one, unless its beginning may be missing. What is no digit (line breaks,
+ * separators) is skipped.
  */
 import { type Feed, MARGIN } from './feed.ts'
 import { FormSink, PADDED } from './form_sink.ts'
 import { Digits, PhaseFeed } from './phase_feed.ts'
 import type { RunHandler } from './runs.ts'
-import { BASE32, BASE64, HEX, type Scheme } from './schemes.ts'
+import { BASE32, BASE32_WITHIN, BASE64, HEX, type Scheme } from './schemes.ts'
 import { type Reading, Stage } from './stage.ts'
 import { isDull } from './survey.ts'
 import { TextPhases } from './text_phases.ts'
@@ -23,7 +24,9 @@ function lookAt(scheme: Scheme): Look {
   return { text: new TextPhases(scheme), values: new TextPhases({ ...scheme, digits }) }
 }
 
-const LOOKS = new Map([BASE64, BASE32, HEX].map((scheme) => [scheme, lookAt(scheme)]))
+const LOOKS = new Map(
+  [BASE64, BASE32, BASE32_WITHIN, HEX].map((scheme) => [scheme, lookAt(scheme)]),
+)
 
 export class PackedDecoder {
   readonly #scheme: Scheme

@@ -18,6 +18,8 @@ export type Reading = {
   readonly due: Due
   /** Whether strings of fewer than 8 bytes are looked for: then short runs matter. */
   readonly isShort: boolean
+  /** Whether the answer begins anywhere in a text. */
+  readonly isPart: boolean
   /** The kinds of escapes that are each decoded alone, besides all at once. */
   readonly kinds: readonly number[]
   /** The decoders of a stage, which is so many layers deep. They open the stages of the next layer. */
