@@ -88,6 +88,36 @@ describe('a request', () => {
   })
 })
 
+describe('a header that names the key otherwise', () => {
+  const of = (authorization: string) =>
+    codeOf({ url: 'https://acct.blob.core.windows.net/c', headers: { authorization } })
+
+  test.each([
+    'sharedkey acct:SVC_SECRET_KEY',
+    'SHAREDKEY acct:SVC_SECRET_KEY',
+    'SharedKey  acct:SVC_SECRET_KEY',
+    'SharedKey\tacct:SVC_SECRET_KEY',
+    ' SharedKey acct:SVC_SECRET_KEY',
+    'SharedKey :SVC_SECRET_KEY',
+    'SharedKey SVC_SECRET_KEY',
+    'SharedKey a.b:SVC_SECRET_KEY',
+    'SharedKey Acct:SVC_SECRET_KEY',
+    'SharedKeyX acct:SVC_SECRET_KEY',
+    'SharedKey acct:SVC_SECRET_KEY ',
+    'SharedKey acct:xSVC_SECRET_KEY',
+  ])('%p is refused, so that the key is not sent itself', (authorization) => {
+    expect(of(authorization)).toBe('invalid_header')
+  })
+
+  test('is left alone without a placeholder, or in another scheme', () => {
+    for (const scheme of ['SharedKey', 'SharedKeyLite']) {
+      expect(of(`${scheme} acct:SVC_SECRET_KEY`)).toBe('signed')
+    }
+    expect(of('sharedkey acct:c2lnbmF0dXJl')).toBe('left alone')
+    expect(of('Bearer SVC_SECRET_KEY')).toBe('left alone')
+  })
+})
+
 describe('a shared access signature', () => {
   test.each(vectors.addresses)('%s is the one that the SDK makes with the real key', (address) => {
     const [, wanted = ''] = /[?&]sig=([^&]*)/.exec(address) ?? []
@@ -113,6 +143,44 @@ describe('a shared access signature', () => {
       'sv=2020-12-06&sr=b&skoid=x&sp=r&se=2027-01-01',
     ]) {
       expect(signed(query)).toBe('invalid_target')
+    }
+  })
+
+  test('of no resource on the host of blobs is refused, and on that of queues made', () => {
+    const at = (service: string, query: string) =>
+      codeOf({
+        url: `https://acct.${service}.core.windows.net/c?${query}&sig=${encodeURIComponent(NAMED)}`,
+      })
+    const common = 'sv=2020-12-06&sp=r&se=2027-01-01'
+    expect(at('queue', common)).toBe('signed')
+    expect(at('table', `${common}&tn=t`)).toBe('signed')
+    for (const service of ['blob', 'dfs', 'file', 'table']) {
+      expect(at(service, common)).toBe('invalid_target')
+    }
+  })
+
+  test('with a line break in a field or in the path is refused', () => {
+    const at = (path: string, query: string) =>
+      codeOf({
+        url: `https://acct.blob.core.windows.net${path}?sv=2020-12-06&sr=b&${query}&sig=${encodeURIComponent(NAMED)}`,
+      })
+    expect(at('/c/a%20b', 'sp=r&se=2027-01-01&rscd=a%20b')).toBe('signed')
+    expect(at('/c/b', 'sp=r%0A&se=2027-01-01')).toBe('invalid_target')
+    expect(at('/c/b', 'sp=r&se=2027-01-01&rscd=a%00')).toBe('invalid_target')
+    expect(at('/c/b%0A', 'sp=r&se=2027-01-01')).toBe('invalid_target')
+  })
+
+  test.each([
+    'sharedkey acct',
+    'SharedKey  acct',
+    'SharedKey+acct',
+    'SharedKey ',
+    'SharedKeyLite acct',
+  ])('that names the key as %p is refused, so that the key is not sent itself', (written) => {
+    const sig = encodeURIComponent(`${written}:SVC_SECRET_KEY`)
+    const url = `https://acct.blob.core.windows.net/c/b?sv=2020-12-06&sr=b&sp=r&se=2027-01-01`
+    for (const name of ['sig', 'SIG', '%73ig']) {
+      expect(codeOf({ url: `${url}&${name}=${sig}` })).toBe('invalid_target')
     }
   })
 

@@ -17,6 +17,8 @@ const WITH_RESOURCE = '2018-11-09'
 const WITH_SCOPE = '2020-12-06'
 const OVERRIDES = ['rscc', 'rscd', 'rsce', 'rscl', 'rsct']
 const PARTITION = ['spk', 'srk', 'epk', 'erk']
+/** Hosts whose resources the parameters tell; without them it is a queue. */
+const NO_QUEUE = /\.(blob|dfs|file|table)\./
 const OF_BLOBS = ['b', 'bs', 'bv', 'c', 'd']
 
 /** `null` where the parameters do not tell it. */
@@ -25,7 +27,9 @@ export function sharedAccessText(
   { authority, path, search }: Pick<Signable, 'authority' | 'path' | 'search'>,
 ): string | null {
   const access = sharedAccessIn(search)
-  if (!access) return null
+  // A line break in a field, or in the path, would be the end of that field.
+  if (!access || [...access.values(), decoded(path)].some((text) => /\p{Cc}/u.test(text)))
+    return null
   const version = access.get('sv') ?? ''
   if (!/^\d{4}-\d{2}-\d{2}$/.test(version) || version < FIRST || access.has('skoid')) return null
   const of = (names: readonly string[]) => names.map((name) => access.get(name) ?? '')
@@ -35,7 +39,7 @@ export function sharedAccessText(
     return [account, ...fields, ''].join('\n')
   }
   const own = isHostOf(account, authority) ? path : path.replace(`/${account}/`, '/')
-  const resource = resourceOf(account, access, own)
+  const resource = resourceOf(account, access, { authority, path: own })
   if (resource === null) return null
   const common = [...of(['sp', 'st', 'se']), resource, ...of(['si', 'sip', 'spr', 'sv'])]
   return [...common, ...ofService(access, version, of)].join('\n')
@@ -57,14 +61,14 @@ function ofService(
 function resourceOf(
   account: string,
   access: ReadonlyMap<string, string>,
-  path: string,
+  { authority, path }: Pick<Signable, 'authority' | 'path'>,
 ): string | null {
   const table = access.get('tn')
   if (table !== undefined) return `/table/${account}/${table.toLowerCase()}`
   const segments = path.split('/').slice(1).map(decoded)
   const upTo = (count: number) => ['', account, ...segments.slice(0, count)].join('/')
   const kind = access.get('sr')
-  if (kind === undefined) return `/queue${upTo(1)}`
+  if (kind === undefined) return NO_QUEUE.test(authority) ? null : `/queue${upTo(1)}`
   if (kind === 's') return `/file${upTo(1)}`
   if (kind === 'f') return `/file${upTo(segments.length)}`
   if (kind === 'c') return `/blob${upTo(1)}`

@@ -10,24 +10,36 @@ import { PLACEHOLDER_PREFIX, SECRET_NAME } from '../../platform/secret_name.ts'
 import { bytesOf, type Call, type CallBody } from '../call.ts'
 import type { Target } from '../target.ts'
 import { sharedAccessIn, sharedAccessText } from './azure_access.ts'
-import { type AzureScheme, isHostOf, isTable, sharedKeyText } from './azure_text.ts'
+import {
+  type AzureScheme,
+  decoded,
+  isHostOf,
+  isTable,
+  parametersIn,
+  sharedKeyText,
+} from './azure_text.ts'
 import { bytesIn, headerOf, type Signature, withAuthorization } from './signature.ts'
 
 /** In place of the signature the key stands, as a placeholder. */
 const ACCOUNT_AND_KEY = `([a-z0-9][a-z0-9-]{1,62}):${PLACEHOLDER_PREFIX}(${SECRET_NAME})`
 const AUTHORIZATION = new RegExp(`^(SharedKey|SharedKeyLite) ${ACCOUNT_AND_KEY}$`)
 const ACCESS = new RegExp(`^SharedKey ${ACCOUNT_AND_KEY}$`)
+/** Whoever writes it otherwise would send the key itself. */
+const NAMES_KEY = new RegExp(`^\\s*SharedKey.*${PLACEHOLDER_PREFIX}`, 'i')
 const RANGES = ['range', 'x-ms-range']
 const AZURE =
   /\.(core\.(windows\.net|chinacloudapi\.cn|usgovcloudapi\.net)|storage\.azure\.net|table\.cosmos\.azure\.com)$/
 
-/** @throws Fault `invalid_target` for a shared access signature whose text is not known */
+/**
+ * @throws Fault `invalid_target` for a shared access signature whose text is not known, and what is written otherwise;
+ * `invalid_header` for such a header
+ */
 export function azureSignature({ headers }: Call, target: Target): Signature | null {
   const authorization = headerOf(headers, 'authorization') ?? ''
   const [, scheme, account = '', name = ''] = AUTHORIZATION.exec(authorization) ?? []
-  return scheme === undefined
-    ? sharedAccess(target)
-    : sharedKey(scheme as AzureScheme, { account, name, target })
+  if (scheme !== undefined) return sharedKey(scheme as AzureScheme, { account, name, target })
+  if (NAMES_KEY.test(authorization)) throw otherwiseWritten('invalid_header', 'Authorization')
+  return sharedAccess(target)
 }
 
 type Named = { account: string; name: string; target: Target }
@@ -53,7 +65,13 @@ function sharedKey(scheme: AzureScheme, { account, name, target }: Named): Signa
 function sharedAccess(target: Target): Signature | null {
   const access = target.search.includes(PLACEHOLDER_PREFIX) ? sharedAccessIn(target.search) : null
   const [, account = '', name = ''] = ACCESS.exec(access?.get('sig') ?? '') ?? []
-  if (name === '') return null
+  if (name === '') {
+    const isNamed = parametersIn(target.search).some(
+      ([key, value]) => /^sig$/i.test(decoded(key)) && NAMES_KEY.test(decoded(value)),
+    )
+    if (isNamed && access) throw otherwiseWritten('invalid_target', 'sig')
+    return null
+  }
   return {
     place: 'query',
     uses: [useOf(account, name, target)],
@@ -67,6 +85,12 @@ function sharedAccess(target: Target): Signature | null {
       return { ...request, search, signatures: made.forms }
     },
   }
+}
+
+function otherwiseWritten(code: 'invalid_header' | 'invalid_target', where: string): Fault {
+  return new Fault(code, {
+    message: `${where} names the key of a storage account otherwise than SharedKey ACCOUNT:${PLACEHOLDER_PREFIX}NAME, so nothing is signed with it.`,
+  })
 }
 
 function unsupported(): Fault {
