@@ -265,7 +265,8 @@ describe('an upload in signed chunks', () => {
     return `10000;chunk-signature=${first}\r\n${one}\r\n400;chunk-signature=${second}\r\n${two}\r\n0;chunk-signature=${last}\r\n${trailer}\r\n`
   }
   const useless = Array.from({ length: 3 }, () => '0'.repeat(64))
-  const signed = async (text: string, seed: string, size: number) => {
+  const declared = ['x-amz-checksum-crc32c']
+  const signed = async (text: string, signature: string, size: number, names = declared) => {
     const bytes = Buffer.from(text)
     const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, at) =>
       bytes.subarray(at * size, (at + 1) * size),
@@ -276,7 +277,7 @@ describe('an upload in signed chunks', () => {
         controller.close()
       },
     })
-    const stream = sent.pipeThrough(chunksSignedAnew(key, stamp, seed))
+    const stream = sent.pipeThrough(chunksSignedAnew(key, { stamp, signature, declared: names }))
     return await new Response(stream).text()
   }
 
@@ -325,6 +326,41 @@ describe('an upload in signed chunks', () => {
   })
 })
 
+describe('what stands behind the chunks', () => {
+  const LAST = `0;chunk-signature=${'0'.repeat(64)}\r\n`
+  const SUM = 'x-amz-checksum-crc32c:sOO8/Q==\r\n'
+  const SEAL = `x-amz-trailer-signature:${'0'.repeat(64)}\r\n`
+  const codeOf = async (text: string, declared: string[]) => {
+    const key = { algorithm: 'A', scope: 's', sign: () => '1', verifies: () => true }
+    const sent = new Blob([text]).stream()
+    const seed = { stamp: 't', signature: '0', declared }
+    const stream = sent.pipeThrough(chunksSignedAnew(key, seed))
+    return await new Response(stream).text().then(
+      () => 'signed',
+      (error) => error.code,
+    )
+  }
+
+  test('is the trailer that was declared', async () => {
+    const names = ['x-amz-checksum-crc32c']
+    expect(await codeOf(`${LAST}\r\n`, [])).toBe('signed')
+    expect(await codeOf(`${LAST}${SUM}${SEAL}\r\n`, names)).toBe('signed')
+    expect(await codeOf(`${LAST}${SUM}${SEAL}`, names)).toBe('signed')
+  })
+
+  test.each([
+    ['bytes behind the last chunk', `${LAST}\r\nmore`, []],
+    ['a line behind the last chunk', `${LAST}\r\nGET / HTTP/1.1\r\n\r\n`, []],
+    ['a chunk behind the last one', `${LAST}\r\n${LAST}\r\n`, []],
+    ['a line behind the trailer', `${LAST}${SUM}${SEAL}\r\n${SUM}`, ['x-amz-checksum-crc32c']],
+    ['a trailer that was not declared', `${LAST}${SUM}${SEAL}\r\n`, ['x-amz-checksum-sha256']],
+    ['a signed trailer where none was declared', `${LAST}${SEAL}\r\n`, []],
+    ['a line without a name', `${LAST}text\r\n\r\n`, ['x-amz-checksum-crc32c']],
+  ])('is refused where it is %s', async (_, text, declared) => {
+    expect(await codeOf(text, declared)).toBe('invalid_header')
+  })
+})
+
 describe('what is not signed anew is refused', () => {
   const id = 'SVC_SECRET_AWS_ACCESS_KEY_ID'
   const scope = `${id}/20261122/eu-central-1/s3/aws4_request`
@@ -351,6 +387,16 @@ describe('what is not signed anew is refused', () => {
     expect(() => awsSignatureIn({ ...header(good), ...events }, '')).toThrow(
       'its events, each signed by the client, cannot be',
     )
+  })
+
+  test('without what was submitted, but for the names of what is known', () => {
+    const refused = (payload: string) => () =>
+      awsSignatureIn({ ...header(good), 'x-amz-content-sha256': payload }, '')
+    expect(refused('a text of the caller')).toThrow('AWS signature is not made anew: use')
+    expect(refused('STREAMING-AWS4-ECDSA-P256-SHA256-PAYLOAD')).toThrow(
+      '(STREAMING-AWS4-ECDSA-P256-SHA256-PAYLOAD)',
+    )
+    expect(refused('UNSIGNED-PAYLOAD')).not.toThrow()
   })
 
   test('the older URLs of S3, and those of Signature 4A for one region', () => {

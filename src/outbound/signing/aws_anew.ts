@@ -8,7 +8,7 @@ import type { Secret } from '../../platform/secret.ts'
 import { bytesOf, type Call, type CallBody } from '../call.ts'
 import type { HeaderPair } from '../headers.ts'
 import type { Target } from '../target.ts'
-import { chunksSignedAnew } from './aws_chunks.ts'
+import { chunksSignedAnew, type Seed } from './aws_chunks.ts'
 import {
   type AwsSignature,
   awsSignatureIn,
@@ -56,7 +56,13 @@ export function signAnew(
   return {
     headers: isHeader ? [...sent, ['authorization', authorization]] : sent,
     search: isHeader ? presented : `${presented}&X-Amz-Signature=${made}`,
-    body: CHUNKED.test(payload) ? inChunks(request.body, key, signature.stamp, made) : request.body,
+    body: CHUNKED.test(payload)
+      ? inChunks(request.body, key, {
+          stamp: signature.stamp,
+          signature: made,
+          declared: trailersIn(sent),
+        })
+      : request.body,
     signatures: formsOf(made).map((bytes) => ({ name: signature.key, bytes })),
   }
 }
@@ -115,15 +121,20 @@ function payloadOf({ payload }: AwsSignature, body: CallBody): string {
   return sha256(bytesOf(body) ?? '')
 }
 
-function inChunks(body: CallBody, key: SigningKey, stamp: string, seed: string): CallBody {
+function trailersIn(headers: readonly HeaderPair[]): string[] {
+  const [, names = ''] = headers.find(([name]) => /^x-amz-trailer$/i.test(name)) ?? []
+  return names.toLowerCase().match(/[^\s,]+/g) ?? []
+}
+
+function inChunks(body: CallBody, key: SigningKey, seed: Seed): CallBody {
   if (body === null) return null
   if (!('bytes' in body)) {
     const { stream, length } = body
-    return { stream: stream.pipeThrough(chunksSignedAnew(key, stamp, seed)), length }
+    return { stream: stream.pipeThrough(chunksSignedAnew(key, seed)), length }
   }
   const { bytes } = body
   const stream = new Blob([bytes as Uint8Array<ArrayBuffer>]).stream()
-  return { stream: stream.pipeThrough(chunksSignedAnew(key, stamp, seed)), length: bytes.length }
+  return { stream: stream.pipeThrough(chunksSignedAnew(key, seed)), length: bytes.length }
 }
 
 /** The query with parameters that were there as they are now, and without its signature. */

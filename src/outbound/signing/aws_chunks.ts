@@ -9,16 +9,23 @@ import { type SigningKey, sha256 } from './aws_sigv4.ts'
 const MAX_CHUNK = 8 * 1024 * 1024
 const MAX_LINE = 16 * 1024
 const HEAD = /^([0-9a-f]{1,8})(;chunk-signature=)[0-9a-f]{64}$/i
+const NAME = /^([^:]*):/
 const TRAILER = /^(x-amz-trailer-signature:)[0-9a-f]{64}$/i
 const NOTHING = sha256('')
 
-/** @param seed the signature of the request's head, with which the chain begins */
+/** Where the chain of signatures begins: with that of the request's head. */
+export type Seed = {
+  stamp: string
+  signature: string
+  /** Names in the trailer, in lower case. */
+  declared: readonly string[]
+}
+
 export function chunksSignedAnew(
   key: SigningKey,
-  stamp: string,
-  seed: string,
+  seed: Seed,
 ): TransformStream<Uint8Array, Uint8Array> {
-  const chunks = new Chunks(key, stamp, seed)
+  const chunks = new Chunks(key, seed)
   return new TransformStream({
     transform: (bytes, controller) => {
       for (const piece of chunks.push(bytes)) controller.enqueue(piece)
@@ -30,17 +37,21 @@ export function chunksSignedAnew(
 class Chunks {
   readonly #key: SigningKey
   readonly #stamp: string
+  readonly #declared: readonly string[]
   #previous: string
   #received: Uint8Array[] = []
   #size = 0
   /** How much has to be here before there is anything to do. */
   #wanted = 1
   #trailer: string[] | null = null
+  /** Whether nothing may follow any more. */
+  #isComplete = false
 
-  constructor(key: SigningKey, stamp: string, seed: string) {
+  constructor(key: SigningKey, { stamp, signature, declared }: Seed) {
     this.#key = key
     this.#stamp = stamp
-    this.#previous = seed
+    this.#previous = signature
+    this.#declared = declared
   }
 
   /** @throws Fault `invalid_header` for what is no body in chunks */
@@ -62,6 +73,7 @@ class Chunks {
   }
 
   #next(bytes: Buffer): { length: number; bytes: Uint8Array } | null {
+    if (this.#isComplete && bytes.length > 0) throw malformed()
     this.#wanted = bytes.length + 1
     const end = bytes.indexOf('\r\n')
     if (end < 0 && bytes.length > MAX_LINE) throw malformed()
@@ -91,11 +103,14 @@ class Chunks {
   /** Lines of the trailer are signed together, each ended by one character. */
   #trailerLine(line: string): string {
     const [, name] = TRAILER.exec(line) ?? []
-    if (name !== undefined) {
+    if (name !== undefined && this.#declared.length > 0) {
       const lines = (this.#trailer ?? []).map((each) => `${each}\n`).join('')
       return `${name}${this.#sign('TRAILER', [sha256(lines)])}`
     }
-    if (line !== '') this.#trailer?.push(line)
+    if (line === '') this.#isComplete = true
+    else if (this.#declared.includes(NAME.exec(line)?.[1]?.toLowerCase() ?? ''))
+      this.#trailer?.push(line)
+    else throw malformed()
     return line
   }
 

@@ -39,6 +39,8 @@ const SIGNED = /^AWS4?(-[A-Z0-9-]+)?\s/
 const STAMP = /^\d{8}T\d{6}Z$/
 export const HASH = /^[0-9a-f]{64}$/i
 export const CHUNKED = /^STREAMING-AWS4-HMAC-SHA256-PAYLOAD(-TRAILER)?$/
+const OTHER =
+  /^(AWS|AWSAccessKeyId|STREAMING-AWS4-(HMAC-SHA256|ECDSA-P256-SHA256)-(PAYLOAD(-TRAILER)?|EVENTS))$/
 const AS_IT_IS = /^(UNSIGNED-PAYLOAD|STREAMING-UNSIGNED-PAYLOAD-TRAILER)$/
 
 /**
@@ -135,7 +137,7 @@ function signatureFrom(
   }
   const known = region === null ? [HASH, AS_IT_IS] : [HASH, AS_IT_IS, CHUNKED]
   if (payload !== null && !known.some((kind) => kind.test(payload))) {
-    throw unsupported(code, payload.slice(0, 64))
+    throw unsupported(code, payload)
   }
   const scope = { id, key: keyFor(id), token, day, region, service, stamp }
   return { place, ...scope, signedHeaders: names.toLowerCase().split(';'), payload, made }
@@ -182,11 +184,12 @@ export function cut(field: string): [string, string] {
   return at < 0 ? [field, ''] : [field.slice(0, at), field.slice(at + 1)]
 }
 
+/** @param what the caller's text, which is shown only if it is one that is known */
 function unsupported(code: 'invalid_header' | 'invalid_target', what: string): Fault {
   const instead = /-EVENTS$/.test(what)
     ? 'its events, each signed by the client, cannot be: use an operation that takes none.'
     : 'use Signature Version 4 or 4A.'
   return new Fault(code, {
-    message: `This kind of AWS signature is not made anew (${what}): ${instead}`,
+    message: `This kind of AWS signature is not made anew${OTHER.test(what) ? ` (${what})` : ''}: ${instead}`,
   })
 }
