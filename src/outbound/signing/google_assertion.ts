@@ -27,6 +27,23 @@ const UNSIGNED = new RegExp(
 const BEARER = /^bearer +(\S+)$/i
 /** What every reader reads alike: no user information, nothing to repair. */
 const AUDIENCE = /^https:\/\/([a-z0-9.-]+(?::\d+)?)(?:\/[\w./~-]*)?$/
+/** Names that count; Go, among others, reads them in any case, and the last one of them. */
+const READ = [
+  'alg',
+  'kid',
+  'typ',
+  'iss',
+  'aud',
+  'sub',
+  'prn',
+  'scope',
+  'target_audience',
+  'exp',
+  'iat',
+  'nbf',
+  'azp',
+]
+const READ_ALIKE = new RegExp(`^(${READ.join('|')})$`, 'iu')
 /** Names of one endpoint: clients say any of them as the audience of what they send to another. */
 const TOKEN_HOSTS = ['oauth2.googleapis.com', 'www.googleapis.com', 'accounts.google.com']
 
@@ -70,8 +87,13 @@ function unsignedIn(text: string, code: Code): Found | null {
   if (text.length > MAX_TOKEN) throw refused(code, `is longer than ${MAX_TOKEN} bytes`)
   const [header, claims] = [objectIn(head), objectIn(body)]
   if (!header || !claims) throw refused(code, 'cannot be read')
+  if ([header, claims].some(hasNameInOtherCase)) throw refused(code, 'has a name in other case')
   if (header.alg !== 'RS256') throw refused(code, 'is not one of RS256')
   return { name, claims }
+}
+
+function hasNameInOtherCase(part: Readonly<Record<string, unknown>>): boolean {
+  return Object.keys(part).some((name) => READ_ALIKE.test(name) && !READ.includes(name))
 }
 
 /** @throws Fault for claims with which it would be good elsewhere */
@@ -81,7 +103,8 @@ function checked({ name, claims }: Found, target: Target, code: Code): Assertion
   // Without an audience every API of Google takes it.
   const isOpen = code === 'invalid_header' && aud === undefined && typeof scope === 'string'
   if (isOpen) return { name, claims, isForeign: !/\.googleapis\.com$/.test(target.host) }
-  const [, audience] = (typeof aud === 'string' && AUDIENCE.exec(aud)) || []
+  const [, written] = (typeof aud === 'string' && AUDIENCE.exec(aud)) || []
+  const audience = written?.replace(/:443$/, '')
   if (audience === undefined) throw refused(code, 'has no audience that is a plain https URL')
   const isHere =
     audience === target.authority ||
