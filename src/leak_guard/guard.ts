@@ -13,7 +13,13 @@ import {
   type StreamOptions,
 } from './guard_stream.ts'
 import { buildFragments } from './matching/fragments.ts'
-import { Collection, MIN_USED, MIN_VALUE, type NamedBytes } from './matching/guarded.ts'
+import {
+  Collection,
+  type MadeBytes,
+  MIN_USED,
+  MIN_VALUE,
+  type NamedBytes,
+} from './matching/guarded.ts'
 import { BUILD_STEP, buildPatterns, complete, type Pattern } from './matching/patterns_build.ts'
 import { type GuardParts, namePatterns, type Orders, ordersFor, SHORT } from './orders.ts'
 import type { Naming } from './release.ts'
@@ -71,7 +77,7 @@ function* prepare(values: readonly NamedBytes[]): Generator<void, Guard> {
 /** What a call adds: the values that it used, and what was made of them. */
 export type CallValues = {
   readonly used?: readonly NamedBytes[]
-  readonly made?: readonly NamedBytes[]
+  readonly made?: readonly MadeBytes[]
   /** What stands for every find; unless given, what stands for its value. */
   readonly marker?: string
   /** What stands for a value; unless given, its placeholder. */

@@ -7,6 +7,7 @@ import type {
   CallGuard,
   Frames,
   Guard,
+  MadeBytes,
   NamedBytes,
   StandsFor,
   StreamOptions,
@@ -44,7 +45,7 @@ export type Guarded = {
   prepared: Guard
   used: readonly NamedBytes[]
   /** What was made of values, such as the text of Basic credentials. */
-  made: readonly NamedBytes[]
+  made: readonly MadeBytes[]
   /** What stands for a value in the answer; unless given, its placeholder. */
   standsFor?: StandsFor | undefined
 }

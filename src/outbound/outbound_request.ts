@@ -76,7 +76,8 @@ export class OutboundRequest extends Hidden<WireRequest> {
     }
     // A part of a value is not guarded as one.
     const cut = used.filter(({ name }) => partNamed(name))
-    const made = [...parts.injection.reveal().derived, ...signatures, ...cut].filter(isSecret)
+    const signed = signatures.map((signature) => ({ ...signature, hasFragments: true }))
+    const made = [...parts.injection.reveal().derived, ...signed, ...cut].filter(isSecret)
     this.#received = received
     this.#guarded = { prepared, used, made, standsFor: standsForIn(call) }
   }

@@ -3,7 +3,7 @@
  * cut into literals and names once; the secrets are set between the literals and the result is
  * never scanned again, so a secret whose value looks like a placeholder stays as it is.
  */
-import type { NamedBytes } from '../leak_guard/index.ts'
+import type { MadeBytes } from '../leak_guard/index.ts'
 import { fromUtf8 } from '../platform/crypto/encoding.ts'
 import { Fault } from '../platform/fault.ts'
 import type { Secret } from '../platform/secret.ts'
@@ -35,7 +35,7 @@ export type Placeholder = {
 export type Injection = Hidden<{
   headers: readonly HeaderPair[]
   /** Each re-encoded credential, as sent: the guard of the answer looks for it as such, too. */
-  derived: readonly NamedBytes[]
+  derived: readonly MadeBytes[]
 }>
 
 /** A text cut at its placeholders: a piece is a literal, or the name of a secret with a ticket or without. */
@@ -84,7 +84,7 @@ export function injectPlaceholders(
   values: ReadonlyMap<string, Secret>,
 ): Injection {
   const injected: HeaderPair[] = []
-  const derived: NamedBytes[] = []
+  const derived: MadeBytes[] = []
   let isInjected = false
   for (const [header, value] of headers) {
     const template = readTemplate(header, value)
@@ -170,7 +170,7 @@ function decodeCredentials(base64: string): string | null {
 function fillHeader(
   template: Template,
   values: ReadonlyMap<string, Secret>,
-  derived: NamedBytes[],
+  derived: MadeBytes[],
 ): string {
   let filled = ''
   for (const piece of template.pieces) {
@@ -182,7 +182,7 @@ function fillHeader(
 function headerTextOf(
   piece: Named,
   values: ReadonlyMap<string, Secret>,
-  derived: NamedBytes[],
+  derived: MadeBytes[],
 ): string {
   const text = ASCII.decode(reveal(piece, values, derived))
   checkHeaderText(piece.name, text)
@@ -192,7 +192,7 @@ function headerTextOf(
 function fillEncoded(
   template: Template,
   values: ReadonlyMap<string, Secret>,
-  derived: NamedBytes[],
+  derived: MadeBytes[],
 ): string {
   const filled = fillTemplate(template.pieces, (piece) => reveal(piece, values, derived))
   const credentials = filled.toBase64()
@@ -205,12 +205,12 @@ function fillEncoded(
 function reveal(
   { name, ticket }: Named,
   values: ReadonlyMap<string, Secret>,
-  derived: NamedBytes[],
+  derived: MadeBytes[],
 ): Uint8Array {
   const value = bytesIn(values, name)
   if (ticket === undefined) return value
   const bytes = openTicket(name, value, ticket)
-  derived.push({ name, bytes })
+  derived.push({ name, bytes, hasFragments: true })
   return bytes
 }
 

@@ -103,6 +103,41 @@ describe('an assertion', () => {
     expect(read(form.get('assertion') ?? '')[1]).toEqual(wanted)
   })
 
+  test.each([
+    'AUD',
+    'Iss',
+    '\u017fub',
+    '\u017fcope',
+    'ScopE',
+    'Target_Audience',
+    'EXP',
+    'iAt',
+    'PRN',
+  ])('with the claim %s is refused, which Go reads in other case', (name) => {
+    const other = { ...claims, [name]: 'https://other.example.com' }
+    expect(codeOf({ body: formOf(tokenOf(other)) })).toBe('validation_error')
+    const bearer = { ...claims, aud: 'https://storage.googleapis.com/' }
+    expect(codeOf(bearing(tokenOf({ ...bearer, [name]: 1 })))).toBe('invalid_header')
+    expect(codeOf({ body: formOf(tokenOf({ ...claims, [`x-${name}`]: 1 })) })).toBe('signed')
+  })
+
+  test.each(['ALG', 'Kid', '\u212aid', 'TYP'])('with %s in its header is refused', (name) => {
+    const header = { alg: 'RS256', typ: 'JWT', kid: 'theirs' }
+    const body = (head: object) => formOf(tokenOf(claims, head))
+    expect(codeOf({ body: body({ ...header, [name]: 'none' }) })).toBe('validation_error')
+    expect(codeOf({ body: body({ ...header, x5t: 'none' }) })).toBe('signed')
+  })
+
+  test('may name the port of https', () => {
+    const of = (aud: string) => codeOf(bearing(tokenOf({ ...claims, aud })))
+    for (const port of ['', ':443']) {
+      expect(of(`https://storage.googleapis.com${port}/`)).toBe('signed')
+    }
+    for (const port of [':4430', ':8443', ':443:443', ':80']) {
+      expect(of(`https://storage.googleapis.com${port}/`)).toBe('invalid_header')
+    }
+  })
+
   test('is for the host that is called, by any of the names of Google’s endpoint', () => {
     const to = (url: string, aud: unknown) =>
       codeOf({ url, body: formOf(tokenOf({ ...claims, aud })) })
@@ -227,7 +262,8 @@ describe('a ticket', () => {
     const { headers, derived } = sent(`Bearer ${answer.access_token}`)
     expect(headers).toEqual([['authorization', 'Bearer ya29.secret']])
     // The guard of the answer looks for it.
-    expect(derived).toEqual([{ name: 'ROBOT', bytes: new Uint8Array(Buffer.from('ya29.secret')) }])
+    const bytes = new Uint8Array(Buffer.from('ya29.secret'))
+    expect(derived).toEqual([{ name: 'ROBOT', bytes, hasFragments: true }])
     const basic = Buffer.from(`oauth2accesstoken:${answer.access_token}`).toString('base64')
     const filled = Buffer.from('oauth2accesstoken:ya29.secret').toString('base64')
     expect(sent(`Basic ${basic}`).headers).toEqual([['authorization', `Basic ${filled}`]])

@@ -136,3 +136,82 @@ describe('what is signed', () => {
     expect(answer.body).toMatchObject({ redacted: true })
   })
 })
+
+describe('a signature that is made anew', () => {
+  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
+  const aud = `https://${stage.authorityOf()}`
+  const token = `${part({ alg: 'RS256' })}.${part({ iss: 'x', aud })}.SVC_SECRET_ROBOT`
+  const bearing = { authorization: `Bearer ${token}` }
+  const echo = async (formOf: (signature: string) => string) => {
+    upstream.on('/form', ({ header }, wire) => {
+      const [, , signature = ''] = header('authorization')?.split('.') ?? []
+      wire.write(answerOf(200, { 'content-type': 'text/plain' }, formOf(signature)))
+    })
+    return await (await forwardAs(stage, agent, '/form', { headers: bearing })).text()
+  }
+  const raw = (signature: string) => Buffer.from(signature, 'base64url')
+
+  test.each<[string, (signature: string) => string]>([
+    ['base64url', (signature) => signature],
+    ['standard base64', (signature) => raw(signature).toString('base64')],
+    ['hexadecimal', (signature) => raw(signature).toString('hex')],
+    [
+      'hexadecimal with colons',
+      (signature) => raw(signature).toString('hex').match(/../g)?.join(':') ?? '',
+    ],
+    ['decimal bytes', (signature) => JSON.stringify([...raw(signature)])],
+    ['base64 of itself', (signature) => Buffer.from(signature).toString('base64')],
+  ])('is masked whole in %s', async (_, formOf) => {
+    const answer = await echo((signature) => `<${formOf(signature)}>`)
+    expect(answer).toContain('SVC_SECRET_ROBOT')
+    expect(answer.length).toBeLessThan(60)
+  })
+
+  test.each<[string, (signature: string) => string, number]>([
+    ['first 16 characters', (signature) => signature.slice(0, 16), 0],
+    ['last 16 characters', (signature) => signature.slice(-16), 0],
+    ['first 100 characters', (signature) => signature.slice(0, 100), 15],
+    ['characters from the 100th on', (signature) => signature.slice(100), 15],
+    ['halves', (signature) => `${signature.slice(0, 171)} ${signature.slice(171)}`, 30],
+    [
+      'first half in hexadecimal',
+      (signature) => raw(signature).subarray(0, 128).toString('hex'),
+      0,
+    ],
+  ])('is masked in its %s', async (_, formOf, most) => {
+    const answer = await echo((signature) => `<${formOf(signature)}>`)
+    expect(answer).toContain('[REDACTED]')
+    expect(answer.replaceAll('[REDACTED]', '').length).toBeLessThanOrEqual(2 + 1 + most)
+  })
+
+  test('leaves the rest of the token and other text alone', async () => {
+    const answer = await echo((signature) => `${token.split('.')[0]} ${signature.slice(0, 15)}`)
+    expect(answer).not.toContain('[REDACTED]')
+  })
+
+  test('of AWS and Azure is masked in its halves, too', async () => {
+    upstream.on('/echo/halves', ({ header }, wire) => {
+      const signature = header('authorization')?.split(':')[1] ?? ''
+      wire.write(answerOf(200, {}, `${signature.slice(0, 20)} ${signature.slice(20)}`))
+    })
+    const { body } = await call('/echo/halves', signed)
+    expect(body).toMatchObject({
+      body: expect.stringMatching(/^\[REDACTED\].{4} .{0,15}\[REDACTED\]/),
+    })
+  })
+})
+
+test('the host of a connection string is not taken for a part of it, and its key is', async () => {
+  const key = Buffer.from('another key of that storage account').toString('base64')
+  const text = `DefaultEndpointsProtocol=https;AccountName=acct;AccountKey=${key};EndpointSuffix=core.windows.net`
+  await agent.store('CONNECTION', text)
+  await agent.store(
+    'BUS',
+    `Endpoint=sb://namespace1.servicebus.windows.net/;SharedAccessKeyName=a;SharedAccessKey=${key}`,
+  )
+  const shown = `https://acct.blob.core.windows.net/c sb://namespace1.servicebus.windows.net/ EndpointSuffix=core.windows.net`
+  upstream.on('/echo/hosts', answerOf(200, {}, `${shown} ${key.slice(-20)} ${text}`))
+  expect((await call('/echo/hosts')).body).toMatchObject({
+    body: `${shown} [REDACTED] SVC_SECRET_CONNECTION`,
+  })
+})

@@ -10,6 +10,9 @@ import type { Pattern } from './patterns_build.ts'
 /** A value under the name of its placeholder. */
 export type NamedBytes = { readonly name: string; readonly bytes: Uint8Array }
 
+/** What was made of a value; of a signature or a token its fragments are guarded, too, and of what has known text in it not. */
+export type MadeBytes = NamedBytes & { readonly hasFragments?: boolean }
+
 /** Characters from which a value is guarded: one that a call used, and any other. */
 export const MIN_USED = 4
 export const MIN_VALUE = 8
@@ -30,6 +33,9 @@ const CONTINUES = 0xc0
 const RUN = /[A-Za-z0-9+/_=.~-]{16,}/g
 const ARMOUR = /^-----(BEGIN|END) .*-----$/
 const URL_SHAPE = /^[a-z][a-z0-9+.-]*:\/\/([^/?#\s]*)(\S*)$/i
+/** Fields of a connection string that say where it leads, by a host name alone. */
+const PLACE =
+  /(?<=^|;)(?:DefaultEndpointsProtocol=https?|\w*Endpoint(?:Suffix)?=(?:\w+:\/\/)?[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63})+(?::\d+)?\/?)(?=;|$)/g
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 const HEXADECIMAL = /^[0-9a-f]+$/i
 
@@ -66,10 +72,15 @@ export class Collection {
   }
 
   /** Adds what was made of a value, as it is; base64 also without its padding. */
-  addMade({ name, bytes }: NamedBytes): void {
+  addMade({ name, bytes, hasFragments }: MadeBytes): void {
     const text = latin1(bytes)
     for (const form of new Set([text, text.replace(/={1,2}$/, '')])) {
       if (form.length >= MIN_USED) this.#add(form, name)
+      if (!hasFragments) continue
+      for (let at = 0; at + FRAGMENT < form.length; at += FRAGMENT) {
+        this.#add(form.slice(at, at + FRAGMENT), null)
+      }
+      if (form.length > FRAGMENT) this.#add(form.slice(-FRAGMENT), null)
     }
   }
 
@@ -156,10 +167,13 @@ function* wordsOf(text: string): Generator<string> {
   for (const line of kept) for (const [word] of line.matchAll(/\S+/g)) yield word
 }
 
-/** What fragments are taken of: of a URL neither scheme nor host. */
+/** What fragments are taken of: of a URL neither scheme nor host, of a connection string no host names. */
 function stretchesOf(text: string): string[] {
   const url = URL_SHAPE.exec(text)
-  if (!url) return text.split(/[\r\n]+/).filter((line) => !ARMOUR.test(line.trim()))
+  if (!url) {
+    const lines = text.split(/[\r\n]+/).filter((line) => !ARMOUR.test(line.trim()))
+    return lines.map((line) => line.replace(PLACE, ''))
+  }
   const authority = url[1] ?? ''
   return [authority.slice(0, Math.max(0, authority.lastIndexOf('@'))), url[2] ?? '']
 }

@@ -5,6 +5,7 @@
  * stays here, and the client gets a ticket for it.
  */
 import { createPrivateKey, type KeyObject, sign } from 'node:crypto'
+import type { NamedBytes } from '../../leak_guard/index.ts'
 import { fromUtf8 } from '../../platform/crypto/encoding.ts'
 import { Fault } from '../../platform/fault.ts'
 import type { Secret } from '../../platform/secret.ts'
@@ -28,7 +29,7 @@ export function googleSignature({ headers, body }: Call, target: Target): Signat
         return {
           ...request,
           headers: withAuthorization(request.headers, `Bearer ${token}`),
-          signatures: [{ name: bearer.name, bytes: signature }],
+          signatures: signature,
         }
       },
     }
@@ -45,7 +46,7 @@ export function googleSignature({ headers, body }: Call, target: Target): Signat
       return {
         ...request,
         body: { bytes: Buffer.from(form.toString()) },
-        signatures: [{ name: assertion.name, bytes: signature }],
+        signatures: signature,
         received: ticketsFor(assertion.name, bytesIn(values, assertion.name)),
       }
     },
@@ -65,7 +66,7 @@ function formIn(headers: Call['headers'], bytes: Uint8Array | null): URLSearchPa
 function signed(
   { name, claims }: Assertion,
   values: ReadonlyMap<string, Secret>,
-): { token: string; signature: Uint8Array } {
+): { token: string; signature: NamedBytes[] } {
   const { email, keyId, key } = accountIn(name, bytesIn(values, name))
   const header = { alg: 'RS256', typ: 'JWT', ...(keyId === null ? {} : { kid: keyId }) }
   const isOwn = (claim: unknown) => claim === claims.iss
@@ -73,8 +74,10 @@ function signed(
   const text = [header, told]
     .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
     .join('.')
-  const signature = sign('sha256', Buffer.from(text), key).toString('base64url')
-  return { token: `${text}.${signature}`, signature: Buffer.from(signature) }
+  const made = sign('sha256', Buffer.from(text), key)
+  const written = made.toString('base64url')
+  const signature = [Buffer.from(written), made].map((bytes) => ({ name, bytes }))
+  return { token: `${text}.${written}`, signature }
 }
 
 type Account = { email: string; keyId: string | null; key: KeyObject }
