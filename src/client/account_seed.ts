@@ -43,7 +43,7 @@ export async function unwrapSeed(
   copy: SeedCopy,
   wrapped: string,
   named: PublicIdentity,
-): Promise<Identity | null> {
+): Promise<(Identity & { seed: Bytes }) | null> {
   const bytes = fromBase64(wrapped)
   if (bytes?.length !== WRAPPED_BYTES || bytes[0] !== VERSION) return null
   const nonce = bytes.subarray(1, 1 + NONCE_BYTES)
@@ -53,7 +53,7 @@ export async function unwrapSeed(
   const identity = await identityOf(seed)
   const isNamed =
     identity.signing_key === named.signing_key && identity.public_key === named.public_key
-  return isNamed ? identity : null
+  return isNamed ? { ...identity, seed } : null
 }
 
 function additionalData(copy: SeedCopy, { signing_key, public_key }: PublicIdentity): Bytes {

@@ -1,32 +1,17 @@
-/** Changing what unlocks an account. The private key stays the same and is wrapped anew, here. */
-import { randomBytes } from 'node:crypto'
+/** Changing what unlocks an account. Its keys stay the same and are wrapped anew, here. */
 import {
   changePassword,
   deleteAccount,
   prelogin,
   replaceRecovery,
 } from '../features/accounts/contract.ts'
-import { fromBase64, toBase64 } from '../platform/crypto/encoding.ts'
+import { fromBase64 } from '../platform/crypto/encoding.ts'
+import { type AccountKeys, underPassword } from './account_keys.ts'
 import { type Api, openApi } from './api.ts'
-import {
-  authKey,
-  deriveMasterKey,
-  generateRecoveryKey,
-  KDF_DEFAULT,
-  userKey,
-  wrapPrivateKey,
-} from './keys.ts'
+import { authKey, deriveMasterKey, generateRecoveryKey } from './keys.ts'
 import { recoveryOf, writeRecoveryKey } from './recovery.ts'
 
-export type Holder = {
-  api: Api
-  server: string
-  email: string
-  privateKey: Uint8Array
-  publicKey: Uint8Array
-}
-
-const SALT_BYTES = 16
+export type Holder = AccountKeys & { api: Api; server: string; email: string }
 
 /** What the server checks in place of the password. @throws Error when it asks for weak key derivation */
 export async function proofOf(
@@ -44,25 +29,15 @@ export async function replacePassword(
   replacement: string,
 ): Promise<void> {
   const current_password = await proofOf(holder, current)
-  const salt = randomBytes(SALT_BYTES)
-  const masterKey = await deriveMasterKey(replacement, salt, KDF_DEFAULT)
-  const { privateKey, publicKey } = holder
-  await holder.api.call(changePassword, {
-    body: {
-      current_password,
-      new_password: authKey(masterKey),
-      key_salt: toBase64(salt),
-      kdf: KDF_DEFAULT,
-      encrypted_private_key: wrapPrivateKey(userKey(masterKey), privateKey, publicKey),
-    },
-  })
+  const { password: new_password, ...wrapped } = await underPassword(replacement, holder)
+  await holder.api.call(changePassword, { body: { current_password, new_password, ...wrapped } })
 }
 
 /** Returns the new recovery key as text; the old one is worth nothing from then on. */
 export async function replaceRecoveryKey(holder: Holder, password: string): Promise<string> {
   const current_password = await proofOf(holder, password)
   const key = generateRecoveryKey()
-  const recovery = recoveryOf(key, holder.privateKey, holder.publicKey)
+  const recovery = await recoveryOf(key, holder)
   await holder.api.call(replaceRecovery, { body: { current_password, recovery } })
   return writeRecoveryKey(key)
 }

@@ -14,9 +14,6 @@ import {
   TAG_BYTES,
   x25519PublicKey,
 } from '../platform/crypto/primitives.ts'
-import type { RawKeyPair } from '../platform/crypto/token.ts'
-
-export { fingerprint } from '../platform/crypto/fingerprint.ts'
 
 /** `kdf` as it travels on the wire; `memory_kib` is in KiB. */
 export type Kdf = {
@@ -24,17 +21,6 @@ export type Kdf = {
   memory_kib: number
   iterations: number
   parallelism: number
-}
-
-/** What an account needs to register, and the private key that stays here. */
-export type NewAccount = {
-  key_salt: string
-  kdf: typeof KDF_DEFAULT
-  /** The authKey in URL-safe base64: not the password. */
-  password: string
-  public_key: string
-  encrypted_private_key: string
-  privateKey: Uint8Array
 }
 
 /** The parameters of protocol 3.1; they are also the least that a client accepts. */
@@ -55,21 +41,6 @@ const WRAPPED_BYTES = 1 + NONCE_BYTES + KEY_BYTES + TAG_BYTES
 const NO_SALT = new Uint8Array(0)
 const PRIVATE_KEY_LABEL = 'cloakroom/v1/private-key'
 const RECOVERY_LABEL = 'cloakroom/v1/recovery-private-key'
-
-/** Everything that registering takes, from a password alone. About 0.3 s of work. */
-export async function newAccount(password: string): Promise<NewAccount> {
-  const salt = new Uint8Array(randomBytes(SALT_BYTES))
-  const masterKey = await deriveMasterKey(password, salt, KDF_DEFAULT)
-  const { privateKey, publicKey } = generateKeyPair()
-  return {
-    key_salt: toBase64(salt),
-    kdf: { ...KDF_DEFAULT },
-    password: authKey(masterKey),
-    public_key: toBase64(publicKey),
-    encrypted_private_key: wrapPrivateKey(userKey(masterKey), privateKey, publicKey),
-    privateKey,
-  }
-}
 
 /**
  * MK = Argon2id (RFC 9106) of the password in NFKC, 32 bytes. Throws an Error when the salt is not
@@ -122,12 +93,6 @@ export function userKey(masterKey: Uint8Array): Uint8Array {
   return hkdf(masterKey, NO_SALT, 'cloakroom/v1/user-key')
 }
 
-/** A new X25519 key pair. Any 32 bytes are a private key (RFC 7748, section 5 clamps them). */
-export function generateKeyPair(): RawKeyPair {
-  const privateKey = new Uint8Array(randomBytes(KEY_BYTES))
-  return { privateKey, publicKey: x25519PublicKey(privateKey) }
-}
-
 /** `encrypted_private_key` under the user key: b64(`0x01 || nonce12 || ciphertext || tag`). */
 export function wrapPrivateKey(
   key: Uint8Array,
@@ -175,7 +140,8 @@ export function unwrapForRecovery(
   return unwrap(key, RECOVERY_LABEL, encryptedPrivateKey, publicKey)
 }
 
-function recoveryWrappingKey(recoveryKey: Uint8Array): Uint8Array {
+/** What the copies for recovery are sealed under. */
+export function recoveryWrappingKey(recoveryKey: Uint8Array): Uint8Array {
   return hkdf(recoveryKey, NO_SALT, 'cloakroom/v1/recovery-key')
 }
 

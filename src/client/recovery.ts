@@ -1,28 +1,16 @@
 /** The recovery key: a second way to the private key, shown once, used once. */
-import { randomBytes } from 'node:crypto'
 import { beginRecovery, recover } from '../features/accounts/contract.ts'
-import { fromBase64, toBase64 } from '../platform/crypto/encoding.ts'
+import { type AccountKeys, underPassword, unwrapKeys, wrapKeys } from './account_keys.ts'
 import { openApi } from './api.ts'
-import {
-  authKey,
-  deriveMasterKey,
-  generateRecoveryKey,
-  KDF_DEFAULT,
-  recoveryVerifier,
-  unwrapForRecovery,
-  userKey,
-  wrapForRecovery,
-  wrapPrivateKey,
-} from './keys.ts'
+import { generateRecoveryKey, recoveryVerifier } from './keys.ts'
 
 const KEY_BYTES = 32
-const SALT_BYTES = 16
 
 /** What the server stores of a recovery key. */
-export function recoveryOf(key: Uint8Array, privateKey: Uint8Array, publicKey: Uint8Array) {
+export async function recoveryOf(key: Uint8Array, keys: AccountKeys) {
   return {
     verifier: recoveryVerifier(key),
-    encrypted_private_key: wrapForRecovery(key, privateKey, publicKey),
+    encrypted_private_key: await wrapKeys('recovery', key, keys),
   }
 }
 
@@ -52,22 +40,13 @@ export async function recoverAccount(
   const key = readRecoveryKey(recoveryKey)
   const recovery_verifier = recoveryVerifier(key)
   const copy = await api.call(beginRecovery, { body: { email, recovery_verifier } })
-  const publicKey = fromBase64(copy.public_key)
-  const privateKey = publicKey && unwrapForRecovery(key, copy.encrypted_private_key, publicKey)
-  if (!privateKey) throw new Error('the private key on the server does not open with this key')
-  const salt = randomBytes(SALT_BYTES)
-  const masterKey = await deriveMasterKey(newPassword, salt, KDF_DEFAULT)
+  const keys = await unwrapKeys('recovery', key, copy.encrypted_private_key, copy)
+  if (!keys) throw new Error('the private key on the server does not open with this key')
   const next = generateRecoveryKey()
+  const { password: new_password, ...replacement } = await underPassword(newPassword, keys)
+  const recovery = await recoveryOf(next, keys)
   await api.call(recover, {
-    body: {
-      email,
-      recovery_verifier,
-      new_password: authKey(masterKey),
-      key_salt: toBase64(salt),
-      kdf: KDF_DEFAULT,
-      encrypted_private_key: wrapPrivateKey(userKey(masterKey), privateKey, publicKey),
-      recovery: recoveryOf(next, privateKey, publicKey),
-    },
+    body: { email, recovery_verifier, new_password, ...replacement, recovery },
   })
   return writeRecoveryKey(next)
 }

@@ -9,10 +9,11 @@ import { listMembers, rekeyWorkspace } from '../features/workspaces/contract.ts'
 import { fromBase64 } from '../platform/crypto/encoding.ts'
 import { sealMemberEnvelope } from '../platform/crypto/envelope.ts'
 import type { Policy } from '../platform/policy.ts'
+import type { ShownKeys } from '../sigchain/index.ts'
 import type { Api } from './api.ts'
 import { grantEnvironment, type OpenWorkspace, openSecret, sealSecret } from './vault.ts'
 
-type Member = { user_id: string; email: string; public_key: string }
+type Member = ShownKeys & { user_id: string; email: string }
 
 /**
  * Rekeys a workspace; `approve` is asked about each member's public key before a key is sealed to it.

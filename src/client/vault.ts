@@ -19,27 +19,19 @@ import {
 import { mintToken, tokenAuth, tokenKeyPair, verifierOf } from '../platform/crypto/token.ts'
 import type { Policy } from '../platform/policy.ts'
 import type { Secret } from '../platform/secret.ts'
+import { type AccountKeys, newAccount, unwrapKeys } from './account_keys.ts'
 import { type Api, openApi } from './api.ts'
-import {
-  authKey,
-  deriveMasterKey,
-  generateRecoveryKey,
-  newAccount,
-  unwrapPrivateKey,
-  userKey,
-} from './keys.ts'
+import { authKey, deriveMasterKey, generateRecoveryKey, userKey } from './keys.ts'
 import { recoveryOf, writeRecoveryKey } from './recovery.ts'
 
 /** A workspace with its key in the clear: on a client only. */
 export type OpenWorkspace = { id: string; name: string; epoch: number; key: Uint8Array }
 
-export type Session = {
+export type Session = AccountKeys & {
   api: Api
   email: string
   access: string
   refresh: string
-  privateKey: Uint8Array
-  publicKey: Uint8Array
   workspaces: OpenWorkspace[]
 }
 
@@ -48,24 +40,19 @@ export type Session = {
  * returns the recovery key as text.
  */
 export async function signUp(origin: string, email: string, password: string): Promise<string> {
-  const account = await newAccount(password)
-  const publicKey = decode(account.public_key)
+  const { keys, ...account } = await newAccount(email, password)
   const recoveryKey = generateRecoveryKey()
   const workspaceId = uuidv7()
   const workspaceKey = crypto.getRandomValues(new Uint8Array(32))
   await openApi(origin).call(register, {
     body: {
       email,
-      password: account.password,
-      key_salt: account.key_salt,
-      kdf: account.kdf,
-      public_key: account.public_key,
-      encrypted_private_key: account.encrypted_private_key,
-      recovery: recoveryOf(recoveryKey, account.privateKey, publicKey),
+      ...account,
+      recovery: await recoveryOf(recoveryKey, keys),
       workspace: {
         id: workspaceId,
         encrypted_workspace_key: await sealMemberEnvelope(
-          { workspaceId, recipientPublicKey: publicKey, epoch: 1 },
+          { workspaceId, recipientPublicKey: keys.publicKey, epoch: 1 },
           workspaceKey,
         ),
       },
@@ -85,19 +72,18 @@ export async function logIn(origin: string, email: string, password: string): Pr
   const { key_salt, kdf } = await anonymous.call(prelogin, { body: { email } })
   const masterKey = await deriveMasterKey(password, decode(key_salt), kdf)
   const answer = await anonymous.call(login, { body: { email, password: authKey(masterKey) } })
-  const publicKey = decode(answer.user.public_key)
-  const privateKey = unwrapPrivateKey(userKey(masterKey), answer.encrypted_private_key, publicKey)
-  if (!privateKey) throw new Error('the private key on the server does not open with this password')
+  const wrapped = answer.encrypted_private_key
+  const keys = await unwrapKeys('account', userKey(masterKey), wrapped, answer.user)
+  if (!keys) throw new Error('the private key on the server does not open with this password')
   const opened = await Promise.all(
-    answer.workspaces.map((workspace) => openWorkspace(workspace, privateKey, publicKey)),
+    answer.workspaces.map((workspace) => openWorkspace(workspace, keys.privateKey, keys.publicKey)),
   )
   return {
     api: openApi(origin, () => answer.access),
     email,
     access: answer.access,
     refresh: answer.refresh,
-    privateKey,
-    publicKey,
+    ...keys,
     workspaces: opened.flatMap((workspace) => workspace ?? []),
   }
 }

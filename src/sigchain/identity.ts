@@ -10,12 +10,16 @@ import {
   verifyEd25519,
 } from '../platform/crypto/ed25519.ts'
 import { type Bytes, concat, fromBase64, lp, toBase64, utf8 } from '../platform/crypto/encoding.ts'
+import { fingerprint } from '../platform/crypto/fingerprint.ts'
 import { isLowOrder } from '../platform/crypto/low_order.ts'
 import { webHkdf, webSha256, webX25519PublicKey } from '../platform/crypto/web_primitives.ts'
 import { Refusal } from './refusal.ts'
 
 /** The public half, as others see it. */
 export type PublicIdentity = { signing_key: string; public_key: string }
+
+/** The same of an account that may be without a signing key. */
+export type ShownKeys = { signing_key: string | null; public_key: string }
 
 export type Identity = PublicIdentity & {
   signingKey: CryptoKey
@@ -59,9 +63,13 @@ export async function requireKeyProof(
   if (!isGood) throw new Refusal('signature', undefined, 'the proof of the keys')
 }
 
-/** For two people to compare over another channel: 24 characters of base32, 120 bits. */
-export async function identityFingerprint(identity: PublicIdentity): Promise<string> {
-  const keys = readKeys(identity)
+/**
+ * For two people to compare over another channel: 24 characters of base32, 120 bits; without a signing key that
+ * of the public key.
+ */
+export async function identityFingerprint({ signing_key, public_key }: ShownKeys): Promise<string> {
+  if (signing_key === null) return fingerprint(fromBase64(public_key) ?? new Uint8Array(0))
+  const keys = readKeys({ signing_key, public_key })
   const digest = await webSha256(lp(keys.signing, keys.sealing))
   const text = base32(digest.subarray(0, FINGERPRINT_BYTES))
   return (text.match(/.{4}/g) ?? []).join(' ')

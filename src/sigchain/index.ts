@@ -19,6 +19,7 @@ export {
   type PublicIdentity,
   proveKeys,
   requireKeyProof,
+  type ShownKeys,
 } from './identity.ts'
 export { type MemberChange, mayChangeMember } from './member_rules.ts'
 export { Refusal } from './refusal.ts'

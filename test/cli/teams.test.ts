@@ -65,6 +65,37 @@ test('a changed public key is refused until it is accepted', async () => {
   ).toBe(0)
 })
 
+test('keys that are not proven to be of the address are refused, and nothing is sealed to them', async () => {
+  const { sql } = app.connection
+  const emails = ['bob@example.com', 'eve@example.com']
+  const [bobs, eves] = await Promise.all(
+    emails.map(
+      async (email) =>
+        (await sql`select key_proof from users where email = ${email}`)[0]?.key_proof,
+    ),
+  )
+  for (const proof of [eves, null]) {
+    await sql`update users set key_proof = ${proof} where email = 'bob@example.com'`
+    const refused = await ada.run(['workspace', 'invite', 'bob@example.com', '--json'])
+    expect(refused.code).toBe(5)
+    expect(JSON.parse(refused.out || refused.err)).toMatchObject({
+      error: { code: 'unproven_key' },
+    })
+  }
+  await sql`update users set key_proof = ${bobs} where email = 'bob@example.com'`
+  await ada.must('workspace', 'invite', 'bob@example.com')
+})
+
+test('a person whose signing key the server drops is not the one that was seen before', async () => {
+  const { sql } = app.connection
+  const [row] = await sql`select signing_key from users where email = 'bob@example.com'`
+  await sql`update users set signing_key = null where email = 'bob@example.com'`
+  const refused = await ada.run(['workspace', 'invite', 'bob@example.com'])
+  expect(refused).toMatchObject({ code: 5, err: expect.stringContaining('seen before') })
+  await sql`update users set signing_key = ${row?.signing_key} where email = 'bob@example.com'`
+  await ada.must('workspace', 'invite', 'bob@example.com')
+})
+
 test('somebody without an account cannot be invited, and nobody is', async () => {
   const { code, err } = await ada.run(['workspace', 'invite', 'nobody@example.com'])
   expect(code).toBe(4)

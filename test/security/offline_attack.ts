@@ -3,7 +3,8 @@
  * list of passwords. Whatever is stored is tried as a key for whatever is sealed.
  */
 import type postgres from 'postgres'
-import { deriveMasterKey, type Kdf, unwrapPrivateKey, userKey } from '../../src/client/keys.ts'
+import { unwrapKeys } from '../../src/client/account_keys.ts'
+import { deriveMasterKey, type Kdf, userKey } from '../../src/client/keys.ts'
 import { fromBase64, toBase64, utf8 } from '../../src/platform/crypto/encoding.ts'
 import { openMemberEnvelope, openTokenEnvelope } from '../../src/platform/crypto/envelope.ts'
 import {
@@ -12,7 +13,7 @@ import {
   type OuterPart,
   secretRow,
 } from '../../src/platform/crypto/outer_layer.ts'
-import { KEY_BYTES, x25519PublicKey } from '../../src/platform/crypto/primitives.ts'
+import { hkdf, KEY_BYTES, x25519PublicKey } from '../../src/platform/crypto/primitives.ts'
 import { environmentKey, openSecretValue } from '../../src/platform/crypto/secret_value.ts'
 import { parseToken, tokenKeyPair } from '../../src/platform/crypto/token.ts'
 
@@ -26,7 +27,13 @@ export type Loot = {
 
 type Row<Fields> = Fields & { sealed: Uint8Array }
 type Secret = Row<{ workspaceId: string; projectId: string; environment: string; key: string }>
-type User = Row<{ id: string; publicKey: Uint8Array; salt: string; kdf: Kdf }>
+type User = Row<{
+  id: string
+  publicKey: Uint8Array
+  signingKey: Uint8Array | null
+  salt: string
+  kdf: Kdf
+}>
 type Membership = Row<{ workspaceId: string; userId: string; epoch: number }>
 type Grant = Row<{
   workspaceId: string
@@ -71,7 +78,8 @@ async function readStored(sql: postgres.Sql, outer: OuterLayer | null): Promise<
     select workspace_id as "workspaceId", project_id as "projectId", environment, key, value as sealed
     from secrets order by key, workspace_id`
   const users = await sql<User[]>`
-    select id, public_key as "publicKey", key_salt as salt, kdf, encrypted_private_key as sealed
+    select id, public_key as "publicKey", signing_key as "signingKey", key_salt as salt, kdf,
+      encrypted_private_key as sealed
     from users`
   const memberships = await sql<Membership[]>`
     select m.workspace_id as "workspaceId", m.user_id as "userId", w.epoch,
@@ -152,20 +160,28 @@ async function privateKeysOf(
   { passwords = [] }: Loot,
 ): Promise<Uint8Array[]> {
   const found: Uint8Array[] = []
-  for (const { salt, kdf, sealed, publicKey } of users) {
+  for (const { salt, kdf, sealed, publicKey, signingKey } of users) {
+    const named = {
+      public_key: toBase64(publicKey),
+      signing_key: signingKey && toBase64(signingKey),
+    }
     for (const password of passwords) {
       const masterKey = await deriveMasterKey(password, fromBase64(salt) ?? utf8(''), kdf)
-      const privateKey = unwrapPrivateKey(userKey(masterKey), toBase64(sealed), publicKey)
-      if (privateKey) found.push(privateKey)
+      const keys = await unwrapKeys('account', userKey(masterKey), toBase64(sealed), named)
+      if (keys) found.push(keys.privateKey)
     }
   }
   return found
 }
 
-/** Candidates that are the other half of a member's public key. */
+/** Candidates that are the other half of a member's public key, or the seed of it. */
 function privateKeysAmong(candidates: readonly Uint8Array[], users: readonly User[]): Uint8Array[] {
   const known = new Set(users.map(({ publicKey }) => publicKey.toHex()))
-  return candidates.filter((candidate) => known.has(x25519PublicKey(candidate).toHex()))
+  const fromSeed = (seed: Uint8Array) =>
+    hkdf(seed, new Uint8Array(0), 'cloakroom/v2/account-x25519')
+  return candidates
+    .flatMap((candidate) => [candidate, fromSeed(candidate)])
+    .filter((privateKey) => known.has(x25519PublicKey(privateKey).toHex()))
 }
 
 async function keysIn(

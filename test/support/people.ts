@@ -6,7 +6,6 @@ import { randomBytes } from 'node:crypto'
 import type { Api } from '../../src/client/api.ts'
 import {
   authKey,
-  generateKeyPair,
   generateRecoveryKey,
   KDF_DEFAULT,
   recoveryVerifier,
@@ -18,6 +17,7 @@ import { login, register } from '../../src/features/accounts/contract.ts'
 import { toBase64 } from '../../src/platform/crypto/encoding.ts'
 import { sealMemberEnvelope } from '../../src/platform/crypto/envelope.ts'
 import type { TestApp } from './app.ts'
+import { generateKeyPair } from './key_pair.ts'
 
 export type Person = {
   email: string

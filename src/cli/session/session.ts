@@ -1,11 +1,12 @@
 /** A logged-in person on this machine: calls that renew their tokens, and workspaces that open. */
 
+import type { AccountKeys } from '../../client/account_keys.ts'
 import { type Api, ApiError, openApi } from '../../client/api.ts'
 import { type OpenWorkspace, openWorkspace } from '../../client/vault.ts'
 import type { UntrustedKey } from '../../client/workspace_key.ts'
 import { refresh } from '../../features/accounts/contract.ts'
 import { listWorkspacesEndpoint } from '../../features/workspaces/contract.ts'
-import { fromBase64 } from '../../platform/crypto/encoding.ts'
+import { type Bytes, fromBase64 } from '../../platform/crypto/encoding.ts'
 import type { Choice } from '../accounts/choice.ts'
 import type { Names } from '../completion/names.ts'
 import { oneNamed } from '../named.ts'
@@ -14,14 +15,12 @@ import type { KnownWorkspaceKeys } from '../trust/known_workspace_keys.ts'
 import { type OwnValues, openOwnValues } from './own_values.ts'
 import type { SessionStore, StoredSession } from './session_store.ts'
 
-export type Session = {
+export type Session = AccountKeys & {
   /** Who works, and why it is this account. */
   choice: Choice
   email: string
   server: string
   api: Api
-  privateKey: Uint8Array
-  publicKey: Uint8Array
   /** Every workspace of this person, with its key where it opens. */
   workspaces(): Promise<WorkspaceEntry[]>
   /** A workspace by id or name, with its key. @throws CliError */
@@ -94,6 +93,7 @@ function openSession(
     api,
     privateKey,
     publicKey,
+    seed: stored.seed === null ? null : decode(stored.seed),
     workspaces,
     entry,
     workspace: async (named) => withKey(await entry(named)),
@@ -225,7 +225,7 @@ async function takeSuccessor(store: SessionStore, stored: StoredSession): Promis
   return true
 }
 
-function decode(text: string): Uint8Array {
+function decode(text: string): Bytes {
   const bytes = fromBase64(text)
   if (!bytes)
     throw new CliError(

@@ -21,7 +21,9 @@ const stored = z.object({
   /** b64 of 32 bytes. */
   privateKey: z.string(),
   publicKey: z.string(),
-  /** Public keys of other people, remembered when first seen: e-mail → b64. */
+  /** What both come from; null for an account that was made without one. */
+  seed: z.string().nullable().default(null),
+  /** Keys of other people, remembered when first seen: e-mail → `public_key`, or `signing_key public_key`. */
   knownKeys: z.record(z.string(), z.string()).default({}),
   /** Tokens of agents that are kept here: id of the agent → token. */
   agentTokens: z.record(z.string(), z.string()).default({}),

@@ -42,6 +42,10 @@ export const cliErrors = {
   insecure_address: [EX_REFUSED, 'an address would be talked to without encryption'],
   unsafe_socket: [EX_REFUSED, 'what keeps the unlocked key may belong to somebody else'],
   changed_key: [EX_REFUSED, 'a public key is not the one that was seen before'],
+  unproven_key: [
+    EX_REFUSED,
+    'the keys that the server shows of a person are not proven to be theirs',
+  ],
   unproven_policy: [EX_REFUSED, 'a stored value does not open with the policy beside it'],
   reference_elsewhere: [EX_REFUSED, 'a template names an environment that the command did not'],
   wrong_fallback: [

@@ -1,32 +1,36 @@
 /**
- * Public keys of other people, remembered when first seen. The server names the keys that a workspace key
- * is sealed to; a changed one may belong to an attacker in between.
+ * Keys of other people, remembered when first seen. The server names the keys that a workspace key is sealed to;
+ * changed ones may belong to an attacker in between.
  */
-import { fingerprint } from '../../client/keys.ts'
-import { fromBase64 } from '../../platform/crypto/encoding.ts'
+import {
+  identityFingerprint,
+  Refusal,
+  requireKeyProof,
+  type ShownKeys,
+} from '../../sigchain/index.ts'
 import type { Context } from '../context.ts'
 import type { Session } from '../session/session.ts'
 import { CliError } from '../terminal/cli_error.ts'
 
-export type KeyOfPerson = { email: string; publicKey: string }
+export type KeysOfPerson = ShownKeys & { email: string }
 
 /**
  * Shows new fingerprints and remembers them.
  *
- * @throws CliError for a key that differs from the known one, unless `acceptChanged`
+ * @throws CliError for keys that differ from the known ones, unless `acceptChanged`, and for unusable ones
  */
 export async function checkKnownKeys(
   context: Context,
   session: Session,
-  keys: readonly KeyOfPerson[],
+  people: readonly KeysOfPerson[],
   acceptChanged: boolean,
 ): Promise<void> {
   const { knownKeys } = session.stored
-  for (const { email, publicKey } of keys) {
-    const known = knownKeys[email]
-    if (known === publicKey) continue
-    context.output.warn(`${email}  ${fingerprint(fromBase64(publicKey) ?? new Uint8Array())}`)
-    if (known !== undefined && !acceptChanged) {
+  const unknown = people.filter((person) => knownKeys[person.email] !== textOf(person))
+  for (const person of unknown) {
+    const { email } = person
+    context.output.warn(`${email}  ${await refusing(email, () => identityFingerprint(person))}`)
+    if (knownKeys[email] !== undefined && !acceptChanged) {
       throw new CliError(
         'changed_key',
         `the public key of ${email} is not the one that was seen before`,
@@ -34,7 +38,30 @@ export async function checkKnownKeys(
       )
     }
   }
-  const changed = keys.some(({ email, publicKey }) => knownKeys[email] !== publicKey)
-  for (const { email, publicKey } of keys) knownKeys[email] = publicKey
-  if (changed) await session.store.write(session.stored)
+  for (const person of unknown) knownKeys[person.email] = textOf(person)
+  if (unknown.length > 0) await session.store.write(session.stored)
+}
+
+/** Who has a signing key has signed address and keys with it. @throws CliError `unproven_key` */
+export async function demandProof(person: KeysOfPerson, proof: string | null): Promise<void> {
+  const { email, signing_key, public_key } = person
+  if (signing_key === null) return
+  await refusing(email, () => requireKeyProof({ signing_key, public_key }, email, proof ?? ''))
+}
+
+async function refusing<T>(email: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    throw new CliError(
+      'unproven_key',
+      `the server shows keys of ${email} that are not theirs: ${error.message}`,
+      'nothing was sealed to them; whoever runs the server has to look into it',
+    )
+  }
+}
+
+function textOf({ signing_key, public_key }: ShownKeys): string {
+  return signing_key === null ? public_key : `${signing_key} ${public_key}`
 }

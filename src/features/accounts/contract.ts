@@ -6,10 +6,13 @@ import {
   exampleOfForm,
   id,
   publicKey,
+  rarelyNeeded,
   sessionId,
+  shownKeys,
+  signingKey,
   text,
 } from '../../platform/http/fields.ts'
-import { email, line, pagination, timestamp } from '../../platform/http/validate.ts'
+import { base64, email, line, pagination, timestamp } from '../../platform/http/validate.ts'
 import { encryptedWorkspaceKey, workspaceName, workspaceShape } from '../workspaces/contract.ts'
 import {
   currentPassword,
@@ -58,6 +61,9 @@ export const register = defineEndpoint({
       .default(''),
     terms_agreement: z.boolean().default(false),
     public_key: publicKey,
+    signing_key: signingKey.meta(rarelyNeeded).optional(),
+    /** By it the address and both keys belong together. */
+    key_proof: base64(64, 64).meta(rarelyNeeded).optional(),
     encrypted_private_key: wrappedKey,
     key_salt: keySalt,
     kdf: kdf.default(defaultKdf),
@@ -166,14 +172,14 @@ const recoveryProof = {
 
 export const beginRecovery = defineEndpoint({
   name: 'auth.recover.begin',
-  summary: 'Get the private key as wrapped for recovery',
+  summary: 'Get the keys as wrapped for recovery',
   method: 'POST',
   ...ofPerson,
   path: '/api/auth/recover/begin/',
   access: { kind: 'public', rate: 'login' },
   body: z.strictObject(recoveryProof),
   result: z.object({
-    public_key: text(exampleOfForm.publicKey),
+    ...shownKeys,
     encrypted_private_key: text(exampleOfForm.wrappedKey),
   }),
   faults: ['invalid_credentials'],
@@ -228,14 +234,15 @@ export const getMe = defineEndpoint({
 
 export const getPublicKey = defineEndpoint({
   name: 'users.public_key',
-  summary: 'Get the public key of a person, to seal a workspace key to',
+  summary: 'Get the public keys of a person, to seal a workspace key to',
   method: 'GET',
   path: '/api/users/{email}/public-key/',
   access: { kind: 'session' },
   params: z.object({ email }),
   result: z.object({
     email: text('ada@example.com'),
-    public_key: text(exampleOfForm.publicKey),
-    fingerprint: text('3f9a 1c07 5be2 88d4 61aa 09c3 7e15 f2b8'),
+    ...shownKeys,
+    key_proof: text(exampleOfForm.keyProof).nullable(),
+    fingerprint: text('mq5h 7xwa 3kzt c2fd yb6e uo4r'),
   }),
 })

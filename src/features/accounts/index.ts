@@ -3,19 +3,19 @@
  * it never learns the password that unlocks the private key (protocol 1).
  */
 import { toBase64 } from '../../platform/crypto/encoding.ts'
-import { fingerprint } from '../../platform/crypto/fingerprint.ts'
 import { parseToken } from '../../platform/crypto/token.ts'
 import { Fault, invalidField } from '../../platform/fault.ts'
 import type { Caller } from '../../platform/grant.ts'
 import { openPager } from '../../platform/http/page.ts'
 import { type Route, route } from '../../platform/http/route.ts'
 import type { FeatureServices } from '../../platform/services.ts'
+import { identityFingerprint } from '../../sigchain/index.ts'
 import { type AccountServices, openAccountServices } from './account_services.ts'
 import * as contract from './contract.ts'
 import { replacePassword, replaceRecoveryKey } from './credential_change.ts'
 import { endAccount } from './deletion.ts'
 import { logIn, tellDerivation } from './login.ts'
-import { findUserByEmail, getUser, showUser } from './queries.ts'
+import { findUserByEmail, getUser, showKeys, showUser } from './queries.ts'
 import { recoverAccount, showRecoveryCopy } from './recovery.ts'
 import { registerPerson } from './registration.ts'
 import { findSessionOf, revokeSession, rotateTokens, selectSessions } from './sessions.ts'
@@ -114,8 +114,13 @@ function personRoutes(services: AccountServices): Route[] {
       lookUps.take(caller.userId)
       const user = await findUserByEmail(db, params.email)
       if (!user) throw new Fault('not_found')
-      const { email, publicKey } = user
-      return { email, public_key: toBase64(publicKey), fingerprint: fingerprint(publicKey) }
+      const keys = showKeys(user)
+      return {
+        email: user.email,
+        ...keys,
+        key_proof: user.keyProof && toBase64(user.keyProof),
+        fingerprint: await identityFingerprint(keys),
+      }
     }),
   ]
 }

@@ -3,6 +3,7 @@ import { and, eq, type SQL, sql } from 'drizzle-orm'
 import { toBase64 } from '../../platform/crypto/encoding.ts'
 import type { Database, Transaction } from '../../platform/db/open.ts'
 import { users } from '../../platform/db/schema/index.ts'
+import type { ShownKeys } from '../../sigchain/index.ts'
 
 export type User = typeof users.$inferSelect
 
@@ -80,6 +81,11 @@ function stillHolds(proof: Proof): SQL {
     : eq(users.recoveryVerifierHash, proof.recoveryVerifierHash)
 }
 
+/** The public keys of a person, by which others know them. */
+export function showKeys({ signingKey, publicKey }: User): ShownKeys {
+  return { signing_key: signingKey && toBase64(signingKey), public_key: toBase64(publicKey) }
+}
+
 /** A person as the contract shows them. */
 export function showUser(user: User) {
   return {
@@ -87,7 +93,7 @@ export function showUser(user: User) {
     email: user.email,
     first_name: user.firstName,
     last_name: user.lastName,
-    public_key: toBase64(user.publicKey),
+    ...showKeys(user),
     is_instance_owner: user.isInstanceOwner,
     created_at: user.createdAt,
     updated_at: user.updatedAt,

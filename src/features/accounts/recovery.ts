@@ -1,15 +1,14 @@
 /**
  * Recovery (protocol 3.1): a key that was shown once proves itself by a verifier, which is stored like
- * a password, and opens a second copy of the private key. It works once: a recovery replaces it, and
+ * a password, and opens a second copy of the keys. It works once: a recovery replaces it, and
  * ends every session, since others may have opened one.
  */
-import { toBase64 } from '../../platform/crypto/encoding.ts'
 import { Fault } from '../../platform/fault.ts'
 import type { InputOf } from '../../platform/http/endpoint.ts'
 import type { AccountServices } from './account_services.ts'
 import type { beginRecovery, recover } from './contract.ts'
 import { passwordValues, proveRecovery, recoveryValues } from './credentials.ts'
-import { updateCredentials } from './queries.ts'
+import { showKeys, updateCredentials } from './queries.ts'
 import { revokeAllSessions } from './sessions.ts'
 import { openWrappedKey } from './wrapped_keys.ts'
 
@@ -20,7 +19,7 @@ export async function showRecoveryCopy(services: AccountServices, body: Given, n
   const { user, copy } = await requireProof(services, body, network)
   const column = 'users.recovery_private_key'
   return {
-    public_key: toBase64(user.publicKey),
+    ...showKeys(user),
     encrypted_private_key: await openWrappedKey(services.outer, column, user.id, copy),
   }
 }

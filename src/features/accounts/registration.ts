@@ -4,10 +4,11 @@
  */
 import type { Database, Transaction } from '../../platform/db/open.ts'
 import type { users } from '../../platform/db/schema/index.ts'
-import { Fault } from '../../platform/fault.ts'
+import { Fault, invalidField } from '../../platform/fault.ts'
 import type { InputOf } from '../../platform/http/endpoint.ts'
 import type { UnboundAudit } from '../../platform/http/recorder.ts'
 import type { OpenTransaction } from '../../platform/http/route.ts'
+import { Refusal, requireKeyProof } from '../../sigchain/index.ts'
 import { createWorkspace, type WorkspaceOfPerson } from '../workspaces/index.ts'
 import type { AccountServices } from './account_services.ts'
 import type { register } from './contract.ts'
@@ -25,12 +26,13 @@ export async function registerPerson(
 ) {
   const { db, outer, registration } = services
   await checkOpen(db, registration)
+  const identity = await identityValues(body)
   const values = await userValues(services, body)
   return transaction(async (tx, audit) => {
     await queueRegistrations(tx)
     await checkOpen(tx, registration)
     const isInstanceOwner = !(await hasUsers(tx))
-    const user = await insertUser(tx, { ...values, isInstanceOwner })
+    const user = await insertUser(tx, { ...values, ...identity, isInstanceOwner })
     if (!user) {
       throw new Fault('already_exists', { message: 'The e-mail address has an account already.' })
     }
@@ -68,6 +70,19 @@ async function userValues(
     ...(await passwordValues(services, id, body)),
     ...(body.recovery ? await recoveryValues(services, id, body.recovery) : {}),
   }
+}
+
+/** A signing key comes with the proof that one person holds both keys. @throws Fault `validation_error` */
+async function identityValues({ email, public_key, signing_key, key_proof }: Registration) {
+  if (signing_key === undefined && key_proof === undefined) return {}
+  const [signing, proof] = [signing_key ?? '', key_proof ?? '']
+  try {
+    await requireKeyProof({ signing_key: signing, public_key }, email, proof)
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    throw invalidField('key_proof', 'must be the signature of signing_key over address and keys')
+  }
+  return { signingKey: decode(signing), keyProof: decode(proof) }
 }
 
 async function createPersonal(

@@ -1,6 +1,13 @@
 /** Fields that the contracts of accounts and sessions have in common. */
 import { z } from 'zod'
-import { exampleBytes, exampleOfForm, exampleToken, id, text } from '../../platform/http/fields.ts'
+import {
+  exampleBytes,
+  exampleOfForm,
+  exampleToken,
+  id,
+  shownKeys,
+  text,
+} from '../../platform/http/fields.ts'
 import { base64, timestamp } from '../../platform/http/validate.ts'
 
 /** Bytes; the form of protocol 3.1 has 61, other clients may use another. */
@@ -66,7 +73,7 @@ export const user = z
     email: text('ada@example.com'),
     first_name: text('Ada'),
     last_name: text('Lovelace'),
-    public_key: text(exampleOfForm.publicKey),
+    ...shownKeys,
     is_instance_owner: z.boolean(),
     created_at: timestamp,
     updated_at: timestamp,

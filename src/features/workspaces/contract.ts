@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { defineEndpoint } from '../../platform/http/endpoint.ts'
-import { exampleOfForm, id, role, text, userId, workspaceId } from '../../platform/http/fields.ts'
+import { id, role, shownKeys, text, userId, workspaceId } from '../../platform/http/fields.ts'
 import { pagination, timestamp } from '../../platform/http/validate.ts'
 import {
   encryptedWorkspaceKey,
@@ -120,7 +120,7 @@ const memberShape = z
     name: text('Ada Lovelace'),
     role,
     status: z.enum(['active', 'invited']),
-    public_key: text(exampleOfForm.publicKey),
+    ...shownKeys,
     created_at: timestamp,
     updated_at: timestamp,
   })

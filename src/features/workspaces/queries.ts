@@ -41,6 +41,7 @@ const shownMember = {
   role: memberships.role,
   status: memberships.status,
   key: users.publicKey,
+  signing: users.signingKey,
   created_at: memberships.createdAt,
   updated_at: memberships.updatedAt,
 }
@@ -54,12 +55,18 @@ type MemberRow = {
   role: Role
   status: 'active' | 'invited'
   key: Uint8Array
+  signing: Uint8Array | null
   created_at: Date
   updated_at: Date
 }
 
-export function showMember({ first, last, key, ...row }: MemberRow) {
-  return { ...row, name: `${first} ${last}`.trim(), public_key: toBase64(key) }
+export function showMember({ first, last, key, signing, ...row }: MemberRow) {
+  return {
+    ...row,
+    name: `${first} ${last}`.trim(),
+    public_key: toBase64(key),
+    signing_key: signing && toBase64(signing),
+  }
 }
 
 type Page = { after: string | undefined; limit: number }

@@ -17,6 +17,7 @@ import secretsFillfactor from '../../../drizzle/0008_secrets_fillfactor.sql' wit
 import deletedSecrets from '../../../drizzle/0009_deleted_secrets.sql' with { type: 'text' }
 import auditTerms from '../../../drizzle/0010_audit_terms.sql' with { type: 'text' }
 import auditRefused from '../../../drizzle/0011_audit_refused.sql' with { type: 'text' }
+import signingKeys from '../../../drizzle/0012_signing_keys.sql' with { type: 'text' }
 
 type Migration = { name: string; text: string }
 
@@ -34,6 +35,7 @@ export const migrations: readonly Migration[] = [
   { name: '0009_deleted_secrets', text: deletedSecrets },
   { name: '0010_audit_terms', text: auditTerms },
   { name: '0011_audit_refused', text: auditRefused },
+  { name: '0012_signing_keys', text: signingKeys },
 ]
 
 const ADVISORY_LOCK = 6_021_023_004

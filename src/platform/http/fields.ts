@@ -3,6 +3,7 @@
  * of one contract carries its own: `.meta({ examples: […] })`.
  */
 import { z } from 'zod'
+import { isSoundPoint } from '../crypto/ed25519.ts'
 import { fromBase64 } from '../crypto/encoding.ts'
 import { isLowOrder } from '../crypto/low_order.ts'
 import { roles } from '../grant.ts'
@@ -54,6 +55,8 @@ export function exampleBytes(count: number, ...head: number[]): string {
 /** The forms of protocol 3, as examples. */
 export const exampleOfForm = {
   publicKey: exampleBytes(32),
+  signingKey: exampleBytes(32, 0x5b),
+  keyProof: exampleBytes(64),
   wrappedKey: exampleBytes(61, 1),
   envelope: exampleBytes(81, 1),
   sealedValue: exampleBytes(45, 1, 0, 0, 0, 1),
@@ -66,6 +69,19 @@ export const publicKey = base64(32, 32)
     return bytes?.length !== 32 || !isLowOrder(bytes)
   }, 'must not be of low order')
   .meta({ examples: [exampleOfForm.publicKey] })
+
+/** An Ed25519 public key that signatures will be checked with. */
+export const signingKey = base64(32, 32).refine((text) => {
+  const bytes = fromBase64(text)
+  return bytes?.length !== 32 || isSoundPoint(bytes)
+}, 'must be canonical and not of low order')
+
+/** The public keys of a person in results. */
+export const shownKeys = {
+  public_key: text(exampleOfForm.publicKey),
+  /** Null in an account that was made without one. */
+  signing_key: text(exampleOfForm.signingKey).nullable(),
+}
 
 /** A token of a kind, as an example; it is none. */
 export function exampleToken(kind: 'agt' | 'ses' | 'ref'): string {

@@ -206,6 +206,7 @@ describe('recovery', () => {
         status: 'success',
         data: {
           public_key: Buffer.from(ada.publicKey).toString('base64'),
+          signing_key: null,
           encrypted_private_key: expect.any(String),
         },
       },

@@ -41,6 +41,7 @@ describe('log-in', () => {
             first_name: 'Test',
             last_name: 'Person',
             public_key: Buffer.from(ada.publicKey).toString('base64'),
+            signing_key: null,
             is_instance_owner: true,
             created_at: expect.any(String),
             updated_at: expect.any(String),

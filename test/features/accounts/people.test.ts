@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { fingerprint } from '../../../src/client/keys.ts'
+import { fingerprint } from '../../../src/platform/crypto/fingerprint.ts'
 import { startTestApp, type TestApp } from '../../support/app.ts'
 import { type Person, registerPerson } from '../../support/people.ts'
 import { refusal, refusedField, said } from './support.ts'
@@ -30,6 +30,7 @@ test('the caller sees themselves, and nothing that unlocks the account', async (
         first_name: 'Test',
         last_name: 'Person',
         public_key: base64(bea.publicKey),
+        signing_key: null,
         is_instance_owner: false,
         created_at: expect.stringMatching(/Z$/),
         updated_at: expect.stringMatching(/Z$/),
@@ -46,7 +47,9 @@ test('a public key is found by the address in any case, with the fingerprint peo
       data: {
         email: bea.email,
         public_key: base64(bea.publicKey),
-        fingerprint: fingerprint(bea.publicKey),
+        signing_key: null,
+        key_proof: null,
+        fingerprint: await fingerprint(Uint8Array.from(bea.publicKey)),
       },
     },
   })

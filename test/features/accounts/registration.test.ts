@@ -38,6 +38,7 @@ describe('registration', () => {
             first_name: 'Test',
             last_name: 'Person',
             public_key: registration.public_key,
+            signing_key: null,
             is_instance_owner: false,
             created_at: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/),
             updated_at: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/),

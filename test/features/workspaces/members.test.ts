@@ -69,6 +69,7 @@ describe('listing', () => {
       role,
       status,
       public_key: toBase64(person.publicKey),
+      signing_key: null,
       ...timestamps,
     })
     const expected = [
@@ -301,6 +302,7 @@ describe('roles', () => {
           role: 'read_only',
           status: 'active',
           public_key: toBase64(person.publicKey),
+          signing_key: null,
           ...timestamps,
         },
       },

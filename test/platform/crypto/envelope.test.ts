@@ -1,6 +1,5 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { generateKeyPair } from '../../../src/client/keys.ts'
 import { fromBase64, toBase64 } from '../../../src/platform/crypto/encoding.ts'
 import {
   isTokenEnvelope,
@@ -9,6 +8,7 @@ import {
   sealMemberEnvelope,
   sealTokenEnvelope,
 } from '../../../src/platform/crypto/envelope.ts'
+import { generateKeyPair } from '../../support/key_pair.ts'
 import { LOW_ORDER_KEYS, ORDINARY_KEYS } from '../../support/low_order.ts'
 
 const ids = fc.uuid()

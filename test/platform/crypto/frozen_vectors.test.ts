@@ -1,13 +1,8 @@
 /** Outputs of this implementation, frozen: what is stored today must open in every later version. */
 import { describe, expect, test } from 'bun:test'
-import {
-  authKey,
-  deriveMasterKey,
-  fingerprint,
-  recoveryVerifier,
-  userKey,
-} from '../../../src/client/keys.ts'
+import { authKey, deriveMasterKey, recoveryVerifier, userKey } from '../../../src/client/keys.ts'
 import { fromBase64, toBase64, utf8 } from '../../../src/platform/crypto/encoding.ts'
+import { fingerprint } from '../../../src/platform/crypto/fingerprint.ts'
 import { OuterLayer } from '../../../src/platform/crypto/outer_layer.ts'
 import { x25519PublicKey } from '../../../src/platform/crypto/primitives.ts'
 import {
@@ -89,7 +84,7 @@ test('an account: password in NFKC, master key, what is sent, fingerprint, recov
   expect(authKey(masterKey)).toBe(account.auth_key)
   expect(userKey(masterKey).toHex()).toBe(account.user_key)
   expect(x25519PublicKey(hex(account.private_key)).toHex()).toBe(account.public_key)
-  expect(fingerprint(hex(account.public_key))).toBe(account.fingerprint)
+  expect(await fingerprint(Uint8Array.from(hex(account.public_key)))).toBe(account.fingerprint)
   expect(recoveryVerifier(hex(account.recovery_key))).toBe(account.recovery_verifier)
 })
 

@@ -108,6 +108,7 @@ async function enter(
     refresh: session.refresh,
     privateKey: toBase64(session.privateKey),
     publicKey: toBase64(session.publicKey),
+    seed: session.seed && toBase64(session.seed),
     knownKeys: isSame ? before.knownKeys : {},
     agentTokens: isSame ? before.agentTokens : {},
   })

@@ -1,6 +1,6 @@
 /** Who works here and with what: whoami and status. */
+import { ownFingerprint } from '../../../client/account_keys.ts'
 import { openApi } from '../../../client/api.ts'
-import { fingerprint } from '../../../client/keys.ts'
 import { getMe } from '../../../features/accounts/contract.ts'
 import { getStatus } from '../../../features/health/contract.ts'
 import type { tokenOption } from '../../catalogue/options.ts'
@@ -30,7 +30,7 @@ export const whoAmI: Action<typeof tokenOption> = async (context, _, options) =>
     account: account.name,
     because: why,
     server: session.server,
-    fingerprint: fingerprint(session.publicKey),
+    fingerprint: await ownFingerprint(session),
   })
   return undefined
 }

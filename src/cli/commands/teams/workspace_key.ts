@@ -1,10 +1,10 @@
 /** The key of a workspace: a new one for everything, and accepting one that others see. */
-import { fingerprint } from '../../../client/keys.ts'
 import { rekey } from '../../../client/rekey.ts'
 import { type KnownKey, knownKeyOf } from '../../../client/workspace_key.ts'
 import { listEnvironments } from '../../../features/projects/contract.ts'
 import { listDeletedSecrets, listSecrets } from '../../../features/secrets/contract.ts'
 import { fromBase64 } from '../../../platform/crypto/encoding.ts'
+import { fingerprint } from '../../../platform/crypto/fingerprint.ts'
 import type { confirmOptions, rekeyOptions } from '../../catalogue/options.ts'
 import type { Action } from '../../command.ts'
 import { projectsOf, type WorkspaceScope, workspaceScope } from '../../scope.ts'
@@ -19,10 +19,9 @@ export const rekeyAll: Action<typeof rekeyOptions> = async (context, _, options)
     const ends = await endsOf(scope)
     return `Seal everything of ${workspace.name} under a new key? That ends for good what the old one opens: ${ends}.`
   })
-  const work = rekey(session.api, workspace.open, (listed) => {
-    const keys = listed.map(({ email, public_key }) => ({ email, publicKey: public_key }))
-    return checkKnownKeys(context, session, keys, options.acceptChangedKeys ?? false)
-  })
+  const work = rekey(session.api, workspace.open, (listed) =>
+    checkKnownKeys(context, session, listed, options.acceptChangedKeys ?? false),
+  )
   const { next, ...counts } = await context.output.during('sealing everything anew', work)
   session.workspaceKeys.remember(next)
   const done = { epoch: next.epoch, ...counts }
@@ -63,12 +62,12 @@ export const acceptKey: Action<typeof confirmOptions> = async (context, [named =
   }
   const known = session.workspaceKeys.of(shown.id)
   const now = knownKeyOf(shown)
-  const accepted = { workspace: name, epoch: now.epoch, fingerprint: fingerprintOf(now) }
+  const accepted = { workspace: name, epoch: now.epoch, fingerprint: await fingerprintOf(now) }
   if (!fault || !known) {
     context.output.record(accepted, accepted.fingerprint)
     return undefined
   }
-  context.output.warn(`known: epoch ${known.epoch}  ${fingerprintOf(known)}`)
+  context.output.warn(`known: epoch ${known.epoch}  ${await fingerprintOf(known)}`)
   context.output.warn(`shown: epoch ${now.epoch}  ${accepted.fingerprint}`)
   await confirmed(options, `Does another member of ${name} see the one that is shown? Accept it?`)
   session.workspaceKeys.remember(shown)
@@ -76,6 +75,6 @@ export const acceptKey: Action<typeof confirmOptions> = async (context, [named =
   return undefined
 }
 
-function fingerprintOf({ commitment }: KnownKey): string {
+function fingerprintOf({ commitment }: KnownKey): Promise<string> {
   return fingerprint(fromBase64(commitment) ?? new Uint8Array())
 }

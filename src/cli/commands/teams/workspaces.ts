@@ -26,7 +26,7 @@ import type { Session } from '../../session/session.ts'
 import { CliError } from '../../terminal/cli_error.ts'
 import { confirmed, counted, countedAll } from '../../terminal/confirmed.ts'
 import { ID } from '../../terminal/table.ts'
-import { checkKnownKeys } from '../../trust/known_keys.ts'
+import { checkKnownKeys, demandProof } from '../../trust/known_keys.ts'
 import { remember } from './projects.ts'
 
 export const list: Action = async (context) => {
@@ -108,10 +108,10 @@ export const members: Action = async (context) => {
 export const invite: Action<typeof inviteOptions> = async (context, emails, options) => {
   const role = roleOf(options.role)
   const { session, workspace } = await workspaceScope(context)
-  const keys = await Promise.all(emails.map((email) => publicKeyOf(session, email)))
-  await checkKnownKeys(context, session, keys, options.acceptChangedKeys ?? false)
+  const people = await Promise.all(emails.map((email) => keysOf(session, email)))
+  await checkKnownKeys(context, session, people, options.acceptChangedKeys ?? false)
   const invites = await Promise.all(
-    keys.map(async ({ email, bytes }) => {
+    people.map(async ({ email, bytes }) => {
       const place = {
         workspaceId: workspace.id,
         recipientPublicKey: bytes,
@@ -132,11 +132,15 @@ export const invite: Action<typeof inviteOptions> = async (context, emails, opti
   return undefined
 }
 
-async function publicKeyOf(session: Session, email: string) {
+async function keysOf(session: Session, email: string) {
   try {
-    const { public_key } = await session.api.call(getPublicKey, { params: { email } })
+    const { public_key, signing_key, key_proof } = await session.api.call(getPublicKey, {
+      params: { email },
+    })
+    const person = { email: email.toLowerCase(), public_key, signing_key }
+    await demandProof(person, key_proof)
     const bytes = fromBase64(public_key)
-    if (bytes) return { email: email.toLowerCase(), publicKey: public_key, bytes }
+    if (bytes) return { ...person, bytes }
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 404) throw error
   }

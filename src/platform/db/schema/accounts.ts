@@ -21,6 +21,9 @@ export const users = pgTable('users', {
   keySalt: text().notNull(),
   kdf: jsonb().$type<StoredKdf>().notNull(),
   publicKey: bytes().notNull(),
+  /** Ed25519, with the proof that it belongs to the address and the public key; null in accounts without one. */
+  signingKey: bytes(),
+  keyProof: bytes(),
   /** Sealed: `users.encrypted_private_key`. */
   encryptedPrivateKey: bytes().notNull(),
   recoveryVerifierHash: text(),

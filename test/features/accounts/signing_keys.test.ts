@@ -1,0 +1,110 @@
+/** Accounts with a signing key (protocol 3.1): made with a proof, shown to others with it. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { newAccount } from '../../../src/client/account_keys.ts'
+import { replacePassword, replaceRecoveryKey } from '../../../src/client/credentials.ts'
+import { recoverAccount } from '../../../src/client/recovery.ts'
+import { logIn, signUp } from '../../../src/client/vault.ts'
+import { getMe, getPublicKey } from '../../../src/features/accounts/contract.ts'
+import { listMembers } from '../../../src/features/workspaces/contract.ts'
+import { identityFingerprint, identityOf, requireKeyProof } from '../../../src/sigchain/index.ts'
+import { startTestApp, type TestApp } from '../../support/app.ts'
+import { newApplicant, registerPerson, registrationOf } from '../../support/people.ts'
+import { refusedField, said, writesNothing } from './support.ts'
+
+const PASSWORD = 'a long passphrase that stays here'
+const NO_PROOF = 'must be the signature of signing_key over address and keys'
+
+let app: TestApp
+beforeAll(async () => {
+  app = await startTestApp()
+})
+afterAll(() => app.stop())
+
+/** The body of somebody with a signing key, and the address that it was proven for. */
+async function provenApplicant() {
+  const { keys: _, kdf: __, ...account } = await newAccount('grace@people.example', PASSWORD)
+  return { email: 'grace@people.example', ...account }
+}
+
+test('an account of our clients has a signing key, which every answer names', async () => {
+  const recoveryKey = await signUp(app.controlPlane, 'Ada@people.example', PASSWORD)
+  expect(recoveryKey).toHaveLength(71)
+  const { api, seed, workspaces } = await logIn(app.controlPlane, 'ada@people.example', PASSWORD)
+  if (seed === null) throw new Error('there is no seed')
+  const { signing_key, public_key } = await identityOf(seed)
+  expect(await api.call(getMe, {})).toMatchObject({ signing_key, public_key })
+  const shown = await api.call(getPublicKey, { params: { email: 'ADA@people.example' } })
+  const fingerprint = await identityFingerprint({ signing_key, public_key })
+  expect(shown).toMatchObject({ email: 'ada@people.example', signing_key, public_key, fingerprint })
+  await requireKeyProof({ signing_key, public_key }, 'ada@people.example', shown.key_proof ?? '')
+  const params = { workspace_id: workspaces[0]?.id ?? '' }
+  expect(await api.list(listMembers, { params })).toMatchObject([{ signing_key, public_key }])
+})
+
+test('an account keeps its keys through a new password, a new recovery key and a recovery', async () => {
+  const email = 'bea@people.example'
+  const server = app.controlPlane
+  await signUp(server, email, PASSWORD)
+  const first = await logIn(server, email, PASSWORD)
+  await replacePassword({ ...first, server }, PASSWORD, 'a second passphrase, as long')
+  const recoveryKey = await replaceRecoveryKey({ ...first, server }, 'a second passphrase, as long')
+  const second = await logIn(server, email, 'a second passphrase, as long')
+  await recoverAccount(server, email, recoveryKey, 'a third passphrase, as long')
+  const third = await logIn(server, email, 'a third passphrase, as long')
+  for (const { seed, workspaces } of [second, third]) {
+    expect(seed).toEqual(first.seed)
+    expect(workspaces).toEqual(first.workspaces)
+  }
+})
+
+test('a proof for another address, of other keys or missing is refused, and the right one taken', async () => {
+  const grace = await provenApplicant()
+  const { signing_key, key_proof, ...without } = grace
+  const eve = await newAccount(grace.email, PASSWORD)
+  const bodies = [
+    { ...grace, email: 'eve@people.example' },
+    { ...grace, public_key: eve.public_key },
+    { ...grace, signing_key: eve.signing_key },
+    { ...grace, key_proof: eve.key_proof },
+    { ...without, signing_key },
+    { ...without, key_proof },
+  ]
+  for (const body of bodies) {
+    const answer = await writesNothing(app, () => app.call('POST', '/api/auth/register/', { body }))
+    expect(said(answer)).toEqual(refusedField('key_proof', NO_PROOF))
+  }
+  expect((await app.call('POST', '/api/auth/register/', { body: grace })).status).toBe(201)
+})
+
+test('a signing key of low order, or in a second spelling, is refused', async () => {
+  const grace = await provenApplicant()
+  const odd = [new Uint8Array(32), new Uint8Array(32).with(0, 1), new Uint8Array(32).fill(255)]
+  for (const signing_key of odd.map((bytes) => bytes.toBase64())) {
+    const body = { ...grace, email: 'low@people.example', signing_key }
+    const answer = await app.call('POST', '/api/auth/register/', { body })
+    expect(said(answer)).toEqual(
+      refusedField('signing_key', 'must be canonical and not of low order'),
+    )
+  }
+})
+
+test('an account without one goes on, and so does one that had none before', async () => {
+  const former = await registerPerson(app, 'former')
+  expect(await former.api.call(getMe, {})).toMatchObject({ signing_key: null })
+  const { workspace: _, ...body } = await registrationOf(newApplicant())
+  expect((await app.call('POST', '/api/auth/register/', { body })).status).toBe(201)
+})
+
+test('a client does not open an account when the server names another signing key, or none', async () => {
+  const email = 'carl@people.example'
+  await signUp(app.controlPlane, email, PASSWORD)
+  const { sql } = app.connection
+  const [row] = await sql`select signing_key from users where email = ${email}`
+  const other = (await provenApplicant()).signing_key
+  for (const named of [Buffer.from(other, 'base64'), null]) {
+    await sql`update users set signing_key = ${named} where email = ${email}`
+    await expect(logIn(app.controlPlane, email, PASSWORD)).rejects.toThrow('does not open')
+  }
+  await sql`update users set signing_key = ${row?.signing_key} where email = ${email}`
+  expect((await logIn(app.controlPlane, email, PASSWORD)).seed).not.toBeNull()
+})
