@@ -19,6 +19,7 @@ export const ofControlPlane: Reason[] = [
   refused(/cursor: is not a cursor of this list/, 'a cursor is text that the server made'),
   refused(/is (given|named) twice|names an? \w+ twice/, 'entries are compared by one field'),
   refused(/current_password: is wrong/, 'it is compared with what is stored'),
+  refused(/key_proof: must be the signature/, 'it is verified over other fields'),
   refused(
     /email: must be a valid email|members\.0: must be/,
     '`format: email` takes a@b and "a b"@c',
