@@ -87,8 +87,12 @@ async function otherHost({ password, strict }: Options, request: Request): Promi
       decompress: false,
       signal,
     } as BunFetchRequestInit)
-    const answered = { status: response.status, headers: endToEnd(response.headers) }
-    return breakingQuietly(new Response(response.body, answered))
+    const answered = new Response(response.body, {
+      status: response.status,
+      // The next request on this connection may be for https, which the listener sees in the first one only.
+      headers: [...endToEnd(response.headers), ['connection', 'close']],
+    })
+    return breakingQuietly(answered)
   } catch {
     return textResponse(502, 'the host cannot be reached')
   }

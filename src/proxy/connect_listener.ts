@@ -1,7 +1,8 @@
 /**
  * The listener that programs connect to: a port on loopback. CONNECT for a host on the allowlist is
- * answered by a TLS listener, for any other host by an untouched tunnel, or refused with `strict`. Other
- * users of this machine can reach the port, hence the password.
+ * answered by a TLS listener, for any other host by an untouched tunnel, or refused with `strict`. Some
+ * clients ask for https without CONNECT, by an absolute target: they are served hosts on the allowlist only.
+ * Other users of this machine can reach the port, hence the password.
  */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
@@ -19,13 +20,15 @@ type Options = {
   strict: boolean
   backend: Backend
   listeners: TlsListeners
-  /** Socket of the handler for requests without CONNECT. */
+  /** Socket of the handler for all other requests. */
   httpPath: () => string
 }
 
 const MAX_HEAD_BYTES = 65_536
 const TIMEOUT_MS = 15_000
-const METHOD = 'CONNECT '
+/** No request is shorter. */
+const START_BYTES = 'GET / HTTP/1.1\r\n\r\n'.length
+const FOR_HTTPS = /^(?:CONNECT |[A-Z]+ https:)/
 const NO_PROXY_AUTHORIZATION =
   'HTTP/1.1 407 Proxy Authentication Required\r\nProxy-Authenticate: Basic realm="cloakroom"\r\n'
 
@@ -53,19 +56,16 @@ export async function openConnectListener(options: Options): Promise<ConnectList
 }
 
 async function admit(options: Options, socket: Socket): Promise<void> {
-  const isConnect = (bytes: Buffer) => METHOD.startsWith(bytes.toString('latin1', 0, METHOD.length))
-  const start = await readUntil(
-    socket,
-    Buffer.alloc(0),
-    (bytes) => bytes.length >= METHOD.length || !isConnect(bytes),
-  )
-  if (!isConnect(start)) return join(socket, connect(options.httpPath()), start)
+  const start = await readUntil(socket, Buffer.alloc(0), ({ length }) => length >= START_BYTES)
+  if (!FOR_HTTPS.test(start.toString('latin1'))) {
+    return join(socket, connect(options.httpPath()), start)
+  }
   const bytes = await readUntil(socket, start, (read) => read.includes('\r\n\r\n'))
   const end = bytes.indexOf('\r\n\r\n')
-  await tunnel(options, socket, bytes.toString('latin1', 0, end), bytes.subarray(end + 4))
+  await serve(options, socket, bytes.toString('latin1', 0, end), bytes.subarray(end + 4))
 }
 
-async function tunnel(
+async function serve(
   { password, strict, backend, listeners }: Options,
   socket: Socket,
   head: string,
@@ -76,24 +76,38 @@ async function tunnel(
   if (!mayEnter(socket, given?.slice(given.indexOf(':') + 1), password)) {
     return refuse(socket, NO_PROXY_AUTHORIZATION, 'the proxy password is missing or wrong')
   }
-  const target = readAuthority(line)
+  const target = readTarget(line)
   if (!target) return refuse(socket, 'HTTP/1.1 400 Bad Request\r\n', 'the target is no host:port')
-  const { host, port } = target
+  const { host, port, ownLine } = target
   const name = canonicalHost(host)
   if (name !== null && (await backend.covers(name, port))) {
-    socket.write('HTTP/1.1 200 Connection Established\r\n\r\n')
-    const hello = await readUntil(socket, rest, (bytes) => offeredProtocols(bytes) !== null)
-    const offered = offeredProtocols(hello) ?? []
-    const onlyHttp2 = offered.includes('h2') && !offered.includes('http/1.1')
-    return join(socket, connect(await listeners.secure(name, port, onlyHttp2)), hello)
+    if (ownLine !== null) {
+      const request = Buffer.from([ownLine, ...lines, '', ''].join('\r\n'), 'latin1')
+      const path = await listeners.socketFor(name, port, 'http')
+      return join(socket, connect(path), Buffer.concat([request, rest]))
+    }
+    return intercept(listeners, socket, { name, port }, rest)
   }
-  if (!strict) return pass(socket, host, port, rest)
+  if (!strict && ownLine === null) return pass(socket, host, port, rest)
   if (name !== null) await backend.refused(name, port).catch(() => {})
   refuse(
     socket,
     'HTTP/1.1 403 Forbidden\r\n',
     `${name ?? 'that host'}:${port} is not on the allowlist (domain_blocked)`,
   )
+}
+
+async function intercept(
+  listeners: TlsListeners,
+  socket: Socket,
+  { name, port }: { name: string; port: number },
+  rest: Buffer,
+): Promise<void> {
+  socket.write('HTTP/1.1 200 Connection Established\r\n\r\n')
+  const hello = await readUntil(socket, rest, (bytes) => offeredProtocols(bytes) !== null)
+  const offered = offeredProtocols(hello) ?? []
+  const protocol = offered.includes('h2') && !offered.includes('http/1.1') ? 'h2' : 'https'
+  join(socket, connect(await listeners.socketFor(name, port, protocol)), hello)
 }
 
 /** By the password, or without one as a program that this process started: Java can tell none. */
@@ -133,6 +147,8 @@ function join(near: Socket, far: Socket, first: Uint8Array): void {
 
 function refuse(socket: Socket, head: string, reason: string): void {
   const body = `${reason}\n`
+  // What still comes is thrown away, or the client would see its upload fail and no answer.
+  socket.resume()
   socket.end(
     `${head}Content-Type: text/plain\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
   )
@@ -166,14 +182,24 @@ async function readUntil(
   }
 }
 
-/** RFC 9110, section 9.3.6: the target of CONNECT is host and port; IPv6 addresses in brackets. */
-function readAuthority(line: string): { host: string; port: number } | null {
-  const match = /^CONNECT (?:\[([0-9a-fA-F:.]+)\]|([^\s:/@[\]]+)):(\d{1,5}) HTTP\/1\.[01]$/.exec(
-    line,
-  )
-  const port = Number(match?.[3])
-  const host = match?.[1] ?? match?.[2]
-  return host && port >= 1 && port <= 65_535 ? { host, port } : null
+const HOST = String.raw`(?:\[(?<address>[\dA-Fa-f:.]+)\]|(?<name>[^\s:/?#@[\]]+))`
+const TARGETS = [
+  // RFC 9110, section 9.3.6: the target of CONNECT is host and port; IPv6 addresses in brackets.
+  String.raw`CONNECT ${HOST}:(?<port>\d{1,5})`,
+  // RFC 9112, section 3.2.2.
+  String.raw`(?!CONNECT)(?<method>[A-Z]+) https://${HOST}(?::(?<port>\d{1,5}))?(?<path>[/?]\S*)?`,
+].map((target) => new RegExp(`^${target} (?<version>HTTP/1\\.[01])$`))
+
+/** `ownLine` is the request line for the host itself, of a request that is none to be connected to it. */
+function readTarget(line: string) {
+  const [connecting, absolute] = TARGETS.map((target) => target.exec(line)?.groups)
+  const found = connecting ?? absolute
+  const host = found?.address ?? found?.name
+  const port = Number(found?.port ?? 443)
+  if (!found || !host || port < 1 || port > 65_535) return null
+  const { method, path = '', version } = found
+  const ownLine = connecting ? null : `${method} ${path.replace(/^(?!\/)/, '/')} ${version}`
+  return { host, port, ownLine }
 }
 
 /** `Basic` credentials (RFC 7617) whose password is the proxy's; the name does not matter. */

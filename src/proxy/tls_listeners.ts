@@ -20,8 +20,8 @@ import { faultOf } from './record.ts'
 import { canonicalAuthority, isShort, wholeOf } from './request.ts'
 
 export type TlsListeners = {
-  /** Returns the socket with TLS for a host; `onlyHttp2` for a client that takes nothing else. */
-  secure(host: string, port: number, onlyHttp2: boolean): Promise<string>
+  /** Returns the socket for a host: `h2` for a client that takes nothing else, `http` without TLS for one request. */
+  socketFor(host: string, port: number, protocol: 'https' | 'h2' | 'http'): Promise<string>
   /** Returns a socket without TLS for `handler`. */
   unencrypted(handler: Handler): string
   close(): void
@@ -35,7 +35,7 @@ export type Handler = (
 const MAX_LISTENERS = 64
 const HTTPS_PORT = 443
 
-type Listener = { server: { stop(isAll?: boolean): unknown }; path: string; leaf: Leaf }
+type Listener = { server: { stop(isAll?: boolean): unknown }; path: string; leaf: Leaf | null }
 
 export function openTlsListeners(authority: ProxyAuthority, backend: Backend): TlsListeners {
   const directory = mkdtempSync(join(tmpdir(), 'cloakroom-'))
@@ -48,17 +48,18 @@ export function openTlsListeners(authority: ProxyAuthority, backend: Backend): T
   let counter = 0
   const nextPath = () => join(directory, `${++counter}.sock`)
   return {
-    secure: async (host, port, onlyHttp2) => {
-      const name = `${host}:${port} ${onlyHttp2}`
-      const leaf = await authority.leafFor(host)
+    socketFor: async (host, port, protocol) => {
+      const name = `${host}:${port} ${protocol}`
+      const leaf = protocol === 'http' ? null : await authority.leafFor(host)
       const known = listeners.get(name)
       if (known?.leaf === leaf) return known.path
       void known?.server.stop()
       const path = nextPath()
       const handler = handlerFor(backend, host, port)
-      const server = onlyHttp2
-        ? await openHttp2Listener(path, leaf, handler)
-        : listen(path, handler, leaf)
+      const server =
+        leaf && protocol === 'h2'
+          ? await openHttp2Listener(path, leaf, handler)
+          : listen(path, leaf ? handler : closing(handler), leaf)
       listeners.set(name, { server, path, leaf })
       return path
     },
@@ -90,6 +91,15 @@ function handlerFor(backend: Backend, host: string, port: number): Handler {
       linkBase: null,
       upgrade,
     })
+  }
+}
+
+/** The next request on this connection may be for another host. */
+function closing(handler: Handler): Handler {
+  return async (request, upgrade) => {
+    const response = await handler(request, upgrade)
+    response?.headers.set('connection', 'close')
+    return response
   }
 }
 

@@ -276,6 +276,78 @@ describe('plain http', () => {
   })
 })
 
+describe('https without CONNECT, by an absolute target', () => {
+  const ask = (proxy: OpenProxy, authority: string, ...headers: string[]) => {
+    const head = [`GET https://${authority}/echo?a=b HTTP/1.1`, `Host: ${authority}`, ...headers]
+    return sendRaw(proxy.baseUrl, `${head.join('\r\n')}\r\n\r\n`)
+  }
+  const bearer = 'Authorization: Bearer SVC_SECRET_KEY'
+
+  test('is served for a host on the allowlist, with the value outside only, one request a connection', async () => {
+    const answer = await ask(open, stage.authorityOf(), loginOf(open), bearer)
+    expect(answer).toMatchObject({ statuses: [200], closed: true })
+    expect(answer.text).toContain('\r\nConnection: close\r\n')
+    const sent = stage.upstream.received.at(-1)
+    expect(sent).toMatchObject({ path: '/echo?a=b' })
+    expect(sent?.header('authorization')).toBe(`Bearer ${KEY}`)
+    expect(sent?.header('proxy-authorization')).toBeUndefined()
+  })
+
+  test('needs the password of this run', async () => {
+    const sent = stage.upstream.bytes
+    for (const headers of [[], [loginOf(open, 'x'.repeat(32))]]) {
+      expect((await ask(open, stage.authorityOf(), ...headers)).statuses).toEqual([407])
+    }
+    expect(stage.upstream.bytes).toBe(sent)
+  })
+
+  test('is refused for any other host, whose traffic cannot pass unread, with and without --strict', async () => {
+    const sent = stage.upstream.bytes
+    for (const proxy of [open, strict]) {
+      const answer = await ask(proxy, `elsewhere.example:${stage.upstream.port}`, loginOf(proxy))
+      expect(answer.statuses).toEqual([403])
+      expect(answer.text).toContain('is not on the allowlist (domain_blocked)')
+    }
+    expect(stage.upstream.bytes).toBe(sent)
+    expect(await recordFor('elsewhere.example')).toMatchObject({ reason: 'domain_blocked' })
+  })
+
+  test('reaches the host of its target only: another Host is 421', async () => {
+    const sent = stage.upstream.bytes
+    const head = `GET https://${stage.authorityOf()}/ HTTP/1.1\r\nHost: ${OTHER}\r\n${loginOf(open)}`
+    const answer = await sendRaw(open.baseUrl, `${head}\r\n\r\n`)
+    expect(answer.statuses).toEqual([421])
+    expect(stage.upstream.bytes).toBe(sent)
+  })
+
+  test('is served behind plain http of the same program', async () => {
+    const first = [`GET ${plain.url.href} HTTP/1.1`, `Host: ${plain.url.host}`, loginOf(open)]
+    const answer = await sendRaw(open.baseUrl, `${first.join('\r\n')}\r\n\r\n`)
+    expect(answer).toMatchObject({ statuses: [200], closed: true })
+  })
+
+  test.each(['https://', 'https://me@example.com/', 'https://example.com:0/', 'https://a b/'])(
+    'is 400 for %p',
+    async (target) => {
+      const request = `GET ${target} HTTP/1.1\r\n${loginOf(open)}\r\n\r\n`
+      expect((await sendRaw(open.baseUrl, request)).statuses).toEqual([400])
+    },
+  )
+
+  test('carries a body of any size, also where it is refused', async () => {
+    const body = 'x'.repeat(300_000)
+    for (const [authority, status] of [
+      [stage.authorityOf(), 200],
+      ['elsewhere.example', 403],
+    ] as const) {
+      const head = `POST https://${authority}/sink HTTP/1.1\r\nHost: ${authority}\r\n${loginOf(open)}\r\nContent-Length: ${body.length}`
+      const answer = await sendRaw(open.baseUrl, `${head}\r\n\r\n${body}`)
+      expect(answer.statuses).toEqual([status])
+    }
+    expect(stage.upstream.received.at(-1)?.body.length).toBe(body.length)
+  })
+})
+
 describe('the listener', () => {
   test.each([
     'CONNECT  HTTP/1.1',

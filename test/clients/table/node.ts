@@ -30,10 +30,7 @@ export const node: readonly Client[] = [
   http('axios', '1.21.1'),
   http('got', '16.1.0'),
   http('ky', '2.1.0'),
-  {
-    ...http('needle', '3.5.0'),
-    fails: allOf('proxy', 'it asks proxies for https without CONNECT'),
-  },
+  http('needle', '3.5.0'),
   http('node-fetch', '3.3.2'),
   http('superagent', '10.4.2'),
   { ...http('undici', '8.12.4'), note: 'is told to follow the environment (`EnvHttpProxyAgent`)' },
