@@ -66,21 +66,29 @@ function watchedMessages({ stream }: Streamed, sought: string): CallBody {
   return { stream: streamOf(messages, () => reader.cancel()), length: null }
 }
 
+/** As many characters as no text has by chance: fewer go on, so that what a client waits to see answered does. */
+const HELD_FROM = 8
+
 /** What may begin the token waits for what comes next. */
 function watched({ stream, length }: Streamed, sought: string): CallBody {
-  let held: Uint8Array = new Uint8Array()
+  /** What may begin it, of which the first bytes went on already. */
+  let begun: Uint8Array = new Uint8Array()
+  let gone = 0
   const transform = (
     chunk: Uint8Array,
     controller: TransformStreamDefaultController<Uint8Array>,
   ) => {
-    const bytes = Buffer.concat([held, chunk])
+    const bytes = Buffer.concat([begun, chunk])
     if (bytes.includes(sought)) return controller.error(repeated('The body'))
     const kept = beginningAtEndOf(bytes, sought)
-    held = new Uint8Array(bytes.subarray(bytes.length - kept))
-    if (bytes.length > kept) controller.enqueue(bytes.subarray(0, bytes.length - kept))
+    const start = bytes.length - kept
+    const end = Math.max(gone, kept < HELD_FROM ? bytes.length : start)
+    if (end > gone) controller.enqueue(bytes.subarray(gone, end))
+    begun = new Uint8Array(bytes.subarray(start))
+    gone = end - start
   }
   const flush = (controller: TransformStreamDefaultController<Uint8Array>) => {
-    if (held.length > 0) controller.enqueue(held)
+    if (begun.length > gone) controller.enqueue(begun.subarray(gone))
   }
   return { stream: stream.pipeThrough(new TransformStream({ transform, flush })), length }
 }

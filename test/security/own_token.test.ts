@@ -1,6 +1,6 @@
 /** A call's own token does not reach the upstream, wherever in the call it stands (protocol 6.3). */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
+import { type Agent, API, employAgent, openStage, type Stage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { expectFault, forwardAs } from '../support/forward.ts'
 import { accepting } from '../support/socket_upstream.ts'
@@ -140,6 +140,65 @@ test('a body that streams breaks off where the token would come, however it is d
     expect(answer.status).toBeGreaterThanOrEqual(400)
     expect(stage.upstream.received.length).toBe(before)
   }
+})
+
+describe('a body of which each piece waits until the one before it has arrived', () => {
+  let heard = ''
+  let noted = () => {}
+  let host = ''
+  let server: Bun.Server<undefined>
+  afterAll(() => server.stop(true))
+  beforeAll(async () => {
+    const tls = await stage.authority.issue([API])
+    const fetch = async ({ body }: Request) => {
+      for await (const piece of body ?? []) {
+        heard += String(Buffer.from(piece))
+        noted()
+      }
+      return new Response()
+    }
+    server = Bun.serve({ hostname: '127.0.0.1', port: 0, idleTimeout: 0, tls, fetch })
+    host = `${API}:${server.port}`
+    await agent.allow(host)
+  })
+
+  /** Returns the answer's status. */
+  async function send(pieces: readonly string[], last: string): Promise<number> {
+    heard = ''
+    const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
+    const writer = writable.getWriter()
+    const write = (text: string) => void writer.write(Buffer.from(text)).catch(() => {})
+    const headers = { 'content-type': 'text/plain' }
+    const init = { method: 'POST', body: readable, headers }
+    const answer = forwardAs({ app: stage.app, authorityOf: () => host }, agent, '/', init)
+    let expected = ''
+    for (const piece of pieces) {
+      expected += piece
+      const arrived = Promise.withResolvers<void>()
+      noted = () => heard === expected && arrived.resolve()
+      write(piece)
+      await arrived.promise
+    }
+    write(last)
+    void writer.close().catch(() => {})
+    return (await answer).status
+  }
+
+  test('arrives, also where one ends as the token begins', async () => {
+    const pieces = [`a${secret.slice(0, 1)}`, `b${secret.slice(0, 7)}`, secret.slice(0, 3)]
+    expect(await send(pieces, 'c')).toBe(200)
+    expect(heard).toBe(`${pieces.join('')}c`)
+  })
+
+  test('breaks off after no more than seven characters of the token', async () => {
+    expect(await send([`a${secret.slice(0, 7)}`], secret.slice(7))).toBeGreaterThanOrEqual(400)
+    expect(heard).toBe(`a${secret.slice(0, 7)}`)
+  })
+
+  test('goes on where it turns out to be another text', async () => {
+    expect(await send([`a${secret.slice(0, 7)}`], `${secret.slice(7, 42)}!`)).toBe(200)
+    expect(heard).toBe(`a${secret.slice(0, 42)}!`)
+  })
 })
 
 describe('what goes on working', () => {
