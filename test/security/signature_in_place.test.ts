@@ -4,6 +4,7 @@
  */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { createHmac, generateKeyPairSync } from 'node:crypto'
+import { ticketsFor } from '../../src/outbound/signing/tickets.ts'
 import { employAgent, openStage } from '../support/agent.ts'
 import { forwardAs } from '../support/forward.ts'
 import { sendRaw } from '../support/raw_http.ts'
@@ -199,6 +200,21 @@ describe('a signature that is made anew', () => {
       body: expect.stringMatching(/^\[REDACTED\].{4} .{0,15}\[REDACTED\]/),
     })
   })
+})
+
+test('the token behind a ticket is masked in its halves, too', async () => {
+  const token = 'ya29.c0ASRK0GbRandomTextOfAnAccessTokenThatGoogleHandsOut0123456789'
+  const made = ticketsFor('ROBOT', Buffer.from(ACCOUNT))
+  const handedOut = await made(Response.json({ access_token: token }))
+  const { access_token: ticket } = (await handedOut.json()) as { access_token: string }
+  const bearing = { authorization: `Bearer ${ticket}` }
+  for (const text of [token.slice(0, 20), token.slice(-20), token]) {
+    upstream.on('/form', answerOf(200, { 'content-type': 'text/plain' }, `<${text}>`))
+    const answer = await forwardAs(stage, agent, '/form', { headers: bearing })
+    const masked = text === token ? '<SVC_SECRET_ROBOT>' : /^<.{0,4}\[REDACTED\].{0,4}>$/
+    expect(await answer.text()).toMatch(masked)
+    expect(last()?.header('authorization')).toBe(`Bearer ${token}`)
+  }
 })
 
 test('the host of a connection string is not taken for a part of it, and its key is', async () => {
