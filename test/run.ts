@@ -23,7 +23,7 @@ import { blindSpots, searcher, takeLeaks } from './support/canary.ts'
 import { databasePlace, executablePlace, removePlaces } from './support/places.ts'
 import { findPostgres, startCluster } from './support/postgres.ts'
 import { prepareCluster, prepareDirectory } from './support/prepared.ts'
-import { readReport } from './support/report.ts'
+import { doubtful, readReport } from './support/report.ts'
 
 type Environment = Record<string, string>
 /** Files to run, whole or only the tests whose names match. */
@@ -31,8 +31,6 @@ type Selection = { files: string[]; names?: string }
 type Half = { database: string; selection: Selection; env: Environment; isWhole: boolean }
 type Count = { passed: number; failed: string[]; onlyAlone: string[] }
 
-/** The most files with failures that run once more. */
-const REPEATED = 3
 const NOTHING: Count = { passed: 0, failed: [], onlyAlone: [] }
 
 const ROOT = join(import.meta.dir, '..')
@@ -84,7 +82,7 @@ async function runSuite(words: string[], isLong: boolean, isWhole: boolean): Pro
 
 function list(title: string, lines: string[]): void {
   if (lines.length > 0)
-    process.stdout.write(`\n${title}:\n${lines.map((line) => `  ${line}\n`).join('')}`)
+    process.stdout.write(`\n${title}:\n${lines.map((line) => `${line}\n`).join('')}`)
 }
 
 /** One cluster for all processes. */
@@ -150,25 +148,31 @@ async function runHalf({ database, selection, env, isWhole }: Half): Promise<Cou
   mkdirSync(searched)
   prepareTimings(database, files)
   const run = async (files: string[], processes: number) => {
+    const path = join(place, `${processes}.xml`)
+    rmSync(path, { force: true })
     const options = optionsOf(database, { ...selection, files }, processes)
-    const report = join(place, `${processes}.xml`)
     const names = { TEST_DATABASE: database, CANARY_SEARCHED: searched }
-    const code = await runFiles([...options, `--reporter-outfile=${report}`], { ...env, ...names })
-    return readReport(report, code === 0 ? [] : files)
+    const code = await runFiles([...options, `--reporter-outfile=${path}`], { ...env, ...names })
+    return { code, report: readReport(path) }
   }
   const first = await run(files, PROCESSES)
-  const again = [...first].filter(([, { failed }]) => failed.length > 0).map(([file]) => file)
-  const isRepeated = again.length > 0 && again.length <= REPEATED
-  if (isRepeated) process.stdout.write(`\n=== once more, alone: ${again.join(', ')} ===\n\n`)
-  const outcome = [...(isRepeated ? new Map([...first, ...(await run(again, 1))]) : first).values()]
-  const failed = outcome.flatMap((file) => file.failed)
+  const outcome = new Map(first.report)
+  for (const file of first.code === 0 ? [] : doubtful(first.report, files)) {
+    process.stdout.write(`\n=== once more, alone: ${file} ===\n\n`)
+    const { code, report } = await run([file], 1)
+    // A file that does not load is in no report, as one that has no tests for this database.
+    const unread = { passed: 0, failed: code === 0 ? [] : [`${file} > (did not load)`] }
+    outcome.set(file, report.get(file) ?? unread)
+  }
   const blind = isWhole ? blindSpots(searched, database) : []
   rmSync(place, { recursive: true, force: true })
+  const ended = [...outcome.values()]
+  const failed = ended.flatMap((file) => file.failed)
   return {
-    passed: outcome.reduce((sum, file) => sum + file.passed, 0),
+    passed: ended.reduce((sum, file) => sum + file.passed, 0),
     failed: [...failed, ...blind.map((spot) => `canary: blind (${spot})`)],
-    onlyAlone: again
-      .flatMap((file) => first.get(file)?.failed ?? [])
+    onlyAlone: [...first.report.values()]
+      .flatMap((file) => file.failed)
       .filter((test) => !failed.includes(test)),
   }
 }

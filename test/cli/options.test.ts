@@ -77,10 +77,10 @@ test('what is on unless it is switched off', async () => {
     mine: true,
     allowEnv: undefined,
     watch: undefined,
-    watchInterval: '10s',
-    grace: '10s',
+    watchInterval: undefined,
+    grace: undefined,
     fallback: undefined,
-    fallbackMaxAge: '24h',
+    fallbackMaxAge: undefined,
     allowEmpty: undefined,
   })
   expect((await received(runOptions, '--no-mask')).mask).toBe(false)

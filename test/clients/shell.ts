@@ -1,5 +1,6 @@
 /** A shell that takes commands one by one; behind the proxy, all that it starts is behind the proxy. */
 import type { Subprocess } from 'bun'
+import { watched } from '../support/watched.ts'
 
 export type Ran = { code: number; out: string; err: string }
 
@@ -21,7 +22,9 @@ export class Shell {
 
   /** @param start what starts a shell that reads its standard input */
   constructor(start: readonly string[], env: Record<string, string>) {
-    this.#child = Bun.spawn([...start], { env, stdin: 'pipe', stdout: 'pipe', stderr: 'inherit' })
+    this.#child = watched(
+      Bun.spawn([...start], { env, stdin: 'pipe', stdout: 'pipe', stderr: 'inherit' }),
+    )
     this.#output = this.#child.stdout[Symbol.asyncIterator]()
   }
 

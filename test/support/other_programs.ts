@@ -5,6 +5,7 @@
 import { existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { watched } from './watched.ts'
 
 const CACHE = join(import.meta.dir, '..', '..', 'node_modules', '.cache', 'cloakroom')
 const REQUIREMENTS = join(import.meta.dir, 'requirements.txt')
@@ -66,16 +67,16 @@ function absent(versions: string, cause: unknown): null {
 /** Debian's own may come second in the path, and need python3-venv. */
 async function pythonWithVenv(): Promise<string> {
   for (const python of ['python3', '/usr/bin/python3']) {
-    const { success } = Bun.spawnSync([python, '-c', 'import ensurepip, venv'], {
-      stderr: 'ignore',
-    })
+    const { success } = watched(Bun.spawnSync([python, '-c', 'import ensurepip, venv']))
     if (success) return python
   }
   throw new Error('there is no python3 with venv (Debian: python3-venv)')
 }
 
 async function run(command: string[], cwd?: string): Promise<void> {
-  const child = Bun.spawn(command, { ...(cwd && { cwd }), stdout: 'ignore', stderr: 'pipe' })
+  const child = watched(
+    Bun.spawn(command, { ...(cwd && { cwd }), stdout: 'ignore', stderr: 'pipe' }),
+  )
   const said = await new Response(child.stderr).text()
   if ((await child.exited) !== 0) throw new Error(`${command.join(' ')}: ${said}`)
 }
