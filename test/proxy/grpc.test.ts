@@ -134,30 +134,19 @@ describe.each(['local', 'remote'] as const)('behind the %s proxy', (way) => {
 
   test('the record of a call says what was used and where, and that something was taken out', async () => {
     await call('/test/Echo', { metadata: BEARER })
-    const source = way === 'local' ? 'client' : 'resolver'
-    const url = `https://${host}/test/Echo`
-    const isIt = ({
-      target_url,
-      status_code,
-    }: {
-      target_url: string | null
-      status_code: number | null
-    }) => target_url === url && status_code !== null
-    for (;;) {
-      const found = (await stage.records(source)).findLast(isIt)
-      if (!found) await Bun.sleep(20)
-      else {
-        expect(found).toMatchObject({
-          method: 'POST',
-          decision: 'allowed',
-          status_code: 200,
-          redacted: true,
-          credential_ref: 'KEY',
-          injection_style: 'header',
-        })
-        break
-      }
-    }
+    expect(await recordOf(way, '/test/Echo')).toMatchObject({
+      method: 'POST',
+      decision: 'allowed',
+      status_code: 200,
+      redacted: true,
+      credential_ref: 'KEY',
+      injection_style: 'header',
+    })
+  })
+
+  test('the record of a call that the upstream ends with an error has the status of HTTP', async () => {
+    expect(await call('/test/Fails')).toMatchObject({ code: 5 })
+    expect(await recordOf(way, '/test/Fails')).toMatchObject({ status_code: 200 })
   })
 
   test('binary metadata is decoded, filled and encoded again', async () => {
@@ -278,4 +267,54 @@ test('a message that holds the token of its caller does not reach the upstream',
     details: expect.stringContaining('invalid_header: A message repeats the token'),
   })
   expect(heard).toEqual(['first'])
+})
+
+/** The newest record of a path that has its outcome. */
+async function recordOf(way: 'local' | 'remote', path: string) {
+  for (;;) {
+    const records = await stage.records(way === 'local' ? 'client' : 'resolver')
+    const found = records.findLast(
+      ({ target_url, status_code }) =>
+        target_url === `https://${host}${path}` && status_code !== null,
+    )
+    if (found) return found
+    await Bun.sleep(20)
+  }
+}
+
+describe('behind a reverse proxy that reads requests whole, the remote proxy', () => {
+  const reverse = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    idleTimeout: 0,
+    fetch: async ({ url, method, headers, body }) => {
+      const { pathname, search } = new URL(url)
+      headers.delete('host')
+      headers.delete('transfer-encoding')
+      const content = body && (await new Response(body).bytes())
+      const target = `${stage.app.resolver}${pathname}${search}`
+      const answer = await fetch(target, { method, headers, body: content, redirect: 'manual' })
+      answer.headers.delete('transfer-encoding')
+      return new Response(answer.body, answer)
+    },
+  })
+  const opened = stage
+    .open('remote', { resolver: reverse.url.origin })
+    .then((proxy) => openGrpcClient(proxy, stage.directory))
+  afterAll(async () => {
+    ;(await opened).close()
+    await reverse.stop(true)
+  })
+
+  test('has the answers of calls that wait for none before they have sent all', async () => {
+    const client = await opened
+    const got = await client.call({ host, path: '/test/Stream', messages: ['hello'] })
+    expect(got).toMatchObject({ code: 0 })
+    expect(got.messages.length).toBe(50)
+    const messages = Array<string>(90).fill('y'.repeat(1000))
+    expect(await client.call({ host, path: '/test/Count', messages })).toMatchObject({
+      code: 0,
+      messages: ['90000'],
+    })
+  })
 })

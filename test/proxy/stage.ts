@@ -40,6 +40,8 @@ type OpenOptions = {
   /** Where the audit waits. */
   auditDirectory?: string
   networking?: Record<string, string>
+  /** Where the resolver is found, if not at its own address. */
+  resolver?: string
 }
 
 export type OpenProxy = LocalProxy & {
@@ -71,7 +73,9 @@ export async function openProxyStage(names: readonly string[] = []): Promise<Pro
       const notice = (text: string) => void notices.push(text)
       const parts = { networking, auditDirectory: join(directory, 'audit'), notice, ...options }
       const backend =
-        way === 'remote' ? remoteOf(stage, agent, notice) : localOf(stage, agent, parts)
+        way === 'remote'
+          ? remoteOf(options.resolver ?? stage.app.resolver, agent, notice)
+          : localOf(stage, agent, parts)
       const drawn = standIns ? await StandIns.draw(await backend.credentials()) : null
       const through = drawn ? withStandIns(backend, drawn) : backend
       const proxy = await openProxy({ backend: through, directory, port: 0, strict })
@@ -90,9 +94,9 @@ export async function openProxyStage(names: readonly string[] = []): Promise<Pro
   }
 }
 
-function remoteOf({ app }: Stage, agent: Agent, notice: (text: string) => void): Backend {
+function remoteOf(resolver: string, agent: Agent, notice: (text: string) => void): Backend {
   return remoteBackend({
-    resolver: app.resolver,
+    resolver,
     token: agent.token,
     projectId: null,
     environment: null,
