@@ -25,6 +25,7 @@ import { readBody } from '../../platform/http/request_body.ts'
 import type { RequestContext } from '../../platform/http/route.ts'
 import { isDeliverable } from '../../platform/policy.ts'
 import {
+  isMarked,
   type Entry as OpenedEntry,
   resolveReferences,
   UnresolvedReference,
@@ -150,10 +151,16 @@ async function openedParts(
 
 /** Who gets values without policies could not know what in them is a reference. */
 function resolvedParts(opened: ReadonlyMap<string, OpenedEntry>): Record<string, string> {
-  const names = [...opened].flatMap(([name, { policy }]) => (isDeliverable(policy) ? name : []))
+  const values = new Map<string, string>()
+  const marked: string[] = []
+  for (const [name, { value, policy }] of opened) {
+    if (!isDeliverable(policy)) continue
+    values.set(name, value)
+    if (isMarked(policy)) marked.push(name)
+  }
   try {
-    const resolved = resolveReferences(opened, names)
-    return Object.fromEntries([...resolved].map(([name, { value }]) => [name, value]))
+    for (const [name, { value }] of resolveReferences(opened, marked)) values.set(name, value)
+    return Object.fromEntries(values)
   } catch (error) {
     if (!(error instanceof UnresolvedReference)) throw error
     throw new Fault('unresolved_reference', { message: `${error.reasons[0]}.`, cause: error })
