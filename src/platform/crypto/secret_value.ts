@@ -8,7 +8,16 @@ import canonicalize from 'canonicalize'
 import type { Policy } from '../policy.ts'
 import { Secret } from '../secret.ts'
 import { concat, lp, u32be, uuidToBytes } from './encoding.ts'
-import { hkdf, NONCE_BYTES, openGcm, sealGcm, sha256, TAG_BYTES } from './primitives.ts'
+import {
+  type GcmMessage,
+  gcmMessage,
+  hkdf,
+  NONCE_BYTES,
+  openGcmMessage,
+  sealGcm,
+  sha256,
+  TAG_BYTES,
+} from './primitives.ts'
 
 /** Where a secret lives; the additional data of its ciphertext. */
 export type SecretPlace = { projectId: string; environment: string; key: string }
@@ -94,13 +103,10 @@ export function openSealed(key: Uint8Array, sealed: SealedSecret): Secret | null
   return bound && openBoundValue(key, bound)
 }
 
-/** A ciphertext in its parts, and what binds it to its place and policy. */
-type Bound = { nonce: Uint8Array; sealed: Uint8Array; binding: Uint8Array }
-
 /** As long as the sealed secret itself is kept: of one policy version. */
-const kept = new WeakMap<SealedSecret, Bound | null>()
+const kept = new WeakMap<SealedSecret, GcmMessage | null>()
 
-function keptBound(sealed: SealedSecret): Bound | null {
+function keptBound(sealed: SealedSecret): GcmMessage | null {
   const known = kept.get(sealed)
   if (known !== undefined) return known
   const bound = boundOf(sealed)
@@ -108,25 +114,25 @@ function keptBound(sealed: SealedSecret): Bound | null {
   return bound
 }
 
-/** `null` for what is no ciphertext, and where none can have been sealed. */
+/** With what binds it to its place and policy; `null` for what is no ciphertext, and where none can have been sealed. */
 function boundOf(
   secret: SecretPlace & { policy: unknown; ciphertext: Uint8Array | null },
-): Bound | null {
+): GcmMessage | null {
   const { policy, ciphertext } = secret
   if (ciphertext === null || ciphertext.length < OVERHEAD_BYTES) return null
   if (readValueEpoch(ciphertext) === null) return null
   const nonce = ciphertext.subarray(HEADER_BYTES, HEADER_BYTES + NONCE_BYTES)
   const sealed = ciphertext.subarray(HEADER_BYTES + NONCE_BYTES)
   try {
-    return { nonce, sealed, binding: placeData(secret, policy) }
+    return gcmMessage(nonce, placeData(secret, policy), sealed)
   } catch {
     return null
   }
 }
 
-function openBoundValue(key: Uint8Array, { nonce, sealed, binding }: Bound): Secret | null {
+function openBoundValue(key: Uint8Array, bound: GcmMessage): Secret | null {
   try {
-    const plaintext = openGcm(key, nonce, binding, sealed)
+    const plaintext = openGcmMessage(key, bound)
     return plaintext && new Secret(plaintext)
   } catch {
     // A key of another length.
