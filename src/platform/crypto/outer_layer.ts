@@ -134,11 +134,10 @@ export class OuterLayer {
     if (stored.length === 0) return []
     const opened: (Uint8Array | null)[] = []
     const subkeys = await this.#subkeysOf(saltId, column)
+    const binding = bindingOf(column)
     for (let from = 0; from < stored.length; from += OPENED_AT_ONCE) {
       const some = stored.slice(from, from + OPENED_AT_ONCE)
-      const sealed = some.map(({ row, blob }) =>
-        this.#sealedAt({ column, saltId, row }, blob, subkeys),
-      )
+      const sealed = some.map(({ row, blob }) => this.#sealedAt(binding(row), blob, subkeys))
       opened.push(...(await Promise.all(sealed.map(decrypt))))
     }
     return opened
@@ -160,7 +159,7 @@ export class OuterLayer {
     const nonce = crypto.getRandomValues(new Uint8Array(NONCE_BYTES))
     const subkey = await this.#subkey(this.#primary, place.saltId, place.column)
     const sealed = await crypto.subtle.encrypt(
-      gcm(nonce, additionalData(place)),
+      gcm(nonce, bindingOf(place.column)(place.row)),
       subkey,
       unshared(x),
     )
@@ -168,16 +167,13 @@ export class OuterLayer {
   }
 
   /** What is to be decrypted, and how, or `null` for what is no blob of one of the keys. */
-  #sealedAt(place: Place, blob: Uint8Array, subkeys: readonly CryptoKey[]): Sealed | null {
+  #sealedAt(binding: Bytes, blob: Uint8Array, subkeys: readonly CryptoKey[]): Sealed | null {
     if (blob.length < HEADER_BYTES + TAG_BYTES || blob[0] !== VERSION) return null
     const isOf = ({ id }: OuterKey) => id.every((byte, at) => byte === blob[1 + at])
     const subkey = subkeys[this.#keys.findIndex(isOf)]
     if (!subkey) return null
     return {
-      parameters: gcm(
-        unshared(blob.subarray(1 + KEY_ID_BYTES, HEADER_BYTES)),
-        additionalData(place),
-      ),
+      parameters: gcm(unshared(blob.subarray(1 + KEY_ID_BYTES, HEADER_BYTES)), binding),
       subkey,
       ciphertext: unshared(blob.subarray(HEADER_BYTES)),
     }
@@ -217,23 +213,27 @@ async function deriveSubkey(key: OuterKey, salt: Bytes, column: string): Promise
  * Web Crypto decrypts in a thread that sleeps when it has nothing to do, and waking it costs several times
  * what a small message does: many are given to it without anything in between.
  */
-async function decrypt(sealed: Sealed | null): Promise<Uint8Array | null> {
+function decrypt(sealed: Sealed | null): Promise<Uint8Array | null> | null {
   if (!sealed) return null
   const { parameters, subkey, ciphertext } = sealed
-  try {
-    return new Uint8Array(await crypto.subtle.decrypt(parameters, subkey, ciphertext))
-  } catch {
-    return null
+  return crypto.subtle.decrypt(parameters, subkey, ciphertext).then(bytesOf, refused)
+}
+
+const bytesOf = (plaintext: ArrayBuffer) => new Uint8Array(plaintext)
+const refused = () => null
+
+/** The additional data of rows of one column: of many the UUIDs are the same, and each is read once. */
+function bindingOf(column: Place['column']): (row: readonly OuterPart[]) => Bytes {
+  const first = utf8(column)
+  const uuids = new Map<string, Bytes>()
+  const fieldOf = (part: OuterPart): Bytes | string => {
+    if ('text' in part) return part.text
+    if ('u32' in part) return u32be(part.u32)
+    const known = uuids.get(part.uuid) ?? uuidToBytes(part.uuid)
+    uuids.set(part.uuid, known)
+    return known
   }
-}
-
-function additionalData({ column, row }: Place): Bytes {
-  return lp(column, ...row.map(fieldOf))
-}
-
-function fieldOf(part: OuterPart): Bytes | string {
-  if ('uuid' in part) return uuidToBytes(part.uuid)
-  return 'text' in part ? part.text : u32be(part.u32)
+  return (row) => lp(first, ...row.map(fieldOf))
 }
 
 function gcm(iv: Bytes, additionalData: Bytes): AesGcmParams {
