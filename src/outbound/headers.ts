@@ -140,9 +140,10 @@ function checkNotForbidden(key: string): void {
  */
 function checkRange(value: string): void {
   if (!/^\s*bytes\s*=/i.test(value)) return
-  throw forbidden(
-    'Byte ranges are not possible: a part of an answer cannot be searched for credentials.',
-  )
+  throw new Fault('forbidden_header', {
+    message:
+      'Byte ranges are not possible: a part of an answer cannot be searched for credentials.',
+  })
 }
 
 function checkNotTakenApart(key: string, method: string): void {
