@@ -29,6 +29,9 @@ export type BodyKind = { isJson: boolean; frames?: Frames | undefined } | typeof
 /** A part of something, which says nothing of its beginning; what surrounds it must fit. */
 export const PART = { isJson: false, keepsLength: true } as const
 
+/** An object, whose type its reader may choose: only its first bytes tell what it is. */
+export const OBJECT: BodyKind = { isJson: false }
+
 export interface AnswerGuard {
   /** Whether anything was replaced or dropped so far. */
   readonly redacted: boolean

@@ -21,6 +21,8 @@ export type Cut = {
   status: number
   /** Those that the whole answer had otherwise. */
   headers: Record<string, string>
+  /** Bytes that the upstream gives. */
+  sent: number
   skip: number
   length: number
   /** In place of what came. */
@@ -28,7 +30,8 @@ export type Cut = {
 }
 
 /** What was made of all that came, and would be wrong for a part of it. */
-const OF_CONTENT = /^(x-amz-checksum-.+|x-ms-content-crc64|content-digest|content-md5|digest)$/
+const OF_CONTENT =
+  /^(x-amz-checksum-.+|x-ms-content-crc64|x-ms-blob-content-md5|x-goog-hash|x-.+-hash-crc64ecma|(content-|repr-)?digest|content-md5)$/
 const RANGE = /^\s*bytes=(\d{0,15})-(\d{0,15})\s*$/i
 /** S3 gives those of an upload by `partNumber`. */
 const NOT_ASKED = {
@@ -84,37 +87,52 @@ const ALL: Part = { first: 0, last: null }
 export function cutOf(asked: Part | null, status: number, received: ReceivedHeaders): Cut | null {
   const part = asked ?? (isOfBytes(received) ? ALL : null)
   if (status !== 206 || part === null) return null
-  const [, start = Number.NaN, end, size = Number.NaN] = (
+  const [, start = Number.NaN, end = Number.NaN, size = Number.NaN] = (
     ANSWERED.exec(received['content-range'] ?? '') ?? []
   ).map(Number)
   const [first, last] = boundsIn(part, size)
   const isAsked =
     start === Math.max(0, first - SURROUNDINGS) && end === Math.min(size - 1, last + SURROUNDINGS)
-  const { 'content-encoding': coding = 'identity' } = received
-  if (!isAsked || coding !== 'identity') {
+  const sent = end - start + 1
+  const { 'content-encoding': coding = 'identity', 'content-length': declared = sent } = received
+  if (!isAsked || coding !== 'identity' || Number(declared) !== sent) {
     throw new Fault('upstream_protocol_error', asked ? {} : NOT_ASKED)
   }
-  if (first >= size) return beyond(size)
+  if (first >= size) return beyond(size, sent)
   const length = last - first + 1
   const headers = {
     'content-range': `bytes ${first}-${last}/${size}`,
     'content-length': String(length),
   }
-  return { status, headers, skip: first - start, length, instead: null }
+  return { status, headers, sent, skip: first - start, length, instead: null }
 }
 
-/** The presented headers of an answer that was cut, in place. */
-export function cutHeaders(presented: Record<string, string>, { headers }: Cut): void {
+/** Of the presented headers of an answer that is not what came. */
+export function dropDigests(presented: Record<string, string>): void {
   for (const name in presented) if (OF_CONTENT.test(name)) delete presented[name]
-  Object.assign(presented, headers)
 }
 
 /** Of all that came, what was asked for. */
-export function cutBytes(bytes: Uint8Array, { skip, length, instead }: Cut): Uint8Array {
+export function cutBytes(bytes: Uint8Array, { sent, skip, length, instead }: Cut): Uint8Array {
   if (bytes.length === 0) return bytes
   if (instead !== null) return Buffer.from(instead)
-  if (bytes.length < skip + length) throw new Fault('upstream_protocol_error')
+  if (bytes.length !== sent) throw new Fault('upstream_protocol_error')
   return bytes.subarray(skip, skip + length)
+}
+
+/** Of what comes, no more than the part that was announced: the rest is not read. */
+export async function* bounded(
+  chunks: AsyncIterable<Uint8Array>,
+  { sent }: Cut,
+): AsyncGenerator<Uint8Array, void> {
+  let left = sent
+  for await (const chunk of chunks) {
+    left -= chunk.length
+    if (left < 0) break
+    yield chunk
+    if (left === 0) return
+  }
+  throw new Fault('upstream_protocol_error')
 }
 
 /** The same piece by piece. */
@@ -129,6 +147,7 @@ export async function* cutPieces(
     from = Math.max(0, from - piece.length)
     left -= wanted.length
     if (wanted.length > 0) yield wanted
+    if (left === 0) break
   }
   if (left > 0) throw new Fault('upstream_protocol_error')
   if (instead !== null) yield Buffer.from(instead)
@@ -148,7 +167,7 @@ function boundsIn(part: Part, size: number): [first: number, last: number] {
 }
 
 /** What was asked for begins behind the end; as S3 says it. */
-function beyond(size: number): Cut {
+function beyond(size: number, sent: number): Cut {
   const instead = `<?xml version="1.0" encoding="UTF-8"?>
 <Error><Code>InvalidRange</Code><Message>The requested range is not satisfiable</Message><ActualObjectSize>${size}</ActualObjectSize></Error>
 `
@@ -157,5 +176,5 @@ function beyond(size: number): Cut {
     'content-length': String(instead.length),
     'content-type': 'application/xml',
   }
-  return { status: 416, headers, skip: 0, length: 0, instead }
+  return { status: 416, headers, sent, skip: 0, length: 0, instead }
 }

@@ -12,7 +12,7 @@ import { BODY_LIMIT } from './call.ts'
 import { causeOf, upstreamFault } from './connection/fetch.ts'
 import { type AnswerGuard, type BodyKind, PART } from './guard.ts'
 import { presentHeaders, type ReceivedHeaders } from './headers.ts'
-import { cutBytes, cutHeaders, cutOf, type Part } from './part.ts'
+import { bounded, type Cut, cutBytes, cutOf, dropDigests, type Part } from './part.ts'
 
 export type SanitisedAnswer = {
   status_code: number
@@ -51,14 +51,14 @@ export async function readAnswer(
   const received = response.headers.toJSON()
   checkFraming(status, received)
   const cut = part || hasBody(response) ? cutOf(part, status, received) : null
-  const bytes = await readBody(response, received, deadline)
+  const bytes = await readBody(response, received, deadline, cut)
   const coding = received['content-encoding']
   const decoded = coding === undefined ? bytes : await decode(coding, bytes)
   const redacted = guard.redactBody(decoded, cut ? PART : kindOf(received['content-type']))
   const whole = redacted instanceof Promise ? await redacted : redacted
   const shown = presentHeaders(received)
-  if (cut) cutHeaders(shown, cut)
-  const headers = guard.redactHeaders(shown)
+  if (cut || guard.redacted) dropDigests(shown)
+  const headers = guard.redactHeaders(Object.assign(shown, cut?.headers))
   const body = present(cut ? cutBytes(whole, cut) : whole)
   return { status_code: cut?.status ?? status, headers, ...body, redacted: guard.redacted }
 }
@@ -110,6 +110,7 @@ async function readBody(
   response: Response,
   { 'content-length': declared }: ReceivedHeaders,
   deadline: AbortSignal,
+  cut: Cut | null,
 ): Promise<Uint8Array> {
   if (Number(declared ?? 0) > BODY_LIMIT && hasBody(response)) {
     await response.body?.cancel()
@@ -118,12 +119,16 @@ async function readBody(
   try {
     return declared !== undefined
       ? await response.bytes()
-      : await readCapped(response.body, BODY_LIMIT, () => new Fault('upstream_too_large'))
+      : await readCapped(bodyOf(response, cut), BODY_LIMIT, () => new Fault('upstream_too_large'))
   } catch (error) {
     throw deadline.aborted
       ? new Fault('upstream_timeout', { cause: causeOf(error) })
       : upstreamFault(error)
   }
+}
+
+function bodyOf({ body }: Response, cut: Cut | null): AsyncIterable<Uint8Array> | null {
+  return body && cut ? bounded(body, cut) : body
 }
 
 /** The answer to HEAD has the length of a body that does not come. */

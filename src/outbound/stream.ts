@@ -3,18 +3,17 @@
  * redacted across chunk borders. The deadline counts from byte to byte; a caller that goes away ends
  * the outbound call.
  */
-import { pipeline, Readable, type Transform } from 'node:stream'
-import zlib from 'node:zlib'
 import type { Bytes } from '../platform/crypto/encoding.ts'
 import { Fault } from '../platform/fault.ts'
 import { headersWith } from '../platform/http/reply.ts'
-import { BODY_LIMIT } from './call.ts'
 import { causeOf, upstreamFault } from './connection/fetch.ts'
 import type { Deadline } from './deadline.ts'
-import { type AnswerGuard, PART, type StreamGuard } from './guard.ts'
-import { presentHeaders } from './headers.ts'
+import { decodedBody } from './decoded_body.ts'
+import { type AnswerGuard, type BodyKind, OBJECT, PART, type StreamGuard } from './guard.ts'
+import { presentHeaders, type ReceivedHeaders } from './headers.ts'
 import { joinLinks, type LinkBase, linksAmong, rewriteLinks } from './links.ts'
-import { type Cut, cutHeaders, cutOf, cutPieces, type Part } from './part.ts'
+import { bounded, type Cut, cutBytes, cutOf, cutPieces, dropDigests, type Part } from './part.ts'
+import { type Chunks, readFirst } from './read_first.ts'
 import { checkFraming, kindOf } from './response.ts'
 
 /** What became of an answer that took its time, once: `fault` when it broke off. */
@@ -52,19 +51,9 @@ export async function streamAnswer(
   const received = response.headers.toJSON()
   checkFraming(response.status, received)
   const cut = part || !isHead ? cutOf(part, response.status, received) : null
-  const shown = presentHeaders(received)
-  const presented = guard.redactHeaders(links ? joinLinks(shown) : shown)
-  const length = isHead ? received['content-length'] : undefined
-  // Of the body that does not come (RFC 9110, section 9.3.2).
-  if (length !== undefined) presented['content-length'] = length
-  if (cut) cutHeaders(presented, cut)
-  if (links) {
-    const { authority, path, search } = links.source
-    rewriteLinks(presented, `https://${authority}${path}${search}`, links.base)
-    // Reading a link may have joined what stood apart in it.
-    Object.assign(presented, guard.redactHeaders(linksAmong(presented)))
-  }
+  const presented = headersOf(received, { guard, links, isHead, cut })
   const body = await beginBody(response, { guard, deadline, cut, isObject })
+  if (cut || guard.redacted) dropDigests(presented)
   if (body.pieces === null && body.whole) presented['content-length'] = String(body.whole.length)
   const end = (fault: Fault | null) => {
     deadline.clear()
@@ -75,6 +64,23 @@ export async function streamAnswer(
     status: cut?.status ?? response.status,
     headers: completeHeaders(presented, requestId),
   })
+}
+
+function headersOf(
+  received: ReceivedHeaders,
+  { guard, links, isHead, cut }: Pick<Options, 'guard' | 'links' | 'isHead'> & { cut: Cut | null },
+): Record<string, string> {
+  const shown = presentHeaders(received)
+  const presented = guard.redactHeaders(links ? joinLinks(shown) : shown)
+  const length = isHead ? received['content-length'] : undefined
+  // Of the body that does not come (RFC 9110, section 9.3.2).
+  if (length !== undefined) presented['content-length'] = length
+  Object.assign(presented, cut?.headers)
+  if (!links) return presented
+  const { authority, path, search } = links.source
+  rewriteLinks(presented, `https://${authority}${path}${search}`, links.base)
+  // Reading a link may have joined what stood apart in it.
+  return Object.assign(presented, guard.redactHeaders(linksAmong(presented)))
 }
 
 type Begun =
@@ -92,37 +98,45 @@ async function beginBody(
   }: Pick<Options, 'guard' | 'deadline' | 'isObject'> & { cut: Cut | null },
 ): Promise<Begun> {
   try {
-    const kind = cut ? PART : kindOf(response.headers.get('content-type'))
-    const chunks = decodedBody(response)?.[Symbol.asyncIterator]()
-    const chunk = (await chunks?.next())?.value
-    if (!chunks || !chunk) return { pieces: null, whole: null }
-    if (cut) {
-      const pieces = redactedPieces(chunk, chunks, guard.openStream(kind), deadline)
-      return await beginObject(cutPieces(pieces, cut), cut.length)
-    }
+    const kind = isObject ? OBJECT : kindOf(response.headers.get('content-type'))
+    const body = decodedBody(response)
+    if (!body) return NO_BODY
+    if (cut) return await beginPart(body, cut, guard, deadline)
+    const chunks = body[Symbol.asyncIterator]()
+    const length = declaredLength(response)
+    const read = isObject ? await readFirst(chunks, length, deadline) : chunks
+    if (read instanceof Uint8Array) return await wholeOf(read, guard, kind)
+    const { value: chunk } = await read.next()
+    if (!chunk) return NO_BODY
     // The runtime would give bytes without a type one of its own.
     const mayBeWhole = response.headers.has('content-type')
-    if (mayBeWhole && chunk.length === declaredLength(response)) {
-      return { pieces: null, whole: (await guard.redactBody(chunk, kind)) as Bytes }
-    }
-    const pieces = redactedPieces(chunk, chunks, guard.openStream(kind), deadline)
-    return isObject
-      ? await beginObject(pieces, declaredLength(response))
-      : await beginPieces(pieces)
+    if (mayBeWhole && chunk.length === length) return await wholeOf(chunk, guard, kind)
+    return await beginPieces(redactedPieces(read, guard.openStream(kind), deadline, chunk))
   } catch (error) {
     throw breakingFault(error, deadline)
   }
 }
 
-/** One that is not too long is read first: the runtime tells the length of bytes, and of no stream. */
-async function beginObject(
-  pieces: AsyncGenerator<Uint8Array, void>,
-  length: number,
+const NO_BODY: Begun = { pieces: null, whole: null }
+
+async function beginPart(
+  body: AsyncIterable<Uint8Array>,
+  cut: Cut,
+  guard: AnswerGuard,
+  deadline: Deadline,
 ): Promise<Begun> {
-  if (length <= BODY_LIMIT) {
-    return { pieces: null, whole: Buffer.concat(await Array.fromAsync(pieces)) }
+  const read = await readFirst(bounded(body, cut), cut.length, deadline)
+  if (read instanceof Uint8Array) {
+    const { whole } = await wholeOf(read, guard, PART)
+    return { pieces: null, whole: whole && (cutBytes(whole, cut) as Bytes) }
   }
-  return beginPieces(pieces)
+  const pieces = redactedPieces(read, guard.openStream(PART), deadline)
+  return await beginPieces(cutPieces(pieces, cut))
+}
+
+async function wholeOf(bytes: Uint8Array, guard: AnswerGuard, kind: BodyKind) {
+  if (bytes.length === 0) return { pieces: null, whole: null }
+  return { pieces: null, whole: (await guard.redactBody(bytes, kind)) as Bytes }
 }
 
 async function beginPieces(pieces: AsyncGenerator<Uint8Array, void>): Promise<Begun> {
@@ -132,7 +146,7 @@ async function beginPieces(pieces: AsyncGenerator<Uint8Array, void>): Promise<Be
 
 /** Of a body that is not encoded; `NaN` where its length is not declared. */
 function declaredLength({ headers }: Response): number {
-  if (headers.has('content-encoding')) return Number.NaN
+  if ((headers.get('content-encoding') ?? 'identity') !== 'identity') return Number.NaN
   return Number(headers.get('content-length') ?? Number.NaN)
 }
 
@@ -152,20 +166,24 @@ export function dropOurs(presented: Record<string, string>): void {
 
 /** What is certain to be free of credentials, as soon as it is; each chunk is a sign of life. */
 async function* redactedPieces(
-  first: Uint8Array,
-  rest: AsyncIterator<Uint8Array>,
+  chunks: Chunks,
   guard: StreamGuard,
   deadline: Deadline,
+  first: Uint8Array | null = null,
 ): AsyncGenerator<Uint8Array, void> {
   try {
-    for (let chunk: Uint8Array | undefined = first; chunk; chunk = (await rest.next()).value) {
+    for (
+      let chunk = first ?? (await chunks.next()).value;
+      chunk;
+      chunk = (await chunks.next()).value
+    ) {
       deadline.putOff()
       yield* guard.push(chunk)
     }
     const last = guard.flush()
     if (last.length > 0) yield last
   } finally {
-    await rest.return?.()
+    await chunks.return?.()
   }
 }
 
@@ -221,22 +239,4 @@ export function breakingFault(error: unknown, deadline: Deadline): Fault {
   if (isLate) return new Fault('upstream_timeout', { cause })
   if (/^Z_|^ERR_/.test(cause.code)) return new Fault('upstream_protocol_error', { cause })
   return upstreamFault(error)
-}
-
-const decoders: Record<string, () => Transform> = {
-  gzip: () => zlib.createGunzip(),
-  'x-gzip': () => zlib.createGunzip(),
-  deflate: () => zlib.createInflate(),
-  br: () => zlib.createBrotliDecompress(),
-  zstd: () => zlib.createZstdDecompress(),
-}
-
-/** Decoded piece by piece: memory stays bounded whatever the pieces expand to. */
-function decodedBody({ body, headers }: Response): AsyncIterable<Uint8Array> | null {
-  const coding = headers.get('content-encoding')?.trim().toLowerCase() ?? 'identity'
-  if (body === null || coding === 'identity' || coding === '') return body
-  const decoder = Object.hasOwn(decoders, coding) ? decoders[coding] : undefined
-  if (!decoder) throw new Fault('upstream_protocol_error')
-  // What goes wrong on either side comes out at the end that is read.
-  return pipeline(Readable.fromWeb(body as never), decoder(), () => {})
 }
