@@ -60,6 +60,12 @@ export function openTlsListeners(authority: ProxyAuthority, backend: Backend): T
         leaf && protocol === 'h2'
           ? await openHttp2Listener(path, leaf, handler)
           : listen(path, leaf ? handler : closing(handler), leaf)
+      const other = listeners.get(name)
+      if (other?.leaf === leaf) {
+        // Opened meanwhile, for a client that came at the same time.
+        void server.stop(true)
+        return other.path
+      }
       listeners.set(name, { server, path, leaf })
       return path
     },
