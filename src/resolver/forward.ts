@@ -130,7 +130,7 @@ async function readForward(
   const settings = parsePart(forwardSettings, settingsOf(request.headers))
   const signing = settings.sign ?? null
   const { prefix, rest } = placeOf(request.url)
-  const calls = isGrpcCall(request) ? request.body : null
+  const isCall = isGrpcCall(request)
   const isSigned = signing !== null || needsWholeBody(headers, searchOf(rest))
   return {
     call: {
@@ -139,10 +139,10 @@ async function readForward(
       method: request.method,
       headers,
       body:
-        calls && !isSigned
-          ? { stream: calls, length: null }
+        isCall && !isSigned
+          ? request.body && { stream: request.body, length: null }
           : await bodyOf(request, headers['content-type'], isSigned),
-      answer: isHandshake(request) ? 'socket' : calls ? 'grpc' : 'streamed',
+      answer: isHandshake(request) ? 'socket' : isCall ? 'grpc' : 'streamed',
       signing,
       linkBase: resolverLinks(prefix, () => context.origin),
       mark: settings.mark ?? null,

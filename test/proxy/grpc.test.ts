@@ -132,6 +132,10 @@ describe.each(['local', 'remote'] as const)('behind the %s proxy', (way) => {
     expect(sent).not.toHaveProperty('x-service-token')
   })
 
+  test('a call without any message is one of gRPC', async () => {
+    expect(await call('/test/Count', { messages: [] })).toMatchObject({ code: 0, messages: ['0'] })
+  })
+
   test('the record of a call says what was used and where, and that something was taken out', async () => {
     await call('/test/Echo', { metadata: BEARER })
     expect(await recordOf(way, '/test/Echo')).toMatchObject({

@@ -26,11 +26,17 @@ afterAll(async () => {
   await upstream.stop()
 })
 
-function call(path: string, headers: Record<string, string> = {}, signal?: AbortSignal) {
+const HELLO = encodeGrpcFrame(0, Buffer.from('hello'))
+
+function call(
+  path: string,
+  headers: Record<string, string> = {},
+  { signal, body = HELLO }: { signal?: AbortSignal; body?: Uint8Array | null } = {},
+) {
   return fetch(`${stage.app.resolver}/v1/forward/${API}:${upstream.port}${path}`, {
     method: 'POST',
     headers: { 'content-type': 'application/grpc', 'x-service-token': agent.token, ...headers },
-    body: encodeGrpcFrame(0, Buffer.from('hello')) as BodyInit,
+    body: body as BodyInit | null,
     ...(signal ? { signal } : {}),
   })
 }
@@ -52,6 +58,18 @@ test('an answer is an empty frame of trailers, its messages, and its trailers', 
   ])
   expect(upstream.received.at(-1)?.headers.authorization).toBe(`Bearer ${VALUE}`)
 })
+
+test.each([null, new Uint8Array()])(
+  'a call without any message is one of gRPC: %p',
+  async (body) => {
+    const response = await call('/a.B/Echo', {}, { body })
+    expect(response.status).toBe(200)
+    expect(await framesIn(response)).toEqual([
+      [0x80, ''],
+      [0x80, 'grpc-status: 0\r\nx-echo: \r\n'],
+    ])
+  },
+)
 
 test('a refusal before there are headers is that of forward mode', async () => {
   const response = await call('/a.B/Echo', { authorization: 'Bearer SVC_SECRET_NONE' })
@@ -82,7 +100,7 @@ test('calls that are more than a connection may have go over as many as they nee
   await upstream.disconnect()
   const before = upstream.connections
   const gone = new AbortController()
-  const open = Array.from({ length: 5 }, () => call('/a.B/Begin', {}, gone.signal))
+  const open = Array.from({ length: 5 }, () => call('/a.B/Begin', {}, { signal: gone.signal }))
   for (const response of await Promise.all(open)) expect(response.status).toBe(200)
   expect(upstream.connections).toBe(before + 3)
   gone.abort()
