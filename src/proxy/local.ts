@@ -9,16 +9,16 @@ import { execute, type Outbound, type Principal } from '../outbound/execute.ts'
 import { isGrpcCall } from '../outbound/grpc/frames.ts'
 import { isHandshake } from '../outbound/headers.ts'
 import { proxyLinks } from '../outbound/links.ts'
-import type { Permission, UsableSecret } from '../outbound/policy/permission.ts'
+import { basisOf } from '../outbound/policy/judge_again.ts'
 import { CallRecord } from '../outbound/record.ts'
 import { needsWholeBody } from '../outbound/signing/aws_signature.ts'
 import { mayHoldAssertion } from '../outbound/signing/google_assertion.ts'
-import { openedPart, partNamed, withParts } from '../outbound/stand_ins/parts.ts'
 import { parseTarget } from '../outbound/target.ts'
 import { Fault } from '../platform/fault.ts'
-import { Unread } from '../platform/unread.ts'
 import type { Backend, Inbound } from './backend.ts'
+import type { LiveCalls } from './live_calls.ts'
 import type { Outbox } from './outbox/outbox.ts'
+import { permissionOf } from './permission.ts'
 import { auditRecordOf, faultOf, type Origin } from './record.ts'
 import { bodyOf, checkMethod, headersOf } from './request.ts'
 import type { VaultCache, VaultSnapshot } from './vault_snapshot.ts'
@@ -29,6 +29,8 @@ export type LocalServices = {
   environment: string
   outbox: Pick<Outbox, 'begin' | 'add'>
   outbound: Outbound
+  /** What is open, for as long as it lasts. */
+  liveCalls: Pick<LiveCalls, 'hold'>
   /** Milliseconds between two signs of life of the upstream. */
   timeoutMs: number
   close(): Promise<void>
@@ -118,8 +120,8 @@ function principalOf(
   vault: Promise<VaultSnapshot>,
   connection: Inbound,
 ): Principal {
-  const { outbox } = services
-  const { record, origin } = work
+  const { outbox, liveCalls } = services
+  const { record, origin, deadline } = work
   let begun: Awaited<ReturnType<Outbox['begin']>> | null = null
   return {
     decide: async (attempt) => {
@@ -132,6 +134,9 @@ function principalOf(
       } catch (cause) {
         throw new Fault('audit_unavailable', { cause })
       }
+      const basis = basisOf(record)
+      const end = (fault: Fault) => deadline.refuse(fault)
+      if (basis) deadline.afterwards(liveCalls.hold(basis, end))
       return decided
     },
     owner: MEMBER,
@@ -142,51 +147,6 @@ function principalOf(
     },
     faultOf,
     connection,
-  }
-}
-
-/** What the member may use: the allowlist, and all secrets of one environment. */
-function permissionOf(
-  { projectId, environment }: LocalServices,
-  vault: Promise<VaultSnapshot>,
-): Permission {
-  const snapshot = once(() => vault)
-  const guard = once(() => snapshot().guard())
-  const find = (names: readonly string[]) =>
-    names.flatMap((name): UsableSecret[] => {
-      const sealed = snapshot().sealed(name)
-      if (!sealed) return []
-      const { policy } = sealed
-      return [{ name, projectId, policy, open: () => snapshot().open(sealed) }]
-    })
-  return {
-    holder: 'this session',
-    allows: ({ host, port }) => snapshot().allows(host, port),
-    scope: () => ({ projectId, environment }),
-    placeable: () => (name, style) =>
-      (
-        snapshot().sealed(name) ?? snapshot().sealed(partNamed(name)?.base ?? '')
-      )?.policy?.allowed_locations?.includes(style) ?? false,
-    guard,
-    secrets: (names) =>
-      withParts(names, find, (secret, name) => ({
-        ...secret,
-        name,
-        open: () => openedPart(secret.open(), name),
-      })),
-  }
-}
-
-/** What is read the first time that it is asked for. @throws Unread */
-function once<T>(read: () => Promise<T>): () => T {
-  let known: { value: T } | null = null
-  return () => {
-    if (known) return known.value
-    throw new Unread(
-      read().then((value) => {
-        known = { value }
-      }),
-    )
   }
 }
 

@@ -5,6 +5,7 @@ import { systemClock } from '../platform/clock.ts'
 import { ConfigError, problemLine } from '../platform/config/config.ts'
 import { settings } from '../platform/config/settings.ts'
 import type { Backend, Notice } from './backend.ts'
+import { LiveCalls } from './live_calls.ts'
 import { localBackend } from './local.ts'
 import { OutboxDelivery, type Upload } from './outbox/delivery.ts'
 import { Outbox, type Owner } from './outbox/outbox.ts'
@@ -21,6 +22,8 @@ export type LocalOptions = {
   /** Ports of this machine that may not be connected to: the proxy's own. */
   ownPorts: () => readonly number[]
   notice: Notice
+  /** For tests: the time by which what was read grows old, and how often what is open is judged again. */
+  pace?: { now(): number; judgeMs: number } | undefined
 }
 
 /** Milliseconds that the audit gets to reach the server when the proxy ends. */
@@ -41,14 +44,18 @@ export function openLocalBackend(options: LocalOptions): Backend {
   const outbox = new Outbox(directory, owner)
   const refusedFile = join(directory, 'refused.jsonl')
   const delivery = new OutboxDelivery(outbox, { upload, notice, refusedFile })
+  const vault = new VaultCache(place, options.pace?.now)
+  const liveCalls = new LiveCalls({ vault, place }, options.pace?.judgeMs)
   return localBackend({
-    vault: new VaultCache(place),
+    vault,
     projectId: place.projectId,
     environment: place.environment,
     outbox,
     outbound,
+    liveCalls,
     timeoutMs: config.RESOLVER_TIMEOUT_MS,
     close: async () => {
+      liveCalls.close()
       outbound.fetcher.close()
       outbound.http2.close()
       await delivery.stop(LAST_SYNC_MS)

@@ -5,25 +5,17 @@
  * makes it happen without one, and sees tokens expire.
  */
 import type { KeyCache } from '../access/keys.ts'
-import { type Snapshot, type SnapshotCache, StaleSnapshot } from '../access/snapshots.ts'
+import { type SnapshotCache, StaleSnapshot } from '../access/snapshots.ts'
 import type { LiveToken, TokenCache } from '../access/tokens.ts'
-import type { Placeholder } from '../outbound/placeholders.ts'
-import { domainBlocked, namesOf, type Scope, selectSecrets } from '../outbound/policy/permission.ts'
-import { type AskedRequest, checkPolicies } from '../outbound/policy/policy.ts'
+import { type Basis as CallBasis, judgeAgain } from '../outbound/policy/judge_again.ts'
 import { Scheduler } from '../outbound/scheduler.ts'
 import { Fault } from '../platform/fault.ts'
 import { describeError, type Log } from '../platform/log.ts'
-import { whenRead } from '../platform/unread.ts'
 import type { GuardCache } from './guards.ts'
 import { TokenPermission } from './permission.ts'
 
 /** What a call was let through on. */
-export type Basis = {
-  token: LiveToken
-  scope: Scope
-  placeholders: readonly Placeholder[]
-  asked: AskedRequest
-}
+export type Basis = CallBasis & { token: LiveToken }
 
 type OpenCall = {
   basis: Basis
@@ -138,13 +130,15 @@ export class LiveCalls {
   }
 
   async #judge(call: OpenCall, version: number): Promise<void> {
-    const { snapshots } = this.#services
-    const { workspaceId } = call.basis.token
+    const { snapshots, keys, guards } = this.#services
+    const { token, scope } = call.basis
+    const { workspaceId } = token
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
       try {
         const snapshot = await snapshots.of(workspaceId)
         if (snapshot.policyVersion < version) throw new StaleSnapshot()
-        await judge(this.#services, snapshot, call.basis)
+        const permission = new TokenPermission({ snapshots, keys, guards, snapshot, token }, scope)
+        await judgeAgain(permission, call.basis, (secret) => secret.confirmGrant())
         call.judgedBy = snapshot.policyVersion
         return
       } catch (error) {
@@ -168,25 +162,4 @@ export class LiveCalls {
   #warn(error: unknown): void {
     this.#services.log.warning('open calls could not be judged again', describeError(error))
   }
-}
-
-/**
- * Steps 3 to 6 without the values: no key is opened for what only goes on.
- *
- * @throws Fault of the step that refuses
- * @throws StaleSnapshot
- */
-async function judge(
-  { snapshots, keys, guards }: Services,
-  snapshot: Snapshot,
-  { token, scope, placeholders, asked }: Basis,
-): Promise<void> {
-  const permission = new TokenPermission({ snapshots, keys, guards, snapshot, token }, scope)
-  if (!permission.allows(asked.target)) throw domainBlocked(asked.target)
-  const names = namesOf(placeholders)
-  const secrets = await whenRead(() =>
-    selectSecrets(names, permission.secrets(names), permission.holder),
-  )
-  for (const secret of secrets.values()) await secret.confirmGrant()
-  checkPolicies(secrets, placeholders, asked)
 }

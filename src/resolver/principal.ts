@@ -8,10 +8,10 @@ import type { Owner } from '../outbound/connection/session_pool.ts'
 import type { Deadline } from '../outbound/deadline.ts'
 import type { Attempt, Connection, Principal } from '../outbound/execute.ts'
 import type { OutboundRequest } from '../outbound/outbound_request.ts'
+import { basisOf } from '../outbound/policy/judge_again.ts'
 import type { CallRecord, Conclusion } from '../outbound/record.ts'
 import { Fault } from '../platform/fault.ts'
 import { toFault } from '../platform/http/unexpected_error.ts'
-import type { Basis } from './live_calls.ts'
 import { type NamedScope, TokenPermission } from './permission.ts'
 import type { ResolverServices } from './services.ts'
 
@@ -48,9 +48,10 @@ export class TokenPrincipal implements Principal {
       this.#decideBy(snapshot, snapshots, attempt),
     )
     // What takes its time ends when it is not permitted any more.
-    const basis = isLong ? basisOf(token, record) : null
+    const basis = isLong ? basisOf(record) : null
     const { liveCalls } = this.#services
-    if (basis) deadline.afterwards(liveCalls.hold(basis, (fault) => deadline.refuse(fault)))
+    const end = (fault: Fault) => deadline.refuse(fault)
+    if (basis) deadline.afterwards(liveCalls.hold({ token, ...basis }, end))
     return request
   }
 
@@ -77,12 +78,4 @@ export class TokenPrincipal implements Principal {
     const refusal = result instanceof Fault ? record.refusal(result, deadline.isUnwanted) : null
     return { result, entry: entryOf(token, policyVersion, record, refusal) }
   }
-}
-
-/** What a call was let through on. */
-function basisOf(token: LiveToken, record: CallRecord): Basis | null {
-  const { target, method, override, projectId, environment, placeholders } = record
-  if (target === null || method === null || environment === null) return null
-  const asked = { target, method, override }
-  return { token, scope: { projectId, environment }, placeholders, asked }
 }

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { listAuditLogs } from '../../src/features/audit/contract.ts'
 import type { Backend } from '../../src/proxy/backend.ts'
 import { type LocalProxy, openProxy } from '../../src/proxy/index.ts'
-import { openLocalBackend } from '../../src/proxy/open_local.ts'
+import { type LocalOptions, openLocalBackend } from '../../src/proxy/open_local.ts'
 import { openUpload } from '../../src/proxy/outbox/upload.ts'
 import { remoteBackend } from '../../src/proxy/remote.ts'
 import { StandIns, withStandIns } from '../../src/proxy/stand_ins/index.ts'
@@ -42,6 +42,8 @@ type OpenOptions = {
   networking?: Record<string, string>
   /** Where the resolver is found, if not at its own address. */
   resolver?: string
+  /** Of a local one. */
+  pace?: LocalOptions['pace']
 }
 
 export type OpenProxy = LocalProxy & {
@@ -109,12 +111,13 @@ type LocalParts = {
   auditDirectory: string
   networking: Record<string, string>
   notice: (text: string) => void
+  pace?: LocalOptions['pace'] | undefined
 }
 
 function localOf(
   { app: { controlPlane: server } }: Stage,
   agent: Agent,
-  { auditDirectory, networking, notice }: LocalParts,
+  { auditDirectory, networking, notice, pace }: LocalParts,
 ): Backend {
   const { api, token, email, workspaceKey: key } = agent.person
   const workspace = { id: agent.workspaceId, name: '', epoch: 1, key }
@@ -136,6 +139,7 @@ function localOf(
     env: networking,
     ownPorts: () => [],
     notice,
+    pace,
   })
 }
 

@@ -99,6 +99,7 @@ function localStage() {
       clock: systemClock,
       ownPorts: () => [],
     }),
+    liveCalls: { hold: () => () => {} },
     timeoutMs: 60_000,
     close: async () => {},
   })

@@ -1,0 +1,52 @@
+/** What is open goes on only while the same call would still be let through. */
+import { whenRead } from '../../platform/unread.ts'
+import type { Placeholder } from '../placeholders.ts'
+import type { CallRecord } from '../record.ts'
+import {
+  domainBlocked,
+  namesOf,
+  type Permission,
+  type Scope,
+  selectSecrets,
+  type UsableSecret,
+} from './permission.ts'
+import { type AskedRequest, checkPolicies } from './policy.ts'
+
+/** What a call was let through on. */
+export type Basis = {
+  scope: Scope
+  placeholders: readonly Placeholder[]
+  asked: AskedRequest
+}
+
+/** `null` for a call that was not let through. */
+export function basisOf(record: CallRecord): Basis | null {
+  const { target, method, override, projectId, environment, placeholders } = record
+  if (target === null || method === null || environment === null) return null
+  return { scope: { projectId, environment }, placeholders, asked: { target, method, override } }
+}
+
+type Judging<S> = Pick<Permission, 'holder' | 'allows'> & {
+  secrets(names: readonly string[]): readonly S[]
+}
+
+/**
+ * Steps 3 to 6 without the values: no key is opened for what only goes on. `confirm` stands
+ * where a value would be opened.
+ *
+ * @throws Fault of the step that refuses
+ */
+export async function judgeAgain<S extends UsableSecret>(
+  permission: Judging<S>,
+  { placeholders, asked }: Basis,
+  confirm: (secret: S) => Promise<void> = async () => {},
+): Promise<void> {
+  const { target } = asked
+  const names = namesOf(placeholders)
+  const secrets = await whenRead(() => {
+    if (!permission.allows(target)) throw domainBlocked(target)
+    return selectSecrets(names, permission.secrets(names), permission.holder)
+  })
+  for (const secret of secrets.values()) await confirm(secret)
+  checkPolicies(secrets, placeholders, asked)
+}

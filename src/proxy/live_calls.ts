@@ -1,0 +1,76 @@
+/**
+ * Streams, calls of gRPC and WebSockets through the local backend go on only while the same call would
+ * still be let through: while some are open the vault is read as often as for new calls, and all are
+ * judged again by what was read. They end when new calls would be refused.
+ */
+import { type Basis, judgeAgain } from '../outbound/policy/judge_again.ts'
+import type { Fault } from '../platform/fault.ts'
+import { type Place, permissionOf } from './permission.ts'
+import { faultOf } from './record.ts'
+import type { VaultCache, VaultSnapshot } from './vault_snapshot.ts'
+
+type OpenCall = {
+  basis: Basis
+  end(fault: Fault): void
+  judgedBy: VaultSnapshot | null
+}
+
+type Services = { vault: Pick<VaultCache, 'current'>; place: Place }
+
+/** Milliseconds between two looks, which cost nothing while the vault's snapshot is fresh. */
+const JUDGE_MS = 1_000
+
+export class LiveCalls {
+  readonly #services: Services
+  readonly #judgeMs: number
+  readonly #calls = new Set<OpenCall>()
+  #timer: Timer | null = null
+
+  constructor(services: Services, judgeMs = JUDGE_MS) {
+    this.#services = services
+    this.#judgeMs = judgeMs
+  }
+
+  /** Holds a call until the returned function is called; `end` gets, once, why it may not go on. */
+  hold(basis: Basis, end: (fault: Fault) => void): () => void {
+    const call: OpenCall = { basis, end, judgedBy: null }
+    this.#calls.add(call)
+    this.#wait()
+    return () => void this.#calls.delete(call)
+  }
+
+  close(): void {
+    this.#calls.clear()
+    clearTimeout(this.#timer ?? undefined)
+  }
+
+  #wait(): void {
+    if (this.#timer !== null || this.#calls.size === 0) return
+    this.#timer = setTimeout(async () => {
+      await this.#judgeAll()
+      this.#timer = null
+      this.#wait()
+    }, this.#judgeMs)
+    this.#timer.unref()
+  }
+
+  async #judgeAll(): Promise<void> {
+    try {
+      const snapshot = await this.#services.vault.current()
+      const permission = permissionOf(this.#services.place, Promise.resolve(snapshot))
+      for (const call of this.#calls) {
+        if (call.judgedBy === snapshot) continue
+        call.judgedBy = snapshot
+        await judgeAgain(permission, call.basis).catch((error) => this.#end(call, error))
+      }
+    } catch (error) {
+      // Without the vault nothing is let through.
+      for (const call of this.#calls) this.#end(call, error)
+    }
+  }
+
+  #end(call: OpenCall, error: unknown): void {
+    this.#calls.delete(call)
+    call.end(faultOf(error))
+  }
+}

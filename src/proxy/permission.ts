@@ -1,0 +1,52 @@
+/** What the member may use, by one snapshot of the vault. */
+import type { Permission, UsableSecret } from '../outbound/policy/permission.ts'
+import { openedPart, partNamed, withParts } from '../outbound/stand_ins/parts.ts'
+import { Unread } from '../platform/unread.ts'
+import type { VaultSnapshot } from './vault_snapshot.ts'
+
+export type Place = { projectId: string; environment: string }
+
+/** The allowlist, and all secrets of one environment. */
+export function permissionOf(
+  { projectId, environment }: Place,
+  vault: Promise<VaultSnapshot>,
+): Permission {
+  const snapshot = once(() => vault)
+  const guard = once(() => snapshot().guard())
+  const find = (names: readonly string[]) =>
+    names.flatMap((name): UsableSecret[] => {
+      const sealed = snapshot().sealed(name)
+      if (!sealed) return []
+      const { policy } = sealed
+      return [{ name, projectId, policy, open: () => snapshot().open(sealed) }]
+    })
+  return {
+    holder: 'this session',
+    allows: ({ host, port }) => snapshot().allows(host, port),
+    scope: () => ({ projectId, environment }),
+    placeable: () => (name, style) =>
+      (
+        snapshot().sealed(name) ?? snapshot().sealed(partNamed(name)?.base ?? '')
+      )?.policy?.allowed_locations?.includes(style) ?? false,
+    guard,
+    secrets: (names) =>
+      withParts(names, find, (secret, name) => ({
+        ...secret,
+        name,
+        open: () => openedPart(secret.open(), name),
+      })),
+  }
+}
+
+/** What is read the first time that it is asked for. @throws Unread */
+function once<T>(read: () => Promise<T>): () => T {
+  let known: { value: T } | null = null
+  return () => {
+    if (known) return known.value
+    throw new Unread(
+      read().then((value) => {
+        known = { value }
+      }),
+    )
+  }
+}

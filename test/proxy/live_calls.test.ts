@@ -1,0 +1,199 @@
+/** What is open at the local proxy ends when the same call would not be let through any more, and only that. */
+import { afterAll, describe, expect, test } from 'bun:test'
+import { parseTarget } from '../../src/outbound/target.ts'
+import { Fault } from '../../src/platform/fault.ts'
+import type { Policy } from '../../src/platform/policy.ts'
+import { LiveCalls } from '../../src/proxy/live_calls.ts'
+import { API } from '../support/agent.ts'
+import { startGrpcUpstream } from '../support/grpc_upstream.ts'
+import { accepting } from '../support/socket_upstream.ts'
+import { openGrpcClient } from './grpc_client.ts'
+import { openProxyStage } from './stage.ts'
+
+const BESIDE = 'beside.upstream.example'
+const JUDGE_MS = 5
+
+const stage = await openProxyStage([BESIDE])
+const { agent, upstream } = stage
+const grpcUpstream = await startGrpcUpstream(stage.authority, [API])
+const time = { ahead: 0 }
+const pace = { now: () => Date.now() + time.ahead, judgeMs: JUDGE_MS }
+const proxy = await stage.open('local', { pace })
+const grpc = await openGrpcClient(proxy, stage.directory)
+afterAll(async () => {
+  grpc.close()
+  await stage.stop()
+  await grpcUpstream.stop()
+})
+
+const hosts = {
+  grpc: `${API}:${grpcUpstream.port}`,
+  http: stage.authorityOf(),
+  beside: stage.authorityOf(BESIDE),
+}
+await agent.allow(hosts.beside)
+
+/** What the proxy read is old now. */
+const grow = () => {
+  time.ahead += 11_000
+}
+
+/** Resolves when the call is open; `ended` resolves with how it ended. */
+type Open = (path: string) => Promise<{ ended: Promise<unknown> }>
+
+const EVENT_STREAM =
+  'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n'
+const EVENT = '9\r\ndata: 1\n\n\r\n'
+
+async function openEvents(host: string, path: string, key: string) {
+  const goOn = Promise.withResolvers<void>()
+  upstream.on(path, async (_, wire) => {
+    wire.write(EVENT_STREAM + EVENT)
+    await goOn.promise
+    wire.write(`${EVENT}0\r\n\r\n`)
+  })
+  const headers = { authorization: `SVC_SECRET_${key}` }
+  const answer = await fetch(`${proxy.baseUrl}/${host}${path}`, { headers })
+  const reader = answer.body?.getReader()
+  await reader?.read()
+  const rest = async () => {
+    const read = await reader?.read()
+    return Buffer.from(read?.value ?? []).toString()
+  }
+  return { goOn: goOn.resolve, rest }
+}
+
+const kinds: Record<string, { host: string; open: Open; ending(code: string): unknown }> = {
+  'a call of gRPC': {
+    host: hosts.grpc,
+    open: async (path) => {
+      const begun = Promise.withResolvers<void>()
+      grpcUpstream.on(path, ({ begin, send }) => {
+        begin()
+        send('first')
+        begun.resolve()
+      })
+      const metadata = { authorization: 'SVC_SECRET_LIVE' }
+      const ended = grpc.call({ host: hosts.grpc, path, messages: ['hello'], metadata })
+      await begun.promise
+      return { ended }
+    },
+    ending: () => expect.objectContaining({ code: 7 }),
+  },
+  'a stream of events': {
+    host: hosts.http,
+    open: async (path) => {
+      const { rest } = await openEvents(hosts.http, path, 'LIVE')
+      return {
+        ended: rest().then(
+          () => 'went on',
+          () => 'broke off',
+        ),
+      }
+    },
+    ending: () => 'broke off',
+  },
+  'a WebSocket': {
+    host: hosts.http,
+    open: async (path) => {
+      upstream.on(
+        path,
+        accepting(() => {}),
+      )
+      const url = `${proxy.baseUrl.replace('http', 'ws')}/${hosts.http}${path}`
+      const headers = { authorization: 'SVC_SECRET_LIVE' }
+      const socket = new WebSocket(url, { headers } as never)
+      const ended = new Promise((resolve) => {
+        socket.onclose = ({ code, reason }) => resolve({ code, reason })
+      })
+      await new Promise<void>((resolve) => {
+        socket.onopen = () => resolve()
+      })
+      return { ended }
+    },
+    ending: (code) => ({ code: 1008, reason: code }),
+  },
+}
+
+const store = (policy: Policy) => agent.store('LIVE', 'value of LIVE', { policy })
+
+const changes: Record<string, { code: string; make(host: string): Promise<void> }> = {
+  'its host leaves the allowlist': { code: 'domain_blocked', make: agent.disallow },
+  'the policy of its secret names other domains': {
+    code: 'policy_blocked',
+    make: () => store({ allowed_domains: ['other.example'] }),
+  },
+}
+
+const cases = Object.entries(kinds).flatMap(([kind, parts]) =>
+  Object.entries(changes).map(([change, { code, make }]) => ({
+    kind,
+    change,
+    ...parts,
+    code,
+    make,
+  })),
+)
+
+describe('at the local proxy', () => {
+  test.each(cases)('$kind ends when $change, and one that is permitted goes on', async (live) => {
+    const { host, open, ending, code, make } = live
+    const path = `/live/${cases.indexOf(live)}`
+    await agent.allow(host)
+    await store({})
+    grow()
+    const { ended } = await open(path)
+    const beside = await openEvents(hosts.beside, `${path}/beside`, 'KEY')
+    await make(host)
+    grow()
+    expect(await ended).toEqual(ending(code))
+    beside.goOn()
+    expect(await beside.rest()).toBe('data: 1\n\n')
+    expect(await reasonOf(path)).toBe(code)
+  })
+})
+
+async function reasonOf(path: string) {
+  for (;;) {
+    const records = await stage.records('client')
+    const found = records.find((record) => record.target_path === path && record.status_code)
+    if (found) {
+      expect(found.decision).toBe('error')
+      return found.reason
+    }
+    await Bun.sleep(50)
+  }
+}
+
+describe('without a vault', () => {
+  const target = parseTarget('https://api.example/')
+  const basis = {
+    scope: { projectId: 'one', environment: 'development' },
+    placeholders: [],
+    asked: { target, method: 'GET', override: null },
+  }
+  test('the code of what new calls are refused with ends what is open', async () => {
+    const vault = { current: () => Promise.reject(new Fault('forbidden')) }
+    const calls = new LiveCalls({ vault, place: { projectId: 'one', environment: 'x' } }, JUDGE_MS)
+    const ended = new Promise<Fault>((resolve) => void calls.hold(basis, resolve))
+    expect((await ended).code).toBe('forbidden')
+    calls.close()
+  })
+
+  test('nothing is read while nothing is open', async () => {
+    let reads = 0
+    const read = Promise.withResolvers<void>()
+    const current = async () => {
+      reads += 1
+      read.resolve()
+      throw new Fault('unavailable')
+    }
+    const place = { projectId: 'one', environment: 'x' }
+    const calls = new LiveCalls({ vault: { current }, place }, JUDGE_MS)
+    const ended = new Promise<Fault>((resolve) => void calls.hold(basis, resolve))
+    await Promise.all([read.promise, ended])
+    await Bun.sleep(5 * JUDGE_MS)
+    expect(reads).toBe(1)
+    calls.close()
+  })
+})
