@@ -152,16 +152,16 @@ function declaredLength({ headers }: Response): number {
 
 /** SDKs report the upstream's `x-request-id`; ours, the id of the audit record, has a name besides. */
 export function completeHeaders(presented: Record<string, string>, requestId: string): Headers {
-  dropOurs(presented)
-  for (const name of OF_THE_ORIGIN) delete presented[name]
+  dropForeign(presented)
   const headers = headersWith(requestId, presented)
   headers.set('x-service-request-id', requestId)
   return headers
 }
 
-/** Such names are ours: an upstream must not pass for the resolver. */
-export function dropOurs(presented: Record<string, string>): void {
+/** An upstream must not pass for the resolver, whose names begin so, or speak about its origin. */
+export function dropForeign(presented: Record<string, string>): void {
   for (const name in presented) if (name.startsWith('x-service-')) delete presented[name]
+  for (const name of OF_THE_ORIGIN) delete presented[name]
 }
 
 /** What is certain to be free of credentials, as soon as it is; each chunk is a sign of life. */

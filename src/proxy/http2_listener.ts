@@ -3,7 +3,11 @@
  * both ways the runtime's own server does not have, and few others. Requests become those that all listeners
  * hand on, answers of gRPC have their trailers put behind them, and refusals its form.
  */
-import http2, { type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2'
+import http2, {
+  type IncomingHttpHeaders,
+  type OutgoingHttpHeaders,
+  type ServerHttp2Stream,
+} from 'node:http2'
 import { createServer, type TLSSocket } from 'node:tls'
 import { encodeGrpcFrame, FLAGS, framesOf, isGrpc, readTrailers } from '../outbound/grpc/frames.ts'
 import { grpcRefusal, grpcStatusOfHttp } from '../outbound/grpc/status.ts'
@@ -17,6 +21,8 @@ import { hasRoom, streamOf } from '../platform/streams.ts'
 import type { Leaf } from './authority.ts'
 import { faultOf } from './record.ts'
 import type { Handler } from './tls_listeners.ts'
+
+const { NGHTTP2_FLAG_END_STREAM, NGHTTP2_INTERNAL_ERROR, NGHTTP2_NO_ERROR } = http2.constants
 
 const SETTINGS = {
   enablePush: false,
@@ -65,14 +71,14 @@ async function serve(
   // Its end is seen by `close`.
   stream.on('error', () => {})
   stream.once('close', () => gone.abort())
-  const isWhole = (flags & http2.constants.NGHTTP2_FLAG_END_STREAM) !== 0
+  const isWhole = (flags & NGHTTP2_FLAG_END_STREAM) !== 0
   try {
     const response = await answerOf(() => requestOf(stream, headers, isWhole, gone.signal), handler)
     if (stream.destroyed) await response.body?.cancel()
     else if (isGrpc(headers['content-type'])) await sendCall(stream, response)
     else await send(stream, response)
   } catch {
-    stream.close(http2.constants.NGHTTP2_INTERNAL_ERROR)
+    stream.close(NGHTTP2_INTERNAL_ERROR)
   }
 }
 
@@ -121,19 +127,28 @@ async function send(stream: ServerHttp2Stream, response: Response): Promise<void
   stream.end()
 }
 
-/** An answer of gRPC, or a refusal in the form that it has there. */
+/**
+ * An answer of gRPC, or a refusal in the form that it has there. A program that has not ended its half by then is
+ * told that nobody reads on (RFC 9113, section 8.1).
+ */
 async function sendCall(stream: ServerHttp2Stream, response: Response): Promise<void> {
   if (!isGrpc(response.headers.get('content-type'))) {
     const trailers = await refusalIn(response)
-    const headers = { ':status': 200, 'content-type': 'application/grpc', ...trailers }
-    return stream.respond(headers, { endStream: true })
+    return sendOnlyHead(stream, {
+      ':status': 200,
+      'content-type': 'application/grpc',
+      ...trailers,
+    })
   }
   if (response.body === null || response.headers.has('grpc-status')) {
     await response.body?.cancel()
-    return stream.respond(headOf(response), { endStream: true })
+    return sendOnlyHead(stream, headOf(response))
   }
   let trailers = grpcRefusal({ code: 'unavailable', message: 'The answer broke off.' })
-  stream.once('wantTrailers', () => stream.sendTrailers(trailers))
+  stream.once('wantTrailers', () => {
+    stream.sendTrailers(trailers)
+    stream.close(NGHTTP2_NO_ERROR)
+  })
   stream.respond(headOf(response), { waitForTrailers: true })
   try {
     for await (const { flags, payload } of framesOf(response.body)) {
@@ -144,6 +159,11 @@ async function sendCall(stream: ServerHttp2Stream, response: Response): Promise<
   } finally {
     stream.end()
   }
+}
+
+function sendOnlyHead(stream: ServerHttp2Stream, head: OutgoingHttpHeaders): void {
+  stream.respond(head, { endStream: true })
+  stream.close(NGHTTP2_NO_ERROR)
 }
 
 async function refusalIn(response: Response): Promise<Record<string, string>> {

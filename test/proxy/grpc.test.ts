@@ -1,11 +1,16 @@
 /** gRPC behind the proxy: calls of all four kinds, with the values only outside of it. */
 import { afterAll, describe, expect, test } from 'bun:test'
+import { once } from 'node:events'
+import { connect } from 'node:http2'
+import { connect as connectTcp } from 'node:net'
+import { connect as connectTls } from 'node:tls'
 import { deflateSync, gzipSync } from 'node:zlib'
+import { encodeGrpcFrame } from '../../src/outbound/grpc/frames.ts'
 import { API } from '../support/agent.ts'
 import { startGrpcUpstream } from '../support/grpc_upstream.ts'
 import type { AskedCall } from './grpc_child.ts'
 import { openGrpcClient } from './grpc_client.ts'
-import { KEY, openProxyStage } from './stage.ts'
+import { KEY, type OpenProxy, openProxyStage } from './stage.ts'
 
 const stage = await openProxyStage()
 const upstream = await startGrpcUpstream(stage.authority, [API])
@@ -24,6 +29,19 @@ const clients = {
 }
 
 const BEARER = { authorization: 'Bearer SVC_SECRET_KEY' }
+
+/** Headers of the resolver, about its origin, or that lead on. */
+const FOREIGN = {
+  'x-service-error': 'domain_blocked',
+  'x-service-request-id': 'theirs',
+  'alt-svc': 'h3=":443"',
+  'clear-site-data': '"*"',
+  'strict-transport-security': 'max-age=1',
+  'set-cookie': ['a=b', 'c=d'],
+  location: 'https://elsewhere.example/',
+  'content-location': '/there',
+  link: '<https://elsewhere.example/>; rel=next',
+}
 
 /** Messages that arrived. */
 const heard: string[] = []
@@ -47,9 +65,8 @@ upstream.on('/test/TrailersOnly', ({ stream }) => {
   stream.respond({ ':status': 200, ...headers }, { endStream: true })
 })
 upstream.on('/test/Passes', ({ begin, end }) => {
-  const ours = { 'x-service-error': 'domain_blocked', 'x-service-request-id': 'theirs' }
-  begin({ ...ours, 'x-theirs': 'yes' })
-  end(7, { ...ours, 'x-theirs': 'yes' })
+  begin({ ...FOREIGN, 'x-theirs': 'yes' })
+  end(7, { ...FOREIGN, 'x-theirs': 'yes' })
 })
 upstream.on('/test/BadGateway', ({ stream }) => {
   stream.respond({ ':status': 502, 'content-type': 'text/html' })
@@ -205,8 +222,10 @@ describe.each(['local', 'remote'] as const)('behind the %s proxy', (way) => {
   test('an upstream does not pass for the resolver, in headers or trailers', async () => {
     const { code, headers, trailers } = await call('/test/Passes')
     expect({ code, trailers }).toEqual({ code: 7, trailers: { 'x-theirs': 'yes' } })
+    for (const name of Object.keys(FOREIGN)) {
+      if (name !== 'x-service-request-id') expect(headers).not.toHaveProperty(name)
+    }
     expect(headers).toMatchObject({ 'x-theirs': 'yes', 'x-service-request-id': expect.any(String) })
-    expect(headers).not.toHaveProperty('x-service-error')
     expect(headers['x-service-request-id']).not.toBe('theirs')
   })
 
@@ -322,3 +341,39 @@ describe('behind a reverse proxy that reads requests whole, the remote proxy', (
     })
   })
 })
+
+describe.each(['local', 'remote'] as const)(
+  'behind the %s proxy, a program that goes on',
+  (way) => {
+    test.each([
+      ['the upstream ends the call', '/test/Fails', '5', undefined],
+      ['the upstream answers with trailers only', '/test/TrailersOnly', '9', undefined],
+      ['the call is refused', '/test/Echo', '3', 'Bearer SVC_SECRET_NONE'],
+    ])('has its stream closed when %s', async (_, path, authorization) => {
+      const session = await openSession(proxies[way])
+      const stream = session.request({
+        ':method': 'POST',
+        ':path': path,
+        'content-type': 'application/grpc',
+        ...(authorization ? { authorization } : {}),
+      })
+      const closed = once(stream, 'close')
+      stream.resume().write(encodeGrpcFrame(0, Buffer.from('hello')))
+      await closed
+      expect(stream.rstCode).toBe(0)
+      session.destroy()
+    })
+  },
+)
+
+/** HTTP/2 through the proxy, by hand. */
+async function openSession({ url, certificate }: OpenProxy) {
+  const { port, username, password } = new URL(url)
+  const socket = connectTcp(Number(port), '127.0.0.1')
+  const login = btoa(`${username}:${password}`)
+  socket.write(`CONNECT ${host} HTTP/1.1\r\nProxy-Authorization: Basic ${login}\r\n\r\n`)
+  await once(socket, 'data')
+  const wire = connectTls({ socket, servername: API, ca: certificate, ALPNProtocols: ['h2'] })
+  await once(wire, 'secureConnect')
+  return connect(`https://${host}`, { createConnection: () => wire })
+}

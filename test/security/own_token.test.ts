@@ -190,6 +190,17 @@ describe('a body of which each piece waits until the one before it has arrived',
     expect(heard).toBe(`${pieces.join('')}c`)
   })
 
+  test('that guesses how the token begins arrives at once, right or wrong: it cannot be found one character at a time', async () => {
+    for (let length = 1; length <= 7; length += 1) {
+      const right = secret.slice(0, length)
+      const wrong = `${right.slice(0, -1)}${right.endsWith('A') ? 'B' : 'A'}`
+      for (const pieces of [[right], [wrong], [...right], [...wrong]]) {
+        expect(await send(pieces, '!')).toBe(200)
+        expect(heard).toBe(`${pieces.join('')}!`)
+      }
+    }
+  })
+
   test('breaks off after no more than seven characters of the token', async () => {
     expect(await send([`a${secret.slice(0, 7)}`], secret.slice(7))).toBeGreaterThanOrEqual(400)
     expect(heard).toBe(`a${secret.slice(0, 7)}`)

@@ -19,7 +19,8 @@ import {
   presentHeaders,
   type ReceivedHeaders,
 } from '../headers.ts'
-import { breakingFault, completeHeaders, dropOurs, type Ending } from '../stream.ts'
+import { linksAmong } from '../links.ts'
+import { breakingFault, completeHeaders, dropForeign, type Ending } from '../stream.ts'
 import { framesOf, type GrpcFrame, isGrpc, trailersFrame } from './frames.ts'
 import { guardedMessage } from './messages.ts'
 import { grpcRefusal, grpcStatusOfHttp, percentEncoded } from './status.ts'
@@ -156,6 +157,8 @@ function presentedOf(headers: IncomingHttpHeaders, guard: AnswerGuard): Record<s
   ])
   if (headerBytes(received) > MAX_HEADER_BYTES) throw new Fault('upstream_protocol_error')
   const shown = presentHeaders(Object.fromEntries(received) as ReceivedHeaders)
+  // No call of gRPC is led elsewhere.
+  for (const name of Object.keys(linksAmong(shown))) delete shown[name]
   const text = shown['grpc-message']
   if (text !== undefined && !isSendable(text)) shown['grpc-message'] = percentEncoded(text)
   const redacted = guard.redactHeaders(shown)
@@ -209,7 +212,7 @@ async function* guardedFrames(
     // A connection that ends looks like an answer that does.
     if (!head.trailers) throw new Fault('upstream_protocol_error')
     const presented = presentedOf(head.trailers, guard)
-    dropOurs(presented)
+    dropForeign(presented)
     end(null)
     yield trailersFrame(presented)
   } catch (error) {
