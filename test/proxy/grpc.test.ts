@@ -349,7 +349,7 @@ describe.each(['local', 'remote'] as const)(
       ['the upstream ends the call', '/test/Fails', '5', undefined],
       ['the upstream answers with trailers only', '/test/TrailersOnly', '9', undefined],
       ['the call is refused', '/test/Echo', '3', 'Bearer SVC_SECRET_NONE'],
-    ])('has its stream closed when %s', async (_, path, authorization) => {
+    ])('has its stream closed when %s', async (_, path, status, authorization) => {
       const session = await openSession(proxies[way])
       const stream = session.request({
         ':method': 'POST',
@@ -357,10 +357,17 @@ describe.each(['local', 'remote'] as const)(
         'content-type': 'application/grpc',
         ...(authorization ? { authorization } : {}),
       })
+      let ending: Record<string, unknown> = {}
+      for (const part of ['response', 'trailers'] as const) {
+        stream.once(part, (headers) => {
+          ending = headers
+        })
+      }
       const closed = once(stream, 'close')
       stream.resume().write(encodeGrpcFrame(0, Buffer.from('hello')))
       await closed
       expect(stream.rstCode).toBe(0)
+      expect(ending['grpc-status']).toBe(status)
       session.destroy()
     })
   },
