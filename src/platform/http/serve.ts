@@ -127,14 +127,19 @@ async function respond(
   return response ?? undefined
 }
 
+/** A body of so many bytes came with its head, as a rule: its client sends no more. */
+const AT_ONCE = 16_384
+
 /**
  * A body that was refused unread. A client that still sends would lose the answer if the connection were
  * closed at once: the runtime throws away what comes, for a few seconds. A stop waits no longer than that.
+ * A connection on which nothing is to come stays as long as any other, so that its next request is not met
+ * by the end of it.
  */
 function linger(request: Request, response: Response, server: Server<unknown> | null): void {
-  const declared = Number(request.headers.get('content-length') ?? 0)
+  const declared = Number(request.headers.get('content-length') ?? LARGEST_BODY)
   if (declared > LARGEST_BODY) response.headers.set('connection', 'close')
-  else server?.timeout(request, 1)
+  else if (declared > AT_ONCE) server?.timeout(request, 1)
 }
 
 /** Adds what is known of the connection, and what can be done with it. */

@@ -1,5 +1,7 @@
 /** How long a connection lives: the listener's patience, unless a route takes the time upon itself. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { rawRequest, sendRaw } from '../../support/raw_http.ts'
 import { openTiny, type TinyListener } from './tiny_listener.ts'
 
@@ -43,4 +45,18 @@ test.concurrent('a connection that was held open ends as ever when it is idle af
 test.concurrent('a download may take longer in all: each piece counts anew', async () => {
   const response = await fetch(`${tiny.origin}/pour/`)
   expect(await response.text()).toBe('.'.repeat(18))
+}, 60_000)
+
+test.concurrent('a refusal that was short to send ends no connection: the next request on it is answered', async () => {
+  const patient = openTiny({ idleSeconds: 60 })
+  const socket = connect(Number(new URL(patient.origin).port), '127.0.0.1')
+  const answered = async () => String((await once(socket, 'data'))[0]).split('\r\n')[0]
+  const refused = 'POST /nothing/ HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}'
+  socket.write(refused)
+  expect(await answered()).toBe('HTTP/1.1 404 Not Found')
+  await Bun.sleep(LONG_MS)
+  socket.write(refused)
+  expect(await answered()).toBe('HTTP/1.1 404 Not Found')
+  socket.destroy()
+  await patient.listener.close(100)
 }, 60_000)
