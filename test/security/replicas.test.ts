@@ -93,8 +93,9 @@ describe('one process, the database under test', () => {
 
   test.each(changes)('drops and wipes at once what it had cached: %s', async (_, act) => {
     const agent = await employAgent(stage, { secrets: { KEY: marked('the value') } })
-    expect((await agent.resolve(call(stage))).status).toBe(200)
-    expect(await entriesOf(stage.app, 'keys')).toBe(1)
+    // A late notice of what was made before drops it again.
+    while ((await entriesOf(stage.app, 'keys')) < 1)
+      expect((await agent.resolve(call(stage))).status).toBe(200)
     await act(agent, stage)
     await expectEmptied(stage.app)
   })
