@@ -15,11 +15,8 @@ import {
   STATUS_200,
   uint32,
 } from '../support/http2_frames.ts'
-import { expectNoStall, flood, many } from '../support/metered/floods.ts'
+import { expectNoStall, FLOOD_MS, flood, many } from '../support/metered/floods.ts'
 import { type MeteredStage, openMeteredStage } from '../support/metered/stage.ts'
-
-/** Not longer in a long run: there floods of three seconds were seen to hang, which is open. */
-const FLOOD_MS = 1_000
 
 let stage: MeteredStage
 /** Each has connections of its own. */
@@ -82,13 +79,25 @@ function ask(attacker: Agent | undefined, at: string, signal: AbortSignal): Prom
   })
 }
 
-/** A call that is under way, and the connection on which its upstream may write. */
-async function call(attacker: Agent) {
-  const wire = new Promise<TLSSocket>((resolve) => asked.push(resolve))
+type Call = { wire: TLSSocket; answer: Promise<string>; leave(): void }
+
+/**
+ * A call that is under way, and the connection on which its upstream may write. One that began on the
+ * connection of the flood before, whose end had not come through, fails, and is made again.
+ */
+async function call(attacker: Agent): Promise<Call> {
+  const { promise: wire, resolve } = Promise.withResolvers<TLSSocket>()
+  asked.push(resolve)
   const gone = new AbortController()
   const answer = ask(attacker, host, gone.signal).then((response) => response.text())
-  answer.catch(() => {})
-  return { wire: await wire, answer, leave: () => gone.abort() }
+  const failed = answer.then(
+    () => null,
+    () => null,
+  )
+  const met = await Promise.race([wire, failed])
+  if (met !== null) return { wire: met, answer, leave: () => gone.abort() }
+  asked.splice(asked.indexOf(resolve), 1)
+  return call(attacker)
 }
 
 const stream = 1
@@ -166,12 +175,13 @@ describe('keeps nobody else waiting: an upstream that sends', () => {
     '%s',
     async (_, units) => {
       await expectNoStall(stage, async () => {
-        const calls = await Promise.all(attackers.map(call))
+        const calls: Call[] = []
+        for (const attacker of attackers) calls.push(await call(attacker))
         await Promise.all(
           units.map(([unit, first = Buffer.alloc(0)], at) => {
             const { wire } = calls[at] ?? {}
             wire?.write(first)
-            return wire && flood(wire, many(unit), FLOOD_MS)
+            return wire && flood(wire, many(unit))
           }),
         )
         for (const { leave } of calls) leave()
