@@ -67,10 +67,9 @@ export class MeteredWire extends Duplex {
       const turn = this.#turn(Math.max(1, frames))
       if (turn) await turn
       if (this.destroyed) return
-      if (!this.push(chunk.subarray(from, to))) {
-        this.#wanted = Promise.withResolvers()
-        await this.#wanted.promise
-      }
+      // Before it is pushed: the reader may ask for more at once.
+      this.#wanted = Promise.withResolvers()
+      if (!this.push(chunk.subarray(from, to))) await this.#wanted.promise
       from = to
     }
     if (!this.destroyed) this.#wire.resume()
