@@ -4,7 +4,11 @@ import { ApiError } from '../../src/client/api.ts'
 import { listAuditLogs } from '../../src/features/audit/contract.ts'
 import { deleteSecret } from '../../src/features/secrets/contract.ts'
 import type { FaultCode } from '../../src/platform/fault.ts'
-import { VaultCache, type VaultPlace, type VaultSnapshot } from '../../src/proxy/vault_snapshot.ts'
+import {
+  VaultCache,
+  type VaultPlace,
+  type VaultSnapshot,
+} from '../../src/proxy/local/vault_snapshot.ts'
 import { type Agent, employAgent, openStage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 

@@ -8,7 +8,7 @@ import { UntrustedKey } from '../../src/client/workspace_key.ts'
 import { sealEnvelope } from '../../src/features/workspaces/memberships.ts'
 import { sealMemberEnvelope } from '../../src/platform/crypto/envelope.ts'
 import { OuterLayer } from '../../src/platform/crypto/outer_layer.ts'
-import { VaultCache } from '../../src/proxy/vault_snapshot.ts'
+import { VaultCache } from '../../src/proxy/local/vault_snapshot.ts'
 import { openAccount, type Terminal } from '../cli/person.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 

@@ -1,14 +1,14 @@
 /** The local backend with everything that it stands on. */
 import { join } from 'node:path'
-import { openOutbound } from '../outbound/index.ts'
-import { systemClock } from '../platform/clock.ts'
-import { ConfigError, problemLine } from '../platform/config/config.ts'
-import { settings } from '../platform/config/settings.ts'
-import type { Backend, Notice } from './backend.ts'
+import { openOutbound } from '../../outbound/index.ts'
+import { systemClock } from '../../platform/clock.ts'
+import { ConfigError, problemLine } from '../../platform/config/config.ts'
+import { settings } from '../../platform/config/settings.ts'
+import type { Backend, Notice } from '../backend.ts'
+import { OutboxDelivery, type Upload } from '../outbox/delivery.ts'
+import { Outbox, type Owner } from '../outbox/outbox.ts'
+import { localBackend } from './backend.ts'
 import { LiveCalls } from './live_calls.ts'
-import { localBackend } from './local.ts'
-import { OutboxDelivery, type Upload } from './outbox/delivery.ts'
-import { Outbox, type Owner } from './outbox/outbox.ts'
 import { VaultCache, type VaultPlace } from './vault_snapshot.ts'
 
 export type LocalOptions = {

@@ -3,10 +3,10 @@
  * still be let through: while some are open the vault is read as often as for new calls, and all are
  * judged again by what was read. They end when new calls would be refused.
  */
-import { type Basis, judgeAgain } from '../outbound/policy/judge_again.ts'
-import type { Fault } from '../platform/fault.ts'
+import { type Basis, judgeAgain } from '../../outbound/policy/judge_again.ts'
+import type { Fault } from '../../platform/fault.ts'
+import { faultOf } from '../record.ts'
 import { type Place, permissionOf } from './permission.ts'
-import { faultOf } from './record.ts'
 import type { VaultCache, VaultSnapshot } from './vault_snapshot.ts'
 
 type OpenCall = {

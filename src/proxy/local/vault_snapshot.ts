@@ -8,25 +8,25 @@
  * reading of values, which the audit would note.
  */
 
-import { type Api, ApiError } from '../client/api.ts'
-import type { OpenWorkspace } from '../client/vault.ts'
-import { UntrustedKey } from '../client/workspace_key.ts'
-import { listAllowlist } from '../features/allowlist/contract.ts'
-import { listSecrets } from '../features/secrets/contract.ts'
-import { type Guard, type NamedBytes, prepareGuardInSteps } from '../leak_guard/index.ts'
-import { shapedBy, UNREADABLE } from '../outbound/stand_ins/shaped.ts'
-import { fromBase64 } from '../platform/crypto/encoding.ts'
+import { type Api, ApiError } from '../../client/api.ts'
+import type { OpenWorkspace } from '../../client/vault.ts'
+import { UntrustedKey } from '../../client/workspace_key.ts'
+import { listAllowlist } from '../../features/allowlist/contract.ts'
+import { listSecrets } from '../../features/secrets/contract.ts'
+import { type Guard, type NamedBytes, prepareGuardInSteps } from '../../leak_guard/index.ts'
+import { shapedBy, UNREADABLE } from '../../outbound/stand_ins/shaped.ts'
+import { fromBase64 } from '../../platform/crypto/encoding.ts'
 import {
   environmentKey,
   openSecretValue,
   type SealedSecret,
-} from '../platform/crypto/secret_value.ts'
-import { Fault } from '../platform/fault.ts'
-import { domainMatches, parseDomain } from '../platform/net/domain.ts'
-import type { Policy } from '../platform/policy.ts'
-import { Secret } from '../platform/secret.ts'
-import { withTimeout } from '../platform/timeout.ts'
-import type { Credential } from './backend.ts'
+} from '../../platform/crypto/secret_value.ts'
+import { Fault } from '../../platform/fault.ts'
+import { domainMatches, parseDomain } from '../../platform/net/domain.ts'
+import type { Policy } from '../../platform/policy.ts'
+import { Secret } from '../../platform/secret.ts'
+import { withTimeout } from '../../platform/timeout.ts'
+import type { Credential } from '../backend.ts'
 
 /** Where the values come from. `workspace` opens it anew each time, for a rekey changes its key. */
 export type VaultPlace = {
