@@ -6,7 +6,7 @@
 import { Fault } from '../platform/fault.ts'
 import { tokenPattern } from '../platform/http/token_pattern.ts'
 import { PLACEHOLDER_PREFIX } from '../platform/secret_name.ts'
-import { type AskedRange, surrounded } from './part.ts'
+import { type AskedRange, surrounded } from './answer/part.ts'
 
 export type HeaderPair = [name: string, value: string]
 

@@ -4,6 +4,7 @@
  */
 import { Fault } from '../platform/fault.ts'
 import { Unread } from '../platform/unread.ts'
+import { rangeIn, rangesAt } from './answer/part.ts'
 import { checkBytes, checkCounts } from './budget.ts'
 import { bytesOf, type Call, contentTypeOf } from './call.ts'
 import type { AddressLookup } from './connection/address_lookup.ts'
@@ -17,7 +18,6 @@ import {
   NO_LOCATIONS,
 } from './locations.ts'
 import { OutboundRequest, type Signer } from './outbound_request.ts'
-import { rangeIn, rangesAt } from './part.ts'
 import { findPlaceholders, injectPlaceholders, type Placeholder } from './placeholders.ts'
 import { overrideAmong } from './policy/override.ts'
 import {

@@ -3,7 +3,7 @@
  * base URL has; where they ask for it (`X-Service-Rewrite: body`), links to the host that was called lead
  * back through forward mode.
  */
-import { kindOf } from '../outbound/response.ts'
+import { kindOf } from '../outbound/answer/response.ts'
 
 /** `base` is what stands before the host, such as `https://resolver.example.com/v1/forward/`. */
 export function rewriteBody(response: Response, host: string, base: string): Response {

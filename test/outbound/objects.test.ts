@@ -1,12 +1,12 @@
 /** Objects and parts of them: how much of an answer is read, how it is searched, and what is said of it (protocol 6.1). */
 import { describe, expect, test } from 'bun:test'
 import { prepareGuard } from '../../src/leak_guard/index.ts'
+import type { Part } from '../../src/outbound/answer/part.ts'
+import { Holding, readFirst } from '../../src/outbound/answer/read_first.ts'
+import { readAnswer } from '../../src/outbound/answer/response.ts'
+import { streamAnswer } from '../../src/outbound/answer/stream.ts'
 import { Deadline } from '../../src/outbound/deadline.ts'
 import { CredentialGuard } from '../../src/outbound/guard.ts'
-import type { Part } from '../../src/outbound/part.ts'
-import { Holding, readFirst } from '../../src/outbound/read_first.ts'
-import { readAnswer } from '../../src/outbound/response.ts'
-import { streamAnswer } from '../../src/outbound/stream.ts'
 
 const VALUE = 'sk_live_0123456789abcdefghijkLMNOP'
 const prepared = prepareGuard([{ name: 'KEY', bytes: Buffer.from(VALUE) }])

@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { prepareGuard } from '../../src/leak_guard/index.ts'
+import { cutBytes, cutOf, cutPieces, readPart, surrounded } from '../../src/outbound/answer/part.ts'
 import { CredentialGuard, PART } from '../../src/outbound/guard.ts'
-import { cutBytes, cutOf, cutPieces, readPart, surrounded } from '../../src/outbound/part.ts'
 import { ENCODINGS, ESCAPES } from '../leak_guard/forms.ts'
 
 const VALUE = 'sk_live_0123456789abcdefghijkLMNOP'

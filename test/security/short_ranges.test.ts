@@ -1,7 +1,7 @@
 /** A value cannot be read back in parts, nor guessed at the edges of parts (protocol 6.1). */
 import { expect, test } from 'bun:test'
+import { rangeIn } from '../../src/outbound/answer/part.ts'
 import { checkCallerHeaders } from '../../src/outbound/headers.ts'
-import { rangeIn } from '../../src/outbound/part.ts'
 import { Fault } from '../../src/platform/fault.ts'
 
 function refusalOf(name: string, value: string): string | null {

@@ -9,6 +9,7 @@
 import { type ClientHttp2Stream, constants, type IncomingHttpHeaders } from 'node:http2'
 import { Fault } from '../../platform/fault.ts'
 import { hasRoom, streamOf } from '../../platform/streams.ts'
+import { breakingFault, completeHeaders, dropForeign, type Ending } from '../answer/stream.ts'
 import type { CallBody } from '../call.ts'
 import type { Deadline } from '../deadline.ts'
 import type { AnswerGuard } from '../guard.ts'
@@ -20,7 +21,6 @@ import {
   type ReceivedHeaders,
 } from '../headers.ts'
 import { linksAmong } from '../links.ts'
-import { breakingFault, completeHeaders, dropForeign, type Ending } from '../stream.ts'
 import { framesOf, type GrpcFrame, isGrpc, trailersFrame } from './frames.ts'
 import { guardedMessage } from './messages.ts'
 import { grpcRefusal, grpcStatusOfHttp, percentEncoded } from './status.ts'

@@ -10,8 +10,8 @@ import { hkdf, NONCE_BYTES, openGcm, sealGcm } from '../../platform/crypto/primi
 import { Fault } from '../../platform/fault.ts'
 import { readCapped } from '../../platform/http/capped_body.ts'
 import { PLACEHOLDER_PREFIX } from '../../platform/secret_name.ts'
+import { checkFraming } from '../answer/response.ts'
 import { upstreamFault } from '../connection/fetch.ts'
-import { checkFraming } from '../response.ts'
 
 /** What follows the name; all of it is base64url, since clients decode the third part of an ID token. */
 const MARK = '-ticket-'

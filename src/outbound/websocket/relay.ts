@@ -13,9 +13,9 @@ import { Fault } from '../../platform/fault.ts'
 import { commonHeaders } from '../../platform/http/reply.ts'
 import type { RequestContext } from '../../platform/http/route.ts'
 import { MAX_MESSAGE_BYTES } from '../../platform/http/websocket.ts'
+import type { Ending } from '../answer/stream.ts'
 import type { Deadline } from '../deadline.ts'
 import type { AnswerGuard } from '../guard.ts'
-import type { Ending } from '../stream.ts'
 import { splitProtocols, type UpstreamSocket } from './connect.ts'
 import {
   decodeClosing,

@@ -4,14 +4,14 @@
  */
 import { promisify } from 'node:util'
 import zlib from 'node:zlib'
-import type { Frames } from '../leak_guard/index.ts'
-import { fromUtf8 } from '../platform/crypto/encoding.ts'
-import { Fault } from '../platform/fault.ts'
-import { readCapped } from '../platform/http/capped_body.ts'
-import { BODY_LIMIT } from './call.ts'
-import { causeOf, upstreamFault } from './connection/fetch.ts'
-import { type AnswerGuard, type BodyKind, PART } from './guard.ts'
-import { presentHeaders, type ReceivedHeaders } from './headers.ts'
+import type { Frames } from '../../leak_guard/index.ts'
+import { fromUtf8 } from '../../platform/crypto/encoding.ts'
+import { Fault } from '../../platform/fault.ts'
+import { readCapped } from '../../platform/http/capped_body.ts'
+import { BODY_LIMIT } from '../call.ts'
+import { causeOf, upstreamFault } from '../connection/fetch.ts'
+import { type AnswerGuard, type BodyKind, PART } from '../guard.ts'
+import { presentHeaders, type ReceivedHeaders } from '../headers.ts'
 import { bounded, type Cut, cutBytes, cutOf, dropDigests, type Part } from './part.ts'
 
 export type SanitisedAnswer = {

@@ -4,8 +4,8 @@
  * what surrounds it, all of that is searched, and what was asked for is cut out. What is found is
  * overwritten, so that all bytes keep their places and parts fit together.
  */
-import { Fault } from '../platform/fault.ts'
-import type { ReceivedHeaders } from './headers.ts'
+import { Fault } from '../../platform/fault.ts'
+import type { ReceivedHeaders } from '../headers.ts'
 
 /** Bytes on either side: four times what a stream of the guard holds back at most. */
 const SURROUNDINGS = 16_384

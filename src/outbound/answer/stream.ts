@@ -3,15 +3,15 @@
  * redacted across chunk borders. The deadline counts from byte to byte; a caller that goes away ends
  * the outbound call.
  */
-import type { Bytes } from '../platform/crypto/encoding.ts'
-import { Fault } from '../platform/fault.ts'
-import { headersWith } from '../platform/http/reply.ts'
-import { causeOf, upstreamFault } from './connection/fetch.ts'
-import type { Deadline } from './deadline.ts'
+import type { Bytes } from '../../platform/crypto/encoding.ts'
+import { Fault } from '../../platform/fault.ts'
+import { headersWith } from '../../platform/http/reply.ts'
+import { causeOf, upstreamFault } from '../connection/fetch.ts'
+import type { Deadline } from '../deadline.ts'
+import { type AnswerGuard, type BodyKind, OBJECT, PART, type StreamGuard } from '../guard.ts'
+import { presentHeaders, type ReceivedHeaders } from '../headers.ts'
+import { joinLinks, type LinkBase, linksAmong, rewriteLinks } from '../links.ts'
 import { decodedBody } from './decoded_body.ts'
-import { type AnswerGuard, type BodyKind, OBJECT, PART, type StreamGuard } from './guard.ts'
-import { presentHeaders, type ReceivedHeaders } from './headers.ts'
-import { joinLinks, type LinkBase, linksAmong, rewriteLinks } from './links.ts'
 import { bounded, type Cut, cutBytes, cutOf, cutPieces, dropDigests, type Part } from './part.ts'
 import { type Chunks, readFirst } from './read_first.ts'
 import { checkFraming, kindOf } from './response.ts'

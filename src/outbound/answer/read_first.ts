@@ -3,8 +3,8 @@
  * what is here as a whole is searched as one. What all calls hold so is bounded, and for how long one does;
  * beyond that they stream.
  */
-import { BODY_LIMIT } from './call.ts'
-import type { Deadline } from './deadline.ts'
+import { BODY_LIMIT } from '../call.ts'
+import type { Deadline } from '../deadline.ts'
 
 /** Of all calls of a process. */
 const MAX_HELD = 128 * 1024 * 1024
