@@ -2,6 +2,7 @@
  * The remote backend: requests go to the resolver as they are, in forward mode, with the agent's token.
  * Values never come to this machine; the resolver decides, redacts and keeps the audit.
  */
+
 import { ApiError, openApi } from '../client/api.ts'
 import { serverTrust, UntrustedCertificate } from '../client/certificates.ts'
 import { isHandshake, isHopByHop } from '../outbound/headers.ts'
@@ -9,6 +10,7 @@ import { FORWARD_PREFIX, proxyLinks, rewriteLinks, throughForwardMode } from '..
 import { AMBIGUOUS } from '../outbound/stand_ins/shaped.ts'
 import { Fault } from '../platform/fault.ts'
 import { type Domain, domainMatches, parseDomain } from '../platform/net/domain.ts'
+import { PLACEHOLDER_PREFIX } from '../platform/secret_name.ts'
 import { withTimeout } from '../platform/timeout.ts'
 import { listDomains, listShapes, resolveCall } from '../resolver/contract.ts'
 import type { Backend, Credential, Inbound, Notice } from './backend.ts'
@@ -102,7 +104,7 @@ async function readShapes({ resolver, token, projectId, environment }: RemoteOpt
  * would refuse if the host had come onto the allowlist meanwhile, before any connection.
  */
 async function noteRefusal({ resolver, token }: RemoteOptions, host: string): Promise<void> {
-  const headers = { 'x-proxy-refused': 'SVC_SECRET_' }
+  const headers = { 'x-proxy-refused': PLACEHOLDER_PREFIX }
   const body = { target_url: `https://${host}/`, headers }
   await withTimeout(TIMEOUT_MS, openApi(resolver, () => token).call(resolveCall, { body }), late)
 }

@@ -3,6 +3,7 @@
  * value, and none asks for one: an agent learns names, makes calls through the resolver, and sees what the
  * audit says of it.
  */
+
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { z } from 'zod'
 import { version } from '../../../package.json'
@@ -11,6 +12,7 @@ import { InvalidToken } from '../../client/delivery.ts'
 import { listAuditLogs } from '../../features/audit/contract.ts'
 import { getResolverHealth } from '../../features/health/contract.ts'
 import { parseToken } from '../../platform/crypto/token.ts'
+import { placeholderOf } from '../../platform/secret_name.ts'
 import { endsWithin } from '../../platform/timeout.ts'
 import { listCredentials, outboundMethods, resolveCall } from '../../resolver/contract.ts'
 import type { mcpOptions } from '../catalogue/options.ts'
@@ -142,7 +144,7 @@ async function credentialsOf(context: Context, token: string, signal: AbortSigna
   const { environment } = namedEnvironment(context)
   return usable
     .filter((credential) => environment === undefined || credential.environment === environment)
-    .map(({ name, ...rest }) => ({ placeholder: `SVC_SECRET_${name}`, ...rest }))
+    .map(({ name, ...rest }) => ({ placeholder: placeholderOf(name), ...rest }))
 }
 
 async function checkStatus(context: Context, token: string, signal: AbortSignal) {

@@ -9,7 +9,7 @@ import { TICKET_PATTERN } from '../../outbound/signing/tickets.ts'
 import { fromUtf8 } from '../../platform/crypto/encoding.ts'
 import { Fault } from '../../platform/fault.ts'
 import { readCapped } from '../../platform/http/capped_body.ts'
-import { SECRET_NAME } from '../../platform/secret_name.ts'
+import { PLACEHOLDER_PREFIX, SECRET_NAME } from '../../platform/secret_name.ts'
 import type { Inbound } from '../backend.ts'
 import { checkSignedPath } from './signed_path.ts'
 import type { Form, StandIns } from './stand_ins.ts'
@@ -21,7 +21,10 @@ export type Outgoing = {
 }
 
 /** Tickets are what a program was given, and no names that it wrote. */
-const PLACEHOLDER = new RegExp(`SVC_SECRET_(${SECRET_NAME})(?![A-Za-z0-9_]|${TICKET_PATTERN})`, 'g')
+const PLACEHOLDER = new RegExp(
+  `${PLACEHOLDER_PREFIX}(${SECRET_NAME})(?![A-Za-z0-9_]|${TICKET_PATTERN})`,
+  'g',
+)
 const BASIC = /^(basic +)([A-Za-z0-9+/]+={0,2})$/i
 const BINARY = /^()([A-Za-z0-9+/]+={0,2})$/
 const JSON_TYPE = /^application\/([a-z0-9.+-]+\+)?json$/

@@ -3,11 +3,13 @@
  * steps of the call sign it with the real key. A signature is known by being right, so nothing that another
  * run or anybody else signed is taken for one.
  */
+
 import { createPublicKey, type KeyObject, timingSafeEqual, verify } from 'node:crypto'
 import { sharedAccessIn, sharedAccessText } from '../../outbound/signing/azure_access.ts'
 import { storageKeyOf, storageMac } from '../../outbound/signing/azure_anew.ts'
 import { type AzureScheme, isTable, sharedKeyText } from '../../outbound/signing/azure_text.ts'
 import { objectIn } from '../../outbound/signing/google_assertion.ts'
+import { placeholderOf } from '../../platform/secret_name.ts'
 import type { Inbound } from '../backend.ts'
 import type { StandIn } from './stand_ins.ts'
 
@@ -70,7 +72,7 @@ export class Signers {
     const length = Number(sent.headers.get('content-length') ?? 0)
     const whole = { ...request, length, isTable: isTable(request) }
     const name = this.#nameOf(sharedKeyText(scheme as AzureScheme, account, whole), signature)
-    return name === null ? null : `${scheme} ${account}:SVC_SECRET_${name}`
+    return name === null ? null : `${scheme} ${account}:${placeholderOf(name)}`
   }
 
   #inQuery(sent: Signing): string | null {
@@ -81,7 +83,7 @@ export class Signers {
     for (const account of accountsIn(request)) {
       const text = sharedAccessText(account, request)
       const name = text === null ? null : this.#nameOf(text, signature)
-      if (name !== null) return `SharedKey%20${account}:SVC_SECRET_${name}`
+      if (name !== null) return `SharedKey%20${account}:${placeholderOf(name)}`
     }
     return null
   }
@@ -93,7 +95,7 @@ export class Signers {
     const account = this.#accounts.find(({ email }) => email === issuer)
     const made = Buffer.from(signature, 'base64url')
     const isOurs = account && verify('sha256', Buffer.from(signed), account.key, made)
-    return isOurs ? `${signed}.SVC_SECRET_${account.name}` : token
+    return isOurs ? `${signed}.${placeholderOf(account.name)}` : token
   }
 
   #nameOf(text: string, signature: string): string | null {

@@ -2,9 +2,11 @@
  * The stand-ins of one run (docs/proxy.md): for each credential that the caller may use a text of the same
  * shape. They are drawn when the proxy starts, known to it alone, and mean nothing without it.
  */
+
 import { randomInt } from 'node:crypto'
 import { drawStandIn } from '../../outbound/stand_ins/make.ts'
 import { alphabets } from '../../outbound/stand_ins/shape.ts'
+import { placeholderOf } from '../../platform/secret_name.ts'
 import type { Credential } from '../backend.ts'
 import { escapedPattern, exactPattern, jsonPattern } from './patterns.ts'
 import { Signers } from './signed.ts'
@@ -74,7 +76,7 @@ export class StandIns {
     for (const standIn of standIns) {
       // Hardly any text has one, and most have hundreds of them sought.
       if (!text.includes(standIn.core)) continue
-      replaced = replaced.replace(this.#patternOf(standIn, form), `SVC_SECRET_${standIn.name}`)
+      replaced = replaced.replace(this.#patternOf(standIn, form), placeholderOf(standIn.name))
     }
     return replaced
   }
