@@ -196,3 +196,13 @@ function forbidden(message: string): Fault {
 function invalidHeader(message: string): Fault {
   return new Fault('invalid_header', { message, fields: [{ path: 'headers', message }] })
 }
+
+/** Set anew for the upstream, meant for us, or about the caller: not for the upstream to know. */
+const OURS =
+  /^(x-service-|x-forwarded-)|^(forwarded|via|x-real-ip|host|content-length|expect)$|^sec-websocket-(key|version|extensions|accept)$/
+
+/** Of what a caller sent, what goes on to its upstream; names in lower case. */
+export function headersPassedOn(given: Headers): [name: string, value: string][] {
+  const dropped = connectionNames(given)
+  return [...given].filter(([name]) => !isHopByHop(name) && !OURS.test(name) && !dropped.has(name))
+}

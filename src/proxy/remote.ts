@@ -5,7 +5,7 @@
 
 import { ApiError, openApi } from '../client/api.ts'
 import { serverTrust, UntrustedCertificate } from '../client/certificates.ts'
-import { isHandshake, isHopByHop } from '../outbound/headers.ts'
+import { headersPassedOn, isHandshake, isHopByHop } from '../outbound/headers.ts'
 import { FORWARD_PREFIX, proxyLinks, rewriteLinks, throughForwardMode } from '../outbound/links.ts'
 import { AMBIGUOUS } from '../outbound/stand_ins/shaped.ts'
 import { Fault } from '../platform/fault.ts'
@@ -15,7 +15,7 @@ import { withTimeout } from '../platform/timeout.ts'
 import { listDomains, listShapes, resolveCall } from '../resolver/contract.ts'
 import type { Backend, Credential, Inbound, Notice } from './backend.ts'
 import { relayThrough } from './remote_socket.ts'
-import { checkMethod, headersOf, isShort, wholeOf } from './request.ts'
+import { checkMethod, isShort, wholeOf } from './request.ts'
 
 export type RemoteOptions = {
   /** Origin without a trailing slash. */
@@ -158,7 +158,7 @@ function forwardHeaders(
 ): Record<string, string> {
   const length = request.headers.get('content-length')
   return {
-    ...headersOf(request.headers),
+    ...Object.fromEntries(headersPassedOn(request.headers)),
     ...(length === null ? {} : { 'content-length': length }),
     'x-service-token': token,
     ...(projectId === null ? {} : { 'x-service-project': projectId }),

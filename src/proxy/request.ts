@@ -4,24 +4,10 @@
  */
 
 import { BODY_LIMIT, type CallBody, contentTypeOf } from '../outbound/call.ts'
-import { connectionNames, isHopByHop } from '../outbound/headers.ts'
 import { Fault } from '../platform/fault.ts'
 import { readCapped } from '../platform/http/capped_body.ts'
 import { canonicalHost } from '../platform/net/domain.ts'
 import { outboundMethods } from '../resolver/contract.ts'
-
-/** Set anew for the upstream, or meant for us. */
-const OURS =
-  /^(host|content-length|expect|x-service-.*|sec-websocket-(key|version|extensions|accept))$/
-
-/** The headers that go on, names in lower case. */
-export function headersOf(given: Headers): Record<string, string> {
-  const dropped = connectionNames(given)
-  const kept = [...given].filter(
-    ([name]) => !isHopByHop(name) && !OURS.test(name) && !dropped.has(name),
-  )
-  return Object.fromEntries(kept)
-}
 
 /** `host` or `host:port` in the one form in which they are compared; `null` for what names no host. */
 export function canonicalAuthority(text: string): string | null {

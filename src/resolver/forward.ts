@@ -7,7 +7,7 @@
 import { admitToken } from '../access/admission.ts'
 import { BODY_LIMIT, type CallBody } from '../outbound/call.ts'
 import { isGrpcCall } from '../outbound/grpc/frames.ts'
-import { connectionNames, isHandshake, isHopByHop } from '../outbound/headers.ts'
+import { headersPassedOn, isHandshake } from '../outbound/headers.ts'
 import { forwardPrefixes, resolverLinks } from '../outbound/links.ts'
 import { needsWholeBody } from '../outbound/signing/aws_signature.ts'
 import { refusalFormatOf } from '../outbound/signing/refusal_format.ts'
@@ -28,9 +28,6 @@ const BASIC = /^(basic +)([A-Za-z0-9+/]+={0,2})$/i
 const ANYWHERE = new RegExp(TOKEN_PATTERN.source)
 const EMBEDDED = new RegExp(`(${TOKEN_PATTERN.source})\\.`, 'g')
 const BARE = new RegExp(`^bearer +(${TOKEN_PATTERN.source})$`, 'i')
-/** Between the caller and us, or about it: not for the upstream to know. */
-const OURS =
-  /^(x-service-|x-forwarded-)|^(forwarded|via|x-real-ip|host|content-length|expect)$|^sec-websocket-(key|version|extensions|accept)$/
 
 export async function forward(
   services: ResolverServices,
@@ -77,9 +74,7 @@ export function takeToken(given: Headers): {
   const named = given.get(TOKEN_HEADER)
   const tokens = new Set<string>(named === null ? [] : [named.trim()])
   const headers: Record<string, string> = {}
-  const dropped = connectionNames(given)
-  for (const [name, value] of given) {
-    if (isHopByHop(name) || OURS.test(name) || dropped.has(name)) continue
+  for (const [name, value] of headersPassedOn(given)) {
     const bare = name === 'authorization' ? BARE.exec(value)?.[1] : undefined
     if (bare) tokens.add(bare)
     else headers[name] = withoutTokens(name, value, tokens)

@@ -88,6 +88,15 @@ describe('a policy', () => {
   })
 })
 
+test('what a program says of its caller stays here, as at the resolver', async () => {
+  const names = ['x-forwarded-for', 'x-forwarded-proto', 'forwarded', 'via', 'x-real-ip']
+  const said = Object.fromEntries(names.map((name) => [name, '10.1.2.3']))
+  await send('/', { headers: { ...said, 'x-other': 'goes on' } })
+  const received = upstream.received.at(-1)
+  expect(names.filter((name) => received?.header(name) != null)).toEqual([])
+  expect(received?.header('x-other')).toBe('goes on')
+})
+
 describe('nothing is sent', () => {
   test('for a name that there is not', () =>
     expectRefused(send('/', { headers: using('NO_SUCH') }), 'unknown_secret'))

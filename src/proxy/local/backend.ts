@@ -7,7 +7,7 @@ import type { Call } from '../../outbound/call.ts'
 import { Deadline } from '../../outbound/deadline.ts'
 import { execute, type Outbound, type Principal } from '../../outbound/execute.ts'
 import { isGrpcCall } from '../../outbound/grpc/frames.ts'
-import { isHandshake } from '../../outbound/headers.ts'
+import { headersPassedOn, isHandshake } from '../../outbound/headers.ts'
 import { proxyLinks } from '../../outbound/links.ts'
 import { basisOf } from '../../outbound/policy/judge_again.ts'
 import { CallRecord } from '../../outbound/record.ts'
@@ -18,7 +18,7 @@ import { Fault } from '../../platform/fault.ts'
 import type { Backend, Inbound } from '../backend.ts'
 import type { Outbox } from '../outbox/outbox.ts'
 import { auditRecordOf, faultOf, type Origin } from '../record.ts'
-import { bodyOf, checkMethod, headersOf } from '../request.ts'
+import { bodyOf, checkMethod } from '../request.ts'
 import type { LiveCalls } from './live_calls.ts'
 import { permissionOf } from './permission.ts'
 import type { VaultCache, VaultSnapshot } from './vault_snapshot.ts'
@@ -98,7 +98,7 @@ async function readCall(
   scansBodies: boolean,
 ): Promise<Call> {
   const method = checkMethod(request)
-  const headers = headersOf(request.headers)
+  const headers = Object.fromEntries(headersPassedOn(request.headers))
   const search = pathAndQuery.replace(/^[^?]*/, '')
   const isSigned = needsWholeBody(headers, search) || mayHoldAssertion(request)
   const isCall = isGrpcCall(request)
