@@ -57,10 +57,8 @@ export class Search implements SearchSink {
   constructor({ count, isShort, isPart, kinds, isLiteral }: Shape, block: number) {
     this.feed = new SourceFeed(block)
     this.#sought = Array.from({ length: count }, () => ({ patterns: NO_PATTERNS }))
-    const { due } = this
-    const sink = this
-    const reading = { sought: this.#sought, isShort, isPart, kinds, sink, due, openDecoders }
-    this.#stage = new Stage(reading, this.feed, isLiteral ? MAX_DEPTH : 0)
+    const order = { sought: this.#sought, isShort, isPart, kinds, due: this.due, openDecoders }
+    this.#stage = new Stage({ ...order, sink: this }, this.feed, isLiteral ? MAX_DEPTH : 0)
   }
 
   /** A new answer begins, whose finds go to `sink`. */

@@ -12,7 +12,7 @@ import {
   signingKey,
   text,
 } from '../../platform/http/fields.ts'
-import { base64, email, line, pagination, timestamp } from '../../platform/http/validate.ts'
+import { base64, email, line, pagination } from '../../platform/http/validate.ts'
 import { encryptedWorkspaceKey, workspaceName, workspaceShape } from '../workspaces/contract.ts'
 import {
   currentPassword,
