@@ -18,6 +18,7 @@ import deletedSecrets from '../../../drizzle/0009_deleted_secrets.sql' with { ty
 import auditTerms from '../../../drizzle/0010_audit_terms.sql' with { type: 'text' }
 import auditRefused from '../../../drizzle/0011_audit_refused.sql' with { type: 'text' }
 import signingKeys from '../../../drizzle/0012_signing_keys.sql' with { type: 'text' }
+import signedWorkspaces from '../../../drizzle/0013_signed_workspaces.sql' with { type: 'text' }
 
 type Migration = { name: string; text: string }
 
@@ -36,6 +37,7 @@ export const migrations: readonly Migration[] = [
   { name: '0010_audit_terms', text: auditTerms },
   { name: '0011_audit_refused', text: auditRefused },
   { name: '0012_signing_keys', text: signingKeys },
+  { name: '0013_signed_workspaces', text: signedWorkspaces },
 ]
 
 const ADVISORY_LOCK = 6_021_023_004

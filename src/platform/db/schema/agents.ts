@@ -88,6 +88,9 @@ export const tokenEnvelopes = pgTable(
     epoch: integer().notNull(),
     /** Sealed: `token_envelopes.envelope`. */
     envelope: bytes().notNull(),
+    /** What an administrator of a signed workspace signed about it; null in others. */
+    statement: text(),
+    signature: bytes(),
     createdAt: createdAt(),
   },
   (table) => [primaryKey({ columns: [table.tokenId, table.projectId, table.environment] })],
