@@ -22,7 +22,8 @@ export async function openGrpcClient({ url, bundle }: OpenProxy, directory: stri
     entrypoints: [join(import.meta.dir, 'grpc_child.ts')],
     target: 'node',
     outdir: directory,
-    naming: '[name].mjs',
+    // Another may be starting from its own.
+    naming: `[name]-${Bun.randomUUIDv7()}.mjs`,
   })
   const child = watched(
     Bun.spawn(['node', outputs[0]?.path ?? ''], {
