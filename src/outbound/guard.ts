@@ -12,6 +12,7 @@ import type {
   StandsFor,
   StreamOptions,
 } from '../leak_guard/index.ts'
+import { changeBinary, isBinary } from './encoded_headers.ts'
 import { Unprintable } from './hidden.ts'
 import type { Pause } from './steps.ts'
 
@@ -37,7 +38,7 @@ export interface AnswerGuard {
   readonly redacted: boolean
   /** A whole body, or one message of a WebSocket. */
   redactBody(body: Uint8Array, kind?: BodyKind): Uint8Array | Promise<Uint8Array>
-  /** Headers without values in them; one whose name holds a value is dropped. */
+  /** Headers without values in them, encoded ones too; one whose name holds a value is dropped. */
   redactHeaders(headers: Record<string, string>): Record<string, string>
   /** For the one body that arrives in chunks. */
   openStream(kind?: BodyKind): StreamGuard
@@ -82,12 +83,22 @@ export class CredentialGuard extends Unprintable implements AnswerGuard {
     for (const name in headers) {
       isNamed = this.#guard.isGuardedName(name) || isNamed
       values += `${headers[name]}|`
+      if (isBinary(name)) values += decodedOf(headers[name] ?? '')
     }
     if (values === '') return headers
     // Hardly any answer has a value in its headers: one look at all of them is cheaper by far.
     if (!isNamed && this.#guard.headerValue(values) === values) return headers
     const kept = Object.entries(headers).filter(([name]) => !this.#guard.isGuardedName(name))
-    return withoutPrototype(kept.map(([name, value]) => [name, this.#guard.headerValue(value)]))
+    return withoutPrototype(kept.map(([name, value]) => [name, this.#redactHeader(name, value)]))
+  }
+
+  #redactHeader(name: string, value: string): string {
+    if (!isBinary(name)) return this.#guard.headerValue(value)
+    const inside = changeBinary(value, (bytes, encode) => {
+      const redacted = this.#guard.body(bytes)
+      return redacted === bytes ? null : encode(redacted)
+    })
+    return this.#guard.headerValue(inside)
   }
 
   openStream(kind?: BodyKind): StreamGuard {
@@ -104,6 +115,16 @@ export class CredentialGuard extends Unprintable implements AnswerGuard {
       flush: () => stream.flush(),
     }
   }
+}
+
+/** Of all values of a header, with bars between them. */
+function decodedOf(value: string): string {
+  let texts = ''
+  changeBinary(value, (bytes) => {
+    texts += `${bytes.toString('latin1')}|`
+    return null
+  })
+  return texts
 }
 
 /** What does not say that it is JSON may be it all the same: its first byte tells. */

@@ -4,11 +4,11 @@
  * never scanned again, so a secret whose value looks like a placeholder stays as it is.
  */
 import type { MadeBytes } from '../leak_guard/index.ts'
-import { fromUtf8 } from '../platform/crypto/encoding.ts'
 import { Fault } from '../platform/fault.ts'
 import type { Secret } from '../platform/secret.ts'
 import { PLACEHOLDER_PREFIX, SECRET_NAME } from '../platform/secret_name.ts'
 import { MAX_PLACEHOLDERS, tooManyPlaceholders } from './budget.ts'
+import { changeTexts, type HeaderText } from './encoded_headers.ts'
 import { checkHeaderText, type HeaderPair, headerBytes, MAX_HEADER_BYTES } from './headers.ts'
 import { Hidden } from './hidden.ts'
 import type { SigningStyle } from './signing/sign.ts'
@@ -39,16 +39,12 @@ export type Injection = Hidden<{
 }>
 
 /** A text cut at its placeholders: a piece is a literal, or the name of a secret with a ticket or without. */
-export type Piece = { literal: string } | Named
+type Piece = { literal: string } | Named
 type Named = { name: string; ticket?: string }
 
 /** A longer or empty run of name characters, or one that starts with a digit, is malformed. */
 const NAME = new RegExp(`${SECRET_NAME}(?![A-Za-z0-9_])`, 'y')
 const TICKET = new RegExp(TICKET_PATTERN, 'y')
-const BASIC = /^([Bb][Aa][Ss][Ii][Cc] +)([A-Za-z0-9+/]+)(={0,2})([ \t]*)$/
-/** Binary metadata of gRPC ("Custom-Metadata"), whose names end so. */
-const BINARY = /^()([A-Za-z0-9+/]+)(={0,2})()$/
-const UTF8 = new TextEncoder()
 /** What is not ASCII becomes some other character that is none: no header takes it. */
 const ASCII = new TextDecoder('latin1')
 
@@ -58,18 +54,23 @@ const ASCII = new TextDecoder('latin1')
  */
 export function findPlaceholders(headers: readonly Readonly<HeaderPair>[]): Placeholder[] {
   const found: Placeholder[] = []
-  for (const [header, value] of headers) {
-    const template = readTemplate(header, value)
-    for (const piece of template?.pieces ?? []) {
-      if (!('name' in piece)) continue
-      found.push({
-        name: piece.name,
-        style: template?.style ?? 'header',
-        header: header.toLowerCase(),
-      })
-    }
+  for (const [name, value] of headers) {
+    const header = name.toLowerCase()
+    changeTexts(header, value, (text) => {
+      const inText = placeholdersIn(header, text)
+      found.push(...inText)
+      return inText.length === 0 ? null : value
+    })
   }
   return found
+}
+
+function placeholdersIn(header: string, { text, encoded }: HeaderText): Placeholder[] {
+  if (!text.includes(PLACEHOLDER_PREFIX)) return []
+  const style = encoded && header === 'authorization' ? 'basic' : 'header'
+  return scanTemplate(text).flatMap((piece) =>
+    'name' in piece ? { name: piece.name, style, header } : [],
+  )
 }
 
 /**
@@ -86,13 +87,12 @@ export function injectPlaceholders(
   const injected: HeaderPair[] = []
   const derived: MadeBytes[] = []
   let isInjected = false
-  for (const [header, value] of headers) {
-    const template = readTemplate(header, value)
-    isInjected ||= template !== null
-    if (template === null) injected.push([header, value])
-    else if (template.isEncoded) injected.push([header, fillEncoded(template, values, derived)])
-    else injected.push([header, fillHeader(template, values, derived)])
+  const fill = (found: HeaderText) => {
+    if (!found.text.includes(PLACEHOLDER_PREFIX)) return null
+    isInjected = true
+    return filledText(found, values, derived)
   }
+  for (const [header, value] of headers) injected.push([header, changeTexts(header, value, fill)])
   if (isInjected && headerBytes(injected) > MAX_HEADER_BYTES) throw tooLarge()
   return new Hidden({ headers: injected, derived })
 }
@@ -101,8 +101,7 @@ export function injectPlaceholders(
  * Cuts a text at its placeholders. The longest run of name characters is the name, looked up whole. What
  * has too many is refused as soon as they are counted.
  */
-export function scanTemplate(text: string): Piece[] {
-  if (!text.includes(PLACEHOLDER_PREFIX)) return [{ literal: text }]
+function scanTemplate(text: string): Piece[] {
   const pieces: Piece[] = []
   let from = 0
   for (let at = text.indexOf(PLACEHOLDER_PREFIX); at >= 0; ) {
@@ -123,60 +122,24 @@ export function scanTemplate(text: string): Piece[] {
   return pieces
 }
 
-/** The bytes of a template: literals as UTF-8, each name turned into bytes by `reveal`. */
-export function fillTemplate(
-  pieces: readonly Piece[],
-  reveal: (name: Named) => Uint8Array,
-): Uint8Array {
-  return Buffer.concat(
-    pieces.map((piece) => ('name' in piece ? reveal(piece) : UTF8.encode(piece.literal))),
-  )
-}
-
-type Template = {
-  style: InjectionStyle
-  pieces: Piece[]
-  /** Whether it is sent in base64, between the two. */
-  isEncoded: boolean
-  before: string
-  after: string
-}
-
-/**
- * `null` for a value without placeholders. `Authorization: Basic …` (RFC 7617) and what stands in a header
- * whose name ends in `-bin` are templates of what they decode to. What is not base64 of UTF-8 is left alone,
- * which leaves its text an ordinary header value.
- */
-function readTemplate(header: string, value: string): Template | null {
-  const name = header.toLowerCase()
-  const style = name === 'authorization' ? 'basic' : 'header'
-  const pattern = style === 'basic' ? BASIC : name.endsWith('-bin') ? BINARY : null
-  const [, before = '', base64 = '', , after = ''] = pattern?.exec(value) ?? []
-  const decoded = base64 === '' ? null : decodeCredentials(base64)
-  const pieces = scanTemplate(decoded ?? value)
-  if (pieces.length === 1) return null
-  if (decoded === null) return { style: 'header', pieces, isEncoded: false, before: '', after: '' }
-  return { style, pieces, isEncoded: true, before, after }
-}
-
-function decodeCredentials(base64: string): string | null {
-  try {
-    return fromUtf8(Uint8Array.fromBase64(base64))
-  } catch {
-    return null
-  }
-}
-
-function fillHeader(
-  template: Template,
+function filledText(
+  { text, encoded }: HeaderText,
   values: ReadonlyMap<string, Secret>,
   derived: MadeBytes[],
 ): string {
-  let filled = ''
-  for (const piece of template.pieces) {
-    filled += 'name' in piece ? headerTextOf(piece, values, derived) : piece.literal
+  const pieces = scanTemplate(text)
+  if (encoded === null) {
+    return pieces
+      .map((piece) => ('name' in piece ? headerTextOf(piece, values, derived) : piece.literal))
+      .join('')
   }
-  return filled
+  const filled = pieces.map((piece) =>
+    'name' in piece ? reveal(piece, values, derived) : Buffer.from(piece.literal, encoded.charset),
+  )
+  const written = encoded.encode(Buffer.concat(filled))
+  const bytes = Buffer.from(written)
+  for (const piece of pieces) if ('name' in piece) derived.push({ name: piece.name, bytes })
+  return written
 }
 
 function headerTextOf(
@@ -187,18 +150,6 @@ function headerTextOf(
   const text = ASCII.decode(reveal(piece, values, derived))
   checkHeaderText(piece.name, text)
   return text
-}
-
-function fillEncoded(
-  template: Template,
-  values: ReadonlyMap<string, Secret>,
-  derived: MadeBytes[],
-): string {
-  const filled = fillTemplate(template.pieces, (piece) => reveal(piece, values, derived))
-  const credentials = filled.toBase64()
-  const bytes = UTF8.encode(credentials)
-  derived.push(...namesIn(template.pieces).map((name) => ({ name, bytes })))
-  return template.before + credentials + template.after
 }
 
 /** The secret, or what was sealed into its ticket, which the guard does not know by itself. */
@@ -212,10 +163,6 @@ function reveal(
   const bytes = openTicket(name, value, ticket)
   derived.push({ name, bytes, hasFragments: true })
   return bytes
-}
-
-function namesIn(pieces: readonly Piece[]): string[] {
-  return pieces.flatMap((piece) => ('name' in piece ? [piece.name] : []))
 }
 
 function malformedName(): Fault {

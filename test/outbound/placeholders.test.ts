@@ -152,6 +152,62 @@ describe('in Basic credentials', () => {
   })
 })
 
+describe('in binary metadata', () => {
+  const latin1 = (text: string) => Buffer.from(text, 'latin1')
+  const base64 = (text: string) => latin1(text).toString('base64')
+  const url = (text: string) => latin1(text).toString('base64url')
+  const message = (text: string) => `\n\x0e${text}\x12\xff\xfe`
+
+  test.each([
+    ['text', base64('key=SVC_SECRET_FOO'), base64('key=foo-value')],
+    ['any bytes', base64(message('SVC_SECRET_FOO')), base64(message('foo-value'))],
+    ['UTF-8', btoa('\xc3\xa4 SVC_SECRET_FOO'), btoa('\xc3\xa4 foo-value')],
+    [
+      'the other alphabet',
+      url('\xff\xff\xfeSVC_SECRET_FOO\xff\xff'),
+      url('\xff\xff\xfefoo-value\xff\xff'),
+    ],
+    [
+      'no padding',
+      base64('a SVC_SECRET_FOO').replace(/=+$/, ''),
+      base64('a foo-value').replace(/=+$/, ''),
+    ],
+    [
+      'several values',
+      `${base64('SVC_SECRET_FOO')},${base64('\xff')}, ${base64('SVC_SECRET_a')},-,`,
+      `${base64('foo-value')},${base64('\xff')}, ${base64('lower')},-,`,
+    ],
+    ['text that could be base64', 'SVC_SECRET_FOO', 'foo-value'],
+    ['no placeholder', base64('\xff\xfe'), base64('\xff\xfe')],
+  ])('%s is filled and written as it was', (_, value, expected) => {
+    expect(inject(value, 'X-Key-Bin')).toBe(expected)
+  })
+
+  test('each value is handed to the guard as it was sent', () => {
+    const headers: Pair[] = [['x-key-bin', `${base64('SVC_SECRET_FOO')},${base64('SVC_SECRET_a')}`]]
+    expect(findPlaceholders(headers)).toEqual([
+      { name: 'FOO', style: 'header', header: 'x-key-bin' },
+      { name: 'a', style: 'header', header: 'x-key-bin' },
+    ])
+    const { derived } = injectPlaceholders(headers, VALUES).reveal()
+    expect(derived.map(({ name, bytes }) => [name, Buffer.from(bytes).toString()])).toEqual([
+      ['FOO', base64('foo-value')],
+      ['a', base64('lower')],
+    ])
+  })
+
+  test('a name that is malformed or unknown is refused in each of them', () => {
+    expect(codeOf(() => inject(base64('\xffSVC_SECRET_'), 'x-bin'))).toBe('invalid_header')
+    expect(codeOf(() => inject(`AAAA,${base64('SVC_SECRET_NONE')}`, 'x-bin'))).toBe(
+      'unknown_secret',
+    )
+  })
+
+  test('other headers are not decoded', () => {
+    expect(inject(base64('SVC_SECRET_FOO'), 'X-Binary')).toBe(base64('SVC_SECRET_FOO'))
+  })
+})
+
 test('finds each place where a value is asked for, in order', () => {
   const headers: Pair[] = [
     ['X-One', 'SVC_SECRET_FOO SVC_SECRET_a SVC_SECRET_FOO'],

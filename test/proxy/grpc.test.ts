@@ -57,6 +57,16 @@ upstream.on('/test/Echo', async ({ headers, messages, begin, send, end }) => {
 upstream.on('/test/Binary', ({ headers, end }) => {
   end(0, { 'x-got-bin': String(headers['x-key-bin']) })
 })
+upstream.on('/test/BinaryBack', ({ begin, end }) => {
+  const own = { 'x-own-bin': [btoa('\xff\xfe'), btoa('\xfd')] }
+  begin({ ...own, 'x-text-bin': KEY })
+  end(3, {
+    ...own,
+    'x-url-bin': Buffer.from(`\xff\xff\xfe${KEY}`, 'latin1').toString('base64url'),
+    'x-part-bin': btoa(`\xff${KEY.slice(0, 16)}\xff`),
+    'grpc-status-details-bin': btoa(`\x08\x03\x12\x20${KEY}`),
+  })
+})
 upstream.on('/test/Fails', ({ end }) => {
   end(5, { 'grpc-message': 'no such %C3%A4pfel', 'grpc-status-details-bin': 'CAU' })
 })
@@ -174,7 +184,30 @@ describe.each(['local', 'remote'] as const)('behind the %s proxy', (way) => {
     const metadata = { 'x-key-bin': 'key=SVC_SECRET_KEY' }
     const { trailers } = await call('/test/Binary', { metadata })
     expect(upstream.received.at(-1)?.headers['x-key-bin']).toBe(btoa(`key=${KEY}`))
-    expect(trailers).not.toHaveProperty('x-got-bin')
+    expect(trailers).toHaveProperty('x-got-bin', 'key=SVC_SECRET_KEY')
+  })
+
+  test('so is each of several values, whatever its bytes', async () => {
+    const metadata = { 'x-key-bin': ['\n\x0eSVC_SECRET_KEY\xff\xfe', '\xff', 'SVC_SECRET_KEY'] }
+    const { code, trailers } = await call('/test/Binary', { metadata })
+    const sent = [`\n\x0e${KEY}\xff\xfe`, '\xff', KEY].map(btoa)
+    const arrived = String(upstream.received.at(-1)?.headers['x-key-bin'])
+    expect({ code, arrived: arrived.split(/, */) }).toEqual({ code: 0, arrived: sent })
+    expect(trailers).toHaveProperty('x-got-bin', metadata['x-key-bin'].join(','))
+  })
+
+  test('binary metadata that comes back loses values and their fragments, and else keeps its bytes', async () => {
+    const { code, headers, trailers } = await call('/test/BinaryBack')
+    expect(headers).toMatchObject({ 'x-own-bin': '\xff\xfe,\xfd' })
+    expect(headers).not.toHaveProperty('x-text-bin')
+    expect({ code, trailers }).toEqual({
+      code: 3,
+      trailers: {
+        'x-own-bin': '\xff\xfe,\xfd',
+        'x-url-bin': '\xff\xff\xfeSVC_SECRET_KEY',
+        'x-part-bin': '\xff[REDACTED]\xff',
+      },
+    })
   })
 
   test('messages go both ways, each before the next', async () => {

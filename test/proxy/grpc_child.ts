@@ -8,7 +8,8 @@ import { Client, credentials, Metadata, type ServiceError } from '@grpc/grpc-js'
 export type AskedCall = {
   host: string
   path: string
-  metadata?: Record<string, string>
+  /** Several values of one name are sent as such; of names in `-bin` each character is a byte. */
+  metadata?: Record<string, string | string[]>
   messages: string[]
   /** Each message waits for the answer to the last one. */
   lockstep?: boolean
@@ -25,8 +26,10 @@ function make(asked: AskedCall): Promise<unknown> {
   const client = clients.get(asked.host) ?? new Client(asked.host, credentials.createSsl())
   clients.set(asked.host, client)
   const metadata = new Metadata()
-  for (const [name, value] of Object.entries(asked.metadata ?? {})) {
-    metadata.add(name, name.endsWith('-bin') ? Buffer.from(value) : value)
+  for (const [name, values] of Object.entries(asked.metadata ?? {})) {
+    for (const value of [values].flat()) {
+      metadata.add(name, name.endsWith('-bin') ? Buffer.from(value, 'latin1') : value)
+    }
   }
   const call = client.makeBidiStreamRequest<string, string>(
     asked.path,
@@ -45,7 +48,7 @@ function make(asked: AskedCall): Promise<unknown> {
   if (asked.lockstep) sendNext()
   else while (sendNext());
   call.on('metadata', (headers: Metadata) => {
-    got.headers = headers.getMap()
+    got.headers = textsIn(headers)
     if (asked.cancelAt === 'headers') call.cancel()
   })
   call.on('data', (message: string) => {
@@ -56,7 +59,20 @@ function make(asked: AskedCall): Promise<unknown> {
   call.on('error', (_: ServiceError) => {})
   return new Promise((resolve) => {
     call.on('status', ({ code, details, metadata: trailers }) => {
-      resolve({ ...got, code, details, trailers: trailers.getMap() })
+      resolve({ ...got, code, details, trailers: textsIn(trailers) })
     })
   })
+}
+
+/** As in what is asked; several values have commas between them. */
+function textsIn(metadata: Metadata): Record<string, string> {
+  return Object.fromEntries(
+    Object.keys(metadata.getMap()).map((name) => [
+      name,
+      metadata
+        .get(name)
+        .map((value) => value.toString('latin1' as never))
+        .join(','),
+    ]),
+  )
 }

@@ -29,6 +29,11 @@ upstream.on('/test/WhoAmI', ({ headers, begin, send, end }) => {
   send(`\n\x20${KEY}\x10\x01`)
   end(0, { 'grpc-message': `you are ${KEY}` })
 })
+upstream.on('/test/Binary', ({ headers, begin, end }) => {
+  const echo = { 'x-got-bin': String(headers['x-key-bin']) }
+  begin(echo)
+  end(0, echo)
+})
 upstream.on('/test/Encoded', ({ begin, send, end }) => {
   begin()
   send('first')
@@ -54,6 +59,18 @@ describe.each(['local', 'remote'] as const)('behind the %s proxy', (way) => {
       headers: { 'x-echo': `Bearer ${standIn}` },
       messages: [`\n\x20${standIn}\x10\x01`],
       details: `you are ${standIn}`,
+    })
+  })
+
+  test('so it is in each of several values of binary metadata, and in those that come back', async () => {
+    const values = [`\n\x20${standIn}\xff\xfe`, '\xff', standIn]
+    const got = await call('/test/Binary', { metadata: { 'x-key-bin': values } })
+    const arrived = String(upstream.received.at(-1)?.headers['x-key-bin']).split(/, */)
+    expect(arrived).toEqual([`\n\x20${KEY}\xff\xfe`, '\xff', KEY].map(btoa))
+    expect(got).toMatchObject({
+      code: 0,
+      headers: { 'x-got-bin': values.join(',') },
+      trailers: { 'x-got-bin': values.join(',') },
     })
   })
 

@@ -12,6 +12,7 @@ import { hasRoom, streamOf } from '../../platform/streams.ts'
 import { breakingFault, completeHeaders, dropForeign, type Ending } from '../answer/stream.ts'
 import type { CallBody } from '../call.ts'
 import type { Deadline } from '../deadline.ts'
+import { isBase64, isBinary } from '../encoded_headers.ts'
 import type { AnswerGuard } from '../guard.ts'
 import {
   headerBytes,
@@ -35,6 +36,9 @@ type Options = {
   takesMarks: boolean
   onEnd(status: number, ending: Ending): void
 }
+
+/** A message of its own (`google.rpc.Status`), which says how long its fields are. */
+const STATUS_DETAILS = 'grpc-status-details-bin'
 
 /** The trailers come later, and may before anybody reads what they end. */
 type Head = {
@@ -163,10 +167,14 @@ function presentedOf(headers: IncomingHttpHeaders, guard: AnswerGuard): Record<s
   if (text !== undefined && !isSendable(text)) shown['grpc-message'] = percentEncoded(text)
   const redacted = guard.redactHeaders(shown)
   const kept = Object.entries(redacted).filter(
-    // What is base64 is none any more after a find.
-    ([name, value]) => isSendable(value) && !(name.endsWith('-bin') && value !== shown[name]),
+    ([name, value]) => isSendable(value) && (value === shown[name] || mayDiffer(name, value)),
   )
   return Object.fromEntries(kept)
+}
+
+/** Where something was found: of metadata that is binary it must be, and of a message the length must be right. */
+function mayDiffer(name: string, value: string): boolean {
+  return !isBinary(name) || (isBase64(value) && name !== STATUS_DETAILS)
 }
 
 function framesIn(

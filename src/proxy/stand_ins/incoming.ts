@@ -2,6 +2,7 @@
  * What comes back, with stand-ins where the guard found values, so that what a program writes down goes on
  * working. A program that named a credential by its placeholder sees the placeholder again.
  */
+import { changeBinary, isBinary } from '../../outbound/encoded_headers.ts'
 import { isGrpc } from '../../outbound/grpc/frames.ts'
 import { AFTER_MARK, MAX_AFTER_MARK } from '../../outbound/stand_ins/mark.ts'
 import { beginningAtEndOf } from '../../platform/partial_match.ts'
@@ -81,16 +82,16 @@ export async function incoming(
   textOf: TextOf,
 ): Promise<Response> {
   const { status, body } = response
-  const inHeader: TextOf = (name) => inOneLine(textOf(name, false), name)
-  const headers = [...response.headers].map(([name, value]): [string, string] => [
-    name,
-    textWithoutMarks(value, mark, inHeader),
-  ])
+  const inHeaders = (given: Iterable<[string, string]>) =>
+    [...given].map(([name, value]): [string, string] => [
+      name,
+      headerWithoutMarks(name, value, mark, textOf),
+    ])
+  const headers = inHeaders(response.headers)
   const type = response.headers.get('content-type')
   if (body && isGrpc(type)) {
-    const withTextOf = (text: TextOf) => (bytes: Uint8Array) => withoutMarks(bytes, mark, text)
-    const unmark = { inMessage: withTextOf(textOf), inTrailers: withTextOf(inHeader) }
-    return new Response(callWithoutMarks(body, unmark), { status, headers })
+    const inMessage = (bytes: Uint8Array) => withoutMarks(bytes, mark, textOf)
+    return new Response(callWithoutMarks(body, { inMessage, inHeaders }), { status, headers })
   }
   const isEvents = /^text\/event-stream\b/i.test(type ?? '')
   // A line break would end the event.
@@ -102,6 +103,15 @@ export async function incoming(
     return wholeOf(response, headers, without)
   }
   return new Response(body && streamed(body, new MarkReader(mark, textIn)), { status, headers })
+}
+
+function headerWithoutMarks(name: string, value: string, mark: string, textOf: TextOf): string {
+  const whole = isBinary(name)
+    ? changeBinary(value, (bytes, encode) =>
+        bytes.includes(mark) ? encode(withoutMarks(bytes, mark, textOf)) : null,
+      )
+    : value
+  return textWithoutMarks(whole, mark, (named) => inOneLine(textOf(named, false), named))
 }
 
 function inOneLine(text: string, name: string): string {

@@ -4,21 +4,27 @@ import {
   FLAGS,
   framesOf,
   type GrpcFrame,
+  readTrailers,
   trailersFrame,
 } from '../../outbound/grpc/frames.ts'
 import { heldCredential, readMarked } from '../../outbound/grpc/messages.ts'
 import { grpcRefusal } from '../../outbound/grpc/status.ts'
 import { chunksOf, streamOf } from '../../platform/streams.ts'
 
-type Unmark = (bytes: Uint8Array) => Uint8Array
+type Unmark = {
+  inMessage(bytes: Uint8Array): Uint8Array
+  inHeaders(headers: Iterable<[name: string, value: string]>): Iterable<[string, string]>
+}
 
 export function callWithoutMarks(
   body: ReadableStream<Uint8Array>,
-  { inMessage, inTrailers }: { inMessage: Unmark; inTrailers: Unmark },
+  { inMessage, inHeaders }: Unmark,
 ): ReadableStream<Uint8Array> {
   const reader = body.getReader()
   const unmarked = ({ flags, payload }: GrpcFrame): Uint8Array | null => {
-    if (flags === FLAGS.trailers) return encodeGrpcFrame(flags, inTrailers(payload))
+    if (flags === FLAGS.trailers) {
+      return trailersFrame(Object.fromEntries(inHeaders(Object.entries(readTrailers(payload)))))
+    }
     if (flags !== FLAGS.marked) return encodeGrpcFrame(flags, payload)
     const { length, text } = readMarked(payload)
     const message = inMessage(text)

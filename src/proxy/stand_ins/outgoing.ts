@@ -3,6 +3,7 @@
  * nowhere else. The steps of the call decide about them as about any placeholder.
  */
 import { BODY_LIMIT } from '../../outbound/call.ts'
+import { changeTexts } from '../../outbound/encoded_headers.ts'
 import { isGrpcCall } from '../../outbound/grpc/frames.ts'
 import { FORM_TYPE, mayHoldAssertion } from '../../outbound/signing/google_assertion.ts'
 import { TICKET_PATTERN } from '../../outbound/signing/tickets.ts'
@@ -25,8 +26,6 @@ const PLACEHOLDER = new RegExp(
   `${PLACEHOLDER_PREFIX}(${SECRET_NAME})(?![A-Za-z0-9_]|${TICKET_PATTERN})`,
   'g',
 )
-const BASIC = /^(basic +)([A-Za-z0-9+/]+={0,2})$/i
-const BINARY = /^()([A-Za-z0-9+/]+={0,2})$/
 const JSON_TYPE = /^application\/([a-z0-9.+-]+\+)?json$/
 /** Where a URL that was signed for AWS names its key: it is signed anew (`outbound/signing/aws_signature.ts`). */
 const SIGNER = /(?<=[?&](?:X-Amz-Credential|X-Amz-Security-Token|AWSAccessKeyId)=)[^&]*/g
@@ -65,12 +64,11 @@ type Replace = (text: string, form: Form, location: string | null) => string
 
 /** Also in what Basic credentials and binary metadata are when they are decoded. */
 function inHeader(name: string, value: string, replace: (text: string) => string): string {
-  const pattern = name === 'authorization' ? BASIC : name.endsWith('-bin') ? BINARY : null
-  const [, scheme = '', base64 = ''] = pattern?.exec(value) ?? []
-  const decoded = base64 === '' ? null : fromUtf8(Buffer.from(base64, 'base64'))
-  if (decoded === null) return replace(value)
-  const replaced = replace(decoded)
-  return replaced === decoded ? value : `${scheme}${Buffer.from(replaced).toString('base64')}`
+  return changeTexts(name, value, ({ text, encoded }) => {
+    const replaced = replace(text)
+    if (replaced === text) return null
+    return encoded ? encoded.encode(Buffer.from(replaced, encoded.charset)) : replaced
+  })
 }
 
 /** A body is read whole only if it says that it is what some policy lets a value stand in. */

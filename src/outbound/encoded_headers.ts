@@ -1,0 +1,71 @@
+/**
+ * Headers whose text is encoded: Basic credentials (RFC 7617), and binary metadata of gRPC ("Custom-Metadata"),
+ * whose names end in `-bin`: base64 of either alphabet, padded or not, several values of one name with commas
+ * between them.
+ */
+import { fromUtf8 } from '../platform/crypto/encoding.ts'
+import { PLACEHOLDER_PREFIX } from '../platform/secret_name.ts'
+
+const BASIC = /^(basic +)([A-Za-z0-9+/]+={0,2})([ \t]*)$/i
+const BETWEEN_COMMAS = /[^,\s]+/g
+const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/
+
+type Encode = (bytes: Uint8Array) => string
+
+export type HeaderText = {
+  text: string
+  /** How it was written, unless it stands there as it is. */
+  encoded: { charset: 'utf8' | 'latin1'; encode: Encode } | null
+}
+
+/** What takes the place of a text, encoded where that was; `null` where nothing does. */
+type ChangeText = (found: HeaderText) => string | null
+type ChangeBytes = (bytes: Buffer, encode: Encode) => string | null
+
+/**
+ * The value with its text changed: as it stands there, or, where nothing changes in that, what it decodes to.
+ * Basic credentials are UTF-8, or are left alone; binary metadata may be any bytes.
+ */
+export function changeTexts(name: string, value: string, change: ChangeText): string {
+  const changed = change({ text: value, encoded: null })
+  if (changed !== null) return changed
+  const key = name.toLowerCase()
+  if (key === 'authorization') return changeCredentials(value, change)
+  if (!isBinary(key)) return value
+  return changeBinary(value, (bytes, encode) => {
+    const text = fromUtf8(bytes)
+    const charset = text === null ? 'latin1' : 'utf8'
+    return change({ text: text ?? bytes.toString(charset), encoded: { charset, encode } })
+  })
+}
+
+function changeCredentials(value: string, change: ChangeText): string {
+  const [, before = '', base64 = '', after = ''] = BASIC.exec(value) ?? []
+  const text = fromUtf8(Buffer.from(base64, 'base64'))
+  if (!text) return value
+  const encode: Encode = (bytes) => bytes.toBase64()
+  const changed = change({ text, encoded: { charset: 'utf8', encode } })
+  return changed === null ? value : before + changed + after
+}
+
+/** The value with the bytes of each of its values changed; what is not base64 stays. */
+export function changeBinary(value: string, change: ChangeBytes): string {
+  return value.replace(BETWEEN_COMMAS, (text) => {
+    if (!BASE64.test(text)) return text
+    const alphabet = /[-_]/.test(text) ? 'base64url' : 'base64'
+    const omitPadding = text.length % 4 !== 0
+    const encode: Encode = (bytes) => bytes.toBase64({ alphabet, omitPadding })
+    return change(Buffer.from(text, 'base64'), encode) ?? text
+  })
+}
+
+/** `name` in lower case. */
+export function isBinary(name: string): boolean {
+  return name.endsWith('-bin')
+}
+
+/** Whether all of it decodes, and none is the name of a secret, whose letters would do so, too. */
+export function isBase64(value: string): boolean {
+  const texts = value.match(BETWEEN_COMMAS) ?? []
+  return !value.includes(PLACEHOLDER_PREFIX) && texts.every((text) => BASE64.test(text))
+}
