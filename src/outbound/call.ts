@@ -22,6 +22,8 @@ export type Call = {
   body: CallBody
   /** Wrapped in JSON, passed on as it arrives, gRPC, or a WebSocket. */
   answer: 'whole' | 'streamed' | 'grpc' | 'socket'
+  /** Looks at each message of gRPC before it is sent. @throws Fault of one that must not be */
+  checkMessage?: (message: Uint8Array) => void
   signing: Signing | null
   /** Where links in the answer's headers lead; `null` leaves them as they are. */
   linkBase: LinkBase | null

@@ -49,6 +49,14 @@ export class Deadline {
     return { ...body, stream: body.stream.pipeThrough(new TransformStream({ transform })) }
   }
 
+  /** The same of what is read. */
+  async *watched(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
+    for await (const chunk of chunks) {
+      this.putOff()
+      yield chunk
+    }
+  }
+
   /** The work is not wanted any more once `signal` says so, which says it to this deadline only. */
   endWith(signal: AbortSignal): void {
     if (signal.aborted) this.abort()

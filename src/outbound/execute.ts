@@ -165,6 +165,7 @@ async function exchangeMessages(
     guard,
     deadline,
     body: request.reveal().body,
+    checkMessage: call.checkMessage,
     turn: (bytes) => outbound.frames.take(workspaceId, weightOf(bytes)),
     requestId: record.id,
     takesMarks: Boolean(call.mark),

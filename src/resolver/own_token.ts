@@ -4,10 +4,8 @@
  * in what is said of a signature and in the body. A caller that encodes it is not kept from giving it away.
  */
 import type { Call, CallBody } from '../outbound/call.ts'
-import { encodeGrpcFrame, framesOf } from '../outbound/grpc/frames.ts'
 import { Fault } from '../platform/fault.ts'
 import { beginningAtEndOf } from '../platform/partial_match.ts'
-import { chunksOf, streamOf } from '../platform/streams.ts'
 
 const BASIC = /^\s*basic +([A-Za-z0-9+/_-]+)/i
 const ESCAPE = /%([0-9A-Fa-f]{2})/g
@@ -29,9 +27,14 @@ export function withoutOwnToken(call: Call, sought: string): Call {
   const isSaid = (text = '') => isInName(text) || isIn(credentialsIn(text))
   if (Object.values(signing ?? {}).some(isSaid)) throw repeated('The signature')
   if (body === null) return call
-  if (!('bytes' in body)) return { ...call, body: watcherOf(call)(body, sought) }
-  const { buffer, byteOffset, byteLength } = body.bytes
-  if (Buffer.from(buffer, byteOffset, byteLength).includes(sought)) throw repeated('The body')
+  const checkFor = (place: string) => (bytes: Uint8Array) => {
+    const { buffer, byteOffset, byteLength } = bytes
+    if (Buffer.from(buffer, byteOffset, byteLength).includes(sought)) throw repeated(place)
+  }
+  // Whole messages: after one nothing may come before it is answered, so no end of it can wait.
+  if (call.answer === 'grpc') return { ...call, checkMessage: checkFor('A message') }
+  if (!('bytes' in body)) return { ...call, body: watched(body, sought) }
+  checkFor('The body')(body.bytes)
   return call
 }
 
@@ -45,26 +48,7 @@ function credentialsIn(value: string): string {
   return credentials === undefined ? '' : Buffer.from(credentials, 'base64').toString('latin1')
 }
 
-function watcherOf({ answer }: Call) {
-  return answer === 'grpc' ? watchedMessages : watched
-}
-
 type Streamed = Extract<CallBody, { stream: unknown }>
-
-/** Whole messages: after one nothing may come before it is answered, so no end of it can wait. */
-function watchedMessages({ stream }: Streamed, sought: string): CallBody {
-  const reader = stream.getReader()
-  const tooLarge = () => new Fault('payload_too_large')
-  const messages = (async function* () {
-    for await (const { flags, payload } of framesOf(chunksOf(reader), tooLarge)) {
-      const { buffer, byteOffset, byteLength } = payload
-      const isIn = Buffer.from(buffer, byteOffset, byteLength).includes(sought)
-      if (isIn) throw repeated('A message')
-      yield encodeGrpcFrame(flags, payload)
-    }
-  })()
-  return { stream: streamOf(messages, () => reader.cancel()), length: null }
-}
 
 /** As many characters as no text has by chance: fewer go on, so that what a client waits to see answered does. */
 const HELD_FROM = 8

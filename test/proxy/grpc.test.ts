@@ -240,6 +240,23 @@ describe.each(['local', 'remote'] as const)('behind the %s proxy', (way) => {
     expect(await upstream.received.at(-1)?.closed).toBe(8)
   })
 
+  test('a message of 4 MiB goes on, and a longer one is refused', async () => {
+    const most = 4 * 1024 * 1024
+    expect(await call('/test/Count', { messages: ['x'.repeat(most)] })).toMatchObject({
+      code: 0,
+      messages: [String(most)],
+    })
+    heard.length = 0
+    const messages = ['first', 'x'.repeat(most + 1)]
+    expect(await call('/test/Echo', { messages, lockstep: true })).toMatchObject({
+      code: 8,
+      messages: ['you said first'],
+      details: expect.stringContaining('payload_too_large: '),
+      trailers: { 'x-service-error': 'payload_too_large' },
+    })
+    expect(heard).toEqual(['first'])
+  })
+
   test("statuses are the upstream's", async () => {
     expect(await call('/test/Fails')).toMatchObject({
       code: 5,

@@ -3,14 +3,12 @@
  * as they come, those of the upstream one by one, guarded. The answer is a `Response` of frames with the
  * trailers as the last (`frames.ts`); one that breaks off ends in trailers, too, which say why.
  *
- * Limits: 4 MiB for a message of the upstream, and the deadline as the longest silence of both sides, where
- * only messages count. A credential that the upstream spreads over several messages is not recognised.
+ * Limits: 4 MiB for a message of either side, and the deadline as the longest silence of both. A credential that the upstream spreads over several messages is not recognised.
  */
 import { type ClientHttp2Stream, constants, type IncomingHttpHeaders } from 'node:http2'
 import { Fault } from '../../platform/fault.ts'
-import { hasRoom, streamOf } from '../../platform/streams.ts'
+import { streamOf } from '../../platform/streams.ts'
 import { breakingFault, completeHeaders, dropForeign, type Ending } from '../answer/stream.ts'
-import type { CallBody } from '../call.ts'
 import type { Deadline } from '../deadline.ts'
 import { isBase64, isBinary } from '../encoded_headers.ts'
 import type { AnswerGuard } from '../guard.ts'
@@ -24,14 +22,11 @@ import {
 import { linksAmong } from '../links.ts'
 import { framesOf, type GrpcFrame, isGrpc, trailersFrame } from './frames.ts'
 import { guardedMessage } from './messages.ts'
+import { type Sending, sendMessages } from './send.ts'
 import { grpcRefusal, grpcStatusOfHttp, percentEncoded } from './status.ts'
 
-type Options = {
+type Options = Sending & {
   guard: AnswerGuard
-  deadline: Deadline
-  body: CallBody
-  /** Resolves when so many bytes may be handled; `null` when that is now. */
-  turn(bytes: number): Promise<void> | null
   requestId: string
   takesMarks: boolean
   onEnd(status: number, ending: Ending): void
@@ -59,8 +54,8 @@ export async function exchange(stream: ClientHttp2Stream, options: Options): Pro
   if (deadline.signal.aborted) giveUp()
   try {
     const head = headOf(stream)
-    const frames = readAtOnce(framesOf(stream))
-    void sendBody(stream, options)
+    const frames = readAtOnce(framesOf(deadline.watched(stream)))
+    void sendMessages(stream, options)
     return answerOf(stream, frames, await head, options)
   } catch (error) {
     // Not looked at (RFC 9113, section 8.7), as on a connection that ends meanwhile: it may be sent again.
@@ -85,34 +80,6 @@ function headOf(stream: ClientHttp2Stream): Promise<Head> {
   stream.on('error', reject)
   stream.once('close', () => reject(new Fault('upstream_protocol_error')))
   return promise
-}
-
-/** As it comes, and as the upstream takes it. One that breaks off ends the call, and one that is refused. */
-async function sendBody(
-  stream: ClientHttp2Stream,
-  { body, turn, deadline }: Options,
-): Promise<void> {
-  const reader = readerOf(body)
-  // An answer may end before the request has.
-  stream.once('close', () => void reader?.cancel().catch(() => {}))
-  try {
-    for (let chunk = await reader?.read(); chunk?.value; chunk = await reader?.read()) {
-      await turn(chunk.value.length)
-      if (!stream.writable) return
-      if (!stream.write(chunk.value)) await hasRoom(stream)
-    }
-    stream.end()
-  } catch (error) {
-    if (error instanceof Fault) deadline.refuse(error)
-    stream.close(NGHTTP2_CANCEL)
-  }
-}
-
-function readerOf(body: CallBody): ReadableStreamDefaultReader<Uint8Array> | undefined {
-  if (body === null) return undefined
-  return 'bytes' in body
-    ? new Blob([body.bytes as never]).stream().getReader()
-    : body.stream.getReader()
 }
 
 /** The runtime takes a stream that ends before its reader is there for one that broke off. */
@@ -214,7 +181,6 @@ async function* guardedFrames(
     yield trailersFrame({})
     for await (const frame of frames) {
       await turn(frame.payload.length)
-      deadline.putOff()
       yield await guardedMessage(frame, { guard, coding, takesMarks })
     }
     // A connection that ends looks like an answer that does.

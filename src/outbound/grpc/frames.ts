@@ -3,7 +3,7 @@
  * Message"). An answer has its trailers in a last frame of their own, as in gRPC-Web, since neither `fetch`
  * nor a `Response` has any; an empty one at the beginning says that the headers have come.
  */
-import { Fault } from '../../platform/fault.ts'
+import { Fault, type FaultCode } from '../../platform/fault.ts'
 
 export type GrpcFrame = { flags: number; payload: Uint8Array }
 
@@ -53,15 +53,20 @@ export function readTrailers(payload: Uint8Array): Record<string, string> {
   )
 }
 
+/** Who sends the messages, and so what is wrong with one that is too long, or ends too early. */
+type Side = { tooLarge: FaultCode; cutOff: FaultCode }
+const UPSTREAMS: Side = { tooLarge: 'upstream_too_large', cutOff: 'upstream_protocol_error' }
+export const CALLERS: Side = { tooLarge: 'payload_too_large', cutOff: 'validation_error' }
+
 /**
  * The frames of bytes that come in chunks of any size. Memory is taken for what has come, not for what a
  * prefix announces.
  *
- * @throws Fault of `tooLarge`, and `upstream_protocol_error` for an end inside of one
+ * @throws Fault of that side for one of more than 4 MiB, and for an end inside of one
  */
 export async function* framesOf(
   chunks: AsyncIterable<Uint8Array>,
-  tooLarge = () => new Fault('upstream_too_large'),
+  side = UPSTREAMS,
 ): AsyncGenerator<GrpcFrame, void> {
   let held = Buffer.alloc(0)
   let size = 0
@@ -71,9 +76,9 @@ export async function* framesOf(
     size += chunk.length
     let from = 0
     for (
-      let frame = frameAt(held, from, size, tooLarge);
+      let frame = frameAt(held, from, size, side);
       frame;
-      frame = frameAt(held, from, size, tooLarge)
+      frame = frameAt(held, from, size, side)
     ) {
       from += PREFIX_BYTES + frame.payload.length
       yield frame
@@ -83,7 +88,8 @@ export async function* framesOf(
     // A large message does not keep its room for the rest of a long stream.
     if (size === 0 && held.length > FIRST_ROOM) held = Buffer.alloc(0)
   }
-  if (size > 0) throw new Fault('upstream_protocol_error')
+  if (size > 0)
+    throw new Fault(side.cutOff, { message: 'A message of gRPC ends before its length.' })
 }
 
 function withRoom(held: Buffer<ArrayBuffer>, size: number, more: number): Buffer<ArrayBuffer> {
@@ -94,15 +100,11 @@ function withRoom(held: Buffer<ArrayBuffer>, size: number, more: number): Buffer
 }
 
 /** `null` while it is not whole. The payload is a copy. */
-function frameAt(
-  bytes: Buffer,
-  from: number,
-  end: number,
-  tooLarge: () => Fault,
-): GrpcFrame | null {
+function frameAt(bytes: Buffer, from: number, end: number, { tooLarge }: Side): GrpcFrame | null {
   if (end - from < PREFIX_BYTES) return null
   const length = bytes.readUInt32BE(from + 1)
-  if (length > MAX_MESSAGE_BYTES) throw tooLarge()
+  if (length > MAX_MESSAGE_BYTES)
+    throw new Fault(tooLarge, { message: 'A message of gRPC may have at most 4 MiB.' })
   const start = from + PREFIX_BYTES
   if (end - start < length) return null
   return {

@@ -1,0 +1,44 @@
+/** One call of gRPC with its upstream, whose stream is made by hand. */
+import { expect, spyOn, test } from 'bun:test'
+import type { ClientHttp2Stream } from 'node:http2'
+import { Duplex } from 'node:stream'
+import { Deadline } from '../../src/outbound/deadline.ts'
+import { exchange } from '../../src/outbound/grpc/exchange.ts'
+import { encodeGrpcFrame, framesOf } from '../../src/outbound/grpc/frames.ts'
+import type { AnswerGuard } from '../../src/outbound/guard.ts'
+
+const NO_GUARD: AnswerGuard = {
+  redacted: false,
+  redactBody: (body) => body,
+  redactHeaders: (headers) => headers,
+  openStream: () => Promise.reject(new Error('no stream')) as never,
+}
+
+test('each piece of a message is a sign of life, and not only the message', async () => {
+  const stream = Object.assign(new Duplex({ read: () => {}, write: (_, __, done) => done() }), {
+    rstCode: 0,
+    close: () => {},
+  })
+  const deadline = new Deadline(60_000)
+  const signs = spyOn(deadline, 'putOff')
+  const call = exchange(stream as unknown as ClientHttp2Stream, {
+    guard: NO_GUARD,
+    deadline,
+    body: null,
+    turn: () => null,
+    requestId: 'id',
+    takesMarks: false,
+    onEnd: () => {},
+  })
+  stream.emit('response', { ':status': 200, 'content-type': 'application/grpc' }, 0)
+  const frames = framesOf((await call).body ?? new ReadableStream())
+  const messages = Array.fromAsync(frames, ({ payload }) => Buffer.from(payload).toString())
+  for (const byte of encodeGrpcFrame(0, Buffer.from('hey'))) {
+    const before = signs.mock.calls.length
+    stream.push(Uint8Array.of(byte))
+    while (signs.mock.calls.length === before) await Bun.sleep(1)
+  }
+  stream.emit('trailers', { 'grpc-status': '0' })
+  stream.push(null)
+  expect(await messages).toEqual(['', 'hey', 'grpc-status: 0\r\n'])
+})
