@@ -11,6 +11,7 @@ import {
   shownKeys,
   signingKey,
   text,
+  userId,
 } from '../../platform/http/fields.ts'
 import { base64, email, line, pagination } from '../../platform/http/validate.ts'
 import { encryptedWorkspaceKey, workspaceName, workspaceShape } from '../workspaces/contract.ts'
@@ -240,6 +241,7 @@ export const getPublicKey = defineEndpoint({
   access: { kind: 'session' },
   params: z.object({ email }),
   result: z.object({
+    user_id: userId,
     email: text('ada@example.com'),
     ...shownKeys,
     key_proof: text(exampleOfForm.keyProof).nullable(),

@@ -116,6 +116,7 @@ function personRoutes(services: AccountServices): Route[] {
       if (!user) throw new Fault('not_found')
       const keys = showKeys(user)
       return {
+        user_id: user.id,
         email: user.email,
         ...keys,
         key_proof: user.keyProof && toBase64(user.keyProof),

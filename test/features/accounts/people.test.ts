@@ -45,6 +45,7 @@ test('a public key is found by the address in any case, with the fingerprint peo
     body: {
       status: 'success',
       data: {
+        user_id: bea.userId,
         email: bea.email,
         public_key: base64(bea.publicKey),
         signing_key: null,
