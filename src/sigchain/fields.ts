@@ -25,6 +25,12 @@ const NUMBER = /^(?:\d+|0x[0-9a-f]*)$/
 export const id = z.string().regex(ID)
 /** Of a signed workspace, or of a token in one: such an id says that signatures must be there. */
 export const signedId = z.string().regex(ID_OF_VERSION_8)
+
+/** Whether an id is that of a signed workspace, or of a token in one. */
+export function isSignedId(text: string): boolean {
+  return ID_OF_VERSION_8.test(text)
+}
+
 export const time = z.string().refine(isTime)
 export const address = z.string().max(MAX_ADDRESS).regex(ADDRESS)
 export const domain = z.string().refine(isDomain)

@@ -12,6 +12,7 @@ export {
   requireContinues,
   signLink,
 } from './chain.ts'
+export { isSignedId } from './fields.ts'
 export {
   type Identity,
   identityFingerprint,

@@ -2,7 +2,7 @@
  * The byte forms of the protocol: length prefixes (protocol 3), UUIDs, base64, base62 (protocol 4).
  * Decoders return `null` for anything but the one canonical text of a byte string, so that two
  * different texts can never stand for the same stored value. Nothing here touches a key. The
- * module uses web platform globals only, apart from `crc32` and `uuidv7`, which need Bun.
+ * module uses web platform globals only, apart from `crc32` and the ids, which need Bun.
  */
 
 const encoder = new TextEncoder()
@@ -180,4 +180,13 @@ export function crc32(data: Uint8Array | string): number {
 /** A new time-ordered id (RFC 9562, section 5.7): what every row of the product is named by. */
 export function uuidv7(): string {
   return Bun.randomUUIDv7()
+}
+
+/**
+ * The same as an id of version 8 (RFC 9562, section 5.8), which names signed workspaces and their tokens: it says
+ * that signatures must be there.
+ */
+export function uuidv8(): string {
+  const id = Bun.randomUUIDv7()
+  return `${id.slice(0, 14)}8${id.slice(15)}`
 }

@@ -17,6 +17,7 @@ import {
   utf8,
   uuidToBytes,
   uuidv7,
+  uuidv8,
 } from '../../../src/platform/crypto/encoding.ts'
 
 const anyBytes = fc.uint8Array({ maxLength: 80 })
@@ -137,10 +138,14 @@ describe('fixed forms', () => {
     expect(crc32(utf8('123456789'))).toBe(0xcbf43926)
   })
 
-  test('new ids are version 7 and never the same', () => {
-    const ids = Array.from({ length: 1000 }, uuidv7)
+  test.each([
+    ['7', uuidv7],
+    ['8', uuidv8],
+  ])('new ids are version %s and never the same', (version, make) => {
+    const ids = Array.from({ length: 1000 }, make)
+    const form = new RegExp(`^[0-9a-f]{8}-[0-9a-f]{4}-${version}[0-9a-f]{3}-[89ab]`)
     expect(new Set(ids).size).toBe(1000)
-    for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab]/)
+    for (const id of ids) expect(id).toMatch(form)
   })
 })
 

@@ -1,0 +1,223 @@
+/**
+ * The chains of signed workspaces, as a client believes them: read from the server, replayed, and held against what
+ * was known before. A server can withhold what is new. It can show no members, allowlist or key but those that were
+ * signed, and no other past than the one that was seen.
+ */
+import { keyCommitment } from '../platform/crypto/key_commitment.ts'
+import {
+  type Chain,
+  type Change,
+  emptyChain,
+  extend,
+  firstHash,
+  type Identity,
+  isSignedId,
+  Refusal,
+  replay,
+  requireContinues,
+  type SignedText,
+  signLink,
+} from '../sigchain/index.ts'
+import { ApiError } from './api.ts'
+import type { OpenWorkspace } from './vault.ts'
+import { UntrustedKey } from './workspace_key.ts'
+
+/** What a client keeps of a chain. */
+export type KnownChain = {
+  /** Hash of the first link. */
+  first: string
+  seq: number
+  head: string
+  epoch: number
+  keyCommitment: string
+}
+
+export type KnownChains = {
+  of(workspaceId: string): KnownChain | undefined
+  /** In the place of what was known, unless another process knows more by now. */
+  remember(workspaceId: string, known: KnownChain): void
+  manifestOf(place: EnvironmentPlace): KnownManifest | undefined
+  /** The same for an environment of a workspace that is known. */
+  rememberManifest(place: EnvironmentPlace, known: KnownManifest): void
+}
+type EnvironmentPlace = { workspaceId: string; projectId: string; environment: string }
+type KnownManifest = { revision: number; root: string }
+
+/** Something that a person should hear. */
+export type ChainNotices = {
+  /** Its first link is believed: nothing was known of the workspace. */
+  met(workspace: Named, first: string): void
+  rekeyed(workspace: Named, epoch: number): void
+}
+
+/** What the server shows is not what was signed. */
+export class UntrustedChain extends UntrustedKey {
+  constructor({ name }: Named, why: string, cause?: unknown) {
+    super(`what the server shows of ${name} is not what its members signed: ${why}`, { cause })
+  }
+}
+
+type Named = { id: string; name: string }
+/** Links after a number, at most `LINKS_AT_ONCE`. */
+export type ReadLinks = (workspaceId: string, after: number) => Promise<readonly SignedText[]>
+
+const LINKS_AT_ONCE = 500
+const MOST_LINKS = 100_000
+
+export class Chains {
+  readonly #readLinks: ReadLinks
+  readonly #known: KnownChains
+  readonly #notices: ChainNotices
+  readonly #read = new Map<string, Promise<Chain>>()
+
+  constructor(readLinks: ReadLinks, known: KnownChains, notices: ChainNotices) {
+    this.#readLinks = readLinks
+    this.#known = known
+    this.#notices = notices
+  }
+
+  /** To its end, as that was when it was asked for first. @throws UntrustedChain */
+  of(workspace: Named): Promise<Chain> {
+    return this.#read.get(workspace.id) ?? this.continued(workspace)
+  }
+
+  /** With the links that came since. @throws UntrustedChain */
+  continued(workspace: Named): Promise<Chain> {
+    const { id } = workspace
+    const before = this.#read.get(id) ?? Promise.resolve(emptyChain(id))
+    return this.#keep(
+      id,
+      before.then((chain) => this.#readOn(workspace, chain)),
+    )
+  }
+
+  /** With a link that the server has taken. */
+  append({ id }: Named, chain: Chain, link: SignedText): Promise<Chain> {
+    const append = async () => {
+      const next = await extend(chain, [link])
+      this.#known.remember(id, knownOf(next))
+      return next
+    }
+    return this.#keep(id, append())
+  }
+
+  /** Whether it is the key that an admin of the workspace has committed to. @throws UntrustedChain */
+  async requireKey(workspace: OpenWorkspace): Promise<void> {
+    const { id, epoch, key } = workspace
+    const known = this.#known.of(id)
+    const isKnown = known !== undefined && known.epoch >= epoch
+    const expected = isKnown ? known : await this.of(workspace)
+    if (epoch !== expected.epoch) {
+      throw new UntrustedChain(workspace, `its key is of epoch ${epoch}, not ${expected.epoch}`)
+    }
+    if (keyCommitment(id, epoch, key) !== expected.keyCommitment) {
+      throw new UntrustedChain(workspace, `its key is not that of epoch ${epoch}`)
+    }
+  }
+
+  /** A failure is not kept. */
+  #keep(id: string, reading: Promise<Chain>): Promise<Chain> {
+    this.#read.set(id, reading)
+    reading.catch(() => this.#read.delete(id))
+    return reading
+  }
+
+  async #readOn(workspace: Named, before: Chain): Promise<Chain> {
+    const known = this.#known.of(workspace.id)
+    try {
+      const chain = await this.#replay(workspace.id, before)
+      if (known !== undefined) requireContinues(chain, known)
+      if (known?.head !== chain.head) this.#known.remember(workspace.id, knownOf(chain))
+      if (known === undefined) this.#notices.met(workspace, firstHash(chain))
+      else if (known.epoch < chain.epoch) this.#notices.rekeyed(workspace, chain.epoch)
+      return chain
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error
+      throw new UntrustedChain(workspace, error.message, error)
+    }
+  }
+
+  async #replay(id: string, before: Chain): Promise<Chain> {
+    let chain = before
+    for (;;) {
+      const links = await this.#readLinks(id, chain.seq)
+      chain = chain.seq === 0 ? await replay(id, links) : await extend(chain, links)
+      if (links.length < LINKS_AT_ONCE) return chain
+      if (chain.seq > MOST_LINKS) throw new Refusal('order', 'it is too long', 'the chain')
+    }
+  }
+}
+
+export function knownOf(chain: Chain): KnownChain {
+  const { seq, head, epoch, keyCommitment } = chain
+  return { first: firstHash(chain), seq, head, epoch, keyCommitment }
+}
+
+/** Who signs, and in which workspace. */
+export type Signing = { chains: Chains; workspace: Named; identity: Identity }
+
+/** What a link is to say. */
+export type Said = Change extends infer Each
+  ? Each extends Change
+    ? Pick<Each, 'type' | 'body'>
+    : never
+  : never
+
+/** What is to be signed with the chain as it is; null where nothing is left to change. */
+export type Judge = (chain: Chain) => Said | null | Promise<Said | null>
+/** The call, with the link that goes into it and the chain that it follows, of which plain workspaces have none. */
+export type Send<T> = (link: SignedText | undefined, chain: Chain | null) => Promise<T>
+
+const MOST_TRIES = 5
+
+/**
+ * Makes a change that a link goes with. Where somebody else was faster, it is judged again whether the change is
+ * still needed, and signed again.
+ *
+ * @throws ApiError, UntrustedChain
+ */
+export async function signChange<T>(signing: Signing, judge: Judge, send: Send<T>): Promise<T> {
+  const { chains, workspace } = signing
+  if (!isSignedId(workspace.id)) return send(undefined, null)
+  let chain = await chains.of(workspace)
+  for (let tries = 1; tries < MOST_TRIES; tries += 1) {
+    try {
+      return await attempt(signing, chain, judge, send)
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code !== 'conflict') throw error
+      const next = await chains.continued(workspace)
+      // A conflict with something else than another link.
+      if (next.seq === chain.seq) throw error
+      chain = next
+    }
+  }
+  return attempt(signing, chain, judge, send)
+}
+
+async function attempt<T>(
+  { chains, workspace, identity }: Signing,
+  chain: Chain,
+  judge: Judge,
+  send: Send<T>,
+): Promise<T> {
+  const said = await judge(chain)
+  if (said === null) return send(undefined, chain)
+  const signer = ownId(chain, workspace, identity)
+  const change = { ...said, signer, at: new Date().toISOString() } as Change
+  const link = await signLink(chain, change, identity.signingKey)
+  const result = await send(link, chain)
+  await chains.append(workspace, chain, link)
+  return result
+}
+
+/** Who somebody is in a chain: known by their key, whatever the server calls them. @throws UntrustedChain */
+export function ownId(
+  { members }: Chain,
+  workspace: Named,
+  { signing_key }: Pick<Identity, 'signing_key'>,
+): string {
+  for (const member of members.values()) {
+    if (member.signing_key === signing_key) return member.user_id
+  }
+  throw new UntrustedChain(workspace, 'by its chain you are no member')
+}

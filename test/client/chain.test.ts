@@ -1,0 +1,253 @@
+/** What a client believes of a signed workspace whose server lies, and how it signs beside others. */
+import { beforeEach, describe, expect, test } from 'bun:test'
+import { ApiError } from '../../src/client/api.ts'
+import {
+  Chains,
+  type KnownChain,
+  type KnownChains,
+  ownId,
+  signChange,
+  UntrustedChain,
+} from '../../src/client/chain.ts'
+import { keyCommitment } from '../../src/platform/crypto/key_commitment.ts'
+import {
+  type Change,
+  emptyChain,
+  extend,
+  type Identity,
+  identityOf,
+  type SignedText,
+  signLink,
+} from '../../src/sigchain/index.ts'
+
+const AT = '2026-11-22T00:00:00.000Z'
+const ADA = '01920000-0000-7000-8000-000000000010'
+const HERE = { id: '01920000-0000-8000-8000-000000000100', name: 'acme' }
+const THERE = { id: '01920000-0000-8000-8000-000000000101', name: 'other' }
+const KEY = new Uint8Array(32).fill(7)
+
+const identity = await identityOf(new Uint8Array(32).fill(1))
+const stranger = await identityOf(new Uint8Array(32).fill(2))
+
+const domains = (...add: string[]): Change => ({
+  type: 'allowlist.changed',
+  body: { add, remove: [] },
+  at: AT,
+  signer: ADA,
+})
+
+async function created({ id }: { id: string }, { signing_key, public_key }: Identity) {
+  const founder = { user_id: ADA, email: 'ada@example.com', signing_key, public_key }
+  const body = { founder, epoch: 1, key_commitment: keyCommitment(id, 1, KEY) } as const
+  return { type: 'workspace.created', body, at: AT, signer: ADA } as const
+}
+
+/** Links from the first on, each over those before. */
+async function linksOf(where: { id: string }, by: Identity, ...changes: Change[]) {
+  let chain = emptyChain(where.id)
+  const links: SignedText[] = []
+  for (const change of [await created(where, by), ...changes]) {
+    const link = await signLink(chain, change, by.signingKey)
+    chain = await extend(chain, [link])
+    links.push(link)
+  }
+  return links
+}
+
+const ours = await linksOf(HERE, identity, domains('a.example'), domains('b.example'))
+const fork = await linksOf(HERE, identity, domains('a.example'), domains('evil.example'))
+const theirs = await linksOf(HERE, stranger, domains('a.example'), domains('b.example'))
+const others = await linksOf(THERE, identity)
+
+/** The links that the server has now, and what it was asked. */
+let served: SignedText[] = []
+let asked: number[] = []
+let notices: string[] = []
+let store = new Map<string, KnownChain>()
+
+const known: KnownChains = {
+  of: (id) => store.get(id),
+  remember: (id, chain) => store.set(id, chain),
+  manifestOf: () => undefined,
+  rememberManifest: () => {},
+}
+
+/** What another command would have. */
+function opened(): Chains {
+  const readLinks = async (_: string, after: number) => {
+    asked.push(after)
+    return served.slice(after, after + 500)
+  }
+  return new Chains(readLinks, known, {
+    met: ({ name }) => notices.push(`met ${name}`),
+    rekeyed: ({ name }, epoch) => notices.push(`${name} ${epoch}`),
+  })
+}
+
+beforeEach(() => {
+  served = [...ours]
+  asked = []
+  notices = []
+  store = new Map()
+})
+
+describe('reading', () => {
+  test('a workspace is met once, and read once for each command', async () => {
+    const chains = opened()
+    const [one, other] = await Promise.all([chains.of(HERE), chains.of(HERE)])
+    expect([...one.allowlist]).toEqual(['a.example', 'b.example'])
+    expect(other).toBe(one)
+    expect(asked).toEqual([0])
+    expect((await opened().of(HERE)).head).toBe(one.head)
+    expect(notices).toEqual(['met acme'])
+  })
+
+  test('what came since continues what was read', async () => {
+    served = ours.slice(0, 2)
+    const chains = opened()
+    await chains.of(HERE)
+    served = ours
+    expect((await chains.continued(HERE)).seq).toBe(3)
+    expect(asked).toEqual([0, 2])
+    expect(store.get(HERE.id)?.seq).toBe(3)
+  })
+
+  test('a chain of several pages is read to its end', async () => {
+    const many = Array.from({ length: 600 }, (_, at) => domains(`h${at}.example`))
+    served = await linksOf(HERE, identity, ...many)
+    expect((await opened().of(HERE)).allowlist.size).toBe(600)
+    expect(asked).toEqual([0, 500])
+  })
+
+  test.each([
+    ['no links', []],
+    ['another chain from its first link on', theirs],
+    ['links of another workspace', others],
+    ['a chain that was cut', ours.slice(0, 2)],
+    ['a chain that was forked', fork],
+    ['links in another order', [ours[0], ours[2], ours[1]]],
+    ['a link left out', [ours[0], ours[2]]],
+    ['a link of somebody else', [...ours, theirs[2]]],
+    ['a link twice', [...ours, ours[2]]],
+  ])('%s is refused after the chain was seen, and what is known stays', async (_, shown) => {
+    await opened().of(HERE)
+    const before = store.get(HERE.id)
+    served = shown as SignedText[]
+    const refused = opened().of(HERE)
+    await expect(refused).rejects.toThrow(UntrustedChain)
+    await expect(refused).rejects.toThrow('what the server shows of acme is not what its members')
+    expect(store.get(HERE.id)).toEqual(before as KnownChain)
+    served = ours
+    expect((await opened().of(HERE)).seq).toBe(3)
+  })
+
+  test('a failure is not kept', async () => {
+    const chains = opened()
+    served = []
+    await expect(chains.of(HERE)).rejects.toThrow('there is no first link')
+    served = ours
+    expect((await chains.of(HERE)).seq).toBe(3)
+  })
+})
+
+describe('the key', () => {
+  const shown = (epoch: number, key: Uint8Array) => ({ ...HERE, epoch, key })
+
+  test('is the one that was committed to; a known epoch costs no reading', async () => {
+    await opened().requireKey(shown(1, KEY))
+    expect(asked).toEqual([0])
+    await opened().requireKey(shown(1, KEY))
+    expect(asked).toEqual([0])
+  })
+
+  test.each([
+    ['another key', shown(1, new Uint8Array(32).fill(8)), 'its key is not that of epoch 1'],
+    ['an epoch that has not begun', shown(2, KEY), 'its key is of epoch 2, not 1'],
+  ])('%s is refused, known or not', async (_, workspace, why) => {
+    for (let time = 0; time < 2; time += 1)
+      await expect(opened().requireKey(workspace)).rejects.toThrow(why)
+  })
+
+  test('of the next epoch is taken by its link, and said; that before is refused', async () => {
+    await opened().requireKey(shown(1, KEY))
+    const next = new Uint8Array(32).fill(9)
+    const body = { epoch: 2, key_commitment: keyCommitment(HERE.id, 2, next) }
+    const chain = await opened().of(HERE)
+    const change = { type: 'epoch.advanced', body, at: AT, signer: ADA } as const
+    served = [...ours, await signLink(chain, change, identity.signingKey)]
+    await opened().requireKey(shown(2, next))
+    expect(notices).toEqual(['met acme', 'acme 2'])
+    await expect(opened().requireKey(shown(1, KEY))).rejects.toThrow('its key is of epoch 1, not 2')
+  })
+})
+
+describe('signing', () => {
+  /** A server that takes what follows. */
+  async function take(link: SignedText | undefined): Promise<string> {
+    if (link === undefined) return 'nothing'
+    const { seq } = JSON.parse(link.statement)
+    if (seq !== served.length + 1) throw new ApiError(409, { error_code: 'conflict' })
+    served.push(link)
+    return 'taken'
+  }
+  const allow = (chains: Chains, domain: string, send = take) =>
+    signChange(
+      { chains, workspace: HERE, identity },
+      ({ allowlist }) =>
+        allowlist.has(domain)
+          ? null
+          : { type: 'allowlist.changed', body: { add: [domain], remove: [] } },
+      send,
+    )
+
+  test('a change takes one reading, and the next of the same command none', async () => {
+    const chains = opened()
+    expect(await allow(chains, 'c.example')).toBe('taken')
+    expect(await allow(chains, 'd.example')).toBe('taken')
+    expect(asked).toEqual([0])
+    expect(store.get(HERE.id)?.seq).toBe(5)
+    expect([...(await opened().of(HERE)).allowlist].slice(2)).toEqual(['c.example', 'd.example'])
+  })
+
+  test('several at once all succeed, each once', async () => {
+    const names = ['c', 'd', 'e', 'f'].map((name) => `${name}.example`)
+    await Promise.all(names.map((name) => allow(opened(), name)))
+    expect([...(await opened().of(HERE)).allowlist].slice(2).sort()).toEqual(names)
+  })
+
+  test('what somebody else has done in the meantime is not signed again', async () => {
+    const chains = opened()
+    await chains.of(HERE)
+    expect(await allow(opened(), 'c.example')).toBe('taken')
+    expect(await allow(chains, 'c.example')).toBe('nothing')
+    expect(served).toHaveLength(4)
+  })
+
+  test('a conflict that no link explains is told, and so is one without end', async () => {
+    const conflict = () => Promise.reject(new ApiError(409, { error_code: 'conflict' }))
+    await expect(allow(opened(), 'c.example', conflict)).rejects.toThrow(ApiError)
+    let tries = 0
+    const late = async () => {
+      tries += 1
+      await allow(opened(), `x${tries}.example`)
+      return conflict()
+    }
+    await expect(allow(opened(), 'c.example', late)).rejects.toThrow(ApiError)
+    expect(tries).toBe(5)
+  })
+
+  test('a plain workspace has nothing to sign, and nothing is read', async () => {
+    const workspace = { id: ADA, name: 'plain' }
+    const send = async (...given: unknown[]) => given
+    const judge = () => Promise.reject(new Error('asked'))
+    const signing = { chains: opened(), workspace, identity }
+    expect(await signChange(signing, judge, send)).toEqual([undefined, null])
+    expect(asked).toEqual([])
+  })
+
+  test('who is no member of the chain signs nothing', async () => {
+    const chain = await opened().of(HERE)
+    expect(ownId(chain, HERE, identity)).toBe(ADA)
+    expect(() => ownId(chain, HERE, stranger)).toThrow('by its chain you are no member')
+  })
+})
