@@ -10,6 +10,7 @@ import { PLACEHOLDER_PREFIX, SECRET_NAME } from '../platform/secret_name.ts'
 import { MAX_PLACEHOLDERS, tooManyPlaceholders } from './budget.ts'
 import { Hidden } from './hidden.ts'
 import type { LocationStyle, Placeholder } from './placeholders.ts'
+import { FORM_TYPE } from './signing/google_assertion.ts'
 import { TICKET_PATTERN } from './signing/tickets.ts'
 import type { Target } from './target.ts'
 
@@ -72,14 +73,16 @@ function findIn({ style, text }: Place, isPlaceable: IsPlaceable): Placeholder[]
   return found
 }
 
+/** How placeholders stand in a body of such a type, for which it has to be here whole; `null` where they are text. */
+export function styleOfBody(contentType: string | null | undefined): 'json' | 'form' | null {
+  const type = contentType?.split(';')[0]?.trim().toLowerCase() ?? ''
+  if (/^application\/([a-z0-9.+-]+\+)?json$/.test(type)) return 'json'
+  return type === FORM_TYPE ? 'form' : null
+}
+
 /** A body is looked at only as what it says it is. */
 function placeOfBody(bytes: Uint8Array, contentType: string | undefined): Place | null {
-  const type = contentType?.split(';')[0]?.trim().toLowerCase() ?? ''
-  const style = /^application\/([a-z0-9.+-]+\+)?json$/.test(type)
-    ? 'json'
-    : type === 'application/x-www-form-urlencoded'
-      ? 'form'
-      : null
+  const style = styleOfBody(contentType)
   if (style === null || !holdsPrefix(bytes)) return null
   const text = fromUtf8(bytes)
   return text === null ? null : { style, text }

@@ -4,6 +4,7 @@
  */
 
 import { BODY_LIMIT, type CallBody, contentTypeOf } from '../outbound/call.ts'
+import { styleOfBody } from '../outbound/locations.ts'
 import { Fault } from '../platform/fault.ts'
 import { readCapped } from '../platform/http/capped_body.ts'
 import { canonicalHost } from '../platform/net/domain.ts'
@@ -40,7 +41,7 @@ export async function bodyOf(
 ): Promise<CallBody> {
   const length = declaredLength(request)
   if (request.body === null || length === 0) return null
-  const isSought = isScanned && /json|x-www-form-urlencoded/i.test(contentTypeOf(headers) ?? '')
+  const isSought = isScanned && styleOfBody(contentTypeOf(headers)) !== null
   if (!isSought && !isSigned) {
     return { stream: request.body, length }
   }

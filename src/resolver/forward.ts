@@ -9,6 +9,7 @@ import { BODY_LIMIT, type CallBody } from '../outbound/call.ts'
 import { isGrpcCall } from '../outbound/grpc/frames.ts'
 import { headersPassedOn, isHandshake } from '../outbound/headers.ts'
 import { forwardPrefixes, resolverLinks } from '../outbound/links.ts'
+import { styleOfBody } from '../outbound/locations.ts'
 import { needsWholeBody } from '../outbound/signing/aws_signature.ts'
 import { refusalFormatOf } from '../outbound/signing/refusal_format.ts'
 import { TOKEN_PATTERN } from '../platform/crypto/token.ts'
@@ -206,7 +207,7 @@ async function bodyOf(
   const length = declared === null ? null : Number(declared)
   if ((length ?? 0) > BODY_LIMIT) throw tooLarge()
   const stream = request.body.pipeThrough(bounded())
-  const isScanned = isSigned || /json|x-www-form-urlencoded/i.test(contentType ?? '')
+  const isScanned = isSigned || styleOfBody(contentType) !== null
   return isScanned ? { bytes: await wholeOf(stream) } : { stream, length }
 }
 

@@ -5,7 +5,8 @@
 import { BODY_LIMIT } from '../../outbound/call.ts'
 import { changeTexts } from '../../outbound/encoded_headers.ts'
 import { isGrpcCall } from '../../outbound/grpc/frames.ts'
-import { FORM_TYPE, mayHoldAssertion } from '../../outbound/signing/google_assertion.ts'
+import { styleOfBody } from '../../outbound/locations.ts'
+import { mayHoldAssertion } from '../../outbound/signing/google_assertion.ts'
 import { TICKET_PATTERN } from '../../outbound/signing/tickets.ts'
 import { fromUtf8 } from '../../platform/crypto/encoding.ts'
 import { Fault } from '../../platform/fault.ts'
@@ -26,7 +27,6 @@ const PLACEHOLDER = new RegExp(
   `${PLACEHOLDER_PREFIX}(${SECRET_NAME})(?![A-Za-z0-9_]|${TICKET_PATTERN})`,
   'g',
 )
-const JSON_TYPE = /^application\/([a-z0-9.+-]+\+)?json$/
 /** Where a URL that was signed for AWS names its key: it is signed anew (`outbound/signing/aws_signature.ts`). */
 const SIGNER = /(?<=[?&](?:X-Amz-Credential|X-Amz-Security-Token|AWSAccessKeyId)=)[^&]*/g
 const SIGNATURE = /(?<=[?&]sig=)[^&]*/
@@ -92,7 +92,6 @@ async function withBody(request: Request, standIns: StandIns, replace: Replace):
 }
 
 function placeOf(contentType: string | null): { form: Form; location: string } | null {
-  const type = contentType?.split(';')[0]?.trim().toLowerCase() ?? ''
-  if (type === FORM_TYPE) return { form: 'escaped', location: 'form' }
-  return JSON_TYPE.test(type) ? { form: 'json', location: 'json' } : null
+  const location = styleOfBody(contentType)
+  return location && { form: location === 'form' ? 'escaped' : 'json', location }
 }
