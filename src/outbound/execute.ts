@@ -139,7 +139,6 @@ async function sendStreamed(
 ): Promise<Response> {
   const guard = request.guard(outbound.steps.of(principal.owner, deadline.signal))
   const response = await fetched(outbound, { request, principal, deadline })
-  const { status } = response
   return streamAnswer(response, {
     guard,
     deadline,
@@ -149,7 +148,7 @@ async function sendStreamed(
     isObject: request.isObject,
     links: call.linkBase && record.target && { base: call.linkBase, source: record.target },
     // Step 12 comes when the stream ends.
-    onEnd: (ending) => concludeEnding(principal, record, status, ending),
+    onEnd: (status, ending) => concludeEnding(principal, record, status, ending),
   })
 }
 

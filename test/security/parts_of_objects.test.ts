@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Agent, employAgent, expectRefused, openStage, type Stage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
-import { forwardAs } from '../support/forward.ts'
+import { forwardAs, recordOfAnswer } from '../support/forward.ts'
 import { answerOf } from '../support/upstream.ts'
 
 const VALUE = marked('sk_live_0123456789')
@@ -87,6 +87,19 @@ test.each(ways)(
     })
   },
 )
+
+test('behind the end of the object they do not exist, and the record of one that streams says so', async () => {
+  const headers = { ...anew, range: `bytes=${OBJECT.length}-` }
+  const answer = await forwardAs(stage, agent, '/bucket/key', { headers })
+  expect([answer.status, await answer.text()]).toEqual([
+    416,
+    expect.stringContaining('InvalidRange'),
+  ])
+  expect(await recordOfAnswer(stage, answer)).toMatchObject({
+    decision: 'allowed',
+    status_code: 416,
+  })
+})
 
 test('of another service, and without a signature, they are refused', async () => {
   const elsewhere = { sign: { ...sign, service: 'execute-api' } }

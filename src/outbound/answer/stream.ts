@@ -31,7 +31,8 @@ type Options = {
   part: Part | null
   /** Whether the client takes it for an object, of which it wants the length before. */
   isObject: boolean
-  onEnd(ending: Ending): void
+  /** With the status that the caller got. */
+  onEnd(status: number, ending: Ending): void
 }
 
 /** These speak about the origin that they come from, which for the caller is the resolver. */
@@ -51,17 +52,18 @@ export async function streamAnswer(
   const received = response.headers.toJSON()
   checkFraming(response.status, received)
   const cut = part || !isHead ? cutOf(part, response.status, received) : null
+  const status = cut?.status ?? response.status
   const presented = headersOf(received, { guard, links, isHead, cut })
   const body = await beginBody(response, { guard, deadline, cut, isObject })
   if (cut || guard.redacted) dropDigests(presented)
   if (body.pieces === null && body.whole) presented['content-length'] = String(body.whole.length)
   const end = (fault: Fault | null) => {
     deadline.clear()
-    onEnd({ redacted: guard.redacted, fault })
+    onEnd(status, { redacted: guard.redacted, fault })
   }
   if (body.pieces === null) end(null)
   return new Response(body.pieces ? restOf(body.first, body.pieces, deadline, end) : body.whole, {
-    status: cut?.status ?? response.status,
+    status,
     headers: completeHeaders(presented, requestId),
   })
 }
