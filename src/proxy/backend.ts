@@ -37,7 +37,7 @@ export type Backend = {
    */
   execute(inbound: Inbound): Promise<Response | null>
   /** Notes that a host was refused outright, where that is the proxy's to note. */
-  refused(host: string, port: number): Promise<void>
+  refused(asked: { host: string; port: number; method: string }): Promise<void>
   /** Lets what is on its way arrive, for a short while. */
   close(): Promise<void>
 }

@@ -28,7 +28,7 @@ const MAX_HEAD_BYTES = 65_536
 const TIMEOUT_MS = 15_000
 /** No request is shorter. */
 const START_BYTES = 'GET / HTTP/1.1\r\n\r\n'.length
-const FOR_HTTPS = /^(?:CONNECT |[A-Z]+ https:)/
+const FOR_HTTPS = /^(?:CONNECT |[A-Z]+ (?i:https):)/
 const NO_PROXY_AUTHORIZATION =
   'HTTP/1.1 407 Proxy Authentication Required\r\nProxy-Authenticate: Basic realm="cloakroom"\r\n'
 
@@ -78,7 +78,7 @@ async function serve(
   }
   const target = readTarget(line)
   if (!target) return refuse(socket, 'HTTP/1.1 400 Bad Request\r\n', 'the target is no host:port')
-  const { host, port, ownLine } = target
+  const { host, port, method, ownLine } = target
   const name = canonicalHost(host)
   if (name !== null && (await backend.covers(name, port))) {
     if (ownLine !== null) {
@@ -89,7 +89,7 @@ async function serve(
     return intercept(listeners, socket, { name, port }, rest)
   }
   if (!strict && ownLine === null) return pass(socket, host, port, rest)
-  if (name !== null) await backend.refused(name, port).catch(() => {})
+  if (name !== null) await backend.refused({ host: name, port, method }).catch(() => {})
   refuse(
     socket,
     'HTTP/1.1 403 Forbidden\r\n',
@@ -187,7 +187,7 @@ const TARGETS = [
   // RFC 9110, section 9.3.6: the target of CONNECT is host and port; IPv6 addresses in brackets.
   String.raw`CONNECT ${HOST}:(?<port>\d{1,5})`,
   // RFC 9112, section 3.2.2.
-  String.raw`(?!CONNECT)(?<method>[A-Z]+) https://${HOST}(?::(?<port>\d{1,5}))?(?<path>[/?]\S*)?`,
+  String.raw`(?!CONNECT)(?<method>[A-Z]{1,32}) (?i:https)://${HOST}(?::(?<port>\d{1,5}))?(?<path>[/?]\S*)?`,
 ].map((target) => new RegExp(`^${target} (?<version>HTTP/1\\.[01])$`))
 
 /** `ownLine` is the request line for the host itself, of a request that is none to be connected to it. */
@@ -197,9 +197,9 @@ function readTarget(line: string) {
   const host = found?.address ?? found?.name
   const port = Number(found?.port ?? 443)
   if (!found || !host || port < 1 || port > 65_535) return null
-  const { method, path = '', version } = found
+  const { method = 'CONNECT', path = '', version } = found
   const ownLine = connecting ? null : `${method} ${path.replace(/^(?!\/)/, '/')} ${version}`
-  return { host, port, ownLine }
+  return { host, port, method, ownLine }
 }
 
 /** `Basic` credentials (RFC 7617) whose password is the proxy's; the name does not matter. */

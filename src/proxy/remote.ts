@@ -12,7 +12,7 @@ import { Fault } from '../platform/fault.ts'
 import { type Domain, domainMatches, parseDomain } from '../platform/net/domain.ts'
 import { PLACEHOLDER_PREFIX } from '../platform/secret_name.ts'
 import { withTimeout } from '../platform/timeout.ts'
-import { listDomains, listShapes, resolveCall } from '../resolver/contract.ts'
+import { listDomains, listShapes, outboundMethods, resolveCall } from '../resolver/contract.ts'
 import type { Backend, Credential, Inbound, Notice } from './backend.ts'
 import { relayThrough } from './remote_socket.ts'
 import { checkMethod, isShort, wholeOf } from './request.ts'
@@ -43,7 +43,7 @@ export function remoteBackend(options: RemoteOptions): Backend {
       isHandshake(inbound.request)
         ? relayThrough(inbound, urlOf(options, inbound), forwardHeaders(options, inbound))
         : forward(options, inbound),
-    refused: (host, port) => noteRefusal(options, `${host}:${port}`),
+    refused: (asked) => noteRefusal(options, asked),
     close: options.close,
   }
 }
@@ -103,9 +103,13 @@ async function readShapes({ resolver, token, projectId, environment }: RemoteOpt
  * Has the resolver put on record what a strict proxy refused: a call that step 3 refuses, and that step 4
  * would refuse if the host had come onto the allowlist meanwhile, before any connection.
  */
-async function noteRefusal({ resolver, token }: RemoteOptions, host: string): Promise<void> {
+async function noteRefusal(
+  { resolver, token }: RemoteOptions,
+  { host, port, method }: Parameters<Backend['refused']>[0],
+): Promise<void> {
   const headers = { 'x-proxy-refused': PLACEHOLDER_PREFIX }
-  const body = { target_url: `https://${host}/`, headers }
+  const known = outboundMethods.find((one) => one === method)
+  const body = { target_url: `https://${host}:${port}/`, headers, ...(known && { method: known }) }
   await withTimeout(TIMEOUT_MS, openApi(resolver, () => token).call(resolveCall, { body }), late)
 }
 

@@ -309,7 +309,23 @@ describe('https without CONNECT, by an absolute target', () => {
       expect(answer.text).toContain('is not on the allowlist (domain_blocked)')
     }
     expect(stage.upstream.bytes).toBe(sent)
-    expect(await recordFor('elsewhere.example')).toMatchObject({ reason: 'domain_blocked' })
+    expect(await recordFor('elsewhere.example')).toMatchObject({
+      method: 'GET',
+      reason: 'domain_blocked',
+    })
+  })
+
+  test('is that in any case of its scheme, whose name has none', async () => {
+    for (const [authority, status] of [
+      [stage.authorityOf(), 200],
+      ['capitals.example', 403],
+    ] as const) {
+      const head = `GET HTTPS://${authority}/echo HTTP/1.1\r\nHost: ${authority}\r\n${loginOf(open)}`
+      const answer = await sendRaw(open.baseUrl, `${head}\r\n${bearer}\r\n\r\n`)
+      expect(answer.statuses).toEqual([status])
+    }
+    expect(stage.upstream.received.at(-1)?.header('authorization')).toBe(`Bearer ${KEY}`)
+    expect(await recordFor('capitals.example')).toMatchObject({ method: 'GET' })
   })
 
   test('reaches the host of its target only: another Host is 421', async () => {

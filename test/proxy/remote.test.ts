@@ -26,12 +26,13 @@ async function openWith(resolver: string, token: string) {
   return { ...opened, notices }
 }
 
-function connectTo(opened: { baseUrl: string; url: string }, target: string) {
+function connectTo(
+  opened: { baseUrl: string; url: string },
+  target: string,
+  line = `CONNECT ${target}`,
+) {
   const login = btoa(`cloakroom:${new URL(opened.url).password}`)
-  return sendRaw(
-    opened.baseUrl,
-    `CONNECT ${target} HTTP/1.1\r\nProxy-Authorization: Basic ${login}\r\n\r\n`,
-  )
+  return sendRaw(opened.baseUrl, `${line} HTTP/1.1\r\nProxy-Authorization: Basic ${login}\r\n\r\n`)
 }
 
 test('the resolver tells the allowlist, and does not hear of hosts that are not on it', async () => {
@@ -55,6 +56,12 @@ test('a strict proxy has the resolver put on record what it refused', async () =
   expect((await stage.records('resolver')).at(-1)).toMatchObject({
     decision: 'blocked',
     reason: 'domain_blocked',
+    target_domain: OTHER,
+  })
+  const target = `${OTHER}:${upstream.port}`
+  expect((await connectTo(strict, target, `PUT https://${target}/x`)).statuses).toEqual([403])
+  expect((await stage.records('resolver')).at(-1)).toMatchObject({
+    method: 'PUT',
     target_domain: OTHER,
   })
   expect(upstream.bytes).toBe(sent)

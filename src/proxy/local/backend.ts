@@ -49,9 +49,9 @@ export function localBackend(services: LocalServices): Backend {
     },
     credentials: async () => (await services.vault.current()).credentials(),
     execute: (inbound) => executeLocally(services, inbound),
-    refused: async (host, port) => {
-      const { record, origin } = beginRecord(services, Bun.randomUUIDv7(), host, 'CONNECT')
-      record.sees(origin.method, parseTarget(`https://${host}:${port}/`))
+    refused: async ({ host, port, method }) => {
+      const { record, origin } = beginRecord(services, Bun.randomUUIDv7(), host, method)
+      record.sees(method, parseTarget(`https://${host}:${port}/`))
       const refusal = record.refusal(new Fault('domain_blocked'))
       await services.outbox.add(auditRecordOf(record, origin, refusal))
     },
