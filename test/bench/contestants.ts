@@ -239,7 +239,13 @@ async function prepareOurs(ground: Ground, variant: Variant): Promise<Ours> {
   let tokens: string[] | null = null
   const launch = async (shotOf: ShotOf): Promise<Launched> => {
     server ??= await startServer(env, names.within(commandOf(variant, env, options)))
-    tokens ??= await employAgents(await registerCustomer(server), { API_KEY }, domain, TOKENS)
+    const client = variant === 'the other checkout' ? options.against : undefined
+    tokens ??= await employAgents(
+      await registerCustomer(server, client),
+      { API_KEY },
+      domain,
+      TOKENS,
+    )
     const { pid, resolver, stop } = server
     const stopOnce = async () => {
       if (server?.pid === pid) await stop()

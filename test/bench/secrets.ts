@@ -48,20 +48,26 @@ export async function benchSecrets(args: string[]): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), 'cr-bench-secrets-'))
   const cluster = await startBenchCluster()
   const checkouts = [undefined, ...(values.against ? [values.against] : [])]
+  const servers: Server[] = []
   const subjects: Subject[] = []
-  for (const checkout of checkouts) {
-    const other = checkout ? 'other, ' : ''
-    const dataDir = join(directory, `${other}data`)
-    subjects.push(
-      await prepare(`${other}PostgreSQL`, await cluster.createDatabase(), checkout),
-      await prepare(`${other}embedded`, { DATA_DIR: dataDir }, checkout),
-    )
-  }
   try {
+    for (const checkout of checkouts) {
+      const other = checkout ? 'other, ' : ''
+      const databases = {
+        PostgreSQL: await cluster.createDatabase(),
+        embedded: { DATA_DIR: join(directory, `${other}data`) },
+      }
+      for (const [database, settings] of Object.entries(databases)) {
+        const env = { ...benchSettings(), ...settings }
+        const server = await startServer(env, serverCommand({ directory: checkout }))
+        servers.push(server)
+        subjects.push(await prepare(`${other}${database}`, server, checkout))
+      }
+    }
     if (!values.only) process.stdout.write(`${await benchUpsert(subjects, rounds)}\n\n`)
     process.stdout.write(`${await benchReads(subjects, pace, new RegExp(values.only))}\n`)
   } finally {
-    for (const { server } of subjects) await server.stop()
+    for (const server of servers) await server.stop()
     await cluster.stop()
     rmSync(directory, { recursive: true, force: true })
   }
@@ -69,12 +75,10 @@ export async function benchSecrets(args: string[]): Promise<void> {
 
 async function prepare(
   database: string,
-  settings: Record<string, string>,
+  server: Server,
   directory: string | undefined,
 ): Promise<Subject> {
-  const env = { ...benchSettings(), ...settings }
-  const server = await startServer(env, serverCommand({ directory }))
-  const customer = await registerCustomer(server)
+  const customer = await registerCustomer(server, directory)
   const token = await employAgent(customer, valuesOf('first'), 'api.bench.example')
   return { database, server, customer, token }
 }

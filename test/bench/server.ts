@@ -2,15 +2,8 @@
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { basename, dirname, join } from 'node:path'
-import {
-  grantEnvironment,
-  logIn,
-  type OpenWorkspace,
-  type Session,
-  sealSecret,
-  signUp,
-} from '../../src/client/vault.ts'
+import { basename, dirname, join, resolve } from 'node:path'
+import type * as vault from '../../src/client/vault.ts'
 import { provisionAgentToken, registerAgent } from '../../src/features/agents/contract.ts'
 import { addToAllowlist } from '../../src/features/allowlist/contract.ts'
 import { createProject } from '../../src/features/projects/contract.ts'
@@ -20,7 +13,7 @@ import { type Running, startProcess } from './processes.ts'
 
 export const ENVIRONMENT = 'development'
 
-const ENTRY = join(import.meta.dir, '../../src/main.ts')
+const ROOT = join(import.meta.dir, '../..')
 
 export type Server = { pid: number; controlPlane: string; resolver: string; stop(): Promise<void> }
 
@@ -52,8 +45,7 @@ export function serverCommand({ executable, directory, profile }: Command = {}):
   const profiling = profile
     ? ['--cpu-prof', `--cpu-prof-dir=${dirname(profile)}`, `--cpu-prof-name=${basename(profile)}`]
     : []
-  const entry = directory ? join(directory, 'src/main.ts') : ENTRY
-  return [process.execPath, ...profiling, entry, 'serve']
+  return [process.execPath, ...profiling, join(directory ?? ROOT, 'src/main.ts'), 'serve']
 }
 
 const BANNER = /control plane {2}(?<controlPlane>\S+)\n {2}resolver {7}(?<resolver>\S+)\n/
@@ -84,31 +76,37 @@ function stopAndRemove(running: Running, directory: string): () => Promise<void>
   }
 }
 
-export type Customer = { session: Session; workspace: OpenWorkspace; projectId: string }
+export type Customer = {
+  client: typeof vault
+  session: vault.Session
+  workspace: vault.OpenWorkspace
+  projectId: string
+}
 
 export const PASSWORD = 'a passphrase for benches only'
 
-/** Somebody with a workspace and a project. */
-export async function registerCustomer(server: Server): Promise<Customer> {
+/** Somebody with a workspace and a project. The server of another checkout is called by its own client. */
+export async function registerCustomer(server: Server, directory = ROOT): Promise<Customer> {
+  const client: typeof vault = await import(resolve(directory, 'src/client/vault.ts'))
   const email = `customer-${randomBytes(6).toString('hex')}@example.com`
-  await signUp(server.controlPlane, email, PASSWORD)
-  const session = await logIn(server.controlPlane, email, PASSWORD)
+  await client.signUp(server.controlPlane, email, PASSWORD)
+  const session = await client.logIn(server.controlPlane, email, PASSWORD)
   const [workspace] = session.workspaces
   if (!workspace) throw new Error('no workspace opened')
   const body = { name: 'bench', workspace_id: workspace.id }
   const project = await session.api.call(createProject, { body })
-  return { session, workspace, projectId: project.id }
+  return { client, session, workspace, projectId: project.id }
 }
 
 /** The body that stores these secrets. */
 export function sealedSecrets(
-  { workspace, projectId }: Customer,
+  { client, workspace, projectId }: Customer,
   values: Readonly<Record<string, string>>,
   environment = ENVIRONMENT,
 ) {
   const secrets = Object.entries(values).map(([key, value]) => {
     const place = { projectId, environment, key }
-    return { key, value: sealSecret(workspace, place, null, value) }
+    return { key, value: client.sealSecret(workspace, place, null, value) }
   })
   return { project_id: projectId, environment, secrets }
 }
@@ -142,7 +140,7 @@ export async function employAgents(
 }
 
 async function issueToken(customer: Customer, name: string): Promise<string> {
-  const { session, workspace, projectId } = customer
+  const { client, session, workspace, projectId } = customer
   const params = { workspace_id: workspace.id }
   const agent = await session.api.call(registerAgent, {
     params,
@@ -151,7 +149,7 @@ async function issueToken(customer: Customer, name: string): Promise<string> {
   const token = { id: agent.token_id, publicKey: agent.public_key }
   await session.api.call(provisionAgentToken, {
     params: { ...params, registration_id: agent.agent.id, token_id: token.id },
-    body: [await grantEnvironment(workspace, token, projectId, ENVIRONMENT)],
+    body: [await client.grantEnvironment(workspace, token, projectId, ENVIRONMENT)],
   })
   return agent.token ?? ''
 }
