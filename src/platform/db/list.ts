@@ -55,7 +55,7 @@ export function preparedList<Row extends Values>(
       column,
       entries: entriesOf[kind](arrays[at] ?? [], found?.bytes ?? null),
     }))
-    return Array.from(read[0]?.entries ?? [], (_, row) => {
+    return (read[0]?.entries ?? []).map((_, row) => {
       const object: Values = {}
       for (const { column, entries } of read) object[column] = entries[row]
       return object as Listed<Row>
@@ -86,5 +86,7 @@ const entriesOf: Record<Kind, (entries: unknown[], bytes: Uint8Array | null) => 
 export function onTheWire(time: string): string {
   if (!time.endsWith('+00:00')) return new Date(time).toISOString()
   const local = time.slice(0, -6)
+  // Nine of ten: 2026-11-22T10:00:00.123.
+  if (local.length === 23) return `${local}Z`
   return `${(local.includes('.') ? local : `${local}.`).padEnd(23, '0')}Z`
 }
