@@ -6,7 +6,12 @@ import fc from 'fast-check'
 import type { CallBody } from '../../src/outbound/call.ts'
 import { signAnew } from '../../src/outbound/signing/aws_anew.ts'
 import { chunksSignedAnew } from '../../src/outbound/signing/aws_chunks.ts'
-import { awsSignatureIn, keyFor, needsWholeBody } from '../../src/outbound/signing/aws_signature.ts'
+import {
+  awsSignatureIn,
+  isSignedForStorage,
+  keyFor,
+  needsWholeBody,
+} from '../../src/outbound/signing/aws_signature.ts'
 import { signingKey } from '../../src/outbound/signing/aws_sigv4.ts'
 import { parseTarget } from '../../src/outbound/target.ts'
 import { Fault } from '../../src/platform/fault.ts'
@@ -387,6 +392,19 @@ describe('what is not signed anew is refused', () => {
     expect(() => awsSignatureIn({ ...header(good), ...events }, '')).toThrow(
       'its events, each signed by the client, cannot be',
     )
+  })
+
+  test('a scheme that is not in capitals, which AWS does not take, by its name', () => {
+    for (const scheme of ['AWS4-HMAC-SHA256', 'AWS4-ECDSA-P256-SHA256']) {
+      for (const written of [scheme.toLowerCase(), scheme.replace('AWS', 'Aws')]) {
+        const given = header(good.replace('AWS4-HMAC-SHA256', written))
+        expect(codeOf(given)).toBe('invalid_header')
+        expect(() => awsSignatureIn(given, '')).toThrow(`in capitals: write ${scheme}.`)
+        expect(isSignedForStorage(given, '')).toBe(true)
+      }
+    }
+    expect(codeOf(header(`aws ${id}:c2lnbmF0dXJl`))).toBe('invalid_header')
+    expect(codeOf(header(good.replace(id, 'AKIDOTHER').toLowerCase()))).toBe('left alone')
   })
 
   test('without what was submitted, but for the names of what is known', () => {

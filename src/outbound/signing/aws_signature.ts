@@ -35,7 +35,7 @@ const CREDENTIAL = new RegExp(
   `^${REFERENCE}/(\\d{8})/(?:([A-Za-z0-9-]{1,64})/)?([A-Za-z0-9-]{1,64})/aws4_request$`,
 )
 type Algorithm = typeof ALGORITHM | typeof ALGORITHM_4A
-const SIGNED = /^AWS4?(-[A-Z0-9-]+)?\s/
+const SIGNED = /^AWS4?(-[A-Z0-9-]+)?\s/i
 const STAMP = /^\d{8}T\d{6}Z$/
 export const HASH = /^[0-9a-f]{64}$/i
 export const CHUNKED = /^STREAMING-AWS4-HMAC-SHA256-PAYLOAD(-TRAILER)?$/
@@ -65,7 +65,7 @@ export function needsWholeBody(headers: Headers, search: string): boolean {
 /** Whether a client of S3 signed the request, with whatever: it reads refusals in XML. */
 export function isSignedForStorage(headers: Headers, search: string): boolean {
   const authorization = headerOf(headers, 'authorization') ?? ''
-  if (/^AWS4-/.test(authorization)) return /\/s3[a-z-]*\/aws4_request/.test(authorization)
+  if (/^AWS4-/i.test(authorization)) return /\/s3[a-z-]*\/aws4_request/.test(authorization)
   return (
     /^AWS /.test(authorization) || /%2Fs3[a-z-]*%2Faws4_request|[?&]AWSAccessKeyId=/i.test(search)
   )
@@ -186,6 +186,12 @@ export function cut(field: string): [string, string] {
 
 /** @param what the caller's text, which is shown only if it is one that is known */
 function unsupported(code: 'invalid_header' | 'invalid_target', what: string): Fault {
+  const scheme = what.toUpperCase()
+  if (scheme !== what && isKnown(scheme)) {
+    throw new Fault(code, {
+      message: `AWS takes the scheme of a signature in capitals: write ${scheme}.`,
+    })
+  }
   const instead = /-EVENTS$/.test(what)
     ? 'its events, each signed by the client, cannot be: use an operation that takes none.'
     : 'use Signature Version 4 or 4A.'
