@@ -1,11 +1,13 @@
 /** What is open at the local proxy ends when the same call would not be let through any more, and only that. */
 import { afterAll, describe, expect, test } from 'bun:test'
+import { deleteAgent, registerAgent } from '../../src/features/agents/contract.ts'
 import { parseTarget } from '../../src/outbound/target.ts'
 import { Fault } from '../../src/platform/fault.ts'
 import type { Policy } from '../../src/platform/policy.ts'
 import { LiveCalls } from '../../src/proxy/local/live_calls.ts'
 import { API } from '../support/agent.ts'
 import { startGrpcUpstream } from '../support/grpc_upstream.ts'
+import { sendRaw } from '../support/raw_http.ts'
 import { accepting } from '../support/socket_upstream.ts'
 import { openGrpcClient } from './grpc_client.ts'
 import { openProxyStage } from './stage.ts'
@@ -45,7 +47,7 @@ const EVENT_STREAM =
   'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n'
 const EVENT = '9\r\ndata: 1\n\n\r\n'
 
-async function openEvents(host: string, path: string, key: string) {
+async function openEvents(host: string, path: string, key: string, through = proxy) {
   const goOn = Promise.withResolvers<void>()
   upstream.on(path, async (_, wire) => {
     wire.write(EVENT_STREAM + EVENT)
@@ -53,7 +55,7 @@ async function openEvents(host: string, path: string, key: string) {
     wire.write(`${EVENT}0\r\n\r\n`)
   })
   const headers = { authorization: `SVC_SECRET_${key}` }
-  const answer = await fetch(`${proxy.baseUrl}/${host}${path}`, { headers })
+  const answer = await fetch(`${through.baseUrl}/${host}${path}`, { headers })
   const reader = answer.body?.getReader()
   await reader?.read()
   const rest = async () => {
@@ -151,6 +153,32 @@ describe('at the local proxy', () => {
     expect(await beside.rest()).toBe('data: 1\n\n')
     expect(await reasonOf(path)).toBe(code)
   })
+})
+
+test('an agent that was removed calls no more: what is open in its name ends, and the next call says why', async () => {
+  const { api } = agent.person
+  const params = { workspace_id: agent.workspaceId }
+  const registered = await api.call(registerAgent, { params, body: { name: 'passing' } })
+  const named = { id: registered.agent.id, name: 'passing' }
+  const its = await stage.open('local', { pace, named, standIns: true })
+  const open = await openEvents(hosts.http, '/live/its', 'KEY', its)
+  const beside = await openEvents(hosts.beside, '/live/nobody', 'KEY')
+  await api.call(deleteAgent, { params: { ...params, registration_id: named.id } })
+  grow()
+  expect(await open.rest().catch(() => 'broke off')).toBe('broke off')
+  const message = 'The agent passing was removed: nothing is sent in its name any more.'
+  const answer = await fetch(`${its.baseUrl}/${hosts.http}/next`)
+  expect([answer.status, await answer.json()]).toMatchObject([
+    403,
+    { error_code: 'forbidden', message },
+  ])
+  // Untouched, stand-ins would arrive where credentials are expected.
+  const login = btoa(`cloakroom:${new URL(its.url).password}`)
+  const head = `GET https://${hosts.http}/next HTTP/1.1\r\nHost: ${hosts.http}\r\nProxy-Authorization: Basic ${login}`
+  expect((await sendRaw(its.baseUrl, `${head}\r\n\r\n`)).text).toContain(message)
+  expect(its.notices.filter((text) => text === message)).toHaveLength(1)
+  beside.goOn()
+  expect(await beside.rest()).toBe('data: 1\n\n')
 })
 
 async function reasonOf(path: string) {

@@ -44,6 +44,7 @@ type OpenOptions = {
   resolver?: string
   /** Of a local one. */
   pace?: LocalOptions['pace']
+  named?: NonNullable<LocalOptions['place']['agent']>
 }
 
 export type OpenProxy = LocalProxy & {
@@ -112,12 +113,13 @@ type LocalParts = {
   networking: Record<string, string>
   notice: (text: string) => void
   pace?: LocalOptions['pace'] | undefined
+  named?: LocalOptions['place']['agent']
 }
 
 function localOf(
   { app: { controlPlane: server } }: Stage,
   agent: Agent,
-  { auditDirectory, networking, notice, pace }: LocalParts,
+  { auditDirectory, networking, notice, pace, named = null }: LocalParts,
 ): Backend {
   const { api, token, email, workspaceKey: key } = agent.person
   const workspace = { id: agent.workspaceId, name: '', epoch: 1, key }
@@ -127,6 +129,7 @@ function localOf(
       workspace: async () => workspace,
       projectId: agent.projectId,
       environment: agent.environment,
+      agent: named,
     },
     owner: { server, email, workspace_id: agent.workspaceId, agent: null },
     upload: openUpload({

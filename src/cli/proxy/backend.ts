@@ -91,7 +91,7 @@ async function openLocal(context: Context, order: Order): Promise<Backend> {
   // Before anything is done in its name.
   if (agent !== null) await tokens.of(workspace.id, agent.id)
   const backend = openLocalBackend({
-    place: placeOf(session, workspace.id, project.id, environment),
+    place: { ...placeOf(session, workspace.id, project.id, environment), agent },
     owner: ownerOf(scope, agent?.id ?? null),
     upload: openUpload({
       server: session.server,

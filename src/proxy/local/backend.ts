@@ -42,12 +42,19 @@ const MEMBER = { workspaceId: 'local', tokenId: 'local' }
 type Work = { record: CallRecord; origin: Origin; deadline: Deadline }
 
 export function localBackend(services: LocalServices): Backend {
+  // As they were last read: where nothing may be sent any more, calls are refused, and do not pass untouched.
+  let allows: VaultSnapshot['allows'] = () => false
+  const current = async () => {
+    const snapshot = await services.vault.current()
+    allows = snapshot.allows
+    return snapshot
+  }
   return {
     covers: async (host, port) => {
-      const snapshot = await services.vault.current().catch(() => null)
-      return snapshot?.allows(host, port) ?? false
+      await current().catch(() => {})
+      return allows(host, port)
     },
-    credentials: async () => (await services.vault.current()).credentials(),
+    credentials: async () => (await current()).credentials(),
     execute: (inbound) => executeLocally(services, inbound),
     refused: async ({ host, port, method }) => {
       const { record, origin } = beginRecord(services, Bun.randomUUIDv7(), host, method)

@@ -44,7 +44,7 @@ export function openLocalBackend(options: LocalOptions): Backend {
   const outbox = new Outbox(directory, owner)
   const refusedFile = join(directory, 'refused.jsonl')
   const delivery = new OutboxDelivery(outbox, { upload, notice, refusedFile })
-  const vault = new VaultCache(place, options.pace?.now)
+  const vault = new VaultCache(place, options.pace?.now, notice)
   const liveCalls = new LiveCalls({ vault, place }, options.pace?.judgeMs)
   return localBackend({
     vault,

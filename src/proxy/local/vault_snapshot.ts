@@ -7,7 +7,6 @@
  * Ciphertexts are read when there are others than before: ids and versions tell, and reading those is no
  * reading of values, which the audit would note.
  */
-
 import { type Api, ApiError } from '../../client/api.ts'
 import type { OpenWorkspace } from '../../client/vault.ts'
 import { UntrustedKey } from '../../client/workspace_key.ts'
@@ -26,7 +25,8 @@ import { domainMatches, parseDomain } from '../../platform/net/domain.ts'
 import type { Policy } from '../../platform/policy.ts'
 import { Secret } from '../../platform/secret.ts'
 import { withTimeout } from '../../platform/timeout.ts'
-import type { Credential } from '../backend.ts'
+import type { Credential, Notice } from '../backend.ts'
+import { AgentRemoved, checkIsThere, type NamedAgent } from './named_agent.ts'
 
 /** Where the values come from. `workspace` opens it anew each time, for a rekey changes its key. */
 export type VaultPlace = {
@@ -34,6 +34,7 @@ export type VaultPlace = {
   workspace(): Promise<OpenWorkspace>
   projectId: string
   environment: string
+  agent?: NamedAgent | null
 }
 
 export type VaultSnapshot = {
@@ -67,15 +68,17 @@ const PAUSE_MS = 5_000
 export class VaultCache {
   readonly #place: VaultPlace
   readonly #now: () => number
+  readonly #ended: Notice
   #snapshot: VaultSnapshot | null = null
   #secrets: SealedSecrets | null = null
   #readAt = 0
   #failedAt = Number.NEGATIVE_INFINITY
   #reading: Promise<VaultSnapshot> | null = null
 
-  constructor(place: VaultPlace, now: () => number = Date.now) {
+  constructor(place: VaultPlace, now: () => number = Date.now, ended: Notice = () => {}) {
     this.#place = place
     this.#now = now
+    this.#ended = ended
   }
 
   /** @throws Fault `unavailable` without a snapshot, `forbidden` when the server refuses */
@@ -97,11 +100,12 @@ export class VaultCache {
 
   async #read(): Promise<VaultSnapshot> {
     const startedAt = this.#now()
-    const { api, workspace } = this.#place
+    const { api, workspace, agent } = this.#place
     const opened = await workspace()
     const [allowlist, secrets] = await Promise.all([
       api.list(listAllowlist, { params: { workspace_id: opened.id } }),
       readSecrets(this.#place, opened, this.#secrets),
+      checkIsThere(api, opened.id, agent),
     ])
     const domains = allowlist.flatMap(({ domain }) => parseDomain(domain) ?? [])
     const allows = (host: string, port: number) =>
@@ -115,6 +119,7 @@ export class VaultCache {
   #without(error: unknown, usable: VaultSnapshot | null): VaultSnapshot {
     const message = endOf(error)
     if (message !== null) {
+      if (this.#snapshot) this.#ended(message)
       this.#snapshot = null
       this.#secrets = null
       throw new Fault('forbidden', { message, cause: error })
@@ -127,6 +132,7 @@ export class VaultCache {
 
 /** Why nothing may be used any more; `null` for what may pass. */
 function endOf(error: unknown): string | null {
+  if (error instanceof AgentRemoved) return error.message
   if (error instanceof UntrustedKey) return `Nothing is sent: ${error.message}.`
   const isRefusal = error instanceof ApiError && error.status < 500 && error.status !== 429
   return isRefusal ? 'The server does not let this session read the environment any more.' : null
