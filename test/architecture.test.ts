@@ -44,7 +44,7 @@ const rules: Record<string, readonly string[]> = {
   client: ['sigchain', 'platform', contracts],
   platform: [],
   /** Builds and generators: nothing of them is in the executable. */
-  dev: ['server', 'features', 'resolver', 'platform'],
+  dev: ['server', 'features', 'resolver', 'access', 'platform'],
 }
 
 /** What runs on a member's machine, or for either side, never sees the database. */

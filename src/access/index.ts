@@ -3,6 +3,7 @@ import type postgres from 'postgres'
 import type { AuditTrail } from '../audit/trail.ts'
 import { RateLimiter } from '../platform/http/rate.ts'
 import type { FeatureServices } from '../platform/services.ts'
+import { ChainCache } from './chains.ts'
 import { openReadCredentials, type ReadCredentials } from './credentials.ts'
 import { type DescribeToken, openDescribeToken } from './description.ts'
 import { KeyCache } from './keys.ts'
@@ -15,6 +16,7 @@ export type Access = {
   tokens: TokenCache
   snapshots: SnapshotCache
   keys: KeyCache
+  chains: ChainCache
   /** RATE_TOKEN, by token id. */
   limiter: RateLimiter
   trail: AuditTrail
@@ -40,6 +42,7 @@ export function openAccess(
     tokens: new TokenCache(reader, clock, pepper),
     snapshots: new SnapshotCache(reader, outer),
     keys: new KeyCache(config.KEY_CACHE_SECONDS, clock),
+    chains: new ChainCache(),
     limiter: new RateLimiter(config.RATE_TOKEN, clock),
     trail,
     decideLocked: openDecideLocked({ sql, trail, outer }),

@@ -1,5 +1,6 @@
 /** Every contract that the application serves, from its own routes, with nothing running behind them. */
 import { drizzle } from 'drizzle-orm/postgres-js'
+import { ChainCache } from '../access/chains.ts'
 import { systemClock } from '../platform/clock.ts'
 import { readConfig } from '../platform/config/config.ts'
 import { OuterLayer } from '../platform/crypto/outer_layer.ts'
@@ -19,6 +20,7 @@ export function allEndpoints(): Documented[] {
     pepper: Pepper.parse(config.SECRET_KEY),
     clock: systemClock,
     log: openLog('error'),
+    chains: new ChainCache(),
   }
   const nothing = async () => {}
   return documented(controlPlaneRoutes(services, { activity: nothing, audit: nothing }))

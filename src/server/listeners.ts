@@ -6,6 +6,7 @@ import { storeChanges } from '../audit/changes.ts'
 import { storeDenial } from '../audit/denials.ts'
 import { ingestionRoutes } from '../features/audit/ingestion.ts'
 import { resolverHealthRoutes } from '../features/health/index.ts'
+import { tokenLinkRoutes } from '../features/links/index.ts'
 import { type ActivityLog, stamping } from '../features/metrics/activity.ts'
 import { referenceRoutes } from '../features/reference/index.ts'
 import { workloadRoutes } from '../features/workloads/index.ts'
@@ -36,10 +37,12 @@ export function openListeners(services: FeatureServices, parts: Parts) {
   const { resolver, access, activity, onChange, onRequest } = parts
   const identity = stamping(openIdentity(services), activity)
   const shared = { ...sharedServices(services), identity, onChange, onRequest }
-  const routes = controlPlaneRoutes(services, {
-    activity: () => activity.flush(),
-    audit: () => access.trail.flush(),
-  })
+  const { chains } = access
+  const routes = controlPlaneRoutes(
+    { ...services, chains },
+    { activity: () => activity.flush(), audit: () => access.trail.flush() },
+  )
+  const ofTokens = [...workloadRoutes(access), ...tokenLinkRoutes(access, services)]
   const reference = (listener: Surface) =>
     referenceRoutes(listener, services.config, () => documented(routes))
   const control = serve({
@@ -49,7 +52,7 @@ export function openListeners(services: FeatureServices, parts: Parts) {
       ...routes,
       ...reference('control-plane'),
       ...ingestionRoutes(services, reporterOf(shared, access)),
-      ...workloadRoutes(access),
+      ...ofTokens,
     ],
   })
   const outbound = serve({
@@ -58,7 +61,7 @@ export function openListeners(services: FeatureServices, parts: Parts) {
     routes: [
       ...resolverHealthRoutes(services),
       ...resolver.routes,
-      ...workloadRoutes(access),
+      ...ofTokens,
       ...reference('resolver'),
     ],
   })

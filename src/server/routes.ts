@@ -6,6 +6,8 @@ import { recordAuditLogs } from '../features/audit/contract.ts'
 import { auditRoutes } from '../features/audit/index.ts'
 import { getResolverHealth } from '../features/health/contract.ts'
 import { healthRoutes } from '../features/health/index.ts'
+import { listLinksForToken } from '../features/links/contract.ts'
+import { linkRoutes, type SignedServices } from '../features/links/index.ts'
 import { metricsRoutes } from '../features/metrics/index.ts'
 import { projectRoutes } from '../features/projects/index.ts'
 import { secretRoutes } from '../features/secrets/index.ts'
@@ -13,7 +15,6 @@ import { deliverEnvironment, getToken, getVersion } from '../features/workloads/
 import { workspaceRoutes } from '../features/workspaces/index.ts'
 import type { Route } from '../platform/http/route.ts'
 import type { Documented } from '../platform/openapi/document.ts'
-import type { FeatureServices } from '../platform/services.ts'
 import {
   forwardCalls,
   listCredentials,
@@ -26,11 +27,12 @@ import {
 export type Flushes = { activity: () => Promise<void>; audit: () => Promise<void> }
 
 /** All of the control plane but those that tokens use and its documentation. */
-export function controlPlaneRoutes(services: FeatureServices, flushes: Flushes): Route[] {
+export function controlPlaneRoutes(services: SignedServices, flushes: Flushes): Route[] {
   return [
     ...healthRoutes(services, () => {}),
     ...accountsRoutes(services),
     ...workspaceRoutes(services),
+    ...linkRoutes(services),
     ...allowlistRoutes(services),
     ...projectRoutes(services),
     ...agentsRoutes(services),
@@ -53,6 +55,7 @@ export function documented(routes: readonly Route[]): Documented[] {
         deliverEnvironment,
         getToken,
         getVersion,
+        listLinksForToken,
       ],
     },
     {
@@ -67,6 +70,7 @@ export function documented(routes: readonly Route[]): Documented[] {
         deliverEnvironment,
         getToken,
         getVersion,
+        listLinksForToken,
       ],
     },
   ]

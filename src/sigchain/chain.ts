@@ -64,6 +64,11 @@ export function requireContinues(
   throw new Refusal('order', detail, 'the chain')
 }
 
+/** What a link says; nothing of it is believed before it has been verified. @throws Refusal `form`, `key` */
+export function readLink({ statement }: SignedText): Link {
+  return readText('link', statement)
+}
+
 /** Hash of the first link: by it a workspace is the same one, and a token's secret vouches for it. */
 export function firstHash({ positions }: Chain): string {
   const [first = ''] = positions.keys()

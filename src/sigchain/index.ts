@@ -8,6 +8,7 @@ export {
   type Change,
   extend,
   firstHash,
+  readLink,
   replay,
   requireContinues,
   signLink,
@@ -33,3 +34,4 @@ export {
   verifyGrant,
   verifyManifest,
 } from './statements.ts'
+export type { Link } from './texts.ts'

@@ -191,6 +191,7 @@ test('the endpoints for tokens are these', () => {
   const asked = tokenEndpoints.map(([, { name, access }]) => `${name}: ${access.capability}`)
   expect([...new Set(asked)].sort()).toEqual([
     'audit.record: use',
+    'links.list_for_token: read',
     'resolver.allowlist: use',
     'resolver.credentials: use',
     'resolver.forward.delete: use',

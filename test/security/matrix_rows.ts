@@ -235,6 +235,9 @@ const workspaceRows: Record<string, Row> = {
     params: inWorkspace(scene),
     body: await rekeyBody(scene),
   })),
+  'links.list': row((scene) => ({ params: inWorkspace(scene) }), {
+    expect: { removed: 404, other_owner: 404 },
+  }),
   'members.list': row((scene) => ({ params: inWorkspace(scene) })),
   'members.invite': row((scene) => ({
     params: inWorkspace(scene),
@@ -461,6 +464,7 @@ const tokenRows: Record<string, Row> = {
     // Known, and stopped because nobody gave the token a key.
     { through: [409] },
   ),
+  'links.list_for_token': row(none),
   'workloads.version': row(none),
   'workloads.token': row(none),
   'resolver.resolve': row(() => ({ body: { target_url: 'https://blocked.example.com/' } }), {

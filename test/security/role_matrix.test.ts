@@ -174,7 +174,7 @@ const roleless = {
     ...['auth.delete_account'],
     ...['auth.sessions.list', 'auth.sessions.revoke', 'users.me', 'users.public_key'],
     ...['workspaces.list', 'workspaces.create', 'workspaces.accept', 'workspaces.decline'],
-    ...['projects.list', 'metrics.list'],
+    ...['links.list', 'projects.list', 'metrics.list'],
   ],
   'token that may use': [
     ...forwardCalls.map(({ name }) => name),
@@ -182,7 +182,7 @@ const roleless = {
     'audit.record',
   ],
   'any token': ['workloads.token'],
-  'token that may read': ['workloads.env', 'workloads.version'],
+  'token that may read': ['workloads.env', 'workloads.version', 'links.list_for_token'],
   cron: ['metrics.compute'],
 }
 

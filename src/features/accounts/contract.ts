@@ -14,7 +14,7 @@ import {
   userId,
 } from '../../platform/http/fields.ts'
 import { base64, email, line, pagination } from '../../platform/http/validate.ts'
-import { encryptedWorkspaceKey, workspaceName, workspaceShape } from '../workspaces/contract.ts'
+import { workspaceShape } from '../workspaces/contract.ts'
 import {
   currentPassword,
   defaultKdf,
@@ -22,6 +22,7 @@ import {
   kdf,
   keySalt,
   newPassword,
+  personalWorkspace,
   recovery,
   refreshToken,
   replacement,
@@ -52,6 +53,8 @@ export const register = defineEndpoint({
   path: '/api/auth/register/',
   access: { kind: 'public', rate: 'register' },
   body: z.strictObject({
+    /** Chosen by the client, where the first link of the workspace names it. */
+    user_id: userId.meta(rarelyNeeded).optional(),
     email,
     password: newPassword,
     first_name: line(100, 0)
@@ -69,17 +72,11 @@ export const register = defineEndpoint({
     key_salt: keySalt,
     kdf: kdf.default(defaultKdf),
     recovery: recovery.optional(),
-    workspace: z
-      .strictObject({
-        id: id.optional(),
-        name: workspaceName.default('Personal'),
-        encrypted_workspace_key: encryptedWorkspaceKey,
-      })
-      .optional(),
+    workspace: personalWorkspace.optional(),
   }),
   result: z.object({ user, workspace: workspaceShape.nullable() }),
   success: 201,
-  faults: ['registration_closed', 'already_exists'],
+  faults: ['registration_closed', 'already_exists', 'link_required', 'link_refused'],
 })
 
 export const login = defineEndpoint({

@@ -30,7 +30,10 @@ export async function insertUser(
 }
 
 /** `email` in lower case. */
-export async function findUserByEmail(db: Database, email: string): Promise<User | null> {
+export async function findUserByEmail(
+  db: Database | Transaction,
+  email: string,
+): Promise<User | null> {
   const [user] = await db.select().from(users).where(eq(users.email, email))
   return user ?? null
 }

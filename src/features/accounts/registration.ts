@@ -13,12 +13,19 @@ import { createWorkspace, type WorkspaceOfPerson } from '../workspaces/index.ts'
 import type { AccountServices } from './account_services.ts'
 import type { register } from './contract.ts'
 import { passwordValues, recoveryValues } from './credentials.ts'
-import { hasUsers, insertUser, queueRegistrations, showUser, type User } from './queries.ts'
+import {
+  findUserByEmail,
+  hasUsers,
+  insertUser,
+  queueRegistrations,
+  showUser,
+  type User,
+} from './queries.ts'
 import { decode } from './wrapped_keys.ts'
 
 type Registration = InputOf<typeof register, 'body'>
 
-/** @throws Fault `registration_closed`, `already_exists` (the address, or the workspace's id) */
+/** @throws Fault `registration_closed`, `already_exists` (the address, its user's id or the workspace's), `link_required`, `link_refused` */
 export async function registerPerson(
   services: AccountServices,
   transaction: OpenTransaction,
@@ -33,9 +40,7 @@ export async function registerPerson(
     await checkOpen(tx, registration)
     const isInstanceOwner = !(await hasUsers(tx))
     const user = await insertUser(tx, { ...values, ...identity, isInstanceOwner })
-    if (!user) {
-      throw new Fault('already_exists', { message: 'The e-mail address has an account already.' })
-    }
+    if (!user) throw await taken(tx, body.email)
     if (!body.workspace) {
       audit.unchanged()
       return { user: showUser(user), workspace: null }
@@ -43,6 +48,13 @@ export async function registerPerson(
     const workspace = await createPersonal(tx, outer, audit, user, body.workspace)
     return { user: showUser(user), workspace }
   })
+}
+
+async function taken(tx: Transaction, email: string): Promise<Fault> {
+  const what = (await findUserByEmail(tx, email))
+    ? 'The e-mail address has an account already.'
+    : 'The user id is taken.'
+  return new Fault('already_exists', { message: what })
 }
 
 /** Checked twice: before the work of hashing, and in the transaction that decides. */
@@ -59,7 +71,7 @@ async function userValues(
   services: AccountServices,
   body: Registration,
 ): Promise<typeof users.$inferInsert> {
-  const id = Bun.randomUUIDv7()
+  const { user_id: id = Bun.randomUUIDv7() } = body
   return {
     id,
     email: body.email,
@@ -90,7 +102,7 @@ async function createPersonal(
   outer: AccountServices['outer'],
   audit: UnboundAudit,
   user: User,
-  { id, name, encrypted_workspace_key }: NonNullable<Registration['workspace']>,
+  { id, name, encrypted_workspace_key, link }: NonNullable<Registration['workspace']>,
 ): Promise<WorkspaceOfPerson> {
   const workspace = await createWorkspace(tx, outer, {
     id,
@@ -98,6 +110,7 @@ async function createPersonal(
     type: 'personal',
     ownerId: user.id,
     encryptedWorkspaceKey: encrypted_workspace_key,
+    link,
   })
   const actor = { workspaceId: workspace.id, userId: user.id, email: user.email }
   const resource = { type: 'workspace', id: workspace.id, name }

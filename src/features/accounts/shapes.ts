@@ -9,6 +9,8 @@ import {
   text,
 } from '../../platform/http/fields.ts'
 import { base64, timestamp } from '../../platform/http/validate.ts'
+import { link } from '../links/contract.ts'
+import { encryptedWorkspaceKey, workspaceName } from '../workspaces/contract.ts'
 
 /** Bytes; the form of protocol 3.1 has 61, other clients may use another. */
 const MAX_WRAPPED_KEY_BYTES = 4096
@@ -104,3 +106,12 @@ export const sessionPair = {
   /** Of the access token. */
   expires_at: timestamp,
 }
+
+/** The workspace that an account begins with. */
+export const personalWorkspace = z.strictObject({
+  id: id.optional(),
+  name: workspaceName.default('Personal'),
+  encrypted_workspace_key: encryptedWorkspaceKey,
+  /** Signs the workspace, whose id is then of version 8. */
+  link,
+})

@@ -9,6 +9,7 @@ import {
   workspaceId,
 } from '../../platform/http/fields.ts'
 import { pagination } from '../../platform/http/validate.ts'
+import { linkFaults, linkOnly } from '../links/contract.ts'
 import {
   agent,
   agentName,
@@ -103,7 +104,9 @@ export const deleteAgent = defineEndpoint({
   path: agentPath,
   access: inWorkspace,
   params: agentParams,
-  faults: ['conflict'],
+  body: linkOnly,
+  bodyOptional: true,
+  faults: linkFaults,
 })
 
 export const issueAgentToken = defineEndpoint({
@@ -139,7 +142,9 @@ export const revokeAgentToken = defineEndpoint({
   path: `${tokensPath}{token_id}/`,
   access: inWorkspace,
   params: tokenParams,
-  faults: ['conflict'],
+  body: linkOnly,
+  bodyOptional: true,
+  faults: linkFaults,
 })
 
 export const provisionAgentToken = defineEndpoint({

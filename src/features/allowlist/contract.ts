@@ -3,6 +3,7 @@ import { defineEndpoint } from '../../platform/http/endpoint.ts'
 import { id, text, workspaceId } from '../../platform/http/fields.ts'
 import { pagination, timestamp } from '../../platform/http/validate.ts'
 import { parseDomain } from '../../platform/net/domain.ts'
+import { link, linkFaults, linkOnly } from '../links/contract.ts'
 
 const path = '/api/workspaces/{workspace_id}/allowlist/'
 const params = z.object({ workspace_id: workspaceId })
@@ -51,12 +52,14 @@ export const addToAllowlist = defineEndpoint({
   access: { kind: 'member', permission: 'allowlist.write', tenant: 'path.workspace_id' },
   params,
   body: z.union([
-    z.strictObject({ domains: z.array(domain).min(1).max(500) }),
-    z.strictObject({ domain }).transform((body) => ({ domains: [body.domain] })),
+    z.strictObject({ domains: z.array(domain).min(1).max(500), link }),
+    z
+      .strictObject({ domain, link })
+      .transform((body) => ({ domains: [body.domain], link: body.link })),
   ]),
   result: z.array(entry),
   success: 'either',
-  faults: ['conflict'],
+  faults: linkFaults,
 })
 
 export const removeFromAllowlist = defineEndpoint({
@@ -66,7 +69,9 @@ export const removeFromAllowlist = defineEndpoint({
   path: `${path}{domain}/`,
   access: { kind: 'member', permission: 'allowlist.write', tenant: 'path.workspace_id' },
   params: params.extend({ domain }),
-  faults: ['conflict'],
+  body: linkOnly,
+  bodyOptional: true,
+  faults: linkFaults,
 })
 
 /** The host `log` is an entry like any other, but its path is that of the log. */
@@ -77,7 +82,9 @@ export const removeLogFromAllowlist = defineEndpoint({
   path: `${path}log/`,
   access: { kind: 'member', permission: 'allowlist.write', tenant: 'path.workspace_id' },
   params,
-  faults: ['conflict'],
+  body: linkOnly,
+  bodyOptional: true,
+  faults: linkFaults,
 })
 
 export const listAllowlistLog = defineEndpoint({

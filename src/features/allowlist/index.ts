@@ -6,7 +6,8 @@ import { openPager } from '../../platform/http/page.ts'
 import type { Action, Change } from '../../platform/http/recorder.ts'
 import { created } from '../../platform/http/reply.ts'
 import { type Changing, type Route, route } from '../../platform/http/route.ts'
-import type { FeatureServices } from '../../platform/services.ts'
+import type { SignedText } from '../../sigchain/index.ts'
+import { acceptLink, chainOf, type SignedServices } from '../links/index.ts'
 import {
   addToAllowlist,
   listAllowlist,
@@ -16,8 +17,8 @@ import {
 } from './contract.ts'
 import { deleteEntry, insertEntries, insertLog, selectEntries, selectLog } from './queries.ts'
 
-export function allowlistRoutes({ config }: FeatureServices): Route[] {
-  const pager = openPager(config)
+export function allowlistRoutes(services: SignedServices): Route[] {
+  const pager = openPager(services.config)
   return [
     route(listAllowlist, async ({ tx, grant, query }) => {
       const [after] = pager.start('allowlist', query.cursor) ?? []
@@ -30,20 +31,13 @@ export function allowlistRoutes({ config }: FeatureServices): Route[] {
         (row) => row,
       )
     }),
-    route(addToAllowlist, async ({ tx, grant, audit, body }) => {
-      await lockWorkspace(tx, grant)
-      const added = await insertEntries(tx, grant, body.domains)
-      const domains = added.map(({ domain }) => domain)
-      if (added.length === 0) {
-        audit.unchanged()
-        return added
-      }
-      await insertLog(tx, grant, 'added', domains)
-      audit.record(...domains.map((domain) => change('allowlist.added', domain)))
-      return created(added)
-    }),
-    route(removeFromAllowlist, ({ params, ...changing }) => remove(changing, params.domain)),
-    route(removeLogFromAllowlist, (changing) => remove(changing, 'log')),
+    route(addToAllowlist, ({ body, ...changing }) => add(changing, services, body)),
+    route(removeFromAllowlist, ({ params: { domain }, body, ...changing }) =>
+      remove(changing, services, { domain, ...body }),
+    ),
+    route(removeLogFromAllowlist, ({ body, ...changing }) =>
+      remove(changing, services, { domain: 'log', ...body }),
+    ),
     route(listAllowlistLog, async ({ tx, grant, query }) => {
       const [after] = pager.start('allowlist.log', query.cursor) ?? []
       const rows = await selectLog(tx, grant, { after, limit: query.limit })
@@ -58,12 +52,45 @@ export function allowlistRoutes({ config }: FeatureServices): Route[] {
   ]
 }
 
-async function remove(
-  { tx, grant, audit }: Changing<Grant<'allowlist.write'>>,
-  domain: string,
-): Promise<undefined> {
+type Writing = Changing<Grant<'allowlist.write'>>
+type Sent = { link?: SignedText | undefined }
+
+/** What is new in a signed workspace says its chain; the rows are a copy of it. */
+async function add(
+  changing: Writing,
+  services: SignedServices,
+  { domains, link }: Sent & { domains: readonly string[] },
+) {
+  const { tx, grant, audit } = changing
   await lockWorkspace(tx, grant)
-  if (!(await deleteEntry(tx, grant, domain))) throw new Fault('not_found')
+  const chain = await chainOf(changing, services)
+  const unsigned = [...new Set(domains)].filter((domain) => !chain?.allowlist.has(domain))
+  const body = { add: unsigned, remove: [] }
+  const claim = unsigned.length > 0 ? ({ type: 'allowlist.changed', body } as const) : null
+  await acceptLink(changing, chain, link, claim)
+  const entries = await insertEntries(tx, grant, domains)
+  const added = chain ? unsigned : entries.map(({ domain }) => domain)
+  if (added.length === 0) {
+    audit.unchanged()
+    return entries
+  }
+  await insertLog(tx, grant, 'added', added)
+  audit.record(...added.map((domain) => change('allowlist.added', domain)))
+  return created(entries)
+}
+
+async function remove(
+  changing: Writing,
+  services: SignedServices,
+  { domain, link }: Sent & { domain: string },
+): Promise<undefined> {
+  const { tx, grant, audit } = changing
+  await lockWorkspace(tx, grant)
+  const chain = await chainOf(changing, services)
+  const isSigned = chain?.allowlist.has(domain) ?? false
+  const body = { add: [], remove: [domain] }
+  await acceptLink(changing, chain, link, isSigned ? { type: 'allowlist.changed', body } : null)
+  if (!(await deleteEntry(tx, grant, domain)) && !isSigned) throw new Fault('not_found')
   await insertLog(tx, grant, 'removed', [domain])
   audit.record(change('allowlist.removed', domain))
 }

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { defineEndpoint } from '../../platform/http/endpoint.ts'
 import { id, projectId, role, text, workspaceId } from '../../platform/http/fields.ts'
 import { isUuid, line, pagination, timestamp, uuid } from '../../platform/http/validate.ts'
+import { linkFaults } from '../links/contract.ts'
 import { projectInviteBody, projectInviteResult } from './shapes.ts'
 
 /** The environments of a project, and which secrets are in which. */
@@ -154,7 +155,7 @@ export const inviteToProject = defineEndpoint({
   body: projectInviteBody,
   result: projectInviteResult,
   success: 'either',
-  faults: ['epoch_conflict', 'conflict'],
+  faults: ['epoch_conflict', ...linkFaults],
 })
 
 export const inviteToProjectByName = defineEndpoint({

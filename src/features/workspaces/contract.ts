@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { defineEndpoint } from '../../platform/http/endpoint.ts'
 import { id, role, shownKeys, text, userId, workspaceId } from '../../platform/http/fields.ts'
 import { pagination, timestamp } from '../../platform/http/validate.ts'
+import { link, linkFaults, linkOnly } from '../links/contract.ts'
 import {
   encryptedWorkspaceKey,
   inviteBody,
@@ -43,16 +44,23 @@ export const createWorkspaceEndpoint = defineEndpoint({
   method: 'POST',
   path: collection,
   access: { kind: 'session' },
-  body: z.strictObject({
-    /** Chosen by the client, because the envelopes bind it. */
-    id: id.optional(),
-    name: workspaceName,
-    encrypted_workspace_key: encryptedWorkspaceKey,
-    invites: z.union([invites, z.array(z.never()).length(0)]).optional(),
-  }),
+  body: z
+    .strictObject({
+      /** Chosen by the client, because the envelopes bind it. */
+      id: id.optional(),
+      name: workspaceName,
+      encrypted_workspace_key: encryptedWorkspaceKey,
+      invites: z.union([invites, z.array(z.never()).length(0)]).optional(),
+      /** Signs the workspace, whose id is then of version 8. */
+      link,
+    })
+    .refine((body) => body.link === undefined || !body.invites?.length, {
+      path: ['invites'],
+      message: 'must be empty with a link: each invitation takes one of its own',
+    }),
   result: workspaceShape.extend({ invites: z.array(inviteResult) }),
   success: 201,
-  faults: ['already_exists'],
+  faults: ['already_exists', 'link_required', 'link_refused'],
 })
 
 export const getWorkspace = defineEndpoint({
@@ -83,7 +91,9 @@ export const deleteWorkspace = defineEndpoint({
   path,
   access: { kind: 'member', permission: 'workspace.delete', tenant: 'path.workspace_id' },
   params,
-  faults: ['conflict'],
+  body: linkOnly,
+  bodyOptional: true,
+  faults: linkFaults,
 })
 
 const nothing = z.strictObject({}).meta({ id: 'Nothing' })
@@ -107,8 +117,9 @@ export const declineInvitation = defineEndpoint({
   path: `${path}decline/`,
   access: { kind: 'session' },
   params,
-  body: nothing,
+  body: linkOnly,
   bodyOptional: true,
+  faults: [...linkFaults, 'last_owner'],
 })
 
 const memberShape = z
@@ -148,7 +159,7 @@ export const inviteMembersEndpoint = defineEndpoint({
   body: inviteBody,
   result: z.array(inviteResult),
   success: 'either',
-  faults: ['epoch_conflict', 'conflict'],
+  faults: ['epoch_conflict', ...linkFaults],
 })
 
 /** A user's id, or an e-mail address. */
@@ -166,9 +177,9 @@ export const changeMemberRole = defineEndpoint({
   path: `${members}{member}/`,
   access: { kind: 'member', permission: 'member.manage', tenant: 'path.workspace_id' },
   params: memberParams,
-  body: z.strictObject({ role }),
+  body: z.strictObject({ role, link }),
   result: memberShape,
-  faults: ['last_owner', 'conflict'],
+  faults: ['last_owner', ...linkFaults],
 })
 
 /** All members may leave; who may remove others is decided by `sigchain/member_rules`. */
@@ -179,5 +190,7 @@ export const removeMember = defineEndpoint({
   path: `${members}{member}/`,
   access: { kind: 'member', permission: 'workspace.read', tenant: 'path.workspace_id' },
   params: memberParams,
-  faults: ['last_owner', 'conflict'],
+  body: linkOnly,
+  bodyOptional: true,
+  faults: ['last_owner', ...linkFaults],
 })

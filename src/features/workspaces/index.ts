@@ -8,7 +8,7 @@ import { lockWorkspace } from '../../platform/db/workspace_lock.ts'
 import { Fault } from '../../platform/fault.ts'
 import { openPager } from '../../platform/http/page.ts'
 import { type Route, route } from '../../platform/http/route.ts'
-import type { FeatureServices } from '../../platform/services.ts'
+import type { SignedServices } from '../links/index.ts'
 import {
   createWorkspaceEndpoint,
   deleteWorkspace,
@@ -27,7 +27,7 @@ export { leaveAll } from './departure.ts'
 export { activeRoles, type InviteOutcome, invitationChanges, inviteMembers } from './invite.ts'
 export { createWorkspace, listWorkspaces, type WorkspaceOfPerson } from './memberships.ts'
 
-export function workspaceRoutes(services: FeatureServices): Route[] {
+export function workspaceRoutes(services: SignedServices): Route[] {
   return [
     ...ownRoutes(services),
     ...invitationRoutes(services),
@@ -36,7 +36,7 @@ export function workspaceRoutes(services: FeatureServices): Route[] {
   ]
 }
 
-function ownRoutes({ db, outer, config }: FeatureServices): Route[] {
+function ownRoutes({ db, outer, config }: SignedServices): Route[] {
   const pager = openPager(config)
   const show = async (tx: Reading, userId: string, workspaceId: string) => {
     const [workspace] = await listWorkspaces(tx, outer, userId, { workspaceId })
@@ -64,6 +64,7 @@ function ownRoutes({ db, outer, config }: FeatureServices): Route[] {
           type: 'shared',
           ownerId: caller.userId,
           encryptedWorkspaceKey: body.encrypted_workspace_key,
+          link: body.link,
         })
         const grant = await authorise(tx, caller, 'member.manage', { workspaceId: workspace.id })
         const outcomes = await inviteMembers(tx, outer, grant, { invites })

@@ -9,6 +9,8 @@ import type { Database, Transaction } from '../../platform/db/open.ts'
 import { memberships, workspaces } from '../../platform/db/schema/index.ts'
 import { Fault } from '../../platform/fault.ts'
 import type { Role } from '../../platform/grant.ts'
+import type { SignedText } from '../../sigchain/index.ts'
+import { acceptFirstLink } from '../links/index.ts'
 
 /** Before the result schema shapes it; `membership_id` is the sort key of the list and is not shown. */
 export type WorkspaceOfPerson = {
@@ -84,18 +86,21 @@ export type NewWorkspace = {
   ownerId: string
   /** Base64, checked by `encryptedWorkspaceKey`. */
   encryptedWorkspaceKey: string
+  /** Of a signed workspace, whose id says so. */
+  link?: SignedText | undefined
 }
 
 /**
  * Makes a workspace whose only member is its owner. The caller records `workspace.created`.
  *
- * @throws Fault `already_exists` when the id is taken, by any workspace
+ * @throws Fault `already_exists` when the id is taken, by any workspace; `link_required`, `link_refused`
  */
 export async function createWorkspace(
   tx: Transaction,
   outer: OuterLayer,
-  { id = Bun.randomUUIDv7(), name, type, ownerId, encryptedWorkspaceKey: envelope }: NewWorkspace,
+  { id = Bun.randomUUIDv7(), name, type, ownerId, link, ...sent }: NewWorkspace,
 ): Promise<WorkspaceOfPerson> {
+  const { encryptedWorkspaceKey: envelope } = sent
   const [workspace] = await tx
     .insert(workspaces)
     .values({ id, name, type })
@@ -115,6 +120,7 @@ export async function createWorkspace(
       envelope,
     ),
   })
+  await acceptFirstLink({ tx, grant: { workspaceId: id, userId: ownerId } }, link)
   return {
     ...ownership,
     membership_id: membershipId,

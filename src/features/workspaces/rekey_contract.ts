@@ -12,6 +12,7 @@ import {
 } from '../../platform/http/fields.ts'
 import { base64 } from '../../platform/http/validate.ts'
 import { sentPolicy } from '../../platform/policy.ts'
+import { link, linkFaults } from '../links/contract.ts'
 import { encryptedWorkspaceKey, workspaceShape } from './shapes.ts'
 
 /** A rekey carries the whole workspace. */
@@ -74,10 +75,11 @@ export const rekeyWorkspace = defineEndpoint({
     members: z.array(member).max(MAX_MEMBERS),
     tokens: z.array(token).max(MAX_TOKENS),
     secrets: z.array(secret).max(MAX_SECRETS),
+    link,
   }),
   bodyLimit: BODY_LIMIT,
   result: workspaceShape,
-  faults: ['epoch_conflict', 'conflict'],
+  faults: ['epoch_conflict', ...linkFaults],
 })
 
 export type RekeyBody = InputOf<typeof rekeyWorkspace, 'body'>

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { exampleOfForm, id, role, text } from '../../platform/http/fields.ts'
 import { base64, email, timestamp, title } from '../../platform/http/validate.ts'
+import { link } from '../links/contract.ts'
 
 /** Bytes; envelopes of other clients may be larger than ours (protocol 3.2). */
 const MAX_ENVELOPE_BYTES = 4096
@@ -50,13 +51,18 @@ export const invites = z
 const epoch = z.number().int().min(1).optional()
 
 export const inviteBody = z.union([
-  z.strictObject({ invites, epoch }),
+  z.strictObject({ invites, epoch, link }),
   invite
-    .extend({ epoch })
-    .transform(({ epoch, ...single }) => ({ invites: [single], ...(epoch && { epoch }) })),
+    .extend({ epoch, link })
+    .transform(({ epoch, link, ...single }) => ({ invites: [single], epoch, link })),
 ])
 
-export const inviteStatuses = ['invited', 'already_member', 'user_not_found'] as const
+export const inviteStatuses = [
+  'invited',
+  'already_member',
+  'user_not_found',
+  'no_signing_key',
+] as const
 
 export const inviteResult = z
   .object({

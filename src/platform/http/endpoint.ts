@@ -73,6 +73,7 @@ export const tokenActions = [
   'credentials.listed',
   'credentials.read',
   'domains.listed',
+  'links.read',
   'shapes.read',
 ] as const
 export type TokenAction = (typeof tokenActions)[number]

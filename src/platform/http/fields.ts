@@ -76,6 +76,17 @@ export const signingKey = base64(32, 32).refine((text) => {
   return bytes?.length !== 32 || isSoundPoint(bytes)
 }, 'must be canonical and not of low order')
 
+/** What a member of a signed workspace signed (protocol 12): checked by `sigchain`, as it was sent. */
+export const signedText = z
+  .strictObject({
+    statement: z
+      .string()
+      .max(65_536)
+      .meta({ examples: ['{"v":2}'] }),
+    signature: base64(64, 64).meta({ examples: [exampleOfForm.keyProof] }),
+  })
+  .meta({ id: 'SignedText' })
+
 /** The public keys of a person in results. */
 export const shownKeys = {
   public_key: text(exampleOfForm.publicKey),

@@ -1,0 +1,129 @@
+/**
+ * The chains of signed workspaces, as this process has verified them: once, then continued link by link. What
+ * was seen stays seen for the life of the process, so a database that goes back to an older state, or shows
+ * another one, is noticed. Only links that are committed may be read into it.
+ */
+import { Fault, messageOf } from '../platform/fault.ts'
+import { LruMap } from '../platform/lru.ts'
+import {
+  type Chain,
+  emptyChain,
+  extend,
+  hashOf,
+  Refusal,
+  replay,
+  requireContinues,
+  type SignedText,
+} from '../sigchain/index.ts'
+
+/** At most so many links are read at once, here and by clients (protocol 12.1). */
+export const LINKS_PAGE = 500
+/** A chain that has them takes no more. */
+export const MAX_LINKS = 100_000
+
+/** The links after a number, in order: at most a page of them, fewer only where the chain ends. */
+export type ReadLinks = (after: number) => Promise<SignedText[]>
+
+/** Chains, and links of all of them: one takes about 100 bytes. */
+const MAX_CHAINS = 1000
+const MAX_KEPT_LINKS = 500_000
+
+type Seen = Pick<Chain, 'seq' | 'head'>
+
+export class ChainCache {
+  readonly #chains = new LruMap<string, Chain>({ max: MAX_CHAINS, onEvict: (it) => this.#drop(it) })
+  /** Of each workspace that was ever verified here the longest chain. */
+  readonly #seen = new Map<string, Seen>()
+  readonly #last = new Map<string, Promise<unknown>>()
+  #keptLinks = 0
+
+  /**
+   * The chain of a workspace, verified to its end.
+   *
+   * @throws Fault `unverified_state`
+   */
+  async of(workspaceId: string, read: ReadLinks): Promise<Chain> {
+    try {
+      return await this.#read(workspaceId, read)
+    } catch (error) {
+      throw error instanceof Refusal ? unverified(error) : error
+    }
+  }
+
+  async #read(workspaceId: string, read: ReadLinks): Promise<Chain> {
+    const seen = this.#seen.get(workspaceId)
+    const known = this.#chains.get(workspaceId) ?? emptyChain(workspaceId)
+    // With the newest link that is known: whether it is still there is what shows that nothing was cut off.
+    const links = await readAll(read, Math.max(0, known.seq - 1))
+    return this.#inTurn(workspaceId, async () => {
+      const chain = await continued(this.#longer(known), known, links)
+      if (seen) requireContinues(chain, seen)
+      this.#keep(chain)
+      return chain
+    })
+  }
+
+  /** What another request has verified in the meantime need not be verified again. */
+  #longer(known: Chain): Chain {
+    const kept = this.#chains.peek(known.workspaceId)
+    return kept && kept.seq > known.seq ? kept : known
+  }
+
+  /** One after the other within a workspace: who waits here waits for no database. */
+  async #inTurn<T>(workspaceId: string, work: () => Promise<T>): Promise<T> {
+    const before = this.#last.get(workspaceId)
+    const run = before ? before.then(work, work) : work()
+    this.#last.set(workspaceId, run)
+    try {
+      return await run
+    } finally {
+      if (this.#last.get(workspaceId) === run) this.#last.delete(workspaceId)
+    }
+  }
+
+  #keep(chain: Chain): void {
+    const { workspaceId, seq, head } = chain
+    const kept = this.#chains.get(workspaceId)
+    if (kept) this.#drop(kept)
+    this.#keptLinks += seq
+    this.#chains.set(workspaceId, chain)
+    if (seq > (this.#seen.get(workspaceId)?.seq ?? 0)) this.#seen.set(workspaceId, { seq, head })
+    for (const [oldest, other] of this.#chains) {
+      if (this.#keptLinks <= MAX_KEPT_LINKS || other === chain) break
+      this.#chains.delete(oldest)
+      this.#drop(other)
+    }
+  }
+
+  #drop({ seq }: Chain): void {
+    this.#keptLinks -= seq
+  }
+}
+
+async function readAll(read: ReadLinks, after: number): Promise<SignedText[]> {
+  const links: SignedText[] = []
+  for (;;) {
+    const page = await read(after + links.length)
+    links.push(...page)
+    if (page.length < LINKS_PAGE) return links
+    if (links.length > MAX_LINKS + 1)
+      throw new Refusal('rule', 'it has too many links', 'the chain')
+  }
+}
+
+/** `links` begin with the newest one of `known`, or with the first; `chain` is that or a later state of it. */
+async function continued(chain: Chain, known: Chain, links: readonly SignedText[]): Promise<Chain> {
+  if (chain.seq === 0) return replay(chain.workspaceId, links)
+  const first = Math.max(1, known.seq)
+  const last = Math.min(chain.seq, first + links.length - 1)
+  const shown = links[last - first]
+  requireContinues(chain, { seq: last, head: shown ? await hashOf(shown.statement) : '' })
+  const rest = links.slice(last - first + 1)
+  return rest.length === 0 ? chain : extend(chain, rest)
+}
+
+/** What is stored is refused: nothing is done by it. */
+export function unverified(refusal: Refusal): Fault {
+  const message = `${messageOf('unverified_state')} ${refusal.message}.`
+  return new Fault('unverified_state', { message, cause: refusal })
+}

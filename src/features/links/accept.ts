@@ -1,0 +1,146 @@
+/**
+ * The link that a change of a signed workspace carries: it must follow in the chain, keep the rules, be of the
+ * session's person, and say what the call does, no more and no less. It is stored in the transaction of
+ * the change, under the workspace's lock.
+ */
+import canonicalize from 'canonicalize'
+import { type ChainCache, MAX_LINKS } from '../../access/chains.ts'
+import type { Transaction } from '../../platform/db/open.ts'
+import { Fault } from '../../platform/fault.ts'
+import {
+  type Chain,
+  emptyChain,
+  extend,
+  isSignedId,
+  type Link,
+  Refusal,
+  readLink,
+  type SignedText,
+} from '../../sigchain/index.ts'
+import { insertLink, type Named, selectLinks, selectNamed } from './queries.ts'
+
+/** Who changes which workspace. */
+type Changing = { tx: Transaction; grant: { workspaceId: string; userId: string } }
+
+/** What a link must say: all but the commitment to a key, which only clients can check. */
+type Claim = {
+  [Type in Link['type']]: {
+    type: Type
+    body: Omit<Extract<Link, { type: Type }>['body'], 'key_commitment'>
+  }
+}[Link['type']]
+
+/**
+ * The verified chain of the workspace, as it is before the change; null for one that is not signed.
+ *
+ * @throws Fault `unverified_state`
+ */
+export async function chainOf(
+  { tx, grant: { workspaceId } }: Changing,
+  { chains }: { chains: ChainCache },
+): Promise<Chain | null> {
+  if (!isSignedId(workspaceId)) return null
+  return chains.of(workspaceId, (after) => selectLinks(tx, workspaceId, after))
+}
+
+/**
+ * The chain with the link of a call, which is stored. `claim` is what the call does, or null for nothing: then
+ * it carries no link. The chain of before is the one of `chainOf`, under the workspace's lock.
+ *
+ * @throws Fault `link_required`, `link_refused`, `conflict`, `last_owner`
+ */
+export async function acceptLink(
+  changing: Changing,
+  before: Chain | null,
+  link: SignedText | undefined,
+  claim: Claim | null,
+): Promise<Chain | null> {
+  if (before === null) {
+    if (link) throw refused('The workspace is not signed, and takes no link.')
+    return null
+  }
+  if (link) return append(changing, before, link, claim)
+  if (claim) throw new Fault('link_required')
+  return before
+}
+
+/**
+ * The same for the first link of a new workspace, whose founder has just been stored.
+ *
+ * @throws Fault `link_required`, `link_refused`
+ */
+export async function acceptFirstLink(
+  changing: Changing,
+  link: SignedText | undefined,
+): Promise<void> {
+  const { workspaceId, userId } = changing.grant
+  if (!isSignedId(workspaceId)) {
+    if (link) throw refused('The id of a signed workspace is a UUID of version 8.')
+    return
+  }
+  if (!link) throw new Fault('link_required')
+  const founder = await selectNamed(changing.tx, userId)
+  const claim: Claim | null = founder && { type: 'workspace.created', body: { founder, epoch: 1 } }
+  await append(changing, emptyChain(workspaceId), link, claim)
+}
+
+async function append(
+  { tx, grant: { workspaceId, userId } }: Changing,
+  before: Chain,
+  link: SignedText,
+  claim: Claim | null,
+): Promise<Chain> {
+  if (before.seq >= MAX_LINKS) throw refused('The chain has as many links as one may have.')
+  const chain = await extended(before, link)
+  const said = readLink(link)
+  if (claim === null || !isSaid(said, claim))
+    throw refused('The link says something else than the call.')
+  const signer = (before.seq === 0 ? chain : before).members.get(userId)
+  const stored = await selectNamed(tx, userId)
+  if (said.signer !== userId || !signer || !stored || !hasKeysOf(signer, stored))
+    throw refused(
+      'The link is not signed by the person of this session, with the keys of the account.',
+    )
+  await insertLink(tx, workspaceId, chain.seq, link)
+  return chain
+}
+
+async function extended(before: Chain, link: SignedText): Promise<Chain> {
+  try {
+    return await extend(before, [link])
+  } catch (error) {
+    throw error instanceof Refusal ? faultOf(error) : error
+  }
+}
+
+function faultOf(refusal: Refusal): Fault {
+  const { reason, detail } = refusal
+  // Without a detail it is the place of the link that is wrong, which another link has taken.
+  if (reason === 'order' && detail === undefined) return new Fault('conflict', { cause: refusal })
+  if (reason === 'last_owner') return new Fault('last_owner', { cause: refusal })
+  return refused(`The link is not acceptable: ${refusal.message}.`, refusal)
+}
+
+function isSaid({ type, body }: Link, claim: Claim): boolean {
+  if (type !== claim.type) return false
+  const said = new Map(Object.entries(body))
+  return Object.entries(claim.body).every(([name, value]) => asSet(said.get(name)) === asSet(value))
+}
+
+/** Lists are compared whatever their order: what is named twice in one was refused before. */
+function asSet(value: unknown): string | undefined {
+  return Array.isArray(value)
+    ? value
+        .map((entry) => canonicalize(entry))
+        .sort()
+        .join()
+    : canonicalize(value)
+}
+
+function hasKeysOf(member: Named, stored: Named): boolean {
+  return member.signing_key === stored.signing_key && member.public_key === stored.public_key
+}
+
+function refused(message: string, cause?: Refusal): Fault {
+  return new Fault('link_refused', { message, cause })
+}

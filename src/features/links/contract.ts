@@ -1,0 +1,62 @@
+/** Links as data (protocol 12.1): how they are read, and what the contracts of changes have in common. */
+import { z } from 'zod'
+import { defineEndpoint } from '../../platform/http/endpoint.ts'
+import {
+  exampleOfForm,
+  integer,
+  signedText,
+  text,
+  workspaceId,
+} from '../../platform/http/fields.ts'
+
+/** What a change of a signed workspace carries; nothing in a plain one. */
+export const link = signedText.meta({ examples: [] }).optional()
+
+/** The body of a change that says nothing else. */
+export const linkOnly = z.strictObject({ link }).meta({ id: 'LinkOnly' })
+
+/** Why a change of a signed workspace is refused. */
+export const linkFaults = ['link_required', 'link_refused', 'unverified_state', 'conflict'] as const
+
+const links = z.array(
+  z
+    .object({
+      seq: integer(1),
+      statement: text('{"v":2}'),
+      signature: text(exampleOfForm.keyProof),
+    })
+    .meta({ id: 'Link' }),
+)
+
+/** The number of the last link that the client has. */
+const afterLink = z.object({
+  after: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(2 ** 31 - 1)
+    .default(0)
+    .meta({ examples: [1] }),
+})
+
+export const listLinks = defineEndpoint({
+  name: 'links.list',
+  summary: 'What the members of a signed workspace have signed, at most 500 links at a time',
+  method: 'GET',
+  path: '/api/workspaces/{workspace_id}/links/',
+  access: { kind: 'session' },
+  params: z.object({ workspace_id: workspaceId }),
+  query: afterLink,
+  result: links,
+})
+
+export const listLinksForToken = defineEndpoint({
+  name: 'links.list_for_token',
+  summary: 'The same for the bearer of a token, who checks a sealed delivery by it',
+  method: 'GET',
+  path: '/v1/links/',
+  access: { kind: 'token', capability: 'read', sealed: true, action: 'links.read' },
+  query: afterLink,
+  result: links,
+  bare: true,
+})

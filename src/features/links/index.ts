@@ -1,0 +1,53 @@
+/**
+ * Links: what the members of signed workspaces have signed. They are served to those who must check them, as
+ * they are stored: whether they hold, a client finds out by itself.
+ */
+import { admitToken } from '../../access/admission.ts'
+import type { ChainCache } from '../../access/chains.ts'
+import type { Access } from '../../access/index.ts'
+import { bearerText } from '../../identity/authenticate.ts'
+import { Fault } from '../../platform/fault.ts'
+import { queryOf } from '../../platform/http/pipeline.ts'
+import { rateHeaders } from '../../platform/http/rate.ts'
+import { commonHeaders, present } from '../../platform/http/reply.ts'
+import { type RequestContext, type Route, rawRoute, route } from '../../platform/http/route.ts'
+import { parsePart } from '../../platform/http/validate.ts'
+import type { FeatureServices } from '../../platform/services.ts'
+import { listLinks, listLinksForToken } from './contract.ts'
+import { hasMembership, selectLinks } from './queries.ts'
+
+export { acceptFirstLink, acceptLink, chainOf } from './accept.ts'
+
+/** What features are built from that change signed workspaces. */
+export type SignedServices = FeatureServices & { chains: ChainCache }
+
+export function linkRoutes({ db }: FeatureServices): Route[] {
+  return [
+    route(listLinks, async ({ caller, params: { workspace_id: workspaceId }, query }) => {
+      // Who is invited compares fingerprints and checks the chain before accepting.
+      if (!(await hasMembership(db, workspaceId, caller.userId))) throw new Fault('not_found')
+      return selectLinks(db, workspaceId, query.after)
+    }),
+  ]
+}
+
+/** On both listeners. */
+export function tokenLinkRoutes(access: Access, { db }: FeatureServices): Route[] {
+  return [rawRoute(listLinksForToken, (context) => showLinks(access, db, context))]
+}
+
+/** @throws Fault `invalid_token`, `rate_limited`, `scope_required`, `validation_error` */
+async function showLinks(
+  access: Access,
+  db: FeatureServices['db'],
+  { request, requestId, putOff }: RequestContext,
+): Promise<Response> {
+  const text = bearerText(request.headers)
+  const { token, rate } = await admitToken(access, listLinksForToken, { text, requestId })
+  const { after } = parsePart(listLinksForToken.query, queryOf(request))
+  // No record proves here that the token is still live.
+  if (!(await access.tokens.versions([token.id])).has(token.id)) throw new Fault('invalid_token')
+  const links = await selectLinks(db, token.workspaceId, after)
+  const headers = { ...commonHeaders(requestId), ...rateHeaders(rate) }
+  return present(listLinksForToken, links, headers, putOff)
+}

@@ -1,0 +1,132 @@
+/** The allowlist of a signed workspace is what its links say; the rows are a copy. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { SignedText } from '../../../src/sigchain/index.ts'
+import { startTestApp, type TestApp } from '../../support/app.ts'
+import { recordedChanges } from '../../support/audit.ts'
+import { type Call, expectRefusal } from '../../support/failure.ts'
+import {
+  type SignedPerson,
+  type SignedWorkspace,
+  signedAccount,
+  signedWorkspace,
+} from '../../support/signed.ts'
+
+let app: TestApp
+let ada: SignedPerson
+let workspace: SignedWorkspace
+
+beforeAll(async () => {
+  app = await startTestApp()
+  ada = await signedAccount(app, 'ada')
+  workspace = await signedWorkspace(app, ada)
+})
+afterAll(() => app.stop())
+
+const changed = (add: string[], remove: string[] = [], signer = ada) =>
+  workspace.link('allowlist.changed', { add, remove }, signer)
+
+function adding(domains: string[], link?: SignedText, { token } = ada): Call {
+  const body = { domains, ...(link && { link }) }
+  return ['POST', `/api/workspaces/${workspace.workspaceId}/allowlist/`, { token, body }]
+}
+
+function removing(domain: string, link?: SignedText, { token } = ada): Call {
+  const path = `/api/workspaces/${workspace.workspaceId}/allowlist/${encodeURIComponent(domain)}/`
+  return ['DELETE', path, { token, ...(link && { body: { link } }) }]
+}
+
+const chain = async () => [...(await workspace.chain()).allowlist].sort()
+async function rows() {
+  const { sql } = app.connection
+  const id = workspace.workspaceId
+  const found =
+    await sql`select domain from allowlist_entries where workspace_id = ${id} order by 1`
+  return found.map(({ domain }) => domain)
+}
+
+const OTHER_SAYING = { message: 'The link says something else than the call.' }
+
+describe('a domain', () => {
+  test('is added and removed with a link, in whatever order it names them', async () => {
+    const link = await changed(['b.example', 'a.example'])
+    const added = await app.call(...adding(['a.example', 'b.example'], link))
+    expect(added).toMatchObject({ status: 201, body: { data: [{}, {}] } })
+    expect(await chain()).toEqual(['a.example', 'b.example'])
+    expect(await rows()).toEqual(['a.example', 'b.example'])
+    const removed = await app.call(...removing('a.example', await changed([], ['a.example'])))
+    expect(removed.status).toBe(200)
+    expect(await chain()).toEqual(['b.example'])
+    expect(await rows()).toEqual(['b.example'])
+    expect((await recordedChanges(app, workspace.workspaceId)).slice(-3)).toEqual([
+      'allowlist.added a.example',
+      'allowlist.added b.example',
+      'allowlist.removed a.example',
+    ])
+  })
+
+  test('that is there already needs no link, and only what is new stands in one', async () => {
+    expect((await app.call(...adding(['b.example']))).status).toBe(200)
+    const link = await changed(['c.example'])
+    expect((await app.call(...adding(['b.example', 'c.example'], link))).status).toBe(201)
+    expect(await chain()).toEqual(['b.example', 'c.example'])
+  })
+
+  test('called log is removed at the path of the log', async () => {
+    expect((await app.call(...adding(['log'], await changed(['log'])))).status).toBe(201)
+    expect((await app.call(...removing('log', await changed([], ['log'])))).status).toBe(200)
+    expect(await chain()).not.toContain('log')
+  })
+})
+
+describe('refused, and nothing is changed or stored:', () => {
+  test('a change without a link', async () => {
+    await expectRefusal(app, adding(['new.example']), 'link_required')
+    await expectRefusal(app, removing('b.example'), 'link_required')
+  })
+
+  test('a link that says more, less or something else than the call', async () => {
+    for (const link of [
+      await changed(['new.example', 'more.example']),
+      await changed(['else.example']),
+      await changed(['new.example'], ['b.example']),
+      await workspace.link('tokens.revoked', { token_ids: [workspace.workspaceId] }),
+    ])
+      await expectRefusal(app, adding(['new.example'], link), 'link_refused', OTHER_SAYING)
+  })
+
+  test('a link for a call that changes nothing', async () => {
+    const link = await changed(['new.example'])
+    await expectRefusal(app, adding(['b.example'], link), 'link_refused', OTHER_SAYING)
+  })
+
+  test('a link that another has overtaken: its client reads on and signs again', async () => {
+    const late = await changed(['late.example'])
+    expect(
+      (await app.call(...adding(['first.example'], await changed(['first.example'])))).status,
+    ).toBe(201)
+    await expectRefusal(app, adding(['late.example'], late), 'conflict')
+    const again = await changed(['late.example'])
+    expect((await app.call(...adding(['late.example'], again))).status).toBe(201)
+  })
+
+  test('a link in a plain workspace', async () => {
+    const body = { domains: ['a.example'], link: await changed(['a.example']) }
+    const path = `/api/workspaces/${ada.workspaceId}/allowlist/`
+    const message = 'The workspace is not signed, and takes no link.'
+    await expectRefusal(app, ['POST', path, { token: ada.token, body }], 'link_refused', {
+      message,
+    })
+  })
+})
+
+test('what rows say more or less than the links changes nothing: links heal them', async () => {
+  const { sql } = app.connection
+  const id = workspace.workspaceId
+  await sql`insert into allowlist_entries (id, workspace_id, domain)
+    values (${Bun.randomUUIDv7()}, ${id}, 'evil.example')`
+  await sql`delete from allowlist_entries where workspace_id = ${id} and domain = 'b.example'`
+  expect((await app.call(...removing('evil.example'))).status).toBe(200)
+  const removed = await app.call(...removing('b.example', await changed([], ['b.example'])))
+  expect(removed.status).toBe(200)
+  expect(await chain()).toEqual(await rows())
+})

@@ -1,0 +1,180 @@
+/** A workspace is signed by its first link, with which it is made, and by the version of its id. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { randomBytes } from 'node:crypto'
+import { listLinks } from '../../../src/features/links/contract.ts'
+import { replay, type SignedText } from '../../../src/sigchain/index.ts'
+import { startTestApp, type TestApp } from '../../support/app.ts'
+import { type Call, expectRefusal } from '../../support/failure.ts'
+import { envelopeFor, registerPerson } from '../../support/people.ts'
+import {
+  firstLink,
+  type SignedPerson,
+  signedAccount,
+  signedApplicant,
+  signedId,
+  signedWorkspace,
+} from '../../support/signed.ts'
+
+let app: TestApp
+let ada: SignedPerson
+
+beforeAll(async () => {
+  app = await startTestApp()
+  ada = await signedAccount(app, 'ada')
+})
+afterAll(() => app.stop())
+
+const OTHER_SAYING = 'The link says something else than the call.'
+
+const newPlace = (workspaceId = signedId()) => ({
+  workspaceId,
+  workspaceKey: new Uint8Array(randomBytes(32)),
+})
+
+async function bodyOf(place: ReturnType<typeof newPlace>, link?: SignedText) {
+  const encrypted_workspace_key = await envelopeFor(ada, place)
+  return { id: place.workspaceId, name: 'Signed', encrypted_workspace_key, ...(link && { link }) }
+}
+
+const creating = (body: unknown, token = ada.token): Call => [
+  'POST',
+  '/api/workspaces/',
+  { token, body },
+]
+const create = (body: unknown) => app.call(...creating(body))
+const refused = (message: string) => ({ message })
+
+async function countOf(workspaceId: string): Promise<number> {
+  const { sql } = app.connection
+  const [row] = await sql`
+    select (select count(*) from workspaces where id = ${workspaceId})
+      + (select count(*) from workspace_links where workspace_id = ${workspaceId}) as count`
+  return Number(row?.count)
+}
+
+describe('a workspace made with a first link', () => {
+  test('is signed, and shows the link to its members as it was sent', async () => {
+    const place = newPlace()
+    const link = await firstLink(ada, place)
+    const answer = await create(await bodyOf(place, link))
+    expect(answer).toMatchObject({ status: 201, body: { data: { id: place.workspaceId } } })
+    const params = { workspace_id: place.workspaceId }
+    const links = await ada.api.call(listLinks, { params })
+    expect(links).toEqual([{ seq: 1, ...link }])
+    const chain = await replay(place.workspaceId, links)
+    expect(chain.members.get(ada.userId)).toMatchObject({ role: 'owner', email: ada.email })
+  })
+
+  test('invites nobody yet', async () => {
+    const place = newPlace()
+    const invites = [{ email: 'b@people.example', role: 'member', encrypted_workspace_key: 'AQ==' }]
+    const body = { ...(await bodyOf(place, await firstLink(ada, place))), invites }
+    const message = 'must be empty with a link: each invitation takes one of its own'
+    const fields = [{ path: 'invites', message }]
+    await expectRefusal(app, creating(body), 'validation_error', { fields })
+  })
+})
+
+describe('refused, and nothing is made:', () => {
+  test('an id of version 8 without a link', async () => {
+    const place = newPlace()
+    await expectRefusal(app, creating(await bodyOf(place)), 'link_required')
+  })
+
+  test('a link for an id of another version, or for none', async () => {
+    const link = await firstLink(ada, newPlace())
+    const place = newPlace(Bun.randomUUIDv7())
+    const body = await bodyOf(place, link)
+    const { id: _, ...without } = body
+    const reason = refused('The id of a signed workspace is a UUID of version 8.')
+    for (const sent of [body, without])
+      await expectRefusal(app, creating(sent), 'link_refused', reason)
+  })
+
+  test('a link of another workspace, of another founder, or with a signature of somebody else', async () => {
+    const place = newPlace()
+    const bob = await signedAccount(app, 'bob')
+    const own = await firstLink(ada, place)
+    const signedByBob = await firstLink({ ...ada, identity: bob.identity }, place)
+    const other = newPlace()
+    const notLike = (why: string) => `The link is not acceptable: link 1 is refused: ${why}.`
+    const wrong: [SignedText, string][] = [
+      [await firstLink(ada, other), notLike('it belongs to another workspace')],
+      [await firstLink(bob, place), OTHER_SAYING],
+      [signedByBob, OTHER_SAYING],
+      [await firstLink({ ...ada, email: 'else@people.example' }, place), OTHER_SAYING],
+      [
+        { ...own, signature: signedByBob.signature },
+        notLike('its signature is not that of its signer over this text'),
+      ],
+      [
+        { ...own, statement: ` ${own.statement}` },
+        notLike('it is not a well-formed signed text of its kind'),
+      ],
+    ]
+    for (const [link, message] of wrong) {
+      const call = creating(await bodyOf(place, link))
+      await expectRefusal(app, call, 'link_refused', refused(message))
+    }
+    expect((await create(await bodyOf(place, own))).status).toBe(201)
+  })
+
+  test('a link by a person without a signing key', async () => {
+    const plain = await registerPerson(app)
+    const place = newPlace()
+    const link = await firstLink({ ...plain, identity: ada.identity }, place)
+    const call = creating(await bodyOf(place, link), plain.token)
+    await expectRefusal(app, call, 'link_refused', refused(OTHER_SAYING))
+  })
+})
+
+describe('registering with a signed personal workspace', () => {
+  async function registration(userId: string) {
+    const { applicant, body } = await signedApplicant('new')
+    const place = { ...newPlace(), workspaceKey: applicant.workspaceKey }
+    const link = await firstLink({ ...applicant, userId }, place)
+    const encrypted_workspace_key = await envelopeFor(applicant, place)
+    const workspace = { id: place.workspaceId, name: 'Own', encrypted_workspace_key, link }
+    return { ...body, user_id: userId, workspace }
+  }
+  const registering = (body: unknown): Call => ['POST', '/api/auth/register/', { body }]
+
+  test('takes the user id that the link names', async () => {
+    const userId = Bun.randomUUIDv7()
+    const body = await registration(userId)
+    expect(await app.call(...registering(body))).toMatchObject({
+      status: 201,
+      body: { data: { user: { id: userId }, workspace: { id: body.workspace.id } } },
+    })
+    expect(await countOf(body.workspace.id)).toBe(2)
+  })
+
+  test('refuses a user id that is taken, and says that it is that', async () => {
+    const call = registering(await registration(ada.userId))
+    await expectRefusal(app, call, 'already_exists', refused('The user id is taken.'))
+  })
+
+  test('refuses a link that names another user, and registers nobody', async () => {
+    const { user_id: _, ...body } = await registration(Bun.randomUUIDv7())
+    await expectRefusal(app, registering(body), 'link_refused', refused(OTHER_SAYING))
+  })
+})
+
+describe('links are read', () => {
+  test('from a number on, by members, and by nobody else', async () => {
+    const { workspaceId } = await signedWorkspace(app, ada)
+    const path = `/api/workspaces/${workspaceId}/links/`
+    const read = (query = '') => app.call('GET', path + query, { token: ada.token })
+    expect(await read()).toMatchObject({ status: 200, body: { data: [{ seq: 1 }] } })
+    expect(await read('?after=1')).toMatchObject({ status: 200, body: { data: [] } })
+    expect(await read('?after=-1')).toMatchObject({ status: 422 })
+    const { token } = await registerPerson(app)
+    await expectRefusal(app, ['GET', path, { token }], 'not_found')
+  })
+
+  test('none in a plain workspace', async () => {
+    const path = `/api/workspaces/${ada.workspaceId}/links/`
+    const answer = await app.call('GET', path, { token: ada.token })
+    expect(answer).toMatchObject({ status: 200, body: { data: [] } })
+  })
+})
