@@ -13,7 +13,6 @@ import {
   benchSettings,
   employAgents,
   registerCustomer,
-  type Server,
   serverCommand,
   startServer,
 } from './server.ts'
@@ -56,7 +55,6 @@ type Ground = {
   ca: string
   options: FieldOptions
   cluster: () => Promise<BenchCluster>
-  ours: (variant: Variant) => Promise<Ours>
   /** What to undo, last first. */
   undo: (() => unknown)[]
 }
@@ -64,8 +62,7 @@ type Ground = {
 type Entrant = { launch(): Promise<Launched>; databasePid: number | null }
 type Launched = { shot: Shot; pid: number; stop(): Promise<void> }
 type Variant = 'PostgreSQL' | 'embedded' | 'no audit' | 'the other checkout'
-/** `shotOf` makes one of the server's origin and the agents' tokens. */
-type Ours = { launch(shotOf: ShotOf): Promise<Launched>; databasePid: number | null }
+/** Of the server's origin and the agents' tokens. */
 type ShotOf = (upstream: string, resolver: string, tokens: readonly string[]) => Shot
 
 const entrants: Record<string, (ground: Ground) => Promise<Entrant>> = {
@@ -89,18 +86,21 @@ const entrantsAgainst: typeof entrants = {
 /** Starts everybody whose name matches. */
 export async function gather(options: FieldOptions): Promise<Field> {
   const ground = await prepareGround(options)
+  const clear = async () => {
+    for (const step of ground.undo.reverse()) await step()
+  }
   const contestants: Contestant[] = []
   const all = { ...entrants, ...(options.against ? entrantsAgainst : {}) }
-  for (const [name, enter] of Object.entries(all)) {
-    if (options.only.test(name)) contestants.push(await launch(ground, name, await enter(ground)))
+  try {
+    for (const [name, enter] of Object.entries(all)) {
+      if (options.only.test(name)) contestants.push(await launch(ground, name, await enter(ground)))
+    }
+    for (const contestant of contestants) await checkAnswer(contestant)
+  } catch (error) {
+    await clear()
+    throw error
   }
-  for (const contestant of contestants) await checkAnswer(contestant)
-  return {
-    contestants,
-    clear: async () => {
-      for (const step of ground.undo.reverse()) await step()
-    },
-  }
+  return { contestants, clear }
 }
 
 async function launch({ undo }: Ground, name: string, entrant: Entrant): Promise<Contestant> {
@@ -135,7 +135,7 @@ async function prepareGround(options: FieldOptions): Promise<Ground> {
   const running = await startPart('upstream', settings)
   const undo: Ground['undo'] = [() => rmSync(directory, { recursive: true, force: true })]
   undo.push(names.stop, running.stop)
-  const ground: Ground = {
+  return {
     directory,
     names,
     upstream: { pid: running.pid, host: HOST, port: portOf(running) },
@@ -147,22 +147,15 @@ async function prepareGround(options: FieldOptions): Promise<Ground> {
       undo.push(cluster.stop)
       return cluster
     }),
-    ours: once((variant) => prepareOurs(ground, variant)),
     undo,
   }
-  return ground
 }
 
-/** The same result for the same argument. */
-function once<A extends unknown[], T>(
-  make: (...args: A) => Promise<T>,
-): (...args: A) => Promise<T> {
-  const made = new Map<string, Promise<T>>()
-  return (...args) => {
-    const key = args.join()
-    const known = made.get(key) ?? make(...args)
-    made.set(key, known)
-    return known
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined
+  return () => {
+    made ??= make()
+    return made
   }
 }
 
@@ -219,15 +212,13 @@ function listening(running: Running): Launched {
   return { ...running, shot: keyShot(`http://127.0.0.1:${portOf(running)}${PATH}`) }
 }
 
-async function enterOurs(ground: Ground, variant: Variant, shotOf: ShotOf): Promise<Entrant> {
-  const ours = await ground.ours(variant)
-  return { launch: () => ours.launch(shotOf), databasePid: ours.databasePid }
-}
-
-/** One server for all that call it. */
-async function prepareOurs(ground: Ground, variant: Variant): Promise<Ours> {
-  const { directory, names, upstream, caFile, options } = ground
-  const cluster = variant === 'embedded' ? null : await ground.cluster()
+/** A server for each way to call it: what is called both ways by turns is compiled anew at each. */
+async function enterOurs(
+  { directory, names, upstream, caFile, options, cluster: start }: Ground,
+  variant: Variant,
+  shotOf: ShotOf,
+): Promise<Entrant> {
+  const cluster = variant === 'embedded' ? null : await start()
   const env = {
     ...benchSettings(),
     ...(cluster ? await cluster.createDatabase() : { DATA_DIR: join(directory, 'data') }),
@@ -235,10 +226,9 @@ async function prepareOurs(ground: Ground, variant: Variant): Promise<Ours> {
     RESOLVER_CA_FILE: caFile,
   }
   const domain = `${HOST}:${upstream.port}`
-  let server: Server | null = null
   let tokens: string[] | null = null
-  const launch = async (shotOf: ShotOf): Promise<Launched> => {
-    server ??= await startServer(env, names.within(commandOf(variant, env, options)))
+  const launch = async () => {
+    const server = await startServer(env, names.within(commandOf(variant, env, options)))
     const client = variant === 'the other checkout' ? options.against : undefined
     tokens ??= await employAgents(
       await registerCustomer(server, client),
@@ -246,12 +236,7 @@ async function prepareOurs(ground: Ground, variant: Variant): Promise<Ours> {
       domain,
       TOKENS,
     )
-    const { pid, resolver, stop } = server
-    const stopOnce = async () => {
-      if (server?.pid === pid) await stop()
-      server = null
-    }
-    return { shot: shotOf(domain, resolver, tokens), pid, stop: stopOnce }
+    return { ...server, shot: shotOf(domain, server.resolver, tokens) }
   }
   return { launch, databasePid: variant === 'no audit' ? null : (cluster?.pid ?? null) }
 }
