@@ -14,6 +14,9 @@ import { Steps } from './steps.ts'
 import { openSocketConnector } from './websocket/connect.ts'
 import { FRAMES_PER_TURN } from './websocket/frame_weight.ts'
 
+/** Of calls whose caller names none. */
+export const USER_AGENT = `cloakroom/${version}`
+
 type Options = {
   config: Pick<Config, 'RESOLVER_ALLOW_NETWORKS' | 'RESOLVER_HOSTS' | 'RESOLVER_CA_FILE'>
   clock: Clock
@@ -40,7 +43,7 @@ export function openOutbound({ config, clock, lookup, ownPorts }: Options): Outb
     http2: openHttp2Connector(dial, frames),
     steps: new Steps(),
     frames,
-    userAgent: `cloakroom/${version}`,
+    userAgent: USER_AGENT,
     clock,
   }
 }

@@ -6,6 +6,7 @@
 import { ApiError, openApi } from '../client/api.ts'
 import { serverTrust, UntrustedCertificate } from '../client/certificates.ts'
 import { headersPassedOn, isHandshake, isHopByHop } from '../outbound/headers.ts'
+import { USER_AGENT } from '../outbound/index.ts'
 import { FORWARD_PREFIX, proxyLinks, rewriteLinks, throughForwardMode } from '../outbound/links.ts'
 import { AMBIGUOUS } from '../outbound/stand_ins/shaped.ts'
 import { Fault } from '../platform/fault.ts'
@@ -132,7 +133,11 @@ async function forward(options: RemoteOptions, inbound: Inbound): Promise<Respon
   const url = urlOf(options, inbound)
   const response = await send(url, {
     method,
-    headers: forwardHeaders(options, inbound),
+    headers: {
+      ...forwardHeaders(options, inbound),
+      // The runtime adds one of its own, which named here ends at the resolver (RFC 9110, section 7.6.1).
+      ...(request.headers.has('accept') ? {} : { connection: 'keep-alive, accept' }),
+    },
     ...(hasBody ? { body: request.body, duplex: 'half' } : {}),
     redirect: 'manual',
     decompress: false,
@@ -162,6 +167,7 @@ function forwardHeaders(
 ): Record<string, string> {
   const length = request.headers.get('content-length')
   return {
+    'user-agent': USER_AGENT,
     ...Object.fromEntries(headersPassedOn(request.headers)),
     ...(length === null ? {} : { 'content-length': length }),
     'x-service-token': token,

@@ -5,12 +5,13 @@ import { connect } from 'node:http2'
 import { connect as connectTcp } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { deflateSync, gzipSync } from 'node:zlib'
+import { version } from '../../package.json'
 import { encodeGrpcFrame } from '../../src/outbound/grpc/frames.ts'
 import { API } from '../support/agent.ts'
 import { startGrpcUpstream } from '../support/grpc_upstream.ts'
 import type { AskedCall } from './grpc_child.ts'
 import { openGrpcClient } from './grpc_client.ts'
-import { KEY, type OpenProxy, openProxyStage } from './stage.ts'
+import { KEY, type OpenProxy, openProxyStage, runWith } from './stage.ts'
 
 const stage = await openProxyStage()
 const upstream = await startGrpcUpstream(stage.authority, [API])
@@ -419,6 +420,42 @@ describe.each(['local', 'remote'] as const)(
       expect(stream.rstCode).toBe(0)
       expect(ending['grpc-status']).toBe(status)
       session.destroy()
+    })
+  },
+)
+
+describe.each(['local', 'remote'] as const)(
+  'behind the %s proxy, a program that gives no headers of its own',
+  (way) => {
+    const ours = { 'accept-encoding': 'identity', 'user-agent': `cloakroom/${version}` }
+
+    test('has the same ones sent by gRPC as in the other way', async () => {
+      const session = await openSession(proxies[way])
+      const type = { 'content-type': 'application/grpc' }
+      const stream = session.request({ ':method': 'POST', ':path': '/test/Fails', ...type })
+      await once(stream.resume().end(), 'close')
+      session.destroy()
+      const arrived = Object.entries(upstream.received.at(-1)?.headers ?? {})
+      const named = arrived.filter(([name]) => !name.startsWith(':'))
+      expect(Object.fromEntries(named)).toEqual({
+        ...ours,
+        ...type,
+        'grpc-accept-encoding': 'identity',
+        te: 'trailers',
+      })
+    })
+
+    test('has the same ones sent by HTTP as in the other way', async () => {
+      const none = ['-H', 'User-Agent:', '-H', 'Accept:']
+      await runWith(proxies[way], ['curl', '-sS', ...none, stage.url('/')])
+      const arrived = stage.upstream.received.at(-1)?.headers ?? []
+      const named = arrived.map(([name, value]) => [name.toLowerCase(), value])
+      expect(Object.fromEntries(named)).toEqual({
+        ...ours,
+        accept: '*/*',
+        connection: 'keep-alive',
+        host: stage.authorityOf(),
+      })
     })
   },
 )
