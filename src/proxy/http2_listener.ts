@@ -76,7 +76,7 @@ async function serve(
     const response = await answerOf(() => requestOf(stream, headers, isWhole, gone.signal), handler)
     if (stream.destroyed) await response.body?.cancel()
     else if (isGrpc(headers['content-type'])) await sendCall(stream, response)
-    else await send(stream, response)
+    else await send(stream, response, headers[':method'] === 'HEAD')
   } catch {
     stream.close(NGHTTP2_INTERNAL_ERROR)
   }
@@ -120,17 +120,19 @@ async function* chunksFrom(stream: ServerHttp2Stream): AsyncGenerator<Uint8Array
   if (stream.aborted) throw new Error('the program broke off')
 }
 
-async function send(stream: ServerHttp2Stream, response: Response): Promise<void> {
+/** A program that has not ended its half by then is told that nothing reads on (RFC 9113, section 8.1). */
+async function send(stream: ServerHttp2Stream, response: Response, isHead: boolean) {
   const { body } = response
-  stream.respond(headOf(response), { endStream: body === null })
-  for await (const chunk of body ?? []) await write(stream, chunk)
-  stream.end()
+  if (body === null || isHead) {
+    await body?.cancel()
+    return sendOnlyHead(stream, headOf(response))
+  }
+  stream.respond(headOf(response))
+  for await (const chunk of body) await write(stream, chunk)
+  stream.end(() => stream.close(NGHTTP2_NO_ERROR))
 }
 
-/**
- * An answer of gRPC, or a refusal in the form that it has there. A program that has not ended its half by then is
- * told that nobody reads on (RFC 9113, section 8.1).
- */
+/** An answer of gRPC, or a refusal in the form that it has there, after which the stream is closed, too. */
 async function sendCall(stream: ServerHttp2Stream, response: Response): Promise<void> {
   if (!isGrpc(response.headers.get('content-type'))) {
     const trailers = await refusalIn(response)

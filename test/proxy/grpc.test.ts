@@ -421,6 +421,25 @@ describe.each(['local', 'remote'] as const)(
       expect(ending['grpc-status']).toBe(status)
       session.destroy()
     })
+
+    test.each([
+      ['POST', 'with its body', expect.stringContaining('unknown_secret')],
+      ['HEAD', 'with its head', ''],
+    ])('has its stream closed when a %s of HTTP is refused, %s', async (method, _, body) => {
+      const session = await openSession(proxies[way])
+      const authorization = 'Bearer SVC_SECRET_NONE'
+      const head = { ':method': method, ':path': '/', 'content-type': 'text/plain', authorization }
+      const stream = session.request(head, { endStream: false })
+      const closed = once(stream, 'close')
+      const answered = once(stream, 'response')
+      if (method === 'POST') stream.write('hello')
+      const pieces = await Array.fromAsync(stream)
+      await closed
+      expect(stream.rstCode).toBe(0)
+      expect((await answered)[0]).toMatchObject({ ':status': 422 })
+      expect(Buffer.concat(pieces).toString()).toEqual(body)
+      session.destroy()
+    })
   },
 )
 
