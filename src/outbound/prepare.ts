@@ -19,7 +19,7 @@ import {
 } from './locations.ts'
 import { OutboundRequest, type Signer } from './outbound_request.ts'
 import { findPlaceholders, injectPlaceholders, type Placeholder } from './placeholders.ts'
-import { overrideAmong } from './policy/override.ts'
+import { mayHoldRequests, overrideAmong } from './policy/override.ts'
 import {
   domainBlocked,
   namesOf,
@@ -28,7 +28,7 @@ import {
   selectSecrets,
   settingsAmong,
 } from './policy/permission.ts'
-import { checkPolicies } from './policy/policy.ts'
+import { type AskedRequest, checkPolicies } from './policy/policy.ts'
 import type { CallRecord } from './record.ts'
 import { signatureIn } from './signing/anew.ts'
 import { chosenHeader, rangesOf, usesOf } from './signing/sign.ts'
@@ -75,9 +75,8 @@ function prepare(outbound: Surroundings, job: Job, permission: Permission): Outb
   const { call, record } = job
   // Step 2: the target.
   const target = parseTarget(call.targetUrl)
-  const names = [...Object.keys(call.headers), ...chosenHeader(call.signing)]
-  const asked = { target, method: call.method, override: overrideAmong(names) }
-  record.sees(asked.method, target, asked.override)
+  const asked = askedIn(call, target)
+  record.sees(asked)
   // Step 3: the allowlist; an empty one blocks all.
   if (!permission.allows(target)) throw domainBlocked(target)
   // Step 4: the placeholders, in headers and in what the signature is made with.
@@ -132,6 +131,12 @@ function prepare(outbound: Surroundings, job: Job, permission: Permission): Outb
     isObject,
   }
   return new OutboundRequest(outbound, call, parts)
+}
+
+function askedIn({ method, headers, signing }: Call, target: Target): AskedRequest {
+  const names = [...Object.keys(headers), ...chosenHeader(signing)]
+  const isMultipart = mayHoldRequests(contentTypeOf(headers))
+  return { target, method, override: overrideAmong(names), isMultipart }
 }
 
 /** Hardly any call has placeholders outside of headers, and what may be placed is not read for the others. */

@@ -6,6 +6,7 @@ import type { Fault } from '../platform/fault.ts'
 import { MAX_NAMES } from './budget.ts'
 import type { Placeholder } from './placeholders.ts'
 import { namesOf, type Scope } from './policy/permission.ts'
+import type { AskedRequest } from './policy/policy.ts'
 import type { Target } from './target.ts'
 
 /** How a call ended, under the names that audit records have. */
@@ -26,9 +27,7 @@ export class CallRecord {
   readonly #started = performance.now()
   #projectId: string | null
   #environment: string | null
-  #method: string | null = null
-  #target: Target | null = null
-  #override: string | null = null
+  #asked: AskedRequest | null = null
   #placeholders: readonly Placeholder[] = []
   #delivered: readonly string[] = []
 
@@ -48,16 +47,16 @@ export class CallRecord {
   }
 
   get method(): string | null {
-    return this.#method
+    return this.#asked?.method ?? null
   }
 
   get target(): Target | null {
-    return this.#target
+    return this.#asked?.target ?? null
   }
 
-  /** A header that asks the upstream for another method or path. */
-  get override(): string | null {
-    return this.#override
+  /** `null` for what was no call. */
+  get asked(): AskedRequest | null {
+    return this.#asked
   }
 
   get placeholders(): readonly Placeholder[] {
@@ -79,10 +78,8 @@ export class CallRecord {
     return uses
   }
 
-  sees(method: string, target: Target, override: string | null = null): void {
-    this.#method = method
-    this.#target = target
-    this.#override = override
+  sees(asked: AskedRequest): void {
+    this.#asked = asked
   }
 
   asks({ projectId, environment }: Scope, placeholders: readonly Placeholder[]): void {

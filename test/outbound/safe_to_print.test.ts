@@ -167,11 +167,10 @@ async function run(call: Call, answer: () => Response, wire?: UpstreamSocket['wi
     guards: { get: () => permission.guard(), of: async () => permission.guard() },
     log: openLog('error', () => {}),
   })
-  const { target, override, placeholders } = record
-  if (target) {
+  const { asked, placeholders } = record
+  if (asked) {
     const token = { id: 't', workspaceId: 'w' } as LiveToken
     const scope = { projectId: null, environment: 'development' }
-    const asked = { target, method: call.method, override }
     const basis = { token, scope, placeholders, asked }
     deadline.afterwards(live.hold(basis, () => {}))
     kept.basis = basis

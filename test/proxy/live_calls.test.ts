@@ -198,7 +198,7 @@ describe('without a vault', () => {
   const basis = {
     scope: { projectId: 'one', environment: 'development' },
     placeholders: [],
-    asked: { target, method: 'GET', override: null },
+    asked: { target, method: 'GET', override: null, isMultipart: false },
   }
   test('the code of what new calls are refused with ends what is open', async () => {
     const vault = { current: () => Promise.reject(new Fault('forbidden')) }

@@ -65,7 +65,12 @@ function basisOf(id = 'token', workspaceId = 'one'): Basis {
     token: { id, workspaceId } as LiveToken,
     scope: { projectId: null, environment: 'development' },
     placeholders: [],
-    asked: { target: parseTarget('https://api.example/'), method: 'GET', override: null },
+    asked: {
+      target: parseTarget('https://api.example/'),
+      method: 'GET',
+      override: null,
+      isMultipart: false,
+    },
   }
 }
 

@@ -134,6 +134,16 @@ describe('objects that a body names', () => {
     },
   )
 
+  test('are not read by a POST (S3 Select) with a key that may not read', async () => {
+    const asked = (prefix: string) => call('POST', '/pub/x?select&select-type=2', s3(prefix))
+    for (const prefix of ['WRITES', 'DELETES']) {
+      const said = refusal(`${prefix}_SECRET_ACCESS_KEY`)
+      await expectRefused(stage, agent, asked(prefix), 'policy_blocked', said)
+    }
+    await expectSent(asked('PATHS'))
+    await expectSent(asked('AWS'))
+  })
+
   test('leave other calls with a limited key alone', async () => {
     await expectSent(call('POST', '/pub/x?uploads', s3('PATHS')))
     await expectSent(call('PUT', '/pub/x?comp=block', azure('PATHS_KEY')))

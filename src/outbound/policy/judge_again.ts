@@ -21,9 +21,9 @@ export type Basis = {
 
 /** `null` for a call that was not let through. */
 export function basisOf(record: CallRecord): Basis | null {
-  const { target, method, override, projectId, environment, placeholders } = record
-  if (target === null || method === null || environment === null) return null
-  return { scope: { projectId, environment }, placeholders, asked: { target, method, override } }
+  const { asked, projectId, environment, placeholders } = record
+  if (asked === null || environment === null) return null
+  return { scope: { projectId, environment }, placeholders, asked }
 }
 
 type Judging<S> = Pick<Permission, 'holder' | 'allows'> & {

@@ -1,6 +1,6 @@
 /**
- * Where frameworks look for another method, host or path than the request's own, and where stores of objects
- * look for another object: with it a call that a policy lets through would do what the policy forbids.
+ * Where frameworks look for another method, host or path than the request's own, where stores of objects
+ * look for another object, and where APIs look for further requests: with it a call that a policy lets through would do what the policy forbids.
  */
 import { callMethods } from '../../platform/policy.ts'
 
@@ -31,6 +31,8 @@ const IN_QUERY = new RegExp(
 )
 /** A name that APIs also use for other things: it asks for a method where its value is one. */
 const AMBIGUOUS = 'method'
+/** Of escapes within escapes. */
+const MAX_ROUNDS = 5
 const METHODS: ReadonlySet<string> = new Set(callMethods)
 
 /** Such a header among names in any case; many servers read `_` as `-`. */
@@ -57,17 +59,35 @@ export function methodsAskedFor(search: string): string[] {
     })
 }
 
-/** Objects that are named in the body, of S3 (`?delete`, whatever it says there) and Azure (`comp=batch`). */
+/**
+ * Objects that are named in the body, of S3 (`?delete`, whatever it says there) and Azure (`comp=batch`); an object
+ * that is read by a body (S3 Select).
+ */
 export function namesObjectsInBody(
   search: string,
   isSignedForAws: boolean,
-): 'delete' | 'batch' | null {
+): 'delete' | 'select' | 'batch' | null {
   for (const parameter of search.slice(1).split('&')) {
     const [, name = '', text = ''] = /^([^=]*)=?(.*)$/s.exec(parameter) ?? []
     if (decode(name) === 'delete' && (isSignedForAws || text === '')) return 'delete'
+    if (decode(name) === 'select' && isSignedForAws) return 'select'
     if (/^comp$/i.test(decode(name)) && /^batch$/i.test(decode(text))) return 'batch'
   }
   return null
+}
+
+/** Whether a body of that type has parts, of which each may be a request (Google, OData). */
+export function mayHoldRequests(contentType: string | undefined): boolean {
+  return /\bmultipart\/mixed\b/i.test(contentType ?? '')
+}
+
+/** Whether the last segment of a path is where batches of requests are sent to, as the most lenient of servers reads it. */
+export function isForBatches(path: string): boolean {
+  let read = path
+  for (let round = 0; round < MAX_ROUNDS; round += 1) read = decode(read)
+  const segments = read.normalize('NFKC').split(/[/\\]/)
+  const last = segments.findLast((segment) => segment.trim() !== '') ?? ''
+  return /^\$?batch([;.(].*)?$/is.test(last.trim())
 }
 
 /** As the most lenient of frameworks reads it: PHP takes dots and blanks for `_`, and `a[]` for `a`. */

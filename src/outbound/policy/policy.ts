@@ -4,7 +4,7 @@ import { domainMatches, parseDomain } from '../../platform/net/domain.ts'
 import type { Policy } from '../../platform/policy.ts'
 import type { Placeholder } from '../placeholders.ts'
 import { hasOpenPlaceholder, policyPathMatches, type Target } from '../target.ts'
-import { methodsAskedFor, namesObjectsInBody } from './override.ts'
+import { isForBatches, methodsAskedFor, namesObjectsInBody } from './override.ts'
 
 type Location = NonNullable<Policy['allowed_locations']>[number]
 
@@ -14,6 +14,8 @@ export type AskedRequest = {
   method: string
   /** A header that asks for another method or path than these. */
   override: string | null
+  /** Whether its body may hold requests. */
+  isMultipart: boolean
 }
 
 /** Where a secret may stand whose policy does not say (protocol 5.5). */
@@ -31,6 +33,7 @@ export function checkPolicies(
       objectionToPlace(policy, placeholder) ??
       objectionToOverride(policy, asked) ??
       objectionToObjects(policy, placeholder, asked) ??
+      objectionToBatch(policy, asked) ??
       objectionToRequest(policy, placeholder, asked)
     if (objection !== null) {
       throw new Fault('policy_blocked', {
@@ -65,7 +68,7 @@ function objectionToOverride(
   return null
 }
 
-/** A POST whose body says which objects it deletes, or which requests it stands for. */
+/** A POST whose body says which objects it deletes, what it reads of one, or which requests it stands for. */
 function objectionToObjects(
   { allowed_methods, allowed_paths }: Policy,
   { style }: Placeholder,
@@ -74,8 +77,20 @@ function objectionToObjects(
   if (method !== 'POST' || (allowed_methods ?? allowed_paths) === undefined) return null
   const named = namesObjectsInBody(target.search, style === 'aws_sigv4')
   const isDelete = named === 'delete' && !allowed_paths && allowed_methods?.includes('DELETE')
-  if (named === null || isDelete) return null
+  const isRead = named === 'select' && (allowed_methods?.includes('GET') ?? true)
+  if (named === null || isDelete || isRead) return null
   return 'limits methods or paths, and the body of this request may ask for others'
+}
+
+/** What requests a body holds is not judged, so that the very path is to be listed where they may come. */
+function objectionToBatch(
+  { allowed_methods, allowed_paths }: Policy,
+  { target: { path }, method, isMultipart }: AskedRequest,
+): string | null {
+  if ((allowed_methods ?? allowed_paths) === undefined || allowed_paths?.includes(path)) return null
+  const isBatch = isMultipart || (method !== 'GET' && method !== 'HEAD' && isForBatches(path))
+  if (!isBatch) return null
+  return 'limits methods or paths, and this request may be a batch of others: allowed_paths must list its very path'
 }
 
 /** An absent list narrows nothing, an empty one allows nothing. */

@@ -58,7 +58,8 @@ export function localBackend(services: LocalServices): Backend {
     execute: (inbound) => executeLocally(services, inbound),
     refused: async ({ host, port, method }) => {
       const { record, origin } = beginRecord(services, Bun.randomUUIDv7(), host, method)
-      record.sees(method, parseTarget(`https://${host}:${port}/`))
+      const target = parseTarget(`https://${host}:${port}/`)
+      record.sees({ target, method, override: null, isMultipart: false })
       const refusal = record.refusal(new Fault('domain_blocked'))
       await services.outbox.add(auditRecordOf(record, origin, refusal))
     },
