@@ -1,17 +1,16 @@
 /** What all ways of issuing a token have in common. */
-
-import { type Capability, capabilities } from '../platform/capability.ts'
+import type { TokenOrder } from '../client/tokens.ts'
 import type { tokenOptions } from './catalogue/options.ts'
 import type { OptionValues } from './command.ts'
 import type { Context } from './context.ts'
 import { CliError } from './terminal/cli_error.ts'
 
 /** `--label`, `--may`, and `--expires-in-days`, of which `never` is none. */
-export function orderOf({ label, expiresInDays, may }: OptionValues<typeof tokenOptions>): {
-  label?: string
-  expires_in_days?: number | null
-  capabilities?: Capability[]
-} {
+export function orderOf({
+  label,
+  expiresInDays,
+  may,
+}: OptionValues<typeof tokenOptions>): TokenOrder {
   if (
     expiresInDays !== undefined &&
     expiresInDays !== 'never' &&
@@ -28,11 +27,19 @@ export function orderOf({ label, expiresInDays, may }: OptionValues<typeof token
   }
 }
 
+const SETS: readonly NonNullable<TokenOrder['capabilities']>[] = [
+  ['use'],
+  ['use', 'read'],
+  ['read'],
+]
+
 /** In the order that the server takes, whichever was typed. */
-function capabilitiesOf(may: string): Capability[] {
-  const named = may.split(',').map((word) => word.trim())
-  if (named.every((word) => capabilities.some((known) => known === word)))
-    return capabilities.filter((known) => named.includes(known))
+function capabilitiesOf(may: string) {
+  const typed = may.split(',').map((word) => word.trim())
+  const isTyped = (set: readonly string[]) =>
+    new Set(typed).symmetricDifference(new Set(set)).size === 0
+  const found = SETS.find(isTyped)
+  if (found) return found
   throw new CliError('usage', '--may is use, read or use,read')
 }
 

@@ -41,7 +41,7 @@ export type KnownChains = {
   rememberManifest(place: EnvironmentPlace, known: KnownManifest): void
 }
 type EnvironmentPlace = { workspaceId: string; projectId: string; environment: string }
-type KnownManifest = { revision: number; root: string }
+export type KnownManifest = { revision: number; root: string }
 
 /** Something that a person should hear. */
 export type ChainNotices = {
@@ -89,6 +89,15 @@ export class Chains {
       id,
       before.then((chain) => this.#readOn(workspace, chain)),
     )
+  }
+
+  /** What was seen of an environment before. */
+  manifestOf(place: EnvironmentPlace): KnownManifest | undefined {
+    return this.#known.manifestOf(place)
+  }
+
+  rememberManifest(place: EnvironmentPlace, known: KnownManifest): void {
+    this.#known.rememberManifest(place, known)
   }
 
   /** With a link that the server has taken. */
@@ -154,7 +163,7 @@ export function knownOf(chain: Chain): KnownChain {
 }
 
 /** Who signs, and in which workspace. */
-export type Signing = { chains: Chains; workspace: Named; identity: Identity }
+export type Signing = { chains: Chains; workspace: Named; identity: () => Promise<Identity> }
 
 /** What a link is to say. */
 export type Said = Change extends infer Each
@@ -202,22 +211,19 @@ async function attempt<T>(
 ): Promise<T> {
   const said = await judge(chain)
   if (said === null) return send(undefined, chain)
-  const signer = ownId(chain, workspace, identity)
+  const { signing_key, signingKey } = await identity()
+  const signer = ownId(chain, workspace, signing_key)
   const change = { ...said, signer, at: new Date().toISOString() } as Change
-  const link = await signLink(chain, change, identity.signingKey)
+  const link = await signLink(chain, change, signingKey)
   const result = await send(link, chain)
   await chains.append(workspace, chain, link)
   return result
 }
 
 /** Who somebody is in a chain: known by their key, whatever the server calls them. @throws UntrustedChain */
-export function ownId(
-  { members }: Chain,
-  workspace: Named,
-  { signing_key }: Pick<Identity, 'signing_key'>,
-): string {
+export function ownId({ members }: Chain, workspace: Named, signingKey: string): string {
   for (const member of members.values()) {
-    if (member.signing_key === signing_key) return member.user_id
+    if (member.signing_key === signingKey) return member.user_id
   }
   throw new UntrustedChain(workspace, 'by its chain you are no member')
 }

@@ -3,6 +3,7 @@
  * token that only authenticates, and the values are opened here with the part that stayed here.
  */
 
+import { listLinksForToken } from '../features/links/contract.ts'
 import { deliverEnvironment } from '../features/workloads/contract.ts'
 import { fromBase64 } from '../platform/crypto/encoding.ts'
 import { openTokenEnvelope } from '../platform/crypto/envelope.ts'
@@ -11,6 +12,7 @@ import { parseToken, sealedToken, tokenPrivateKey } from '../platform/crypto/tok
 import type { Policy } from '../platform/policy.ts'
 import type { Entry } from '../platform/references.ts'
 import { openApi } from './api.ts'
+import { verifyDelivery } from './verified_delivery.ts'
 
 export type SealedEnvironment = {
   projectId: string
@@ -32,9 +34,10 @@ export class InvalidToken extends Error {
 type Scope = { project_id?: string; environment?: string }
 
 /**
- * Fetches what a token may have. `token` is an agent's or workload's; only its sealed form is sent.
+ * Fetches what a token may have. `token` is an agent's or workload's; only its sealed form is sent. What comes
+ * from a signed workspace is verified before anything of it is used.
  *
- * @throws ApiError when the server refuses, Error for text that is not a token
+ * @throws ApiError when the server refuses, Error for text that is not a token, Refusal
  */
 export async function fetchEnvironment(
   origin: string,
@@ -43,15 +46,26 @@ export async function fetchEnvironment(
 ): Promise<SealedEnvironment> {
   const parsed = parseToken(token)
   if (!parsed || !['agt', 'wkl'].includes(parsed.kind)) throw new InvalidToken()
-  const sent = sealedToken(parsed.id, parsed.secret)
-  const answer = await openApi(origin, () => sent).call(deliverEnvironment, { body: scope })
+  const { id, secret } = parsed
+  const sent = sealedToken(id, secret)
+  const api = openApi(origin, () => sent)
+  const answer = await api.call(deliverEnvironment, { body: scope })
   if (!('sealed' in answer)) throw new Error('the server did not answer with a sealed environment')
-  const privateKey = tokenPrivateKey(parsed.id, parsed.secret)
+  await verifyDelivery(
+    answer,
+    { id, secret: new Uint8Array(secret) },
+    {
+      more: (after) => api.call(listLinksForToken, { query: { after } }),
+      now: new Date(),
+      asked: scope,
+    },
+  )
+  const privateKey = tokenPrivateKey(id, secret)
   return {
     projectId: answer.project_id,
     environment: answer.environment,
     sealed: answer.sealed,
-    open: async () => openAll(answer, parsed.id, privateKey),
+    open: async () => openAll(answer, id, privateKey),
   }
 }
 

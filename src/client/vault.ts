@@ -16,16 +16,40 @@ import {
   type SecretPlace,
   sealSecretValue,
 } from '../platform/crypto/secret_value.ts'
-import { mintToken, tokenAuth, tokenKeyPair, verifierOf } from '../platform/crypto/token.ts'
 import type { Policy } from '../platform/policy.ts'
 import type { Secret } from '../platform/secret.ts'
+import { isSignedId } from '../sigchain/index.ts'
 import { type AccountKeys, newAccount, unwrapKeys } from './account_keys.ts'
 import { type Api, openApi } from './api.ts'
+import { ownId, type Signing } from './chain.ts'
 import { authKey, deriveMasterKey, generateRecoveryKey, userKey } from './keys.ts'
 import { recoveryOf, writeRecoveryKey } from './recovery.ts'
+import { type Place, type Signer, signEnvelope } from './statements.ts'
 
 /** A workspace with its key in the clear: on a client only. */
-export type OpenWorkspace = { id: string; name: string; epoch: number; key: Uint8Array }
+export type OpenWorkspace = {
+  id: string
+  name: string
+  epoch: number
+  key: Uint8Array
+  /** What belongs to a signed workspace, and to no other. */
+  signing?: Signing
+}
+
+/** Null in a plain workspace. */
+export function signingOf({ id, signing }: OpenWorkspace): Signing | null {
+  if (isSignedId(id) === (signing !== undefined)) return signing ?? null
+  throw new Error('the chain belongs to signed workspaces, and to each of them')
+}
+
+/** Who signs on the chain of now; null in a plain workspace. @throws UntrustedChain */
+export async function signerOf(workspace: OpenWorkspace): Promise<Signer | null> {
+  const signing = signingOf(workspace)
+  if (signing === null) return null
+  const chain = await signing.chains.of(workspace)
+  const { signing_key, signingKey } = await signing.identity()
+  return { chain, userId: ownId(chain, workspace, signing_key), signingKey }
+}
 
 export type Session = AccountKeys & {
   api: Api
@@ -125,42 +149,35 @@ export function openSecret(
   return bytes && openSecretValue(openingKey, place, policy, bytes)
 }
 
-/** The grant of one environment's key to a token, for PUT …/envelopes/. */
+/** The key of one environment for a token, as PUT …/envelopes/ takes it. */
 export async function grantEnvironment(
   workspace: OpenWorkspace,
-  token: { id: string; publicKey: string },
+  token: Recipient,
   projectId: string,
   environment: string,
 ) {
-  const { id: workspaceId, epoch } = workspace
-  const granted = environmentKey(workspace.key, projectId, environment, epoch)
+  const signer = await signerOf(workspace)
+  return grantedBy(signer, workspace, token, { projectId, environment })
+}
+
+type Recipient = { id: string; publicKey: string }
+
+/** The same by a signer on a chain that need not be there yet; none in a plain workspace. */
+export async function grantedBy(
+  signer: Signer | null,
+  { id: workspaceId, epoch, key }: OpenWorkspace,
+  token: Recipient,
+  { projectId, environment }: Place,
+) {
+  const granted = environmentKey(key, projectId, environment, epoch)
   const place = { workspaceId, tokenId: token.id, projectId, environment, epoch }
   const envelope = await sealTokenEnvelope(place, decode(token.publicKey), granted)
-  return { project_id: projectId, environment, epoch, envelope }
+  const entry = { project_id: projectId, environment, epoch, envelope }
+  return signer === null ? entry : signEnvelope(signer, token.id, entry)
 }
 
 function decode(text: string): Uint8Array {
   const bytes = fromBase64(text)
   if (!bytes) throw new Error('the server sent text that is not base64')
   return bytes
-}
-
-/**
- * A token that is made here: the server receives what checks it and the keys sealed to it, and never the
- * token. `grants` are the environments that it may use.
- */
-export async function makeToken(
-  workspace: OpenWorkspace,
-  kind: 'agt' | 'wkl',
-  grants: readonly { projectId: string; environment: string }[],
-) {
-  const { id, secret, text } = mintToken(kind)
-  const publicKey = toBase64(tokenKeyPair(id, secret).publicKey)
-  const envelopes = await Promise.all(
-    grants.map(({ projectId, environment }) =>
-      grantEnvironment(workspace, { id, publicKey }, projectId, environment),
-    ),
-  )
-  const verifier = toBase64(verifierOf(tokenAuth(id, secret)))
-  return { text, id, order: { id, verifier, public_key: publicKey, envelopes } }
 }

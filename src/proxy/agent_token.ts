@@ -5,7 +5,8 @@
  */
 
 import type { Api } from '../client/api.ts'
-import { makeToken, type OpenWorkspace } from '../client/vault.ts'
+import { makeToken } from '../client/tokens.ts'
+import type { OpenWorkspace } from '../client/vault.ts'
 import { issueAgentToken, revokeAgentToken } from '../features/agents/contract.ts'
 import { parseToken, sealedToken } from '../platform/crypto/token.ts'
 
@@ -19,7 +20,7 @@ export type RunToken = {
 type Order = {
   api: Api
   workspace: OpenWorkspace
-  registrationId: string
+  agent: { id: string; project_id: string | null }
   /** Environments whose values the token may use. */
   grants: readonly { projectId: string; environment: string }[]
 }
@@ -28,12 +29,15 @@ const LABEL = 'local proxy'
 
 /** @throws ApiError, `forbidden` for non-admins */
 export async function issueRunToken(order: Order): Promise<RunToken> {
-  const { api, workspace, registrationId, grants } = order
-  const params = { workspace_id: workspace.id, registration_id: registrationId }
-  const made = await makeToken(workspace, 'agt', grants)
-  const capabilities = ['use' as const]
-  const body = { label: LABEL, expires_in_days: 1, capabilities, token: made.order }
-  await api.call(issueAgentToken, { params, body })
+  const { api, workspace, agent, grants } = order
+  const params = { workspace_id: workspace.id, registration_id: agent.id }
+  const made = await makeToken(
+    workspace,
+    { kind: 'agent', agentId: agent.id, projectId: agent.project_id, environment: null },
+    { label: LABEL, expires_in_days: 1, capabilities: ['use'] },
+    grants,
+  )
+  await api.call(issueAgentToken, { params, body: made.body })
   return {
     text: made.text,
     sealed: sealedToken(made.id, parseToken(made.text)?.secret ?? new Uint8Array()),

@@ -30,8 +30,9 @@ export { type Chain, emptyChain } from './state.ts'
 export {
   isSameGrant,
   manifestRoot,
+  type Rows,
   verifyEnvelope,
   verifyGrant,
   verifyManifest,
 } from './statements.ts'
-export type { Link } from './texts.ts'
+export type { Link, TokenGrant } from './texts.ts'

@@ -192,7 +192,7 @@ describe('signing', () => {
   }
   const allow = (chains: Chains, domain: string, send = take) =>
     signChange(
-      { chains, workspace: HERE, identity },
+      { chains, workspace: HERE, identity: async () => identity },
       ({ allowlist }) =>
         allowlist.has(domain)
           ? null
@@ -240,14 +240,14 @@ describe('signing', () => {
     const workspace = { id: ADA, name: 'plain' }
     const send = async (...given: unknown[]) => given
     const judge = () => Promise.reject(new Error('asked'))
-    const signing = { chains: opened(), workspace, identity }
+    const signing = { chains: opened(), workspace, identity: async () => identity }
     expect(await signChange(signing, judge, send)).toEqual([undefined, null])
     expect(asked).toEqual([])
   })
 
   test('who is no member of the chain signs nothing', async () => {
     const chain = await opened().of(HERE)
-    expect(ownId(chain, HERE, identity)).toBe(ADA)
-    expect(() => ownId(chain, HERE, stranger)).toThrow('by its chain you are no member')
+    expect(ownId(chain, HERE, identity.signing_key)).toBe(ADA)
+    expect(() => ownId(chain, HERE, stranger.signing_key)).toThrow('by its chain you are no member')
   })
 })

@@ -1,6 +1,7 @@
 /** Agents and their tokens. Tokens are made here, so that the server never sees one. */
 
-import { grantEnvironment, makeToken } from '../../client/vault.ts'
+import { holderOf, makeToken } from '../../client/tokens.ts'
+import { grantEnvironment } from '../../client/vault.ts'
 import {
   deleteAgent,
   issueAgentToken,
@@ -11,6 +12,7 @@ import {
   revokeAgentToken,
   unprovisionAgentToken,
 } from '../../features/agents/contract.ts'
+import { uuidv7 } from '../../platform/crypto/encoding.ts'
 import { agentNamed, agentsOf, tokenColumns, tokenNamed } from '../agents.ts'
 import type { agentOptions, agentTokenOptions, confirmOptions } from '../catalogue/options.ts'
 import type { Action } from '../command.ts'
@@ -26,13 +28,16 @@ import { ID, type Row } from '../terminal/table.ts'
 /** For the chosen project and environment, or with --all-projects for the whole workspace. */
 export const create: Action<typeof agentOptions> = async (context, [name = ''], options) => {
   const order = orderOf(options)
+  // Chosen here: what a token may do is signed with the agent that it is of.
+  const id = uuidv7()
+  const newAgent = { kind: 'agent', agentId: id } as const
   if (options.allProjects) {
     const { session, workspace } = await workspaceScope(context)
-    const made = await makeToken(workspace.open, 'agt', [])
-    const body = { name, ...order, token: made.order }
+    const scope = { ...newAgent, projectId: null, environment: null }
+    const made = await makeToken(workspace.open, scope, order, [])
     const { agent, capabilities } = await session.api.call(registerAgent, {
       params: { workspace_id: workspace.id },
-      body,
+      body: { name, ...made.body },
     })
     const about = { agent: agent.name, id: agent.id, may: capabilities, grants: [] }
     await handOut(context, session, { agent, token: made.text, about }, options)
@@ -40,10 +45,11 @@ export const create: Action<typeof agentOptions> = async (context, [name = ''], 
     return undefined
   }
   const { session, workspace, project, environment } = await tokenScope(context)
-  const made = await makeToken(workspace.open, 'agt', [{ projectId: project.id, environment }])
+  const place = { projectId: project.id, environment }
+  const made = await makeToken(workspace.open, { ...newAgent, ...place }, order, [place])
   const { agent, capabilities } = await session.api.call(registerProjectAgent, {
     params: { workspace_id: workspace.id, project_id: project.id },
-    body: { name, environment, ...order, token: made.order },
+    body: { name, ...made.body },
   })
   const grants = [`${project.name}/${environment}`]
   const about = { agent: agent.name, id: agent.id, may: capabilities, grants }
@@ -106,10 +112,17 @@ export const remove: Action<typeof confirmOptions> = async (context, [name = '']
 export const issue: Action<typeof agentTokenOptions> = async (context, [name = ''], options) => {
   const { session, workspace, project, environment } = await tokenScope(context)
   const agent = await agentNamed(context, { session, workspace }, name)
-  const made = await makeToken(workspace.open, 'agt', [{ projectId: project.id, environment }])
+  const scope = {
+    kind: 'agent',
+    agentId: agent.id,
+    projectId: agent.project_id,
+    environment,
+  } as const
+  const places = [{ projectId: project.id, environment }]
+  const made = await makeToken(workspace.open, scope, orderOf(options), places)
   const { capabilities } = await session.api.call(issueAgentToken, {
     params: { workspace_id: workspace.id, registration_id: agent.id },
-    body: { environment, ...orderOf(options), token: made.order },
+    body: made.body,
   })
   const grants = [`${project.name}/${environment}`]
   const about = { agent: agent.name, id: made.id, may: capabilities, grants }
@@ -145,7 +158,7 @@ export const grant: Action = async (context, args) => {
   const scope = await held(context, args)
   await demandEnvironment(scope)
   const { workspace, session, project, environment, agent, token, params } = scope
-  const holder = { id: token.id, publicKey: token.public_key }
+  const holder = await holderOf(workspace.open, token)
   const envelope = await grantEnvironment(workspace.open, holder, project.id, environment)
   await session.api.call(provisionAgentToken, { params, body: [envelope] })
   context.output.done(`${agent.name} may use ${project.name}/${environment}.`, {

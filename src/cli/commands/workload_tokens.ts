@@ -1,7 +1,8 @@
 /** Tokens of containers and CI jobs: one project, one environment each. */
 
 import { ApiError } from '../../client/api.ts'
-import { grantEnvironment, makeToken } from '../../client/vault.ts'
+import { holderOf, makeToken } from '../../client/tokens.ts'
+import { grantEnvironment } from '../../client/vault.ts'
 import {
   issueWorkloadToken,
   listWorkloadTokens,
@@ -24,10 +25,12 @@ export const issue: Action<typeof workloadTokenOptions> = async (
 ) => {
   const scope = await tokenScope(context)
   const { session, workspace, project, environment } = scope
-  const made = await makeToken(workspace.open, 'wkl', [{ projectId: project.id, environment }])
+  const place = { projectId: project.id, environment }
+  const order = { ...orderOf(options), label }
+  const made = await makeToken(workspace.open, { kind: 'workload', ...place }, order, [place])
   const issuing = session.api.call(issueWorkloadToken, {
     params: { project_id: project.id },
-    body: { ...orderOf(options), label, environment, token: made.order },
+    body: { ...made.body, label, environment },
   })
   const { capabilities } = await issuing.catch((error) => {
     throw error instanceof ApiError && error.code === 'already_exists' ? taken(scope, label) : error
@@ -75,7 +78,7 @@ export const grant: Action = async (context, [typed = '']) => {
   const scope = await projectScope(context)
   const { session, workspace, project } = scope
   const token = tokenNamed(await tokensOf(scope), typed, 'workload-token list')
-  const holder = { id: token.id, publicKey: token.public_key }
+  const holder = await holderOf(workspace.open, token)
   const environment = token.environment ?? ''
   const envelope = await grantEnvironment(workspace.open, holder, project.id, environment)
   await session.api.call(provisionWorkloadToken, {

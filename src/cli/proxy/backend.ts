@@ -11,7 +11,7 @@ import { openLocalBackend } from '../../proxy/local/open.ts'
 import { VaultCache } from '../../proxy/local/vault_snapshot.ts'
 import { openUpload } from '../../proxy/outbox/upload.ts'
 import { remoteBackend } from '../../proxy/remote.ts'
-import { agentsOf, usableIn } from '../agents.ts'
+import { type Agent, agentsOf, usableIn } from '../agents.ts'
 import type { Context } from '../context.ts'
 import { oneNamed } from '../named.ts'
 import { namedEnvironment } from '../resolver_call.ts'
@@ -69,7 +69,7 @@ async function openAsAgent(context: Context, { agent, notice }: Order): Promise<
   const { session, workspace, project, environment } = await projectScope(context)
   const grants = [{ projectId: project.id, environment }]
   const named = await agentOf({ session, workspace }, project.id, agent)
-  const token = await issue(session, workspace.open, named.id, grants)
+  const token = await issue(session, workspace.open, named, grants)
   const vault = new VaultCache(placeOf(session, workspace.id, project.id, environment))
   return remoteBackend({
     resolver: await context.resolver(),
@@ -147,7 +147,7 @@ function openTokens(session: Session) {
     issue(
       session,
       await openedAnew(session, workspaceId),
-      await idOf(session, workspaceId, agent),
+      await agentKnownAs(session, workspaceId, agent),
       [],
     )
   return {
@@ -167,10 +167,10 @@ function openTokens(session: Session) {
 }
 
 /** Records that wait may be of an agent that is gone, or know it by its name only. @throws ApiError */
-async function idOf({ api }: Session, workspaceId: string, agent: string): Promise<string> {
+async function agentKnownAs({ api }: Session, workspaceId: string, agent: string): Promise<Agent> {
   const agents = await api.list(listAgents, { params: { workspace_id: workspaceId } })
   const found = agents.find(({ id }) => id === agent) ?? agents.find(({ name }) => name === agent)
-  if (found) return found.id
+  if (found) return found
   // For good: the record is put aside, and the others go on.
   throw new ApiError(409, { error_code: 'conflict' })
 }
@@ -178,11 +178,11 @@ async function idOf({ api }: Session, workspaceId: string, agent: string): Promi
 async function issue(
   { api }: Session,
   workspace: OpenWorkspace,
-  registrationId: string,
+  agent: Agent,
   grants: readonly { projectId: string; environment: string }[],
 ): Promise<RunToken> {
   try {
-    return await issueRunToken({ api, workspace, registrationId, grants })
+    return await issueRunToken({ api, workspace, agent, grants })
   } catch (error) {
     throw notPermitted(error)
   }

@@ -5,6 +5,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import {
+  type Bytes,
   bytesToUuid,
   crc32,
   decodeBase62,
@@ -38,13 +39,11 @@ const ID_CHARACTERS = 22
 const SECRET_CHARACTERS = 43
 const CHECKSUM_CHARACTERS = 6
 
-/** A new token with a new id. Sealed tokens are derived with `sealedToken`, never minted. */
-export function mintToken(kind: Exclude<TokenKind, 'sea'>): {
-  id: string
-  secret: Uint8Array
-  text: string
-} {
-  const id = uuidv7()
+/** A new token. Sealed tokens are derived with `sealedToken`, never minted. */
+export function mintToken(
+  kind: Exclude<TokenKind, 'sea'>,
+  id: string = uuidv7(),
+): { id: string; secret: Bytes; text: string } {
   const secret = new Uint8Array(randomBytes(KEY_BYTES))
   return { id, secret, text: formatToken(kind, id, secret) }
 }

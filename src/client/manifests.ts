@@ -1,0 +1,54 @@
+/**
+ * What is stored in an environment of a signed workspace is what its manifest covers, one and all: names and
+ * ciphertexts. A row that was changed, left out, added or put back does not verify.
+ */
+import { type Bytes, fromBase64, fromBase64Url } from '../platform/crypto/encoding.ts'
+import { webSha256 } from '../platform/crypto/web_primitives.ts'
+import {
+  type Chain,
+  manifestRoot,
+  Refusal,
+  type Rows,
+  type SignedText,
+  verifyManifest,
+} from '../sigchain/index.ts'
+import type { KnownManifest } from './chain.ts'
+import type { Place } from './statements.ts'
+
+/** A verified environment; nothing was ever written where the revision is 0. */
+export type Stored = KnownManifest & { rows: Rows }
+
+/** A secret as it is listed: its raw value counts where it is there, and else what the server says of it. */
+type Listed = { key: string; value?: string | undefined; value_sha256?: string | undefined }
+
+/** @throws Refusal for rows that are not what somebody signed, and for a manifest older than the one `seen` */
+export async function verifyStored(
+  chain: Chain,
+  place: Place & { seen?: KnownManifest | undefined },
+  rows: Rows,
+  manifest: SignedText | null | undefined,
+): Promise<Stored> {
+  if (manifest) {
+    const { revision, root } = await verifyManifest(chain, manifest, { ...place, rows })
+    return { revision, root, rows }
+  }
+  if (place.seen) throw new Refusal('revision', 'and now there is none', 'the manifest')
+  if (rows.size > 0) throw new Refusal('root', 'nobody did', 'the manifest')
+  return { revision: 0, root: await manifestRoot(rows), rows }
+}
+
+/** @throws Refusal for a secret without what a manifest is checked by, or one that is listed twice */
+export async function rowsOf(listed: readonly Listed[]): Promise<Rows> {
+  const rows = new Map(
+    await Promise.all(listed.map(async (each) => [each.key, await hashOf(each)] as const)),
+  )
+  if (rows.size === listed.length) return rows
+  throw new Refusal('root', 'a name is listed twice', 'the manifest')
+}
+
+async function hashOf({ value, value_sha256 }: Listed): Promise<Bytes> {
+  const raw = value === undefined ? null : fromBase64(value)
+  const hash = raw ? await webSha256(raw) : fromBase64Url(value_sha256 ?? '')
+  if (hash?.length === 32) return hash
+  throw new Refusal('root', 'a secret has no hash', 'the manifest')
+}

@@ -1,0 +1,50 @@
+/**
+ * What a member signs about tokens and stored secrets in a signed workspace (protocol 12). Every statement
+ * names the newest link that its signer knew.
+ */
+import { fromBase64, toBase64Url } from '../platform/crypto/encoding.ts'
+import { webSha256 } from '../platform/crypto/web_primitives.ts'
+import { type Chain, type SignedText, signText, type TokenGrant } from '../sigchain/index.ts'
+
+/** A signed workspace to somebody who signs in it: its verified chain, and who they are there. */
+export type Signer = { chain: Chain; userId: string; signingKey: CryptoKey }
+
+/** What a grant says of its token. */
+export type Terms = Omit<TokenGrant, 'v' | 'workspace_id' | 'head' | 'signer'>
+
+export type Place = { projectId: string; environment: string }
+
+type TokenEnvelope = { project_id: string; environment: string; epoch: number; envelope: string }
+
+export function signGrant(signer: Signer, terms: Terms): Promise<SignedText> {
+  return signText('grant', { ...about(signer), ...terms }, signer.signingKey)
+}
+
+/** An envelope of a token with its statement, as it is sent. */
+export async function signEnvelope<E extends TokenEnvelope>(
+  signer: Signer,
+  tokenId: string,
+  entry: E,
+): Promise<E & SignedText> {
+  const { project_id, environment, epoch } = entry
+  const raw = fromBase64(entry.envelope) ?? new Uint8Array()
+  const envelope_sha256 = toBase64Url(await webSha256(raw))
+  const text = { token_id: tokenId, project_id, environment, epoch, envelope_sha256 }
+  return {
+    ...entry,
+    ...(await signText('envelope', { ...about(signer), ...text }, signer.signingKey)),
+  }
+}
+
+export function signManifest(
+  signer: Signer,
+  { projectId, environment }: Place,
+  { revision, root }: { revision: number; root: string },
+): Promise<SignedText> {
+  const place = { project_id: projectId, environment, epoch: signer.chain.epoch }
+  return signText('manifest', { ...about(signer), ...place, revision, root }, signer.signingKey)
+}
+
+function about({ chain, userId }: Signer) {
+  return { v: 2, workspace_id: chain.workspaceId, head: chain.head, signer: userId } as const
+}

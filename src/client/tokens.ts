@@ -1,0 +1,89 @@
+/**
+ * Tokens that are made here: the server receives what checks one and the keys sealed to it, and never the
+ * token. In a signed workspace what it may do is signed, and its own secret vouches for the chain.
+ */
+import { toBase64, uuidv7, uuidv8 } from '../platform/crypto/encoding.ts'
+import { mintToken, tokenAuth, tokenKeyPair, verifierOf } from '../platform/crypto/token.ts'
+import {
+  firstHash,
+  makeBinding,
+  Refusal,
+  type SignedText,
+  type TokenGrant,
+  verifyGrant,
+} from '../sigchain/index.ts'
+import { type Place, type Signer, signGrant } from './statements.ts'
+import { grantEnvironment, type OpenWorkspace, signerOf } from './vault.ts'
+
+/** Where there is nothing, the usual is meant. */
+export type TokenOrder = {
+  label?: string
+  expires_in_days?: number | null
+  capabilities?: TokenGrant['capabilities']
+}
+
+/** Null stands for every project, or environment. */
+export type TokenScope =
+  | { kind: 'agent'; agentId: string; projectId: string | null; environment: string | null }
+  | { kind: 'workload'; projectId: string; environment: string }
+
+const kinds = {
+  agent: { prefix: 'agt', capabilities: ['use'] },
+  workload: { prefix: 'wkl', capabilities: ['use', 'read'] },
+} as const
+const USUAL_LABEL = 'default'
+const USUAL_DAYS = 90
+const DAY_MS = 86_400_000
+
+/** `body` is what issuing takes; `places` are the environments whose keys the token gets. */
+export async function makeToken(
+  workspace: OpenWorkspace,
+  scope: TokenScope,
+  order: TokenOrder,
+  places: readonly Place[],
+) {
+  const signer = await signerOf(workspace)
+  const { kind, projectId, environment } = scope
+  const { id, secret, text } = mintToken(kinds[kind].prefix, signer ? uuidv8() : uuidv7())
+  const publicKey = toBase64(tokenKeyPair(id, secret).publicKey)
+  const envelopes = await Promise.all(
+    places.map((place) =>
+      grantEnvironment(workspace, { id, publicKey }, place.projectId, place.environment),
+    ),
+  )
+  const verifier = toBase64(verifierOf(tokenAuth(id, secret)))
+  const token = { id, verifier, public_key: publicKey, envelopes }
+  if (signer === null) return { id, text, body: { ...order, environment, token } }
+  const grant = await signGrant(signer, {
+    token_id: id,
+    kind,
+    agent_id: scope.kind === 'agent' ? scope.agentId : null,
+    label: order.label ?? USUAL_LABEL,
+    public_key: publicKey,
+    capabilities: order.capabilities ?? [...kinds[kind].capabilities],
+    project_id: projectId,
+    environment,
+    expires_at: expiryOf(order),
+  })
+  const binding = await makeBinding({ id, secret }, firstHash(signer.chain))
+  return { id, text, body: { token: { ...token, grant, binding } } }
+}
+
+type ListedToken = { id: string; public_key: string; grant?: SignedText | null | undefined }
+
+/** What a token is sealed to: by its grant, in a signed workspace. @throws Refusal for one that does not hold */
+export async function holderOf(workspace: OpenWorkspace, token: ListedToken) {
+  const signer = await signerOf(workspace)
+  if (signer !== null) await grantOf(signer, token)
+  return { id: token.id, publicKey: token.public_key }
+}
+
+/** @throws Refusal */
+export function grantOf({ chain }: Pick<Signer, 'chain'>, { id, public_key, grant }: ListedToken) {
+  if (!grant) throw new Refusal('form', 'there is none', 'the grant')
+  return verifyGrant(chain, grant, { id, publicKey: public_key }, new Date())
+}
+
+function expiryOf({ expires_in_days: days = USUAL_DAYS }: TokenOrder): string | null {
+  return days === null ? null : new Date(Date.now() + days * DAY_MS).toISOString()
+}

@@ -1,0 +1,218 @@
+/** A sealed delivery is checked by its bearer with nothing but the token. */
+import { beforeEach, expect, test } from 'bun:test'
+import { signManifest } from '../../src/client/statements.ts'
+import { makeToken } from '../../src/client/tokens.ts'
+import { type OpenWorkspace, signerOf } from '../../src/client/vault.ts'
+import { type SealedAnswer, verifyDelivery } from '../../src/client/verified_delivery.ts'
+import { parseToken } from '../../src/platform/crypto/token.ts'
+import { manifestRoot, signText, type TokenGrant } from '../../src/sigchain/index.ts'
+import {
+  ada,
+  bea,
+  ENVIRONMENT,
+  hashOfSealed,
+  type Links,
+  linksOfTwo,
+  openedBy,
+  openLinks,
+  PROJECT,
+  place,
+  sealed,
+} from './signed_place.ts'
+
+const NOW = new Date()
+const PLAIN = '01920000-0000-7000-8000-000000000100'
+const scope = { kind: 'workload', ...place } as const
+
+type Answer = { -readonly [Field in keyof SealedAnswer]: SealedAnswer[Field] }
+type Changing = (answer: Answer) => unknown
+type Made = Awaited<ReturnType<typeof makeToken>>
+
+let links: Links
+let workspace: OpenWorkspace
+let made: Made
+let answer: Answer
+
+const b64url = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64url')
+
+async function manifestOf(values: Record<string, string>, revision = 1, by = workspace) {
+  const rows = Object.entries(values).map(([key, value]) => [key, hashOfSealed(value)] as const)
+  const signer = await signerOf(by)
+  if (signer === null) throw new Error('a signed workspace')
+  return signManifest(signer, place, { revision, root: await manifestRoot(new Map(rows)) })
+}
+
+/** What an honest server answers a token with. */
+async function answerFor({ body }: Made): Promise<Answer> {
+  if (!('grant' in body.token)) throw new Error('a signed workspace')
+  const { grant, binding, envelopes } = body.token
+  const values = { A: sealed(workspace, 'A', '1'), B: sealed(workspace, 'B', '2') }
+  const kept = { KEPT: sealed(workspace, 'KEPT', 'not for environments') }
+  return {
+    workspace_id: workspace.id,
+    project_id: PROJECT,
+    environment: ENVIRONMENT,
+    sealed: Object.fromEntries(Object.entries(values).map(([key, value]) => [key, { value }])),
+    envelopes,
+    links: links.links.slice(0, 500),
+    grant,
+    binding,
+    manifest: await manifestOf({ ...values, ...kept }),
+    value_sha256: { KEPT: b64url(hashOfSealed(kept.KEPT)) },
+  }
+}
+
+function verify({ text }: Made = made, options: { seen?: never; now?: Date } = {}) {
+  const { id, secret } = parseToken(text) ?? { id: '', secret: new Uint8Array() }
+  const more = async (after: number) => links.links.slice(after, after + 500)
+  return verifyDelivery(
+    answer,
+    { id, secret: new Uint8Array(secret) },
+    { more, now: NOW, ...options },
+  )
+}
+
+const refusal = (work: Promise<unknown>) =>
+  work.then(
+    () => 'nothing',
+    (error) => error.reason ?? error,
+  )
+
+beforeEach(async () => {
+  links = await linksOfTwo()
+  workspace = openedBy(ada, links)
+  made = await makeToken(workspace, scope, {}, [place])
+  answer = await answerFor(made)
+})
+
+test('what an admin granted and a member stored is verified', async () => {
+  const { manifest } = answer
+  const { root } = JSON.parse(manifest?.statement ?? '')
+  const { seq, head } = links.chain()
+  expect(await verify()).toEqual({ seq, head, revision: 1, root })
+})
+
+/** A grant that says something else, signed by somebody. */
+async function grantSaying(change: Partial<TokenGrant>, by = ada) {
+  const { statement } = answer.grant ?? { statement: '' }
+  const text = { ...JSON.parse(statement), signer: by.person.user_id, ...change }
+  return signText('grant', text, by.identity.signingKey)
+}
+
+const lies: [string, string, Changing][] = [
+  [
+    'an older value',
+    'root',
+    ({ sealed: values }) => Object.assign(values, { A: { value: sealed(workspace, 'A', 'old') } }),
+  ],
+  ['a row left out', 'root', ({ sealed: values }) => delete values.B],
+  ['a hidden row left out', 'root', (told) => Object.assign(told, { value_sha256: {} })],
+  ['a row more', 'root', ({ sealed: values }) => Object.assign(values, { C: values.A })],
+  ["another name's value", 'root', ({ sealed: values }) => Object.assign(values, { A: values.B })],
+  ['a name twice', 'root', (told) => Object.assign(told.value_sha256 ?? {}, { A: 'x'.repeat(43) })],
+  ['no manifest', 'root', (told) => Object.assign(told, { manifest: null })],
+  ['no grant', 'form', (told) => Object.assign(told, { grant: null })],
+  ['no binding', 'form', (told) => Object.assign(told, { binding: undefined })],
+  ['no links', 'order', (told) => Object.assign(told, { links: [] })],
+  ['a shorter chain', 'head', (told) => Object.assign(told, { links: links.links.slice(0, 1) })],
+  ['an envelope that nobody signed', 'form', ({ envelopes: [first] }) => delete first?.statement],
+  [
+    "another environment's values",
+    'mismatch',
+    (told) => Object.assign(told, { environment: 'staging' }),
+  ],
+  [
+    "another project's values",
+    'mismatch',
+    (told) => Object.assign(told, { project_id: bea.person.user_id }),
+  ],
+  ['another workspace', 'workspace', (told) => Object.assign(told, { workspace_id: PLAIN })],
+  [
+    'a widened grant',
+    'signature',
+    async (told) => {
+      const { signature } = await grantSaying({})
+      const { statement } = await grantSaying({ expires_at: null })
+      Object.assign(told, { grant: { statement, signature } })
+    },
+  ],
+  [
+    'a grant by a member who may not',
+    'right',
+    async (told) => Object.assign(told, { grant: await grantSaying({}, bea) }),
+  ],
+  [
+    'a grant for another public key',
+    'mismatch',
+    async (told) =>
+      Object.assign(told, { grant: await grantSaying({ public_key: bea.person.public_key }) }),
+  ],
+  [
+    'a grant that may only use',
+    'mismatch',
+    async (told) => Object.assign(told, { grant: await grantSaying({ capabilities: ['use'] }) }),
+  ],
+  [
+    'a grant for elsewhere',
+    'mismatch',
+    async (told) => Object.assign(told, { grant: await grantSaying({ environment: 'staging' }) }),
+  ],
+]
+
+test.each(lies)('%s is refused (%s)', async (_, reason, change) => {
+  await change(answer)
+  expect(await refusal(verify())).toBe(reason)
+})
+
+test('a chain of somebody else is refused: the secret vouches for another', async () => {
+  const workspaceOfBea = openedBy(bea, await openLinks(bea))
+  const other = await makeToken(workspaceOfBea, scope, {}, [place])
+  const { grant } = 'grant' in other.body.token ? other.body.token : { grant: null }
+  const forged = await openLinks(bea)
+  Object.assign(answer, { grant, links: forged.links })
+  expect(await refusal(verify())).toBe('binding')
+})
+
+test('a token that was revoked in the chain, or is over, is refused', async () => {
+  expect(await refusal(verify(made, { now: new Date(+NOW + 92 * 86_400_000) }))).toBe('expired')
+  await links.add({ type: 'tokens.revoked', body: { token_ids: [made.id] } })
+  answer.links = links.links
+  expect(await refusal(verify())).toBe('revoked')
+})
+
+test('what was verified before may go on, and not back', async () => {
+  const before = { ...answer, sealed: { ...answer.sealed } }
+  const values = { A: sealed(workspace, 'A', '2') }
+  await links.add({ type: 'allowlist.changed', body: { add: ['api.example.com'], remove: [] } })
+  Object.assign(answer, {
+    links: links.links,
+    sealed: { A: { value: values.A } },
+    value_sha256: {},
+    manifest: await manifestOf(values, 2),
+  })
+  const seen = (await verify()) as never
+  expect(await verify(made, { seen })).toEqual(seen)
+  answer = before
+  expect(await refusal(verify(made, { seen }))).toBe('order')
+  answer = { ...before, links: links.links }
+  expect(await refusal(verify(made, { seen }))).toBe('revision')
+})
+
+test('a long chain is read to its end', async () => {
+  for (let at = 0; at < 600; at += 1) {
+    await links.add({ type: 'allowlist.changed', body: { add: [`h${at}.example`], remove: [] } })
+  }
+  workspace = openedBy(ada, links)
+  made = await makeToken(workspace, scope, {}, [place])
+  answer = await answerFor(made)
+  expect((await verify())?.seq).toBe(602)
+})
+
+test('the id of a plain token says that nothing is signed, and that it belongs to no signed workspace', async () => {
+  const { signing: _, ...plain } = { ...workspace, id: PLAIN }
+  const ofPlain = await makeToken(plain, scope, {}, [place])
+  expect(ofPlain.body).toMatchObject({ environment: ENVIRONMENT })
+  expect(await refusal(verify(ofPlain))).toBe('workspace')
+  answer = { ...answer, workspace_id: PLAIN }
+  expect(await verify(ofPlain)).toBeNull()
+})
