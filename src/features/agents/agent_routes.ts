@@ -5,6 +5,8 @@ import type { Grant, ProjectGrant } from '../../platform/grant.ts'
 import { openPager } from '../../platform/http/page.ts'
 import { type Changing, type Route, route } from '../../platform/http/route.ts'
 import type { FeatureServices } from '../../platform/services.ts'
+import { isSignedId, type SignedText } from '../../sigchain/index.ts'
+import { acceptLink, type Claim, chainOf, type SignedServices } from '../links/index.ts'
 import {
   deleteAgent,
   getAgent,
@@ -22,11 +24,11 @@ import { revocations } from './tokens.ts'
 /** Of a project, where the path names one. */
 type Manage = Grant<'agent.manage'> | ProjectGrant<'agent.manage'>
 
-export function agentRoutes({ outer, pepper, config }: FeatureServices): Route[] {
-  const pager = openPager(config)
+export function agentRoutes(services: SignedServices): Route[] {
+  const pager = openPager(services.config)
   return [
     ...[registerAgent, registerProjectAgent].map((endpoint) =>
-      route(endpoint, ({ body, ...changing }) => register(changing, { outer, pepper }, body)),
+      route(endpoint, ({ body, ...changing }) => register(changing, services, body)),
     ),
     ...[listAgents, listProjectAgents].map((endpoint) =>
       route(endpoint, async ({ tx, grant, query: { limit, cursor } }) => {
@@ -48,10 +50,9 @@ export function agentRoutes({ outer, pepper, config }: FeatureServices): Route[]
       if (!agent) throw new Fault('not_found')
       return agent
     }),
-    route(deleteAgent, async ({ params, ...changing }) => {
-      await remove(changing, params.registration_id)
-      return undefined
-    }),
+    route(deleteAgent, ({ params, body: { link }, ...changing }) =>
+      remove(changing, services, { agentId: params.registration_id, link }),
+    ),
   ]
 }
 
@@ -93,13 +94,20 @@ function shownNew(agent: { id: string; name: string; projectId: string | null; c
   }
 }
 
-async function remove({ tx, grant, audit }: Changing<Manage>, agentId: string): Promise<void> {
+/** A link is not demanded, for stopping is always allowed; only with one it outlasts the database. */
+async function remove(
+  changing: Changing<Manage>,
+  services: SignedServices,
+  { agentId, link }: { agentId: string; link: SignedText | undefined },
+): Promise<undefined> {
+  const { tx, grant, audit } = changing
   await lockWorkspace(tx, grant)
   const agent = await markDeleted(tx, grant, agentId)
   if (!agent) throw new Fault('not_found')
   const { projectId } = agent
   const holder = { kind: 'agent', agent, projectId } as const
   const revoked = await revokeTokens(tx, grant, holder)
+  if (link) await acceptLink(changing, await chainOf(changing, services), link, claimOf(revoked))
   audit.record(
     {
       action: 'agent.deleted',
@@ -109,4 +117,10 @@ async function remove({ tx, grant, audit }: Changing<Manage>, agentId: string): 
     },
     ...revocations(revoked, holder),
   )
+}
+
+/** All that were live. Of another version no token is one of a signed workspace. */
+function claimOf(revoked: readonly { id: string }[]): Claim | null {
+  const token_ids = revoked.map(({ id }) => id).filter(isSignedId)
+  return token_ids.length > 0 ? { type: 'tokens.revoked', body: { token_ids } } : null
 }

@@ -6,7 +6,7 @@ import { Fault } from '../../platform/fault.ts'
 import type { Grant, ProjectGrant } from '../../platform/grant.ts'
 import { openPager } from '../../platform/http/page.ts'
 import { type Route, route } from '../../platform/http/route.ts'
-import type { FeatureServices } from '../../platform/services.ts'
+import type { SignedServices } from '../links/index.ts'
 import {
   issueAgentToken,
   issueWorkloadToken,
@@ -40,29 +40,27 @@ const ofWorkloads = {
   unprovision: unprovisionWorkloadToken,
 }
 
-export function tokenRoutes(services: FeatureServices): Route[] {
+export function tokenRoutes(services: SignedServices): Route[] {
   return [ofAgents, ofWorkloads].flatMap((endpoints) => routesOf(endpoints, services))
 }
 
 function routesOf(
   endpoints: typeof ofAgents | typeof ofWorkloads,
-  { outer, pepper, config }: FeatureServices,
+  services: SignedServices,
 ): Route[] {
+  const { outer, config } = services
   const pager = openPager(config)
   return [
     route(endpoints.issue, async ({ params, body, ...changing }) =>
-      issueToken(
-        changing,
-        { outer, pepper },
-        { ...(await lockHolder(changing, params)), order: body },
-      ),
+      issueToken(changing, services, { ...(await lockHolder(changing, params)), order: body }),
     ),
     route(endpoints.list, async ({ tx, grant, params, query }) =>
       listTokens(tx, grant, pager, await holderOf({ tx, grant }, params), query),
     ),
-    route(endpoints.revoke, async ({ params, ...changing }) =>
-      revokeToken(changing, await lockHolder(changing, params), params.token_id),
-    ),
+    route(endpoints.revoke, async ({ params, body: { link }, ...changing }) => {
+      const held = await lockHolder(changing, params)
+      return revokeToken(changing, services, held, { id: params.token_id, link })
+    }),
     route(endpoints.provision, async ({ params, body, ...changing }) => {
       const held = await lockHolder(changing, params)
       return provisionToken(changing, outer, held, { id: params.token_id, envelopes: body })

@@ -10,6 +10,8 @@ import type { Grant } from '../../platform/grant.ts'
 import type { Pager } from '../../platform/http/page.ts'
 import { aboutToken, type Change } from '../../platform/http/recorder.ts'
 import type { Changing } from '../../platform/http/route.ts'
+import type { SignedText } from '../../sigchain/index.ts'
+import { acceptLink, type Claim, chainOf, type SignedServices } from '../links/index.ts'
 import { provision } from './provision.ts'
 import type { Provision, TokenEnvelope } from './shapes.ts'
 import {
@@ -48,17 +50,28 @@ export async function listTokens(
   )
 }
 
-/** @throws Fault `not_found`; a token that is revoked already stays as it is */
+/**
+ * A token that is revoked already stays as it is. A link is not demanded, for stopping is always allowed; only
+ * with one the revocation outlasts the database.
+ *
+ * @throws Fault `not_found`, and what `acceptLink` throws
+ */
 export async function revokeToken(
-  { tx, grant, audit }: Changing<Manage>,
+  changing: Changing<Manage>,
+  services: SignedServices,
   { holder }: Held,
-  id: string,
+  { id, link }: { id: string; link: SignedText | undefined },
 ): Promise<undefined> {
-  const revoked = await revokeTokens(tx, grant, holder, id)
-  audit.record(...revocations(revoked, holder))
-  if (revoked.length > 0) return
-  if (!(await selectToken(tx, grant, holder, id))) throw new Fault('not_found')
-  audit.unchanged()
+  const { tx, grant, audit } = changing
+  const [revoked] = await revokeTokens(tx, grant, holder, id)
+  const token = revoked ?? (await selectToken(tx, grant, holder, id))
+  if (!token) throw new Fault('not_found')
+  if (link) {
+    const claim: Claim = { type: 'tokens.revoked', body: { token_ids: [id] } }
+    await acceptLink(changing, await chainOf(changing, services), link, claim)
+  }
+  if (revoked ?? link) audit.record(...revocations([token], holder))
+  else audit.unchanged()
 }
 
 /**
@@ -103,7 +116,7 @@ export async function unprovisionToken(
 
 /** What is recorded of tokens that were revoked. */
 export function revocations(
-  revoked: Awaited<ReturnType<typeof revokeTokens>>,
+  revoked: readonly Awaited<ReturnType<typeof revokeTokens>>[number][],
   { agent }: Holder,
 ): Change[] {
   return revoked.map((token) => ({

@@ -7,7 +7,7 @@ import type { Action, Change } from '../../platform/http/recorder.ts'
 import { created } from '../../platform/http/reply.ts'
 import { type Changing, type Route, route } from '../../platform/http/route.ts'
 import type { SignedText } from '../../sigchain/index.ts'
-import { acceptLink, chainOf, type SignedServices } from '../links/index.ts'
+import { acceptLink, type Claim, chainOf, type SignedServices } from '../links/index.ts'
 import {
   addToAllowlist,
   listAllowlist,
@@ -66,7 +66,7 @@ async function add(
   const chain = await chainOf(changing, services)
   const unsigned = [...new Set(domains)].filter((domain) => !chain?.allowlist.has(domain))
   const body = { add: unsigned, remove: [] }
-  const claim = unsigned.length > 0 ? ({ type: 'allowlist.changed', body } as const) : null
+  const claim: Claim | null = unsigned.length > 0 ? { type: 'allowlist.changed', body } : null
   await acceptLink(changing, chain, link, claim)
   const entries = await insertEntries(tx, grant, domains)
   const added = chain ? unsigned : entries.map(({ domain }) => domain)

@@ -23,7 +23,7 @@ import { insertLink, type Named, selectLinks, selectNamed } from './queries.ts'
 type Changing = { tx: Transaction; grant: { workspaceId: string; userId: string } }
 
 /** What a link must say: all but the commitment to a key, which only clients can check. */
-type Claim = {
+export type Claim = {
   [Type in Link['type']]: {
     type: Type
     body: Omit<Extract<Link, { type: Type }>['body'], 'key_commitment'>

@@ -16,7 +16,7 @@ import type { FeatureServices } from '../../platform/services.ts'
 import { listLinks, listLinksForToken } from './contract.ts'
 import { hasMembership, selectLinks } from './queries.ts'
 
-export { acceptFirstLink, acceptLink, chainOf } from './accept.ts'
+export { acceptFirstLink, acceptLink, type Claim, chainOf } from './accept.ts'
 
 /** What features are built from that change signed workspaces. */
 export type SignedServices = FeatureServices & { chains: ChainCache }

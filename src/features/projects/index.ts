@@ -1,6 +1,5 @@
 /** Projects: the names under which secrets are kept. Who may do what follows the workspace's roles. */
 import { authorise } from '../../identity/authorise.ts'
-import type { OuterLayer } from '../../platform/crypto/outer_layer.ts'
 import { isUniqueViolation } from '../../platform/db/errors.ts'
 import type { Reading } from '../../platform/db/open.ts'
 import { lockWorkspace } from '../../platform/db/workspace_lock.ts'
@@ -11,6 +10,7 @@ import { aboutToken, type Change } from '../../platform/http/recorder.ts'
 import { created, type Reply } from '../../platform/http/reply.ts'
 import { type Changing, type Route, route } from '../../platform/http/route.ts'
 import type { FeatureServices } from '../../platform/services.ts'
+import type { SignedServices } from '../links/index.ts'
 import {
   activeRoles,
   type InviteOutcome,
@@ -44,7 +44,7 @@ import {
   updateProjectRow,
 } from './queries.ts'
 
-export function projectRoutes(services: FeatureServices): Route[] {
+export function projectRoutes(services: SignedServices): Route[] {
   return [...ownRoutes(services), ...inviteRoutes(services), ...environmentRoutes()]
 }
 
@@ -87,9 +87,9 @@ function ownRoutes({ db, config }: FeatureServices): Route[] {
   ]
 }
 
-function inviteRoutes({ outer }: FeatureServices): Route[] {
+function inviteRoutes(services: SignedServices): Route[] {
   return [inviteToProject, inviteToProjectByName].map((endpoint) =>
-    route(endpoint, ({ body, ...changing }) => invite(changing, outer, body)),
+    route(endpoint, ({ body, ...changing }) => invite(changing, services, body)),
   )
 }
 
@@ -165,12 +165,12 @@ async function restore({ tx, grant, audit }: Changing<ProjectGrant<'project.dele
   return show(tx, grant)
 }
 
-type InviteBody = { members: string[] } | Parameters<typeof inviteMembers>[3]
+type InviteBody = { members: string[] } | Parameters<typeof inviteMembers>[2]
 
 /** Access to a project follows the roles of its workspace, so inviting to it is inviting there. */
 async function invite(
   { tx, grant, audit }: Changing<Grant<'member.manage'>>,
-  outer: OuterLayer,
+  services: SignedServices,
   body: InviteBody,
 ): Promise<RoleInProject[] | Reply<RoleInProject[]>> {
   if ('members' in body) {
@@ -181,7 +181,7 @@ async function invite(
       return { email, status: role === null ? 'not_a_member' : 'already_member', role }
     })
   }
-  const outcomes = await inviteMembers(tx, outer, grant, body)
+  const outcomes = await inviteMembers({ tx, grant }, services, body)
   const changes = invitationChanges(outcomes)
   if (changes.length === 0) {
     audit.unchanged()

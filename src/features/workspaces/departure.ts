@@ -9,7 +9,8 @@ import { lockWorkspace, lockWorkspaceRow } from '../../platform/db/workspace_loc
 import { Fault } from '../../platform/fault.ts'
 import type { Caller } from '../../platform/grant.ts'
 import type { Action, UnboundAudit } from '../../platform/http/recorder.ts'
-import { listWorkspaces } from './memberships.ts'
+import { isSignedId } from '../../sigchain/index.ts'
+import { listWorkspaces, type WorkspaceOfPerson } from './memberships.ts'
 import {
   countMembers,
   countOwners,
@@ -25,13 +26,15 @@ type Leaving = { tx: Transaction; caller: Caller; audit: UnboundAudit }
 /**
  * Returns whether there was anything to leave, which is on record then.
  *
- * @throws Fault `last_owner` with the list of workspaces that would have no owner
+ * @throws Fault `last_owner` with the list of workspaces that would have no owner, `conflict` with the list of
+ *   signed ones
  */
 export async function leaveAll(leaving: Leaving, outer: OuterLayer): Promise<boolean> {
   const { tx, caller } = leaving
   const all = await listWorkspaces(tx, outer, caller.userId)
   // In one order for everybody: two who leave the same workspaces do not wait for each other.
   const places = all.sort((one, other) => (one.id < other.id ? -1 : 1))
+  await requireUnsigned(leaving, places)
   const orphaned: Place[] = []
   for (const place of places) {
     if (place.status === 'invited') await decline(leaving, place)
@@ -41,11 +44,34 @@ export async function leaveAll(leaving: Leaving, outer: OuterLayer): Promise<boo
   return places.length > 0
 }
 
+/** Leaving a signed workspace takes a link of its own; a personal one without others goes as a whole. */
+async function requireUnsigned(
+  { tx }: Leaving,
+  places: readonly WorkspaceOfPerson[],
+): Promise<void> {
+  const signed: Place[] = []
+  for (const place of places) {
+    if (!isSignedId(place.id)) continue
+    const goes =
+      place.type === 'personal' && (await countMembers(tx, { workspaceId: place.id })) === 1
+    if (!goes) signed.push(place)
+  }
+  if (signed.length === 0) return
+  throw new Fault('conflict', {
+    message: 'Some workspaces are signed: leave them first, or delete them, with your signature.',
+    fields: fieldsOf(signed),
+  })
+}
+
 function lastOwner(orphaned: readonly Place[]): Fault {
   return new Fault('last_owner', {
     message: 'Some workspaces would have no owner: make somebody else one, or delete them.',
-    fields: orphaned.map(({ id, name }) => ({ path: id, message: name })),
+    fields: fieldsOf(orphaned),
   })
+}
+
+function fieldsOf(places: readonly Place[]) {
+  return places.map(({ id, name }) => ({ path: id, message: name }))
 }
 
 async function decline({ tx, caller, audit }: Leaving, { id }: Place): Promise<void> {

@@ -6,9 +6,11 @@ import { authorise } from '../../identity/authorise.ts'
 import type { Reading } from '../../platform/db/open.ts'
 import { lockWorkspace } from '../../platform/db/workspace_lock.ts'
 import { Fault } from '../../platform/fault.ts'
+import type { Grant } from '../../platform/grant.ts'
 import { openPager } from '../../platform/http/page.ts'
-import { type Route, route } from '../../platform/http/route.ts'
-import type { SignedServices } from '../links/index.ts'
+import { type Changing, type Route, route } from '../../platform/http/route.ts'
+import type { SignedText } from '../../sigchain/index.ts'
+import { acceptLink, chainOf, type SignedServices } from '../links/index.ts'
 import {
   createWorkspaceEndpoint,
   deleteWorkspace,
@@ -36,7 +38,8 @@ export function workspaceRoutes(services: SignedServices): Route[] {
   ]
 }
 
-function ownRoutes({ db, outer, config }: SignedServices): Route[] {
+function ownRoutes(services: SignedServices): Route[] {
+  const { db, outer, config } = services
   const pager = openPager(config)
   const show = async (tx: Reading, userId: string, workspaceId: string) => {
     const [workspace] = await listWorkspaces(tx, outer, userId, { workspaceId })
@@ -67,7 +70,8 @@ function ownRoutes({ db, outer, config }: SignedServices): Route[] {
           link: body.link,
         })
         const grant = await authorise(tx, caller, 'member.manage', { workspaceId: workspace.id })
-        const outcomes = await inviteMembers(tx, outer, grant, { invites })
+        // A chain that was begun in this transaction takes nothing else.
+        const outcomes = body.link ? [] : await inviteMembers({ tx, grant }, services, { invites })
         const resource = { type: 'workspace', id: workspace.id, name: workspace.name }
         audit
           .by(grant)
@@ -82,14 +86,22 @@ function ownRoutes({ db, outer, config }: SignedServices): Route[] {
       audit.record({ action: 'workspace.renamed', resource })
       return show(tx, grant.userId, grant.workspaceId)
     }),
-    route(deleteWorkspace, async ({ tx, grant, audit }) => {
-      const { name, type } = await lockWorkspace(tx, grant)
-      if (type === 'personal')
-        throw new Fault('conflict', { message: 'A personal workspace cannot be deleted.' })
-      await deleteWorkspaceRow(tx, grant)
-      const resource = { type: 'workspace', id: grant.workspaceId, name }
-      audit.record({ action: 'workspace.deleted', resource })
-      return undefined
-    }),
+    route(deleteWorkspace, ({ body: { link }, ...changing }) => remove(changing, services, link)),
   ]
+}
+
+async function remove(
+  changing: Changing<Grant<'workspace.delete'>>,
+  services: SignedServices,
+  link: SignedText | undefined,
+): Promise<undefined> {
+  const { tx, grant, audit } = changing
+  const { name, type } = await lockWorkspace(tx, grant)
+  if (type === 'personal')
+    throw new Fault('conflict', { message: 'A personal workspace cannot be deleted.' })
+  const chain = await chainOf(changing, services)
+  await acceptLink(changing, chain, link, { type: 'workspace.deleted', body: {} })
+  await deleteWorkspaceRow(tx, grant)
+  const resource = { type: 'workspace', id: grant.workspaceId, name }
+  audit.record({ action: 'workspace.deleted', resource })
 }

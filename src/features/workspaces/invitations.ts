@@ -4,27 +4,32 @@ import { Fault } from '../../platform/fault.ts'
 import type { Caller } from '../../platform/grant.ts'
 import type { Action, UnboundAudit } from '../../platform/http/recorder.ts'
 import { type Route, route } from '../../platform/http/route.ts'
-import type { FeatureServices } from '../../platform/services.ts'
+import { acceptLink, chainOf, type SignedServices } from '../links/index.ts'
 import { acceptInvitation, declineInvitation } from './contract.ts'
 import { listWorkspaces } from './memberships.ts'
 import { acceptOwn, declineOwn, requireRekey } from './queries.ts'
+import { removalOf } from './signed_members.ts'
 
-export function invitationRoutes({ outer }: FeatureServices): Route[] {
+export function invitationRoutes(services: SignedServices): Route[] {
   return [
     route(acceptInvitation, ({ caller, transaction, params: { workspace_id: workspaceId } }) =>
       transaction(async (tx, audit) => {
         await lockWorkspaceRow(tx, workspaceId)
         if (!(await acceptOwn(tx, caller, workspaceId))) throw new Fault('not_found')
         record(audit, caller, workspaceId, 'member.accepted')
-        const [workspace] = await listWorkspaces(tx, outer, caller.userId, { workspaceId })
+        const [workspace] = await listWorkspaces(tx, services.outer, caller.userId, { workspaceId })
         if (!workspace) throw new Fault('not_found')
         return workspace
       }),
     ),
-    route(declineInvitation, ({ caller, transaction, params: { workspace_id: workspaceId } }) =>
+    route(declineInvitation, ({ caller, transaction, params, body: { link } }) =>
       transaction(async (tx, audit) => {
+        const { workspace_id: workspaceId } = params
         await lockWorkspaceRow(tx, workspaceId)
         if (!(await declineOwn(tx, caller, workspaceId))) throw new Fault('not_found')
+        const changing = { tx, grant: { workspaceId, userId: caller.userId } }
+        const chain = await chainOf(changing, services)
+        await acceptLink(changing, chain, link, removalOf(chain, caller.userId))
         await requireRekey(tx, workspaceId)
         record(audit, caller, workspaceId, 'member.declined')
         return undefined

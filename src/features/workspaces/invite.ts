@@ -4,6 +4,7 @@
  * workspace key for each invitee; the server only stores the envelopes.
  */
 import { and, eq, inArray, sql } from 'drizzle-orm'
+import { toBase64 } from '../../platform/crypto/encoding.ts'
 import type { OuterLayer } from '../../platform/crypto/outer_layer.ts'
 import type { Transaction } from '../../platform/db/open.ts'
 import { memberships, users } from '../../platform/db/schema/index.ts'
@@ -11,9 +12,16 @@ import { lockWorkspace } from '../../platform/db/workspace_lock.ts'
 import { Fault } from '../../platform/fault.ts'
 import type { Grant, Role } from '../../platform/grant.ts'
 import type { Change } from '../../platform/http/recorder.ts'
-import { mayChangeMember } from '../../sigchain/index.ts'
+import { mayChangeMember, type PublicIdentity, type SignedText } from '../../sigchain/index.ts'
+import { acceptLink, type Claim, chainOf, type SignedServices } from '../links/index.ts'
 import { sealEnvelope } from './memberships.ts'
 import type { Invite, inviteStatuses } from './shapes.ts'
+
+type Invitation = {
+  invites: readonly Invite[]
+  epoch?: number | undefined
+  link?: SignedText | undefined
+}
 
 export type InviteOutcome = {
   userId: string | null
@@ -28,14 +36,14 @@ export type InviteOutcome = {
  * outcomes in the order given; the caller records `invitationChanges`.
  *
  * @throws Fault `forbidden` for the whole batch when one entry is not the caller's to give,
- *   `epoch_conflict`
+ *   `epoch_conflict`, and what `acceptLink` throws
  */
 export async function inviteMembers(
-  tx: Transaction,
-  outer: OuterLayer,
-  grant: Grant<'member.manage'>,
-  { invites, epoch }: { invites: readonly Invite[]; epoch?: number | undefined },
+  changing: { tx: Transaction; grant: Grant<'member.manage'> },
+  services: Pick<SignedServices, 'outer' | 'chains'>,
+  { invites, epoch, link }: Invitation,
 ): Promise<InviteOutcome[]> {
+  const { tx, grant } = changing
   const workspace = await lockWorkspace(tx, grant)
   if (epoch !== undefined && epoch !== workspace.epoch) throw new Fault('epoch_conflict')
   const people = await findPeople(
@@ -45,11 +53,18 @@ export async function inviteMembers(
   )
   const judged = invites.map((entry) => ({ entry, person: people.get(entry.email) ?? null }))
   for (const { entry, person } of judged) requireMayInvite(grant, entry, person)
+  const chain = await chainOf(changing, services)
+  const isSigned = chain !== null
   const invited = judged.flatMap(({ entry, person }) =>
-    person && person.status !== 'active' ? [{ entry, person }] : [],
+    person && outcomeOf(entry, person, isSigned).status === 'invited' ? [{ entry, person }] : [],
   )
-  await upsertInvitations(tx, outer, grant, invited)
-  return judged.map(({ entry, person }) => outcomeOf(entry, person))
+  const members = invited.flatMap(({ entry: { role }, person: { userId, email, keys } }) =>
+    keys ? [{ user_id: userId, email, role, ...keys }] : [],
+  )
+  const claim: Claim | null = members.length > 0 ? { type: 'members.put', body: { members } } : null
+  await acceptLink(changing, chain, link, claim)
+  await upsertInvitations(tx, services.outer, grant, invited)
+  return judged.map(({ entry, person }) => outcomeOf(entry, person, isSigned))
 }
 
 /** What the caller of `inviteMembers` records with its outcomes. */
@@ -81,6 +96,8 @@ type Person = {
   email: string
   role: Role | null
   status: 'active' | 'invited' | null
+  /** Null for who cannot sign. */
+  keys: PublicIdentity | null
 }
 
 async function findPeople(
@@ -95,6 +112,8 @@ async function findPeople(
       email: users.email,
       role: memberships.role,
       status: memberships.status,
+      signing: users.signingKey,
+      sealing: users.publicKey,
     })
     .from(users)
     .leftJoin(
@@ -102,7 +121,12 @@ async function findPeople(
       and(eq(memberships.userId, users.id), eq(memberships.workspaceId, grant.workspaceId)),
     )
     .where(inArray(users.email, [...emails]))
-  return new Map(found.map((person) => [person.email, person]))
+  return new Map(
+    found.map(({ signing, sealing, ...person }) => {
+      const keys = signing && { signing_key: toBase64(signing), public_key: toBase64(sealing) }
+      return [person.email, { ...person, keys }]
+    }),
+  )
 }
 
 function requireMayInvite(grant: Grant, { role }: Invite, person: Person | null): void {
@@ -143,10 +167,14 @@ async function upsertInvitations(
     })
 }
 
-function outcomeOf({ email, role }: Invite, person: Person | null): InviteOutcome {
+function outcomeOf(
+  { email, role }: Invite,
+  person: Person | null,
+  isSigned: boolean,
+): InviteOutcome {
   if (!person) return { userId: null, email, status: 'user_not_found', role: null }
-  const { userId, status } = person
-  return status === 'active'
-    ? { userId, email, status: 'already_member', role: person.role }
-    : { userId, email, status: 'invited', role }
+  const { userId, status, keys } = person
+  if (status === 'active') return { userId, email, status: 'already_member', role: person.role }
+  if (isSigned && !keys) return { userId, email, status: 'no_signing_key', role: null }
+  return { userId, email, status: 'invited', role }
 }

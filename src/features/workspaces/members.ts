@@ -5,14 +5,19 @@
 import type { Transaction } from '../../platform/db/open.ts'
 import { lockWorkspace } from '../../platform/db/workspace_lock.ts'
 import { Fault } from '../../platform/fault.ts'
-import type { Grant } from '../../platform/grant.ts'
+import type { Grant, Role } from '../../platform/grant.ts'
 import { openPager } from '../../platform/http/page.ts'
 import type { Action, Change } from '../../platform/http/recorder.ts'
 import { created } from '../../platform/http/reply.ts'
-import { type Route, route } from '../../platform/http/route.ts'
+import { type Changing, type Route, route } from '../../platform/http/route.ts'
 import { email, isUuid } from '../../platform/http/validate.ts'
-import type { FeatureServices } from '../../platform/services.ts'
-import { type MemberChange, mayChangeMember } from '../../sigchain/index.ts'
+import {
+  type Chain,
+  type MemberChange,
+  mayChangeMember,
+  type SignedText,
+} from '../../sigchain/index.ts'
+import { acceptLink, chainOf, type SignedServices } from '../links/index.ts'
 import { changeMemberRole, inviteMembersEndpoint, listMembers, removeMember } from './contract.ts'
 import { invitationChanges, inviteMembers } from './invite.ts'
 import {
@@ -25,9 +30,10 @@ import {
   showMember,
   updateRole,
 } from './queries.ts'
+import { removalOf, roleChangeOf } from './signed_members.ts'
 
-export function memberRoutes({ outer, config }: FeatureServices): Route[] {
-  const pager = openPager(config)
+export function memberRoutes(services: SignedServices): Route[] {
+  const pager = openPager(services.config)
   return [
     route(listMembers, async ({ tx, grant, query }) => {
       const [after] = pager.start('members', query.cursor) ?? []
@@ -35,7 +41,7 @@ export function memberRoutes({ outer, config }: FeatureServices): Route[] {
       return pager.cut('members', rows, query.limit, (row) => [row.email], showMember)
     }),
     route(inviteMembersEndpoint, async ({ tx, grant, audit, body }) => {
-      const outcomes = await inviteMembers(tx, outer, grant, body)
+      const outcomes = await inviteMembers({ tx, grant }, services, body)
       const changes = invitationChanges(outcomes)
       if (changes.length === 0) {
         audit.unchanged()
@@ -44,45 +50,83 @@ export function memberRoutes({ outer, config }: FeatureServices): Route[] {
       audit.record(...changes)
       return created(outcomes)
     }),
-    route(changeMemberRole, async ({ tx, grant, audit, params, body: { role } }) => {
-      const target = await lockMember(tx, grant, params.member)
-      requireMayChange(grant, { kind: 'set_role', from: target.role, to: role })
-      if (role === target.role) {
-        audit.unchanged()
-        return showMember(target)
-      }
-      if (role !== 'owner') await requireOtherOwner(tx, grant, target)
-      await updateRole(tx, grant, target.user_id, role)
-      const action = role === 'owner' ? 'workspace.ownership_transferred' : 'member.role_changed'
-      audit.record(change(action, target))
-      return showMember(await findMember(tx, grant, { userId: target.user_id }))
-    }),
-    route(removeMember, async ({ tx, grant, audit, params }) => {
-      const target = await lockMember(tx, grant, params.member)
-      const self = target.user_id === grant.userId
-      requireMayChange(grant, { kind: 'remove', from: target.role, self })
-      await requireOtherOwner(tx, grant, target)
-      await deleteMember(tx, grant, target.user_id)
-      await requireRekey(tx, grant.workspaceId)
-      audit.record(change(self ? 'member.left' : 'member.removed', target))
-      return undefined
-    }),
+    route(changeMemberRole, ({ params: { member }, body, ...changing }) =>
+      changeRole(changing, services, { named: member, ...body }),
+    ),
+    route(removeMember, ({ params: { member }, body, ...changing }) =>
+      remove(changing, services, { named: member, ...body }),
+    ),
   ]
 }
 
-type Manager = Grant<'workspace.read' | 'member.manage'>
-type Member = Awaited<ReturnType<typeof findMember>>
+type Sent = { named: string; link?: SignedText | undefined }
 
-/** The member that the path names, with the workspace locked. */
-async function lockMember(tx: Transaction, grant: Manager, named: string): Promise<Member> {
+async function changeRole(
+  changing: Changing<Grant<'member.manage'>>,
+  services: SignedServices,
+  { named, role, link }: Sent & { role: Role },
+) {
+  const { tx, grant, audit } = changing
   await lockWorkspace(tx, grant)
-  return findMember(tx, grant, refOf(named))
+  const target = await findMember(tx, grant, refOf(named))
+  requireMayChange(grant, { kind: 'set_role', from: target.role, to: role })
+  const chain = await chainOf(changing, services)
+  const claim = roleChangeOf(chain, target.user_id, role)
+  await acceptLink(changing, chain, link, claim)
+  if (role === target.role && claim === null) {
+    audit.unchanged()
+    return showMember(target)
+  }
+  if (!chain && role !== 'owner') await requireOtherOwner(tx, grant, target)
+  await updateRole(tx, grant, target.user_id, role)
+  // What a reader has signed before holds until the rekey.
+  if (chain && role === 'read_only') await requireRekey(tx, grant.workspaceId)
+  const action = role === 'owner' ? 'workspace.ownership_transferred' : 'member.role_changed'
+  audit.record(change(action, target))
+  return showMember(await findMember(tx, grant, { userId: target.user_id }))
 }
 
+async function remove(
+  changing: Changing<Manager>,
+  services: SignedServices,
+  { named, link }: Sent,
+): Promise<undefined> {
+  const { tx, grant, audit } = changing
+  await lockWorkspace(tx, grant)
+  const chain = await chainOf(changing, services)
+  const target = await findRemovable(tx, grant, chain, refOf(named))
+  const self = target.user_id === grant.userId
+  requireMayChange(grant, { kind: 'remove', from: target.role, self })
+  await acceptLink(changing, chain, link, removalOf(chain, target.user_id))
+  if (!chain) await requireOtherOwner(tx, grant, target)
+  await deleteMember(tx, grant, target.user_id)
+  await requireRekey(tx, grant.workspaceId)
+  audit.record(change(self ? 'member.left' : 'member.removed', target))
+}
+
+type Manager = Grant<'workspace.read' | 'member.manage'>
 async function findMember(tx: Transaction, grant: Manager, ref: MemberRef) {
   const member = await selectMember(tx, grant, ref)
   if (!member) throw new Fault('not_found')
   return member
+}
+
+type Removable = { user_id: string; email: string; role: Role; status: 'active' | 'invited' }
+
+/** Also who is in the chain of a signed workspace only: then a row was lost, and the link still says it. */
+async function findRemovable(
+  tx: Transaction,
+  grant: Manager,
+  chain: Chain | null,
+  ref: MemberRef,
+): Promise<Removable> {
+  const stored = await selectMember(tx, grant, ref)
+  const signed = [...(chain?.members.values() ?? [])].find(({ user_id, email }) =>
+    'userId' in ref ? user_id === ref.userId : email === ref.email,
+  )
+  const found = stored ?? (signed && { ...signed, status: 'active' as const })
+  if (!found) throw new Fault('not_found')
+  return found
 }
 
 /** What is neither an id nor an address names no member. */
@@ -98,11 +142,15 @@ function requireMayChange(grant: Grant, change: MemberChange): void {
 }
 
 /** An invited owner does not count: they might decline. */
-async function requireOtherOwner(tx: Transaction, grant: Manager, target: Member): Promise<void> {
+async function requireOtherOwner(
+  tx: Transaction,
+  grant: Manager,
+  target: Removable,
+): Promise<void> {
   if (target.role !== 'owner' || target.status !== 'active') return
   if ((await countOwners(tx, grant)) < 2) throw new Fault('last_owner')
 }
 
-function change(action: Action, { user_id: id, email: name }: Member): Change {
+function change(action: Action, { user_id: id, email: name }: Removable): Change {
   return { action, resource: { type: 'member', id, name } }
 }

@@ -124,7 +124,10 @@ export async function countOwners(tx: Transaction, grant: Read): Promise<number>
 }
 
 /** Active ones and invited ones. */
-export async function countMembers(tx: Transaction, grant: Read): Promise<number> {
+export async function countMembers(
+  tx: Transaction,
+  grant: Pick<Read, 'workspaceId'>,
+): Promise<number> {
   const [row] = await tx
     .select({ members: count() })
     .from(memberships)

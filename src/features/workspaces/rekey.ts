@@ -4,13 +4,12 @@
  * transaction, or nothing. Between two epochs there is no state in which some secrets are under the
  * old key and some under the new one.
  */
-import type { OuterLayer } from '../../platform/crypto/outer_layer.ts'
 import { lockWorkspace } from '../../platform/db/workspace_lock.ts'
 import { Fault } from '../../platform/fault.ts'
 import type { Grant } from '../../platform/grant.ts'
 import type { Change } from '../../platform/http/recorder.ts'
 import { type Changing, preparedRoute, type Route } from '../../platform/http/route.ts'
-import type { FeatureServices } from '../../platform/services.ts'
+import { acceptLink, type Claim, chainOf, type SignedServices } from '../links/index.ts'
 import { type RekeyBody, rekeyWorkspace } from './contract.ts'
 import { listWorkspaces } from './memberships.ts'
 import { requireHeld } from './rekey_checks.ts'
@@ -24,22 +23,24 @@ import {
   replaceSecrets,
 } from './rekey_queries.ts'
 
-export function rekeyRoutes({ outer }: FeatureServices): Route[] {
+export function rekeyRoutes(services: SignedServices): Route[] {
   return [
     preparedRoute(
       rekeyWorkspace,
-      ({ db, grant, body }) => prepareRekey(db, outer, grant, body),
-      ({ body, prepared, ...changing }) => rekey(changing, outer, body, prepared),
+      ({ db, grant, body }) => prepareRekey(db, services.outer, grant, body),
+      ({ body, prepared, ...changing }) => rekey(changing, services, body, prepared),
     ),
   ]
 }
 
 async function rekey(
-  { tx, grant, audit }: Changing<Grant<'workspace.update'>>,
-  outer: OuterLayer,
+  changing: Changing<Grant<'workspace.update'>>,
+  services: SignedServices,
   body: RekeyBody,
   early: PreparedRekey,
 ) {
+  const { tx, grant, audit } = changing
+  const { outer } = services
   const workspace = await lockWorkspace(tx, grant)
   if (body.epoch !== workspace.epoch + 1) throw new Fault('epoch_conflict')
   const { policyVersion } = await readVersions(tx, grant)
@@ -48,6 +49,9 @@ async function rekey(
   const prepared = isCurrent ? early : await prepareRekey(tx, outer, grant, body)
   const held = { ...(await readHolders(tx, grant)), secrets: prepared.secrets }
   await requireHeld(held, body)
+  const chain = await chainOf(changing, services)
+  const claim: Claim = { type: 'epoch.advanced', body: { epoch: body.epoch } }
+  await acceptLink(changing, chain, body.link, claim)
 
   await replaceEnvelopes(tx, outer, grant, held, body)
   await replaceSecrets(tx, grant, prepared.sealed)

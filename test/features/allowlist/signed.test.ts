@@ -8,6 +8,7 @@ import {
   type SignedPerson,
   type SignedWorkspace,
   signedAccount,
+  signedBy,
   signedWorkspace,
 } from '../../support/signed.ts'
 
@@ -107,6 +108,30 @@ describe('refused, and nothing is changed or stored:', () => {
     await expectRefusal(app, adding(['late.example'], late), 'conflict')
     const again = await changed(['late.example'])
     expect((await app.call(...adding(['late.example'], again))).status).toBe(201)
+  })
+
+  test('a link signed by another admin than the one of the session', async () => {
+    const bob = await workspace.join('admin')
+    const message =
+      'The link is not signed by the person of this session, with the keys of the account.'
+    const link = await changed(['new.example'])
+    await expectRefusal(app, adding(['new.example'], link, bob), 'link_refused', { message })
+    expect(
+      (await app.call(...adding(['new.example'], await changed(['new.example'], [], bob), bob)))
+        .status,
+    ).toBe(201)
+  })
+
+  test('a link by somebody whom only a row calls an admin', async () => {
+    const eve = await workspace.join('member')
+    const { sql } = app.connection
+    await sql`update memberships set role = 'admin'
+      where user_id = ${eve.userId} and workspace_id = ${workspace.workspaceId}`
+    const before = await workspace.chain()
+    const body = { add: ['evil.example'], remove: [] }
+    const link = await signedBy(eve, before, { type: 'allowlist.changed', body })
+    const message = `The link is not acceptable: link ${before.seq + 1} is refused: its signer may not do that (only owners and admins change the allowlist).`
+    await expectRefusal(app, adding(['evil.example'], link, eve), 'link_refused', { message })
   })
 
   test('a link in a plain workspace', async () => {
