@@ -141,8 +141,11 @@ async function benchReads(
         pid: bare.pid,
       },
     ]
-    rows.push(...(await compare(readers, pace)))
-    await bare.stop()
+    try {
+      rows.push(...(await compare(readers, pace)))
+    } finally {
+      await bare.stop()
+    }
   }
   const head = [`${CONCURRENCY} concurrent`, 'per s', 'p50 ms', 'p99 ms', 'CPU µs', 'failures']
   return markdownTable(head, rows)
