@@ -10,6 +10,8 @@ import { CliError } from './terminal/cli_error.ts'
 import { type Output, openOutput } from './terminal/output.ts'
 import { hasColour } from './terminal/streams.ts'
 import { trustCaFile } from './trust/ca_file.ts'
+import { openChains } from './trust/chains.ts'
+import { openKnownChains } from './trust/known_chains.ts'
 import { openKnownWorkspaceKeys } from './trust/known_workspace_keys.ts'
 
 export type GlobalOptions = {
@@ -84,6 +86,7 @@ export function openContext(options: GlobalOptions): Context {
         env,
         names: namesOf(env, account),
         workspaceKeys: openKnownWorkspaceKeys(env, account, output.warn),
+        chains: (api) => openChains(api, openKnownChains(env, account.server), output.warn),
       })
     },
   }

@@ -12,7 +12,9 @@ import {
   firstHash,
   type Identity,
   isSignedId,
+  type Link,
   Refusal,
+  readLink,
   replay,
   requireContinues,
   type SignedText,
@@ -100,6 +102,13 @@ export class Chains {
     this.#known.rememberManifest(place, known)
   }
 
+  /** What its links say, from the first on. @throws UntrustedChain */
+  async history(workspace: Named): Promise<Link[]> {
+    const links: SignedText[] = []
+    await this.#readOn(workspace, emptyChain(workspace.id), links)
+    return links.map(readLink)
+  }
+
   /** With a link that the server has taken. */
   append({ id }: Named, chain: Chain, link: SignedText): Promise<Chain> {
     const append = async () => {
@@ -131,10 +140,10 @@ export class Chains {
     return reading
   }
 
-  async #readOn(workspace: Named, before: Chain): Promise<Chain> {
+  async #readOn(workspace: Named, before: Chain, read: SignedText[] = []): Promise<Chain> {
     const known = this.#known.of(workspace.id)
     try {
-      const chain = await this.#replay(workspace.id, before)
+      const chain = await this.#replay(workspace.id, before, read)
       if (known !== undefined) requireContinues(chain, known)
       if (known?.head !== chain.head) this.#known.remember(workspace.id, knownOf(chain))
       if (known === undefined) this.#notices.met(workspace, firstHash(chain))
@@ -146,10 +155,11 @@ export class Chains {
     }
   }
 
-  async #replay(id: string, before: Chain): Promise<Chain> {
+  async #replay(id: string, before: Chain, read: SignedText[]): Promise<Chain> {
     let chain = before
     for (;;) {
       const links = await this.#readLinks(id, chain.seq)
+      read.push(...links)
       chain = chain.seq === 0 ? await replay(id, links) : await extend(chain, links)
       if (links.length < LINKS_AT_ONCE) return chain
       if (chain.seq > MOST_LINKS) throw new Refusal('order', 'it is too long', 'the chain')

@@ -5,11 +5,7 @@
  */
 import { login, prelogin, register } from '../features/accounts/contract.ts'
 import { fromBase64, toBase64, utf8, uuidv7 } from '../platform/crypto/encoding.ts'
-import {
-  openMemberEnvelope,
-  sealMemberEnvelope,
-  sealTokenEnvelope,
-} from '../platform/crypto/envelope.ts'
+import { openMemberEnvelope, sealTokenEnvelope } from '../platform/crypto/envelope.ts'
 import {
   environmentKey,
   openSecretValue,
@@ -18,11 +14,12 @@ import {
 } from '../platform/crypto/secret_value.ts'
 import type { Policy } from '../platform/policy.ts'
 import type { Secret } from '../platform/secret.ts'
-import { isSignedId } from '../sigchain/index.ts'
+import { identityOf, isSignedId } from '../sigchain/index.ts'
 import { type AccountKeys, newAccount, unwrapKeys } from './account_keys.ts'
 import { type Api, openApi } from './api.ts'
 import { ownId, type Signing } from './chain.ts'
 import { authKey, deriveMasterKey, generateRecoveryKey, userKey } from './keys.ts'
+import { isSignedFromStart, newWorkspace } from './new_workspace.ts'
 import { recoveryOf, writeRecoveryKey } from './recovery.ts'
 import { type Place, type Signer, signEnvelope } from './statements.ts'
 
@@ -60,29 +57,32 @@ export type Session = AccountKeys & {
 }
 
 /**
- * Registers an account whose password and keys never leave this process, with a personal workspace;
- * returns the recovery key as text.
+ * Registers an account whose password and keys never leave this process, with a personal workspace. Returns the
+ * recovery key as text, and what to keep of the workspace where it is signed.
  */
-export async function signUp(origin: string, email: string, password: string): Promise<string> {
+export async function signUp(
+  origin: string,
+  email: string,
+  password: string,
+  isSigned = isSignedFromStart,
+) {
   const { keys, ...account } = await newAccount(email, password)
   const recoveryKey = generateRecoveryKey()
-  const workspaceId = uuidv7()
-  const workspaceKey = crypto.getRandomValues(new Uint8Array(32))
+  const userId = uuidv7()
+  const { seed } = keys
+  const founder = isSigned && seed ? { userId, email, identity: await identityOf(seed) } : null
+  const workspace = await newWorkspace(keys.publicKey, founder)
   await openApi(origin).call(register, {
     body: {
       email,
       ...account,
+      ...(founder && { user_id: userId }),
       recovery: await recoveryOf(recoveryKey, keys),
-      workspace: {
-        id: workspaceId,
-        encrypted_workspace_key: await sealMemberEnvelope(
-          { workspaceId, recipientPublicKey: keys.publicKey, epoch: 1 },
-          workspaceKey,
-        ),
-      },
+      workspace: workspace.order,
     },
   })
-  return writeRecoveryKey(recoveryKey)
+  const { order, known } = workspace
+  return { recoveryKey: writeRecoveryKey(recoveryKey), workspaceId: order.id, known }
 }
 
 /**

@@ -35,4 +35,4 @@ export {
   verifyGrant,
   verifyManifest,
 } from './statements.ts'
-export type { Link, TokenGrant } from './texts.ts'
+export type { Link, Member, TokenGrant } from './texts.ts'

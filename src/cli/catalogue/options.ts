@@ -50,6 +50,10 @@ export const confirmOptions = [yes] as const
 export const inviteOptions = [
   ['--role <role>', 'owner, admin, member or read_only', 'member'],
   acceptChanged,
+  [
+    '--fingerprint <fingerprint...>',
+    'of each who is invited to a signed workspace, as whoami shows it to them',
+  ],
 ] as const
 export const rekeyOptions = [acceptChanged, yes] as const
 

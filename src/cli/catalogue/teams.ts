@@ -3,6 +3,8 @@ import { command, type Group } from '../command.ts'
 import { confirmOptions, copyEnvironmentOptions, inviteOptions, rekeyOptions } from './options.ts'
 
 const workspaces = () => import('../commands/teams/workspaces.ts')
+const members = () => import('../commands/teams/members.ts')
+const signed = () => import('../commands/teams/signed.ts')
 const workspaceKey = () => import('../commands/teams/workspace_key.ts')
 const projects = () => import('../commands/teams/projects.ts')
 const environments = () => import('../commands/teams/environments.ts')
@@ -40,14 +42,14 @@ export const teamGroups: readonly Group[] = [
         usage: 'members',
         about: 'list the members',
         examples: ['workspace members', 'workspace members -w acme --json'],
-        action: async () => (await workspaces()).members,
+        action: async () => (await members()).list,
       }),
       command({
         usage: 'invite <emails...>',
         about: 'invite people; the workspace key is sealed to each of them here',
         examples: ['workspace invite grace@example.com alan@example.com --role member'],
         options: inviteOptions,
-        action: async () => (await workspaces()).invite,
+        action: async () => (await members()).invite,
       }),
       command({
         usage: 'accept <workspace>',
@@ -66,7 +68,7 @@ export const teamGroups: readonly Group[] = [
         about: 'remove a member',
         examples: ['workspace remove alan@example.com --yes'],
         options: confirmOptions,
-        action: async () => (await workspaces()).remove,
+        action: async () => (await members()).remove,
       }),
       command({
         usage: 'delete <workspace>',
@@ -79,7 +81,7 @@ export const teamGroups: readonly Group[] = [
         usage: 'role <email> <role>',
         about: 'change the role of a member',
         examples: ['workspace role grace@example.com admin'],
-        action: async () => (await workspaces()).role,
+        action: async () => (await members()).role,
       }),
       command({
         usage: 'rekey',
@@ -87,6 +89,24 @@ export const teamGroups: readonly Group[] = [
         examples: ['workspace rekey', 'workspace rekey --yes'],
         options: rekeyOptions,
         action: async () => (await workspaceKey()).rekeyAll,
+      }),
+      command({
+        usage: 'verify',
+        about: 'check what the members of a signed workspace signed, and show where it leads',
+        examples: ['workspace verify', 'workspace verify -w acme --json'],
+        action: async () => (await signed()).verify,
+      }),
+      command({
+        usage: 'fingerprint',
+        about: 'show what two members of a signed workspace compare, when one sees it first',
+        examples: ['workspace fingerprint -w acme'],
+        action: async () => (await signed()).fingerprint,
+      }),
+      command({
+        usage: 'log',
+        about: 'list who changed what in a signed workspace, by their signatures',
+        examples: ['workspace log', 'workspace log -w acme --json'],
+        action: async () => (await signed()).log,
       }),
       command({
         usage: 'accept-key <workspace>',

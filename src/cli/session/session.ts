@@ -1,18 +1,27 @@
 /** A logged-in person on this machine: calls that renew their tokens, and workspaces that open. */
 
 import type { AccountKeys } from '../../client/account_keys.ts'
-import { type Api, ApiError, openApi } from '../../client/api.ts'
+import type { Api } from '../../client/api.ts'
+import {
+  type Chains,
+  type Judge,
+  type Send,
+  signChange,
+  UntrustedChain,
+} from '../../client/chain.ts'
 import { type OpenWorkspace, openWorkspace } from '../../client/vault.ts'
 import type { UntrustedKey } from '../../client/workspace_key.ts'
-import { refresh } from '../../features/accounts/contract.ts'
 import { listWorkspacesEndpoint } from '../../features/workspaces/contract.ts'
 import { type Bytes, fromBase64 } from '../../platform/crypto/encoding.ts'
+import { type Identity, identityOf } from '../../sigchain/index.ts'
 import type { Choice } from '../accounts/choice.ts'
 import type { Names } from '../completion/names.ts'
 import { oneNamed } from '../named.ts'
 import { CliError } from '../terminal/cli_error.ts'
+import { faultOf } from '../trust/chains.ts'
 import type { KnownWorkspaceKeys } from '../trust/known_workspace_keys.ts'
 import { type OwnValues, openOwnValues } from './own_values.ts'
+import { renewing } from './renewal.ts'
 import type { SessionStore, StoredSession } from './session_store.ts'
 
 export type Session = AccountKeys & {
@@ -28,6 +37,12 @@ export type Session = AccountKeys & {
   /** The same without demanding that the key is trusted, or opens. */
   entry(named: string | undefined): Promise<WorkspaceEntry>
   workspaceKeys: KnownWorkspaceKeys
+  /** Of signed workspaces. */
+  chains: Chains
+  /** Makes a change that goes with a link where the workspace is signed. @throws ApiError, UntrustedChain */
+  sign<T>(workspace: { id: string; name: string }, judge: Judge, send: Send<T>): Promise<T>
+  /** @throws CliError for an account that cannot sign */
+  identity(): Promise<Identity>
   /** What this person has in place of stored values, on this machine. */
   own: OwnValues
   stored: StoredSession
@@ -48,6 +63,7 @@ type Known = {
   env: Record<string, string | undefined>
   names: Names
   workspaceKeys: KnownWorkspaceKeys
+  chains(api: Api): Chains
 }
 
 /** @throws CliError where the session is not there, or is not the account's */
@@ -70,9 +86,10 @@ function openSession(
   store: SessionStore,
   stored: StoredSession,
   choice: Choice,
-  { env, names, workspaceKeys }: Known,
+  { env, names, workspaceKeys, ...known }: Known,
 ): Session {
   const api = learning(renewing(store, stored), names)
+  const chains = known.chains(api)
   const privateKey = decode(stored.privateKey)
   const publicKey = decode(stored.publicKey)
   const workspaces = async () => {
@@ -80,11 +97,14 @@ function openSession(
     return Promise.all(
       listed.map(async (entry) => {
         const shown = await openWorkspace(entry, privateKey, publicKey)
-        const fault = shown && entry.status === 'active' ? workspaceKeys.check(shown) : null
+        const isActive = entry.status === 'active'
+        const fault = shown && isActive ? await faultOf(shown, chains, workspaceKeys) : null
         return { ...entry, shown, fault, open: fault ? null : shown }
       }),
     )
   }
+  const seed = stored.seed === null ? null : decode(stored.seed)
+  const identity = () => signingIdentity(seed)
   const entry = async (named: string | undefined) => choose(await workspaces(), named)
   return {
     choice,
@@ -93,7 +113,10 @@ function openSession(
     api,
     privateKey,
     publicKey,
-    seed: stored.seed === null ? null : decode(stored.seed),
+    seed,
+    identity,
+    chains,
+    sign: (workspace, judge, send) => signChange({ chains, workspace, identity }, judge, send),
     workspaces,
     entry,
     workspace: async (named) => withKey(await entry(named)),
@@ -131,6 +154,7 @@ function choose(workspaces: readonly WorkspaceEntry[], named: string | undefined
 
 function withKey(entry: WorkspaceEntry): WorkspaceEntry & { open: OpenWorkspace } {
   if (entry.open) return { ...entry, open: entry.open }
+  if (entry.fault instanceof UntrustedChain) throw entry.fault
   if (entry.fault) {
     throw new CliError(
       'changed_key',
@@ -161,68 +185,9 @@ export function learning(api: Api, names: Names): Api {
   }
 }
 
-/** Calls with the access token; when it has expired, with a new one. */
-function renewing(store: SessionStore, stored: StoredSession): Api {
-  const direct = openApi(stored.server, () => stored.access)
-  const renewed = async <T>(act: () => Promise<T>): Promise<T> => {
-    try {
-      return await act()
-    } catch (error) {
-      if (!(error instanceof ApiError) || error.code !== 'invalid_token') throw error
-      await renew(store, stored)
-      return act()
-    }
-  }
-  return {
-    call: (endpoint, input) => renewed(() => direct.call(endpoint, input)),
-    list: (endpoint, input) => renewed(() => direct.list(endpoint, input)),
-  }
-}
-
-/** Another process may have renewed the session already, or be about to: then its tokens are taken. */
-async function renew(store: SessionStore, stored: StoredSession): Promise<void> {
-  if (await takeSuccessor(store, stored)) return
-  try {
-    const pair = await openApi(stored.server).call(refresh, { body: { refresh: stored.refresh } })
-    Object.assign(stored, { access: pair.access, refresh: pair.refresh })
-    await store.write(stored)
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error
-    if (error.code === 'invalid_token') throw ended(stored)
-    if (error.code !== 'conflict') throw error
-    await waitForSuccessor(store, stored)
-  }
-}
-
-function ended({ email }: StoredSession): CliError {
-  return new CliError(
-    'session_ended',
-    `the session of ${email} expired, or was ended elsewhere, as by a new password`,
-    `log in again with: cloakroom login ${email}`,
-  )
-}
-
-const SUCCESSOR_TRIES = 50
-const SUCCESSOR_WAIT_MS = 100
-
-/** The process that got the new tokens still has to write them. */
-async function waitForSuccessor(store: SessionStore, stored: StoredSession): Promise<void> {
-  for (let attempt = 0; attempt < SUCCESSOR_TRIES; attempt += 1) {
-    if (await takeSuccessor(store, stored)) return
-    await Bun.sleep(SUCCESSOR_WAIT_MS)
-  }
-  throw new CliError(
-    'session_ended',
-    'the session was renewed elsewhere',
-    'log in again with: cloakroom login',
-  )
-}
-
-async function takeSuccessor(store: SessionStore, stored: StoredSession): Promise<boolean> {
-  const latest = await store.read()
-  if (!latest || latest.access === stored.access || latest.email !== stored.email) return false
-  Object.assign(stored, latest)
-  return true
+async function signingIdentity(seed: Bytes | null): Promise<Identity> {
+  if (seed !== null) return identityOf(seed)
+  throw new CliError('not_permitted', 'this account has no signing key, and can sign nothing')
 }
 
 function decode(text: string): Bytes {

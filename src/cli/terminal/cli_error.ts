@@ -42,6 +42,11 @@ export const cliErrors = {
   insecure_address: [EX_REFUSED, 'an address would be talked to without encryption'],
   unsafe_socket: [EX_REFUSED, 'what keeps the unlocked key may belong to somebody else'],
   changed_key: [EX_REFUSED, 'a public key is not the one that was seen before'],
+  unverified_workspace: [
+    EX_REFUSED,
+    'what the server shows of a workspace is not what its members signed',
+  ],
+  not_signed: [EX_REFUSED, 'the workspace is not signed, so there is nothing to check'],
   unproven_key: [
     EX_REFUSED,
     'the keys that the server shows of a person are not proven to be theirs',

@@ -1,6 +1,7 @@
 /** From any error to what is said of it and the exit code. A stack is only shown with --debug. */
 import { AnswerError, ApiError, NO_CODE } from '../../client/api.ts'
 import { UntrustedCertificate } from '../../client/certificates.ts'
+import { UntrustedChain } from '../../client/chain.ts'
 import { InvalidToken } from '../../client/delivery.ts'
 import {
   EX_AUTH,
@@ -39,6 +40,10 @@ export function explain(error: unknown): Explanation {
   if (error instanceof UnresolvedReference) {
     const hint = 'cloakroom secrets get NAME --raw shows a value as it is stored'
     return own(new CliError('unresolved_reference', error.message, hint))
+  }
+  if (error instanceof UntrustedChain) {
+    const hint = 'see what is signed with: cloakroom workspace verify; then ask who runs the server'
+    return own(new CliError('unverified_workspace', `${error.message}; nothing was done`, hint))
   }
   if (isCancelled(error)) return own(new CliError('cancelled', 'cancelled'))
   if (error instanceof UntrustedCertificate) {

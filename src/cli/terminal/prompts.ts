@@ -18,8 +18,11 @@ export async function askSecret(
   throw new CliError('usage', 'the two were not the same', 'run the command again')
 }
 
-export async function askConfirmation(message: string): Promise<boolean> {
-  demandTerminal('confirm with --yes')
+export async function askConfirmation(
+  message: string,
+  hint = 'confirm with --yes',
+): Promise<boolean> {
+  demandTerminal(hint)
   return confirm({ message, default: false }, ON_STDERR)
 }
 

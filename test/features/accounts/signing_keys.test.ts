@@ -27,7 +27,7 @@ async function provenApplicant() {
 }
 
 test('an account of our clients has a signing key, which every answer names', async () => {
-  const recoveryKey = await signUp(app.controlPlane, 'Ada@people.example', PASSWORD)
+  const { recoveryKey } = await signUp(app.controlPlane, 'Ada@people.example', PASSWORD)
   expect(recoveryKey).toHaveLength(71)
   const { api, seed, workspaces } = await logIn(app.controlPlane, 'ada@people.example', PASSWORD)
   if (seed === null) throw new Error('there is no seed')

@@ -16,6 +16,7 @@ import { forgetOwnValues } from '../../session/own_values.ts'
 import type { SessionStore } from '../../session/session_store.ts'
 import { globalFile, updateFile } from '../../settings.ts'
 import { askSecret } from '../../terminal/prompts.ts'
+import { openKnownChains } from '../../trust/known_chains.ts'
 import { readNewPassword, readPassword, showRecoveryKey } from './passwords.ts'
 
 type EntranceOptions = OptionValues<typeof entranceOptions>
@@ -33,7 +34,8 @@ export const register: Action<typeof entranceOptions> = async (context, [email =
   const server = await context.server()
   const password = await readNewPassword(options)
   const place = await placeFor(context, email, options)
-  const recoveryKey = await signUp(server, email, password)
+  const { recoveryKey, workspaceId, known } = await signUp(server, email, password)
+  if (known) openKnownChains(context.env, server).remember(workspaceId, known)
   const entered = await enter(context, place, password)
   showEntered(context, entered, recoveryKey)
   context.output.say('Welcome. Your keys were made here; the server cannot read them.')

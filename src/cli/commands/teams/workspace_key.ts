@@ -1,4 +1,5 @@
 /** The key of a workspace: a new one for everything, and accepting one that others see. */
+import { UntrustedChain } from '../../../client/chain.ts'
 import { rekey } from '../../../client/rekey.ts'
 import { type KnownKey, knownKeyOf } from '../../../client/workspace_key.ts'
 import { listEnvironments } from '../../../features/projects/contract.ts'
@@ -57,6 +58,8 @@ async function endsOf(scope: WorkspaceScope): Promise<string> {
 export const acceptKey: Action<typeof confirmOptions> = async (context, [named = ''], options) => {
   const session = await context.session()
   const { name, shown, fault } = await session.entry(named)
+  // In a signed workspace its links say which key it is.
+  if (fault instanceof UntrustedChain) throw fault
   if (!shown) {
     throw new CliError('unreadable_workspace', `the key of ${name} does not open with yours`)
   }

@@ -1,0 +1,122 @@
+/** What the members of a workspace have signed: whether it holds, what to compare, and who did what. */
+import { UntrustedChain } from '../../../client/chain.ts'
+import { listAllowlist } from '../../../features/allowlist/contract.ts'
+import { listMembers } from '../../../features/workspaces/contract.ts'
+import {
+  type Chain,
+  firstHash,
+  identityFingerprint,
+  isSignedId,
+  type Member,
+} from '../../../sigchain/index.ts'
+import type { Action } from '../../command.ts'
+import type { Context } from '../../context.ts'
+import { inWords } from '../../link_in_words.ts'
+import { demandProjectFile } from '../../project_file.ts'
+import type { Session, WorkspaceEntry } from '../../session/session.ts'
+import { CliError } from '../../terminal/cli_error.ts'
+import { hashInGroups } from '../../trust/chains.ts'
+
+type Place = { session: Session; workspace: WorkspaceEntry }
+
+/** Also of a workspace whose key is not trusted. @throws CliError */
+async function chosen(context: Context): Promise<Place> {
+  demandProjectFile(context, 'workspace')
+  const session = await context.session()
+  return { session, workspace: await session.entry(context.settings.workspace?.value) }
+}
+
+function demandSigned({ id, name }: WorkspaceEntry): void {
+  if (isSignedId(id)) return
+  const hint = 'what the server shows of it is believed; workspaces that are made now are signed'
+  throw new CliError('not_signed', `${name} is not signed`, hint)
+}
+
+/** 0 where all that the server shows is what was signed, else 1. */
+export const verify: Action = async (context) => {
+  const place = await chosen(context)
+  const { workspace } = place
+  demandSigned(workspace)
+  try {
+    const chain = await place.session.chains.of(workspace)
+    const faults = workspace.fault ? [workspace.fault.message] : await differences(place, chain)
+    await show(context, workspace, chain, faults)
+    return faults.length === 0 ? 0 : 1
+  } catch (error) {
+    if (!(error instanceof UntrustedChain)) throw error
+    context.output.record({ workspace: workspace.name, verdict: 'refused', why: error.message })
+    return 1
+  }
+}
+
+async function show(
+  { output }: Context,
+  { name }: WorkspaceEntry,
+  chain: Chain,
+  faults: readonly string[],
+): Promise<void> {
+  const people = [...chain.members.values()]
+  const members = await Promise.all(
+    people.map(async (member) => ({
+      email: member.email,
+      role: member.role,
+      fingerprint: await identityFingerprint(member),
+    })),
+  )
+  const about = {
+    workspace: name,
+    verdict: faults.length === 0 ? 'verified' : 'refused',
+    ...(faults.length > 0 && { why: faults }),
+    links: chain.seq,
+    epoch: chain.epoch,
+    fingerprint: hashInGroups(firstHash(chain)),
+    allowlist: [...chain.allowlist].sort(),
+  }
+  if (output.isJson) {
+    output.record({ ...about, members })
+    return
+  }
+  output.record({ ...about, allowlist: about.allowlist.join(', ') || '(none)' }, about.verdict)
+  if (!output.isQuiet)
+    output.table(members, ['email', 'role', { field: 'fingerprint', whole: true }])
+}
+
+/** What the server lists otherwise than it was signed. Nothing is done by these lists. */
+async function differences({ session, workspace }: Place, chain: Chain): Promise<string[]> {
+  const params = { workspace_id: workspace.id }
+  const [members, allowlist] = await Promise.all([
+    session.api.list(listMembers, { params }),
+    session.api.list(listAllowlist, { params }),
+  ])
+  const listed = new Set(members.map(identityOfMember))
+  const signed = new Set([...chain.members.values()].map(identityOfMember))
+  const hosts = new Set(allowlist.map(({ domain }) => domain))
+  const people = [...listed.symmetricDifference(signed)].map((identity) => identity.split(' ')[0])
+  return [
+    ...[...new Set(people)].map((email) => `of the member ${email}`),
+    ...[...hosts.symmetricDifference(chain.allowlist)].map((host) => `of the host ${host}`),
+  ].map((what) => `the server's list is not what was signed ${what}`)
+}
+
+function identityOfMember(member: Omit<Member, 'signing_key'> & { signing_key: string | null }) {
+  const { email, user_id, role, signing_key, public_key } = member
+  return [email, user_id, role, signing_key, public_key].join(' ')
+}
+
+export const fingerprint: Action = async (context) => {
+  const { session, workspace } = await chosen(context)
+  demandSigned(workspace)
+  const shown = hashInGroups(firstHash(await session.chains.of(workspace)))
+  context.output.record({ workspace: workspace.name, fingerprint: shown }, shown)
+  return undefined
+}
+
+export const log: Action = async (context) => {
+  const { session, workspace } = await chosen(context)
+  demandSigned(workspace)
+  const links = await session.chains.history(workspace)
+  const rows = inWords(links)
+  const data = links.map(({ type, body }, index) => ({ ...rows[index], type, body }))
+  context.output.table(rows, ['seq', { field: 'at', title: 'when' }, 'by', 'what'], data)
+  return undefined
+}

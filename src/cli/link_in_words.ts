@@ -1,0 +1,75 @@
+/** The links of a chain as people read them: who changed what, and when. */
+import type { Link } from '../sigchain/index.ts'
+import { counted } from './terminal/confirmed.ts'
+
+type Told = { seq: number; at: string; by: string; what: string }
+
+/** Who somebody is: people keep their address, also when they are gone. */
+type People = { emails: Map<string, string>; members: Set<string> }
+
+/** In the order of the chain, from its first link on. */
+export function inWords(links: readonly Link[]): Told[] {
+  const people: People = { emails: new Map(), members: new Set() }
+  return links.map((link) => {
+    const what = changeOf(link, people)
+    return { seq: link.seq, at: link.at, by: people.emails.get(link.signer) ?? link.signer, what }
+  })
+}
+
+function changeOf({ type, body, signer }: Link, people: People): string {
+  switch (type) {
+    case 'workspace.created':
+      learn(people, body.founder)
+      return 'created the workspace'
+    case 'members.put':
+      return body.members.map((member) => putInWords(member, people)).join('; ')
+    case 'members.removed':
+      return removedInWords(body.user_ids, signer, people)
+    case 'keys.rotated':
+      return 'took new keys'
+    case 'epoch.advanced':
+      return `sealed everything under a new key (epoch ${body.epoch})`
+    case 'allowlist.changed':
+      return [phrase('allowed', body.add), phrase('disallowed', body.remove)]
+        .filter(Boolean)
+        .join('; ')
+    case 'tokens.revoked':
+      return `revoked ${counted(body.token_ids.length, 'token')}: ${body.token_ids.join(', ')}`
+    case 'workspace.deleted':
+      return 'deleted the workspace'
+  }
+}
+
+type Somebody = { user_id: string; email: string }
+
+function learn({ emails, members }: People, { user_id, email }: Somebody): void {
+  emails.set(user_id, email)
+  members.add(user_id)
+}
+
+function putInWords(member: Somebody & { role: string }, people: People): string {
+  const wasThere = people.members.has(member.user_id)
+  learn(people, member)
+  return wasThere
+    ? `made ${member.email} ${member.role}`
+    : `invited ${member.email} as ${member.role}`
+}
+
+function removedInWords(
+  userIds: readonly string[],
+  signer: string,
+  { emails, members }: People,
+): string {
+  for (const userId of userIds) members.delete(userId)
+  const others = userIds.filter((userId) => userId !== signer)
+  const left = others.length < userIds.length ? 'left' : ''
+  const removed = phrase(
+    'removed',
+    others.map((userId) => emails.get(userId) ?? userId),
+  )
+  return [left, removed].filter(Boolean).join('; ')
+}
+
+function phrase(verb: string, names: readonly string[]): string {
+  return names.length === 0 ? '' : `${verb} ${names.join(', ')}`
+}

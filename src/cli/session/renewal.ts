@@ -1,0 +1,69 @@
+/** Calls of a session whose tokens are renewed, by this process or another one that shares them. */
+import { type Api, ApiError, openApi } from '../../client/api.ts'
+import { refresh } from '../../features/accounts/contract.ts'
+import { CliError } from '../terminal/cli_error.ts'
+import type { SessionStore, StoredSession } from './session_store.ts'
+
+/** Calls with the access token; when it has expired, with a new one. */
+export function renewing(store: SessionStore, stored: StoredSession): Api {
+  const direct = openApi(stored.server, () => stored.access)
+  const renewed = async <T>(act: () => Promise<T>): Promise<T> => {
+    try {
+      return await act()
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code !== 'invalid_token') throw error
+      await renew(store, stored)
+      return act()
+    }
+  }
+  return {
+    call: (endpoint, input) => renewed(() => direct.call(endpoint, input)),
+    list: (endpoint, input) => renewed(() => direct.list(endpoint, input)),
+  }
+}
+
+/** Another process may have renewed the session already, or be about to: then its tokens are taken. */
+async function renew(store: SessionStore, stored: StoredSession): Promise<void> {
+  if (await takeSuccessor(store, stored)) return
+  try {
+    const pair = await openApi(stored.server).call(refresh, { body: { refresh: stored.refresh } })
+    Object.assign(stored, { access: pair.access, refresh: pair.refresh })
+    await store.write(stored)
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    if (error.code === 'invalid_token') throw ended(stored)
+    if (error.code !== 'conflict') throw error
+    await waitForSuccessor(store, stored)
+  }
+}
+
+function ended({ email }: StoredSession): CliError {
+  return new CliError(
+    'session_ended',
+    `the session of ${email} expired, or was ended elsewhere, as by a new password`,
+    `log in again with: cloakroom login ${email}`,
+  )
+}
+
+const SUCCESSOR_TRIES = 50
+const SUCCESSOR_WAIT_MS = 100
+
+/** The process that got the new tokens still has to write them. */
+async function waitForSuccessor(store: SessionStore, stored: StoredSession): Promise<void> {
+  for (let attempt = 0; attempt < SUCCESSOR_TRIES; attempt += 1) {
+    if (await takeSuccessor(store, stored)) return
+    await Bun.sleep(SUCCESSOR_WAIT_MS)
+  }
+  throw new CliError(
+    'session_ended',
+    'the session was renewed elsewhere',
+    'log in again with: cloakroom login',
+  )
+}
+
+async function takeSuccessor(store: SessionStore, stored: StoredSession): Promise<boolean> {
+  const latest = await store.read()
+  if (!latest || latest.access === stored.access || latest.email !== stored.email) return false
+  Object.assign(stored, latest)
+  return true
+}

@@ -1,0 +1,43 @@
+/** The chains of signed workspaces, read by a session and held against what this machine has seen. */
+import { type Api, ApiError } from '../../client/api.ts'
+import { Chains, type KnownChains, UntrustedChain } from '../../client/chain.ts'
+import type { OpenWorkspace } from '../../client/vault.ts'
+import { UntrustedKey } from '../../client/workspace_key.ts'
+import { listLinks } from '../../features/links/contract.ts'
+import { fromBase64Url } from '../../platform/crypto/encoding.ts'
+import { isSignedId } from '../../sigchain/index.ts'
+import type { KnownWorkspaceKeys } from './known_workspace_keys.ts'
+
+export function openChains(api: Api, known: KnownChains, warn: (text: string) => void): Chains {
+  const readLinks = (workspaceId: string, after: number) =>
+    api.call(listLinks, { params: { workspace_id: workspaceId }, query: { after } })
+  return new Chains(readLinks, known, {
+    met: ({ name }, first) =>
+      warn(
+        `${name} is new to this machine. Its fingerprint: ${hashInGroups(first)}\nCompare it with another member, or your other machine: cloakroom workspace fingerprint`,
+      ),
+    rekeyed: ({ name }, epoch) => warn(`the key of ${name} is a new one, of epoch ${epoch}`),
+  })
+}
+
+/** The hash of a first link, for two people to compare. */
+export function hashInGroups(hash: string): string {
+  return (fromBase64Url(hash)?.toHex().match(/.{4}/g) ?? []).join(' ')
+}
+
+/** What speaks against the key of a workspace: one that is refused does not keep another from being used. */
+export async function faultOf(
+  shown: OpenWorkspace,
+  chains: Chains,
+  workspaceKeys: KnownWorkspaceKeys,
+): Promise<UntrustedKey | null> {
+  if (!isSignedId(shown.id)) return workspaceKeys.check(shown)
+  try {
+    await chains.requireKey(shown)
+    return null
+  } catch (error) {
+    if (error instanceof UntrustedKey) return error
+    if (!(error instanceof ApiError)) throw error
+    return new UntrustedChain(shown, `its links cannot be read (${error.message})`, error)
+  }
+}

@@ -1,0 +1,67 @@
+/**
+ * What was seen of each signed workspace, by any account that was used here: in a file of the user's own
+ * configuration, which outlasts a logout. A server must show what continues it.
+ */
+import { join } from 'node:path'
+import { z } from 'zod'
+import type { KnownChains } from '../../client/chain.ts'
+import { readOwnJson } from '../files/read.ts'
+import { replaceFile } from '../files/replace.ts'
+import { configDirectory } from '../settings.ts'
+
+const known = z.strictObject({
+  first: z.string(),
+  seq: z.int(),
+  head: z.string(),
+  epoch: z.int(),
+  keyCommitment: z.string(),
+})
+const manifest = z.strictObject({ revision: z.int(), root: z.string() })
+const entry = known.extend({
+  /** Project and environment → the newest manifest. */
+  manifests: z.record(z.string(), manifest).default({}),
+})
+/** Server → workspace → what was seen. */
+const file = z.record(z.string(), z.record(z.string(), entry))
+
+type Entry = z.output<typeof entry>
+
+/** Reads the file at each call: another command may have changed it. */
+export function openKnownChains(
+  env: Record<string, string | undefined>,
+  server: string,
+): KnownChains {
+  const path = join(configDirectory(env), 'chains.json')
+  const entryOf = (workspaceId: string) => readFile(path)[server]?.[workspaceId]
+  const put = (workspaceId: string, change: (before: Entry | undefined) => Entry | undefined) => {
+    const all = readFile(path)
+    const next = change(all[server]?.[workspaceId])
+    if (next === undefined) return
+    const workspaces = { ...all[server], [workspaceId]: next }
+    replaceFile(path, `${JSON.stringify({ ...all, [server]: workspaces }, null, 2)}\n`)
+  }
+  return {
+    of: entryOf,
+    remember: (workspaceId, { first, seq, head, epoch, keyCommitment }) =>
+      put(workspaceId, (before) =>
+        before && before.seq >= seq
+          ? undefined
+          : { first, seq, head, epoch, keyCommitment, manifests: before?.manifests ?? {} },
+      ),
+    manifestOf: ({ workspaceId, projectId, environment }) =>
+      entryOf(workspaceId)?.manifests[`${projectId} ${environment}`],
+    rememberManifest: ({ workspaceId, projectId, environment }, { revision, root }) =>
+      put(workspaceId, (before) => {
+        const place = `${projectId} ${environment}`
+        if (!before || (before.manifests[place]?.revision ?? 0) >= revision) return undefined
+        return { ...before, manifests: { ...before.manifests, [place]: { revision, root } } }
+      }),
+  }
+}
+
+function readFile(path: string): z.output<typeof file> {
+  return readOwnJson(path, file, {
+    says: 'what was seen of signed workspaces',
+    help: 'compare workspaces anew with: cloakroom workspace fingerprint',
+  })
+}

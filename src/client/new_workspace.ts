@@ -1,0 +1,46 @@
+/** Making a workspace: its key, the envelope of its owner and, where it is to be signed, its first link. */
+import { uuidv7, uuidv8 } from '../platform/crypto/encoding.ts'
+import { sealMemberEnvelope } from '../platform/crypto/envelope.ts'
+import { keyCommitment } from '../platform/crypto/key_commitment.ts'
+import {
+  type Chain,
+  emptyChain,
+  extend,
+  type Identity,
+  type SignedText,
+  signLink,
+} from '../sigchain/index.ts'
+import { type KnownChain, knownOf } from './chain.ts'
+
+export type Founder = { userId: string; email: string; identity: Identity }
+
+/** Whether our clients sign the workspaces that they make: once every command works in them. */
+export const isSignedFromStart = false
+
+/** Without a founder it is a plain one. */
+export async function newWorkspace(recipientPublicKey: Uint8Array, founder: Founder | null) {
+  const id = founder === null ? uuidv7() : uuidv8()
+  const key = crypto.getRandomValues(new Uint8Array(32))
+  const place = { workspaceId: id, recipientPublicKey, epoch: 1 }
+  const encrypted_workspace_key = await sealMemberEnvelope(place, key)
+  const first = founder && (await firstLink(id, key, founder))
+  return {
+    key,
+    known: first?.known ?? null,
+    order: { id, encrypted_workspace_key, ...(first && { link: first.link }) },
+  }
+}
+
+async function firstLink(
+  id: string,
+  key: Uint8Array,
+  { userId, email, identity }: Founder,
+): Promise<{ link: SignedText; known: KnownChain }> {
+  const { signing_key, public_key, signingKey } = identity
+  const founder = { user_id: userId, email: email.toLowerCase(), signing_key, public_key }
+  const body = { founder, epoch: 1, key_commitment: keyCommitment(id, 1, key) } as const
+  const said = { type: 'workspace.created', body, signer: userId } as const
+  const chain: Chain = emptyChain(id)
+  const link = await signLink(chain, { ...said, at: new Date().toISOString() }, signingKey)
+  return { link, known: knownOf(await extend(chain, [link])) }
+}

@@ -1,0 +1,158 @@
+/** Signed workspaces from the command line, against servers that are honest and others that are not. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { startTestApp, type TestApp } from '../support/app.ts'
+import type { Terminal } from './person.ts'
+import { loggedIn, signedAccount, signedWorkspace } from './signed_person.ts'
+
+let app: TestApp
+let ada: Terminal
+let acme: string
+
+beforeAll(async () => {
+  app = await startTestApp()
+  ada = await signedAccount(app, 'ada@example.com')
+  acme = await signedWorkspace(app, 'ada@example.com', 'acme')
+})
+afterAll(async () => {
+  ada.remove()
+  await app.stop()
+})
+
+const inAcme = (...args: string[]) => [...args, '-w', 'acme']
+
+test('a workspace is new to a machine once, and what was seen is for its owner only', async () => {
+  const first = await ada.run(inAcme('allowlist', 'list'))
+  expect(first).toMatchObject({
+    code: 0,
+    err: expect.stringContaining('acme is new to this machine'),
+  })
+  expect((await ada.run(inAcme('allowlist', 'list'))).err).toBe('')
+  const path = join(ada.home, '.config', 'cloakroom', 'chains.json')
+  expect(statSync(path).mode & 0o777).toBe(0o600)
+  expect(Object.values(JSON.parse(readFileSync(path, 'utf8')))).toMatchObject([
+    { [acme]: { seq: 1, epoch: 1 } },
+  ])
+})
+
+test('hosts are allowed and disallowed by links, in the form in which they are stored', async () => {
+  await ada.must(...inAcme('allowlist', 'add', 'API.example.com', 'b.example:443'))
+  expect(await ada.must(...inAcme('allowlist', 'add', 'b.example'))).toContain('already')
+  await ada.must(...inAcme('allowlist', 'remove', 'b.example'))
+  const rows = await app.connection.sql`
+    select statement from workspace_links where workspace_id = ${acme} order by seq`
+  expect(rows.slice(1).map(({ statement }) => JSON.parse(statement).body)).toEqual([
+    { add: ['api.example.com', 'b.example'], remove: [] },
+    { add: [], remove: ['b.example'] },
+  ])
+})
+
+test('two machines at once both get their host allowed', async () => {
+  const other = await loggedIn(app, 'ada@example.com')
+  await Promise.all(
+    [ada, other].map((machine, at) =>
+      machine.must(...inAcme('allowlist', 'add', `m${at}.example`)),
+    ),
+  )
+  other.remove()
+  const listed = (await ada.json(...inAcme('allowlist', 'list'))) as { domain: string }[]
+  expect(listed.map(({ domain }) => domain).sort()).toEqual([
+    'api.example.com',
+    'm0.example',
+    'm1.example',
+  ])
+})
+
+test('what was signed is shown, told in words and compared', async () => {
+  const verified = await ada.json(...inAcme('workspace', 'verify'))
+  const fingerprint = (await ada.must(...inAcme('workspace', 'fingerprint', '--quiet'))).trim()
+  expect(fingerprint).toMatch(/^([0-9a-f]{4} ){15}[0-9a-f]{4}$/)
+  const own = ((await ada.json('whoami')) as { fingerprint: string }).fingerprint
+  expect(verified).toEqual({
+    workspace: 'acme',
+    verdict: 'verified',
+    links: 5,
+    epoch: 1,
+    fingerprint,
+    allowlist: ['api.example.com', 'm0.example', 'm1.example'],
+    members: [{ email: 'ada@example.com', role: 'owner', fingerprint: own }],
+  })
+  const log = await ada.must(...inAcme('workspace', 'log'))
+  const lines = log.trim().split('\n').slice(1, 4)
+  expect(lines.map((line) => line.split(/ {2,}/).slice(2))).toEqual([
+    ['ada@example.com', 'created the workspace'],
+    ['ada@example.com', 'allowed api.example.com, b.example'],
+    ['ada@example.com', 'disallowed b.example'],
+  ])
+})
+
+describe('a server that shows something else', () => {
+  const refusal = (why: string) => ({
+    error: {
+      code: 'unverified_workspace',
+      message: expect.stringContaining(why),
+      hint: expect.stringContaining('cloakroom workspace verify'),
+    },
+  })
+
+  /** What a command says while the links are others; they come back. */
+  async function during(change: string, args: string[]) {
+    const { sql } = app.connection
+    await sql`create table kept_links as table workspace_links`
+    await sql.unsafe(change)
+    try {
+      const { code, out, err } = await ada.run([...args, '--json'])
+      return { code, said: JSON.parse(out || err) }
+    } finally {
+      await sql`delete from workspace_links`
+      await sql`insert into workspace_links select * from kept_links`
+      await sql`drop table kept_links`
+    }
+  }
+
+  test.each([
+    ['no links at all', 'delete from workspace_links', 'there is no first link'],
+    [
+      'a chain that was cut',
+      'delete from workspace_links where seq > 2',
+      'links that were seen before are missing or replaced',
+    ],
+    [
+      'the chain of another workspace',
+      `delete from workspace_links where workspace_id = (select id from workspaces where name = 'acme');
+       update workspace_links set workspace_id = (select id from workspaces where name = 'acme')`,
+      'it belongs to another workspace',
+    ],
+  ])('%s is refused, and nothing is signed', async (_, change, why) => {
+    const seen = await during(change, inAcme('allowlist', 'add', 'evil.example'))
+    expect(seen).toEqual({ code: 5, said: refusal(why) })
+    expect(await ada.must(...inAcme('allowlist', 'list'))).not.toContain('evil.example')
+    const verdict = await during(change, inAcme('workspace', 'verify'))
+    expect(verdict).toEqual({
+      code: 1,
+      said: { workspace: 'acme', verdict: 'refused', why: expect.stringContaining(why) },
+    })
+  })
+
+  test('its lists are compared with what was signed', async () => {
+    const { sql } = app.connection
+    await sql`update memberships set role = 'member' where workspace_id = ${acme}`
+    await sql`update allowlist_entries set domain = 'evil.example' where domain = 'm1.example'`
+    const { code, out } = await ada.run(inAcme('workspace', 'verify', '--json'))
+    await sql`update memberships set role = 'owner' where workspace_id = ${acme}`
+    await sql`update allowlist_entries set domain = 'm1.example' where domain = 'evil.example'`
+    const about = (what: string) => `the server's list is not what was signed of the ${what}`
+    expect([code, JSON.parse(out)]).toMatchObject([
+      1,
+      {
+        verdict: 'refused',
+        why: [
+          about('member ada@example.com'),
+          about('host evil.example'),
+          about('host m1.example'),
+        ],
+      },
+    ])
+  })
+})

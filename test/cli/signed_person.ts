@@ -1,0 +1,41 @@
+/** Somebody at a terminal whose workspaces are signed. */
+
+import { newWorkspace } from '../../src/client/new_workspace.ts'
+import { logIn, signUp } from '../../src/client/vault.ts'
+import { getMe } from '../../src/features/accounts/contract.ts'
+import { createWorkspaceEndpoint } from '../../src/features/workspaces/contract.ts'
+import { identityOf } from '../../src/sigchain/index.ts'
+import { openTerminal, PASSWORD, type Terminal } from './person.ts'
+
+type Server = { controlPlane: string; resolver: string }
+
+/** With a personal workspace that is signed; its terminal has seen nothing of it yet. */
+export async function signedAccount(server: Server, email: string): Promise<Terminal> {
+  await signUp(server.controlPlane, email, PASSWORD, true)
+  return loggedIn(server, email)
+}
+
+/** Another machine of theirs. */
+export async function loggedIn(server: Server, email: string): Promise<Terminal> {
+  const terminal = await openTerminal(server)
+  const { code, err } = await terminal.run(
+    ['login', email, '--password-stdin', '--insecure-storage'],
+    { stdin: `${PASSWORD}\n` },
+  )
+  if (code !== 0) throw new Error(err)
+  return terminal
+}
+
+/** A shared workspace of somebody who has an account; returns its id. */
+export async function signedWorkspace(server: Server, email: string, name: string) {
+  const { api, seed, publicKey } = await logIn(server.controlPlane, email, PASSWORD)
+  if (seed === null) throw new Error('the account cannot sign')
+  const { id: userId } = await api.call(getMe, {})
+  const { order } = await newWorkspace(publicKey, {
+    userId,
+    email,
+    identity: await identityOf(seed),
+  })
+  await api.call(createWorkspaceEndpoint, { body: { name, ...order } })
+  return order.id
+}
