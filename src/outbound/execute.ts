@@ -159,7 +159,7 @@ async function exchangeMessages(
 ): Promise<Response> {
   const guard = request.guard(outbound.steps.of(principal.owner, deadline.signal))
   const { workspaceId } = principal.owner
-  const stream = await outbound.http2.open(request, principal.owner, deadline)
+  const stream = await outbound.http2.open(request, principal.owner, deadline, 'grpc')
   return exchange(stream, {
     guard,
     deadline,

@@ -9,6 +9,7 @@ import { openDial } from './connection/dial.ts'
 import { openFetcher } from './connection/fetch.ts'
 import type { Outbound } from './execute.ts'
 import { openHttp2Connector } from './http2/connect.ts'
+import { fetcherOfBoth } from './http2/only_http2.ts'
 import { Scheduler } from './scheduler.ts'
 import { Steps } from './steps.ts'
 import { openSocketConnector } from './websocket/connect.ts'
@@ -30,6 +31,7 @@ export function openOutbound({ config, clock, lookup, ownPorts }: Options): Outb
   const authorities = readAuthorities(config.RESOLVER_CA_FILE)
   const dial = openDial(authorities)
   const frames = new Scheduler(FRAMES_PER_TURN)
+  const http2 = openHttp2Connector(dial, frames)
   return {
     addresses: openAddressLookup({
       allowed: parseCidrs(config.RESOLVER_ALLOW_NETWORKS),
@@ -38,9 +40,9 @@ export function openOutbound({ config, clock, lookup, ownPorts }: Options): Outb
       ownPorts,
       clock,
     }),
-    fetcher: openFetcher(authorities),
+    fetcher: fetcherOfBoth({ fetcher: openFetcher(authorities), http2, dial, clock }),
     sockets: openSocketConnector(dial),
-    http2: openHttp2Connector(dial, frames),
+    http2,
     steps: new Steps(),
     frames,
     userAgent: USER_AGENT,

@@ -29,6 +29,7 @@ test('a connection that is there when its caller has gone is closed, too', async
     { reveal: () => request } as unknown as OutboundRequest,
     owner,
     deadline,
+    'grpc',
   )
   const upstream = await arrived.promise
   upstream.on('error', () => {}).resume()

@@ -6,7 +6,7 @@
 import { constants } from 'node:crypto'
 import { checkServerIdentity, type PeerCertificate, rootCertificates } from 'node:tls'
 import { Fault } from '../../platform/fault.ts'
-import type { CallBody } from '../call.ts'
+import { bytesOf, type CallBody } from '../call.ts'
 import type { Deadline } from '../deadline.ts'
 import type { HeaderPair } from '../headers.ts'
 import type { OutboundRequest, WireRequest } from '../outbound_request.ts'
@@ -86,7 +86,7 @@ function initOf(
   return {
     session,
     method,
-    headers: recordOf([...headers, ['host', authority], ...framingOf(body)]),
+    headers: recordOf([...headers, ['host', authority], ...(bytesOf(body) ? [] : framingOf(body))]),
     body: content,
     duplex: content && 'half',
     redirect: 'manual',
@@ -105,9 +105,9 @@ function recordOf(pairs: HeaderPair[]): HeaderPair[] | Record<string, string> {
 }
 
 /** A body that still arrives keeps the length that the caller declared, and is chunked without one. */
-function framingOf(body: CallBody): HeaderPair[] {
-  if (body === null || 'bytes' in body || body.length === null) return []
-  return [['content-length', String(body.length)]]
+export function framingOf(body: CallBody): HeaderPair[] {
+  const length = bytesOf(body)?.length ?? (body && 'length' in body ? body.length : null)
+  return length === null ? [] : [['content-length', String(length)]]
 }
 
 const TLS_CODES =

@@ -19,6 +19,7 @@ import {
   presentHeaders,
   type ReceivedHeaders,
 } from '../headers.ts'
+import { type Head, headOf, readAtOnce } from '../http2/stream.ts'
 import { linksAmong } from '../links.ts'
 import { framesOf, type GrpcFrame, isGrpc, trailersFrame } from './frames.ts'
 import { guardedMessage } from './messages.ts'
@@ -35,16 +36,7 @@ type Options = Sending & {
 /** A message of its own (`google.rpc.Status`), which says how long its fields are. */
 const STATUS_DETAILS = 'grpc-status-details-bin'
 
-/** The trailers come later, and may before anybody reads what they end. */
-type Head = {
-  status: number
-  headers: IncomingHttpHeaders
-  isAll: boolean
-  trailers: IncomingHttpHeaders | null
-}
-
-const { NGHTTP2_CANCEL, NGHTTP2_FLAG_END_STREAM, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } =
-  constants
+const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } = constants
 
 /** @throws Fault `upstream_*` while there is no answer */
 export async function exchange(stream: ClientHttp2Stream, options: Options): Promise<Response> {
@@ -63,32 +55,6 @@ export async function exchange(stream: ClientHttp2Stream, options: Options): Pro
     giveUp()
     throw isRefused ? new Fault('upstream_unreachable') : breakingFault(error, deadline)
   }
-}
-
-/** @throws Error of a stream that ends without */
-function headOf(stream: ClientHttp2Stream): Promise<Head> {
-  const { promise, resolve, reject } = Promise.withResolvers<Head>()
-  stream.once('response', ({ ':status': status = 0, ...headers }, flags) => {
-    const isAll = (flags & NGHTTP2_FLAG_END_STREAM) !== 0
-    const head: Head = { status, headers, isAll, trailers: null }
-    stream.once('trailers', (trailers) => {
-      head.trailers = trailers
-    })
-    resolve(head)
-  })
-  // Later ones come out where the answer is read.
-  stream.on('error', reject)
-  stream.once('close', () => reject(new Fault('upstream_protocol_error')))
-  return promise
-}
-
-/** The runtime takes a stream that ends before its reader is there for one that broke off. */
-function readAtOnce(frames: AsyncGenerator<GrpcFrame, void>): AsyncGenerator<GrpcFrame, void> {
-  const first = frames.next()
-  first.catch(() => {})
-  return (async function* () {
-    for (let read = await first; !read.done; read = await frames.next()) yield read.value
-  })()
 }
 
 function answerOf(

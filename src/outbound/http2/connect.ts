@@ -1,5 +1,6 @@
 /**
- * HTTP/2 to upstreams, for gRPC: `fetch` has neither trailers nor both ways at once. Streams of one token to one
+ * HTTP/2 to upstreams: for gRPC, since `fetch` has neither trailers nor both ways at once, and for upstreams that
+ * speak nothing else. Streams of one token to one
  * host and address share connections, as requests do; a connection that its upstream ends, or that has as
  * many streams as it may, is followed by another.
  */
@@ -12,7 +13,7 @@ import type { TLSSocket } from 'node:tls'
 import { Fault } from '../../platform/fault.ts'
 import { withTimeout } from '../../platform/timeout.ts'
 import type { Dial } from '../connection/dial.ts'
-import { upstreamFault } from '../connection/fetch.ts'
+import { framingOf, upstreamFault } from '../connection/fetch.ts'
 import { type Owner, SessionPool } from '../connection/session_pool.ts'
 import type { Deadline } from '../deadline.ts'
 import { MAX_HEADER_BYTES } from '../headers.ts'
@@ -22,12 +23,17 @@ import { MeteredWire } from './metered_wire.ts'
 
 export type Http2Connector = {
   /**
-   * The stream of a request whose head was sent. Its connection counts as used until the deadline's work has
+   * The stream of a request whose head was sent, and which ends with it if that is all of an `http` one. Its connection counts as used until the deadline's work has
    * ended.
    *
    * @throws Fault `upstream_*`, also where the upstream does not agree to HTTP/2
    */
-  open(request: OutboundRequest, owner: Owner, deadline: Deadline): Promise<ClientHttp2Stream>
+  open(
+    request: OutboundRequest,
+    owner: Owner,
+    deadline: Deadline,
+    kind: Kind,
+  ): Promise<ClientHttp2Stream>
   close(): void
 }
 
@@ -38,6 +44,10 @@ const CONNECT_TIMEOUT_MS = 15_000
 const MAX_ATTEMPTS = 16
 const SETTINGS = { enablePush: false, maxHeaderListSize: MAX_HEADER_BYTES }
 
+const OF_GRPC = { te: 'trailers', 'grpc-accept-encoding': 'identity' }
+
+type Kind = 'grpc' | 'http'
+type Begun = { head: OutgoingHttpHeaders; endStream: boolean }
 type Meter = (socket: TLSSocket) => MeteredWire
 
 export function openHttp2Connector(
@@ -47,7 +57,7 @@ export function openHttp2Connector(
 ): Http2Connector {
   const pool = new SessionPool({ open: () => new Connections(idleMs) })
   return {
-    open: async (request, owner, deadline) => {
+    open: async (request, owner, deadline, kind) => {
       const wire = request.reveal()
       const place = `${wire.host}:${wire.port} ${wire.address}`
       const { session: connections, release } = pool.take(owner, place)
@@ -56,7 +66,9 @@ export function openHttp2Connector(
       const meter = (socket: TLSSocket) => new MeteredWire(socket, { turn })
       try {
         const dialled = () => dial(wire, ['h2'])
-        return await connections.stream(dialled, meter, headOf(wire), deadline.signal)
+        const head = headOf(wire, kind)
+        const endStream = kind === 'http' && wire.body === null
+        return await connections.stream(dialled, meter, { head, endStream }, deadline.signal)
       } catch (error) {
         throw upstreamFault(error)
       }
@@ -69,18 +81,18 @@ export function openHttp2Connector(
  * Every header was checked. None goes into the table of the connection: how long a request is says nothing of
  * what another one held (RFC 7541, section 7.1).
  */
-function headOf({ authority, pathAndQuery, method, headers }: WireRequest) {
-  const named = headers
+function headOf({ authority, pathAndQuery, method, headers, body }: WireRequest, kind: Kind) {
+  const own = kind === 'grpc' ? OF_GRPC : {}
+  const named = [...headers, ...(kind === 'grpc' ? [] : framingOf(body))]
     .map(([name, value]): [string, string] => [name.toLowerCase(), value])
-    .filter(([name]) => name !== 'grpc-accept-encoding')
+    .filter(([name]) => !Object.hasOwn(own, name))
   return {
     ...Object.fromEntries(named),
     ':method': method,
     ':scheme': 'https',
     ':authority': authority,
     ':path': pathAndQuery,
-    te: 'trailers',
-    'grpc-accept-encoding': 'identity',
+    ...own,
     [http2.sensitiveHeaders]: named.map(([name]) => name),
   }
 }
@@ -100,12 +112,12 @@ class Connections {
   async stream(
     dial: () => TLSSocket,
     meter: Meter,
-    head: OutgoingHttpHeaders,
+    begun: Begun,
     deadline: AbortSignal,
   ): Promise<ClientHttp2Stream> {
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
       for (const [session, streams] of this.#open) {
-        if (hasRoom(session, streams)) return this.#begin(session, head)
+        if (hasRoom(session, streams)) return this.#begin(session, begun)
       }
       // It may be full again for the last of those who wait.
       this.#connecting ??= this.#connect(dial(), meter).finally(() => {
@@ -120,8 +132,8 @@ class Connections {
     for (const session of this.#open.keys()) session.destroy()
   }
 
-  #begin(session: ClientHttp2Session, head: OutgoingHttpHeaders): ClientHttp2Stream {
-    const stream = session.request(head, { endStream: false })
+  #begin(session: ClientHttp2Session, { head, endStream }: Begun): ClientHttp2Stream {
+    const stream = session.request(head, { endStream })
     this.#count(session, 1)
     stream.once('close', () => this.#count(session, -1))
     return stream
@@ -170,7 +182,7 @@ function hasRoom(session: ClientHttp2Session, streams: number): boolean {
 
 function noHttp2(): Fault {
   return new Fault('upstream_protocol_error', {
-    message: 'The upstream does not agree to HTTP/2, which gRPC needs.',
+    message: 'The upstream does not agree to HTTP/2.',
   })
 }
 

@@ -1,0 +1,74 @@
+/**
+ * Upstreams that speak HTTP/2 and nothing else (Apple's push notifications). All others are spoken to in HTTP/1.1;
+ * only where that fails is it found out what the upstream speaks, by two handshakes without a request, and kept.
+ */
+import type { Clock } from '../../platform/clock.ts'
+import type { FaultCode } from '../../platform/fault.ts'
+import { LruMap } from '../../platform/lru.ts'
+import { withTimeout } from '../../platform/timeout.ts'
+import type { Dial } from '../connection/dial.ts'
+import { causeOf, type Fetcher, upstreamFault } from '../connection/fetch.ts'
+import type { WireRequest } from '../outbound_request.ts'
+import type { Http2Connector } from './connect.ts'
+import { fetchOver } from './fetch.ts'
+
+type Options = { fetcher: Fetcher; http2: Http2Connector; dial: Dial; clock: Clock }
+
+const KEPT_MS = 600_000
+const MAX_KEPT = 1000
+const HANDSHAKE_MS = 5000
+const NOT_SPOKEN = 'ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL'
+/** Of an upstream that refuses to speak HTTP/1.1, or does not understand it. */
+const FAILURES: readonly FaultCode[] = ['upstream_tls_error', 'upstream_protocol_error']
+
+export function fetcherOfBoth({ fetcher, http2, dial, clock }: Options): Fetcher {
+  const only = new LruMap<string, true>({ max: MAX_KEPT, expiry: { ms: KEPT_MS, clock } })
+  const overHttp2: Fetcher['fetch'] = async (request, owner, deadline) => {
+    const wire = request.reveal()
+    const stream = await http2.open(request, owner, deadline, 'http').catch((error) => {
+      if (upstreamFault(error).code === 'upstream_protocol_error') only.delete(placeOf(wire))
+      throw error
+    })
+    return fetchOver(stream, wire, deadline.signal)
+  }
+  return {
+    fetch: async (request, owner, deadline) => {
+      const wire = request.reveal()
+      if (only.get(placeOf(wire))) return overHttp2(request, owner, deadline)
+      try {
+        return await fetcher.fetch(request, owner, deadline)
+      } catch (error) {
+        const mayBe = FAILURES.includes(upstreamFault(error).code)
+        if (!mayBe || !(await speaksOnlyHttp2(dial, wire))) throw error
+        only.set(placeOf(wire), true)
+        // What has been read of a stream cannot be sent again.
+        if (wire.body && 'stream' in wire.body) throw error
+        return overHttp2(request, owner, deadline)
+      }
+    },
+    close: () => fetcher.close(),
+  }
+}
+
+function placeOf({ host, port }: WireRequest): string {
+  return `${host}:${port}`
+}
+
+async function speaksOnlyHttp2(dial: Dial, wire: WireRequest): Promise<boolean> {
+  if ((await agreed(dial, wire, 'h2')) !== 'h2') return false
+  return (await agreed(dial, wire, 'http/1.1')) === false
+}
+
+/** What an upstream agrees to speak (RFC 7301), `false` for nothing; `null` for other failures. */
+async function agreed(dial: Dial, wire: WireRequest, offered: string) {
+  const socket = dial(wire, [offered])
+  const { promise, resolve } = Promise.withResolvers<string | false | null>()
+  socket.on('error', (error) => resolve(causeOf(error).code === NOT_SPOKEN ? false : null))
+  socket.once('close', () => resolve(null))
+  socket.once('secureConnect', () => resolve(socket.alpnProtocol))
+  try {
+    return await withTimeout(HANDSHAKE_MS, promise, () => new Error('late')).catch(() => null)
+  } finally {
+    socket.destroy()
+  }
+}

@@ -1,0 +1,56 @@
+/** What calls over a stream of HTTP/2 have in common, of gRPC or not. */
+import { type ClientHttp2Stream, constants, type IncomingHttpHeaders } from 'node:http2'
+import { Fault } from '../../platform/fault.ts'
+import { hasRoom } from '../../platform/streams.ts'
+import { bytesOf, type CallBody } from '../call.ts'
+
+/** The trailers come later, and may before anybody reads what they end. */
+export type Head = {
+  status: number
+  headers: IncomingHttpHeaders
+  isAll: boolean
+  trailers: IncomingHttpHeaders | null
+}
+
+/** @throws Error of a stream that ends without */
+export function headOf(stream: ClientHttp2Stream): Promise<Head> {
+  const { promise, resolve, reject } = Promise.withResolvers<Head>()
+  stream.once('response', ({ ':status': status = 0, ...headers }, flags) => {
+    const isAll = (flags & constants.NGHTTP2_FLAG_END_STREAM) !== 0
+    const head: Head = { status, headers, isAll, trailers: null }
+    stream.once('trailers', (trailers) => {
+      head.trailers = trailers
+    })
+    resolve(head)
+  })
+  // Later ones come out where the answer is read.
+  stream.on('error', reject)
+  stream.once('close', () => reject(new Fault('upstream_protocol_error')))
+  return promise
+}
+
+/** The runtime takes a stream that ends before its reader is there for one that broke off. */
+export function readAtOnce<T>(pieces: AsyncGenerator<T, void>): AsyncGenerator<T, void> {
+  const first = pieces.next()
+  first.catch(() => {})
+  return (async function* () {
+    for (let read = await first; !read.done; read = await pieces.next()) yield read.value
+  })()
+}
+
+/** Of what is sent over the stream: an answer may end before the request has. */
+export function readerOf(
+  body: CallBody,
+  stream: ClientHttp2Stream,
+): ReadableStreamDefaultReader<Uint8Array> {
+  const bytes = () => new Blob([(bytesOf(body) ?? '') as never]).stream()
+  const reader = (body && 'stream' in body ? body.stream : bytes()).getReader()
+  stream.once('close', () => void reader.cancel().catch(() => {}))
+  return reader
+}
+
+/** Whether more may be written, once the upstream takes it. */
+export async function write(stream: ClientHttp2Stream, bytes: Uint8Array): Promise<boolean> {
+  if (stream.writable && !stream.write(bytes)) await hasRoom(stream)
+  return stream.writable
+}
