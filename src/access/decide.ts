@@ -16,6 +16,16 @@ const TIMEOUT_MS = 5_000
 /** After so many attempts the workspace's writers have to wait for one decision. */
 const FREE_ATTEMPTS = 2
 
+/** A refusal is a result: it is put on record like what is let through. */
+export async function orRefusal<T>(task: () => Promise<T>): Promise<T | Fault> {
+  try {
+    return await task()
+  } catch (error) {
+    if (error instanceof Fault) return error
+    throw error
+  }
+}
+
 type Deciding = Pick<Access, 'tokens' | 'snapshots' | 'trail' | 'decideLocked'>
 
 /**

@@ -9,6 +9,8 @@ import { type DescribeToken, openDescribeToken } from './description.ts'
 import { KeyCache } from './keys.ts'
 import { type DecideLocked, openDecideLocked } from './locked_decision.ts'
 import { openReader } from './reader.ts'
+import type { Refusals } from './signed/refusals.ts'
+import { Verifier } from './signed/verifier.ts'
 import { SnapshotCache } from './snapshots.ts'
 import { TokenCache } from './tokens.ts'
 
@@ -17,6 +19,8 @@ export type Access = {
   snapshots: SnapshotCache
   keys: KeyCache
   chains: ChainCache
+  /** What of signed workspaces did not verify. */
+  refusals: Refusals
   /** RATE_TOKEN, by token id. */
   limiter: RateLimiter
   trail: AuditTrail
@@ -34,18 +38,21 @@ export function forgetWorkspace({ tokens, snapshots, keys }: Access, workspaceId
 }
 
 export function openAccess(
-  { config, clock, outer, pepper }: Pick<FeatureServices, 'config' | 'clock' | 'outer' | 'pepper'>,
+  { config, clock, outer, pepper, log }: Omit<FeatureServices, 'db'>,
   { sql, trail }: { sql: postgres.Sql; trail: AuditTrail },
 ): Access {
   const reader = openReader(sql)
+  const chains = new ChainCache()
+  const verifier = new Verifier({ chains, log, clock })
   return {
     tokens: new TokenCache(reader, clock, pepper),
-    snapshots: new SnapshotCache(reader, outer),
+    snapshots: new SnapshotCache(reader, outer, verifier),
     keys: new KeyCache(config.KEY_CACHE_SECONDS, clock),
-    chains: new ChainCache(),
+    chains,
+    refusals: verifier.refusals,
     limiter: new RateLimiter(config.RATE_TOKEN, clock),
     trail,
-    decideLocked: openDecideLocked({ sql, trail, outer }),
+    decideLocked: openDecideLocked({ sql, trail, outer, verifier }),
     readCredentials: openReadCredentials(reader),
     describeToken: openDescribeToken(reader),
   }

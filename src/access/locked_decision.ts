@@ -14,6 +14,7 @@ import type { OuterLayer } from '../platform/crypto/outer_layer.ts'
 import type { Fault } from '../platform/fault.ts'
 import { withTimeout } from '../platform/timeout.ts'
 import { openReader } from './reader.ts'
+import type { Verifier } from './signed/verifier.ts'
 import { type Snapshot, SnapshotCache, StaleSnapshot } from './snapshots.ts'
 import type { LiveToken } from './tokens.ts'
 
@@ -32,13 +33,13 @@ export type Decide<T> = (
 /** `null` when the token is no longer live, or the time was too short; then nothing was stored. */
 export type DecideLocked = <T>(token: LiveToken, decide: Decide<T>) => Promise<Decided<T> | null>
 
-type Parts = { sql: postgres.Sql; trail: AuditTrail; outer: OuterLayer }
+type Parts = { sql: postgres.Sql; trail: AuditTrail; outer: OuterLayer; verifier: Verifier }
 
-export function openDecideLocked({ sql, trail, outer }: Parts): DecideLocked {
+export function openDecideLocked({ sql, trail, outer, verifier }: Parts): DecideLocked {
   return async <T>(token: LiveToken, decide: Decide<T>) => {
     const { decided, group } = (await sql.begin(async (tx) => {
       await tx`select 1 from workspaces where id = ${token.workspaceId} for share`
-      const snapshots = new SnapshotCache(openReader(tx), outer)
+      const snapshots = new SnapshotCache(openReader(tx), outer, verifier)
       const decision = snapshots
         .of(token.workspaceId)
         .then((snapshot) => decide(snapshot, snapshots))

@@ -7,6 +7,7 @@ import type { RequestContext, Services } from '../platform/http/route.ts'
 import { isUuid } from '../platform/http/validate.ts'
 import { admitToken } from './admission.ts'
 import type { Access } from './index.ts'
+import { requireGrantedNow } from './snapshot_now.ts'
 
 /** Whose word a record is; where it happened, as far as the token is bound to a place. */
 export type Reporter = {
@@ -52,6 +53,7 @@ async function asToken(
   const { token } = await admitToken(access, endpoint, presented)
   // No statement of the trail proves here that the token is still live.
   await access.tokens.confirm(token)
+  await requireGrantedNow(access, token)
   return {
     workspaceId: token.workspaceId,
     identityLevel: token.kind,

@@ -1,14 +1,58 @@
 /** One workspace as of one policy version. What is read on demand is in its maps. */
 import type { SealedSecret } from '../platform/crypto/secret_value.ts'
+import type { Fault } from '../platform/fault.ts'
 import type { Domain } from '../platform/net/domain.ts'
+import type { Chain, SignedText } from '../sigchain/index.ts'
+import type { LiveToken } from './tokens.ts'
 
 /** A project's environment for which a token was given an envelope. */
 export type Granted = { projectId: string; environment: string }
 
+/** By which name an environment is kept, and back. */
+export function placeNameOf({ projectId, environment }: Granted): string {
+  return `${projectId}/${environment}`
+}
+
+export function environmentIn(placeName: string): string {
+  return placeName.slice(placeName.indexOf('/') + 1)
+}
+
 /** A secret that may stand elsewhere than in headers, by its stored policy. */
 export type PlaceableSecret = { projectId: string; key: string; locations: readonly string[] }
 
-export type SealedEnvelope = { epoch: number; envelope: Uint8Array | null }
+/** `signed` is what an administrator of a signed workspace said of it. */
+export type SealedEnvelope = {
+  epoch: number
+  envelope: Uint8Array | null
+  signed: SignedText | null
+}
+
+/** A token whose grant was verified, as far as what is stored of it does not change. */
+export type VerifiedToken = {
+  grant: SignedText
+  binding: Uint8Array
+  /** What of the stored row was compared with the grant. */
+  terms: LiveToken['terms']
+  /** Whether the secret was there, which vouches for the chain. */
+  isBound: boolean
+  /** Milliseconds: the end of the grant by the clock of this process. */
+  until: number
+}
+
+/** What an environment holds: the SHA-256 of each value, and the manifest over them; null over nothing. */
+export type VerifiedEnvironment = {
+  hashes: ReadonlyMap<string, Uint8Array<ArrayBuffer>>
+  manifest: SignedText | null
+}
+
+/** What of a signed workspace was verified: its chain, or why it was refused; the rest on demand. */
+export type Signed = {
+  chain: Chain | Fault
+  tokens: Map<string, VerifiedToken>
+  /** Tokens of which all environments that they were given were verified. */
+  whole: Set<string>
+  environments: Map<string, VerifiedEnvironment>
+}
 
 export type Snapshot = {
   workspaceId: string
@@ -23,16 +67,19 @@ export type Snapshot = {
   grants: Map<string, readonly Granted[]>
   /** Whole environments, by name; null for a project that is not of this workspace. */
   environments: Map<string, readonly SealedSecret[] | null>
+  /** Null for a plain workspace. */
+  signed: Signed | null
 }
 
 /** Thrown when a lazily read part is of a newer version than the snapshot. */
 export class StaleSnapshot extends Error {}
 
-export function emptySnapshot(
-  known: Pick<Snapshot, 'workspaceId' | 'policyVersion' | 'epoch' | 'allowlist'>,
-): Snapshot {
+type Known = Pick<Snapshot, 'workspaceId' | 'policyVersion' | 'epoch' | 'allowlist'>
+
+export function emptySnapshot(known: Known, chain: Chain | Fault | null = null): Snapshot {
   return {
     ...known,
+    signed: chain && { chain, tokens: new Map(), whole: new Set(), environments: new Map() },
     secrets: new Map(),
     placeable: new Map(),
     envelopes: new Map(),
@@ -56,7 +103,34 @@ export function hasRoomFor(snapshot: Snapshot, environment: readonly SealedSecre
   return bytes <= SMALL_BYTES && partsOf(snapshot) + environment.length < MAX_PARTS / 2
 }
 
-function partsOf({ secrets, placeable, envelopes, grants, environments }: Snapshot): number {
+function partsOf({
+  secrets,
+  placeable,
+  envelopes,
+  grants,
+  environments,
+  signed,
+}: Snapshot): number {
   const lists = [...placeable.values(), ...grants.values(), ...environments.values()]
-  return lists.reduce((sum, list) => sum + (list?.length ?? 1), secrets.size + envelopes.size)
+  const single = secrets.size + envelopes.size + (signed?.tokens.size ?? 0)
+  return lists.reduce((sum, list) => sum + (list?.length ?? 1), single)
+}
+
+/** What was read of the environment by name before was not verified. */
+export function keepVerified(
+  { signed, secrets }: Snapshot,
+  place: Granted,
+  verified: VerifiedEnvironment,
+): void {
+  const isKnown = signed?.environments.has(placeNameOf(place))
+  signed?.environments.set(placeNameOf(place), verified)
+  if (isKnown) return
+  for (const name of secrets.keys())
+    if (name.startsWith(`${place.environment}/`)) secrets.delete(name)
+}
+
+/** Names in what was verified of environments. */
+export function verifiedNamesOf(snapshot: Snapshot | null): number {
+  const verified = [...(snapshot?.signed?.environments.values() ?? [])]
+  return verified.reduce((sum, { hashes }) => sum + hashes.size, 0)
 }

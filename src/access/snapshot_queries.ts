@@ -2,6 +2,7 @@
 import type { SecretPlace } from '../platform/crypto/secret_value.ts'
 import type { Policy } from '../platform/policy.ts'
 import type { Reader } from './reader.ts'
+import type { StoredText } from './signed/queries.ts'
 
 /** A row as it is read: `sealed` is the ciphertext in the outer layer. */
 export type StoredSecret = SecretPlace & { policy: Policy | null; sealed: Uint8Array }
@@ -63,7 +64,7 @@ export function readEnvironment(
     where w.id = ${workspaceId} order by s.key`
 }
 
-type EnvelopeRow = { version: number; epoch: number | null; envelope: Uint8Array }
+type EnvelopeRow = StoredText & { version: number; epoch: number | null; envelope: Uint8Array }
 
 export function readEnvelope(
   read: Reader,
@@ -73,7 +74,7 @@ export function readEnvelope(
   environment: string,
 ): Promise<EnvelopeRow[]> {
   return read<EnvelopeRow[]>`
-    select w.policy_version::float8 as version, e.epoch, e.envelope
+    select w.policy_version::float8 as version, e.epoch, e.envelope, e.statement, e.signature
     from workspaces w left join token_envelopes e on e.workspace_id = w.id and e.token_id = ${tokenId}
       and e.project_id = ${projectId} and e.environment = ${environment}
     where w.id = ${workspaceId}`

@@ -3,33 +3,28 @@
  * version. A snapshot is kept until the recorded decision turns out to be of an older version; then it is
  * thrown away and read anew. Secrets are kept as the client's ciphertext, never in the clear.
  */
-import { type OuterLayer, secretRow } from '../platform/crypto/outer_layer.ts'
+import type { OuterLayer } from '../platform/crypto/outer_layer.ts'
 import type { SealedSecret } from '../platform/crypto/secret_value.ts'
-import { Fault } from '../platform/fault.ts'
 import { LruMap } from '../platform/lru.ts'
-import { parseDomain } from '../platform/net/domain.ts'
-import { Unread } from '../platform/unread.ts'
+import { Unread, whenRead } from '../platform/unread.ts'
 import type { CacheStats } from './keys.ts'
 import type { Reader } from './reader.ts'
+import { Sharing } from './sharing.ts'
+import type { Verifier } from './signed/verifier.ts'
 import {
-  emptySnapshot,
   type Granted,
   hasRoomFor,
-  isFull,
+  keepVerified,
   type PlaceableSecret,
+  placeNameOf,
   type SealedEnvelope,
   type Snapshot,
   StaleSnapshot,
+  type VerifiedToken,
+  verifiedNamesOf,
 } from './snapshot.ts'
-import {
-  readEnvelope,
-  readEnvironment,
-  readGrants,
-  readPlaceable,
-  readSecrets,
-  readWorkspace,
-  type StoredSecret,
-} from './snapshot_queries.ts'
+import { type NumberedLink, SnapshotParts } from './snapshot_parts.ts'
+import type { LiveToken } from './tokens.ts'
 
 export { type SealedEnvelope, type Snapshot, StaleSnapshot }
 
@@ -37,16 +32,19 @@ export { type SealedEnvelope, type Snapshot, StaleSnapshot }
 type Reading = { read: Promise<Snapshot>; snapshot: Snapshot | null }
 
 const MAX_SNAPSHOTS = 1000
+/** Of the secrets of signed workspaces, over all of them: about 150 bytes each. */
+const MAX_VERIFIED_NAMES = 500_000
 
 export class SnapshotCache {
-  readonly #read: Reader
-  readonly #outer: OuterLayer
+  readonly #parts: SnapshotParts
+  readonly #verifier: Verifier
   readonly #counts = { hits: 0, misses: 0 }
   readonly #snapshots = new LruMap<string, Reading>({ max: MAX_SNAPSHOTS })
+  readonly #verifying = new Sharing()
 
-  constructor(read: Reader, outer: OuterLayer) {
-    this.#read = read
-    this.#outer = outer
+  constructor(read: Reader, outer: OuterLayer, verifier: Verifier) {
+    this.#parts = new SnapshotParts(read, outer, verifier)
+    this.#verifier = verifier
   }
 
   /** The snapshot of a workspace, where it has been read. */
@@ -61,7 +59,7 @@ export class SnapshotCache {
     const known = this.#snapshots.get(workspaceId)
     this.#counts[known ? 'hits' : 'misses'] += 1
     if (known) return known.read
-    const reading: Reading = { read: this.#load(workspaceId), snapshot: null }
+    const reading: Reading = { read: this.#parts.workspace(workspaceId), snapshot: null }
     this.#snapshots.set(workspaceId, reading)
     try {
       reading.snapshot = await reading.read
@@ -86,6 +84,44 @@ export class SnapshotCache {
   }
 
   /**
+   * What administrators granted a token of a signed workspace; null in a plain one.
+   *
+   * @throws Unread, whose reading throws Fault `unverified_state`, `invalid_token`, `key_not_provisioned`
+   */
+  requireGranted(snapshot: Snapshot, token: LiveToken): VerifiedToken | null {
+    if (snapshot.signed === null && token.terms === null) return null
+    const known = snapshot.signed?.tokens.get(token.id)
+    if (known && this.#verifier.isCurrent(known, token)) return known
+    const name = `${token.id}/${token.isSealed}`
+    throw new Unread(this.#verifying.once(snapshot, name, () => this.#verify(snapshot, token)))
+  }
+
+  /** The same, and that all environments whose keys it was given hold what members stored. @throws Unread */
+  requireVerified(snapshot: Snapshot, token: LiveToken): void {
+    if (this.requireGranted(snapshot, token) === null) return
+    if (snapshot.signed?.whole.has(token.id)) return
+    throw new Unread(
+      this.#verifying.once(snapshot, token.id, () => this.#verifyAll(snapshot, token)),
+    )
+  }
+
+  async #verify(snapshot: Snapshot, token: LiveToken): Promise<void> {
+    const verified = await this.#parts.token(snapshot, token)
+    snapshot.signed?.tokens.set(token.id, verified)
+  }
+
+  async #verifyAll(snapshot: Snapshot, { id }: LiveToken): Promise<void> {
+    for (const place of await whenRead(() => this.grants(snapshot, id))) {
+      const { projectId, environment } = place
+      const sealed = await this.envelope(snapshot, id, projectId, environment)
+      const isVerified = snapshot.signed?.environments.has(placeNameOf(place))
+      if (sealed?.epoch === snapshot.epoch && !isVerified)
+        await this.readEnvironment(snapshot, projectId, environment)
+    }
+    snapshot.signed?.whole.add(id)
+  }
+
+  /**
    * All secrets of these names in one environment, over all projects of the workspace.
    *
    * @throws Unread, whose reading throws StaleSnapshot
@@ -106,32 +142,16 @@ export class SnapshotCache {
   placeable(snapshot: Snapshot, environment: string): readonly PlaceableSecret[] {
     const known = snapshot.placeable.get(environment)
     if (known !== undefined) return known
-    throw new Unread(this.#loadPlaceable(snapshot, environment))
-  }
-
-  async #loadPlaceable(snapshot: Snapshot, environment: string): Promise<void> {
-    const rows = await readPlaceable(this.#read, snapshot.workspaceId, environment)
-    this.#checkVersion(snapshot, rows[0]?.version)
-    const loaded = rows.flatMap(({ key, projectId, policy }) =>
-      key === null ? [] : [{ projectId, key, locations: policy?.allowed_locations ?? [] }],
-    )
-    snapshot.placeable.set(environment, loaded)
+    const read = this.#parts.placeable(snapshot, environment)
+    throw new Unread(read.then((found) => snapshot.placeable.set(environment, found)))
   }
 
   /** Where a token was given an envelope, of whatever epoch. @throws Unread */
   grants(snapshot: Snapshot, tokenId: string): readonly Granted[] {
     const known = snapshot.grants.get(tokenId)
     if (known !== undefined) return known
-    throw new Unread(this.#loadGrants(snapshot, tokenId))
-  }
-
-  async #loadGrants(snapshot: Snapshot, tokenId: string): Promise<void> {
-    const rows = await readGrants(this.#read, snapshot.workspaceId, tokenId)
-    this.#checkVersion(snapshot, rows[0]?.version)
-    const granted = rows.flatMap(({ projectId, environment }) =>
-      projectId === null ? [] : [{ projectId, environment }],
-    )
-    snapshot.grants.set(tokenId, granted)
+    const read = this.#parts.grants(snapshot, tokenId)
+    throw new Unread(read.then((found) => snapshot.grants.set(tokenId, found)))
   }
 
   /**
@@ -145,7 +165,7 @@ export class SnapshotCache {
     environment: string,
   ): Promise<readonly SealedSecret[] | null> {
     const secrets = await this.readEnvironment(snapshot, projectId, environment)
-    snapshot.environments.set(`${projectId}/${environment}`, secrets)
+    snapshot.environments.set(placeNameOf({ projectId, environment }), secrets)
     return secrets
   }
 
@@ -160,20 +180,13 @@ export class SnapshotCache {
     projectId: string,
     environment: string,
   ): Promise<SealedEnvelope | null> {
-    const name = `${tokenId}/${projectId}/${environment}`
+    const place = { projectId, environment }
+    const name = `${tokenId}/${placeNameOf(place)}`
     const known = snapshot.envelopes.get(name)
     if (known !== undefined) return known
-    const loaded = await this.#loadEnvelope(snapshot, tokenId, projectId, environment)
+    const loaded = await this.#parts.envelope(snapshot, tokenId, place)
     snapshot.envelopes.set(name, loaded)
     return loaded
-  }
-
-  async #load(workspaceId: string): Promise<Snapshot> {
-    const [row] = await readWorkspace(this.#read, workspaceId)
-    if (!row) throw new Fault('invalid_token')
-    const allowlist = row.domains.flatMap((text) => parseDomain(text) ?? [])
-    const { version: policyVersion, epoch } = row
-    return emptySnapshot({ workspaceId, policyVersion, epoch, allowlist })
   }
 
   async #loadSecrets(
@@ -181,16 +194,14 @@ export class SnapshotCache {
     environment: string,
     names: readonly string[],
   ): Promise<void> {
-    const { workspaceId } = snapshot
-    const rows = await readSecrets(this.#read, workspaceId, environment, names)
-    this.#checkVersion(snapshot, rows[0]?.version)
-    const stored = rows.filter(({ key }) => key !== null)
-    const sealed = await this.#openSecrets(snapshot, stored)
+    const verified = snapshot.signed?.environments.size
+    const sealed = await this.#parts.secrets(snapshot, environment, names)
+    // What was verified meanwhile would be missing.
+    if (snapshot.signed?.environments.size !== verified)
+      return this.#loadSecrets(snapshot, environment, names)
     for (const name of names) {
-      snapshot.secrets.set(
-        `${environment}/${name}`,
-        sealed.filter(({ key }) => key === name),
-      )
+      const found = sealed.filter(({ key }) => key === name)
+      snapshot.secrets.set(`${environment}/${name}`, found)
     }
   }
 
@@ -200,51 +211,36 @@ export class SnapshotCache {
     projectId: string,
     environment: string,
   ): Promise<readonly SealedSecret[] | null> {
-    const name = `${projectId}/${environment}`
+    const place = { projectId, environment }
+    const name = placeNameOf(place)
     const known = snapshot.environments.get(name)
     if (known !== undefined) return known
-    const { workspaceId } = snapshot
-    const rows = await readEnvironment(this.#read, workspaceId, projectId, environment)
-    this.#checkVersion(snapshot, rows[0]?.version)
-    const stored = rows.filter(({ key }) => key !== null)
-    const secrets = rows[0]?.project ? await this.#openSecrets(snapshot, stored) : null
+    const { secrets, verified } = await this.#parts.environment(snapshot, place)
+    if (verified) {
+      keepVerified(snapshot, place, verified)
+      this.#makeRoom(snapshot.workspaceId)
+    }
     if (hasRoomFor(snapshot, secrets ?? [])) snapshot.environments.set(name, secrets)
     return secrets
   }
 
-  async #openSecrets(snapshot: Snapshot, rows: readonly StoredSecret[]): Promise<SealedSecret[]> {
-    const stored = rows.map((row) => ({ row: secretRow(row), blob: row.sealed }))
-    const opened = await this.#outer.openAll('secrets.value', snapshot.workspaceId, stored)
-    return rows.map(({ projectId, environment, key, policy }, index) => ({
-      projectId,
-      environment,
-      key,
-      policy,
-      ciphertext: opened[index] ?? null,
+  /** The least recently used snapshots of signed workspaces make room for what was verified of one. */
+  #makeRoom(workspaceId: string): void {
+    const kept = [...this.#snapshots].map(([id, { snapshot }]) => ({
+      id,
+      names: verifiedNamesOf(snapshot),
     }))
+    let total = kept.reduce((sum, { names }) => sum + names, 0)
+    for (const { id, names } of kept) {
+      if (total <= MAX_VERIFIED_NAMES) return
+      if (names === 0 || id === workspaceId) continue
+      this.forget(id)
+      total -= names
+    }
   }
 
-  async #loadEnvelope(
-    snapshot: Snapshot,
-    tokenId: string,
-    projectId: string,
-    environment: string,
-  ): Promise<SealedEnvelope | null> {
-    const { workspaceId } = snapshot
-    const [row] = await readEnvelope(this.#read, workspaceId, tokenId, projectId, environment)
-    this.#checkVersion(snapshot, row?.version)
-    if (!row || row.epoch === null) return null
-    const place = [{ uuid: tokenId }, { uuid: projectId }, { text: environment }]
-    const envelope = await this.#outer.open(
-      'token_envelopes.envelope',
-      snapshot.workspaceId,
-      place,
-      row.envelope,
-    )
-    return { epoch: row.epoch, envelope }
-  }
-
-  #checkVersion(snapshot: Snapshot, version: number | undefined): void {
-    if (version !== snapshot.policyVersion || isFull(snapshot)) throw new StaleSnapshot()
+  /** Links of a signed workspace after one, at most a page. @throws StaleSnapshot */
+  links(snapshot: Snapshot, after: number): Promise<NumberedLink[]> {
+    return this.#parts.links(snapshot, after)
   }
 }

@@ -5,6 +5,7 @@
 import { hash } from 'node:crypto'
 import type { Capability } from '../platform/capability.ts'
 import type { Clock } from '../platform/clock.ts'
+import { toBase64 } from '../platform/crypto/encoding.ts'
 import type { Pepper, TokenIdentity } from '../platform/crypto/pepper.ts'
 import {
   type ParsedToken,
@@ -15,6 +16,7 @@ import {
 } from '../platform/crypto/token.ts'
 import { Fault } from '../platform/fault.ts'
 import { LruMap } from '../platform/lru.ts'
+import { isSignedId } from '../sigchain/index.ts'
 import type { CacheStats } from './keys.ts'
 import type { Reader } from './reader.ts'
 
@@ -29,7 +31,12 @@ export type TokenRow = {
   registrationId: string | null
   /** The agent's name, or the label of a workload's token. */
   name: string
+  /** What else its grant says, of a token whose id is that of a signed workspace; null of others. */
+  terms: TokenTerms | null
 }
+
+/** `expiresAt` in milliseconds. */
+export type TokenTerms = { label: string; publicKey: string; expiresAt: number | null }
 
 /** A verified token: its row, and what was presented. */
 export type LiveToken = TokenRow & {
@@ -146,16 +153,26 @@ export class TokenCache {
   }
 
   async #load(id: string): Promise<TokenRow | null> {
-    const [row] = await this.#read<TokenRow[]>`
+    const [stored] = await this.#read<StoredToken[]>`
       select t.id, t.kind, t.workspace_id as "workspaceId", t.project_id as "projectId", t.environment,
-        t.capabilities, t.verifier, a.id as "registrationId", coalesce(a.name, t.label) as name
+        t.capabilities, t.verifier, a.id as "registrationId", coalesce(a.name, t.label) as name,
+        t.label, t.public_key as "publicKey", (extract(epoch from t.expires_at) * 1000)::float8 as "expiresAt"
       from tokens t left join agents a on a.id = t.agent_id
       where t.id = ${id} and t.revoked_at is null
         and (t.expires_at is null or t.expires_at > clock_timestamp())`
-    if (!row) return null
+    if (!stored) return null
+    const row = rowOf(stored)
     this.#rows.set(id, row)
     return row
   }
+}
+
+type StoredToken = Omit<TokenRow, 'terms'> &
+  Omit<TokenTerms, 'publicKey'> & { publicKey: Uint8Array }
+
+function rowOf({ label, publicKey, expiresAt, ...row }: StoredToken): TokenRow {
+  if (!isSignedId(row.id)) return { ...row, terms: null }
+  return { ...row, terms: { label, publicKey: toBase64(publicKey), expiresAt } }
 }
 
 function identityOf({ id, kind, workspaceId }: TokenRow): TokenIdentity {

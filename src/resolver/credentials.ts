@@ -6,20 +6,23 @@
 import type { z } from 'zod'
 import { admitToken } from '../access/admission.ts'
 import type { Credential } from '../access/credentials.ts'
-import { decideDurably } from '../access/decide.ts'
+import { decideDurably, orRefusal } from '../access/decide.ts'
 import { entryOf } from '../access/entry.ts'
 import type { LiveToken } from '../access/tokens.ts'
 import { bearerText } from '../identity/authenticate.ts'
 import { CallRecord } from '../outbound/record.ts'
 import type { Clock } from '../platform/clock.ts'
+import { Fault } from '../platform/fault.ts'
 import { jsonResponse } from '../platform/http/json/write.ts'
 import { rateHeaders } from '../platform/http/rate.ts'
 import { commonHeaders } from '../platform/http/reply.ts'
 import type { RequestContext } from '../platform/http/route.ts'
 import { LruMap } from '../platform/lru.ts'
+import type { Policy } from '../platform/policy.ts'
 import { inSlices } from '../platform/time_slice.ts'
+import { whenRead } from '../platform/unread.ts'
 import { listCredentials } from './contract.ts'
-import { type ProvenPolicies, placeNameOf, provenPolicies } from './proven.ts'
+import { credentialNameOf, provenPolicies } from './proven.ts'
 import type { ResolverServices } from './services.ts'
 
 /** Milliseconds for which one record stands for all listings of a token, in this process. */
@@ -44,9 +47,12 @@ export async function usableCredentials(
   const { token, rate } = await admitToken(services, listCredentials, { text, requestId })
   await recordOnce(services, token, requestId)
   const { policyVersion, list: credentials } = await services.readCredentials(token.id)
-  const proven = await provenPolicies(services, token, policyVersion)
+  const { policies, names } = await provenPolicies(services, token, policyVersion)
   const list: Shown[] = []
-  await inSlices(credentials, (credential) => list.push(shown(credential, proven)))
+  await inSlices(credentials, (credential) => {
+    const name = credentialNameOf(credential, credential.name)
+    if (names?.has(name) ?? true) list.push(shown(credential, policies.get(name)))
+  })
   const headers = { ...commonHeaders(requestId), ...rateHeaders(rate) }
   return jsonResponse(list, { headers }, putOff)
 }
@@ -62,9 +68,14 @@ async function recordOnce(
   const record = new CallRecord({ id: requestId, projectId, environment })
   const { action } = listCredentials.access
   try {
-    await decideDurably(services, token, async ({ policyVersion }) => {
-      const entry = entryOf(token, policyVersion, record, record.outcome(200, false))
-      return { result: null, entry: { ...entry, action } }
+    await decideDurably(services, token, async (snapshot, snapshots) => {
+      const result = await orRefusal(() =>
+        whenRead(() => snapshots.requireVerified(snapshot, token)),
+      )
+      const conclusion =
+        result instanceof Fault ? record.refusal(result) : record.outcome(200, false)
+      const entry = entryOf(token, snapshot.policyVersion, record, conclusion)
+      return { result, entry: { ...entry, action } }
     })
   } catch (error) {
     listings.delete(token.id)
@@ -72,8 +83,7 @@ async function recordOnce(
   }
 }
 
-function shown({ name, projectId, environment }: Credential, proven: ProvenPolicies): Shown {
-  const policy = proven.get(placeNameOf(projectId, environment, name))
+function shown({ name, projectId, environment }: Credential, policy: Policy | undefined): Shown {
   return {
     name,
     project_id: projectId,

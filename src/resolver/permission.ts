@@ -57,8 +57,11 @@ export class TokenPermission implements Permission {
     this.#named = named
   }
 
+  /** Also the first look at what members signed: what does not verify is refused before the allowlist. */
   allows({ host, port }: Target): boolean {
-    return this.#parts.snapshot.allowlist.some((domain) => domainMatches(domain, host, port))
+    const { snapshots, snapshot, token } = this.#parts
+    snapshots.requireVerified(snapshot, token)
+    return snapshot.allowlist.some((domain) => domainMatches(domain, host, port))
   }
 
   scope(): Scope {

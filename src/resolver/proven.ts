@@ -2,8 +2,9 @@
  * The policies that their authors gave: of the secrets that a token may name, those whose ciphertexts open
  * with them. A description that somebody wrote into the database reaches no agent.
  */
-import type { Granted } from '../access/snapshot.ts'
-import { type Snapshot, StaleSnapshot } from '../access/snapshots.ts'
+import { type Granted, placeNameOf } from '../access/snapshot.ts'
+import { snapshotSince } from '../access/snapshot_now.ts'
+import type { Snapshot } from '../access/snapshots.ts'
 import type { LiveToken } from '../access/tokens.ts'
 import type { SealedSecret } from '../platform/crypto/secret_value.ts'
 import { Fault } from '../platform/fault.ts'
@@ -13,42 +14,38 @@ import { eachOpened } from './opened.ts'
 import type { ResolverServices } from './services.ts'
 
 /** By project, environment and name. */
-export type ProvenPolicies = ReadonlyMap<string, Policy>
-
-const MAX_ATTEMPTS = 5
-
-/** By snapshot and token: what was proven holds until the workspace changes. */
-const known = new WeakMap<Snapshot, Map<string, Promise<ProvenPolicies>>>()
-
-export function placeNameOf(projectId: string, environment: string, name: string): string {
-  return `${projectId}/${environment}/${name}`
+export type Proven = {
+  policies: ReadonlyMap<string, Policy>
+  /** What a signed workspace holds where the token may look; null in a plain one. */
+  names: ReadonlySet<string> | null
 }
 
-/** @throws Fault `unavailable` while the workspace keeps changing */
-export async function provenPolicies(
+/** By snapshot and token: what was proven holds until the workspace changes. */
+const known = new WeakMap<Snapshot, Map<string, Promise<Proven>>>()
+
+export function credentialNameOf(place: Granted, name: string): string {
+  return `${placeNameOf(place)}/${name}`
+}
+
+/** @throws Fault `unverified_state` and the like; `unavailable` while the workspace keeps changing */
+export function provenPolicies(
   services: ResolverServices,
   token: LiveToken,
   policyVersion: number,
-): Promise<ProvenPolicies> {
+): Promise<Proven> {
   const { snapshots } = services
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
-    try {
-      const snapshot = await snapshots.of(token.workspaceId)
-      if (snapshot.policyVersion >= policyVersion) return await proveOnce(services, snapshot, token)
-    } catch (error) {
-      if (!(error instanceof StaleSnapshot)) throw error
-    }
-    snapshots.forget(token.workspaceId)
-  }
-  throw new Fault('unavailable')
+  return snapshotSince(services, token, policyVersion, async (snapshot) => {
+    await whenRead(() => snapshots.requireVerified(snapshot, token))
+    return proveOnce(services, snapshot, token)
+  })
 }
 
 function proveOnce(
   services: ResolverServices,
   snapshot: Snapshot,
   token: LiveToken,
-): Promise<ProvenPolicies> {
-  const ofTokens = known.get(snapshot) ?? new Map<string, Promise<ProvenPolicies>>()
+): Promise<Proven> {
+  const ofTokens = known.get(snapshot) ?? new Map<string, Promise<Proven>>()
   known.set(snapshot, ofTokens)
   const proving = ofTokens.get(token.id) ?? proveAll(services, snapshot, token)
   ofTokens.set(token.id, proving)
@@ -60,15 +57,18 @@ async function proveAll(
   services: ResolverServices,
   snapshot: Snapshot,
   token: LiveToken,
-): Promise<ProvenPolicies> {
-  const proven = new Map<string, Policy>()
+): Promise<Proven> {
+  const policies = new Map<string, Policy>()
+  const names = snapshot.signed && new Set<string>()
   const { snapshots } = services
   for (const place of await whenRead(() => snapshots.grants(snapshot, token.id))) {
-    await prove(services, snapshot, token, place, proven).catch((error) => {
+    await prove(services, snapshot, token, place, policies).catch((error) => {
       if (!(error instanceof Fault && error.code === 'key_not_provisioned')) throw error
     })
+    const verified = snapshot.signed?.environments.get(placeNameOf(place))
+    for (const name of verified?.hashes.keys() ?? []) names?.add(credentialNameOf(place, name))
   }
-  return proven
+  return { policies, names }
 }
 
 async function prove(
@@ -78,9 +78,8 @@ async function prove(
   place: Granted,
   proven: Map<string, Policy>,
 ): Promise<void> {
-  const { projectId, environment } = place
   const isBound = ({ policy }: SealedSecret) => policy !== null
   await eachOpened(services, { snapshot, token, place }, isBound, ({ key, policy }, value) => {
-    if (policy !== null && value) proven.set(placeNameOf(projectId, environment, key), policy)
+    if (policy !== null && value) proven.set(credentialNameOf(place, key), policy)
   })
 }

@@ -5,7 +5,7 @@
  */
 import type { z } from 'zod'
 import { admitToken } from '../access/admission.ts'
-import { decideDurably } from '../access/decide.ts'
+import { decideDurably, orRefusal } from '../access/decide.ts'
 import { entryOf } from '../access/entry.ts'
 import type { Granted } from '../access/snapshot.ts'
 import type { Snapshot, SnapshotCache } from '../access/snapshots.ts'
@@ -41,7 +41,9 @@ export async function usableShapes(
   const record = new CallRecord({ id: requestId, projectId, environment })
   const { action } = listShapes.access
   const result = await decideDurably(services, token, async (snapshot, snapshots) => {
-    const shown = await gather({ ...services, snapshots }, snapshot, token, named, record)
+    const shown = await orRefusal(() =>
+      gather({ ...services, snapshots }, snapshot, token, named, record),
+    )
     const conclusion = shown instanceof Fault ? record.refusal(shown) : record.outcome(200, false)
     const entry = entryOf(token, snapshot.policyVersion, record, conclusion)
     return { result: shown, entry: { ...entry, action, injection_style: null } }
@@ -65,30 +67,26 @@ async function readScope(
   }
 }
 
-/** A refusal is a result: it is put on record, too. */
 async function gather(
   services: ResolverServices & { snapshots: SnapshotCache },
   snapshot: Snapshot,
   token: LiveToken,
   named: NamedScope,
   record: CallRecord,
-): Promise<Shown[] | Fault> {
-  try {
-    const scope = scopeFor(token, named)
-    const granted = await whenRead(() => services.snapshots.grants(snapshot, token.id))
-    const shown: Shown[] = []
-    for (const place of granted.filter((each) => isIn(each, scope))) {
-      await addShapes(services, { snapshot, token, place }, shown)
-    }
-    record.delivers(
-      scope,
-      shown.map(({ name }) => name),
-    )
-    return shown
-  } catch (error) {
-    if (error instanceof Fault) return error
-    throw error
+): Promise<Shown[]> {
+  const { snapshots } = services
+  await whenRead(() => snapshots.requireVerified(snapshot, token))
+  const scope = scopeFor(token, named)
+  const granted = await whenRead(() => snapshots.grants(snapshot, token.id))
+  const shown: Shown[] = []
+  for (const place of granted.filter((each) => isIn(each, scope))) {
+    await addShapes(services, { snapshot, token, place }, shown)
   }
+  record.delivers(
+    scope,
+    shown.map(({ name }) => name),
+  )
+  return shown
 }
 
 function isIn({ projectId, environment }: Granted, scope: Scope): boolean {

@@ -28,6 +28,7 @@ export { Refusal } from './refusal.ts'
 export { hashOf, type SignedText, signText } from './signed_text.ts'
 export { type Chain, emptyChain } from './state.ts'
 export {
+  GRANT_GRACE_MS,
   isSameGrant,
   manifestRoot,
   type Rows,

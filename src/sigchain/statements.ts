@@ -14,7 +14,7 @@ type StatementKind = Exclude<Kind, 'link'>
 type Admitted<K extends StatementKind> = { text: TextOf<K>; headSeq: number }
 
 /** A grant is over a day late by the clock of a process: the database knows the time better, or lies. */
-const GRACE_MS = 86_400_000
+export const GRANT_GRACE_MS = 86_400_000
 
 /**
  * What a token may do: what its grant says, whatever is stored beside it.
@@ -33,7 +33,7 @@ export function verifyGrant(
     if (text.token_id !== token.id || !isOfToken) throw new Refusal('mismatch')
     if (chain.revokedTokens.has(text.token_id)) throw new Refusal('revoked')
     const end = text.expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(text.expires_at)
-    if (+now >= end + GRACE_MS) throw new Refusal('expired')
+    if (+now >= end + GRANT_GRACE_MS) throw new Refusal('expired')
     return text
   })
 }

@@ -1,11 +1,20 @@
 /** What is remembered of a workspace is of one policy version, shared while it is read, and bounded. */
 import { expect, test } from 'bun:test'
+import { ChainCache } from '../../src/access/chains.ts'
 import type { Reader } from '../../src/access/reader.ts'
 import { openReader } from '../../src/access/reader.ts'
+import { Verifier } from '../../src/access/signed/verifier.ts'
 import { type Snapshot, SnapshotCache, StaleSnapshot } from '../../src/access/snapshots.ts'
+import { systemClock } from '../../src/platform/clock.ts'
 import { OuterLayer, secretRow } from '../../src/platform/crypto/outer_layer.ts'
+import { openLog } from '../../src/platform/log.ts'
 import { whenRead } from '../../src/platform/unread.ts'
 
+const verifier = new Verifier({
+  chains: new ChainCache(),
+  log: openLog('error'),
+  clock: systemClock,
+})
 const outer = OuterLayer.parse(Buffer.alloc(32, 1).toString('base64url'))
 
 /** Answers each query from a list, and counts them. */
@@ -15,7 +24,7 @@ function scripted(answer: (query: string) => unknown[] | Promise<unknown[]>) {
     queries.push(parts.join('?'))
     return answer(parts.join('?'))
   }) as unknown as Reader
-  return { book: new SnapshotCache(reader, outer), queries }
+  return { book: new SnapshotCache(reader, outer, verifier), queries }
 }
 
 const ID = '018f3a1e-0000-7000-8000-000000000001'

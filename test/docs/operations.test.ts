@@ -18,7 +18,8 @@ test('every family of metrics is told, and no other', () => {
   const cache = { stats: { hits: 0, misses: 0, entries: 0 } }
   const trail = { depth: { entries: 0, outcomes: 0 } }
   openInstruments(registry)
-  openGauges(registry, { sql: postgres(), trail, tokens: cache, snapshots: cache, keys: cache })
+  const caches = { tokens: cache, snapshots: cache, keys: cache }
+  openGauges(registry, { sql: postgres(), trail, ...caches, refusals: { count: 0 } })
   const families = registry.getMetricsAsArray().map(({ name }) => name)
   const ours = families.filter((name) => name.startsWith('cloakroom_'))
   const told = [...page.matchAll(/`(cloakroom_\w+)/g)].map(([, name = '']) => name)

@@ -33,6 +33,7 @@ function world() {
     grants: new Map(),
     envelopes: new Map(),
     environments: new Map(),
+    signed: null,
   })
   const services = {
     tokens: {
@@ -49,6 +50,7 @@ function world() {
         return snapshot()
       },
       forget: () => {},
+      requireVerified: () => {},
     } as unknown as SnapshotCache,
     keys: new KeyCache(0, systemClock),
     guards: {

@@ -18,7 +18,8 @@ export const linkOnly = z.strictObject({ link }).meta({ id: 'LinkOnly' })
 /** Why a change of a signed workspace is refused. */
 export const linkFaults = ['link_required', 'link_refused', 'unverified_state', 'conflict'] as const
 
-const links = z.array(
+/** As they are shown, in order. */
+export const links = z.array(
   z
     .object({
       seq: integer(1),

@@ -14,6 +14,7 @@ export type Sources = {
   tokens: Cache
   snapshots: Cache
   keys: Cache
+  refusals: { readonly count: number }
 }
 
 /** Milliseconds that the database has to answer. */
@@ -23,6 +24,7 @@ export function openGauges(registry: Registry, sources: Sources): void {
   const registers = [registry]
   watchAudit(registers, sources)
   watchCaches(registers, sources)
+  watchRefusals(registers, sources)
   watchDatabase(registers, sources)
   watchProcess(registry)
 }
@@ -64,6 +66,18 @@ function watchCaches(registers: Registry[], { tokens, snapshots, keys }: Sources
     registers,
     collect() {
       for (const [cache, { stats }] of caches) this.set({ cache }, stats.entries)
+    },
+  })
+}
+
+function watchRefusals(registers: Registry[], { refusals }: Sources): void {
+  new Counter({
+    name: 'cloakroom_unverified_state_total',
+    help: 'Looks at a signed workspace that found something else than what its members signed.',
+    registers,
+    collect() {
+      this.reset()
+      this.inc(refusals.count)
     },
   })
 }

@@ -6,18 +6,29 @@ import {
   exampleOfForm,
   integer,
   projectId,
+  shownSignedText,
   text,
   tokenId,
   workspaceId,
 } from '../../platform/http/fields.ts'
 import { base64, timestamp } from '../../platform/http/validate.ts'
 import { examplePolicy } from '../../platform/policy.ts'
+import { links } from '../links/contract.ts'
+
+/** Of the last link that a client of a signed workspace has. */
+const linkNumber = z
+  .number()
+  .int()
+  .min(0)
+  .max(2 ** 31 - 1)
+  .meta({ examples: [12] })
 
 /** Narrows a token that is good for more than one environment; null counts as absent. */
 const deliveryScope = z
   .strictObject({
     project_id: projectId.nullish(),
     environment: environment.nullish(),
+    links_after: linkNumber.nullish(),
   })
   .meta({ id: 'DeliveryScope' })
 
@@ -30,6 +41,11 @@ const place = {
   environment,
 }
 
+/** b64url of 32 bytes. */
+const exampleHash = new Uint8Array(32)
+  .fill(0x5a)
+  .toBase64({ alphabet: 'base64url', omitPadding: true })
+
 const secretName = text('STRIPE_API_KEY')
 
 /** For tokens that can decrypt. */
@@ -39,6 +55,17 @@ const openDelivery = z
     secrets: z.record(secretName, text('the value in the clear')),
   })
   .meta({ id: 'OpenDelivery' })
+
+/** What was signed in a signed workspace, by which a client checks the rest (protocol 12.3). */
+const signedParts = z
+  .object({
+    links,
+    grant: shownSignedText,
+    binding: text(exampleOfForm.publicKey),
+    manifest: shownSignedText.nullable(),
+    value_sha256: z.record(secretName, text(exampleHash)),
+  })
+  .partial()
 
 /** For `svc_sea_` tokens: the client opens the envelope with its token's key, and each value with that. */
 const sealedDelivery = z
@@ -57,8 +84,10 @@ const sealedDelivery = z
         environment,
         epoch: z.number().int(),
         envelope: text(exampleOfForm.envelope),
+        ...shownSignedText.partial().shape,
       }),
     ),
+    ...signedParts.shape,
   })
   .meta({ id: 'SealedDelivery' })
 
@@ -75,7 +104,6 @@ export const deliverEnvironment = defineEndpoint({
   result: z.union([openDelivery, sealedDelivery]),
   bare: true,
   faults: [
-    'scope_required',
     'not_found',
     'key_not_provisioned',
     'unreadable_secret',

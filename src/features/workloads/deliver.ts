@@ -5,17 +5,18 @@
  */
 
 import { admitToken } from '../../access/admission.ts'
-import { decideDurably } from '../../access/decide.ts'
+import { decideDurably, orRefusal } from '../../access/decide.ts'
 import { entryOf } from '../../access/entry.ts'
 import { environmentKeyOf } from '../../access/environment_key.ts'
 import type { Access } from '../../access/index.ts'
 import { outsideScope, type ScopeField } from '../../access/scope.ts'
+import { placeNameOf, type VerifiedToken } from '../../access/snapshot.ts'
 import type { Snapshot } from '../../access/snapshots.ts'
 import type { LiveToken } from '../../access/tokens.ts'
 import type { Entry } from '../../audit/trail.ts'
 import { bearerText } from '../../identity/authenticate.ts'
 import { CallRecord } from '../../outbound/record.ts'
-import { fromUtf8, toBase64 } from '../../platform/crypto/encoding.ts'
+import { fromUtf8, toBase64, toBase64Url } from '../../platform/crypto/encoding.ts'
 import { openSealed, type SealedSecret } from '../../platform/crypto/secret_value.ts'
 import { Fault } from '../../platform/fault.ts'
 import { jsonResponse } from '../../platform/http/json/write.ts'
@@ -31,6 +32,7 @@ import {
   UnresolvedReference,
 } from '../../platform/references.ts'
 import { inSlices } from '../../platform/time_slice.ts'
+import { whenRead } from '../../platform/unread.ts'
 import { type Delivery, type DeliveryScope, deliverEnvironment } from './contract.ts'
 
 type Scope = { projectId: string; environment: string }
@@ -43,7 +45,7 @@ export async function deliver(access: Access, context: RequestContext): Promise<
   const { projectId, environment } = token
   const record = new CallRecord({ id: requestId, projectId, environment })
   const delivery = await decideDurably(access, token, async (snapshot, snapshots) => {
-    const result = await attempt(() =>
+    const result = await orRefusal(() =>
       gather({ ...access, snapshots }, snapshot, token, named, record),
     )
     return { result, entry: deliveryEntryOf(token, snapshot.policyVersion, record, result) }
@@ -78,15 +80,6 @@ async function readScope(
   }
 }
 
-async function attempt<T>(task: () => Promise<T>): Promise<T | Fault> {
-  try {
-    return await task()
-  } catch (error) {
-    if (error instanceof Fault) return error
-    throw error
-  }
-}
-
 /** @throws Fault `scope_required`, `not_found`, `key_not_provisioned`, `unreadable_secret`, `unresolved_reference` */
 async function gather(
   access: Access,
@@ -95,10 +88,12 @@ async function gather(
   named: DeliveryScope,
   record: CallRecord,
 ): Promise<Delivery> {
+  const { snapshots } = access
+  const granted = await whenRead(() => snapshots.requireGranted(snapshot, token))
   const scope = scopeOf(token, named)
   // First the envelope: a snapshot that is full is then left before a whole environment is read.
-  await access.snapshots.envelope(snapshot, token.id, scope.projectId, scope.environment)
-  const secrets = await access.snapshots.environment(snapshot, scope.projectId, scope.environment)
+  await snapshots.envelope(snapshot, token.id, scope.projectId, scope.environment)
+  const secrets = await snapshots.environment(snapshot, scope.projectId, scope.environment)
   if (secrets === null) throw new Fault('not_found')
   const delivered = secrets.filter(({ policy }) => isDeliverable(policy))
   record.delivers(
@@ -111,9 +106,15 @@ async function gather(
     project_id: scope.projectId,
     environment: scope.environment,
   }
-  return token.isSealed
-    ? { ...place, ...(await sealedParts(access, snapshot, token, scope, secrets)) }
-    : { ...place, secrets: await openedParts(access, snapshot, token, scope, secrets) }
+  if (!token.isSealed)
+    return { ...place, secrets: await openedParts(access, snapshot, token, scope, secrets) }
+  const sealed = await sealedParts(access, snapshot, token, scope, secrets)
+  if (granted === null) return { ...place, ...sealed }
+  return {
+    ...place,
+    ...sealed,
+    ...(await signedParts(access, snapshot, granted, scope, { ...named, secrets })),
+  }
 }
 
 /** Both must be named, by the token or by the request, and the request cannot leave the token's. */
@@ -196,8 +197,38 @@ async function sealedParts(
       ),
     ),
     envelopes: usable
-      ? [{ project_id: projectId, environment, epoch: snapshot.epoch, envelope: toBase64(usable) }]
+      ? [
+          {
+            project_id: projectId,
+            environment,
+            epoch: snapshot.epoch,
+            envelope: toBase64(usable),
+            ...granted?.signed,
+          },
+        ]
       : [],
+  }
+}
+
+/** What the bearer of a token checks a delivery by that came from a signed workspace (protocol 12.3). */
+async function signedParts(
+  { snapshots }: Access,
+  snapshot: Snapshot,
+  { grant, binding }: VerifiedToken,
+  scope: Scope,
+  { secrets, links_after }: { secrets: readonly SealedSecret[] } & DeliveryScope,
+) {
+  const verified = snapshot.signed?.environments.get(placeNameOf(scope))
+  const left = secrets.filter(({ policy }) => !isDeliverable(policy))
+  return {
+    links: await snapshots.links(snapshot, links_after ?? 0),
+    grant,
+    binding: toBase64(binding),
+    manifest: verified?.manifest ?? null,
+    // The manifest covers what is not delivered, too.
+    value_sha256: Object.fromEntries(
+      left.map(({ key }) => [key, toBase64Url(verified?.hashes.get(key) ?? new Uint8Array())]),
+    ),
   }
 }
 

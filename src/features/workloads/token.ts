@@ -4,6 +4,7 @@
  */
 import { admitToken } from '../../access/admission.ts'
 import type { Access } from '../../access/index.ts'
+import { requireGrantedNow } from '../../access/snapshot_now.ts'
 import { bearerText } from '../../identity/authenticate.ts'
 import { rateHeaders } from '../../platform/http/rate.ts'
 import { commonHeaders, present } from '../../platform/http/reply.ts'
@@ -18,6 +19,7 @@ export async function describeToken(
   const text = bearerText(request.headers)
   const { token, rate } = await admitToken(access, getToken, { text, requestId })
   const described = await access.describeToken(token.id)
+  await requireGrantedNow(access, token)
   const shown = {
     ...described,
     token_id: token.id,

@@ -4,8 +4,8 @@
  */
 import { admitToken } from '../../access/admission.ts'
 import type { Access } from '../../access/index.ts'
+import { snapshotNow } from '../../access/snapshot_now.ts'
 import { bearerText } from '../../identity/authenticate.ts'
-import { Fault } from '../../platform/fault.ts'
 import { rateHeaders } from '../../platform/http/rate.ts'
 import { commonHeaders, present } from '../../platform/http/reply.ts'
 import type { RequestContext } from '../../platform/http/route.ts'
@@ -18,8 +18,6 @@ export async function tellVersion(
 ): Promise<Response> {
   const text = bearerText(request.headers)
   const { token, rate } = await admitToken(access, getVersion, { text, requestId })
-  // No record proves here that the token is still live.
-  const version = (await access.tokens.versions([token.id])).get(token.id)
-  if (version === undefined) throw new Fault('invalid_token')
+  const { policyVersion: version } = await snapshotNow(access, token)
   return present(getVersion, { version }, { ...commonHeaders(requestId), ...rateHeaders(rate) })
 }

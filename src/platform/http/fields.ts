@@ -87,6 +87,11 @@ export const signedText = z
   })
   .meta({ id: 'SignedText' })
 
+/** The same in results. */
+export const shownSignedText = z
+  .object({ statement: text('{"v":2}'), signature: text(exampleOfForm.keyProof) })
+  .meta({ id: 'ShownSignedText' })
+
 /** The public keys of a person in results. */
 export const shownKeys = {
   public_key: text(exampleOfForm.publicKey),

@@ -1,0 +1,13 @@
+/** Work that is under way, so that who asks for the same meanwhile waits for it and does not begin it again. */
+export class Sharing {
+  readonly #running = new WeakMap<object, Map<string, Promise<void>>>()
+
+  /** `name` is that of the work on `subject`. */
+  once(subject: object, name: string, work: () => Promise<void>): Promise<void> {
+    const running = this.#running.get(subject) ?? new Map<string, Promise<void>>()
+    this.#running.set(subject, running)
+    const shared = running.get(name) ?? work().finally(() => running.delete(name))
+    running.set(name, shared)
+    return shared
+  }
+}

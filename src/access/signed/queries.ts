@@ -1,0 +1,54 @@
+/** The statements that read what members signed. Each also reads the policy version that its rows are of. */
+
+import { toBase64 } from '../../platform/crypto/encoding.ts'
+import type { SignedText } from '../../sigchain/index.ts'
+import { LINKS_PAGE } from '../chains.ts'
+import type { Reader } from '../reader.ts'
+
+/** A signed text as it is stored; null in both where there is none. */
+export type StoredText = { statement: string | null; signature: Uint8Array | null }
+
+/** A left join: one row without a text where there is none. */
+type TextRow = StoredText & { version: number }
+
+export function readLinks(
+  read: Reader,
+  workspaceId: string,
+  after: number,
+): Promise<(TextRow & { seq: number })[]> {
+  return read<(TextRow & { seq: number })[]>`
+    select w.policy_version::float8 as version, l.seq, l.statement, l.signature
+    from workspaces w left join workspace_links l on l.workspace_id = w.id and l.seq > ${String(after)}
+    where w.id = ${workspaceId} order by l.seq limit ${String(LINKS_PAGE)}`
+}
+
+export function readTokenGrant(
+  read: Reader,
+  workspaceId: string,
+  tokenId: string,
+): Promise<(TextRow & { binding: Uint8Array | null })[]> {
+  return read<(TextRow & { binding: Uint8Array | null })[]>`
+    select w.policy_version::float8 as version, g.statement, g.signature, g.binding
+    from workspaces w left join token_grants g on g.workspace_id = w.id and g.token_id = ${tokenId}
+    where w.id = ${workspaceId}`
+}
+
+export function readManifest(
+  read: Reader,
+  workspaceId: string,
+  projectId: string,
+  environment: string,
+): Promise<TextRow[]> {
+  return read<TextRow[]>`
+    select w.policy_version::float8 as version, m.statement, m.signature
+    from workspaces w left join manifests m on m.workspace_id = w.id
+      and m.project_id = ${projectId} and m.environment = ${environment}
+    where w.id = ${workspaceId}`
+}
+
+/** Null where there is none, or only half of one. */
+export function signedTextOf({ statement, signature }: StoredText): SignedText | null {
+  return statement === null || signature === null
+    ? null
+    : { statement, signature: toBase64(signature) }
+}

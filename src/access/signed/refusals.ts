@@ -1,0 +1,71 @@
+/**
+ * What was found not to be what the members of a workspace signed: one line in the log, one more in the
+ * figures. For a moment it is remembered, so that who asks again and again costs others nothing; what is
+ * mended is seen after it.
+ */
+import type { Clock } from '../../platform/clock.ts'
+import { Fault } from '../../platform/fault.ts'
+import type { Log } from '../../platform/log.ts'
+import { LruMap } from '../../platform/lru.ts'
+import { Refusal } from '../../sigchain/index.ts'
+import { unverified } from '../chains.ts'
+
+/** Milliseconds for which a refusal stands, and in which a workspace has one line in the log. */
+const RECENT_MS = 5_000
+const LOGGED_MS = 60_000
+const MAX_KEPT = 10_000
+
+export class Refusals {
+  readonly #log: Log
+  readonly #recent: LruMap<string, Fault>
+  readonly #logged: LruMap<string, true>
+  #count = 0
+
+  constructor({ log, clock }: { log: Log; clock: Clock }) {
+    this.#log = log
+    this.#recent = new LruMap({ max: MAX_KEPT, expiry: { ms: RECENT_MS, clock } })
+    this.#logged = new LruMap({ max: MAX_KEPT, expiry: { ms: LOGGED_MS, clock } })
+  }
+
+  /** How often something did not verify. */
+  get count(): number {
+    return this.#count
+  }
+
+  recent(workspaceId: string, subject: string): Fault | undefined {
+    return this.#recent.get(`${workspaceId}/${subject}`)
+  }
+
+  /**
+   * Verifies, unless the same was refused a moment ago.
+   *
+   * @throws Fault `unverified_state` for a Refusal, and what else `verify` throws
+   */
+  async unlessRefused<T>(
+    workspaceId: string,
+    subject: string,
+    verify: () => Promise<T>,
+  ): Promise<T> {
+    const recent = this.recent(workspaceId, subject)
+    if (recent) throw recent
+    try {
+      return await verify()
+    } catch (error) {
+      const fault = error instanceof Refusal ? unverified(error) : error
+      if (!(fault instanceof Fault) || fault.code !== 'unverified_state') throw error
+      this.#recent.set(`${workspaceId}/${subject}`, fault)
+      this.#note(workspaceId, fault)
+      throw fault
+    }
+  }
+
+  #note(workspaceId: string, { cause }: Fault): void {
+    this.#count += 1
+    if (this.#logged.get(workspaceId)) return
+    this.#logged.set(workspaceId, true)
+    const why = cause instanceof Refusal ? cause.message : undefined
+    this.#log.error(LINE, { workspace_id: workspaceId, why })
+  }
+}
+
+const LINE = 'what is stored of a signed workspace is not what its members signed: nothing is sent'

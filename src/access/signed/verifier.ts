@@ -1,0 +1,194 @@
+/**
+ * What is loaded of a signed workspace counts only as far as its members signed it (protocol 12.3): the chain,
+ * what a token was granted, to whom its envelopes were sealed, and what its environments hold. The database
+ * may narrow that, a row revoked or expired, and widen nothing.
+ */
+import type { Clock } from '../../platform/clock.ts'
+import { sha256 } from '../../platform/crypto/primitives.ts'
+import type { SealedSecret } from '../../platform/crypto/secret_value.ts'
+import { Fault } from '../../platform/fault.ts'
+import type { Log } from '../../platform/log.ts'
+import { LruMap } from '../../platform/lru.ts'
+import { inSlices } from '../../platform/time_slice.ts'
+import {
+  type Chain,
+  firstHash,
+  GRANT_GRACE_MS,
+  Refusal,
+  requireBinding,
+  type SignedText,
+  type TokenGrant,
+  verifyEnvelope,
+  verifyGrant,
+  verifyManifest,
+} from '../../sigchain/index.ts'
+import type { ChainCache } from '../chains.ts'
+import {
+  type Granted,
+  placeNameOf,
+  type VerifiedEnvironment,
+  type VerifiedToken,
+} from '../snapshot.ts'
+import type { LiveToken } from '../tokens.ts'
+import { Refusals } from './refusals.ts'
+
+type Revision = { revision: number; root: string }
+
+/** Environments whose newest manifest is remembered: about 200 bytes each. */
+const MAX_REVISIONS = 100_000
+
+export class Verifier {
+  readonly chains: ChainCache
+  readonly refusals: Refusals
+  readonly #clock: Clock
+  /** For the life of the process, by workspace, project and environment. */
+  readonly #seen = new LruMap<string, Revision>({ max: MAX_REVISIONS })
+
+  constructor({ chains, log, clock }: { chains: ChainCache; log: Log; clock: Clock }) {
+    this.chains = chains
+    this.#clock = clock
+    this.refusals = new Refusals({ log, clock })
+  }
+
+  /** Whether a token that was verified still is, for who presents it now. */
+  isCurrent({ terms, isBound, until }: VerifiedToken, token: LiveToken): boolean {
+    return terms === token.terms && (isBound || token.isSealed) && this.#clock.now() < until
+  }
+
+  /**
+   * What administrators granted a token, and that its secret vouches for the chain. A sealed token cannot say
+   * so: its client does.
+   *
+   * @throws Refusal, and Fault `invalid_token` for what the chain revoked or is over
+   */
+  async token(
+    chain: Chain,
+    token: LiveToken,
+    { grant, binding }: Pick<VerifiedToken, 'grant' | 'binding'>,
+  ): Promise<VerifiedToken> {
+    const { id, terms, isSealed } = token
+    if (terms === null) throw ofAnotherKind()
+    const now = new Date(this.#clock.now())
+    const said = await verifyGrant(chain, grant, { id, publicKey: terms.publicKey }, now).catch(
+      invalidWhereOver,
+    )
+    if (!isStoredAs(said, token)) {
+      throw new Refusal('mismatch', 'the token is stored with other rights', 'the grant')
+    }
+    if (!isSealed) {
+      const bearer = { id, secret: new Uint8Array(token.secret()) }
+      await requireBinding(bearer, firstHash(chain), binding.toBase64())
+    }
+    return { grant, binding, terms, isBound: !isSealed, until: endOf(said) + GRANT_GRACE_MS }
+  }
+
+  /** @throws Refusal */
+  async envelope(
+    chain: Chain,
+    signed: SignedText | null,
+    entry: Granted & { tokenId: string; epoch: number; envelope: Uint8Array | null },
+  ): Promise<void> {
+    const { envelope } = entry
+    if (signed === null || envelope === null)
+      throw new Refusal('form', 'nobody signed it as it is stored', 'the envelope')
+    await verifyEnvelope(chain, signed, { ...entry, envelope: new Uint8Array(envelope) })
+  }
+
+  /** The newest manifest of an environment that was seen: to be asked for before the stored one is read. */
+  seenAt(workspaceId: string, place: Granted): Revision | undefined {
+    return this.#seen.get(nameOf(workspaceId, place))
+  }
+
+  /**
+   * All that is stored of an environment, and its manifest.
+   *
+   * @throws Refusal
+   */
+  async environment(
+    chain: Chain,
+    place: Granted & { seen: Revision | undefined },
+    secrets: readonly SealedSecret[],
+    manifest: SignedText | null,
+  ): Promise<VerifiedEnvironment> {
+    const hashes = await hashesOf(secrets)
+    if (manifest) {
+      const { revision, root } = await verifyManifest(chain, manifest, { ...place, rows: hashes })
+      this.#see(chain, place, { revision, root })
+    } else if (place.seen) throw new Refusal('revision', 'now there is none', 'the manifest')
+    else if (secrets.length > 0) throw new Refusal('root', 'there is none', 'the manifest')
+    return { hashes, manifest }
+  }
+
+  #see({ workspaceId }: Chain, place: Granted, found: Revision): void {
+    const name = nameOf(workspaceId, place)
+    const newest = this.#seen.get(name)
+    if (!newest || newest.revision < found.revision) this.#seen.set(name, found)
+  }
+}
+
+/** Of a plain workspace and a token of a signed one, or the other way round. */
+export function ofAnotherKind(): Refusal {
+  return new Refusal('mismatch', 'only one of token and workspace is signed', 'the token')
+}
+
+/** What the chain revoked, and what is over, is a token like any other that is. */
+function invalidWhereOver(error: unknown): never {
+  const isOver = error instanceof Refusal && ['revoked', 'expired'].includes(error.reason)
+  throw isOver ? new Fault('invalid_token', { cause: error }) : error
+}
+
+/** The database may let a token end before its grant does; all else is what was granted. */
+function isStoredAs(grant: TokenGrant, token: LiveToken): boolean {
+  const { kind, registrationId, capabilities, projectId, environment, terms } = token
+  return (
+    grant.kind === kind &&
+    grant.agent_id === registrationId &&
+    grant.label === terms?.label &&
+    grant.capabilities.join() === capabilities.join() &&
+    grant.project_id === projectId &&
+    grant.environment === environment &&
+    (terms.expiresAt ?? Number.POSITIVE_INFINITY) <= endOf(grant)
+  )
+}
+
+function endOf({ expires_at }: TokenGrant): number {
+  return expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(expires_at)
+}
+
+async function hashesOf(secrets: readonly SealedSecret[]): Promise<VerifiedEnvironment['hashes']> {
+  const hashes = new Map<string, Uint8Array<ArrayBuffer>>()
+  await inSlices(secrets, ({ key, ciphertext }) => {
+    if (ciphertext === null) throw new Refusal('root', 'one does not open', 'the manifest')
+    hashes.set(key, sha256(ciphertext))
+  })
+  if (hashes.size === secrets.length) return hashes
+  throw new Refusal('root', 'a name is there twice', 'the manifest')
+}
+
+/**
+ * That secrets which were read by name are those of a verified environment: none of it is missing, and none
+ * is another.
+ *
+ * @throws Refusal
+ */
+export function requireNamed(
+  placeName: string,
+  hashes: VerifiedEnvironment['hashes'],
+  names: readonly string[],
+  secrets: readonly SealedSecret[],
+): void {
+  const here = secrets.filter((secret) => placeNameOf(secret) === placeName)
+  const wanted = names.filter((name) => hashes.has(name))
+  const areSame = here.every(
+    ({ key, ciphertext }) => ciphertext && isSame(hashes.get(key), sha256(ciphertext)),
+  )
+  if (!areSame || here.length !== wanted.length) throw new Refusal('root', undefined, 'a secret')
+}
+
+function isSame(one: Uint8Array | undefined, other: Uint8Array): boolean {
+  return one !== undefined && Buffer.from(other).equals(one)
+}
+
+function nameOf(workspaceId: string, place: Granted): string {
+  return `${workspaceId}/${placeNameOf(place)}`
+}

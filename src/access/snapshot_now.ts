@@ -1,0 +1,54 @@
+/** For answers that no record proves: that the token is live at this moment, and what is cached current. */
+import { Fault } from '../platform/fault.ts'
+import { whenRead } from '../platform/unread.ts'
+import { isSignedId } from '../sigchain/index.ts'
+import type { Access } from './index.ts'
+import { type Snapshot, StaleSnapshot } from './snapshots.ts'
+import type { LiveToken } from './tokens.ts'
+
+const MAX_ATTEMPTS = 5
+
+type Reading = Pick<Access, 'tokens' | 'snapshots'>
+
+/**
+ * A snapshot of its workspace in which the token was granted what its row says.
+ *
+ * @throws Fault `invalid_token`, `unverified_state`, `key_not_provisioned`; `unavailable` while the workspace
+ * keeps changing
+ */
+export async function snapshotNow(
+  { tokens, snapshots }: Reading,
+  token: LiveToken,
+): Promise<Snapshot> {
+  const version = (await tokens.versions([token.id])).get(token.id)
+  if (version === undefined) throw new Fault('invalid_token')
+  return snapshotSince({ snapshots }, token, version, async (snapshot) => {
+    await whenRead(() => snapshots.requireGranted(snapshot, token))
+    return snapshot
+  })
+}
+
+/** What is done with a snapshot that is not older than a version. @throws Fault `unavailable` */
+export async function snapshotSince<T>(
+  { snapshots }: Pick<Access, 'snapshots'>,
+  { workspaceId }: LiveToken,
+  version: number,
+  use: (snapshot: Snapshot) => Promise<T>,
+): Promise<T> {
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
+    try {
+      const snapshot = await snapshots.of(workspaceId)
+      if (snapshot.policyVersion >= version) return await use(snapshot)
+    } catch (error) {
+      if (!(error instanceof StaleSnapshot)) throw error
+    }
+    snapshots.forget(workspaceId)
+  }
+  throw new Fault('unavailable')
+}
+
+/** That the token is live and was granted what its row says; in a plain workspace the caller has asked. */
+export async function requireGrantedNow(access: Reading, token: LiveToken): Promise<void> {
+  const isSigned = token.terms !== null || isSignedId(token.workspaceId)
+  if (isSigned) await snapshotNow(access, token)
+}

@@ -1,0 +1,249 @@
+/**
+ * Reads what a snapshot is made of: all of its policy version, out of the outer layer, and in a signed
+ * workspace verified.
+ */
+import { type OuterLayer, secretRow } from '../platform/crypto/outer_layer.ts'
+import type { SealedSecret } from '../platform/crypto/secret_value.ts'
+import { Fault } from '../platform/fault.ts'
+import { type Domain, parseDomain } from '../platform/net/domain.ts'
+import { type Chain, isSignedId, Refusal, type SignedText } from '../sigchain/index.ts'
+import type { Reader } from './reader.ts'
+import { readLinks, readManifest, readTokenGrant, signedTextOf } from './signed/queries.ts'
+import { ofAnotherKind, requireNamed, type Verifier } from './signed/verifier.ts'
+import {
+  emptySnapshot,
+  environmentIn,
+  type Granted,
+  isFull,
+  type PlaceableSecret,
+  placeNameOf,
+  type SealedEnvelope,
+  type Snapshot,
+  StaleSnapshot,
+  type VerifiedEnvironment,
+  type VerifiedToken,
+} from './snapshot.ts'
+import {
+  readEnvelope,
+  readEnvironment,
+  readGrants,
+  readPlaceable,
+  readSecrets,
+  readWorkspace,
+  type StoredSecret,
+} from './snapshot_queries.ts'
+import type { LiveToken } from './tokens.ts'
+
+export type NumberedLink = SignedText & { seq: number }
+
+type EnvironmentPart = {
+  /** Null for a project that is not of the workspace. */
+  secrets: SealedSecret[] | null
+  /** Null in a plain workspace. */
+  verified: VerifiedEnvironment | null
+}
+
+export class SnapshotParts {
+  readonly #read: Reader
+  readonly #outer: OuterLayer
+  readonly #verifier: Verifier
+
+  constructor(read: Reader, outer: OuterLayer, verifier: Verifier) {
+    this.#read = read
+    this.#outer = outer
+    this.#verifier = verifier
+  }
+
+  /** A snapshot without parts. @throws StaleSnapshot, Fault `invalid_token` for a workspace that is gone */
+  async workspace(workspaceId: string): Promise<Snapshot> {
+    const [row] = await readWorkspace(this.#read, workspaceId)
+    if (!row) throw new Fault('invalid_token')
+    const { version: policyVersion, epoch, domains } = row
+    const known = { workspaceId, policyVersion }
+    if (!isSignedId(workspaceId))
+      return emptySnapshot({ ...known, epoch, allowlist: domains.flatMap(domainOf) })
+    const chain = await this.#chain(workspaceId, policyVersion)
+    if (chain instanceof Fault) return emptySnapshot({ ...known, epoch: 0, allowlist: [] }, chain)
+    const allowlist = [...chain.allowlist].flatMap(domainOf)
+    return emptySnapshot({ ...known, epoch: chain.epoch, allowlist }, chain)
+  }
+
+  /** The refusal of a chain is part of the snapshot: decisions by it are put on record like others. */
+  async #chain(workspaceId: string, version: number): Promise<Chain | Fault> {
+    const { chains, refusals } = this.#verifier
+    const read = async (after: number) => {
+      const rows = await readLinks(this.#read, workspaceId, after)
+      if (rows[0]?.version !== version) throw new StaleSnapshot()
+      return rows.flatMap((row) => signedTextOf(row) ?? [])
+    }
+    try {
+      const name = chainName(version)
+      return await refusals.unlessRefused(workspaceId, name, () => chains.of(workspaceId, read))
+    } catch (error) {
+      if (error instanceof Fault && error.code === 'unverified_state') return error
+      throw error
+    }
+  }
+
+  /** The chain of a signed workspace. @throws Fault `unverified_state`, StaleSnapshot to look once more */
+  chainOf({ workspaceId, policyVersion, signed }: Snapshot): Chain {
+    if (signed === null) throw ofAnotherKind()
+    if (!(signed.chain instanceof Fault)) return signed.chain
+    const name = chainName(policyVersion)
+    throw this.#verifier.refusals.recent(workspaceId, name) ?? new StaleSnapshot()
+  }
+
+  async secrets(
+    snapshot: Snapshot,
+    environment: string,
+    names: readonly string[],
+  ): Promise<SealedSecret[]> {
+    const rows = await readSecrets(this.#read, snapshot.workspaceId, environment, names)
+    this.#checkVersion(snapshot, rows[0]?.version)
+    const stored = rows.filter(({ key }) => key !== null)
+    if (snapshot.signed === null) return this.#openSecrets(snapshot, stored)
+    const { environments } = snapshot.signed
+    const isVerified = (row: StoredSecret) => environments.has(placeNameOf(row))
+    const opened = await this.#openSecrets(snapshot, stored.filter(isVerified))
+    await this.#verifying(snapshot, environment, async () => {
+      for (const [place, { hashes }] of environments)
+        if (environmentIn(place) === environment) requireNamed(place, hashes, names, opened)
+    })
+    // Of an environment that no token was given there is nothing to use, and nothing was verified.
+    const others = stored.filter((row) => !isVerified(row))
+    return [...opened, ...others.map((row) => ({ ...row, ciphertext: null }))]
+  }
+
+  /** What policies let stand outside of headers; that they are their authors' shows when a value opens. */
+  async placeable(snapshot: Snapshot, environment: string): Promise<PlaceableSecret[]> {
+    const rows = await readPlaceable(this.#read, snapshot.workspaceId, environment)
+    this.#checkVersion(snapshot, rows[0]?.version)
+    return rows.flatMap(({ key, projectId, policy }) =>
+      key === null ? [] : [{ projectId, key, locations: policy?.allowed_locations ?? [] }],
+    )
+  }
+
+  async grants(snapshot: Snapshot, tokenId: string): Promise<Granted[]> {
+    const rows = await readGrants(this.#read, snapshot.workspaceId, tokenId)
+    this.#checkVersion(snapshot, rows[0]?.version)
+    return rows.flatMap(({ projectId, environment }) =>
+      projectId === null ? [] : [{ projectId, environment }],
+    )
+  }
+
+  async environment(snapshot: Snapshot, place: Granted): Promise<EnvironmentPart> {
+    const { workspaceId, signed } = snapshot
+    const { projectId, environment } = place
+    // Asked for before the rows are read: a read that was overtaken is no older state.
+    const seen = this.#verifier.seenAt(workspaceId, place)
+    const [rows, [manifest]] = await Promise.all([
+      readEnvironment(this.#read, workspaceId, projectId, environment),
+      signed ? readManifest(this.#read, workspaceId, projectId, environment) : [],
+    ])
+    this.#checkVersion(snapshot, rows[0]?.version)
+    if (!rows[0]?.project) return { secrets: null, verified: null }
+    const stored = rows.filter(({ key }) => key !== null)
+    const secrets = await this.#openSecrets(snapshot, stored)
+    if (signed === null) return { secrets, verified: null }
+    this.#checkVersion(snapshot, manifest?.version)
+    const text = manifest ? signedTextOf(manifest) : null
+    const verified = await this.#verifying(snapshot, placeNameOf(place), () =>
+      this.#verifier.environment(this.chainOf(snapshot), { ...place, seen }, secrets, text),
+    )
+    return { secrets, verified }
+  }
+
+  async envelope(
+    snapshot: Snapshot,
+    tokenId: string,
+    place: Granted,
+  ): Promise<SealedEnvelope | null> {
+    const { workspaceId } = snapshot
+    const { projectId, environment } = place
+    const [row] = await readEnvelope(this.#read, workspaceId, tokenId, projectId, environment)
+    this.#checkVersion(snapshot, row?.version)
+    if (!row || row.epoch === null) return null
+    const { epoch } = row
+    // Of another epoch it is not used, so nobody needs to have signed it.
+    if (snapshot.signed && epoch !== snapshot.epoch) return { epoch, envelope: null, signed: null }
+    const parts = [{ uuid: tokenId }, { uuid: projectId }, { text: environment }]
+    const column = 'token_envelopes.envelope'
+    const envelope = await this.#outer.open(column, workspaceId, parts, row.envelope)
+    const signed = signedTextOf(row)
+    if (snapshot.signed) {
+      const entry = { ...place, tokenId, epoch, envelope }
+      await this.#verifying(snapshot, `${tokenId}/${placeNameOf(place)}`, () =>
+        this.#verifier.envelope(this.chainOf(snapshot), signed, entry),
+      )
+    }
+    return { epoch, envelope, signed }
+  }
+
+  /**
+   * What a token was granted, in a signed workspace.
+   *
+   * @throws Fault `unverified_state`, `invalid_token`, `key_not_provisioned` for one that nobody has granted yet
+   */
+  token(snapshot: Snapshot, token: LiveToken): Promise<VerifiedToken> {
+    return this.#verifying(snapshot, token.id, async () => {
+      const chain = this.chainOf(snapshot)
+      const [row] = await readTokenGrant(this.#read, snapshot.workspaceId, token.id)
+      this.#checkVersion(snapshot, row?.version)
+      const grant = row ? signedTextOf(row) : null
+      if (grant && row?.binding) {
+        return this.#verifier.token(chain, token, { grant, binding: row.binding })
+      }
+      if (token.terms === null) throw ofAnotherKind()
+      const granted = await this.grants(snapshot, token.id)
+      if (granted.length === 0) throw new Fault('key_not_provisioned', { message: NOT_GRANTED })
+      throw new Refusal('form', 'there is none', 'the grant')
+    })
+  }
+
+  /** The links of a signed workspace after one: at most a page. */
+  async links(snapshot: Snapshot, after: number): Promise<NumberedLink[]> {
+    const rows = await readLinks(this.#read, snapshot.workspaceId, after)
+    this.#checkVersion(snapshot, rows[0]?.version)
+    return rows.flatMap((row) => {
+      const link = signedTextOf(row)
+      return link ? [{ seq: row.seq, ...link }] : []
+    })
+  }
+
+  #verifying<T>(
+    { workspaceId, policyVersion }: Snapshot,
+    subject: string,
+    verify: () => Promise<T>,
+  ): Promise<T> {
+    const name = `${policyVersion}/${subject}`
+    return this.#verifier.refusals.unlessRefused(workspaceId, name, verify)
+  }
+
+  async #openSecrets(snapshot: Snapshot, rows: readonly StoredSecret[]): Promise<SealedSecret[]> {
+    const stored = rows.map((row) => ({ row: secretRow(row), blob: row.sealed }))
+    const opened = await this.#outer.openAll('secrets.value', snapshot.workspaceId, stored)
+    return rows.map(({ projectId, environment, key, policy }, index) => ({
+      projectId,
+      environment,
+      key,
+      policy,
+      ciphertext: opened[index] ?? null,
+    }))
+  }
+
+  #checkVersion(snapshot: Snapshot, version: number | undefined): void {
+    if (version !== snapshot.policyVersion || isFull(snapshot)) throw new StaleSnapshot()
+  }
+}
+
+const NOT_GRANTED =
+  'No administrator has granted this token anything yet: one does with `cloakroom token grant`.'
+
+function domainOf(text: string): Domain[] {
+  const domain = parseDomain(text)
+  return domain ? [domain] : []
+}
+
+function chainName(policyVersion: number): string {
+  return `${policyVersion}/chain`
+}

@@ -1,0 +1,319 @@
+/**
+ * Somebody writes into the database of a running server, and has its keys, too. In a signed workspace
+ * nothing counts that its members did not sign: each row that a verdict depends on is written otherwise, one
+ * at a time, and nothing is sent; what others have goes on.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import {
+  manifests,
+  secrets,
+  tokenEnvelopes,
+  workspaceLinks,
+} from '../../src/platform/db/schema/index.ts'
+import { type FaultCode, statusOf } from '../../src/platform/fault.ts'
+import { API, employAgent, openStage, recordOf, resolveAs, type Stage } from '../support/agent.ts'
+import { marked } from '../support/canary.ts'
+import {
+  insertToken,
+  newSigner,
+  personOf,
+  type SignedRows,
+  signedRows,
+} from '../support/signed_rows.ts'
+
+let stage: Stage
+let neighbour: SignedRows
+
+beforeAll(async () => {
+  stage = await openStage({ names: ['other.upstream.example'] })
+  neighbour = await signedRows(stage, { secrets: { KEY: marked('sk_live_of_neighbour') } })
+}, 60_000)
+afterAll(() => stage.stop())
+
+const sql = () => stage.app.connection.sql
+const origin = () => stage.app.resolver
+const call = (host = API) => ({
+  target_url: stage.url('/charges', host),
+  headers: { authorization: 'Bearer SVC_SECRET_KEY' },
+})
+
+async function expectSent(rows: SignedRows): Promise<void> {
+  const sent = stage.upstream.received.length
+  expect(await rows.resolve(call())).toMatchObject({ status: 200, body: { status_code: 200 } })
+  expect(stage.upstream.received.length).toBe(sent + 1)
+}
+
+/** Refused with this code, on record, and not one byte was sent; the neighbour goes on. */
+async function expectRefused(rows: SignedRows, code: FaultCode, body = call()): Promise<void> {
+  const { bytes } = stage.upstream
+  const answer = await rows.resolve(body)
+  expect(answer).toMatchObject({ status: statusOf(code), body: { error_code: code } })
+  expect(stage.upstream.bytes).toBe(bytes)
+  expect(await recordOf(stage.app, answer)).toMatchObject({ reason: code })
+  await expectSent(neighbour)
+}
+
+const VALUE = marked('sk_live_')
+const open = (options: Parameters<typeof signedRows>[1] = {}) =>
+  signedRows(stage, { secrets: { KEY: VALUE, OTHER: marked('other_') }, ...options })
+
+type Tamper = (rows: SignedRows) => Promise<unknown>
+
+/** What the database then shows was never seen here before. */
+function refusesAtFirstSight(
+  tampers: Record<string, Tamper>,
+  code: FaultCode = 'unverified_state',
+): void {
+  test.each(Object.entries(tampers))('%s', async (_, tamper) => {
+    const rows = await open()
+    await tamper(rows)
+    await expectRefused(rows, code)
+  })
+}
+
+const stranger = await newSigner('stranger')
+
+test('a signed workspace is used like any other', async () => {
+  const rows = await open()
+  await expectSent(rows)
+  expect(stage.upstream.received.at(-1)?.header('authorization')).toBe(`Bearer ${VALUE}`)
+  const other = { ...call(), headers: { authorization: 'Bearer SVC_SECRET_OTHER' } }
+  expect((await rows.resolve(other)).status).toBe(200)
+  const unknown = { ...call(), headers: { authorization: 'Bearer SVC_SECRET_NONE' } }
+  await expectRefused(rows, 'unknown_secret', unknown)
+})
+
+describe('a chain is refused', () => {
+  refusesAtFirstSight({
+    'that is not there': ({ workspaceId }) =>
+      sql()`delete from workspace_links where workspace_id = ${workspaceId}`,
+    'of which the first link is missing': ({ workspaceId }) =>
+      sql()`delete from workspace_links where workspace_id = ${workspaceId} and seq = 1`,
+    'of which a link says something else': ({ workspaceId }) =>
+      sql()`update workspace_links set statement = replace(statement, 'upstream', 'mallory')
+        where workspace_id = ${workspaceId} and seq = 2`,
+    'with a signature of nobody': ({ workspaceId }) =>
+      sql()`update workspace_links set signature = decode(repeat('00', 64), 'hex')
+        where workspace_id = ${workspaceId} and seq = 2`,
+    'with a link of another workspace': ({ workspaceId }) =>
+      sql()`update workspace_links set (statement, signature) =
+          (select statement, signature from workspace_links
+            where workspace_id = ${neighbour.workspaceId} and seq = 2)
+        where workspace_id = ${workspaceId} and seq = 2`,
+  })
+
+  test('that was cut off after it had been seen; whole again it goes on', async () => {
+    const rows = await open()
+    await rows.link({ type: 'allowlist.changed', body: { add: ['more.example'], remove: [] } })
+    await expectSent(rows)
+    const { workspaceId } = rows
+    const [newest] = await sql()<{ statement: string; signature: Uint8Array }[]>`
+      delete from workspace_links where workspace_id = ${workspaceId} and seq = 3
+      returning statement, signature`
+    await expectRefused(rows, 'unverified_state')
+    const { statement = '', signature = new Uint8Array() } = newest ?? {}
+    await stage.app.connection.db
+      .insert(workspaceLinks)
+      .values({ workspaceId, seq: 3, statement, signature })
+    await expectSent(rows)
+  })
+})
+
+describe('the allowlist is the one that was signed', () => {
+  const elsewhere = () => call('other.upstream.example')
+
+  test('whatever rows say', async () => {
+    const rows = await open()
+    const domain = stage.authorityOf('other.upstream.example')
+    await sql()`insert into allowlist_entries (id, workspace_id, domain)
+      values (${Bun.randomUUIDv7()}, ${rows.workspaceId}, ${domain})`
+    await expectRefused(rows, 'domain_blocked', elsewhere())
+    await expectSent(rows)
+  })
+
+  test('and links are what changes it, for calls that are open, too', async () => {
+    const rows = await open()
+    const domain = stage.authorityOf('other.upstream.example')
+    await expectRefused(rows, 'domain_blocked', elsewhere())
+    await rows.link({ type: 'allowlist.changed', body: { add: [domain], remove: [] } })
+    expect((await rows.resolve(elsewhere())).status).toBe(200)
+    await rows.link({ type: 'allowlist.changed', body: { add: [], remove: [domain] } })
+    await expectRefused(rows, 'domain_blocked', elsewhere())
+  })
+
+  test('and so is the epoch', async () => {
+    const rows = await open()
+    await sql()`update workspaces set epoch = 7, policy_version = policy_version + 1
+      where id = ${rows.workspaceId}`
+    await expectSent(rows)
+  })
+})
+
+describe('a token is refused', () => {
+  const set = (column: string, value: string): Tamper => {
+    const text = `update tokens set ${column} = ${value} where id = $1`
+    return ({ tokenId }) => sql().unsafe(text, [tokenId])
+  }
+  refusesAtFirstSight({
+    'without its grant': ({ tokenId }) =>
+      sql()`delete from token_grants where token_id = ${tokenId}`,
+    'with the grant of another': ({ tokenId }) =>
+      sql()`update token_grants set (statement, signature) =
+          (select statement, signature from token_grants where token_id = ${neighbour.tokenId})
+        where token_id = ${tokenId}`,
+    'with the binding of another': ({ tokenId }) =>
+      sql()`update token_grants set binding =
+          (select binding from token_grants where token_id = ${neighbour.tokenId})
+        where token_id = ${tokenId}`,
+    'that a stranger granted': (rows) => rows.grant({}, stranger),
+    'whose grant is for another key': (rows) =>
+      rows.grant({ public_key: stranger.identity.public_key }),
+    'of another agent': set('agent_id', 'null'),
+    'with another label': set('label', "'other'"),
+    'with more capabilities': set('capabilities', `'["use", "read"]'`),
+    'with other environments': set('environment', "'development'"),
+    'with other projects': async (rows) => set('project_id', `'${rows.projectId}'`)(rows),
+    'with another public key': set('public_key', `decode(repeat('09', 32), 'hex')`),
+  })
+
+  test('that ends later than it was granted; one that ends earlier is used', async () => {
+    const expiresAt = new Date(Date.now() + 3_600_000)
+    const later = await open({ expiresAt })
+    await sql()`update tokens set expires_at = null where id = ${later.tokenId}`
+    await expectRefused(later, 'unverified_state')
+    const earlier = await open({ expiresAt })
+    await sql()`update tokens set expires_at = now() + interval '1 minute' where id = ${earlier.tokenId}`
+    await expectSent(earlier)
+  })
+
+  test('that the chain revoked, whatever its row says: 401', async () => {
+    const rows = await open()
+    await expectSent(rows)
+    await rows.link({ type: 'tokens.revoked', body: { token_ids: [rows.tokenId] } })
+    await expectRefused(rows, 'invalid_token')
+  })
+
+  test('whose administrator is none any more, or was demoted in between', async () => {
+    const rows = await open()
+    const admin = await newSigner('admin')
+    const member = { ...personOf(admin) }
+    await rows.link({ type: 'members.put', body: { members: [{ ...member, role: 'admin' }] } })
+    await rows.grant({}, admin)
+    await expectSent(rows)
+    await rows.link({ type: 'members.put', body: { members: [{ ...member, role: 'member' }] } })
+    await expectRefused(rows, 'unverified_state')
+    await rows.link({ type: 'members.put', body: { members: [{ ...member, role: 'admin' }] } })
+    await expectRefused(rows, 'unverified_state')
+    await rows.grant({}, admin)
+    await expectSent(rows)
+  })
+
+  test('that nobody has granted yet, and that has no key: 409 until both are there', async () => {
+    const rows = await open()
+    await sql()`delete from token_grants where token_id = ${rows.tokenId}`
+    await sql()`delete from token_envelopes where token_id = ${rows.tokenId}`
+    await expectRefused(rows, 'key_not_provisioned')
+    await rows.grant()
+    await rows.provision()
+    await expectSent(rows)
+  })
+
+  test('with an id of the other kind than its workspace has', async () => {
+    const rows = await open()
+    const plain = await insertToken(
+      stage.app,
+      rows.workspaceId,
+      { agentId: rows.registrationId, capabilities: ['use'] },
+      Bun.randomUUIDv7(),
+    )
+    await expectRefused(
+      { ...rows, resolve: (body) => resolveAs(origin(), plain.text, body) },
+      'unverified_state',
+    )
+    const agent = await employAgent(stage, { secrets: { KEY: VALUE } })
+    const row = { agentId: agent.registrationId, capabilities: ['use' as const] }
+    const signed = await insertToken(stage.app, agent.workspaceId, row)
+    await expectRefused(
+      { ...rows, resolve: (body) => resolveAs(origin(), signed.text, body) },
+      'unverified_state',
+    )
+    expect((await agent.resolve(call())).status).toBe(200)
+  })
+})
+
+describe('an envelope is refused', () => {
+  refusesAtFirstSight({
+    'that nobody signed': ({ tokenId }) =>
+      sql()`update token_envelopes set statement = null, signature = null where token_id = ${tokenId}`,
+    'that a stranger signed': (rows) => rows.provision(undefined, stranger),
+    'that is not the one that was signed': async (rows) => {
+      const [before] = await sql()<{ statement: string; signature: Uint8Array }[]>`
+        select statement, signature from token_envelopes where token_id = ${rows.tokenId}`
+      await rows.provision()
+      const { statement = '', signature = new Uint8Array() } = before ?? {}
+      await stage.app.connection.db
+        .update(tokenEnvelopes)
+        .set({ statement, signature })
+        .where(eq(tokenEnvelopes.tokenId, rows.tokenId))
+    },
+    'that the outer layer does not open': ({ tokenId }) =>
+      sql()`update token_envelopes set envelope = envelope || decode('00', 'hex') where token_id = ${tokenId}`,
+  })
+})
+
+describe('an environment is refused', () => {
+  const insert = async (rows: SignedRows, key: string, value: string) =>
+    stage.app.connection.db.insert(secrets).values(await rows.row(key, value))
+  const remove = ({ projectId }: SignedRows, key: string) =>
+    sql()`delete from secrets where project_id = ${projectId} and key = ${key}`
+
+  refusesAtFirstSight({
+    'without its manifest': ({ projectId }) =>
+      sql()`delete from manifests where project_id = ${projectId}`,
+    'with the manifest of another': ({ projectId }) =>
+      sql()`update manifests set (statement, signature) =
+          (select statement, signature from manifests where project_id = ${neighbour.projectId})
+        where project_id = ${projectId}`,
+    'that lacks a secret, also one that is not used': (rows) => remove(rows, 'OTHER'),
+    'that has one more': (rows) => insert(rows, 'MORE', marked('more_')),
+    'with another value, properly sealed': async (rows) => {
+      await remove(rows, 'OTHER')
+      await insert(rows, 'OTHER', marked('mallory_'))
+    },
+    'with a value that the outer layer does not open': ({ projectId }) =>
+      sql()`update secrets set value = value || decode('00', 'hex') where project_id = ${projectId} and key = 'OTHER'`,
+  })
+
+  test('that is put back to an older state, manifest and all; the newest goes on', async () => {
+    const rows = await open()
+    const { db } = stage.app.connection
+    const [older] = await db.select().from(manifests).where(eq(manifests.projectId, rows.projectId))
+    await rows.store({ MORE: marked('more_') })
+    await expectSent(rows)
+    const [newest] = await db
+      .select()
+      .from(manifests)
+      .where(eq(manifests.projectId, rows.projectId))
+    if (!older || !newest) throw new Error('there are no manifests')
+    const put = (row: typeof older) =>
+      db.update(manifests).set(row).where(eq(manifests.projectId, rows.projectId))
+    await remove(rows, 'MORE')
+    await put(older)
+    await expectRefused(rows, 'unverified_state')
+    await insert(rows, 'MORE', marked('another_'))
+    await put(newest)
+    await expectRefused(rows, 'unverified_state')
+    await rows.store({ MORE: marked('more_') })
+    await expectSent(rows)
+  })
+
+  test('of the token, whichever of them is used', async () => {
+    const rows = await open()
+    await rows.provision('staging')
+    await rows.store({ STAGED: marked('staged_') }, { environment: 'staging' })
+    await expectSent(rows)
+    await sql()`delete from secrets where project_id = ${rows.projectId} and environment = 'staging'`
+    await expectRefused(rows, 'unverified_state')
+  })
+})
