@@ -1,5 +1,8 @@
 /** What docs/compatibility.md says of the runtime is what it does. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { listProjects } from '../../src/features/projects/contract.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { registerPerson } from '../support/people.ts'
@@ -76,3 +79,32 @@ test('of an absolute target the path counts, and the host is that of Host', asyn
   const refused = await sendRaw(app.controlPlane, evil, { timeoutMs: 1500 })
   expect(refused.statuses).toEqual([400])
 })
+
+test('dot segments are resolved by the listener and by fetch, escaped ones too, and nothing else of a path', async () => {
+  const seen = await sendersOf(['/b/./k', '/b/../k', '/b/%2e/k', '/b//k', '/b/x%2Fk', '/b/.k'])
+  expect(seen.listener).toEqual(['/b/k', '/k', '/b/k', '/b//k', '/b/x%2Fk', '/b/.k'])
+  expect(seen.fetch).toEqual(seen.listener)
+})
+
+/** Which paths the runtime's server is given for requests by hand, and which its client sends. */
+async function sendersOf(paths: readonly string[]) {
+  const server = Bun.serve({
+    port: 0,
+    fetch: ({ url }) => new Response(url.slice('http://localhost'.length)),
+  })
+  const upstream = createServer(({ url }, answer) => answer.end(url))
+  await once(upstream.listen(0, '127.0.0.1'), 'listening')
+  const { port } = upstream.address() as AddressInfo
+  const byHand = async (path: string) => {
+    const request = rawRequest(`GET ${path} HTTP/1.1`, ['Host: localhost', 'Connection: close'])
+    return (await sendRaw(server.url.href, request)).text.split('\r\n\r\n')[1] ?? ''
+  }
+  const byFetch = async (path: string) => (await fetch(`http://127.0.0.1:${port}${path}`)).text()
+  const seen = {
+    listener: await Promise.all(paths.map(byHand)),
+    fetch: await Promise.all(paths.map(byFetch)),
+  }
+  upstream.close()
+  await server.stop()
+  return seen
+}

@@ -1,6 +1,7 @@
 /** The APIs outside that the matrix knows. */
 import { amazon } from './amazon.ts'
 import type { Api } from './api.ts'
+import { google } from './google.ts'
 import { models } from './models.ts'
 import { services } from './services.ts'
 
@@ -21,7 +22,13 @@ const example: Api = {
   },
 }
 
-export const apis: Readonly<Record<string, Api>> = { example, ...models, ...services, ...amazon }
+export const apis: Readonly<Record<string, Api>> = {
+  example,
+  ...models,
+  ...services,
+  ...amazon,
+  ...google,
+}
 
 export function hostsOf({ host, otherHosts = [] }: Api): string[] {
   return [host, ...otherHosts]

@@ -25,7 +25,8 @@ export const commandLine: readonly Client[] = [
     lacks: { ...noStream, forward: 'it takes a host, and no path' },
   },
   {
-    ...tool('aws', 's3', 'aws', ['awscli']),
+    ...tool('aws 2', 's3', 'aws', ['awscli']),
+    note: 'forward: is told the address (`--endpoint-url`), which it reads from `AWS_ENDPOINT_URL` from 2.13 on',
     lacks: { stream: 'it writes 256 KiB at a time' },
   },
   {

@@ -36,6 +36,15 @@ export const java: readonly Client[] = [
     ...sdk('AWS SDK', ['software.amazon.awssdk:s3:2.31.0'], 's3', 'S3Java'),
     fails: allOf('proxy', 'it follows `http.proxyHost` only, which `--strict` sets'),
   },
+  {
+    ...sdk(
+      'google-cloud-storage',
+      ['com.google.cloud:google-cloud-storage:2.50.0'],
+      'storage',
+      'GoogleStorage',
+    ),
+    fails: { 'forward upload': 'it leaves the path of its host out for uploads' },
+  },
   sdk('openai-java', ['com.openai:openai-java:2.0.0'], 'openai', 'OpenAIJava'),
   {
     ...sdk('stripe-java', ['com.stripe:stripe-java:29.0.0'], 'stripe', 'StripeJava'),

@@ -36,6 +36,7 @@ export const node: readonly Client[] = [
   { ...http('undici', '8.12.4'), note: 'is told to follow the environment (`EnvHttpProxyAgent`)' },
   sdk('@anthropic-ai/sdk', '1.11.0', 'anthropic', 'anthropic'),
   sdk('@aws-sdk/client-s3', '3.1169.0', 's3', 'aws-s3'),
+  sdk('@google-cloud/storage', '8.4.0', 'storage', 'google-storage'),
   {
     ...sdk('@discordjs/rest', '2.6.3', 'discord', 'discord'),
     lacks: noStream,

@@ -35,6 +35,7 @@ export const python: readonly Client[] = [
   sdk('boto3', '1.44.5', 's3', 'boto3_'),
   { ...sdk('cohere', '7.3.1', 'cohere'), lacks: noUpload },
   { ...sdk('google-genai', '3.3.0', 'gemini', 'google_genai_'), lacks: noUpload },
+  sdk('google-cloud-storage', '3.17.1', 'storage', 'google_storage_'),
   sdk('groq', '1.7.0', 'groq'),
   {
     ...sdk('huggingface-hub', '2.4.0', 'openai', 'huggingface_hub_'),
