@@ -15,11 +15,15 @@ import {
   requireContinues,
   type SignedText,
 } from '../sigchain/index.ts'
+import { extendOnThread } from './chain_thread.ts'
 
 /** At most so many links are read at once, here and by clients (protocol 12.1). */
 export const LINKS_PAGE = 500
-/** A chain that has them takes no more. */
-export const MAX_LINKS = 100_000
+/** A chain that has as many, or as many characters, takes no more. */
+const MAX_LINKS = 100_000
+const MAX_SIZE = 64 * 1_048_576
+/** So many links at once are verified on another thread: some ten milliseconds. */
+const MANY_LINKS = 200
 
 /** The links after a number, in order: at most a page of them, fewer only where the chain ends. */
 export type ReadLinks = (after: number) => Promise<SignedText[]>
@@ -36,6 +40,11 @@ export class ChainCache {
   readonly #seen = new Map<string, Seen>()
   readonly #last = new Map<string, Promise<unknown>>()
   #keptLinks = 0
+
+  /** Whether it was verified here lately, so that to continue it is quick. */
+  has(workspaceId: string): boolean {
+    return this.#chains.peek(workspaceId) !== undefined
+  }
 
   /**
    * The chain of a workspace, verified to its end.
@@ -100,26 +109,43 @@ export class ChainCache {
   }
 }
 
+/** Whether a link of so many characters can follow. */
+export function hasRoomFor(
+  { seq, size }: Pick<Chain, 'seq' | 'size'>,
+  characters: number,
+): boolean {
+  return seq < MAX_LINKS && size + characters <= MAX_SIZE
+}
+
 async function readAll(read: ReadLinks, after: number): Promise<SignedText[]> {
   const links: SignedText[] = []
+  let size = 0
   for (;;) {
     const page = await read(after + links.length)
-    links.push(...page)
+    for (const link of page) {
+      const { length } = link.statement
+      if (!hasRoomFor({ seq: links.length, size }, length)) throw tooLong()
+      links.push(link)
+      size += length
+    }
     if (page.length < LINKS_PAGE) return links
-    if (links.length > MAX_LINKS + 1)
-      throw new Refusal('rule', 'it has too many links', 'the chain')
   }
+}
+
+function tooLong(): Refusal {
+  return new Refusal('rule', 'it is longer than one may be', 'the chain')
 }
 
 /** `links` begin with the newest one of `known`, or with the first; `chain` is that or a later state of it. */
 async function continued(chain: Chain, known: Chain, links: readonly SignedText[]): Promise<Chain> {
-  if (chain.seq === 0) return replay(chain.workspaceId, links)
+  if (links.length === 0) return replay(chain.workspaceId, links)
   const first = Math.max(1, known.seq)
   const last = Math.min(chain.seq, first + links.length - 1)
   const shown = links[last - first]
-  requireContinues(chain, { seq: last, head: shown ? await hashOf(shown.statement) : '' })
+  if (shown) requireContinues(chain, { seq: last, head: await hashOf(shown.statement) })
   const rest = links.slice(last - first + 1)
-  return rest.length === 0 ? chain : extend(chain, rest)
+  if (rest.length === 0) return chain
+  return rest.length > MANY_LINKS ? extendOnThread(chain, rest) : extend(chain, rest)
 }
 
 /** What is stored is refused: nothing is done by it. */

@@ -1,5 +1,5 @@
 /**
- * Builds the executable: the program, the thread of the embedded database, and all their assets.
+ * Builds the executable: the program, its threads, and all their assets.
  *
  * bun src/dev/build.ts [--outfile dist/cloakroom] [--target bun-linux-arm64] [--entry src/main.ts]
  *
@@ -14,8 +14,10 @@ import { parseArgs } from 'node:util'
 import { ensureTemplate } from './template.ts'
 
 const SOURCE = join(import.meta.dir, '..')
-/** src/platform/db/embedded/thread.ts looks for it under this path, relative to SOURCE. */
-const THREAD = join(SOURCE, 'platform', 'db', 'embedded', 'worker.ts')
+/** src/platform/worker_address.ts looks for them under these paths, relative to SOURCE. */
+const THREADS = ['platform/db/embedded/worker.ts', 'access/chain_worker.ts'].map((path) =>
+  join(SOURCE, path),
+)
 
 export type BuildOptions = {
   /** Absolute path of the program, below src. */
@@ -31,7 +33,7 @@ export async function buildExecutable(options: BuildOptions): Promise<void> {
   await ensureTemplate()
   await mkdir(dirname(options.outfile), { recursive: true })
   await Bun.build({
-    entrypoints: [options.entry, THREAD],
+    entrypoints: [options.entry, ...THREADS],
     root: SOURCE,
     // Bytecode needs ESM here, because of top-level await; it halves the time to start.
     format: 'esm',

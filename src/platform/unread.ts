@@ -25,3 +25,25 @@ export async function whenRead<T>(decide: () => T): Promise<T> {
     }
   }
 }
+
+/** Thrown in a transaction where something has to be read first that takes its time. */
+export class UnreadBefore extends Error {
+  readonly read: () => Promise<unknown>
+
+  constructor(read: () => Promise<unknown>) {
+    super('not read yet')
+    this.read = read
+  }
+}
+
+/** Begins a transaction anew when what it needs has been read outside of it: nobody waits for it meanwhile. */
+export async function transactWhenRead<T>(transact: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await transact()
+    } catch (error) {
+      if (!(error instanceof UnreadBefore)) throw error
+      await error.read()
+    }
+  }
+}

@@ -32,6 +32,7 @@ async function append(draft: Draft, signed: SignedText): Promise<void> {
   const signer = signerOf(draft, link)
   await requireSignature('link', signed, signer.signing_key)
   draft.seq = link.seq
+  draft.size += signed.statement.length
   draft.head = await hashOf(signed.statement)
   draft.positions.set(draft.head, link.seq)
   applyLink(draft, link)

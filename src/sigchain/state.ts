@@ -10,6 +10,8 @@ export type Chain = {
   readonly seq: number
   /** Hash of the newest link, '' while there is none. */
   readonly head: string
+  /** Characters of all statements together. */
+  readonly size: number
   readonly epoch: number
   readonly keyCommitment: string
   /** The link with which the epoch began. */
@@ -41,6 +43,7 @@ export function emptyChain(workspaceId: string): Chain {
     workspaceId,
     seq: 0,
     head: '',
+    size: 0,
     epoch: 0,
     keyCommitment: '',
     epochSince: 0,

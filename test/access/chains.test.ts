@@ -1,11 +1,12 @@
 /** Chains are verified once and continued, and a process does not go back to what is older or another. */
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, spyOn, test } from 'bun:test'
 import { ChainCache, LINKS_PAGE } from '../../src/access/chains.ts'
 import {
   type Change,
   emptyChain,
   extend,
   identityOf,
+  replay,
   type SignedText,
 } from '../../src/sigchain/index.ts'
 import { firstLink, signedBy, signedId } from '../support/signed.ts'
@@ -156,3 +157,59 @@ test('the refusal says what is wrong, without what is stored', async () => {
 test('a workspace without links is refused', async () => {
   await expect(new ChainCache().of(signedId(), stored([]).read)).rejects.toMatchObject(unverified)
 })
+
+describe('a long chain', () => {
+  const count = LINKS_PAGE + 2
+
+  test('is verified on another thread, to the same state', async () => {
+    const id = signedId()
+    const links = await chainOf(id, count)
+    const verify = spyOn(crypto.subtle, 'verify')
+    try {
+      const chain = await new ChainCache().of(id, stored(links).read)
+      expect(verify).not.toHaveBeenCalled()
+      expect(chain).toEqual(await replay(id, links))
+      expect(verify).toHaveBeenCalledTimes(count)
+    } finally {
+      verify.mockRestore()
+    }
+  })
+
+  test('is refused there with the link that is wrong, and others are verified after it', async () => {
+    const id = signedId()
+    const links = await chainOf(id, count)
+    const [table, read] = [
+      stored(links),
+      stored(links.toSpliced(count - 1, 0, links[0] ?? missing())),
+    ]
+    const chains = new ChainCache()
+    await expect(chains.of(id, read.read)).rejects.toThrow(`link ${count} is refused`)
+    expect(await chains.of(id, table.read)).toMatchObject({ seq: count })
+  })
+
+  test('without end is not read without end', async () => {
+    const [first = missing()] = await chainOf(signedId(), 1)
+    let pages = 0
+    const read = async () => {
+      pages += 1
+      return Array(LINKS_PAGE).fill(first)
+    }
+    await expect(new ChainCache().of(signedId(), read)).rejects.toMatchObject(unverified)
+    expect(pages).toBe(201)
+  })
+
+  test('of long links is bounded in characters too', async () => {
+    const [first = missing()] = await chainOf(signedId(), 1)
+    let pages = 0
+    const read = async () => {
+      pages += 1
+      return Array(LINKS_PAGE).fill({ ...first, statement: 'x'.repeat(65_536) })
+    }
+    await expect(new ChainCache().of(signedId(), read)).rejects.toMatchObject(unverified)
+    expect(pages).toBe(3)
+  })
+})
+
+function missing(): never {
+  throw new Error('a chain has a first link')
+}

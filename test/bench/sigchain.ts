@@ -1,4 +1,5 @@
 /** `bench sigchain`: what it takes to verify a long chain, to continue one, and to verify what names it. */
+import { ChainCache, LINKS_PAGE } from '../../src/access/chains.ts'
 import { sha256 } from '../../src/platform/crypto/primitives.ts'
 import {
   type Chain,
@@ -30,6 +31,11 @@ function idOf(version: 7 | 8, number: number): string {
   return `01920000-0000-${version}000-8000-${number.toString(16).padStart(12, '0')}`
 }
 
+/** As the database gives them. */
+function pagesOf(links: readonly SignedText[]) {
+  return async (after: number) => links.slice(after, after + LINKS_PAGE)
+}
+
 export async function benchSigchain(): Promise<void> {
   const owner = await identityOf(new Uint8Array(32).fill(1))
   const links = await signChain(owner.signingKey)
@@ -42,6 +48,7 @@ export async function benchSigchain(): Promise<void> {
   const manifest = await signManifest(chain, await manifestRoot(rows), owner.signingKey)
   const work: Record<string, () => Promise<unknown>> = {
     'a chain of 10,000 links': () => replay(WORKSPACE, links),
+    'the same as a server does': () => new ChainCache().of(WORKSPACE, pagesOf(links)),
     '500 links onto 9,500': () => extend(before500, links.slice(-500)),
     'one link onto 9,999': () => extend(before1, links.slice(-1)),
     'a grant': () => verifyGrant(chain, grant, { id: TOKEN }, new Date(AT)),

@@ -4,9 +4,10 @@
  * the change, under the workspace's lock.
  */
 import canonicalize from 'canonicalize'
-import { type ChainCache, MAX_LINKS } from '../../access/chains.ts'
-import type { Transaction } from '../../platform/db/open.ts'
+import { type ChainCache, hasRoomFor } from '../../access/chains.ts'
+import type { Database, Reading, Transaction } from '../../platform/db/open.ts'
 import { Fault } from '../../platform/fault.ts'
+import { UnreadBefore } from '../../platform/unread.ts'
 import {
   type Chain,
   emptyChain,
@@ -33,14 +34,18 @@ export type Claim = {
 /**
  * The verified chain of the workspace, as it is before the change; null for one that is not signed.
  *
- * @throws Fault `unverified_state`
+ * @throws Fault `unverified_state`, and UnreadBefore where it has to be verified from its beginning: others would
+ *   wait for the transaction meanwhile, which is therefore begun anew
  */
 export async function chainOf(
   { tx, grant: { workspaceId } }: Changing,
-  { chains }: { chains: ChainCache },
+  { db, chains }: { db: Database; chains: ChainCache },
 ): Promise<Chain | null> {
   if (!isSignedId(workspaceId)) return null
-  return chains.of(workspaceId, (after) => selectLinks(tx, workspaceId, after))
+  const read = (reader: Reading) =>
+    chains.of(workspaceId, (after) => selectLinks(reader, workspaceId, after))
+  if (!chains.has(workspaceId)) throw new UnreadBefore(() => read(db))
+  return read(tx)
 }
 
 /**
@@ -90,7 +95,8 @@ async function append(
   link: SignedText,
   claim: Claim | null,
 ): Promise<Chain> {
-  if (before.seq >= MAX_LINKS) throw refused('The chain has as many links as one may have.')
+  if (!hasRoomFor(before, link.statement.length))
+    throw refused('The chain is as long as one may be.')
   const chain = await extended(before, link)
   const said = readLink(link)
   if (claim === null || !isSaid(said, claim))

@@ -40,7 +40,7 @@ export type InviteOutcome = {
  */
 export async function inviteMembers(
   changing: { tx: Transaction; grant: Grant<'member.manage'> },
-  services: Pick<SignedServices, 'outer' | 'chains'>,
+  services: Pick<SignedServices, 'db' | 'outer' | 'chains'>,
   { invites, epoch, link }: Invitation,
 ): Promise<InviteOutcome[]> {
   const { tx, grant } = changing

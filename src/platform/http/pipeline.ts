@@ -6,10 +6,11 @@
  */
 
 import { isUnwilling, unavailableFault } from '../db/errors.ts'
-import type { Reading } from '../db/open.ts'
+import type { Reading, Transaction } from '../db/open.ts'
 import { Fault, invalidField } from '../fault.ts'
 import { type Caller, type Grant, RoleDenied } from '../grant.ts'
 import { describeError, type Log } from '../log.ts'
+import { transactWhenRead } from '../unread.ts'
 import { checkCronSecret } from './cron_secret.ts'
 import { type Access, type Endpoint, mustRecord } from './endpoint.ts'
 import { rateHeaders } from './rate.ts'
@@ -104,7 +105,9 @@ async function actWithGrant(
   }
   // Each statement sees what is committed when it begins, in a transaction or not: to read, none is needed.
   const reads = endpoint.method === 'GET'
-  const { result, changed } = await (reads ? actIn(db) : db.transaction(actIn))
+  const { result, changed } = await (reads
+    ? actIn(db)
+    : transactWhenRead(() => db.transaction(actIn)))
   if (changed !== undefined && !reads) onChange?.(changed)
   return result
 }
@@ -130,10 +133,11 @@ async function actWithoutGrant(
   if (!mustRecord(endpoint)) return act(input)
   let isRecorded = false
   const transaction: OpenTransaction = async (change) => {
-    const result = await services.db.transaction((tx) => {
+    const act = (tx: Transaction) => {
       const audit = new Recorder()
       return recorded(services, endpoint, { tx, audit }, () => change(tx, audit))
-    })
+    }
+    const result = await transactWhenRead(() => services.db.transaction(act))
     isRecorded = true
     return result
   }

@@ -4,13 +4,14 @@
  */
 
 import { endsWithin } from '../../timeout.ts'
+import { workerAddress } from '../../worker_address.ts'
 import type { OpenOrder, Order, Report } from './worker_messages.ts'
 
 /** A last checkpoint on a slow disk takes its time; a thread in an endless loop never answers. */
 const CLOSE_TIMEOUT_MS = 30_000
 
 export class DatabaseThread {
-  readonly #worker = new Worker(workerAddress())
+  readonly #worker = new Worker(workerAddress('platform/db/embedded/worker'))
   readonly #waiting = new Map<Report['kind'], PromiseWithResolvers<Report>>()
   #closing: Promise<boolean> | undefined
   #failure: string | undefined
@@ -75,11 +76,4 @@ export class DatabaseThread {
     this.#worker.postMessage(order)
     return pending.promise
   }
-}
-
-/** In the executable all modules have become one file, and src/dev/build.ts put this beside it. */
-function workerAddress(): string {
-  const fromSource = import.meta.path.endsWith('.ts')
-  const place = fromSource ? './worker.ts' : './platform/db/embedded/worker.js'
-  return new URL(place, import.meta.url).href
 }

@@ -1,0 +1,27 @@
+/** The thread that verifies a long chain: seconds of work that would keep everybody else waiting. */
+import { type Chain, extend, Refusal } from '../sigchain/index.ts'
+import type { Order, Outcome } from './chain_thread.ts'
+
+let verified: Promise<Chain> | undefined
+
+self.addEventListener('message', ({ data: order }: MessageEvent<Order>) => {
+  if (order.kind === 'begin') verified = Promise.resolve(order.chain)
+  if (order.kind === 'extend') verified = verified?.then((chain) => extend(chain, order.links))
+  // What fails on the way is said at the end.
+  verified?.catch(() => {})
+  if (order.kind === 'end')
+    verified?.then(
+      (chain) => report({ kind: 'verified', chain }),
+      (error: unknown) => report(failureOf(error)),
+    )
+})
+
+function failureOf(error: unknown): Outcome {
+  if (!(error instanceof Refusal)) return { kind: 'failed', message: String(error) }
+  const { reason, detail, subject } = error
+  return { kind: 'refused', refusal: [reason, detail, subject] }
+}
+
+function report(outcome: Outcome): void {
+  postMessage(outcome)
+}

@@ -1,0 +1,20 @@
+/** A thread whose program is not in the executable would start from source only. */
+import { expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { Glob } from 'bun'
+
+const source = join(import.meta.dir, '../../src')
+
+test('the program of every thread is built into the executable', async () => {
+  const started = new Set<string>()
+  for await (const file of new Glob('**/*.ts').scan({ cwd: source })) {
+    const text = await Bun.file(join(source, file)).text()
+    for (const [, path] of text.matchAll(/workerAddress\('([^']+)'\)/g)) started.add(`${path}.ts`)
+    const isOther =
+      file !== 'platform/worker_address.ts' && /new Worker\((?!workerAddress)/.test(text)
+    expect({ file, isOther }).toEqual({ file, isOther: false })
+  }
+  const build = await Bun.file(join(source, 'dev/build.ts')).text()
+  const built = [...build.matchAll(/'([\w/]+worker\.ts)'/g)].map(([, path]) => path)
+  expect(built.sort()).toEqual([...started].sort())
+})

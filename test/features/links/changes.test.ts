@@ -1,0 +1,107 @@
+/** Links are stored with the change that they say, in one order, and as long as both are: one or nothing. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { workspaceLinks } from '../../../src/platform/db/schema/index.ts'
+import { type Chain, extend, type SignedText } from '../../../src/sigchain/index.ts'
+import { startTestApp, type TestApp } from '../../support/app.ts'
+import { preparedDatabase, type TestDatabase } from '../../support/database.ts'
+import {
+  type SignedPerson,
+  type SignedWorkspace,
+  signedAccount,
+  signedBy,
+  signedWorkspace,
+  storedLinks,
+} from '../../support/signed.ts'
+
+let database: TestDatabase
+let app: TestApp
+let ada: SignedPerson
+let workspace: SignedWorkspace
+
+beforeAll(async () => {
+  database = await preparedDatabase()
+  app = await startTestApp({}, { database })
+  ada = await signedAccount(app, 'ada')
+  workspace = await signedWorkspace(app, ada)
+})
+afterAll(async () => {
+  await app.stop()
+  database.remove()
+})
+
+const path = () => `/api/workspaces/${workspace.workspaceId}/allowlist/`
+
+function allowed(chain: Chain, domain: string, signer = ada): Promise<SignedText> {
+  return signedBy(signer, chain, { type: 'allowlist.changed', body: { add: [domain], remove: [] } })
+}
+
+/** What a client does: it reads on and signs again as long as another was first. Returns how often it tried. */
+async function allow(domain: string, signer: SignedPerson, known: Chain): Promise<number> {
+  let chain = known
+  for (let tries = 1; ; tries += 1) {
+    const body = { domain, link: await allowed(chain, domain, signer) }
+    const answer = await app.call('POST', path(), { token: signer.token, body })
+    if (answer.status === 201) return tries
+    expect(answer).toMatchObject({ status: 409, body: { error_code: 'conflict' } })
+    chain = await workspace.chain()
+  }
+}
+
+test('of several who write at once each succeeds, and nothing is lost', async () => {
+  const bob = await workspace.join('admin')
+  const domains = Array.from({ length: 6 }, (_, at) => `at-once-${at}.example`)
+  const known = await workspace.chain()
+  const tries = await Promise.all(domains.map((name, at) => allow(name, at % 2 ? bob : ada, known)))
+  expect(tries.filter((count) => count === 1)).toHaveLength(1)
+  expect([...(await workspace.chain()).allowlist].sort()).toEqual(domains)
+})
+
+test('a change that fails after its link leaves none', async () => {
+  const { sql } = app.connection
+  const before = await workspace.chain()
+  await sql`create function refuse() returns trigger language plpgsql as
+    $$ begin raise exception 'refused by the test'; end $$`
+  await sql`create trigger refuse before insert on allowlist_log execute function refuse()`
+  const body = { domain: 'fails.example', link: await allowed(before, 'fails.example') }
+  const send = () => app.call('POST', path(), { token: ada.token, body })
+  expect((await send()).status).toBe(500)
+  expect((await workspace.chain()).seq).toBe(before.seq)
+  await sql`drop trigger refuse on allowlist_log`
+  expect((await send()).status).toBe(201)
+})
+
+test('a link alone counts the policy version up', async () => {
+  const { db, sql } = app.connection
+  const { workspaceId } = workspace
+  const version = async () => {
+    const [row] = await sql`select policy_version from workspaces where id = ${workspaceId}`
+    return Number(row?.policy_version)
+  }
+  const before = await version()
+  const chain = await workspace.chain()
+  const { statement, signature } = await allowed(chain, 'alone.example')
+  const row = { workspaceId, seq: chain.seq + 1, statement }
+  await db.insert(workspaceLinks).values({ ...row, signature: Buffer.from(signature, 'base64') })
+  expect(await version()).toBeGreaterThan(before)
+})
+
+test('a process that has just started verifies a long chain before it takes a link', async () => {
+  const { workspaceId } = workspace
+  let chain = await workspace.chain()
+  const rows = []
+  for (let at = 0; at < 250; at += 1) {
+    const link = await allowed(chain, `long-${at}.example`)
+    chain = await extend(chain, [link])
+    rows.push({ ...link, workspaceId, seq: chain.seq })
+  }
+  await app.connection.db
+    .insert(workspaceLinks)
+    .values(rows.map((row) => ({ ...row, signature: Buffer.from(row.signature, 'base64') })))
+  await app.stop()
+  app = await startTestApp({}, { database })
+  const body = { domain: 'after.example', link: await allowed(chain, 'after.example') }
+  const answer = await app.call('POST', path(), { token: ada.token, body })
+  expect(answer).toMatchObject({ status: 201, body: { data: [{ domain: 'after.example' }] } })
+  const links = await storedLinks(app, workspaceId, chain.seq)
+  expect(links).toEqual([body.link])
+})
