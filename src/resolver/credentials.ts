@@ -46,12 +46,11 @@ export async function usableCredentials(
   const text = bearerText(request.headers)
   const { token, rate } = await admitToken(services, listCredentials, { text, requestId })
   await recordOnce(services, token, requestId)
-  const { policyVersion, list: credentials } = await services.readCredentials(token.id)
-  const { policies, names } = await provenPolicies(services, token, policyVersion)
+  const { policyVersion, list: stored } = await services.readCredentials(token.id)
+  const { policies, credentials } = await provenPolicies(services, token, policyVersion)
   const list: Shown[] = []
-  await inSlices(credentials, (credential) => {
-    const name = credentialNameOf(credential, credential.name)
-    if (names?.has(name) ?? true) list.push(shown(credential, policies.get(name)))
+  await inSlices(credentials ?? stored, (credential) => {
+    list.push(shown(credential, policies.get(credentialNameOf(credential, credential.name))))
   })
   const headers = { ...commonHeaders(requestId), ...rateHeaders(rate) }
   return jsonResponse(list, { headers }, putOff)

@@ -2,6 +2,7 @@
  * The policies that their authors gave: of the secrets that a token may name, those whose ciphertexts open
  * with them. A description that somebody wrote into the database reaches no agent.
  */
+import type { Credential } from '../access/credentials.ts'
 import { type Granted, placeNameOf } from '../access/snapshot.ts'
 import { snapshotSince } from '../access/snapshot_now.ts'
 import type { Snapshot } from '../access/snapshots.ts'
@@ -17,7 +18,7 @@ import type { ResolverServices } from './services.ts'
 export type Proven = {
   policies: ReadonlyMap<string, Policy>
   /** What a signed workspace holds where the token may look; null in a plain one. */
-  names: ReadonlySet<string> | null
+  credentials: Credential[] | null
 }
 
 /** By snapshot and token: what was proven holds until the workspace changes. */
@@ -59,16 +60,30 @@ async function proveAll(
   token: LiveToken,
 ): Promise<Proven> {
   const policies = new Map<string, Policy>()
-  const names = snapshot.signed && new Set<string>()
+  const credentials: Credential[] | null = snapshot.signed && []
   const { snapshots } = services
   for (const place of await whenRead(() => snapshots.grants(snapshot, token.id))) {
     await prove(services, snapshot, token, place, policies).catch((error) => {
       if (!(error instanceof Fault && error.code === 'key_not_provisioned')) throw error
     })
-    const verified = snapshot.signed?.environments.get(placeNameOf(place))
-    for (const name of verified?.hashes.keys() ?? []) names?.add(credentialNameOf(place, name))
+    const verified = isIn(place, token) && snapshot.signed?.environments.get(placeNameOf(place))
+    if (verified) for (const name of verified.hashes.keys()) credentials?.push({ ...place, name })
   }
-  return { policies, names }
+  return { policies, credentials: credentials?.sort(inOrder) ?? null }
+}
+
+/** That of the database. */
+function inOrder(one: Credential, other: Credential): number {
+  const keys = ['name', 'environment', 'projectId'] as const
+  const key = keys.find((each) => one[each] !== other[each])
+  return key === undefined ? 0 : one[key] < other[key] ? -1 : 1
+}
+
+function isIn(place: Granted, { projectId, environment }: LiveToken): boolean {
+  return (
+    (projectId ?? place.projectId) === place.projectId &&
+    (environment ?? place.environment) === place.environment
+  )
 }
 
 async function prove(

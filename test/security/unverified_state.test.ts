@@ -4,7 +4,11 @@
  * at a time, and nothing is sent; what others have goes on.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { TLSSocket } from 'node:tls'
 import { eq } from 'drizzle-orm'
+import { deliverEnvironment } from '../../src/features/workloads/contract.ts'
+import { sha256 } from '../../src/platform/crypto/primitives.ts'
+import { parseToken, sealedToken } from '../../src/platform/crypto/token.ts'
 import {
   manifests,
   secrets,
@@ -12,8 +16,19 @@ import {
   workspaceLinks,
 } from '../../src/platform/db/schema/index.ts'
 import { type FaultCode, statusOf } from '../../src/platform/fault.ts'
+import {
+  firstHash,
+  replay,
+  requireBinding,
+  verifyEnvelope,
+  verifyGrant,
+  verifyManifest,
+} from '../../src/sigchain/index.ts'
+import { parseExposition, sumOf } from '../features/metrics/exposition.ts'
 import { API, employAgent, openStage, recordOf, resolveAs, type Stage } from '../support/agent.ts'
+import { callJson } from '../support/app.ts'
 import { marked } from '../support/canary.ts'
+import { recordOfAnswer, streamAs } from '../support/forward.ts'
 import {
   insertToken,
   newSigner,
@@ -22,11 +37,17 @@ import {
   signedRows,
 } from '../support/signed_rows.ts'
 
+const DAY_MS = 86_400_000
+const [, sealedDelivery] = deliverEnvironment.result.options
+
 let stage: Stage
 let neighbour: SignedRows
 
 beforeAll(async () => {
-  stage = await openStage({ names: ['other.upstream.example'] })
+  stage = await openStage({
+    env: { ADMIN_PORT: '0' },
+    names: ['other.upstream.example'],
+  })
   neighbour = await signedRows(stage, { secrets: { KEY: marked('sk_live_of_neighbour') } })
 }, 60_000)
 afterAll(() => stage.stop())
@@ -315,5 +336,189 @@ describe('an environment is refused', () => {
     await expectSent(rows)
     await sql()`delete from secrets where project_id = ${rows.projectId} and environment = 'staging'`
     await expectRefused(rows, 'unverified_state')
+  })
+})
+
+describe('what is open or kept', () => {
+  test('ends when the workspace does not verify any more', async () => {
+    const rows = await open()
+    const { promise: wire, resolve } = Promise.withResolvers<TLSSocket>()
+    stage.upstream.on('/open', (_, socket) => resolve(socket))
+    const pending = streamAs(stage, rows, { ...call(), target_url: stage.url('/open') })
+    const socket = await wire
+    socket.write(
+      'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n',
+    )
+    socket.write('b\r\ndata: one\n\n\r\n')
+    const answer = await pending
+    const closed = new Promise<void>((end) => socket.once('close', () => end()))
+    await sql()`delete from manifests where project_id = ${rows.projectId}`
+    await expect(answer.text()).rejects.toThrow()
+    await closed
+    expect(await recordOfAnswer(stage, answer)).toMatchObject({ reason: 'unverified_state' })
+    await expectSent(neighbour)
+  })
+
+  test('is said once in the log, and counted; a grant that is over by the clock of the process is 401', async () => {
+    const rows = await open()
+    await sql()`delete from manifests where project_id = ${rows.projectId}`
+    const count = async () => {
+      const families = parseExposition(await (await fetch(`${stage.app.admin}/metrics`)).text())
+      return sumOf(families, 'cloakroom_unverified_state_total', {})
+    }
+    const before = await count()
+    await expectRefused(rows, 'unverified_state')
+    await expectRefused(rows, 'unverified_state')
+    expect(await count()).toBe(before + 1)
+    stage.app.clock.advance(6_000)
+    await expectRefused(rows, 'unverified_state')
+    expect(await count()).toBe(before + 2)
+    const lines = stage.app.logs.filter((line) => line.includes(rows.workspaceId))
+    expect(lines.map((line) => JSON.parse(line))).toEqual([
+      {
+        time: expect.any(String),
+        level: 'error',
+        pid: process.pid,
+        message:
+          'what is stored of a signed workspace is not what its members signed: nothing is sent',
+        workspace_id: rows.workspaceId,
+        why: 'the manifest is refused: the stored secrets are not those that were signed (there is none)',
+      },
+    ])
+    await rows.manifest(undefined, 2)
+    await expectSent(rows)
+  })
+
+  test('a grant that has been over for a day by the clock of the process is 401, whatever the database says', async () => {
+    const rows = await open({ expiresAt: new Date(stage.app.clock.now() + 3_600_000) })
+    await expectSent(rows)
+    stage.app.clock.advance(DAY_MS)
+    await expectSent(rows)
+    stage.app.clock.advance(3_600_001)
+    await expectRefused(rows, 'invalid_token')
+  })
+
+  test('a secret of a large environment is the one that was signed, read by its name', async () => {
+    const rows = await open()
+    const large = Object.fromEntries(
+      Array.from({ length: 40 }, (_, at) => [`LARGE_${at}`, marked('x'.repeat(2_000))]),
+    )
+    await rows.store(large)
+    await expectSent(rows)
+    await sql().unsafe('alter table secrets disable trigger user')
+    try {
+      const { projectId } = rows
+      await sql()`delete from secrets where project_id = ${projectId} and key = 'LARGE_7'`
+      const other = { ...call(), headers: { authorization: 'Bearer SVC_SECRET_LARGE_7' } }
+      await expectRefused(rows, 'unverified_state', other)
+    } finally {
+      await sql().unsafe('alter table secrets enable trigger user')
+    }
+  })
+})
+
+describe('a delivery', () => {
+  const deliver = (token: string, body: unknown = {}) =>
+    callJson(stage.app.controlPlane, 'POST', '/api/workloads/env/', { token, body })
+  const reader = () => open({ capabilities: ['use', 'read'], bound: true })
+
+  test('has what was stored, and nothing where that was not signed', async () => {
+    const rows = await reader()
+    expect(await deliver(rows.token)).toMatchObject({
+      status: 200,
+      body: { secrets: { KEY: VALUE, OTHER: marked('other_') } },
+    })
+    await sql()`delete from secrets where project_id = ${rows.projectId} and key = 'OTHER'`
+    for (const token of [rows.token, rows.sealed]) {
+      const answer = await deliver(token)
+      expect(answer).toMatchObject({ status: 409, body: { error_code: 'unverified_state' } })
+      expect(await recordOf(stage.app, answer)).toMatchObject({ reason: 'unverified_state' })
+    }
+    await expectSent(neighbour)
+  })
+
+  test('that is sealed has all that its client checks it by', async () => {
+    const rows = await reader()
+    await rows.store({ HIDDEN: marked('hidden_') }, { policy: { allowed_locations: ['header'] } })
+    const { body } = await deliver(rows.sealed)
+    const answer = sealedDelivery.parse(body)
+    const { links = [], grant, binding = '', manifest } = answer
+    const chain = await replay(rows.workspaceId, links)
+    expect(links.map(({ seq }) => seq)).toEqual([1, 2])
+    const { id, secret } = parseToken(rows.token) ?? { id: '', secret: new Uint8Array() }
+    await requireBinding({ id, secret: new Uint8Array(secret) }, firstHash(chain), binding)
+    if (!grant || !manifest) throw new Error('there is no grant, or no manifest')
+    await verifyGrant(chain, grant, { id }, new Date())
+    const [entry] = answer.envelopes
+    const { statement = '', signature = '', envelope = '' } = entry ?? {}
+    await verifyEnvelope(
+      chain,
+      { statement, signature },
+      {
+        ...{ tokenId: id, projectId: rows.projectId, environment: rows.environment, epoch: 1 },
+        envelope: new Uint8Array(Buffer.from(envelope, 'base64')),
+      },
+    )
+    const stored = Object.entries(answer.sealed).map(
+      ([name, { value }]) => [name, sha256(Buffer.from(value, 'base64'))] as const,
+    )
+    const left = Object.entries(answer.value_sha256 ?? {}).map(
+      ([name, hash]) => [name, new Uint8Array(Buffer.from(hash, 'base64url'))] as const,
+    )
+    expect(left.map(([name]) => name)).toEqual(['HIDDEN'])
+    const place = { projectId: rows.projectId, environment: rows.environment }
+    await verifyManifest(chain, manifest, { ...place, rows: new Map([...stored, ...left]) })
+    const later = sealedDelivery.parse((await deliver(rows.sealed, { links_after: 1 })).body)
+    expect(later.links?.map(({ seq }) => seq)).toEqual([2])
+  })
+
+  test('of a plain workspace has nothing of that', async () => {
+    const agent = await employAgent(stage, { ofProject: true, capabilities: ['use', 'read'] })
+    const { id, secret } = parseToken(agent.token) ?? { id: '', secret: new Uint8Array() }
+    const { body } = await deliver(sealedToken(id, secret), { environment: 'development' })
+    expect(Object.keys(body as object).sort()).toEqual(
+      ['envelopes', 'environment', 'project_id', 'sealed', 'status', 'workspace_id'].sort(),
+    )
+  })
+})
+
+describe('what a token is told', () => {
+  const LISTS = ['/v1/credentials/', '/v1/shapes/', '/v1/allowlist']
+  const list = (rows: SignedRows, path: string) =>
+    callJson(stage.app.resolver, 'GET', path, { token: rows.token })
+
+  test.each([...LISTS, '/api/workloads/token/'])(
+    '%s, is refused without its grant',
+    async (path) => {
+      const rows = await open()
+      expect((await list(rows, path)).status).toBe(200)
+      await sql()`delete from token_grants where token_id = ${rows.tokenId}`
+      expect(await list(rows, path)).toMatchObject({ body: { error_code: 'unverified_state' } })
+      await rows.grant()
+      expect((await list(rows, path)).status).toBe(200)
+    },
+  )
+
+  test('are the names that were signed', async () => {
+    const rows = await open()
+    const names = async () =>
+      ((await list(rows, '/v1/credentials/')).body as { name: string }[]).map(({ name }) => name)
+    expect(await names()).toEqual(['KEY', 'OTHER'])
+    await sql()`update workspaces set epoch = 5 where id = ${rows.workspaceId}`
+    expect(await names()).toEqual(['KEY', 'OTHER'])
+  })
+
+  test('nor does it report to the audit without its grant', async () => {
+    const rows = await open()
+    const report = {
+      timestamp: new Date().toISOString(),
+      method: 'GET',
+      target_domain: 'a.example',
+    }
+    const send = () =>
+      stage.app.call('POST', '/api/internal/audit/logs/', { token: rows.token, body: report })
+    expect((await send()).status).toBe(201)
+    await sql()`delete from token_grants where token_id = ${rows.tokenId}`
+    expect((await send()).status).toBe(409)
   })
 })
