@@ -13,7 +13,8 @@ import {
   unprovisionAgentToken,
 } from '../../features/agents/contract.ts'
 import { uuidv7 } from '../../platform/crypto/encoding.ts'
-import { agentNamed, agentsOf, tokenColumns, tokenNamed } from '../agents.ts'
+import { isSignedId } from '../../sigchain/index.ts'
+import { agentNamed, agentsOf, revocationOf, tokenColumns, tokenNamed } from '../agents.ts'
 import type { agentOptions, agentTokenOptions, confirmOptions } from '../catalogue/options.ts'
 import type { Action } from '../command.ts'
 import type { Context } from '../context.ts'
@@ -100,13 +101,25 @@ export const remove: Action<typeof confirmOptions> = async (context, [name = '']
   const agent = await agentNamed(context, scope, name)
   await confirmed(options, `Delete the agent ${agent.name} and revoke its tokens?`)
   const params = { workspace_id: scope.workspace.id, registration_id: agent.id }
-  await scope.session.api.call(deleteAgent, { params })
+  const { session, workspace } = scope
+  const live = isSignedId(workspace.id) ? await liveTokens(scope, agent) : []
+  await session.sign(
+    workspace,
+    (chain) => revocationOf(chain, live),
+    (link) => session.api.call(deleteAgent, { params, body: { link } }),
+  )
   await keepToken(scope.session, agent.id, null)
   context.output.done(`Deleted ${agent.name}; its tokens are refused from now on.`, {
     deleted: agent.name,
     id: agent.id,
   })
   return undefined
+}
+
+/** Of which the server ends all, also those that are over by now. */
+async function liveTokens(scope: WorkspaceScope, agent: { id: string }): Promise<string[]> {
+  const tokens = await tokensOf(scope, agent)
+  return tokens.flatMap(({ id, status }) => (status === 'revoked' ? [] : id))
 }
 
 export const issue: Action<typeof agentTokenOptions> = async (context, [name = ''], options) => {
@@ -148,7 +161,12 @@ export const revoke: Action = async (context, [name = '', typed = '']) => {
   const agent = await agentNamed(context, scope, name)
   const token = tokenNamed(await tokensOf(scope, agent), typed, `token list ${agent.name}`)
   const params = { workspace_id: scope.workspace.id, registration_id: agent.id, token_id: token.id }
-  await scope.session.api.call(revokeAgentToken, { params })
+  const { session, workspace } = scope
+  await session.sign(
+    workspace,
+    (chain) => revocationOf(chain, [token.id]),
+    (link) => session.api.call(revokeAgentToken, { params, body: { link } }),
+  )
   context.output.done('Revoked; it is refused from now on.', { revoked: token.id })
   return undefined
 }

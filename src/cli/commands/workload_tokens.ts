@@ -10,7 +10,7 @@ import {
   revokeWorkloadToken,
 } from '../../features/agents/contract.ts'
 import { parseToken, sealedToken } from '../../platform/crypto/token.ts'
-import { tokenColumns, tokenNamed } from '../agents.ts'
+import { revocationOf, tokenColumns, tokenNamed } from '../agents.ts'
 import type { workloadTokenOptions } from '../catalogue/options.ts'
 import type { Action } from '../command.ts'
 import { orderOf, showToken } from '../issued_token.ts'
@@ -69,7 +69,12 @@ export const revoke: Action = async (context, [typed = '']) => {
   const scope = await projectScope(context)
   const token = tokenNamed(await tokensOf(scope), typed, 'workload-token list')
   const params = { project_id: scope.project.id, token_id: token.id }
-  await scope.session.api.call(revokeWorkloadToken, { params })
+  const { session, workspace } = scope
+  await session.sign(
+    workspace,
+    (chain) => revocationOf(chain, [token.id]),
+    (link) => session.api.call(revokeWorkloadToken, { params, body: { link } }),
+  )
   context.output.done('Revoked; it is refused from now on.', { revoked: token.id })
   return undefined
 }

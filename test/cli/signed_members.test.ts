@@ -1,0 +1,184 @@
+/** People of a signed workspace: whom the key is sealed to, and who may do what, is for links to say. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { sealEnvelope } from '../../src/features/workspaces/memberships.ts'
+import { sealMemberEnvelope } from '../../src/platform/crypto/envelope.ts'
+import { OuterLayer } from '../../src/platform/crypto/outer_layer.ts'
+import { startTestApp, type TestApp } from '../support/app.ts'
+import type { Terminal } from './person.ts'
+import { inTerminal } from './pseudo_terminal.ts'
+import { signedAccount, signedWorkspace } from './signed_person.ts'
+
+let app: TestApp
+let ada: Terminal
+let bob: Terminal
+let eve: Terminal
+
+beforeAll(async () => {
+  app = await startTestApp()
+  ada = await signedAccount(app, 'ada@example.com')
+  bob = await signedAccount(app, 'bob@example.com')
+  eve = await signedAccount(app, 'eve@example.com')
+  await signedWorkspace(app, 'ada@example.com', 'acme')
+  await ada.must(...inAcme('workspace', 'verify'))
+})
+afterAll(async () => {
+  for (const person of [ada, bob, eve]) person.remove()
+  await app.stop()
+})
+
+const inAcme = (...args: string[]) => [...args, '-w', 'acme']
+const fingerprintOf = async (person: Terminal) =>
+  ((await person.json('whoami')) as { fingerprint: string }).fingerprint
+const inviting = (email: string, ...more: string[]) =>
+  inAcme('workspace', 'invite', email, '--json', ...more)
+
+/** What the links say of the people. */
+async function signed(): Promise<Record<string, string>> {
+  const { members } = (await ada.json(...inAcme('workspace', 'verify'))) as {
+    members: { email: string; role: string }[]
+  }
+  return Object.fromEntries(members.map(({ email, role }) => [email, role]))
+}
+
+test('nobody is invited whose fingerprint was not compared', async () => {
+  const asked = await ada.run(inviting('bob@example.com'))
+  expect(asked.code).toBe(2)
+  expect(asked.err).toContain(`bob@example.com  ${await fingerprintOf(bob)}\n`)
+  expect(asked.err).toContain('--fingerprint')
+  const wrong = await ada.run(
+    inviting('bob@example.com', '--fingerprint', await fingerprintOf(eve)),
+  )
+  expect([wrong.code, JSON.parse(wrong.err)]).toMatchObject([
+    5,
+    { error: { code: 'unproven_key' } },
+  ])
+  expect(await signed()).toEqual({ 'ada@example.com': 'owner' })
+})
+
+test('several are invited by one link, with their fingerprints in any form', async () => {
+  const bobs = (await fingerprintOf(bob)).toUpperCase().replaceAll(' ', '-')
+  const eves = (await fingerprintOf(eve)).replaceAll(' ', '')
+  const { code, out } = await ada.run(
+    inviting('bob@example.com', 'eve@example.com', '--fingerprint', bobs, '--fingerprint', eves),
+  )
+  expect([code, JSON.parse(out)]).toEqual([
+    0,
+    [
+      { email: 'bob@example.com', status: 'invited' },
+      { email: 'eve@example.com', status: 'invited' },
+    ],
+  ])
+  expect(await signed()).toMatchObject({ 'bob@example.com': 'member', 'eve@example.com': 'member' })
+})
+
+test('an invitation is accepted by who the links name, and met with what to compare', async () => {
+  const { code, err } = await bob.run(['workspace', 'accept', 'acme'])
+  const fingerprint = (await ada.must(...inAcme('workspace', 'fingerprint', '--quiet'))).trim()
+  expect([code, err]).toEqual([0, expect.stringContaining(fingerprint)])
+  expect(await bob.json(...inAcme('workspace', 'verify'))).toMatchObject({ verdict: 'verified' })
+})
+
+test('a member keeps the role until a link says another, and it is said who gave it', async () => {
+  await ada.must(...inAcme('workspace', 'role', 'bob@example.com', 'admin'))
+  await bob.must(...inAcme('allowlist', 'add', 'api.example.com'))
+  expect(await ada.json(...inAcme('allowlist', 'list'))).toMatchObject([
+    { domain: 'api.example.com' },
+  ])
+  const told = (await ada.json(...inAcme('workspace', 'log'))) as { by: string; what: string }[]
+  expect(told.map(({ by, what }) => `${by} ${what}`)).toEqual([
+    'ada@example.com created the workspace',
+    'ada@example.com invited bob@example.com as member; invited eve@example.com as member',
+    'ada@example.com made bob@example.com admin',
+    'bob@example.com allowed api.example.com',
+  ])
+})
+
+test('a role that only the database has gives no right to sign', async () => {
+  const { sql } = app.connection
+  await sql`update memberships m set role = 'admin', status = 'active' from users u
+    where u.id = m.user_id and u.email = 'eve@example.com'
+      and m.workspace_id = (select id from workspaces where name = 'acme')`
+  const { code, err } = await eve.run(inAcme('allowlist', 'add', 'evil.example', '--json'))
+  expect([code, JSON.parse(err.trim().split('\n').at(-1) ?? '')]).toMatchObject([
+    2,
+    { error: { code: 'link_refused' } },
+  ])
+  await sql`update memberships m set role = 'member', status = 'invited' from users u
+    where u.id = m.user_id and u.email = 'eve@example.com'
+      and m.workspace_id = (select id from workspaces where name = 'acme')`
+})
+
+test("a member's keys that the server replaces are not sealed to", async () => {
+  const { sql } = app.connection
+  const [before] = await sql`select public_key, signing_key, key_proof from users
+    where email = 'eve@example.com'`
+  await sql`update users set (public_key, signing_key, key_proof) =
+    (select public_key, signing_key, key_proof from users where email = 'bob@example.com')
+    where email = 'eve@example.com'`
+  const refused = await ada.run(inviting('eve@example.com'))
+  expect([refused.code, JSON.parse(refused.err)]).toMatchObject([
+    5,
+    { error: { code: 'unproven_key' } },
+  ])
+  await sql`update users set public_key = ${before?.public_key},
+    signing_key = ${before?.signing_key}, key_proof = ${before?.key_proof}
+    where email = 'eve@example.com'`
+  expect((await ada.run(inviting('eve@example.com', '--role', 'read_only'))).code).toBe(0)
+  expect(await signed()).toMatchObject({ 'eve@example.com': 'read_only' })
+})
+
+test('who declines, leaves or is removed is so for the links', async () => {
+  await eve.must('workspace', 'decline', 'acme')
+  expect(await signed()).toEqual({ 'ada@example.com': 'owner', 'bob@example.com': 'admin' })
+  const last = await ada.run(inAcme('workspace', 'remove', 'ada@example.com', '--yes', '--json'))
+  expect([last.code, JSON.parse(last.err)]).toMatchObject([5, { error: { code: 'last_owner' } }])
+  await bob.must(...inAcme('workspace', 'remove', 'bob@example.com', '--yes'))
+  const again = ['--fingerprint', await fingerprintOf(eve)]
+  await ada.must(...inAcme('workspace', 'invite', 'eve@example.com', ...again))
+  await ada.must(...inAcme('workspace', 'remove', 'eve@example.com', '--yes'))
+  expect(await signed()).toEqual({ 'ada@example.com': 'owner' })
+})
+
+test('a terminal shows the fingerprint and asks', async () => {
+  const asked = (answer: string) =>
+    inTerminal(inAcme('workspace', 'invite', 'bob@example.com'), {
+      cwd: ada.cwd,
+      env: { HOME: ada.home, SERVICE_SERVER_URL: app.controlPlane },
+      typed: [{ when: '(y/N)', type: `${answer}\r` }],
+    })
+  const { code, screen } = await asked('n')
+  expect([code, screen]).toEqual([5, expect.stringContaining(await fingerprintOf(bob))])
+  expect(await signed()).toEqual({ 'ada@example.com': 'owner' })
+  expect((await asked('y')).code).toBe(0)
+  expect(await signed()).toMatchObject({ 'bob@example.com': 'member' })
+})
+
+test('the key is the one that was committed to, whoever can write the database', async () => {
+  const { sql } = app.connection
+  const [row] = await sql`select m.workspace_id, m.user_id, u.public_key, m.encrypted_workspace_key
+    from memberships m join users u on u.id = m.user_id join workspaces w on w.id = m.workspace_id
+    where w.name = 'acme' and u.email = 'ada@example.com'`
+  const place = { workspaceId: row?.workspace_id, userId: row?.user_id }
+  const recipientPublicKey = new Uint8Array(row?.public_key)
+  const theirs = new Uint8Array(32).fill(9)
+  const envelope = await sealMemberEnvelope({ ...place, recipientPublicKey, epoch: 1 }, theirs)
+  const blob = await sealEnvelope(OuterLayer.parse(app.config.ENCRYPTION_KEY), place, envelope)
+  const put = (bytes: Uint8Array) =>
+    sql`update memberships set encrypted_workspace_key = ${Buffer.from(bytes)}
+      where workspace_id = ${place.workspaceId} and user_id = ${place.userId}`
+  await put(blob)
+  const { code, err } = await ada.run(inAcme('project', 'create', 'payments', '--json'))
+  const accepted = await ada.run(['workspace', 'accept-key', 'acme', '--yes'])
+  await put(row?.encrypted_workspace_key)
+  expect([code, JSON.parse(err)]).toMatchObject([5, { error: { code: 'unverified_workspace' } }])
+  expect([accepted.code, accepted.err]).toEqual([
+    5,
+    expect.stringContaining('its key is not that of epoch 1'),
+  ])
+  expect(await ada.must(...inAcme('project', 'create', 'payments'))).toContain('payments')
+})
+
+test('a workspace ends by a link of its owner', async () => {
+  await ada.must('workspace', 'delete', 'acme', '--yes')
+  expect(await ada.must('workspace', 'list')).not.toContain('acme')
+})
