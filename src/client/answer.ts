@@ -60,7 +60,7 @@ export class LateAnswer extends AnswerError {}
 type Refusal = { fields?: FieldFault[] | undefined; request_id?: string | undefined }
 
 /** What came of a request: what the contract calls its result, and where the next page begins. */
-export type Received = { data: unknown; next: string | null; bytes: number }
+export type Received = { data: unknown; beside: unknown; next: string | null; bytes: number }
 
 const refusal = z.object({
   error_code: z.string(),
@@ -163,16 +163,19 @@ async function refusalOf(url: string, { status, body }: Response): Promise<ApiEr
 
 /** `null` for what the contract does not promise. */
 async function resultOf(
-  { bare, paged, result }: Endpoint,
+  { bare, paged, result, beside: besideSchema }: Endpoint,
   answer: unknown,
 ): Promise<Omit<Received, 'bytes'> | null> {
   const wrapped = bare ? null : (paged ? page : success).safeParse(answer)
   if (wrapped && !wrapped.success) return null
   const given = wrapped ? wrapped.data.data : answer
   const next = paged ? page.parse(answer).pagination.next_cursor : null
-  if (!result) return { data: undefined, next }
+  const beside = besideSchema?.safeParse(answer)
+  if (beside?.success === false) return null
+  const others = { beside: beside?.data, next }
+  if (!result) return { data: undefined, ...others }
   const { data, issues } = await validateLarge(result, given)
-  return issues.length === 0 ? { data, next } : null
+  return issues.length === 0 ? { data, ...others } : null
 }
 
 /** `undefined`, which no JSON is, for what is none. */

@@ -19,6 +19,12 @@ export type CallResult<E extends Endpoint> = E['result'] extends z.ZodType
   ? z.output<E['result']>
   : undefined
 
+/** A list with what stands beside it on its last page, the newest. */
+export type Whole<E extends Endpoint> = {
+  data: CallResult<E>
+  beside: E['beside'] extends z.ZodType ? z.output<E['beside']> : undefined
+}
+
 export type Api = {
   /**
    * @throws ApiError for a refusal, AnswerError for what cannot be used
@@ -27,6 +33,8 @@ export type Api = {
   call<E extends Endpoint>(endpoint: E, input: CallInput<E>): Promise<CallResult<E>>
   /** All pages of a list. */
   list<E extends Endpoint>(endpoint: E, input: CallInput<E>): Promise<CallResult<E>>
+  /** The same with what stands beside it. */
+  whole<E extends Endpoint>(endpoint: E, input: CallInput<E>): Promise<Whole<E>>
 }
 
 type Parts = { params?: Record<string, string>; query?: Record<string, unknown>; body?: unknown }
@@ -61,27 +69,31 @@ export function openApi(
     }
     return exchange(endpoint, urlOf(origin, endpoint, input), init, timeoutMs)
   }
+  const whole: Api['whole'] = async (endpoint, input) => {
+    const pages: unknown[][] = []
+    let bytes = 0
+    let beside: unknown
+    const parts = input as Parts
+    const read = (query: Parts['query']) =>
+      request(endpoint, query === undefined ? parts : { ...parts, query })
+    for await (const page of pagesOf(read, parts.query)) {
+      const entries = page.data as unknown[]
+      pages.push(entries)
+      beside = page.beside
+      bytes += page.bytes
+      // A page before the last has entries: so a list without end reaches its limit.
+      const isEndless = page.next !== null && (entries.length === 0 || bytes > listLimit)
+      if (isEndless) throw new AnswerError(origin, 'answers a list without end')
+    }
+    return { data: pages.flat(), beside } as Whole<typeof endpoint>
+  }
   return {
     call: async (endpoint, input) => {
       const { data } = await request(endpoint, input as Parts)
       return data as CallResult<typeof endpoint>
     },
-    list: async (endpoint, input) => {
-      const pages: unknown[][] = []
-      let bytes = 0
-      const parts = input as Parts
-      const read = (query: Parts['query']) =>
-        request(endpoint, query === undefined ? parts : { ...parts, query })
-      for await (const page of pagesOf(read, parts.query)) {
-        const entries = page.data as unknown[]
-        pages.push(entries)
-        bytes += page.bytes
-        // A page before the last has entries: so a list without end reaches its limit.
-        const isEndless = page.next !== null && (entries.length === 0 || bytes > listLimit)
-        if (isEndless) throw new AnswerError(origin, 'answers a list without end')
-      }
-      return pages.flat() as CallResult<typeof endpoint>
-    },
+    list: async (endpoint, input) => (await whole(endpoint, input)).data,
+    whole,
   }
 }
 

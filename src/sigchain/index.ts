@@ -25,7 +25,7 @@ export {
 } from './identity.ts'
 export { type MemberChange, mayChangeMember } from './member_rules.ts'
 export { Refusal } from './refusal.ts'
-export { hashOf, type SignedText, signText } from './signed_text.ts'
+export { hashOf, readText, type SignedText, signText } from './signed_text.ts'
 export { type Chain, emptyChain } from './state.ts'
 export {
   GRANT_GRACE_MS,

@@ -14,12 +14,11 @@ const FORWARDED =
 const METHODS = ['delete', 'get', 'options', 'patch', 'post', 'put']
 
 const REASONS: Record<string, string> = {
-  'agents.get': LISTED,
+  'agents.tokens.grant': 'clients do not sign yet',
   'allowlist.remove_log': 'allowlist remove log reaches it, by the path of any domain',
   'auth.patch_password': 'the same as auth.change_password, for clients that send PATCH',
   'health.get': 'for probes; status asks the one beside it, and health asks on the machine itself',
   'links.list': 'clients do not sign yet',
-  'links.list_for_token': 'a sealed delivery carries what its client has to check',
   'metrics.compute': 'for a scheduler with CRON_SECRET; calculate_metrics does it on the machine',
   'metrics.list': 'figures for the operator, who has calculate_metrics and /metrics',
   'projects.delete': BY_ID,
@@ -29,6 +28,7 @@ const REASONS: Record<string, string> = {
   'projects.invite': 'roles are of the workspace: workspace invite',
   'projects.invite_by_name': 'roles are of the workspace: workspace invite',
   'projects.update': BY_ID,
+  'workload_tokens.grant': 'clients do not sign yet',
   'workload_tokens.unprovision': 'it has one environment only: workload-token revoke',
   'workspaces.get': LISTED,
   ...Object.fromEntries(

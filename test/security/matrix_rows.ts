@@ -57,6 +57,12 @@ const row = (request: Row['request'], rest: Omit<Row, 'request'> = {}): Row => (
   ...rest,
 })
 
+/** Who may sign gets to hear that the workspace is plain. */
+const NOT_SIGNED = [422]
+const grantBody = {
+  grant: { statement: '{}', signature: Buffer.alloc(64).toString('base64') },
+}
+
 const inWorkspace = ({ world }: Scene) => ({ workspace_id: world.workspaceId })
 const inProject = ({ world }: Scene) => ({ project_id: world.projectId })
 const ofSecret = ({ world }: Scene) => ({ project_id: world.projectId, key: world.secretKey })
@@ -380,6 +386,13 @@ const agentRows: Record<string, Row> = {
   })),
   'workload_tokens.list': row((scene) => ({ params: inProject(scene) })),
   'workload_tokens.revoke': row(async (scene) => ({ params: await ofWorkloadToken(scene) })),
+  'agents.tokens.grant': row(async (scene) => ({ params: await ofToken(scene), body: grantBody }), {
+    through: NOT_SIGNED,
+  }),
+  'workload_tokens.grant': row(
+    async (scene) => ({ params: await ofWorkloadToken(scene), body: grantBody }),
+    { through: NOT_SIGNED },
+  ),
   'workload_tokens.provision': row(async (scene) => ({
     params: await ofWorkloadToken(scene),
     body: await grants(scene),

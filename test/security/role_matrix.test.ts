@@ -150,6 +150,7 @@ const protocol = {
     ...['agents.register', 'agents.register_in_project', 'agents.list', 'agents.list_in_project'],
     ...['agents.get', 'agents.delete', 'agents.tokens.issue', 'agents.tokens.list'],
     ...['agents.tokens.revoke', 'agents.tokens.provision', 'agents.tokens.unprovision'],
+    ...['agents.tokens.grant', 'workload_tokens.grant'],
     ...['workload_tokens.issue', 'workload_tokens.list', 'workload_tokens.revoke'],
     ...['workload_tokens.provision', 'workload_tokens.unprovision'],
   ],

@@ -19,7 +19,9 @@ export function checkAnswer(method: string, path: string, body: unknown): void {
   if (!found?.endpoint.result) return
   const { name, bare, result } = found.endpoint
   const outcome = result.safeParse(bare ? body : (body as { data?: unknown } | null)?.data)
-  const paths = outcome.error?.issues.map((issue) => issue.path.join('.')).join(', ')
+  const beside = found.endpoint.beside?.safeParse(body)
+  const issues = [outcome, beside].flatMap((one) => one?.error?.issues ?? [])
+  const paths = issues.length > 0 ? issues.map(({ path }) => path.join('.')).join(', ') : undefined
   if (paths !== undefined) throw new Error(`${name} answered against its contract at: ${paths}`)
 }
 

@@ -19,6 +19,7 @@ export function renewing(store: SessionStore, stored: StoredSession): Api {
   return {
     call: (endpoint, input) => renewed(() => direct.call(endpoint, input)),
     list: (endpoint, input) => renewed(() => direct.list(endpoint, input)),
+    whole: (endpoint, input) => renewed(() => direct.whole(endpoint, input)),
   }
 }
 

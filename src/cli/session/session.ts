@@ -182,6 +182,11 @@ export function learning(api: Api, names: Names): Api {
       names.learn(endpoint, input, answer)
       return answer
     },
+    whole: async (endpoint, input) => {
+      const answer = await api.whole(endpoint, input)
+      names.learn(endpoint, input, answer.data)
+      return answer
+    },
   }
 }
 

@@ -1,10 +1,9 @@
 /** Agents of a workspace or of one project. Deleting one revokes all its tokens, in the same transaction. */
 import { lockWorkspace } from '../../platform/db/workspace_lock.ts'
-import { Fault } from '../../platform/fault.ts'
+import { Fault, invalidField } from '../../platform/fault.ts'
 import type { Grant, ProjectGrant } from '../../platform/grant.ts'
 import { openPager } from '../../platform/http/page.ts'
 import { type Changing, type Route, route } from '../../platform/http/route.ts'
-import type { FeatureServices } from '../../platform/services.ts'
 import { isSignedId, type SignedText } from '../../sigchain/index.ts'
 import { acceptLink, type Claim, chainOf, type SignedServices } from '../links/index.ts'
 import {
@@ -62,15 +61,18 @@ function projectOf(grant: Manage): string | null {
 
 async function register(
   changing: Changing<Manage>,
-  services: Pick<FeatureServices, 'outer' | 'pepper'>,
-  { name, ...order }: Order & { name: string },
+  services: SignedServices,
+  { id, name, ...order }: Order & { id?: string | undefined; name: string },
 ) {
   const { tx, grant, audit } = changing
   const projectId = projectOf(grant)
+  if (id !== undefined && !isSignedId(grant.workspaceId))
+    throw invalidField('id', 'is not a field of this request')
   const { epoch } = await lockWorkspace(tx, grant)
   const taken = await isNameTaken(tx, grant, { name, projectId })
-  const agent = taken ? null : await insertAgent(tx, grant, { name, projectId })
-  if (!agent) throw new Fault('already_exists', { message: 'An agent of that name exists.' })
+  if (taken) throw new Fault('already_exists', { message: 'An agent of that name exists.' })
+  const agent = await insertAgent(tx, grant, { id, name, projectId })
+  if (!agent) throw new Fault('already_exists', { message: 'The agent id is taken.' })
   audit.record({
     action: 'agent.created',
     resource: { type: 'agent', id: agent.id, name },

@@ -5,6 +5,7 @@ import {
   environment,
   projectId,
   registrationId,
+  signedText,
   tokenId,
   workspaceId,
 } from '../../platform/http/fields.ts'
@@ -12,11 +13,12 @@ import { pagination } from '../../platform/http/validate.ts'
 import { linkFaults, linkOnly } from '../links/contract.ts'
 import {
   agent,
-  agentName,
+  binding,
   issuedToken,
   order,
   orderedToken,
   provisioned,
+  registration,
   token,
   tokenEnvelopes,
   workloadOrder,
@@ -36,7 +38,6 @@ const workspaceParams = z.object({ workspace_id: workspaceId })
 const agentParams = workspaceParams.extend({ registration_id: registrationId })
 const tokenParams = agentParams.extend({ token_id: tokenId })
 
-const registration = z.strictObject({ name: agentName, ...order }).meta({ id: 'AgentRegistration' })
 const registered = issuedToken.extend({ agent }).meta({ id: 'RegisteredAgent' })
 const envelopesBody = tokenEnvelopes.min(1)
 const grantQuery = z.strictObject({ project_id: projectId, environment })
@@ -51,7 +52,7 @@ export const registerAgent = defineEndpoint({
   body: registration,
   result: registered,
   success: 201,
-  faults: ['already_exists', 'epoch_conflict', 'conflict'],
+  faults: ['already_exists', 'epoch_conflict', ...linkFaults],
 })
 
 export const listAgents = defineEndpoint({
@@ -120,7 +121,7 @@ export const issueAgentToken = defineEndpoint({
   bodyOptional: true,
   result: orderedToken,
   success: 201,
-  faults: ['already_exists', 'epoch_conflict', 'conflict'],
+  faults: ['already_exists', 'epoch_conflict', ...linkFaults],
 })
 
 export const listAgentTokens = defineEndpoint({
@@ -156,7 +157,18 @@ export const provisionAgentToken = defineEndpoint({
   params: tokenParams,
   body: envelopesBody,
   result: provisioned,
-  faults: ['epoch_conflict', 'conflict'],
+  faults: ['epoch_conflict', ...linkFaults],
+})
+
+/** In signed workspaces only. */
+export const grantAgentToken = defineEndpoint({
+  ...provisionAgentToken,
+  name: 'agents.tokens.grant',
+  summary: 'Give a token of a signed workspace its grant, or the same one signed anew',
+  path: `${tokensPath}{token_id}/grant/`,
+  body: z
+    .strictObject({ grant: signedText, binding, envelopes: tokenEnvelopes.default([]) })
+    .meta({ id: 'SignedGrant' }),
 })
 
 export const unprovisionAgentToken = defineEndpoint({
@@ -193,7 +205,7 @@ export const issueWorkloadToken = defineEndpoint({
   ...ofWorkloads,
   name: 'workload_tokens.issue',
   summary: 'Issue a token to a workload: one project, one environment',
-  body: z.strictObject(workloadOrder).meta({ id: 'WorkloadTokenOrder' }),
+  body: workloadOrder,
 })
 
 export const listWorkloadTokens = defineEndpoint({
@@ -215,6 +227,14 @@ export const provisionWorkloadToken = defineEndpoint({
   ...ofWorkloadEnvelopes,
   name: 'workload_tokens.provision',
   summary: 'Give a workload token the key of its environment, or a newer one',
+})
+
+export const grantWorkloadToken = defineEndpoint({
+  ...grantAgentToken,
+  ...ofWorkloadToken,
+  path: `${ofWorkloadToken.path}grant/`,
+  name: 'workload_tokens.grant',
+  summary: 'Give a workload token of a signed workspace its grant, or the same one signed anew',
 })
 
 export const unprovisionWorkloadToken = defineEndpoint({

@@ -2,15 +2,18 @@
  * Issuing tokens. The server makes one and shows it once, or takes the public half of one that the
  * client made; either way it stores a MAC of its verifier and a public key, with which it can use no token.
  */
-import { fromBase64, toBase64 } from '../../platform/crypto/encoding.ts'
+import { fromBase64, toBase64, uuidv7, uuidv8 } from '../../platform/crypto/encoding.ts'
 import { mintToken, tokenAuth, tokenKeyPair, verifierOf } from '../../platform/crypto/token.ts'
-import { Fault } from '../../platform/fault.ts'
+import { Fault, invalidField } from '../../platform/fault.ts'
 import type { Grant } from '../../platform/grant.ts'
 import { aboutToken } from '../../platform/http/recorder.ts'
 import type { Changing } from '../../platform/http/route.ts'
-import type { FeatureServices } from '../../platform/services.ts'
+import { isSignedId } from '../../sigchain/index.ts'
+import { chainOf, type SignedServices } from '../links/index.ts'
+import { acceptGrant, refused, requireSigned, storeGrant } from '../statements/index.ts'
 import { provision } from './provision.ts'
 import type { Order } from './shapes.ts'
+import { grantedTerms, orderedTerms, type Terms } from './terms.ts'
 import { type Holder, insertToken, isLabelTaken } from './token_queries.ts'
 
 /** What the database may know of a token, and its text where the server made it. */
@@ -24,21 +27,24 @@ type Credential = {
 /**
  * Issues a token to a holder, with the envelopes that came with it. The workspace must be locked.
  *
- * @throws Fault `already_exists` for a taken id, or label of a workload, and what `provision` throws
+ * @throws Fault `already_exists` for a taken id, or label of a workload; `link_required`, `link_refused`, and
+ * what `provision` throws
  */
 export async function issueToken(
   changing: Changing<Grant<'agent.manage'>>,
-  { outer, pepper }: Pick<FeatureServices, 'outer' | 'pepper'>,
+  services: SignedServices,
   { holder, order, epoch }: { holder: Holder; order: Order; epoch: number },
 ) {
   const { tx, grant, audit } = changing
+  const { text, ...credential } = order.token ? received(order.token, grant) : minted(holder, grant)
+  const terms = await termsOf(changing, services, holder, order)
   // Of two that work it would not say which one is to be revoked; an agent's are told apart by their ids.
-  if (holder.kind === 'workload' && (await isLabelTaken(tx, grant, holder, order.label)))
+  if (holder.kind === 'workload' && (await isLabelTaken(tx, grant, holder, terms.label)))
     throw new Fault('already_exists', { message: 'A token of that label works in the project.' })
-  const { text, ...credential } = order.token ? received(order.token) : minted(holder)
   const token = await insertToken(tx, grant, holder, {
     ...credential,
-    verifier: pepper.sealVerifier(
+    ...terms,
+    verifier: services.pepper.sealVerifier(
       {
         kind: holder.kind === 'agent' ? 'agt' : 'wkl',
         id: credential.id,
@@ -46,10 +52,6 @@ export async function issueToken(
       },
       credential.verifier,
     ),
-    label: order.label,
-    environment: order.environment,
-    capabilities: order.capabilities,
-    expiresInDays: order.expires_in_days,
   })
   if (!token) throw new Fault('already_exists', { message: 'The token id is taken.' })
   audit.record({
@@ -58,9 +60,10 @@ export async function issueToken(
     projectId: token.projectId ?? undefined,
     environment: token.environment ?? undefined,
   })
+  await storeSentGrant(changing, order)
   const list = order.token?.envelopes ?? []
   const held = { ...token, agent: holder.agent }
-  await provision(changing, outer, held, { list, path: 'token.envelopes.', epoch })
+  await provision(changing, services, held, { list, path: 'token.envelopes.', epoch })
   return {
     token: text,
     token_id: token.id,
@@ -72,13 +75,52 @@ export async function issueToken(
   }
 }
 
-function minted({ kind }: Holder): Credential {
-  const { id, secret, text } = mintToken(kind === 'agent' ? 'agt' : 'wkl')
+/** A token that a client made in a signed workspace is issued for what its grant says. */
+async function termsOf(
+  changing: Changing<Grant<'agent.manage'>>,
+  services: SignedServices,
+  holder: Holder,
+  order: Order,
+): Promise<Terms> {
+  const { workspaceId, userId } = changing.grant
+  const chain = order.token ? await chainOf(changing, services) : null
+  const signed = order.token && requireSigned(workspaceId, order.token.grant, 'token.grant')
+  if (!order.token || !chain || !signed) return orderedTerms(holder, order)
+  const { id, public_key: publicKey } = order.token
+  const now = new Date(services.clock.now())
+  const sender = { workspaceId, userId, chain, now }
+  const grant = await acceptGrant(sender, { id, publicKey }, { signed, path: 'token.grant' })
+  return grantedTerms(holder, order, grant, now)
+}
+
+/** @throws Fault `link_required`, `link_refused` */
+async function storeSentGrant(
+  { tx, grant: { workspaceId } }: Changing<Grant<'agent.manage'>>,
+  { token }: Order,
+): Promise<void> {
+  if (token?.binding && !token.grant) throw refused('token.binding', 'it is of no grant')
+  if (!token?.grant) return
+  const sent = { signed: token.grant, binding: token.binding, path: 'token.grant' }
+  await storeGrant(tx, { workspaceId, tokenId: token.id }, sent)
+}
+
+function minted({ kind }: Holder, { workspaceId }: Grant): Credential {
+  const newId = isSignedId(workspaceId) ? uuidv8() : uuidv7()
+  const { id, secret, text } = mintToken(kind === 'agent' ? 'agt' : 'wkl', newId)
   const { publicKey } = tokenKeyPair(id, secret)
   return { id, text, verifier: verifierOf(tokenAuth(id, secret)), publicKey }
 }
 
-function received({ id, verifier, public_key }: NonNullable<Order['token']>): Credential {
+/** @throws Fault `validation_error` for an id that does not say whether the workspace is signed */
+function received(
+  { id, verifier, public_key }: NonNullable<Order['token']>,
+  { workspaceId }: Grant,
+): Credential {
+  const isSigned = isSignedId(workspaceId)
+  if (isSignedId(id) !== isSigned) {
+    const message = `must ${isSigned ? '' : 'not '}be a UUID of version 8: the workspace is ${isSigned ? '' : 'not '}signed`
+    throw invalidField('token.id', message)
+  }
   const [hash, publicKey] = [fromBase64(verifier), fromBase64(public_key)]
   if (!hash || !publicKey) throw new TypeError('a client-made token was not validated')
   return { id, text: null, verifier: hash, publicKey }

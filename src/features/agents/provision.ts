@@ -3,13 +3,16 @@
  * admin who holds the workspace key. The server checks where it belongs and cannot open it.
  */
 import { fromBase64 } from '../../platform/crypto/encoding.ts'
-import type { OuterLayer } from '../../platform/crypto/outer_layer.ts'
 import { Fault, type FieldFault } from '../../platform/fault.ts'
 import type { Grant } from '../../platform/grant.ts'
 import { aboutToken } from '../../platform/http/recorder.ts'
 import type { Changing } from '../../platform/http/route.ts'
+import type { Chain } from '../../sigchain/index.ts'
+import { chainOf, type SignedServices } from '../links/index.ts'
+import { acceptEnvelope, selectGrant } from '../statements/index.ts'
+import { mergeEnvelopes, type NewEnvelope } from './envelope_queries.ts'
 import type { TokenEnvelope } from './shapes.ts'
-import { mergeEnvelopes, type NewEnvelope, selectProjects } from './token_queries.ts'
+import { selectProjects } from './token_queries.ts'
 
 type Manage = Grant<'agent.manage'>
 
@@ -34,11 +37,11 @@ type Envelopes = {
  * Stores the envelopes under the outer layer.
  *
  * @throws Fault `not_found` (a project of elsewhere), `validation_error` (outside the token's
- * scope), `epoch_conflict`
+ * scope), `epoch_conflict`; in signed workspaces `link_required`, `link_refused`, `conflict` (no grant yet)
  */
 export async function provision(
   { tx, grant, audit }: Changing<Manage>,
-  outer: OuterLayer,
+  services: Pick<SignedServices, 'db' | 'outer' | 'chains'>,
   token: ScopedToken,
   { list, path, epoch }: Envelopes,
 ): Promise<void> {
@@ -56,7 +59,15 @@ export async function provision(
       : [{ path: `${path}${index}.epoch`, message: 'is not the current epoch' }],
   )
   if (stale.length > 0) throw new Fault('epoch_conflict', { fields: stale })
-  const sealed = await Promise.all(list.map((envelope) => seal(outer, grant, token.id, envelope)))
+  const chain = await chainOf({ tx, grant }, services)
+  if (chain && !(await selectGrant(tx, { workspaceId: grant.workspaceId, tokenId: token.id })))
+    throw new Fault('conflict', {
+      message: 'The token has no grant yet: it comes before envelopes.',
+    })
+  const context = { ...services, grant, chain, tokenId: token.id }
+  const sealed = await Promise.all(
+    list.map((envelope, index) => seal(context, envelope, `${path}${index}`)),
+  )
   await mergeEnvelopes(tx, grant, token.id, sealed)
   audit.record(
     ...list.map(({ project_id, environment }) => ({
@@ -84,14 +95,22 @@ function outsideScope(
   return faults
 }
 
+type Sealing = Pick<SignedServices, 'outer'> & {
+  grant: Manage
+  chain: Chain | null
+  tokenId: string
+}
+
 async function seal(
-  outer: OuterLayer,
-  { workspaceId }: Manage,
-  tokenId: string,
-  { envelope, ...place }: TokenEnvelope,
+  { outer, grant: { workspaceId, userId }, chain, tokenId }: Sealing,
+  sent: TokenEnvelope,
+  path: string,
 ): Promise<NewEnvelope> {
-  const raw = fromBase64(envelope)
+  const { project_id, environment, epoch } = sent
+  const raw = fromBase64(sent.envelope)
   if (!raw) throw new TypeError('an envelope was not validated')
-  const row = [{ uuid: tokenId }, { uuid: place.project_id }, { text: place.environment }]
-  return { ...place, sealed: await outer.seal('token_envelopes.envelope', workspaceId, row, raw) }
+  const statement = await acceptEnvelope({ workspaceId, userId, tokenId }, chain, sent, path)
+  const row = [{ uuid: tokenId }, { uuid: project_id }, { text: environment }]
+  const sealed = await outer.seal('token_envelopes.envelope', workspaceId, row, raw)
+  return { project_id, environment, epoch, sealed, ...statement }
 }

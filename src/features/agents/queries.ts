@@ -80,11 +80,11 @@ export async function isNameTaken(
   return found.length > 0
 }
 
-/** The new row, or `null` when a live agent of that name is in the same scope. */
+/** The new row, or `null` when the id is taken, in any workspace; the name must not be. */
 export async function insertAgent(
   tx: Transaction,
   grant: Manage,
-  agent: { name: string; projectId: string | null },
+  agent: { id?: string | undefined; name: string; projectId: string | null },
 ) {
   const [inserted] = await tx
     .insert(agents)

@@ -11,8 +11,13 @@ import {
   integer,
   projectId,
   publicKey,
+  rarelyNeeded,
+  shownSignedText,
+  signedText,
+  statementBeside,
   text,
   tokenId,
+  userId,
 } from '../../platform/http/fields.ts'
 import { base64, timestamp, title } from '../../platform/http/validate.ts'
 
@@ -21,7 +26,7 @@ const ENVELOPE_BYTES = 81
 const KEY_BYTES = 32
 const MAX_EPOCH = 65_535
 
-export const agentName = title(100).meta({ examples: ['deploy-bot'] })
+const agentName = title(100).meta({ examples: ['deploy-bot'] })
 
 /** The server opens token envelopes itself, so they must have its form (protocol 3.2). */
 const sealedKey = base64(ENVELOPE_BYTES, ENVELOPE_BYTES)
@@ -37,6 +42,7 @@ const tokenEnvelope = z
     environment,
     epoch: z.number().int().min(1).max(MAX_EPOCH),
     envelope: sealedKey,
+    ...statementBeside,
   })
   .meta({ id: 'TokenEnvelope' })
 
@@ -53,6 +59,9 @@ export const tokenEnvelopes = z
     }
   })
 
+/** By its secret, a token's bearer trusts the right chain (protocol 12.2). */
+export const binding = base64(KEY_BYTES, KEY_BYTES).meta(rarelyNeeded).optional()
+
 /** A token whose secret the server never sees: the client sends only what it is checked by. */
 const clientMade = z
   .strictObject({
@@ -60,21 +69,30 @@ const clientMade = z
     verifier: base64(KEY_BYTES, KEY_BYTES).meta({ examples: [exampleOfForm.publicKey] }),
     public_key: publicKey,
     envelopes: tokenEnvelopes.default([]),
+    /** In signed workspaces it says label, capabilities, scope and expiry. */
+    grant: signedText.meta(rarelyNeeded).optional(),
+    binding,
   })
   .meta({ id: 'ClientMadeToken' })
 
+export const LABEL = 'default'
+export const LIFETIME_DAYS = 90
+export const MAX_LIFETIME_DAYS = 3650
+
+export const label = title(100)
+
+/** None has a default for zod: what the grant of a token says need not be said, nor guessed, beside it. */
 const lifetime = {
-  label: title(100)
-    .meta({ examples: ['ci'] })
-    .default('default'),
+  label: label.meta({ examples: ['ci'], default: LABEL }).optional(),
   expires_in_days: z
     .number()
     .int()
     .min(1)
-    .max(3650)
+    .max(MAX_LIFETIME_DAYS)
     .meta({ examples: [90] })
     .nullable()
-    .default(90),
+    .meta({ default: LIFETIME_DAYS })
+    .optional(),
 }
 
 /** One way to write each set, as the database has it. */
@@ -88,31 +106,52 @@ export const capabilities = z
   )
   .meta({ examples: [['use']] })
 
+/** What tokens may do unless it is said. */
+export const USUAL = { agent: ['use'], workload: ['use', 'read'] } as const
+
 /** What an agent's token is ordered with. */
 export const order = {
   ...lifetime,
-  environment: environment.nullable().default(null),
-  capabilities: capabilities.default(['use']),
+  environment: environment.nullable().meta({ default: null }).optional(),
+  capabilities: capabilities.meta({ default: USUAL.agent }).optional(),
   token: clientMade.optional(),
 }
 
+/** Of an agent with its first token. */
+export const registration = z
+  .strictObject({
+    name: agentName,
+    /** Chosen by a client whose grant names it. */
+    id: id.meta(rarelyNeeded).optional(),
+    ...order,
+  })
+  .meta({ id: 'AgentRegistration' })
+
 /** A workload token always has a label of its own and an environment (protocol 4). */
-export const workloadOrder = {
-  ...lifetime,
-  label: title(100).meta({ examples: ['ci'] }),
-  environment,
-  capabilities: capabilities.default(['use', 'read']),
-  token: clientMade.optional(),
-}
+export const workloadOrder = z
+  .strictObject({
+    ...lifetime,
+    label: label.meta({ examples: ['ci'] }).optional(),
+    environment: environment.optional(),
+    capabilities: capabilities.meta({ default: USUAL.workload }).optional(),
+    token: clientMade.optional(),
+  })
+  .superRefine(({ label, environment, token }, context) => {
+    if (token?.grant) return
+    const missing = Object.entries({ label, environment }).filter(([, said]) => said === undefined)
+    for (const [field] of missing)
+      context.addIssue({ code: 'custom', path: [field], message: 'is required' })
+  })
+  .meta({ id: 'WorkloadTokenOrder' })
 
 export type TokenEnvelope = z.output<typeof tokenEnvelope>
 
 /** An order of either kind. */
 export type Order = {
-  label: string
-  expires_in_days: number | null
-  environment: string | null
-  capabilities: readonly Capability[]
+  label?: string | undefined
+  expires_in_days?: number | null | undefined
+  environment?: string | null | undefined
+  capabilities?: readonly Capability[] | undefined
   token?: z.output<typeof clientMade> | undefined
 }
 
@@ -149,6 +188,8 @@ const provision = z
     project_id: projectId,
     environment: text('production'),
     epoch: z.number().int(),
+    /** Who signed it, in signed workspaces; whether they may, their chain says. */
+    signer: userId.meta(rarelyNeeded).optional(),
   })
   .meta({ id: 'Provision' })
 
@@ -169,5 +210,7 @@ export const token = z
     created_at: timestamp,
     public_key: text(exampleOfForm.publicKey),
     provisioned,
+    /** In signed workspaces; null until there is one, and without one it can do nothing. */
+    grant: shownSignedText.nullable().meta(rarelyNeeded).optional(),
   })
   .meta({ id: 'Token' })

@@ -2,7 +2,7 @@
 import { and, asc, eq, inArray, isNull, type SQL, sql } from 'drizzle-orm'
 import type { Capability } from '../../platform/capability.ts'
 import type { Reading, Transaction } from '../../platform/db/open.ts'
-import { projects, tokenEnvelopes, tokens } from '../../platform/db/schema/index.ts'
+import { projects, tokenEnvelopes, tokenGrants, tokens } from '../../platform/db/schema/index.ts'
 import type { Grant } from '../../platform/grant.ts'
 import { isActive } from './queries.ts'
 import type { Provision } from './shapes.ts'
@@ -20,13 +20,16 @@ export type NewToken = {
   environment: string | null
   capabilities: readonly Capability[]
   expiresInDays: number | null
+  /** Counted from now where it is not given. */
+  expiresAt?: Date | null
   verifier: Uint8Array
   publicKey: Uint8Array
 }
 
 /** The new row, or `null` when the id is taken, in any workspace. The expiry is of the database's clock. */
 export async function insertToken(tx: Transaction, grant: Manage, holder: Holder, token: NewToken) {
-  const { expiresInDays } = token
+  const { expiresInDays: days } = token
+  const fromNow = days === null ? null : sql`now() + ${days} * interval '24 hours'`
   const [inserted] = await tx
     .insert(tokens)
     .values({
@@ -36,8 +39,7 @@ export async function insertToken(tx: Transaction, grant: Manage, holder: Holder
       agentId: holder.agent?.id ?? null,
       projectId: holder.projectId,
       createdBy: grant.userId,
-      expiresAt:
-        expiresInDays === null ? null : sql`now() + ${expiresInDays} * interval '24 hours'`,
+      expiresAt: token.expiresAt === undefined ? fromNow : token.expiresAt,
     })
     .onConflictDoNothing()
     .returning()
@@ -68,11 +70,12 @@ export function selectTokens(
 ) {
   const provisions = tx
     .select({
-      list: sql<Provision[]>`coalesce(json_agg(json_build_object(
+      list: sql<Provision[]>`coalesce(json_agg(json_strip_nulls(json_build_object(
           'project_id', ${tokenEnvelopes.projectId},
           'environment', ${tokenEnvelopes.environment},
-          'epoch', ${tokenEnvelopes.epoch}
-        ) order by ${tokenEnvelopes.projectId}, ${tokenEnvelopes.environment}), '[]')`.as('list'),
+          'epoch', ${tokenEnvelopes.epoch},
+          'signer', ${tokenEnvelopes.statement}::json ->> 'signer'
+        )) order by ${tokenEnvelopes.projectId}, ${tokenEnvelopes.environment}), '[]')`.as('list'),
     })
     .from(tokenEnvelopes)
     .where(eq(tokenEnvelopes.tokenId, tokens.id))
@@ -93,8 +96,11 @@ export function selectTokens(
       created_at: tokens.createdAt,
       publicKey: tokens.publicKey,
       provisioned: provisions.list,
+      grant: tokenGrants.statement,
+      signature: tokenGrants.signature,
     })
     .from(tokens)
+    .leftJoin(tokenGrants, eq(tokenGrants.tokenId, tokens.id))
     .innerJoinLateral(provisions, sql`true`)
     .where(and(isOf(grant, holder), after ? isAfter(after) : undefined))
     .orderBy(asc(tokens.createdAt), asc(tokens.id))
@@ -110,9 +116,14 @@ export async function selectToken(tx: Transaction, grant: Manage, holder: Holder
   const [found] = await tx
     .select({
       id: tokens.id,
+      kind: tokens.kind,
+      agentId: tokens.agentId,
       label: tokens.label,
+      publicKey: tokens.publicKey,
+      capabilities: tokens.capabilities,
       projectId: tokens.projectId,
       environment: tokens.environment,
+      expiresAt: tokens.expiresAt,
       isActive: sql<boolean>`${isActive}`,
     })
     .from(tokens)
@@ -156,76 +167,6 @@ export async function selectProjects(tx: Transaction, grant: Manage, ids: readon
     .where(and(eq(projects.workspaceId, grant.workspaceId), inArray(projects.id, [...ids])))
     .for('key share')
   return new Set(found.map(({ id }) => id))
-}
-
-export type NewEnvelope = Provision & { sealed: Uint8Array }
-
-/** Adds envelopes or replaces those of the same project and environment. */
-export async function mergeEnvelopes(
-  tx: Transaction,
-  grant: Manage,
-  tokenId: string,
-  envelopes: readonly NewEnvelope[],
-): Promise<void> {
-  await tx
-    .insert(tokenEnvelopes)
-    .values(
-      envelopes.map(({ project_id, environment, epoch, sealed }) => ({
-        tokenId,
-        workspaceId: grant.workspaceId,
-        projectId: project_id,
-        environment,
-        epoch,
-        envelope: sealed,
-      })),
-    )
-    .onConflictDoUpdate({
-      target: [tokenEnvelopes.tokenId, tokenEnvelopes.projectId, tokenEnvelopes.environment],
-      set: {
-        epoch: sql`excluded.epoch`,
-        envelope: sql`excluded.envelope`,
-        createdAt: sql`now()`,
-      },
-    })
-}
-
-export function selectProvisions(
-  tx: Transaction,
-  grant: Manage,
-  tokenId: string,
-): Promise<Provision[]> {
-  return tx
-    .select({
-      project_id: tokenEnvelopes.projectId,
-      environment: tokenEnvelopes.environment,
-      epoch: tokenEnvelopes.epoch,
-    })
-    .from(tokenEnvelopes)
-    .where(
-      and(eq(tokenEnvelopes.workspaceId, grant.workspaceId), eq(tokenEnvelopes.tokenId, tokenId)),
-    )
-    .orderBy(asc(tokenEnvelopes.projectId), asc(tokenEnvelopes.environment))
-}
-
-/** Tells whether the token had it. */
-export async function deleteEnvelope(
-  tx: Transaction,
-  grant: Manage,
-  tokenId: string,
-  { project_id, environment }: { project_id: string; environment: string },
-): Promise<boolean> {
-  const deleted = await tx
-    .delete(tokenEnvelopes)
-    .where(
-      and(
-        eq(tokenEnvelopes.workspaceId, grant.workspaceId),
-        eq(tokenEnvelopes.tokenId, tokenId),
-        eq(tokenEnvelopes.projectId, project_id),
-        eq(tokenEnvelopes.environment, environment),
-      ),
-    )
-    .returning({ tokenId: tokenEnvelopes.tokenId })
-  return deleted.length > 0
 }
 
 function isOf(grant: Manage, holder: Holder): SQL | undefined {

@@ -8,6 +8,8 @@ import { openPager } from '../../platform/http/page.ts'
 import { type Route, route } from '../../platform/http/route.ts'
 import type { SignedServices } from '../links/index.ts'
 import {
+  grantAgentToken,
+  grantWorkloadToken,
   issueAgentToken,
   issueWorkloadToken,
   listAgentTokens,
@@ -22,13 +24,21 @@ import {
 import { issueToken } from './issue.ts'
 import { selectAgent } from './queries.ts'
 import type { Holder } from './token_queries.ts'
-import { type Held, listTokens, provisionToken, revokeToken, unprovisionToken } from './tokens.ts'
+import {
+  grantToken,
+  type Held,
+  listTokens,
+  provisionToken,
+  revokeToken,
+  unprovisionToken,
+} from './tokens.ts'
 
 const ofAgents = {
   issue: issueAgentToken,
   list: listAgentTokens,
   revoke: revokeAgentToken,
   provision: provisionAgentToken,
+  grant: grantAgentToken,
   unprovision: unprovisionAgentToken,
 }
 
@@ -37,6 +47,7 @@ const ofWorkloads = {
   list: listWorkloadTokens,
   revoke: revokeWorkloadToken,
   provision: provisionWorkloadToken,
+  grant: grantWorkloadToken,
   unprovision: unprovisionWorkloadToken,
 }
 
@@ -48,8 +59,7 @@ function routesOf(
   endpoints: typeof ofAgents | typeof ofWorkloads,
   services: SignedServices,
 ): Route[] {
-  const { outer, config } = services
-  const pager = openPager(config)
+  const pager = openPager(services.config)
   return [
     route(endpoints.issue, async ({ params, body, ...changing }) =>
       issueToken(changing, services, { ...(await lockHolder(changing, params)), order: body }),
@@ -63,7 +73,11 @@ function routesOf(
     }),
     route(endpoints.provision, async ({ params, body, ...changing }) => {
       const held = await lockHolder(changing, params)
-      return provisionToken(changing, outer, held, { id: params.token_id, envelopes: body })
+      return provisionToken(changing, services, held, { id: params.token_id, envelopes: body })
+    }),
+    route(endpoints.grant, async ({ params, body, ...changing }) => {
+      const held = await lockHolder(changing, params)
+      return grantToken(changing, services, held, { id: params.token_id, ...body })
     }),
     route(endpoints.unprovision, async ({ params, query, ...changing }) => {
       const held = await lockHolder(changing, params)

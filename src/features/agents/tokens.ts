@@ -3,25 +3,21 @@
  * are made under the workspace's lock.
  */
 import { toBase64 } from '../../platform/crypto/encoding.ts'
-import type { OuterLayer } from '../../platform/crypto/outer_layer.ts'
 import type { Reading } from '../../platform/db/open.ts'
 import { Fault } from '../../platform/fault.ts'
 import type { Grant } from '../../platform/grant.ts'
+import type { InputOf } from '../../platform/http/endpoint.ts'
 import type { Pager } from '../../platform/http/page.ts'
 import { aboutToken, type Change } from '../../platform/http/recorder.ts'
 import type { Changing } from '../../platform/http/route.ts'
-import type { SignedText } from '../../sigchain/index.ts'
+import { isSignedId, type SignedText } from '../../sigchain/index.ts'
 import { acceptLink, type Claim, chainOf, type SignedServices } from '../links/index.ts'
+import { grantAgain, requireSigned } from '../statements/index.ts'
+import type { grantAgentToken } from './contract.ts'
+import { deleteEnvelope, selectProvisions } from './envelope_queries.ts'
 import { provision } from './provision.ts'
 import type { Provision, TokenEnvelope } from './shapes.ts'
-import {
-  deleteEnvelope,
-  type Holder,
-  revokeTokens,
-  selectProvisions,
-  selectToken,
-  selectTokens,
-} from './token_queries.ts'
+import { type Holder, revokeTokens, selectToken, selectTokens } from './token_queries.ts'
 
 type Manage = Grant<'agent.manage'>
 
@@ -42,12 +38,19 @@ export async function listTokens(
     rows,
     limit,
     (row) => [row.created_at.toISOString(), row.id],
-    ({ publicKey, capabilities, ...row }) => ({
+    ({ publicKey, capabilities, grant: statement, signature, ...row }) => ({
       ...row,
+      ...(isSignedId(grant.workspaceId) && { grant: signedOf(statement, signature) }),
       capabilities: [...capabilities],
       public_key: toBase64(publicKey),
     }),
   )
+}
+
+function signedOf(statement: string | null, signature: Uint8Array | null): SignedText | null {
+  return statement === null || signature === null
+    ? null
+    : { statement, signature: toBase64(signature) }
 }
 
 /**
@@ -81,21 +84,55 @@ export async function revokeToken(
  */
 export async function provisionToken(
   changing: Changing<Manage>,
-  outer: OuterLayer,
+  services: SignedServices,
   { holder, epoch }: Held,
   { id, envelopes }: { id: string; envelopes: readonly TokenEnvelope[] },
 ): Promise<Provision[]> {
   const { tx, grant } = changing
+  const token = await selectActive(changing, holder, id)
+  await provision(changing, services, token, { list: envelopes, path: '', epoch })
+  return selectProvisions(tx, grant, id)
+}
+
+type Granting = InputOf<typeof grantAgentToken, 'body'> & { id: string }
+
+/**
+ * The same with the token's grant, its first one or the same signed anew, and its binding. Returns the
+ * envelopes that it has then.
+ *
+ * @throws Fault like `provisionToken`; `link_required`, `link_refused`
+ */
+export async function grantToken(
+  changing: Changing<Manage>,
+  services: SignedServices,
+  { holder, epoch }: Held,
+  { id, grant: sent, binding, envelopes }: Granting,
+): Promise<Provision[]> {
+  const { tx, grant, audit } = changing
+  const token = await selectActive(changing, holder, id)
+  const { workspaceId, userId } = grant
+  const signed = requireSigned(workspaceId, sent, 'grant')
+  const chain = await chainOf(changing, services)
+  if (!signed || !chain) throw new Fault('link_refused')
+  const now = new Date(services.clock.now())
+  const sender = { workspaceId, userId, chain, now }
+  await grantAgain({ tx, sender }, token, { signed, binding, path: 'grant' })
+  audit.record({
+    action: 'token.granted',
+    ...aboutToken(token, holder.agent),
+    projectId: token.projectId ?? undefined,
+    environment: token.environment ?? undefined,
+  })
+  await provision(changing, services, token, { list: envelopes, path: 'envelopes.', epoch })
+  return selectProvisions(tx, grant, id)
+}
+
+/** @throws Fault `not_found`, `conflict` */
+async function selectActive({ tx, grant }: Changing<Manage>, holder: Holder, id: string) {
   const token = await selectToken(tx, grant, holder, id)
   if (!token) throw new Fault('not_found')
   if (!token.isActive) throw new Fault('conflict', { message: 'The token is revoked or expired.' })
-  await provision(
-    changing,
-    outer,
-    { ...token, agent: holder.agent },
-    { list: envelopes, path: '', epoch },
-  )
-  return selectProvisions(tx, grant, id)
+  return { ...token, agent: holder.agent }
 }
 
 /** @throws Fault `not_found` when the token has no such envelope */

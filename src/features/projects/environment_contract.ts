@@ -3,6 +3,8 @@ import { z } from 'zod'
 import { defineEndpoint } from '../../platform/http/endpoint.ts'
 import { environment, projectId, text } from '../../platform/http/fields.ts'
 import { environmentName } from '../../platform/http/validate.ts'
+import { linkFaults } from '../links/contract.ts'
+import { manifestOnly } from '../secrets/contract.ts'
 
 const environmentsPath = '/api/projects/{project_id}/environments/'
 const idParams = z.object({ project_id: projectId })
@@ -41,8 +43,11 @@ export const deleteEnvironment = defineEndpoint({
   path: `${environmentsPath}{environment}/`,
   params: idParams.extend({ environment }),
   access: { kind: 'member', permission: 'project.delete', tenant: 'path.project_id' },
+  /** In signed workspaces, where it held secrets: over nothing. */
+  body: manifestOnly,
+  bodyOptional: true,
   result: z.object({ secrets: z.number().int(), tokens: z.number().int() }),
-  faults: ['conflict'],
+  faults: ['epoch_conflict', ...linkFaults],
 })
 
 export const showCoverage = defineEndpoint({

@@ -8,7 +8,10 @@ import { Fault } from '../../platform/fault.ts'
 import type { ProjectGrant } from '../../platform/grant.ts'
 import { aboutToken, type Change } from '../../platform/http/recorder.ts'
 import { type Changing, type Route, route } from '../../platform/http/route.ts'
+import type { SignedText } from '../../sigchain/index.ts'
+import type { SignedServices } from '../links/index.ts'
 import { deleteEnvironmentSecrets } from '../secrets/index.ts'
+import { acceptManifest } from '../statements/index.ts'
 import {
   createEnvironment,
   deleteEnvironment,
@@ -28,7 +31,7 @@ import {
 /** Made without a secret; those that hold some need no place of their own. */
 const MAX_EMPTY = 100
 
-export function environmentRoutes(): Route[] {
+export function environmentRoutes(services: SignedServices): Route[] {
   return [
     route(listEnvironments, async ({ tx, grant }) => {
       const names = await selectSecretNames(tx, grant)
@@ -36,7 +39,9 @@ export function environmentRoutes(): Route[] {
       return { project_id: grant.projectId, environments: countByEnvironment(names, made) }
     }),
     route(createEnvironment, ({ body, ...changing }) => create(changing, body.name)),
-    route(deleteEnvironment, ({ params, ...changing }) => remove(changing, params.environment)),
+    route(deleteEnvironment, ({ params, body, ...changing }) =>
+      remove(changing, services, { name: params.environment, ...body }),
+    ),
     route(showCoverage, async ({ tx, grant }) => {
       const names = await selectSecretNames(tx, grant)
       const made = await selectEnvironments(tx, grant)
@@ -72,11 +77,14 @@ async function create(
  */
 async function remove(
   { tx, grant, audit }: Changing<ProjectGrant<'project.delete'>>,
-  name: string,
+  services: SignedServices,
+  { name, manifest }: { name: string; manifest?: SignedText | undefined },
 ): Promise<{ secrets: number; tokens: number }> {
   await lockWorkspace(tx, grant)
   const made = await selectEnvironments(tx, grant)
   const secrets = await deleteEnvironmentSecrets(tx, grant, name)
+  if (secrets > 0 || manifest)
+    await acceptManifest({ tx, grant }, services, { environment: name, manifest })
   const granted = await deleteGrants(tx, grant, name)
   const revoked = await revokeTokens(tx, grant, name)
   if (made.includes(name)) {

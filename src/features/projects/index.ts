@@ -45,7 +45,7 @@ import {
 } from './queries.ts'
 
 export function projectRoutes(services: SignedServices): Route[] {
-  return [...ownRoutes(services), ...inviteRoutes(services), ...environmentRoutes()]
+  return [...ownRoutes(services), ...inviteRoutes(services), ...environmentRoutes(services)]
 }
 
 function ownRoutes({ db, config }: FeatureServices): Route[] {

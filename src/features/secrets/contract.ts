@@ -2,40 +2,34 @@
 import { z } from 'zod'
 import { defineEndpoint } from '../../platform/http/endpoint.ts'
 import {
-  environment as environmentName,
   exampleOfForm,
   id,
   integer,
   projectId,
+  shownSignedText,
   text,
+  valueHash,
 } from '../../platform/http/fields.ts'
-import { base64, map, pagination, timestamp } from '../../platform/http/validate.ts'
+import { map, pagination, timestamp } from '../../platform/http/validate.ts'
 import { examplePolicy, policy } from '../../platform/policy.ts'
-import { SECRET_NAME } from '../../platform/secret_name.ts'
+import { linkFaults } from '../links/contract.ts'
+import {
+  environment,
+  inProject,
+  MAX_ENTRIES,
+  manifest,
+  manifestOnly,
+  sealedValue,
+  secretKey,
+} from './shapes.ts'
 
-const MAX_ENTRIES = 500
-/** Decoded; a value of 64 KiB fits in every sealing that we know of. */
-const MAX_VALUE_BYTES = 98_304
+export { listDeletedSecrets, restoreSecretsEndpoint } from './deleted_contract.ts'
+/** For who deletes an environment; and for clients. */
+export { manifestOnly, sealedValue, secretKey } from './shapes.ts'
+
 const BODY_LIMIT = 4_194_304
 
 const path = '/api/secrets/{project_id}/'
-const RESERVED = new Set(['__proto__', 'constructor', 'prototype'])
-
-/** The name of a secret. */
-export const secretKey = z
-  .string()
-  .regex(
-    new RegExp(`^${SECRET_NAME}$`),
-    'must be at most 128 letters, digits and _, and not begin with a digit',
-  )
-  .refine((key) => !RESERVED.has(key), 'is a reserved name')
-  .meta({ examples: ['STRIPE_API_KEY'] })
-
-/** A client's ciphertext. The server reads nothing of it but the epoch, where there is one. */
-export const sealedValue = base64(MAX_VALUE_BYTES, 1).meta({
-  examples: [exampleOfForm.sealedValue],
-})
-
 /** A policy as it is stored: the ciphertext says whether it is its author's (protocol 3.3). */
 const storedPolicy = z.unknown().meta({
   description: 'exactly as it was sent; null for none',
@@ -85,10 +79,11 @@ const entries = z
     }
   })
 
-const inProject = z.object({ project_id: projectId })
 const ofSecret = z.object({ project_id: projectId, key: secretKey })
-const environment = environmentName.default('development')
 const inEnvironment = z.strictObject({ environment })
+
+/** The newest manifest of what is listed, in signed workspaces; null where nothing was ever written. */
+const besideSecrets = z.object({ manifest: shownSignedText.nullable().optional() })
 
 const secret = z
   .object({
@@ -114,6 +109,7 @@ export const upsertSecrets = defineEndpoint({
     environment,
     secrets: entries,
     create_environment: z.boolean().default(true),
+    manifest,
   }),
   bodyLimit: BODY_LIMIT,
   result: z.object({
@@ -123,7 +119,7 @@ export const upsertSecrets = defineEndpoint({
     created_environment: z.literal(true).optional(),
   }),
   success: 'either',
-  faults: ['epoch_conflict', 'conflict'],
+  faults: ['epoch_conflict', ...linkFaults],
 })
 
 export const listSecrets = defineEndpoint({
@@ -138,9 +134,13 @@ export const listSecrets = defineEndpoint({
   query: pagination.extend({ environment, include: z.literal('value').optional() }),
   result: z.array(
     secret
-      .extend({ value: text(exampleOfForm.sealedValue).optional() })
+      .extend({
+        value: text(exampleOfForm.sealedValue).optional(),
+        value_sha256: valueHash,
+      })
       .meta({ id: 'ListedSecret' }),
   ),
+  beside: besideSecrets,
   paged: true,
   faults: ['unreadable_secret'],
 })
@@ -166,43 +166,9 @@ export const deleteSecret = defineEndpoint({
   access: { kind: 'member', permission: 'secret.write', tenant: 'path.project_id' },
   params: ofSecret,
   query: inEnvironment,
-  faults: ['conflict'],
-})
-
-const ofDeleted = '/api/projects/{project_id}/secrets/'
-
-export const listDeletedSecrets = defineEndpoint({
-  name: 'secrets.deleted',
-  summary: 'List the secrets that were deleted from an environment and can be restored, by name',
-  method: 'GET',
-  path: `${ofDeleted}deleted/`,
-  access: { kind: 'member', permission: 'secret.read', tenant: 'path.project_id' },
-  params: inProject,
-  query: pagination.extend({ environment }),
-  result: z.array(
-    z.object({ key: text('STRIPE_API_KEY'), version: integer(3), deleted_at: timestamp }),
-  ),
-  paged: true,
-})
-
-export const restoreSecretsEndpoint = defineEndpoint({
-  name: 'secrets.restore',
-  summary:
-    'Restore secrets within 7 days of their deletion, if no rekey came after it, all or none',
-  method: 'POST',
-  path: `${ofDeleted}restore/`,
-  access: { kind: 'member', permission: 'secret.write', tenant: 'path.project_id' },
-  params: inProject,
-  body: z.strictObject({
-    environment,
-    keys: z
-      .array(secretKey)
-      .min(1)
-      .max(MAX_ENTRIES)
-      .refine((keys) => new Set(keys).size === keys.length, 'names a secret twice'),
-  }),
-  result: z.object({ restored: z.number().int() }),
-  faults: ['not_found', 'already_exists', 'conflict'],
+  body: manifestOnly,
+  bodyOptional: true,
+  faults: ['epoch_conflict', ...linkFaults],
 })
 
 export const listVersions = defineEndpoint({
@@ -219,6 +185,7 @@ export const listVersions = defineEndpoint({
       .object({
         version: integer(3),
         value: text(exampleOfForm.sealedValue).optional(),
+        value_sha256: valueHash,
         policy: storedPolicy,
         created_by_email: text('ada@example.com').nullable(),
         created_at: timestamp,
@@ -240,7 +207,8 @@ export const rollBackSecret = defineEndpoint({
   body: z.strictObject({
     version: versionNumber(1),
     policy: policy.optional(),
+    manifest,
   }),
   result: secret,
-  faults: ['epoch_conflict', 'unreadable_secret', 'conflict'],
+  faults: ['epoch_conflict', 'unreadable_secret', ...linkFaults],
 })

@@ -12,14 +12,16 @@ import {
   secretVersions,
 } from '../../platform/db/schema/index.ts'
 import type { ProjectGrant } from '../../platform/grant.ts'
+import { isSignedId } from '../../sigchain/index.ts'
+import { hashOf } from './queries.ts'
 
 type Read = ProjectGrant<'secret.read'>
 type Write = ProjectGrant<'secret.write' | 'project.delete'>
 
 const SECRET = sql.raw(
-  'id, workspace_id, project_id, environment, key, value, policy, version, created_at, updated_at',
+  'id, workspace_id, project_id, environment, key, value, value_hash, policy, version, created_at, updated_at',
 )
-const VERSION = sql.raw('secret_id, version, value, policy, created_by, created_at')
+const VERSION = sql.raw('secret_id, version, value, value_hash, policy, created_by, created_at')
 
 /** Of the grant's project: all secrets, those of an environment, or one. */
 export type Which = { environment?: string; key?: string }
@@ -76,6 +78,7 @@ export async function restoreSecrets(
 ): Promise<{ restored: Restorable[] } | { missing: string[] } | { taken: string[] }> {
   const found = await newestOfEach(
     tx,
+    grant,
     and(restorable(grant, environment), inArray(deletedSecrets.key, [...keys])),
   )
   const known = new Set(found.map(({ key }) => key))
@@ -98,13 +101,18 @@ export function selectDeleted(
   { environment, after, limit }: { environment: string; after: string | undefined; limit: number },
 ) {
   const beyond = after === undefined ? undefined : sql`${deletedSecrets.key} > ${after}`
-  return newestOfEach(tx, and(restorable(grant, environment), beyond)).limit(limit + 1)
+  return newestOfEach(tx, grant, and(restorable(grant, environment), beyond)).limit(limit + 1)
 }
 
-function newestOfEach(tx: Reading, which: SQL | undefined) {
+function newestOfEach(
+  tx: Reading,
+  { workspaceId }: Read | ProjectGrant<'secret.write'>,
+  which: SQL | undefined,
+) {
   const { id, key, version, deletedAt } = deletedSecrets
+  const hash = isSignedId(workspaceId) ? hashOf(deletedSecrets) : {}
   return tx
-    .selectDistinctOn([key], { id, key, version, deleted_at: deletedAt })
+    .selectDistinctOn([key], { id, key, version, ...hash, deleted_at: deletedAt })
     .from(deletedSecrets)
     .where(which)
     .orderBy(asc(key), desc(deletedAt), desc(id))

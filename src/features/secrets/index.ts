@@ -3,12 +3,15 @@ import { toBase64 } from '../../platform/crypto/encoding.ts'
 import { lockWorkspace } from '../../platform/db/workspace_lock.ts'
 import { Fault } from '../../platform/fault.ts'
 import type { ProjectGrant } from '../../platform/grant.ts'
+import type { InputOf } from '../../platform/http/endpoint.ts'
 import { openPager } from '../../platform/http/page.ts'
 import type { Audit } from '../../platform/http/recorder.ts'
-import { created } from '../../platform/http/reply.ts'
+import { created, withBeside } from '../../platform/http/reply.ts'
 import { type Changing, type Route, route } from '../../platform/http/route.ts'
 import { Semaphores } from '../../platform/semaphore.ts'
-import type { FeatureServices } from '../../platform/services.ts'
+import { isSignedId } from '../../sigchain/index.ts'
+import type { SignedServices } from '../links/index.ts'
+import { acceptManifest, selectManifest } from '../statements/index.ts'
 import {
   deleteSecret,
   getSecret,
@@ -20,13 +23,14 @@ import {
   upsertSecrets,
 } from './contract.ts'
 import { keepDeletedSecrets, restoreSecrets, selectDeleted } from './deleted.ts'
-import { deleteRow, selectSecret, selectSecrets, selectVersions } from './queries.ts'
+import { deleteRow, selectSecret, selectSecrets } from './queries.ts'
 import { openSecret, openSecrets, openVersions, readCiphertexts, unreadable } from './sealed.ts'
+import { selectVersions } from './version_queries.ts'
 import { MAX_FIELDS, rollBack, upsert } from './write.ts'
 
 export { deleteEnvironmentSecrets, keepDeletedSecrets, restoreDeletedWith } from './deleted.ts'
 
-export function secretRoutes(services: FeatureServices): Route[] {
+export function secretRoutes(services: SignedServices): Route[] {
   return [
     ...collectionRoutes(services),
     ...itemRoutes(services),
@@ -35,13 +39,14 @@ export function secretRoutes(services: FeatureServices): Route[] {
   ]
 }
 
-function collectionRoutes({ outer, config }: FeatureServices): Route[] {
+function collectionRoutes(services: SignedServices): Route[] {
+  const { outer, config } = services
   const pager = openPager(config)
   const pagesOfValues = new Semaphores({ width: 2, queue: 256 })
   return [
     route(upsertSecrets, async ({ body, ...changing }) => {
-      const { environment, secrets: entries, create_environment: mayCreate } = body
-      const counts = await upsert(changing, outer, { environment, entries, mayCreate })
+      const { environment, secrets: entries, create_environment: mayCreate, manifest } = body
+      const counts = await upsert(changing, services, { environment, entries, mayCreate, manifest })
       return counts.created > 0 ? created(counts) : counts
     }),
     route(listSecrets, async ({ tx, grant, audit, query }) => {
@@ -63,7 +68,7 @@ function collectionRoutes({ outer, config }: FeatureServices): Route[] {
           },
         )
         recordRead(audit, grant, environment, [...ciphertexts.keys()])
-        return pager.cut(
+        const cut = pager.cut(
           list,
           rows,
           inPage,
@@ -71,13 +76,16 @@ function collectionRoutes({ outer, config }: FeatureServices): Route[] {
           // A copy of each is a tenth of what a list of names costs, and the contract lets no more leave.
           withCiphertext ? (row) => ({ ...row, value: ciphertexts.get(row) }) : (row) => row,
         )
+        if (!isSignedId(workspaceId)) return cut
+        return withBeside(cut, { manifest: await selectManifest(tx, grant, environment) })
       }
       return withCiphertext ? pagesOfValues.run(workspaceId, readPage) : readPage()
     }),
   ]
 }
 
-function itemRoutes({ outer }: FeatureServices): Route[] {
+function itemRoutes(services: SignedServices): Route[] {
+  const { outer } = services
   return [
     route(getSecret, async ({ tx, grant, audit, params: { key }, query: { environment } }) => {
       const { projectId, workspaceId } = grant
@@ -89,12 +97,14 @@ function itemRoutes({ outer }: FeatureServices): Route[] {
       recordRead(audit, grant, environment, [secret])
       return { ...secret, value: toBase64(ciphertext) }
     }),
-    route(deleteSecret, async ({ tx, grant, audit, params: { key }, query: { environment } }) => {
+    route(deleteSecret, async ({ tx, grant, audit, params: { key }, query, body }) => {
       const { projectId } = grant
+      const { environment } = query
       await lockWorkspace(tx, grant)
       await keepDeletedSecrets(tx, grant, { environment, key, deletedWith: null })
       const id = await deleteRow(tx, grant, environment, key)
       if (id === null) throw new Fault('not_found')
+      await acceptManifest({ tx, grant }, services, { environment, ...body })
       const resource = { type: 'secret', id, name: key }
       audit.record({ action: 'secret.deleted', resource, projectId, environment })
       return undefined
@@ -102,7 +112,8 @@ function itemRoutes({ outer }: FeatureServices): Route[] {
   ]
 }
 
-function versionRoutes({ outer, config }: FeatureServices): Route[] {
+function versionRoutes(services: SignedServices): Route[] {
+  const { outer, config } = services
   const pager = openPager(config)
   return [
     route(listVersions, async ({ tx, grant, audit, params: { key }, query }) => {
@@ -133,13 +144,13 @@ function versionRoutes({ outer, config }: FeatureServices): Route[] {
       )
     }),
     route(rollBackSecret, ({ params, query, body, ...changing }) =>
-      rollBack(changing, outer, { ...params, ...query, ...body }),
+      rollBack(changing, services, { ...params, ...query, ...body }),
     ),
   ]
 }
 
-function deletedRoutes({ config }: FeatureServices): Route[] {
-  const pager = openPager(config)
+function deletedRoutes(services: SignedServices): Route[] {
+  const pager = openPager(services.config)
   return [
     route(listDeletedSecrets, async ({ tx, grant, query: { environment, limit, cursor } }) => {
       const list = `secrets.deleted ${grant.projectId} ${environment}`
@@ -153,13 +164,16 @@ function deletedRoutes({ config }: FeatureServices): Route[] {
         (row) => row,
       )
     }),
-    route(restoreSecretsEndpoint, async ({ body, ...changing }) => restore(changing, body)),
+    route(restoreSecretsEndpoint, async ({ body, ...changing }) =>
+      restore(changing, services, body),
+    ),
   ]
 }
 
 async function restore(
   { tx, grant, audit }: Changing<ProjectGrant<'secret.write'>>,
-  { environment, keys }: { environment: string; keys: string[] },
+  services: SignedServices,
+  { environment, keys, manifest }: InputOf<typeof restoreSecretsEndpoint, 'body'>,
 ): Promise<{ restored: number }> {
   await lockWorkspace(tx, grant)
   const outcome = await restoreSecrets(tx, grant, { environment, keys })
@@ -169,6 +183,7 @@ async function restore(
   if ('taken' in outcome) {
     throw new Fault('already_exists', { fields: fieldsOf(outcome.taken, 'is there again') })
   }
+  await acceptManifest({ tx, grant }, services, { environment, manifest })
   audit.record(
     ...outcome.restored.map(({ id, key }) => ({
       action: 'secret.restored' as const,

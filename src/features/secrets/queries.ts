@@ -1,15 +1,38 @@
 /** The secrets' rows. Every statement names the project of its grant; writers need a write grant. */
-import { and, arrayContains, asc, desc, eq, gt, inArray, lt, type SQL, sql } from 'drizzle-orm'
+import {
+  type AnyColumn,
+  and,
+  arrayContains,
+  asc,
+  desc,
+  eq,
+  gt,
+  inArray,
+  lt,
+  type SQL,
+  sql,
+} from 'drizzle-orm'
 import { preparedList } from '../../platform/db/list.ts'
 import type { Reading, Transaction } from '../../platform/db/open.ts'
 import { projects, secrets, secretVersions, users } from '../../platform/db/schema/index.ts'
 import type { ProjectGrant } from '../../platform/grant.ts'
+import { isSignedId } from '../../sigchain/index.ts'
 
 const VERSIONS_KEPT = 10
 
-type Read = ProjectGrant<'secret.read' | 'secret.write'>
+export type Read = ProjectGrant<'secret.read' | 'secret.write'>
 type Write = ProjectGrant<'secret.write'>
-type Page = { after: string | undefined; limit: number; withCiphertext: boolean }
+export type Page = { after: string | undefined; limit: number; withCiphertext: boolean }
+
+type Hash = { value_sha256: SQL.Aliased<string | null> }
+
+/** The hash of a value as on the wire; plain workspaces have none. */
+export function hashOf({ valueHash }: { valueHash: AnyColumn }): Hash {
+  const base64url = sql<
+    string | null
+  >`translate(rtrim(encode(${valueHash}, 'base64'), '='), '+/', '-_')`
+  return { value_sha256: base64url.as('value_sha256') }
+}
 
 /** What is shown of a secret besides its ciphertext. */
 const shown = {
@@ -23,7 +46,6 @@ const shown = {
 }
 
 /** Ciphertexts are large: a list reads them only when it shows them. */
-const nothing = sql<null>`null`
 const noCiphertext = sql<Uint8Array | null>`null`.as('sealed')
 /** Bytes of ciphertexts in a page; the one that goes beyond is its last. */
 const PAGE_BYTES = 4_194_304
@@ -41,6 +63,15 @@ const selectCiphertexts = preparedList(
   (db) => selectPage(db, sealedInPage),
   'sealed',
 )
+/** The same in signed workspaces. */
+const selectSignedNames = preparedList('signed_names', (db) =>
+  selectPage(db, noCiphertext, hashOf(secrets)),
+)
+const selectSignedCiphertexts = preparedList(
+  'signed_values',
+  (db) => selectPage(db, sealedInPage, hashOf(secrets)),
+  'sealed',
+)
 
 /** One row more than the page holds, by key; with ciphertexts a page may end before `limit` rows. */
 export async function selectSecrets(
@@ -49,7 +80,10 @@ export async function selectSecrets(
   environment: string,
   { after, limit, withCiphertext }: Page,
 ) {
-  const select = withCiphertext ? selectCiphertexts : selectNames
+  const [names, ciphertexts] = isSignedId(workspaceId)
+    ? [selectSignedNames, selectSignedCiphertexts]
+    : [selectNames, selectCiphertexts]
+  const select = withCiphertext ? ciphertexts : names
   const page = { environment, after: after ?? BEFORE_ALL, count: limit + 1 }
   const rows = await select(db, { workspaceId, projectId, ...page })
   const beyond = withCiphertext ? rows.findIndex(({ sealed }) => sealed === null) : -1
@@ -57,10 +91,10 @@ export async function selectSecrets(
   return { rows: rows.slice(0, inPage + 1), inPage }
 }
 
-function selectPage(db: Reading, sealed: SQL.Aliased<Uint8Array | null>) {
+function selectPage(db: Reading, sealed: SQL.Aliased<Uint8Array | null>, hash: Partial<Hash> = {}) {
   const { placeholder } = sql
   return db
-    .select({ ...shown, sealed })
+    .select({ ...shown, ...hash, sealed })
     .from(secrets)
     .where(
       and(
@@ -133,6 +167,7 @@ export type NextSecret = {
   policy: unknown
   sealed: Uint8Array
   sealedVersion: Uint8Array
+  valueHash: Uint8Array | null
 }
 
 /** Writes the rows and their versions, and drops versions beyond the last ten. */
@@ -156,6 +191,7 @@ export async function writeSecrets(
       target: [secrets.projectId, secrets.environment, secrets.key],
       set: {
         sealed: sql`excluded.value`,
+        valueHash: sql`excluded.value_hash`,
         policy: sql`excluded.policy`,
         version: sql`excluded.version`,
         updatedAt: sql`now()`,
@@ -164,11 +200,12 @@ export async function writeSecrets(
     .returning(shown)
   const idOf = new Map(written.map(({ key, id }) => [key, id]))
   await tx.insert(secretVersions).values(
-    list.map(({ key, version, policy, sealedVersion }) => ({
+    list.map(({ key, version, policy, sealedVersion, valueHash }) => ({
       secretId: idOf.get(key) ?? '',
       version,
       policy,
       sealed: sealedVersion,
+      valueHash,
       createdBy: grant.userId,
     })),
   )
@@ -199,45 +236,6 @@ export async function deleteRow(tx: Transaction, grant: Write, environment: stri
     .where(and(inEnvironment(grant, environment), eq(secrets.key, key)))
     .returning({ id: secrets.id })
   return deleted?.id ?? null
-}
-
-/** One row more than the page holds, newest first. */
-export function selectVersions(
-  tx: Reading,
-  _grant: Read,
-  secretId: string,
-  { after, limit, withCiphertext }: Page,
-) {
-  return tx
-    .select({
-      version: secretVersions.version,
-      sealed: withCiphertext ? secretVersions.sealed : nothing,
-      policy: secretVersions.policy,
-      created_by_email: users.email,
-      created_at: secretVersions.createdAt,
-    })
-    .from(secretVersions)
-    .leftJoin(users, eq(users.id, secretVersions.createdBy))
-    .where(
-      and(
-        eq(secretVersions.secretId, secretId),
-        after === undefined ? undefined : lt(secretVersions.version, Number(after)),
-      ),
-    )
-    .orderBy(desc(secretVersions.version))
-    .limit(limit + 1)
-}
-
-export async function selectVersion(tx: Reading, _grant: Read, secretId: string, version: number) {
-  const [found] = await tx
-    .select({
-      version: secretVersions.version,
-      sealed: secretVersions.sealed,
-      policy: secretVersions.policy,
-    })
-    .from(secretVersions)
-    .where(and(eq(secretVersions.secretId, secretId), eq(secretVersions.version, version)))
-  return found ?? null
 }
 
 function inEnvironment(grant: Read, environment: string) {

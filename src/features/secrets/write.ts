@@ -4,22 +4,27 @@
  */
 import { fromBase64, toBase64 } from '../../platform/crypto/encoding.ts'
 import type { OuterLayer } from '../../platform/crypto/outer_layer.ts'
+import { sha256 } from '../../platform/crypto/primitives.ts'
 import { isSamePolicy, readValueEpoch } from '../../platform/crypto/secret_value.ts'
 import { lockWorkspace } from '../../platform/db/workspace_lock.ts'
 import { Fault } from '../../platform/fault.ts'
 import type { ProjectGrant } from '../../platform/grant.ts'
 import type { Changing } from '../../platform/http/route.ts'
+import { isSignedId, type SignedText } from '../../sigchain/index.ts'
+import type { SignedServices } from '../links/index.ts'
+import { acceptManifest } from '../statements/index.ts'
 import {
   isNewEnvironment,
   type NextSecret,
   selectCurrent,
   selectSecret,
-  selectVersion,
   writeSecrets,
 } from './queries.ts'
 import { openVersion, sealSecret, sealVersion, unreadable } from './sealed.ts'
+import { selectVersion } from './version_queries.ts'
 
 type Write = ProjectGrant<'secret.write'>
+type Services = Pick<SignedServices, 'db' | 'outer' | 'chains'>
 
 /** As many refused fields as a reply lists. */
 export const MAX_FIELDS = 100
@@ -33,8 +38,10 @@ type Entry = {
   path: string
 }
 
-type Upsert = { environment: string; entries: readonly Entry[]; mayCreate: boolean }
-type RollBack = { environment: string; key: string; version: number; policy?: unknown }
+/** What a write in a signed workspace comes with. */
+type Signed = { environment: string; manifest?: SignedText | undefined }
+type Upsert = Signed & { entries: readonly Entry[]; mayCreate: boolean }
+type RollBack = Signed & { key: string; version: number; policy?: unknown }
 
 /**
  * Creates or replaces all entries. Their number in statements does not depend on their number.
@@ -42,12 +49,12 @@ type RollBack = { environment: string; key: string; version: number; policy?: un
  * @throws Fault `conflict` naming the entries of another version than expected, `validation_error` those
  * that would lose a policy without a word,
  * `epoch_conflict` those that are sealed under another epoch, `not_found` for an environment that
- * holds nothing when none may be made
+ * holds nothing when none may be made, and what `acceptManifest` throws
  */
 export async function upsert(
   { tx, grant, audit }: Changing<Write>,
-  outer: OuterLayer,
-  { environment, entries, mayCreate }: Upsert,
+  services: Services,
+  { environment, entries, mayCreate, manifest }: Upsert,
 ): Promise<{ created: number; updated: number; created_environment?: true }> {
   const { epoch } = await lockWorkspace(tx, grant)
   const keys = entries.map(({ key }) => key)
@@ -63,10 +70,11 @@ export async function upsert(
   const next = await Promise.all(
     decoded.map(({ key, policy = null, ciphertext }) => {
       const version = (current.get(key)?.version ?? 0) + 1
-      return sealNext(outer, grant, environment, { key, policy, version, ciphertext })
+      return sealNext(services.outer, grant, environment, { key, policy, version, ciphertext })
     }),
   )
   const written = await writeSecrets(tx, grant, environment, next)
+  await acceptManifest({ tx, grant }, services, { environment, manifest })
   audit.record(
     ...written.map(({ id, key, version }) => ({
       action: version === 1 ? ('secret.created' as const) : ('secret.updated' as const),
@@ -115,24 +123,25 @@ function emptyEnvironment(): Fault {
  * Stores an earlier version once more, as the newest one.
  *
  * @throws Fault `not_found` (no such secret or version), `epoch_conflict`, `unreadable_secret`,
- * `conflict` when its policy is not today's and the caller does not say that it knows
+ * `conflict` when its policy is not today's and the caller does not say that it knows, and what
+ * `acceptManifest` throws
  */
 export async function rollBack(
   { tx, grant, audit }: Changing<Write>,
-  outer: OuterLayer,
-  { environment, key, version, policy }: RollBack,
+  services: Services,
+  { environment, key, version, policy, manifest }: RollBack,
 ) {
   const { epoch } = await lockWorkspace(tx, grant)
   const secret = await selectSecret(tx, grant, environment, key)
   const earlier = secret && (await selectVersion(tx, grant, secret.id, version))
   if (!earlier) throw new Fault('not_found')
   const row = { projectId: grant.projectId, environment, key, version, sealed: earlier.sealed }
-  const ciphertext = await openVersion(outer, grant.workspaceId, row)
+  const ciphertext = await openVersion(services.outer, grant.workspaceId, row)
   if (!ciphertext) throw unreadable(key)
   if (!isUnder(epoch, ciphertext)) throw epochConflict(['version'])
   const known = policy === undefined ? secret.policy : policy
   if (!isSamePolicy(earlier.policy, known)) throw otherPolicy()
-  const next = await sealNext(outer, grant, environment, {
+  const next = await sealNext(services.outer, grant, environment, {
     key,
     policy: earlier.policy,
     version: secret.version + 1,
@@ -140,6 +149,7 @@ export async function rollBack(
   })
   const [written] = await writeSecrets(tx, grant, environment, [next])
   if (!written) throw new Fault('conflict')
+  await acceptManifest({ tx, grant }, services, { environment, manifest })
   audit.record({
     action: 'secret.rolled_back',
     resource: { type: 'secret', id: secret.id, name: key },
@@ -168,7 +178,8 @@ async function sealNext(
     sealSecret(outer, workspaceId, row, ciphertext),
     sealVersion(outer, workspaceId, row, ciphertext),
   ])
-  return { ...rest, sealed, sealedVersion }
+  const valueHash = isSignedId(workspaceId) ? sha256(ciphertext) : null
+  return { ...rest, sealed, sealedVersion, valueHash }
 }
 
 function decode(value: string): Uint8Array {

@@ -19,6 +19,7 @@ import auditTerms from '../../../drizzle/0010_audit_terms.sql' with { type: 'tex
 import auditRefused from '../../../drizzle/0011_audit_refused.sql' with { type: 'text' }
 import signingKeys from '../../../drizzle/0012_signing_keys.sql' with { type: 'text' }
 import signedWorkspaces from '../../../drizzle/0013_signed_workspaces.sql' with { type: 'text' }
+import valueHashes from '../../../drizzle/0014_value_hashes.sql' with { type: 'text' }
 
 type Migration = { name: string; text: string }
 
@@ -38,6 +39,7 @@ export const migrations: readonly Migration[] = [
   { name: '0011_audit_refused', text: auditRefused },
   { name: '0012_signing_keys', text: signingKeys },
   { name: '0013_signed_workspaces', text: signedWorkspaces },
+  { name: '0014_value_hashes', text: valueHashes },
 ]
 
 const ADVISORY_LOCK = 6_021_023_004

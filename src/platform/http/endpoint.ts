@@ -101,6 +101,8 @@ export type Endpoint = {
   result?: z.ZodType
   /** Lists return `pagination` beside `data`. */
   paged?: true
+  /** What a list has beside `data`, about all of its pages. */
+  beside?: z.ZodObject
   bare?: true
   /** The result may come with 503 as well: it then says what is wrong. */
   degradable?: true

@@ -29,6 +29,9 @@ export const recordId = idOf(7)
 /** Of what has no kind of its own, such as the thing that is shown itself. */
 export const id = idOf(8)
 
+/** The meta of an optional field for special cases: examples of the whole leave it out. */
+export const rarelyNeeded = { examples: [] }
+
 /** What a person may do in a workspace. */
 export const role = z.enum(roles).meta({ examples: ['member'] })
 
@@ -92,6 +95,15 @@ export const shownSignedText = z
   .object({ statement: text('{"v":2}'), signature: text(exampleOfForm.keyProof) })
   .meta({ id: 'ShownSignedText' })
 
+/** The same in requests, beside what it speaks of. */
+export const statementBeside = {
+  statement: signedText.shape.statement.meta(rarelyNeeded).optional(),
+  signature: signedText.shape.signature.meta(rarelyNeeded).optional(),
+}
+
+/** b64url SHA-256 of a stored ciphertext; in signed workspaces only. */
+export const valueHash = z.string().nullable().meta(rarelyNeeded).optional()
+
 /** The public keys of a person in results. */
 export const shownKeys = {
   public_key: text(exampleOfForm.publicKey),
@@ -103,6 +115,3 @@ export const shownKeys = {
 export function exampleToken(kind: 'agt' | 'ses' | 'ref'): string {
   return `svc_${kind}_${'0'.repeat(60)}EXAMPLEtoken`
 }
-
-/** The meta of an optional field for special cases: examples of the whole leave it out. */
-export const rarelyNeeded = { examples: [] }

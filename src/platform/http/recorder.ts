@@ -14,7 +14,7 @@ const DONE = {
   secret: ['created', 'updated', 'deleted', 'restored', 'rolled_back', 'read'],
   environment: ['created', 'deleted'],
   agent: ['created', 'deleted'],
-  token: ['issued', 'revoked', 'provisioned', 'grant_removed'],
+  token: ['issued', 'revoked', 'granted', 'provisioned', 'grant_removed'],
 } as const
 type Done = typeof DONE
 

@@ -1,5 +1,6 @@
 /** What leaves the process: one place gives every response its headers and both listeners their shape. */
 
+import type { z } from 'zod'
 import { Fault, type FaultCode, inWords } from '../fault.ts'
 import type { Endpoint } from './endpoint.ts'
 import { jsonResponse } from './json/write.ts'
@@ -10,6 +11,8 @@ type ReplyOptions = {
   message?: string
   /** For lists: where the next page starts, or `null` on the last. */
   nextCursor?: string | null
+  /** What the endpoint has beside `data`. */
+  beside?: object
 }
 
 /** What a handler returns where that is more than the data. */
@@ -29,6 +32,11 @@ export function created<T>(data: T, message?: string): Reply<T> {
 
 export function page<T>(data: T, nextCursor: string | null): Reply<T> {
   return new Reply(data, { nextCursor })
+}
+
+/** The same page with what the endpoint has beside `data`. */
+export function withBeside<T>({ data, options }: Reply<T>, beside: object): Reply<T> {
+  return new Reply(data, { ...options, beside })
 }
 
 /**
@@ -85,7 +93,7 @@ export function present(
   if (result instanceof Download) return presentDownload(endpoint, result, headers, onPiece)
   const { data, options } = result instanceof Reply ? result : new Reply(result, {})
   const status = options.status ?? (endpoint.success === 201 ? 201 : 200)
-  const leaving = shaped(endpoint, data)
+  const leaving = shaped(endpoint, endpoint.result, data)
   if (endpoint.bare) {
     // Health is the one success with a status that implies a header.
     return jsonResponse(leaving, { status, headers: { ...impliedBy(status), ...headers } }, onPiece)
@@ -94,6 +102,7 @@ export function present(
     status: 'success',
     ...(options.message === undefined ? {} : { message: options.message }),
     ...(leaving === undefined ? {} : { data: leaving }),
+    ...(endpoint.beside ? Object(shaped(endpoint, endpoint.beside, options.beside ?? {})) : {}),
     ...(endpoint.paged ? { pagination: { next_cursor: options.nextCursor ?? null } } : {}),
   }
   return jsonResponse(body, { status, headers }, onPiece)
@@ -131,13 +140,13 @@ function presentDownload(
   })
 }
 
-function shaped(endpoint: Endpoint, result: unknown): unknown {
-  if (!endpoint.result) return undefined
-  const outcome = shape(endpoint.result, result)
+function shaped({ name }: Endpoint, schema: z.ZodType | undefined, result: unknown): unknown {
+  if (!schema) return undefined
+  const outcome = shape(schema, result)
   if ('data' in outcome) return outcome.data
   const paths = outcome.error.issues.map((issue) => issue.path.join('.')).join(', ')
   throw new Fault('internal_error', {
-    cause: new Error(`${endpoint.name} answered badly at: ${paths}`),
+    cause: new Error(`${name} answered badly at: ${paths}`),
   })
 }
 

@@ -57,6 +57,7 @@ function wrapped(endpoint: Endpoint, models: Models, data: Content | undefined):
   const parts: Record<string, Content> = {
     status: { schema: { const: 'success' }, example: 'success' },
     ...(data && { data }),
+    ...besideOf(endpoint),
     ...(endpoint.paged && { pagination }),
   }
   const schemas = Object.entries(parts).map(([part, { schema }]) => [part, schema])
@@ -67,12 +68,23 @@ function wrapped(endpoint: Endpoint, models: Models, data: Content | undefined):
       ...Object.fromEntries(schemas),
       message: { ...string, description: 'for people; may change' },
     },
-    required: Object.keys(parts),
+    required: Object.keys(parts).filter((part) => !(part in (endpoint.beside?.shape ?? {}))),
   }
   return {
     schema: models.add(data ? responseName(endpoint, data.schema) : 'Success', schema),
     example: Object.fromEntries(examples),
   }
+}
+
+/** In some workspaces only: none is required. */
+function besideOf({ beside }: Endpoint): Record<string, Content> {
+  if (!beside) return {}
+  const whole = jsonSchemaOf(beside, 'output')
+  const examples = Object(exampleOf(whole))
+  const parts = Object.entries(Object(whole.properties))
+  return Object.fromEntries(
+    parts.map(([part, schema]) => [part, { schema, example: examples[part] }] as [string, Content]),
+  )
 }
 
 /** By the model that it has, where there is one: what answers an agent has one type. */

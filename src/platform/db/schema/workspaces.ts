@@ -36,6 +36,12 @@ const workspaceId = () =>
     .notNull()
     .references(() => workspaces.id, { onDelete: 'cascade' })
 
+/**
+ * SHA-256 of the client's ciphertext; null in workspaces that are not signed. It is shown in lists and
+ * compared with what is signed, so that no value has to be opened for that; who uses values hashes them.
+ */
+const valueHash = () => bytes()
+
 export const memberships = pgTable(
   'memberships',
   {
@@ -106,6 +112,7 @@ export const secrets = pgTable(
     key: text().notNull(),
     /** In the outer layer; beneath it the client's ciphertext. */
     sealed: bytes('value').notNull(),
+    valueHash: valueHash(),
     /** `json`, not `jsonb`: kept as sent, because the ciphertext binds it. */
     policy: json().$type<unknown>(),
     version: integer().notNull().default(1),
@@ -128,6 +135,7 @@ export const secretVersions = pgTable(
     version: integer().notNull(),
     /** In the outer layer; beneath it the client's ciphertext. */
     sealed: bytes('value').notNull(),
+    valueHash: valueHash(),
     policy: json().$type<unknown>(),
     createdBy: uuid().references(() => users.id, { onDelete: 'set null' }),
     createdAt: createdAt(),
@@ -164,6 +172,7 @@ export const deletedSecrets = pgTable(
     environment: text().notNull(),
     key: text().notNull(),
     sealed: bytes('value').notNull(),
+    valueHash: valueHash(),
     policy: json().$type<unknown>(),
     version: integer().notNull(),
     createdAt: moment().notNull(),
@@ -187,6 +196,7 @@ export const deletedSecretVersions = pgTable(
       .references(() => deletedSecrets.id, { onDelete: 'cascade' }),
     version: integer().notNull(),
     sealed: bytes('value').notNull(),
+    valueHash: valueHash(),
     policy: json().$type<unknown>(),
     createdBy: uuid().references(() => users.id, { onDelete: 'set null' }),
     createdAt: moment().notNull(),

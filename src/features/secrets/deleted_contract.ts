@@ -1,0 +1,49 @@
+/** Secrets that were deleted and can be restored (protocol 5.5). */
+import { z } from 'zod'
+import { defineEndpoint } from '../../platform/http/endpoint.ts'
+import { integer, text, valueHash } from '../../platform/http/fields.ts'
+import { pagination, timestamp } from '../../platform/http/validate.ts'
+import { linkFaults } from '../links/contract.ts'
+import { environment, inProject, MAX_ENTRIES, manifest, secretKey } from './shapes.ts'
+
+const ofDeleted = '/api/projects/{project_id}/secrets/'
+
+export const listDeletedSecrets = defineEndpoint({
+  name: 'secrets.deleted',
+  summary: 'List the secrets that were deleted from an environment and can be restored, by name',
+  method: 'GET',
+  path: `${ofDeleted}deleted/`,
+  access: { kind: 'member', permission: 'secret.read', tenant: 'path.project_id' },
+  params: inProject,
+  query: pagination.extend({ environment }),
+  result: z.array(
+    z.object({
+      key: text('STRIPE_API_KEY'),
+      version: integer(3),
+      value_sha256: valueHash,
+      deleted_at: timestamp,
+    }),
+  ),
+  paged: true,
+})
+
+export const restoreSecretsEndpoint = defineEndpoint({
+  name: 'secrets.restore',
+  summary:
+    'Restore secrets within 7 days of their deletion, if no rekey came after it, all or none',
+  method: 'POST',
+  path: `${ofDeleted}restore/`,
+  access: { kind: 'member', permission: 'secret.write', tenant: 'path.project_id' },
+  params: inProject,
+  body: z.strictObject({
+    environment,
+    keys: z
+      .array(secretKey)
+      .min(1)
+      .max(MAX_ENTRIES)
+      .refine((keys) => new Set(keys).size === keys.length, 'names a secret twice'),
+    manifest,
+  }),
+  result: z.object({ restored: z.number().int() }),
+  faults: ['not_found', 'already_exists', 'epoch_conflict', ...linkFaults],
+})

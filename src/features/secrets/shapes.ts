@@ -1,0 +1,39 @@
+/** What the contracts of secrets have in common. */
+import { z } from 'zod'
+import {
+  environment as environmentName,
+  exampleOfForm,
+  projectId,
+  rarelyNeeded,
+  signedText,
+} from '../../platform/http/fields.ts'
+import { base64 } from '../../platform/http/validate.ts'
+import { SECRET_NAME } from '../../platform/secret_name.ts'
+
+export const MAX_ENTRIES = 500
+/** Decoded; a value of 64 KiB fits in every sealing that we know of. */
+const MAX_VALUE_BYTES = 98_304
+const RESERVED = new Set(['__proto__', 'constructor', 'prototype'])
+
+/** The name of a secret. */
+export const secretKey = z
+  .string()
+  .regex(
+    new RegExp(`^${SECRET_NAME}$`),
+    'must be at most 128 letters, digits and _, and not begin with a digit',
+  )
+  .refine((key) => !RESERVED.has(key), 'is a reserved name')
+  .meta({ examples: ['STRIPE_API_KEY'] })
+
+/** A client's ciphertext. The server reads nothing of it but the epoch, where there is one. */
+export const sealedValue = base64(MAX_VALUE_BYTES, 1).meta({
+  examples: [exampleOfForm.sealedValue],
+})
+
+export const inProject = z.object({ project_id: projectId })
+export const environment = environmentName.default('development')
+/** In signed workspaces, where each write has one over what the environment holds then (protocol 12.2). */
+export const manifest = signedText.meta(rarelyNeeded).optional()
+
+/** The body of a write that says nothing else. */
+export const manifestOnly = z.strictObject({ manifest }).meta({ id: 'ManifestOnly' })

@@ -1,0 +1,48 @@
+/** The versions that are kept of a secret. */
+import { and, desc, eq, lt, sql } from 'drizzle-orm'
+import type { Reading } from '../../platform/db/open.ts'
+import { secretVersions, users } from '../../platform/db/schema/index.ts'
+import { isSignedId } from '../../sigchain/index.ts'
+import { hashOf, type Page, type Read } from './queries.ts'
+
+const nothing = sql<null>`null`
+
+/** One row more than the page holds, newest first. */
+export function selectVersions(
+  tx: Reading,
+  grant: Read,
+  secretId: string,
+  { after, limit, withCiphertext }: Page,
+) {
+  return tx
+    .select({
+      version: secretVersions.version,
+      sealed: withCiphertext ? secretVersions.sealed : nothing,
+      ...(isSignedId(grant.workspaceId) && hashOf(secretVersions)),
+      policy: secretVersions.policy,
+      created_by_email: users.email,
+      created_at: secretVersions.createdAt,
+    })
+    .from(secretVersions)
+    .leftJoin(users, eq(users.id, secretVersions.createdBy))
+    .where(
+      and(
+        eq(secretVersions.secretId, secretId),
+        after === undefined ? undefined : lt(secretVersions.version, Number(after)),
+      ),
+    )
+    .orderBy(desc(secretVersions.version))
+    .limit(limit + 1)
+}
+
+export async function selectVersion(tx: Reading, _grant: Read, secretId: string, version: number) {
+  const [found] = await tx
+    .select({
+      version: secretVersions.version,
+      sealed: secretVersions.sealed,
+      policy: secretVersions.policy,
+    })
+    .from(secretVersions)
+    .where(and(eq(secretVersions.secretId, secretId), eq(secretVersions.version, version)))
+  return found ?? null
+}

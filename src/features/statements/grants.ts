@@ -1,0 +1,128 @@
+/**
+ * Grants: what an administrator signed that a token may do. A token's row says the same, as a copy; signed
+ * again, a grant says the same but for who signed it and when, so that no wider one of before exists.
+ */
+import { and, eq } from 'drizzle-orm'
+import type { Capability } from '../../platform/capability.ts'
+import { toBase64 } from '../../platform/crypto/encoding.ts'
+import type { Transaction } from '../../platform/db/open.ts'
+import { tokenGrants } from '../../platform/db/schema/index.ts'
+import { Fault } from '../../platform/fault.ts'
+import {
+  type Chain,
+  isSameGrant,
+  readText,
+  type SignedText,
+  type TokenGrant,
+  verifyGrant,
+} from '../../sigchain/index.ts'
+import { accepted, refused } from './accepting.ts'
+
+/** Who sends, and what they and everybody else are by then. */
+export type Sender = { workspaceId: string; userId: string; chain: Chain; now: Date }
+
+/** A grant on the way: `path` is where it stands in the request. */
+export type SentGrant = { signed: SignedText; path: string }
+
+/** The row of a token that exists. */
+export type GrantedToken = {
+  id: string
+  kind: 'agent' | 'workload'
+  agentId: string | null
+  label: string
+  publicKey: Uint8Array
+  capabilities: readonly Capability[]
+  projectId: string | null
+  environment: string | null
+  expiresAt: Date | null
+}
+
+/**
+ * What a grant says that holds for a token with that key.
+ *
+ * @throws Fault `link_refused`
+ */
+export async function acceptGrant(
+  { userId, chain, now }: Sender,
+  token: { id: string; publicKey: string },
+  { signed, path }: SentGrant,
+): Promise<TokenGrant> {
+  const text = await accepted(userId, path, () => verifyGrant(chain, signed, token, now))
+  const isOver = text.expires_at !== null && Date.parse(text.expires_at) <= +now
+  if (isOver) throw refused(path, 'the grant is over already')
+  return text
+}
+
+/**
+ * The same for a token that exists: it says what its row says, and what was signed of it before. It is stored,
+ * with a new binding or the one that is there.
+ *
+ * @throws Fault `link_refused`, `link_required`
+ */
+export async function grantAgain(
+  { tx, sender }: { tx: Transaction; sender: Sender },
+  token: GrantedToken,
+  sent: SentGrant & { binding?: string | undefined },
+): Promise<void> {
+  const { id, publicKey } = token
+  const place = { workspaceId: sender.workspaceId, tokenId: id }
+  const before = await selectGrant(tx, place)
+  const text = await acceptGrant(sender, { id, publicKey: toBase64(publicKey) }, sent)
+  const isSame = !before || isSameGrant(text, readText('grant', before.statement))
+  if (!isSame || !isSameGrant(text, { ...text, ...saidOf(token) }))
+    throw refused(sent.path, 'it says something else than before: issue a new token instead')
+  await storeGrant(tx, place, sent)
+}
+
+function saidOf(token: GrantedToken) {
+  return {
+    kind: token.kind,
+    agent_id: token.agentId,
+    label: token.label,
+    capabilities: [...token.capabilities] as TokenGrant['capabilities'],
+    project_id: token.projectId,
+    environment: token.environment,
+    expires_at: token.expiresAt?.toISOString() ?? null,
+  }
+}
+
+type Place = { workspaceId: string; tokenId: string }
+
+export async function selectGrant(tx: Transaction, { workspaceId, tokenId }: Place) {
+  const [found] = await tx
+    .select()
+    .from(tokenGrants)
+    .where(and(eq(tokenGrants.tokenId, tokenId), eq(tokenGrants.workspaceId, workspaceId)))
+  return found && { ...found, signature: toBase64(found.signature) }
+}
+
+/** With a new `binding`, or the one that is stored. @throws Fault `link_required` where neither is */
+export async function storeGrant(
+  tx: Transaction,
+  place: Place,
+  { signed, binding: sent, path }: SentGrant & { binding?: string | undefined },
+): Promise<void> {
+  const binding = sent === undefined ? undefined : Uint8Array.fromBase64(sent)
+  const set = {
+    statement: signed.statement,
+    signature: Uint8Array.fromBase64(signed.signature),
+    ...(binding && { binding }),
+  }
+  if (binding) {
+    await tx
+      .insert(tokenGrants)
+      .values({ ...place, ...set, binding })
+      .onConflictDoUpdate({ target: tokenGrants.tokenId, set })
+    return
+  }
+  const stored = await tx
+    .update(tokenGrants)
+    .set(set)
+    .where(
+      and(eq(tokenGrants.tokenId, place.tokenId), eq(tokenGrants.workspaceId, place.workspaceId)),
+    )
+    .returning({ tokenId: tokenGrants.tokenId })
+  if (stored.length > 0) return
+  const binding_path = path.replace(/grant$/, 'binding')
+  throw new Fault('link_required', { fields: [{ path: binding_path, message: 'is missing' }] })
+}

@@ -1,0 +1,10 @@
+/** What members of signed workspaces sign besides links: demanded, checked and stored with what it speaks of. */
+export { refused, requireSigned } from './accepting.ts'
+export { acceptEnvelope, type StoredStatement } from './envelopes.ts'
+export {
+  acceptGrant,
+  grantAgain,
+  selectGrant,
+  storeGrant,
+} from './grants.ts'
+export { acceptManifest, selectManifest } from './manifests.ts'
