@@ -1,0 +1,45 @@
+/** A bearer that may read gets the links by which it checks what it is delivered; on both listeners. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { startTestApp, type TestApp } from '../../support/app.ts'
+import { storedLinks } from '../../support/signed.ts'
+import { type SignedRows, signedRows } from '../../support/signed_rows.ts'
+
+let app: TestApp
+let rows: SignedRows
+
+beforeAll(async () => {
+  app = await startTestApp()
+  const stage = { app, authorityOf: (name: string) => name }
+  rows = await signedRows(stage, { capabilities: ['read'], domains: ['a.example'] })
+})
+afterAll(() => app.stop())
+
+async function read(listener: 'controlPlane' | 'resolver', token: string, query = '') {
+  const headers = { authorization: `Bearer ${token}` }
+  const response = await fetch(`${app[listener]}/v1/links/${query}`, { headers })
+  return { status: response.status, body: await response.json() }
+}
+
+describe.each(['controlPlane', 'resolver'] as const)('on the %s', (listener) => {
+  test('a token gets the links of its workspace, bare, in either form', async () => {
+    const links = await storedLinks(app, rows.workspaceId)
+    for (const token of [rows.token, rows.sealed]) {
+      const { status, body } = await read(listener, token)
+      expect({ status, body }).toEqual({
+        status: 200,
+        body: links.map((link, at) => ({ seq: at + 1, ...link })),
+      })
+      expect(body.length).toBeGreaterThan(1)
+      expect((await read(listener, token, '?after=1')).body).toEqual(body.slice(1))
+    }
+  })
+
+  test('what is no number is refused', async () => {
+    expect(await read(listener, rows.token, '?after=x')).toMatchObject({ status: 422 })
+  })
+})
+
+test('a revoked token gets none', async () => {
+  await app.connection.sql`update tokens set revoked_at = now() where id = ${rows.tokenId}`
+  expect(await read('controlPlane', rows.token)).toMatchObject({ status: 401 })
+})
