@@ -2,6 +2,7 @@
  * Upstreams that speak HTTP/2 and nothing else (Apple's push notifications). All others are spoken to in HTTP/1.1;
  * only where that fails is it found out what the upstream speaks, by two handshakes without a request, and kept.
  */
+import { Readable } from 'node:stream'
 import type { Clock } from '../../platform/clock.ts'
 import type { FaultCode } from '../../platform/fault.ts'
 import { LruMap } from '../../platform/lru.ts'
@@ -41,8 +42,9 @@ export function fetcherOfBoth({ fetcher, http2, dial, clock }: Options): Fetcher
         const mayBe = FAILURES.includes(upstreamFault(error).code)
         if (!mayBe || !(await speaksOnlyHttp2(dial, wire))) throw error
         only.set(placeOf(wire), true)
-        // What has been read of a stream cannot be sent again.
-        if (wire.body && 'stream' in wire.body) throw error
+        // What has been read cannot be sent again.
+        if (wire.body && 'stream' in wire.body && Readable.isDisturbed(wire.body.stream as never))
+          throw error
         return overHttp2(request, owner, deadline)
       }
     },

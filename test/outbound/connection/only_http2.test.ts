@@ -101,17 +101,31 @@ describe.each(['refuses', 'ignores'] as const)('an upstream that %s what is not 
   })
 })
 
-test('a body that streams cannot be sent anew, but the next one goes', async () => {
-  const { place, cut } = await startIgnoring()
-  await agent.allow(place)
-  const send = () => forward('/echo', { place, ...ECHO, headers: { 'content-type': 'text/plain' } })
-  const first = await send()
-  expect({ status: first.status, body: await first.json() }).toMatchObject({
-    status: 502,
-    body: { error_code: 'upstream_protocol_error' },
+describe('of a body that streams', () => {
+  const send = (place: string) =>
+    forward('/echo', { place, ...ECHO, headers: { 'content-type': 'text/plain' } })
+
+  test('nothing was read when the upstream refused, so that it is sent', async () => {
+    const other = await startGrpcUpstream(stage.authority, [API])
+    other.on('/echo', answers['/echo'] ?? (() => {}))
+    const place = `${API}:${other.port}`
+    await agent.allow(place)
+    expect(await (await send(place)).text()).toBe('POST 5 hello')
+    await other.disconnect()
+    await other.stop()
   })
-  expect(await (await send()).text()).toBe('POST 5 hello')
-  cut()
+
+  test('what was read cannot be sent anew, but the next one goes', async () => {
+    const { place, cut } = await startIgnoring()
+    await agent.allow(place)
+    const first = await send(place)
+    expect({ status: first.status, body: await first.json() }).toMatchObject({
+      status: 502,
+      body: { error_code: 'upstream_protocol_error' },
+    })
+    expect(await (await send(place)).text()).toBe('POST 5 hello')
+    cut()
+  })
 })
 
 test('nothing is sent to one whose certificate is for another name', async () => {
@@ -187,11 +201,15 @@ describe('over HTTP/2', () => {
 /** Before the other one: whoever does not offer HTTP/2 is spoken to in it all the same. */
 async function startIgnoring() {
   const rude = createServer(await stage.authority.issue([API]), (wire) => {
-    const goAway = http2Frame(FRAME.goAway, {
-      payload: Buffer.from('\0\0\0\0\0\0\0\x01HTTP/2 client preface string missing', 'latin1'),
+    const debug = Buffer.from('\0\0\0\0\0\0\0\x01no preface', 'latin1')
+    const frames = [http2Frame(FRAME.settings), http2Frame(FRAME.goAway, { payload: debug })]
+    // When all has come: what has not been read could be sent anew.
+    let text = ''
+    wire.on('error', () => {})
+    wire.on('data', (chunk) => {
+      text += chunk
+      if (/^GET|hello$/.test(text)) wire.end(Buffer.concat(frames))
     })
-    wire.on('error', () => {}).write(http2Frame(FRAME.settings))
-    wire.once('data', () => wire.end(goAway))
   })
   await once(rude.listen(0, '127.0.0.1'), 'listening')
   const wires = new Set<Socket>()
