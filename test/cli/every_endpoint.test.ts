@@ -18,7 +18,6 @@ const REASONS: Record<string, string> = {
   'allowlist.remove_log': 'allowlist remove log reaches it, by the path of any domain',
   'auth.patch_password': 'the same as auth.change_password, for clients that send PATCH',
   'health.get': 'for probes; status asks the one beside it, and health asks on the machine itself',
-  'links.list': 'clients do not sign yet',
   'metrics.compute': 'for a scheduler with CRON_SECRET; calculate_metrics does it on the machine',
   'metrics.list': 'figures for the operator, who has calculate_metrics and /metrics',
   'projects.delete': BY_ID,
