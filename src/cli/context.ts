@@ -82,11 +82,13 @@ export function openContext(options: GlobalOptions): Context {
         throw besideToken(error, env.SERVICE_TOKEN)
       })
       const { account } = choice
+      const signed = openKnownChains(env, account.server)
       return resumeSession(await accounts.store(account.slot), choice, {
         env,
         names: namesOf(env, account),
         workspaceKeys: openKnownWorkspaceKeys(env, account, output.warn),
-        chains: (api) => openChains(api, openKnownChains(env, account.server), output.warn),
+        signed,
+        chains: (api) => openChains(api, signed, output.warn),
       })
     },
   }

@@ -19,6 +19,7 @@ import type { Names } from '../completion/names.ts'
 import { oneNamed } from '../named.ts'
 import { CliError } from '../terminal/cli_error.ts'
 import { faultOf } from '../trust/chains.ts'
+import type { KnownSigned } from '../trust/known_chains.ts'
 import type { KnownWorkspaceKeys } from '../trust/known_workspace_keys.ts'
 import { type OwnValues, openOwnValues } from './own_values.ts'
 import { renewing } from './renewal.ts'
@@ -63,6 +64,7 @@ type Known = {
   env: Record<string, string | undefined>
   names: Names
   workspaceKeys: KnownWorkspaceKeys
+  signed: KnownSigned
   chains(api: Api): Chains
 }
 
@@ -90,6 +92,7 @@ function openSession(
 ): Session {
   const api = learning(renewing(store, stored), names)
   const chains = known.chains(api)
+  const trust = { chains, signed: known.signed, workspaceKeys }
   const privateKey = decode(stored.privateKey)
   const publicKey = decode(stored.publicKey)
   const workspaces = async () => {
@@ -98,7 +101,7 @@ function openSession(
       listed.map(async (entry) => {
         const shown = await openWorkspace(entry, privateKey, publicKey)
         const isActive = entry.status === 'active'
-        const fault = shown && isActive ? await faultOf(shown, chains, workspaceKeys) : null
+        const fault = shown && isActive ? await faultOf(shown, trust) : null
         return { ...entry, shown, fault, open: fault ? null : shown }
       }),
     )

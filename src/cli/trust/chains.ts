@@ -6,6 +6,7 @@ import { UntrustedKey } from '../../client/workspace_key.ts'
 import { listLinks } from '../../features/links/contract.ts'
 import { fromBase64Url } from '../../platform/crypto/encoding.ts'
 import { isSignedId } from '../../sigchain/index.ts'
+import type { KnownSigned } from './known_chains.ts'
 import type { KnownWorkspaceKeys } from './known_workspace_keys.ts'
 
 export function openChains(api: Api, known: KnownChains, warn: (text: string) => void): Chains {
@@ -25,19 +26,30 @@ export function hashInGroups(hash: string): string {
   return (fromBase64Url(hash)?.toHex().match(/.{4}/g) ?? []).join(' ')
 }
 
+/** What a session knows of the workspaces of its account. */
+export type Trust = { chains: Chains; signed: KnownSigned; workspaceKeys: KnownWorkspaceKeys }
+
 /** What speaks against the key of a workspace: one that is refused does not keep another from being used. */
-export async function faultOf(
-  shown: OpenWorkspace,
-  chains: Chains,
-  workspaceKeys: KnownWorkspaceKeys,
-): Promise<UntrustedKey | null> {
-  if (!isSignedId(shown.id)) return workspaceKeys.check(shown)
+export async function faultOf(shown: OpenWorkspace, trust: Trust): Promise<UntrustedKey | null> {
+  const { chains, signed } = trust
+  if (!isSignedId(shown.id)) return faultOfPlain(shown, trust)
   try {
     await chains.requireKey(shown)
+    signed.name(shown.id, shown.name)
     return null
   } catch (error) {
     if (error instanceof UntrustedKey) return error
     if (!(error instanceof ApiError)) throw error
     return new UntrustedChain(shown, `its links cannot be read (${error.message})`, error)
   }
+}
+
+/** One that is new under the name of a signed one would be used in its place, with a key of anybody's. */
+function faultOfPlain(shown: OpenWorkspace, { signed, workspaceKeys }: Trust): UntrustedKey | null {
+  const { id, name } = shown
+  const isOther = workspaceKeys.of(id) === undefined && signed.isName(name)
+  if (!isOther) return workspaceKeys.check(shown)
+  return new UntrustedKey(
+    `a workspace called ${name} was signed when it was seen before, and this one is not`,
+  )
 }

@@ -18,6 +18,8 @@ const known = z.strictObject({
 })
 const manifest = z.strictObject({ revision: z.int(), root: z.string() })
 const entry = known.extend({
+  /** All that it was called: names are not signed. */
+  names: z.array(z.string()).default([]),
   /** Project and environment → the newest manifest. */
   manifests: z.record(z.string(), manifest).default({}),
 })
@@ -26,11 +28,18 @@ const file = z.record(z.string(), z.record(z.string(), entry))
 
 type Entry = z.output<typeof entry>
 
+export type KnownSigned = KnownChains & {
+  /** Keeps what a workspace that is known is called. */
+  name(workspaceId: string, name: string): void
+  /** Whether a signed workspace was called that. */
+  isName(name: string): boolean
+}
+
 /** Reads the file at each call: another command may have changed it. */
 export function openKnownChains(
   env: Record<string, string | undefined>,
   server: string,
-): KnownChains {
+): KnownSigned {
   const path = join(configDirectory(env), 'chains.json')
   const entryOf = (workspaceId: string) => readFile(path)[server]?.[workspaceId]
   const put = (workspaceId: string, change: (before: Entry | undefined) => Entry | undefined) => {
@@ -46,8 +55,16 @@ export function openKnownChains(
       put(workspaceId, (before) =>
         before && before.seq >= seq
           ? undefined
-          : { first, seq, head, epoch, keyCommitment, manifests: before?.manifests ?? {} },
+          : { names: [], manifests: {}, ...before, first, seq, head, epoch, keyCommitment },
       ),
+    name: (workspaceId, name) =>
+      put(workspaceId, (before) =>
+        !before || before.names.includes(name)
+          ? undefined
+          : { ...before, names: [...before.names, name] },
+      ),
+    isName: (name) =>
+      Object.values(readFile(path)[server] ?? {}).some(({ names }) => names.includes(name)),
     manifestOf: ({ workspaceId, projectId, environment }) =>
       entryOf(workspaceId)?.manifests[`${projectId} ${environment}`],
     rememberManifest: ({ workspaceId, projectId, environment }, { revision, root }) =>

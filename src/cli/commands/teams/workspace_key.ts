@@ -66,11 +66,11 @@ export const acceptKey: Action<typeof confirmOptions> = async (context, [named =
   const known = session.workspaceKeys.of(shown.id)
   const now = knownKeyOf(shown)
   const accepted = { workspace: name, epoch: now.epoch, fingerprint: await fingerprintOf(now) }
-  if (!fault || !known) {
+  if (!fault) {
     context.output.record(accepted, accepted.fingerprint)
     return undefined
   }
-  context.output.warn(`known: epoch ${known.epoch}  ${await fingerprintOf(known)}`)
+  if (known) context.output.warn(`known: epoch ${known.epoch}  ${await fingerprintOf(known)}`)
   context.output.warn(`shown: epoch ${now.epoch}  ${accepted.fingerprint}`)
   await confirmed(options, `Does another member of ${name} see the one that is shown? Accept it?`)
   session.workspaceKeys.remember(shown)
