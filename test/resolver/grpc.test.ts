@@ -77,6 +77,15 @@ test('a refusal before there are headers is that of forward mode', async () => {
   expect(await response.json()).toMatchObject({ error_code: 'unknown_secret' })
 })
 
+test('a message that ends before its length is refused', async () => {
+  const response = await call('/a.B/Silent', {}, { body: HELLO.subarray(0, 7) })
+  expect(response.status).toBe(422)
+  expect(await response.json()).toMatchObject({
+    error_code: 'validation_error',
+    message: 'A message of gRPC ends before its length.',
+  })
+})
+
 test('a call whose upstream is silent for longer than its deadline ends in trailers', async () => {
   const frames = await framesIn(await call('/a.B/Begin', { 'x-service-timeout-ms': '300' }))
   const [, trailers = ''] = frames.at(-1) ?? []
