@@ -50,7 +50,8 @@ export type EnvelopeEntry = {
   projectId: string
   environment: string
   epoch: number
-  envelope: Bytes
+  /** Null where it was not shown: then only the place was granted. */
+  envelope: Bytes | null
 }
 
 /** @throws Refusal for an envelope that no administrator sealed to this token, for this place and epoch */
@@ -65,7 +66,8 @@ export function verifyEnvelope(
       text.token_id === entry.tokenId &&
       isOfPlace(text, entry) &&
       text.epoch === entry.epoch &&
-      text.envelope_sha256 === toBase64Url(await webSha256(entry.envelope))
+      (entry.envelope === null ||
+        text.envelope_sha256 === toBase64Url(await webSha256(entry.envelope)))
     if (!isOfEntry) throw new Refusal('mismatch')
     requireEpoch(chain, text.epoch, headSeq)
     return text

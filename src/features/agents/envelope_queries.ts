@@ -8,7 +8,8 @@ import type { Provision } from './shapes.ts'
 
 type Manage = Grant<'agent.manage'>
 
-export type NewEnvelope = Provision & StoredStatement & { sealed: Uint8Array }
+export type NewEnvelope = Omit<Provision, keyof StoredStatement> &
+  StoredStatement & { sealed: Uint8Array }
 
 /** Adds envelopes or replaces those of the same project and environment. */
 export async function mergeEnvelopes(

@@ -17,7 +17,6 @@ import {
   statementBeside,
   text,
   tokenId,
-  userId,
 } from '../../platform/http/fields.ts'
 import { base64, timestamp, title } from '../../platform/http/validate.ts'
 
@@ -188,8 +187,7 @@ const provision = z
     project_id: projectId,
     environment: text('production'),
     epoch: z.number().int(),
-    /** Who signed it, in signed workspaces; whether they may, their chain says. */
-    signer: userId.meta(rarelyNeeded).optional(),
+    ...statementBeside,
   })
   .meta({ id: 'Provision' })
 

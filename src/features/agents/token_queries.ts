@@ -74,7 +74,8 @@ export function selectTokens(
           'project_id', ${tokenEnvelopes.projectId},
           'environment', ${tokenEnvelopes.environment},
           'epoch', ${tokenEnvelopes.epoch},
-          'signer', ${tokenEnvelopes.statement}::json ->> 'signer'
+          'statement', ${tokenEnvelopes.statement},
+          'signature', translate(encode(${tokenEnvelopes.signature}, 'base64'), E'\\n', '')
         )) order by ${tokenEnvelopes.projectId}, ${tokenEnvelopes.environment}), '[]')`.as('list'),
     })
     .from(tokenEnvelopes)

@@ -123,10 +123,12 @@ describe('a token that a client made', () => {
       ...{ expires_at, expires_in_days: 30, status: 'active' },
     })
     expect(JSON.parse(shown?.grant?.statement ?? '').label).toBe(label)
-    const { userId: signer } = project.owner
-    expect(shown?.provisioned).toEqual([
-      { ...inProject(), environment: 'development', epoch: 1, signer },
-    ])
+    const [granted] = shown?.provisioned ?? []
+    expect(granted).toMatchObject({ ...inProject(), environment: 'development', epoch: 1 })
+    const signed = { statement: granted?.statement ?? '', signature: granted?.signature ?? '' }
+    const place = { projectId: project.projectId, environment: 'development' }
+    const entry = { tokenId: token.id, ...place, epoch: 1, envelope: null }
+    await verifyEnvelope(await project.chain(), signed, entry)
   })
 
   test('of an agent is of the agent whose id the client chose', async () => {
