@@ -1,4 +1,5 @@
 /** Where a command works: the workspace with its key, the project and the environment. */
+import type { EnvironmentPlace } from '../client/environment.ts'
 import type { OpenWorkspace } from '../client/vault.ts'
 import { listProjects } from '../features/projects/contract.ts'
 import type { Context } from './context.ts'
@@ -15,6 +16,12 @@ export type WorkspaceScope = {
 export type ProjectScope = WorkspaceScope & {
   project: { id: string; name: string }
   environment: string
+}
+
+/** For what reads and writes its secrets. */
+export function environmentOf(scope: ProjectScope): EnvironmentPlace {
+  const { session, workspace, project, environment } = scope
+  return { api: session.api, workspace: workspace.open, projectId: project.id, environment }
 }
 
 /** @throws CliError without a session or there is no such workspace */

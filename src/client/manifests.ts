@@ -19,7 +19,7 @@ import type { Place } from './statements.ts'
 export type Stored = KnownManifest & { rows: Rows }
 
 /** A secret as it is listed: its raw value counts where it is there, and else what the server says of it. */
-type Listed = { key: string; value?: string | undefined; value_sha256?: string | undefined }
+type Listed = { key: string; value?: string | undefined; value_sha256?: string | null | undefined }
 
 /** @throws Refusal for rows that are not what somebody signed, and for a manifest older than the one `seen` */
 export async function verifyStored(

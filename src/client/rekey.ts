@@ -1,22 +1,36 @@
 /**
  * A new workspace key: everything sealed under the old one is opened here and sealed anew. What the old
- * members could read they may have copied; what comes after is closed to them.
+ * members could read they may have copied; what comes after is closed to them. In a signed workspace the
+ * members' keys are the chain's, and a token is carried over only with a grant that holds.
  */
-import { listAgents, listAgentTokens, listWorkloadTokens } from '../features/agents/contract.ts'
 import { listEnvironments, listProjects } from '../features/projects/contract.ts'
-import { listSecrets } from '../features/secrets/contract.ts'
 import { listMembers, rekeyWorkspace } from '../features/workspaces/contract.ts'
 import { fromBase64 } from '../platform/crypto/encoding.ts'
 import { sealMemberEnvelope } from '../platform/crypto/envelope.ts'
+import { keyCommitment } from '../platform/crypto/key_commitment.ts'
 import type { Policy } from '../platform/policy.ts'
-import type { ShownKeys } from '../sigchain/index.ts'
-import type { Api } from './api.ts'
-import { grantEnvironment, type OpenWorkspace, openSecret, sealSecret } from './vault.ts'
+import { type Chain, extend, type ShownKeys, type SignedText } from '../sigchain/index.ts'
+import { type Api, ApiError } from './api.ts'
+import { ownId, type Said, type Signing, signChange } from './chain.ts'
+import { following, readEnvironment, rememberStored, storing } from './environment.ts'
+import { type LeftToken, naming, type Regranting, tokensFor } from './rekey_tokens.ts'
+import { type Place, signManifest } from './statements.ts'
+import { type OpenWorkspace, openSecret, sealSecret, signingOf } from './vault.ts'
 
 type Member = ShownKeys & { user_id: string; email: string }
 
+type Rekeyed = {
+  next: OpenWorkspace
+  members: number
+  tokens: number
+  secrets: number
+  /** What holds no grant that verifies, and can do nothing from now on. */
+  left: LeftToken[]
+}
+
 /**
- * Rekeys a workspace; `approve` is asked about each member's public key before a key is sealed to it.
+ * Rekeys a workspace; `approve` is asked about each member's public key before a key is sealed to it, where the
+ * server says which these are.
  *
  * @throws ApiError `epoch_conflict` when another member did it first, Error when a secret does not open
  */
@@ -24,27 +38,66 @@ export async function rekey(
   api: Api,
   workspace: OpenWorkspace,
   approve: (members: readonly Member[]) => Promise<void>,
-): Promise<{ next: OpenWorkspace; members: number; tokens: number; secrets: number }> {
-  const members = await api.list(listMembers, { params: { workspace_id: workspace.id } })
-  await approve(members)
+): Promise<Rekeyed> {
   const next: OpenWorkspace = {
     ...workspace,
     epoch: workspace.epoch + 1,
     key: crypto.getRandomValues(new Uint8Array(32)),
   }
-  const [envelopes, tokens, secrets] = await Promise.all([
-    Promise.all(members.map((member) => sealFor(member, next))),
-    tokensOf(api, next),
-    secretsOf(api, workspace, next),
-  ])
-  const body = { epoch: next.epoch, members: envelopes, tokens, secrets }
-  await api.call(rekeyWorkspace, { params: { workspace_id: workspace.id }, body })
-  return {
-    next,
-    members: members.length,
-    tokens: tokens.length,
-    secrets: secrets.length,
+  const change = { api, workspace, next }
+  const signing = signingOf(workspace)
+  if (signing === null) {
+    const members = await api.list(listMembers, { params: { workspace_id: workspace.id } })
+    await approve(members)
+    return replace(change, members, null)
   }
+  const judge = (chain: Chain) => advanced(chain, next)
+  return signChange(signing, judge, async (link, chain) => {
+    if (!link || !chain) throw new Error('a rekey of a signed workspace has a link')
+    return replace(change, [...chain.members.values()], await signedOn(signing, chain, link))
+  })
+}
+
+type Change = { api: Api; workspace: OpenWorkspace; next: OpenWorkspace }
+type Signed = Regranting & { link: SignedText }
+
+async function replace(
+  { api, workspace, next }: Change,
+  members: readonly Member[],
+  signed: Signed | null,
+): Promise<Rekeyed> {
+  const projects = await api.list(listProjects, { query: { workspace_id: workspace.id } })
+  const [envelopes, { tokens, left }, environments] = await Promise.all([
+    Promise.all(members.map((member) => sealFor(member, next))),
+    tokensFor(api, next, projects, signed),
+    environmentsOf({ api, workspace, next }, projects, signed),
+  ])
+  const secrets = environments.flatMap((environment) => environment.secrets)
+  const manifests = environments.flatMap(({ manifest }) => manifest ?? [])
+  const ofSigned = signed === null ? {} : { link: signed.link, manifests }
+  const body = { epoch: next.epoch, members: envelopes, tokens, secrets, ...ofSigned }
+  await api.call(rekeyWorkspace, { params: { workspace_id: workspace.id }, body })
+  for (const { remember } of environments) remember()
+  const counts = { members: members.length, tokens: tokens.length, secrets: secrets.length }
+  return { next, ...counts, left }
+}
+
+/** @throws ApiError where another member did it first */
+function advanced({ epoch }: Chain, next: OpenWorkspace): Said {
+  if (epoch + 1 !== next.epoch) throw new ApiError(409, { error_code: 'epoch_conflict' })
+  const key_commitment = keyCommitment(next.id, next.epoch, next.key)
+  return { type: 'epoch.advanced', body: { epoch: next.epoch, key_commitment } }
+}
+
+/** Statements of a rekey name its own link. */
+async function signedOn(
+  { workspace, identity }: Signing,
+  before: Chain,
+  link: SignedText,
+): Promise<Signed> {
+  const { signing_key, signingKey } = await identity()
+  const userId = ownId(before, workspace, signing_key)
+  return { link, before, signer: { chain: await extend(before, [link]), userId, signingKey } }
 }
 
 async function sealFor(member: Member, { id, epoch, key }: OpenWorkspace) {
@@ -55,79 +108,51 @@ async function sealFor(member: Member, { id, epoch, key }: OpenWorkspace) {
   return { user_id: member.user_id, encrypted_workspace_key: sealed }
 }
 
-/** A public key may be none that anything can be sealed to: whoever rekeys must know whose it is. */
-async function naming<T>(owner: string, seal: () => Promise<T>): Promise<T> {
-  try {
-    return await seal()
-  } catch (cause) {
-    const message = `nothing can be sealed to the public key of ${owner}; nothing was changed`
-    throw new Error(message, { cause })
+async function environmentsOf(
+  change: Change,
+  projects: readonly { id: string }[],
+  signed: Signed | null,
+) {
+  const perProject = projects.map(async ({ id }) => {
+    const { environments } = await change.api.call(listEnvironments, { params: { project_id: id } })
+    // An empty one may have a manifest.
+    const filled = Object.entries(environments).filter(
+      ([, { secret_count }]) => secret_count > 0 || signed !== null,
+    )
+    return Promise.all(
+      filled.map(([environment]) => sealAnew(change, { projectId: id, environment }, signed)),
+    )
+  })
+  return (await Promise.all(perProject)).flat()
+}
+
+/** All secrets of an environment under the new key, with their manifest where the workspace is signed. */
+async function sealAnew({ api, workspace, next }: Change, place: Place, signed: Signed | null) {
+  const at = { ...place, api, workspace }
+  const { secrets: held, stored } = await readEnvironment(at, { include: 'value' })
+  const secrets = held.map((secret) => resealed(workspace, next, place, secret))
+  if (signed === null || stored === null || stored.revision === 0) {
+    return { secrets, manifest: null, remember: () => {} }
   }
+  const after = await following(stored, storing(secrets))
+  const manifest = await signManifest(signed.signer, place, after)
+  return { secrets, manifest, remember: () => rememberStored(at, after) }
 }
 
-/** Every live token with what it was granted, sealed under the new key. */
-async function tokensOf(api: Api, next: OpenWorkspace) {
-  const workspace_id = next.id
-  const agents = await api.list(listAgents, { params: { workspace_id } })
-  const projects = await api.list(listProjects, { query: { workspace_id } })
-  const listed = await Promise.all([
-    ...agents.map(({ id }) =>
-      api.list(listAgentTokens, { params: { workspace_id, registration_id: id } }),
-    ),
-    ...projects.map(({ id }) => api.list(listWorkloadTokens, { params: { project_id: id } })),
-  ])
-  const live = listed
-    .flat()
-    .filter(({ status, provisioned }) => status === 'active' && provisioned.length > 0)
-  return Promise.all(
-    live.map(async ({ id, label, public_key, provisioned }) => ({
-      token_id: id,
-      envelopes: await Promise.all(
-        provisioned.map(({ project_id, environment }) =>
-          naming(`the token ${label} (${id})`, () =>
-            grantEnvironment(next, { id, publicKey: public_key }, project_id, environment),
-          ),
-        ),
-      ),
-    })),
-  )
-}
+type Held = { key: string; value?: string | undefined; policy?: unknown }
 
-async function secretsOf(api: Api, before: OpenWorkspace, next: OpenWorkspace) {
-  const projects = await api.list(listProjects, { query: { workspace_id: before.id } })
-  const perProject = await Promise.all(
-    projects.map(({ id }) => secretsOfProject(api, before, next, id)),
-  )
-  return perProject.flat()
-}
-
-async function secretsOfProject(
-  api: Api,
+function resealed(
   before: OpenWorkspace,
   next: OpenWorkspace,
-  project_id: string,
+  { projectId, environment }: Place,
+  { key, value: ciphertext = '', policy }: Held,
 ) {
-  const { environments } = await api.call(listEnvironments, { params: { project_id } })
-  const filled = Object.entries(environments).filter(([, { secret_count }]) => secret_count > 0)
-  const listed = await Promise.all(
-    filled.map(([environment]) =>
-      api.list(listSecrets, { params: { project_id }, query: { environment, include: 'value' } }),
-    ),
-  )
-  return listed.flat().map(({ key, environment, value: ciphertext = '', policy }) => {
-    const place = { projectId: project_id, environment, key }
-    const bound = (policy ?? null) as Policy | null
-    const opened = openSecret(before, place, bound, ciphertext)
-    if (!opened)
-      throw new Error(
-        `${environment}/${key} does not open with the present key; nothing was changed`,
-      )
-    return {
-      project_id,
-      environment,
-      key,
-      value: sealSecret(next, place, bound, opened.reveal()),
-      policy: bound,
-    }
-  })
+  const place = { projectId, environment, key }
+  const bound = (policy ?? null) as Policy | null
+  const opened = openSecret(before, place, bound, ciphertext)
+  if (!opened) {
+    throw new Error(`${environment}/${key} does not open with the present key; nothing was changed`)
+  }
+  const value = sealSecret(next, place, bound, opened.reveal())
+  return { project_id: projectId, environment, key, value, policy: bound }
 }

@@ -12,6 +12,7 @@ import {
   type TokenGrant,
   verifyGrant,
 } from '../sigchain/index.ts'
+import { UntrustedChain } from './chain.ts'
 import { type Place, type Signer, signGrant } from './statements.ts'
 import { grantEnvironment, type OpenWorkspace, signerOf } from './vault.ts'
 
@@ -71,10 +72,14 @@ export async function makeToken(
 
 type ListedToken = { id: string; public_key: string; grant?: SignedText | null | undefined }
 
-/** What a token is sealed to: by its grant, in a signed workspace. @throws Refusal for one that does not hold */
+/** What a token is sealed to: in a signed workspace by its grant. @throws UntrustedChain */
 export async function holderOf(workspace: OpenWorkspace, token: ListedToken) {
   const signer = await signerOf(workspace)
-  if (signer !== null) await grantOf(signer, token)
+  if (signer !== null) {
+    await grantOf(signer, token).catch((error: unknown) => {
+      throw error instanceof Refusal ? new UntrustedChain(workspace, error.message, error) : error
+    })
+  }
   return { id: token.id, publicKey: token.public_key }
 }
 

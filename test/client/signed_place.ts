@@ -1,4 +1,5 @@
 /** A signed workspace, and a server of one of its environments that stores and shows what it is told. */
+import { type Api, ApiError } from '../../src/client/api.ts'
 import type { Said } from '../../src/client/chain.ts'
 import {
   Chains,
@@ -6,6 +7,7 @@ import {
   type KnownChains,
   type KnownManifest,
 } from '../../src/client/chain.ts'
+import type { EnvironmentPlace } from '../../src/client/environment.ts'
 import { type OpenWorkspace, sealSecret } from '../../src/client/vault.ts'
 import { keyCommitment } from '../../src/platform/crypto/key_commitment.ts'
 import { sha256 } from '../../src/platform/crypto/primitives.ts'
@@ -96,4 +98,65 @@ export function sealed(workspace: OpenWorkspace, key: string, value: string): st
 
 export function hashOfSealed(value: string): Uint8Array<ArrayBuffer> {
   return new Uint8Array(sha256(Buffer.from(value, 'base64')))
+}
+
+type Body = { manifest?: SignedText; secrets: { key: string; value: string }[] }
+
+/** Stores what it is sent, and checks nothing but that a manifest is the next. */
+export class Store {
+  rows = new Map<string, string>()
+  manifest: SignedText | null = null
+  /** What the server says in place of the hashes of values. */
+  hashes = new Map<string, string>()
+  calls: string[] = []
+
+  get revision(): number {
+    return this.manifest ? JSON.parse(this.manifest.statement).revision : 0
+  }
+
+  /** As it is now, to be shown again. */
+  copy(): Store {
+    return Object.assign(new Store(), { rows: new Map(this.rows), manifest: this.manifest })
+  }
+
+  write({ manifest, secrets }: Body): void {
+    if (!manifest || JSON.parse(manifest.statement).revision !== this.revision + 1) {
+      throw new ApiError(409, { error_code: 'conflict' })
+    }
+    for (const { key, value } of secrets) this.rows.set(key, value)
+    this.manifest = manifest
+  }
+
+  listed(hasValues: boolean) {
+    return [...this.rows].sort().map(([key, value]) => {
+      const hash = Buffer.from(hashOfSealed(value)).toString('base64url')
+      const value_sha256 = this.hashes.get(key) ?? hash
+      return { key, policy: null, version: 1, value_sha256, ...(hasValues ? { value } : {}) }
+    })
+  }
+}
+
+type Input = { params: { key: string }; query: { include?: string }; body: Body }
+
+/** Calls of secrets, answered from a store that may be another each time. */
+export function apiOf(storeNow: () => Store): Api {
+  const whole = async (_: unknown, { query }: Input) => {
+    const store = storeNow()
+    store.calls.push('secrets.list')
+    return { data: store.listed(query.include === 'value'), beside: { manifest: store.manifest } }
+  }
+  const call = async ({ name }: { name: string }, { params, body }: Input) => {
+    if (name === 'secrets.upsert') return storeNow().write(body)
+    const found = storeNow()
+      .listed(true)
+      .find(({ key }) => key === params.key)
+    if (found) return found
+    throw new ApiError(404, { error_code: 'not_found' })
+  }
+  const list = async (endpoint: unknown, input: Input) => (await whole(endpoint, input)).data
+  return { call, list, whole } as unknown as Api
+}
+
+export function environmentIn(workspace: OpenWorkspace, api: Api): EnvironmentPlace {
+  return { api, workspace, ...place }
 }

@@ -38,7 +38,7 @@ export const create: Action<typeof agentOptions> = async (context, [name = ''], 
     const made = await makeToken(workspace.open, scope, order, [])
     const { agent, capabilities } = await session.api.call(registerAgent, {
       params: { workspace_id: workspace.id },
-      body: { name, ...made.body },
+      body: { id, name, ...made.body },
     })
     const about = { agent: agent.name, id: agent.id, may: capabilities, grants: [] }
     await handOut(context, session, { agent, token: made.text, about }, options)
@@ -50,7 +50,7 @@ export const create: Action<typeof agentOptions> = async (context, [name = ''], 
   const made = await makeToken(workspace.open, { ...newAgent, ...place }, order, [place])
   const { agent, capabilities } = await session.api.call(registerProjectAgent, {
     params: { workspace_id: workspace.id, project_id: project.id },
-    body: { name, ...made.body },
+    body: { id, name, ...made.body },
   })
   const grants = [`${project.name}/${environment}`]
   const about = { agent: agent.name, id: agent.id, may: capabilities, grants }

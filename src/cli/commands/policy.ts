@@ -1,5 +1,5 @@
 /** Where a stored secret may go, without its value being typed again: it is opened and sealed anew here. */
-import { getSecret } from '../../features/secrets/contract.ts'
+import { readSecret } from '../../client/environment.ts'
 import { isSamePolicy } from '../../platform/crypto/secret_value.ts'
 import { isSensitive, type Policy } from '../../platform/policy.ts'
 import type { policySetOptions } from '../catalogue/options.ts'
@@ -7,7 +7,7 @@ import type { Action } from '../command.ts'
 import type { Context } from '../context.ts'
 import { shownFields, withFields, withoutFields } from '../policies/fields.ts'
 import { inWords } from '../policies/words.ts'
-import { type ProjectScope, projectScope } from '../scope.ts'
+import { environmentOf, type ProjectScope, projectScope } from '../scope.ts'
 import { onSecret } from '../suggestions.ts'
 import { CliError } from '../terminal/cli_error.ts'
 import { marked } from '../values/references.ts'
@@ -53,10 +53,7 @@ type Proven = { value: string; policy: Policy | null; version: number }
 
 /** A policy that the ciphertext does not open with is not its author's. @throws CliError */
 async function provenSecret(scope: ProjectScope, key: string): Promise<Proven> {
-  const { session, project, environment } = scope
-  const params = { project_id: project.id, key }
-  const work = session.api.call(getSecret, { params, query: { environment } })
-  const stored = await onSecret(scope, key, work)
+  const stored = await onSecret(scope, key, readSecret(environmentOf(scope), key))
   const value = opened(scope, stored)
   if (value === null) throw unproven([key])
   return { value, policy: (stored.policy ?? null) as Policy | null, version: stored.version }

@@ -13,7 +13,7 @@ import { type OpenWorkspace, openWorkspace } from '../../client/vault.ts'
 import type { UntrustedKey } from '../../client/workspace_key.ts'
 import { listWorkspacesEndpoint } from '../../features/workspaces/contract.ts'
 import { type Bytes, fromBase64 } from '../../platform/crypto/encoding.ts'
-import { type Identity, identityOf } from '../../sigchain/index.ts'
+import { type Identity, identityOf, isSignedId } from '../../sigchain/index.ts'
 import type { Choice } from '../accounts/choice.ts'
 import type { Names } from '../completion/names.ts'
 import { oneNamed } from '../named.ts'
@@ -99,7 +99,9 @@ function openSession(
     const listed = await listAll(api)
     return Promise.all(
       listed.map(async (entry) => {
-        const shown = await openWorkspace(entry, privateKey, publicKey)
+        const opened = await openWorkspace(entry, privateKey, publicKey)
+        const signing = { chains, workspace: entry, identity }
+        const shown = opened && isSignedId(entry.id) ? { ...opened, signing } : opened
         const isActive = entry.status === 'active'
         const fault = shown && isActive ? await faultOf(shown, trust) : null
         return { ...entry, shown, fault, open: fault ? null : shown }

@@ -12,6 +12,7 @@ import {
 } from '../../platform/exit_codes.ts'
 import { type FieldFault, inWords } from '../../platform/fault.ts'
 import { UnresolvedReference } from '../../platform/references.ts'
+import { Refusal } from '../../sigchain/index.ts'
 import { CliError } from './cli_error.ts'
 import { printableJson, printableLines } from './printable.ts'
 
@@ -41,19 +42,24 @@ export function explain(error: unknown): Explanation {
     const hint = 'cloakroom secrets get NAME --raw shows a value as it is stored'
     return own(new CliError('unresolved_reference', error.message, hint))
   }
-  if (error instanceof UntrustedChain) {
-    const hint = 'see what is signed with: cloakroom workspace verify; then ask who runs the server'
-    return own(new CliError('unverified_workspace', `${error.message}; nothing was done`, hint))
-  }
   if (isCancelled(error)) return own(new CliError('cancelled', 'cancelled'))
   if (error instanceof UntrustedCertificate) {
     const hint = error.isUnknownIssuer ? OWN_AUTHORITY : OTHER_CERTIFICATE
     return own(new CliError('untrusted_certificate', error.message, hint))
   }
-  const network = networkFault(error)
-  if (network !== null) return own(network)
+  const fault = unverified(error) ?? networkFault(error)
+  if (fault !== null) return own(fault)
   const message = error instanceof Error ? error.message : String(error)
   return own(new CliError('failed', message, 'run it again with --debug to see where'))
+}
+
+/** What somebody signed is not what the server shows: of a workspace, or of what it delivers to a token. */
+function unverified(error: unknown): CliError | null {
+  const isOfToken = error instanceof Refusal
+  if (!isOfToken && !(error instanceof UntrustedChain)) return null
+  const where = isOfToken ? '' : 'see what is signed with: cloakroom workspace verify; then '
+  const hint = `${where}ask who runs the server`
+  return new CliError('unverified_workspace', `${error.message}; nothing was done`, hint)
 }
 
 /** As it is printed on standard error: sentences for people, one line of JSON for scripts. */

@@ -1,8 +1,8 @@
 /** An environment for a program, opened here: by a token where there is one, else by the session. */
 import { openApi } from '../../client/api.ts'
 import { fetchEnvironment, InvalidToken } from '../../client/delivery.ts'
+import { readSecrets } from '../../client/environment.ts'
 import type { Asked, Holder } from '../../client/fallback.ts'
-import { listSecrets } from '../../features/secrets/contract.ts'
 import { getVersion } from '../../features/workloads/contract.ts'
 import { toBase64 } from '../../platform/crypto/encoding.ts'
 import { parseToken, sealedToken } from '../../platform/crypto/token.ts'
@@ -10,7 +10,7 @@ import { isDeliverable } from '../../platform/policy.ts'
 import { type Entry, type Resolved, resolveReferences } from '../../platform/references.ts'
 import type { Context } from '../context.ts'
 import { namedEnvironment, tokenOf, tokenRefusal } from '../resolver_call.ts'
-import { type ProjectScope, projectScope } from '../scope.ts'
+import { environmentOf, type ProjectScope, projectScope } from '../scope.ts'
 import { refuseEmpty } from '../suggestions.ts'
 import { openedSecrets } from './sealing.ts'
 
@@ -74,9 +74,7 @@ async function ofSession(context: Context, options: Options): Promise<Source> {
     },
     version: async () => {
       const scope = await open()
-      const { project, environment } = scope
-      const order = { params: { project_id: project.id }, query: { environment } }
-      const stored = await session.api.list(listSecrets, order)
+      const stored = await readSecrets(environmentOf(scope))
       const own = options.mine === false ? [] : [...session.own.of(scope)]
       return JSON.stringify([stored.map(({ id, version }) => [id, version]), own])
     },
@@ -135,9 +133,8 @@ export async function openedForMember(
   scope: ProjectScope,
   { mine }: { mine: boolean | undefined },
 ): Promise<Opened | null> {
-  const { session, project, environment } = scope
-  const query = { environment, include: 'value' as const }
-  const stored = await session.api.list(listSecrets, { params: { project_id: project.id }, query })
+  const { session } = scope
+  const stored = await readSecrets(environmentOf(scope), { include: 'value' })
   const kept = stored.filter(({ policy }) => !isDeliverable(policy)).map(({ key }) => key)
   const own = mine === false ? new Map<string, Entry>() : session.own.of(scope)
   for (const name of kept) own.delete(name)

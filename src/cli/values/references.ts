@@ -1,5 +1,5 @@
 /** References of values (protocol 3.5) where people read and store them: they say which value has some. */
-import { listSecrets } from '../../features/secrets/contract.ts'
+import { readNamed, readSecrets } from '../../client/environment.ts'
 import {
   isMarked,
   type Entry as Opened,
@@ -9,11 +9,10 @@ import {
 } from '../../platform/references.ts'
 import type { Context } from '../context.ts'
 import type { Values } from '../files/formats.ts'
-import type { ProjectScope } from '../scope.ts'
+import { environmentOf, type ProjectScope } from '../scope.ts'
 import { CliError } from '../terminal/cli_error.ts'
 import { type Entry, openedSecrets } from './sealing.ts'
 import { withoutField } from './sensitivity.ts'
-import { fetchSecrets } from './storing.ts'
 
 /** Values as they are stored, or as programs get them. */
 export type Form = { raw: boolean | undefined }
@@ -47,7 +46,7 @@ export async function withReferenced(
     if (missing.size === 0) return all
     for (const name of missing) asked.add(name)
     const mine = [...own].filter(([name]) => missing.delete(name))
-    const stored = missing.size > 0 ? await fetchSecrets(scope, missing) : []
+    const stored = missing.size > 0 ? await readNamed(environmentOf(scope), missing) : []
     for (const [name, entry] of [...mine, ...openedSecrets(scope, stored)]) all.set(name, entry)
   }
 }
@@ -123,9 +122,8 @@ export async function tellReferences(
 ): Promise<void> {
   const named = entries.map((entry) => ({ ...entry, names: namesIn(entry) }))
   if (named.every(({ names }) => names.length === 0)) return
-  const { session, project, environment } = scope
-  const params = { project_id: project.id }
-  const listed = await session.api.list(listSecrets, { params, query: { environment } })
+  const { project, environment } = scope
+  const listed = await readSecrets(environmentOf(scope))
   const known = new Set([...keysOf(listed), ...keysOf(coming)])
   for (const { key, policy, names } of named) {
     const there = names.filter((name) => known.has(name))

@@ -1,10 +1,11 @@
 /** Sealing values for the server and opening what it stored: here only, the server has ciphertext. */
 import { ApiError } from '../../client/api.ts'
+import { openWriter, storing } from '../../client/environment.ts'
 import { openSecret, sealSecret } from '../../client/vault.ts'
 import { sealedValue, upsertSecrets } from '../../features/secrets/contract.ts'
 import type { Policy } from '../../platform/policy.ts'
 import type { Entry as Opened } from '../../platform/references.ts'
-import type { ProjectScope } from '../scope.ts'
+import { environmentOf, type ProjectScope } from '../scope.ts'
 import { CliError } from '../terminal/cli_error.ts'
 
 /** Secrets in one request of the server. */
@@ -25,9 +26,13 @@ export type Entry = {
 export async function upload(scope: ProjectScope, entries: readonly Entry[], mayCreate: boolean) {
   const { session, project, environment } = scope
   const counts = { created: 0, updated: 0, isNewEnvironment: false }
+  const write = openWriter(environmentOf(scope))
   for (const secrets of batchesOf(entries.map((entry) => sealed(scope, entry)))) {
     const body = { project_id: project.id, environment, secrets, create_environment: mayCreate }
-    const stored = await session.api.call(upsertSecrets, { body }).catch((error) => {
+    const writing = write(storing(secrets), (manifest) =>
+      session.api.call(upsertSecrets, { body: { ...body, manifest } }),
+    )
+    const stored = await writing.catch((error) => {
       throw withNames(error, secrets)
     })
     counts.created += stored.created

@@ -3,13 +3,14 @@
  * does not come into being because its name was mistyped.
  */
 import { ApiError } from '../../client/api.ts'
-import { getSecret, listSecrets } from '../../features/secrets/contract.ts'
+import { deleting, openWriter, readNamed } from '../../client/environment.ts'
+import { deleteSecret } from '../../features/secrets/contract.ts'
 import type { Policy } from '../../platform/policy.ts'
 import type { confirmOptions } from '../catalogue/options.ts'
 import type { OptionValues } from '../command.ts'
 import type { Context } from '../context.ts'
-import type { ProjectScope } from '../scope.ts'
-import { onlyElsewhere } from '../suggestions.ts'
+import { environmentOf, type ProjectScope } from '../scope.ts'
+import { onlyElsewhere, onSecret } from '../suggestions.ts'
 import { CliError } from '../terminal/cli_error.ts'
 import { confirmed } from '../terminal/confirmed.ts'
 import { type Entry, opened, upload } from './sealing.ts'
@@ -41,6 +42,19 @@ export async function store(
   return counts
 }
 
+/** @throws CliError for one that is not there */
+export async function deleteSecrets(scope: ProjectScope, keys: readonly string[]): Promise<void> {
+  const { session, project, environment } = scope
+  const write = openWriter(environmentOf(scope))
+  for (const key of keys) {
+    const params = { project_id: project.id, key }
+    const work = write(deleting([key]), (manifest) =>
+      session.api.call(deleteSecret, { params, query: { environment }, body: { manifest } }),
+    )
+    await onSecret(scope, key, work)
+  }
+}
+
 export function reportStored(
   { output }: Context,
   { project, environment }: ProjectScope,
@@ -63,7 +77,7 @@ export async function storedSecrets(
   scope: ProjectScope,
   names: readonly string[],
 ): Promise<Map<string, StoredSecret>> {
-  const secrets = await fetchSecrets(scope, new Set(names))
+  const secrets = await readNamed(environmentOf(scope), new Set(names))
   return new Map(
     secrets.map((secret) => {
       const policy = (secret.policy ?? null) as Policy | null
@@ -99,25 +113,4 @@ export function unproven(names: readonly string[]): CliError {
     `${names.join(', ')}: what is stored does not open with the policy that the server shows; nothing was stored`,
     "policy or value were altered: say which policy it is to have, with cloakroom secrets set NAME --policy '{…}', or --policy null",
   )
-}
-
-/** Secrets that are fetched one by one; all of the environment at once where there are more. */
-const MAX_SINGLE = 10
-
-/** Of these names those that are stored, with their ciphertexts. */
-export async function fetchSecrets(scope: ProjectScope, names: ReadonlySet<string>) {
-  const { session, project, environment } = scope
-  const params = { project_id: project.id }
-  const listed = await session.api.list(listSecrets, { params, query: { environment } })
-  const known = listed.filter(({ key }) => names.has(key))
-  if (known.length <= MAX_SINGLE) {
-    return Promise.all(
-      known.map(({ key }) =>
-        session.api.call(getSecret, { params: { ...params, key }, query: { environment } }),
-      ),
-    )
-  }
-  const query = { environment, include: 'value' as const }
-  const all = await session.api.list(listSecrets, { params, query })
-  return all.filter(({ key }) => names.has(key))
 }

@@ -8,10 +8,9 @@
  * reading of values, which the audit would note.
  */
 import { type Api, ApiError } from '../../client/api.ts'
+import { readSecrets } from '../../client/environment.ts'
 import type { OpenWorkspace } from '../../client/vault.ts'
 import { UntrustedKey } from '../../client/workspace_key.ts'
-import { listAllowlist } from '../../features/allowlist/contract.ts'
-import { listSecrets } from '../../features/secrets/contract.ts'
 import { type Guard, type NamedBytes, prepareGuardInSteps } from '../../leak_guard/index.ts'
 import { shapedBy, UNREADABLE } from '../../outbound/stand_ins/shaped.ts'
 import { fromBase64 } from '../../platform/crypto/encoding.ts'
@@ -21,11 +20,12 @@ import {
   type SealedSecret,
 } from '../../platform/crypto/secret_value.ts'
 import { Fault } from '../../platform/fault.ts'
-import { domainMatches, parseDomain } from '../../platform/net/domain.ts'
+import { domainMatches } from '../../platform/net/domain.ts'
 import type { Policy } from '../../platform/policy.ts'
 import { Secret } from '../../platform/secret.ts'
 import { withTimeout } from '../../platform/timeout.ts'
 import type { Credential, Notice } from '../backend.ts'
+import { domainsOf } from './allowed_domains.ts'
 import { AgentRemoved, checkIsThere, type NamedAgent } from './named_agent.ts'
 
 /** Where the values come from. `workspace` opens it anew each time, for a rekey changes its key. */
@@ -102,12 +102,11 @@ export class VaultCache {
     const startedAt = this.#now()
     const { api, workspace, agent } = this.#place
     const opened = await workspace()
-    const [allowlist, secrets] = await Promise.all([
-      api.list(listAllowlist, { params: { workspace_id: opened.id } }),
-      readSecrets(this.#place, opened, this.#secrets),
+    const [domains, secrets] = await Promise.all([
+      domainsOf(api, opened),
+      secretsOf(this.#place, opened, this.#secrets),
       checkIsThere(api, opened.id, agent),
     ])
-    const domains = allowlist.flatMap(({ domain }) => parseDomain(domain) ?? [])
     const allows = (host: string, port: number) =>
       domains.some((domain) => domainMatches(domain, host, port))
     this.#secrets = secrets
@@ -138,20 +137,19 @@ function endOf(error: unknown): string | null {
   return isRefusal ? 'The server does not let this session read the environment any more.' : null
 }
 
-/** Those that are known, where ids and versions are still the same. */
-async function readSecrets(
+/** Those that are known, where ids, versions and hashes are still the same. */
+async function secretsOf(
   { api, projectId, environment }: VaultPlace,
-  { key, epoch }: OpenWorkspace,
+  workspace: OpenWorkspace,
   known: SealedSecrets | null,
 ): Promise<SealedSecrets> {
-  const params = { project_id: projectId }
+  const { key, epoch } = workspace
+  const place = { api, workspace, projectId, environment }
   if (known) {
-    const query = { environment, limit: MARKS_IN_PAGE }
-    const marks = marksOf(epoch, await api.list(listSecrets, { params, query }))
+    const marks = marksOf(epoch, await readSecrets(place, { limit: MARKS_IN_PAGE }))
     if (marks === known.marks) return known
   }
-  const query = { environment, include: 'value' as const }
-  const secrets = await api.list(listSecrets, { params, query })
+  const secrets = await readSecrets(place, { include: 'value' })
   const sealed = new Map<string, SealedSecret>(
     secrets.map(({ key: name, policy, value }) => [
       name,
@@ -169,8 +167,9 @@ async function readSecrets(
 }
 
 /** Every write of a secret, also of its policy alone, counts its version up; a new secret has a new id. */
-function marksOf(epoch: number, secrets: readonly { id: string; version: number }[]): string {
-  return JSON.stringify([epoch, secrets.map(({ id, version }) => [id, version])])
+function marksOf(epoch: number, secrets: Awaited<ReturnType<typeof readSecrets>>): string {
+  const marks = secrets.map(({ id, version, value_sha256 }) => [id, version, value_sha256])
+  return JSON.stringify([epoch, marks])
 }
 
 function sealedSecrets(

@@ -2,20 +2,26 @@
  * Copying between environments and projects of a workspace: each has a key of its own, so values are opened
  * here and sealed anew, each with the policy that it opens with.
  */
-import { listSecrets } from '../../../features/secrets/contract.ts'
+import { readNamed, readSecrets } from '../../../client/environment.ts'
 import type { Policy } from '../../../platform/policy.ts'
 import { isMarked } from '../../../platform/references.ts'
 import type { copyEnvironmentOptions, copyOptions } from '../../catalogue/options.ts'
 import type { Action, OptionValues } from '../../command.ts'
 import type { Context } from '../../context.ts'
-import { type ProjectScope, projectNamed, projectScope, projectsOf } from '../../scope.ts'
+import {
+  environmentOf,
+  type ProjectScope,
+  projectNamed,
+  projectScope,
+  projectsOf,
+} from '../../scope.ts'
 import { absence, demandEnvironment } from '../../suggestions.ts'
 import { CliError } from '../../terminal/cli_error.ts'
 import { counted } from '../../terminal/confirmed.ts'
 import { changedOf, comparedWith, namesOf, showChanges } from '../../values/changes.ts'
 import { tellReferences } from '../../values/references.ts'
 import { type Entry, opened } from '../../values/sealing.ts'
-import { fetchSecrets, store, storedSecrets, unproven } from '../../values/storing.ts'
+import { store, storedSecrets, unproven } from '../../values/storing.ts'
 
 /** `secrets copy`: some, by name. */
 export const copy: Action<typeof copyOptions> = async (context, keys, options) => {
@@ -93,7 +99,10 @@ async function entriesOf(
   from: ProjectScope,
   keys: readonly string[] | undefined,
 ): Promise<Entry[]> {
-  const secrets = keys ? await fetchSecrets(from, new Set(keys)) : await fetchAll(from)
+  const place = environmentOf(from)
+  const secrets = keys
+    ? await readNamed(place, new Set(keys))
+    : await readSecrets(place, { include: 'value' })
   const missing = keys?.find((key) => !secrets.some((secret) => secret.key === key))
   const error = missing === undefined ? null : await absence(from, missing)
   if (error) throw error
@@ -104,9 +113,4 @@ async function entriesOf(
     const policy = (secret.policy ?? null) as Policy | null
     return { key: secret.key, value: value ?? '', policy }
   })
-}
-
-function fetchAll({ session, project, environment }: ProjectScope) {
-  const query = { environment, include: 'value' as const }
-  return session.api.list(listSecrets, { params: { project_id: project.id }, query })
 }

@@ -1,17 +1,16 @@
 /** `cloakroom secrets get`: values, opened here; of a single name an earlier one too. */
-import { getSecret } from '../../../features/secrets/contract.ts'
+import { readNamed, readSecret } from '../../../client/environment.ts'
 import type { getOptions } from '../../catalogue/options.ts'
 import type { Action, OptionValues } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import { writeValues } from '../../files/formats.ts'
-import { type ProjectScope, projectScope } from '../../scope.ts'
+import { environmentOf, type ProjectScope, projectScope } from '../../scope.ts'
 import { absence, onSecret } from '../../suggestions.ts'
 import { CliError } from '../../terminal/cli_error.ts'
 import { tokenInstead, valuesNamed } from '../../token_work.ts'
 import { sayOwn } from '../../values/delivered.ts'
 import { shownValues, withReferenced } from '../../values/references.ts'
 import { openedSecrets } from '../../values/sealing.ts'
-import { fetchSecrets } from '../../values/storing.ts'
 import { versionOf } from '../../values/versions.ts'
 
 type Shown = {
@@ -77,15 +76,13 @@ async function storedOf(scope: ProjectScope, keys: readonly string[], version: s
 
 function single(scope: ProjectScope, key: string, version: string | undefined) {
   if (version !== undefined) return versionOf(scope, key, version)
-  const { session, project, environment } = scope
-  const params = { project_id: project.id, key }
-  return onSecret(scope, key, session.api.call(getSecret, { params, query: { environment } }))
+  return onSecret(scope, key, readSecret(environmentOf(scope), key))
 }
 
 /** In the order in which they were named; one that is missing is an error, and none is shown. */
 async function all(scope: ProjectScope, keys: readonly string[]) {
   const found = new Map(
-    (await fetchSecrets(scope, new Set(keys))).map((secret) => [secret.key, secret]),
+    (await readNamed(environmentOf(scope), new Set(keys))).map((secret) => [secret.key, secret]),
   )
   const missing = keys.find((key) => !found.has(key))
   const error = missing === undefined ? null : await absence(scope, missing)

@@ -1,12 +1,13 @@
 /** What environments differ in, and what a secret was before. */
 import { timingSafeEqual } from 'node:crypto'
-import { listSecrets, listVersions, rollBackSecret } from '../../../features/secrets/contract.ts'
+import { openWriter, readSecrets, storing } from '../../../client/environment.ts'
+import { listVersions, rollBackSecret } from '../../../features/secrets/contract.ts'
 import { isSamePolicy } from '../../../platform/crypto/secret_value.ts'
 import { EX_FAILED } from '../../../platform/exit_codes.ts'
 import type { Policy } from '../../../platform/policy.ts'
 import type { diffOptions, rollBackOptions } from '../../catalogue/options.ts'
 import type { Action } from '../../command.ts'
-import { type ProjectScope, projectScope } from '../../scope.ts'
+import { environmentOf, type ProjectScope, projectScope } from '../../scope.ts'
 import { demandEnvironment, onSecret } from '../../suggestions.ts'
 import { confirmed } from '../../terminal/confirmed.ts'
 import { opened, reveal } from '../../values/sealing.ts'
@@ -53,10 +54,7 @@ type Opened = { digest: Uint8Array; policy: unknown }
 
 /** Digests have one length, so that comparing them takes one time. */
 async function openedIn(scope: ProjectScope): Promise<Map<string, Opened>> {
-  const { session, project, environment } = scope
-  const params = { project_id: project.id }
-  const query = { environment, include: 'value' as const }
-  const secrets = await session.api.list(listSecrets, { params, query })
+  const secrets = await readSecrets(environmentOf(scope), { include: 'value' })
   return new Map(
     secrets.map((secret) => {
       const digest = new Bun.CryptoHasher('sha256').update(reveal(scope, secret)).digest()
@@ -110,8 +108,11 @@ export const rollBack: Action<typeof rollBackOptions> = async (
     const from = JSON.stringify(present?.policy ?? null)
     await confirmed(options, `The policy goes back too, from ${from} to ${to}. Go on?`)
   }
-  const body = { version: earlier.version, policy }
-  const work = session.api.call(rollBackSecret, { params, query: { environment }, body })
+  const write = openWriter(environmentOf(scope))
+  const work = write(storing([earlier]), (manifest) => {
+    const body = { version: earlier.version, policy, manifest }
+    return session.api.call(rollBackSecret, { params, query: { environment }, body })
+  })
   const now = await onSecret(scope, key, work)
   context.output.done(`${key} is back to version ${version}, as version ${now.version}.`, {
     key,

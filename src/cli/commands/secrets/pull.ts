@@ -1,5 +1,5 @@
 /** `cloakroom secrets pull`: every value of an environment, opened here. */
-import { listSecrets } from '../../../features/secrets/contract.ts'
+import { readSecrets } from '../../../client/environment.ts'
 import type { pullOptions } from '../../catalogue/options.ts'
 import type { Action, OptionValues } from '../../command.ts'
 import type { Context } from '../../context.ts'
@@ -11,7 +11,7 @@ import {
   writeValues,
 } from '../../files/formats.ts'
 import { writePrivately } from '../../files/written.ts'
-import { type ProjectScope, projectScope } from '../../scope.ts'
+import { environmentOf, type ProjectScope, projectScope } from '../../scope.ts'
 import { refuseEmpty } from '../../suggestions.ts'
 import { CliError } from '../../terminal/cli_error.ts'
 import { tokenInstead, valuesOfToken } from '../../token_work.ts'
@@ -77,8 +77,6 @@ function formatOf(
 }
 
 async function download(scope: ProjectScope, form: Form): Promise<Values> {
-  const { session, project, environment } = scope
-  const query = { environment, include: 'value' as const }
-  const secrets = await session.api.list(listSecrets, { params: { project_id: project.id }, query })
+  const secrets = await readSecrets(environmentOf(scope), { include: 'value' })
   return shownValues(openedSecrets(scope, secrets), form)
 }

@@ -1,15 +1,15 @@
 /** `cloakroom secrets push`: what is new or different in a file goes to the server. */
-import { deleteSecret, listSecrets } from '../../../features/secrets/contract.ts'
+import { readSecrets } from '../../../client/environment.ts'
 import type { pushOptions } from '../../catalogue/options.ts'
 import type { Action } from '../../command.ts'
 import { readValuesOf, type Values } from '../../files/formats.ts'
 import { withDefaults } from '../../policies/defaults.ts'
-import { type ProjectScope, projectScope } from '../../scope.ts'
+import { environmentOf, type ProjectScope, projectScope } from '../../scope.ts'
 import { confirmed } from '../../terminal/confirmed.ts'
 import { changedOf, comparedWith, showChanges } from '../../values/changes.ts'
 import { asStored, marked } from '../../values/references.ts'
 import { type Candidate, choiceOf, classified } from '../../values/sensitivity.ts'
-import { provenSecrets, reportStored, store } from '../../values/storing.ts'
+import { deleteSecrets, provenSecrets, reportStored, store } from '../../values/storing.ts'
 
 /** Policies of what is there stay, but for what `sensitivity.ts` says. */
 export const push: Action<typeof pushOptions> = async (context, [path = '.env'], options) => {
@@ -45,19 +45,13 @@ export const push: Action<typeof pushOptions> = async (context, [path = '.env'],
     await confirmed(options, `Delete ${gone.join(', ')} from ${project.name}/${environment}?`)
   }
   const counts = await store(context, scope, changedOf(compared), options)
-  for (const key of gone) await remove(scope, key)
+  await deleteSecrets(scope, gone)
   reportStored(context, scope, options.prune ? { ...counts, deleted: gone.length } : counts)
   return undefined
 }
 
 /** Names of the environment that the file does not have. */
-async function onlyStored({ session, project, environment }: ProjectScope, values: Values) {
-  const params = { project_id: project.id }
-  const listed = await session.api.list(listSecrets, { params, query: { environment } })
+async function onlyStored(scope: ProjectScope, values: Values) {
+  const listed = await readSecrets(environmentOf(scope))
   return listed.map(({ key }) => key).filter((key) => !Object.hasOwn(values, key))
-}
-
-function remove({ session, project, environment }: ProjectScope, key: string) {
-  const params = { project_id: project.id, key }
-  return session.api.call(deleteSecret, { params, query: { environment } })
 }

@@ -1,21 +1,19 @@
 /** Deleting secrets, and bringing them back. */
-import {
-  deleteSecret,
-  listDeletedSecrets,
-  restoreSecretsEndpoint,
-} from '../../../features/secrets/contract.ts'
+import { openWriter, storing } from '../../../client/environment.ts'
+import { listDeletedSecrets, restoreSecretsEndpoint } from '../../../features/secrets/contract.ts'
 import type { removeOptions, undeleteOptions } from '../../catalogue/options.ts'
 import type { Action } from '../../command.ts'
 import { notFound } from '../../named.ts'
-import { type ProjectScope, projectScope } from '../../scope.ts'
-import { demandSecrets, onSecret } from '../../suggestions.ts'
+import { environmentOf, type ProjectScope, projectScope } from '../../scope.ts'
+import { demandSecrets } from '../../suggestions.ts'
 import { confirmed } from '../../terminal/confirmed.ts'
+import { deleteSecrets } from '../../values/storing.ts'
 import { removeOwn } from './own.ts'
 
 export const remove: Action<typeof removeOptions> = async (context, typed, options) => {
   if (options.mine) return removeOwn(context, typed, options)
   const scope = await projectScope(context)
-  const { session, project, environment } = scope
+  const { project, environment } = scope
   const keys = [...new Set(typed)]
   await demandSecrets(scope, keys)
   const names = keys.join(', ')
@@ -23,11 +21,7 @@ export const remove: Action<typeof removeOptions> = async (context, typed, optio
     options,
     `Delete ${names} from ${project.name}/${environment}, with earlier versions? For 7 days they can be restored.`,
   )
-  for (const key of keys) {
-    const params = { project_id: project.id, key }
-    const work = session.api.call(deleteSecret, { params, query: { environment } })
-    await onSecret(scope, key, work)
-  }
+  await deleteSecrets(scope, keys)
   context.output.done(`${keys.length} deleted; for 7 days: ${undeleteOf(keys, environment)}`, {
     deleted: keys,
   })
@@ -59,9 +53,14 @@ export const undelete: Action<typeof undeleteOptions> = async (context, keys, op
   }
   const chosen = options.all ? known : [...new Set(keys)]
   const params = { project_id: project.id }
+  const write = openWriter(environmentOf(scope))
   for (let start = 0; start < chosen.length; start += BATCH) {
-    const body = { environment, keys: chosen.slice(start, start + BATCH) }
-    await session.api.call(restoreSecretsEndpoint, { params, body })
+    const batch = chosen.slice(start, start + BATCH)
+    const restored = deleted.filter(({ key }) => batch.includes(key))
+    await write(storing(restored), (manifest) => {
+      const body = { environment, keys: batch, manifest }
+      return session.api.call(restoreSecretsEndpoint, { params, body })
+    })
   }
   context.output.done(`${project.name}/${environment}: ${chosen.length} restored.`, {
     restored: chosen,

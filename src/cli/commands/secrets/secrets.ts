@@ -1,5 +1,5 @@
 /** Secrets: encrypted here, by name on the server. */
-import { listSecrets } from '../../../features/secrets/contract.ts'
+import { readSecrets } from '../../../client/environment.ts'
 import { isSensitive, type Policy, policy as policySchema } from '../../../platform/policy.ts'
 import type { setOptions, tokenOption } from '../../catalogue/options.ts'
 import type { Action, OptionValues } from '../../command.ts'
@@ -7,7 +7,7 @@ import type { Context } from '../../context.ts'
 import { checkedValues, readValuesOf, type Values } from '../../files/formats.ts'
 import { withDefaults } from '../../policies/defaults.ts'
 import { inWords } from '../../policies/words.ts'
-import { projectScope } from '../../scope.ts'
+import { environmentOf, projectScope } from '../../scope.ts'
 import { onlyElsewhere } from '../../suggestions.ts'
 import { CliError } from '../../terminal/cli_error.ts'
 import { askSecret, readValueFromStdin } from '../../terminal/prompts.ts'
@@ -104,11 +104,8 @@ export const list: Action<typeof tokenOption> = async (context, _, options) => {
     return undefined
   }
   const scope = await projectScope(context)
-  const { session, project, environment } = scope
-  const secrets = await session.api.list(listSecrets, {
-    params: { project_id: project.id },
-    query: { environment },
-  })
+  const { session, environment } = scope
+  const secrets = await readSecrets(environmentOf(scope))
   const own = session.own.of(scope)
   const rows = secrets.map(({ key, version, updated_at, policy }) => ({
     key,

@@ -1,14 +1,14 @@
 /** Environments of a project. */
+import { emptying, openWriter, readSecrets } from '../../../client/environment.ts'
 import {
   createEnvironment,
   deleteEnvironment,
   listEnvironments,
 } from '../../../features/projects/contract.ts'
-import { listSecrets } from '../../../features/secrets/contract.ts'
 import type { confirmOptions } from '../../catalogue/options.ts'
 import type { Action } from '../../command.ts'
 import { demandProjectFile } from '../../project_file.ts'
-import { type ProjectScope, projectScope } from '../../scope.ts'
+import { environmentOf, type ProjectScope, projectScope } from '../../scope.ts'
 import { demandEnvironment } from '../../suggestions.ts'
 import { confirmed, counted } from '../../terminal/confirmed.ts'
 import { deletedOf, undeleteOf } from '../secrets/remove.ts'
@@ -45,7 +45,10 @@ export const remove: Action<typeof confirmOptions> = async (context, [name = '']
     `Delete ${name} from ${project.name}${lossOf(held)}? For 7 days secrets can be restored; tokens of ${name} alone are revoked.`,
   )
   const params = { project_id: project.id, environment: name }
-  const { secrets, tokens } = await session.api.call(deleteEnvironment, { params })
+  const write = openWriter(environmentOf(scope))
+  const { secrets, tokens } = await write(emptying, (manifest) =>
+    session.api.call(deleteEnvironment, { params, body: { manifest } }),
+  )
   // What was deleted on purpose before is not to come back with them.
   const names = before.length > 0 ? held : ['--all']
   const back = secrets > 0 ? `; for 7 days: ${undeleteOf(names, name)}` : ''
@@ -59,9 +62,8 @@ export const remove: Action<typeof confirmOptions> = async (context, [name = '']
 /** Names that a question shows. */
 const MAX_NAMES = 10
 
-async function heldIn({ session, project, environment }: ProjectScope): Promise<string[]> {
-  const params = { project_id: project.id }
-  const held = await session.api.list(listSecrets, { params, query: { environment } })
+async function heldIn(scope: ProjectScope): Promise<string[]> {
+  const held = await readSecrets(environmentOf(scope))
   return held.map(({ key }) => key)
 }
 

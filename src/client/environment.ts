@@ -1,0 +1,189 @@
+/**
+ * The secrets of an environment, read and written. In a signed workspace nothing is used that its manifest does
+ * not cover, and each write goes with the manifest of its result: of two people who write at once the second
+ * reads again, and signs again.
+ */
+import { getSecret, listSecrets } from '../features/secrets/contract.ts'
+import { manifestRoot, Refusal, type Rows, type SignedText } from '../sigchain/index.ts'
+import { type Api, ApiError, type CallInput, type CallResult } from './api.ts'
+import { type Signing, UntrustedChain } from './chain.ts'
+import { rowsOf, type Stored, verifyStored } from './manifests.ts'
+import { type Place, signManifest } from './statements.ts'
+import { type OpenWorkspace, signerOf, signingOf } from './vault.ts'
+
+export type EnvironmentPlace = Place & { api: Api; workspace: OpenWorkspace }
+
+type Reading = Omit<NonNullable<CallInput<typeof listSecrets>['query']>, 'environment'>
+type Secrets = CallResult<typeof listSecrets>
+
+/** A write may meet others, and a chain and a list that are read one after the other may differ. */
+const MOST_TRIES = 5
+const MOST_READS = 3
+/** Secrets that are fetched one by one; all of the environment at once where there are more. */
+const MAX_SINGLE = 10
+
+/** All secrets, with their ciphertexts where they are included. @throws ApiError, UntrustedChain */
+export async function readSecrets(
+  place: EnvironmentPlace,
+  reading: Reading = {},
+): Promise<Secrets> {
+  return (await readEnvironment(place, reading)).secrets
+}
+
+/** The same with what was verified, null in a plain workspace. */
+export async function readEnvironment(
+  place: EnvironmentPlace,
+  reading: Reading,
+): Promise<{ secrets: Secrets; stored: Stored | null }> {
+  const signing = signingOf(place.workspace)
+  if (signing !== null) return readSigned(place, signing, reading)
+  return { secrets: await place.api.list(listSecrets, orderOf(place, reading)), stored: null }
+}
+
+/** What was verified, or written, is the oldest that is taken from then on. */
+export function rememberStored(place: EnvironmentPlace, stored: Stored): void {
+  signingOf(place.workspace)?.chains.rememberManifest(knownAs(place), stored)
+}
+
+function knownAs({ workspace: { id }, projectId, environment }: EnvironmentPlace) {
+  return { workspaceId: id, projectId, environment }
+}
+
+function orderOf({ projectId, environment }: Place, reading: Reading) {
+  return { params: { project_id: projectId }, query: { environment, ...reading } }
+}
+
+function readSigned(
+  place: EnvironmentPlace,
+  { chains }: Signing,
+  reading: Reading = {},
+): Promise<{ secrets: Secrets; stored: Stored }> {
+  const { api, workspace } = place
+  return verified(workspace, async (isFirst) => {
+    const seen = chains.manifestOf(knownAs(place))
+    const { data: secrets, beside } = await api.whole(listSecrets, orderOf(place, reading))
+    const chain = await (isFirst ? chains.of(workspace) : chains.continued(workspace))
+    const stored = await verifyStored(
+      chain,
+      { ...place, seen },
+      await rowsOf(secrets),
+      beside.manifest,
+    )
+    if (stored.revision > 0) rememberStored(place, stored)
+    return { secrets, stored }
+  })
+}
+
+/** What is read in several steps may have changed between them: it is read again. @throws UntrustedChain */
+async function verified<T>(
+  workspace: OpenWorkspace,
+  readAll: (isFirst: boolean) => Promise<T>,
+): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await readAll(tries === 1)
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error
+      if (tries === MOST_READS) throw new UntrustedChain(workspace, error.message, error)
+    }
+  }
+}
+
+/**
+ * Those of these names that are stored, with their ciphertexts: one by one where they are few.
+ *
+ * @throws ApiError, UntrustedChain
+ */
+export async function readNamed(
+  place: EnvironmentPlace,
+  names: ReadonlySet<string>,
+): Promise<Secrets> {
+  return verified(place.workspace, async () => {
+    const listed = (await readSecrets(place)).filter(({ key }) => names.has(key))
+    if (listed.length > MAX_SINGLE) {
+      return (await readSecrets(place, { include: 'value' })).filter(({ key }) => names.has(key))
+    }
+    const found = await Promise.all(listed.map(({ key }) => readOne(place, key)))
+    if (signingOf(place.workspace) !== null) await requireListed(found, listed)
+    return found
+  })
+}
+
+/** @throws UntrustedChain, ApiError `not_found` */
+export async function readSecret(place: EnvironmentPlace, key: string): Promise<Secrets[number]> {
+  if (signingOf(place.workspace) === null) return readOne(place, key)
+  const [found] = await readNamed(place, new Set([key]))
+  if (found) return found
+  throw new ApiError(404, { error_code: 'not_found' })
+}
+
+function readOne({ api, projectId, environment }: EnvironmentPlace, key: string) {
+  return api.call(getSecret, { params: { project_id: projectId, key }, query: { environment } })
+}
+
+/** Each came with the value, and under the name, that the verified list has. @throws Refusal */
+async function requireListed(found: Secrets, listed: Secrets): Promise<void> {
+  const [got, known] = await Promise.all([rowsOf(found), rowsOf(listed)])
+  if ((await manifestRoot(got)) !== (await manifestRoot(known))) throw new Refusal('root')
+}
+
+/** What is stored after a write, from what is stored before it. */
+type Edit = (rows: Rows) => Rows | Promise<Rows>
+type Send<T> = (manifest: SignedText | undefined) => Promise<T>
+
+export function storing(secrets: Parameters<typeof rowsOf>[0]): Edit {
+  return async (rows) => new Map([...rows, ...(await rowsOf(secrets))])
+}
+
+export function deleting(names: readonly string[]): Edit {
+  return (rows) => new Map([...rows].filter(([name]) => !names.includes(name)))
+}
+
+export const emptying: Edit = () => new Map()
+
+/** For writes that follow each other: what is stored is read before the first, and where somebody else wrote. */
+export function openWriter(place: EnvironmentPlace) {
+  let known: Stored | null = null
+  return async <T>(edit: Edit, send: Send<T>): Promise<T> => {
+    const signing = signingOf(place.workspace)
+    if (signing === null) return send(undefined)
+    let before: Stored = known ?? (await readSigned(place, signing)).stored
+    for (let tries = 1; ; tries += 1) {
+      const next = await following(before, edit)
+      const manifest = await signNext(place, next)
+      const sent = await unlessConflict(send(manifest))
+      if (!('conflict' in sent)) {
+        rememberStored(place, next)
+        known = next
+        return sent.result
+      }
+      const now = (await readSigned(place, signing)).stored
+      // Otherwise it is a conflict with something else than another manifest.
+      const isLater = now.revision > before.revision
+      if (!isLater || tries === MOST_TRIES) throw sent.conflict
+      before = now
+    }
+  }
+}
+
+async function unlessConflict<T>(
+  sent: Promise<T>,
+): Promise<{ result: T } | { conflict: ApiError }> {
+  try {
+    return { result: await sent }
+  } catch (error) {
+    if (error instanceof ApiError && error.code === 'conflict') return { conflict: error }
+    throw error
+  }
+}
+
+/** What a write makes of what is stored. */
+export async function following({ revision, rows: before }: Stored, edit: Edit): Promise<Stored> {
+  const rows = await edit(before)
+  return { revision: revision + 1, rows, root: await manifestRoot(rows) }
+}
+
+async function signNext(place: EnvironmentPlace, next: Stored): Promise<SignedText | undefined> {
+  const signer = await signerOf(place.workspace)
+  return signer === null ? undefined : signManifest(signer, place, next)
+}

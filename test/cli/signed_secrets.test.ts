@@ -1,0 +1,97 @@
+/** Secrets and tokens of a signed workspace from the command line, above a database that tells the truth, and not. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { startTestApp, type TestApp } from '../support/app.ts'
+import type { Terminal } from './person.ts'
+import { loggedIn, signedAccount } from './signed_person.ts'
+
+let app: TestApp
+let ada: Terminal
+
+beforeAll(async () => {
+  app = await startTestApp()
+  ada = await signedAccount(app, 'ada@example.com')
+  await ada.must('init', 'billing')
+})
+afterAll(async () => {
+  ada.remove()
+  await app.stop()
+})
+
+const sql = () => app.connection.sql
+const revisions = async (environment = 'development') => {
+  const [row] = await sql()`select revision from manifests where environment = ${environment}`
+  return row?.revision ?? 0
+}
+
+test('secrets are set, pushed, shown, copied, rolled back, deleted and restored', async () => {
+  await ada.must('secrets', 'set', 'STRIPE_KEY=sk_one', 'OTHER=first')
+  await ada.must('secrets', 'set', 'STRIPE_KEY=sk_two')
+  expect(await ada.reveal('secrets', 'get', 'STRIPE_KEY')).toBe('sk_two')
+  await ada.must('secrets', 'rollback', 'STRIPE_KEY', '1', '--yes')
+  ada.write('.env', 'STRIPE_KEY=sk_three\nADDED=more\n')
+  await ada.must('secrets', 'push', '.env', '--prune', '--yes')
+  expect(await ada.json('secrets', 'list')).toMatchObject([{ key: 'ADDED' }, { key: 'STRIPE_KEY' }])
+  await ada.must('secrets', 'undelete', 'OTHER')
+  await ada.must('env', 'copy', 'development', 'staging')
+  await ada.must('secrets', 'delete', 'OTHER', '--yes')
+  await ada.must('policy', 'set', 'STRIPE_KEY', '--domains', 'api.stripe.com')
+  expect(await ada.reveal('secrets', 'get', 'STRIPE_KEY', 'ADDED')).toBe(
+    'ADDED=more\nSTRIPE_KEY=sk_three\n',
+  )
+  expect(await revisions('staging')).toBe(1)
+  expect(await revisions()).toBe(8)
+  await ada.must('env', 'delete', 'staging', '--yes')
+  expect(await revisions('staging')).toBe(2)
+})
+
+test('two machines at once both store, and nothing is lost', async () => {
+  const other = await loggedIn(app, 'ada@example.com')
+  const place = ['-e', 'busy', '-p', 'billing']
+  await Promise.all(
+    [ada, other].map((machine, at) => machine.must('secrets', 'set', `M${at}=value`, ...place)),
+  )
+  other.remove()
+  const listed = (await ada.json('secrets', 'list', ...place)) as { key: string }[]
+  expect(listed.map(({ key }) => key)).toEqual(['M0', 'M1'])
+})
+
+describe('a token', () => {
+  let token: string
+
+  beforeAll(async () => {
+    token = (await ada.must('workload-token', 'issue', 'ci', '--quiet')).trim()
+  })
+
+  const withToken = (...command: string[]) =>
+    ada.run(['run', '--', ...command], { env: { SERVICE_TOKEN: token }, reveals: true })
+
+  test('is given what was signed, and checks it', async () => {
+    expect(await withToken('printenv', 'ADDED')).toMatchObject({ code: 0 })
+    const issued = await ada.must('agent', 'create', 'bot', '--may', 'use,read', '--quiet')
+    const env = { SERVICE_TOKEN: issued.trim() }
+    expect(await ada.run(['run', '--', 'true'], { env })).toMatchObject({ code: 0 })
+  })
+
+  test('starts nothing with an older value, whoever wrote it into the database', async () => {
+    const [before] =
+      await sql()`select value, value_hash from secrets where key = 'ADDED' and environment = 'development'`
+    await ada.must('secrets', 'set', 'ADDED=newer')
+    const [after] =
+      await sql()`select value, value_hash from secrets where key = 'ADDED' and environment = 'development'`
+    await sql()`update secrets set value = ${before?.value}, value_hash = ${before?.value_hash} where key = 'ADDED' and environment = 'development'`
+    expect(await withToken('echo', 'started')).toMatchObject({ code: 5, out: '' })
+    for (const command of [
+      ['secrets', 'get', 'ADDED'],
+      ['secrets', 'list'],
+      ['secrets', 'pull'],
+      ['secrets', 'set', 'NEW=1'],
+      ['run', '--', 'echo', 'started'],
+    ]) {
+      const refused = await ada.run(command)
+      expect(refused).toMatchObject({ code: 5, out: '' })
+      expect(refused.err).toContain('is not what its members signed: the manifest is refused')
+    }
+    await sql()`update secrets set value = ${after?.value}, value_hash = ${after?.value_hash} where key = 'ADDED' and environment = 'development'`
+    expect(await ada.reveal('secrets', 'get', 'ADDED')).toBe('newer')
+  })
+})

@@ -1,0 +1,192 @@
+/** Environments of a signed workspace, as a client reads and writes them beside others and under a lying server. */
+import { beforeEach, describe, expect, test } from 'bun:test'
+import { ApiError } from '../../src/client/api.ts'
+import { UntrustedChain } from '../../src/client/chain.ts'
+import {
+  deleting,
+  openWriter,
+  readNamed,
+  readSecret,
+  readSecrets,
+  storing,
+} from '../../src/client/environment.ts'
+import { signManifest } from '../../src/client/statements.ts'
+import { type OpenWorkspace, signerOf } from '../../src/client/vault.ts'
+import { upsertSecrets } from '../../src/features/secrets/contract.ts'
+import { manifestRoot, type Refusal } from '../../src/sigchain/index.ts'
+import {
+  ada,
+  apiOf,
+  bea,
+  ENVIRONMENT,
+  environmentIn,
+  type Links,
+  linksOfTwo,
+  openedBy,
+  openMemory,
+  PROJECT,
+  place,
+  Store,
+  sealed,
+} from './signed_place.ts'
+
+let links: Links
+let store: Store
+let known: ReturnType<typeof openMemory>
+let workspace: OpenWorkspace
+
+/** The environment as a command of this machine opens it. */
+const here = (by = workspace) =>
+  environmentIn(
+    by,
+    apiOf(() => store),
+  )
+
+const bodyOf = (secrets: { key: string; value: string }[]) => ({
+  project_id: PROJECT,
+  environment: ENVIRONMENT,
+  secrets,
+})
+
+async function put(by: OpenWorkspace, values: Record<string, string>, meanwhile = async () => {}) {
+  const target = here(by)
+  const secrets = Object.entries(values).map(([key, value]) => ({
+    key,
+    value: sealed(by, key, value),
+  }))
+  let isFirst = true
+  await openWriter(target)(storing(secrets), async (manifest) => {
+    if (isFirst) await meanwhile()
+    isFirst = false
+    return target.api.call(upsertSecrets, { body: { ...bodyOf(secrets), manifest } })
+  })
+}
+
+const namesOf = async (by = workspace) => (await readSecrets(here(by))).map(({ key }) => key)
+const refusal = async (work: Promise<unknown>) =>
+  work.then(
+    () => 'nothing',
+    (error) => (error instanceof UntrustedChain ? (error.cause as Refusal).reason : error),
+  )
+
+beforeEach(async () => {
+  links = await linksOfTwo()
+  store = new Store()
+  known = openMemory()
+  workspace = openedBy(ada, links, known)
+})
+
+describe('writing', () => {
+  test('goes with the manifest of its result, and counts on', async () => {
+    await put(workspace, { A: '1', B: '2' })
+    await put(workspace, { B: '3' })
+    expect(await namesOf()).toEqual(['A', 'B'])
+    expect(store.revision).toBe(2)
+    // Read before it was written, and after.
+    expect(store.calls.filter((call) => call === 'secrets.list')).toHaveLength(3)
+  })
+
+  test('of two who write at once both succeed, and none is lost', async () => {
+    const other = openedBy(bea, links)
+    await put(workspace, { A: '1' }, () => put(other, { B: '2' }))
+    expect(await namesOf()).toEqual(['A', 'B'])
+    expect(store.revision).toBe(2)
+  })
+
+  test('a conflict with something else is not tried again', async () => {
+    let sent = 0
+    const write = openWriter(here())
+    const conflict = new ApiError(409, { error_code: 'conflict' })
+    const writing = write(deleting(['A']), async () => {
+      sent += 1
+      throw conflict
+    })
+    expect(await refusal(writing)).toBe(conflict)
+    expect(sent).toBe(1)
+  })
+
+  test('several writes in a row read once', async () => {
+    const write = openWriter(here())
+    for (const key of ['A', 'B', 'C']) {
+      const secrets = [{ key, value: sealed(workspace, key, '1') }]
+      await write(storing(secrets), async (manifest) =>
+        here().api.call(upsertSecrets, { body: { ...bodyOf(secrets), manifest } }),
+      )
+    }
+    expect(store.calls.filter((call) => call === 'secrets.list')).toHaveLength(1)
+    expect(store.revision).toBe(3)
+  })
+})
+
+describe('a server that lies is refused', () => {
+  const values = { A: '1', B: '2', C: '3' }
+  beforeEach(() => put(workspace, values))
+
+  test.each([
+    ['an older value', (before: Store) => before.rows.set('A', sealed(workspace, 'A', 'older'))],
+    ['a row left out', (before: Store) => before.rows.delete('B')],
+    ['a row more', (before: Store) => before.rows.set('D', sealed(workspace, 'D', '4'))],
+    ["another name's value", (before: Store) => before.rows.set('A', before.rows.get('B') ?? '')],
+    ['no manifest', (before: Store) => Object.assign(before, { manifest: null, rows: new Map() })],
+  ])('with %s', async (_, change) => {
+    change(store)
+    expect(await refusal(readSecrets(here(), { include: 'value' }))).toMatch(/^(root|revision)$/)
+    expect(await refusal(readSecrets(here()))).toMatch(/^(root|revision)$/)
+    expect(await refusal(put(workspace, { E: '5' }))).toMatch(/^(root|revision)$/)
+  })
+
+  test('with another value than it lists', async () => {
+    const listed = store.listed(false).map(({ key, value_sha256 }) => [key, value_sha256] as const)
+    store.hashes = new Map(listed)
+    store.rows.set('A', sealed(workspace, 'A', 'another'))
+    expect(await namesOf()).toEqual(['A', 'B', 'C'])
+    expect(await refusal(readSecret(here(), 'A'))).toBe('root')
+    expect(await refusal(readNamed(here(), new Set(['A', 'B'])))).toBe('root')
+    expect(await refusal(readSecrets(here(), { include: 'value' }))).toBe('root')
+    expect((await readSecret(here(), 'B')).key).toBe('B')
+  })
+
+  test('with an older state, whole', async () => {
+    const before = store.copy()
+    await put(workspace, { A: '2' })
+    store = before
+    expect(await refusal(readSecrets(here()))).toBe('revision')
+    expect(await refusal(put(workspace, { A: '3' }))).toBe('revision')
+    // Who has seen nothing newer cannot know.
+    expect(await namesOf(openedBy(bea, links))).toEqual(['A', 'B', 'C'])
+  })
+
+  test('with a manifest of somebody who may not write', async () => {
+    links = await linksOfTwo('read_only')
+    const signer = await signerOf(openedBy(bea, links))
+    const root = await manifestRoot(new Map())
+    store.rows.clear()
+    store.manifest = signer && (await signManifest(signer, place, { revision: 9, root }))
+    expect(await refusal(readSecrets(here(openedBy(ada, links))))).toBe('right')
+  })
+
+  test('with the manifest of another environment', async () => {
+    const elsewhere = { ...here(), environment: 'staging' }
+    expect(await refusal(readSecrets(elsewhere))).toBe('mismatch')
+  })
+})
+
+test('links that came since are read before anything is refused', async () => {
+  await put(workspace, { A: '1' })
+  const other = openedBy(bea, links)
+  await namesOf(other)
+  await links.add({ type: 'allowlist.changed', body: { add: ['api.example.com'], remove: [] } })
+  await put(openedBy(ada, links), { B: '2' })
+  expect(await namesOf(other)).toEqual(['A', 'B'])
+})
+
+test('a plain workspace is read and written as it was', async () => {
+  const { signing: _, ...plain } = { ...workspace, id: '01920000-0000-7000-8000-000000000100' }
+  store.rows.set('A', sealed(workspace, 'A', '1'))
+  const api = apiOf(() => store)
+  const target = { api, workspace: plain, ...place }
+  expect((await readSecrets(target)).map(({ key }) => key)).toEqual(['A'])
+  expect(await openWriter(target)(deleting(['A']), async (manifest) => manifest ?? 'none')).toBe(
+    'none',
+  )
+})

@@ -1,0 +1,165 @@
+/** What a client signs of tokens, secrets and a new key is what the server takes, and what others verify. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { Chains } from '../../src/client/chain.ts'
+import {
+  deleting,
+  emptying,
+  openWriter,
+  readSecret,
+  readSecrets,
+  storing,
+} from '../../src/client/environment.ts'
+import { rekey } from '../../src/client/rekey.ts'
+import { holderOf, makeToken } from '../../src/client/tokens.ts'
+import {
+  grantEnvironment,
+  type OpenWorkspace,
+  openSecret,
+  sealSecret,
+} from '../../src/client/vault.ts'
+import {
+  issueWorkloadToken,
+  listWorkloadTokens,
+  provisionWorkloadToken,
+  registerAgent,
+} from '../../src/features/agents/contract.ts'
+import { listLinks } from '../../src/features/links/contract.ts'
+import { deleteEnvironment } from '../../src/features/projects/contract.ts'
+import {
+  deleteSecret,
+  listDeletedSecrets,
+  listVersions,
+  restoreSecretsEndpoint,
+  rollBackSecret,
+  upsertSecrets,
+} from '../../src/features/secrets/contract.ts'
+import { startTestApp, type TestApp } from '../support/app.ts'
+import type { SignedPerson } from '../support/signed.ts'
+import { type SignedProject, signedProject } from '../support/statements.ts'
+import { openMemory } from './signed_place.ts'
+
+let app: TestApp
+let project: SignedProject
+let member: SignedPerson
+
+beforeAll(async () => {
+  app = await startTestApp({ RATE_API: '100000/1' })
+  project = await signedProject(app)
+  member = await project.join('member')
+})
+afterAll(() => app.stop())
+
+/** The workspace as somebody has it open on a machine of their own. */
+function openedBy({ api, identity }: SignedPerson, now?: OpenWorkspace): OpenWorkspace {
+  const { workspaceId: id, workspaceKey: key } = project
+  const readLinks = (workspace_id: string, after: number) =>
+    api.call(listLinks, { params: { workspace_id }, query: { after } })
+  const chains = new Chains(readLinks, openMemory(), { met: () => {}, rekeyed: () => {} })
+  const signing = { chains, workspace: { id, name: 'acme' }, identity: async () => identity }
+  return { id, name: 'acme', epoch: now?.epoch ?? 1, key: now?.key ?? key, signing }
+}
+
+const inProject = () => ({ project_id: project.projectId })
+
+function placeOf(person: SignedPerson, workspace: OpenWorkspace, environment: string) {
+  return { api: person.api, workspace, projectId: project.projectId, environment }
+}
+type Place = ReturnType<typeof placeOf>
+
+const here = (person: SignedPerson, environment: string) =>
+  placeOf(person, openedBy(person), environment)
+
+function put({ api, workspace, projectId, environment }: Place, values: Record<string, string>) {
+  const secrets = Object.entries(values).map(([key, value]) => {
+    const at = { projectId, environment, key }
+    return { key, value: sealSecret(workspace, at, null, value) }
+  })
+  const place = { api, workspace, projectId, environment }
+  return openWriter(place)(storing(secrets), (manifest) =>
+    api.call(upsertSecrets, { body: { ...inProject(), environment, secrets, manifest } }),
+  )
+}
+
+async function valuesOf(place: Place) {
+  const secrets = await readSecrets(place, { include: 'value' })
+  const opened = secrets.map(({ key, value = '' }) => {
+    const secret = openSecret(place.workspace, { ...place, key }, null, value)
+    return [key, secret && Buffer.from(secret.reveal()).toString()]
+  })
+  return Object.fromEntries(opened)
+}
+
+test('secrets are stored, changed, rolled back, deleted and restored by several people', async () => {
+  const [ours, theirs] = [here(project.owner, 'changing'), here(member, 'changing')]
+  const query = { environment: 'changing' }
+  await put(ours, { A: '1', B: '1' })
+  await put(theirs, { A: '2' })
+  expect(await valuesOf(ours)).toEqual({ A: '2', B: '1' })
+  const params = { ...inProject(), key: 'A' }
+  const versions = await member.api.list(listVersions, {
+    params,
+    query: { ...query, include: 'value' },
+  })
+  const first = versions.find(({ version }) => version === 1)
+  await openWriter(theirs)(storing([{ key: 'A', ...first }]), (manifest) =>
+    member.api.call(rollBackSecret, {
+      params,
+      query,
+      body: { version: 1, policy: null, manifest },
+    }),
+  )
+  await openWriter(ours)(deleting(['B']), (manifest) =>
+    ours.api.call(deleteSecret, { params: { ...params, key: 'B' }, query, body: { manifest } }),
+  )
+  expect(await valuesOf(theirs)).toEqual({ A: '1' })
+  const deleted = await member.api.list(listDeletedSecrets, { params: inProject(), query })
+  await openWriter(theirs)(storing(deleted), (manifest) => {
+    const body = { environment: 'changing', keys: ['B'], manifest }
+    return member.api.call(restoreSecretsEndpoint, { params: inProject(), body })
+  })
+  expect(await valuesOf(ours)).toEqual({ A: '1', B: '1' })
+  expect((await readSecret(ours, 'B')).version).toBe(1)
+  await openWriter(ours)(emptying, (manifest) => {
+    const where = { ...inProject(), environment: 'changing' }
+    return ours.api.call(deleteEnvironment, { params: where, body: { manifest } })
+  })
+  expect(await valuesOf(theirs)).toEqual({})
+})
+
+test('of many who write at once each succeeds, and nothing is lost', async () => {
+  const people = [project.owner, member, project.owner, member]
+  const places = people.map((person) => here(person, 'busy'))
+  await Promise.all(places.map((place, at) => put(place, { [`N${at}`]: String(at) })))
+  expect(await valuesOf(here(member, 'busy'))).toEqual({ N0: '0', N1: '1', N2: '2', N3: '3' })
+})
+
+test('an agent is registered, and a token granted further environments, by what is signed', async () => {
+  const { api } = project.owner
+  const workspace = openedBy(project.owner)
+  const id = Bun.randomUUIDv7()
+  const scope = { kind: 'agent', agentId: id, projectId: null, environment: null } as const
+  const made = await makeToken(workspace, scope, { label: 'first' }, [])
+  const params = { workspace_id: project.workspaceId }
+  const { agent } = await api.call(registerAgent, {
+    params,
+    body: { id, name: 'bot', ...made.body },
+  })
+  expect(agent.id).toBe(id)
+  const place = { projectId: project.projectId, environment: 'granted' }
+  const ofWorkload = { kind: 'workload', ...place } as const
+  const token = await makeToken(workspace, ofWorkload, { label: 'ci', expires_in_days: 7 }, [])
+  const body = { ...token.body, label: 'ci', environment: 'granted' }
+  await api.call(issueWorkloadToken, { params: inProject(), body })
+  const listed = (await api.list(listWorkloadTokens, { params: inProject() })).find(
+    (one) => one.id === token.id,
+  )
+  if (!listed) throw new Error('the token is listed')
+  expect(listed).toMatchObject({ label: 'ci', expires_in_days: 7, capabilities: ['use', 'read'] })
+  const holder = await holderOf(workspace, listed)
+  const envelope = await grantEnvironment(workspace, holder, place.projectId, place.environment)
+  const path = { ...inProject(), token_id: token.id }
+  await api.call(provisionWorkloadToken, { params: path, body: [envelope] })
+  // A key that somebody put into the row is not sealed to.
+  const replaced = { ...listed, public_key: member.identity.public_key }
+  expect(holderOf(workspace, replaced)).rejects.toThrow('is not what its members signed')
+})
