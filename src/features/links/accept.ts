@@ -31,6 +31,9 @@ export type Claim = {
   }
 }[Link['type']]
 
+/** What has links that are not committed yet, by the transaction: no cache may see them. */
+const uncommitted = new WeakMap<Reading, Set<string>>()
+
 /**
  * The verified chain of the workspace, as it is before the change; null for one that is not signed.
  *
@@ -42,6 +45,7 @@ export async function chainOf(
   { db, chains }: { db: Database; chains: ChainCache },
 ): Promise<Chain | null> {
   if (!isSignedId(workspaceId)) return null
+  if (uncommitted.get(tx)?.has(workspaceId)) throw new TypeError('the chain has grown here')
   const read = (reader: Reading) =>
     chains.of(workspaceId, (after) => selectLinks(reader, workspaceId, after))
   if (!chains.has(workspaceId)) throw new UnreadBefore(() => read(db))
@@ -107,6 +111,7 @@ async function append(
     throw refused(
       'The link is not signed by the person of this session, with the keys of the account.',
     )
+  uncommitted.set(tx, new Set(uncommitted.get(tx)).add(workspaceId))
   await insertLink(tx, workspaceId, chain.seq, link)
   return chain
 }
