@@ -14,6 +14,7 @@ import { addToAllowlist } from '../../src/features/allowlist/contract.ts'
 import { createEnvironment, deleteProject } from '../../src/features/projects/contract.ts'
 import { deleteSecret } from '../../src/features/secrets/contract.ts'
 import { memberships, secrets } from '../../src/platform/db/schema/index.ts'
+import { exampleOfForm } from '../../src/platform/http/fields.ts'
 import { forwardCalls } from '../../src/resolver/contract.ts'
 import { logInAs, newApplicant, type Person, registrationOf } from '../support/people.ts'
 import {
@@ -158,6 +159,15 @@ const wrongPassword = async ({ caller }: Scene) => {
   }
 }
 const refused = { through: [422] }
+const refusedKeys = {
+  ...refused,
+  slots: {
+    'body.workspaces.workspace_id': {
+      status: 422,
+      because: 'the password is asked for first; new_keys.test.ts has it with the right one',
+    },
+  },
+}
 
 const accounts: Record<string, Row> = {
   'auth.prelogin': row(({ caller }) => ({ body: { email: caller.email } })),
@@ -172,6 +182,20 @@ const accounts: Record<string, Row> = {
   'auth.change_password': row(wrongPassword, refused),
   'auth.patch_password': row(wrongPassword, refused),
   'auth.delete_account': row(() => ({ body: { current_password: 'not the password' } }), refused),
+  'users.replace_keys': row(async ({ caller }) => {
+    const { public_key, encrypted_private_key, workspace } = await registrationOf(caller)
+    const { id, encrypted_workspace_key } = workspace
+    return {
+      body: {
+        current_password: 'not the password',
+        signing_key: exampleOfForm.signingKey,
+        public_key,
+        key_proof: exampleOfForm.keyProof,
+        encrypted_private_key,
+        workspaces: [{ workspace_id: id, encrypted_workspace_key }],
+      },
+    }
+  }, refusedKeys),
   'auth.sessions.list': row(none),
   'auth.sessions.revoke': row(async (scene) => ({
     params: { session_id: (await spareSession(scene)).id },

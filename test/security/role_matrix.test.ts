@@ -174,6 +174,7 @@ const roleless = {
     ...['auth.logout', 'auth.change_password', 'auth.patch_password', 'auth.recovery.replace'],
     ...['auth.delete_account'],
     ...['auth.sessions.list', 'auth.sessions.revoke', 'users.me', 'users.public_key'],
+    'users.replace_keys',
     ...['workspaces.list', 'workspaces.create', 'workspaces.accept', 'workspaces.decline'],
     ...['links.list', 'projects.list', 'metrics.list'],
   ],

@@ -13,13 +13,14 @@ import {
   text,
   userId,
 } from '../../platform/http/fields.ts'
-import { base64, email, line, pagination } from '../../platform/http/validate.ts'
+import { email, line, pagination } from '../../platform/http/validate.ts'
 import { workspaceShape } from '../workspaces/contract.ts'
 import {
   currentPassword,
   defaultKdf,
   givenPassword,
   kdf,
+  keyProof,
   keySalt,
   newPassword,
   personalWorkspace,
@@ -31,6 +32,8 @@ import {
   user,
   wrappedKey,
 } from './shapes.ts'
+
+export { replaceKeys } from './keys_contract.ts'
 
 /** The audit is kept by workspace, and these concern a person. */
 const ofPerson = { unrecorded: 'concerns the account of a person and no workspace' } as const
@@ -66,8 +69,7 @@ export const register = defineEndpoint({
     terms_agreement: z.boolean().default(false),
     public_key: publicKey,
     signing_key: signingKey.meta(rarelyNeeded).optional(),
-    /** By it the address and both keys belong together. */
-    key_proof: base64(64, 64).meta(rarelyNeeded).optional(),
+    key_proof: keyProof.meta(rarelyNeeded).optional(),
     encrypted_private_key: wrappedKey,
     key_salt: keySalt,
     kdf: kdf.default(defaultKdf),

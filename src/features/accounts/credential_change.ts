@@ -42,7 +42,8 @@ export async function replaceRecoveryKey(
   })
 }
 
-async function requireProof(
+/** @throws Fault `validation_error` on a wrong password, `rate_limited` */
+export async function requireProof(
   services: AccountServices,
   { caller, network }: Person,
   secret: string,
@@ -52,6 +53,6 @@ async function requireProof(
   return proven
 }
 
-function overtaken(): Fault {
+export function overtaken(): Fault {
   return new Fault('conflict', { message: 'The password was changed in the meantime.' })
 }

@@ -10,23 +10,29 @@ import { openPager } from '../../platform/http/page.ts'
 import { type Route, route } from '../../platform/http/route.ts'
 import type { FeatureServices } from '../../platform/services.ts'
 import { identityFingerprint } from '../../sigchain/index.ts'
+import type { SignedServices } from '../links/index.ts'
 import { type AccountServices, openAccountServices } from './account_services.ts'
 import * as contract from './contract.ts'
 import { replacePassword, replaceRecoveryKey } from './credential_change.ts'
 import { endAccount } from './deletion.ts'
 import { logIn, tellDerivation } from './login.ts'
+import { giveNewKeys } from './new_keys.ts'
 import { findUserByEmail, getUser, showKeys, showUser } from './queries.ts'
 import { recoverAccount, showRecoveryCopy } from './recovery.ts'
 import { registerPerson } from './registration.ts'
 import { findSessionOf, revokeSession, rotateTokens, selectSessions } from './sessions.ts'
 
-export function accountsRoutes(shared: FeatureServices): Route[] {
+export function accountsRoutes(shared: SignedServices): Route[] {
   const services = openAccountServices(shared)
   return [
     ...entranceRoutes(services),
     ...sessionRoutes(services, shared),
     ...recoveryRoutes(services),
     ...personRoutes(services),
+    route(contract.replaceKeys, async ({ body, ...person }) => {
+      await giveNewKeys(services, shared, person, body)
+      return undefined
+    }),
   ]
 }
 

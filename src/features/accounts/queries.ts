@@ -48,13 +48,21 @@ export async function getUser(db: Database, userId: string): Promise<User> {
 /** The hash that a check was made against: what follows happens only if it is still the current one. */
 export type Proof = { passwordHash: string } | { recoveryVerifierHash: string }
 
-/** Locks the row against other log-ins and changes; tells whether the proof still holds. */
-export async function lockUser(tx: Transaction, userId: string, proof: Proof): Promise<boolean> {
+/**
+ * Locks the row against other log-ins and changes, with `update` also against new memberships; tells whether
+ * the proof still holds.
+ */
+export async function lockUser(
+  tx: Transaction,
+  userId: string,
+  proof: Proof,
+  strength: 'no key update' | 'update' = 'no key update',
+): Promise<boolean> {
   const rows = await tx
     .select({ id: users.id })
     .from(users)
     .where(and(eq(users.id, userId), stillHolds(proof)))
-    .for('no key update')
+    .for(strength)
   return rows.length > 0
 }
 

@@ -4,15 +4,15 @@
  */
 import type { Database, Transaction } from '../../platform/db/open.ts'
 import type { users } from '../../platform/db/schema/index.ts'
-import { Fault, invalidField } from '../../platform/fault.ts'
+import { Fault } from '../../platform/fault.ts'
 import type { InputOf } from '../../platform/http/endpoint.ts'
 import type { UnboundAudit } from '../../platform/http/recorder.ts'
 import type { OpenTransaction } from '../../platform/http/route.ts'
-import { Refusal, requireKeyProof } from '../../sigchain/index.ts'
 import { createWorkspace, type WorkspaceOfPerson } from '../workspaces/index.ts'
 import type { AccountServices } from './account_services.ts'
 import type { register } from './contract.ts'
 import { passwordValues, recoveryValues } from './credentials.ts'
+import { identityValues } from './identity.ts'
 import {
   findUserByEmail,
   hasUsers,
@@ -82,19 +82,6 @@ async function userValues(
     ...(await passwordValues(services, id, body)),
     ...(body.recovery ? await recoveryValues(services, id, body.recovery) : {}),
   }
-}
-
-/** A signing key comes with the proof that one person holds both keys. @throws Fault `validation_error` */
-async function identityValues({ email, public_key, signing_key, key_proof }: Registration) {
-  if (signing_key === undefined && key_proof === undefined) return {}
-  const [signing, proof] = [signing_key ?? '', key_proof ?? '']
-  try {
-    await requireKeyProof({ signing_key: signing, public_key }, email, proof)
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error
-    throw invalidField('key_proof', 'must be the signature of signing_key over address and keys')
-  }
-  return { signingKey: decode(signing), keyProof: decode(proof) }
 }
 
 async function createPersonal(

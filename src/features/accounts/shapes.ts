@@ -36,6 +36,8 @@ export const currentPassword = givenPassword.meta({
 export const wrappedKey = base64(MAX_WRAPPED_KEY_BYTES, 1).meta({
   examples: [exampleOfForm.wrappedKey],
 })
+/** By it an address and both keys belong together. */
+export const keyProof = base64(64, 64).meta({ examples: [exampleOfForm.keyProof] })
 export const keySalt = base64(16, 16).meta({ examples: [exampleBytes(16)] })
 
 /** From the weakest that clients accept to the dearest that one can be expected to compute. */

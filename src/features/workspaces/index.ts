@@ -28,6 +28,7 @@ import { rekeyRoutes } from './rekey.ts'
 export { leaveAll } from './departure.ts'
 export { activeRoles, type InviteOutcome, invitationChanges, inviteMembers } from './invite.ts'
 export { createWorkspace, listWorkspaces, type WorkspaceOfPerson } from './memberships.ts'
+export { lockAll, replaceOwn } from './own_keys.ts'
 
 export function workspaceRoutes(services: SignedServices): Route[] {
   return [

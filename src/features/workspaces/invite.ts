@@ -121,6 +121,8 @@ async function findPeople(
       and(eq(memberships.userId, users.id), eq(memberships.workspaceId, grant.workspaceId)),
     )
     .where(inArray(users.email, [...emails]))
+    // Whose keys are being replaced is invited with the new ones.
+    .for('key share', { of: users })
   return new Map(
     found.map(({ signing, sealing, ...person }) => {
       const keys = signing && { signing_key: toBase64(signing), public_key: toBase64(sealing) }

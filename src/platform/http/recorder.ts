@@ -9,7 +9,7 @@ import type { Grant } from '../grant.ts'
 const DONE = {
   allowlist: ['added', 'removed'],
   workspace: ['created', 'renamed', 'deleted', 'rekeyed', 'ownership_transferred'],
-  member: ['invited', 'accepted', 'declined', 'role_changed', 'removed', 'left'],
+  member: ['invited', 'accepted', 'declined', 'role_changed', 'removed', 'left', 'keys_rotated'],
   project: ['created', 'updated', 'deleted', 'restored'],
   secret: ['created', 'updated', 'deleted', 'restored', 'rolled_back', 'read'],
   environment: ['created', 'deleted'],

@@ -1,0 +1,28 @@
+/** The public keys that an account is known by (protocol 3.1). */
+import { invalidField } from '../../platform/fault.ts'
+import { Refusal, requireKeyProof } from '../../sigchain/index.ts'
+import { decode } from './wrapped_keys.ts'
+
+type Given = {
+  email: string
+  public_key: string
+  signing_key?: string | undefined
+  key_proof?: string | undefined
+}
+
+/**
+ * The columns of a signing key, which comes with the proof that one person holds both keys.
+ *
+ * @throws Fault `validation_error`
+ */
+export async function identityValues({ email, public_key, signing_key, key_proof }: Given) {
+  if (signing_key === undefined && key_proof === undefined) return {}
+  const [signing, proof] = [signing_key ?? '', key_proof ?? '']
+  try {
+    await requireKeyProof({ signing_key: signing, public_key }, email, proof)
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    throw invalidField('key_proof', 'must be the signature of signing_key over address and keys')
+  }
+  return { signingKey: decode(signing), keyProof: decode(proof) }
+}

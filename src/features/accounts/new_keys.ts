@@ -1,0 +1,71 @@
+/**
+ * New keys of an account, or its first signing key, by a person who has a session and still must know the
+ * password. Everything that was sealed to the old keys is replaced in the same transaction, or nothing.
+ */
+import { Fault, type FieldFault } from '../../platform/fault.ts'
+import type { Caller } from '../../platform/grant.ts'
+import type { InputOf } from '../../platform/http/endpoint.ts'
+import type { OpenTransaction } from '../../platform/http/route.ts'
+import type { SignedServices } from '../links/index.ts'
+import { lockAll, replaceOwn } from '../workspaces/index.ts'
+import type { AccountServices } from './account_services.ts'
+import type { replaceKeys } from './contract.ts'
+import { overtaken, requireProof } from './credential_change.ts'
+import { recoveryValues } from './credentials.ts'
+import { identityValues } from './identity.ts'
+import { lockUser, showKeys, type User, updateCredentials } from './queries.ts'
+import { revokeAllSessions } from './sessions.ts'
+import { decode, sealWrappedKey } from './wrapped_keys.ts'
+
+type Person = { caller: Caller; network: string; transaction: OpenTransaction }
+type NewKeys = InputOf<typeof replaceKeys, 'body'>
+
+/**
+ * @throws Fault `validation_error` on a wrong password, on keys that are not new, and with the list of workspaces
+ *   that are missing; `not_found`, `conflict`, `epoch_conflict`, `rate_limited`, and what `acceptLink` throws
+ */
+export async function giveNewKeys(
+  services: AccountServices,
+  shared: SignedServices,
+  { caller, network, transaction }: Person,
+  body: NewKeys,
+): Promise<void> {
+  const person = { caller, network }
+  const { user, proof } = await requireProof(services, person, body.current_password)
+  requireNew(user, body)
+  const values = await keyValues(services, user, body)
+  await transaction(async (tx, audit) => {
+    const locked = await lockAll(tx, caller, body.workspaces)
+    // After the workspaces: who invites holds one and waits for the row of who is invited.
+    if (!(await lockUser(tx, user.id, proof, 'update'))) throw overtaken()
+    const isRecorded = await replaceOwn({ tx, caller, audit }, shared, { ...body, locked })
+    if (!isRecorded) audit.unchanged()
+    await updateCredentials(tx, user.id, proof, values)
+    await revokeAllSessions(tx, user.id, { except: caller.sessionId })
+  })
+}
+
+function requireNew(user: User, body: NewKeys): void {
+  const shown = showKeys(user)
+  const old = (['signing_key', 'public_key'] as const).filter((name) => body[name] === shown[name])
+  const fields: FieldFault[] = old.map((path) => ({ path, message: 'must be a new one' }))
+  if (fields.length > 0) throw new Fault('validation_error', { fields })
+}
+
+/** A copy for recovery that opens to the old keys is dropped. */
+async function keyValues(services: AccountServices, { id, email }: User, body: NewKeys) {
+  const { encrypted_private_key: wrapped, recovery } = body
+  return {
+    ...(await identityValues({ ...body, email })),
+    publicKey: decode(body.public_key),
+    encryptedPrivateKey: await sealWrappedKey(
+      services.outer,
+      'users.encrypted_private_key',
+      id,
+      wrapped,
+    ),
+    ...(recovery
+      ? await recoveryValues(services, id, recovery)
+      : { recoveryVerifierHash: null, recoveryPrivateKey: null }),
+  }
+}
