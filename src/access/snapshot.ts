@@ -129,8 +129,24 @@ export function keepVerified(
     if (name.startsWith(`${place.environment}/`)) secrets.delete(name)
 }
 
-/** Names in what was verified of environments. */
-export function verifiedNamesOf(snapshot: Snapshot | null): number {
+/** Names of verified secrets in all snapshots together, each of about 150 bytes. */
+const MAX_VERIFIED_NAMES = 500_000
+
+/** The workspaces whose snapshots make room for what was verified of one: the first, which are the least used. */
+export function crowdedOut(
+  kept: Iterable<[workspaceId: string, { snapshot: Snapshot | null }]>,
+  { workspaceId }: Snapshot,
+): string[] {
+  const sizes = [...kept].map(([id, { snapshot }]) => ({ id, names: verifiedNamesOf(snapshot) }))
+  let total = sizes.reduce((sum, { names }) => sum + names, 0)
+  return sizes.flatMap(({ id, names }) => {
+    if (total <= MAX_VERIFIED_NAMES || names === 0 || id === workspaceId) return []
+    total -= names
+    return [id]
+  })
+}
+
+function verifiedNamesOf(snapshot: Snapshot | null): number {
   const verified = [...(snapshot?.signed?.environments.values() ?? [])]
   return verified.reduce((sum, { hashes }) => sum + hashes.size, 0)
 }

@@ -12,6 +12,7 @@ import type { Reader } from './reader.ts'
 import { Sharing } from './sharing.ts'
 import type { Verifier } from './signed/verifier.ts'
 import {
+  crowdedOut,
   type Granted,
   hasRoomFor,
   keepVerified,
@@ -21,7 +22,6 @@ import {
   type Snapshot,
   StaleSnapshot,
   type VerifiedToken,
-  verifiedNamesOf,
 } from './snapshot.ts'
 import { type NumberedLink, SnapshotParts } from './snapshot_parts.ts'
 import type { LiveToken } from './tokens.ts'
@@ -32,8 +32,6 @@ export { type SealedEnvelope, type Snapshot, StaleSnapshot }
 type Reading = { read: Promise<Snapshot>; snapshot: Snapshot | null }
 
 const MAX_SNAPSHOTS = 1000
-/** Of the secrets of signed workspaces, over all of them: about 150 bytes each. */
-const MAX_VERIFIED_NAMES = 500_000
 
 export class SnapshotCache {
   readonly #parts: SnapshotParts
@@ -41,6 +39,9 @@ export class SnapshotCache {
   readonly #counts = { hits: 0, misses: 0 }
   readonly #snapshots = new LruMap<string, Reading>({ max: MAX_SNAPSHOTS })
   readonly #verifying = new Sharing()
+  /** What was read last to be verified: the guard of the same call reads it next. */
+  #handed: { snapshot: Snapshot; name: string; secrets: readonly SealedSecret[] | null } | null =
+    null
 
   constructor(read: Reader, outer: OuterLayer, verifier: Verifier) {
     this.#parts = new SnapshotParts(read, outer, verifier)
@@ -115,8 +116,9 @@ export class SnapshotCache {
       const { projectId, environment } = place
       const sealed = await this.envelope(snapshot, id, projectId, environment)
       const isVerified = snapshot.signed?.environments.has(placeNameOf(place))
-      if (sealed?.epoch === snapshot.epoch && !isVerified)
-        await this.readEnvironment(snapshot, projectId, environment)
+      if (sealed?.epoch !== snapshot.epoch || isVerified) continue
+      const secrets = await this.readEnvironment(snapshot, projectId, environment)
+      this.#handed = { snapshot, name: placeNameOf(place), secrets }
     }
     snapshot.signed?.whole.add(id)
   }
@@ -215,28 +217,16 @@ export class SnapshotCache {
     const name = placeNameOf(place)
     const known = snapshot.environments.get(name)
     if (known !== undefined) return known
+    const handed = this.#handed
+    this.#handed = null
+    if (handed?.snapshot === snapshot && handed.name === name) return handed.secrets
     const { secrets, verified } = await this.#parts.environment(snapshot, place)
     if (verified) {
       keepVerified(snapshot, place, verified)
-      this.#makeRoom(snapshot.workspaceId)
+      for (const id of crowdedOut(this.#snapshots, snapshot)) this.forget(id)
     }
     if (hasRoomFor(snapshot, secrets ?? [])) snapshot.environments.set(name, secrets)
     return secrets
-  }
-
-  /** The least recently used snapshots of signed workspaces make room for what was verified of one. */
-  #makeRoom(workspaceId: string): void {
-    const kept = [...this.#snapshots].map(([id, { snapshot }]) => ({
-      id,
-      names: verifiedNamesOf(snapshot),
-    }))
-    let total = kept.reduce((sum, { names }) => sum + names, 0)
-    for (const { id, names } of kept) {
-      if (total <= MAX_VERIFIED_NAMES) return
-      if (names === 0 || id === workspaceId) continue
-      this.forget(id)
-      total -= names
-    }
   }
 
   /** Links of a signed workspace after one, at most a page. @throws StaleSnapshot */

@@ -4,11 +4,15 @@ import { ChainCache } from '../../src/access/chains.ts'
 import type { Reader } from '../../src/access/reader.ts'
 import { openReader } from '../../src/access/reader.ts'
 import { Verifier } from '../../src/access/signed/verifier.ts'
+import { crowdedOut, emptySnapshot } from '../../src/access/snapshot.ts'
 import { type Snapshot, SnapshotCache, StaleSnapshot } from '../../src/access/snapshots.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { OuterLayer, secretRow } from '../../src/platform/crypto/outer_layer.ts'
 import { openLog } from '../../src/platform/log.ts'
 import { whenRead } from '../../src/platform/unread.ts'
+import { emptyChain } from '../../src/sigchain/index.ts'
+
+const NO_BYTES = new Uint8Array()
 
 const verifier = new Verifier({
   chains: new ChainCache(),
@@ -151,4 +155,27 @@ test('environments that are kept do not fill a snapshot, so that it is not read 
     expect((await book.readEnvironment(snapshot, ID, `e${at}`))?.length).toBe(2_000)
   }
   expect(snapshot.environments.size).toBe(1)
+})
+
+test('snapshots of signed workspaces make room for one another, the least used first', () => {
+  const kept = (workspaceId: string, names: number): [string, { snapshot: Snapshot }] => {
+    const known = { workspaceId, policyVersion: 1, epoch: 1, allowlist: [] }
+    const snapshot = emptySnapshot(known, emptyChain(workspaceId))
+    const hashes = new Map(Array.from({ length: names }, (_, at) => [`K${at}`, NO_BYTES]))
+    snapshot.signed?.environments.set('e', { hashes, manifest: null })
+    return [workspaceId, { snapshot }]
+  }
+  const [oldest, empty, older, newest] = [
+    kept('oldest', 300_000),
+    kept('empty', 0),
+    kept('older', 150_000),
+    kept('newest', 100_000),
+  ]
+  const crowd = (...all: ReturnType<typeof kept>[]) => crowdedOut(all, newest[1].snapshot)
+  expect(crowd(empty, older, newest)).toEqual([])
+  expect(crowd(oldest, empty, older, newest)).toEqual(['oldest'])
+  expect(crowd(newest, kept('larger', 450_000), older)).toEqual(['larger'])
+  expect(crowd(kept('first', 250_000), kept('second', 250_000), kept('third', 250_000))).toEqual([
+    'first',
+  ])
 })
