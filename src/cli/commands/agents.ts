@@ -29,7 +29,7 @@ import { ID, type Row } from '../terminal/table.ts'
 /** For the chosen project and environment, or with --all-projects for the whole workspace. */
 export const create: Action<typeof agentOptions> = async (context, [name = ''], options) => {
   const order = orderOf(options)
-  // Chosen here: what a token may do is signed with the agent that it is of.
+  // What a token may do is signed with the agent that it is of.
   const id = uuidv7()
   const newAgent = { kind: 'agent', agentId: id } as const
   if (options.allProjects) {
@@ -38,7 +38,7 @@ export const create: Action<typeof agentOptions> = async (context, [name = ''], 
     const made = await makeToken(workspace.open, scope, order, [])
     const { agent, capabilities } = await session.api.call(registerAgent, {
       params: { workspace_id: workspace.id },
-      body: { id, name, ...made.body },
+      body: { ...chosenId(workspace, id), name, ...made.body },
     })
     const about = { agent: agent.name, id: agent.id, may: capabilities, grants: [] }
     await handOut(context, session, { agent, token: made.text, about }, options)
@@ -50,12 +50,17 @@ export const create: Action<typeof agentOptions> = async (context, [name = ''], 
   const made = await makeToken(workspace.open, { ...newAgent, ...place }, order, [place])
   const { agent, capabilities } = await session.api.call(registerProjectAgent, {
     params: { workspace_id: workspace.id, project_id: project.id },
-    body: { id, name, ...made.body },
+    body: { ...chosenId(workspace, id), name, ...made.body },
   })
   const grants = [`${project.name}/${environment}`]
   const about = { agent: agent.name, id: agent.id, may: capabilities, grants }
   await handOut(context, session, { agent, token: made.text, about }, options)
   return undefined
+}
+
+/** In a plain workspace the server chooses one. */
+function chosenId(workspace: { id: string }, id: string): { id?: string } {
+  return isSignedId(workspace.id) ? { id } : {}
 }
 
 type Issued = { agent: { id: string; name: string }; token: string; about: Row }
