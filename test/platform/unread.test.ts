@@ -1,6 +1,6 @@
 /** A decision is made in one go, when all that it needs has been read. */
 import { expect, test } from 'bun:test'
-import { Unread, whenRead } from '../../src/platform/unread.ts'
+import { transactWhenRead, Unread, UnreadBefore, whenRead } from '../../src/platform/unread.ts'
 
 test('what is not known is read, and the decision is made from its beginning', async () => {
   const known: string[] = []
@@ -28,4 +28,26 @@ test('what cannot be read, and what is decided against, is thrown', async () => 
     throw new Error('refused')
   }
   expect(whenRead(refused)).rejects.toThrow('refused')
+})
+
+test('a transaction is begun anew when what it needs was read outside of it', async () => {
+  const steps: string[] = []
+  let isRead = false
+  const read = async () => {
+    steps.push('read')
+    isRead = true
+  }
+  const outcome = await transactWhenRead(async () => {
+    steps.push('begin')
+    if (!isRead) throw new UnreadBefore(read)
+    return 'done'
+  })
+  expect({ outcome, steps }).toEqual({ outcome: 'done', steps: ['begin', 'read', 'begin'] })
+})
+
+test('what cannot be read, and other failures, end it', async () => {
+  const gone = () => Promise.reject(new Error('gone'))
+  const unread = () => Promise.reject(new UnreadBefore(gone))
+  await expect(transactWhenRead(unread)).rejects.toThrow('gone')
+  await expect(transactWhenRead(gone)).rejects.toThrow('gone')
 })
