@@ -4,7 +4,7 @@ import { sealEnvelope } from '../../src/features/workspaces/memberships.ts'
 import { sealMemberEnvelope } from '../../src/platform/crypto/envelope.ts'
 import { OuterLayer } from '../../src/platform/crypto/outer_layer.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
-import type { Terminal } from './person.ts'
+import { PASSWORD, type Terminal } from './person.ts'
 import { inTerminal } from './pseudo_terminal.ts'
 import { signedAccount, signedWorkspace } from './signed_person.ts'
 
@@ -125,6 +125,16 @@ test("a member's keys that the server replaces are not sealed to", async () => {
     where email = 'eve@example.com'`
   expect((await ada.run(inviting('eve@example.com', '--role', 'read_only'))).code).toBe(0)
   expect(await signed()).toMatchObject({ 'eve@example.com': 'read_only' })
+})
+
+test('who is a member of a signed workspace leaves it before the account is deleted', async () => {
+  const args = ['account', 'delete', '--yes', '--password-stdin', '--json']
+  const refused = await bob.run(args, { stdin: `${PASSWORD}\n` })
+  expect([refused.code, JSON.parse(refused.err)]).toMatchObject([
+    5,
+    { error: { code: 'still_member', message: 'you are a member of signed workspaces: acme' } },
+  ])
+  expect(await signed()).toMatchObject({ 'bob@example.com': 'admin' })
 })
 
 test('who declines, leaves or is removed is so for the links', async () => {

@@ -46,6 +46,7 @@ export const cliErrors = {
     EX_REFUSED,
     'what the server shows of a workspace is not what its members signed',
   ],
+  still_member: [EX_REFUSED, 'the account is a member of signed workspaces'],
   not_signed: [EX_REFUSED, 'the workspace is not signed, so there is nothing to check'],
   unproven_key: [
     EX_REFUSED,

@@ -57,12 +57,26 @@ export const deleteOwnAccount: Action<typeof deleteAccountOptions> = async (
     `Delete the account ${email} at ${server}, with its personal workspace and all secrets in it? Nobody can bring them back.`,
   )
   const password = await readPassword(options)
-  await withPassword(endAccount(session, password))
+  await withPassword(endAccount(session, password)).catch((error: unknown) => {
+    throw stillMember(error)
+  })
   await store.clear()
   forgetAccount(context.env, choice.account)
   forgetNames(context.env)
   context.output.done(`The account ${email} at ${server} is deleted.`, { deleted: email, server })
   return undefined
+}
+
+/** Leaving a signed workspace takes a signature of its own: the server names those. */
+function stillMember(error: unknown): unknown {
+  if (!(error instanceof ApiError) || error.code !== 'conflict') return error
+  const names = error.fields.map(({ message }) => message)
+  if (names.length === 0) return error
+  return new CliError(
+    'still_member',
+    `you are a member of signed workspaces: ${names.join(', ')}`,
+    'leave each with your own address: cloakroom workspace remove <email>, or decline or delete it',
+  )
 }
 
 /** The server names the field that it refused; here that is the password, and nothing else was typed. */
