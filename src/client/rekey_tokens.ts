@@ -11,7 +11,7 @@ import type { Signer } from './statements.ts'
 import { grantOf } from './tokens.ts'
 import { grantedBy, type OpenWorkspace } from './vault.ts'
 
-type Token = CallResult<typeof listAgentTokens>[number]
+export type Token = CallResult<typeof listAgentTokens>[number]
 type Provision = Token['provisioned'][number]
 
 /** What is left as it is, and so ends with the old key. */
@@ -37,7 +37,9 @@ export async function tokensFor(
   const live = (await listTokens(api, next.id, projects)).filter(
     ({ status }) => status === 'active',
   )
-  const verified = await Promise.all(live.map((token) => verifiedOf(token, regranting)))
+  const verified = await Promise.all(
+    live.map((token) => verifiedOf(token, regranting?.before ?? null)),
+  )
   const granted = verified.filter(({ places }) => places.length > 0)
   const tokens = granted.map(async ({ token, places }) => ({
     token_id: token.id,
@@ -49,7 +51,12 @@ export async function tokensFor(
   }
 }
 
-async function listTokens(api: Api, workspace_id: string, projects: readonly { id: string }[]) {
+/** All that there are, of agents and workloads. */
+export async function listTokens(
+  api: Api,
+  workspace_id: string,
+  projects: readonly { id: string }[],
+) {
   const agents = await api.list(listAgents, { params: { workspace_id } })
   const listed = await Promise.all([
     ...agents.map(({ id }) =>
@@ -62,9 +69,9 @@ async function listTokens(api: Api, workspace_id: string, projects: readonly { i
 
 type Verified = { token: Token; places: Provision[]; refused: Refusal[] }
 
-async function verifiedOf(token: Token, regranting: Regranting | null): Promise<Verified> {
-  if (regranting === null) return { token, places: token.provisioned, refused: [] }
-  const chain = regranting.before
+/** Into which environments somebody signed that a token may be; without a chain the list is believed. */
+export async function verifiedOf(token: Token, chain: Chain | null): Promise<Verified> {
+  if (chain === null) return { token, places: token.provisioned, refused: [] }
   const refused: Refusal[] = []
   const places: Provision[] = []
   const isGranted = await holds(refused, () => grantOf({ chain }, token))

@@ -1,5 +1,5 @@
 /** People of a signed workspace: whom the key is sealed to, and who may do what, is for links to say. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { sealEnvelope } from '../../src/features/workspaces/memberships.ts'
 import { sealMemberEnvelope } from '../../src/platform/crypto/envelope.ts'
 import { OuterLayer } from '../../src/platform/crypto/outer_layer.ts'
@@ -93,6 +93,67 @@ test('a member keeps the role until a link says another, and it is said who gave
   ])
 })
 
+describe('tokens of who is no admin any more', () => {
+  const here = (...args: string[]) => inAcme(...args, '-p', 'payments')
+  type Issued = { id: string; token: string }
+  const made = async (name: string) => {
+    const { id: agent, token } = (await bob.json(
+      ...here('agent', 'create', name, '--label', name),
+    )) as Issued
+    const [row] = await app.connection.sql`select id from tokens where agent_id = ${agent}`
+    return { id: String(row?.id), token }
+  }
+  /** Whether the resolver lists names for it. */
+  const works = async ({ token }: Issued) =>
+    (await ada.run(['secrets', 'list', '--token', token, '--json'])).code === 0
+
+  beforeAll(async () => {
+    await ada.must(...inAcme('project', 'create', 'payments'))
+    await ada.must(...here('secrets', 'set', 'STRIPE_KEY=sk_one'))
+  })
+
+  test('end, but for those that are named', async () => {
+    const [kept, ended] = [await made('kept'), await made('ended')]
+    expect([await works(kept), await works(ended)]).toEqual([true, true])
+    const demote = inAcme('workspace', 'role', 'bob@example.com', 'member')
+    const wrong = await ada.run([...demote, '--keep-token', crypto.randomUUID(), '--json'])
+    expect(wrong.code).toBe(4)
+    const { code, err } = await ada.run([...demote, '--keep-token', kept.id])
+    expect([code, err]).toEqual([0, expect.stringContaining('bob@example.com signed 2 tokens')])
+    expect([await works(kept), await works(ended)]).toEqual([true, false])
+    expect(await signed()).toMatchObject({ 'bob@example.com': 'member' })
+    await ada.must(...inAcme('workspace', 'role', 'bob@example.com', 'admin'))
+    expect([await works(kept), await works(ended)]).toEqual([true, false])
+  })
+
+  test('are asked about on a terminal, and stay after a yes only', async () => {
+    const [yes, no] = [await made('yes'), await made('no')]
+    const { code } = await inTerminal(inAcme('workspace', 'role', 'bob@example.com', 'member'), {
+      cwd: ada.cwd,
+      env: { HOME: ada.home, SERVICE_SERVER_URL: app.controlPlane },
+      typed: [
+        { when: 'Keep the agent token yes', type: 'y\r' },
+        { when: 'Keep the agent token no', type: 'n\r' },
+      ],
+    })
+    expect([code, await works(yes), await works(no)]).toEqual([0, true, false])
+    await ada.must(...inAcme('workspace', 'role', 'bob@example.com', 'admin'))
+  })
+
+  test('and revoking one is a link, so that no database brings it back', async () => {
+    const token = await made('gone')
+    await ada.must(...here('token', 'revoke', 'gone', 'gone'))
+    await app.connection.sql`update tokens set revoked_at = null where id = ${token.id}`
+    expect(await works(token)).toBe(false)
+    await ada.must(...here('agent', 'delete', 'kept', '--yes'))
+    const told = (await ada.json(...inAcme('workspace', 'log'))) as { what: string }[]
+    expect(told.slice(-2).map(({ what }) => what)).toEqual([
+      `revoked 1 token: ${token.id}`,
+      expect.stringMatching(/^revoked 1 token: /),
+    ])
+  })
+})
+
 test('a role that only the database has gives no right to sign', async () => {
   const { sql } = app.connection
   await sql`update memberships m set role = 'admin', status = 'active' from users u
@@ -177,7 +238,7 @@ test('the key is the one that was committed to, whoever can write the database',
     sql`update memberships set encrypted_workspace_key = ${Buffer.from(bytes)}
       where workspace_id = ${place.workspaceId} and user_id = ${place.userId}`
   await put(blob)
-  const { code, err } = await ada.run(inAcme('project', 'create', 'payments', '--json'))
+  const { code, err } = await ada.run(inAcme('project', 'create', 'billing', '--json'))
   const accepted = await ada.run(['workspace', 'accept-key', 'acme', '--yes'])
   await put(row?.encrypted_workspace_key)
   expect([code, JSON.parse(err)]).toMatchObject([5, { error: { code: 'unverified_workspace' } }])
@@ -185,7 +246,7 @@ test('the key is the one that was committed to, whoever can write the database',
     5,
     expect.stringContaining('its key is not that of epoch 1'),
   ])
-  expect(await ada.must(...inAcme('project', 'create', 'payments'))).toContain('payments')
+  expect(await ada.must(...inAcme('project', 'create', 'billing'))).toContain('billing')
 })
 
 test('a workspace ends by a link of its owner', async () => {

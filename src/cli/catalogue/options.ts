@@ -50,11 +50,14 @@ export const confirmOptions = [yes] as const
 export const inviteOptions = [
   ['--role <role>', 'owner, admin, member or read_only', 'member'],
   acceptChanged,
-  [
-    '--fingerprint <fingerprint...>',
-    'of each who is invited to a signed workspace, as whoami shows it to them',
-  ],
+  ['--fingerprint <fingerprint...>', 'in a signed workspace: what whoami shows who is invited'],
 ] as const
+const keepToken = [
+  '--keep-token <token...>',
+  'a token that they signed and that stays, by id',
+] as const
+export const removeMemberOptions = [keepToken, yes] as const
+export const roleOptions = [keepToken] as const
 export const rekeyOptions = [acceptChanged, yes] as const
 
 /** Instead of telling settings from secrets by value. */

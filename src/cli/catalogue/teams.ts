@@ -1,6 +1,13 @@
 /** Workspaces, projects and environments. */
 import { command, type Group } from '../command.ts'
-import { confirmOptions, copyEnvironmentOptions, inviteOptions, rekeyOptions } from './options.ts'
+import {
+  confirmOptions,
+  copyEnvironmentOptions,
+  inviteOptions,
+  rekeyOptions,
+  removeMemberOptions,
+  roleOptions,
+} from './options.ts'
 
 const workspaces = () => import('../commands/teams/workspaces.ts')
 const members = () => import('../commands/teams/members.ts')
@@ -67,7 +74,7 @@ export const teamGroups: readonly Group[] = [
         usage: 'remove <email>',
         about: 'remove a member',
         examples: ['workspace remove alan@example.com --yes'],
-        options: confirmOptions,
+        options: removeMemberOptions,
         action: async () => (await members()).remove,
       }),
       command({
@@ -81,6 +88,7 @@ export const teamGroups: readonly Group[] = [
         usage: 'role <email> <role>',
         about: 'change the role of a member',
         examples: ['workspace role grace@example.com admin'],
+        options: roleOptions,
         action: async () => (await members()).role,
       }),
       command({

@@ -52,7 +52,11 @@ async function readStdin(): Promise<string> {
   )
 }
 
+export function hasTerminal(): boolean {
+  return process.stdin.isTTY === true
+}
+
 function demandTerminal(hint: string): void {
-  if (!process.stdin.isTTY)
+  if (!hasTerminal())
     throw new CliError('terminal_required', 'there is no terminal to ask on', hint)
 }

@@ -10,10 +10,11 @@ import {
 import { fromBase64 } from '../../../platform/crypto/encoding.ts'
 import { sealMemberEnvelope } from '../../../platform/crypto/envelope.ts'
 import { type Role, roles } from '../../../platform/grant.ts'
-import { type Chain, isSignedId, type Member } from '../../../sigchain/index.ts'
-import type { confirmOptions, inviteOptions } from '../../catalogue/options.ts'
+import { isSignedId } from '../../../sigchain/index.ts'
+import type { inviteOptions, removeMemberOptions, roleOptions } from '../../catalogue/options.ts'
 import type { Action, OptionValues } from '../../command.ts'
 import type { Context } from '../../context.ts'
+import { keepTokensOf, memberNamed } from '../../ending_tokens.ts'
 import { type WorkspaceScope, workspaceScope } from '../../scope.ts'
 import type { Session } from '../../session/session.ts'
 import { CliError } from '../../terminal/cli_error.ts'
@@ -127,15 +128,25 @@ async function keysOf(session: Session, email: string) {
   )
 }
 
+function isAdmin(role: Role): boolean {
+  return role === 'owner' || role === 'admin'
+}
+
 function roleOf(given: string | undefined): Role {
   const role = roles.find((candidate) => candidate === given)
   if (role) return role
   throw new CliError('usage', `the role must be one of ${roles.join(', ')}`)
 }
 
-export const remove: Action<typeof confirmOptions> = async (context, [email = ''], options) => {
-  const { session, workspace } = await workspaceScope(context)
+export const remove: Action<typeof removeMemberOptions> = async (
+  context,
+  [email = ''],
+  options,
+) => {
+  const scope = await workspaceScope(context)
+  const { session, workspace } = scope
   await confirmed(options, `Remove ${email} from ${workspace.name}?`)
+  await keepTokensOf(context, scope, email, options)
   const params = { workspace_id: workspace.id, member: email }
   await session.sign(
     workspace,
@@ -152,10 +163,12 @@ export const remove: Action<typeof confirmOptions> = async (context, [email = ''
   return undefined
 }
 
-export const role: Action = async (context, [email = '', given]) => {
-  const { session, workspace } = await workspaceScope(context)
+export const role: Action<typeof roleOptions> = async (context, [email = '', given], options) => {
+  const scope = await workspaceScope(context)
+  const { session, workspace } = scope
   const params = { workspace_id: workspace.id, member: email }
   const next = roleOf(given)
+  if (!isAdmin(next)) await keepTokensOf(context, scope, email, options)
   const changed = await session.sign(
     workspace,
     (chain) => {
@@ -170,10 +183,4 @@ export const role: Action = async (context, [email = '', given]) => {
     role: changed.role,
   })
   return undefined
-}
-
-/** By address or id; null for who is none, which the server then says. */
-function memberNamed({ members }: Chain, typed: string): Member | null {
-  const email = typed.toLowerCase()
-  return members.get(typed) ?? [...members.values()].find((each) => each.email === email) ?? null
 }

@@ -1,0 +1,79 @@
+/** Tokens that end with the rights of the person who signed them: which of them stay is asked before. */
+import { type SignedToken, signTokenAgain, tokensSignedBy } from '../client/kept_tokens.ts'
+import { type Chain, type Identity, isSignedId, type Member } from '../sigchain/index.ts'
+import type { Context } from './context.ts'
+import { notFound } from './named.ts'
+import type { WorkspaceScope } from './scope.ts'
+import { counted } from './terminal/confirmed.ts'
+
+type Options = { keepToken: string[] | undefined; yes?: boolean | undefined }
+
+/**
+ * Signs those again that are to stay; none is, unless it is named or the person says so.
+ *
+ * @throws CliError for a token that is not one of them; nothing was done then
+ */
+export async function keepTokensOf(
+  context: Context,
+  { session, workspace }: WorkspaceScope,
+  typed: string,
+  { keepToken, yes }: Options,
+): Promise<void> {
+  if (!isSignedId(workspace.id)) return
+  const chain = await session.chains.of(workspace)
+  const member = memberNamed(chain, typed)
+  // Who leaves cannot sign for those who stay.
+  if (!isAdmin(member) || isOwn(member, await session.identity())) return
+  const found = await tokensSignedBy(session.api, chain, member.user_id)
+  if (found.length > 0) tell(context, member, found)
+  const kept = keepToken ? named(found, keepToken) : yes ? [] : await asked(found)
+  for (const token of kept) await signTokenAgain(session.api, workspace.open, token)
+}
+
+function tell({ output }: Context, { email }: Member, found: readonly SignedToken[]): void {
+  const lines = found.map((each) => `  ${wordsOf(each)}`)
+  output.warn(`${email} signed ${counted(found.length, 'token')}, which end now unless kept:`)
+  output.warn(lines.join('\n'))
+}
+
+function wordsOf({ token, grant, places }: SignedToken): string {
+  const where = places.map(({ environment }) => environment).join(', ')
+  return `${grant.kind} token ${grant.label} ${token.id} (${where || 'no environment'})`
+}
+
+function named(found: readonly SignedToken[], ids: readonly string[]): SignedToken[] {
+  return ids.map((id) => {
+    const token = found.find((each) => each.token.id === id)
+    if (token) return token
+    const known = found.map((each) => each.token.id)
+    throw notFound(id, known, { what: 'such token', list: 'token list <agent>' })
+  })
+}
+
+/** Somebody who knows the token can go on using it: that is what the question is about. */
+async function asked(found: readonly SignedToken[]): Promise<SignedToken[]> {
+  const { askConfirmation, hasTerminal } = await import('./terminal/prompts.ts')
+  const kept: SignedToken[] = []
+  if (!hasTerminal()) return kept
+  for (const token of found) {
+    if (await askConfirmation(`Keep the ${wordsOf(token)}? Who made it may still know it`)) {
+      kept.push(token)
+    }
+  }
+  return kept
+}
+
+/** By address or id; null for who is none, which the server then says. */
+export function memberNamed({ members }: Chain, typed: string): Member | null {
+  const email = typed.toLowerCase()
+  return members.get(typed) ?? [...members.values()].find((each) => each.email === email) ?? null
+}
+
+/** What others have signed does not hold. */
+function isAdmin(member: Member | null): member is Member {
+  return member?.role === 'owner' || member?.role === 'admin'
+}
+
+function isOwn({ signing_key }: Member, identity: Identity): boolean {
+  return signing_key === identity.signing_key
+}
