@@ -19,7 +19,7 @@ export type CallResult<E extends Endpoint> = E['result'] extends z.ZodType
   ? z.output<E['result']>
   : undefined
 
-/** A list with what stands beside it on its last page, the newest. */
+/** A list with what stands beside it on its first page: nothing of the list is older. */
 export type Whole<E extends Endpoint> = {
   data: CallResult<E>
   beside: E['beside'] extends z.ZodType ? z.output<E['beside']> : undefined
@@ -78,8 +78,8 @@ export function openApi(
       request(endpoint, query === undefined ? parts : { ...parts, query })
     for await (const page of pagesOf(read, parts.query)) {
       const entries = page.data as unknown[]
+      if (pages.length === 0) beside = page.beside
       pages.push(entries)
-      beside = page.beside
       bytes += page.bytes
       // A page before the last has entries: so a list without end reaches its limit.
       const isEndless = page.next !== null && (entries.length === 0 || bytes > listLimit)

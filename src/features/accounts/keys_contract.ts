@@ -1,8 +1,9 @@
 /** New keys of an account as data (protocol 5.1). */
 import { z } from 'zod'
 import { defineEndpoint } from '../../platform/http/endpoint.ts'
-import { publicKey, signingKey, workspaceId } from '../../platform/http/fields.ts'
+import { exampleOfForm, publicKey, signingKey, workspaceId } from '../../platform/http/fields.ts'
 import { base64 } from '../../platform/http/validate.ts'
+import { keptGrants } from '../agents/contract.ts'
 import { link, linkFaults } from '../links/contract.ts'
 import { encryptedWorkspaceKey } from '../workspaces/contract.ts'
 import { currentPassword, keyProof, recovery, wrappedKey } from './shapes.ts'
@@ -18,6 +19,7 @@ const workspace = z.strictObject({
   /** Of the key inside; when given it must be the current one. */
   epoch: z.number().int().min(1).optional(),
   link,
+  grants: keptGrants,
 })
 
 export const replaceKeys = defineEndpoint({
@@ -28,7 +30,7 @@ export const replaceKeys = defineEndpoint({
   access: { kind: 'session' },
   body: z.strictObject({
     current_password: currentPassword,
-    signing_key: signingKey,
+    signing_key: signingKey.meta({ examples: [exampleOfForm.signingKey] }),
     public_key: publicKey,
     key_proof: keyProof,
     encrypted_private_key: wrappedKey,

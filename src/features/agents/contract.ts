@@ -24,6 +24,9 @@ import {
   workloadOrder,
 } from './shapes.ts'
 
+/** For the contracts of what ends grants. */
+export { keptGrants } from './shapes.ts'
+
 const agentsPath = '/api/workspaces/{workspace_id}/agents/'
 const agentPath = `${agentsPath}{registration_id}/` as const
 const tokensPath = `${agentPath}tokens/` as const

@@ -5,6 +5,9 @@ import type { SignedServices } from '../links/index.ts'
 import { agentRoutes } from './agent_routes.ts'
 import { tokenRoutes } from './token_routes.ts'
 
+export { endGrants, keepGrants } from './ending.ts'
+export type { KeptGrants } from './shapes.ts'
+
 export function agentsRoutes(services: SignedServices): Route[] {
   return [...agentRoutes(services), ...tokenRoutes(services)]
 }

@@ -8,7 +8,7 @@ import { Fault, invalidField } from '../../platform/fault.ts'
 import type { Grant } from '../../platform/grant.ts'
 import { aboutToken } from '../../platform/http/recorder.ts'
 import type { Changing } from '../../platform/http/route.ts'
-import { isSignedId } from '../../sigchain/index.ts'
+import { type Chain, isSignedId } from '../../sigchain/index.ts'
 import { chainOf, type SignedServices } from '../links/index.ts'
 import { acceptGrant, refused, requireSigned, storeGrant } from '../statements/index.ts'
 import { provision } from './provision.ts'
@@ -37,7 +37,8 @@ export async function issueToken(
 ) {
   const { tx, grant, audit } = changing
   const { text, ...credential } = order.token ? received(order.token, grant) : minted(holder, grant)
-  const terms = await termsOf(changing, services, holder, order)
+  const chain = order.token ? await chainOf(changing, services) : null
+  const terms = await termsOf(changing, services, { holder, order, chain })
   // Of two that work it would not say which one is to be revoked; an agent's are told apart by their ids.
   if (holder.kind === 'workload' && (await isLabelTaken(tx, grant, holder, terms.label)))
     throw new Fault('already_exists', { message: 'A token of that label works in the project.' })
@@ -63,7 +64,7 @@ export async function issueToken(
   await storeSentGrant(changing, order)
   const list = order.token?.envelopes ?? []
   const held = { ...token, agent: holder.agent }
-  await provision(changing, services, held, { list, path: 'token.envelopes.', epoch })
+  await provision(changing, services, held, { list, path: 'token.envelopes.', epoch, chain })
   return {
     token: text,
     token_id: token.id,
@@ -79,11 +80,9 @@ export async function issueToken(
 async function termsOf(
   changing: Changing<Grant<'agent.manage'>>,
   services: SignedServices,
-  holder: Holder,
-  order: Order,
+  { holder, order, chain }: { holder: Holder; order: Order; chain: Chain | null },
 ): Promise<Terms> {
   const { workspaceId, userId } = changing.grant
-  const chain = order.token ? await chainOf(changing, services) : null
   const signed = order.token && requireSigned(workspaceId, order.token.grant, 'token.grant')
   if (!order.token || !chain || !signed) return orderedTerms(holder, order)
   const { id, public_key: publicKey } = order.token

@@ -8,7 +8,7 @@ import type { Grant } from '../../platform/grant.ts'
 import { aboutToken } from '../../platform/http/recorder.ts'
 import type { Changing } from '../../platform/http/route.ts'
 import type { Chain } from '../../sigchain/index.ts'
-import { chainOf, type SignedServices } from '../links/index.ts'
+import type { SignedServices } from '../links/index.ts'
 import { acceptEnvelope, selectGrant } from '../statements/index.ts'
 import { mergeEnvelopes, type NewEnvelope } from './envelope_queries.ts'
 import type { TokenEnvelope } from './shapes.ts'
@@ -31,6 +31,8 @@ type Envelopes = {
   path: string
   /** The workspace's, read under its lock. */
   epoch: number
+  /** The same; null in a plain workspace. */
+  chain: Chain | null
 }
 
 /**
@@ -41,9 +43,9 @@ type Envelopes = {
  */
 export async function provision(
   { tx, grant, audit }: Changing<Manage>,
-  services: Pick<SignedServices, 'db' | 'outer' | 'chains'>,
+  { outer }: Pick<SignedServices, 'outer'>,
   token: ScopedToken,
-  { list, path, epoch }: Envelopes,
+  { list, path, epoch, chain }: Envelopes,
 ): Promise<void> {
   if (list.length === 0) return
   const projectIds = new Set(list.map(({ project_id }) => project_id))
@@ -59,12 +61,11 @@ export async function provision(
       : [{ path: `${path}${index}.epoch`, message: 'is not the current epoch' }],
   )
   if (stale.length > 0) throw new Fault('epoch_conflict', { fields: stale })
-  const chain = await chainOf({ tx, grant }, services)
   if (chain && !(await selectGrant(tx, { workspaceId: grant.workspaceId, tokenId: token.id })))
     throw new Fault('conflict', {
       message: 'The token has no grant yet: it comes before envelopes.',
     })
-  const context = { ...services, grant, chain, tokenId: token.id }
+  const context = { outer, grant, chain, tokenId: token.id }
   const sealed = await Promise.all(
     list.map((envelope, index) => seal(context, envelope, `${path}${index}`)),
   )

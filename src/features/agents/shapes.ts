@@ -21,6 +21,7 @@ import {
 import { base64, timestamp, title } from '../../platform/http/validate.ts'
 
 const MAX_ENVELOPES = 500
+const MAX_KEPT = 1000
 const ENVELOPE_BYTES = 81
 const KEY_BYTES = 32
 const MAX_EPOCH = 65_535
@@ -60,6 +61,26 @@ export const tokenEnvelopes = z
 
 /** By its secret, a token's bearer trusts the right chain (protocol 12.2). */
 export const binding = base64(KEY_BYTES, KEY_BYTES).meta(rarelyNeeded).optional()
+
+/** What of somebody's grants and envelope statements is signed anew as they go. */
+export const keptGrants = z
+  .array(
+    z
+      .strictObject({
+        token_id: tokenId,
+        grant: signedText.optional(),
+        envelopes: tokenEnvelopes.default([]),
+      })
+      .meta({ id: 'KeptGrant' }),
+  )
+  .max(MAX_KEPT)
+  .refine(
+    (list) => new Set(list.map(({ token_id }) => token_id)).size === list.length,
+    'names a token twice',
+  )
+  .meta(rarelyNeeded)
+  .optional()
+export type KeptGrants = NonNullable<z.output<typeof keptGrants>>
 
 /** A token whose secret the server never sees: the client sends only what it is checked by. */
 const clientMade = z

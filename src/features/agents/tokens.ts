@@ -90,7 +90,8 @@ export async function provisionToken(
 ): Promise<Provision[]> {
   const { tx, grant } = changing
   const token = await selectActive(changing, holder, id)
-  await provision(changing, services, token, { list: envelopes, path: '', epoch })
+  const chain = await chainOf(changing, services)
+  await provision(changing, services, token, { list: envelopes, path: '', epoch, chain })
   return selectProvisions(tx, grant, id)
 }
 
@@ -123,7 +124,7 @@ export async function grantToken(
     projectId: token.projectId ?? undefined,
     environment: token.environment ?? undefined,
   })
-  await provision(changing, services, token, { list: envelopes, path: 'envelopes.', epoch })
+  await provision(changing, services, token, { list: envelopes, path: 'envelopes.', epoch, chain })
   return selectProvisions(tx, grant, id)
 }
 

@@ -41,7 +41,7 @@ const uncommitted = new WeakMap<Reading, Set<string>>()
  *   wait for the transaction meanwhile, which is therefore begun anew
  */
 export async function chainOf(
-  { tx, grant: { workspaceId } }: Changing,
+  { tx, grant: { workspaceId } }: { tx: Reading; grant: { workspaceId: string } },
   { db, chains }: { db: Database; chains: ChainCache },
 ): Promise<Chain | null> {
   if (!isSignedId(workspaceId)) return null

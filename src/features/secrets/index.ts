@@ -57,6 +57,8 @@ function collectionRoutes(services: SignedServices): Route[] {
       const withCiphertext = include === 'value'
       const readPage = async () => {
         const page = { after, limit, withCiphertext }
+        // First: who signs on what was read while somebody wrote is then told so by the revision.
+        const manifest = await selectManifest(tx, grant, environment)
         const { rows, inPage } = await selectSecrets(tx, grant, environment, page)
         // The row beyond the page only tells that there is a next one: it stays unopened.
         const ciphertexts = await readCiphertexts(
@@ -76,8 +78,7 @@ function collectionRoutes(services: SignedServices): Route[] {
           // A copy of each is a tenth of what a list of names costs, and the contract lets no more leave.
           withCiphertext ? (row) => ({ ...row, value: ciphertexts.get(row) }) : (row) => row,
         )
-        if (!isSignedId(workspaceId)) return cut
-        return withBeside(cut, { manifest: await selectManifest(tx, grant, environment) })
+        return isSignedId(workspaceId) ? withBeside(cut, { manifest }) : cut
       }
       return withCiphertext ? pagesOfValues.run(workspaceId, readPage) : readPage()
     }),

@@ -64,14 +64,24 @@ export async function grantAgain(
   token: GrantedToken,
   sent: SentGrant & { binding?: string | undefined },
 ): Promise<void> {
-  const { id, publicKey } = token
-  const place = { workspaceId: sender.workspaceId, tokenId: id }
+  const place = { workspaceId: sender.workspaceId, tokenId: token.id }
   const before = await selectGrant(tx, place)
+  await requireSameGrant(sender, token, before?.statement, sent)
+  await storeGrant(tx, place, sent)
+}
+
+/** @throws Fault `link_refused` for a grant that says something else than the row, or the statement of before */
+export async function requireSameGrant(
+  sender: Sender,
+  token: GrantedToken,
+  before: string | undefined,
+  sent: SentGrant,
+): Promise<void> {
+  const { id, publicKey } = token
   const text = await acceptGrant(sender, { id, publicKey: toBase64(publicKey) }, sent)
-  const isSame = !before || isSameGrant(text, readText('grant', before.statement))
+  const isSame = !before || isSameGrant(text, readText('grant', before))
   if (!isSame || !isSameGrant(text, { ...text, ...saidOf(token) }))
     throw refused(sent.path, 'it says something else than before: issue a new token instead')
-  await storeGrant(tx, place, sent)
 }
 
 function saidOf(token: GrantedToken) {

@@ -3,8 +3,10 @@ export { refused, requireSigned } from './accepting.ts'
 export { acceptEnvelope, type StoredStatement } from './envelopes.ts'
 export {
   acceptGrant,
+  type GrantedToken,
   grantAgain,
+  requireSameGrant,
   selectGrant,
   storeGrant,
 } from './grants.ts'
-export { acceptManifest, selectManifest } from './manifests.ts'
+export { acceptManifest, judgeManifest, selectManifest } from './manifests.ts'

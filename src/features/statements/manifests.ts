@@ -9,7 +9,14 @@ import type { Reading, Transaction } from '../../platform/db/open.ts'
 import { manifests, secrets } from '../../platform/db/schema/index.ts'
 import { Fault } from '../../platform/fault.ts'
 import type { ProjectGrant } from '../../platform/grant.ts'
-import { type Rows, readText, type SignedText, verifyManifest } from '../../sigchain/index.ts'
+import {
+  type Chain,
+  isSignedId,
+  type Rows,
+  readText,
+  type SignedText,
+  verifyManifest,
+} from '../../sigchain/index.ts'
 import { chainOf, type SignedServices } from '../links/index.ts'
 import { accepted, requireSigned } from './accepting.ts'
 
@@ -32,15 +39,40 @@ export async function acceptManifest(
   const signed = requireSigned(workspaceId, manifest, 'manifest')
   const chain = await chainOf({ tx, grant }, services)
   if (!signed || !chain) return
-  const { revision, epoch } = await accepted(userId, 'manifest', () =>
-    readText('manifest', signed.statement),
-  )
-  if (revision !== (await revisionOf(tx, grant, environment)) + 1) throw new Fault('conflict')
-  if (epoch !== chain.epoch) throw new Fault('epoch_conflict')
+  const current = await revisionOf(tx, grant, environment)
   const rows = await readHashes(tx, grant, environment)
-  const place = { projectId, environment, rows }
-  await accepted(userId, 'manifest', () => verifyManifest(chain, signed, place))
-  await storeManifest(tx, { workspaceId, projectId, environment, revision }, signed)
+  const place = { projectId, environment }
+  const { revision } = await judgeManifest(
+    { userId, chain },
+    { signed, path: 'manifest' },
+    { place, revisionOf: () => current, rowsOf: () => rows },
+  )
+  await storeManifest(tx, { workspaceId, ...place, revision }, signed)
+}
+
+type EnvironmentPlace = { projectId: string; environment: string }
+
+/** What is stored: the revision to follow (none is 0), and the hashes that are to be covered. */
+type Stored = {
+  /** Where it must be for; where it says unless given. */
+  place?: EnvironmentPlace
+  revisionOf(place: EnvironmentPlace): number | undefined
+  rowsOf(place: EnvironmentPlace): Rows
+}
+
+/** @throws Fault `link_refused`, `conflict`, `epoch_conflict` */
+export async function judgeManifest(
+  { userId, chain }: { userId: string; chain: Chain },
+  { signed, path }: { signed: SignedText; path: string },
+  { place: demanded, revisionOf, rowsOf }: Stored,
+) {
+  const text = await accepted(userId, path, () => readText('manifest', signed.statement))
+  const said = { projectId: text.project_id, environment: text.environment }
+  const place = demanded ?? said
+  if (text.revision !== (revisionOf(place) ?? 0) + 1) throw new Fault('conflict')
+  if (text.epoch !== chain.epoch) throw new Fault('epoch_conflict')
+  const covered = { ...place, rows: rowsOf(place) }
+  return accepted(userId, path, () => verifyManifest(chain, signed, covered))
 }
 
 type Place = { workspaceId: string; projectId: string; environment: string; revision: number }
@@ -64,12 +96,13 @@ export async function storeManifest(
     })
 }
 
-/** The newest of an environment as it is shown; `null` where nothing was ever written. */
+/** The newest of an environment as it is shown; `null` where nothing was ever written, and in plain workspaces. */
 export async function selectManifest(
   db: Reading,
   grant: ProjectGrant<'secret.read'>,
   environment: string,
 ): Promise<SignedText | null> {
+  if (!isSignedId(grant.workspaceId)) return null
   const [found] = await db
     .select({ statement: manifests.statement, signature: manifests.signature })
     .from(manifests)

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { defineEndpoint } from '../../platform/http/endpoint.ts'
 import { id, role, shownKeys, text, userId, workspaceId } from '../../platform/http/fields.ts'
 import { pagination, timestamp } from '../../platform/http/validate.ts'
+import { keptGrants } from '../agents/contract.ts'
 import { link, linkFaults, linkOnly } from '../links/contract.ts'
 import {
   encryptedWorkspaceKey,
@@ -21,6 +22,9 @@ export {
   workspaceName,
   workspaceShape,
 } from './shapes.ts'
+
+/** With the grants of an administrator's tokens, signed anew. */
+const GRANTS_LIMIT = 4_194_304
 
 const collection = '/api/workspaces/'
 const path = '/api/workspaces/{workspace_id}/'
@@ -177,9 +181,10 @@ export const changeMemberRole = defineEndpoint({
   path: `${members}{member}/`,
   access: { kind: 'member', permission: 'member.manage', tenant: 'path.workspace_id' },
   params: memberParams,
-  body: z.strictObject({ role, link }),
+  body: z.strictObject({ role, link, grants: keptGrants }),
+  bodyLimit: GRANTS_LIMIT,
   result: memberShape,
-  faults: ['last_owner', ...linkFaults],
+  faults: ['last_owner', 'epoch_conflict', ...linkFaults],
 })
 
 /** All members may leave; who may remove others is decided by `sigchain/member_rules`. */
@@ -190,7 +195,8 @@ export const removeMember = defineEndpoint({
   path: `${members}{member}/`,
   access: { kind: 'member', permission: 'workspace.read', tenant: 'path.workspace_id' },
   params: memberParams,
-  body: linkOnly,
+  body: z.strictObject({ link, grants: keptGrants }),
+  bodyLimit: GRANTS_LIMIT,
   bodyOptional: true,
-  faults: ['last_owner', ...linkFaults],
+  faults: ['last_owner', 'epoch_conflict', ...linkFaults],
 })

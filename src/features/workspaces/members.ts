@@ -5,7 +5,7 @@
 import type { Transaction } from '../../platform/db/open.ts'
 import { lockWorkspace } from '../../platform/db/workspace_lock.ts'
 import { Fault } from '../../platform/fault.ts'
-import type { Grant, Role } from '../../platform/grant.ts'
+import type { Caller, Grant, Role } from '../../platform/grant.ts'
 import { openPager } from '../../platform/http/page.ts'
 import type { Action, Change } from '../../platform/http/recorder.ts'
 import { created } from '../../platform/http/reply.ts'
@@ -17,6 +17,7 @@ import {
   mayChangeMember,
   type SignedText,
 } from '../../sigchain/index.ts'
+import type { KeptGrants } from '../agents/index.ts'
 import { acceptLink, chainOf, type SignedServices } from '../links/index.ts'
 import { changeMemberRole, inviteMembersEndpoint, listMembers, removeMember } from './contract.ts'
 import { invitationChanges, inviteMembers } from './invite.ts'
@@ -30,7 +31,7 @@ import {
   showMember,
   updateRole,
 } from './queries.ts'
-import { removalOf, roleChangeOf } from './signed_members.ts'
+import { endSigned, removalOf, roleChangeOf } from './signed_members.ts'
 
 export function memberRoutes(services: SignedServices): Route[] {
   const pager = openPager(services.config)
@@ -59,20 +60,27 @@ export function memberRoutes(services: SignedServices): Route[] {
   ]
 }
 
-type Sent = { named: string; link?: SignedText | undefined }
+type Sent = {
+  named: string
+  link?: SignedText | undefined
+  /** What of the member's grants is signed anew. */
+  grants?: KeptGrants | undefined
+}
 
 async function changeRole(
-  changing: Changing<Grant<'member.manage'>>,
+  changing: Changing<Grant<'member.manage'>> & { caller: Caller },
   services: SignedServices,
-  { named, role, link }: Sent & { role: Role },
+  { named, role, link, grants: kept }: Sent & { role: Role },
 ) {
   const { tx, grant, audit } = changing
-  await lockWorkspace(tx, grant)
+  const { epoch } = await lockWorkspace(tx, grant)
   const target = await findMember(tx, grant, refOf(named))
   requireMayChange(grant, { kind: 'set_role', from: target.role, to: role })
   const chain = await chainOf(changing, services)
   const claim = roleChangeOf(chain, target.user_id, role)
-  await acceptLink(changing, chain, link, claim)
+  const after = await acceptLink(changing, chain, link, claim)
+  const signed = { before: chain, after, userId: target.user_id, kept, epoch }
+  await endSigned(changing, services, signed)
   if (role === target.role && claim === null) {
     audit.unchanged()
     return showMember(target)
@@ -87,17 +95,19 @@ async function changeRole(
 }
 
 async function remove(
-  changing: Changing<Manager>,
+  changing: Changing<Manager> & { caller: Caller },
   services: SignedServices,
-  { named, link }: Sent,
+  { named, link, grants: kept }: Sent,
 ): Promise<undefined> {
   const { tx, grant, audit } = changing
-  await lockWorkspace(tx, grant)
+  const { epoch } = await lockWorkspace(tx, grant)
   const chain = await chainOf(changing, services)
   const target = await findRemovable(tx, grant, chain, refOf(named))
   const self = target.user_id === grant.userId
   requireMayChange(grant, { kind: 'remove', from: target.role, self })
-  await acceptLink(changing, chain, link, removalOf(chain, target.user_id))
+  const after = await acceptLink(changing, chain, link, removalOf(chain, target.user_id))
+  const signed = { before: chain, after, userId: target.user_id, kept, epoch }
+  await endSigned(changing, services, signed)
   if (!chain) await requireOtherOwner(tx, grant, target)
   await deleteMember(tx, grant, target.user_id)
   await requireRekey(tx, grant.workspaceId)

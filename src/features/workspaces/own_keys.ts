@@ -10,16 +10,19 @@ import { Fault, type FieldFault } from '../../platform/fault.ts'
 import type { Caller } from '../../platform/grant.ts'
 import type { UnboundAudit } from '../../platform/http/recorder.ts'
 import type { Chain, PublicIdentity, SignedText } from '../../sigchain/index.ts'
+import type { KeptGrants } from '../agents/index.ts'
 import { acceptLink, type Claim, chainOf, type SignedServices } from '../links/index.ts'
-import { dropSignedBy } from './ended_statements.ts'
 import { type EnvelopePlace, sealEnvelope } from './memberships.ts'
 import { requireRekey } from './queries.ts'
+import { endSigned } from './signed_members.ts'
 
 type Entry = {
   workspace_id: string
   encrypted_workspace_key: string
   epoch?: number | undefined
   link?: SignedText | undefined
+  /** What of the person's grants is signed anew, with the new key. */
+  grants?: KeptGrants | undefined
 }
 /** With the epoch that the workspace is at. */
 type Locked = Entry & { current: number }
@@ -78,13 +81,16 @@ export async function replaceOwn(
     if ((entry.epoch ?? entry.current) !== entry.current) throw new Fault('epoch_conflict')
     const changing = { tx, grant: { workspaceId, userId } }
     const chain = await chainOf(changing, services)
-    await acceptLink(changing, chain, link, rotationOf(chain, userId, { signing_key, public_key }))
-    // What the old key signed of tokens holds no longer.
-    if (chain) await dropSignedBy(tx, { workspaceId, userId })
+    const rotation = rotationOf(chain, userId, { signing_key, public_key })
+    const after = await acceptLink(changing, chain, link, rotation)
+    const recording = audit.by({ workspaceId, userId, email })
+    const { grants: kept, current: epoch } = entry
+    const ending = { before: chain, after, userId, kept, epoch }
+    await endSigned({ ...changing, audit: recording, caller }, services, ending)
     await storeEnvelope(tx, services, { workspaceId, userId }, entry.encrypted_workspace_key)
     await requireRekey(tx, workspaceId)
     const resource = { type: 'member', id: userId, name: email }
-    audit.by({ workspaceId, userId, email }).record({ action: 'member.keys_rotated', resource })
+    recording.record({ action: 'member.keys_rotated', resource })
   }
   return locked.length > 0
 }

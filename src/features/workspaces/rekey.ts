@@ -9,6 +9,7 @@ import { Fault } from '../../platform/fault.ts'
 import type { Grant } from '../../platform/grant.ts'
 import type { Change } from '../../platform/http/recorder.ts'
 import { type Changing, preparedRoute, type Route } from '../../platform/http/route.ts'
+import { transactWhenRead } from '../../platform/unread.ts'
 import { acceptLink, type Claim, chainOf, type SignedServices } from '../links/index.ts'
 import { type RekeyBody, rekeyWorkspace } from './contract.ts'
 import { listWorkspaces } from './memberships.ts'
@@ -21,13 +22,14 @@ import {
   replaceEnvelopes,
   replaceGrants,
   replaceSecrets,
+  replaceSigned,
 } from './rekey_queries.ts'
 
 export function rekeyRoutes(services: SignedServices): Route[] {
   return [
     preparedRoute(
       rekeyWorkspace,
-      ({ db, grant, body }) => prepareRekey(db, services.outer, grant, body),
+      ({ db, grant, body }) => transactWhenRead(() => prepareRekey(db, services, grant, body)),
       ({ body, prepared, ...changing }) => rekey(changing, services, body, prepared),
     ),
   ]
@@ -46,16 +48,20 @@ async function rekey(
   const { policyVersion } = await readVersions(tx, grant)
   // Where a secret was written in the meantime, all is done again under the lock.
   const isCurrent = early.policyVersion === policyVersion
-  const prepared = isCurrent ? early : await prepareRekey(tx, outer, grant, body)
+  const prepared = isCurrent ? early : await prepareRekey(tx, services, grant, body)
   const held = { ...(await readHolders(tx, grant)), secrets: prepared.secrets }
   await requireHeld(held, body)
   const chain = await chainOf(changing, services)
   const claim: Claim = { type: 'epoch.advanced', body: { epoch: body.epoch } }
-  await acceptLink(changing, chain, body.link, claim)
+  const after = await acceptLink(changing, chain, body.link, claim)
+  // Judged by the chain with this link, or not at all.
+  const { signed } = prepared
+  if (after?.head !== signed?.head) throw new Fault('conflict')
 
   await replaceEnvelopes(tx, outer, grant, held, body)
   await replaceSecrets(tx, grant, prepared.sealed)
-  await replaceGrants(tx, outer, grant, held, body)
+  await replaceGrants(tx, outer, grant, held, body, signed !== null)
+  if (signed) await replaceSigned(tx, grant, held, signed)
   await dropDeleted(tx, grant)
   if (!(await advanceEpoch(tx, grant, body.epoch))) throw new Fault('epoch_conflict')
 

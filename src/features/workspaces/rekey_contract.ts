@@ -6,6 +6,9 @@ import {
   environment,
   exampleOfForm,
   projectId,
+  rarelyNeeded,
+  signedText,
+  statementBeside,
   tokenId,
   userId,
   workspaceId,
@@ -25,6 +28,7 @@ const MAX_MEMBERS = 10_000
 const MAX_TOKENS = 100_000
 const MAX_ENVELOPES = 10_000
 const MAX_SECRETS = 200_000
+const MAX_MANIFESTS = 20_000
 
 /** Any: one that is not the next is a conflict with the state, however far off it is. */
 const integer = z.number().refine(Number.isInteger, 'must be an integer').meta({ type: 'integer' })
@@ -43,11 +47,14 @@ const tokenEnvelope = z.strictObject({
       'must be a token envelope',
     )
     .meta({ examples: [exampleOfForm.envelope] }),
+  ...statementBeside,
 })
 
 const token = z.strictObject({
   token_id: tokenId,
   envelopes: z.array(tokenEnvelope).max(MAX_ENVELOPES),
+  /** The one that it has, signed anew. */
+  grant: signedText.meta(rarelyNeeded).optional(),
 })
 
 const secret = z.strictObject({
@@ -76,6 +83,8 @@ export const rekeyWorkspace = defineEndpoint({
     tokens: z.array(token).max(MAX_TOKENS),
     secrets: z.array(secret).max(MAX_SECRETS),
     link,
+    /** In signed workspaces, one for each environment that has one. */
+    manifests: z.array(signedText).max(MAX_MANIFESTS).meta(rarelyNeeded).optional(),
   }),
   bodyLimit: BODY_LIMIT,
   result: workspaceShape,

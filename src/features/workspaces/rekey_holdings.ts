@@ -11,6 +11,7 @@ import {
 } from '../../platform/db/schema/index.ts'
 import { Fault } from '../../platform/fault.ts'
 import type { Grant, Role } from '../../platform/grant.ts'
+import type { GrantedToken } from '../statements/index.ts'
 
 /** Rows that are read at once. */
 const PAGE = 1000
@@ -24,11 +25,7 @@ export type HeldSecret = {
   version: number
 }
 
-export type HeldToken = {
-  id: string
-  label: string
-  projectId: string | null
-  environment: string | null
+export type HeldToken = GrantedToken & {
   live: boolean
   /** Whether it holds any envelope. */
   provisioned: boolean
@@ -80,9 +77,14 @@ export async function readHolders(
   const tokenRows = await db
     .select({
       id: tokens.id,
+      kind: tokens.kind,
+      agentId: tokens.agentId,
       label: tokens.label,
+      publicKey: tokens.publicKey,
+      capabilities: tokens.capabilities,
       projectId: tokens.projectId,
       environment: tokens.environment,
+      expiresAt: tokens.expiresAt,
       live: sql<boolean>`${tokens.revokedAt} is null`,
       provisioned: sql<boolean>`exists (
         select 1 from ${tokenEnvelopes} where ${tokenEnvelopes.tokenId} = ${tokens.id})`,

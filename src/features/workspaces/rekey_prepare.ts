@@ -4,9 +4,10 @@
  */
 import { fromBase64, toBase64 } from '../../platform/crypto/encoding.ts'
 import { type OuterLayer, secretRow } from '../../platform/crypto/outer_layer.ts'
-import type { Database, Transaction } from '../../platform/db/open.ts'
+import type { Reading } from '../../platform/db/open.ts'
 import type { Grant } from '../../platform/grant.ts'
 import { TimeSlice } from '../../platform/time_slice.ts'
+import { chainOf, type SignedServices } from '../links/index.ts'
 import type { RekeyBody } from './contract.ts'
 import { requireHeld, requireNextEpoch, requireOnce } from './rekey_checks.ts'
 import {
@@ -17,6 +18,7 @@ import {
   readSecrets,
   readVersions,
 } from './rekey_holdings.ts'
+import { type Hashes, judgeSigned, keepHash, type SignedRekey } from './rekey_signed.ts'
 
 type Rekey = Grant<'workspace.update'>
 
@@ -28,6 +30,8 @@ export type PreparedRekey = {
   policyVersion: number
   secrets: Holdings['secrets']
   sealed: SealedSecrets[]
+  /** Null in a plain workspace, and where the link is none that could be stored. */
+  signed: SignedRekey | null
 }
 
 /** Rows, and characters of base64, that are sealed in one go: what is made of them takes milliseconds. */
@@ -39,8 +43,8 @@ const STATEMENT_LENGTH = 1_048_576
 
 /** @throws Fault for what was not right at some moment since the request came */
 export async function prepareRekey(
-  db: Database | Transaction,
-  outer: OuterLayer,
+  db: Reading,
+  services: SignedServices,
   grant: Rekey,
   body: RekeyBody,
 ): Promise<PreparedRekey> {
@@ -48,15 +52,20 @@ export async function prepareRekey(
   // First: what changes after it is noticed.
   const { epoch, policyVersion } = await readVersions(db, grant)
   await requireNextEpoch(epoch, body)
+  const before = await chainOf({ tx: db, grant }, services)
   const secrets = await readSecrets(db, grant)
-  await requireHeld({ ...(await readHolders(db, grant)), secrets }, body)
-  return { policyVersion, secrets, sealed: await sealSecrets(outer, grant, secrets, body) }
+  const held = { ...(await readHolders(db, grant)), secrets }
+  await requireHeld(held, body)
+  const hashes: Hashes | null = before ? new Map() : null
+  const sealed = await sealSecrets(services.outer, grant, { held: secrets, hashes }, body)
+  const signed = await judgeSigned({ db, grant }, services, { before, held, hashes }, body)
+  return { policyVersion, secrets, sealed, signed }
 }
 
 async function sealSecrets(
   outer: OuterLayer,
   { workspaceId }: Rekey,
-  held: Holdings['secrets'],
+  { held, hashes }: { held: Holdings['secrets']; hashes: Hashes | null },
   body: RekeyBody,
 ): Promise<SealedSecrets[]> {
   const sealed: SealedSecrets[] = []
@@ -70,7 +79,7 @@ async function sealSecrets(
   }
   for (const portion of portions(body.secrets, ({ value }) => value.length)) {
     const sealing = portion.map((sent) =>
-      sealSecret(outer, workspaceId, held.get(placeOf(sent)), sent),
+      sealSecret(outer, workspaceId, held.get(placeOf(sent)), { ...sent, hashes }),
     )
     rows.push(...(await Promise.all(sealing)))
     length += portion.reduce((sum, { value }) => sum + value.length, 0)
@@ -85,18 +94,26 @@ async function sealSecret(
   outer: OuterLayer,
   workspaceId: string,
   stored: HeldSecret | undefined,
-  sent: RekeyBody['secrets'][number],
+  sent: RekeyBody['secrets'][number] & { hashes: Hashes | null },
 ) {
   if (!stored) throw new TypeError('a secret was not checked')
   const { id, project_id: projectId, environment, key } = stored
   const version = stored.version + 1
   const row = secretRow({ projectId, environment, key })
   const ciphertext = decodeValid(sent.value)
+  const hash = sent.hashes && keepHash(sent.hashes, stored, ciphertext)
   const [sealed, sealedVersion] = await Promise.all([
     outer.seal('secrets.value', workspaceId, row, ciphertext),
     outer.seal('secret_versions.value', workspaceId, [...row, { u32: version }], ciphertext),
   ])
-  return { id, version, sealed: toBase64(sealed), sealed_version: toBase64(sealedVersion) }
+  const value_hash = hash && toBase64(hash)
+  return {
+    id,
+    version,
+    sealed: toBase64(sealed),
+    sealed_version: toBase64(sealedVersion),
+    value_hash,
+  }
 }
 
 /** Base64 that the contract has let through. */

@@ -8,6 +8,7 @@ import type { Transaction } from '../../platform/db/open.ts'
 import {
   deletedProjects,
   deletedSecrets,
+  manifests,
   memberships,
   secrets,
   secretVersions,
@@ -15,10 +16,12 @@ import {
   workspaces,
 } from '../../platform/db/schema/index.ts'
 import type { Grant } from '../../platform/grant.ts'
+import { storeGrant } from '../statements/index.ts'
 import type { RekeyBody } from './contract.ts'
 import { sealEnvelope } from './memberships.ts'
 import type { Holdings } from './rekey_holdings.ts'
 import { decodeValid, portions, type SealedSecrets } from './rekey_prepare.ts'
+import type { SignedRekey } from './rekey_signed.ts'
 
 type Rekey = Grant<'workspace.update'>
 
@@ -64,21 +67,23 @@ export async function replaceSecrets(
     await tx.execute(sql`
       with sent as (
         select * from json_to_recordset(${rows}::text::json)
-          as r(id uuid, version integer, sealed text, sealed_version text)
+          as r(id uuid, version integer, sealed text, sealed_version text, value_hash text)
       ), replaced as (
         update ${secrets} set value = decode(sent.sealed, 'base64'), version = sent.version,
-          updated_at = now()
+          value_hash = decode(sent.value_hash, 'base64'), updated_at = now()
         from sent where ${secrets.id} = sent.id and ${secrets.workspaceId} = ${workspaceId}
-        returning ${secrets.id}, ${secrets.version}, ${secrets.policy}, sent.sealed_version
+        returning ${secrets.id}, ${secrets.version}, ${secrets.policy}, ${secrets.valueHash},
+          sent.sealed_version
       ), kept as (
         -- A row that stays needs no check of its foreign keys, which takes longer than the row.
         update ${secretVersions} v set version = replaced.version, policy = replaced.policy,
-          value = decode(sealed_version, 'base64'), created_by = ${userId}::uuid, created_at = now()
+          value = decode(sealed_version, 'base64'), value_hash = replaced.value_hash,
+          created_by = ${userId}::uuid, created_at = now()
         from replaced where v.secret_id = replaced.id and v.version = replaced.version - 1
         returning v.secret_id
       )
-      insert into ${secretVersions} (secret_id, version, policy, value, created_by)
-      select id, version, policy, decode(sealed_version, 'base64'), ${userId}::uuid from replaced
+      insert into ${secretVersions} (secret_id, version, policy, value, value_hash, created_by)
+      select id, version, policy, decode(sealed_version, 'base64'), value_hash, ${userId}::uuid from replaced
         where id not in (select secret_id from kept)`)
   }
   await tx.execute(sql`
@@ -93,6 +98,7 @@ export async function replaceGrants(
   { workspaceId }: Rekey,
   held: Holdings,
   { epoch, tokens: sent }: RekeyBody,
+  signed: boolean,
 ): Promise<void> {
   await tx.delete(tokenEnvelopes).where(eq(tokenEnvelopes.workspaceId, workspaceId))
   const grants = sent
@@ -104,9 +110,33 @@ export async function replaceGrants(
       const row: OuterPart[] = [{ uuid: tokenId }, { uuid: projectId }, { text: environment }]
       const raw = decodeValid(entry.envelope)
       const envelope = await outer.seal('token_envelopes.envelope', workspaceId, row, raw)
-      return { tokenId, workspaceId, projectId, environment, epoch, envelope }
+      const { statement = null, signature } = signed ? entry : {}
+      return {
+        ...{ tokenId, workspaceId, projectId, environment, epoch, envelope, statement },
+        signature: signature === undefined ? null : decodeValid(signature),
+      }
     })
     await tx.insert(tokenEnvelopes).values(await Promise.all(rows))
+  }
+}
+
+/** What the members signed besides: grants of tokens that live, and all manifests; those of what was deleted go. */
+export async function replaceSigned(
+  tx: Transaction,
+  { workspaceId }: Rekey,
+  held: Holdings,
+  { grants, manifests: sent }: SignedRekey,
+): Promise<void> {
+  for (const { tokenId, ...grant } of grants)
+    if (held.tokens.get(tokenId)?.live) await storeGrant(tx, { workspaceId, tokenId }, grant)
+  await tx.delete(manifests).where(eq(manifests.workspaceId, workspaceId))
+  for (const portion of portions(sent, ({ statement }) => statement.length)) {
+    const rows = portion.map(({ signature, ...manifest }) => ({
+      ...manifest,
+      workspaceId,
+      signature: decodeValid(signature),
+    }))
+    await tx.insert(manifests).values(rows)
   }
 }
 
