@@ -106,6 +106,13 @@ export class SnapshotCache {
     )
   }
 
+  /** Whether the grant of a token that was verified is over by now, though nothing changed. */
+  isOver(token: LiveToken): boolean {
+    const { signed } = this.#snapshots.peek(token.workspaceId)?.snapshot ?? {}
+    const known = signed?.tokens.get(token.id)
+    return known !== undefined && !this.#verifier.isCurrent(known, token)
+  }
+
   async #verify(snapshot: Snapshot, token: LiveToken): Promise<void> {
     const verified = await this.#parts.token(snapshot, token)
     snapshot.signed?.tokens.set(token.id, verified)

@@ -80,6 +80,8 @@ export class LiveCalls {
   async #sweep(): Promise<void> {
     const calls = [...this.#calls.values()].flatMap((some) => [...some])
     if (calls.length === 0) return
+    for (const call of calls)
+      if (this.#services.snapshots.isOver(call.basis.token)) call.judgedBy = null
     try {
       const versions = await this.#versionsOf(calls)
       const changed = calls.filter(

@@ -21,6 +21,7 @@ function world() {
     isDown: false,
     asked: [] as (readonly string[])[],
     stale: 0,
+    isOver: false,
   }
   const logs: string[] = []
   const snapshot = (): Snapshot => ({
@@ -50,7 +51,10 @@ function world() {
         return snapshot()
       },
       forget: () => {},
-      requireVerified: () => {},
+      isOver: () => state.isOver,
+      requireVerified: () => {
+        if (state.isOver) throw new Fault('invalid_token')
+      },
     } as unknown as SnapshotCache,
     keys: new KeyCache(0, systemClock),
     guards: {
@@ -117,6 +121,15 @@ describe('without any notice', () => {
       'invalid_token',
     ])
     expect(await isOpen(other)).toBe(true)
+  })
+
+  test('a grant that is over by the clock of the process ends its calls, whatever the database says', async () => {
+    const { state, services } = world()
+    const { hold } = open(services, SWEEP_MS)
+    const call = hold()
+    expect(await isOpen(call)).toBe(true)
+    state.isOver = true
+    expect(await call.ended).toBe('invalid_token')
   })
 
   test('a newer policy is judged by', async () => {

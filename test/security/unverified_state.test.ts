@@ -5,12 +5,13 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { TLSSocket } from 'node:tls'
-import { eq } from 'drizzle-orm'
+import { and, eq } from 'drizzle-orm'
 import { deliverEnvironment } from '../../src/features/workloads/contract.ts'
 import { sha256 } from '../../src/platform/crypto/primitives.ts'
 import { parseToken, sealedToken } from '../../src/platform/crypto/token.ts'
 import {
   manifests,
+  projects,
   secrets,
   tokenEnvelopes,
   workspaceLinks,
@@ -20,6 +21,7 @@ import {
   firstHash,
   replay,
   requireBinding,
+  signLink,
   verifyEnvelope,
   verifyGrant,
   verifyManifest,
@@ -29,6 +31,7 @@ import { API, employAgent, openStage, recordOf, resolveAs, type Stage } from '..
 import { callJson } from '../support/app.ts'
 import { marked } from '../support/canary.ts'
 import { recordOfAnswer, streamAs } from '../support/forward.ts'
+import { storedLinks } from '../support/signed.ts'
 import {
   insertToken,
   newSigner,
@@ -38,6 +41,7 @@ import {
 } from '../support/signed_rows.ts'
 
 const DAY_MS = 86_400_000
+const AT = '2026-11-22T00:00:00.000Z'
 const [, sealedDelivery] = deliverEnvironment.result.options
 
 let stage: Stage
@@ -54,7 +58,7 @@ afterAll(() => stage.stop())
 
 const sql = () => stage.app.connection.sql
 const origin = () => stage.app.resolver
-const call = (host = API) => ({
+const call = (host = API): { target_url: string; headers: object; project_id?: string } => ({
   target_url: stage.url('/charges', host),
   headers: { authorization: 'Bearer SVC_SECRET_KEY' },
 })
@@ -520,5 +524,53 @@ describe('what a token is told', () => {
     expect((await send()).status).toBe(201)
     await sql()`delete from token_grants where token_id = ${rows.tokenId}`
     expect((await send()).status).toBe(409)
+  })
+})
+
+describe('what else goes on', () => {
+  test('names are those of the environment that was granted; another project only makes them ambiguous', async () => {
+    const rows = await open()
+    const other = Bun.randomUUIDv7()
+    const { db } = stage.app.connection
+    await db.insert(projects).values({ id: other, workspaceId: rows.workspaceId, name: 'other' })
+    await db
+      .insert(secrets)
+      .values({ ...(await rows.row('KEY', marked('mallory_'))), projectId: other })
+    await expectRefused(rows, 'ambiguous_secret')
+    const own = { ...call(), project_id: rows.projectId }
+    expect((await rows.resolve(own)).status).toBe(200)
+    expect(stage.upstream.received.at(-1)?.header('authorization')).toBe(`Bearer ${VALUE}`)
+    await expectRefused(rows, 'key_not_provisioned', { ...call(), project_id: other })
+  })
+
+  test('a chain whose newest link was replaced by another of the same founder is refused', async () => {
+    const rows = await open()
+    await rows.link({ type: 'allowlist.changed', body: { add: ['one.example'], remove: [] } })
+    await expectSent(rows)
+    const { workspaceId, founder } = rows
+    const before = await replay(
+      workspaceId,
+      (await storedLinks(stage.app, workspaceId)).slice(0, 2),
+    )
+    const body = { add: ['two.example'], remove: [] }
+    const said = { type: 'allowlist.changed', body, at: AT, signer: founder.userId } as const
+    const { statement, signature } = await signLink(before, said, founder.identity.signingKey)
+    await stage.app.connection.db
+      .update(workspaceLinks)
+      .set({ statement, signature: new Uint8Array(Buffer.from(signature, 'base64')) })
+      .where(and(eq(workspaceLinks.workspaceId, workspaceId), eq(workspaceLinks.seq, 3)))
+    await expectRefused(rows, 'unverified_state')
+  })
+
+  test('calls, while the workspace is written to without a pause', async () => {
+    const rows = await open()
+    let isOver = false
+    const writing = (async () => {
+      while (!isOver)
+        await sql()`update workspaces set policy_version = policy_version + 1 where id = ${rows.workspaceId}`
+    })()
+    for (let calls = 0; calls < 3; calls += 1) await expectSent(rows)
+    isOver = true
+    await writing
   })
 })

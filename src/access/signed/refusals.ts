@@ -19,6 +19,8 @@ export class Refusals {
   readonly #log: Log
   readonly #recent: LruMap<string, Fault>
   readonly #logged: LruMap<string, true>
+  /** What was said already, also of the chain that a token was looked at by. */
+  readonly #found = new WeakSet<Fault>()
   #count = 0
 
   constructor({ log, clock }: { log: Log; clock: Clock }) {
@@ -51,21 +53,33 @@ export class Refusals {
     try {
       return await verify()
     } catch (error) {
-      const fault = error instanceof Refusal ? unverified(error) : error
-      if (!(fault instanceof Fault) || fault.code !== 'unverified_state') throw error
+      const fault = this.#faultFor(workspaceId, error)
+      if (fault === null) throw error
       this.#recent.set(`${workspaceId}/${subject}`, fault)
-      this.#note(workspaceId, fault)
       throw fault
     }
   }
 
-  #note(workspaceId: string, { cause }: Fault): void {
+  /** Null for an error of another kind. */
+  #faultFor(workspaceId: string, error: unknown): Fault | null {
+    if (error instanceof Fault && this.#found.has(error)) return error
+    const isOfChain = error instanceof Fault && error.code === 'unverified_state'
+    const refusal = isOfChain ? error.cause : error
+    if (!(refusal instanceof Refusal)) return null
+    const fault = new Fault('unverified_state', {
+      message: `${unverified(refusal).message} ${ADVICE}`,
+      cause: refusal,
+    })
+    this.#found.add(fault)
     this.#count += 1
-    if (this.#logged.get(workspaceId)) return
-    this.#logged.set(workspaceId, true)
-    const why = cause instanceof Refusal ? cause.message : undefined
-    this.#log.error(LINE, { workspace_id: workspaceId, why })
+    if (!this.#logged.get(workspaceId)) {
+      this.#logged.set(workspaceId, true)
+      this.#log.error(LINE, { workspace_id: workspaceId, why: refusal.message })
+    }
+    return fault
   }
 }
 
+const ADVICE =
+  'Nothing was sent. A member sees what does not hold with `cloakroom workspace verify`.'
 const LINE = 'what is stored of a signed workspace is not what its members signed: nothing is sent'
