@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { wrapKeys } from '../../../src/client/account_keys.ts'
 import { generateRecoveryKey, recoveryVerifier, userKey } from '../../../src/client/keys.ts'
 import type { replaceKeys } from '../../../src/features/accounts/contract.ts'
+import { issueWorkloadToken } from '../../../src/features/agents/contract.ts'
 import { listWorkspacesEndpoint } from '../../../src/features/workspaces/contract.ts'
 import { openMemberEnvelope } from '../../../src/platform/crypto/envelope.ts'
 import type { InputOf } from '../../../src/platform/http/endpoint.ts'
@@ -23,6 +24,7 @@ import {
   signedAccount,
   signedWorkspace,
 } from '../../support/signed.ts'
+import { clientMade, mint, signedProject } from '../../support/statements.ts'
 import { openTeam } from '../../support/teams.ts'
 import { refusal, refusedField, said, writesNothing } from './support.ts'
 
@@ -243,5 +245,24 @@ describe('in a signed workspace', () => {
     expect(said(answer)).toEqual(refusal('epoch_conflict'))
     expect((await workspace.chain()).seq).toBe(before)
     expect((await send(ada, body)).status).toBe(200)
+  })
+
+  test('what the old key signed of tokens ends, and what others signed stays', async () => {
+    const { sql } = app.connection
+    const project = await signedProject(app)
+    const admin = await project.join('admin')
+    const issue = async (label: string, signer: SignedPerson) => {
+      const token = await clientMade(project, mint(), { label }, { signer })
+      const params = { project_id: project.projectId }
+      await signer.api.call(issueWorkloadToken, { params, body: { token } })
+      return token.id
+    }
+    const [stays] = [await issue('stays', project.owner), await issue('ends', admin)]
+    expect((await send(admin, (await signedFor(admin, project)).body)).status).toBe(200)
+    for (const table of ['token_grants', 'token_envelopes']) {
+      const left = await sql`
+        select token_id from ${sql(table)} where workspace_id = ${project.workspaceId}`
+      expect(left.map(({ token_id }) => token_id)).toEqual([stays])
+    }
   })
 })
