@@ -49,9 +49,9 @@ async function rekey(
   // Where a secret was written in the meantime, all is done again under the lock.
   const isCurrent = early.policyVersion === policyVersion
   const prepared = isCurrent ? early : await prepareRekey(tx, services, grant, body)
-  const held = { ...(await readHolders(tx, grant)), secrets: prepared.secrets }
-  await requireHeld(held, body)
   const chain = await chainOf(changing, services)
+  const held = { ...(await readHolders(tx, grant, chain)), secrets: prepared.secrets }
+  await requireHeld(held, body)
   const claim: Claim = { type: 'epoch.advanced', body: { epoch: body.epoch } }
   const after = await acceptLink(changing, chain, body.link, claim)
   // Judged by the chain with this link, or not at all.

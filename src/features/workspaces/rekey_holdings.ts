@@ -1,5 +1,5 @@
 /** What a workspace holds that is sealed under its key, and for whom. */
-import { and, asc, eq, gt, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, inArray, sql } from 'drizzle-orm'
 import type { Database, Transaction } from '../../platform/db/open.ts'
 import {
   memberships,
@@ -7,10 +7,12 @@ import {
   secrets,
   tokenEnvelopes,
   tokens,
+  users,
   workspaces,
 } from '../../platform/db/schema/index.ts'
 import { Fault } from '../../platform/fault.ts'
 import type { Grant, Role } from '../../platform/grant.ts'
+import type { Chain } from '../../sigchain/index.ts'
 import type { GrantedToken } from '../statements/index.ts'
 
 /** Rows that are read at once. */
@@ -69,11 +71,8 @@ export async function readVersions(
 export async function readHolders(
   db: Database | Transaction,
   { workspaceId }: Rekey,
+  chain: Chain | null,
 ): Promise<Omit<Holdings, 'secrets'>> {
-  const members = await db
-    .select({ userId: memberships.userId, role: memberships.role, status: memberships.status })
-    .from(memberships)
-    .where(eq(memberships.workspaceId, workspaceId))
   const tokenRows = await db
     .select({
       id: tokens.id,
@@ -96,10 +95,32 @@ export async function readHolders(
     .from(projects)
     .where(eq(projects.workspaceId, workspaceId))
   return {
-    members: new Map(members.map(({ userId, ...member }) => [userId, member])),
+    members: await readMembers(db, workspaceId, chain),
     tokens: new Map(tokenRows.map((token) => [token.id, token])),
     projectIds: new Set(projectRows.map(({ id }) => id)),
   }
+}
+
+/** In a signed workspace those of its chain: no row gets the new key, and none keeps it from anybody. */
+async function readMembers(
+  db: Database | Transaction,
+  workspaceId: string,
+  chain: Chain | null,
+): Promise<Holdings['members']> {
+  const rows = await db
+    .select({ userId: memberships.userId, role: memberships.role, status: memberships.status })
+    .from(memberships)
+    .where(eq(memberships.workspaceId, workspaceId))
+  const stored = new Map(rows.map(({ userId, ...member }) => [userId, member]))
+  if (chain === null) return stored
+  const signed = [...chain.members.keys()]
+  const people = await db.select({ id: users.id }).from(users).where(inArray(users.id, signed))
+  return new Map(
+    people.map(({ id }) => {
+      const role = chain.members.get(id)?.role ?? 'read_only'
+      return [id, stored.get(id) ?? { role, status: 'invited' }]
+    }),
+  )
 }
 
 export async function readSecrets(

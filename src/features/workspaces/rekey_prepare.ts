@@ -54,7 +54,7 @@ export async function prepareRekey(
   await requireNextEpoch(epoch, body)
   const before = await chainOf({ tx: db, grant }, services)
   const secrets = await readSecrets(db, grant)
-  const held = { ...(await readHolders(db, grant)), secrets }
+  const held = { ...(await readHolders(db, grant, before)), secrets }
   await requireHeld(held, body)
   const hashes: Hashes | null = before ? new Map() : null
   const sealed = await sealSecrets(services.outer, grant, { held: secrets, hashes }, body)

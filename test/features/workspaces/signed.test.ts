@@ -249,6 +249,35 @@ describe('the workspace', () => {
     expect(await own.chain()).toMatchObject({ epoch: 2, keyCommitment: key_commitment })
   })
 
+  test('gives its new key to the members of the chain, whatever rows say', async () => {
+    const own = await signedWorkspace(app, ada)
+    const [lost, added] = [await own.join('member'), await signedAccount(app, 'added')]
+    const { sql } = app.connection
+    const id = own.workspaceId
+    await sql`insert into memberships (id, workspace_id, user_id, role, status, encrypted_workspace_key)
+      select gen_random_uuid(), ${id}, ${added.userId}, 'owner', 'active', encrypted_workspace_key
+      from memberships where workspace_id = ${id} and user_id = ${ada.userId}`
+    await sql`delete from memberships where user_id = ${lost.userId} and workspace_id = ${id}`
+    const key_commitment = Buffer.alloc(32, 3).toString('base64')
+    const link = await own.link('epoch.advanced', { epoch: 2, key_commitment })
+    const rekeying = async (...people: SignedPerson[]): Promise<Call> => {
+      const members = people.map(async (person) => ({
+        user_id: person.userId,
+        encrypted_workspace_key: await envelopeFor(person, { ...own, epoch: 2 }),
+      }))
+      const sealed = { members: await Promise.all(members), tokens: [], secrets: [] }
+      const body = { epoch: 2, link, ...sealed }
+      return ['POST', `/api/workspaces/${id}/rekey/`, { token: ada.token, body }]
+    }
+    await expectRefusal(app, await rekeying(ada, lost, added), 'not_found')
+    const fields = [{ path: `members.${lost.userId}`, message: 'is missing' }]
+    await expectRefusal(app, await rekeying(ada), 'validation_error', { fields })
+    expect((await app.call(...(await rekeying(ada, lost)))).status).toBe(200)
+    const [row] = await sql`select role, status from memberships
+      where user_id = ${lost.userId} and workspace_id = ${id}`
+    expect(row).toMatchObject({ role: 'member', status: 'invited' })
+  })
+
   test('is deleted by a link of an owner', async () => {
     const own = await signedWorkspace(app, ada)
     const path = `/api/workspaces/${own.workspaceId}/`
