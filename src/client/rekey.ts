@@ -58,28 +58,51 @@ export async function rekey(
   })
 }
 
+/** How the server names a manifest that it misses. */
+const MISSING = /^manifests\.(?<projectId>[0-9a-f-]{36})\.(?<environment>.+)$/
+
 type Change = { api: Api; workspace: OpenWorkspace; next: OpenWorkspace }
 type Signed = Regranting & { link: SignedText }
 
 async function replace(
-  { api, workspace, next }: Change,
+  change: Change,
   members: readonly Member[],
   signed: Signed | null,
 ): Promise<Rekeyed> {
+  const { api, workspace, next } = change
   const projects = await api.list(listProjects, { query: { workspace_id: workspace.id } })
   const [envelopes, { tokens, left }, environments] = await Promise.all([
     Promise.all(members.map((member) => sealFor(member, next))),
     tokensFor(api, next, projects, signed),
-    environmentsOf({ api, workspace, next }, projects, signed),
+    environmentsOf(change, projects, signed),
   ])
   const secrets = environments.flatMap((environment) => environment.secrets)
-  const manifests = environments.flatMap(({ manifest }) => manifest ?? [])
-  const ofSigned = signed === null ? {} : { link: signed.link, manifests }
-  const body = { epoch: next.epoch, members: envelopes, tokens, secrets, ...ofSigned }
-  await api.call(rekeyWorkspace, { params: { workspace_id: workspace.id }, body })
+  const sealed = { epoch: next.epoch, members: envelopes, tokens, secrets }
+  const send = async () => {
+    const manifests = environments.flatMap(({ manifest }) => manifest ?? [])
+    const body = signed === null ? sealed : { ...sealed, link: signed.link, manifests }
+    await api.call(rekeyWorkspace, { params: { workspace_id: workspace.id }, body })
+  }
+  await send().catch(async (error: unknown) => {
+    const missing = emptiedPlaces(error)
+    if (missing.length === 0) throw error
+    environments.push(
+      ...(await Promise.all(missing.map((place) => sealAnew(change, place, signed)))),
+    )
+    await send()
+  })
   for (const { remember } of environments) remember()
   const counts = { members: members.length, tokens: tokens.length, secrets: secrets.length }
   return { next, ...counts, left }
+}
+
+/** Environments that hold nothing any more, and are in no list, have manifests that go on all the same. */
+function emptiedPlaces(error: unknown): Place[] {
+  if (!(error instanceof ApiError) || error.code !== 'link_required') return []
+  return error.fields.flatMap(({ path }) => {
+    const { projectId, environment } = MISSING.exec(path)?.groups ?? {}
+    return projectId && environment ? { projectId, environment } : []
+  })
 }
 
 /** @throws ApiError where another member did it first */

@@ -1,6 +1,7 @@
 /** What a client signs of tokens, secrets and a new key is what the server takes, and what others verify. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { Chains } from '../../src/client/chain.ts'
+import { fetchEnvironment } from '../../src/client/delivery.ts'
 import {
   deleting,
   emptying,
@@ -33,6 +34,7 @@ import {
   rollBackSecret,
   upsertSecrets,
 } from '../../src/features/secrets/contract.ts'
+import { parseToken, tokenKeyPair } from '../../src/platform/crypto/token.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import type { SignedPerson } from '../support/signed.ts'
 import { type SignedProject, signedProject } from '../support/statements.ts'
@@ -162,4 +164,47 @@ test('an agent is registered, and a token granted further environments, by what 
   // A key that somebody put into the row is not sealed to.
   const replaced = { ...listed, public_key: member.identity.public_key }
   expect(holderOf(workspace, replaced)).rejects.toThrow('is not what its members signed')
+})
+
+/** A token of the project's workload, with its key of an environment; returns its id. */
+async function issue(by: SignedPerson, workspace: OpenWorkspace, label: string) {
+  const place = { projectId: project.projectId, environment: 'busy' }
+  const made = await makeToken(workspace, { kind: 'workload', ...place }, { label }, [place])
+  const body = { ...made.body, label, environment: 'busy' }
+  await by.api.call(issueWorkloadToken, { params: inProject(), body })
+  return made
+}
+
+const tokenOf = async (id: string) =>
+  (await project.owner.api.list(listWorkloadTokens, { params: inProject() })).find(
+    (token) => token.id === id,
+  )
+
+test('a rekey carries over what verifies, and names what does not', async () => {
+  const workspace = openedBy(project.owner)
+  const { api } = project.owner
+  const [carried, forged] = [
+    await issue(project.owner, workspace, 'carried'),
+    await issue(project.owner, workspace, 'forged'),
+  ]
+  const other = await issue(project.owner, workspace, 'other')
+  const { publicKey } = tokenKeyPair(other.id, parseToken(other.text)?.secret ?? new Uint8Array())
+  await app.connection.sql`update tokens set public_key = ${publicKey} where id = ${forged.id}`
+  const { next, left, members } = await rekey(api, workspace, () => {
+    throw new Error('nobody is asked: the chain says whose keys they are')
+  })
+  expect(members).toBe(2)
+  expect(left.map(({ label, creator }) => [label, creator])).toContainEqual([
+    'forged',
+    project.owner.email,
+  ])
+  expect(left.map(({ label }) => label)).not.toContain('carried')
+  const theirs = placeOf(member, openedBy(member, next), 'busy')
+  expect(await valuesOf(theirs)).toEqual({ N0: '0', N1: '1', N2: '2', N3: '3' })
+  await put(theirs, { N4: '4' })
+  const token = await tokenOf(carried.id)
+  expect(token?.provisioned).toMatchObject([{ environment: 'busy', epoch: 2 }])
+  const { open } = await fetchEnvironment(app.controlPlane, carried.text)
+  expect([...(await open()).keys()]).toEqual(['N0', 'N1', 'N2', 'N3', 'N4'])
+  await expect(fetchEnvironment(app.controlPlane, forged.text)).rejects.toThrow()
 })

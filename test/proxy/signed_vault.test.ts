@@ -1,0 +1,91 @@
+/** What the local way decides by in a signed workspace: what was signed, whatever the server's rows say. */
+import { beforeEach, expect, test } from 'bun:test'
+import type { Api } from '../../src/client/api.ts'
+import { openWriter, storing } from '../../src/client/environment.ts'
+import type { OpenWorkspace } from '../../src/client/vault.ts'
+import { upsertSecrets } from '../../src/features/secrets/contract.ts'
+import { VaultCache } from '../../src/proxy/local/vault_snapshot.ts'
+import {
+  ada,
+  apiOf,
+  bea,
+  ENVIRONMENT,
+  environmentIn,
+  type Links,
+  linksOfTwo,
+  openedBy,
+  PROJECT,
+  place,
+  Store,
+  sealed,
+} from '../client/signed_place.ts'
+
+let links: Links
+let store: Store
+let workspace: OpenWorkspace
+let cache: VaultCache
+let now = 0
+
+/** An allowlist of its own is not asked for. */
+const api: Api = apiOf(() => store)
+
+async function put(key: string, value: string) {
+  const secrets = [{ key, value: sealed(workspace, key, value) }]
+  const target = environmentIn(workspace, api)
+  await openWriter(target)(storing(secrets), (manifest) =>
+    api.call(upsertSecrets, {
+      body: { project_id: PROJECT, environment: ENVIRONMENT, secrets, manifest },
+    }),
+  )
+}
+
+const allow = (domain: string) =>
+  links.add({ type: 'allowlist.changed', body: { add: [domain], remove: [] } })
+
+/** What was read has grown old. */
+const later = () => {
+  now += 11_000
+  return cache.current()
+}
+
+beforeEach(async () => {
+  links = await linksOfTwo()
+  store = new Store()
+  workspace = openedBy(ada, links)
+  await allow('api.example.com')
+  await put('KEY', 'one')
+  now = 0
+  cache = new VaultCache({ api, workspace: async () => workspace, ...place }, () => now)
+})
+
+test('hosts are those that were signed, and values those that a manifest covers', async () => {
+  const snapshot = await cache.current()
+  expect(snapshot.allows('api.example.com', 443)).toBe(true)
+  expect(snapshot.allows('evil.example', 443)).toBe(false)
+  await allow('more.example')
+  await put('KEY', 'two')
+  const next = await later()
+  expect(next.allows('more.example', 443)).toBe(true)
+  const stored = next.sealed('KEY')
+  expect(stored && Buffer.from(next.open(stored).reveal()).toString()).toBe('two')
+})
+
+test.each([
+  ['an older value', () => store.rows.set('KEY', sealed(workspace, 'KEY', 'older'))],
+  ['a value more', () => store.rows.set('MORE', sealed(workspace, 'MORE', 'more'))],
+  ['nothing at all', () => Object.assign(store, { rows: new Map(), manifest: null })],
+])('%s ends it: nothing is sent', async (_, change) => {
+  await cache.current()
+  change()
+  await expect(later()).rejects.toMatchObject({
+    code: 'forbidden',
+    message: expect.stringContaining('Nothing is sent: what the server shows of acme'),
+  })
+})
+
+test('who was removed uses nothing more, whatever the server still hands out', async () => {
+  workspace = openedBy(bea, links)
+  await cache.current()
+  await links.add({ type: 'members.removed', body: { user_ids: [bea.person.user_id] } })
+  await expect(later()).rejects.toMatchObject({ code: 'forbidden' })
+})
