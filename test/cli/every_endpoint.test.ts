@@ -14,7 +14,6 @@ const FORWARDED =
 const METHODS = ['delete', 'get', 'options', 'patch', 'post', 'put']
 
 const REASONS: Record<string, string> = {
-  'agents.tokens.grant': 'clients do not sign yet',
   'allowlist.remove_log': 'allowlist remove log reaches it, by the path of any domain',
   'auth.patch_password': 'the same as auth.change_password, for clients that send PATCH',
   'health.get': 'for probes; status asks the one beside it, and health asks on the machine itself',
@@ -28,7 +27,6 @@ const REASONS: Record<string, string> = {
   'projects.invite_by_name': 'roles are of the workspace: workspace invite',
   'projects.update': BY_ID,
   'users.replace_keys': 'clients do not replace keys yet',
-  'workload_tokens.grant': 'clients do not sign yet',
   'workload_tokens.unprovision': 'it has one environment only: workload-token revoke',
   'workspaces.get': LISTED,
   ...Object.fromEntries(
