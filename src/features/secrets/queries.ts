@@ -167,7 +167,7 @@ export type NextSecret = {
   policy: unknown
   sealed: Uint8Array
   sealedVersion: Uint8Array
-  valueHash: Uint8Array | null
+  valueHash?: Uint8Array
 }
 
 /** Writes the rows and their versions, and drops versions beyond the last ten. */
@@ -200,12 +200,12 @@ export async function writeSecrets(
     .returning(shown)
   const idOf = new Map(written.map(({ key, id }) => [key, id]))
   await tx.insert(secretVersions).values(
-    list.map(({ key, version, policy, sealedVersion, valueHash }) => ({
+    list.map(({ key, version, policy, sealedVersion, valueHash: hash }) => ({
       secretId: idOf.get(key) ?? '',
       version,
       policy,
       sealed: sealedVersion,
-      valueHash,
+      ...(hash && { valueHash: hash }),
       createdBy: grant.userId,
     })),
   )
