@@ -3,28 +3,11 @@
  * the exit code is 0 only if all of it was true.
  */
 
-import {
-  grantEnvironment,
-  logIn,
-  type OpenWorkspace,
-  type Session,
-  sealSecret,
-  signUp,
-} from '../../client/vault.ts'
-import {
-  provisionAgentToken,
-  registerAgent,
-  revokeAgentToken,
-} from '../../features/agents/contract.ts'
-import { addToAllowlist } from '../../features/allowlist/contract.ts'
-import { createProject } from '../../features/projects/contract.ts'
-import { upsertSecrets } from '../../features/secrets/contract.ts'
 import { deliverEnvironment } from '../../features/workloads/contract.ts'
 import { type Agent, ask, mentions, pick, show } from './agent.ts'
 import { type Narrator, openNarrator } from './narrator.ts'
+import { employAgent, type Owner, prepare, revoke } from './owner.ts'
 import { BASIC_USER, credentials, type Stage, setStage } from './stage.ts'
-
-const ENVIRONMENT = 'development'
 
 export async function runDemo(): Promise<number> {
   const narrator = openNarrator(
@@ -34,7 +17,7 @@ export async function runDemo(): Promise<number> {
   const stage = await setStage()
   try {
     const owner = await prepare(stage, narrator)
-    const agent = await employAgent(stage, narrator, owner)
+    const agent = await employAgent(narrator, owner)
     await callThroughResolver(stage, narrator, agent)
     await beRefused(stage, narrator, owner, agent)
     await lookBehind(stage, narrator)
@@ -48,73 +31,6 @@ export async function runDemo(): Promise<number> {
       : `\n${failures} of the claims did not hold.\n`,
   )
   return failures === 0 ? 0 : 1
-}
-
-type Owner = { session: Session; workspace: OpenWorkspace; projectId: string }
-
-async function prepare(stage: Stage, narrator: Narrator): Promise<Owner> {
-  narrator.step('A person registers; keys are made on the client')
-  const [email, password] = ['ada@example.com', 'a long passphrase that stays here']
-  await signUp(stage.controlPlane, email, password)
-  const session = await logIn(stage.controlPlane, email, password)
-  const [workspace] = session.workspaces
-  if (!workspace) throw new Error('no workspace opened')
-  narrator.show('server', stage.controlPlane)
-  narrator.show('account', email)
-  narrator.check(
-    'the client opened its own private key and workspace key',
-    workspace.key.length === 32,
-  )
-
-  narrator.step('Three secrets are encrypted on the client and uploaded')
-  const project = await session.api.call(createProject, {
-    body: { name: 'payments', workspace_id: workspace.id },
-  })
-  const secrets = Object.entries(credentials).map(([key, value]) => ({
-    key,
-    value: sealSecret(
-      workspace,
-      { projectId: project.id, environment: ENVIRONMENT, key },
-      null,
-      value,
-    ),
-  }))
-  const { created } = await session.api.call(upsertSecrets, {
-    body: { project_id: project.id, environment: ENVIRONMENT, secrets },
-  })
-  for (const { key, value } of secrets) narrator.show(key, `${value.slice(0, 48)}…`)
-  narrator.check('the server took three ciphertexts', created === 3)
-
-  narrator.step('One domain is allowed')
-  const [entry] = await session.api.call(addToAllowlist, {
-    params: { workspace_id: workspace.id },
-    body: { domain: stage.apiAuthority },
-  })
-  narrator.show('allowlist', entry?.domain ?? '(empty)')
-  return { session, workspace, projectId: project.id }
-}
-
-async function employAgent(
-  _: Stage,
-  narrator: Narrator,
-  { session, workspace, projectId }: Owner,
-): Promise<Agent> {
-  narrator.step('An agent gets a token, and the token the key of one environment')
-  const registered = await session.api.call(registerAgent, {
-    params: { workspace_id: workspace.id },
-    body: { name: 'demo-agent', expires_in_days: 1 },
-  })
-  const token = { id: registered.token_id, publicKey: registered.public_key }
-  const grant = await grantEnvironment(workspace, token, projectId, ENVIRONMENT)
-  const registrationId = registered.agent.id
-  await session.api.call(provisionAgentToken, {
-    params: { workspace_id: workspace.id, registration_id: registrationId, token_id: token.id },
-    body: [grant],
-  })
-  narrator.show('token', `${registered.token?.slice(0, 16)}…`)
-  narrator.show('granted', `payments / ${ENVIRONMENT}`)
-  narrator.check('the token was shown once', registered.token !== null)
-  return { token: registered.token ?? '', tokenId: token.id, registrationId }
 }
 
 async function callThroughResolver(stage: Stage, narrator: Narrator, agent: Agent): Promise<void> {
@@ -150,7 +66,7 @@ async function callThroughResolver(stage: Stage, narrator: Narrator, agent: Agen
 async function beRefused(
   stage: Stage,
   narrator: Narrator,
-  { session, workspace }: Owner,
+  owner: Owner,
   agent: Agent,
 ): Promise<void> {
   const authorization = 'Bearer SVC_SECRET_PAYMENTS_KEY'
@@ -174,13 +90,7 @@ async function beRefused(
   )
 
   narrator.step('The token is revoked')
-  await session.api.call(revokeAgentToken, {
-    params: {
-      workspace_id: workspace.id,
-      registration_id: agent.registrationId,
-      token_id: agent.tokenId,
-    },
-  })
+  await revoke(owner, agent)
   const revoked = await show(stage, narrator, agent, { path: '/v1/charges', authorization })
   narrator.check(
     'refused from that moment on',

@@ -1,0 +1,120 @@
+/** The demo's person, whose workspace is signed: what they make and allow goes with signatures of theirs. */
+import { Chains, type KnownChains, type Signing, signChange } from '../../client/chain.ts'
+import { openWriter, storing } from '../../client/environment.ts'
+import { makeToken } from '../../client/tokens.ts'
+import { logIn, type OpenWorkspace, type Session, sealSecret, signUp } from '../../client/vault.ts'
+import { registerAgent, revokeAgentToken } from '../../features/agents/contract.ts'
+import { addToAllowlist } from '../../features/allowlist/contract.ts'
+import { listLinks } from '../../features/links/contract.ts'
+import { createProject } from '../../features/projects/contract.ts'
+import { upsertSecrets } from '../../features/secrets/contract.ts'
+import { uuidv7 } from '../../platform/crypto/encoding.ts'
+import { identityOf } from '../../sigchain/index.ts'
+import type { Agent } from './agent.ts'
+import type { Narrator } from './narrator.ts'
+import { credentials, type Stage } from './stage.ts'
+
+export type Owner = {
+  session: Session
+  workspace: OpenWorkspace & { signing: Signing }
+  projectId: string
+}
+
+const ENVIRONMENT = 'development'
+
+/** The demo is over before anything could be forgotten. */
+const NOTHING_KNOWN: KnownChains = {
+  of: () => undefined,
+  remember: () => {},
+  manifestOf: () => undefined,
+  rememberManifest: () => {},
+}
+
+export async function prepare(stage: Stage, narrator: Narrator): Promise<Owner> {
+  narrator.step('A person registers; keys are made on the client')
+  const [email, password] = ['ada@example.com', 'a long passphrase that stays here']
+  await signUp(stage.controlPlane, email, password, true)
+  const session = await logIn(stage.controlPlane, email, password)
+  const workspace = opened(session)
+  narrator.show('server', stage.controlPlane)
+  narrator.show('account', email)
+  narrator.check(
+    'the client opened its own private key and workspace key',
+    workspace.key.length === 32,
+  )
+
+  narrator.step('Three secrets are encrypted on the client and uploaded')
+  const { api } = session
+  const body = { name: 'payments', workspace_id: workspace.id }
+  const { id: projectId } = await api.call(createProject, { body })
+  const place = { projectId, environment: ENVIRONMENT }
+  const secrets = Object.entries(credentials).map(([key, value]) => ({
+    key,
+    value: sealSecret(workspace, { ...place, key }, null, value),
+  }))
+  const { created } = await openWriter({ ...place, api, workspace })(
+    storing(secrets),
+    (manifest) => {
+      const stored = { project_id: projectId, environment: ENVIRONMENT, secrets, manifest }
+      return api.call(upsertSecrets, { body: stored })
+    },
+  )
+  for (const { key, value } of secrets) narrator.show(key, `${value.slice(0, 48)}…`)
+  narrator.check('the server took three ciphertexts', created === 3)
+
+  narrator.step('One domain is allowed')
+  const domain = stage.apiAuthority
+  const [entry] = await signChange(
+    workspace.signing,
+    () => ({ type: 'allowlist.changed', body: { add: [domain], remove: [] } }),
+    (link) => {
+      const params = { workspace_id: workspace.id }
+      return api.call(addToAllowlist, { params, body: { domain, link } })
+    },
+  )
+  narrator.show('allowlist', entry?.domain ?? '(empty)')
+  return { session, workspace, projectId }
+}
+
+function opened({ api, seed, workspaces: [workspace] }: Session): Owner['workspace'] {
+  if (!workspace || !seed) throw new Error('no workspace opened')
+  const readLinks = (workspace_id: string, after: number) =>
+    api.call(listLinks, { params: { workspace_id }, query: { after } })
+  const chains = new Chains(readLinks, NOTHING_KNOWN, { met: () => {}, rekeyed: () => {} })
+  return { ...workspace, signing: { chains, workspace, identity: () => identityOf(seed) } }
+}
+
+export async function employAgent(
+  narrator: Narrator,
+  { session, workspace, projectId }: Owner,
+): Promise<Agent> {
+  narrator.step('An agent gets a token, and the token the key of one environment')
+  const id = uuidv7()
+  const scope = { kind: 'agent', agentId: id, projectId: null, environment: null } as const
+  const places = [{ projectId, environment: ENVIRONMENT }]
+  const made = await makeToken(workspace, scope, { expires_in_days: 1 }, places)
+  const registered = await session.api.call(registerAgent, {
+    params: { workspace_id: workspace.id },
+    body: { id, name: 'demo-agent', ...made.body },
+  })
+  narrator.show('token', `${made.text.slice(0, 16)}…`)
+  narrator.show('granted', `payments / ${ENVIRONMENT}`)
+  narrator.check('the server was not shown the token', registered.token === null)
+  return { token: made.text, tokenId: made.id, registrationId: registered.agent.id }
+}
+
+export async function revoke(
+  { session, workspace }: Owner,
+  { registrationId, tokenId }: Agent,
+): Promise<void> {
+  const params = {
+    workspace_id: workspace.id,
+    registration_id: registrationId,
+    token_id: tokenId,
+  }
+  await signChange(
+    workspace.signing,
+    () => ({ type: 'tokens.revoked', body: { token_ids: [tokenId] } }),
+    (link) => session.api.call(revokeAgentToken, { params, body: { link } }),
+  )
+}
