@@ -1,5 +1,6 @@
 /** What clients of a signed workspace store through the API is what its tokens use. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { randomBytes } from 'node:crypto'
 import {
   grantAgentToken,
   issueWorkloadToken,
@@ -8,10 +9,16 @@ import {
 } from '../../src/features/agents/contract.ts'
 import { addToAllowlist } from '../../src/features/allowlist/contract.ts'
 import { upsertSecrets } from '../../src/features/secrets/contract.ts'
+import { rekeyWorkspace } from '../../src/features/workspaces/contract.ts'
+import { toBase64, utf8 } from '../../src/platform/crypto/encoding.ts'
+import { keyCommitment } from '../../src/platform/crypto/key_commitment.ts'
+import { environmentKey, sealSecretValue } from '../../src/platform/crypto/secret_value.ts'
 import { formatToken, parseToken, sealedToken } from '../../src/platform/crypto/token.ts'
+import { extend } from '../../src/sigchain/index.ts'
 import { openStage, resolveAs, type Stage } from '../support/agent.ts'
 import { callJson } from '../support/app.ts'
 import { marked } from '../support/canary.ts'
+import { envelopeFor } from '../support/people.ts'
 import {
   bindingOf,
   clientMade,
@@ -115,4 +122,47 @@ test('by a token that the server made, from its grant on', async () => {
   const envelopes = [await envelopeOf(project, token)]
   await api.call(grantAgentToken, { params, body: { grant, binding, envelopes } })
   await expectUsed(text)
+})
+
+test('after a rekey, by the tokens that it carries and by no other', async () => {
+  const { owner, workspaceId, projectId } = project
+  const params = { project_id: projectId }
+  const [carried, left] = [mint(), mint()]
+  for (const token of [carried, left]) {
+    const body = { token: await clientMade(project, token, { label: token.id }) }
+    await owner.api.call(issueWorkloadToken, { params, body })
+    await expectUsed(formatToken('wkl', token.id, token.secret))
+  }
+  const workspaceKey = new Uint8Array(randomBytes(32))
+  const key_commitment = keyCommitment(workspaceId, 2, workspaceKey)
+  const link = await project.link('epoch.advanced', { epoch: 2, key_commitment })
+  const chain = await extend(await project.chain(), [link])
+  const after = { ...project, workspaceKey, chain: async () => chain }
+  const environment = 'development'
+  const key = environmentKey(workspaceKey, projectId, environment, 2)
+  const sealed = Object.keys(values).map((name) => {
+    const place = { projectId, environment, key: name }
+    return [name, toBase64(sealSecretValue(key, place, null, 2, utf8(VALUE)))] as const
+  })
+  const encrypted_workspace_key = await envelopeFor(owner, { workspaceId, workspaceKey, epoch: 2 })
+  const revision = sealed.length + 1
+  await owner.api.call(rekeyWorkspace, {
+    params: { workspace_id: workspaceId },
+    body: {
+      ...{ epoch: 2, link, members: [{ user_id: owner.userId, encrypted_workspace_key }] },
+      manifests: [await manifestOf(after, Object.fromEntries(sealed), revision)],
+      tokens: [{ token_id: carried.id, envelopes: [await envelopeOf(after, carried)] }],
+      secrets: sealed.map(([name, value]) => ({
+        ...{ project_id: projectId, environment, key: name, value, policy: null },
+      })),
+    },
+  })
+  await expectUsed(formatToken('wkl', carried.id, carried.secret))
+  const text = formatToken('wkl', left.id, left.secret)
+  const headers = { authorization: 'Bearer SVC_SECRET_KEY' }
+  const refused = await resolveAs(stage.app.resolver, text, {
+    target_url: stage.url('/charges'),
+    headers,
+  })
+  expect(refused).toMatchObject({ status: 409, body: { error_code: 'key_not_provisioned' } })
 })
