@@ -1,0 +1,159 @@
+/**
+ * Somebody writes in the database of a running installation: each column of each table which a verdict depends
+ * on, one at a time, in a signed workspace. What its callers and clients get then is what its members signed, or a
+ * refusal, and nothing else is sent; others go on; and put back, it works again.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { AnswerError, ApiError } from '../../src/client/api.ts'
+import { UntrustedKey } from '../../src/client/workspace_key.ts'
+import { Refusal } from '../../src/sigchain/index.ts'
+import { openStage, type Stage } from '../support/agent.ts'
+import {
+  dropConstraints,
+  keepAs,
+  putBack,
+  ROW_SUBJECTS,
+  type Tampering,
+  tables,
+  tamperingsOf,
+} from './tampering_changes.ts'
+import { rowsOf } from './tampering_rows.ts'
+import { unconcerned, verdicts } from './tampering_verdicts.ts'
+import {
+  openWorld,
+  type Probe,
+  REMOVED,
+  Refused,
+  STRANGE,
+  Withheld,
+  type World,
+} from './tampering_world.ts'
+
+/** What was got, or why nothing was. */
+type Outcome = { got: string } | { refusal: unknown }
+type Outcomes = Record<string, Outcome>
+
+const concerned = Object.keys(verdicts)
+/** More than the time for which anything of a token's row is kept. */
+const TOKEN_KEPT_MS = 601_000
+
+let stage: Stage
+let world: World
+let rows: ReturnType<typeof rowsOf>
+let before: Outcomes
+let policyVersion = 1_000
+
+beforeAll(async () => {
+  const env = { RATE_API: '100000/1', RATE_TOKEN: '100000/1' }
+  stage = await openStage({ env, names: [REMOVED, STRANGE] })
+  world = await openWorld(stage, () => keepAs(sql(), 'older', concerned))
+  rows = rowsOf(stage, world)
+  await keepAs(sql(), 'saved', concerned)
+  await dropConstraints(sql(), concerned)
+  before = await ask()
+})
+afterAll(() => stage.stop())
+
+const sql = () => stage.app.connection.sql
+const gotOf = (outcome: Outcome | undefined) => (outcome && 'got' in outcome ? outcome.got : null)
+const gotOfAll = (all: Outcomes) =>
+  Object.fromEntries(Object.entries(all).map(([name, each]) => [name, gotOf(each)]))
+
+/** Each way to ask, with what it leads to. */
+async function ask(probes = { ...world.probes, ...world.others }): Promise<Outcomes> {
+  const ask = (probe: Probe): Promise<Outcome> =>
+    probe().then(
+      (got) => ({ got }),
+      (refusal) => ({ refusal }),
+    )
+  const all = Object.entries(probes).map(async ([name, probe]) => [name, await ask(probe)] as const)
+  return Object.fromEntries(await Promise.all(all))
+}
+
+/** No server and no process keeps what it read before. */
+async function letSee(subject?: string) {
+  policyVersion += 10
+  if (subject !== 'policy_version')
+    await sql()`update workspaces set policy_version = ${policyVersion}`
+  stage.app.clock.advance(TOKEN_KEPT_MS)
+}
+
+const refusals = [ApiError, AnswerError, Refused, Refusal, UntrustedKey, Withheld]
+
+/** The names of what is refused now, and was not before. Everything else must be as before. */
+function requireSound(name: string, after: Outcomes): string[] {
+  const refused: string[] = []
+  for (const [asked, outcome] of Object.entries(after)) {
+    const where = `${name}: ${asked}`
+    if ('got' in outcome) expect([where, outcome.got]).toEqual([where, gotOf(before[asked]) ?? ''])
+    else if (!refusals.some((kind) => outcome.refusal instanceof kind)) throw outcome.refusal
+    else if (gotOf(before[asked]) !== null) refused.push(asked)
+  }
+  expect(refused.filter((asked) => asked in world.others).map((asked) => [name, asked])).toEqual([])
+  return refused
+}
+
+async function expectWorks() {
+  const call = world.probes['a call']
+  expect(await ask(call && { call })).toEqual({ call: { got: gotOf(before['a call']) ?? '' } })
+}
+
+/** What of the probes it had refused; null where there was nothing to change. */
+async function attempt(table: string, { subject, name, apply }: Tampering) {
+  if (!(await apply(sql()))) return null
+  try {
+    await letSee(subject)
+    const refused = requireSound(`${table}, ${name}`, await ask())
+    expect(stage.upstream.received).toEqual([])
+    return refused
+  } finally {
+    await putBack(sql(), table)
+    await letSee()
+    await expectWorks()
+  }
+}
+
+test('what is asked brings something, or is refused, before anything is changed', () => {
+  expect(
+    Object.entries(gotOfAll(before))
+      .filter(([, got]) => got === null)
+      .map(([name]) => name),
+  ).toEqual([
+    'a call to a host that was removed',
+    'a call to a host that was never allowed',
+    'a call with a token that was revoked',
+    'a change by who is no administrator',
+  ])
+})
+
+test('each table and each column of the schema has a verdict', () => {
+  expect([...concerned, ...Object.keys(unconcerned)].sort()).toEqual(Object.keys(tables).sort())
+  for (const table of concerned)
+    expect([table, ...Object.keys(verdicts[table] ?? {}).sort()]).toEqual([
+      table,
+      ...[...Object.keys(tables[table] ?? {}), ...ROW_SUBJECTS].sort(),
+    ])
+})
+
+describe('what is changed in the database is refused, or changes nothing', () => {
+  test.each(concerned)('%s', async (table) => {
+    const of = rows[table]
+    if (!of) throw new Error(`there are no rows of ${table} to change`)
+    const found = new Map<string, string[]>()
+    for (const tampering of tamperingsOf(table, of)) {
+      const refused = await attempt(table, tampering)
+      if (refused)
+        found.set(tampering.subject, [...(found.get(tampering.subject) ?? []), ...refused])
+    }
+    const expected = Object.entries(verdicts[table] ?? {})
+    expect(expected.map(([subject]) => [subject, verdictOf(found.get(subject))])).toEqual(
+      expected.map(([subject, verdict]) => [subject, verdict === 'refused' ? verdict : 'harmless']),
+    )
+    expect(gotOfAll(await ask())).toEqual(gotOfAll(before))
+  })
+})
+
+function verdictOf(refused: string[] | undefined): string {
+  if (refused === undefined) return 'never changed'
+  return refused.length > 0 ? 'refused' : 'harmless'
+}
