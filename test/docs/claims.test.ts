@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { ROOT, textOf } from './documents.ts'
+import { documents, ROOT, textOf } from './documents.ts'
 
 /** A claim is an entry of a quoted list. */
 function claimsOf(path: string): string[] {
@@ -32,3 +32,21 @@ test('what is not built is not claimed', () => {
   expect(claims.filter((claim) => later.test(claim))).toEqual([])
   expect(textOf('README.md')).not.toMatch(later)
 })
+
+/** `file`: "title" */
+const CITED = /`(test\/[\w/]+\.test\.ts)`:\s+"([^"]+)"/g
+
+test('tests that are cited by their names are there', () => {
+  const cited = documents.flatMap(({ text }) => [...text.matchAll(CITED)])
+  expect(cited.length).toBeGreaterThan(15)
+  const missing = cited.filter(
+    ([, file = '', title = '']) => !titlesIn(readFileSync(join(ROOT, file), 'utf8')).has(title),
+  )
+  expect(missing.map(([citation]) => citation)).toEqual([])
+})
+
+/** Of tests, of groups of them, and of the rows of their tables. */
+function titlesIn(text: string): Set<string> {
+  const strings = text.matchAll(/(?:^|[\s(])(['"])(.+?)\1(?:,\s|: )/g)
+  return new Set([...strings].map(([, , title = '']) => title))
+}
