@@ -28,7 +28,7 @@ export async function tokensSignedBy(
 }
 
 async function signedBy(chain: Chain, token: Token, userId: string): Promise<SignedToken | null> {
-  const grant = await grantOf({ chain }, token).catch(refusedAsNull)
+  const grant = token.grant ? await grantOf({ chain }, token).catch(refusedAsNull) : null
   if (grant === null) return null
   const { places } = await verifiedOf(token, chain)
   const signers = places.map(({ statement = '{}' }) => JSON.parse(statement).signer)
