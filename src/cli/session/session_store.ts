@@ -81,7 +81,12 @@ function sealOf({ env, passphrase }: Pick<StoreOptions, 'env' | 'passphrase'>): 
   const { SERVICE_PASSPHRASE: given } = env
   return openSeal({
     directory: configDirectory(env),
-    passphrase: async (isNew) => given ?? passphrase(isNew),
+    passphrase: async (isNew) => {
+      const text = given ?? (await passphrase(isNew))
+      if (!isNew) return text
+      const { strong } = await import('../terminal/strong.ts')
+      return strong(text, 'passphrase')
+    },
     unlocked: () => unlockedKey(env),
   })
 }

@@ -8,11 +8,12 @@ import { forgetNames } from '../../completion/names.ts'
 import { CliError } from '../../terminal/cli_error.ts'
 import { confirmed } from '../../terminal/confirmed.ts'
 import { askSecret, readLinesFromStdin } from '../../terminal/prompts.ts'
-import { longEnough, readPassword, showRecoveryKey } from './passwords.ts'
+import { strong } from '../../terminal/strong.ts'
+import { readPassword, showRecoveryKey } from './passwords.ts'
 
 export const changePassword: Action<typeof passwordOptions> = async (context, _, options) => {
   const session = await context.session()
-  const { current, replacement } = await readBoth(options)
+  const { current, replacement } = await readBoth(options, session.email)
   await withPassword(replacePassword(session, current, replacement))
   context.output.done(
     `The password of ${session.email} is changed; all other sessions have ended. The recovery key stays as it is.`,
@@ -22,14 +23,15 @@ export const changePassword: Action<typeof passwordOptions> = async (context, _,
 }
 
 /** Of standard input the first line is the present password, and the second the new one. */
-async function readBoth({ passwordStdin }: OptionValues<typeof passwordOptions>) {
+async function readBoth({ passwordStdin }: OptionValues<typeof passwordOptions>, email: string) {
+  const checked = (replacement: string) => strong(replacement, 'password', [email])
   if (passwordStdin) {
     const [current = '', replacement = ''] = await readLinesFromStdin()
-    return { current, replacement: longEnough(replacement) }
+    return { current, replacement: await checked(replacement) }
   }
   const hint = 'give both on standard input, a line each, with --password-stdin'
   const current = await askSecret('Present password', { hint })
-  const replacement = longEnough(await askSecret('New password', { isNew: true, hint }))
+  const replacement = await checked(await askSecret('New password', { isNew: true, hint }))
   return { current, replacement }
 }
 

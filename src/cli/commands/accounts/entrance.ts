@@ -32,7 +32,7 @@ type Entered = {
 
 export const register: Action<typeof entranceOptions> = async (context, [email = ''], options) => {
   const server = await context.server()
-  const password = await readNewPassword(options)
+  const password = await readNewPassword(options, email)
   const place = await placeFor(context, email, options)
   const { recoveryKey, workspaceId, known } = await signUp(server, email, password)
   if (known) openKnownChains(context.env, server).remember(workspaceId, known)
@@ -57,7 +57,7 @@ export const recover: Action<typeof entranceOptions> = async (context, [email = 
   const server = await context.server()
   const hint = 'set SERVICE_RECOVERY_KEY'
   const given = context.env.SERVICE_RECOVERY_KEY ?? (await askSecret('Recovery key', { hint }))
-  const password = await readNewPassword(options)
+  const password = await readNewPassword(options, email)
   const place = await placeFor(context, email, options)
   const next = await recoverAccount(server, email, given, password)
   showEntered(context, await enter(context, place, password), next)

@@ -2,10 +2,9 @@
 import type { passwordOptions } from '../../catalogue/options.ts'
 import type { OptionValues } from '../../command.ts'
 import type { Context } from '../../context.ts'
-import { CliError } from '../../terminal/cli_error.ts'
 import { askSecret, readPasswordFromStdin } from '../../terminal/prompts.ts'
+import { strong } from '../../terminal/strong.ts'
 
-const LEAST_PASSWORD = 8
 const HINT = 'give the password on standard input with --password-stdin'
 
 type PasswordOptions = Pick<OptionValues<typeof passwordOptions>, 'passwordStdin'>
@@ -14,19 +13,15 @@ export async function readPassword({ passwordStdin }: PasswordOptions): Promise<
   return passwordStdin ? readPasswordFromStdin() : askSecret('Password', { hint: HINT })
 }
 
-/** @throws CliError for one that is too short */
-export async function readNewPassword({ passwordStdin }: PasswordOptions): Promise<string> {
-  return longEnough(
-    passwordStdin
-      ? await readPasswordFromStdin()
-      : await askSecret('Choose a password', { isNew: true, hint: HINT }),
-  )
-}
-
-/** @throws CliError */
-export function longEnough(password: string): string {
-  if (password.length >= LEAST_PASSWORD) return password
-  throw new CliError('usage', `the password must have at least ${LEAST_PASSWORD} characters`)
+/** @throws CliError for one that is easily guessed */
+export async function readNewPassword(
+  { passwordStdin }: PasswordOptions,
+  email: string,
+): Promise<string> {
+  const chosen = passwordStdin
+    ? await readPasswordFromStdin()
+    : await askSecret('Choose a password', { isNew: true, hint: HINT })
+  return strong(chosen, 'password', [email])
 }
 
 /** Also with --quiet: it is shown this once. */

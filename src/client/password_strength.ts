@@ -1,0 +1,39 @@
+/**
+ * Whether a password or passphrase is hard to guess (protocol 3.1): all that protects the keys from who has read the
+ * database, or the file, is the time that guessing takes. The lists of common words are loaded only here.
+ */
+
+const LEAST_CHARACTERS = 12
+/** Of zxcvbn's 0 to 4: more than 10^8 guesses. */
+const LEAST_SCORE = 3
+
+export type Weakness = { why: string; advice: string }
+
+/** Null for one that is good enough; `known` is what others know of the person, such as the address. */
+export async function weaknessOf(
+  password: string,
+  known: readonly string[] = [],
+): Promise<Weakness | null> {
+  const isShort = [...password].length < LEAST_CHARACTERS
+  if (isShort)
+    return {
+      why: `it must have at least ${LEAST_CHARACTERS} characters`,
+      advice: 'four or more words that have nothing to do with each other do',
+    }
+  const [{ ZxcvbnFactory }, common, english] = await Promise.all([
+    import('@zxcvbn-ts/core'),
+    import('@zxcvbn-ts/language-common'),
+    import('@zxcvbn-ts/language-en'),
+  ])
+  const { warnings: usual } = english.translations
+  const warnings = { ...usual, userInputs: 'It is made of your address.' }
+  const zxcvbn = new ZxcvbnFactory({
+    dictionary: { ...common.dictionary, ...english.dictionary },
+    graphs: common.adjacencyGraphs,
+    translations: { ...english.translations, warnings },
+  })
+  const { score, feedback } = zxcvbn.check(password, [...known])
+  if (score >= LEAST_SCORE) return null
+  const why = feedback.warning ?? 'it is too easy to guess.'
+  return { why, advice: feedback.suggestions.join(' ') }
+}
