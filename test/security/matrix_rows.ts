@@ -182,7 +182,9 @@ const accounts: Record<string, Row> = {
   'auth.change_password': row(wrongPassword, refused),
   'auth.patch_password': row(wrongPassword, refused),
   'auth.delete_account': row(() => ({ body: { current_password: 'not the password' } }), refused),
-  'users.replace_keys': row(async ({ caller }) => {
+  'users.replace_keys': row(async ({ world, caller }) => {
+    // A right password in between: after five wrong ones in a row the next would have to wait.
+    await logInAs(world.app, caller)
     const { public_key, encrypted_private_key, workspace } = await registrationOf(caller)
     const { id, encrypted_workspace_key } = workspace
     return {
