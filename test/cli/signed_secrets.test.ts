@@ -94,4 +94,22 @@ describe('a token', () => {
     await sql()`update secrets set value = ${after?.value}, value_hash = ${after?.value_hash} where key = 'ADDED' and environment = 'development'`
     expect(await ada.reveal('secrets', 'get', 'ADDED')).toBe('newer')
   })
+
+  test('goes on after a rekey, and one that nobody granted is named and does not', async () => {
+    const issued = await ada.must('workload-token', 'issue', 'written over', '--quiet')
+    const other = await ada.must('workload-token', 'issue', 'other', '--quiet')
+    await sql()`update tokens set public_key = (select public_key from tokens where label = 'other')
+      where label = 'written over'`
+    const { code, err } = await ada.run(['workspace', 'rekey', '--yes'])
+    expect({ code, err }).toMatchObject({ code: 0 })
+    expect(err).toContain('not carried over: written over')
+    expect(err).not.toContain('not carried over: other')
+    expect(await ada.reveal('secrets', 'get', 'ADDED')).toBe('newer')
+    await ada.must('secrets', 'set', 'AFTER=it')
+    expect(await withToken('printenv', 'AFTER')).toMatchObject({ code: 0 })
+    const using = (text: string) =>
+      ada.run(['run', '--', 'echo', 'started'], { env: { SERVICE_TOKEN: text.trim() } })
+    expect(await using(other)).toMatchObject({ code: 0, out: 'started\n' })
+    expect((await using(issued)).out).toBe('')
+  })
 })
