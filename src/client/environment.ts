@@ -6,7 +6,7 @@
 import { getSecret, listSecrets } from '../features/secrets/contract.ts'
 import { manifestRoot, Refusal, type Rows, type SignedText } from '../sigchain/index.ts'
 import { type Api, ApiError, type CallInput, type CallResult } from './api.ts'
-import { type Signing, UntrustedChain } from './chain.ts'
+import { type Chains, type Signing, UntrustedChain } from './chain.ts'
 import { rowsOf, type Stored, verifyStored } from './manifests.ts'
 import { type Place, signManifest } from './statements.ts'
 import { type OpenWorkspace, signerOf, signingOf } from './vault.ts'
@@ -42,7 +42,18 @@ export async function readEnvironment(
 
 /** What was verified, or written, is the oldest that is taken from then on. */
 export function rememberStored(place: EnvironmentPlace, stored: Stored): void {
-  signingOf(place.workspace)?.chains.rememberManifest(knownAs(place), stored)
+  const chains = signingOf(place.workspace)?.chains
+  if (!chains) return
+  chains.rememberManifest(knownAs(place), stored)
+  const ofSession = newest.get(chains) ?? new Map<string, Stored>()
+  newest.set(chains, ofSession.set(nameOf(place), stored))
+}
+
+/** What each session has verified, or written, last: a write that follows need not read it again. */
+const newest = new WeakMap<Chains, Map<string, Stored>>()
+
+function nameOf(place: EnvironmentPlace): string {
+  return JSON.stringify(knownAs(place))
 }
 
 function knownAs({ workspace: { id }, projectId, environment }: EnvironmentPlace) {
@@ -61,8 +72,10 @@ function readSigned(
   const { api, workspace } = place
   return verified(workspace, async (isFirst) => {
     const seen = chains.manifestOf(knownAs(place))
-    const { data: secrets, beside } = await api.whole(listSecrets, orderOf(place, reading))
-    const chain = await (isFirst ? chains.of(workspace) : chains.continued(workspace))
+    const [{ data: secrets, beside }, chain] = await Promise.all([
+      api.whole(listSecrets, orderOf(place, reading)),
+      isFirst ? chains.of(workspace) : chains.continued(workspace),
+    ])
     const stored = await verifyStored(
       chain,
       { ...place, seen },
@@ -141,20 +154,19 @@ export function deleting(names: readonly string[]): Edit {
 
 export const emptying: Edit = () => new Map()
 
-/** For writes that follow each other: what is stored is read before the first, and where somebody else wrote. */
+/** What is stored is read before the first write of a session, and again where somebody else wrote. */
 export function openWriter(place: EnvironmentPlace) {
-  let known: Stored | null = null
   return async <T>(edit: Edit, send: Send<T>): Promise<T> => {
     const signing = signingOf(place.workspace)
     if (signing === null) return send(undefined)
-    let before: Stored = known ?? (await readSigned(place, signing)).stored
+    const last = newest.get(signing.chains)?.get(nameOf(place))
+    let before: Stored = last ?? (await readSigned(place, signing)).stored
     for (let tries = 1; ; tries += 1) {
       const next = await following(before, edit)
       const manifest = await signNext(place, next)
       const sent = await unlessConflict(send(manifest))
       if (!('conflict' in sent)) {
         rememberStored(place, next)
-        known = next
         return sent.result
       }
       const now = (await readSigned(place, signing)).stored
