@@ -26,7 +26,6 @@ const REASONS: Record<string, string> = {
   'projects.invite': 'roles are of the workspace: workspace invite',
   'projects.invite_by_name': 'roles are of the workspace: workspace invite',
   'projects.update': BY_ID,
-  'users.replace_keys': 'clients do not replace keys yet',
   'workload_tokens.unprovision': 'it has one environment only: workload-token revoke',
   'workspaces.get': LISTED,
   ...Object.fromEntries(

@@ -157,6 +157,16 @@ export const accountGroups: readonly Group[] = [
         action: async () => (await accounts()).remove,
       }),
       command({
+        usage: 'rotate-keys',
+        about: 'make new keys for your account, sealed and signed everywhere; other sessions end',
+        examples: [
+          'account rotate-keys',
+          'account rotate-keys --yes --password-stdin < password.txt',
+        ],
+        options: deleteAccountOptions,
+        action: async () => (await import('../commands/accounts/rotate_keys.ts')).rotate,
+      }),
+      command({
         usage: 'delete',
         about: 'delete your account at the server, with its personal workspace',
         examples: ['account delete', 'account delete --yes --password-stdin < password.txt'],

@@ -26,6 +26,8 @@ export type OwnValues = {
   of(place: Place): Map<string, Entry>
   set(place: Place, values: ReadonlyMap<string, Own>): void
   remove(place: Place, names: readonly string[]): void
+  /** To the file of the same account under its new key, which takes the place of this. */
+  rekey(next: Holder): void
 }
 
 /** Whose they are, with the key that seals them. */
@@ -60,6 +62,7 @@ export function openOwnValues(env: Env, slot: string, holder: Holder): OwnValues
       change(place, (values) => {
         for (const [name, own] of added) values.set(name, own)
       }),
+    rekey: (next) => write(path, next, read(path, holder)),
     remove: (place, names) =>
       change(place, (values) => {
         for (const name of names) values.delete(name)
