@@ -42,7 +42,8 @@ export const undelete: Action<typeof undeleteOptions> = async (context, keys, op
   const { session, project, environment } = scope
   const deleted = await deletedOf(scope)
   if (keys.length === 0 && !options.all) {
-    context.output.table(deleted, [{ field: 'key', whole: true }, 'version', 'deleted_at'])
+    const rows = deleted.map(({ key, version, deleted_at }) => ({ key, version, deleted_at }))
+    context.output.table(rows, [{ field: 'key', whole: true }, 'version', 'deleted_at'])
     return undefined
   }
   const known = deleted.map(({ key }) => key)
