@@ -55,6 +55,16 @@ test('nobody is invited whose fingerprint was not compared', async () => {
   expect(await signed()).toEqual({ 'ada@example.com': 'owner' })
 })
 
+test('who has no signing key is told from who was signed with one', async () => {
+  const { sql } = app.connection
+  const [row] = await sql`select signing_key from users where email = 'eve@example.com'`
+  await sql`update users set signing_key = null where email = 'eve@example.com'`
+  expect(JSON.parse(await ada.must(...inviting('eve@example.com')))).toEqual([
+    { email: 'eve@example.com', status: 'no_signing_key' },
+  ])
+  await sql`update users set signing_key = ${row?.signing_key} where email = 'eve@example.com'`
+})
+
 test('several are invited by one link, with their fingerprints in any form', async () => {
   const bobs = (await fingerprintOf(bob)).toUpperCase().replaceAll(' ', '-')
   const eves = (await fingerprintOf(eve)).replaceAll(' ', '')
@@ -169,18 +179,18 @@ test('a role that only the database has gives no right to sign', async () => {
       and m.workspace_id = (select id from workspaces where name = 'acme')`
 })
 
-test("a member's keys that the server replaces are not sealed to", async () => {
+test("a member's keys that the server replaces, or drops, are not sealed to", async () => {
   const { sql } = app.connection
   const [before] = await sql`select public_key, signing_key, key_proof from users
     where email = 'eve@example.com'`
   await sql`update users set (public_key, signing_key, key_proof) =
     (select public_key, signing_key, key_proof from users where email = 'bob@example.com')
     where email = 'eve@example.com'`
-  const refused = await ada.run(inviting('eve@example.com'))
-  expect([refused.code, JSON.parse(refused.err)]).toMatchObject([
-    5,
-    { error: { code: 'unproven_key' } },
-  ])
+  const replaced = await ada.run(inviting('eve@example.com'))
+  await sql`update users set signing_key = null where email = 'eve@example.com'`
+  const dropped = await ada.run(inviting('eve@example.com'))
+  for (const { code, err } of [replaced, dropped])
+    expect([code, JSON.parse(err)]).toMatchObject([5, { error: { code: 'unproven_key' } }])
   await sql`update users set public_key = ${before?.public_key},
     signing_key = ${before?.signing_key}, key_proof = ${before?.key_proof}
     where email = 'eve@example.com'`

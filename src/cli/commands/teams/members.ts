@@ -94,8 +94,10 @@ async function trusted(
     await checkKnownKeys(context, session, people, acceptChangedKeys)
     return [...people]
   }
-  const able = people.filter(({ signing_key }) => signing_key !== null)
   const { members } = await session.chains.of(workspace)
+  const able = people.filter(
+    ({ user_id, signing_key }) => signing_key !== null || members.has(user_id),
+  )
   await demandComparison(context, able, members, fingerprint)
   return able
 }
