@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { openAccount, openTerminal, PASSWORD, type Terminal } from './person.ts'
 import { inTerminal } from './pseudo_terminal.ts'
+import { plainWorkspace, signedWorkspace } from './signed_person.ts'
 
 const NEXT = 'another long passphrase'
 
@@ -95,13 +96,20 @@ test('recovery new makes a key that recovers, once the password was given', asyn
 
 test('account delete asks, and takes session and account with it', async () => {
   const bob = await openAccount(app, 'bob@example.com')
-  await bob.must('workspace', 'create', 'acme')
+  await plainWorkspace(app, 'bob@example.com', 'acme')
+  await signedWorkspace(app, 'bob@example.com', 'signed')
   const end = (stdin: string) =>
     bob.run(['account', 'delete', '--yes', '--password-stdin'], { stdin })
   const unasked = await bob.run(['account', 'delete', '--password-stdin'], { stdin: PASSWORD })
   expect([unasked.code, unasked.err]).toEqual([2, expect.stringContaining('--yes')])
   expect((await bob.run(['account', 'delete', '--yes'])).code).toBe(2)
   expect((await end('not the password')).code).toBe(3)
+  const member = await end(PASSWORD)
+  expect([member.code, member.err]).toEqual([
+    5,
+    expect.stringContaining('you are a member of signed workspaces: signed\n'),
+  ])
+  await bob.must('workspace', 'delete', 'signed', '--yes')
   const owner = await end(PASSWORD)
   expect(owner.code).toBe(5)
   expect(owner.err).toContain('make somebody else one, or delete them. (last_owner)')

@@ -16,7 +16,8 @@ beforeAll(async () => {
   bob = await openAccount(app, 'bob@example.com')
   await ada.must('workspace', 'create', 'acme')
   await ada.must('workspace', 'use', 'acme')
-  await ada.must('workspace', 'invite', 'bob@example.com')
+  const { fingerprint } = (await bob.json('whoami')) as { fingerprint: string }
+  await ada.must('workspace', 'invite', 'bob@example.com', '--fingerprint', fingerprint)
   await bob.must('workspace', 'accept', 'acme')
   await ada.must('project', 'create', 'shared')
 })

@@ -1,10 +1,10 @@
 /** Signed workspaces from the command line, against servers that are honest and others that are not. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { readFileSync, rmSync, statSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import type { Terminal } from './person.ts'
-import { loggedIn, signedAccount, signedWorkspace } from './signed_person.ts'
+import { loggedIn, plainWorkspace, signedAccount, signedWorkspace } from './signed_person.ts'
 
 let app: TestApp
 let ada: Terminal
@@ -19,11 +19,6 @@ afterAll(async () => {
   ada.remove()
   await app.stop()
 })
-
-/** Of plain workspaces, as on a machine that has seen none. */
-function forgetKeys(): void {
-  rmSync(join(ada.home, '.config', 'cloakroom', 'workspace_keys.json'))
-}
 
 const inAcme = (...args: string[]) => [...args, '-w', 'acme']
 
@@ -164,14 +159,13 @@ describe('a server that shows something else', () => {
   test('a plain workspace in the place of a signed one is not used before it is accepted', async () => {
     const { sql } = app.connection
     await sql`update workspaces set name = 'away' where id = ${acme}`
-    await ada.must('workspace', 'create', 'acme')
+    await plainWorkspace(app, 'ada@example.com', 'acme')
     const args = inAcme('project', 'create', 'payments', '--json')
     const refused = async () => {
       const { code, err } = await ada.run(args)
       return [code, JSON.parse(err).error.message]
     }
     const what = 'a workspace called acme was signed when it was seen before, and this one is not'
-    forgetKeys()
     expect(await refused()).toEqual([5, `${what}; nothing was done`])
     expect(await refused()).toEqual([5, `${what}; nothing was done`])
     await ada.must('workspace', 'accept-key', 'acme', '--yes')

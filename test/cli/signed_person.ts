@@ -1,4 +1,4 @@
-/** Somebody at a terminal whose workspaces are signed. */
+/** Workspaces of which a test says whether they are signed, and people at a terminal who have such ones. */
 
 import { newWorkspace } from '../../src/client/new_workspace.ts'
 import { logIn, signUp } from '../../src/client/vault.ts'
@@ -27,15 +27,21 @@ export async function loggedIn(server: Server, email: string): Promise<Terminal>
 }
 
 /** A shared workspace of somebody who has an account; returns its id. */
-export async function signedWorkspace(server: Server, email: string, name: string) {
+export function signedWorkspace(server: Server, email: string, name: string): Promise<string> {
+  return makeWorkspace(server, email, name, true)
+}
+
+/** One as older clients made them. */
+export function plainWorkspace(server: Server, email: string, name: string): Promise<string> {
+  return makeWorkspace(server, email, name, false)
+}
+
+async function makeWorkspace(server: Server, email: string, name: string, isSigned: boolean) {
   const { api, seed, publicKey } = await logIn(server.controlPlane, email, PASSWORD)
   if (seed === null) throw new Error('the account cannot sign')
   const { id: userId } = await api.call(getMe, {})
-  const { order } = await newWorkspace(publicKey, {
-    userId,
-    email,
-    identity: await identityOf(seed),
-  })
+  const founder = { userId, email, identity: await identityOf(seed) }
+  const { order } = await newWorkspace(publicKey, isSigned ? founder : null)
   await api.call(createWorkspaceEndpoint, { body: { name, ...order } })
   return order.id
 }
