@@ -172,6 +172,7 @@ describe("An agent's token uses credentials and does not read them: no endpoint 
     expect([...namesIn(forTokens).difference(namesIn(open))]).toEqual([
       'workloads.env',
       'workloads.version',
+      'links.list_for_token',
     ])
   }, 60_000)
 
