@@ -43,6 +43,12 @@ export const ofControlPlane: Reason[] = [
   ),
   refused(/(label|environment): is required/, 'in a signed workspace the grant says it'),
   refused(/members: is required/, 'of several forms the message is about one'),
+  {
+    code: 'ST201',
+    status: 413,
+    said: /The request body may have at most \d+ bytes/,
+    because: 'a list that is too long is a body that is too large before it is counted',
+  },
   refused(/invites: must be empty with a link/, 'it depends on another field'),
 ]
 
