@@ -3,7 +3,7 @@
  * between two of them, and no key be wiped; what is not known yet is read, and they are taken again.
  */
 import { Fault } from '../platform/fault.ts'
-import { Unread } from '../platform/unread.ts'
+import { Unread, whenRead } from '../platform/unread.ts'
 import { rangeIn, rangesAt } from './answer/part.ts'
 import { checkBytes, checkCounts } from './budget.ts'
 import { bytesOf, type Call, contentTypeOf } from './call.ts'
@@ -58,10 +58,9 @@ export function decide(
   try {
     return prepare(outbound, job, permission)
   } catch (error) {
-    if (error instanceof Unread) {
-      return error.read.then(() => decide(outbound, job, permission), refusalIn)
-    }
-    return refusalIn(error)
+    if (!(error instanceof Unread)) return refusalIn(error)
+    const again = () => whenRead(() => prepare(outbound, job, permission))
+    return error.read.then(again).catch(refusalIn)
   }
 }
 

@@ -14,9 +14,12 @@ export class Unread extends Error {
   }
 }
 
+/** More things to read, one after the other, than any decision has. */
+const MAX_READS = 10_000
+
 /** Decides when all that it needs has been read. */
 export async function whenRead<T>(decide: () => T): Promise<T> {
-  for (;;) {
+  for (let reads = 0; reads < MAX_READS; reads++) {
     try {
       return decide()
     } catch (error) {
@@ -24,6 +27,7 @@ export async function whenRead<T>(decide: () => T): Promise<T> {
       await error.read
     }
   }
+  throw new Error('what was read is not known afterwards')
 }
 
 /** Thrown in a transaction where something has to be read first that takes its time. */

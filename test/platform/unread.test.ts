@@ -30,6 +30,13 @@ test('what cannot be read, and what is decided against, is thrown', async () => 
   expect(whenRead(refused)).rejects.toThrow('refused')
 })
 
+test('a read after which nothing more is known is not repeated for ever', async () => {
+  const never = () => {
+    throw new Unread(Promise.resolve())
+  }
+  expect(whenRead(never)).rejects.toThrow('not known afterwards')
+})
+
 test('a transaction is begun anew when what it needs was read outside of it', async () => {
   const steps: string[] = []
   let isRead = false
