@@ -179,7 +179,7 @@ test('a role that only the database has gives no right to sign', async () => {
       and m.workspace_id = (select id from workspaces where name = 'acme')`
 })
 
-test("a member's keys that the server replaces, or drops, are not sealed to", async () => {
+test("a member's keys that the server replaces are not sealed to", async () => {
   const { sql } = app.connection
   const [before] = await sql`select public_key, signing_key, key_proof from users
     where email = 'eve@example.com'`
