@@ -14,10 +14,7 @@ import { type KnownChain, knownOf } from './chain.ts'
 
 export type Founder = { userId: string; email: string; identity: Identity }
 
-/** Whether our clients sign the workspaces that they make: once every command works in them. */
-export const isSignedFromStart = false
-
-/** Without a founder it is a plain one. */
+/** Without a founder it is a plain one, as older clients made them. */
 export async function newWorkspace(recipientPublicKey: Uint8Array, founder: Founder | null) {
   const id = founder === null ? uuidv7() : uuidv8()
   const key = crypto.getRandomValues(new Uint8Array(32))
@@ -25,7 +22,6 @@ export async function newWorkspace(recipientPublicKey: Uint8Array, founder: Foun
   const encrypted_workspace_key = await sealMemberEnvelope(place, key)
   const first = founder && (await firstLink(id, key, founder))
   return {
-    key,
     known: first?.known ?? null,
     order: { id, encrypted_workspace_key, ...(first && { link: first.link }) },
   }

@@ -19,7 +19,7 @@ import { type AccountKeys, newAccount, unwrapKeys } from './account_keys.ts'
 import { type Api, openApi } from './api.ts'
 import { ownId, type Signing } from './chain.ts'
 import { authKey, deriveMasterKey, generateRecoveryKey, userKey } from './keys.ts'
-import { isSignedFromStart, newWorkspace } from './new_workspace.ts'
+import { newWorkspace } from './new_workspace.ts'
 import { recoveryOf, writeRecoveryKey } from './recovery.ts'
 import { type Place, type Signer, signEnvelope } from './statements.ts'
 
@@ -60,12 +60,7 @@ export type Session = AccountKeys & {
  * Registers an account whose password and keys never leave this process, with a personal workspace. Returns the
  * recovery key as text, and what to keep of the workspace where it is signed.
  */
-export async function signUp(
-  origin: string,
-  email: string,
-  password: string,
-  isSigned = isSignedFromStart,
-) {
+export async function signUp(origin: string, email: string, password: string, isSigned = true) {
   const { keys, ...account } = await newAccount(email, password)
   const recoveryKey = generateRecoveryKey()
   const userId = uuidv7()

@@ -89,7 +89,7 @@ export const PASSWORD = 'a passphrase for benches only'
 export async function registerCustomer(server: Server, directory = ROOT): Promise<Customer> {
   const client: typeof vault = await import(resolve(directory, 'src/client/vault.ts'))
   const email = `customer-${randomBytes(6).toString('hex')}@example.com`
-  await client.signUp(server.controlPlane, email, PASSWORD)
+  await client.signUp(server.controlPlane, email, PASSWORD, false)
   const session = await client.logIn(server.controlPlane, email, PASSWORD)
   const [workspace] = session.workspaces
   if (!workspace) throw new Error('no workspace opened')

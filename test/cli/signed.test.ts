@@ -1,9 +1,10 @@
 /** Signed workspaces from the command line, against servers that are honest and others that are not. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { readFileSync, statSync } from 'node:fs'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { signUp } from '../../src/client/vault.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
-import type { Terminal } from './person.ts'
+import { PASSWORD, type Terminal } from './person.ts'
 import { loggedIn, plainWorkspace, signedAccount, signedWorkspace } from './signed_person.ts'
 
 let app: TestApp
@@ -174,4 +175,24 @@ describe('a server that shows something else', () => {
     await sql`update workspaces set name = 'acme' where id = ${acme}`
     await ada.must(...args)
   })
+})
+
+test('an account without a signing key gets one before it makes a workspace', async () => {
+  await signUp(app.controlPlane, 'old@example.com', PASSWORD, false)
+  const old = await loggedIn(app, 'old@example.com')
+  const path = join(old.home, '.config', 'cloakroom', 'session.json')
+  writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(path, 'utf8')), seed: null }))
+  const refused = await old.run(['workspace', 'create', 'team'])
+  expect([refused.code, refused.err]).toEqual([
+    5,
+    expect.stringContaining('cloakroom account rotate-keys'),
+  ])
+  const rotated = await old.run(['account', 'rotate-keys', '--yes', '--password-stdin'], {
+    stdin: PASSWORD,
+    reveals: true,
+  })
+  expect(rotated.code).toBe(0)
+  await old.must('workspace', 'create', 'team')
+  expect(await old.json('workspace', 'verify', '-w', 'team')).toMatchObject({ verdict: 'verified' })
+  old.remove()
 })

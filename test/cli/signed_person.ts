@@ -11,7 +11,7 @@ type Server = { controlPlane: string; resolver: string }
 
 /** With a personal workspace that is signed; its terminal has seen nothing of it yet. */
 export async function signedAccount(server: Server, email: string): Promise<Terminal> {
-  await signUp(server.controlPlane, email, PASSWORD, true)
+  await signUp(server.controlPlane, email, PASSWORD)
   return loggedIn(server, email)
 }
 

@@ -83,7 +83,7 @@ describe('At rest, nothing the server stores decrypts a secret: not the database
 /** Somebody whose keys hang on a real password, with one secret. */
 async function storeUnder(password: string): Promise<string> {
   const email = 'weak@people.example'
-  await signUp(stage.app.controlPlane, email, password)
+  await signUp(stage.app.controlPlane, email, password, false)
   const { api, workspaces } = await logIn(stage.app.controlPlane, email, password)
   const [workspace] = workspaces
   if (!workspace) throw new Error('there is no personal workspace')

@@ -1,7 +1,7 @@
 /**
  * Somebody with the database and ENCRYPTION_KEY seals a workspace key of their own to a member, or puts an
  * older epoch back. What the member stores or grants under such a key is not closed to them: so the client
- * knows which key it saw.
+ * knows which key it saw. Of plain workspaces; in signed ones the links say which key it is.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { UntrustedKey } from '../../src/client/workspace_key.ts'
@@ -10,6 +10,7 @@ import { sealMemberEnvelope } from '../../src/platform/crypto/envelope.ts'
 import { OuterLayer } from '../../src/platform/crypto/outer_layer.ts'
 import { VaultCache } from '../../src/proxy/local/vault_snapshot.ts'
 import { openAccount, type Terminal } from '../cli/person.ts'
+import { plainWorkspace } from '../cli/signed_person.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 
 let app: TestApp
@@ -22,7 +23,7 @@ beforeAll(async () => {
   app = await startTestApp()
   ada = await openAccount(app, 'ada@example.com')
   bob = await openAccount(app, 'bob@example.com')
-  await ada.must('workspace', 'create', 'acme')
+  await plainWorkspace(app, 'ada@example.com', 'acme')
   await ada.must('workspace', 'use', 'acme')
   await ada.must('init', 'payments')
   await ada.must('secrets', 'set', 'A_KEY=first value')

@@ -33,7 +33,7 @@ const NOTHING_KNOWN: KnownChains = {
 export async function prepare(stage: Stage, narrator: Narrator): Promise<Owner> {
   narrator.step('A person registers; keys are made on the client')
   const [email, password] = ['ada@example.com', 'a long passphrase that stays here']
-  await signUp(stage.controlPlane, email, password, true)
+  await signUp(stage.controlPlane, email, password)
   const session = await logIn(stage.controlPlane, email, password)
   const workspace = opened(session)
   narrator.show('server', stage.controlPlane)

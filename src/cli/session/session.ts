@@ -197,7 +197,11 @@ export function learning(api: Api, names: Names): Api {
 
 async function signingIdentity(seed: Bytes | null): Promise<Identity> {
   if (seed !== null) return identityOf(seed)
-  throw new CliError('not_permitted', 'this account has no signing key, and can sign nothing')
+  throw new CliError(
+    'not_permitted',
+    'this account has no signing key, and can sign nothing',
+    'give it one with: cloakroom account rotate-keys',
+  )
 }
 
 function decode(text: string): Bytes {

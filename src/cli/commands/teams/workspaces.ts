@@ -1,6 +1,6 @@
 /** Workspaces: making, naming and ending them, and what one is invited to. */
 import { ownId } from '../../../client/chain.ts'
-import { isSignedFromStart, newWorkspace } from '../../../client/new_workspace.ts'
+import { newWorkspace } from '../../../client/new_workspace.ts'
 import { getMe } from '../../../features/accounts/contract.ts'
 import { listAgents } from '../../../features/agents/contract.ts'
 import { listProjects } from '../../../features/projects/contract.ts'
@@ -41,13 +41,11 @@ export const list: Action = async (context) => {
 
 export const create: Action = async (context, [name = '']) => {
   const session = await context.session()
-  const founder = isSignedFromStart ? await founderOf(session) : null
-  const { order, key, known } = await newWorkspace(session.publicKey, founder)
+  const { order, known } = await newWorkspace(session.publicKey, await founderOf(session))
   const body = { name, ...order }
   const workspace = await session.api.call(createWorkspaceEndpoint, { body })
   const { id } = order
   if (known) openKnownChains(context.env, session.server).remember(id, known)
-  else session.workspaceKeys.remember({ id, name, epoch: 1, key })
   context.output.record({ id: workspace.id, name: workspace.name }, workspace.id)
   return undefined
 }
