@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { signUp } from '../../src/client/vault.ts'
+import { uuidv8 } from '../../src/platform/crypto/encoding.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { PASSWORD, type Terminal } from './person.ts'
 import { loggedIn, plainWorkspace, signedAccount, signedWorkspace } from './signed_person.ts'
@@ -195,4 +196,13 @@ test('an account without a signing key gets one before it makes a workspace', as
   await old.must('workspace', 'create', 'team')
   expect(await old.json('workspace', 'verify', '-w', 'team')).toMatchObject({ verdict: 'verified' })
   old.remove()
+})
+
+test('a workspace that is called by the id of another is not taken for it', async () => {
+  const gone = uuidv8()
+  await ada.must('workspace', 'create', gone)
+  expect(await ada.run(['allowlist', 'list', '-w', gone])).toMatchObject({
+    code: 4,
+    err: expect.stringContaining(`there is no workspace ${gone}`),
+  })
 })

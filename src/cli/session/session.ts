@@ -13,6 +13,7 @@ import { type OpenWorkspace, openWorkspace } from '../../client/vault.ts'
 import type { UntrustedKey } from '../../client/workspace_key.ts'
 import { listWorkspacesEndpoint } from '../../features/workspaces/contract.ts'
 import { type Bytes, fromBase64 } from '../../platform/crypto/encoding.ts'
+import { isUuid } from '../../platform/http/validate.ts'
 import { type Identity, identityOf, isSignedId } from '../../sigchain/index.ts'
 import type { Choice } from '../accounts/choice.ts'
 import type { Names } from '../completion/names.ts'
@@ -149,7 +150,9 @@ function choose(workspaces: readonly WorkspaceEntry[], named: string | undefined
       const hint = `accept it with: cloakroom workspace accept ${invited.name}`
       throw new CliError('not_found', `you are invited to ${invited.name}, and no member yet`, hint)
     }
-    return oneNamed(active, named, { what: 'workspace', list: 'workspace list' })
+    // An id is no name: who calls theirs by the id of another would be taken for that one.
+    const meant = isUuid(named) ? active.filter(({ id }) => id === named) : active
+    return oneNamed(meant, named, { what: 'workspace', list: 'workspace list' })
   }
   const [found, another] = active.filter(({ type }) => type === 'personal' || active.length === 1)
   if (found && !another) return found
