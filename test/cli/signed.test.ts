@@ -178,6 +178,22 @@ describe('a server that shows something else', () => {
   })
 })
 
+test('a plain workspace that was used before is not, once it has the name of a signed one', async () => {
+  const { sql } = app.connection
+  await plainWorkspace(app, 'ada@example.com', 'notes')
+  await ada.must('allowlist', 'list', '-w', 'notes')
+  await ada.must('workspace', 'create', 'live')
+  await sql`update workspaces set name = 'live-old' where name = 'live'`
+  await sql`update workspaces set name = 'live' where name = 'notes'`
+  expect(await ada.run(['project', 'create', 'payments', '-w', 'live'])).toMatchObject({
+    code: 5,
+    err: expect.stringContaining('a workspace called live was signed when it was seen before'),
+  })
+  await sql`update workspaces set name = 'notes' where name = 'live'`
+  await ada.must('project', 'create', 'payments', '-w', 'notes')
+  await ada.must('project', 'create', 'payments', '-w', 'live-old')
+})
+
 test('an account without a signing key gets one before it makes a workspace', async () => {
   await signUp(app.controlPlane, 'old@example.com', PASSWORD, false)
   const old = await loggedIn(app, 'old@example.com')

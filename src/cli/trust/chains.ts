@@ -44,10 +44,13 @@ export async function faultOf(shown: OpenWorkspace, trust: Trust): Promise<Untru
   }
 }
 
-/** One that is new under the name of a signed one would be used in its place, with a key of anybody's. */
+/**
+ * One that is new under the name of a signed one, by being made or renamed, would be used in its place, with a key
+ * of anybody's.
+ */
 function faultOfPlain(shown: OpenWorkspace, { signed, workspaceKeys }: Trust): UntrustedKey | null {
   const { id, name } = shown
-  const isOther = workspaceKeys.of(id) === undefined && signed.isName(name)
+  const isOther = signed.isName(name) && workspaceKeys.of(id)?.name !== name
   if (!isOther) return workspaceKeys.check(shown)
   return new UntrustedKey(
     `a workspace called ${name} was signed when it was seen before, and this one is not`,

@@ -10,7 +10,12 @@ import { readOwnJson } from '../files/read.ts'
 import { replaceFile } from '../files/replace.ts'
 import { configDirectory } from '../settings.ts'
 
-const known = z.strictObject({ epoch: z.int(), commitment: z.string() })
+const known = z.strictObject({
+  epoch: z.int(),
+  commitment: z.string(),
+  /** What it was called when the key was believed. */
+  name: z.string().optional(),
+})
 /** Account → workspace → key. */
 const file = z.record(z.string(), z.record(z.string(), known))
 
@@ -18,7 +23,7 @@ type Env = Record<string, string | undefined>
 type Account = { server: string; email: string }
 
 export type KnownWorkspaceKeys = {
-  of(workspaceId: string): KnownKey | undefined
+  of(workspaceId: string): (KnownKey & { name?: string | undefined }) | undefined
   /** Remembers a first key, and one of a new epoch, which is said. Returns what speaks against a key. */
   check(workspace: OpenWorkspace): UntrustedKey | null
   /** In the place of what was known. */
@@ -36,7 +41,8 @@ export function openKnownWorkspaceKeys(
   const of = (workspaceId: string) => readFile(path)[account]?.[workspaceId]
   const remember = (workspace: OpenWorkspace) => {
     const all = readFile(path)
-    const keys = { ...all[account], [workspace.id]: knownKeyOf(workspace) }
+    const { id, name } = workspace
+    const keys = { ...all[account], [id]: { ...knownKeyOf(workspace), name } }
     replaceFile(path, `${JSON.stringify({ ...all, [account]: keys }, null, 2)}\n`)
   }
   const check = (workspace: OpenWorkspace) => {

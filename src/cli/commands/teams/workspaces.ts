@@ -44,8 +44,9 @@ export const create: Action = async (context, [name = '']) => {
   const { order, known } = await newWorkspace(session.publicKey, await founderOf(session))
   const body = { name, ...order }
   const workspace = await session.api.call(createWorkspaceEndpoint, { body })
-  const { id } = order
-  if (known) openKnownChains(context.env, session.server).remember(id, known)
+  const chains = openKnownChains(context.env, session.server)
+  if (known) chains.remember(order.id, known)
+  chains.name(order.id, name)
   context.output.record({ id: workspace.id, name: workspace.name }, workspace.id)
   return undefined
 }
