@@ -72,13 +72,27 @@ export async function makeToken(
 
 type ListedToken = { id: string; public_key: string; grant?: SignedText | null | undefined }
 
-/** What a token is sealed to: in a signed workspace by its grant. @throws UntrustedChain */
-export async function holderOf(workspace: OpenWorkspace, token: ListedToken) {
+/** Of whose token it is shown: an agent's, or of the workloads of a project. */
+type Owner = { agentId: string } | { projectId: string }
+
+/** What a token is sealed to: in a signed workspace by its grant, which is that owner's. @throws UntrustedChain */
+export async function holderOf(
+  workspace: OpenWorkspace,
+  token: ListedToken & { label: string },
+  owner: Owner,
+) {
   const signer = await signerOf(workspace)
-  if (signer !== null) {
-    await grantOf(signer, token).catch((error: unknown) => {
-      throw error instanceof Refusal ? new UntrustedChain(workspace, error.message, error) : error
-    })
+  if (signer === null) return { id: token.id, publicKey: token.public_key }
+  try {
+    const { agent_id, project_id, label } = await grantOf(signer, token)
+    const isOwned =
+      'agentId' in owner
+        ? agent_id === owner.agentId
+        : agent_id === null && project_id === owner.projectId
+    if (!isOwned || label !== token.label)
+      throw new Refusal('mismatch', 'it was granted to another', 'the grant')
+  } catch (error) {
+    throw error instanceof Refusal ? new UntrustedChain(workspace, error.message, error) : error
   }
   return { id: token.id, publicKey: token.public_key }
 }

@@ -157,13 +157,21 @@ test('an agent is registered, and a token granted further environments, by what 
   )
   if (!listed) throw new Error('the token is listed')
   expect(listed).toMatchObject({ label: 'ci', expires_in_days: 7, capabilities: ['use', 'read'] })
-  const holder = await holderOf(workspace, listed)
+  const holder = await holderOf(workspace, listed, place)
   const envelope = await grantEnvironment(workspace, holder, place.projectId, place.environment)
   const path = { ...inProject(), token_id: token.id }
   await api.call(provisionWorkloadToken, { params: path, body: [envelope] })
   // A key that somebody put into the row is not sealed to.
   const replaced = { ...listed, public_key: member.identity.public_key }
-  expect(holderOf(workspace, replaced)).rejects.toThrow('is not what its members signed')
+  expect(holderOf(workspace, replaced, place)).rejects.toThrow('is not what its members signed')
+  // Nor is the token of somebody else, although an administrator granted it.
+  for (const [token, owner] of [
+    [listed, { agentId: id }],
+    [listed, { projectId: crypto.randomUUID() }],
+    [{ ...listed, label: 'deploy' }, place],
+  ] as const) {
+    expect(holderOf(workspace, token, owner)).rejects.toThrow('it was granted to another')
+  }
 })
 
 /** A token of the project's workload, with its key of an environment; returns its id. */

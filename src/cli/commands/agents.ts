@@ -181,7 +181,7 @@ export const grant: Action = async (context, args) => {
   const scope = await held(context, args)
   await demandEnvironment(scope)
   const { workspace, session, project, environment, agent, token, params } = scope
-  const holder = await holderOf(workspace.open, token)
+  const holder = await holderOf(workspace.open, token, { agentId: agent.id })
   const envelope = await grantEnvironment(workspace.open, holder, project.id, environment)
   await session.api.call(provisionAgentToken, { params, body: [envelope] })
   context.output.done(`${agent.name} may use ${project.name}/${environment}.`, {

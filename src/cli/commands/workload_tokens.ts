@@ -83,7 +83,7 @@ export const grant: Action = async (context, [typed = '']) => {
   const scope = await projectScope(context)
   const { session, workspace, project } = scope
   const token = tokenNamed(await tokensOf(scope), typed, 'workload-token list')
-  const holder = await holderOf(workspace.open, token)
+  const holder = await holderOf(workspace.open, token, { projectId: project.id })
   const environment = token.environment ?? ''
   const envelope = await grantEnvironment(workspace.open, holder, project.id, environment)
   await session.api.call(provisionWorkloadToken, {
