@@ -5,7 +5,7 @@
 import { Fault } from '../platform/fault.ts'
 import type { Access } from './index.ts'
 import type { Decide, Decided } from './locked_decision.ts'
-import { StaleSnapshot } from './snapshots.ts'
+import { StaleSnapshot } from './snapshots/snapshots.ts'
 import type { LiveToken } from './tokens.ts'
 
 /**

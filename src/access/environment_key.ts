@@ -7,7 +7,7 @@ import { tokenPrivateKey } from '../platform/crypto/token.ts'
 import { Fault } from '../platform/fault.ts'
 import { Secret } from '../platform/secret.ts'
 import type { KeyCache } from './keys.ts'
-import type { SealedEnvelope, Snapshot, SnapshotCache } from './snapshots.ts'
+import type { SealedEnvelope, Snapshot, SnapshotCache } from './snapshots/snapshots.ts'
 import type { LiveToken } from './tokens.ts'
 
 type Place = { projectId: string; environment: string }

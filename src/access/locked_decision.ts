@@ -15,7 +15,7 @@ import type { Fault } from '../platform/fault.ts'
 import { withTimeout } from '../platform/timeout.ts'
 import { openReader } from './reader.ts'
 import type { Verifier } from './signed/verifier.ts'
-import { type Snapshot, SnapshotCache, StaleSnapshot } from './snapshots.ts'
+import { type Snapshot, SnapshotCache, StaleSnapshot } from './snapshots/snapshots.ts'
 import type { LiveToken } from './tokens.ts'
 
 /** Milliseconds for which writers are kept out; a decision that waits for a slow name is tried again. */

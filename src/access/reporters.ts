@@ -7,7 +7,7 @@ import type { RequestContext, Services } from '../platform/http/route.ts'
 import { isUuid } from '../platform/http/validate.ts'
 import { admitToken } from './admission.ts'
 import type { Access } from './index.ts'
-import { requireGrantedNow } from './snapshot_now.ts'
+import { requireGrantedNow } from './snapshots/snapshot_now.ts'
 
 /** Whose word a record is; where it happened, as far as the token is bound to a place. */
 export type Reporter = {

@@ -1,5 +1,5 @@
 /** Tokens that end with the rights of the person who signed them: which of them stay is asked before. */
-import { type SignedToken, signTokenAgain, tokensSignedBy } from '../client/kept_tokens.ts'
+import { type SignedToken, signTokenAgain, tokensSignedBy } from '../client/signed/kept_tokens.ts'
 import { type Chain, type Identity, isSignedId, type Member } from '../sigchain/index.ts'
 import type { Context } from './context.ts'
 import { notFound } from './named.ts'

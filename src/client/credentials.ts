@@ -6,10 +6,10 @@ import {
   replaceRecovery,
 } from '../features/accounts/contract.ts'
 import { fromBase64 } from '../platform/crypto/encoding.ts'
-import { type AccountKeys, underPassword } from './account_keys.ts'
+import { type AccountKeys, underPassword } from './account/account_keys.ts'
+import { authKey, deriveMasterKey, generateRecoveryKey } from './account/keys.ts'
+import { recoveryOf, writeRecoveryKey } from './account/recovery.ts'
 import { type Api, openApi } from './api.ts'
-import { authKey, deriveMasterKey, generateRecoveryKey } from './keys.ts'
-import { recoveryOf, writeRecoveryKey } from './recovery.ts'
 
 export type Holder = AccountKeys & { api: Api; server: string; email: string }
 

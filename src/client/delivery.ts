@@ -12,7 +12,7 @@ import { parseToken, sealedToken, tokenPrivateKey } from '../platform/crypto/tok
 import type { Policy } from '../platform/policy.ts'
 import type { Entry } from '../platform/references.ts'
 import { openApi } from './api.ts'
-import { verifyDelivery } from './verified_delivery.ts'
+import { verifyDelivery } from './signed/verified_delivery.ts'
 
 export type SealedEnvironment = {
   projectId: string

@@ -6,9 +6,9 @@
 import { getSecret, listSecrets } from '../features/secrets/contract.ts'
 import { manifestRoot, Refusal, type Rows, type SignedText } from '../sigchain/index.ts'
 import { type Api, ApiError, type CallInput, type CallResult } from './api.ts'
-import { type Chains, type Signing, UntrustedChain } from './chain.ts'
-import { rowsOf, type Stored, verifyStored } from './manifests.ts'
-import { type Place, signManifest } from './statements.ts'
+import { type Chains, type Signing, UntrustedChain } from './signed/chain.ts'
+import { rowsOf, type Stored, verifyStored } from './signed/manifests.ts'
+import { type Place, signManifest } from './signed/statements.ts'
 import { type OpenWorkspace, signerOf, signingOf } from './vault.ts'
 
 export type EnvironmentPlace = Place & { api: Api; workspace: OpenWorkspace }

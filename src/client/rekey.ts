@@ -11,10 +11,10 @@ import { keyCommitment } from '../platform/crypto/key_commitment.ts'
 import type { Policy } from '../platform/policy.ts'
 import { type Chain, extend, type ShownKeys, type SignedText } from '../sigchain/index.ts'
 import { type Api, ApiError } from './api.ts'
-import { ownId, type Said, type Signing, signChange } from './chain.ts'
 import { following, readEnvironment, rememberStored, storing } from './environment.ts'
-import { type LeftToken, naming, type Regranting, tokensFor } from './rekey_tokens.ts'
-import { type Place, signManifest } from './statements.ts'
+import { ownId, type Said, type Signing, signChange } from './signed/chain.ts'
+import { type LeftToken, naming, type Regranting, tokensFor } from './signed/rekey_tokens.ts'
+import { type Place, signManifest } from './signed/statements.ts'
 import { type OpenWorkspace, openSecret, sealSecret, signingOf } from './vault.ts'
 
 type Member = ShownKeys & { user_id: string; email: string }

@@ -12,8 +12,8 @@ import {
   type TokenGrant,
   verifyGrant,
 } from '../sigchain/index.ts'
-import { UntrustedChain } from './chain.ts'
-import { type Place, type Signer, signGrant } from './statements.ts'
+import { UntrustedChain } from './signed/chain.ts'
+import { type Place, type Signer, signGrant } from './signed/statements.ts'
 import { grantEnvironment, type OpenWorkspace, signerOf } from './vault.ts'
 
 /** Where there is nothing, the usual is meant. */

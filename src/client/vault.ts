@@ -15,13 +15,13 @@ import {
 import type { Policy } from '../platform/policy.ts'
 import type { Secret } from '../platform/secret.ts'
 import { identityOf, isSignedId } from '../sigchain/index.ts'
-import { type AccountKeys, newAccount, unwrapKeys } from './account_keys.ts'
+import { type AccountKeys, newAccount, unwrapKeys } from './account/account_keys.ts'
+import { authKey, deriveMasterKey, generateRecoveryKey, userKey } from './account/keys.ts'
+import { recoveryOf, writeRecoveryKey } from './account/recovery.ts'
 import { type Api, openApi } from './api.ts'
-import { ownId, type Signing } from './chain.ts'
-import { authKey, deriveMasterKey, generateRecoveryKey, userKey } from './keys.ts'
-import { newWorkspace } from './new_workspace.ts'
-import { recoveryOf, writeRecoveryKey } from './recovery.ts'
-import { type Place, type Signer, signEnvelope } from './statements.ts'
+import { ownId, type Signing } from './signed/chain.ts'
+import { newWorkspace } from './signed/new_workspace.ts'
+import { type Place, type Signer, signEnvelope } from './signed/statements.ts'
 
 /** A workspace with its key in the clear: on a client only. */
 export type OpenWorkspace = {

@@ -1,6 +1,6 @@
 /** Every contract that the application serves, from its own routes, with nothing running behind them. */
 import { drizzle } from 'drizzle-orm/postgres-js'
-import { ChainCache } from '../access/chains.ts'
+import { ChainCache } from '../access/signed/chains.ts'
 import { systemClock } from '../platform/clock.ts'
 import { readConfig } from '../platform/config/config.ts'
 import { OuterLayer } from '../platform/crypto/outer_layer.ts'

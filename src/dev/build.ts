@@ -15,7 +15,7 @@ import { ensureTemplate } from './template.ts'
 
 const SOURCE = join(import.meta.dir, '..')
 /** src/platform/worker_address.ts looks for them under these paths, relative to SOURCE. */
-const THREADS = ['platform/db/embedded/worker.ts', 'access/chain_worker.ts'].map((path) =>
+const THREADS = ['platform/db/embedded/worker.ts', 'access/signed/chain_worker.ts'].map((path) =>
   join(SOURCE, path),
 )
 

@@ -3,7 +3,7 @@
  * call; the list spares the calls, and spares the resolver what else a program wants to reach.
  */
 import { admitToken } from '../access/admission.ts'
-import { snapshotNow } from '../access/snapshot_now.ts'
+import { snapshotNow } from '../access/snapshots/snapshot_now.ts'
 import { bearerText } from '../identity/authenticate.ts'
 import { rateHeaders } from '../platform/http/rate.ts'
 import { commonHeaders, present } from '../platform/http/reply.ts'

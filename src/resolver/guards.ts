@@ -7,8 +7,8 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { environmentKeyOf, keyNameOf } from '../access/environment_key.ts'
 import type { KeyCache } from '../access/keys.ts'
-import type { Granted } from '../access/snapshot.ts'
-import type { Snapshot, SnapshotCache } from '../access/snapshots.ts'
+import type { Granted } from '../access/snapshots/snapshot.ts'
+import type { Snapshot, SnapshotCache } from '../access/snapshots/snapshots.ts'
 import type { LiveToken } from '../access/tokens.ts'
 import {
   type Guard,

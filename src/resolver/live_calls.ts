@@ -5,7 +5,7 @@
  * makes it happen without one, and sees tokens expire.
  */
 import type { KeyCache } from '../access/keys.ts'
-import { type SnapshotCache, StaleSnapshot } from '../access/snapshots.ts'
+import { type SnapshotCache, StaleSnapshot } from '../access/snapshots/snapshots.ts'
 import type { LiveToken, TokenCache } from '../access/tokens.ts'
 import { type Basis as CallBasis, judgeAgain } from '../outbound/policy/judge_again.ts'
 import { Scheduler } from '../outbound/scheduler.ts'

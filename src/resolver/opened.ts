@@ -1,7 +1,7 @@
 /** The secrets of an environment that a token was given, with their values: a few at a time. */
 import { environmentKeyOf } from '../access/environment_key.ts'
-import type { Granted } from '../access/snapshot.ts'
-import type { Snapshot, SnapshotCache } from '../access/snapshots.ts'
+import type { Granted } from '../access/snapshots/snapshot.ts'
+import type { Snapshot, SnapshotCache } from '../access/snapshots/snapshots.ts'
 import type { LiveToken } from '../access/tokens.ts'
 import { openSealed, type SealedSecret } from '../platform/crypto/secret_value.ts'
 import type { Secret } from '../platform/secret.ts'

@@ -5,7 +5,7 @@
 import { grantOf, keyNameOf, openEnvironmentKey } from '../access/environment_key.ts'
 import type { KeyCache } from '../access/keys.ts'
 import { outsideScope, type ScopeField } from '../access/scope.ts'
-import type { Snapshot, SnapshotCache } from '../access/snapshots.ts'
+import type { Snapshot, SnapshotCache } from '../access/snapshots/snapshots.ts'
 import type { LiveToken } from '../access/tokens.ts'
 import type { Guard } from '../leak_guard/index.ts'
 import type { IsPlaceable } from '../outbound/locations.ts'

@@ -2,7 +2,7 @@
 import { decideDurably } from '../access/decide.ts'
 import { entryOf } from '../access/entry.ts'
 import type { Decided } from '../access/locked_decision.ts'
-import type { Snapshot, SnapshotCache } from '../access/snapshots.ts'
+import type { Snapshot, SnapshotCache } from '../access/snapshots/snapshots.ts'
 import type { LiveToken } from '../access/tokens.ts'
 import type { Owner } from '../outbound/connection/session_pool.ts'
 import type { Deadline } from '../outbound/deadline.ts'

@@ -3,9 +3,9 @@
  * with them. A description that somebody wrote into the database reaches no agent.
  */
 import type { Credential } from '../access/credentials.ts'
-import { type Granted, placeNameOf } from '../access/snapshot.ts'
-import { snapshotSince } from '../access/snapshot_now.ts'
-import type { Snapshot } from '../access/snapshots.ts'
+import { type Granted, placeNameOf } from '../access/snapshots/snapshot.ts'
+import { snapshotSince } from '../access/snapshots/snapshot_now.ts'
+import type { Snapshot } from '../access/snapshots/snapshots.ts'
 import type { LiveToken } from '../access/tokens.ts'
 import type { SealedSecret } from '../platform/crypto/secret_value.ts'
 import { Fault } from '../platform/fault.ts'

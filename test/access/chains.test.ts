@@ -1,6 +1,6 @@
 /** Chains are verified once and continued, and a process does not go back to what is older or another. */
 import { describe, expect, spyOn, test } from 'bun:test'
-import { ChainCache, LINKS_PAGE } from '../../src/access/chains.ts'
+import { ChainCache, LINKS_PAGE } from '../../src/access/signed/chains.ts'
 import {
   type Change,
   emptyChain,

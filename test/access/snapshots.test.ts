@@ -1,11 +1,15 @@
 /** What is remembered of a workspace is of one policy version, shared while it is read, and bounded. */
 import { expect, test } from 'bun:test'
-import { ChainCache } from '../../src/access/chains.ts'
 import type { Reader } from '../../src/access/reader.ts'
 import { openReader } from '../../src/access/reader.ts'
+import { ChainCache } from '../../src/access/signed/chains.ts'
 import { Verifier } from '../../src/access/signed/verifier.ts'
-import { crowdedOut, emptySnapshot } from '../../src/access/snapshot.ts'
-import { type Snapshot, SnapshotCache, StaleSnapshot } from '../../src/access/snapshots.ts'
+import { crowdedOut, emptySnapshot } from '../../src/access/snapshots/snapshot.ts'
+import {
+  type Snapshot,
+  SnapshotCache,
+  StaleSnapshot,
+} from '../../src/access/snapshots/snapshots.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { OuterLayer, secretRow } from '../../src/platform/crypto/outer_layer.ts'
 import { openLog } from '../../src/platform/log.ts'

@@ -1,5 +1,5 @@
 /** `bench sigchain`: what it takes to verify a long chain, to continue one, and to verify what names it. */
-import { ChainCache, LINKS_PAGE } from '../../src/access/chains.ts'
+import { ChainCache, LINKS_PAGE } from '../../src/access/signed/chains.ts'
 import { sha256 } from '../../src/platform/crypto/primitives.ts'
 import {
   type Chain,

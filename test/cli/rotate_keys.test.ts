@@ -1,8 +1,8 @@
 /** `account rotate-keys`: what was sealed to the old keys opens with the new ones, and the old ones are worth nothing. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { underPassword } from '../../src/client/account_keys.ts'
+import { underPassword } from '../../src/client/account/account_keys.ts'
 import { openApi } from '../../src/client/api.ts'
-import { newWorkspace } from '../../src/client/new_workspace.ts'
+import { newWorkspace } from '../../src/client/signed/new_workspace.ts'
 import { register } from '../../src/features/accounts/contract.ts'
 import { toBase64 } from '../../src/platform/crypto/encoding.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'

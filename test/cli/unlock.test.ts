@@ -13,7 +13,7 @@ import {
 } from 'node:fs'
 import { createServer, type Server } from 'node:net'
 import { join } from 'node:path'
-import { deriveMasterKey, KDF_DEFAULT } from '../../src/client/keys.ts'
+import { deriveMasterKey, KDF_DEFAULT } from '../../src/client/account/keys.ts'
 import { executable } from '../binary/executable.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { watched } from '../support/watched.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { z } from 'zod'
-import { type SeedCopy, unwrapSeed, wrapSeed } from '../../src/client/account_seed.ts'
+import { type SeedCopy, unwrapSeed, wrapSeed } from '../../src/client/account/account_seed.ts'
 import { identityOf } from '../../src/sigchain/index.ts'
 import vectors from '../vectors/protocol-v2.json'
 

@@ -8,7 +8,7 @@ import {
   ownId,
   signChange,
   UntrustedChain,
-} from '../../src/client/chain.ts'
+} from '../../src/client/signed/chain.ts'
 import { keyCommitment } from '../../src/platform/crypto/key_commitment.ts'
 import {
   type Change,

@@ -1,7 +1,6 @@
 /** Environments of a signed workspace, as a client reads and writes them beside others and under a lying server. */
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { ApiError } from '../../src/client/api.ts'
-import { UntrustedChain } from '../../src/client/chain.ts'
 import {
   deleting,
   openWriter,
@@ -10,7 +9,8 @@ import {
   readSecrets,
   storing,
 } from '../../src/client/environment.ts'
-import { signManifest } from '../../src/client/statements.ts'
+import { UntrustedChain } from '../../src/client/signed/chain.ts'
+import { signManifest } from '../../src/client/signed/statements.ts'
 import { type OpenWorkspace, signerOf } from '../../src/client/vault.ts'
 import { upsertSecrets } from '../../src/features/secrets/contract.ts'
 import { manifestRoot, type Refusal } from '../../src/sigchain/index.ts'

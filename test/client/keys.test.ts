@@ -8,7 +8,7 @@ import {
   unwrapPrivateKey,
   wrapForRecovery,
   wrapPrivateKey,
-} from '../../src/client/keys.ts'
+} from '../../src/client/account/keys.ts'
 import { fromBase64, fromBase64Url, toBase64 } from '../../src/platform/crypto/encoding.ts'
 import { fingerprint } from '../../src/platform/crypto/fingerprint.ts'
 import { generateKeyPair } from '../support/key_pair.ts'

@@ -1,13 +1,13 @@
 /** A signed workspace, and a server of one of its environments that stores and shows what it is told. */
 import { type Api, ApiError } from '../../src/client/api.ts'
-import type { Said } from '../../src/client/chain.ts'
+import type { EnvironmentPlace } from '../../src/client/environment.ts'
+import type { Said } from '../../src/client/signed/chain.ts'
 import {
   Chains,
   type KnownChain,
   type KnownChains,
   type KnownManifest,
-} from '../../src/client/chain.ts'
-import type { EnvironmentPlace } from '../../src/client/environment.ts'
+} from '../../src/client/signed/chain.ts'
 import { type OpenWorkspace, sealSecret } from '../../src/client/vault.ts'
 import { keyCommitment } from '../../src/platform/crypto/key_commitment.ts'
 import { sha256 } from '../../src/platform/crypto/primitives.ts'

@@ -1,6 +1,5 @@
 /** What a client signs of tokens, secrets and a new key is what the server takes, and what others verify. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { Chains } from '../../src/client/chain.ts'
 import { fetchEnvironment } from '../../src/client/delivery.ts'
 import {
   deleting,
@@ -11,6 +10,7 @@ import {
   storing,
 } from '../../src/client/environment.ts'
 import { rekey } from '../../src/client/rekey.ts'
+import { Chains } from '../../src/client/signed/chain.ts'
 import { holderOf, makeToken } from '../../src/client/tokens.ts'
 import {
   grantEnvironment,

@@ -1,9 +1,9 @@
 /** A sealed delivery is checked by its bearer with nothing but the token. */
 import { beforeEach, expect, test } from 'bun:test'
-import { signManifest } from '../../src/client/statements.ts'
+import { signManifest } from '../../src/client/signed/statements.ts'
+import { type SealedAnswer, verifyDelivery } from '../../src/client/signed/verified_delivery.ts'
 import { makeToken } from '../../src/client/tokens.ts'
 import { type OpenWorkspace, signerOf } from '../../src/client/vault.ts'
-import { type SealedAnswer, verifyDelivery } from '../../src/client/verified_delivery.ts'
 import { parseToken } from '../../src/platform/crypto/token.ts'
 import { manifestRoot, signText, type TokenGrant } from '../../src/sigchain/index.ts'
 import {

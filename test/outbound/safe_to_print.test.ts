@@ -2,7 +2,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { inspect } from 'node:util'
 import { KeyCache } from '../../src/access/keys.ts'
-import type { SnapshotCache } from '../../src/access/snapshots.ts'
+import type { SnapshotCache } from '../../src/access/snapshots/snapshots.ts'
 import type { LiveToken } from '../../src/access/tokens.ts'
 import { prepareGuard } from '../../src/leak_guard/index.ts'
 import type { Call } from '../../src/outbound/call.ts'

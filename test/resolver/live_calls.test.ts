@@ -1,7 +1,11 @@
 /** What is open is judged again: at once after a notice, and within seconds without one. */
 import { afterEach, describe, expect, test } from 'bun:test'
 import { KeyCache } from '../../src/access/keys.ts'
-import { type Snapshot, type SnapshotCache, StaleSnapshot } from '../../src/access/snapshots.ts'
+import {
+  type Snapshot,
+  type SnapshotCache,
+  StaleSnapshot,
+} from '../../src/access/snapshots/snapshots.ts'
 import type { LiveToken } from '../../src/access/tokens.ts'
 import { parseTarget } from '../../src/outbound/target.ts'
 import { systemClock } from '../../src/platform/clock.ts'

@@ -4,7 +4,7 @@
  * a login, and none gives a key.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { recoveryVerifier } from '../../src/client/keys.ts'
+import { recoveryVerifier } from '../../src/client/account/keys.ts'
 import { openWorkspace } from '../../src/client/vault.ts'
 import { login } from '../../src/features/accounts/contract.ts'
 import { listSecrets } from '../../src/features/secrets/contract.ts'

@@ -3,8 +3,8 @@
  * list of passwords. Whatever is stored is tried as a key for whatever is sealed.
  */
 import type postgres from 'postgres'
-import { unwrapKeys } from '../../src/client/account_keys.ts'
-import { deriveMasterKey, type Kdf, userKey } from '../../src/client/keys.ts'
+import { unwrapKeys } from '../../src/client/account/account_keys.ts'
+import { deriveMasterKey, type Kdf, userKey } from '../../src/client/account/keys.ts'
 import { fromBase64, toBase64, utf8 } from '../../src/platform/crypto/encoding.ts'
 import { openMemberEnvelope, openTokenEnvelope } from '../../src/platform/crypto/envelope.ts'
 import {

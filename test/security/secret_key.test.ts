@@ -3,7 +3,7 @@
  * that would end them by mistake is refused, says what would end, and changes nothing.
  */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { recoveryVerifier } from '../../src/client/keys.ts'
+import { recoveryVerifier } from '../../src/client/account/keys.ts'
 import { getMe, logout, replaceRecovery } from '../../src/features/accounts/contract.ts'
 import { registerAgent, revokeAgentToken } from '../../src/features/agents/contract.ts'
 import { ConfigError } from '../../src/platform/config/config.ts'

@@ -4,9 +4,9 @@
  */
 
 import { openApi } from '../../src/client/api.ts'
-import { Chains } from '../../src/client/chain.ts'
 import { fetchEnvironment } from '../../src/client/delivery.ts'
-import { rowsOf, verifyStored } from '../../src/client/manifests.ts'
+import { Chains } from '../../src/client/signed/chain.ts'
+import { rowsOf, verifyStored } from '../../src/client/signed/manifests.ts'
 import { grantOf as grantShown } from '../../src/client/tokens.ts'
 import { openSecret, openWorkspace } from '../../src/client/vault.ts'
 import { getPublicKey } from '../../src/features/accounts/contract.ts'

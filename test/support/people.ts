@@ -3,7 +3,6 @@
  * that takes 0.3 s and 64 MiB by design and the server cannot know the difference.
  */
 import { randomBytes } from 'node:crypto'
-import type { Api } from '../../src/client/api.ts'
 import {
   authKey,
   generateRecoveryKey,
@@ -12,7 +11,8 @@ import {
   userKey,
   wrapForRecovery,
   wrapPrivateKey,
-} from '../../src/client/keys.ts'
+} from '../../src/client/account/keys.ts'
+import type { Api } from '../../src/client/api.ts'
 import { login, register } from '../../src/features/accounts/contract.ts'
 import { toBase64 } from '../../src/platform/crypto/encoding.ts'
 import { sealMemberEnvelope } from '../../src/platform/crypto/envelope.ts'

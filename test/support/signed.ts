@@ -1,7 +1,7 @@
 /** Signed workspaces and the people in them, with real keys, links and signatures. */
 import { randomBytes } from 'node:crypto'
-import { wrapKeys } from '../../src/client/account_keys.ts'
-import { userKey } from '../../src/client/keys.ts'
+import { wrapKeys } from '../../src/client/account/account_keys.ts'
+import { userKey } from '../../src/client/account/keys.ts'
 import { register } from '../../src/features/accounts/contract.ts'
 import {
   acceptInvitation,

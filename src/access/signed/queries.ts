@@ -2,8 +2,8 @@
 
 import { toBase64 } from '../../platform/crypto/encoding.ts'
 import type { SignedText } from '../../sigchain/index.ts'
-import { LINKS_PAGE } from '../chains.ts'
 import type { Reader } from '../reader.ts'
+import { LINKS_PAGE } from './chains.ts'
 
 /** A signed text as it is stored; null in both where there is none. */
 export type StoredText = { statement: string | null; signature: Uint8Array | null }

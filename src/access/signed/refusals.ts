@@ -8,7 +8,7 @@ import { Fault } from '../../platform/fault.ts'
 import type { Log } from '../../platform/log.ts'
 import { LruMap } from '../../platform/lru.ts'
 import { Refusal } from '../../sigchain/index.ts'
-import { unverified } from '../chains.ts'
+import { unverified } from './chains.ts'
 
 /** Milliseconds for which a refusal stands, and in which a workspace has one line in the log. */
 const RECENT_MS = 5_000

@@ -22,14 +22,14 @@ import {
   verifyGrant,
   verifyManifest,
 } from '../../sigchain/index.ts'
-import type { ChainCache } from '../chains.ts'
 import {
   type Granted,
   placeNameOf,
   type VerifiedEnvironment,
   type VerifiedToken,
-} from '../snapshot.ts'
+} from '../snapshots/snapshot.ts'
 import type { LiveToken } from '../tokens.ts'
+import type { ChainCache } from './chains.ts'
 import { Refusals } from './refusals.ts'
 
 type Revision = { revision: number; root: string }

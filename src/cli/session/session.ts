@@ -1,6 +1,6 @@
 /** A logged-in person on this machine: calls that renew their tokens, and workspaces that open. */
 
-import type { AccountKeys } from '../../client/account_keys.ts'
+import type { AccountKeys } from '../../client/account/account_keys.ts'
 import type { Api } from '../../client/api.ts'
 import {
   type Chains,
@@ -8,7 +8,7 @@ import {
   type Send,
   signChange,
   UntrustedChain,
-} from '../../client/chain.ts'
+} from '../../client/signed/chain.ts'
 import { type OpenWorkspace, openWorkspace } from '../../client/vault.ts'
 import type { UntrustedKey } from '../../client/workspace_key.ts'
 import { listWorkspacesEndpoint } from '../../features/workspaces/contract.ts'

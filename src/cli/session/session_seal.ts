@@ -7,7 +7,7 @@ import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { deriveMasterKey, KDF_DEFAULT } from '../../client/keys.ts'
+import { deriveMasterKey, KDF_DEFAULT } from '../../client/account/keys.ts'
 import { readOwnFile } from '../files/read.ts'
 import { CliError } from '../terminal/cli_error.ts'
 

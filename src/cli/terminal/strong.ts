@@ -1,5 +1,5 @@
 /** What a person chooses to protect their keys with. */
-import { weaknessOf } from '../../client/password_strength.ts'
+import { weaknessOf } from '../../client/account/password_strength.ts'
 import { CliError } from './cli_error.ts'
 
 /** @throws CliError, with advice, for what is easily guessed */

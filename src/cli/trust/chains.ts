@@ -1,6 +1,6 @@
 /** The chains of signed workspaces, read by a session and held against what this machine has seen. */
 import { type Api, ApiError } from '../../client/api.ts'
-import { Chains, type KnownChains, UntrustedChain } from '../../client/chain.ts'
+import { Chains, type KnownChains, UntrustedChain } from '../../client/signed/chain.ts'
 import type { OpenWorkspace } from '../../client/vault.ts'
 import { UntrustedKey } from '../../client/workspace_key.ts'
 import { listLinks } from '../../features/links/contract.ts'

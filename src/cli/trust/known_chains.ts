@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path'
 import { z } from 'zod'
-import type { KnownChains } from '../../client/chain.ts'
+import type { KnownChains } from '../../client/signed/chain.ts'
 import { readOwnJson } from '../files/read.ts'
 import { replaceFile } from '../files/replace.ts'
 import { configDirectory } from '../settings.ts'

@@ -4,7 +4,7 @@
  * the change, under the workspace's lock.
  */
 import canonicalize from 'canonicalize'
-import { type ChainCache, hasRoomFor } from '../../access/chains.ts'
+import { type ChainCache, hasRoomFor } from '../../access/signed/chains.ts'
 import type { Database, Reading, Transaction } from '../../platform/db/open.ts'
 import { Fault } from '../../platform/fault.ts'
 import { UnreadBefore } from '../../platform/unread.ts'

@@ -3,8 +3,8 @@
  * they are stored: whether they hold, a client finds out by itself.
  */
 import { admitToken } from '../../access/admission.ts'
-import type { ChainCache } from '../../access/chains.ts'
 import type { Access } from '../../access/index.ts'
+import type { ChainCache } from '../../access/signed/chains.ts'
 import { bearerText } from '../../identity/authenticate.ts'
 import { Fault } from '../../platform/fault.ts'
 import { queryOf } from '../../platform/http/pipeline.ts'

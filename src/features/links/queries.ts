@@ -1,6 +1,6 @@
 /** The rows of links. */
 import { and, asc, eq, gt } from 'drizzle-orm'
-import { LINKS_PAGE } from '../../access/chains.ts'
+import { LINKS_PAGE } from '../../access/signed/chains.ts'
 import { fromBase64, toBase64 } from '../../platform/crypto/encoding.ts'
 import type { Reading, Transaction } from '../../platform/db/open.ts'
 import { memberships, users, workspaceLinks } from '../../platform/db/schema/index.ts'

@@ -4,7 +4,7 @@
  */
 import { admitToken } from '../../access/admission.ts'
 import type { Access } from '../../access/index.ts'
-import { snapshotNow } from '../../access/snapshot_now.ts'
+import { snapshotNow } from '../../access/snapshots/snapshot_now.ts'
 import { bearerText } from '../../identity/authenticate.ts'
 import { rateHeaders } from '../../platform/http/rate.ts'
 import { commonHeaders, present } from '../../platform/http/reply.ts'

@@ -8,7 +8,7 @@ import {
   unwrapForRecovery,
   unwrapPrivateKey,
   userKey,
-} from '../../../src/client/keys.ts'
+} from '../../../src/client/account/keys.ts'
 import {
   beginRecovery,
   changePassword,

@@ -1,8 +1,8 @@
 /** New keys of an account: everything that was sealed to the old ones is replaced with them, or nothing is. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
-import { wrapKeys } from '../../../src/client/account_keys.ts'
-import { generateRecoveryKey, recoveryVerifier, userKey } from '../../../src/client/keys.ts'
+import { wrapKeys } from '../../../src/client/account/account_keys.ts'
+import { generateRecoveryKey, recoveryVerifier, userKey } from '../../../src/client/account/keys.ts'
 import type { replaceKeys } from '../../../src/features/accounts/contract.ts'
 import { issueWorkloadToken } from '../../../src/features/agents/contract.ts'
 import { listWorkspacesEndpoint } from '../../../src/features/workspaces/contract.ts'

@@ -1,8 +1,8 @@
 /** Accounts with a signing key (protocol 3.1): made with a proof, shown to others with it. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { newAccount } from '../../../src/client/account_keys.ts'
+import { newAccount } from '../../../src/client/account/account_keys.ts'
+import { recoverAccount } from '../../../src/client/account/recovery.ts'
 import { replacePassword, replaceRecoveryKey } from '../../../src/client/credentials.ts'
-import { recoverAccount } from '../../../src/client/recovery.ts'
 import { logIn, signUp } from '../../../src/client/vault.ts'
 import { getMe, getPublicKey } from '../../../src/features/accounts/contract.ts'
 import { listMembers } from '../../../src/features/workspaces/contract.ts'

@@ -1,8 +1,8 @@
 /** What becomes of the tokens of an administrator who goes: what is not signed anew in the same call ends. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
-import { wrapKeys } from '../../../src/client/account_keys.ts'
-import { userKey } from '../../../src/client/keys.ts'
+import { wrapKeys } from '../../../src/client/account/account_keys.ts'
+import { userKey } from '../../../src/client/account/keys.ts'
 import { replaceKeys } from '../../../src/features/accounts/contract.ts'
 import { issueWorkloadToken, listWorkloadTokens } from '../../../src/features/agents/contract.ts'
 import { changeMemberRole, removeMember } from '../../../src/features/workspaces/contract.ts'

@@ -1,6 +1,11 @@
 /** Outputs of this implementation, frozen: what is stored today must open in every later version. */
 import { describe, expect, test } from 'bun:test'
-import { authKey, deriveMasterKey, recoveryVerifier, userKey } from '../../../src/client/keys.ts'
+import {
+  authKey,
+  deriveMasterKey,
+  recoveryVerifier,
+  userKey,
+} from '../../../src/client/account/keys.ts'
 import { fromBase64, toBase64, utf8 } from '../../../src/platform/crypto/encoding.ts'
 import { fingerprint } from '../../../src/platform/crypto/fingerprint.ts'
 import { OuterLayer } from '../../../src/platform/crypto/outer_layer.ts'

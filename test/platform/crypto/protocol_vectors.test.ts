@@ -1,7 +1,7 @@
 /** Every field of the vectors that come with the protocol: other implementations agree on these. */
 import { describe, expect, test } from 'bun:test'
 import canonicalize from 'canonicalize'
-import { authKey, userKey } from '../../../src/client/keys.ts'
+import { authKey, userKey } from '../../../src/client/account/keys.ts'
 import {
   concat,
   fromBase64,

@@ -2,7 +2,7 @@
  * How the tests read vectors: a flat record of named inputs, and one function that tries to open a
  * value of any kind with them. A hostile vector is a good record with some fields replaced.
  */
-import { unwrapForRecovery, unwrapPrivateKey } from '../../../src/client/keys.ts'
+import { unwrapForRecovery, unwrapPrivateKey } from '../../../src/client/account/keys.ts'
 import { fromBase64, fromBase64Url } from '../../../src/platform/crypto/encoding.ts'
 import { openMemberEnvelope, openTokenEnvelope } from '../../../src/platform/crypto/envelope.ts'
 import {

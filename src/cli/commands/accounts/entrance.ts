@@ -1,4 +1,4 @@
-import { recoverAccount } from '../../../client/recovery.ts'
+import { recoverAccount } from '../../../client/account/recovery.ts'
 import { logIn, signUp } from '../../../client/vault.ts'
 import { toBase64 } from '../../../platform/crypto/encoding.ts'
 import { nameFor } from '../../accounts/choice.ts'

@@ -1,5 +1,5 @@
 /** `cloakroom account rotate-keys`: new keys of the account, where the old ones may be known to others. */
-import { rotateKeys } from '../../../client/rotation.ts'
+import { rotateKeys } from '../../../client/account/rotation.ts'
 import type { OpenWorkspace } from '../../../client/vault.ts'
 import { toBase64 } from '../../../platform/crypto/encoding.ts'
 import type { deleteAccountOptions } from '../../catalogue/options.ts'

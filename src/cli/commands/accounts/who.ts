@@ -1,5 +1,5 @@
 /** Who works here and with what: whoami and status. */
-import { ownFingerprint } from '../../../client/account_keys.ts'
+import { ownFingerprint } from '../../../client/account/account_keys.ts'
 import { openApi } from '../../../client/api.ts'
 import { getMe } from '../../../features/accounts/contract.ts'
 import { getStatus } from '../../../features/health/contract.ts'

@@ -1,5 +1,5 @@
 /** What the members of a workspace have signed: whether it holds, what to compare, and who did what. */
-import { UntrustedChain } from '../../../client/chain.ts'
+import { UntrustedChain } from '../../../client/signed/chain.ts'
 import { listAllowlist } from '../../../features/allowlist/contract.ts'
 import { listMembers } from '../../../features/workspaces/contract.ts'
 import {

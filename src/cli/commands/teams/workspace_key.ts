@@ -1,6 +1,7 @@
 /** The key of a workspace: a new one for everything, and accepting one that others see. */
-import { UntrustedChain } from '../../../client/chain.ts'
+
 import { rekey } from '../../../client/rekey.ts'
+import { UntrustedChain } from '../../../client/signed/chain.ts'
 import { type KnownKey, knownKeyOf } from '../../../client/workspace_key.ts'
 import { listEnvironments } from '../../../features/projects/contract.ts'
 import { listDeletedSecrets, listSecrets } from '../../../features/secrets/contract.ts'

@@ -1,6 +1,6 @@
 /** Workspaces: making, naming and ending them, and what one is invited to. */
-import { ownId } from '../../../client/chain.ts'
-import { newWorkspace } from '../../../client/new_workspace.ts'
+import { ownId } from '../../../client/signed/chain.ts'
+import { newWorkspace } from '../../../client/signed/new_workspace.ts'
 import { getMe } from '../../../features/accounts/contract.ts'
 import { listAgents } from '../../../features/agents/contract.ts'
 import { listProjects } from '../../../features/projects/contract.ts'

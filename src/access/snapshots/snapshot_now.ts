@@ -1,10 +1,10 @@
 /** For answers that no record proves: that the token is live at this moment, and what is cached current. */
-import { Fault } from '../platform/fault.ts'
-import { whenRead } from '../platform/unread.ts'
-import { isSignedId } from '../sigchain/index.ts'
-import type { Access } from './index.ts'
+import { Fault } from '../../platform/fault.ts'
+import { whenRead } from '../../platform/unread.ts'
+import { isSignedId } from '../../sigchain/index.ts'
+import type { Access } from '../index.ts'
+import type { LiveToken } from '../tokens.ts'
 import { type Snapshot, StaleSnapshot } from './snapshots.ts'
-import type { LiveToken } from './tokens.ts'
 
 const MAX_ATTEMPTS = 5
 

@@ -1,5 +1,5 @@
 /** The thread that verifies a long chain: seconds of work that would keep everybody else waiting. */
-import { type Chain, extend, Refusal } from '../sigchain/index.ts'
+import { type Chain, extend, Refusal } from '../../sigchain/index.ts'
 import type { Order, Outcome } from './chain_thread.ts'
 
 let verified: Promise<Chain> | undefined

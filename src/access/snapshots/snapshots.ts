@@ -3,14 +3,15 @@
  * version. A snapshot is kept until the recorded decision turns out to be of an older version; then it is
  * thrown away and read anew. Secrets are kept as the client's ciphertext, never in the clear.
  */
-import type { OuterLayer } from '../platform/crypto/outer_layer.ts'
-import type { SealedSecret } from '../platform/crypto/secret_value.ts'
-import { LruMap } from '../platform/lru.ts'
-import { Unread, whenRead } from '../platform/unread.ts'
-import type { CacheStats } from './keys.ts'
-import type { Reader } from './reader.ts'
-import { Sharing } from './sharing.ts'
-import type { Verifier } from './signed/verifier.ts'
+import type { OuterLayer } from '../../platform/crypto/outer_layer.ts'
+import type { SealedSecret } from '../../platform/crypto/secret_value.ts'
+import { LruMap } from '../../platform/lru.ts'
+import { Unread, whenRead } from '../../platform/unread.ts'
+import type { CacheStats } from '../keys.ts'
+import type { Reader } from '../reader.ts'
+import { Sharing } from '../sharing.ts'
+import type { Verifier } from '../signed/verifier.ts'
+import type { LiveToken } from '../tokens.ts'
 import {
   crowdedOut,
   type Granted,
@@ -24,7 +25,6 @@ import {
   type VerifiedToken,
 } from './snapshot.ts'
 import { type NumberedLink, SnapshotParts } from './snapshot_parts.ts'
-import type { LiveToken } from './tokens.ts'
 
 export { type SealedEnvelope, type Snapshot, StaleSnapshot }
 

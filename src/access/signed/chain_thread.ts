@@ -1,7 +1,7 @@
 /** Verifies many links without holding up the thread that serves: on another, one chain at a time. */
-import { Semaphore } from '../platform/semaphore.ts'
-import { workerAddress } from '../platform/worker_address.ts'
-import { type Chain, Refusal, type SignedText } from '../sigchain/index.ts'
+import { Semaphore } from '../../platform/semaphore.ts'
+import { workerAddress } from '../../platform/worker_address.ts'
+import { type Chain, Refusal, type SignedText } from '../../sigchain/index.ts'
 
 export type Order =
   | { kind: 'begin'; chain: Chain }
@@ -22,7 +22,7 @@ const threads = new Semaphore({ width: 1, queue: MAX_WAITING })
 /** As `extend` does. @throws Refusal, and Fault `unavailable` where too many chains wait */
 export function extendOnThread(chain: Chain, links: readonly SignedText[]): Promise<Chain> {
   return threads.run(async () => {
-    const worker = new Worker(workerAddress('access/chain_worker'))
+    const worker = new Worker(workerAddress('access/signed/chain_worker'))
     try {
       const ended = outcomeOf(worker)
       await Promise.race([ended, handOver(worker, chain, links)])

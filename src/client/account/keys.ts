@@ -4,7 +4,14 @@
  * that asks for weaker work is refused, because that is how it would learn the password.
  */
 import { argon2, randomBytes } from 'node:crypto'
-import { concat, fromBase64, lp, toBase64, toBase64Url, utf8 } from '../platform/crypto/encoding.ts'
+import {
+  concat,
+  fromBase64,
+  lp,
+  toBase64,
+  toBase64Url,
+  utf8,
+} from '../../platform/crypto/encoding.ts'
 import {
   hkdf,
   KEY_BYTES,
@@ -13,7 +20,7 @@ import {
   sealGcm,
   TAG_BYTES,
   x25519PublicKey,
-} from '../platform/crypto/primitives.ts'
+} from '../../platform/crypto/primitives.ts'
 
 /** `kdf` as it travels on the wire; `memory_kib` is in KiB. */
 export type Kdf = {

@@ -2,14 +2,14 @@
  * Tokens that end when somebody is removed or demoted, for that person signed them. Who stays can sign the same
  * again: the grant as it is, and the keys of the environments that it was verifiably given.
  */
-import { grantAgentToken, grantWorkloadToken } from '../features/agents/contract.ts'
-import { listProjects } from '../features/projects/contract.ts'
-import { type Chain, Refusal, type TokenGrant } from '../sigchain/index.ts'
-import type { Api } from './api.ts'
+import { grantAgentToken, grantWorkloadToken } from '../../features/agents/contract.ts'
+import { listProjects } from '../../features/projects/contract.ts'
+import { type Chain, Refusal, type TokenGrant } from '../../sigchain/index.ts'
+import type { Api } from '../api.ts'
+import { grantOf } from '../tokens.ts'
+import { grantEnvironment, type OpenWorkspace, signerOf } from '../vault.ts'
 import { listTokens, type Token, verifiedOf } from './rekey_tokens.ts'
 import { type Place, signGrant } from './statements.ts'
-import { grantOf } from './tokens.ts'
-import { grantEnvironment, type OpenWorkspace, signerOf } from './vault.ts'
 
 export type SignedToken = { token: Token; grant: TokenGrant; places: Place[] }
 

@@ -2,8 +2,8 @@
  * A sealed delivery from a signed workspace, checked with nothing but the token (protocol 12): its secret
  * vouches for the first link, and so for the chain; the chain for who granted what, and stored what.
  */
-import { type Bytes, fromBase64, toBase64 } from '../platform/crypto/encoding.ts'
-import { tokenKeyPair } from '../platform/crypto/token.ts'
+import { type Bytes, fromBase64, toBase64 } from '../../platform/crypto/encoding.ts'
+import { tokenKeyPair } from '../../platform/crypto/token.ts'
 import {
   type Chain,
   extend,
@@ -17,7 +17,7 @@ import {
   type TokenGrant,
   verifyEnvelope,
   verifyGrant,
-} from '../sigchain/index.ts'
+} from '../../sigchain/index.ts'
 import type { KnownManifest } from './chain.ts'
 import { rowsOf, type Stored, verifyStored } from './manifests.ts'
 import type { Place } from './statements.ts'

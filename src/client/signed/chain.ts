@@ -3,7 +3,7 @@
  * was known before. A server can withhold what is new. It can show no members, allowlist or key but those that were
  * signed, and no other past than the one that was seen.
  */
-import { keyCommitment } from '../platform/crypto/key_commitment.ts'
+import { keyCommitment } from '../../platform/crypto/key_commitment.ts'
 import {
   type Chain,
   type Change,
@@ -19,10 +19,10 @@ import {
   requireContinues,
   type SignedText,
   signLink,
-} from '../sigchain/index.ts'
-import { ApiError } from './api.ts'
-import type { OpenWorkspace } from './vault.ts'
-import { UntrustedKey } from './workspace_key.ts'
+} from '../../sigchain/index.ts'
+import { ApiError } from '../api.ts'
+import type { OpenWorkspace } from '../vault.ts'
+import { UntrustedKey } from '../workspace_key.ts'
 
 /** What a client keeps of a chain. */
 export type KnownChain = {

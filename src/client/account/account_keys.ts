@@ -4,8 +4,8 @@
  * wrapped copy to say: it is what the named keys make it, and both forms open for these only.
  */
 import { randomBytes } from 'node:crypto'
-import { type Bytes, fromBase64, toBase64 } from '../platform/crypto/encoding.ts'
-import { identityFingerprint, identityOf, proveKeys, type ShownKeys } from '../sigchain/index.ts'
+import { type Bytes, fromBase64, toBase64 } from '../../platform/crypto/encoding.ts'
+import { identityFingerprint, identityOf, proveKeys, type ShownKeys } from '../../sigchain/index.ts'
 import { type SeedCopy, unwrapSeed, wrapSeed } from './account_seed.ts'
 import {
   authKey,

@@ -1,8 +1,8 @@
 /** The statements that fill snapshots. Each also reads the policy version that its rows are of. */
-import type { SecretPlace } from '../platform/crypto/secret_value.ts'
-import type { Policy } from '../platform/policy.ts'
-import type { Reader } from './reader.ts'
-import type { StoredText } from './signed/queries.ts'
+import type { SecretPlace } from '../../platform/crypto/secret_value.ts'
+import type { Policy } from '../../platform/policy.ts'
+import type { Reader } from '../reader.ts'
+import type { StoredText } from '../signed/queries.ts'
 
 /** A row as it is read: `sealed` is the ciphertext in the outer layer. */
 export type StoredSecret = SecretPlace & { policy: Policy | null; sealed: Uint8Array }

@@ -4,15 +4,15 @@
  * to which people would then seal, so a seed is only taken with the keys that it gives.
  */
 import { randomBytes } from 'node:crypto'
-import { type Bytes, concat, fromBase64, lp, toBase64 } from '../platform/crypto/encoding.ts'
+import { type Bytes, concat, fromBase64, lp, toBase64 } from '../../platform/crypto/encoding.ts'
 import {
   KEY_BYTES,
   NONCE_BYTES,
   openGcm,
   sealGcm,
   TAG_BYTES,
-} from '../platform/crypto/primitives.ts'
-import { type Identity, identityOf, type PublicIdentity } from '../sigchain/index.ts'
+} from '../../platform/crypto/primitives.ts'
+import { type Identity, identityOf, type PublicIdentity } from '../../sigchain/index.ts'
 
 const VERSION = 2
 const WRAPPED_BYTES = 1 + NONCE_BYTES + KEY_BYTES + TAG_BYTES

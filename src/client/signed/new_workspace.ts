@@ -1,7 +1,7 @@
 /** Making a workspace: its key, the envelope of its owner and, where it is to be signed, its first link. */
-import { uuidv7, uuidv8 } from '../platform/crypto/encoding.ts'
-import { sealMemberEnvelope } from '../platform/crypto/envelope.ts'
-import { keyCommitment } from '../platform/crypto/key_commitment.ts'
+import { uuidv7, uuidv8 } from '../../platform/crypto/encoding.ts'
+import { sealMemberEnvelope } from '../../platform/crypto/envelope.ts'
+import { keyCommitment } from '../../platform/crypto/key_commitment.ts'
 import {
   type Chain,
   emptyChain,
@@ -9,7 +9,7 @@ import {
   type Identity,
   type SignedText,
   signLink,
-} from '../sigchain/index.ts'
+} from '../../sigchain/index.ts'
 import { type KnownChain, knownOf } from './chain.ts'
 
 export type Founder = { userId: string; email: string; identity: Identity }

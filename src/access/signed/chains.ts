@@ -3,8 +3,8 @@
  * was seen stays seen for the life of the process, so a database that goes back to an older state, or shows
  * another one, is noticed. Only links that are committed may be read into it.
  */
-import { Fault, messageOf } from '../platform/fault.ts'
-import { LruMap } from '../platform/lru.ts'
+import { Fault, messageOf } from '../../platform/fault.ts'
+import { LruMap } from '../../platform/lru.ts'
 import {
   type Chain,
   emptyChain,
@@ -14,7 +14,7 @@ import {
   replay,
   requireContinues,
   type SignedText,
-} from '../sigchain/index.ts'
+} from '../../sigchain/index.ts'
 import { extendOnThread } from './chain_thread.ts'
 
 /** At most so many links are read at once, here and by clients (protocol 12.1). */

@@ -2,14 +2,14 @@
  * Which tokens a rekey carries over. In a signed workspace none for its row alone: by the grant that an admin
  * signed, into the environments that an admin signed.
  */
-import { listAgents, listAgentTokens, listWorkloadTokens } from '../features/agents/contract.ts'
-import { fromBase64 } from '../platform/crypto/encoding.ts'
-import { fingerprint } from '../platform/crypto/fingerprint.ts'
-import { type Chain, Refusal, type SignedText, verifyEnvelope } from '../sigchain/index.ts'
-import type { Api, CallResult } from './api.ts'
+import { listAgents, listAgentTokens, listWorkloadTokens } from '../../features/agents/contract.ts'
+import { fromBase64 } from '../../platform/crypto/encoding.ts'
+import { fingerprint } from '../../platform/crypto/fingerprint.ts'
+import { type Chain, Refusal, type SignedText, verifyEnvelope } from '../../sigchain/index.ts'
+import type { Api, CallResult } from '../api.ts'
+import { grantOf } from '../tokens.ts'
+import { grantedBy, type OpenWorkspace } from '../vault.ts'
 import type { Signer } from './statements.ts'
-import { grantOf } from './tokens.ts'
-import { grantedBy, type OpenWorkspace } from './vault.ts'
 
 export type Token = CallResult<typeof listAgentTokens>[number]
 type Provision = Token['provisioned'][number]

@@ -3,22 +3,22 @@
  * signed one told by a link, in one call. The server takes all of it or nothing.
  */
 import { randomBytes } from 'node:crypto'
-import { prelogin, replaceKeys } from '../features/accounts/contract.ts'
-import { fromBase64 } from '../platform/crypto/encoding.ts'
-import { sealMemberEnvelope } from '../platform/crypto/envelope.ts'
+import { prelogin, replaceKeys } from '../../features/accounts/contract.ts'
+import { fromBase64 } from '../../platform/crypto/encoding.ts'
+import { sealMemberEnvelope } from '../../platform/crypto/envelope.ts'
 import {
   type Identity,
   identityOf,
   proveKeys,
   type SignedText,
   signLink,
-} from '../sigchain/index.ts'
+} from '../../sigchain/index.ts'
+import { type Api, ApiError, openApi } from '../api.ts'
+import { ownId } from '../signed/chain.ts'
+import { type OpenWorkspace, signingOf } from '../vault.ts'
 import { type AccountKeys, wrapKeys } from './account_keys.ts'
-import { type Api, ApiError, openApi } from './api.ts'
-import { ownId } from './chain.ts'
 import { authKey, deriveMasterKey, generateRecoveryKey, userKey } from './keys.ts'
 import { recoveryOf, writeRecoveryKey } from './recovery.ts'
-import { type OpenWorkspace, signingOf } from './vault.ts'
 
 type Holder = { api: Api; server: string; email: string }
 
