@@ -10,6 +10,7 @@ import { prepared } from '../platform/db/prepared.ts'
 import { sessions, sessionTokens, users } from '../platform/db/schema/index.ts'
 import { Fault } from '../platform/fault.ts'
 import type { Caller } from '../platform/grant.ts'
+import { consoleCookies } from '../platform/http/console_cookies.ts'
 
 /** What an `Authorization: Bearer` header carries (RFC 6750, section 2.1); empty without one. */
 export function bearerText(headers: Headers): string {
@@ -17,13 +18,17 @@ export function bearerText(headers: Headers): string {
 }
 
 /**
- * The token of that header, if it is of one of the kinds.
+ * The access token of that header or, without one, of the console's cookies. Who sends the header means it:
+ * no cookie stands in for a token that is refused.
  *
  * @throws Fault `invalid_token`
  */
-export function bearerToken(headers: Headers, kinds: readonly ParsedToken['kind'][]): ParsedToken {
-  const token = parseToken(bearerText(headers))
-  if (!token || !kinds.includes(token.kind)) throw new Fault('invalid_token')
+function accessToken(headers: Headers): ParsedToken {
+  const text = headers.has('authorization')
+    ? bearerText(headers)
+    : (consoleCookies(headers)?.access ?? '')
+  const token = parseToken(text)
+  if (token?.kind !== 'ses') throw new Fault('invalid_token')
   return token
 }
 
@@ -70,7 +75,7 @@ export async function authenticateSession(
   { db, pepper }: Sessions,
   headers: Headers,
 ): Promise<Caller> {
-  const token = bearerToken(headers, ['ses'])
+  const token = accessToken(headers)
   const [found] = await selectSession(db).execute({ id: token.id })
   const identity = found ? ({ kind: 'ses', id: token.id, ownerId: found.userId } as const) : null
   const match = pepper.matchVerifier(identity, presentedVerifier(token), found?.verifier ?? null)

@@ -16,6 +16,7 @@ import { deleteSecret } from '../../src/features/secrets/contract.ts'
 import { memberships, secrets } from '../../src/platform/db/schema/index.ts'
 import { exampleOfForm } from '../../src/platform/http/fields.ts'
 import { forwardCalls } from '../../src/resolver/contract.ts'
+import { ofConsole } from '../support/console.ts'
 import { logInAs, newApplicant, type Person, registrationOf } from '../support/people.ts'
 import {
   addProject,
@@ -35,6 +36,7 @@ export type Request = {
   body?: unknown
   /** Another session than the caller's usual one, where the request ends it. */
   token?: string
+  headers?: Record<string, string>
 }
 
 /** `caller` is the person who will call, or the owner where that is no person. */
@@ -177,6 +179,13 @@ const accounts: Record<string, Row> = {
   'auth.login': row(({ caller: { email, password } }) => ({ body: { email, password } })),
   'auth.refresh': row(async ({ world, caller }) => ({
     body: { refresh: (await logInAs(world.app, caller)).refresh },
+  })),
+  'auth.console.login': row(({ caller: { email, password } }) => ({
+    headers: ofConsole(),
+    body: { email, password },
+  })),
+  'auth.console.refresh': row(async ({ world, caller }) => ({
+    headers: ofConsole({ refresh: (await logInAs(world.app, caller)).refresh }),
   })),
   'auth.logout': row(async (scene) => ({ token: (await spareSession(scene)).token })),
   'auth.change_password': row(wrongPassword, refused),

@@ -99,7 +99,7 @@ function expected(endpoint: Endpoint, row: Row, name: CallerName): number | null
 
 async function send(
   { endpoint, surface }: { endpoint: Endpoint; surface: 'control-plane' | 'resolver' },
-  { params = {}, query = {}, body }: Request,
+  { params = {}, query = {}, body, headers }: Request,
   token: string | undefined,
 ): Promise<{ status: number; text: string }> {
   const origin = surface === 'resolver' ? app.resolver : app.controlPlane
@@ -111,6 +111,7 @@ async function send(
     headers: {
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   })
@@ -170,6 +171,7 @@ const roleless = {
     ...['auth.prelogin', 'auth.register', 'auth.login', 'auth.refresh'],
     ...['auth.recover.begin', 'auth.recover'],
   ],
+  'page of the console': ['auth.console.login', 'auth.console.refresh'],
   session: [
     ...['auth.logout', 'auth.change_password', 'auth.patch_password', 'auth.recovery.replace'],
     ...['auth.delete_account'],
@@ -191,6 +193,7 @@ const roleless = {
 function askedBy(access: Endpoint['access']): string {
   if (access.kind === 'token')
     return access.capability ? `token that may ${access.capability}` : 'any token'
+  if (access.kind === 'public' && access.console) return 'page of the console'
   if (access.kind !== 'member') return access.kind
   return roles.filter((role) => permits(role, access.permission)).join()
 }

@@ -1,19 +1,17 @@
-/** Accounts and sessions as data (protocol 3.1 and 5.1). */
+/** Accounts as data (protocol 3.1 and 5.1). */
 import { z } from 'zod'
 import { defineEndpoint } from '../../platform/http/endpoint.ts'
 import {
   exampleBytes,
   exampleOfForm,
-  id,
   publicKey,
   rarelyNeeded,
-  sessionId,
   shownKeys,
   signingKey,
   text,
   userId,
 } from '../../platform/http/fields.ts'
-import { email, line, pagination } from '../../platform/http/validate.ts'
+import { email, line } from '../../platform/http/validate.ts'
 import { workspaceShape } from '../workspaces/contract.ts'
 import {
   currentPassword,
@@ -23,20 +21,16 @@ import {
   keyProof,
   keySalt,
   newPassword,
+  ofPerson,
   personalWorkspace,
   recovery,
-  refreshToken,
   replacement,
-  session,
-  sessionPair,
   user,
   wrappedKey,
 } from './shapes.ts'
 
 export { replaceKeys } from './keys_contract.ts'
-
-/** The audit is kept by workspace, and these concern a person. */
-const ofPerson = { unrecorded: 'concerns the account of a person and no workspace' } as const
+export * from './session_contract.ts'
 
 export const prelogin = defineEndpoint({
   name: 'auth.prelogin',
@@ -81,48 +75,6 @@ export const register = defineEndpoint({
   faults: ['registration_closed', 'already_exists', 'link_required', 'link_refused'],
 })
 
-export const login = defineEndpoint({
-  name: 'auth.login',
-  summary: 'Open a session',
-  method: 'POST',
-  ...ofPerson,
-  path: '/api/auth/login/',
-  access: { kind: 'public', rate: 'login' },
-  body: z.strictObject({ email, password: givenPassword }),
-  result: z.object({
-    ...sessionPair,
-    key_salt: text(exampleBytes(16)),
-    kdf,
-    encrypted_private_key: text(exampleOfForm.wrappedKey),
-    user,
-    workspaces: z.array(workspaceShape),
-  }),
-  faults: ['invalid_credentials'],
-})
-
-export const refresh = defineEndpoint({
-  name: 'auth.refresh',
-  summary: 'Exchange a refresh token for new tokens; an old one used again ends the session',
-  method: 'POST',
-  ...ofPerson,
-  path: '/api/auth/refresh/',
-  access: { kind: 'public', rate: 'login' },
-  body: z.strictObject({ refresh: refreshToken }),
-  result: z.object(sessionPair).meta({ id: 'SessionTokens' }),
-  faults: ['invalid_token', 'conflict'],
-})
-
-export const logout = defineEndpoint({
-  name: 'auth.logout',
-  summary: 'End this session, and the one that the refresh token belongs to',
-  method: 'POST',
-  ...ofPerson,
-  path: '/api/auth/logout/',
-  access: { kind: 'session' },
-  body: z.strictObject({ refresh_token: refreshToken.optional() }),
-  bodyOptional: true,
-})
-
 export const changePassword = defineEndpoint({
   name: 'auth.change_password',
   summary: 'Change the password and end the other sessions',
@@ -140,27 +92,6 @@ export const patchPassword = defineEndpoint({
   ...changePassword,
   name: 'auth.patch_password',
   method: 'PATCH',
-})
-
-export const listSessions = defineEndpoint({
-  name: 'auth.sessions.list',
-  summary: "List the caller's sessions, newest first",
-  method: 'GET',
-  path: '/api/auth/sessions/',
-  access: { kind: 'session' },
-  query: pagination,
-  result: z.array(session),
-  paged: true,
-})
-
-export const revokeSession = defineEndpoint({
-  name: 'auth.sessions.revoke',
-  summary: "End one of the caller's sessions",
-  method: 'DELETE',
-  ...ofPerson,
-  path: '/api/auth/sessions/{session_id}/',
-  access: { kind: 'session' },
-  params: z.object({ session_id: sessionId }),
 })
 
 const recoveryProof = {

@@ -6,7 +6,9 @@ import { toBase64 } from '../../platform/crypto/encoding.ts'
 import { parseToken } from '../../platform/crypto/token.ts'
 import { Fault, invalidField } from '../../platform/fault.ts'
 import type { Caller } from '../../platform/grant.ts'
+import { forgetSession, keepSession } from '../../platform/http/console_cookies.ts'
 import { openPager } from '../../platform/http/page.ts'
+import { Reply } from '../../platform/http/reply.ts'
 import { type Route, route } from '../../platform/http/route.ts'
 import type { FeatureServices } from '../../platform/services.ts'
 import { identityFingerprint } from '../../sigchain/index.ts'
@@ -20,7 +22,14 @@ import { giveNewKeys } from './new_keys.ts'
 import { findUserByEmail, getUser, showKeys, showUser } from './queries.ts'
 import { recoverAccount, showRecoveryCopy } from './recovery.ts'
 import { registerPerson } from './registration.ts'
-import { findSessionOf, revokeSession, rotateTokens, selectSessions } from './sessions.ts'
+import {
+  findSessionOf,
+  revokeSession,
+  rotateTokens,
+  SESSION_SECONDS,
+  type SessionTokens,
+  selectSessions,
+} from './sessions.ts'
 
 export function accountsRoutes(shared: SignedServices): Route[] {
   const services = openAccountServices(shared)
@@ -44,11 +53,22 @@ function entranceRoutes(services: AccountServices): Route[] {
     ),
     route(contract.login, ({ body, ...visitor }) => logIn(services, body, visitor)),
     route(contract.refresh, ({ body }) => rotateTokens(services, body.refresh)),
-    route(contract.logout, async ({ caller, body }) => {
+    route(contract.consoleLogin, async ({ body, ...visitor }) =>
+      inCookies(await logIn(services, body, visitor)),
+    ),
+    route(contract.consoleRefresh, async ({ cookies }) =>
+      inCookies(await rotateTokens(services, cookies?.refresh ?? '')),
+    ),
+    route(contract.logout, async ({ caller, body, cookies }) => {
       await logOut(services, caller, body.refresh_token)
-      return undefined
+      return new Reply(undefined, { cookies: cookies ? forgetSession : [] })
     }),
   ]
+}
+
+/** The same without the tokens, which go where no script reads them. */
+function inCookies<T extends SessionTokens>({ access, refresh, ...rest }: T) {
+  return new Reply(rest, { cookies: keepSession({ access, refresh }, SESSION_SECONDS) })
 }
 
 /** Ends the calling session, and the caller's session that the refresh token belongs to. */

@@ -18,8 +18,11 @@ import type { Database, Transaction } from '../../platform/db/open.ts'
 import { sessions, sessionTokens } from '../../platform/db/schema/index.ts'
 import { Fault } from '../../platform/fault.ts'
 
+/** As long as nothing of a session is exchanged. */
+export const SESSION_SECONDS = 2_592_000
+
 const ACCESS_LIFE = sql`now() + interval '15 minutes'`
-const REFRESH_LIFE = sql`now() + interval '30 days'`
+const REFRESH_LIFE = sql`now() + make_interval(secs => ${SESSION_SECONDS})`
 const GRACE = sql`now() - interval '10 seconds'`
 
 const MAX_USER_AGENT = 256

@@ -117,3 +117,6 @@ export const personalWorkspace = z.strictObject({
   /** Signs the workspace, whose id is then of version 8. */
   link,
 })
+
+/** The audit is kept by workspace, and these concern a person. */
+export const ofPerson = { unrecorded: 'concerns the account of a person and no workspace' } as const

@@ -46,7 +46,8 @@ export type Tenant =
 export type ProjectTenant = Exclude<Tenant, 'path.workspace_id' | 'query.workspace_id' | 'active'>
 
 export type Access =
-  | { kind: 'public'; rate?: 'register' | 'login' }
+  /** With `console` only the console's own page: what it is given is put into cookies. */
+  | { kind: 'public'; rate?: 'register' | 'login'; console?: true }
   /** With `instanceOwner` only the owner of the installation. */
   | { kind: 'session'; instanceOwner?: true }
   | { kind: 'member'; permission: Permission; tenant: Tenant }

@@ -11,6 +11,7 @@ import { Fault, invalidField } from '../fault.ts'
 import { type Caller, type Grant, RoleDenied } from '../grant.ts'
 import { describeError, type Log } from '../log.ts'
 import { transactWhenRead } from '../unread.ts'
+import { consoleCookies } from './console_cookies.ts'
 import { checkCronSecret } from './cron_secret.ts'
 import { type Access, type Endpoint, mustRecord } from './endpoint.ts'
 import { rateHeaders } from './rate.ts'
@@ -42,6 +43,7 @@ export async function perform(
     caller,
     network,
     userAgent: request.headers.get('user-agent') ?? '',
+    cookies: consoleCookies(request.headers),
     namedWorkspace: activeOf(request),
   }
   const act: Act = (more) => (handle as Act)({ ...input, ...more })
@@ -184,6 +186,7 @@ async function admit(
 ): Promise<Caller | undefined> {
   if (access.kind === 'public') {
     if (access.rate) Object.assign(headers, rateHeaders(limits[access.rate].take(network)))
+    if (access.console && !consoleCookies(request.headers)) throw notTheConsole()
     return undefined
   }
   if (access.kind === 'cron') {
@@ -196,6 +199,10 @@ async function admit(
   if (access.kind === 'session' && access.instanceOwner && !caller.isInstanceOwner)
     throw new Fault('forbidden')
   return caller
+}
+
+function notTheConsole(): Fault {
+  return new Fault('forbidden', { message: 'Only the page of the console may call this.' })
 }
 
 /** An id that is none cannot name anything: 404, like one that does not exist. */

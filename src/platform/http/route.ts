@@ -5,6 +5,7 @@
 import type { Database, Reading, Transaction } from '../db/open.ts'
 import type { Caller, Grant, GrantOf, ResourceRef } from '../grant.ts'
 import type { Log } from '../log.ts'
+import type { ConsoleCookies } from './console_cookies.ts'
 import type {
   Endpoint,
   InputOf,
@@ -70,6 +71,8 @@ type Context<E extends Endpoint> = {
   transaction: E['access'] extends { kind: 'member' } ? undefined : Recorded<E, OpenTransaction>
   network: string
   userAgent: string
+  /** Null unless the console's own page calls. */
+  cookies: ConsoleCookies | null
   /** The workspace that the header or the query names, for session endpoints over all of them. */
   namedWorkspace: string | undefined
 }

@@ -1,7 +1,8 @@
 /** What many operations of the document refer to: the shapes of refusals and of pages, and headers. */
 
 import { type FaultCode, inWords, messageOf, statusOf } from '../fault.ts'
-import { forwardFailure, type Surface } from '../http/reply.ts'
+import { forwardFailure } from '../http/forward_refusal.ts'
+import type { Surface } from '../http/reply.ts'
 import type { JsonSchema } from './json_schema.ts'
 
 const string = { type: 'string' }
