@@ -1,9 +1,11 @@
 /** What every command is given: its settings, its output, and the session when it asks for it. */
+import type { Api } from '../client/api.ts'
 import { conflictLine, withAliases } from '../platform/config/aliases.ts'
 import { type Accounts, openAccounts, settingsWith } from './accounts/index.ts'
 import { openAddress } from './addresses.ts'
 import { namesOf } from './completion/names.ts'
 import { demandProjectFile } from './project_file.ts'
+import { settleNext } from './session/next_keys.ts'
 import { resumeSession, type Session } from './session/session.ts'
 import { type AddressName, readSettings, type SettingName, type Settings } from './settings.ts'
 import { CliError } from './terminal/cli_error.ts'
@@ -83,13 +85,17 @@ export function openContext(options: GlobalOptions): Context {
       })
       const { account } = choice
       const signed = openKnownChains(env, account.server)
-      return resumeSession(await accounts.store(account.slot), choice, {
+      const store = await accounts.store(account.slot)
+      const known = {
         env,
         names: namesOf(env, account),
         workspaceKeys: openKnownWorkspaceKeys(env, account, output.warn),
         signed,
-        chains: (api) => openChains(api, signed, output.warn),
-      })
+        chains: (api: Api) => openChains(api, signed, output.warn),
+      }
+      const session = await resumeSession(store, choice, known)
+      const isOther = await settleNext(session, output.warn)
+      return isOther ? resumeSession(store, choice, known) : session
     },
   }
 }

@@ -1,5 +1,5 @@
 /** Tokens that end with the rights of the person who signed them: which of them stay is asked before. */
-import { type SignedToken, signTokenAgain, tokensSignedBy } from '../client/signed/kept_tokens.ts'
+import { type SignedToken, tokensSignedBy } from '../client/signed/kept_tokens.ts'
 import { type Chain, type Identity, isSignedId, type Member } from '../sigchain/index.ts'
 import type { Context } from './context.ts'
 import { notFound } from './named.ts'
@@ -9,7 +9,8 @@ import { counted } from './terminal/confirmed.ts'
 type Options = { keepToken: string[] | undefined; yes?: boolean | undefined }
 
 /**
- * Signs those again that are to stay; none is, unless it is named or the person says so.
+ * Those that are to stay, which is for the change itself to sign again; none is, unless it is named or the person
+ * says so.
  *
  * @throws CliError for a token that is not one of them; nothing was done then
  */
@@ -18,16 +19,16 @@ export async function keepTokensOf(
   { session, workspace }: WorkspaceScope,
   typed: string,
   { keepToken, yes }: Options,
-): Promise<void> {
-  if (!isSignedId(workspace.id)) return
+): Promise<SignedToken[]> {
+  if (!isSignedId(workspace.id)) return []
   const chain = await session.chains.of(workspace)
   const member = memberNamed(chain, typed)
   // Who leaves cannot sign for those who stay.
-  if (!isAdmin(member) || isOwn(member, await session.identity())) return
-  const found = await tokensSignedBy(session.api, chain, member.user_id)
+  if (!isAdmin(member) || isOwn(member, await session.identity())) return []
+  const { held: found } = await tokensSignedBy(session.api, chain, member.user_id)
   if (found.length > 0) tell(context, member, found)
-  const kept = keepToken ? named(found, keepToken) : yes ? [] : await asked(found)
-  for (const token of kept) await signTokenAgain(session.api, workspace.open, token)
+  if (keepToken) return named(found, keepToken)
+  return yes ? [] : asked(found)
 }
 
 function tell({ output }: Context, { email }: Member, found: readonly SignedToken[]): void {

@@ -1,5 +1,7 @@
 /** `account rotate-keys`: what was sealed to the old keys opens with the new ones, and the old ones are worth nothing. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { underPassword } from '../../src/client/account/account_keys.ts'
 import { openApi } from '../../src/client/api.ts'
 import { newWorkspace } from '../../src/client/signed/new_workspace.ts'
@@ -7,7 +9,8 @@ import { register } from '../../src/features/accounts/contract.ts'
 import { toBase64 } from '../../src/platform/crypto/encoding.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { generateKeyPair } from '../support/key_pair.ts'
-import { PASSWORD, type Terminal } from './person.ts'
+import { openTerminal, PASSWORD, type Terminal } from './person.ts'
+import { openSwitch } from './running/switched_server.ts'
 import { loggedIn, signedAccount, signedWorkspace } from './signed_person.ts'
 
 let app: TestApp
@@ -50,6 +53,128 @@ test('new keys sign and open everything, and the other machine must log in again
   const again = await loggedIn(app, 'ada@example.com')
   expect(await fingerprintOf(again)).toBe(await fingerprintOf(ada))
   for (const person of [ada, other, again]) person.remove()
+})
+
+describe('a lost answer', () => {
+  const KEYS = '/api/users/me/keys/'
+  const RECOVERY = /\b[0-9a-f]{8}(-[0-9a-f]{8}){7}\b/
+  const recovered = async (email: string, key: string | undefined) => {
+    const person = await openTerminal(app)
+    const { code } = await person.run(
+      ['recover', email, '--password-stdin', '--insecure-storage'],
+      { stdin: `${PASSWORD}\n`, env: { SERVICE_RECOVERY_KEY: key ?? '' } },
+    )
+    person.remove()
+    return code
+  }
+  let between: ReturnType<typeof openSwitch>
+  beforeAll(() => {
+    between = openSwitch(app.controlPlane)
+  })
+  afterAll(() => between.close())
+  const behind = () => ({ controlPlane: between.origin, resolver: app.resolver })
+
+  test('is looked up at the server, and the keys that it took are used', async () => {
+    const eve = await signedAccount(behind(), 'eve@example.com')
+    between.lose(KEYS)
+    const { code, out } = await rotate(eve)
+    const told = JSON.parse(out)
+    expect([code, told.rotated]).toEqual([0, 'eve@example.com'])
+    await eve.must('allowlist', 'add', 'new.example.com')
+    expect(await recovered('eve@example.com', told.recovery_key)).toBe(0)
+    eve.remove()
+  })
+
+  test('of a server that is away then shows the recovery key, and the next command finishes', async () => {
+    const dan = await signedAccount(behind(), 'dan@example.com')
+    await dan.must('init', 'api')
+    await dan.must('secrets', 'set', 'MINE=of-this-machine', '--mine')
+    between.lose(KEYS, 503)
+    const { code, err } = await rotate(dan)
+    const last = JSON.parse(err.trim().split('\n').at(-1) ?? '')
+    expect([code, last]).toMatchObject([6, { error: { code: 'unknown_outcome' } }])
+    await between.to('passes')
+    const next = await dan.run(['allowlist', 'add', 'new.example.com'])
+    const [key] = RECOVERY.exec(err) ?? []
+    expect([next.code, RECOVERY.exec(next.err)?.[0]]).toEqual([0, key])
+    expect((await dan.run(['whoami'])).err).not.toMatch(RECOVERY)
+    expect(await dan.reveal('secrets', 'get', 'MINE')).toContain('of-this-machine')
+    expect(await recovered('dan@example.com', key)).toBe(0)
+    dan.remove()
+  })
+
+  test('is found by a login, which shows the recovery key', async () => {
+    const gus = await signedAccount(behind(), 'gus@example.com')
+    await gus.must('init', 'api')
+    await gus.must('secrets', 'set', 'MINE=of-this-machine', '--mine')
+    between.lose(KEYS, 503)
+    const [key] = RECOVERY.exec((await rotate(gus)).err) ?? []
+    await between.to('passes')
+    const login = ['login', 'gus@example.com', '--password-stdin', '--insecure-storage']
+    const { code, err } = await gus.run(login, { stdin: `${PASSWORD}\n` })
+    expect([code, RECOVERY.exec(err)?.[0]]).toEqual([0, key])
+    expect(await gus.reveal('secrets', 'get', 'MINE')).toContain('of-this-machine')
+    gus.remove()
+  })
+
+  test('of keys that were refused is none: nothing waits', async () => {
+    const hal = await signedAccount(app, 'hal@example.com')
+    expect((await rotate(hal, 'not the password')).err).not.toMatch(RECOVERY)
+    const session = readFileSync(join(hal.home, '.config/cloakroom/session.json'), 'utf8')
+    expect(JSON.parse(session).next).toBeNull()
+    hal.remove()
+  })
+})
+
+test("values of one's own on another machine stay when the keys were replaced on this", async () => {
+  const ida = await signedAccount(app, 'ida@example.com')
+  const other = await loggedIn(app, 'ida@example.com')
+  await other.must('init', 'api')
+  await other.must('secrets', 'set', 'MINE=of-the-other', '--mine')
+  expect(await rotate(ida)).toMatchObject({ code: 0 })
+  const login = ['login', 'ida@example.com', '--password-stdin', '--insecure-storage']
+  expect(await other.run(login, { stdin: `${PASSWORD}\n` })).toMatchObject({ code: 0 })
+  expect(await other.reveal('secrets', 'get', 'MINE')).toContain('of-the-other')
+  for (const person of [ida, other]) person.remove()
+})
+
+describe('tokens that the person granted', () => {
+  test('are signed anew with the new key in the same call, and what does not verify is listed', async () => {
+    const jan = await signedAccount(app, 'jan@example.com')
+    await jan.must('init', 'api')
+    await jan.must('secrets', 'set', 'KEY=kept')
+    const agent = (await jan.json('agent', 'create', 'bot')) as { token: string }
+    const workload = (await jan.json('workload-token', 'issue', 'ci')) as { token: string }
+    const forged = (await jan.json('agent', 'create', 'forged')) as { id: string }
+    const { sql } = app.connection
+    await sql`update token_grants set signature = ${Buffer.alloc(64)} where token_id =
+      (select id from tokens where agent_id = ${forged.id})`
+    const works = async (token: string) =>
+      (await jan.run(['secrets', 'list', '--token', token])).code === 0
+
+    const { code, out } = await rotate(jan)
+    const { granted, left } = JSON.parse(out)
+    expect([code, granted.length]).toEqual([0, 2])
+    expect(left).toEqual([expect.objectContaining({ fingerprint: expect.any(String) })])
+    expect([await works(agent.token), await works(workload.token)]).toEqual([true, true])
+    expect(await jan.json('workspace', 'verify')).toMatchObject({ verdict: 'verified' })
+    await jan.must('workspace', 'rekey', '--yes')
+    expect([await works(agent.token), await works(workload.token)]).toEqual([true, true])
+    jan.remove()
+  })
+
+  test('do not keep the old keys in force where the server refuses one of them', async () => {
+    const kim = await signedAccount(app, 'kim@example.com')
+    await kim.must('init', 'api')
+    const { id } = (await kim.json('agent', 'create', 'bot')) as { id: string }
+    await app.connection.sql`update tokens set label = 'altered' where agent_id = ${id}`
+    const { code, out } = await rotate(kim)
+    expect([code, JSON.parse(out)]).toMatchObject([
+      0,
+      { granted: [], left: [{ label: 'altered' }] },
+    ])
+    kim.remove()
+  })
 })
 
 test('an account without a signing key gets its first', async () => {

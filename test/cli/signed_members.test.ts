@@ -150,6 +150,21 @@ describe('tokens of who is no admin any more', () => {
     await ada.must(...inAcme('workspace', 'role', 'bob@example.com', 'admin'))
   })
 
+  test('are signed again by the very change: one that is refused has signed nothing', async () => {
+    const { id: agent } = (await ada.json(...here('agent', 'create', 'adas'))) as Issued
+    const signer = async () => {
+      const [row] = await app.connection.sql`select g.statement from token_grants g
+        join tokens t on t.id = g.token_id where t.agent_id = ${agent}`
+      return row?.statement
+    }
+    const [row] = await app.connection.sql`select id from tokens where agent_id = ${agent}`
+    const before = await signer()
+    const remove = inAcme('workspace', 'remove', 'ada@example.com', '--yes')
+    const refused = await bob.run([...remove, '--keep-token', String(row?.id)])
+    expect([refused.code === 0, await signer()]).toEqual([false, before])
+    await ada.must(...here('agent', 'delete', 'adas', '--yes'))
+  })
+
   test('and revoking one is a link, so that no database brings it back', async () => {
     const token = await made('gone')
     await ada.must(...here('token', 'revoke', 'gone', 'gone'))

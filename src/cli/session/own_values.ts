@@ -31,7 +31,7 @@ export type OwnValues = {
 }
 
 /** Whose they are, with the key that seals them. */
-type Holder = { server: string; publicKey: string; privateKey: Uint8Array }
+export type Holder = { server: string; publicKey: string; privateKey: Uint8Array }
 
 const LABEL = 'cloakroom/v1/own-values'
 const file = z.strictObject({ own_values: z.literal(1), salt: z.string(), sealed: z.string() })
@@ -62,7 +62,7 @@ export function openOwnValues(env: Env, slot: string, holder: Holder): OwnValues
       change(place, (values) => {
         for (const [name, own] of added) values.set(name, own)
       }),
-    rekey: (next) => write(path, next, read(path, holder)),
+    rekey: (next) => write(path, next, readEither(path, holder, next)),
     remove: (place, names) =>
       change(place, (values) => {
         for (const name of names) values.delete(name)
@@ -106,6 +106,15 @@ function read(path: string, holder: Holder): Content {
       `${path} does not open: it was altered, or is of another account`,
       'it has your own values on this machine: remove it to go on without them',
     )
+  }
+}
+
+/** What was interrupted may have sealed them to the next key already. @throws CliError */
+function readEither(path: string, holder: Holder, next: Holder): Content {
+  try {
+    return read(path, next)
+  } catch {
+    return read(path, holder)
   }
 }
 

@@ -23,6 +23,8 @@ const stored = z.object({
   publicKey: z.string(),
   /** What both come from; null for an account that was made without one. */
   seed: z.string().nullable().default(null),
+  /** The seed and recovery key that the server was asked to take: its answer may be lost. */
+  next: z.object({ seed: z.string(), recoveryKey: z.string() }).nullable().default(null),
   /** Keys of other people, remembered when first seen: e-mail → `public_key`, or `signing_key public_key`. */
   knownKeys: z.record(z.string(), z.string()).default({}),
   /** Tokens of agents that are kept here: id of the agent → token. */

@@ -60,6 +60,7 @@ export const cliErrors = {
   ],
   unsafe_variable: [EX_REFUSED, 'a secret cannot, or must not, be a variable of a program'],
   unreachable: [EX_NETWORK, 'the server cannot be reached'],
+  unknown_outcome: [EX_NETWORK, 'an answer was lost, and what was asked for may be done'],
   old_fallback: [EX_NETWORK, 'the server is away, and the fallback file is too old'],
   unusable_answer: [
     EX_NETWORK,

@@ -1,46 +1,89 @@
 /**
  * New keys for an account, or the signing key that it never had: made here, with every workspace sealed to them and each
- * signed one told by a link, in one call. The server takes all of it or nothing.
+ * signed one told by a link, in one call. The server takes all of it or nothing. What the person granted tokens there
+ * ends with the key that signed it, and is signed anew with the next.
  */
 import { randomBytes } from 'node:crypto'
-import { prelogin, replaceKeys } from '../../features/accounts/contract.ts'
-import { fromBase64 } from '../../platform/crypto/encoding.ts'
+import { getMe, prelogin, replaceKeys } from '../../features/accounts/contract.ts'
+import { type Bytes, fromBase64, toBase64 } from '../../platform/crypto/encoding.ts'
 import { sealMemberEnvelope } from '../../platform/crypto/envelope.ts'
 import {
+  type Chain,
+  extend,
   type Identity,
   identityOf,
   proveKeys,
   type SignedText,
   signLink,
 } from '../../sigchain/index.ts'
-import { type Api, ApiError, openApi } from '../api.ts'
+import { type Api, ApiError, NO_CODE, openApi } from '../api.ts'
 import { ownId } from '../signed/chain.ts'
+import { type SignedToken, signedAgain, tokensSignedBy } from '../signed/kept_tokens.ts'
+import { type LeftToken, leftAs } from '../signed/rekey_tokens.ts'
 import { type OpenWorkspace, signingOf } from '../vault.ts'
 import { type AccountKeys, wrapKeys } from './account_keys.ts'
 import { authKey, deriveMasterKey, generateRecoveryKey, userKey } from './keys.ts'
-import { recoveryOf, writeRecoveryKey } from './recovery.ts'
+import { recoveryOf } from './recovery.ts'
 
 type Holder = { api: Api; server: string; email: string }
 
+/** What is made before the server is asked, and what nobody can make again. */
+export type NextKeys = { keys: AccountKeys & { seed: Bytes }; recoveryKey: Uint8Array }
+
+/** What became of the tokens in each workspace. */
+export type Rotated = {
+  workspace: OpenWorkspace
+  granted: { id: string; label: string }[]
+  left: LeftToken[]
+}
+
+/** The connection was lost, or something between failed: the server may have taken the keys. */
+export class UnknownOutcome extends Error {
+  override readonly name = 'UnknownOutcome'
+  readonly rotated: Rotated[]
+
+  constructor(rotated: Rotated[], cause: unknown) {
+    super('whether the server took the new keys is not known', { cause })
+    this.rotated = rotated
+  }
+}
+
 const SEED_BYTES = 32
 const MOST_TRIES = 5
+/** What one call takes. */
+const MOST_GRANTS = 1_000
+const MOST_GRANT_BYTES = 6 * 1_048_576
+
+export function newKeys(): Promise<NextKeys> {
+  return nextKeysOf(new Uint8Array(randomBytes(SEED_BYTES)), generateRecoveryKey())
+}
+
+export async function nextKeysOf(seed: Bytes, recoveryKey: Uint8Array): Promise<NextKeys> {
+  const { privateKey, public_key } = await identityOf(seed)
+  const publicKey = fromBase64(public_key) ?? new Uint8Array()
+  return { keys: { seed, privateKey, publicKey }, recoveryKey }
+}
+
+/** Whether the account has these keys by what the server shows. @throws as `Api.call` */
+export async function isTaken(api: Api, publicKey: Uint8Array): Promise<boolean> {
+  return (await api.call(getMe, {})).public_key === toBase64(publicKey)
+}
 
 /**
- * `open` reads all workspaces of the account, invited ones too, with their keys. Returns the new keys, and the new
- * recovery key as text.
+ * `open` reads all workspaces of the account, invited ones too, with their keys.
  *
- * @throws ApiError `validation_error` for a wrong password, UntrustedChain
+ * @throws ApiError `validation_error` for a wrong password, UntrustedChain, UnknownOutcome
  */
 export async function rotateKeys(
   holder: Holder,
   password: string,
+  { keys, recoveryKey }: NextKeys,
   open: () => Promise<OpenWorkspace[]>,
-) {
+): Promise<Rotated[]> {
   const { api, server, email } = holder
   const { key_salt, kdf } = await openApi(server).call(prelogin, { body: { email } })
   const masterKey = await deriveMasterKey(password, fromBase64(key_salt) ?? new Uint8Array(), kdf)
-  const { keys, identity } = await newKeys()
-  const recoveryKey = generateRecoveryKey()
+  const identity = await identityOf(keys.seed)
   const body = {
     current_password: authKey(masterKey),
     signing_key: identity.signing_key,
@@ -51,14 +94,84 @@ export async function rotateKeys(
   }
   const send = async () => {
     const opened = await open()
-    const workspaces = await Promise.all(opened.map((one) => entryOf(one, keys, identity)))
-    await api.call(replaceKeys, { body: { ...body, workspaces } })
-    return opened
+    const entries = await Promise.all(opened.map((one) => entryOf(api, one, keys, identity)))
+    return sendAll(entries, (workspaces) =>
+      api.call(replaceKeys, { body: { ...body, workspaces } }),
+    )
   }
-  const workspaces = await untilCurrent(send, async () => {
+  return untilCurrent(send, async () => {
     for (const workspace of await open()) await signingOf(workspace)?.chains.continued(workspace)
   })
-  return { keys, recoveryKey: writeRecoveryKey(recoveryKey), workspaces }
+}
+
+function isRefusal(error: unknown): boolean {
+  return error instanceof ApiError && error.status < 500 && error.code !== NO_CODE
+}
+
+type Entry = {
+  workspace: OpenWorkspace
+  body: { workspace_id: string; epoch: number; encrypted_workspace_key: string; link?: SignedText }
+  held: SignedToken[]
+  left: LeftToken[]
+  grants: Awaited<ReturnType<typeof signedAgain>>
+}
+
+/** With what one call takes of the tokens; without them where one is refused: none keeps old keys in force. */
+async function sendAll(
+  entries: readonly Entry[],
+  call: (workspaces: (Entry['body'] & { grants?: Entry['grants'] })[]) => Promise<void>,
+): Promise<Rotated[]> {
+  const send = async (sent: readonly Entry[]) => {
+    const rotated = sent.map(({ workspace, held, left }) => ({
+      workspace,
+      granted: held.map(({ token, grant }) => ({ id: token.id, label: grant.label })),
+      left,
+    }))
+    const bodies = sent.map(({ body, grants }) => (grants.length > 0 ? { ...body, grants } : body))
+    await call(bodies).catch((error: unknown) => {
+      throw isRefusal(error) ? error : new UnknownOutcome(rotated, error)
+    })
+    return rotated
+  }
+  const fitting = await withinLimits(entries)
+  try {
+    return await send(fitting)
+  } catch (error) {
+    const reason = refusedGrant(error)
+    if (reason === null) throw error
+    return send(await Promise.all(entries.map((entry) => cut(entry, 0, reason))))
+  }
+}
+
+async function withinLimits(entries: readonly Entry[]): Promise<Entry[]> {
+  let bytes = 0
+  const fitting: Entry[] = []
+  for (const entry of entries) {
+    const count = entry.grants.slice(0, MOST_GRANTS).findIndex((grant) => {
+      bytes += JSON.stringify(grant).length
+      return bytes > MOST_GRANT_BYTES
+    })
+    const most = count < 0 ? MOST_GRANTS : count
+    fitting.push(await cut(entry, most, 'there are more than one call takes'))
+  }
+  return fitting
+}
+
+/** The first of its tokens, and the others among what is left. */
+async function cut(entry: Entry, count: number, reason: string): Promise<Entry> {
+  const cutOff = entry.held.slice(count).map(({ token }) => leftAs(token, reason, null))
+  return {
+    ...entry,
+    held: entry.held.slice(0, count),
+    grants: entry.grants.slice(0, count),
+    left: [...entry.left, ...(await Promise.all(cutOff))],
+  }
+}
+
+/** Why the server takes no token as it was signed; null for another refusal. */
+function refusedGrant(error: unknown): string | null {
+  if (!(error instanceof ApiError) || error.code !== 'link_refused') return null
+  return error.fields.find(({ path }) => path.startsWith('grants'))?.message ?? null
 }
 
 /** Does it again, having read on, where somebody was faster. */
@@ -74,39 +187,50 @@ async function untilCurrent<T>(send: () => Promise<T>, readOn: () => Promise<voi
   return send()
 }
 
-async function newKeys(): Promise<{ keys: AccountKeys; identity: Identity }> {
-  const seed = new Uint8Array(randomBytes(SEED_BYTES))
-  const identity = await identityOf(seed)
-  const publicKey = fromBase64(identity.public_key) ?? new Uint8Array()
-  return { keys: { seed, privateKey: identity.privateKey, publicKey }, identity }
-}
-
-async function entryOf(workspace: OpenWorkspace, keys: AccountKeys, next: Identity) {
-  const { id, epoch, key } = workspace
-  const place = { workspaceId: id, recipientPublicKey: keys.publicKey, epoch }
+async function entryOf(
+  api: Api,
+  workspace: OpenWorkspace,
+  keys: AccountKeys,
+  next: Identity,
+): Promise<Entry> {
+  const { id: workspace_id, epoch, key } = workspace
+  const place = { workspaceId: workspace_id, recipientPublicKey: keys.publicKey, epoch }
   const encrypted_workspace_key = await sealMemberEnvelope(place, key)
-  const link = await linkOf(workspace, next)
-  return { workspace_id: id, epoch, encrypted_workspace_key, ...(link && { link }) }
-}
-
-/** Signed with the key of before; null in a plain workspace. */
-async function linkOf(workspace: OpenWorkspace, next: Identity): Promise<SignedText | null> {
+  const body = { workspace_id, epoch, encrypted_workspace_key }
   const signing = signingOf(workspace)
-  if (signing === null) return null
+  if (signing === null) return { workspace, body, held: [], left: [], grants: [] }
   const chain = await signing.chains.of(workspace)
   const { signing_key, signingKey } = await signing.identity()
-  const change = {
-    type: 'keys.rotated',
-    body: { signing_key: next.signing_key, public_key: next.public_key },
-    signer: ownId(chain, workspace, signing_key),
-    at: new Date().toISOString(),
-  } as const
-  return signLink(chain, change, signingKey)
+  const userId = ownId(chain, workspace, signing_key)
+  const link = await linkOf(chain, userId, next, signingKey)
+  const { held, left } = await ownTokens(api, chain, userId)
+  const signer = { chain: await extend(chain, [link]), userId, signingKey: next.signingKey }
+  const grants = await signedAgain(signer, workspace, held)
+  return { workspace, body: { ...body, link }, held, left, grants }
 }
 
-/** Somebody signed a link, made a new key, or invited in the meantime. */
+/** Who is no administrator, or only invited as one, has signed none. */
+async function ownTokens(api: Api, chain: Chain, userId: string) {
+  const none = { held: [], left: [] }
+  const role = chain.members.get(userId)?.role
+  if (role !== 'owner' && role !== 'admin') return none
+  return tokensSignedBy(api, chain, userId).catch((error: unknown) => {
+    if (error instanceof ApiError && [403, 404].includes(error.status)) return none
+    throw error
+  })
+}
+
+/** Signed with the key of before. */
+function linkOf(chain: Chain, signer: string, next: Identity, key: CryptoKey): Promise<SignedText> {
+  const { signing_key, public_key } = next
+  const body = { signing_key, public_key }
+  const at = new Date().toISOString()
+  return signLink(chain, { type: 'keys.rotated', body, signer, at }, key)
+}
+
+/** Somebody signed a link, made a new key, invited, or ended a token in the meantime. */
 function isOvertaken(error: unknown): boolean {
   if (!(error instanceof ApiError)) return false
   const isMissing = error.fields.some(({ path }) => path.startsWith('workspaces.'))
-  return error.code === 'conflict' || error.code === 'epoch_conflict' || isMissing
+  return isMissing || ['conflict', 'epoch_conflict', 'not_found'].includes(error.code)
 }

@@ -1,43 +1,57 @@
 /**
- * Tokens that end when somebody is removed or demoted, for that person signed them. Who stays can sign the same
- * again: the grant as it is, and the keys of the environments that it was verifiably given.
+ * Tokens that end when who signed them is removed or demoted, or gets new keys. Who makes that change can sign the
+ * same again in the same call: the grant as it is, and the keys of the environments that it was verifiably given.
  */
-import { grantAgentToken, grantWorkloadToken } from '../../features/agents/contract.ts'
 import { listProjects } from '../../features/projects/contract.ts'
 import { type Chain, Refusal, type TokenGrant } from '../../sigchain/index.ts'
 import type { Api } from '../api.ts'
 import { grantOf } from '../tokens.ts'
-import { grantEnvironment, type OpenWorkspace, signerOf } from '../vault.ts'
-import { listTokens, type Token, verifiedOf } from './rekey_tokens.ts'
-import { type Place, signGrant } from './statements.ts'
+import { grantedBy, type OpenWorkspace, signerOf } from '../vault.ts'
+import {
+  type LeftToken,
+  leftOf,
+  listTokens,
+  signerIn,
+  type Token,
+  verifiedOf,
+} from './rekey_tokens.ts'
+import { type Place, type Signer, signGrant } from './statements.ts'
 
 export type SignedToken = { token: Token; grant: TokenGrant; places: Place[] }
 
-/** Tokens that work now, and would not without what somebody signed. */
+/** Of tokens that live: those that would not work without what somebody signed, and what of it does not verify. */
 export async function tokensSignedBy(
   api: Api,
   chain: Chain,
   userId: string,
-): Promise<SignedToken[]> {
+): Promise<{ held: SignedToken[]; left: LeftToken[] }> {
   const workspace_id = chain.workspaceId
   const projects = await api.list(listProjects, { query: { workspace_id } })
   const listed = await listTokens(api, workspace_id, projects)
-  const live = listed.filter(({ status }) => status === 'active')
-  const signed = await Promise.all(live.map((token) => signedBy(chain, token, userId)))
-  return signed.flatMap((token) => token ?? [])
+  const live = listed.filter(
+    (token) => token.status === 'active' && signersOf(token).includes(userId),
+  )
+  const judged = await Promise.all(live.map((token) => judge(chain, token)))
+  return {
+    held: judged.flatMap(({ held }) => held ?? []),
+    left: judged.flatMap(({ left }) => left),
+  }
 }
 
-async function signedBy(chain: Chain, token: Token, userId: string): Promise<SignedToken | null> {
+function signersOf({ grant, provisioned }: Token): (string | null)[] {
+  return [grant, ...provisioned].map((text) => signerIn(text?.statement ?? ''))
+}
+
+async function judge(chain: Chain, token: Token) {
+  const verified = await verifiedOf(token, chain)
+  const left = await leftOf(verified, chain)
   const grant = token.grant ? await grantOf({ chain }, token).catch(refusedAsNull) : null
-  if (grant === null) return null
-  const { places } = await verifiedOf(token, chain)
-  const signers = places.map(({ statement = '{}' }) => JSON.parse(statement).signer)
-  if (![grant.signer, ...signers].includes(userId)) return null
-  const granted = places.map(({ project_id, environment }) => ({
-    projectId: project_id,
+  if (grant === null) return { held: null, left }
+  const places = verified.places.map(({ project_id: projectId, environment }) => ({
+    projectId,
     environment,
   }))
-  return { token, grant, places: granted }
+  return { held: { token, grant, places }, left }
 }
 
 function refusedAsNull(error: unknown): null {
@@ -45,30 +59,29 @@ function refusedAsNull(error: unknown): null {
   throw error
 }
 
-/** Signs what a token has again. @throws ApiError, UntrustedChain */
-export async function signTokenAgain(
-  api: Api,
-  workspace: OpenWorkspace,
-  { token, grant, places }: SignedToken,
-): Promise<void> {
+/** What a token has, signed anew on the chain of now. */
+export async function keptBy(workspace: OpenWorkspace, kept: readonly SignedToken[]) {
   const signer = await signerOf(workspace)
-  if (signer === null) throw new Error('a plain workspace has no grants')
-  const { v: _, workspace_id, head: __, signer: ___, ...terms } = grant
-  const holder = { id: token.id, publicKey: grant.public_key }
-  const body = {
-    grant: await signGrant(signer, terms),
-    envelopes: await Promise.all(
-      places.map(({ projectId, environment }) =>
-        grantEnvironment(workspace, holder, projectId, environment),
-      ),
-    ),
-  }
-  const { agent_id, project_id } = terms
-  if (agent_id !== null) {
-    const params = { workspace_id, registration_id: agent_id, token_id: token.id }
-    await api.call(grantAgentToken, { params, body })
-  } else {
-    const params = { project_id: project_id ?? '', token_id: token.id }
-    await api.call(grantWorkloadToken, { params, body })
-  }
+  return signer === null ? [] : signedAgain(signer, workspace, kept)
+}
+
+/** The same on a chain that need not be there yet: `grants` of the call that ends what was signed. */
+export function signedAgain(
+  signer: Signer,
+  workspace: OpenWorkspace,
+  kept: readonly SignedToken[],
+) {
+  const live = kept.filter(({ token }) => !signer.chain.revokedTokens.has(token.id))
+  return Promise.all(
+    live.map(async ({ token: { id }, grant, places }) => {
+      const { v: _, workspace_id: __, head: ___, signer: ____, ...terms } = grant
+      const holder = { id, publicKey: grant.public_key }
+      const envelopes = places.map((place) => grantedBy(signer, workspace, holder, place))
+      return {
+        token_id: id,
+        grant: await signGrant(signer, terms),
+        envelopes: await Promise.all(envelopes),
+      }
+    }),
+  )
 }

@@ -37,9 +37,8 @@ export async function tokensFor(
   const live = (await listTokens(api, next.id, projects)).filter(
     ({ status }) => status === 'active',
   )
-  const verified = await Promise.all(
-    live.map((token) => verifiedOf(token, regranting?.before ?? null)),
-  )
+  const before = regranting?.before ?? null
+  const verified = await Promise.all(live.map((token) => verifiedOf(token, before)))
   const granted = verified.filter(({ places }) => places.length > 0)
   const tokens = granted.map(async ({ token, places }) => ({
     token_id: token.id,
@@ -47,7 +46,7 @@ export async function tokensFor(
   }))
   return {
     tokens: await Promise.all(tokens),
-    left: (await Promise.all(verified.map((each) => leftOf(each, regranting)))).flat(),
+    left: (await Promise.all(verified.map((each) => leftOf(each, before)))).flat(),
   }
 }
 
@@ -124,28 +123,40 @@ export async function naming<T>(owner: string, seal: () => Promise<T>): Promise<
   }
 }
 
-async function leftOf(
+/** Where something of it does not verify. */
+export async function leftOf(
   { token, refused }: Verified,
-  regranting: Regranting | null,
+  chain: Chain | null,
 ): Promise<LeftToken[]> {
   if (refused.length === 0) return []
+  return [await leftAs(token, refused.map(({ message }) => message).join('; '), chain)]
+}
+
+export async function leftAs(
+  token: Token,
+  reason: string,
+  chain: Chain | null,
+): Promise<LeftToken> {
   const { id, label, public_key, grant } = token
-  return [
-    {
-      id,
-      label,
-      creator: grant ? creatorOf(grant, regranting) : null,
-      fingerprint: await fingerprint(fromBase64(public_key) ?? new Uint8Array()),
-      reason: refused.map(({ message }) => message).join('; '),
-    },
-  ]
+  return {
+    id,
+    label,
+    creator: grant ? creatorOf(grant, chain) : null,
+    fingerprint: await fingerprint(fromBase64(public_key) ?? new Uint8Array()),
+    reason,
+  }
 }
 
 /** The address of a member, else the id that the grant has. */
-function creatorOf({ statement }: SignedText, regranting: Regranting | null): string | null {
+function creatorOf({ statement }: SignedText, chain: Chain | null): string | null {
+  const signer = signerIn(statement)
+  return signer === null ? null : (chain?.members.get(signer)?.email ?? signer)
+}
+
+/** By what a text says, which need not hold. */
+export function signerIn(statement: string): string | null {
   try {
-    const { signer } = JSON.parse(statement)
-    return regranting?.before.members.get(signer)?.email ?? String(signer)
+    return String(JSON.parse(statement).signer)
   } catch {
     return null
   }

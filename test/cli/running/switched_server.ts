@@ -4,6 +4,7 @@ type Mode = 'passes' | 'hangs' | 'away' | number
 export function openSwitch(target: string) {
   let mode: Mode = 'passes'
   const asked: string[] = []
+  let lost: { path: string; then: Mode } | null = null
   const serve = (port: number) =>
     Bun.serve({
       port,
@@ -14,11 +15,15 @@ export function openSwitch(target: string) {
         asked.push(`${request.method} ${pathname}`)
         if (mode === 'hangs') return new Promise<Response>(() => {})
         if (typeof mode === 'number') return refusal(mode)
-        return fetch(`${target}${pathname}${search}`, {
+        const answer = await fetch(`${target}${pathname}${search}`, {
           method: request.method,
           headers: request.headers,
           ...(request.method === 'GET' ? {} : { body: await request.arrayBuffer() }),
         })
+        if (pathname !== lost?.path) return answer
+        mode = lost.then
+        lost = null
+        return refusal(502)
       },
     })
   let server = serve(0)
@@ -31,6 +36,10 @@ export function openSwitch(target: string) {
       if (next === 'away') await server.stop(true)
       else if (mode === 'away') server = serve(port)
       mode = next
+    },
+    /** The next answer for a path does not arrive, though the server has done it. */
+    lose: (path: string, then: Mode = 'passes') => {
+      lost = { path, then }
     },
     close: () => server.stop(true),
   }

@@ -12,7 +12,8 @@ import {
 import type { entranceOptions } from '../../catalogue/options.ts'
 import type { Action, OptionValues } from '../../command.ts'
 import type { Context } from '../../context.ts'
-import { forgetOwnValues } from '../../session/own_values.ts'
+import { takeNewKeys } from '../../session/next_keys.ts'
+import { forgetOwnValues, type Holder, openOwnValues } from '../../session/own_values.ts'
 import type { SessionStore } from '../../session/session_store.ts'
 import { globalFile, updateFile } from '../../settings.ts'
 import { askSecret } from '../../terminal/prompts.ts'
@@ -99,10 +100,12 @@ async function enter(
   const session = await logIn(server, account.email, password)
   const before = await store.read().catch(() => null)
   const isSame = before?.email === session.email && before.server === server
-  // Another account of the same name, made anew, could not open them.
-  if (before && before.publicKey !== toBase64(session.publicKey)) {
-    forgetOwnValues(context.env, account.slot)
-  }
+  const isNew = before !== null && before.publicKey !== toBase64(session.publicKey)
+  const ownOf = (holder: Holder) => openOwnValues(context.env, account.slot, holder)
+  if (isNew && isSame) await takeNewKeys(ownOf, before, session, context.output.warn)
+  // Another account could not open them.
+  else if (isNew) forgetOwnValues(context.env, account.slot)
+  const kept = isSame ? before : { next: null, knownKeys: {}, agentTokens: {} }
   await store.write({
     server,
     email: session.email,
@@ -111,8 +114,9 @@ async function enter(
     privateKey: toBase64(session.privateKey),
     publicKey: toBase64(session.publicKey),
     seed: session.seed && toBase64(session.seed),
-    knownKeys: isSame ? before.knownKeys : {},
-    agentTokens: isSame ? before.agentTokens : {},
+    next: isNew ? null : kept.next,
+    knownKeys: kept.knownKeys,
+    agentTokens: kept.agentTokens,
   })
   const { resolver } = context.settings
   const own = resolver?.origin === 'flag' || resolver?.origin === 'account' ? resolver.value : null

@@ -1,9 +1,18 @@
 /** `cloakroom account rotate-keys`: new keys of the account, where the old ones may be known to others. */
-import { rotateKeys } from '../../../client/account/rotation.ts'
+import { writeRecoveryKey } from '../../../client/account/recovery.ts'
+import {
+  isTaken,
+  type NextKeys,
+  newKeys,
+  type Rotated,
+  rotateKeys,
+  UnknownOutcome,
+} from '../../../client/account/rotation.ts'
 import type { OpenWorkspace } from '../../../client/vault.ts'
-import { toBase64 } from '../../../platform/crypto/encoding.ts'
 import type { deleteAccountOptions } from '../../catalogue/options.ts'
 import type { Action } from '../../command.ts'
+import type { Context } from '../../context.ts'
+import { keepNext, nextOf, takeNext, warnRecoveryKey } from '../../session/next_keys.ts'
 import type { Session } from '../../session/session.ts'
 import { CliError } from '../../terminal/cli_error.ts'
 import { confirmed } from '../../terminal/confirmed.ts'
@@ -12,29 +21,72 @@ import { readPassword, showRecoveryKey } from './passwords.ts'
 
 export const rotate: Action<typeof deleteAccountOptions> = async (context, _, options) => {
   const session = await context.session()
-  const { email, server, store } = session
+  const { email, server } = session
   await confirmed(
     options,
-    `Replace the keys of ${email} at ${server}? All other sessions end, the earlier recovery key is worth nothing any more, and what you granted tokens in signed workspaces ends.`,
+    `Replace the keys of ${email} at ${server}? All other sessions end, the earlier recovery key is worth nothing any more, and what you granted tokens in signed workspaces is signed anew.`,
   )
   await openAll(session)
   const password = await readPassword(options)
-  const { keys, recoveryKey, workspaces } = await withPassword(
-    rotateKeys(session, password, () => openAll(session)),
-  )
-  const [privateKey, publicKey] = [toBase64(keys.privateKey), toBase64(keys.publicKey)]
-  const now = (await store.read()) ?? session.stored
-  await store.write({ ...now, privateKey, publicKey, seed: keys.seed && toBase64(keys.seed) })
-  session.own.rekey({ server, publicKey, privateKey: keys.privateKey })
-  const names = workspaces.map(({ name }) => name)
-  context.output.done(`The keys of ${email} are new; all other sessions have ended.`, {
-    ...{ rotated: email, rekey_required: names },
-    ...(context.output.isJson ? { recovery_key: recoveryKey } : {}),
-  })
-  const each = names.map((name) => `  cloakroom workspace rekey -w ${name}`)
-  context.output.say(['Who has the old keys may have these workspaces’ keys:', ...each].join('\n'))
-  showRecoveryKey(context, recoveryKey)
+  const waiting = await nextOf(session.stored)
+  const next = waiting ?? (await newKeys())
+  await keepNext(session, next)
+  const work = withPassword(rotateKeys(session, password, next, () => openAll(session)))
+  const rotated = await context.output
+    .during('sealing everything to the new keys', work)
+    .catch(async (error: unknown) => {
+      if (error instanceof UnknownOutcome) return outcomeOf(context, session, next, error)
+      await keepNext(session, waiting)
+      throw error
+    })
+  await takeNext(session, next, context.output.warn)
+  report(context, session, rotated, writeRecoveryKey(next.recoveryKey))
   return undefined
+}
+
+/** What the server shows after a lost answer. @throws CliError where it does not show the new keys */
+async function outcomeOf(
+  { output }: Context,
+  { api, email }: Session,
+  next: NextKeys,
+  { rotated, cause }: UnknownOutcome,
+): Promise<Rotated[]> {
+  if (await isTaken(api, next.keys.publicKey).catch(() => false)) return rotated
+  warnRecoveryKey(next, output.warn)
+  const why = cause instanceof Error ? `: ${cause.message}` : ''
+  throw new CliError(
+    'unknown_outcome',
+    `it is not known whether the server took the new keys of ${email}${why}`,
+    'they are kept with the session, and used as soon as the server shows them: cloakroom whoami',
+  )
+}
+
+function report(
+  context: Context,
+  { email }: Session,
+  rotated: readonly Rotated[],
+  recoveryKey: string,
+): void {
+  const { output } = context
+  const names = rotated.map(({ workspace }) => workspace.name)
+  const [granted, left] = [
+    rotated.flatMap((each) => each.granted),
+    rotated.flatMap((each) => each.left),
+  ]
+  for (const { label, id, fingerprint, reason } of left)
+    output.warn(`not signed anew: ${label} (${id}), ${fingerprint}: ${reason}`)
+  if (left.length > 0) output.note('what is still needed gets a new token: cloakroom token issue')
+  output.done(`The keys of ${email} are new; all other sessions have ended.`, {
+    ...{ rotated: email, rekey_required: names, granted, left },
+    ...(output.isJson ? { recovery_key: recoveryKey } : {}),
+  })
+  if (granted.length > 0) {
+    const each = granted.map(({ label, id }) => `  ${label} (${id})`)
+    output.say(['Signed anew; revoke what you did not issue:', ...each].join('\n'))
+  }
+  const each = names.map((name) => `  cloakroom workspace rekey -w ${name}`)
+  output.say(['Who has the old keys may have these workspaces’ keys:', ...each].join('\n'))
+  showRecoveryKey(context, recoveryKey)
 }
 
 /** All of them, invited ones too: what is left out could not be opened any more. @throws CliError */

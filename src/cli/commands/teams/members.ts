@@ -1,5 +1,6 @@
 /** The people in a workspace. In a signed one each change is a link, and recipients are who its links name. */
 import { ApiError } from '../../../client/api.ts'
+import { keptBy, type SignedToken } from '../../../client/signed/kept_tokens.ts'
 import { getPublicKey } from '../../../features/accounts/contract.ts'
 import {
   changeMemberRole,
@@ -10,7 +11,7 @@ import {
 import { fromBase64 } from '../../../platform/crypto/encoding.ts'
 import { sealMemberEnvelope } from '../../../platform/crypto/envelope.ts'
 import { type Role, roles } from '../../../platform/grant.ts'
-import { isSignedId } from '../../../sigchain/index.ts'
+import { isSignedId, type SignedText } from '../../../sigchain/index.ts'
 import type { inviteOptions, removeMemberOptions, roleOptions } from '../../catalogue/options.ts'
 import type { Action, OptionValues } from '../../command.ts'
 import type { Context } from '../../context.ts'
@@ -140,6 +141,15 @@ function roleOf(given: string | undefined): Role {
   throw new CliError('usage', `the role must be one of ${roles.join(', ')}`)
 }
 
+/** Nothing that was signed ends without a link. */
+function grantsWith(
+  link: SignedText | undefined,
+  { workspace }: WorkspaceScope,
+  kept: readonly SignedToken[],
+) {
+  return link && kept.length > 0 ? keptBy(workspace.open, kept) : undefined
+}
+
 export const remove: Action<typeof removeMemberOptions> = async (
   context,
   [email = ''],
@@ -148,7 +158,7 @@ export const remove: Action<typeof removeMemberOptions> = async (
   const scope = await workspaceScope(context)
   const { session, workspace } = scope
   await confirmed(options, `Remove ${email} from ${workspace.name}?`)
-  await keepTokensOf(context, scope, email, options)
+  const kept = await keepTokensOf(context, scope, email, options)
   const params = { workspace_id: workspace.id, member: email }
   await session.sign(
     workspace,
@@ -156,7 +166,10 @@ export const remove: Action<typeof removeMemberOptions> = async (
       const member = memberNamed(chain, email)
       return member && { type: 'members.removed', body: { user_ids: [member.user_id] } }
     },
-    (link) => session.api.call(removeMember, { params, body: { link } }),
+    async (link) => {
+      const grants = await grantsWith(link, scope, kept)
+      return session.api.call(removeMember, { params, body: { link, grants } })
+    },
   )
   context.output.done(
     `Removed ${email}. They knew the workspace key: seal everything anew with: cloakroom workspace rekey, which ends earlier versions and undelete`,
@@ -170,7 +183,7 @@ export const role: Action<typeof roleOptions> = async (context, [email = '', giv
   const { session, workspace } = scope
   const params = { workspace_id: workspace.id, member: email }
   const next = roleOf(given)
-  if (!isAdmin(next)) await keepTokensOf(context, scope, email, options)
+  const kept = isAdmin(next) ? [] : await keepTokensOf(context, scope, email, options)
   const changed = await session.sign(
     workspace,
     (chain) => {
@@ -178,7 +191,10 @@ export const role: Action<typeof roleOptions> = async (context, [email = '', giv
       if (member === null || member.role === next) return null
       return { type: 'members.put', body: { members: [{ ...member, role: next }] } }
     },
-    (link) => session.api.call(changeMemberRole, { params, body: { role: next, link } }),
+    async (link) => {
+      const grants = await grantsWith(link, scope, kept)
+      return session.api.call(changeMemberRole, { params, body: { role: next, link, grants } })
+    },
   )
   context.output.done(`${changed.email} is now ${changed.role}.`, {
     email: changed.email,
