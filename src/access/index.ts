@@ -10,6 +10,7 @@ import { type DecideLocked, openDecideLocked } from './locked_decision.ts'
 import { openReader } from './reader.ts'
 import { ChainCache } from './signed/chains.ts'
 import type { Refusals } from './signed/refusals.ts'
+import { SeenStates } from './signed/seen_states.ts'
 import { Verifier } from './signed/verifier.ts'
 import { SnapshotCache } from './snapshots/snapshots.ts'
 import { TokenCache } from './tokens.ts'
@@ -42,7 +43,7 @@ export function openAccess(
   { sql, trail }: { sql: postgres.Sql; trail: AuditTrail },
 ): Access {
   const reader = openReader(sql)
-  const chains = new ChainCache()
+  const chains = new ChainCache(new SeenStates({ file: config.SIGNED_STATE_FILE, log }))
   const verifier = new Verifier({ chains, log, clock })
   return {
     tokens: new TokenCache(reader, clock, pepper),

@@ -118,6 +118,7 @@ async function compose(
       await bus.close()
       await Promise.all([activity.close(FLUSH_MS), trail.close(FLUSH_MS)])
       await connection.close()
+      access.chains.seen.close()
     },
   }
 }

@@ -1,7 +1,7 @@
 /**
  * The chains of signed workspaces, as this process has verified them: once, then continued link by link. What
- * was seen stays seen for the life of the process, so a database that goes back to an older state, or shows
- * another one, is noticed. Only links that are committed may be read into it.
+ * was seen stays seen, so a database that goes back to an older state, or shows another one, is noticed. Only
+ * links that are committed may be read into it.
  */
 import { Fault, messageOf } from '../../platform/fault.ts'
 import { LruMap } from '../../platform/lru.ts'
@@ -16,6 +16,7 @@ import {
   type SignedText,
 } from '../../sigchain/index.ts'
 import { extendOnThread } from './chain_thread.ts'
+import { SeenStates } from './seen_states.ts'
 
 /** At most so many links are read at once, here and by clients (protocol 12.1). */
 export const LINKS_PAGE = 500
@@ -32,14 +33,16 @@ export type ReadLinks = (after: number) => Promise<SignedText[]>
 const MAX_CHAINS = 1000
 const MAX_KEPT_LINKS = 500_000
 
-type Seen = Pick<Chain, 'seq' | 'head'>
-
 export class ChainCache {
   readonly #chains = new LruMap<string, Chain>({ max: MAX_CHAINS, onEvict: (it) => this.#drop(it) })
-  /** Of each workspace that was ever verified here the longest chain. */
-  readonly #seen = new Map<string, Seen>()
+  readonly seen: SeenStates
   readonly #last = new Map<string, Promise<unknown>>()
   #keptLinks = 0
+
+  /** `seen` has the longest chain of each workspace that was ever verified. */
+  constructor(seen = new SeenStates()) {
+    this.seen = seen
+  }
 
   /** Whether it was verified here lately, so that to continue it is quick. */
   has(workspaceId: string): boolean {
@@ -60,14 +63,14 @@ export class ChainCache {
   }
 
   async #read(workspaceId: string, read: ReadLinks): Promise<Chain> {
-    const seen = this.#seen.get(workspaceId)
+    const seen = this.seen.get(workspaceId)
     const known = this.#chains.get(workspaceId) ?? emptyChain(workspaceId)
     // With the newest link that is known: whether it is still there is what shows that nothing was cut off.
     const links = await readAll(read, Math.max(0, known.seq - 1))
     return this.#inTurn(workspaceId, async () => {
       const chain = await continued(this.#longer(known), known, links)
-      if (seen) requireContinues(chain, seen)
-      this.#keep(chain)
+      if (seen) requireContinues(chain, { seq: seen.number, head: seen.hash })
+      this.#keep(chain, seen?.number)
       return chain
     })
   }
@@ -90,13 +93,13 @@ export class ChainCache {
     }
   }
 
-  #keep(chain: Chain): void {
+  #keep(chain: Chain, before = 0): void {
     const { workspaceId, seq, head } = chain
     const kept = this.#chains.get(workspaceId)
     if (kept) this.#drop(kept)
     this.#keptLinks += seq
     this.#chains.set(workspaceId, chain)
-    if (seq > (this.#seen.get(workspaceId)?.seq ?? 0)) this.#seen.set(workspaceId, { seq, head })
+    if (seq > before) this.seen.see(workspaceId, { number: seq, hash: head, head: seq })
     for (const [oldest, other] of this.#chains) {
       if (this.#keptLinks <= MAX_KEPT_LINKS || other === chain) break
       this.#chains.delete(oldest)

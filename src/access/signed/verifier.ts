@@ -8,7 +8,6 @@ import { sha256 } from '../../platform/crypto/primitives.ts'
 import type { SealedSecret } from '../../platform/crypto/secret_value.ts'
 import { Fault } from '../../platform/fault.ts'
 import type { Log } from '../../platform/log.ts'
-import { LruMap } from '../../platform/lru.ts'
 import { inSlices } from '../../platform/time_slice.ts'
 import {
   type Chain,
@@ -34,15 +33,10 @@ import { Refusals } from './refusals.ts'
 
 type Revision = { revision: number; root: string }
 
-/** Environments whose newest manifest is remembered: about 200 bytes each. */
-const MAX_REVISIONS = 100_000
-
 export class Verifier {
   readonly chains: ChainCache
   readonly refusals: Refusals
   readonly #clock: Clock
-  /** For the life of the process, by workspace, project and environment. */
-  readonly #seen = new LruMap<string, Revision>({ max: MAX_REVISIONS })
 
   constructor({ chains, log, clock }: { chains: ChainCache; log: Log; clock: Clock }) {
     this.chains = chains
@@ -96,7 +90,8 @@ export class Verifier {
 
   /** The newest manifest of an environment that was seen: to be asked for before the stored one is read. */
   seenAt(workspaceId: string, place: Granted): Revision | undefined {
-    return this.#seen.get(nameOf(workspaceId, place))
+    const seen = this.chains.seen.get(nameOf(workspaceId, place))
+    return seen && { revision: seen.number, root: seen.hash }
   }
 
   /**
@@ -113,16 +108,13 @@ export class Verifier {
     const hashes = await hashesOf(secrets)
     if (manifest) {
       const { revision, root } = await verifyManifest(chain, manifest, { ...place, rows: hashes })
-      this.#see(chain, place, { revision, root })
+      if (revision > (place.seen?.revision ?? 0)) {
+        const name = nameOf(chain.workspaceId, place)
+        this.chains.seen.see(name, { number: revision, hash: root, head: 0 })
+      }
     } else if (place.seen) throw new Refusal('revision', 'now there is none', 'the manifest')
     else if (secrets.length > 0) throw new Refusal('root', 'there is none', 'the manifest')
     return { hashes, manifest }
-  }
-
-  #see({ workspaceId }: Chain, place: Granted, found: Revision): void {
-    const name = nameOf(workspaceId, place)
-    const newest = this.#seen.get(name)
-    if (!newest || newest.revision < found.revision) this.#seen.set(name, found)
   }
 }
 

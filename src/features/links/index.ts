@@ -5,6 +5,7 @@
 import { admitToken } from '../../access/admission.ts'
 import type { Access } from '../../access/index.ts'
 import type { ChainCache } from '../../access/signed/chains.ts'
+import { requireGrantedNow } from '../../access/snapshots/snapshot_now.ts'
 import { bearerText } from '../../identity/authenticate.ts'
 import { Fault } from '../../platform/fault.ts'
 import { queryOf } from '../../platform/http/pipeline.ts'
@@ -36,7 +37,7 @@ export function tokenLinkRoutes(access: Access, { db }: FeatureServices): Route[
   return [rawRoute(listLinksForToken, (context) => showLinks(access, db, context))]
 }
 
-/** @throws Fault `invalid_token`, `rate_limited`, `scope_required`, `validation_error` */
+/** @throws Fault `invalid_token`, `unverified_state`, `rate_limited`, `scope_required`, `validation_error` … */
 async function showLinks(
   access: Access,
   db: FeatureServices['db'],
@@ -45,8 +46,9 @@ async function showLinks(
   const text = bearerText(request.headers)
   const { token, rate } = await admitToken(access, listLinksForToken, { text, requestId })
   const { after } = parsePart(listLinksForToken.query, queryOf(request))
-  // No record proves here that the token is still live.
+  // No record proves here that the token is still live, and what it was granted.
   if (!(await access.tokens.versions([token.id])).has(token.id)) throw new Fault('invalid_token')
+  await requireGrantedNow(access, token)
   const links = await selectLinks(db, token.workspaceId, after)
   const headers = { ...commonHeaders(requestId), ...rateHeaders(rate) }
   return present(listLinksForToken, links, headers, putOff)

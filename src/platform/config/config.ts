@@ -2,6 +2,7 @@
  * The one reader of the environment, by the declarations of settings.ts. Problems are reported all at
  * once, one line each, and never print a value.
  */
+import { join } from 'node:path'
 import { z } from 'zod'
 import { conflictLine, withAliases } from './aliases.ts'
 import { settings } from './settings.ts'
@@ -55,8 +56,11 @@ export function readConfig(
   if (contradictions.length > 0) throw new ConfigError(contradictions)
   const keys =
     parsed.data.SECRET_KEY && parsed.data.ENCRYPTION_KEY ? undefined : ownKeys(parsed.data.DATA_DIR)
+  const { DB_HOST, DATA_DIR, SIGNED_STATE_FILE } = parsed.data
+  const ownFile = DB_HOST ? undefined : join(DATA_DIR, 'signed_state.sqlite')
   return {
     ...parsed.data,
+    SIGNED_STATE_FILE: SIGNED_STATE_FILE ?? ownFile,
     SECRET_KEY: parsed.data.SECRET_KEY ?? keys?.SECRET_KEY ?? '',
     ENCRYPTION_KEY: parsed.data.ENCRYPTION_KEY ?? keys?.ENCRYPTION_KEY ?? '',
   }

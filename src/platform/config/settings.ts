@@ -138,6 +138,11 @@ export const settings = z.object({
     about: 'directory of the embedded database and its keys',
     example: '/var/lib/cloakroom',
   }),
+  SIGNED_STATE_FILE: z.string().min(1).optional().meta({
+    about:
+      'file of what was seen of signed workspaces, which a database that goes back is noticed by after a restart too; with the embedded database one in DATA_DIR unless given, else none',
+    example: '/var/lib/cloakroom/signed_state.sqlite',
+  }),
   HOST: z
     .string()
     .min(1)

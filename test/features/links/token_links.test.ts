@@ -39,6 +39,19 @@ describe.each(['controlPlane', 'resolver'] as const)('on the %s', (listener) => 
   })
 })
 
+test('a token that only the chain revoked gets none, and what goes back to before is refused', async () => {
+  const stage = { app, authorityOf: (name: string) => name }
+  const revoked = await signedRows(stage, { capabilities: ['read'] })
+  await revoked.link({ type: 'tokens.revoked', body: { token_ids: [revoked.tokenId] } })
+  const other = await signedRows(stage, { capabilities: ['read'] })
+  await app.connection.sql`delete from workspace_links where workspace_id = ${other.workspaceId}`
+  for (const listener of ['controlPlane', 'resolver'] as const) {
+    expect(await read(listener, revoked.token)).toMatchObject({ status: 401 })
+    expect(await read(listener, other.token)).toMatchObject({ status: 409 })
+    expect(await read(listener, rows.token)).toMatchObject({ status: 200 })
+  }
+})
+
 test('a revoked token gets none', async () => {
   await app.connection.sql`update tokens set revoked_at = now() where id = ${rows.tokenId}`
   expect(await read('controlPlane', rows.token)).toMatchObject({ status: 401 })

@@ -1,0 +1,74 @@
+/**
+ * The newest state that was seen of each signed workspace: its longest chain, and the newest manifest of each
+ * environment. In a file outside the database it outlasts the process, and the processes of a machine share it.
+ * Without a file it is as long as the process, in a temporary file of SQLite, so memory does not grow with it.
+ */
+import { Database } from 'bun:sqlite'
+import { closeSync, openSync } from 'node:fs'
+import { ConfigError } from '../../platform/config/config.ts'
+import { describeError, type Log } from '../../platform/log.ts'
+
+/** A chain: number and hash of its newest link. A manifest: its revision, its root, and the link that it names. */
+export type SeenState = { number: number; hash: string; head: number }
+
+type Options = { file?: string | undefined; log?: Log | undefined }
+
+export class SeenStates {
+  readonly #database: Database
+  readonly #log: Log | undefined
+
+  /** @throws ConfigError for a file that cannot be used */
+  constructor({ file, log }: Options = {}) {
+    this.#log = log
+    this.#database = file === undefined ? opened('') : openedFile(file)
+  }
+
+  get(name: string): SeenState | undefined {
+    const found = this.#database
+      .query<SeenState, [string]>('select number, hash, head from seen where name = ?')
+      .get(name)
+    return found ?? undefined
+  }
+
+  /** Keeps what is newer than all that was seen, by whichever process. A disk that is full keeps nobody from working. */
+  see(name: string, { number, hash, head }: SeenState): void {
+    try {
+      this.#database.query(KEEP).run(name, number, hash, head)
+    } catch (error) {
+      this.#log?.error(LINE, describeError(error))
+    }
+  }
+
+  close(): void {
+    this.#database.close()
+  }
+}
+
+const KEEP = `insert into seen (name, number, hash, head) values (?, ?, ?, ?)
+  on conflict (name) do update set number = excluded.number, hash = excluded.hash, head = excluded.head
+  where excluded.number > seen.number`
+const LINE = 'what was seen of a signed workspace cannot be kept: check SIGNED_STATE_FILE'
+
+function openedFile(file: string): Database {
+  try {
+    // Made here, so that nobody else ever reads it: SQLite gives its other files the same mode.
+    closeSync(openSync(file, 'a', 0o600))
+    return opened(file)
+  } catch {
+    throw new ConfigError([
+      'SIGNED_STATE_FILE: cannot be used as a file of SQLite (example: /var/lib/cloakroom/signed_state.sqlite)',
+    ])
+  }
+}
+
+/** A process that ends in the midst of a write leaves the state before it; power that fails, perhaps an older one. */
+function opened(file: string): Database {
+  const database = new Database(file)
+  database.run('pragma busy_timeout = 2000')
+  database.run('pragma journal_mode = wal')
+  database.run('pragma synchronous = normal')
+  database.run(`create table if not exists seen (
+    name text primary key, number integer not null, hash text not null, head integer not null
+  ) strict, without rowid`)
+  return database
+}
