@@ -24,7 +24,10 @@ beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'cr-seen-'))
   file = join(directory, 'signed_state.sqlite')
   app = await start()
-  rows = await signedRows({ app, authorityOf: (name) => name }, { secrets: { KEY: 'sk_live_1' } })
+  rows = await signedRows(
+    { app, authorityOf: (host = API) => host },
+    { secrets: { KEY: 'sk_live_1' } },
+  )
 }, 60_000)
 afterAll(async () => {
   await app.stop()
