@@ -7,7 +7,7 @@ import { z } from 'zod'
 import { conflictLine, withAliases } from './aliases.ts'
 import { settings } from './settings.ts'
 
-export type { Rate } from './settings.ts'
+export type { Rate } from './rate.ts'
 
 type Parsed = z.output<typeof settings>
 type Variable = keyof Parsed

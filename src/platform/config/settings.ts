@@ -8,9 +8,7 @@ import { OuterLayer } from '../crypto/outer_layer.ts'
 import { Pepper, secretKeysOf } from '../crypto/pepper.ts'
 import { parseCidrs } from '../net/cidr.ts'
 import { publicUrl } from './public_url.ts'
-
-/** `count/seconds`, as in RATE_LOGIN=240/60. */
-export type Rate = { count: number; seconds: number }
+import { rate } from './rate.ts'
 
 /** Digits only: `0x50` and `1e3` are numbers to JavaScript, and mistakes to a person. */
 const number = (what: string, min: number, max: number) =>
@@ -24,13 +22,6 @@ const number = (what: string, min: number, max: number) =>
     .transform(Number)
 const port = number('a port number', 0, 65_535)
 const list = z.string().transform((text) => text.split(',').flatMap((part) => part.trim() || []))
-const rate = z
-  .string()
-  .regex(/^[1-9]\d{0,6}\/[1-9]\d{0,5}$/, 'must be count/seconds, both whole numbers above 0')
-  .transform((text): Rate => {
-    const [count, seconds] = text.split('/').map(Number)
-    return { count: count ?? 1, seconds: seconds ?? 1 }
-  })
 const key = (check: (text: string) => unknown, complaint: string) =>
   z.string().refine((text) => succeeds(() => check(text)), complaint)
 
