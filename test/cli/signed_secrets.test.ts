@@ -1,5 +1,7 @@
 /** Secrets and tokens of a signed workspace from the command line, above a database that tells the truth, and not. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { openSecret, sealSecret } from '../../src/features/secrets/sealed.ts'
+import { OuterLayer } from '../../src/platform/crypto/outer_layer.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import type { Terminal } from './person.ts'
 import { loggedIn, signedAccount } from './signed_person.ts'
@@ -42,6 +44,46 @@ test('secrets are set, pushed, shown, copied, rolled back, deleted and restored'
   expect(await revisions()).toBe(8)
   await ada.must('env', 'delete', 'staging', '--yes')
   expect(await revisions('staging')).toBe(2)
+})
+
+test('what is undeleted is opened before its hash is signed: another value in its place is refused', async () => {
+  const at = ['-e', 'undone']
+  await ada.must('secrets', 'set', 'ADMIN_KEY=theirs', 'GUEST_KEY=ours', ...at)
+  await ada.must('secrets', 'delete', 'ADMIN_KEY', 'GUEST_KEY', '--yes', ...at)
+  const rows = await sql()`select key, workspace_id, project_id, value, value_hash
+    from deleted_secrets where environment = 'undone'`
+  const [admin, guest] = ['ADMIN_KEY', 'GUEST_KEY'].map((name) =>
+    rows.find((row) => row.key === name),
+  )
+  const outer = OuterLayer.parse(app.config.ENCRYPTION_KEY)
+  const placeOf = (key: string) => ({
+    projectId: String(admin?.project_id),
+    environment: 'undone',
+    key,
+  })
+  const workspaceId = String(admin?.workspace_id)
+  const of = { ...placeOf('GUEST_KEY'), sealed: new Uint8Array(guest?.value) }
+  const theirs = (await openSecret(outer, workspaceId, of)) ?? new Uint8Array()
+  const moved = await sealSecret(outer, workspaceId, placeOf('ADMIN_KEY'), theirs)
+  const put = (value: Uint8Array, hash: Uint8Array) =>
+    sql()`update deleted_secrets set value = ${Buffer.from(value)}, value_hash = ${Buffer.from(hash)}
+      where key = 'ADMIN_KEY' and environment = 'undone'`
+
+  await put(moved, guest?.value_hash)
+  const refused = await ada.run(['secrets', 'undelete', 'ADMIN_KEY', '--json', ...at])
+  expect([refused.code, JSON.parse(refused.err)]).toMatchObject([
+    5,
+    { error: { code: 'unproven_policy' } },
+  ])
+  await put(admin?.value, admin?.value_hash)
+  const done = await ada.run(['secrets', 'undelete', 'ADMIN_KEY', ...at])
+  expect([done.code, done.err]).toEqual([
+    0,
+    expect.stringMatching(/^ADMIN_KEY: version 1, deleted 2/),
+  ])
+  expect(await ada.reveal('secrets', 'get', 'ADMIN_KEY', ...at)).toBe('theirs')
+  const back = await ada.run(['secrets', 'rollback', 'ADMIN_KEY', '1', '--yes', ...at])
+  expect(back.err).toMatch(/ADMIN_KEY: version 1, stored 2.* by ada@example.com/)
 })
 
 test('two machines at once both store, and nothing is lost', async () => {

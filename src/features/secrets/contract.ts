@@ -11,7 +11,7 @@ import {
   valueHash,
 } from '../../platform/http/fields.ts'
 import { map, pagination, timestamp } from '../../platform/http/validate.ts'
-import { examplePolicy, policy } from '../../platform/policy.ts'
+import { policy } from '../../platform/policy.ts'
 import { linkFaults } from '../links/contract.ts'
 import {
   environment,
@@ -21,6 +21,7 @@ import {
   manifestOnly,
   sealedValue,
   secretKey,
+  storedPolicy,
 } from './shapes.ts'
 
 export { listDeletedSecrets, restoreSecretsEndpoint } from './deleted_contract.ts'
@@ -30,11 +31,6 @@ export { manifestOnly, sealedValue, secretKey } from './shapes.ts'
 const BODY_LIMIT = 4_194_304
 
 const path = '/api/secrets/{project_id}/'
-/** A policy as it is stored: the ciphertext says whether it is its author's (protocol 3.3). */
-const storedPolicy = z.unknown().meta({
-  description: 'exactly as it was sent; null for none',
-  examples: [examplePolicy],
-})
 
 /** The one that was read; 0 stands for none. */
 const versionNumber = (least: 0 | 1) =>

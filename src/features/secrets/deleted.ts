@@ -13,7 +13,7 @@ import {
 } from '../../platform/db/schema/index.ts'
 import type { ProjectGrant } from '../../platform/grant.ts'
 import { isSignedId } from '../../sigchain/index.ts'
-import { hashOf } from './queries.ts'
+import { hashOf, type Page } from './queries.ts'
 
 type Read = ProjectGrant<'secret.read'>
 type Write = ProjectGrant<'secret.write' | 'project.delete'>
@@ -98,21 +98,25 @@ type Restorable = Awaited<ReturnType<typeof newestOfEach>>[number]
 export function selectDeleted(
   tx: Reading,
   grant: Read,
-  { environment, after, limit }: { environment: string; after: string | undefined; limit: number },
+  environment: string,
+  { after, limit, withCiphertext }: Page,
 ) {
   const beyond = after === undefined ? undefined : sql`${deletedSecrets.key} > ${after}`
-  return newestOfEach(tx, grant, and(restorable(grant, environment), beyond)).limit(limit + 1)
+  const which = and(restorable(grant, environment), beyond)
+  return newestOfEach(tx, grant, which, withCiphertext).limit(limit + 1)
 }
 
 function newestOfEach(
   tx: Reading,
   { workspaceId }: Read | ProjectGrant<'secret.write'>,
   which: SQL | undefined,
+  withCiphertext = false,
 ) {
-  const { id, key, version, deletedAt } = deletedSecrets
+  const { id, key, version, policy, deletedAt } = deletedSecrets
+  const sealed = withCiphertext ? deletedSecrets.sealed : sql<null>`null`
   const hash = isSignedId(workspaceId) ? hashOf(deletedSecrets) : {}
   return tx
-    .selectDistinctOn([key], { id, key, version, ...hash, deleted_at: deletedAt })
+    .selectDistinctOn([key], { id, key, version, sealed, policy, ...hash, deleted_at: deletedAt })
     .from(deletedSecrets)
     .where(which)
     .orderBy(asc(key), desc(deletedAt), desc(id))

@@ -1,30 +1,35 @@
 /** Secrets that were deleted and can be restored (protocol 5.5). */
 import { z } from 'zod'
 import { defineEndpoint } from '../../platform/http/endpoint.ts'
-import { integer, text, valueHash } from '../../platform/http/fields.ts'
+import { exampleOfForm, integer, text, valueHash } from '../../platform/http/fields.ts'
 import { pagination, timestamp } from '../../platform/http/validate.ts'
 import { linkFaults } from '../links/contract.ts'
-import { environment, inProject, MAX_ENTRIES, manifest, secretKey } from './shapes.ts'
+import { environment, inProject, MAX_ENTRIES, manifest, secretKey, storedPolicy } from './shapes.ts'
 
 const ofDeleted = '/api/projects/{project_id}/secrets/'
 
 export const listDeletedSecrets = defineEndpoint({
   name: 'secrets.deleted',
-  summary: 'List the secrets that were deleted from an environment and can be restored, by name',
+  reveals: true,
+  summary:
+    'List the secrets that were deleted from an environment and can be restored, by name; include=value adds the ciphertexts',
   method: 'GET',
   path: `${ofDeleted}deleted/`,
   access: { kind: 'member', permission: 'secret.read', tenant: 'path.project_id' },
   params: inProject,
-  query: pagination.extend({ environment }),
+  query: pagination.extend({ environment, include: z.literal('value').optional() }),
   result: z.array(
     z.object({
       key: text('STRIPE_API_KEY'),
       version: integer(3),
+      value: text(exampleOfForm.sealedValue).optional(),
       value_sha256: valueHash,
+      policy: storedPolicy,
       deleted_at: timestamp,
     }),
   ),
   paged: true,
+  faults: ['unreadable_secret'],
 })
 
 export const restoreSecretsEndpoint = defineEndpoint({

@@ -30,6 +30,9 @@ import { MAX_FIELDS, rollBack, upsert } from './write.ts'
 
 export { deleteEnvironmentSecrets, keepDeletedSecrets, restoreDeletedWith } from './deleted.ts'
 
+/** Of deleted secrets with their ciphertexts: about 4 MiB. */
+const DELETED_AT_ONCE = 50
+
 export function secretRoutes(services: SignedServices): Route[] {
   return [
     ...collectionRoutes(services),
@@ -151,18 +154,32 @@ function versionRoutes(services: SignedServices): Route[] {
 }
 
 function deletedRoutes(services: SignedServices): Route[] {
-  const pager = openPager(services.config)
+  const { outer, config } = services
+  const pager = openPager(config)
   return [
-    route(listDeletedSecrets, async ({ tx, grant, query: { environment, limit, cursor } }) => {
-      const list = `secrets.deleted ${grant.projectId} ${environment}`
+    route(listDeletedSecrets, async ({ tx, grant, audit, query }) => {
+      const { projectId, workspaceId } = grant
+      const { environment, include, cursor } = query
+      const list = `secrets.deleted ${projectId} ${environment}`
       const [after] = pager.start(list, cursor) ?? []
-      const rows = await selectDeleted(tx, grant, { environment, after, limit })
+      const withCiphertext = include === 'value'
+      const limit = withCiphertext ? Math.min(query.limit, DELETED_AT_ONCE) : query.limit
+      const rows = await selectDeleted(tx, grant, environment, { after, limit, withCiphertext })
+      const ciphertexts = await readCiphertexts(
+        rows.slice(0, limit),
+        ({ key }) => key,
+        (shown) => {
+          const places = shown.map(({ key, sealed }) => ({ projectId, environment, key, sealed }))
+          return openSecrets(outer, workspaceId, places)
+        },
+      )
+      recordRead(audit, grant, environment, [...ciphertexts.keys()])
       return pager.cut(
         list,
         rows,
         limit,
         (row) => [row.key],
-        (row) => row,
+        (row) => ({ ...row, value: ciphertexts.get(row) }),
       )
     }),
     route(restoreSecretsEndpoint, async ({ body, ...changing }) =>

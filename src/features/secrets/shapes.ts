@@ -8,6 +8,7 @@ import {
   signedText,
 } from '../../platform/http/fields.ts'
 import { base64 } from '../../platform/http/validate.ts'
+import { examplePolicy } from '../../platform/policy.ts'
 import { SECRET_NAME } from '../../platform/secret_name.ts'
 
 export const MAX_ENTRIES = 500
@@ -28,6 +29,12 @@ export const secretKey = z
 /** A client's ciphertext. The server reads nothing of it but the epoch, where there is one. */
 export const sealedValue = base64(MAX_VALUE_BYTES, 1).meta({
   examples: [exampleOfForm.sealedValue],
+})
+
+/** A policy as it is stored: the ciphertext says whether it is its author's (protocol 3.3). */
+export const storedPolicy = z.unknown().meta({
+  description: 'exactly as it was sent; null for none',
+  examples: [examplePolicy],
 })
 
 export const inProject = z.object({ project_id: projectId })

@@ -77,6 +77,24 @@ beforeEach(async () => {
 })
 
 describe('a deleted secret', () => {
+  test('is shown with its ciphertext and policy to who asks for them, and that is on record', async () => {
+    const query = { environment, include: 'value' as const }
+    const [found] = await team.owner.api.list(listDeletedSecrets, { params: params(), query })
+    const workspace = { id: team.workspaceId, name: '', epoch: 1, key: team.workspaceKey }
+    const place = { projectId: team.projectId, environment, key: 'KEY' }
+    const opened = openSecret(workspace, place, POLICY, found?.value ?? '')
+    expect(opened && Buffer.from(opened.reveal()).toString()).toBe('two')
+    expect(found?.policy).toEqual(POLICY)
+    const [names] = await team.owner.api.list(listDeletedSecrets, {
+      params: params(),
+      query: { environment },
+    })
+    expect(names?.value).toBeUndefined()
+    const reads = await app.connection.sql`select resource ->> 'name' as name from audit_logs
+      where action = 'secret.read' and project_id = ${team.projectId}`
+    expect(reads.map((row) => row.name)).toEqual(['KEY'])
+  })
+
   test('comes back with its value, policy and versions', async () => {
     expect(await kept()).toEqual([1, 2])
     expect(await deleted()).toEqual([['KEY', 2]])

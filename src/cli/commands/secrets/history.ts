@@ -108,6 +108,8 @@ export const rollBack: Action<typeof rollBackOptions> = async (
     const from = JSON.stringify(present?.policy ?? null)
     await confirmed(options, `The policy goes back too, from ${from} to ${to}. Go on?`)
   }
+  const by = earlier.created_by_email ?? 'somebody who is gone'
+  context.output.note(`${key}: version ${version}, stored ${earlier.created_at} by ${by}`)
   const write = openWriter(environmentOf(scope))
   const work = write(storing([earlier]), (manifest) => {
     const body = { version: earlier.version, policy, manifest }
