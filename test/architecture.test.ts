@@ -20,9 +20,10 @@ const contracts = '*/contract.ts'
  */
 const rules: Record<string, readonly string[]> = {
   'main.ts': ['cli'],
-  cli: ['server', 'proxy', 'client', 'leak_guard', 'sigchain', 'platform', contracts],
+  cli: ['console', 'server', 'proxy', 'client', 'leak_guard', 'sigchain', 'platform', contracts],
   console: ['client', 'sigchain', 'platform', contracts],
   server: [
+    'console',
     'features',
     'resolver',
     'outbound',
@@ -132,10 +133,11 @@ describe('dependencies', () => {
     expect(circles).toEqual([])
   })
 
-  test('nothing outside src/ is imported but migrations, package.json and the database template', () => {
+  test('nothing outside src/ is imported but migrations, package.json, the database template and the built console', () => {
     const outside = sources.flatMap((source) => innerImportsOf(source).filter(isOutside))
     const odd = outside.filter(
-      (path) => !/^\.\.\/(drizzle\/|package\.json$|dist\/pgdata\.tar\.gz$)/.test(path),
+      (path) =>
+        !/^\.\.\/(drizzle\/|package\.json$|dist\/(pgdata\.tar\.gz|console\.tar)$)/.test(path),
     )
     expect(odd).toEqual([])
   })

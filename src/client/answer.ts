@@ -4,17 +4,13 @@
  * contract says, or end with a sentence that names the host and the status.
  */
 import { z } from 'zod'
-import { version } from '../../package.json'
 import { fromUtf8 } from '../platform/crypto/encoding.ts'
 import type { FieldFault } from '../platform/fault.ts'
 import { readCapped } from '../platform/http/capped_body.ts'
 import type { Endpoint } from '../platform/http/endpoint.ts'
 import { validateLarge } from '../platform/http/validation/validate_large.ts'
 import { withTimeout } from '../platform/timeout.ts'
-import { connectionFault, serverTrust } from './certificates.ts'
-
-/** By which a server's operator knows which clients there are. */
-const USER_AGENT = `cloakroom/${version}`
+import { asSent, connectionFault } from './transport.ts'
 
 const MIB = 1_048_576
 /** Lists by the page, an environment with its ciphertexts, and the answer of an API that a call brings. */
@@ -137,15 +133,9 @@ export async function* download(
 
 /** A success. @throws ApiError, UntrustedCertificate */
 async function send(url: string, init: RequestInit): Promise<Response> {
-  const response = await fetch(url, {
-    ...init,
-    ...serverTrust(),
-    headers: { ...init.headers, 'accept-encoding': 'identity', 'user-agent': USER_AGENT },
-    // What is sent belongs to this address: no answer sends it on to another.
-    redirect: 'manual',
-    // What expands could not be bounded.
-    decompress: false,
-  } as BunFetchRequestInit).catch((error: unknown) => {
+  // What is sent belongs to this address: no answer sends it on to another.
+  const sent = asSent({ ...init, redirect: 'manual' })
+  const response = await fetch(url, sent).catch((error: unknown) => {
     throw connectionFault(url, error)
   })
   if (response.ok) return response

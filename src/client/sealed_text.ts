@@ -1,13 +1,13 @@
 /** Text in a file of this machine, under a key that only its holder can derive, and bound to what stands beside it. */
-import { randomBytes } from 'node:crypto'
 import { concat, fromBase64, fromUtf8, toBase64, utf8 } from '../platform/crypto/encoding.ts'
 import { hkdf, KEY_BYTES, NONCE_BYTES, openGcm, sealGcm } from '../platform/crypto/primitives.ts'
+import { randomBytes } from '../platform/crypto/random.ts'
 
 /** `salt` is b64 of 32 bytes: each file has a key of its own. */
 export type Binding = { label: string; salt: string; bound: Uint8Array }
 
 export function newSalt(): string {
-  return toBase64(new Uint8Array(randomBytes(KEY_BYTES)))
+  return toBase64(randomBytes(KEY_BYTES))
 }
 
 /** b64 of nonce, ciphertext and tag. */
@@ -16,7 +16,7 @@ export function sealText(
   { label, salt, bound }: Binding,
   text: string,
 ): string {
-  const nonce = new Uint8Array(randomBytes(NONCE_BYTES))
+  const nonce = randomBytes(NONCE_BYTES)
   const key = hkdf(secret, fromBase64(salt) ?? new Uint8Array(), label)
   return toBase64(concat(nonce, sealGcm(key, nonce, bound, utf8(text))))
 }

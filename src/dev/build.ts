@@ -11,6 +11,7 @@
 import { mkdir } from 'node:fs/promises'
 import { dirname, join, relative, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { ensureConsole } from './console.ts'
 import { ensureTemplate } from './template.ts'
 
 const SOURCE = join(import.meta.dir, '..')
@@ -30,7 +31,7 @@ export type BuildOptions = {
 
 /** @throws {AggregateError} with what the bundler complains about. */
 export async function buildExecutable(options: BuildOptions): Promise<void> {
-  await ensureTemplate()
+  await Promise.all([ensureTemplate(), ensureConsole()])
   await mkdir(dirname(options.outfile), { recursive: true })
   await Bun.build({
     entrypoints: [options.entry, ...THREADS],

@@ -4,6 +4,7 @@ import type { Access } from '../access/index.ts'
 import { reporterOf } from '../access/reporters.ts'
 import { storeChanges } from '../audit/changes.ts'
 import { storeDenial } from '../audit/denials.ts'
+import { consoleRoutes } from '../console/routes.ts'
 import { ingestionRoutes } from '../features/audit/ingestion.ts'
 import { resolverHealthRoutes } from '../features/health/index.ts'
 import { tokenLinkRoutes } from '../features/links/index.ts'
@@ -51,6 +52,7 @@ export function openListeners(services: FeatureServices, parts: Parts) {
     routes: [
       ...routes,
       ...reference('control-plane'),
+      ...consoleRoutes(),
       ...ingestionRoutes(services, reporterOf(shared, access)),
       ...ofTokens,
     ],

@@ -3,13 +3,24 @@
 /** Origins of the listeners; `null` where ROLE leaves one out. */
 export type Origins = { controlPlane: string | null; resolver: string | null; admin: string[] }
 
-type Ready = Origins & { location: string; workers?: number; notices?: readonly string[] }
+/** `consoleHash` is what a release publishes of the console. */
+type Ready = Origins & {
+  location: string
+  consoleHash: string
+  workers?: number
+  notices?: readonly string[]
+}
 
 export function readyText(ready: Ready): string {
-  const { controlPlane, resolver, admin, location, workers = 1, notices = [] } = ready
+  const { controlPlane, resolver, admin, location, consoleHash, workers = 1, notices = [] } = ready
   return [
     'Cloakroom is ready.',
-    ...(controlPlane ? [`  control plane  ${controlPlane}`] : []),
+    ...(controlPlane
+      ? [
+          `  control plane  ${controlPlane}`,
+          `  console        ${controlPlane}/console/ (SHA-256 ${consoleHash})`,
+        ]
+      : []),
     ...(resolver ? [`  resolver       ${resolver}`] : []),
     ...admin.map((origin) => `  metrics        ${origin}/metrics`),
     `  database       ${location}`,

@@ -1,5 +1,6 @@
 /** `cloakroom serve`: starts the application or its workers, says where it is, and stops it gracefully. */
 
+import { openConsole } from '../console/serve.ts'
 import { type Config, ConfigError, readConfig } from '../platform/config/config.ts'
 import { DataDirectoryError } from '../platform/db/embedded/open.ts'
 import { awaitServer, ServerUnreachable } from '../platform/db/reach.ts'
@@ -45,7 +46,7 @@ async function serveUntilStopped(config: Config, notices: readonly string[]): Pr
     },
   })
   const stopped = worker === null ? toldToStop(log) : workerStopped()
-  announce(app, worker, notices)
+  await announce(app, worker, notices)
   const code = await Promise.race([failed.promise, stopped.then(() => 0)])
   await app.stop()
   log.info('stopped', { code })
@@ -77,13 +78,18 @@ function toldToStop(log: Log): Promise<void> {
 }
 
 /** To the supervisor, or to the people at the terminal. */
-function announce(app: App, worker: number | null, notices: readonly string[]): void {
+async function announce(
+  app: App,
+  worker: number | null,
+  notices: readonly string[],
+): Promise<void> {
   const { controlPlane, resolver, connection } = app
   const place = { controlPlane, resolver, admin: app.admin ? [app.admin] : [] }
   const database = connection.kind === 'embedded' ? 'embedded, in' : 'PostgreSQL,'
   const location = `${database} ${connection.location}`
-  if (worker !== null) reportReady(place)
-  else process.stdout.write(readyText({ ...place, location, notices }))
+  if (worker !== null) return reportReady(place)
+  const { hash: consoleHash } = await openConsole()
+  process.stdout.write(readyText({ ...place, location, consoleHash, notices }))
 }
 
 /** A start that fails says why in one line per problem, and shows no stack. */

@@ -2,6 +2,7 @@
  * WORKERS above 1: this process serves nothing itself. It brings the database up to date, finds the ports
  * and starts that many processes of its own kind, which share the ports.
  */
+import { openConsole } from '../console/serve.ts'
 import type { Config } from '../platform/config/config.ts'
 import { openDatabase } from '../platform/db/open.ts'
 import { prepareDatabase } from '../platform/db/prepare.ts'
@@ -41,8 +42,10 @@ export async function superviseWorkers(config: Config): Promise<number> {
       stopped.resolve()
     })
   }
+  const { hash: consoleHash } = await openConsole()
   const started = supervisor.start().then((places) => {
-    process.stdout.write(readyText({ ...merged(places), location, workers: config.WORKERS }))
+    const told = { ...merged(places), location, consoleHash, workers: config.WORKERS }
+    process.stdout.write(readyText(told))
   })
   await Promise.race([started, stopped.promise])
   await stopped.promise

@@ -3,8 +3,8 @@
  * come from, or the private key alone in an account that has no signing key. Which one counts is not for the
  * wrapped copy to say: it is what the named keys make it, and both forms open for these only.
  */
-import { randomBytes } from 'node:crypto'
 import { type Bytes, fromBase64, toBase64 } from '../../platform/crypto/encoding.ts'
+import { randomBytes } from '../../platform/crypto/random.ts'
 import { identityFingerprint, identityOf, proveKeys, type ShownKeys } from '../../sigchain/index.ts'
 import { type SeedCopy, unwrapSeed, wrapSeed } from './account_seed.ts'
 import {
@@ -40,7 +40,7 @@ const copies = {
 
 /** Everything that registering takes, and the keys that stay here. About 0.3 s of work. */
 export async function newAccount(email: string, password: string) {
-  const seed = new Uint8Array(randomBytes(SEED_BYTES))
+  const seed = randomBytes(SEED_BYTES)
   const identity = await identityOf(seed)
   const { privateKey, public_key, signing_key } = identity
   const keys: AccountKeys = { privateKey, publicKey: decode(public_key), seed }
@@ -50,7 +50,7 @@ export async function newAccount(email: string, password: string) {
 
 /** What goes with a password; `password` is the authKey, which is all of it that the server sees. */
 export async function underPassword(password: string, keys: AccountKeys) {
-  const salt = new Uint8Array(randomBytes(SALT_BYTES))
+  const salt = randomBytes(SALT_BYTES)
   const masterKey = await deriveMasterKey(password, salt, KDF_DEFAULT)
   return {
     password: authKey(masterKey),

@@ -3,7 +3,6 @@
  * once under the password and once under the recovery key, and names the public keys: it could name others,
  * to which people would then seal, so a seed is only taken with the keys that it gives.
  */
-import { randomBytes } from 'node:crypto'
 import { type Bytes, concat, fromBase64, lp, toBase64 } from '../../platform/crypto/encoding.ts'
 import {
   KEY_BYTES,
@@ -12,6 +11,7 @@ import {
   sealGcm,
   TAG_BYTES,
 } from '../../platform/crypto/primitives.ts'
+import { randomBytes } from '../../platform/crypto/random.ts'
 import { type Identity, identityOf, type PublicIdentity } from '../../sigchain/index.ts'
 
 const VERSION = 2

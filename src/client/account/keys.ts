@@ -3,7 +3,6 @@
  * Argon2id; the server gets a value derived from it that cannot unlock the private key. A server
  * that asks for weaker work is refused, because that is how it would learn the password.
  */
-import { argon2, randomBytes } from 'node:crypto'
 import {
   concat,
   fromBase64,
@@ -21,6 +20,8 @@ import {
   TAG_BYTES,
   x25519PublicKey,
 } from '../../platform/crypto/primitives.ts'
+import { randomBytes } from '../../platform/crypto/random.ts'
+import { argon2id } from './argon2.ts'
 
 /** `kdf` as it travels on the wire; `memory_kib` is in KiB. */
 export type Kdf = {
@@ -60,19 +61,7 @@ export async function deriveMasterKey(
 ): Promise<Uint8Array> {
   requireAcceptableKdf(kdf)
   if (salt.length !== SALT_BYTES) throw new Error('The key salt must be 16 bytes.')
-  const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>()
-  const parameters = {
-    message: utf8(password.normalize('NFKC')),
-    nonce: salt,
-    memory: kdf.memory_kib,
-    passes: kdf.iterations,
-    parallelism: kdf.parallelism,
-    tagLength: KEY_BYTES,
-  }
-  argon2('argon2id', parameters, (failure, masterKey) =>
-    failure ? reject(failure) : resolve(Uint8Array.from(masterKey)),
-  )
-  return promise
+  return argon2id(utf8(password.normalize('NFKC')), salt, kdf)
 }
 
 function requireAcceptableKdf(kdf: Kdf): void {
@@ -120,7 +109,7 @@ export function unwrapPrivateKey(
 
 /** RK: 32 random bytes, shown to the user once and used once. */
 export function generateRecoveryKey(): Uint8Array {
-  return new Uint8Array(randomBytes(KEY_BYTES))
+  return randomBytes(KEY_BYTES)
 }
 
 /** What the server stores like a password to recognise a recovery key: URL-safe base64. */

@@ -3,10 +3,10 @@
  * signed one told by a link, in one call. The server takes all of it or nothing. What the person granted tokens there
  * ends with the key that signed it, and is signed anew with the next.
  */
-import { randomBytes } from 'node:crypto'
 import { getMe, prelogin, replaceKeys } from '../../features/accounts/contract.ts'
 import { type Bytes, fromBase64, toBase64 } from '../../platform/crypto/encoding.ts'
 import { sealMemberEnvelope } from '../../platform/crypto/envelope.ts'
+import { randomBytes } from '../../platform/crypto/random.ts'
 import {
   type Chain,
   extend,
@@ -55,7 +55,7 @@ const MOST_GRANTS = 1_000
 const MOST_GRANT_BYTES = 6 * 1_048_576
 
 export function newKeys(): Promise<NextKeys> {
-  return nextKeysOf(new Uint8Array(randomBytes(SEED_BYTES)), generateRecoveryKey())
+  return nextKeysOf(randomBytes(SEED_BYTES), generateRecoveryKey())
 }
 
 export async function nextKeysOf(seed: Bytes, recoveryKey: Uint8Array): Promise<NextKeys> {

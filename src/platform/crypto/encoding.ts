@@ -2,8 +2,11 @@
  * The byte forms of the protocol: length prefixes (protocol 3), UUIDs, base64, base62 (protocol 4).
  * Decoders return `null` for anything but the one canonical text of a byte string, so that two
  * different texts can never stand for the same stored value. Nothing here touches a key. The
- * module uses web platform globals only, apart from `crc32` and the ids, which need Bun.
+ * module uses web platform globals only, apart from `crc32` and the ids, which the runtime has.
  */
+import { uuidv7 } from './native.ts'
+
+export { crc32, uuidv7 } from './native.ts'
 
 const encoder = new TextEncoder()
 const strictDecoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
@@ -172,21 +175,11 @@ export function decodeBase62(text: string, byteLength: number): Bytes | null {
   return bytes
 }
 
-/** CRC-32/IEEE of bytes, or of the UTF-8 of a text, as an unsigned number. */
-export function crc32(data: Uint8Array | string): number {
-  return Bun.hash.crc32(data)
-}
-
-/** A new time-ordered id (RFC 9562, section 5.7): what every row of the product is named by. */
-export function uuidv7(): string {
-  return Bun.randomUUIDv7()
-}
-
 /**
- * The same as an id of version 8 (RFC 9562, section 5.8), which names signed workspaces and their tokens: it says
+ * A new id as of `uuidv7`, but of version 8 (RFC 9562, section 5.8), which names signed workspaces and their tokens: it says
  * that signatures must be there.
  */
 export function uuidv8(): string {
-  const id = Bun.randomUUIDv7()
+  const id = uuidv7()
   return `${id.slice(0, 14)}8${id.slice(15)}`
 }

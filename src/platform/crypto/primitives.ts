@@ -2,7 +2,7 @@
  * The primitives that the synchronous half of protocol 3 is built from: HKDF-SHA256, HMAC-SHA256, SHA-256,
  * AES-256-GCM and X25519. `node:crypto` is 10 to 20 times faster than Web
  * Crypto for messages of this size, and these calls lie on the path of every resolved request.
- * Labels and additional data belong to the callers.
+ * Labels and additional data belong to the callers. Browsers get `primitives.browser.ts`.
  */
 import {
   createCipheriv,
@@ -16,10 +16,9 @@ import {
   type KeyObject,
 } from 'node:crypto'
 import { type Bytes, concat } from './encoding.ts'
+import { type GcmMessage, gcmMessage, KEY_BYTES, requireNonce, TAG_BYTES } from './gcm_message.ts'
 
-export const KEY_BYTES = 32
-export const NONCE_BYTES = 12
-export const TAG_BYTES = 16
+export { type GcmMessage, gcmMessage, KEY_BYTES, NONCE_BYTES, TAG_BYTES } from './gcm_message.ts'
 
 const CIPHER = 'aes-256-gcm'
 // RFC 8410, section 7: the fixed DER prefix of a PKCS#8 X25519 private key.
@@ -49,14 +48,6 @@ export function sealGcm(
   return concat(cipher.update(plaintext), cipher.final(), cipher.getAuthTag())
 }
 
-/** What `sealGcm` made, in its parts. */
-export type GcmMessage = {
-  nonce: Uint8Array
-  additionalData: Uint8Array
-  ciphertext: Uint8Array
-  tag: Uint8Array
-}
-
 /** The plaintext of what `sealGcm` made, or `null` when the tag does not fit. */
 export function openGcm(
   key: Uint8Array,
@@ -66,19 +57,6 @@ export function openGcm(
 ): Bytes | null {
   const message = gcmMessage(nonce, additionalData, sealed)
   return message && openGcmMessage(key, message)
-}
-
-/** `null` for what is too short for a tag. */
-export function gcmMessage(
-  nonce: Uint8Array,
-  additionalData: Uint8Array,
-  sealed: Uint8Array,
-): GcmMessage | null {
-  if (sealed.length < TAG_BYTES) return null
-  requireNonce(nonce)
-  const border = sealed.length - TAG_BYTES
-  const [ciphertext, tag] = [sealed.subarray(0, border), sealed.subarray(border)]
-  return { nonce, additionalData, ciphertext, tag }
 }
 
 /** `openGcm` of what is opened again and again: it is taken apart once. */
@@ -97,11 +75,6 @@ export function openGcmMessage(key: Uint8Array, message: GcmMessage): Bytes | nu
     // Whether released or not, the working buffer must not linger with plaintext in it.
     plaintext.fill(0)
   }
-}
-
-// GCM hashes a nonce of another length into its counter; the protocol knows 12 bytes only.
-function requireNonce(nonce: Uint8Array): void {
-  if (nonce.length !== NONCE_BYTES) throw new RangeError('a nonce has 12 bytes')
 }
 
 /** HMAC-SHA256 (RFC 2104). */

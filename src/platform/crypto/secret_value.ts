@@ -3,7 +3,6 @@
  * the project, environment and under the name it was sealed for, and with the policy its author
  * gave it. A policy altered in the database makes a secret unreadable instead of more permissive.
  */
-import { randomBytes } from 'node:crypto'
 import canonicalize from 'canonicalize'
 import type { Policy } from '../policy.ts'
 import { Secret } from '../secret.ts'
@@ -18,6 +17,7 @@ import {
   sha256,
   TAG_BYTES,
 } from './primitives.ts'
+import { randomBytes } from './random.ts'
 
 /** Where a secret lives; the additional data of its ciphertext. */
 export type SecretPlace = { projectId: string; environment: string; key: string }

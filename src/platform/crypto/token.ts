@@ -3,7 +3,6 @@
  * server keeps only a MAC of a hash of it (pepper.ts), and a token whose checksum is wrong is refused here,
  * before anything asks the database. Parsing never throws.
  */
-import { randomBytes } from 'node:crypto'
 import {
   type Bytes,
   bytesToUuid,
@@ -15,6 +14,7 @@ import {
   uuidv7,
 } from './encoding.ts'
 import { hkdf, KEY_BYTES, sha256, x25519PublicKey } from './primitives.ts'
+import { randomBytes } from './random.ts'
 
 /** Agent, workload, session, refresh, and the sealed form that authenticates without decrypting. */
 export type TokenKind = 'agt' | 'wkl' | 'ses' | 'ref' | 'sea'
@@ -44,7 +44,7 @@ export function mintToken(
   kind: Exclude<TokenKind, 'sea'>,
   id: string = uuidv7(),
 ): { id: string; secret: Bytes; text: string } {
-  const secret = new Uint8Array(randomBytes(KEY_BYTES))
+  const secret = randomBytes(KEY_BYTES)
   return { id, secret, text: formatToken(kind, id, secret) }
 }
 

@@ -1,0 +1,18 @@
+/** How a request to a server leaves this process; `transport.browser.ts` says it of a page. */
+import { version } from '../../package.json'
+import { serverTrust } from './certificates.ts'
+
+export { connectionFault } from './certificates.ts'
+
+/** By which a server's operator knows which clients there are. */
+const USER_AGENT = `cloakroom/${version}`
+
+export function asSent(init: RequestInit): RequestInit {
+  return {
+    ...init,
+    ...serverTrust(),
+    headers: { ...init.headers, 'accept-encoding': 'identity', 'user-agent': USER_AGENT },
+    // What expands could not be bounded.
+    decompress: false,
+  } as BunFetchRequestInit
+}

@@ -1,0 +1,147 @@
+/**
+ * The console as files: built ahead (src/dev/console.ts), embedded, and answered with headers under which no script
+ * but its own runs, nothing is sent to another origin, and no other page can embed it or read it.
+ */
+import { gunzipSync } from 'node:zlib'
+
+/** Below /console/; every address there that is no file is a route of the page. */
+const PATH = '/console/'
+const INDEX = 'index.html'
+const SUMS = 'SHA256SUMS'
+
+/** `wasm-unsafe-eval` is for Argon2id; `data:` for images that the page makes itself, such as QR codes. */
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'none'",
+  "script-src 'self' 'wasm-unsafe-eval'",
+  "worker-src 'self'",
+  "connect-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "font-src 'none'",
+  "form-action 'none'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  'trusted-types cloakroom',
+].join('; ')
+
+const DENIED = [
+  'accelerometer',
+  'camera',
+  'clipboard-read',
+  'display-capture',
+  'fullscreen',
+  'geolocation',
+  'gyroscope',
+  'hid',
+  'magnetometer',
+  'microphone',
+  'midi',
+  'payment',
+  'picture-in-picture',
+  'screen-wake-lock',
+  'serial',
+  'usb',
+  'xr-spatial-tracking',
+]
+const ALLOWED = ['clipboard-write', 'publickey-credentials-create', 'publickey-credentials-get']
+
+const HEADERS = {
+  'content-security-policy': CONTENT_SECURITY_POLICY,
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'cross-origin-embedder-policy': 'require-corp',
+  'permissions-policy': [
+    ...DENIED.map((name) => `${name}=()`),
+    ...ALLOWED.map((name) => `${name}=(self)`),
+  ].join(', '),
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+}
+
+const MEDIA_TYPES: Record<string, string> = {
+  html: 'text/html;charset=utf-8',
+  js: 'text/javascript;charset=utf-8',
+  css: 'text/css;charset=utf-8',
+  svg: 'image/svg+xml',
+}
+
+export type Console = {
+  /** SHA-256 of its SHA256SUMS: what a release publishes. */
+  hash: string
+  /** To GET and HEAD of an address below /console/. */
+  respond(request: Request): Response
+}
+
+type Served = {
+  br: Uint8Array<ArrayBuffer>
+  gz: Uint8Array<ArrayBuffer>
+  etag: string
+  type: string
+}
+
+let opened: Promise<Console> | undefined
+
+/** Opened once, when it is asked for first. */
+export function openConsole(): Promise<Console> {
+  opened ??= open()
+  return opened
+}
+
+async function open(): Promise<Console> {
+  const files = await readArchive()
+  const sums = files.get(SUMS)
+  if (!sums) throw new Error('the console is not embedded')
+  const respond = (request: Request) => {
+    const { pathname } = new URL(request.url)
+    const name = pathname.slice(PATH.length)
+    const file = files.get(name)
+    // What the page loads must not be taken for the page.
+    if (!file && name.startsWith('assets/'))
+      return new Response(null, { status: 404, headers: HEADERS })
+    const index = files.get(INDEX)
+    return file || !index ? send(request, file ?? sums, name) : send(request, index, INDEX)
+  }
+  return { hash: hashOf(gunzipSync(sums.gz)), respond }
+}
+
+async function readArchive(): Promise<Map<string, Served>> {
+  const { default: path } = await import('../../dist/console.tar', { with: { type: 'file' } })
+  const archive = await new Bun.Archive(await Bun.file(path).bytes()).files()
+  const files = new Map<string, Served>()
+  for (const [name, file] of archive) {
+    if (!name.endsWith('.br')) continue
+    const plainName = name.slice(0, -'.br'.length)
+    const gz = await archive.get(`${plainName}.gz`)?.bytes()
+    if (!gz) throw new Error(`the console lacks ${plainName}.gz`)
+    const br = await file.bytes()
+    const type = MEDIA_TYPES[plainName.split('.').at(-1) ?? ''] ?? 'text/plain;charset=utf-8'
+    files.set(plainName, { br, gz, etag: `"${hashOf(br).slice(0, 32)}"`, type })
+  }
+  return files
+}
+
+function hashOf(bytes: Uint8Array): string {
+  return new Bun.CryptoHasher('sha256').update(bytes).digest('hex')
+}
+
+function send(request: Request, { br, gz, etag, type }: Served, name: string): Response {
+  const headers = new Headers({
+    ...HEADERS,
+    etag,
+    'content-type': type,
+    vary: 'accept-encoding',
+    // A name with a hash never means anything else.
+    'cache-control': name.startsWith('assets/')
+      ? 'public, max-age=31536000, immutable'
+      : 'no-cache',
+  })
+  if (request.headers.get('if-none-match') === etag)
+    return new Response(null, { status: 304, headers })
+  const accepted = request.headers.get('accept-encoding') ?? ''
+  const encoding = /\bbr\b/.test(accepted) ? 'br' : /\bgzip\b/.test(accepted) ? 'gzip' : null
+  if (encoding) headers.set('content-encoding', encoding)
+  const body = encoding === 'br' ? br : encoding === 'gzip' ? gz : gunzipSync(gz)
+  // Of HEAD the runtime sends the head only.
+  return new Response(body, { headers })
+}

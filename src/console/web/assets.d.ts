@@ -1,0 +1,2 @@
+/** Stylesheets, which the build collects. */
+declare module '*.css'

@@ -1,0 +1,91 @@
+/** The page's one way to the worker that holds the keys. */
+import { scriptUrl } from '../../../platform/script_url.browser.ts'
+import type {
+  AccountState,
+  CommandName,
+  Failure,
+  FromWorker,
+  Input,
+  Output,
+  Progress,
+  ToWorker,
+} from './messages.ts'
+
+/** A refusal, with its code, or what went wrong. */
+export class AskError extends Error {
+  readonly code: string
+  readonly fields: Failure['fields']
+  readonly requestId: string | null
+
+  constructor({ code, message, fields, requestId }: Failure) {
+    super(message)
+    this.name = 'AskError'
+    this.code = code
+    this.fields = fields
+    this.requestId = requestId
+  }
+}
+
+type Pending = {
+  resolve(output: unknown): void
+  reject(error: Error): void
+  progress: ((progress: Progress) => void) | undefined
+}
+
+const pending = new Map<number, Pending>()
+const listeners = new Set<() => void>()
+let lastId = 0
+let account: AccountState | null = null
+let worker: Worker | undefined
+
+/** @throws AskError */
+export function ask<N extends CommandName>(
+  name: N,
+  input: Input<N>,
+  progress?: (progress: Progress) => void,
+): Promise<Output<N>> {
+  const { promise, resolve, reject } = Promise.withResolvers<unknown>()
+  lastId += 1
+  pending.set(lastId, { resolve, reject, progress })
+  worker ??= start()
+  worker.postMessage({ id: lastId, name, input } satisfies ToWorker)
+  return promise as Promise<Output<N>>
+}
+
+/** Who works here; null until the worker has said it first. */
+export function accountState(): AccountState | null {
+  return account
+}
+
+export function onAccountChange(listener: () => void): () => void {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
+function start(): Worker {
+  const url = document.querySelector<HTMLMetaElement>('meta[name=keys-worker]')?.content ?? ''
+  const started = new Worker(scriptUrl(url), { type: 'module', name: 'keys' })
+  started.onmessage = ({ data }: MessageEvent<FromWorker>) => hear(data)
+  started.onerror = () => {
+    const failure = { code: 'worker_failed', message: '', fields: [], requestId: null }
+    for (const { reject } of pending.values()) reject(new AskError(failure))
+    pending.clear()
+  }
+  return started
+}
+
+function hear(message: FromWorker): void {
+  if ('account' in message) {
+    account = message.account
+    for (const listener of listeners) listener()
+    return
+  }
+  const asked = pending.get(message.id)
+  if ('progress' in message) {
+    asked?.progress?.(message.progress)
+    return
+  }
+  pending.delete(message.id)
+  if ('failure' in message) asked?.reject(new AskError(message.failure))
+  else asked?.resolve(message.output)
+}

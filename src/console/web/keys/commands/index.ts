@@ -1,0 +1,19 @@
+/** What the page can ask for. A command is `(held, input, progress?) => output`; its types are all there is of it. */
+import type { Held } from '../held.ts'
+import type { Progress } from '../messages.ts'
+import * as accounts from './accounts.ts'
+
+export const areas = { accounts }
+
+type Run = (held: Held, input: unknown, progress: (progress: Progress) => void) => unknown
+
+/** @throws Error for one that there is not */
+export function commandNamed(name: string): Run {
+  const [area = '', command = ''] = name.split('.')
+  const commands: Record<string, unknown> = Object(
+    Object.entries(areas).find(([own]) => own === area)?.[1],
+  )
+  const run = Object.hasOwn(commands, command) ? commands[command] : undefined
+  if (typeof run !== 'function') throw new Error(`there is no command ${name}`)
+  return run as Run
+}

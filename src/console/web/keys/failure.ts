@@ -1,0 +1,35 @@
+/** Errors of the worker, in the form in which the page shows them. */
+import { AnswerError, ApiError } from '../../../client/api.ts'
+import { UntrustedChain } from '../../../client/signed/chain.ts'
+import { UntrustedKey } from '../../../client/workspace_key.ts'
+import type { Failure } from './messages.ts'
+
+/** A refusal of our own: the page has the words for its code. */
+export class Refused extends Error {
+  readonly code: string
+
+  constructor(code: string, message = '') {
+    super(message)
+    this.code = code
+  }
+}
+
+export function failureOf(error: unknown): Failure {
+  const nothing = { fields: [], requestId: null }
+  if (error instanceof ApiError) {
+    const { code, message, fields, requestId } = error
+    return { code, message, fields, requestId }
+  }
+  const message = error instanceof Error ? error.message : String(error)
+  return { code: codeOf(error), message, ...nothing }
+}
+
+function codeOf(error: unknown): string {
+  if (error instanceof Refused) return error.code
+  if (error instanceof UntrustedChain) return 'untrusted_chain'
+  if (error instanceof UntrustedKey) return 'untrusted_key'
+  if (error instanceof AnswerError) return 'unusable_answer'
+  // What fetch throws where nobody answers.
+  if (error instanceof TypeError) return 'unreachable'
+  return 'internal'
+}

@@ -1,0 +1,45 @@
+/** What page and worker say to each other. Types only: the page loads nothing of the commands. */
+import type { FieldFault } from '../../../platform/fault.ts'
+import type { areas } from './commands/index.ts'
+
+type Areas = typeof areas
+/** A command as the page calls it, such as `secrets.set`. */
+export type CommandName = {
+  [A in keyof Areas]: `${A}.${Extract<keyof Areas[A], string>}`
+}[keyof Areas]
+
+type Command<N extends CommandName> = N extends `${infer A extends keyof Areas}.${infer C}`
+  ? C extends keyof Areas[A]
+    ? Areas[A][C]
+    : never
+  : never
+
+export type Input<N extends CommandName> =
+  Command<N> extends (held: never, input: infer I, ...rest: never[]) => unknown ? I : never
+export type Output<N extends CommandName> =
+  Command<N> extends (...all: never[]) => infer O ? Awaited<O> : never
+
+/** Long work: what is being done, and how much of it is done already, from 0 to 1 where that is known. */
+export type Progress = { step: string; done?: number }
+
+/** Who works here. */
+export type AccountState =
+  | { kind: 'out' }
+  /** The session is there, the keys are not. */
+  | { kind: 'locked'; email: string }
+  | { kind: 'open'; email: string; userId: string }
+
+/** An error as the page can show it. */
+export type Failure = {
+  code: string
+  message: string
+  fields: readonly FieldFault[]
+  requestId: string | null
+}
+
+export type ToWorker = { id: number; name: string; input: unknown }
+export type FromWorker =
+  | { id: number; output: unknown }
+  | { id: number; failure: Failure }
+  | { id: number; progress: Progress }
+  | { account: AccountState }

@@ -1,0 +1,25 @@
+/**
+ * The only holder of keys: the seed of the account, and the keys of workspaces and environments, live in this
+ * worker's memory. Nothing of them is in what it posts; a value leaves it by `secrets.reveal` alone.
+ */
+
+import { commandNamed } from './commands/index.ts'
+import { failureOf } from './failure.ts'
+import { openHeld } from './held.ts'
+import type { FromWorker, ToWorker } from './messages.ts'
+
+const post = (message: FromWorker) => postMessage(message)
+
+const opening = openHeld((account) => post({ account }))
+
+self.onmessage = async ({ data }: MessageEvent<ToWorker>) => {
+  const { id, name, input } = data
+  try {
+    const held = await opening
+    held.stir()
+    const output = await commandNamed(name)(held, input, (progress) => post({ id, progress }))
+    post({ id, output })
+  } catch (error) {
+    post({ id, failure: failureOf(error) })
+  }
+}

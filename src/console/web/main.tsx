@@ -1,0 +1,27 @@
+/** The page: starts the worker of the keys, then shows the screen of the address. */
+import './styles/index.css'
+import { QueryClientProvider } from '@tanstack/react-query'
+import { RouterProvider } from '@tanstack/react-router'
+import { StrictMode } from 'react'
+import { createRoot } from 'react-dom/client'
+import { ask } from './keys/ask.ts'
+import { ErrorBoundary } from './parts/error_boundary.tsx'
+import { applyTheme } from './parts/theme.ts'
+import { queryClient } from './queries.ts'
+import { router } from './router.tsx'
+
+applyTheme()
+void ask('accounts.state', null)
+
+const root = document.getElementById('root')
+if (root) {
+  createRoot(root).render(
+    <StrictMode>
+      <ErrorBoundary>
+        <QueryClientProvider client={queryClient}>
+          <RouterProvider router={router} />
+        </QueryClientProvider>
+      </ErrorBoundary>
+    </StrictMode>,
+  )
+}

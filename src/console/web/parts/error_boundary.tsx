@@ -1,0 +1,28 @@
+/** A screen that fails says so, and leaves the others alone. */
+import { Component, type ReactNode } from 'react'
+import { texts } from '../texts/index.ts'
+import { Button } from './button.tsx'
+import { FailureNote } from './failure.tsx'
+
+type Props = { children: ReactNode }
+type State = { error: unknown }
+
+export class ErrorBoundary extends Component<Props, State> {
+  override state: State = { error: null }
+
+  static getDerivedStateFromError(error: unknown): State {
+    return { error }
+  }
+
+  override render(): ReactNode {
+    const { error } = this.state
+    if (error === null) return this.props.children
+    return (
+      <section className="stack">
+        <h1>{texts.errors.screenFailed}</h1>
+        <FailureNote error={error} />
+        <Button onPress={() => this.setState({ error: null })}>{texts.errors.tryAgain}</Button>
+      </section>
+    )
+  }
+}

@@ -1,0 +1,20 @@
+/** Dark or light: as the system says, or as the person chose here. */
+const KEY = 'theme'
+const themes = ['system', 'light', 'dark'] as const
+export type Theme = (typeof themes)[number]
+
+export function chosenTheme(): Theme {
+  const stored = localStorage.getItem(KEY)
+  return themes.find((theme) => theme === stored) ?? 'system'
+}
+
+export function chooseTheme(theme: Theme): void {
+  localStorage.setItem(KEY, theme)
+  applyTheme()
+}
+
+export function applyTheme(): void {
+  const theme = chosenTheme()
+  if (theme === 'system') delete document.documentElement.dataset.theme
+  else document.documentElement.dataset.theme = theme
+}

@@ -1,0 +1,78 @@
+/**
+ * What the page has read, by workspace and area. Commands return nothing secret but for a reveal, which does not come
+ * here; all of it is forgotten when the keys are.
+ */
+import {
+  QueryClient,
+  type QueryKey,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query'
+import { useSyncExternalStore } from 'react'
+import { AskError, accountState, ask, onAccountChange } from './keys/ask.ts'
+import type { CommandName, Input, Output } from './keys/messages.ts'
+
+const STALE_MS = 15_000
+
+export const queryClient = new QueryClient({
+  defaultOptions: {
+    // A refusal stays one; a server that was away may be back.
+    queries: {
+      staleTime: STALE_MS,
+      retry: (tries, error) =>
+        error instanceof AskError && error.code === 'unreachable' && tries < 2,
+    },
+    mutations: { retry: false },
+  },
+})
+
+onAccountChange(() => {
+  if (accountState()?.kind !== 'open') queryClient.clear()
+})
+
+export function useAccount() {
+  return useSyncExternalStore(onAccountChange, accountState)
+}
+
+/** What a command returns, kept under its name and input. */
+export function useAsk<N extends CommandName>(name: N, input: Input<N>) {
+  return useQuery<Output<N>, AskError>({
+    queryKey: keyOf(name, input),
+    queryFn: () => ask(name, input),
+  })
+}
+
+export function keyOf<N extends CommandName>(name: N, input: Input<N>): QueryKey {
+  return [name, input]
+}
+
+/** What is shown at once, before the server has taken it; it is as before where the server refuses. */
+export type Optimistic<I> = { key: QueryKey; update(before: never, input: I): unknown }
+
+type Options<N extends CommandName> = {
+  /** Names of commands whose results it changes. */
+  changes?: readonly CommandName[]
+  optimistic?: (input: Input<N>) => Optimistic<Input<N>>
+}
+
+/** A command that changes something. */
+export function useCommand<N extends CommandName>(name: N, options: Options<N> = {}) {
+  const { changes = [], optimistic } = options
+  const client = useQueryClient()
+  return useMutation<Output<N>, AskError, Input<N>, (() => void) | undefined>({
+    mutationFn: (input) => ask(name, input),
+    onMutate: async (input) => {
+      if (!optimistic) return undefined
+      const { key, update } = optimistic(input)
+      await client.cancelQueries({ queryKey: key })
+      const before = client.getQueryData(key)
+      if (before === undefined) return undefined
+      client.setQueryData(key, update(before as never, input))
+      return () => client.setQueryData(key, before)
+    },
+    onError: (_error, _input, rollBack) => rollBack?.(),
+    onSettled: () =>
+      Promise.all(changes.map((changed) => client.invalidateQueries({ queryKey: [changed] }))),
+  })
+}

@@ -1,0 +1,36 @@
+/**
+ * What codes of refusals mean to people, and what helps. Where nothing stands here the server's own sentence is
+ * shown, which is written for people too.
+ */
+type Words = { said?: string; help?: string }
+
+const byCode: Record<string, Words> = {
+  unreachable: {
+    said: 'The server cannot be reached.',
+    help: 'Check the connection; nothing was changed. It is tried again when you do.',
+  },
+  unusable_answer: {
+    said: 'The answer is not one of Cloakroom.',
+    help: 'A gateway between here and the server may have answered. Try again, or ask its operator.',
+  },
+  locked: { said: 'Your keys are locked.', help: 'Unlock with your password to go on.' },
+  worker_failed: {
+    said: 'The worker that holds your keys ended.',
+    help: 'Reload the page. If it happens again, this browser may be too old.',
+  },
+  invalid_credentials: {
+    said: 'Address or password is wrong.',
+    help: 'Without the password only the recovery key opens the account.',
+  },
+  unreadable_keys: {
+    said: 'The keys that the server has for you do not open with this password.',
+    help: 'Somebody may have altered them. Nothing was used. Ask the operator of the server.',
+  },
+}
+
+export const errors = {
+  byCode,
+  internal: { said: 'Something went wrong in this page.' },
+  screenFailed: 'This screen failed',
+  tryAgain: 'Try again',
+}

@@ -1,0 +1,4 @@
+/** The list of workspaces. */
+export const workspaces = {
+  title: 'Workspaces',
+}

@@ -1,0 +1,31 @@
+/** The form of what AES-256-GCM sealed (protocol 3), the same on every platform. */
+
+export const KEY_BYTES = 32
+export const NONCE_BYTES = 12
+export const TAG_BYTES = 16
+
+/** What `sealGcm` made, in its parts. */
+export type GcmMessage = {
+  nonce: Uint8Array
+  additionalData: Uint8Array
+  ciphertext: Uint8Array
+  tag: Uint8Array
+}
+
+/** `null` for what is too short for a tag. */
+export function gcmMessage(
+  nonce: Uint8Array,
+  additionalData: Uint8Array,
+  sealed: Uint8Array,
+): GcmMessage | null {
+  if (sealed.length < TAG_BYTES) return null
+  requireNonce(nonce)
+  const border = sealed.length - TAG_BYTES
+  const [ciphertext, tag] = [sealed.subarray(0, border), sealed.subarray(border)]
+  return { nonce, additionalData, ciphertext, tag }
+}
+
+/** GCM hashes a nonce of another length into its counter; the protocol knows 12 bytes only. */
+export function requireNonce(nonce: Uint8Array): void {
+  if (nonce.length !== NONCE_BYTES) throw new RangeError('a nonce has 12 bytes')
+}
