@@ -95,6 +95,7 @@ async function bundle(entrypoints: string[], define: Record<string, string> = {}
   const files: Files = new Map()
   for (const output of built.outputs)
     files.set(nameOf(output.path), new Uint8Array(await output.arrayBuffer()))
+  requireNeutral(files)
   const outputs = new Map(
     Object.entries(built.metafile?.outputs ?? {}).map(([path, output]) => [nameOf(path), output]),
   )
@@ -111,6 +112,17 @@ async function bundle(entrypoints: string[], define: Record<string, string> = {}
     .filter(({ kind, path }) => kind === 'entry-point' && path.endsWith('.js'))
     .map(({ path }) => nameOf(path))
   return { files, reachedBy, entries }
+}
+
+/** What only this runtime has fails in a browser when it is called, and not before. */
+function requireNeutral(files: Files): void {
+  for (const [name, bytes] of files) {
+    const [found] =
+      /.{0,80}[^\w.](Buffer\.|Bun\.|process\.(env|platform|nextTick)).{0,40}/.exec(
+        new TextDecoder().decode(bytes),
+      ) ?? []
+    if (name.endsWith('.js') && found) throw new Error(`${name} needs what browsers lack: ${found}`)
+  }
 }
 
 function requireSmall(files: Files, first: readonly string[]): void {

@@ -13,5 +13,11 @@ export async function readCapped(
     if (size > limit) throw tooLarge()
     chunks.push(chunk)
   }
-  return Buffer.concat(chunks)
+  const bytes = new Uint8Array(size)
+  let offset = 0
+  for (const chunk of chunks) {
+    bytes.set(chunk, offset)
+    offset += chunk.length
+  }
+  return bytes
 }

@@ -66,5 +66,6 @@ export async function openHeld(changed: (state: AccountState) => void): Promise<
       if (account) idle = setTimeout(lock, IDLE_MINUTES * 60_000)
     },
   }
+  changed(state())
   return held
 }

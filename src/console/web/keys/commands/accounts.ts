@@ -29,9 +29,8 @@ export async function register(_: Held, { email, password }: Credentials, progre
   return { recoveryKey }
 }
 
-export { loginWith as login }
-
-async function loginWith(held: Held, { email, password }: Credentials, progress: Report) {
+/** @throws ApiError `invalid_credentials`, Refused `unreadable_keys` */
+export async function logIn(held: Held, { email, password }: Credentials, progress: Report) {
   const anonymous = openApi(location.origin)
   const { key_salt, kdf } = await anonymous.call(prelogin, { body: { email } })
   progress({ step: 'keys' })
