@@ -4,7 +4,7 @@
  * reads again, and signs again.
  */
 import { getSecret, listSecrets } from '../features/secrets/contract.ts'
-import { manifestRoot, Refusal, type Rows, type SignedText } from '../sigchain/index.ts'
+import { type Chain, manifestRoot, Refusal, type Rows, type SignedText } from '../sigchain/index.ts'
 import { type Api, ApiError, type CallInput, type CallResult } from './api.ts'
 import { type Chains, type Signing, UntrustedChain } from './signed/chain.ts'
 import { rowsOf, type Stored, verifyStored } from './signed/manifests.ts'
@@ -162,8 +162,7 @@ export function openWriter(place: EnvironmentPlace) {
     const last = newest.get(signing.chains)?.get(nameOf(place))
     let before: Stored = last ?? (await readSigned(place, signing)).stored
     for (let tries = 1; ; tries += 1) {
-      const next = await following(before, edit)
-      const manifest = await signNext(place, next)
+      const { next, manifest } = await signNext(place, before, edit)
       const sent = await unlessConflict(send(manifest))
       if (!('conflict' in sent)) {
         rememberStored(place, next)
@@ -178,6 +177,13 @@ export function openWriter(place: EnvironmentPlace) {
   }
 }
 
+async function signNext(place: EnvironmentPlace, before: Stored, edit: Edit) {
+  const signer = await signerOf(place.workspace)
+  if (signer === null) throw new TypeError('the workspace is not signed')
+  const next = await following(before, edit, signer.chain)
+  return { next, manifest: await signManifest(signer, place, next) }
+}
+
 async function unlessConflict<T>(
   sent: Promise<T>,
 ): Promise<{ result: T } | { conflict: ApiError }> {
@@ -189,13 +195,12 @@ async function unlessConflict<T>(
   }
 }
 
-/** What a write makes of what is stored. */
-export async function following({ revision, rows: before }: Stored, edit: Edit): Promise<Stored> {
+/** What a write makes of what is stored, signed on a chain. */
+export async function following(
+  { revision, rows: before }: Stored,
+  edit: Edit,
+  { seq: headSeq }: Chain,
+): Promise<Stored> {
   const rows = await edit(before)
-  return { revision: revision + 1, rows, root: await manifestRoot(rows) }
-}
-
-async function signNext(place: EnvironmentPlace, next: Stored): Promise<SignedText | undefined> {
-  const signer = await signerOf(place.workspace)
-  return signer === null ? undefined : signManifest(signer, place, next)
+  return { revision: revision + 1, rows, root: await manifestRoot(rows), headSeq }
 }

@@ -83,25 +83,42 @@ async function replace(
     const body = signed === null ? sealed : { ...sealed, link: signed.link, manifests }
     await api.call(rekeyWorkspace, { params: { workspace_id: workspace.id }, body })
   }
-  await send().catch(async (error: unknown) => {
-    const missing = emptiedPlaces(error)
-    if (missing.length === 0) throw error
-    environments.push(
-      ...(await Promise.all(missing.map((place) => sealAnew(change, place, signed)))),
-    )
-    await send()
+  await sendWith(send, async (places) => {
+    const sealed = await Promise.all(places.map((place) => sealAnew(change, place, signed)))
+    environments.push(...sealed)
   })
   for (const { remember } of environments) remember()
   const counts = { members: members.length, tokens: tokens.length, secrets: secrets.length }
   return { next, ...counts, left }
 }
 
-/** Environments that hold nothing any more, and are in no list, have manifests that go on all the same. */
-function emptiedPlaces(error: unknown): Place[] {
+/**
+ * Environments that hold nothing any more, and are in no list, have manifests that go on all the same: the server
+ * names those that it misses, some at a time. What it names a second time ends it.
+ */
+async function sendWith(
+  send: () => Promise<void>,
+  add: (places: Place[]) => Promise<void>,
+): Promise<void> {
+  const known = new Set<string>()
+  for (;;) {
+    try {
+      return await send()
+    } catch (error) {
+      const named = emptiedPlaces(error).filter(([path]) => !known.has(path))
+      if (named.length === 0) throw error
+      for (const [path] of named) known.add(path)
+      await add(named.map(([, place]) => place))
+    }
+  }
+}
+
+function emptiedPlaces(error: unknown): [path: string, Place][] {
   if (!(error instanceof ApiError) || error.code !== 'link_required') return []
   return error.fields.flatMap(({ path }) => {
     const { projectId, environment } = MISSING.exec(path)?.groups ?? {}
-    return projectId && environment ? { projectId, environment } : []
+    const place = { projectId: projectId ?? '', environment: environment ?? '' }
+    return projectId && environment ? [[path, place] satisfies [string, Place]] : []
   })
 }
 
@@ -157,7 +174,7 @@ async function sealAnew({ api, workspace, next }: Change, place: Place, signed: 
   if (signed === null || stored === null || stored.revision === 0) {
     return { secrets, manifest: null, remember: () => {} }
   }
-  const after = await following(stored, storing(secrets))
+  const after = await following(stored, storing(secrets), signed.signer.chain)
   const manifest = await signManifest(signed.signer, place, after)
   return { secrets, manifest, remember: () => rememberStored(at, after) }
 }

@@ -29,9 +29,12 @@ export { hashOf, readText, type SignedText, signText } from './signed_text.ts'
 export { type Chain, emptyChain } from './state.ts'
 export {
   GRANT_GRACE_MS,
+  headSeqOf,
   isSameGrant,
   manifestRoot,
   type Rows,
+  requireWriterNow,
+  type SeenManifest,
   verifyEnvelope,
   verifyGrant,
   verifyManifest,

@@ -81,8 +81,15 @@ export type ManifestPlace = {
   projectId: string
   environment: string
   rows: Rows
-  seen?: { revision: number; root: string } | undefined
+  seen?: SeenManifest | undefined
 }
+
+/** `headSeq` is the number of the link that it names; without one it was kept by an older client. */
+export type SeenManifest = { revision: number; root: string; headSeq?: number | undefined }
+
+/** What is counted to 2³¹ − 1 must not end there: nobody wrote so often, or so often since it was seen. */
+const MAX_FIRST_REVISION = 2 ** 30
+const MAX_REVISION_STEP = 2 ** 20
 
 /**
  * `rows` are all secrets that are stored there: names, and the SHA-256 of their raw values.
@@ -93,7 +100,7 @@ export function verifyManifest(
   chain: Chain,
   signed: SignedText,
   place: ManifestPlace,
-): Promise<TextOf<'manifest'>> {
+): Promise<TextOf<'manifest'> & { headSeq: number }> {
   return about('the manifest', async () => {
     const { text, headSeq } = readStatement(chain, 'manifest', signed)
     const period = periodAt(chain, text.signer, headSeq)
@@ -102,10 +109,31 @@ export function verifyManifest(
     if (period.role === 'read_only') throw new Refusal('right', 'a reader stores no secrets')
     if (!isOfPlace(text, place)) throw new Refusal('mismatch')
     requireEpoch(chain, text.epoch, headSeq)
-    requireRevision(text, place.seen)
+    requireNewer({ ...text, headSeq }, place.seen)
     if (text.root !== (await manifestRoot(place.rows))) throw new Refusal('root')
-    return text
+    return { ...text, headSeq }
   })
+}
+
+/**
+ * That who signed a manifest can still write, with that key: what was stored stays good when they leave, and
+ * nothing more of theirs is stored.
+ *
+ * @throws Refusal
+ */
+export function requireWriterNow(
+  chain: Chain,
+  { signer, headSeq }: { signer: string; headSeq: number },
+): void {
+  const now = chain.members.get(signer)
+  const isSame = now?.signing_key === periodAt(chain, signer, headSeq)?.signingKey
+  if (now && isSame && now.role !== 'read_only') return
+  throw new Refusal('right', 'its signer may not write any more', 'the manifest')
+}
+
+/** The number of the link that a stored manifest names, whether or not it holds. @throws Refusal */
+export function headSeqOf(chain: Chain, statement: string): number | undefined {
+  return chain.positions.get(readText('manifest', statement).head)
 }
 
 /** b64url SHA-256 of `lp(key) || SHA-256(raw value)` of all rows, in byte order of the keys. */
@@ -163,10 +191,15 @@ function requireEpoch(chain: Chain, epoch: number, headSeq: number): void {
   if (epoch !== chain.epoch || headSeq < chain.epochSince) throw new Refusal('epoch')
 }
 
-function requireRevision(
-  { revision, root }: TextOf<'manifest'>,
+function requireNewer(
+  { revision, root, headSeq }: { revision: number; root: string; headSeq: number },
   seen: ManifestPlace['seen'],
 ): void {
-  if (seen === undefined || revision > seen.revision) return
-  if (revision < seen.revision || root !== seen.root) throw new Refusal('revision')
+  const most = seen === undefined ? MAX_FIRST_REVISION : seen.revision + MAX_REVISION_STEP
+  if (revision > most) throw new Refusal('revision', 'nobody wrote so often')
+  if (seen === undefined) return
+  const isOther = revision === seen.revision && root !== seen.root
+  if (revision < seen.revision || isOther) throw new Refusal('revision')
+  if (headSeq < (seen.headSeq ?? 0))
+    throw new Refusal('head', 'the one before it names a newer link')
 }

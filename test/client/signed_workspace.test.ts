@@ -35,9 +35,10 @@ import {
   upsertSecrets,
 } from '../../src/features/secrets/contract.ts'
 import { parseToken, tokenKeyPair } from '../../src/platform/crypto/token.ts'
+import { manifests as manifestRows } from '../../src/platform/db/schema/index.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import type { SignedPerson } from '../support/signed.ts'
-import { type SignedProject, signedProject } from '../support/statements.ts'
+import { manifestOf, type SignedProject, signedProject } from '../support/statements.ts'
 import { openMemory } from './signed_place.ts'
 
 let app: TestApp
@@ -215,4 +216,25 @@ test('a rekey carries over what verifies, and names what does not', async () => 
   const { open } = await fetchEnvironment(app.controlPlane, carried.text)
   expect([...(await open()).keys()]).toEqual(['N0', 'N1', 'N2', 'N3', 'N4'])
   await expect(fetchEnvironment(app.controlPlane, forged.text)).rejects.toThrow()
+})
+
+test('a rekey carries more emptied environments than the server names at once', async () => {
+  const signed = await signedProject(app)
+  const before = project
+  project = signed
+  const manifests = Array.from({ length: 201 }, async (_, at) => {
+    const environment = `gone-${at}`
+    const { statement, signature } = await manifestOf(signed, {}, 1, { environment })
+    const place = { workspaceId: signed.workspaceId, projectId: signed.projectId, environment }
+    return { ...place, revision: 1, statement, signature: Uint8Array.fromBase64(signature) }
+  })
+  await app.connection.db.insert(manifestRows).values(await Promise.all(manifests))
+  const { next } = await rekey(signed.owner.api, openedBy(signed.owner), () => {
+    throw new Error('nobody is asked')
+  })
+  expect(next.epoch).toBe(2)
+  expect(await valuesOf(placeOf(signed.owner, openedBy(signed.owner, next), 'gone-200'))).toEqual(
+    {},
+  )
+  project = before
 })

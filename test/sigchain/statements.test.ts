@@ -9,6 +9,7 @@ import {
   manifestRoot,
   Refusal,
   replay,
+  type SeenManifest,
   signText,
   verifyEnvelope,
   verifyGrant,
@@ -65,9 +66,9 @@ async function signEnvelope(history: History, signing: Signing, epoch: number) {
   return signText('envelope', { ...(await about(history, signing)), ...text }, signingKey)
 }
 
-async function signManifest(history: History, signing: Signing, epoch: number) {
+async function signManifest(history: History, signing: Signing, epoch: number, revision = 1) {
   const { signingKey } = await keysOf(signing.signer, signing.keys)
-  const text = { ...place, epoch, revision: 1, root: await manifestRoot(rows) }
+  const text = { ...place, epoch, revision, root: await manifestRoot(rows) }
   return signText('manifest', { ...(await about(history, signing)), ...text }, signingKey)
 }
 
@@ -136,6 +137,32 @@ describe('on any history', () => {
       expect(isGood).toBe(then?.epoch === epoch && couldWrite(then, signing))
       return isGood
     }))
+})
+
+describe('a manifest after the one that was seen', () => {
+  async function shown(revision: number, headSeq: number, seen?: SeenManifest) {
+    const step = { signer: 0, some: [1], others: [], roles: ['member' as const] }
+    const history = await historyOf(HERE, [{ kind: 'put', ...step }])
+    expect(history.links.length).toBe(2)
+    const chain = await replay(HERE, history.links)
+    const signed = await signManifest(history, { signer: 0, keys: 0, headSeq }, 1, revision)
+    return outcome(verifyManifest(chain, signed, { ...scope, rows, seen }))
+  }
+  const seen = { revision: 7, root: '', headSeq: 2 }
+
+  test('names no older link than that', async () => {
+    expect(await shown(8, 2, seen)).toBe(true)
+    expect(await shown(8, 1, seen)).toBe(false)
+    // Kept by a client that did not know.
+    expect(await shown(8, 1, { ...seen, headSeq: undefined })).toBe(true)
+  })
+
+  test('has no revision that leaves none to write with', async () => {
+    expect(await shown(2 ** 30, 2)).toBe(true)
+    expect(await shown(2 ** 31 - 1, 2)).toBe(false)
+    expect(await shown(7 + 2 ** 20, 2, seen)).toBe(true)
+    expect(await shown(8 + 2 ** 20, 2, seen)).toBe(false)
+  })
 })
 
 describe('a statement', () => {

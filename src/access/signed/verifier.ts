@@ -15,6 +15,7 @@ import {
   GRANT_GRACE_MS,
   Refusal,
   requireBinding,
+  type SeenManifest,
   type SignedText,
   type TokenGrant,
   verifyEnvelope,
@@ -30,8 +31,6 @@ import {
 import type { LiveToken } from '../tokens.ts'
 import type { ChainCache } from './chains.ts'
 import { Refusals } from './refusals.ts'
-
-type Revision = { revision: number; root: string }
 
 export class Verifier {
   readonly chains: ChainCache
@@ -89,9 +88,9 @@ export class Verifier {
   }
 
   /** The newest manifest of an environment that was seen: to be asked for before the stored one is read. */
-  seenAt(workspaceId: string, place: Granted): Revision | undefined {
+  seenAt(workspaceId: string, place: Granted): SeenManifest | undefined {
     const seen = this.chains.seen.get(nameOf(workspaceId, place))
-    return seen && { revision: seen.number, root: seen.hash }
+    return seen && { revision: seen.number, root: seen.hash, headSeq: seen.head }
   }
 
   /**
@@ -101,17 +100,16 @@ export class Verifier {
    */
   async environment(
     chain: Chain,
-    place: Granted & { seen: Revision | undefined },
+    place: Granted & { seen: SeenManifest | undefined },
     secrets: readonly SealedSecret[],
     manifest: SignedText | null,
   ): Promise<VerifiedEnvironment> {
     const hashes = await hashesOf(secrets)
     if (manifest) {
-      const { revision, root } = await verifyManifest(chain, manifest, { ...place, rows: hashes })
-      if (revision > (place.seen?.revision ?? 0)) {
-        const name = nameOf(chain.workspaceId, place)
-        this.chains.seen.see(name, { number: revision, hash: root, head: 0 })
-      }
+      const found = await verifyManifest(chain, manifest, { ...place, rows: hashes })
+      const { revision: number, root: hash, headSeq: head } = found
+      if (number > (place.seen?.revision ?? 0))
+        this.chains.seen.see(nameOf(chain.workspaceId, place), { number, hash, head })
     } else if (place.seen) throw new Refusal('revision', 'now there is none', 'the manifest')
     else if (secrets.length > 0) throw new Refusal('root', 'there is none', 'the manifest')
     return { hashes, manifest }

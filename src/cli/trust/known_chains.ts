@@ -16,7 +16,11 @@ const known = z.strictObject({
   epoch: z.int(),
   keyCommitment: z.string(),
 })
-const manifest = z.strictObject({ revision: z.int(), root: z.string() })
+const manifest = z.strictObject({
+  revision: z.int(),
+  root: z.string(),
+  headSeq: z.int().optional(),
+})
 const entry = known.extend({
   /** All that it was called: names are not signed. */
   names: z.array(z.string()).default([]),
@@ -67,11 +71,14 @@ export function openKnownChains(
       Object.values(readFile(path)[server] ?? {}).some(({ names }) => names.includes(name)),
     manifestOf: ({ workspaceId, projectId, environment }) =>
       entryOf(workspaceId)?.manifests[`${projectId} ${environment}`],
-    rememberManifest: ({ workspaceId, projectId, environment }, { revision, root }) =>
+    rememberManifest: ({ workspaceId, projectId, environment }, { revision, root, headSeq }) =>
       put(workspaceId, (before) => {
         const place = `${projectId} ${environment}`
         if (!before || (before.manifests[place]?.revision ?? 0) >= revision) return undefined
-        return { ...before, manifests: { ...before.manifests, [place]: { revision, root } } }
+        return {
+          ...before,
+          manifests: { ...before.manifests, [place]: { revision, root, headSeq } },
+        }
       }),
   }
 }

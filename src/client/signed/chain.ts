@@ -17,6 +17,7 @@ import {
   readLink,
   replay,
   requireContinues,
+  type SeenManifest,
   type SignedText,
   signLink,
 } from '../../sigchain/index.ts'
@@ -43,7 +44,8 @@ export type KnownChains = {
   rememberManifest(place: EnvironmentPlace, known: KnownManifest): void
 }
 type EnvironmentPlace = { workspaceId: string; projectId: string; environment: string }
-export type KnownManifest = { revision: number; root: string }
+/** Files that older clients wrote do not have the number of the link that it names. */
+export type KnownManifest = SeenManifest
 
 /** Something that a person should hear. */
 export type ChainNotices = {

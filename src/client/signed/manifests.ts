@@ -29,8 +29,8 @@ export async function verifyStored(
   manifest: SignedText | null | undefined,
 ): Promise<Stored> {
   if (manifest) {
-    const { revision, root } = await verifyManifest(chain, manifest, { ...place, rows })
-    return { revision, root, rows }
+    const { revision, root, headSeq } = await verifyManifest(chain, manifest, { ...place, rows })
+    return { revision, root, headSeq, rows }
   }
   if (place.seen) throw new Refusal('revision', 'and now there is none', 'the manifest')
   if (rows.size > 0) throw new Refusal('root', 'nobody did', 'the manifest')

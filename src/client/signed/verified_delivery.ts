@@ -84,8 +84,8 @@ export async function verifyDelivery(
   requireScope(await verifyGrant(chain, grant, { id: bearer.id, publicKey }, now), answer)
   for (const envelope of answer.envelopes) await requireEnvelope(chain, bearer.id, envelope)
   requireAsked(answer, asked)
-  const { revision, root } = await storedOf(chain, answer, seen)
-  return { seq: chain.seq, head: chain.head, revision, root }
+  const { revision, root, headSeq } = await storedOf(chain, answer, seen)
+  return { seq: chain.seq, head: chain.head, revision, root, headSeq }
 }
 
 /** A token may be granted several environments, and no server chooses among them. */

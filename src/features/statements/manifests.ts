@@ -3,6 +3,7 @@
  * transaction, so that what is stored is always what somebody stored.
  */
 import { and, eq, sql } from 'drizzle-orm'
+import { unverified } from '../../access/signed/chains.ts'
 import { toBase64 } from '../../platform/crypto/encoding.ts'
 import { preparedList } from '../../platform/db/list.ts'
 import type { Reading, Transaction } from '../../platform/db/open.ts'
@@ -11,9 +12,12 @@ import { Fault } from '../../platform/fault.ts'
 import type { ProjectGrant } from '../../platform/grant.ts'
 import {
   type Chain,
+  headSeqOf,
   isSignedId,
+  Refusal,
   type Rows,
   readText,
+  requireWriterNow,
   type SignedText,
   verifyManifest,
 } from '../../sigchain/index.ts'
@@ -39,13 +43,14 @@ export async function acceptManifest(
   const signed = requireSigned(workspaceId, manifest, 'manifest')
   const chain = await chainOf({ tx, grant }, services)
   if (!signed || !chain) return
-  const current = await revisionOf(tx, grant, environment)
+  const current = await selectNewest(tx, grant, environment)
+  const headSeq = current && storedHeadSeq(chain, current)
   const rows = await readHashes(tx, grant, environment)
   const place = { projectId, environment }
   const { revision } = await judgeManifest(
     { userId, chain },
     { signed, path: 'manifest' },
-    { place, revisionOf: () => current, rowsOf: () => rows },
+    { place, headSeq, revisionOf: () => current?.revision, rowsOf: () => rows },
   )
   await storeManifest(tx, { workspaceId, ...place, revision }, signed)
 }
@@ -56,6 +61,8 @@ type EnvironmentPlace = { projectId: string; environment: string }
 type Stored = {
   /** Where it must be for; where it says unless given. */
   place?: EnvironmentPlace
+  /** Of the link that the one to follow names: heads do not go back. */
+  headSeq?: number | undefined
   revisionOf(place: EnvironmentPlace): number | undefined
   rowsOf(place: EnvironmentPlace): Rows
 }
@@ -64,15 +71,21 @@ type Stored = {
 export async function judgeManifest(
   { userId, chain }: { userId: string; chain: Chain },
   { signed, path }: { signed: SignedText; path: string },
-  { place: demanded, revisionOf, rowsOf }: Stored,
+  { place: demanded, headSeq, revisionOf, rowsOf }: Stored,
 ) {
   const text = await accepted(userId, path, () => readText('manifest', signed.statement))
   const said = { projectId: text.project_id, environment: text.environment }
   const place = demanded ?? said
-  if (text.revision !== (revisionOf(place) ?? 0) + 1) throw new Fault('conflict')
+  const revision = revisionOf(place) ?? 0
+  if (text.revision !== revision + 1) throw new Fault('conflict')
   if (text.epoch !== chain.epoch) throw new Fault('epoch_conflict')
   const covered = { ...place, rows: rowsOf(place) }
-  return accepted(userId, path, () => verifyManifest(chain, signed, covered))
+  return accepted(userId, path, async () => {
+    const seen = { revision, root: '', headSeq }
+    const verified = await verifyManifest(chain, signed, { ...covered, seen })
+    requireWriterNow(chain, verified)
+    return verified
+  })
 }
 
 type Place = { workspaceId: string; projectId: string; environment: string; revision: number }
@@ -103,19 +116,22 @@ export async function selectManifest(
   environment: string,
 ): Promise<SignedText | null> {
   if (!isSignedId(grant.workspaceId)) return null
-  const [found] = await db
-    .select({ statement: manifests.statement, signature: manifests.signature })
-    .from(manifests)
-    .where(isAt(grant, environment))
-  return found ? { ...found, signature: toBase64(found.signature) } : null
+  const found = await selectNewest(db, grant, environment)
+  return found ? { statement: found.statement, signature: toBase64(found.signature) } : null
 }
 
-async function revisionOf(tx: Transaction, grant: Write, environment: string): Promise<number> {
-  const [found] = await tx
-    .select({ revision: manifests.revision })
-    .from(manifests)
-    .where(isAt(grant, environment))
-  return found?.revision ?? 0
+async function selectNewest(db: Reading, grant: ProjectGrant, environment: string) {
+  const [found] = await db.select().from(manifests).where(isAt(grant, environment))
+  return found
+}
+
+/** @throws Fault `unverified_state` for what is no manifest */
+function storedHeadSeq(chain: Chain, { statement }: { statement: string }): number | undefined {
+  try {
+    return headSeqOf(chain, statement)
+  } catch (error) {
+    throw error instanceof Refusal ? unverified(error) : error
+  }
 }
 
 function isAt({ workspaceId, projectId }: ProjectGrant, environment: string) {

@@ -17,13 +17,13 @@ import {
   upsertSecrets,
 } from '../../../src/features/secrets/contract.ts'
 import { sha256 } from '../../../src/platform/crypto/primitives.ts'
-import { manifests } from '../../../src/platform/db/schema/index.ts'
+import { manifests, workspaceLinks } from '../../../src/platform/db/schema/index.ts'
 import type { FaultCode } from '../../../src/platform/fault.ts'
 import { manifestRoot, type SignedText, verifyManifest } from '../../../src/sigchain/index.ts'
 import { startTestApp, type TestApp } from '../../support/app.ts'
 import { expectFailure } from '../../support/failure.ts'
 import { openProject } from '../../support/project.ts'
-import { signedAccount } from '../../support/signed.ts'
+import { personOf, signedAccount } from '../../support/signed.ts'
 import { manifestOf, type SignedProject, signedProject } from '../../support/statements.ts'
 import { storedSecrets } from './stored.ts'
 
@@ -87,6 +87,15 @@ async function stored() {
     .from(manifests)
     .where(eq(manifests.workspaceId, project.workspaceId))
   return [await storedSecrets(app, project.workspaceId), rows]
+}
+
+/** A link in the rows, past the server. */
+async function appendLink(...args: Parameters<SignedProject['link']>) {
+  const { statement, signature } = await project.link(...args)
+  const { seq } = await project.chain()
+  const row = { statement, signature: Uint8Array.fromBase64(signature) }
+  const { workspaceId } = project
+  await app.connection.db.insert(workspaceLinks).values({ workspaceId, seq: seq + 1, ...row })
 }
 
 const paths = {
@@ -247,6 +256,45 @@ describe('each kind of write', () => {
     )
     await store({ KEY: value }, 3)
     await expectSigned(values, 3)
+  })
+
+  test('is refused with an older link than the manifest before it names', async () => {
+    const { head: old } = await project.chain()
+    await appendLink('allowlist.changed', { add: ['a.example'], remove: [] })
+    await store({ KEY: project.seal('KEY', 'three') }, 3)
+    const value = project.seal('KEY', 'four')
+    const after = { ...values, KEY: value }
+    const manifest = await manifestOf(project, after, 4, { head: old })
+    const body = { ...params(), environment, secrets: { KEY: value } }
+    const why =
+      'the manifest is refused: it was signed on another chain, or on links that are missing here (the one before it names a newer link)'
+    await expectRefused(
+      ['POST', paths.secrets, { ...body, manifest }],
+      'link_refused',
+      refusal(why),
+    )
+    await store({ KEY: value }, 4)
+  })
+
+  test('is refused of who may not write at the newest link, whatever link it names', async () => {
+    const { head: old } = await project.chain()
+    const value = project.seal('KEY', 'three')
+    const other = await signedAccount(app)
+    const { identity } = await signedAccount(app)
+    const manifest = await manifestOf(project, { ...values, KEY: value }, 3, { head: old })
+    const body = { ...params(), environment, secrets: { KEY: value }, manifest }
+    const why =
+      'the manifest is refused: its signer may not do that (its signer may not write any more)'
+    const refused = () => expectRefused(['POST', paths.secrets, body], 'link_refused', refusal(why))
+    await appendLink('members.put', { members: [{ ...personOf(other), role: 'owner' }] })
+    const reader = [{ ...personOf(project.owner), role: 'read_only' as const }]
+    await appendLink('members.put', { members: reader }, other)
+    await refused()
+    const writer = [{ ...personOf(project.owner), role: 'member' as const }]
+    await appendLink('members.put', { members: writer }, other)
+    const { signing_key, public_key } = identity
+    await appendLink('keys.rotated', { signing_key, public_key })
+    await refused()
   })
 
   test('in a plain workspace carries none', async () => {
