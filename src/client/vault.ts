@@ -107,14 +107,20 @@ export async function logIn(origin: string, email: string, password: string): Pr
   }
 }
 
-type SealedWorkspace = { id: string; name: string; epoch: number; encrypted_workspace_key: string }
+type SealedWorkspace = {
+  id: string
+  name: string
+  epoch: number
+  encrypted_workspace_key: string | null
+}
 
-/** The workspace with its key, or `null` when the envelope is not for this key pair. */
+/** The workspace with its key, or `null` when the envelope is not for this key pair, or the server cannot read it. */
 export async function openWorkspace(
   { id, name, epoch, encrypted_workspace_key }: SealedWorkspace,
   privateKey: Uint8Array,
   recipientPublicKey: Uint8Array,
 ): Promise<OpenWorkspace | null> {
+  if (encrypted_workspace_key === null) return null
   const place = { workspaceId: id, recipientPublicKey, epoch }
   const key = await openMemberEnvelope(place, privateKey, encrypted_workspace_key)
   return key && { id, name, epoch, key }

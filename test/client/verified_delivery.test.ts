@@ -89,7 +89,7 @@ test('what an admin granted and a member stored is verified', async () => {
   const { manifest } = answer
   const { root } = JSON.parse(manifest?.statement ?? '')
   const { seq, head } = links.chain()
-  expect(await verify()).toEqual({ seq, head, revision: 1, root })
+  expect(await verify()).toEqual({ seq, head, revision: 1, root, headSeq: seq })
 })
 
 /** A grant that says something else, signed by somebody. */

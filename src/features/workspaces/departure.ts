@@ -13,10 +13,10 @@ import { isSignedId } from '../../sigchain/index.ts'
 import { listWorkspaces, type WorkspaceOfPerson } from './memberships.ts'
 import {
   countMembers,
-  countOwners,
   declineOwn,
   deleteMember,
   deleteWorkspaceRow,
+  hasOtherOwner,
   requireRekey,
 } from './queries.ts'
 
@@ -85,7 +85,7 @@ async function decline({ tx, caller, audit }: Leaving, { id }: Place): Promise<v
 async function leave({ tx, caller, audit }: Leaving, { id, name }: Place): Promise<boolean> {
   const grant = await authorise(tx, caller, 'workspace.read', { workspaceId: id })
   const { type } = await lockWorkspace(tx, grant)
-  const isOnlyOwner = grant.role === 'owner' && (await countOwners(tx, grant)) < 2
+  const isOnlyOwner = grant.role === 'owner' && !(await hasOtherOwner(tx, grant, caller.userId))
   if (isOnlyOwner && type === 'personal' && (await countMembers(tx, grant)) === 1) {
     const deleting = await authorise(tx, caller, 'workspace.delete', { workspaceId: id })
     await deleteWorkspaceRow(tx, deleting)

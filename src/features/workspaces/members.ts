@@ -22,8 +22,8 @@ import { acceptLink, chainOf, type SignedServices } from '../links/index.ts'
 import { changeMemberRole, inviteMembersEndpoint, listMembers, removeMember } from './contract.ts'
 import { invitationChanges, inviteMembers } from './invite.ts'
 import {
-  countOwners,
   deleteMember,
+  hasOtherOwner,
   type MemberRef,
   requireRekey,
   selectMember,
@@ -85,7 +85,7 @@ async function changeRole(
     audit.unchanged()
     return showMember(target)
   }
-  if (!chain && role !== 'owner') await requireOtherOwner(tx, grant, target)
+  if (role !== 'owner') await requireOtherOwner(tx, grant, target)
   await updateRole(tx, grant, target.user_id, role)
   // What a reader has signed before holds until the rekey.
   if (chain && role === 'read_only') await requireRekey(tx, grant.workspaceId)
@@ -108,7 +108,7 @@ async function remove(
   const after = await acceptLink(changing, chain, link, removalOf(chain, target.user_id))
   const signed = { before: chain, after, userId: target.user_id, kept, epoch }
   await endSigned(changing, services, signed)
-  if (!chain) await requireOtherOwner(tx, grant, target)
+  await requireOtherOwner(tx, grant, target)
   await deleteMember(tx, grant, target.user_id)
   await requireRekey(tx, grant.workspaceId)
   audit.record(change(self ? 'member.left' : 'member.removed', target))
@@ -151,14 +151,14 @@ function requireMayChange(grant: Grant, change: MemberChange): void {
   if (!mayChangeMember(grant.role, change)) throw new Fault('forbidden')
 }
 
-/** An invited owner does not count: they might decline. */
+/** An invited owner does not count, as one does in a chain: they might decline. */
 async function requireOtherOwner(
   tx: Transaction,
   grant: Manager,
   target: Removable,
 ): Promise<void> {
   if (target.role !== 'owner' || target.status !== 'active') return
-  if ((await countOwners(tx, grant)) < 2) throw new Fault('last_owner')
+  if (!(await hasOtherOwner(tx, grant, target.user_id))) throw new Fault('last_owner')
 }
 
 function change(action: Action, { user_id: id, email: name }: Removable): Change {

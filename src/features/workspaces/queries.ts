@@ -1,5 +1,5 @@
 /** Workspaces and memberships as rows. Those of a tenant need a grant for it. */
-import { and, asc, count, eq, gt, sql } from 'drizzle-orm'
+import { and, asc, count, eq, gt, ne, sql } from 'drizzle-orm'
 import { toBase64 } from '../../platform/crypto/encoding.ts'
 import type { Reading, Transaction } from '../../platform/db/open.ts'
 import { memberships, users, workspaces } from '../../platform/db/schema/index.ts'
@@ -109,18 +109,24 @@ export async function selectMember(
   return member ?? null
 }
 
-export async function countOwners(tx: Transaction, grant: Read): Promise<number> {
-  const [row] = await tx
-    .select({ owners: count() })
+export async function hasOtherOwner(
+  tx: Transaction,
+  grant: Read,
+  userId: string,
+): Promise<boolean> {
+  const [other] = await tx
+    .select({ id: memberships.id })
     .from(memberships)
     .where(
       and(
         eq(memberships.workspaceId, grant.workspaceId),
         eq(memberships.role, 'owner'),
         eq(memberships.status, 'active'),
+        ne(memberships.userId, userId),
       ),
     )
-  return row?.owners ?? 0
+    .limit(1)
+  return other !== undefined
 }
 
 /** Active ones and invited ones. */

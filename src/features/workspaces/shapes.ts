@@ -22,7 +22,8 @@ export const workspaceShape = z
     type: z.enum(['personal', 'shared']),
     role,
     status: z.enum(['active', 'invited']),
-    encrypted_workspace_key: text(exampleOfForm.envelope),
+    /** Null where the outer layer does not open it. */
+    encrypted_workspace_key: text(exampleOfForm.envelope).nullable(),
     epoch: z.number().int(),
     rekey_required: z.boolean(),
     created_at: timestamp,

@@ -85,7 +85,7 @@ async function openedBy(person: SignedPerson): Promise<Record<string, string>> {
   const listed = await person.api.list(listWorkspacesEndpoint, {})
   const opened = listed.map(async ({ id: workspaceId, epoch, encrypted_workspace_key: text }) => {
     const place = { workspaceId, recipientPublicKey: person.publicKey, epoch }
-    const key = await openMemberEnvelope(place, person.privateKey, text)
+    const key = await openMemberEnvelope(place, person.privateKey, text ?? '')
     return [workspaceId, Buffer.from(key ?? []).toString('hex')]
   })
   return Object.fromEntries(await Promise.all(opened))

@@ -138,7 +138,7 @@ describe('a rekey', () => {
       recipientPublicKey: member.publicKey,
       epoch: 2,
     }
-    const envelope = seen.encrypted_workspace_key
+    const envelope = seen.encrypted_workspace_key ?? ''
     expect(await openMemberEnvelope(place, member.privateKey, envelope)).toEqual(fresh.workspaceKey)
     expect(await readSecret(team, fresh, 'development', 'API_KEY')).toEqual({
       text: 'second',

@@ -323,3 +323,27 @@ describe('deleting', () => {
     })
   })
 })
+
+test('one whose key was altered in the database is listed without it, and costs none of the others', async () => {
+  const owner = await registerPerson(app)
+  const { body, workspaceId } = await newWorkspace(owner)
+  const answer = await app.call('POST', '/api/workspaces/', { token: owner.token, body })
+  expect(answer.status).toBe(201)
+  const keys = async () =>
+    Object.fromEntries(
+      (await app.as(owner.token).list(listWorkspacesEndpoint, {})).map((each) => [
+        each.id,
+        each.encrypted_workspace_key,
+      ]),
+    )
+  const before = await keys()
+  await app.connection.db
+    .update(memberships)
+    .set({ encryptedWorkspaceKey: Buffer.alloc(80) })
+    .where(eq(memberships.workspaceId, workspaceId))
+  expect(await keys()).toEqual({ ...before, [workspaceId]: null })
+  const shown = await app.call('GET', `/api/workspaces/${workspaceId}/`, { token: owner.token })
+  expect(shown).toMatchObject({ status: 200, body: { data: { encrypted_workspace_key: null } } })
+  const login = { email: owner.email, password: owner.password }
+  expect(await app.call('POST', '/api/auth/login/', { body: login })).toMatchObject({ status: 200 })
+})
