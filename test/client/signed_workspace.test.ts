@@ -1,5 +1,6 @@
 /** What a client signs of tokens, secrets and a new key is what the server takes, and what others verify. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
 import { fetchEnvironment } from '../../src/client/delivery.ts'
 import {
   deleting,
@@ -20,6 +21,7 @@ import {
 } from '../../src/client/vault.ts'
 import {
   issueWorkloadToken,
+  listAgentTokens,
   listWorkloadTokens,
   provisionWorkloadToken,
   registerAgent,
@@ -35,10 +37,10 @@ import {
   upsertSecrets,
 } from '../../src/features/secrets/contract.ts'
 import { parseToken, tokenKeyPair } from '../../src/platform/crypto/token.ts'
-import { manifests as manifestRows } from '../../src/platform/db/schema/index.ts'
+import { manifests as manifestRows, tokenEnvelopes } from '../../src/platform/db/schema/index.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import type { SignedPerson } from '../support/signed.ts'
-import { manifestOf, type SignedProject, signedProject } from '../support/statements.ts'
+import { envelopeOf, manifestOf, type SignedProject, signedProject } from '../support/statements.ts'
 import { openMemory } from './signed_place.ts'
 
 let app: TestApp
@@ -216,6 +218,42 @@ test('a rekey carries over what verifies, and names what does not', async () => 
   const { open } = await fetchEnvironment(app.controlPlane, carried.text)
   expect([...(await open()).keys()]).toEqual(['N0', 'N1', 'N2', 'N3', 'N4'])
   await expect(fetchEnvironment(app.controlPlane, forged.text)).rejects.toThrow()
+})
+
+test('a rekey gives a granted token no environment that only the database says it was given', async () => {
+  const before = project
+  project = await signedProject(app)
+  const { workspaceId, projectId, owner } = project
+  const thief = await project.join('member')
+  const workspace = openedBy(owner)
+  for (const environment of ['development', 'production'])
+    await put(placeOf(owner, workspace, environment), { KEY: 'value' })
+  const [id, granted] = [Bun.randomUUIDv7(), { projectId, environment: 'development' }]
+  const scope = { kind: 'agent', agentId: id, projectId: null, environment: null } as const
+  const made = await makeToken(workspace, scope, { label: 'first' }, [granted])
+  const params = { workspace_id: workspaceId }
+  await owner.api.call(registerAgent, { params, body: { id, name: 'bot', ...made.body } })
+  const { publicKey } = tokenKeyPair(made.id, parseToken(made.text)?.secret ?? new Uint8Array())
+  const theirs = await envelopeOf(project, { id: made.id, publicKey }, 'theirs', { signer: thief })
+  // By nobody, by who may not, and by an administrator for another environment.
+  const { db } = app.connection
+  const [row] = await db.select().from(tokenEnvelopes).where(eq(tokenEnvelopes.tokenId, made.id))
+  if (!row) throw new Error('the token has an envelope')
+  const signature = Uint8Array.fromBase64(theirs.signature)
+  await db.insert(tokenEnvelopes).values([
+    { ...row, environment: 'production', statement: null, signature: null },
+    { ...row, environment: 'theirs', statement: theirs.statement, signature },
+    { ...row, environment: 'staging' },
+  ])
+  const { left } = await rekey(owner.api, workspace, () => {
+    throw new Error('nobody is asked')
+  })
+  expect(left).toMatchObject([{ id: made.id, creator: owner.email }])
+  const listed = await owner.api.list(listAgentTokens, {
+    params: { ...params, registration_id: id },
+  })
+  expect(listed).toMatchObject([{ provisioned: [{ environment: 'development', epoch: 2 }] }])
+  project = before
 })
 
 test('a rekey carries more emptied environments than the server names at once', async () => {

@@ -3,8 +3,9 @@ import { beforeEach, expect, test } from 'bun:test'
 import { signManifest } from '../../src/client/signed/statements.ts'
 import { type SealedAnswer, verifyDelivery } from '../../src/client/signed/verified_delivery.ts'
 import { makeToken } from '../../src/client/tokens.ts'
-import { type OpenWorkspace, signerOf } from '../../src/client/vault.ts'
-import { parseToken } from '../../src/platform/crypto/token.ts'
+import { grantEnvironment, type OpenWorkspace, signerOf } from '../../src/client/vault.ts'
+import { toBase64 } from '../../src/platform/crypto/encoding.ts'
+import { parseToken, tokenKeyPair } from '../../src/platform/crypto/token.ts'
 import { manifestRoot, signText, type TokenGrant } from '../../src/sigchain/index.ts'
 import {
   ada,
@@ -22,6 +23,7 @@ import {
 
 const NOW = new Date()
 const PLAIN = '01920000-0000-7000-8000-000000000100'
+const AGENT = '01920000-0000-7000-8000-000000000300'
 const scope = { kind: 'workload', ...place } as const
 
 type Answer = { -readonly [Field in keyof SealedAnswer]: SealedAnswer[Field] }
@@ -62,7 +64,9 @@ async function answerFor({ body }: Made): Promise<Answer> {
   }
 }
 
-function verify({ text }: Made = made, options: { seen?: never; now?: Date } = {}) {
+type Options = Partial<Parameters<typeof verifyDelivery>[2]>
+
+function verify({ text }: Made = made, options: Options = {}) {
   const { id, secret } = parseToken(text) ?? { id: '', secret: new Uint8Array() }
   const more = async (after: number) => links.links.slice(after, after + 500)
   return verifyDelivery(
@@ -117,6 +121,18 @@ const lies: [string, string, Changing][] = [
   ['a shorter chain', 'head', (told) => Object.assign(told, { links: links.links.slice(0, 1) })],
   ['an envelope that nobody signed', 'form', ({ envelopes: [first] }) => delete first?.statement],
   [
+    'another envelope than the one that was signed',
+    'mismatch',
+    async ({ envelopes: [first] }) => {
+      const theirs = { ...workspace, key: new Uint8Array(32).fill(9) }
+      const { secret } = parseToken(made.text) ?? { secret: new Uint8Array() }
+      const publicKey = toBase64(tokenKeyPair(made.id, secret).publicKey)
+      const token = { id: made.id, publicKey }
+      const { envelope } = await grantEnvironment(theirs, token, PROJECT, ENVIRONMENT)
+      Object.assign(first ?? {}, { envelope })
+    },
+  ],
+  [
     "another environment's values",
     'mismatch',
     (told) => Object.assign(told, { environment: 'staging' }),
@@ -164,6 +180,20 @@ test.each(lies)('%s is refused (%s)', async (_, reason, change) => {
   expect(await refusal(verify())).toBe(reason)
 })
 
+test('what was granted and stored, and is not what was asked for, is refused: no server chooses', async () => {
+  const agent = { kind: 'agent', agentId: AGENT, projectId: null, environment: null } as const
+  const both = [place, { ...place, environment: 'staging' }]
+  const order = { capabilities: ['use', 'read'] as TokenGrant['capabilities'] }
+  made = await makeToken(workspace, agent, order, both)
+  answer = await answerFor(made)
+  const asked = { project_id: PROJECT, environment: ENVIRONMENT }
+  const verified = await verify()
+  for (const right of [asked, { environment: ENVIRONMENT }, { project_id: PROJECT }])
+    expect(await verify(made, { asked: right })).toEqual(verified)
+  for (const wrong of [{ environment: 'staging' }, { ...asked, project_id: bea.person.user_id }])
+    expect(await refusal(verify(made, { asked: wrong }))).toBe('mismatch')
+})
+
 test('a chain of somebody else is refused: the secret vouches for another', async () => {
   const workspaceOfBea = openedBy(bea, await openLinks(bea))
   const other = await makeToken(workspaceOfBea, scope, {}, [place])
@@ -190,8 +220,8 @@ test('what was verified before may go on, and not back', async () => {
     value_sha256: {},
     manifest: await manifestOf(values, 2),
   })
-  const seen = (await verify()) as never
-  expect(await verify(made, { seen })).toEqual(seen)
+  const seen = (await verify()) ?? undefined
+  expect(await verify(made, { seen })).toEqual(seen ?? null)
   answer = before
   expect(await refusal(verify(made, { seen }))).toBe('order')
   answer = { ...before, links: links.links }

@@ -333,6 +333,21 @@ describe('an environment is refused', () => {
     await expectSent(rows)
   })
 
+  test('whose secrets are gone with their manifest, after it was seen', async () => {
+    const rows = await open()
+    await expectSent(rows)
+    const { workspaceId } = rows
+    await stage.app.connection.db.transaction(async (tx) => {
+      await tx.delete(secrets).where(eq(secrets.workspaceId, workspaceId))
+      await tx.delete(manifests).where(eq(manifests.workspaceId, workspaceId))
+    })
+    await expectRefused(rows, 'unverified_state')
+    await rows.store({ KEY: VALUE })
+    await expectRefused(rows, 'unverified_state')
+    await rows.manifest(undefined, 2)
+    await expectSent(rows)
+  })
+
   test('of the token, whichever of them is used', async () => {
     const rows = await open()
     await rows.provision('staging')
@@ -402,6 +417,14 @@ describe('what is open or kept', () => {
     await expectRefused(rows, 'invalid_token')
   })
 
+  test('a grant that gets over while its verdict is kept is 401, too', async () => {
+    const rows = await open({ expiresAt: new Date(stage.app.clock.now() + 3_600_000) })
+    stage.app.clock.advance(DAY_MS + 3_599_000)
+    await expectSent(rows)
+    stage.app.clock.advance(2_000)
+    await expectRefused(rows, 'invalid_token')
+  })
+
   test('a secret of a large environment is the one that was signed, read by its name', async () => {
     const rows = await open()
     const large = Object.fromEntries(
@@ -439,6 +462,20 @@ describe('a delivery', () => {
       expect(await recordOf(stage.app, answer)).toMatchObject({ reason: 'unverified_state' })
     }
     await expectSent(neighbour)
+  })
+
+  test('by the sealed form of a token does not vouch for its chain: the whole token does, or is refused', async () => {
+    const rows = await reader()
+    const [row] = await sql()`select binding from token_grants where token_id = ${rows.tokenId}`
+    const bind = (binding: Uint8Array) =>
+      sql()`update token_grants set binding = ${Buffer.from(binding)} where token_id = ${rows.tokenId}`
+    await bind(new Uint8Array(32))
+    expect((await deliver(rows.sealed)).status).toBe(200)
+    await expectRefused(rows, 'unverified_state')
+    expect(await deliver(rows.token)).toMatchObject({ body: { error_code: 'unverified_state' } })
+    await bind(row?.binding)
+    expect((await deliver(rows.sealed)).status).toBe(200)
+    await expectSent(rows)
   })
 
   test('that is sealed has all that its client checks it by', async () => {
