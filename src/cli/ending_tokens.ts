@@ -1,4 +1,4 @@
-/** Tokens that end with the rights of the person who signed them: which of them stay is asked before. */
+/** Tokens that end with the rights or keys of the person who signed them: which of them stay is asked before. */
 import { type SignedToken, tokensSignedBy } from '../client/signed/kept_tokens.ts'
 import { type Chain, type Identity, isSignedId, type Member } from '../sigchain/index.ts'
 import type { Context } from './context.ts'
@@ -18,7 +18,7 @@ export async function keepTokensOf(
   context: Context,
   { session, workspace }: WorkspaceScope,
   typed: string,
-  { keepToken, yes }: Options,
+  options: Options,
 ): Promise<SignedToken[]> {
   if (!isSignedId(workspace.id)) return []
   const chain = await session.chains.of(workspace)
@@ -26,12 +26,22 @@ export async function keepTokensOf(
   // Who leaves cannot sign for those who stay.
   if (!isAdmin(member) || isOwn(member, await session.identity())) return []
   const { held: found } = await tokensSignedBy(session.api, chain, member.user_id)
-  if (found.length > 0) tell(context, member, found)
+  return keptAmong(context, member.email, found, options)
+}
+
+/** The same for what one person signed, wherever that was. @throws as `keepTokensOf` */
+export async function keptAmong(
+  context: Context,
+  signer: string,
+  found: readonly SignedToken[],
+  { keepToken, yes }: Options,
+): Promise<SignedToken[]> {
+  if (found.length > 0) tell(context, signer, found)
   if (keepToken) return named(found, keepToken)
   return yes ? [] : asked(found)
 }
 
-function tell({ output }: Context, { email }: Member, found: readonly SignedToken[]): void {
+function tell({ output }: Context, email: string, found: readonly SignedToken[]): void {
   const lines = found.map((each) => `  ${wordsOf(each)}`)
   output.warn(`${email} signed ${counted(found.length, 'token')}, which end now unless kept:`)
   output.warn(lines.join('\n'))

@@ -19,10 +19,18 @@ beforeAll(async () => {
 })
 afterAll(() => app.stop())
 
-const rotate = (person: Terminal, password = PASSWORD) =>
-  person.run(['account', 'rotate-keys', '--yes', '--password-stdin', '--json'], {
-    stdin: `${password}\n`,
-  })
+const rotate = (person: Terminal, password = PASSWORD, keep: string[] = []) =>
+  person.run(
+    ['account', 'rotate-keys', '--yes', '--password-stdin', '--json'].concat(
+      keep.flatMap((id) => ['--keep-token', id]),
+    ),
+    { stdin: `${password}\n` },
+  )
+const tokenIds = async (...labels: string[]) => {
+  const { sql } = app.connection
+  const rows = await sql`select id from tokens where label in ${sql(labels)}`
+  return rows.map(({ id }) => String(id))
+}
 const fingerprintOf = async (person: Terminal) =>
   ((await person.json('whoami')) as { fingerprint: string }).fingerprint
 
@@ -139,11 +147,33 @@ test("values of one's own on another machine stay when the keys were replaced on
 })
 
 describe('tokens that the person granted', () => {
-  test('are signed anew with the new key in the same call, and what does not verify is listed', async () => {
+  test('end: somebody else who had the old key could have granted them', async () => {
+    const lou = await signedAccount(app, 'lou@example.com')
+    const thief = await loggedIn(app, 'lou@example.com')
+    await lou.must('init', 'api')
+    await lou.must('secrets', 'set', 'KEY=stored')
+    const issue = ['agent', 'create', 'bot', '-p', 'api', '-e', 'development']
+    const { token } = (await thief.json(...issue, '--label', 'of-the-thief')) as { token: string }
+    const [id = ''] = await tokenIds('of-the-thief')
+    const names = () => lou.run(['secrets', 'list', '--token', token])
+    expect((await names()).code).toBe(0)
+    const other = await rotate(lou, PASSWORD, [crypto.randomUUID()])
+    expect([other.code, (await names()).code]).toEqual([4, 0])
+
+    const { code, out, err } = await rotate(lou)
+    expect([code, JSON.parse(out)]).toMatchObject([0, { granted: [], left: [] }])
+    expect(err).toContain(`agent token of-the-thief ${id} (development)`)
+    expect((await names()).code).not.toBe(0)
+    for (const person of [lou, thief]) person.remove()
+  })
+
+  test('are signed anew where they are named, in the same call, and what does not verify is listed', async () => {
     const jan = await signedAccount(app, 'jan@example.com')
     await jan.must('init', 'api')
     await jan.must('secrets', 'set', 'KEY=kept')
-    const agent = (await jan.json('agent', 'create', 'bot')) as { token: string }
+    const agent = (await jan.json('agent', 'create', 'bot', '--label', 'bots')) as {
+      token: string
+    }
     const workload = (await jan.json('workload-token', 'issue', 'ci')) as { token: string }
     const forged = (await jan.json('agent', 'create', 'forged')) as { id: string }
     const { sql } = app.connection
@@ -152,7 +182,7 @@ describe('tokens that the person granted', () => {
     const works = async (token: string) =>
       (await jan.run(['secrets', 'list', '--token', token])).code === 0
 
-    const { code, out } = await rotate(jan)
+    const { code, out } = await rotate(jan, PASSWORD, await tokenIds('bots', 'ci'))
     const { granted, left } = JSON.parse(out)
     expect([code, granted.length]).toEqual([0, 2])
     expect(left).toEqual([expect.objectContaining({ fingerprint: expect.any(String) })])
@@ -166,9 +196,10 @@ describe('tokens that the person granted', () => {
   test('do not keep the old keys in force where the server refuses one of them', async () => {
     const kim = await signedAccount(app, 'kim@example.com')
     await kim.must('init', 'api')
-    const { id } = (await kim.json('agent', 'create', 'bot')) as { id: string }
+    const { id } = (await kim.json('agent', 'create', 'bot', '--label', 'kims')) as { id: string }
+    const kept = await tokenIds('kims')
     await app.connection.sql`update tokens set label = 'altered' where agent_id = ${id}`
-    const { code, out } = await rotate(kim)
+    const { code, out } = await rotate(kim, PASSWORD, kept)
     expect([code, JSON.parse(out)]).toMatchObject([
       0,
       { granted: [], left: [{ label: 'altered' }] },

@@ -7,6 +7,7 @@ import {
   entranceOptions,
   logOutOptions,
   passwordOptions,
+  rotateKeysOptions,
   tokenOption,
   unlockOptions,
   useAccountOptions,
@@ -162,8 +163,9 @@ export const accountGroups: readonly Group[] = [
         examples: [
           'account rotate-keys',
           'account rotate-keys --yes --password-stdin < password.txt',
+          'account rotate-keys --keep-token 0190a2b4-7c1e-8d3f-9a5b-3c4d5e6f7a8b',
         ],
-        options: deleteAccountOptions,
+        options: rotateKeysOptions,
         action: async () => (await import('../commands/accounts/rotate_keys.ts')).rotate,
       }),
       command({

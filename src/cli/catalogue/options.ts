@@ -52,12 +52,10 @@ export const inviteOptions = [
   acceptChanged,
   ['--fingerprint <fingerprint...>', 'in a signed workspace: what whoami shows who is invited'],
 ] as const
-const keepToken = [
-  '--keep-token <token...>',
-  'a token that they signed and that stays, by id',
-] as const
+const keepToken = ['--keep-token <token...>', 'a token that is to stay, by id'] as const
 export const removeMemberOptions = [keepToken, yes] as const
 export const roleOptions = [keepToken] as const
+export const rotateKeysOptions = [keepToken, ...deleteAccountOptions] as const
 export const rekeyOptions = [acceptChanged, yes] as const
 
 /** Instead of telling settings from secrets by value. */

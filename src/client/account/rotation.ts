@@ -1,7 +1,7 @@
 /**
  * New keys for an account, or the signing key that it never had: made here, with every workspace sealed to them and each
- * signed one told by a link, in one call. The server takes all of it or nothing. What the person granted tokens there
- * ends with the key that signed it, and is signed anew with the next.
+ * signed one told by a link, in one call. The server takes all of it or nothing. What tokens were granted with the old
+ * key ends with it, since somebody else may have had that; what is to stay is signed anew with the next.
  */
 import { getMe, prelogin, replaceKeys } from '../../features/accounts/contract.ts'
 import { type Bytes, fromBase64, toBase64 } from '../../platform/crypto/encoding.ts'
@@ -20,7 +20,7 @@ import { type Api, ApiError, NO_CODE, openApi } from '../api.ts'
 import { ownId } from '../signed/chain.ts'
 import { type SignedToken, signedAgain, tokensSignedBy } from '../signed/kept_tokens.ts'
 import { type LeftToken, leftAs } from '../signed/rekey_tokens.ts'
-import { type OpenWorkspace, signingOf } from '../vault.ts'
+import { type OpenWorkspace, signerOf, signingOf } from '../vault.ts'
 import { type AccountKeys, wrapKeys } from './account_keys.ts'
 import { authKey, deriveMasterKey, generateRecoveryKey, userKey } from './keys.ts'
 import { recoveryOf } from './recovery.ts'
@@ -30,7 +30,7 @@ type Holder = { api: Api; server: string; email: string }
 /** What is made before the server is asked, and what nobody can make again. */
 export type NextKeys = { keys: AccountKeys & { seed: Bytes }; recoveryKey: Uint8Array }
 
-/** What became of the tokens in each workspace. */
+/** What became in each workspace of the tokens that were to stay. */
 export type Rotated = {
   workspace: OpenWorkspace
   granted: { id: string; label: string }[]
@@ -70,7 +70,8 @@ export async function isTaken(api: Api, publicKey: Uint8Array): Promise<boolean>
 }
 
 /**
- * `open` reads all workspaces of the account, invited ones too, with their keys.
+ * `open` reads all workspaces of the account, invited ones too, with their keys. Of the tokens that one granted, `kept`
+ * stay.
  *
  * @throws ApiError `validation_error` for a wrong password, UntrustedChain, UnknownOutcome
  */
@@ -79,6 +80,7 @@ export async function rotateKeys(
   password: string,
   { keys, recoveryKey }: NextKeys,
   open: () => Promise<OpenWorkspace[]>,
+  kept: readonly SignedToken[],
 ): Promise<Rotated[]> {
   const { api, server, email } = holder
   const { key_salt, kdf } = await openApi(server).call(prelogin, { body: { email } })
@@ -94,7 +96,7 @@ export async function rotateKeys(
   }
   const send = async () => {
     const opened = await open()
-    const entries = await Promise.all(opened.map((one) => entryOf(api, one, keys, identity)))
+    const entries = await Promise.all(opened.map((one) => entryOf(one, keys, identity, kept)))
     return sendAll(entries, (workspaces) =>
       api.call(replaceKeys, { body: { ...body, workspaces } }),
     )
@@ -111,7 +113,7 @@ function isRefusal(error: unknown): boolean {
 type Entry = {
   workspace: OpenWorkspace
   body: { workspace_id: string; epoch: number; encrypted_workspace_key: string; link?: SignedText }
-  held: SignedToken[]
+  held: readonly SignedToken[]
   left: LeftToken[]
   grants: Awaited<ReturnType<typeof signedAgain>>
 }
@@ -188,10 +190,10 @@ async function untilCurrent<T>(send: () => Promise<T>, readOn: () => Promise<voi
 }
 
 async function entryOf(
-  api: Api,
   workspace: OpenWorkspace,
   keys: AccountKeys,
   next: Identity,
+  kept: readonly SignedToken[],
 ): Promise<Entry> {
   const { id: workspace_id, epoch, key } = workspace
   const place = { workspaceId: workspace_id, recipientPublicKey: keys.publicKey, epoch }
@@ -203,18 +205,19 @@ async function entryOf(
   const { signing_key, signingKey } = await signing.identity()
   const userId = ownId(chain, workspace, signing_key)
   const link = await linkOf(chain, userId, next, signingKey)
-  const { held, left } = await ownTokens(api, chain, userId)
+  const held = kept.filter(({ grant }) => grant.workspace_id === workspace_id)
   const signer = { chain: await extend(chain, [link]), userId, signingKey: next.signingKey }
   const grants = await signedAgain(signer, workspace, held)
-  return { workspace, body: { ...body, link }, held, left, grants }
+  return { workspace, body: { ...body, link }, held, left: [], grants }
 }
 
-/** Who is no administrator, or only invited as one, has signed none. */
-async function ownTokens(api: Api, chain: Chain, userId: string) {
+/** What ends with one's key. Who is no administrator, or only invited as one, has signed none. */
+export async function ownTokens(api: Api, workspace: OpenWorkspace) {
   const none = { held: [], left: [] }
-  const role = chain.members.get(userId)?.role
-  if (role !== 'owner' && role !== 'admin') return none
-  return tokensSignedBy(api, chain, userId).catch((error: unknown) => {
+  const signer = await signerOf(workspace)
+  const role = signer?.chain.members.get(signer.userId)?.role
+  if (signer === null || (role !== 'owner' && role !== 'admin')) return none
+  return tokensSignedBy(api, signer.chain, signer.userId).catch((error: unknown) => {
     if (error instanceof ApiError && [403, 404].includes(error.status)) return none
     throw error
   })

@@ -4,14 +4,16 @@ import {
   isTaken,
   type NextKeys,
   newKeys,
+  ownTokens,
   type Rotated,
   rotateKeys,
   UnknownOutcome,
 } from '../../../client/account/rotation.ts'
 import type { OpenWorkspace } from '../../../client/vault.ts'
-import type { deleteAccountOptions } from '../../catalogue/options.ts'
+import type { rotateKeysOptions } from '../../catalogue/options.ts'
 import type { Action } from '../../command.ts'
 import type { Context } from '../../context.ts'
+import { keptAmong } from '../../ending_tokens.ts'
 import { keepNext, nextOf, takeNext, warnRecoveryKey } from '../../session/next_keys.ts'
 import type { Session } from '../../session/session.ts'
 import { CliError } from '../../terminal/cli_error.ts'
@@ -19,19 +21,22 @@ import { confirmed } from '../../terminal/confirmed.ts'
 import { withPassword } from './credentials.ts'
 import { readPassword, showRecoveryKey } from './passwords.ts'
 
-export const rotate: Action<typeof deleteAccountOptions> = async (context, _, options) => {
+type Tokens = Awaited<ReturnType<typeof ownTokens>>
+
+export const rotate: Action<typeof rotateKeysOptions> = async (context, _, options) => {
   const session = await context.session()
   const { email, server } = session
   await confirmed(
     options,
-    `Replace the keys of ${email} at ${server}? All other sessions end, the earlier recovery key is worth nothing any more, and what you granted tokens in signed workspaces is signed anew.`,
+    `Replace the keys of ${email} at ${server}? All other sessions end, the earlier recovery key is worth nothing any more, and what you granted tokens in signed workspaces ends unless kept.`,
   )
-  await openAll(session)
+  const tokens = await tokensOf(session)
+  const kept = await keptAmong(context, email, tokens.held, options)
   const password = await readPassword(options)
   const waiting = await nextOf(session.stored)
   const next = waiting ?? (await newKeys())
   await keepNext(session, next)
-  const work = withPassword(rotateKeys(session, password, next, () => openAll(session)))
+  const work = withPassword(rotateKeys(session, password, next, () => openAll(session), kept))
   const rotated = await context.output
     .during('sealing everything to the new keys', work)
     .catch(async (error: unknown) => {
@@ -40,7 +45,7 @@ export const rotate: Action<typeof deleteAccountOptions> = async (context, _, op
       throw error
     })
   await takeNext(session, next, context.output.warn)
-  report(context, session, rotated, writeRecoveryKey(next.recoveryKey))
+  report(context, session, rotated, tokens, writeRecoveryKey(next.recoveryKey))
   return undefined
 }
 
@@ -65,14 +70,13 @@ function report(
   context: Context,
   { email }: Session,
   rotated: readonly Rotated[],
+  tokens: Tokens,
   recoveryKey: string,
 ): void {
   const { output } = context
   const names = rotated.map(({ workspace }) => workspace.name)
-  const [granted, left] = [
-    rotated.flatMap((each) => each.granted),
-    rotated.flatMap((each) => each.left),
-  ]
+  const granted = rotated.flatMap((each) => each.granted)
+  const left = [...tokens.left, ...rotated.flatMap((each) => each.left)]
   for (const { label, id, fingerprint, reason } of left)
     output.warn(`not signed anew: ${label} (${id}), ${fingerprint}: ${reason}`)
   if (left.length > 0) output.note('what is still needed gets a new token: cloakroom token issue')
@@ -87,6 +91,13 @@ function report(
   const each = names.map((name) => `  cloakroom workspace rekey -w ${name}`)
   output.say(['Who has the old keys may have these workspaces’ keys:', ...each].join('\n'))
   showRecoveryKey(context, recoveryKey)
+}
+
+/** What ends with the keys, in all workspaces. */
+async function tokensOf(session: Session): Promise<Tokens> {
+  const workspaces = await openAll(session)
+  const each = await Promise.all(workspaces.map((one) => ownTokens(session.api, one)))
+  return { held: each.flatMap(({ held }) => held), left: each.flatMap(({ left }) => left) }
 }
 
 /** All of them, invited ones too: what is left out could not be opened any more. @throws CliError */
