@@ -1,6 +1,7 @@
 /** Every contract that the application serves, from its own routes, with nothing running behind them. */
 import { drizzle } from 'drizzle-orm/postgres-js'
 import { ChainCache } from '../access/signed/chains.ts'
+import { LiveAudit } from '../features/audit/live.ts'
 import { systemClock } from '../platform/clock.ts'
 import { readConfig } from '../platform/config/config.ts'
 import { OuterLayer } from '../platform/crypto/outer_layer.ts'
@@ -23,5 +24,6 @@ export function allEndpoints(): Documented[] {
     chains: new ChainCache(),
   }
   const nothing = async () => {}
-  return documented(controlPlaneRoutes(services, { activity: nothing, audit: nothing }))
+  const flushes = { activity: nothing, audit: nothing }
+  return documented(controlPlaneRoutes(services, flushes, new LiveAudit(services)))
 }

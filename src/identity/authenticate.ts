@@ -70,6 +70,27 @@ const selectSession = prepared((db) =>
     .prepare('session'),
 )
 
+const selectLive = prepared((db) =>
+  db
+    .select({ id: sessions.id })
+    .from(sessions)
+    .where(
+      and(
+        eq(sessions.id, sql.placeholder('id')),
+        isNull(sessions.revokedAt),
+        sql`exists (select from ${sessionTokens}
+          where ${sessionTokens.sessionId} = ${sessions.id} and ${sessionTokens.expiresAt} > now())`,
+      ),
+    )
+    .prepare('session_live'),
+)
+
+/** For what lasts longer than a request. @throws Fault `invalid_token` when the session has ended */
+export async function requireSession(db: Database, { sessionId }: Caller): Promise<void> {
+  const rows = await selectLive(db).execute({ id: sessionId })
+  if (rows.length === 0) throw new Fault('invalid_token')
+}
+
 /** Finds the live session of an access token; the database's clock decides what is live. */
 export async function authenticateSession(
   { db, pepper }: Sessions,

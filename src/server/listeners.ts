@@ -6,6 +6,7 @@ import { storeChanges } from '../audit/changes.ts'
 import { storeDenial } from '../audit/denials.ts'
 import { consoleRoutes } from '../console/routes.ts'
 import { ingestionRoutes } from '../features/audit/ingestion.ts'
+import { LiveAudit } from '../features/audit/live.ts'
 import { resolverHealthRoutes } from '../features/health/index.ts'
 import { tokenLinkRoutes } from '../features/links/index.ts'
 import { type ActivityLog, stamping } from '../features/metrics/activity.ts'
@@ -39,9 +40,11 @@ export function openListeners(services: FeatureServices, parts: Parts) {
   const identity = stamping(openIdentity(services), activity)
   const shared = { ...sharedServices(services), identity, onChange, onRequest }
   const { chains } = access
+  const live = new LiveAudit(services)
   const routes = controlPlaneRoutes(
     { ...services, chains },
     { activity: () => activity.flush(), audit: () => access.trail.flush() },
+    live,
   )
   const ofTokens = [...workloadRoutes(access), ...tokenLinkRoutes(access, services)]
   const reference = (listener: Surface) =>
@@ -71,7 +74,11 @@ export function openListeners(services: FeatureServices, parts: Parts) {
     /** Origins; `null` where ROLE leaves the listener out. */
     controlPlane: ROLE === 'resolver' ? null : control.open({ ...socket, port: PORT }),
     resolver: ROLE === 'control-plane' ? null : outbound.open({ ...socket, port: RESOLVER_PORT }),
-    close: () => Promise.all([control.close(DRAIN_MS), outbound.close(DRAIN_MS)]),
+    close: () => {
+      const closed = Promise.all([control.close(DRAIN_MS), outbound.close(DRAIN_MS)])
+      live.close()
+      return closed
+    },
   }
 }
 

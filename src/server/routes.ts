@@ -4,6 +4,7 @@ import { agentsRoutes } from '../features/agents/index.ts'
 import { allowlistRoutes } from '../features/allowlist/index.ts'
 import { recordAuditLogs } from '../features/audit/contract.ts'
 import { auditRoutes } from '../features/audit/index.ts'
+import type { LiveAudit } from '../features/audit/live.ts'
 import { getResolverHealth } from '../features/health/contract.ts'
 import { healthRoutes } from '../features/health/index.ts'
 import { listLinksForToken } from '../features/links/contract.ts'
@@ -27,7 +28,11 @@ import {
 export type Flushes = { activity: () => Promise<void>; audit: () => Promise<void> }
 
 /** All of the control plane but those that tokens use and its documentation. */
-export function controlPlaneRoutes(services: SignedServices, flushes: Flushes): Route[] {
+export function controlPlaneRoutes(
+  services: SignedServices,
+  flushes: Flushes,
+  live: LiveAudit,
+): Route[] {
   return [
     ...healthRoutes(services, () => {}),
     ...accountsRoutes(services),
@@ -38,6 +43,7 @@ export function controlPlaneRoutes(services: SignedServices, flushes: Flushes): 
     ...agentsRoutes(services),
     ...secretRoutes(services),
     ...auditRoutes(services, flushes.audit),
+    ...live.routes,
     ...metricsRoutes(services, async () => {
       await Promise.all([flushes.activity(), flushes.audit()])
     }),

@@ -11,10 +11,14 @@ const LISTED = 'the lists show every field of it'
 const BY_ID = 'the commands take the short form by id, which does the same'
 const FORWARDED =
   'for programs that speak HTTP themselves; call sends the same through resolver.resolve'
+const CONSOLE = 'for the page of the console; a command keeps its tokens itself'
 const METHODS = ['delete', 'get', 'options', 'patch', 'post', 'put']
 
 const REASONS: Record<string, string> = {
   'allowlist.remove_log': 'allowlist remove log reaches it, by the path of any domain',
+  'audit.watch': 'for a page that stays open; audit list shows what there is',
+  'auth.console.login': CONSOLE,
+  'auth.console.refresh': CONSOLE,
   'auth.patch_password': 'the same as auth.change_password, for clients that send PATCH',
   'health.get': 'for probes; status asks the one beside it, and health asks on the machine itself',
   'metrics.compute': 'for a scheduler with CRON_SECRET; calculate_metrics does it on the machine',

@@ -53,7 +53,11 @@ async function send(order: Order, body: Uint8Array<ArrayBuffer>): Promise<Answer
   })()
   const response = await fetch(order.url, {
     method: order.method,
-    headers: { 'content-type': 'application/json', authorization: `Bearer ${order.token}` },
+    headers: {
+      'content-type': 'application/json',
+      authorization: `Bearer ${order.token}`,
+      ...order.headers,
+    },
     body,
   })
   const { error_code: code = null } = (await response.json()) as { error_code?: string }

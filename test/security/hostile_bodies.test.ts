@@ -65,7 +65,8 @@ function tokenFor(place: Served): string {
   return kind === 'token' ? world.workloadToken : world.person[callerOf(place)].token
 }
 
-async function send(place: Served, { params = {}, query = {}, token }: Request, text: string) {
+async function send(place: Served, request: Request, text: string) {
+  const { params = {}, query = {}, token, headers } = request
   const { endpoint, surface } = place
   const origin = surface === 'resolver' ? app.resolver : app.controlPlane
   const path = endpoint.path.replace(/\{(\w+)\}/g, (_, name) =>
@@ -76,6 +77,7 @@ async function send(place: Served, { params = {}, query = {}, token }: Request, 
     headers: {
       'content-type': 'application/json',
       authorization: `Bearer ${token ?? tokenFor(place)}`,
+      ...headers,
     },
     body: text,
   })

@@ -115,7 +115,10 @@ async function send(
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   })
-  return { status: response.status, text: await response.text() }
+  // What goes on without end has been let through by its head.
+  const isEndless = response.headers.get('content-type') === 'text/event-stream'
+  if (isEndless) await response.body?.cancel()
+  return { status: response.status, text: isEndless ? '' : await response.text() }
 }
 
 function rowOf({ name }: Endpoint): Row {
@@ -135,7 +138,7 @@ const protocol = {
     ...['workspaces.get', 'members.list', 'members.remove', 'allowlist.list', 'allowlist.log'],
     ...['projects.get', 'projects.get_short', 'projects.environments', 'projects.coverage'],
     ...['projects.diff', 'secrets.list', 'secrets.get', 'secrets.versions', 'secrets.deleted'],
-    ...['audit.list', 'audit.get', 'audit.summary'],
+    ...['audit.list', 'audit.get', 'audit.summary', 'audit.watch'],
   ],
   writers: [
     ...['projects.create', 'projects.update', 'projects.update_short'],

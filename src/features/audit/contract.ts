@@ -117,6 +117,16 @@ export const getAuditLog = defineEndpoint({
   result: auditRecord,
 })
 
+export const watchAudit = defineEndpoint({
+  name: 'audit.watch',
+  summary: 'Send audit records of a workspace as they are written, as server-sent events',
+  method: 'GET',
+  path: '/api/workspaces/{workspace_id}/live/',
+  access: { kind: 'member', permission: 'audit.read', tenant: 'path.workspace_id' },
+  params: z.object({ workspace_id: workspaceId }),
+  mediaType: 'text/event-stream',
+})
+
 const count = z.number().int()
 
 export const summariseAudit = defineEndpoint({

@@ -40,7 +40,11 @@ export async function* exportLines(
       const rows = await readPage(db, caller, workspaceId, filters, after)
       const last = rows.length > PAGE ? rows[PAGE - 1] : undefined
       after = last ? positionOf(last) : null
-      if (rows.length > 0) yield rows.slice(0, PAGE).map(lineOf).join('')
+      if (rows.length > 0)
+        yield rows
+          .slice(0, PAGE)
+          .map((row) => `${jsonOf(row)}\n`)
+          .join('')
     } while (after !== null)
   } catch (error) {
     log.warning('an audit export broke off', describeError(error))
@@ -61,10 +65,10 @@ function readPage(
   })
 }
 
-function lineOf(record: object): string {
-  const text = JSON.stringify(record).replace(
+/** On one line. */
+export function jsonOf(record: object): string {
+  return JSON.stringify(record).replace(
     UNFIT_IN_A_LINE,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )
-  return `${text}\n`
 }

@@ -43,6 +43,7 @@ export async function perform(
     caller,
     network,
     userAgent: request.headers.get('user-agent') ?? '',
+    lastEventId: request.headers.get('last-event-id'),
     cookies: consoleCookies(request.headers),
     namedWorkspace: activeOf(request),
   }

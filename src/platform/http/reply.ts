@@ -55,6 +55,17 @@ export class Download {
   }
 }
 
+/** Events as they happen. `stop` is called when the client goes away: what `chunks` waits for then ends. */
+export class EventStream {
+  readonly chunks: () => AsyncGenerator<string, void>
+  readonly stop: () => void
+
+  constructor(chunks: () => AsyncGenerator<string, void>, stop: () => void) {
+    this.chunks = chunks
+    this.stop = stop
+  }
+}
+
 export type Surface = 'control-plane' | 'resolver'
 
 const COMMON = {
@@ -93,6 +104,7 @@ export function present(
   onPiece: () => void = () => {},
 ): Response {
   if (result instanceof Download) return presentDownload(endpoint, result, headers, onPiece)
+  if (result instanceof EventStream) return presentEvents(result, headers, onPiece)
   const { data, options } = result instanceof Reply ? result : new Reply(result, {})
   const status = options.status ?? (endpoint.success === 201 ? 201 : 200)
   const leaving = shaped(endpoint, endpoint.result, data)
@@ -115,16 +127,40 @@ function withCookies(response: Response, { cookies = [] }: ReplyOptions): Respon
   return response
 }
 
-/** One chunk is made when the last one was taken: a slow client costs no memory. */
 function presentDownload(
   { mediaType = 'application/octet-stream' }: Endpoint,
   { fileName, chunks }: Download,
   headers: Record<string, string>,
   onPiece: () => void,
 ): Response {
-  const source = chunks()
+  return new Response(streamOf(chunks(), onPiece), {
+    headers: {
+      ...headers,
+      'content-type': mediaType,
+      'content-disposition': `attachment; filename="${fileName}"`,
+    },
+  })
+}
+
+function presentEvents(
+  { chunks, stop }: EventStream,
+  headers: Record<string, string>,
+  onPiece: () => void,
+): Response {
+  return new Response(streamOf(chunks(), onPiece, stop), {
+    // A proxy on the way that collects an answer before it passes it on would show nothing.
+    headers: { ...headers, 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' },
+  })
+}
+
+/** One chunk is made when the last one was taken: a slow client costs no memory. */
+function streamOf(
+  source: AsyncGenerator<string, void>,
+  onPiece: () => void,
+  stop: () => void = () => {},
+): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder()
-  const stream = new ReadableStream<Uint8Array>(
+  return new ReadableStream<Uint8Array>(
     {
       pull: async (controller) => {
         const next = await source.next()
@@ -133,18 +169,12 @@ function presentDownload(
         else controller.enqueue(encoder.encode(next.value))
       },
       cancel: async () => {
+        stop()
         await source.return()
       },
     },
     { highWaterMark: 0 },
   )
-  return new Response(stream, {
-    headers: {
-      ...headers,
-      'content-type': mediaType,
-      'content-disposition': `attachment; filename="${fileName}"`,
-    },
-  })
 }
 
 function shaped({ name }: Endpoint, schema: z.ZodType | undefined, result: unknown): unknown {

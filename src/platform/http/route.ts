@@ -16,7 +16,7 @@ import type {
 } from './endpoint.ts'
 import type { RateLimiter } from './rate.ts'
 import type { Audit, StoreChanges, StoreDenial, UnboundAudit } from './recorder.ts'
-import type { Download, Reply, Surface } from './reply.ts'
+import type { Download, EventStream, Reply, Surface } from './reply.ts'
 
 /** What a handler may know about the request besides its parsed parts. */
 export type RequestContext = {
@@ -71,6 +71,8 @@ type Context<E extends Endpoint> = {
   transaction: E['access'] extends { kind: 'member' } ? undefined : Recorded<E, OpenTransaction>
   network: string
   userAgent: string
+  /** Of a client that goes on with a stream of events. */
+  lastEventId: string | null
   /** Null unless the console's own page calls. */
   cookies: ConsoleCookies | null
   /** The workspace that the header or the query names, for session endpoints over all of them. */
@@ -85,7 +87,7 @@ type PrepareContext<E extends Endpoint> = {
 
 type Recorded<E extends Endpoint, T> = MustRecord<E> extends true ? T : undefined
 
-type Answer<E extends Endpoint> = ResultOf<E> | Reply<ResultOf<E>> | Download
+type Answer<E extends Endpoint> = ResultOf<E> | Reply<ResultOf<E>> | Download | EventStream
 type Handler<E extends Endpoint> = (context: Context<E>) => Promise<Answer<E>> | Answer<E>
 
 export type Route = {

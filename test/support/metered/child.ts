@@ -35,7 +35,8 @@ async function makeOrder(endpoint: Endpoint, origin: string, surface: string): P
   if (!row) throw new Error(`no row for ${endpoint.name}`)
   const name = row.expect?.owner === 404 ? ('invited' as const) : ('owner' as const)
   const caller = world.person[name]
-  const { params = {}, query = {}, body = {}, token } = await row.request({ world, caller, name })
+  const request = await row.request({ world, caller, name })
+  const { params = {}, query = {}, body = {}, token, headers } = request
   const path = endpoint.path.replace(/\{(\w+)\}/g, (_, key) =>
     encodeURIComponent(params[key] ?? ''),
   )
@@ -44,6 +45,7 @@ async function makeOrder(endpoint: Endpoint, origin: string, surface: string): P
     method: endpoint.method,
     url: `${origin}${path}?${new URLSearchParams(query)}`,
     token: token ?? tokenFor(endpoint, caller.token),
+    headers,
     body,
     limit: endpoint.bodyLimit ?? DEFAULT_BODY_LIMIT,
   }

@@ -13,6 +13,7 @@ export type Order = {
   method: string
   url: string
   token: string
+  headers?: Record<string, string> | undefined
   body: unknown
   /** Bytes that the endpoint takes. */
   limit: number

@@ -1,0 +1,130 @@
+/**
+ * The new records of one workspace, read once for all who look and only while somebody does. They are found by
+ * their ids, which grow with time but for a little: what a process writes late is looked for as long as
+ * that takes. A call that lasts is a record twice, first without its outcome.
+ */
+import type { Database } from '../../platform/db/open.ts'
+import type { Grant } from '../../platform/grant.ts'
+import { describeError, type Log } from '../../platform/log.ts'
+import { selectByIds, selectClosed, selectIdsAfter } from './live_queries.ts'
+import type { Watcher } from './live_watcher.ts'
+
+type Read = Grant<'audit.read'>
+
+/** Milliseconds between two looks. */
+const POLL_MS = 500
+/** By which a record may be written later than its id says: the journal of a dead process waits longest. */
+const LATE_MS = 20_000
+/** Calls that last longer than that and are waited for. */
+const MAX_OPEN = 1_000
+/** Records that are read at a time. */
+const PAGE = 250
+
+/** The smallest id of a moment (RFC 9562, section 5.7). */
+export function firstIdOf(moment: number): string {
+  const hex = Math.max(0, moment).toString(16).padStart(12, '0')
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`
+}
+
+/** All pages of what was written from a moment on, and of what may have been written late. */
+export async function* recordsSince(db: Database, confirm: () => Promise<Read>, moment: number) {
+  let after: string | undefined = firstIdOf(moment - LATE_MS)
+  while (after !== undefined) {
+    const grant = await confirm()
+    const found: { id: string }[] = await selectIdsAfter(db, grant, after, PAGE)
+    after = found.length === PAGE ? found.at(-1)?.id : undefined
+    const ids = found.map(({ id }) => id)
+    if (ids.length > 0) yield await selectByIds(db, grant, ids)
+  }
+}
+
+export class Feed {
+  readonly #db: Database
+  readonly #log: Log
+  readonly #watchers = new Set<Watcher>()
+  /** What was shown, and whether its outcome was not known then. */
+  readonly #shown = new Map<string, boolean>()
+  #since = Date.now()
+
+  constructor({ db, log }: { db: Database; log: Log }) {
+    this.#db = db
+    this.#log = log
+  }
+
+  get watchers(): ReadonlySet<Watcher> {
+    return this.#watchers
+  }
+
+  add(watcher: Watcher): void {
+    this.#watchers.add(watcher)
+  }
+
+  remove(watcher: Watcher): void {
+    this.#watchers.delete(watcher)
+  }
+
+  /** Until nobody looks any more, which is told before anybody else can come. */
+  async run(onIdle: () => void): Promise<void> {
+    while (this.#watchers.size > 0) {
+      try {
+        await this.#look()
+      } catch (error) {
+        this.#log.warning('live records wait', describeError(error))
+      }
+      await Bun.sleep(POLL_MS)
+    }
+    onIdle()
+  }
+
+  /** What is not read because of an error is found the next time. */
+  async #look(): Promise<void> {
+    const grants = await Promise.all([...this.#watchers].map((watcher) => watcher.stillMay()))
+    const grant = grants.find((found) => found !== null)
+    if (!grant) return
+    const now = Date.now()
+    const ids = await this.#findNew(grant)
+    for (let from = 0; from < ids.length; from += PAGE) {
+      const records = await selectByIds(this.#db, grant, ids.slice(from, from + PAGE))
+      for (const watcher of this.#watchers) watcher.show(records)
+      for (const { id, source, status_code } of records)
+        this.#shown.set(id, source === 'resolver' && status_code === null)
+    }
+    this.#since = now
+    this.#forget(firstIdOf(now - LATE_MS))
+  }
+
+  async #findNew(grant: Read): Promise<string[]> {
+    const first = firstIdOf(this.#since - LATE_MS)
+    const old = [...this.#shown].filter(([id, isOpen]) => isOpen && id < first)
+    const ids = await selectClosed(
+      this.#db,
+      grant,
+      old.map(([id]) => id),
+    )
+    const page = PAGE * 20
+    let after: string | undefined = first
+    while (after !== undefined) {
+      const found: { id: string; isOpen: boolean }[] = await selectIdsAfter(
+        this.#db,
+        grant,
+        after,
+        page,
+      )
+      ids.push(...found.filter(({ id, isOpen }) => this.#isNew(id, isOpen)).map(({ id }) => id))
+      after = found.length === page ? found.at(-1)?.id : undefined
+    }
+    return ids
+  }
+
+  #isNew(id: string, isOpen: boolean): boolean {
+    const wasOpen = this.#shown.get(id)
+    return wasOpen === undefined || (wasOpen && !isOpen)
+  }
+
+  #forget(before: string): void {
+    const old = [...this.#shown].filter(([id]) => id < before)
+    const waitedFor = old.filter(([, isOpen]) => isOpen).slice(-MAX_OPEN)
+    for (const [id] of old) this.#shown.delete(id)
+    for (const [id] of waitedFor) this.#shown.set(id, true)
+  }
+}

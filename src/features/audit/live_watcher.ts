@@ -1,0 +1,79 @@
+/**
+ * One who looks: what waits for them is bounded, and who does not take it is let go, with the id at which
+ * they may go on.
+ */
+
+import { Fault, type FaultCode } from '../../platform/fault.ts'
+import type { Grant } from '../../platform/grant.ts'
+import { endsWithin } from '../../platform/timeout.ts'
+import { jsonOf } from './export.ts'
+import type { Shown } from './live_queries.ts'
+
+/** Milliseconds after which a line is sent that means nothing, so that nobody on the way ends what is idle. */
+const HEARTBEAT_MS = 15_000
+/** Characters that wait for one who reads slowly. */
+const MAX_WAITING = 1_048_576
+
+/** Confirms that session, membership and role are still there. */
+export type Confirm = () => Promise<Grant<'audit.read'>>
+
+export class Watcher {
+  readonly userId: string
+  readonly confirm: Confirm
+  readonly #heartbeatMs: number
+  #waiting: string[] = []
+  #length = 0
+  #end: FaultCode | undefined
+  #wake = () => {}
+
+  constructor(userId: string, confirm: Confirm, heartbeatMs = HEARTBEAT_MS) {
+    this.userId = userId
+    this.confirm = confirm
+    this.#heartbeatMs = heartbeatMs
+  }
+
+  /** The grant, or `null` when it is over. @throws what is no refusal */
+  async stillMay(): Promise<Grant<'audit.read'> | null> {
+    try {
+      return await this.confirm()
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error
+      this.end(error.code)
+      return null
+    }
+  }
+
+  show(records: readonly Shown[]): void {
+    if (this.#end !== undefined) return
+    const text = textOf(records)
+    this.#length += text.length
+    this.#waiting.push(text)
+    if (this.#length > MAX_WAITING) this.end('unavailable')
+    this.#wake()
+  }
+
+  /** Nothing is shown any more, not even what waits. */
+  end(why: FaultCode): void {
+    this.#end ??= why
+    this.#waiting = []
+    this.#wake()
+  }
+
+  /** What is shown, until it ends; then why. */
+  async *texts(): AsyncGenerator<string, void> {
+    while (this.#end === undefined) {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      this.#wake = resolve
+      const isThere = this.#waiting.length > 0 || (await endsWithin(this.#heartbeatMs, promise))
+      const text = this.#waiting.splice(0).join('')
+      this.#length = 0
+      if (this.#end === undefined) yield isThere ? text : ': still here\n\n'
+    }
+    yield `event: end\ndata: ${JSON.stringify({ error_code: this.#end })}\n\n`
+  }
+}
+
+/** Server-sent events as HTML defines them; JSON has no line ends of its own. */
+export function textOf(records: readonly Shown[]): string {
+  return records.map((record) => `id: ${record.id}\ndata: ${jsonOf(record)}\n\n`).join('')
+}
