@@ -42,9 +42,10 @@ export async function keptAmong(
 }
 
 function tell({ output }: Context, email: string, found: readonly SignedToken[]): void {
-  const lines = found.map((each) => `  ${wordsOf(each)}`)
-  output.warn(`${email} signed ${counted(found.length, 'token')}, which end now unless kept:`)
-  output.warn(lines.join('\n'))
+  output.warn(
+    `${email} signed ${counted(found.length, 'token')}, which end now unless kept:`,
+    ...found.map((each) => `  ${wordsOf(each)}`),
+  )
 }
 
 function wordsOf({ token, grant, places }: SignedToken): string {

@@ -33,7 +33,7 @@ export const call: Action<typeof callOptions> = async (context, [url = ''], opti
   if (answer.redacted) {
     // On standard error too, so that what is piped on stays the body and nothing else.
     const isLineOpen = !context.output.isJson && answer.body !== '' && !answer.body.endsWith('\n')
-    context.output.warn(`${isLineOpen ? '\n' : ''}a credential in the answer was redacted`)
+    context.output.warn(...(isLineOpen ? [''] : []), 'a credential in the answer was redacted')
   }
   return options.fail && answer.status_code >= 400 ? EX_FAILED : 0
 }

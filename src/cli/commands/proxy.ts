@@ -149,7 +149,7 @@ function announce(
   }
   output.warn(`The proxy listens on 127.0.0.1:${port}. For programs that are to use it:`)
   output.raw(exportLines(added))
-  output.warn(`Base URL of https://api.example.com: ${baseUrl}/api.example.com\nStop: Ctrl-C`)
+  output.warn(`Base URL of https://api.example.com: ${baseUrl}/api.example.com`, 'Stop: Ctrl-C')
 }
 
 function exportLines(variables: Record<string, string>): string {
@@ -170,18 +170,16 @@ async function trust({ output, env }: Context): Promise<number> {
     return 0
   }
   output.warn(
-    [
-      `Your proxy's certificate authority: ${certificateFile}`,
-      'It was made on this machine and its key stays here. Only programs that are told to trust it',
-      'do; do not install it system-wide. These lines tell them, with a bundle of the authorities',
-      'of the system and yours:',
-      '',
-    ].join('\n'),
+    `Your proxy's certificate authority: ${certificateFile}`,
+    'It was made on this machine and its key stays here. Only programs that are told to trust it',
+    'do; do not install it system-wide. These lines tell them, with a bundle of the authorities',
+    'of the system and yours:',
+    '',
   )
   for (const [name, readers] of Object.entries(bundleVariables)) {
     output.raw(`# ${readers}\n${exportLines({ [name]: bundle })}`)
   }
-  output.warn('\ncloakroom proxy -- COMMAND sets them, and the address of the proxy, by itself.')
+  output.warn('', 'cloakroom proxy -- COMMAND sets them, and the address of the proxy, by itself.')
   return 0
 }
 

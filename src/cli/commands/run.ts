@@ -101,7 +101,7 @@ function refuseUnsafe(names: readonly string[], allowed: readonly string[]): voi
   const flags = unsafe.map(({ name }) => `--allow-env ${name}`)
   throw new CliError(
     'unsafe_variable',
-    `${lines.join('\n')}\nnothing was run`,
+    [...lines, 'nothing was run'],
     `if that is meant, say so before the command: ${flags.join(' ')}`,
   )
 }

@@ -133,7 +133,7 @@ function fromDotenv(name: string, text: string, note: Note): [string, string][] 
     return [...values]
   }
   const lines = problems.map(({ line, reason }) => `${name}, line ${line}: ${reason}`)
-  throw new CliError('invalid_file', lines.join('\n'), 'nothing was stored')
+  throw new CliError('invalid_file', lines, 'nothing was stored')
 }
 
 /** Of other numbers, digits are lost before they arrive here: they need quotes. */

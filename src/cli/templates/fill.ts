@@ -79,7 +79,7 @@ function refusing(template: string) {
       .slice(0, MAX_LISTED)
       .map(({ passage: { text, offset }, why }) => `${positionIn(template, offset)} ${text} ${why}`)
     const more = wrong.length > MAX_LISTED ? [`and ${wrong.length - MAX_LISTED} more`] : []
-    throw new CliError(code, [...lines, ...more, 'nothing was written'].join('\n'), hint)
+    throw new CliError(code, [...lines, ...more, 'nothing was written'], hint)
   }
 }
 

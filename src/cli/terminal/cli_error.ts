@@ -10,6 +10,7 @@ import {
   EX_REFUSED,
   EX_USAGE,
 } from '../../platform/exit_codes.ts'
+import { asOne } from './printable.ts'
 
 /**
  * Every kind of error of the command line: the stable code that scripts read with --json, its exit code and
@@ -82,11 +83,12 @@ export class CliError extends Error {
   readonly exitCode: number
   readonly hint: string | null
 
-  constructor(code: CliErrorCode, message: string, hint: string | null = null) {
-    super(message)
+  /** Several lines are given as such. */
+  constructor(code: CliErrorCode, message: string | readonly string[], hint: string | null = null) {
+    super([message].flat().map(asOne).join('\n'))
     this.name = 'CliError'
     this.code = code
     this.exitCode = cliErrors[code][0]
-    this.hint = hint
+    this.hint = hint === null ? null : asOne(hint)
   }
 }

@@ -14,7 +14,7 @@ import { type FieldFault, inWords } from '../../platform/fault.ts'
 import { UnresolvedReference } from '../../platform/references.ts'
 import { Refusal } from '../../sigchain/index.ts'
 import { CliError } from './cli_error.ts'
-import { printableJson, printableLines } from './printable.ts'
+import { asOne, printableJson, printableLines } from './printable.ts'
 
 export type Explanation = {
   exitCode: number
@@ -107,7 +107,7 @@ function explainApi({ code, status, message, fields }: ApiError): Explanation {
     exitCode: exitCodeOf(status),
     code,
     // The sentence of a 422 repeats the first of the fields that follow it.
-    message: message.replace(inWords('', fields.slice(0, 1)), ''),
+    message: asOne(message.replace(inWords('', fields.slice(0, 1)), '')),
     hint: HINTS[fields.length > 0 ? `${code} of parts` : code] ?? HINTS[code] ?? null,
     fields,
     isOfServer: true,

@@ -2,7 +2,7 @@
  * What people and scripts see: tables that fit the terminal, JSON on request, colour where it is wanted. A
  * command says what it has to say once, and each form of output is made of that.
  */
-import { printableJson, printableLines } from './printable.ts'
+import { printable, printableJson } from './printable.ts'
 import { type Column, cell, layOut, type Row } from './table.ts'
 
 export type Output = {
@@ -19,12 +19,12 @@ export type Output = {
   raw(text: string): void
   /** Bytes of such a result. */
   bytes(chunk: Uint8Array): void
-  /** A sentence beside the result that no script needs. */
-  say(text: string): void
+  /** Sentences beside the result that no script needs, a line each: what is in a name makes no other. */
+  say(...texts: string[]): void
   /** The same on standard error, where the result is for a pipe. */
-  note(text: string): void
+  note(...texts: string[]): void
   /** What must not be missed, on standard error. */
-  warn(text: string): void
+  warn(...texts: string[]): void
   /** Waits for the work; where it takes over a second, a terminal sees that something is going on. */
   during<T>(label: string, work: Promise<T>): Promise<T>
   isJson: boolean
@@ -53,6 +53,7 @@ export function openOutput({ json, quiet, watched, out, err, ...screen }: Option
   const lines = (texts: readonly string[]) => {
     for (const text of texts) out(`${text}\n`)
   }
+  const warn = (...texts: string[]) => err(texts.map((text) => `${printable(text)}\n`).join(''))
   const record = (fields: Row, only?: string) => {
     if (json) asJson(fields)
     else lines(quiet && only !== undefined ? [only] : fieldLines(fields))
@@ -69,18 +70,18 @@ export function openOutput({ json, quiet, watched, out, err, ...screen }: Option
     record,
     done: (sentence, data, made) => {
       if (json) asJson(data)
-      else if (!quiet) out(`${printableLines(sentence)}\n`)
+      else if (!quiet) out(`${printable(sentence)}\n`)
       else if (made !== undefined) out(`${made}\n`)
     },
     raw: (text) => out(text),
     bytes: (chunk) => out(chunk),
-    say: (text) => {
-      if (isChatty) out(`${printableLines(text)}\n`)
+    say: (...texts) => {
+      if (isChatty) lines(texts.map(printable))
     },
-    note: (text) => {
-      if (isChatty) err(`${printableLines(text)}\n`)
+    note: (...texts) => {
+      if (isChatty) warn(...texts)
     },
-    warn: (text) => err(`${printableLines(text)}\n`),
+    warn,
     during: async (label, work) => {
       const progress = watched && !quiet ? showProgress(label, err) : null
       try {

@@ -14,6 +14,11 @@ export function printable(text: string): string {
   return text.replace(UNSEEN, '?')
 }
 
+/** A sentence with names in it: lines that they bring along are not taken for others of ours. */
+export function asOne(text: string): string {
+  return text.replace(/\n+(?=\S)/g, '\n  ')
+}
+
 /** The same of a text with lines and tabs of its own. */
 export function printableLines(text: string): string {
   return text.replace(/[^\n\t]+/g, printable)

@@ -3,6 +3,7 @@ import confirm from '@inquirer/confirm'
 import password from '@inquirer/password'
 import { fromUtf8 } from '../../platform/crypto/encoding.ts'
 import { CliError } from './cli_error.ts'
+import { printable } from './printable.ts'
 
 const ON_STDERR = { output: process.stderr }
 
@@ -23,7 +24,7 @@ export async function askConfirmation(
   hint = 'confirm with --yes',
 ): Promise<boolean> {
   demandTerminal(hint)
-  return confirm({ message, default: false }, ON_STDERR)
+  return confirm({ message: printable(message), default: false }, ON_STDERR)
 }
 
 /** The first line of standard input. */

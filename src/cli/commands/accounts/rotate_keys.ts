@@ -86,10 +86,10 @@ function report(
   })
   if (granted.length > 0) {
     const each = granted.map(({ label, id }) => `  ${label} (${id})`)
-    output.say(['Signed anew; revoke what you did not issue:', ...each].join('\n'))
+    output.say('Signed anew; revoke what you did not issue:', ...each)
   }
   const each = names.map((name) => `  cloakroom workspace rekey -w ${name}`)
-  output.say(['Who has the old keys may have these workspaces’ keys:', ...each].join('\n'))
+  output.say('Who has the old keys may have these workspaces’ keys:', ...each)
   showRecoveryKey(context, recoveryKey)
 }
 
