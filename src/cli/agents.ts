@@ -4,13 +4,58 @@ import { type Chain, isSignedId } from '../sigchain/index.ts'
 import type { Context } from './context.ts'
 import { oneNamed } from './named.ts'
 import { projectNamed, projectsOf, type WorkspaceScope } from './scope.ts'
+import type { Session } from './session/session.ts'
+import { CliError } from './terminal/cli_error.ts'
 import { type Column, ID } from './terminal/table.ts'
+import { demandKnown, knownOne, type NameList } from './trust/known_names.ts'
 
 export type Agent = Awaited<ReturnType<typeof agentsOf>>[number]
+/** Of the versions that tokens get, in signed workspaces and others. */
+const MADE_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[78][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i
+
 type Token = { id: string; label: string; status: string }
 
-export function agentsOf({ session, workspace }: WorkspaceScope) {
-  return session.api.list(listAgents, { params: { workspace_id: workspace.id } })
+export async function agentsOf({ session, workspace }: Place) {
+  const agents = await session.api.list(listAgents, { params: { workspace_id: workspace.id } })
+  session.knownNames.learn(namesOfAgents(workspace), agents)
+  session.knownNames.learn(homesOf(workspace), agents.map(homeOf))
+  return agents
+}
+
+type Place = { session: Pick<Session, 'api' | 'knownNames'>; workspace: { id: string } }
+
+export function namesOfAgents({ id }: { id: string }): NameList {
+  return `agents of ${id}`
+}
+
+function homesOf({ id }: { id: string }): NameList {
+  return `home agents of ${id}`
+}
+
+/** No agent ever changes its project: what is signed for it goes with that. */
+function homeOf({ id, project_id }: { id: string; project_id: string | null }) {
+  return { name: id, id: project_id ?? 'all' }
+}
+
+/** Of those that were listed, by id or by a name that is known. @throws CliError */
+export function knownAgent(
+  { session: { knownNames }, workspace }: Place,
+  agents: readonly Agent[],
+  typed: string,
+  where: string,
+): Agent {
+  const kind = { what: 'agent', where, list: 'agent list' }
+  const agent = knownOne(knownNames, namesOfAgents(workspace), agents, typed, kind)
+  const subject = `the project of the agent ${agent.name}`
+  demandKnown(knownNames, homesOf(workspace), homeOf(agent), subject)
+  return agent
+}
+
+/** Keeps one that was made here; others of the name may be in other projects. */
+export function rememberAgent({ session: { knownNames }, workspace }: Place, agent: Agent): void {
+  const list = namesOfAgents(workspace)
+  knownNames.accept(list, agent.name, [agent.id, ...knownNames.idsOf(list, agent.name)])
+  knownNames.learn(homesOf(workspace), [homeOf(agent)])
 }
 
 /** Where agents of several projects have the name, it is the one of the chosen project. @throws CliError */
@@ -29,8 +74,7 @@ export async function agentNamed(
   const here = agents.filter(
     (agent) => agent.name !== typed || projectId === null || usableIn(agent, projectId),
   )
-  const where = `in ${scope.workspace.name}`
-  return oneNamed(here, typed, { what: 'agent', where, list: 'agent list' })
+  return knownAgent(scope, here, typed, `in ${scope.workspace.name}`)
 }
 
 /** An agent of that project, or one of the whole workspace. */
@@ -38,10 +82,23 @@ export function usableIn({ project_id }: Agent, projectId: string): boolean {
   return project_id === null || project_id === projectId
 }
 
-/** By label or id; a label that several have means the one that still works. @throws CliError */
+/**
+ * By label or id; a label that several have means the one that still works. What may be the id of a token is no label:
+ * who hides a token would have another one end in its place.
+ *
+ * @throws CliError
+ */
 export function tokenNamed<T extends Token>(all: readonly T[], typed: string, list: string): T {
   const byId = all.find(({ id }) => id === typed)
   if (byId) return byId
+  const labelled = all.find(({ label }) => label === typed)
+  if (labelled && MADE_ID.test(typed)) {
+    throw new CliError(
+      'ambiguous_name',
+      `there is no token with the id ${typed}, and one is labelled so`,
+      `if that one is meant, give its id: ${labelled.id}`,
+    )
+  }
   const working = all.filter(({ label, status }) => label === typed && status === 'active')
   const named = (working.length > 0 ? working : all).map((token) => ({
     ...token,

@@ -14,6 +14,7 @@ import { hasColour } from './terminal/streams.ts'
 import { trustCaFile } from './trust/ca_file.ts'
 import { openChains } from './trust/chains.ts'
 import { openKnownChains } from './trust/known_chains.ts'
+import { openKnownNames } from './trust/known_names.ts'
 import { openKnownWorkspaceKeys } from './trust/known_workspace_keys.ts'
 
 export type GlobalOptions = {
@@ -53,7 +54,7 @@ export type Context = {
 /** The context of one command, from the options that every command has, wherever they stand on its line. */
 export function openContext(options: GlobalOptions): Context {
   const { env, conflicts } = withAliases(process.env)
-  if (conflicts.length > 0) throw new CliError('usage', conflicts.map(conflictLine).join('\n'))
+  if (conflicts.length > 0) throw new CliError('usage', conflicts.map(conflictLine))
   const caFile = options.caFile ?? (env.SERVICE_CA_FILE || undefined)
   trustCaFile(caFile)
   const output = outputOf(options, env)
@@ -84,14 +85,14 @@ export function openContext(options: GlobalOptions): Context {
         throw besideToken(error, env.SERVICE_TOKEN)
       })
       const { account } = choice
-      const signed = openKnownChains(env, account.server)
       const store = await accounts.store(account.slot)
       const known = {
         env,
         names: namesOf(env, account),
         workspaceKeys: openKnownWorkspaceKeys(env, account, output.warn),
-        signed,
-        chains: (api: Api) => openChains(api, signed, output.warn),
+        knownNames: openKnownNames(env, account.server),
+        chains: (api: Api) => openChains(api, openKnownChains(env, account.server), output.warn),
+        warn: output.warn,
       }
       const session = await resumeSession(store, choice, known)
       const isOther = await settleNext(session, output.warn)

@@ -1,10 +1,14 @@
 /** What the commands that use a token have in common: the token, its environment, and a call. */
 import { AnswerError, ApiError, type CallInput, type CallResult, openApi } from '../client/api.ts'
+import { fetchEnvironment, type Scope, type SealedEnvironment } from '../client/delivery.ts'
 import { fromBase64 } from '../platform/crypto/encoding.ts'
+import { isUuid } from '../platform/http/validate.ts'
 import { resolveCall } from '../resolver/contract.ts'
 import type { Context } from './context.ts'
 import { demandProjectFile } from './project_file.ts'
+import { namesOfProjects } from './scope.ts'
 import { CliError } from './terminal/cli_error.ts'
+import { openKnownNames } from './trust/known_names.ts'
 
 type TokenOption = { token: string | undefined }
 export type Answer = CallResult<typeof resolveCall>
@@ -30,6 +34,40 @@ export function namedEnvironment(context: Context): { environment?: string } {
   demandProjectFile(context, 'environment', 'project')
   const { environment } = context.settings
   return environment && environment.origin !== 'default' ? { environment: environment.value } : {}
+}
+
+/** A token knows its project; one that is for several is told by id which. */
+export function namedProject(context: Context): { project_id?: string } {
+  const typed = typedProject(context)
+  return typed !== undefined && isUuid(typed) ? { project_id: typed } : {}
+}
+
+function typedProject({ settings: { project } }: Context): string | undefined {
+  return project?.origin === 'flag' || project?.origin === 'environment' ? project.value : undefined
+}
+
+/** What is delivered to a token, of the project that was typed. @throws ApiError, CliError */
+export async function deliveredTo(
+  context: Context,
+  token: string,
+  scope: Scope,
+): Promise<SealedEnvironment> {
+  const server = await context.server()
+  const delivery = await fetchEnvironment(server, token, scope).catch((error: unknown) => {
+    throw tokenRefusal(error)
+  })
+  const { workspaceId, projectId } = delivery
+  const typed = scope.project_id ?? typedProject(context)
+  if (typed === undefined || typed === projectId) return delivery
+  const names = openKnownNames(context.env, server)
+  const known = isUuid(typed) ? [typed] : names.idsOf(namesOfProjects({ id: workspaceId }), typed)
+  // A machine that has seen nothing, as a CI's, has the token's word, which is signed.
+  if (known.length === 0 || known.includes(projectId)) return delivery
+  throw new CliError(
+    'changed_name',
+    `what the token is given is of the project ${projectId}, and ${typed} is ${known.join(' or ')}; nothing was done`,
+    'take a token of that project, or leave -p out: a token knows its project',
+  )
 }
 
 /** What is said of a token that is not accepted: logging in would not help. */

@@ -3,10 +3,10 @@ import type { EnvironmentPlace } from '../client/environment.ts'
 import type { OpenWorkspace } from '../client/vault.ts'
 import { listProjects } from '../features/projects/contract.ts'
 import type { Context } from './context.ts'
-import { oneNamed } from './named.ts'
 import { demandProjectFile } from './project_file.ts'
 import type { Session, WorkspaceEntry } from './session/session.ts'
 import { CliError } from './terminal/cli_error.ts'
+import { demandKnown, knownOne, type NameList } from './trust/known_names.ts'
 
 export type WorkspaceScope = {
   session: Session
@@ -53,7 +53,7 @@ export function chosenProject(
   const named = context.settings.project?.value
   if (named !== undefined) return projectNamed(scope, projects, named)
   const [only, another] = projects
-  if (only && !another) return only
+  if (only && !another) return usual(scope, only)
   throw new CliError(
     'not_found',
     'no project is chosen',
@@ -61,21 +61,40 @@ export function chosenProject(
   )
 }
 
-/** By name or id. @throws CliError */
+/** The only one of before: another may have been put in its place. @throws CliError */
+function usual<T extends { id: string }>({ session, workspace }: WorkspaceScope, only: T): T {
+  const list = usualProject(workspace)
+  const meant = { id: only.id, name: '' }
+  session.knownNames.learn(list, [meant])
+  demandKnown(session.knownNames, list, meant, 'the only project')
+  return only
+}
+
+export function namesOfProjects({ id }: { id: string }): NameList {
+  return `projects of ${id}`
+}
+
+export function usualProject({ id }: { id: string }): NameList {
+  return `default projects of ${id}`
+}
+
+/** By id, or by a name that is known. @throws CliError */
 export function projectNamed(
-  { workspace }: WorkspaceScope,
+  { session, workspace }: WorkspaceScope,
   projects: Awaited<ReturnType<typeof projectsOf>>,
   named: string,
 ) {
-  return oneNamed(projects, named, {
+  return knownOne(session.knownNames, namesOfProjects(workspace), projects, named, {
     what: 'project',
     where: `in ${workspace.name}`,
     list: 'project list',
   })
 }
 
-export function projectsOf({ session, workspace }: WorkspaceScope) {
-  return session.api.list(listProjects, { query: { workspace_id: workspace.id } })
+export async function projectsOf({ session, workspace }: WorkspaceScope) {
+  const projects = await session.api.list(listProjects, { query: { workspace_id: workspace.id } })
+  session.knownNames.learn(namesOfProjects(workspace), projects)
+  return projects
 }
 
 /** Ids and names of the workspace's projects, for tables. */

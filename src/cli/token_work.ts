@@ -1,6 +1,6 @@
 /** What commands for people do with a token in place of a session: names and values, as far as it may. */
 import { ApiError, openApi } from '../client/api.ts'
-import { fetchEnvironment, InvalidToken, type SealedEnvironment } from '../client/delivery.ts'
+import { InvalidToken, type SealedEnvironment } from '../client/delivery.ts'
 import { getToken } from '../features/workloads/contract.ts'
 import type { Capability } from '../platform/capability.ts'
 import { parseToken } from '../platform/crypto/token.ts'
@@ -9,7 +9,7 @@ import { listCredentials } from '../resolver/contract.ts'
 import type { Context } from './context.ts'
 import type { Values } from './files/formats.ts'
 import { notFound } from './named.ts'
-import { namedEnvironment, tokenOf, tokenRefusal } from './resolver_call.ts'
+import { deliveredTo, namedEnvironment, tokenOf, tokenRefusal } from './resolver_call.ts'
 import { CliError } from './terminal/cli_error.ts'
 import { type Form, shownValues } from './values/references.ts'
 
@@ -93,12 +93,7 @@ async function delivered(context: Context, token: string): Promise<SealedEnviron
   const { project } = context.settings
   // A token knows its project; one that is for several is told by id which.
   const place = project && isUuid(project.value) ? { project_id: project.value } : {}
-  try {
-    const scope = { ...namedEnvironment(context), ...place }
-    return await fetchEnvironment(await context.server(), token, scope)
-  } catch (error) {
-    throw tokenRefusal(error)
-  }
+  return deliveredTo(context, token, { ...namedEnvironment(context), ...place })
 }
 
 /** What a token is; an agent asks the resolver, which is all that it may reach. @throws ApiError, CliError */

@@ -15,6 +15,7 @@ import { openApi } from './api.ts'
 import { verifyDelivery } from './signed/verified_delivery.ts'
 
 export type SealedEnvironment = {
+  workspaceId: string
   projectId: string
   environment: string
   /** Name → ciphertext and policy. */
@@ -31,7 +32,7 @@ export class InvalidToken extends Error {
   }
 }
 
-type Scope = { project_id?: string; environment?: string }
+export type Scope = { project_id?: string; environment?: string }
 
 /**
  * Fetches what a token may have. `token` is an agent's or workload's; only its sealed form is sent. What comes
@@ -62,6 +63,7 @@ export async function fetchEnvironment(
   )
   const privateKey = tokenPrivateKey(id, secret)
   return {
+    workspaceId: answer.workspace_id,
     projectId: answer.project_id,
     environment: answer.environment,
     sealed: answer.sealed,

@@ -163,17 +163,23 @@ describe('a server that shows something else', () => {
     await sql`update workspaces set name = 'away' where id = ${acme}`
     await plainWorkspace(app, 'ada@example.com', 'acme')
     const args = inAcme('project', 'create', 'payments', '--json')
+    const [row] = await sql`select id from workspaces where name = 'acme'`
     const refused = async () => {
       const { code, err } = await ada.run(args)
-      return [code, JSON.parse(err).error.message]
+      const { error } = JSON.parse(err.trim().split('\n').at(-1) ?? '')
+      return [code, error.code, error.message]
     }
-    const what = 'a workspace called acme was signed when it was seen before, and this one is not'
-    expect(await refused()).toEqual([5, `${what}; nothing was done`])
-    expect(await refused()).toEqual([5, `${what}; nothing was done`])
-    await ada.must('workspace', 'accept-key', 'acme', '--yes')
+    const what = (before: string, now: string) =>
+      `the workspace acme was ${before} when it was seen before, and the server shows ${now}; nothing was done`
+    const isPlain = [5, 'changed_name', what(`${acme} (signed)`, row?.id)]
+    expect(await refused()).toEqual(isPlain)
+    expect(await refused()).toEqual(isPlain)
+    await ada.must('workspace', 'accept-name', 'acme', '--yes')
     await ada.must(...args)
     await sql`delete from workspaces where name = 'acme'`
     await sql`update workspaces set name = 'acme' where id = ${acme}`
+    expect(await refused()).toEqual([5, 'changed_name', what(row?.id, `${acme} (signed)`)])
+    await ada.must('workspace', 'accept-name', 'acme', '--yes')
     await ada.must(...args)
   })
 })
@@ -187,7 +193,7 @@ test('a plain workspace that was used before is not, once it has the name of a s
   await sql`update workspaces set name = 'live' where name = 'notes'`
   expect(await ada.run(['project', 'create', 'payments', '-w', 'live'])).toMatchObject({
     code: 5,
-    err: expect.stringContaining('a workspace called live was signed when it was seen before'),
+    err: expect.stringMatching(/the workspace live was \S+ \(signed\) when it was seen before/),
   })
   await sql`update workspaces set name = 'notes' where name = 'live'`
   await ada.must('project', 'create', 'payments', '-w', 'notes')

@@ -45,6 +45,13 @@ export const agentGroups: readonly Group[] = [
         action: async () => (await agents()).remove,
       }),
       command({
+        usage: 'accept-name <agent>',
+        about: 'have a name stand for another agent than when it was seen before',
+        examples: ['agent accept-name deploy-bot'],
+        options: confirmOptions,
+        action: async () => (await import('../commands/teams/accept_name.ts')).ofAgent,
+      }),
+      command({
         usage: 'setup <tool>',
         about:
           'have claude-code, cursor, vscode, codex, gemini or opencode start cloakroom mcp; no token is written',

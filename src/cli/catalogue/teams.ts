@@ -13,6 +13,7 @@ const workspaces = () => import('../commands/teams/workspaces.ts')
 const members = () => import('../commands/teams/members.ts')
 const signed = () => import('../commands/teams/signed.ts')
 const workspaceKey = () => import('../commands/teams/workspace_key.ts')
+const acceptName = () => import('../commands/teams/accept_name.ts')
 const projects = () => import('../commands/teams/projects.ts')
 const environments = () => import('../commands/teams/environments.ts')
 
@@ -123,6 +124,13 @@ export const teamGroups: readonly Group[] = [
         options: confirmOptions,
         action: async () => (await workspaceKey()).acceptKey,
       }),
+      command({
+        usage: 'accept-name <workspace>',
+        about: 'have a name stand for another workspace than when it was seen before',
+        examples: ['workspace accept-name 0190c3a5-7b3e-8d2f-a1c4-5e6f7a8b9c0d'],
+        options: confirmOptions,
+        action: async () => (await acceptName()).ofWorkspace,
+      }),
     ],
   },
   {
@@ -171,6 +179,13 @@ export const teamGroups: readonly Group[] = [
         about: 'restore a project that was deleted in the last 7 days, if no rekey came after it',
         examples: ['project restore payments'],
         action: async () => (await projects()).restore,
+      }),
+      command({
+        usage: 'accept-name <project>',
+        about: 'have a name stand for another project than when it was seen before',
+        examples: ['project accept-name payments'],
+        options: confirmOptions,
+        action: async () => (await acceptName()).ofProject,
       }),
     ],
   },

@@ -14,7 +14,16 @@ import {
 } from '../../features/agents/contract.ts'
 import { uuidv7 } from '../../platform/crypto/encoding.ts'
 import { isSignedId } from '../../sigchain/index.ts'
-import { agentNamed, agentsOf, revocationOf, tokenColumns, tokenNamed } from '../agents.ts'
+import {
+  type Agent,
+  agentNamed,
+  agentsOf,
+  rememberAgent,
+  revocationOf,
+  tokenColumns,
+  tokenNamed,
+  usableIn,
+} from '../agents.ts'
 import type { agentOptions, agentTokenOptions, confirmOptions } from '../catalogue/options.ts'
 import type { Action } from '../command.ts'
 import type { Context } from '../context.ts'
@@ -23,6 +32,7 @@ import { projectNames, projectScope, type WorkspaceScope, workspaceScope } from 
 import { keepToken } from '../session/saved_tokens.ts'
 import type { Session } from '../session/session.ts'
 import { demandEnvironment, tokenScope } from '../suggestions.ts'
+import { CliError } from '../terminal/cli_error.ts'
 import { confirmed } from '../terminal/confirmed.ts'
 import { ID, type Row } from '../terminal/table.ts'
 
@@ -40,6 +50,7 @@ export const create: Action<typeof agentOptions> = async (context, [name = ''], 
       params: { workspace_id: workspace.id },
       body: { ...chosenId(workspace, id), name, ...made.body },
     })
+    rememberAgent({ session, workspace }, agent)
     const about = { agent: agent.name, id: agent.id, may: capabilities, grants: [] }
     await handOut(context, session, { agent, token: made.text, about }, options)
     context.output.note('it has no grants yet: cloakroom token grant')
@@ -52,6 +63,7 @@ export const create: Action<typeof agentOptions> = async (context, [name = ''], 
     params: { workspace_id: workspace.id, project_id: project.id },
     body: { ...chosenId(workspace, id), name, ...made.body },
   })
+  rememberAgent({ session, workspace }, agent)
   const grants = [`${project.name}/${environment}`]
   const about = { agent: agent.name, id: agent.id, may: capabilities, grants }
   await handOut(context, session, { agent, token: made.text, about }, options)
@@ -113,6 +125,7 @@ export const remove: Action<typeof confirmOptions> = async (context, [name = '']
     (chain) => revocationOf(chain, live),
     (link) => session.api.call(deleteAgent, { params, body: { link } }),
   )
+  session.knownNames.forget(agent.id)
   await keepToken(scope.session, agent.id, null)
   context.output.done(`Deleted ${agent.name}; its tokens are refused from now on.`, {
     deleted: agent.name,
@@ -130,6 +143,7 @@ async function liveTokens(scope: WorkspaceScope, agent: { id: string }): Promise
 export const issue: Action<typeof agentTokenOptions> = async (context, [name = ''], options) => {
   const { session, workspace, project, environment } = await tokenScope(context)
   const agent = await agentNamed(context, { session, workspace }, name)
+  demandUsable(agent, project)
   const scope = {
     kind: 'agent',
     agentId: agent.id,
@@ -146,6 +160,16 @@ export const issue: Action<typeof agentTokenOptions> = async (context, [name = '
   const about = { agent: agent.name, id: made.id, may: capabilities, grants }
   await handOut(context, session, { agent, token: made.text, about }, options)
   return undefined
+}
+
+/** What is signed binds the token to the project of the agent, which the server shows. @throws CliError */
+function demandUsable(agent: Agent, project: { id: string; name: string }): void {
+  if (usableIn(agent, project.id)) return
+  throw new CliError(
+    'not_found',
+    `${agent.name} is an agent of another project than ${project.name}: ${agent.project_id}`,
+    `if that is meant, choose it: cloakroom token issue ${agent.name} -p ${agent.project_id}`,
+  )
 }
 
 export const listTokens: Action = async (context, [name = '']) => {

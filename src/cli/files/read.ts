@@ -29,11 +29,14 @@ export function readOwnFile(path: string): string | null {
   return read(path, { most: MOST_OF_OWN, flags: 0 })?.toString('utf8') ?? null
 }
 
-/** The same as JSON of a form; what is missing is `{}`. @throws CliError that says what the file is for, and what helps */
+/** What a file of the user's own is for, and what helps where it cannot be read. */
+export type OwnWords = { says: string; help: string }
+
+/** The same as JSON of a form; what is missing is `{}`. @throws CliError */
 export function readOwnJson<T extends z.ZodType>(
   path: string,
   form: T,
-  { says, help }: { says: string; help: string },
+  { says, help }: OwnWords,
 ): z.output<T> {
   const text = readOwnFile(path) ?? '{}'
   try {

@@ -2,19 +2,16 @@
 import { join } from 'node:path'
 import { ApiError } from '../../client/api.ts'
 import type { OpenWorkspace } from '../../client/vault.ts'
-import { listAgents } from '../../features/agents/contract.ts'
 import { parseToken } from '../../platform/crypto/token.ts'
-import { isUuid } from '../../platform/http/validate.ts'
 import { issueRunToken, type RunToken } from '../../proxy/agent_token.ts'
 import type { Backend, Notice } from '../../proxy/backend.ts'
 import { openLocalBackend } from '../../proxy/local/open.ts'
 import { VaultCache } from '../../proxy/local/vault_snapshot.ts'
 import { openUpload } from '../../proxy/outbox/upload.ts'
 import { remoteBackend } from '../../proxy/remote.ts'
-import { type Agent, agentsOf, usableIn } from '../agents.ts'
+import { type Agent, agentsOf, knownAgent, usableIn } from '../agents.ts'
 import type { Context } from '../context.ts'
-import { oneNamed } from '../named.ts'
-import { namedEnvironment } from '../resolver_call.ts'
+import { namedEnvironment, namedProject } from '../resolver_call.ts'
 import { type ProjectScope, projectScope, type WorkspaceScope } from '../scope.ts'
 import type { Session } from '../session/session.ts'
 import { CliError } from '../terminal/cli_error.ts'
@@ -50,7 +47,7 @@ export async function openBackend(context: Context, order: Order): Promise<Backe
   return remoteBackend({
     resolver: await context.resolver(),
     token: order.token,
-    projectId: namedProject(context),
+    projectId: namedProject(context).project_id ?? null,
     environment: namedEnvironment(context).environment ?? null,
     notice: order.notice,
     close: async () => {},
@@ -122,7 +119,7 @@ function placeOf(session: Session, workspaceId: string, projectId: string, envir
 async function agentOf(scope: WorkspaceScope, projectId: string, named: string) {
   try {
     const usable = (await agentsOf(scope)).filter((agent) => usableIn(agent, projectId))
-    return oneNamed(usable, named, { what: 'agent', where: 'for this project', list: 'agent list' })
+    return knownAgent(scope, usable, named, 'for this project')
   } catch (error) {
     throw notPermitted(error)
   }
@@ -167,10 +164,11 @@ function openTokens(session: Session) {
 }
 
 /** Records that wait may be of an agent that is gone, or know it by its name only. @throws ApiError */
-async function agentKnownAs({ api }: Session, workspaceId: string, agent: string): Promise<Agent> {
-  const agents = await api.list(listAgents, { params: { workspace_id: workspaceId } })
+async function agentKnownAs(session: Session, workspaceId: string, agent: string): Promise<Agent> {
+  const scope = { session, workspace: { id: workspaceId } }
+  const agents = await agentsOf(scope)
   const found = agents.find(({ id }) => id === agent) ?? agents.find(({ name }) => name === agent)
-  if (found) return found
+  if (found) return knownAgent(scope, [found], agent, 'of this workspace')
   // For good: the record is put aside, and the others go on.
   throw new ApiError(409, { error_code: 'conflict' })
 }
@@ -195,10 +193,4 @@ function notPermitted(error: unknown): unknown {
     'you may not make a token for an agent',
     'ask an admin for one (SERVICE_TOKEN), or leave --agent out: records then carry your name',
   )
-}
-
-/** A token knows its project; one that is for several is told by id which. */
-function namedProject({ settings: { project } }: Context): string | null {
-  const isNamed = project?.origin === 'flag' || project?.origin === 'environment'
-  return project && isNamed && isUuid(project.value) ? project.value : null
 }

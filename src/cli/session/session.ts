@@ -13,15 +13,14 @@ import { type OpenWorkspace, openWorkspace } from '../../client/vault.ts'
 import type { UntrustedKey } from '../../client/workspace_key.ts'
 import { listWorkspacesEndpoint } from '../../features/workspaces/contract.ts'
 import { type Bytes, fromBase64 } from '../../platform/crypto/encoding.ts'
-import { isUuid } from '../../platform/http/validate.ts'
 import { type Identity, identityOf, isSignedId } from '../../sigchain/index.ts'
 import type { Choice } from '../accounts/choice.ts'
 import type { Names } from '../completion/names.ts'
-import { oneNamed } from '../named.ts'
 import { CliError } from '../terminal/cli_error.ts'
-import { faultOf } from '../trust/chains.ts'
-import type { KnownSigned } from '../trust/known_chains.ts'
+import { faultOf, type Trust } from '../trust/chains.ts'
+import type { KnownNames } from '../trust/known_names.ts'
 import type { KnownWorkspaceKeys } from '../trust/known_workspace_keys.ts'
+import { choose, isActive, namesOfWorkspaces } from './chosen.ts'
 import { type OwnValues, openOwnValues } from './own_values.ts'
 import { renewing } from './renewal.ts'
 import type { SessionStore, StoredSession } from './session_store.ts'
@@ -39,6 +38,7 @@ export type Session = AccountKeys & {
   /** The same without demanding that the key is trusted, or opens. */
   entry(named: string | undefined): Promise<WorkspaceEntry>
   workspaceKeys: KnownWorkspaceKeys
+  knownNames: KnownNames
   /** Of signed workspaces. */
   chains: Chains
   /** Makes a change that goes with a link where the workspace is signed. @throws ApiError, UntrustedChain */
@@ -65,8 +65,9 @@ type Known = {
   env: Record<string, string | undefined>
   names: Names
   workspaceKeys: KnownWorkspaceKeys
-  signed: KnownSigned
+  knownNames: KnownNames
   chains(api: Api): Chains
+  warn: Trust['warn']
 }
 
 /** @throws CliError where the session is not there, or is not the account's */
@@ -89,29 +90,33 @@ function openSession(
   store: SessionStore,
   stored: StoredSession,
   choice: Choice,
-  { env, names, workspaceKeys, ...known }: Known,
+  { env, names, workspaceKeys, knownNames, warn, ...known }: Known,
 ): Session {
   const api = learning(renewing(store, stored), names)
   const chains = known.chains(api)
-  const trust = { chains, signed: known.signed, workspaceKeys }
+  const trust = { chains, workspaceKeys, warn }
   const privateKey = decode(stored.privateKey)
   const publicKey = decode(stored.publicKey)
   const workspaces = async () => {
     const listed = await listAll(api)
+    const active = listed.filter(isActive)
+    knownNames.learn(namesOfWorkspaces(stored), active)
+    const isBesideSigned = active.some(({ id }) => isSignedId(id))
     return Promise.all(
       listed.map(async (entry) => {
         const opened = await openWorkspace(entry, privateKey, publicKey)
         const signing = { chains, workspace: entry, identity }
         const shown = opened && isSignedId(entry.id) ? { ...opened, signing } : opened
-        const isActive = entry.status === 'active'
-        const fault = shown && isActive ? await faultOf(shown, trust) : null
+        const isUsed = shown && isActive(entry)
+        const fault = isUsed ? await faultOf(shown, trust, isBesideSigned) : null
         return { ...entry, shown, fault, open: fault ? null : shown }
       }),
     )
   }
   const seed = stored.seed === null ? null : decode(stored.seed)
   const identity = () => signingIdentity(seed)
-  const entry = async (named: string | undefined) => choose(await workspaces(), named)
+  const about = { email: stored.email, knownNames, chains, identity }
+  const entry = async (named: string | undefined) => choose(about, await workspaces(), named)
   return {
     choice,
     email: stored.email,
@@ -127,6 +132,7 @@ function openSession(
     entry,
     workspace: async (named) => withKey(await entry(named)),
     workspaceKeys,
+    knownNames,
     own: openOwnValues(env, choice.account.slot, {
       server: stored.server,
       publicKey: stored.publicKey,
@@ -139,25 +145,6 @@ function openSession(
 
 function listAll(api: Api) {
   return api.list(listWorkspacesEndpoint, {})
-}
-
-function choose(workspaces: readonly WorkspaceEntry[], named: string | undefined): WorkspaceEntry {
-  const active = workspaces.filter(({ status }) => status === 'active')
-  if (named !== undefined) {
-    const isNamed = ({ id, name }: WorkspaceEntry) => id === named || name === named
-    const invited = active.some(isNamed) ? undefined : workspaces.find(isNamed)
-    if (invited?.status === 'invited') {
-      const hint = `accept it with: cloakroom workspace accept ${invited.name}`
-      throw new CliError('not_found', `you are invited to ${invited.name}, and no member yet`, hint)
-    }
-    // An id is no name: who calls theirs by the id of another would be taken for that one.
-    const meant = isUuid(named) ? active.filter(({ id }) => id === named) : active
-    return oneNamed(meant, named, { what: 'workspace', list: 'workspace list' })
-  }
-  const [found, another] = active.filter(({ type }) => type === 'personal' || active.length === 1)
-  if (found && !another) return found
-  const hint = 'choose one with -w, or: cloakroom workspace use <workspace>'
-  throw new CliError('not_found', 'no workspace is chosen', hint)
 }
 
 function withKey(entry: WorkspaceEntry): WorkspaceEntry & { open: OpenWorkspace } {

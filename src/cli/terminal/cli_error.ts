@@ -43,6 +43,7 @@ export const cliErrors = {
   insecure_address: [EX_REFUSED, 'an address would be talked to without encryption'],
   unsafe_socket: [EX_REFUSED, 'what keeps the unlocked key may belong to somebody else'],
   changed_key: [EX_REFUSED, 'a public key is not the one that was seen before'],
+  changed_name: [EX_REFUSED, 'a name stands for another thing than when it was seen before'],
   unverified_workspace: [
     EX_REFUSED,
     'what the server shows of a workspace is not what its members signed',

@@ -5,8 +5,8 @@
 import { join } from 'node:path'
 import { z } from 'zod'
 import type { KnownChains } from '../../client/signed/chain.ts'
+import { changeOwnJson } from '../files/change.ts'
 import { readOwnJson } from '../files/read.ts'
-import { replaceFile } from '../files/replace.ts'
 import { configDirectory } from '../settings.ts'
 
 const known = z.strictObject({
@@ -22,8 +22,8 @@ const manifest = z.strictObject({
   headSeq: z.int().optional(),
 })
 const entry = known.extend({
-  /** All that it was called: names are not signed. */
-  names: z.array(z.string()).default([]),
+  /** What an older version kept: `known_names.ts` does now. */
+  names: z.array(z.string()).optional(),
   /** Project and environment → the newest manifest. */
   manifests: z.record(z.string(), manifest).default({}),
 })
@@ -32,43 +32,31 @@ const file = z.record(z.string(), z.record(z.string(), entry))
 
 type Entry = z.output<typeof entry>
 
-export type KnownSigned = KnownChains & {
-  /** Keeps what a workspace that is known is called. */
-  name(workspaceId: string, name: string): void
-  /** Whether a signed workspace was called that. */
-  isName(name: string): boolean
+const WORDS = {
+  says: 'what was seen of signed workspaces',
+  help: 'compare workspaces anew with: cloakroom workspace fingerprint',
 }
 
 /** Reads the file at each call: another command may have changed it. */
 export function openKnownChains(
   env: Record<string, string | undefined>,
   server: string,
-): KnownSigned {
+): KnownChains {
   const path = join(configDirectory(env), 'chains.json')
-  const entryOf = (workspaceId: string) => readFile(path)[server]?.[workspaceId]
-  const put = (workspaceId: string, change: (before: Entry | undefined) => Entry | undefined) => {
-    const all = readFile(path)
-    const next = change(all[server]?.[workspaceId])
-    if (next === undefined) return
-    const workspaces = { ...all[server], [workspaceId]: next }
-    replaceFile(path, `${JSON.stringify({ ...all, [server]: workspaces }, null, 2)}\n`)
-  }
+  const entryOf = (workspaceId: string) => readOwnJson(path, file, WORDS)[server]?.[workspaceId]
+  const put = (workspaceId: string, change: (before: Entry | undefined) => Entry | undefined) =>
+    changeOwnJson(path, file, WORDS, (all) => {
+      const next = change(all[server]?.[workspaceId])
+      return next && { ...all, [server]: { ...all[server], [workspaceId]: next } }
+    })
   return {
     of: entryOf,
     remember: (workspaceId, { first, seq, head, epoch, keyCommitment }) =>
       put(workspaceId, (before) =>
         before && before.seq >= seq
           ? undefined
-          : { names: [], manifests: {}, ...before, first, seq, head, epoch, keyCommitment },
+          : { manifests: {}, ...before, first, seq, head, epoch, keyCommitment },
       ),
-    name: (workspaceId, name) =>
-      put(workspaceId, (before) =>
-        !before || before.names.includes(name)
-          ? undefined
-          : { ...before, names: [...before.names, name] },
-      ),
-    isName: (name) =>
-      Object.values(readFile(path)[server] ?? {}).some(({ names }) => names.includes(name)),
     manifestOf: ({ workspaceId, projectId, environment }) =>
       entryOf(workspaceId)?.manifests[`${projectId} ${environment}`],
     rememberManifest: ({ workspaceId, projectId, environment }, { revision, root, headSeq }) =>
@@ -81,11 +69,4 @@ export function openKnownChains(
         }
       }),
   }
-}
-
-function readFile(path: string): z.output<typeof file> {
-  return readOwnJson(path, file, {
-    says: 'what was seen of signed workspaces',
-    help: 'compare workspaces anew with: cloakroom workspace fingerprint',
-  })
 }

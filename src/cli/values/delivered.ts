@@ -1,6 +1,6 @@
 /** An environment for a program, opened here: by a token where there is one, else by the session. */
 import { openApi } from '../../client/api.ts'
-import { fetchEnvironment, InvalidToken } from '../../client/delivery.ts'
+import { InvalidToken, type Scope } from '../../client/delivery.ts'
 import { readSecrets } from '../../client/environment.ts'
 import type { Asked, Holder } from '../../client/fallback.ts'
 import { getVersion } from '../../features/workloads/contract.ts'
@@ -9,7 +9,13 @@ import { parseToken, sealedToken } from '../../platform/crypto/token.ts'
 import { isDeliverable } from '../../platform/policy.ts'
 import { type Entry, type Resolved, resolveReferences } from '../../platform/references.ts'
 import type { Context } from '../context.ts'
-import { namedEnvironment, tokenOf, tokenRefusal } from '../resolver_call.ts'
+import {
+  deliveredTo,
+  namedEnvironment,
+  namedProject,
+  tokenOf,
+  tokenRefusal,
+} from '../resolver_call.ts'
 import { environmentOf, type ProjectScope, projectScope } from '../scope.ts'
 import { refuseEmpty } from '../suggestions.ts'
 import { openedSecrets } from './sealing.ts'
@@ -43,7 +49,7 @@ async function ofToken(context: Context, token: string): Promise<Source> {
   const parsed = parseToken(token)
   if (!parsed) throw new InvalidToken()
   const server = await context.server()
-  const scope = namedEnvironment(context)
+  const scope: Scope = { ...namedEnvironment(context), ...namedProject(context) }
   const { id, secret } = parsed
   const api = openApi(server, () => sealedToken(id, secret))
   return {
@@ -55,7 +61,12 @@ async function ofToken(context: Context, token: string): Promise<Source> {
       return String(version)
     },
     holder: { id, secret },
-    asked: { server, workspace: '', project: '', environment: scope.environment ?? '' },
+    asked: {
+      server,
+      workspace: '',
+      project: scope.project_id ?? '',
+      environment: scope.environment ?? '',
+    },
   }
 }
 
@@ -104,12 +115,9 @@ export type Opened = { entries: ReadonlyMap<string, Entry>; own: ReadonlySet<str
 export async function openedForToken(
   context: Context,
   token: string,
-  scope: { project_id?: string; environment?: string },
+  scope: Scope,
 ): Promise<Opened> {
-  const delivery = fetchEnvironment(await context.server(), token, scope)
-  const { open } = await delivery.catch((error: unknown) => {
-    throw tokenRefusal(error)
-  })
+  const { open } = await deliveredTo(context, token, scope)
   return { entries: await open(), own: new Set() }
 }
 

@@ -14,17 +14,24 @@ import { type KnownChain, knownOf } from './chain.ts'
 
 export type Founder = { userId: string; email: string; identity: Identity }
 
+/** With what to keep of its chain. */
+export async function newSignedWorkspace(recipientPublicKey: Uint8Array, founder: Founder) {
+  const { key, order } = await sealedTo(recipientPublicKey, uuidv8())
+  const { known, link } = await firstLink(order.id, key, founder)
+  return { known, order: { ...order, link } }
+}
+
 /** Without a founder it is a plain one, as older clients made them. */
 export async function newWorkspace(recipientPublicKey: Uint8Array, founder: Founder | null) {
-  const id = founder === null ? uuidv7() : uuidv8()
+  if (founder) return newSignedWorkspace(recipientPublicKey, founder)
+  const { order } = await sealedTo(recipientPublicKey, uuidv7())
+  return { known: null, order }
+}
+
+async function sealedTo(recipientPublicKey: Uint8Array, id: string) {
   const key = crypto.getRandomValues(new Uint8Array(32))
   const place = { workspaceId: id, recipientPublicKey, epoch: 1 }
-  const encrypted_workspace_key = await sealMemberEnvelope(place, key)
-  const first = founder && (await firstLink(id, key, founder))
-  return {
-    known: first?.known ?? null,
-    order: { id, encrypted_workspace_key, ...(first && { link: first.link }) },
-  }
+  return { key, order: { id, encrypted_workspace_key: await sealMemberEnvelope(place, key) } }
 }
 
 async function firstLink(

@@ -12,12 +12,14 @@ import {
 import type { entranceOptions } from '../../catalogue/options.ts'
 import type { Action, OptionValues } from '../../command.ts'
 import type { Context } from '../../context.ts'
+import { usualList } from '../../session/chosen.ts'
 import { takeNewKeys } from '../../session/next_keys.ts'
 import { forgetOwnValues, type Holder, openOwnValues } from '../../session/own_values.ts'
 import type { SessionStore } from '../../session/session_store.ts'
 import { globalFile, updateFile } from '../../settings.ts'
 import { askSecret } from '../../terminal/prompts.ts'
 import { openKnownChains } from '../../trust/known_chains.ts'
+import { openKnownNames } from '../../trust/known_names.ts'
 import { readNewPassword, readPassword, showRecoveryKey } from './passwords.ts'
 
 type EntranceOptions = OptionValues<typeof entranceOptions>
@@ -37,6 +39,7 @@ export const register: Action<typeof entranceOptions> = async (context, [email =
   const place = await placeFor(context, email, options)
   const { recoveryKey, workspaceId, known } = await signUp(server, email, password)
   if (known) openKnownChains(context.env, server).remember(workspaceId, known)
+  openKnownNames(context.env, server).accept(usualList({ email }), '', [workspaceId])
   const entered = await enter(context, place, password)
   showEntered(context, entered, recoveryKey)
   context.output.say('Welcome. Your keys were made here; the server cannot read them.')

@@ -15,6 +15,7 @@ import type { Action } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import {
   chosenWorkspace,
+  namesOfProjects,
   projectNamed,
   projectsOf,
   type WorkspaceScope,
@@ -29,8 +30,9 @@ import { openTrustedFolders } from '../../trust/trusted_folders.ts'
 /** Makes or chooses a project for this directory and writes the project file. */
 export const init: Action = async (context, [name = '']) => {
   const scope = await chosenWorkspace(context)
-  const known = (await projectsOf(scope)).find((project) => project.name === name)
-  const project = known ?? (await create(scope, name))
+  const projects = await projectsOf(scope)
+  const known = projects.some((project) => project.name === name)
+  const project = known ? projectNamed(scope, projects, name) : await create(scope, name)
   writeProjectFile(context, scope, project)
   context.output.done(
     `${known ? 'Using' : 'Created'} ${project.name}; ${PROJECT_FILE} holds names, ids and the server's address, and may be committed.`,
@@ -98,6 +100,7 @@ export const remove: Action<typeof confirmOptions> = async (context, [name = '']
     return `Delete ${project.name}${lost}? For 7 days an admin can restore project and secrets, not agents and tokens.`
   })
   await scope.session.api.call(deleteProjectShort, { params: { project: project.id } })
+  scope.session.knownNames.forget(project.id)
   context.output.done(
     `Deleted ${project.name}; for 7 days: cloakroom project restore ${project.name}`,
     { deleted: project.name, id: project.id },
@@ -128,6 +131,7 @@ export const rename: Action = async (context, [named = '', name = '']) => {
   const scope = await workspaceScope(context)
   const project = await findProject(scope, named)
   await change(scope, project, { name })
+  remembered(scope, { ...project, name })
   const here = followRename(context, scope, { from: project.name, to: name })
   context.output.done(
     `${project.name} is ${name} now.`,
@@ -206,6 +210,16 @@ async function findProject(scope: WorkspaceScope, named: string) {
   return projectNamed(scope, await projectsOf(scope), named)
 }
 
-function create({ session, workspace }: WorkspaceScope, name: string) {
-  return session.api.call(createProject, { body: { name, workspace_id: workspace.id } })
+async function create(scope: WorkspaceScope, name: string) {
+  const body = { name, workspace_id: scope.workspace.id }
+  return remembered(scope, await scope.session.api.call(createProject, { body }))
+}
+
+/** What was named here is what the name stands for. */
+function remembered<T extends { id: string; name: string }>(
+  { session, workspace }: WorkspaceScope,
+  project: T,
+): T {
+  session.knownNames.accept(namesOfProjects(workspace), project.name, [project.id])
+  return project
 }

@@ -2,16 +2,15 @@
 
 import { rekey } from '../../../client/rekey.ts'
 import { UntrustedChain } from '../../../client/signed/chain.ts'
-import { type KnownKey, knownKeyOf } from '../../../client/workspace_key.ts'
+import { knownKeyOf } from '../../../client/workspace_key.ts'
 import { listEnvironments } from '../../../features/projects/contract.ts'
 import { listDeletedSecrets, listSecrets } from '../../../features/secrets/contract.ts'
-import { fromBase64 } from '../../../platform/crypto/encoding.ts'
-import { fingerprint } from '../../../platform/crypto/fingerprint.ts'
 import type { confirmOptions, rekeyOptions } from '../../catalogue/options.ts'
 import type { Action } from '../../command.ts'
 import { projectsOf, type WorkspaceScope, workspaceScope } from '../../scope.ts'
 import { CliError } from '../../terminal/cli_error.ts'
 import { confirmed, counted } from '../../terminal/confirmed.ts'
+import { keyFingerprint } from '../../trust/chains.ts'
 import { checkKnownKeys } from '../../trust/known_keys.ts'
 
 export const rekeyAll: Action<typeof rekeyOptions> = async (context, _, options) => {
@@ -72,19 +71,15 @@ export const acceptKey: Action<typeof confirmOptions> = async (context, [named =
   }
   const known = session.workspaceKeys.of(shown.id)
   const now = knownKeyOf(shown)
-  const accepted = { workspace: name, epoch: now.epoch, fingerprint: await fingerprintOf(now) }
+  const accepted = { workspace: name, epoch: now.epoch, fingerprint: await keyFingerprint(now) }
   if (!fault) {
     context.output.record(accepted, accepted.fingerprint)
     return undefined
   }
-  if (known) context.output.warn(`known: epoch ${known.epoch}  ${await fingerprintOf(known)}`)
+  if (known) context.output.warn(`known: epoch ${known.epoch}  ${await keyFingerprint(known)}`)
   context.output.warn(`shown: epoch ${now.epoch}  ${accepted.fingerprint}`)
   await confirmed(options, `Does another member of ${name} see the one that is shown? Accept it?`)
   session.workspaceKeys.remember(shown)
   context.output.done(`The key of ${name} is accepted.`, accepted)
   return undefined
-}
-
-function fingerprintOf({ commitment }: KnownKey): Promise<string> {
-  return fingerprint(fromBase64(commitment) ?? new Uint8Array())
 }

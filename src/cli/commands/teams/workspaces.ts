@@ -1,6 +1,6 @@
 /** Workspaces: making, naming and ending them, and what one is invited to. */
 import { ownId } from '../../../client/signed/chain.ts'
-import { newWorkspace } from '../../../client/signed/new_workspace.ts'
+import { newSignedWorkspace } from '../../../client/signed/new_workspace.ts'
 import { getMe } from '../../../features/accounts/contract.ts'
 import { listAgents } from '../../../features/agents/contract.ts'
 import { listProjects } from '../../../features/projects/contract.ts'
@@ -17,6 +17,7 @@ import type { confirmOptions } from '../../catalogue/options.ts'
 import type { Action } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import { oneNamed } from '../../named.ts'
+import { namesOfWorkspaces } from '../../session/chosen.ts'
 import type { Session, WorkspaceEntry } from '../../session/session.ts'
 import { confirmed, counted, countedAll } from '../../terminal/confirmed.ts'
 import { ID } from '../../terminal/table.ts'
@@ -41,12 +42,11 @@ export const list: Action = async (context) => {
 
 export const create: Action = async (context, [name = '']) => {
   const session = await context.session()
-  const { order, known } = await newWorkspace(session.publicKey, await founderOf(session))
+  const { order, known } = await newSignedWorkspace(session.publicKey, await founderOf(session))
   const body = { name, ...order }
   const workspace = await session.api.call(createWorkspaceEndpoint, { body })
-  const chains = openKnownChains(context.env, session.server)
-  if (known) chains.remember(order.id, known)
-  chains.name(order.id, name)
+  openKnownChains(context.env, session.server).remember(order.id, known)
+  session.knownNames.accept(namesOfWorkspaces(session), name, [order.id])
   context.output.record({ id: workspace.id, name: workspace.name }, workspace.id)
   return undefined
 }
@@ -69,6 +69,7 @@ export const rename: Action = async (context, [named = '', name = '']) => {
     params: { workspace_id: id },
     body: { name },
   })
+  session.knownNames.accept(namesOfWorkspaces(session), name, [id])
   context.output.done(`${before} is ${now} now.`, { id, workspace: now, renamed_from: before }, id)
   return undefined
 }
@@ -94,6 +95,7 @@ export const removeAll: Action<typeof confirmOptions> = async (context, [named =
     () => ({ type: 'workspace.deleted', body: {} }),
     (link) => session.api.call(deleteWorkspace, { params, body: { link } }),
   )
+  session.knownNames.forget(id)
   context.output.done(`Deleted ${name}, with all that it held.`, { deleted: name, id })
   return undefined
 }

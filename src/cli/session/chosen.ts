@@ -1,0 +1,79 @@
+/** Which workspace a command means: by id, by a name that is known, or the one that is meant where none is named. */
+import { type Chains, UntrustedChain } from '../../client/signed/chain.ts'
+import { isFounder } from '../../client/signed/founder.ts'
+import { type Identity, isSignedId } from '../../sigchain/index.ts'
+import { CliError } from '../terminal/cli_error.ts'
+import { demandKnown, type KnownNames, knownOne, type NameList } from '../trust/known_names.ts'
+
+type Entry = { id: string; name: string; type: string; role: string; status: string }
+type Person = {
+  email: string
+  knownNames: KnownNames
+  chains: Chains
+  identity(): Promise<Identity>
+}
+
+export function namesOfWorkspaces({ email }: { email: string }): NameList {
+  return `workspaces of ${email.toLowerCase()}`
+}
+
+export function isActive({ status }: { status: string }): boolean {
+  return status === 'active'
+}
+
+/** @throws CliError, UntrustedChain */
+export async function choose<T extends Entry>(
+  person: Person,
+  all: readonly T[],
+  named: string | undefined,
+): Promise<T> {
+  const active = all.filter(isActive)
+  if (named === undefined) return usual(person, active)
+  const isNamed = ({ id, name }: Entry) => id === named || name === named
+  const invited = active.some(isNamed) ? undefined : all.find(isNamed)
+  if (invited?.status === 'invited') {
+    const hint = `accept it with: cloakroom workspace accept ${invited.name}`
+    throw new CliError('not_found', `you are invited to ${invited.name}, and no member yet`, hint)
+  }
+  const kind = { what: 'workspace', list: 'workspace list' }
+  return knownOne(person.knownNames, namesOfWorkspaces(person), active, named, kind)
+}
+
+/** The one of before: that another is the personal one now, or the only one, is the server's word. */
+async function usual<T extends Entry>(person: Person, active: readonly T[]): Promise<T> {
+  const list = usualList(person)
+  const { knownNames } = person
+  const [kept] = knownNames.idsOf(list, '')
+  const found = active.find(({ id }) => id === kept) ?? obvious(active)
+  if (!found) {
+    const hint = 'choose one with -w, or: cloakroom workspace use <workspace>'
+    throw new CliError('not_found', 'no workspace is chosen', hint)
+  }
+  const meant = { id: found.id, name: '' }
+  if (kept === undefined) {
+    if (isPersonal(found) && isSignedId(found.id)) await demandOwn(person, found)
+    knownNames.learn(list, [meant])
+  }
+  demandKnown(knownNames, list, meant, 'the workspace that is meant where none is named')
+  return found
+}
+
+export function usualList({ email }: { email: string }): NameList {
+  return `default workspaces of ${email.toLowerCase()}`
+}
+
+export function obvious<T extends Entry>(active: readonly T[]): T | undefined {
+  const [found, another] = active.filter((entry) => isPersonal(entry) || active.length === 1)
+  return another ? undefined : found
+}
+
+/** Others may have made one guest in theirs. */
+function isPersonal({ type, role }: Entry): boolean {
+  return type === 'personal' && role === 'owner'
+}
+
+async function demandOwn({ chains, identity }: Person, workspace: Entry): Promise<void> {
+  const [links, { signing_key }] = await Promise.all([chains.history(workspace), identity()])
+  if (isFounder(links, signing_key)) return
+  throw new UntrustedChain(workspace, 'it is no personal one of yours: somebody else founded it')
+}

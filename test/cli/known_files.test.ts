@@ -1,0 +1,89 @@
+/** What this machine keeps of workspaces, where several commands work at once. */
+import { afterAll, expect, test } from 'bun:test'
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { openKnownChains } from '../../src/cli/trust/known_chains.ts'
+import { openKnownNames } from '../../src/cli/trust/known_names.ts'
+import { openKnownWorkspaceKeys } from '../../src/cli/trust/known_workspace_keys.ts'
+import { watched } from '../support/watched.ts'
+
+const home = mkdtempSync(join(tmpdir(), 'cr-known-'))
+afterAll(() => rmSync(home, { recursive: true, force: true }))
+
+const env = { HOME: home, XDG_CONFIG_HOME: home }
+const server = 'https://one.example'
+const account = { server, email: 'ada@example.com' }
+const trust = resolve(import.meta.dir, '../../src/cli/trust')
+
+/** A process that remembers `rounds` workspaces of its own in all three files. */
+function remembering(own: string, rounds: number) {
+  const text = `
+    const { openKnownChains } = await import('${trust}/known_chains.ts')
+    const { openKnownNames } = await import('${trust}/known_names.ts')
+    const { openKnownWorkspaceKeys } = await import('${trust}/known_workspace_keys.ts')
+    for (let round = 0; round < ${rounds}; round += 1) {
+      const id = '${own}-' + round
+      const known = { first: id, seq: 1, head: id, epoch: 1, keyCommitment: id }
+      openKnownChains(process.env, '${server}').remember(id, known)
+      openKnownNames(process.env, '${server}').learn('workspaces of a', [{ id, name: id }])
+      const workspace = { id: '0190c3a5-7b3e-7d2f-a1c4-' + id.padStart(12, '0').replace('-', '0'), name: id, epoch: 1, key: new Uint8Array(32) }
+      openKnownWorkspaceKeys(process.env, ${JSON.stringify(account)}, () => {}).check(workspace)
+    }`
+  return watched(
+    Bun.spawn([process.execPath, '-e', text], {
+      env: { ...env, PATH: process.env.PATH ?? '' },
+      stdout: 'pipe',
+      stderr: 'pipe',
+    }),
+  )
+}
+
+test('commands at once lose nothing of what each remembers', async () => {
+  const [processes, rounds] = [6, 8]
+  const running = Array.from({ length: processes }, (_, at) => remembering(String(at), rounds))
+  const ends = running.map(async (each) => [
+    await each.exited,
+    await new Response(each.stderr).text(),
+  ])
+  expect(await Promise.all(ends)).toEqual(Array(processes).fill([0, '']))
+  const chains = openKnownChains(env, server)
+  const names = openKnownNames(env, server)
+  const keys = openKnownWorkspaceKeys(env, account, () => {})
+  for (let at = 0; at < processes; at += 1)
+    for (let round = 0; round < rounds; round += 1) {
+      const id = `${at}-${round}`
+      const uuid = `0190c3a5-7b3e-7d2f-a1c4-${id.padStart(12, '0').replace('-', '0')}`
+      expect([chains.of(id)?.first, names.idsOf('workspaces of a', id)]).toEqual([id, [id]])
+      expect(keys.of(uuid)?.epoch).toBe(1)
+    }
+  expect(readdirSync(join(home, 'cloakroom')).sort()).toEqual(
+    ['chains.json', 'known_names.json', 'workspace_keys.json']
+      .flatMap((name) => [name, `${name}.lock`])
+      .sort(),
+  )
+})
+
+test('names that are those of any object stand for what they stood for', () => {
+  const names = openKnownNames(env, 'https://two.example')
+  for (const name of ['constructor', '__proto__', 'toString', '']) {
+    expect(names.idsOf('projects of w', name)).toEqual([])
+    names.learn('projects of w', [{ id: 'one', name }])
+    names.learn('projects of w', [{ id: 'two', name }])
+    expect(names.idsOf('projects of w', name)).toEqual(['one'])
+  }
+})
+
+test('files of older versions, with names in them, are read and go on', () => {
+  const write = (name: string, content: unknown) =>
+    writeFileSync(join(home, 'cloakroom', name), JSON.stringify(content))
+  const chain = { first: 'f', seq: 2, head: 'h', epoch: 1, keyCommitment: 'c' }
+  write('chains.json', { [server]: { w: { ...chain, names: ['live'], manifests: {} } } })
+  write('workspace_keys.json', {
+    [`${server} ada@example.com`]: { w: { epoch: 1, commitment: 'c', name: 'live' } },
+  })
+  const chains = openKnownChains(env, server)
+  chains.remember('w', { ...chain, seq: 3, head: 'i' })
+  expect(chains.of('w')).toMatchObject({ seq: 3, head: 'i' })
+  expect(openKnownWorkspaceKeys(env, account, () => {}).of('w')?.commitment).toBe('c')
+})
