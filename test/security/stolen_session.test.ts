@@ -417,7 +417,7 @@ async function signedTexts(): Promise<Set<string>> {
   const { sql } = app.connection
   const rows = await sql<{ text: string }[]>`
     select statement || encode(signature, 'hex') as text from workspace_links
-    union all select statement || encode(signature, 'hex') from token_grants
+    union all select statement || encode(signature, 'hex') || encode(binding, 'hex') from token_grants
     union all select statement || encode(signature, 'hex') from manifests
     union all select concat(token_id, encode(envelope, 'hex'), statement) from token_envelopes
     union all select concat(user_id, role) from memberships
@@ -464,6 +464,25 @@ describe('an access token alone', () => {
         expect([...(await signedTexts())].sort()).toEqual([...before].sort())
       })
     }
+  }
+
+  for (const [name, token, params] of [
+    ['agents.tokens.grant', () => agentToken, ofAgentToken],
+    ['workload_tokens.grant', () => workload, ofWorkload],
+  ] as const) {
+    test(`spoils no token by ${name}: a grant that comes back brings no other binding`, async () => {
+      const { sql } = app.connection
+      const [grant = {}] = await sql<object[]>`select statement,
+        translate(encode(signature, 'base64'), E'\n', '') as signature
+        from token_grants where token_id = ${token().id}`
+      const sent = (binding?: string) =>
+        callOf(name, { params: params(), body: { grant, ...(binding && { binding }) } })
+      const junk = randomBytes(32).toString('base64')
+      const fields = [{ path: 'binding', message: 'it is not the one that is stored' }]
+      await expectRefused(sent(junk), 'link_refused', fields)
+      await expectDone(sent(await bindingOf(project, token())))
+      await expectDone(sent())
+    })
   }
 
   test('gets of the server a token that can do nothing', async () => {

@@ -67,6 +67,9 @@ export async function grantAgain(
   const place = { workspaceId: sender.workspaceId, tokenId: token.id }
   const before = await selectGrant(tx, place)
   await requireSameGrant(sender, token, before?.statement, sent)
+  // The secret of a token and the first link stay, so another one is none: it would end the token for good.
+  if (before && sent.binding !== undefined && sent.binding !== toBase64(before.binding))
+    throw refused(bindingPath(sent), 'it is not the one that is stored')
   await storeGrant(tx, place, sent)
 }
 
@@ -110,9 +113,10 @@ export async function selectGrant(tx: Transaction, { workspaceId, tokenId }: Pla
 export async function storeGrant(
   tx: Transaction,
   place: Place,
-  { signed, binding: sent, path }: SentGrant & { binding?: string | undefined },
+  sent: SentGrant & { binding?: string | undefined },
 ): Promise<void> {
-  const binding = sent === undefined ? undefined : Uint8Array.fromBase64(sent)
+  const { signed } = sent
+  const binding = sent.binding === undefined ? undefined : Uint8Array.fromBase64(sent.binding)
   const set = {
     statement: signed.statement,
     signature: Uint8Array.fromBase64(signed.signature),
@@ -133,6 +137,9 @@ export async function storeGrant(
     )
     .returning({ tokenId: tokenGrants.tokenId })
   if (stored.length > 0) return
-  const binding_path = path.replace(/grant$/, 'binding')
-  throw new Fault('link_required', { fields: [{ path: binding_path, message: 'is missing' }] })
+  throw new Fault('link_required', { fields: [{ path: bindingPath(sent), message: 'is missing' }] })
+}
+
+function bindingPath({ path }: SentGrant): string {
+  return path.replace(/grant$/, 'binding')
 }
