@@ -4,7 +4,7 @@
  * refusal, and nothing else is sent; others go on; and put back, it works again.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { AnswerError, ApiError } from '../../src/client/api.ts'
+import { ApiError } from '../../src/client/api.ts'
 import { UntrustedKey } from '../../src/client/workspace_key.ts'
 import { Refusal } from '../../src/sigchain/index.ts'
 import { openStage, type Stage } from '../support/agent.ts'
@@ -60,7 +60,9 @@ const gotOfAll = (all: Outcomes) =>
   Object.fromEntries(Object.entries(all).map(([name, each]) => [name, gotOf(each)]))
 
 /** Each way to ask, with what it leads to. */
-async function ask(probes = { ...world.probes, ...world.others }): Promise<Outcomes> {
+async function ask(
+  probes = { ...world.probes, ...world.others, ...world.elsewhere },
+): Promise<Outcomes> {
   const ask = (probe: Probe): Promise<Outcome> =>
     probe().then(
       (got) => ({ got }),
@@ -78,18 +80,27 @@ async function letSee(subject?: string) {
   stage.app.clock.advance(TOKEN_KEPT_MS)
 }
 
-const refusals = [ApiError, AnswerError, Refused, Refusal, UntrustedKey, Withheld]
+const refusals = [Refusal, UntrustedKey, Withheld]
+
+/** Said by the server, or found by the client; a crash of either is neither. */
+function isRefusal(error: unknown): boolean {
+  if (error instanceof ApiError || error instanceof Refused) return error.status < 500
+  return refusals.some((kind) => error instanceof kind)
+}
 
 /** The names of what is refused now, and was not before. Everything else must be as before. */
-function requireSound(name: string, after: Outcomes): string[] {
+function requireSound(table: string, change: string, after: Outcomes): string[] {
+  const name = `${table}, ${change}`
+  // A person is one, wherever they are a member.
+  const goOn = table === 'users' ? world.others : { ...world.others, ...world.elsewhere }
   const refused: string[] = []
   for (const [asked, outcome] of Object.entries(after)) {
     const where = `${name}: ${asked}`
     if ('got' in outcome) expect([where, outcome.got]).toEqual([where, gotOf(before[asked]) ?? ''])
-    else if (!refusals.some((kind) => outcome.refusal instanceof kind)) throw outcome.refusal
+    else if (!isRefusal(outcome.refusal)) throw new Error(where, { cause: outcome.refusal })
     else if (gotOf(before[asked]) !== null) refused.push(asked)
   }
-  expect(refused.filter((asked) => asked in world.others).map((asked) => [name, asked])).toEqual([])
+  expect(refused.filter((asked) => asked in goOn).map((asked) => [name, asked])).toEqual([])
   return refused
 }
 
@@ -103,7 +114,7 @@ async function attempt(table: string, { subject, name, apply }: Tampering) {
   if (!(await apply(sql()))) return null
   try {
     await letSee(subject)
-    const refused = requireSound(`${table}, ${name}`, await ask())
+    const refused = requireSound(table, name, await ask())
     expect(stage.upstream.received).toEqual([])
     return refused
   } finally {

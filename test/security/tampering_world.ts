@@ -23,7 +23,11 @@ import { listLinks } from '../../src/features/links/contract.ts'
 import { createProject } from '../../src/features/projects/contract.ts'
 import { listSecrets, upsertSecrets } from '../../src/features/secrets/contract.ts'
 import { deliverEnvironment } from '../../src/features/workloads/contract.ts'
-import { changeMemberRole, listWorkspacesEndpoint } from '../../src/features/workspaces/contract.ts'
+import {
+  acceptInvitation,
+  changeMemberRole,
+  listWorkspacesEndpoint,
+} from '../../src/features/workspaces/contract.ts'
 import { formatToken } from '../../src/platform/crypto/token.ts'
 import { Refusal, requireKeyProof, type SignedText } from '../../src/sigchain/index.ts'
 import { openMemory } from '../client/signed_place.ts'
@@ -142,6 +146,9 @@ export async function openWorld(stage: Stage, keepOlder: () => Promise<void>) {
   const target = await openWorkspaceOf(stage)
   const neighbour = await openWorkspaceOf(stage)
   const untouched = await openWorkspaceOf(stage)
+  await untouched.invite(target.helper, 'member')
+  const at = { workspace_id: untouched.workspaceId }
+  await target.helper.api.call(acceptInvitation, { params: at })
   const plain = await employAgent(stage, { secrets: { KEY: marked('of_plain_') } })
   await keepOlder()
   await goOn(stage, target)
@@ -152,12 +159,24 @@ export async function openWorld(stage: Stage, keepOlder: () => Promise<void>) {
     'a call with a token that was revoked': () => called(stage, target.ended.text),
     ...deliveriesOf(stage, target.workload.text),
     ...readingsOf(target),
+    'a change by who is no administrator': () => changed(target),
   }
   const others: Record<string, Probe> = {
     'another signed workspace': () => called(stage, untouched.agent.text),
     'a plain workspace': () => called(stage, plain.token),
+    ...named('in another workspace', readingsOf(untouched)),
   }
-  return { target, neighbour, plain, probes, others }
+  const reading = readingsOf({ ...untouched, helper: target.helper })
+  const elsewhere = named('in another workspace of the same person', {
+    'the values of an environment': reading['the values of an environment'],
+  })
+  return { target, neighbour, plain, probes, others, elsewhere }
+}
+
+function named(where: string, probes: Record<string, Probe>): Record<string, Probe> {
+  return Object.fromEntries(
+    Object.entries(probes).map(([name, probe]) => [`${name} ${where}`, probe]),
+  )
 }
 
 let calls = 0
@@ -180,8 +199,11 @@ async function called(stage: Stage, token: string, host = API): Promise<string> 
 
 /** What the server refused. */
 export class Refused extends Error {
+  readonly status: number
+
   constructor(status: number, body: unknown) {
     super(`${status} ${JSON.stringify(body)}`)
+    this.status = status
   }
 }
 
@@ -202,8 +224,14 @@ function deliveriesOf({ app }: Stage, token: string): Record<string, Probe> {
   }
 }
 
+async function changed({ workspaceId, helper }: SignedHistory): Promise<string> {
+  const params = { workspace_id: workspaceId }
+  const body = { domains: [STRANGE] }
+  return JSON.stringify(await helper.api.call(addToAllowlist, { params, body }))
+}
+
 /** What clients of members read, with what they knew before. */
-function readingsOf(target: SignedProject & SignedHistory): Record<string, Probe> {
+function readingsOf(target: SignedProject & SignedHistory) {
   const { owner, helper, workspaceId, projectId, agent, workload } = target
   const params = { workspace_id: workspaceId }
   const known = openMemory()
@@ -266,10 +294,6 @@ function readingsOf(target: SignedProject & SignedHistory): Record<string, Probe
     'the key of a token of a workload': async () => {
       const at = { project_id: projectId }
       return recipient(await owner.api.list(listWorkloadTokens, { params: at }), workload)
-    },
-    'a change by who is no administrator': async () => {
-      const body = { domains: [STRANGE] }
-      return JSON.stringify(await helper.api.call(addToAllowlist, { params, body }))
     },
   }
 }
