@@ -19,7 +19,7 @@ import {
 } from './locations.ts'
 import { OutboundRequest, type Signer } from './outbound_request.ts'
 import { findPlaceholders, injectPlaceholders, type Placeholder } from './placeholders.ts'
-import { mayHoldRequests, overrideAmong } from './policy/override.ts'
+import { checkNotComputed, mayHoldRequests, overrideAmong } from './policy/override.ts'
 import {
   domainBlocked,
   namesOf,
@@ -108,6 +108,7 @@ function prepare(outbound: Surroundings, job: Job, permission: Permission): Outb
   const injection = injectPlaceholders(headers.filter(isNotSigned(signature)), values)
   const filled = fillLocations(target, locations, values)
   const { path, search } = filled.reveal()
+  checkNotComputed(call.method, search)
   // As it will be sent: where a value stands in it, it is judged with it.
   if (path !== target.path || search !== target.search) {
     checkPolicies(used, placeholders, { ...asked, target: { ...target, path, search } })

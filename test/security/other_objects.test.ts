@@ -140,8 +140,23 @@ describe('objects that a body names', () => {
       const said = refusal(`${prefix}_SECRET_ACCESS_KEY`)
       await expectRefused(stage, agent, asked(prefix), 'policy_blocked', said)
     }
-    await expectSent(asked('PATHS'))
-    await expectSent(asked('AWS'))
+  })
+
+  test('do not have a part of a value computed from an object (S3 Select, Blob Query), with whatever key', async () => {
+    const reason =
+      'Objects cannot be queried (S3 Select, Blob Query): what that answers cannot be searched for credentials. Fetch the object.'
+    const queries = ['select&select-type=2', 'select-type=2&%73elect=', 'Select&select&select-type']
+    for (const asked of [
+      ...queries.map((query) => call('POST', `/pub/x?${query}`, s3('AWS'))),
+      call('POST', '/pub/x?select&select-type=2', s3('PATHS')),
+      call('POST', '/pub/x?select&select-type=2', {}),
+      call('POST', '/pub/x?Comp=%71uery', azure('KEY')),
+    ]) {
+      await expectRefused(stage, agent, asked, 'invalid_target', `${reason} target_url: ${reason}`)
+    }
+    await expectSent(call('GET', '/pub/x?select&select-type=2', s3('AWS')))
+    await expectSent(call('POST', '/pub/x?select=name', s3('AWS')))
+    await expectSent(call('POST', '/pub/x?comp=block', azure('KEY')))
   })
 
   test('leave other calls with a limited key alone', async () => {
