@@ -94,7 +94,10 @@ async function openLocal(context: Context, order: Order): Promise<Backend> {
       server: session.server,
       api: session.api,
       access: () => session.stored.access,
-      tokenFor: async (workspaceId, agent) => (await tokens.of(workspaceId, agent)).sealed,
+      tokenFor: async (workspaceId, agent, isAnew) => {
+        if (isAnew) tokens.forget(workspaceId, agent)
+        return (await tokens.of(workspaceId, agent)).sealed
+      },
     }),
     directory: join(order.stateDirectory, 'audit'),
     env: context.env,
@@ -147,9 +150,11 @@ function openTokens(session: Session) {
       await agentKnownAs(session, workspaceId, agent),
       [],
     )
+  const nameOf = (workspaceId: string, agent: string) => `${workspaceId} ${agent}`
   return {
+    forget: (workspaceId: string, agent: string) => tokens.delete(nameOf(workspaceId, agent)),
     of: (workspaceId: string, agent: string): Promise<RunToken> => {
-      const name = `${workspaceId} ${agent}`
+      const name = nameOf(workspaceId, agent)
       const token = tokens.get(name) ?? make(workspaceId, agent)
       tokens.set(name, token)
       // A failure is not kept: the next attempt asks anew.

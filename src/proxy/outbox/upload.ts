@@ -12,8 +12,12 @@ type Options = {
   api: Api
   /** The session's access token at this moment. */
   access: () => string
-  /** The sealed token of an agent of a workspace. */
-  tokenFor(workspaceId: string, agent: string): Promise<string>
+  /**
+   * The sealed token of an agent of a workspace; another where the last one has ended.
+   *
+   * @throws ApiError `conflict` where there is no such agent any more
+   */
+  tokenFor(workspaceId: string, agent: string, isAnew: boolean): Promise<string>
 }
 
 const TIMEOUT_MS = 10_000
@@ -30,14 +34,17 @@ export function openUpload({ server, api, access, tokenFor }: Options): Upload {
   }
   return async ({ workspace_id, agent }, records) => {
     const body = JSON.stringify(records)
-    if (agent !== null) return post(await tokenFor(workspace_id, agent), workspace_id, body)
+    const bearer = async (isAnew: boolean) => {
+      if (agent !== null) return tokenFor(workspace_id, agent, isAnew)
+      // Any call of the session renews it.
+      if (isAnew) await api.call(getMe, {})
+      return access()
+    }
     try {
-      await post(access(), workspace_id, body)
+      await post(await bearer(false), workspace_id, body)
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 401) throw error
-      // Any call of the session renews it.
-      await api.call(getMe, {})
-      await post(access(), workspace_id, body)
+      await post(await bearer(true), workspace_id, body)
     }
   }
 }
