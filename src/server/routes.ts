@@ -1,5 +1,5 @@
 /** All routes of the product by listener; also what the role matrix and the documentation walk. */
-import { accountsRoutes } from '../features/accounts/index.ts'
+import { accountsRoutes, openAccountServices } from '../features/accounts/index.ts'
 import { agentsRoutes } from '../features/agents/index.ts'
 import { allowlistRoutes } from '../features/allowlist/index.ts'
 import { recordAuditLogs } from '../features/audit/contract.ts'
@@ -10,6 +10,7 @@ import { healthRoutes } from '../features/health/index.ts'
 import { listLinksForToken } from '../features/links/contract.ts'
 import { linkRoutes, type SignedServices } from '../features/links/index.ts'
 import { metricsRoutes } from '../features/metrics/index.ts'
+import { passkeyRoutes } from '../features/passkeys/index.ts'
 import { projectRoutes } from '../features/projects/index.ts'
 import { secretRoutes } from '../features/secrets/index.ts'
 import { deliverEnvironment, getToken, getVersion } from '../features/workloads/contract.ts'
@@ -33,9 +34,11 @@ export function controlPlaneRoutes(
   flushes: Flushes,
   live: LiveAudit,
 ): Route[] {
+  const accounts = openAccountServices(services)
   return [
     ...healthRoutes(services, () => {}),
-    ...accountsRoutes(services),
+    ...accountsRoutes(services, accounts),
+    ...passkeyRoutes(services, accounts),
     ...workspaceRoutes(services),
     ...linkRoutes(services),
     ...allowlistRoutes(services),

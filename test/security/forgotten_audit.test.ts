@@ -192,8 +192,11 @@ test('the endpoints that change something and record nothing are these, each for
   ])
   expect(Object.fromEntries(named)).toEqual({
     'concerns the account of a person and no workspace': [
-      ...['auth.change_password', 'auth.console.login', 'auth.console.refresh'],
-      ...['auth.login', 'auth.logout', 'auth.patch_password'],
+      ...['auth.change_password', 'auth.console.login', 'auth.console.passkey_login'],
+      ...['auth.console.refresh', 'auth.login', 'auth.logout'],
+      ...['auth.passkey_login', 'auth.passkey_login.begin'],
+      ...['auth.passkeys.add', 'auth.passkeys.begin', 'auth.passkeys.remove'],
+      ...['auth.passkeys.rename', 'auth.passkeys.set_seed', 'auth.patch_password'],
       ...['auth.prelogin', 'auth.recover', 'auth.recover.begin', 'auth.recovery.replace'],
       ...['auth.refresh', 'auth.sessions.revoke'],
     ],

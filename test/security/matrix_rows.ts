@@ -13,7 +13,7 @@ import {
 import { addToAllowlist } from '../../src/features/allowlist/contract.ts'
 import { createEnvironment, deleteProject } from '../../src/features/projects/contract.ts'
 import { deleteSecret } from '../../src/features/secrets/contract.ts'
-import { memberships, secrets } from '../../src/platform/db/schema/index.ts'
+import { memberships, passkeys, secrets } from '../../src/platform/db/schema/index.ts'
 import { exampleOfForm } from '../../src/platform/http/fields.ts'
 import { forwardCalls } from '../../src/resolver/contract.ts'
 import { ofConsole } from '../support/console.ts'
@@ -169,6 +169,63 @@ const refusedKeys = {
       because: 'the password is asked for first; new_keys.test.ts has it with the right one',
     },
   },
+}
+
+const origin = 'https://vault.example.com'
+
+/** Nobody has its key, so it opens nothing. */
+const sparePasskey = async ({ world, caller }: Scene) => {
+  const [row] = await world.app.connection.db
+    .insert(passkeys)
+    .values({
+      userId: caller.userId,
+      rpId: 'vault.example.com',
+      credentialId: crypto.getRandomValues(new Uint8Array(32)),
+      publicKey: new Uint8Array(),
+      verifier: new Uint8Array(),
+      counter: 0,
+      transports: [],
+      label: 'spare',
+    })
+    .returning({ id: passkeys.id })
+  return { passkey_id: row?.id ?? '' }
+}
+const bytes = Buffer.alloc(64, 7).toString('base64url')
+const said = { id: bytes, client_data_json: bytes }
+/** Of a credential of its own each time: after five wrong answers by one the next would have to wait. */
+const assertion = () => {
+  const id = Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('base64url')
+  const rest = { authenticator_data: bytes, signature: bytes, user_handle: bytes }
+  return { credential: { ...said, id, ...rest } }
+}
+
+const passkeyRows: Record<string, Row> = {
+  'auth.passkeys.list': row(none),
+  'auth.passkeys.begin': row(
+    () => ({ body: { current_password: 'not the password', origin } }),
+    refused,
+  ),
+  'auth.passkeys.add': row(
+    () => ({ body: { label: 'Laptop', credential: { ...said, attestation_object: bytes } } }),
+    refused,
+  ),
+  'auth.passkeys.rename': row(async (scene) => ({
+    params: await sparePasskey(scene),
+    body: { label: 'Phone' },
+  })),
+  'auth.passkeys.remove': row(async (scene) => ({ params: await sparePasskey(scene) })),
+  'auth.passkeys.seed': row(async (scene) => ({ params: await sparePasskey(scene) })),
+  'auth.passkeys.set_seed': row(async (scene) => {
+    // A right password in between: after five wrong ones in a row the next would have to wait.
+    await logInAs(scene.world.app, scene.caller)
+    const body = { current_password: 'not the password', encrypted_seed: envelope }
+    return { params: await sparePasskey(scene), body }
+  }, refused),
+  'auth.passkey_login.begin': row(() => ({ body: { origin } }), refused),
+  'auth.passkey_login': row(() => ({ body: assertion() }), { through: [401] }),
+  'auth.console.passkey_login': row(() => ({ headers: ofConsole(), body: assertion() }), {
+    through: [401],
+  }),
 }
 
 const accounts: Record<string, Row> = {
@@ -534,6 +591,7 @@ const tokenRows: Record<string, Row> = {
 export const rows: Record<string, Row> = {
   ...open,
   ...accounts,
+  ...passkeyRows,
   ...workspaceRows,
   ...projectRows,
   ...secretRows,

@@ -101,7 +101,7 @@ function wouldEnd(keyId: string, counts: string): string {
 }
 
 const ALL =
-  '1 sessions and 1 tokens would end, 1 passwords and 1 recovery keys would open no account'
+  '1 sessions and 1 tokens would end, 1 passwords, 1 recovery keys and 0 passkeys would open no account'
 
 describe('a new key before the old one', () => {
   test('ends nothing, and what is presented moves to it', async () => {
@@ -144,7 +144,7 @@ describe('a new key before the old one', () => {
     expect(await problemsOf(start(NEW))).toEqual([
       wouldEnd(
         key,
-        '0 sessions and 0 tokens would end, 0 passwords and 1 recovery keys would open no account',
+        '0 sessions and 0 tokens would end, 0 passwords, 1 recovery keys and 0 passkeys would open no account',
       ),
     ])
     const again = await start(`${NEW},${OLD}`)

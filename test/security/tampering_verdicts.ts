@@ -201,6 +201,8 @@ export const verdicts: Record<string, Record<string, Verdict>> = {
 export const unconcerned: Record<string, string> = {
   sessions: 'who is logged in; a session signs nothing',
   session_tokens: 'the same',
+  passkeys: 'who may log in, by sealed keys; the copy of a seed opens for the keys of its account',
+  spent_challenges: 'which answers to passkeys were given; none of them is for a workspace',
   instance: 'that ENCRYPTION_KEY is the right one',
   allowlist_log: 'shown; the history that counts is the chain',
   deleted_projects: 'nothing is used from here; restoring carries manifests',

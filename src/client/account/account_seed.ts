@@ -1,9 +1,16 @@
 /**
  * The account seed (protocol 3.1), from which both keys of an account follow. The server stores it sealed,
- * once under the password and once under the recovery key, and names the public keys: it could name others,
- * to which people would then seal, so a seed is only taken with the keys that it gives.
+ * once under the password, once under the recovery key and once for each passkey, and names the public keys: it could
+ * name others, to which people would then seal, so a seed is only taken with the keys that it gives.
  */
-import { type Bytes, concat, fromBase64, lp, toBase64 } from '../../platform/crypto/encoding.ts'
+import {
+  type Bytes,
+  concat,
+  fromBase64,
+  lp,
+  toBase64,
+  uuidToBytes,
+} from '../../platform/crypto/encoding.ts'
 import {
   KEY_BYTES,
   NONCE_BYTES,
@@ -17,17 +24,19 @@ import { type Identity, identityOf, type PublicIdentity } from '../../sigchain/i
 const VERSION = 2
 const WRAPPED_BYTES = 1 + NONCE_BYTES + KEY_BYTES + TAG_BYTES
 
-/** What opens the copy: the password, or the recovery key. */
+/** What opens the copy: the password, the recovery key, or a passkey of the person. */
 const labels = {
   account: 'cloakroom/v2/account-seed',
   recovery: 'cloakroom/v2/recovery-seed',
 } as const
 export type SeedCopy = keyof typeof labels
+export type PasskeyCopy = { userId: string; credentialId: Bytes }
+const PASSKEY_LABEL = 'cloakroom/v2/passkey-seed'
 
 /** b64(`0x02 || nonce12 || ciphertext || tag`). Only test vectors give a nonce. */
 export function wrapSeed(
   key: Uint8Array,
-  copy: SeedCopy,
+  copy: SeedCopy | PasskeyCopy,
   seed: Bytes,
   identity: PublicIdentity,
   nonce: Uint8Array = randomBytes(NONCE_BYTES),
@@ -40,7 +49,7 @@ export function wrapSeed(
 /** Who the seed makes one; null where it does not open, or gives other keys than the server names. */
 export async function unwrapSeed(
   key: Uint8Array,
-  copy: SeedCopy,
+  copy: SeedCopy | PasskeyCopy,
   wrapped: string,
   named: PublicIdentity,
 ): Promise<(Identity & { seed: Bytes }) | null> {
@@ -56,7 +65,11 @@ export async function unwrapSeed(
   return isNamed ? { ...identity, seed } : null
 }
 
-function additionalData(copy: SeedCopy, { signing_key, public_key }: PublicIdentity): Bytes {
+function additionalData(
+  copy: SeedCopy | PasskeyCopy,
+  { signing_key, public_key }: PublicIdentity,
+): Bytes {
   const keys = [signing_key, public_key].map((key) => fromBase64(key) ?? new Uint8Array(0))
-  return lp(labels[copy], ...keys)
+  if (typeof copy === 'string') return lp(labels[copy], ...keys)
+  return lp(PASSKEY_LABEL, uuidToBytes(copy.userId), copy.credentialId, ...keys)
 }

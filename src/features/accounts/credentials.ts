@@ -16,7 +16,7 @@ export function provePassword(
   { db, passwords, throttle }: AccountServices,
   { email, network, secret }: Given,
 ): Promise<Proven | null> {
-  return throttle.judge({ what: 'password', email, network }, async () => {
+  return throttle.judge({ what: 'password', account: email, network }, async () => {
     const user = await findUserByEmail(db, email)
     const right = await passwords.matches(user?.id ?? null, secret, user?.passwordHash ?? null)
     return user && right ? { user, proof: { passwordHash: user.passwordHash } } : null
@@ -28,7 +28,7 @@ export function proveRecovery(
   { db, passwords, throttle }: AccountServices,
   { email, network, secret }: Given,
 ): Promise<(Proven & { copy: Uint8Array }) | null> {
-  return throttle.judge({ what: 'recovery', email, network }, async () => {
+  return throttle.judge({ what: 'recovery', account: email, network }, async () => {
     const user = await findUserByEmail(db, email)
     const { recoveryVerifierHash = null, recoveryPrivateKey: copy = null } = user ?? {}
     const right = await passwords.matches(user?.id ?? null, secret, recoveryVerifierHash)

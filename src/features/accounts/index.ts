@@ -13,7 +13,7 @@ import { type Route, route } from '../../platform/http/route.ts'
 import type { FeatureServices } from '../../platform/services.ts'
 import { identityFingerprint } from '../../sigchain/index.ts'
 import type { SignedServices } from '../links/index.ts'
-import { type AccountServices, openAccountServices } from './account_services.ts'
+import type { AccountServices } from './account_services.ts'
 import * as contract from './contract.ts'
 import { replacePassword, replaceRecoveryKey } from './credential_change.ts'
 import { endAccount } from './deletion.ts'
@@ -31,8 +31,13 @@ import {
   selectSessions,
 } from './sessions.ts'
 
-export function accountsRoutes(shared: SignedServices): Route[] {
-  const services = openAccountServices(shared)
+export { type AccountServices, openAccountServices } from './account_services.ts'
+export { overtaken, requireProof } from './credential_change.ts'
+export { openSession } from './login.ts'
+export { getUser, lockUser, type User } from './queries.ts'
+export { decode } from './wrapped_keys.ts'
+
+export function accountsRoutes(shared: SignedServices, services: AccountServices): Route[] {
   return [
     ...entranceRoutes(services),
     ...sessionRoutes(services, shared),
@@ -67,7 +72,7 @@ function entranceRoutes(services: AccountServices): Route[] {
 }
 
 /** The same without the tokens, which go where no script reads them. */
-function inCookies<T extends SessionTokens>({ access, refresh, ...rest }: T) {
+export function inCookies<T extends SessionTokens>({ access, refresh, ...rest }: T) {
   return new Reply(rest, { cookies: keepSession({ access, refresh }, SESSION_SECONDS) })
 }
 

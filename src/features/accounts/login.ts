@@ -3,13 +3,14 @@
  * one who proves the password. Neither tells whether an address has an account.
  */
 
+import type { Transaction } from '../../platform/db/open.ts'
 import { Fault } from '../../platform/fault.ts'
 import type { InputOf } from '../../platform/http/endpoint.ts'
 import { listWorkspaces } from '../workspaces/index.ts'
 import type { AccountServices } from './account_services.ts'
 import type { login } from './contract.ts'
 import { provePassword } from './credentials.ts'
-import { findUserByEmail, lockUser, showUser, updateCredentials } from './queries.ts'
+import { findUserByEmail, lockUser, showUser, type User, updateCredentials } from './queries.ts'
 import { startSession } from './sessions.ts'
 import { defaultKdf } from './shapes.ts'
 import { openWrappedKey } from './wrapped_keys.ts'
@@ -21,7 +22,7 @@ export async function tellDerivation({ db, fakeSalt }: AccountServices, email: s
   return { key_salt: user?.keySalt ?? fake, kdf: user?.kdf ?? defaultKdf }
 }
 
-type Visitor = { network: string; userAgent: string }
+export type Visitor = { network: string; userAgent: string }
 
 /** @throws Fault `invalid_credentials`, `rate_limited` */
 export async function logIn(
@@ -29,20 +30,37 @@ export async function logIn(
   { email, password: secret }: InputOf<typeof login, 'body'>,
   { network, userAgent }: Visitor,
 ) {
-  const { db, outer, pepper, passwords } = services
+  const { passwords } = services
   const proven = await provePassword(services, { email, network, secret })
   if (!proven) throw new Fault('invalid_credentials')
   const { user, proof } = proven
-  const column = 'users.encrypted_private_key'
-  const wrapped = await openWrappedKey(outer, column, user.id, user.encryptedPrivateKey)
-  const workspaces = await listWorkspaces(db, outer, user.id)
   const renewed = passwords.isOlder(user.passwordHash)
     ? { passwordHash: await passwords.hash(user.id, secret) }
     : null
-  const tokens = await db.transaction(async (tx) => {
+  return openSession(services, { user, userAgent }, async (tx) => {
     // A password that was changed since it was checked must not open a session any more.
-    if (!(await lockUser(tx, user.id, proof))) throw new Fault('invalid_credentials')
-    if (renewed) await updateCredentials(tx, user.id, proof, renewed)
+    const isValid = await lockUser(tx, user.id, proof)
+    if (isValid && renewed) await updateCredentials(tx, user.id, proof, renewed)
+    return isValid
+  })
+}
+
+/**
+ * What a log-in returns, whatever proved the person; `admits` tells in the session's transaction whether the
+ * proof still holds.
+ *
+ * @throws Fault `invalid_credentials`
+ */
+export async function openSession(
+  { db, outer, pepper }: AccountServices,
+  { user, userAgent }: { user: User; userAgent: string },
+  admits: (tx: Transaction) => Promise<boolean>,
+) {
+  const column = 'users.encrypted_private_key'
+  const wrapped = await openWrappedKey(outer, column, user.id, user.encryptedPrivateKey)
+  const workspaces = await listWorkspaces(db, outer, user.id)
+  const tokens = await db.transaction(async (tx) => {
+    if (!(await admits(tx))) throw new Fault('invalid_credentials')
     return startSession({ tx, pepper }, user.id, userAgent)
   })
   return {

@@ -13,7 +13,7 @@ import type { replaceKeys } from './contract.ts'
 import { overtaken, requireProof } from './credential_change.ts'
 import { recoveryValues } from './credentials.ts'
 import { identityValues } from './identity.ts'
-import { lockUser, showKeys, type User, updateCredentials } from './queries.ts'
+import { dropSeedCopies, lockUser, showKeys, type User, updateCredentials } from './queries.ts'
 import { revokeAllSessions } from './sessions.ts'
 import { decode, sealWrappedKey } from './wrapped_keys.ts'
 
@@ -41,6 +41,7 @@ export async function giveNewKeys(
     const isRecorded = await replaceOwn({ tx, caller, audit }, shared, { ...body, locked })
     if (!isRecorded) audit.unchanged()
     await updateCredentials(tx, user.id, proof, values)
+    await dropSeedCopies(tx, user.id)
     await revokeAllSessions(tx, user.id, { except: caller.sessionId })
   })
 }

@@ -2,7 +2,7 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 import { toBase64 } from '../../platform/crypto/encoding.ts'
 import type { Database, Transaction } from '../../platform/db/open.ts'
-import { users } from '../../platform/db/schema/index.ts'
+import { passkeys, users } from '../../platform/db/schema/index.ts'
 import type { ShownKeys } from '../../sigchain/index.ts'
 
 export type User = typeof users.$inferSelect
@@ -39,7 +39,7 @@ export async function findUserByEmail(
 }
 
 /** The row of a person who was just authenticated. */
-export async function getUser(db: Database, userId: string): Promise<User> {
+export async function getUser(db: Database | Transaction, userId: string): Promise<User> {
   const [user] = await db.select().from(users).where(eq(users.id, userId))
   if (!user) throw new Error('an authenticated person has no row')
   return user
@@ -81,7 +81,16 @@ export async function updateCredentials(
   return rows.length > 0
 }
 
-/** Sessions go with it, and what is left of memberships. */
+/** They open to keys that the account no longer has; the passkeys go on to log in. */
+export async function dropSeedCopies(tx: Transaction, userId: string): Promise<void> {
+  await tx.update(passkeys).set({ encryptedSeed: null }).where(eq(passkeys.userId, userId))
+}
+
+export async function deletePasskeys(tx: Transaction, userId: string): Promise<void> {
+  await tx.delete(passkeys).where(eq(passkeys.userId, userId))
+}
+
+/** Sessions and passkeys go with it, and what is left of memberships. */
 export async function deleteUser(tx: Transaction, userId: string): Promise<void> {
   await tx.delete(users).where(eq(users.id, userId))
 }

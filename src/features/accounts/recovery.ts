@@ -1,14 +1,14 @@
 /**
  * Recovery (protocol 3.1): a key that was shown once proves itself by a verifier, which is stored like
  * a password, and opens a second copy of the keys. It works once: a recovery replaces it, and
- * ends every session, since others may have opened one.
+ * ends every session and removes every passkey, since others may have opened or added one.
  */
 import { Fault } from '../../platform/fault.ts'
 import type { InputOf } from '../../platform/http/endpoint.ts'
 import type { AccountServices } from './account_services.ts'
 import type { beginRecovery, recover } from './contract.ts'
 import { passwordValues, proveRecovery, recoveryValues } from './credentials.ts'
-import { showKeys, updateCredentials } from './queries.ts'
+import { deletePasskeys, showKeys, updateCredentials } from './queries.ts'
 import { revokeAllSessions } from './sessions.ts'
 import { openWrappedKey } from './wrapped_keys.ts'
 
@@ -39,6 +39,7 @@ export async function recoverAccount(
     // The same key may have recovered the account in the meantime: then it is spent.
     if (!(await updateCredentials(tx, user.id, proof, values))) throw refusal()
     await revokeAllSessions(tx, user.id)
+    await deletePasskeys(tx, user.id)
   })
 }
 

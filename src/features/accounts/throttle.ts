@@ -9,7 +9,12 @@ import { Backoff } from '../../platform/backoff.ts'
 import type { Clock } from '../../platform/clock.ts'
 
 /** What is guessed, for whom, and from where. */
-export type Attempt = { what: 'password' | 'recovery'; email: string; network: string }
+export type Attempt = {
+  what: 'password' | 'recovery' | 'passkey'
+  /** The submitted address; of a passkey the submitted id. */
+  account: string
+  network: string
+}
 
 export class PasswordThrottle {
   readonly #backoff: Backoff
@@ -25,8 +30,8 @@ export class PasswordThrottle {
    *
    * @throws Fault `rate_limited` with Retry-After in seconds, before anything is checked
    */
-  judge<T>({ what, email, network }: Attempt, check: () => Promise<T | null>): Promise<T | null> {
-    const key = `${what} ${email} ${network}`
+  judge<T>({ what, account, network }: Attempt, check: () => Promise<T | null>): Promise<T | null> {
+    const key = `${what} ${account} ${network}`
     const verdict = (this.#lines.get(key) ?? Promise.resolve()).then(() => this.#count(key, check))
     const done: Promise<void> = verdict.then(
       () => this.#leave(key, done),

@@ -7,26 +7,10 @@ import { z } from 'zod'
 import { OuterLayer } from '../crypto/outer_layer.ts'
 import { Pepper, secretKeysOf } from '../crypto/pepper.ts'
 import { parseCidrs } from '../net/cidr.ts'
+import { HOST_NAME, key, list, number, port, succeeds } from './forms.ts'
+import { passkeyOrigins } from './passkey_origins.ts'
 import { publicUrl } from './public_url.ts'
 import { rate } from './rate.ts'
-
-/** Digits only: `0x50` and `1e3` are numbers to JavaScript, and mistakes to a person. */
-const number = (what: string, min: number, max: number) =>
-  z
-    .string()
-    .trim()
-    .refine(
-      (text) => /^\d{1,9}$/.test(text) && Number(text) >= min && Number(text) <= max,
-      `must be ${what} from ${min} to ${max}`,
-    )
-    .transform(Number)
-const port = number('a port number', 0, 65_535)
-const list = z.string().transform((text) => text.split(',').flatMap((part) => part.trim() || []))
-const key = (check: (text: string) => unknown, complaint: string) =>
-  z.string().refine((text) => succeeds(() => check(text)), complaint)
-
-/** As hostCheck compares them: `*`, a name, `.name` for its subdomains too, or an IPv6 address in brackets. */
-const HOST_NAME = /^(?:\*|\.?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])$/i
 
 /** The declaration: order is the order of the documentation. */
 export const settings = z.object({
@@ -44,7 +28,7 @@ export const settings = z.object({
     .optional()
     .meta({
       about:
-        'what passwords, sessions and tokens are stored under, and the key of cursors; a comma-separated list rotates: the first makes, all are tried',
+        'what passwords, passkeys, sessions and tokens are stored under, and the key of cursors; a comma-separated list rotates: the first makes, all are tried',
       example: 'a line printed by cloakroom keygen',
       required: true,
     }),
@@ -201,6 +185,11 @@ export const settings = z.object({
     about: 'the address at which clients reach the resolver, for the OpenAPI document',
     example: 'https://resolver.example.com',
   }),
+  PASSKEY_ORIGINS: passkeyOrigins.meta({
+    about:
+      'origins of pages on which people may use passkeys, https or localhost; without it that of SERVICE_SERVER_URL, if it is such a one',
+    example: 'https://vault.example.com,http://localhost:8765',
+  }),
   RESOLVER_CA_FILE: z.string().min(1).optional().meta({
     about: 'PEM file of certificate authorities trusted besides the built-in ones',
     example: '/etc/cloakroom/ca.pem',
@@ -235,12 +224,3 @@ export const settings = z.object({
     .default({ count: 1000, seconds: 1 })
     .meta({ about: 'resolver and delivery requests per token', example: '1000/1' }),
 })
-
-function succeeds(action: () => unknown): boolean {
-  try {
-    action()
-    return true
-  } catch {
-    return false
-  }
-}

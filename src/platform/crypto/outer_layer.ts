@@ -22,8 +22,8 @@ export type OuterColumn =
   | 'secret_versions.value'
   | 'memberships.encrypted_workspace_key'
   | 'token_envelopes.envelope'
-  | 'users.encrypted_private_key'
-  | 'users.recovery_private_key'
+  | `users.${'encrypted_private_key' | 'recovery_private_key'}`
+  | 'passkeys.encrypted_seed'
 
 /** One part of a row's identity; each is length-prefixed in the additional data. */
 export type OuterPart = { uuid: string } | { text: string } | { u32: number }

@@ -9,7 +9,11 @@ import { type Bytes, concat, lp, toBase64, u32be, utf8, uuidToBytes } from './en
 import { hkdf, sha256 } from './primitives.ts'
 
 /** Whose token it is: the owner of a session is a person, of another token its workspace. */
-export type TokenIdentity = { kind: 'agt' | 'wkl' | 'ses' | 'ref'; id: string; ownerId: string }
+export type TokenIdentity = {
+  kind: 'agt' | 'wkl' | 'ses' | 'ref' | 'pky'
+  id: string
+  ownerId: string
+}
 
 /** `older`: it fits, and was made under a key that is no longer the first. */
 export type Match = 'current' | 'older' | 'wrong'

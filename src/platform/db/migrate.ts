@@ -20,6 +20,7 @@ import auditRefused from '../../../drizzle/0011_audit_refused.sql' with { type: 
 import signingKeys from '../../../drizzle/0012_signing_keys.sql' with { type: 'text' }
 import signedWorkspaces from '../../../drizzle/0013_signed_workspaces.sql' with { type: 'text' }
 import valueHashes from '../../../drizzle/0014_value_hashes.sql' with { type: 'text' }
+import passkeys from '../../../drizzle/0015_passkeys.sql' with { type: 'text' }
 
 type Migration = { name: string; text: string }
 
@@ -40,6 +41,7 @@ export const migrations: readonly Migration[] = [
   { name: '0012_signing_keys', text: signingKeys },
   { name: '0013_signed_workspaces', text: signedWorkspaces },
   { name: '0014_value_hashes', text: valueHashes },
+  { name: '0015_passkeys', text: passkeys },
 ]
 
 const ADVISORY_LOCK = 6_021_023_004

@@ -14,6 +14,7 @@ type Remainder = {
   keyId: string
   passwords: number
   recovery_keys: number
+  passkeys: number
   sessions: number
   tokens: number
 }
@@ -39,13 +40,14 @@ export async function checkSecretKey(
   }
 }
 
-function problem({ keyId, passwords, recovery_keys, sessions, tokens }: Remainder): string {
-  const ends = `${sessions} sessions and ${tokens} tokens would end, ${passwords} passwords and ${recovery_keys} recovery keys would open no account`
+function problem({ keyId, sessions, tokens, ...entrances }: Remainder): string {
+  const { passwords, recovery_keys, passkeys } = entrances
+  const ends = `${sessions} sessions and ${tokens} tokens would end, ${passwords} passwords, ${recovery_keys} recovery keys and ${passkeys} passkeys would open no account`
   return `SECRET_KEY: another key (id ${keyId}) made what is in this database; without it ${ends} (restore it; to rotate, put the new key before it, separated by a comma; to give up what it made, set SECRET_KEY_LOST=${keyId})`
 }
 
 function nothingOf(keyId: string): Remainder {
-  return { keyId, passwords: 0, recovery_keys: 0, sessions: 0, tokens: 0 }
+  return { keyId, passwords: 0, recovery_keys: 0, passkeys: 0, sessions: 0, tokens: 0 }
 }
 
 /** The id of a key is in front of a MAC, and behind a password's hash (protocol 4). */
@@ -54,6 +56,7 @@ async function countByKey(db: Database): Promise<Remainder[]> {
     select key as "keyId",
       count(*) filter (where what = 'password')::float8 as passwords,
       count(*) filter (where what = 'recovery')::float8 as recovery_keys,
+      count(*) filter (where what = 'passkey')::float8 as passkeys,
       count(*) filter (where what = 'session')::float8 as sessions,
       count(*) filter (where what = 'token')::float8 as tokens
     from (
@@ -61,6 +64,8 @@ async function countByKey(db: Database): Promise<Remainder[]> {
       union all
       select 'recovery', right(recovery_verifier_hash, 8) from users
       where recovery_verifier_hash is not null
+      union all
+      select 'passkey', encode(substring(verifier from 1 for 4), 'hex') from passkeys
       union all
       select 'session', encode(substring(t.verifier from 1 for 4), 'hex')
       from session_tokens t join sessions s on s.id = t.session_id

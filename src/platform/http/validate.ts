@@ -1,5 +1,6 @@
 /** Validation at the edge: zod's issues become field faults that never repeat what was submitted. */
 import { z } from 'zod'
+import { fromBase64Url } from '../crypto/encoding.ts'
 import { Fault } from '../fault.ts'
 import { atLeastEntries, atMostEntries, fieldFaults } from './validation/complaints.ts'
 
@@ -109,6 +110,17 @@ function base64Size(text: string): number | null {
   } catch {
     return null
   }
+}
+
+/** Canonical base64 of URLs without padding (RFC 4648, section 5), as browsers write bytes. */
+export function base64Url(maxBytes: number, minBytes: number) {
+  const lengthOf = (bytes: number) => Math.ceil((bytes * 4) / 3)
+  return z
+    .string()
+    .min(lengthOf(minBytes))
+    .max(lengthOf(maxBytes), { abort: true })
+    .regex(/^[A-Za-z0-9_-]*$/, 'must be base64url without padding')
+    .refine((text) => fromBase64Url(text) !== null, 'must be canonical base64url')
 }
 
 /** An environment of a project (protocol 5.4). */

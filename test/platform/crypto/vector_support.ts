@@ -119,6 +119,8 @@ export function rowOf(column: OuterColumn, fields: Fields): OuterPart[] {
     case 'users.encrypted_private_key':
     case 'users.recovery_private_key':
       return [uuid('user_id')]
+    case 'passkeys.encrypted_seed':
+      return [uuid('user_id'), text('rp_id'), text('credential_id')]
   }
 }
 

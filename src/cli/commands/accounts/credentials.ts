@@ -16,7 +16,7 @@ export const changePassword: Action<typeof passwordOptions> = async (context, _,
   const { current, replacement } = await readBoth(options, session.email)
   await withPassword(replacePassword(session, current, replacement))
   context.output.done(
-    `The password of ${session.email} is changed; all other sessions have ended. The recovery key stays as it is.`,
+    `The password of ${session.email} is changed; all other sessions have ended. The recovery key and passkeys stay as they are.`,
     { changed: 'password', email: session.email },
   )
   return undefined

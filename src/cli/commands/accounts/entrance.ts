@@ -65,7 +65,9 @@ export const recover: Action<typeof entranceOptions> = async (context, [email = 
   const place = await placeFor(context, email, options)
   const next = await recoverAccount(server, email, given, password)
   showEntered(context, await enter(context, place, password), next)
-  context.output.say('The password is changed; all other sessions have ended.')
+  context.output.say(
+    'The password is changed; all other sessions have ended, and passkeys are removed.',
+  )
   showRecoveryKey(context, next)
   return undefined
 }

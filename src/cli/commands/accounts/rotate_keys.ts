@@ -28,7 +28,7 @@ export const rotate: Action<typeof rotateKeysOptions> = async (context, _, optio
   const { email, server } = session
   await confirmed(
     options,
-    `Replace the keys of ${email} at ${server}? All other sessions end, the earlier recovery key is worth nothing any more, and what you granted tokens in signed workspaces ends unless kept.`,
+    `Replace the keys of ${email} at ${server}? All other sessions end, the earlier recovery key is worth nothing any more, passkeys log in and no longer unlock, and what you granted tokens in signed workspaces ends unless kept.`,
   )
   const tokens = await tokensOf(session)
   const kept = await keptAmong(context, email, tokens.held, options)

@@ -1,5 +1,5 @@
 /** People and their sessions. What unlocks their keys never reaches these tables. */
-import { boolean, index, jsonb, pgTable, text, uuid } from 'drizzle-orm/pg-core'
+import { bigint, boolean, index, jsonb, pgTable, text, uuid } from 'drizzle-orm/pg-core'
 import { bytes, createdAt, id, moment, updatedAt } from './columns.ts'
 
 /** What the client derived its keys with (protocol 3.1), as it travels on the wire. */
@@ -69,3 +69,34 @@ export const sessionTokens = pgTable(
   },
   (table) => [index().on(table.sessionId)],
 )
+
+/** Keys of authenticators by which somebody logs in, and that may hold a copy of the account's seed. */
+export const passkeys = pgTable(
+  'passkeys',
+  {
+    id: id(),
+    userId: uuid()
+      .notNull()
+      .references(() => users.id, { onDelete: 'cascade' }),
+    /** The host name whose pages may use it. */
+    rpId: text().notNull(),
+    credentialId: bytes().notNull().unique(),
+    publicKey: bytes().notNull(),
+    /** The pepper's key id and the MAC of what the row says: one that was written here is no log-in (protocol 4.1). */
+    verifier: bytes().notNull(),
+    counter: bigint({ mode: 'number' }).notNull(),
+    transports: text().array().notNull(),
+    label: text().notNull(),
+    /** Sealed: `passkeys.encrypted_seed`; null where it cannot unlock, or the keys were replaced since. */
+    encryptedSeed: bytes(),
+    lastUsedAt: moment(),
+    createdAt: createdAt(),
+  },
+  (table) => [index().on(table.userId)],
+)
+
+/** Challenges that were answered, kept for longer than each is good for, so that none is answered twice. */
+export const spentChallenges = pgTable('spent_challenges', {
+  challenge: bytes().primaryKey(),
+  spentAt: createdAt(),
+})

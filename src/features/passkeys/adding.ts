@@ -1,0 +1,123 @@
+/**
+ * A new passkey, by a person who has a session and still must know the password: a stolen session must not become a
+ * stolen account. The password is asked for before the authenticator is; what it proved is bound into the challenge,
+ * and must still hold when the passkey comes.
+ */
+import { createHash } from 'node:crypto'
+import { lp, toBase64Url, uuidToBytes } from '../../platform/crypto/encoding.ts'
+import { Fault, invalidField } from '../../platform/fault.ts'
+import type { Caller } from '../../platform/grant.ts'
+import type { InputOf } from '../../platform/http/endpoint.ts'
+import { decode, getUser, lockUser, overtaken, requireProof, type User } from '../accounts/index.ts'
+import { readClientData, verifyNew } from './ceremony.ts'
+import { type Bound, spend } from './challenges.ts'
+import type { addPasskey, beginPasskey, setPasskeySeed } from './contract.ts'
+import { type PasskeyServices, partyOf } from './passkey_services.ts'
+import {
+  countPasskeys,
+  findPasskey,
+  insertPasskey,
+  type Passkey,
+  sealKey,
+  sealSeed,
+  selectPasskeys,
+  updatePasskey,
+} from './queries.ts'
+
+const MAX_PASSKEYS = 20
+
+type Person = { caller: Caller; network: string }
+
+/** @throws Fault `validation_error` on a wrong password or origin, `conflict`, `rate_limited` */
+export async function beginAdding(
+  services: PasskeyServices,
+  person: Person,
+  { current_password, origin }: InputOf<typeof beginPasskey, 'body'>,
+) {
+  const { accounts, challenges } = services
+  const rpId = partyOf(services, origin)
+  const { user } = await requireProof(accounts, person, current_password)
+  const page = { before: undefined, limit: MAX_PASSKEYS }
+  const present = await selectPasskeys(accounts.db, user.id, page)
+  if (present.length >= MAX_PASSKEYS) throw tooMany()
+  return {
+    challenge: challenges.issue(boundTo(rpId, person.caller, user)),
+    rp_id: rpId,
+    user_handle: toBase64Url(uuidToBytes(user.id)),
+    exclude: present
+      .filter((passkey) => passkey.rpId === rpId)
+      .map(({ credentialId, transports }) => ({
+        credential_id: toBase64Url(credentialId),
+        transports,
+      })),
+  }
+}
+
+/** @throws Fault `validation_error`, `conflict`, `already_exists` */
+export async function add(
+  { accounts, challenges, origins }: PasskeyServices,
+  caller: Caller,
+  { label, credential, encrypted_seed }: InputOf<typeof addPasskey, 'body'>,
+): Promise<Passkey> {
+  const { db, outer, pepper } = accounts
+  const user = await getUser(db, caller.userId)
+  const said = readClientData(credential.client_data_json)
+  const rpId = origins.get(said?.origin ?? '')
+  const isAsked = (of: User) =>
+    said && rpId && challenges.holds(said.challenge, boundTo(rpId, caller, of))
+  if (!said || !rpId || !isAsked(user)) throw unasked()
+  const key = await verifyNew(credential, { said, rpId })
+  if (!key) throw unasked()
+  const stored = { id: Bun.randomUUIDv7(), userId: user.id, rpId, ...key }
+  const values = {
+    ...{ ...stored, label, transports: credential.transports },
+    verifier: sealKey(pepper, stored),
+    encryptedSeed: encrypted_seed ? await sealSeed(outer, stored, decode(encrypted_seed)) : null,
+  }
+  return db.transaction(async (tx) => {
+    const isProven = await lockUser(tx, user.id, { passwordHash: user.passwordHash })
+    // New keys leave the password as it is: a copy of the seed of before must not come after them.
+    if (!isProven || !isAsked(await getUser(tx, user.id))) throw overtaken()
+    if (!(await spend(tx, said.challenge))) throw unasked()
+    if ((await countPasskeys(tx, user.id)) >= MAX_PASSKEYS) throw tooMany()
+    const passkey = await insertPasskey(tx, values)
+    if (!passkey) throw new Fault('already_exists', { message: 'The passkey is in use already.' })
+    return passkey
+  })
+}
+
+/** @throws Fault `validation_error` on a wrong password, `not_found`, `conflict`, `rate_limited` */
+export async function letUnlock(
+  { accounts }: PasskeyServices,
+  { passkeyId, ...person }: Person & { passkeyId: string },
+  { current_password, encrypted_seed }: InputOf<typeof setPasskeySeed, 'body'>,
+): Promise<void> {
+  const passkey = await findPasskey(accounts.db, person.caller.userId, passkeyId)
+  if (!passkey) throw new Fault('not_found')
+  const { user, proof } = await requireProof(accounts, person, current_password)
+  const encryptedSeed = await sealSeed(accounts.outer, passkey, decode(encrypted_seed))
+  await accounts.db.transaction(async (tx) => {
+    if (!(await lockUser(tx, user.id, proof))) throw overtaken()
+    if (!(await updatePasskey(tx, passkey, { encryptedSeed }))) throw new Fault('not_found')
+  })
+}
+
+/** To the session that asked, and to the password and the keys that the account had then. */
+function boundTo(
+  rpId: string,
+  { sessionId }: Caller,
+  { id, passwordHash, publicKey }: User,
+): Bound {
+  const state = createHash('sha256').update(lp(passwordHash, publicKey)).digest('base64url')
+  return ['add', rpId, id, sessionId, state]
+}
+
+function unasked(): Fault {
+  return invalidField('credential', 'is no answer to a challenge that this session was given')
+}
+
+function tooMany(): Fault {
+  return new Fault('conflict', {
+    message: `An account has at most ${MAX_PASSKEYS} passkeys: remove one first.`,
+  })
+}

@@ -1,0 +1,100 @@
+/**
+ * What a browser returns for a passkey, verified by @simplewebauthn/server: that it speaks of a page of ours and of
+ * the challenge that was asked for, that a person was verified, and that the key signed it. The attestation of an
+ * authenticator is not asked for, and one with certificates is refused: to check them, the library would fetch
+ * from addresses that stand in them.
+ */
+import { z } from 'zod'
+import { fromBase64Url, fromUtf8 } from '../../platform/crypto/encoding.ts'
+import type { InputOf } from '../../platform/http/endpoint.ts'
+import type { addPasskey, passkeyLogin } from './contract.ts'
+
+type NewCredential = InputOf<typeof addPasskey, 'body'>['credential']
+type Assertion = InputOf<typeof passkeyLogin, 'body'>['credential']
+
+/** Where the browser says that it happened, and for which challenge; it is believed once the key has signed it. */
+export type Said = z.output<typeof said>
+const said = z.object({
+  origin: z.string(),
+  challenge: z.string(),
+  crossOrigin: z.literal(false).optional(),
+})
+
+/** What must hold of it: the origin is one that was configured. */
+export type Expected = { said: Said; rpId: string }
+
+export type StoredKey = { publicKey: Uint8Array; counter: number }
+
+const NO_RESULTS = { clientExtensionResults: {}, type: 'public-key' } as const
+
+/** Null for what no browser would say, and in a frame of another page. */
+export function readClientData(text: string): Said | null {
+  try {
+    return said.parse(JSON.parse(fromUtf8(fromBase64Url(text) ?? new Uint8Array()) ?? ''))
+  } catch {
+    return null
+  }
+}
+
+/** The key of a new passkey; null where it does not hold. */
+export async function verifyNew(
+  credential: NewCredential,
+  { said, rpId }: Expected,
+): Promise<(StoredKey & { credentialId: Uint8Array }) | null> {
+  const { id, client_data_json: clientDataJSON, attestation_object: attestationObject } = credential
+  const [{ verifyRegistrationResponse }, helpers] = await Promise.all([
+    import('@simplewebauthn/server'),
+    import('@simplewebauthn/server/helpers'),
+  ])
+  try {
+    const attestation = fromBase64Url(attestationObject) ?? new Uint8Array()
+    const statement = helpers.decodeAttestationObject(attestation).get('attStmt')
+    if (statement.get('x5c') !== undefined) return null
+    const { verified, registrationInfo } = await verifyRegistrationResponse({
+      response: {
+        ...NO_RESULTS,
+        id,
+        rawId: id,
+        response: { clientDataJSON, attestationObject },
+      },
+      expectedChallenge: said.challenge,
+      expectedOrigin: said.origin,
+      expectedRPID: rpId,
+      requireUserVerification: true,
+    })
+    if (!verified || registrationInfo.credential.id !== id) return null
+    const { publicKey, counter } = registrationInfo.credential
+    return { publicKey, counter, credentialId: fromBase64Url(id) ?? new Uint8Array() }
+  } catch {
+    // The library throws for whatever is wrong with what it was given.
+    return null
+  }
+}
+
+/** The counter that the key has come to; null where it does not hold, or the counter goes back. */
+export async function verifyAssertion(
+  { id, client_data_json: clientDataJSON, ...rest }: Assertion,
+  { said, rpId }: Expected,
+  { publicKey, counter }: StoredKey,
+): Promise<number | null> {
+  const { authenticator_data: authenticatorData, signature, user_handle: userHandle } = rest
+  const { verifyAuthenticationResponse } = await import('@simplewebauthn/server')
+  try {
+    const { verified, authenticationInfo } = await verifyAuthenticationResponse({
+      response: {
+        ...NO_RESULTS,
+        id,
+        rawId: id,
+        response: { clientDataJSON, authenticatorData, signature, userHandle },
+      },
+      expectedChallenge: said.challenge,
+      expectedOrigin: said.origin,
+      expectedRPID: rpId,
+      requireUserVerification: true,
+      credential: { id, publicKey: new Uint8Array(publicKey), counter },
+    })
+    return verified ? authenticationInfo.newCounter : null
+  } catch {
+    return null
+  }
+}

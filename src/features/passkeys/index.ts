@@ -1,0 +1,93 @@
+/**
+ * Passkeys: log-in by the key of an authenticator, which may hold a second copy of the account's seed. The server
+ * verifies signatures and keeps ciphertext; the output that opens it stays with the person.
+ */
+import { toBase64, toBase64Url } from '../../platform/crypto/encoding.ts'
+import { Fault } from '../../platform/fault.ts'
+import { openPager } from '../../platform/http/page.ts'
+import { type Route, route } from '../../platform/http/route.ts'
+import type { FeatureServices } from '../../platform/services.ts'
+import { type AccountServices, inCookies } from '../accounts/index.ts'
+import { add, beginAdding, letUnlock } from './adding.ts'
+import * as contract from './contract.ts'
+import { beginLogin, logInByPasskey } from './login.ts'
+import { openPasskeyServices, type PasskeyServices } from './passkey_services.ts'
+import {
+  deletePasskey,
+  findPasskey,
+  openSeed,
+  type Passkey,
+  selectPasskeys,
+  updatePasskey,
+} from './queries.ts'
+
+export function passkeyRoutes(shared: FeatureServices, accounts: AccountServices): Route[] {
+  const services = openPasskeyServices(shared, accounts)
+  return [
+    ...ownRoutes(services, shared),
+    ...seedRoutes(services),
+    route(contract.beginPasskeyLogin, ({ body }) => beginLogin(services, body.origin)),
+    route(contract.passkeyLogin, ({ body, ...visitor }) =>
+      logInByPasskey(services, body.credential, visitor),
+    ),
+    route(contract.consolePasskeyLogin, async ({ body, ...visitor }) =>
+      inCookies(await logInByPasskey(services, body.credential, visitor)),
+    ),
+  ]
+}
+
+function ownRoutes(services: PasskeyServices, { config }: FeatureServices): Route[] {
+  const { db } = services.accounts
+  const pager = openPager(config)
+  return [
+    route(contract.listPasskeys, async ({ caller, query }) => {
+      const [before] = pager.start('passkeys', query.cursor) ?? []
+      const rows = await selectPasskeys(db, caller.userId, { before, limit: query.limit })
+      return pager.cut('passkeys', rows, query.limit, (row) => [row.id], show)
+    }),
+    route(contract.beginPasskey, ({ body, ...person }) => beginAdding(services, person, body)),
+    route(contract.addPasskey, async ({ caller, body }) => show(await add(services, caller, body))),
+    route(contract.renamePasskey, async ({ caller, params, body }) => {
+      const own = { userId: caller.userId, id: params.passkey_id }
+      return show(required(await updatePasskey(db, own, body)))
+    }),
+    route(contract.removePasskey, async ({ caller, params }) => {
+      if (!(await deletePasskey(db, caller.userId, params.passkey_id))) throw new Fault('not_found')
+      return undefined
+    }),
+  ]
+}
+
+function seedRoutes(services: PasskeyServices): Route[] {
+  const { db, outer } = services.accounts
+  return [
+    route(contract.getPasskeySeed, async ({ caller, params }) => {
+      const passkey = required(await findPasskey(db, caller.userId, params.passkey_id))
+      const seed = await openSeed(outer, passkey)
+      return { encrypted_seed: seed && toBase64(seed) }
+    }),
+    route(contract.setPasskeySeed, async ({ params, body, ...person }) => {
+      await letUnlock(services, { ...person, passkeyId: params.passkey_id }, body)
+      return undefined
+    }),
+  ]
+}
+
+/** @throws Fault `not_found` */
+function required(passkey: Passkey | null): Passkey {
+  if (passkey) return passkey
+  throw new Fault('not_found')
+}
+
+function show(passkey: Passkey) {
+  return {
+    id: passkey.id,
+    credential_id: toBase64Url(passkey.credentialId),
+    rp_id: passkey.rpId,
+    label: passkey.label,
+    transports: passkey.transports,
+    can_unlock: passkey.encryptedSeed !== null,
+    last_used_at: passkey.lastUsedAt,
+    created_at: passkey.createdAt,
+  }
+}

@@ -1,0 +1,28 @@
+/** What the operations on passkeys share. */
+import { relyingParties } from '../../platform/config/passkey_origins.ts'
+import { invalidField } from '../../platform/fault.ts'
+import type { FeatureServices } from '../../platform/services.ts'
+import type { AccountServices } from '../accounts/index.ts'
+import { type Challenges, openChallenges } from './challenges.ts'
+
+export type PasskeyServices = {
+  accounts: AccountServices
+  challenges: Challenges
+  /** Each origin at which passkeys are used, with the host name that they belong to. */
+  origins: ReadonlyMap<string, string>
+}
+
+export function openPasskeyServices(
+  { config, clock }: FeatureServices,
+  accounts: AccountServices,
+): PasskeyServices {
+  const challenges = openChallenges(config.SECRET_KEY, clock)
+  return { accounts, challenges, origins: relyingParties(config) }
+}
+
+/** @throws Fault `validation_error` */
+export function partyOf({ origins }: PasskeyServices, origin: string): string {
+  const rpId = origins.get(origin)
+  if (rpId !== undefined) return rpId
+  throw invalidField('origin', 'is none at which this server uses passkeys: see PASSKEY_ORIGINS')
+}

@@ -1,0 +1,107 @@
+/** The rows of passkeys. Accounts drop the copies of seeds, and all of them, where an account's keys or owner change. */
+import { and, count, desc, eq, lt, sql } from 'drizzle-orm'
+import { lp } from '../../platform/crypto/encoding.ts'
+import type { OuterLayer } from '../../platform/crypto/outer_layer.ts'
+import type { Pepper } from '../../platform/crypto/pepper.ts'
+import { sha256 } from '../../platform/crypto/primitives.ts'
+import type { Database, Reading, Transaction } from '../../platform/db/open.ts'
+import { passkeys } from '../../platform/db/schema/index.ts'
+
+export type Passkey = typeof passkeys.$inferSelect
+
+type Place = Pick<Passkey, 'id' | 'userId'>
+
+export function sealSeed(outer: OuterLayer, { id, userId }: Place, seed: Uint8Array) {
+  return outer.seal('passkeys.encrypted_seed', userId, [{ uuid: userId }, { uuid: id }], seed)
+}
+
+/** Null for none, and for what was not sealed for this row. */
+export async function openSeed(
+  outer: OuterLayer,
+  { id, userId, encryptedSeed: blob }: Place & Pick<Passkey, 'encryptedSeed'>,
+): Promise<Uint8Array | null> {
+  const row = [{ uuid: userId }, { uuid: id }]
+  return blob && outer.open('passkeys.encrypted_seed', userId, row, blob)
+}
+
+type Key = Place & Pick<Passkey, 'rpId' | 'credentialId' | 'publicKey'>
+
+/** Whose key it is, and for which host: what is stored of it under the pepper. */
+export function sealKey(pepper: Pepper, key: Key): Uint8Array {
+  return pepper.sealVerifier(...keyOf(key))
+}
+
+/** `wrong` for a row that was made up, altered or moved. */
+export function matchKey(pepper: Pepper, key: Key & Pick<Passkey, 'verifier'>) {
+  return pepper.matchVerifier(...keyOf(key), key.verifier)
+}
+
+function keyOf({ id, userId: ownerId, rpId, credentialId, publicKey }: Key) {
+  return [{ kind: 'pky', id, ownerId }, sha256(lp(rpId, credentialId, publicKey))] as const
+}
+
+const own = (userId: string, id: string) => and(eq(passkeys.userId, userId), eq(passkeys.id, id))
+
+/** Newest first; one row more than the page holds. */
+export function selectPasskeys(
+  db: Database,
+  userId: string,
+  { before, limit }: { before: string | undefined; limit: number },
+): Promise<Passkey[]> {
+  const earlier = before === undefined ? undefined : lt(passkeys.id, before)
+  return db
+    .select()
+    .from(passkeys)
+    .where(and(eq(passkeys.userId, userId), earlier))
+    .orderBy(desc(passkeys.id))
+    .limit(limit + 1)
+}
+
+export async function findPasskey(db: Database, userId: string, id: string) {
+  const [found] = await db.select().from(passkeys).where(own(userId, id))
+  return found ?? null
+}
+
+export async function findByCredential(db: Database, credentialId: Uint8Array) {
+  const [found] = await db.select().from(passkeys).where(eq(passkeys.credentialId, credentialId))
+  return found ?? null
+}
+
+export async function countPasskeys(db: Reading, userId: string): Promise<number> {
+  const [row] = await db.select({ rows: count() }).from(passkeys).where(eq(passkeys.userId, userId))
+  return row?.rows ?? 0
+}
+
+/** Null where somebody has that credential. */
+export async function insertPasskey(tx: Transaction, values: typeof passkeys.$inferInsert) {
+  const [row] = await tx.insert(passkeys).values(values).onConflictDoNothing().returning()
+  return row ?? null
+}
+
+export async function updatePasskey(
+  db: Database | Transaction,
+  { userId, id }: Pick<Passkey, 'userId' | 'id'>,
+  values: Partial<Pick<Passkey, 'label' | 'encryptedSeed'>>,
+) {
+  const [row] = await db.update(passkeys).set(values).where(own(userId, id)).returning()
+  return row ?? null
+}
+
+/** Tells whether nobody has used it since it was read: of two that show the same counter one is a copy. */
+export async function countUse(
+  tx: Transaction,
+  { userId, id, counter: before }: Passkey,
+  used: Partial<Pick<Passkey, 'counter' | 'verifier'>>,
+): Promise<boolean> {
+  const rows = await tx
+    .update(passkeys)
+    .set({ ...used, lastUsedAt: sql`now()` })
+    .where(and(own(userId, id), eq(passkeys.counter, before)))
+    .returning({ id: passkeys.id })
+  return rows.length > 0
+}
+
+export async function deletePasskey(db: Database, userId: string, id: string): Promise<boolean> {
+  const gone = await db.delete(passkeys).where(own(userId, id)).returning({ id: passkeys.id })
+  return gone.length > 0
+}

@@ -1,0 +1,215 @@
+/** Passkeys of an account (protocol 5.1): who may add one, what is kept of it, and what becomes of it. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { getMe } from '../../../src/features/accounts/contract.ts'
+import {
+  beginPasskey,
+  getPasskeySeed,
+  listPasskeys,
+  removePasskey,
+  renamePasskey,
+  setPasskeySeed,
+} from '../../../src/features/passkeys/contract.ts'
+import { startTestApp, type TestApp } from '../../support/app.ts'
+import { ORIGIN, openPasskey } from '../../support/authenticator.ts'
+import { cookiesOf, ofConsole } from '../../support/console.ts'
+import { type Person, registerPerson } from '../../support/people.ts'
+import { alike, refusal, refusedField, said } from '../accounts/support.ts'
+import { addTo, begin, LOGIN, logInWith, OWN, sealedSeed } from './support.ts'
+
+let app: TestApp
+let ada: Person
+let eve: Person
+beforeAll(async () => {
+  app = await startTestApp({ RATE_LOGIN: '1000/1', PASSKEY_ORIGINS: ORIGIN })
+  ada = await registerPerson(app, 'ada')
+  eve = await registerPerson(app, 'eve')
+})
+afterAll(() => app.stop())
+
+const REFUSED = refusal('invalid_credentials', { message: 'This passkey opens no account here.' })
+const dataOf = ({ body }: { body: unknown }) => (body as { data: Record<string, unknown> }).data
+
+describe('a log-in by passkey', () => {
+  test('opens a session and returns what a log-in by password does, and the copy of the seed', async () => {
+    const encrypted_seed = sealedSeed()
+    const added = await addTo(app, ada, { encrypted_seed })
+    const answer = await logInWith(app, added)
+    expect(answer.status).toBe(200)
+    const byPassword = await app.call('POST', '/api/auth/login/', {
+      body: { email: ada.email, password: ada.password },
+    })
+    const { passkey, access, ...rest } = dataOf(answer)
+    expect(passkey).toEqual({ id: added.shown.id, encrypted_seed })
+    const fresh = { refresh: expect.any(String), expires_at: expect.any(String) }
+    const { access: _, ...expected } = dataOf(byPassword)
+    expect(rest).toEqual({ ...expected, ...fresh })
+    expect(await app.as(String(access)).call(getMe, {})).toMatchObject({ id: ada.userId })
+    const [listed] = await ada.api.list(listPasskeys, {})
+    expect(listed).toMatchObject({ can_unlock: true, last_used_at: expect.any(String) })
+  })
+
+  test('of the console keeps its tokens in cookies', async () => {
+    const { key, userHandle } = await addTo(app, ada)
+    const begun = await app.call('POST', `${LOGIN}begin/`, { body: { origin: ORIGIN } })
+    const credential = await key.get(String(dataOf(begun).challenge), userHandle)
+    const path = '/api/auth/console/login/passkey/'
+    const call = (headers: Record<string, string>) =>
+      app.call('POST', path, { headers, body: { credential } })
+    expect(said(await call({}))).toMatchObject({ status: 403 })
+    const answer = await call(ofConsole())
+    expect(answer.status).toBe(200)
+    expect(JSON.stringify(answer.body)).not.toContain('svc_')
+    const headers = ofConsole(cookiesOf(answer.headers))
+    expect((await app.call('GET', '/api/users/me/', { headers })).status).toBe(200)
+  })
+
+  test('without a copy of the seed says so, and gives the copy that the password opens', async () => {
+    const answer = await logInWith(app, await addTo(app, ada))
+    expect(dataOf(answer)).toMatchObject({
+      passkey: { encrypted_seed: null },
+      encrypted_private_key: expect.any(String),
+    })
+  })
+
+  test('is asked for in the same way by everybody, and refused in one way', async () => {
+    const first = await app.call('POST', `${LOGIN}begin/`, { body: { origin: ORIGIN } })
+    expect(dataOf(first)).toEqual({ challenge: expect.any(String), rp_id: 'vault.example.com' })
+    const unknown = { key: await openPasskey(), userHandle: Buffer.alloc(16).toString('base64url') }
+    const refused = await logInWith(app, unknown)
+    expect(said(refused)).toEqual(REFUSED)
+    const wrong = await logInWith(app, await addTo(app, ada), { signature: 'AAAA' })
+    expect(alike(wrong)).toEqual(alike(refused))
+  })
+})
+
+describe('adding one', () => {
+  test('takes the password before the authenticator is asked', async () => {
+    const body = { current_password: 'not the password', origin: ORIGIN }
+    const answer = await app.call('POST', `${OWN}begin/`, { token: eve.token, body })
+    expect(said(answer)).toEqual(refusedField('current_password', 'is wrong'))
+    expect(await begin(eve)).toMatchObject({ rp_id: 'vault.example.com', exclude: [] })
+  })
+
+  test('names those that the authenticator may have', async () => {
+    const person = await registerPerson(app)
+    const { key } = await addTo(app, person)
+    const { exclude } = await begin(person)
+    expect(exclude).toEqual([{ credential_id: key.id, transports: ['internal'] }])
+  })
+
+  test('of one that somebody has is refused, for the same person and another', async () => {
+    const { key } = await addTo(app, ada)
+    for (const person of [ada, eve]) {
+      const { challenge } = await begin(person)
+      const body = { label: 'Again', credential: key.create(challenge) }
+      const answer = await app.call('POST', OWN, { token: person.token, body })
+      expect(said(answer)).toMatchObject({ status: 409, body: { error_code: 'already_exists' } })
+    }
+  })
+
+  test('stops at twenty, before the authenticator is asked', async () => {
+    const person = await registerPerson(app)
+    for (let index = 0; index < 20; index += 1) await addTo(app, person)
+    const message = 'An account has at most 20 passkeys: remove one first.'
+    const body = { current_password: person.password, origin: ORIGIN }
+    const answer = await app.call('POST', `${OWN}begin/`, { token: person.token, body })
+    expect(said(answer)).toEqual(refusal('conflict', { message }))
+    const [first] = await person.api.list(listPasskeys, {})
+    await person.api.call(removePasskey, { params: { passkey_id: first?.id ?? '' } })
+    await addTo(app, person)
+    expect(await person.api.list(listPasskeys, {})).toHaveLength(20)
+  })
+
+  test('does not take results of extensions, so that no output of a PRF comes here', async () => {
+    const key = await openPasskey()
+    const { challenge } = await begin(eve)
+    const credential = { ...key.create(challenge), client_extension_results: { prf: {} } }
+    const answer = await app.call('POST', OWN, {
+      token: eve.token,
+      body: { label: 'x', credential },
+    })
+    expect(answer.status).toBe(422)
+  })
+})
+
+describe('its owner', () => {
+  test('lists, renames and removes it, and nobody else does', async () => {
+    const person = await registerPerson(app)
+    const { key, shown } = await addTo(app, person)
+    const params = { passkey_id: shown.id }
+    const expected = {
+      id: shown.id,
+      credential_id: key.id,
+      rp_id: 'vault.example.com',
+      label: 'Laptop',
+      transports: ['internal'],
+      can_unlock: false,
+      last_used_at: null,
+      created_at: expect.any(String),
+    }
+    expect(await person.api.list(listPasskeys, {})).toEqual([expected])
+    for (const [method, path, body] of [
+      ['PATCH', '', { label: 'Mine' }],
+      ['DELETE', '', undefined],
+      ['GET', 'seed/', undefined],
+      ['PUT', 'seed/', { current_password: eve.password, encrypted_seed: sealedSeed() }],
+    ] as const) {
+      const at = `${OWN}${shown.id}/${path}`
+      expect(said(await app.call(method, at, { token: eve.token, body }))).toEqual(
+        refusal('not_found'),
+      )
+    }
+    const renamed = await person.api.call(renamePasskey, { params, body: { label: 'Phone' } })
+    expect(renamed).toEqual({ ...expected, label: 'Phone' })
+    await person.api.call(removePasskey, { params })
+    expect(await person.api.list(listPasskeys, {})).toEqual([])
+  })
+
+  test('lets it unlock later, for the password', async () => {
+    const { shown } = await addTo(app, ada)
+    const params = { passkey_id: shown.id }
+    expect(await ada.api.call(getPasskeySeed, { params })).toEqual({ encrypted_seed: null })
+    const encrypted_seed = sealedSeed()
+    const body = { current_password: 'not the password', encrypted_seed }
+    const refused = await app.call('PUT', `${OWN}${shown.id}/seed/`, { token: ada.token, body })
+    expect(said(refused)).toEqual(refusedField('current_password', 'is wrong'))
+    const right = { ...body, current_password: ada.password }
+    await ada.api.call(setPasskeySeed, { params, body: right })
+    expect(await ada.api.call(getPasskeySeed, { params })).toEqual({ encrypted_seed })
+  })
+
+  test('removes it, and it opens nothing any more', async () => {
+    const added = await addTo(app, ada)
+    expect((await logInWith(app, added)).status).toBe(200)
+    await ada.api.call(removePasskey, { params: { passkey_id: added.shown.id } })
+    expect(said(await logInWith(app, added))).toEqual(REFUSED)
+  })
+})
+
+describe('where no origin is configured', () => {
+  test('passkeys are refused with the name of the setting, and the rest goes on', async () => {
+    const other = await startTestApp()
+    try {
+      const person = await registerPerson(other)
+      const message = 'is none at which this server uses passkeys: see PASSKEY_ORIGINS'
+      for (const origin of [ORIGIN, other.controlPlane]) {
+        const log = await other.call('POST', `${LOGIN}begin/`, { body: { origin } })
+        expect(said(log)).toEqual(refusedField('origin', message))
+        const body = { current_password: person.password, origin }
+        const add = await other.call('POST', `${OWN}begin/`, { token: person.token, body })
+        expect(said(add)).toEqual(refusedField('origin', message))
+      }
+      expect(await person.api.list(listPasskeys, {})).toEqual([])
+    } finally {
+      await other.stop()
+    }
+  })
+})
+
+test('the host of a request does not name the page', async () => {
+  const body = { current_password: ada.password, origin: 'https://evil.example' }
+  const headers = { host: 'evil.example', origin: 'https://evil.example' }
+  const answer = await app.call('POST', `${OWN}begin/`, { token: ada.token, body, headers })
+  expect(answer.status).toBeGreaterThanOrEqual(400)
+  await ada.api.call(beginPasskey, { body: { ...body, origin: ORIGIN } })
+})
