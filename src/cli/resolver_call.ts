@@ -1,13 +1,20 @@
 /** What the commands that use a token have in common: the token, its environment, and a call. */
 import { AnswerError, ApiError, type CallInput, type CallResult, openApi } from '../client/api.ts'
-import { fetchEnvironment, type Scope, type SealedEnvironment } from '../client/delivery.ts'
+import {
+  type DeliveryMemory,
+  fetchEnvironment,
+  type Scope,
+  type SealedEnvironment,
+} from '../client/delivery.ts'
 import { fromBase64 } from '../platform/crypto/encoding.ts'
+import { parseToken } from '../platform/crypto/token.ts'
 import { isUuid } from '../platform/http/validate.ts'
 import { resolveCall } from '../resolver/contract.ts'
 import type { Context } from './context.ts'
 import { demandProjectFile } from './project_file.ts'
 import { namesOfProjects } from './scope.ts'
 import { CliError } from './terminal/cli_error.ts'
+import { openKnownDeliveries } from './trust/known_deliveries.ts'
 import { openKnownNames } from './trust/known_names.ts'
 
 type TokenOption = { token: string | undefined }
@@ -51,11 +58,10 @@ export async function deliveredTo(
   context: Context,
   token: string,
   scope: Scope,
+  memory: DeliveryMemory = openKnownDeliveries(context.env, parseToken(token)?.id ?? ''),
 ): Promise<SealedEnvironment> {
   const server = await context.server()
-  const delivery = await fetchEnvironment(server, token, scope).catch((error: unknown) => {
-    throw tokenRefusal(error)
-  })
+  const delivery = await asToken(fetchEnvironment(server, token, scope, memory))
   const { workspaceId, projectId } = delivery
   const typed = scope.project_id ?? typedProject(context)
   if (typed === undefined || typed === projectId) return delivery

@@ -12,7 +12,8 @@ import { parseToken, sealedToken, tokenPrivateKey } from '../platform/crypto/tok
 import type { Policy } from '../platform/policy.ts'
 import type { Entry } from '../platform/references.ts'
 import { openApi } from './api.ts'
-import { verifyDelivery } from './signed/verified_delivery.ts'
+import type { Place } from './signed/statements.ts'
+import { type Seen, type SeenBefore, verifyDelivery } from './signed/verified_delivery.ts'
 
 export type SealedEnvironment = {
   workspaceId: string
@@ -20,6 +21,10 @@ export type SealedEnvironment = {
   environment: string
   /** Name → ciphertext and policy. */
   sealed: Record<string, { value: string; policy?: unknown }>
+  /** What was verified; null where workspace and token are plain. */
+  seen: Seen | null
+  /** Names that are stored and were not delivered, as a signed workspace has them. */
+  withheld: string[]
   /** Opens all values, each as it is stored. @throws Error that names what does not open */
   open(): Promise<Map<string, Entry>>
 }
@@ -30,6 +35,12 @@ export class InvalidToken extends Error {
     super('this is not the token of an agent or workload')
     this.name = 'InvalidToken'
   }
+}
+
+/** What was verified of an environment before, which is the oldest that is taken. */
+export type DeliveryMemory = {
+  of(place: Place): SeenBefore | undefined
+  remember(place: Place, seen: Seen): void
 }
 
 export type Scope = { project_id?: string; environment?: string }
@@ -44,6 +55,7 @@ export async function fetchEnvironment(
   origin: string,
   token: string,
   scope: Scope = {},
+  memory?: DeliveryMemory,
 ): Promise<SealedEnvironment> {
   const parsed = parseToken(token)
   if (!parsed || !['agt', 'wkl'].includes(parsed.kind)) throw new InvalidToken()
@@ -52,21 +64,25 @@ export async function fetchEnvironment(
   const api = openApi(origin, () => sent)
   const answer = await api.call(deliverEnvironment, { body: scope })
   if (!('sealed' in answer)) throw new Error('the server did not answer with a sealed environment')
-  await verifyDelivery(
+  const place = { projectId: answer.project_id, environment: answer.environment }
+  const seen = await verifyDelivery(
     answer,
     { id, secret: new Uint8Array(secret) },
     {
       more: (after) => api.call(listLinksForToken, { query: { after } }),
+      seen: memory?.of(place),
       now: new Date(),
       asked: scope,
     },
   )
+  if (seen) memory?.remember(place, seen)
   const privateKey = tokenPrivateKey(id, secret)
   return {
     workspaceId: answer.workspace_id,
-    projectId: answer.project_id,
-    environment: answer.environment,
+    ...place,
     sealed: answer.sealed,
+    seen,
+    withheld: Object.keys(answer.value_sha256 ?? {}).sort(),
     open: async () => openAll(answer, id, privateKey),
   }
 }

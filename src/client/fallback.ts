@@ -22,7 +22,22 @@ const content = z.record(
     isOwn: z.literal(true).optional(),
   }),
 )
-export type Kept = { values: z.output<typeof content>; fetchedAt: Date }
+/** What a delivery was verified to be: no secret, and nothing older is taken once the server is back. */
+const seenDelivery = z.strictObject({
+  projectId: z.string(),
+  environment: z.string(),
+  seq: z.int(),
+  head: z.string(),
+  revision: z.int(),
+  root: z.string(),
+  headSeq: z.int().optional(),
+})
+export type SeenDelivery = z.output<typeof seenDelivery>
+export type Kept = {
+  values: z.output<typeof content>
+  fetchedAt: Date
+  seen?: SeenDelivery | undefined
+}
 
 /** Why a file is not the fallback of this caller, here. */
 export class WrongFallback extends Error {
@@ -39,6 +54,8 @@ const file = z.strictObject({
   project: z.string(),
   environment: z.string(),
   fetched_at: z.iso.datetime(),
+  /** From a signed workspace. */
+  seen: seenDelivery.optional(),
   /** b64 of 32 random bytes: each file has a key of its own. */
   salt: z.string(),
   /** b64 of nonce, ciphertext and tag. */
@@ -53,6 +70,7 @@ export function sealFallback({ id, secret }: Holder, asked: Asked, kept: Kept): 
     holder: id,
     ...asked,
     fetched_at: kept.fetchedAt.toISOString(),
+    ...(kept.seen && { seen: kept.seen }),
     salt: newSalt(),
   } as const
   const sealed = sealText(secret, bindingOf(head), JSON.stringify(kept.values))
@@ -73,7 +91,8 @@ export function openFallback({ id, secret }: Holder, asked: Asked, text: string)
       throw new WrongFallback(`is of another ${name}: ${said(kept)}, not ${said(value)}`)
     }
   }
-  return { values: opened, fetchedAt: new Date(read.fetched_at) }
+  const { seen } = read
+  return { values: opened, fetchedAt: new Date(read.fetched_at), ...(seen && { seen }) }
 }
 
 function parse(text: string): FallbackFile | null {
@@ -91,8 +110,13 @@ function unseal(secret: Uint8Array, read: FallbackFile): Kept['values'] | null {
 
 /** To all that stands in the file in the clear. */
 function bindingOf(head: Omit<FallbackFile, 'sealed'>): Binding {
-  const { holder, server, workspace, project, environment, fetched_at, salt } = head
+  const { holder, server, workspace, project, environment, fetched_at, salt, seen } = head
   const version = String(head.cloakroom_fallback)
   const parts = [holder, server, workspace, project, environment, fetched_at, salt]
+  if (seen) {
+    const { seq, head: link, revision, root, headSeq = '' } = seen
+    const manifest = [String(revision), root, String(headSeq)]
+    parts.push(seen.projectId, seen.environment, String(seq), link, ...manifest)
+  }
   return { label: LABEL, salt, bound: lp(LABEL, version, ...parts) }
 }

@@ -32,10 +32,12 @@ export type FallbackOptions = {
 export function withFallback(source: Source, options: FallbackOptions): Source {
   const { path, now, warn } = options
   const { holder, asked } = source
-  read(source, path)
+  const { seen } = read(source, path) ?? {}
+  if (seen) source.seen?.demand(seen)
   const keep = (values: Delivered) => {
+    const kept = { values, fetchedAt: now(), seen: source.seen?.last() }
     try {
-      replaceFile(path, sealFallback(holder, asked, { values, fetchedAt: now() }))
+      replaceFile(path, sealFallback(holder, asked, kept))
     } catch (error) {
       warn(`the fallback was not written: ${explain(error).message}`)
     }

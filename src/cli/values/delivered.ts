@@ -1,8 +1,8 @@
 /** An environment for a program, opened here: by a token where there is one, else by the session. */
 import { openApi } from '../../client/api.ts'
-import { InvalidToken, type Scope } from '../../client/delivery.ts'
+import { type DeliveryMemory, InvalidToken, type Scope } from '../../client/delivery.ts'
 import { readSecrets } from '../../client/environment.ts'
-import type { Asked, Holder } from '../../client/fallback.ts'
+import type { Asked, Holder, SeenDelivery } from '../../client/fallback.ts'
 import { getVersion } from '../../features/workloads/contract.ts'
 import { toBase64 } from '../../platform/crypto/encoding.ts'
 import { parseToken, sealedToken } from '../../platform/crypto/token.ts'
@@ -18,6 +18,7 @@ import {
 } from '../resolver_call.ts'
 import { environmentOf, type ProjectScope, projectScope } from '../scope.ts'
 import { refuseEmpty } from '../suggestions.ts'
+import { openKnownDeliveries } from '../trust/known_deliveries.ts'
 import { openedSecrets } from './sealing.ts'
 
 /** The values by name as programs get them, with their references resolved. */
@@ -31,6 +32,8 @@ export type Source = {
   version(): Promise<string>
   holder: Holder
   asked: Asked
+  /** Of a token: what was verified last, and what is the oldest that is taken. */
+  seen?: { last(): SeenDelivery | undefined; demand(seen: SeenDelivery): void }
 }
 
 type Options = {
@@ -52,8 +55,17 @@ async function ofToken(context: Context, token: string): Promise<Source> {
   const scope: Scope = { ...namedEnvironment(context), ...namedProject(context) }
   const { id, secret } = parsed
   const api = openApi(server, () => sealedToken(id, secret))
+  const memory = openKnownDeliveries(context.env, id)
+  const note = once(context.output.note)
+  let last: SeenDelivery | undefined
   return {
-    deliver: async () => resolvedFrom(await openedForToken(context, token, scope)),
+    deliver: async () => {
+      const opened = await openedForToken(context, token, scope, memory)
+      last = opened.seen ?? undefined
+      sayWithheld(note, opened)
+      return resolvedFrom(opened)
+    },
+    seen: { last: () => last, demand: (seen) => memory.remember(seen, seen) },
     version: async () => {
       const { version } = await api.call(getVersion, {}).catch((error: unknown) => {
         throw tokenRefusal(error)
@@ -75,13 +87,15 @@ async function ofSession(context: Context, options: Options): Promise<Source> {
   // Asked for once, and the workspace's key each time: it may be another by then.
   const open = () => projectScope({ ...context, session: async () => session })
   const { settings, output } = context
-  const warn = once(output.warn)
+  const [warn, note] = [once(output.warn), once(output.note)]
   return {
     deliver: async () => {
       const scope = await open()
       const opened = await openedForMember({ output: { ...output, warn } }, scope, options)
       if (opened === null) await refuseEmpty(scope, options)
-      return opened === null ? {} : resolvedFrom(opened)
+      if (opened === null) return {}
+      sayWithheld(note, opened)
+      return resolvedFrom(opened)
     },
     version: async () => {
       const scope = await open()
@@ -99,6 +113,12 @@ async function ofSession(context: Context, options: Options): Promise<Source> {
   }
 }
 
+/** Of a token's delivery it is the server that says why: it shows no policy of what it leaves out. */
+function sayWithheld(note: (text: string) => void, { withheld = [] }: Opened): void {
+  const names = [...withheld].sort().join(', ')
+  if (names) note(`left out, for their policies do not list env: ${names}`)
+}
+
 /** The same sentence again says nothing. */
 function once(warn: Context['output']['warn']): Context['output']['warn'] {
   let last = ''
@@ -109,21 +129,33 @@ function once(warn: Context['output']['warn']): Context['output']['warn'] {
 }
 
 /** An environment as it is stored, with the names of which the person has a value of their own. */
-export type Opened = { entries: ReadonlyMap<string, Entry>; own: ReadonlySet<string> }
+export type Opened = {
+  entries: ReadonlyMap<string, Entry>
+  own: ReadonlySet<string>
+  /** Names that stay where they are, by their policies. */
+  withheld?: readonly string[] | undefined
+}
 
 /** @throws ApiError, CliError */
 export async function openedForToken(
   context: Context,
   token: string,
   scope: Scope,
-): Promise<Opened> {
-  const { open } = await deliveredTo(context, token, scope)
-  return { entries: await open(), own: new Set() }
+  memory?: DeliveryMemory,
+) {
+  const delivery = await deliveredTo(context, token, scope, memory)
+  const { open, projectId, environment, seen, withheld } = delivery
+  return {
+    entries: await open(),
+    own: new Set<string>(),
+    withheld,
+    seen: seen && { projectId, environment, ...seen },
+  }
 }
 
 /** As programs get them: all, or some. @throws UnresolvedReference */
 export function resolvedFrom(
-  { entries, own }: Opened,
+  { entries, own }: Pick<Opened, 'entries' | 'own'>,
   names: Iterable<string> = entries.keys(),
 ): Delivered {
   const resolved = resolveReferences(entries, names)
@@ -152,6 +184,7 @@ export async function openedForMember(
   return {
     entries: new Map([...openedSecrets(scope, meant), ...own]),
     own: new Set(own.keys()),
+    withheld: kept,
   }
 }
 

@@ -47,13 +47,15 @@ export type SealedAnswer = {
 
 export type Bearer = { id: string; secret: Bytes }
 
-/** What was verified of an environment before: it may have gone on, and not back. */
+/** What was verified of an environment: it may go on from there, and not back. */
 export type Seen = { seq: number; head: string } & KnownManifest
+/** What is known of the chain, and of an environment if it was seen. */
+export type SeenBefore = Omit<Seen, keyof KnownManifest> & Partial<KnownManifest>
 
 type Options = {
   /** The links after one, at most a page of them. */
   more: (after: number) => Promise<readonly SignedText[]>
-  seen?: Seen | undefined
+  seen?: SeenBefore | undefined
   asked?: { project_id?: string | undefined; environment?: string | undefined }
   now: Date
 }
@@ -143,11 +145,12 @@ function requireEnvelope(
 async function storedOf(
   chain: Chain,
   { project_id: projectId, environment, sealed, value_sha256 = {}, manifest }: SealedAnswer,
-  seen: Seen | undefined,
+  { revision = 0, root = '', headSeq }: Partial<KnownManifest> = {},
 ): Promise<Stored> {
+  const seen = revision > 0 ? { revision, root, headSeq } : undefined
   const place: Place = { projectId, environment }
   const delivered = Object.entries(sealed).map(([key, { value }]) => ({ key, value }))
   const left = Object.entries(value_sha256).map(([key, hash]) => ({ key, value_sha256: hash }))
   const rows = await rowsOf([...delivered, ...left])
-  return verifyStored(chain, { ...place, ...(seen ? { seen } : {}) }, rows, manifest)
+  return verifyStored(chain, { ...place, seen }, rows, manifest)
 }

@@ -1,5 +1,5 @@
 /** `run --fallback`: values for when the server is away, and for nothing else. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openFallback, sealFallback } from '../../../src/client/fallback.ts'
@@ -234,4 +234,60 @@ test('the key is not beside it: the token opens it, and what the server has does
   expect(() => openFallback({ id, secret: tokenAuth(id, secret) }, asked, read())).toThrow(
     'altered',
   )
+})
+
+describe('an older state of a signed workspace, from a server that goes back', () => {
+  const ENV = '/api/workloads/env/'
+  let fresh: string
+  let again: (isOn: boolean) => void
+
+  beforeEach(async () => {
+    fresh = await issue()
+    await run([], { env: { SERVICE_TOKEN: fresh } })
+    again = server.keep(ENV)
+    await ada.must('secrets', 'set', 'MODE=test')
+  })
+  afterEach(async () => {
+    again(false)
+    await ada.must('secrets', 'set', 'MODE=live')
+  })
+  const NEWER = `test ${VALUE.length}\n`
+  const alone = (env: Record<string, string> = {}) =>
+    ada.run(['run', ...CHECK], { env: { SERVICE_TOKEN: fresh, ...env } })
+  const REFUSED = { code: 5, out: '' }
+
+  test('is refused to a token by what this machine saw of it', async () => {
+    expect(await alone()).toMatchObject({ code: 0, out: NEWER })
+    again(true)
+    expect(await alone()).toMatchObject(REFUSED)
+    const args = ['secrets', 'get', 'MODE', '--token', fresh]
+    expect(await ada.run(args)).toMatchObject(REFUSED)
+    again(false)
+    expect(await alone()).toMatchObject({ code: 0, out: NEWER })
+  })
+
+  test('is refused by what stands in the fallback, where nothing else is kept', async () => {
+    const elsewhere = { XDG_CONFIG_HOME: join(ada.cwd, crypto.randomUUID()) }
+    const options = { env: { SERVICE_TOKEN: fresh, ...elsewhere } }
+    expect(await run([], options)).toMatchObject({ code: 0, out: NEWER })
+    again(true)
+    rmSync(elsewhere.XDG_CONFIG_HOME, { recursive: true })
+    expect(await run([], options)).toMatchObject(REFUSED)
+    const moved = { ...JSON.parse(read()) }
+    moved.seen.revision -= 1
+    writeFileSync(path(), JSON.stringify(moved))
+    expect((await run([], options)).err).toContain('was altered')
+  })
+})
+
+test('what a policy keeps out of environments is named, to a session and to a token', async () => {
+  const only = ['-e', 'bound', '--policy', '{"allowed_locations":["header"]}']
+  await ada.must('secrets', 'set', 'BOUND=x', ...only)
+  await ada.must('secrets', 'set', 'OPEN=x', '-e', 'bound')
+  const issued = await ada.json('workload-token', 'issue', 'bound', '-e', 'bound')
+  const { token: bound } = issued as { token: string }
+  for (const env of [{}, { SERVICE_TOKEN: bound }]) {
+    const { code, err } = await ada.run(['run', '-e', 'bound', '--', 'true'], { env })
+    expect([code, err]).toEqual([0, 'left out, for their policies do not list env: BOUND\n'])
+  }
 })

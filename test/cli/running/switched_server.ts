@@ -4,26 +4,38 @@ type Mode = 'passes' | 'hangs' | 'away' | number
 export function openSwitch(target: string) {
   let mode: Mode = 'passes'
   const asked: string[] = []
+  const last = new Map<string, string>()
+  const replayed = new Map<string, string>()
   let lost: { path: string; then: Mode } | null = null
+  /** What is not asked of the control plane. */
+  const instead = (pathname: string) => {
+    if (mode === 'hangs') return new Promise<Response>(() => {})
+    if (typeof mode === 'number') return refusal(mode)
+    const again = replayed.get(pathname)
+    return again === undefined ? null : new Response(again)
+  }
+  const pass = async (request: Request, path: string) => {
+    const answer = await fetch(`${target}${path}`, {
+      method: request.method,
+      headers: request.headers,
+      ...(request.method === 'GET' ? {} : { body: await request.arrayBuffer() }),
+    })
+    const [pathname = ''] = path.split('?')
+    if (answer.ok) last.set(pathname, await answer.clone().text())
+    if (pathname !== lost?.path) return answer
+    mode = lost.then
+    lost = null
+    return refusal(502)
+  }
   const serve = (port: number) =>
     Bun.serve({
       port,
       hostname: '127.0.0.1',
       idleTimeout: 0,
-      fetch: async (request) => {
+      fetch: (request) => {
         const { pathname, search } = new URL(request.url)
         asked.push(`${request.method} ${pathname}`)
-        if (mode === 'hangs') return new Promise<Response>(() => {})
-        if (typeof mode === 'number') return refusal(mode)
-        const answer = await fetch(`${target}${pathname}${search}`, {
-          method: request.method,
-          headers: request.headers,
-          ...(request.method === 'GET' ? {} : { body: await request.arrayBuffer() }),
-        })
-        if (pathname !== lost?.path) return answer
-        mode = lost.then
-        lost = null
-        return refusal(502)
+        return instead(pathname) ?? pass(request, `${pathname}${search}`)
       },
     })
   let server = serve(0)
@@ -36,6 +48,14 @@ export function openSwitch(target: string) {
       if (next === 'away') await server.stop(true)
       else if (mode === 'away') server = serve(port)
       mode = next
+    },
+    /** Returns what makes the answer of now the one for that path, until it is called with `false`. */
+    keep: (path: string) => {
+      const kept = last.get(path) ?? ''
+      return (isOn: boolean) => {
+        if (isOn) replayed.set(path, kept)
+        else replayed.delete(path)
+      }
     },
     /** The next answer for a path does not arrive, though the server has done it. */
     lose: (path: string, then: Mode = 'passes') => {
