@@ -158,6 +158,29 @@ describe('a server that shows something else', () => {
     ])
   })
 
+  test('its rows allow no host and give nobody a role in what is listed', async () => {
+    const { sql } = app.connection
+    const hosts = async () =>
+      ((await ada.json(...inAcme('allowlist', 'list'))) as { domain: string }[]).map(
+        ({ domain }) => domain,
+      )
+    const before = await hosts()
+    await sql`update memberships set role = 'member' where workspace_id = ${acme}`
+    await sql`update allowlist_entries set domain = 'evil.example' where domain = 'm1.example'`
+    const after = await hosts()
+    const members = await ada.json(...inAcme('workspace', 'members'))
+    await sql`update memberships set role = 'owner' where workspace_id = ${acme}`
+    await sql`update allowlist_entries set domain = 'm1.example' where domain = 'evil.example'`
+    expect([after, members]).toMatchObject([before, [{ email: 'ada@example.com', role: 'owner' }]])
+    for (const list of [
+      ['allowlist', 'list'],
+      ['workspace', 'members'],
+    ]) {
+      const seen = await during('delete from workspace_links', inAcme(...list))
+      expect(seen).toEqual({ code: 5, said: refusal('there is no first link') })
+    }
+  })
+
   test('a plain workspace in the place of a signed one is not used before it is accepted', async () => {
     const { sql } = app.connection
     await sql`update workspaces set name = 'away' where id = ${acme}`

@@ -6,12 +6,21 @@ import {
   removeFromAllowlist,
 } from '../../features/allowlist/contract.ts'
 import { parseDomain } from '../../platform/net/domain.ts'
+import { isSignedId } from '../../sigchain/index.ts'
 import type { Action } from '../command.ts'
 import { workspaceScope } from '../scope.ts'
 
 export const list: Action = async (context) => {
   const { session, workspace } = await workspaceScope(context)
-  const entries = await session.api.list(listAllowlist, { params: { workspace_id: workspace.id } })
+  const [rows, chain] = await Promise.all([
+    session.api.list(listAllowlist, { params: { workspace_id: workspace.id } }),
+    isSignedId(workspace.id) ? session.chains.of(workspace) : null,
+  ])
+  const byDomain = new Map(rows.map((row) => [row.domain, row]))
+  // Rows say of what was signed who added it and when.
+  const entries = chain
+    ? [...chain.allowlist].map((domain) => ({ ...byDomain.get(domain), domain }))
+    : rows
   context.output.table(entries, [
     'domain',
     { field: 'added_by_email', title: 'added by' },

@@ -25,7 +25,15 @@ import { checkKnownKeys, demandProof } from '../../trust/known_keys.ts'
 
 export const list: Action = async (context) => {
   const { session, workspace } = await workspaceScope(context)
-  const listed = await session.api.list(listMembers, { params: { workspace_id: workspace.id } })
+  const [rows, chain] = await Promise.all([
+    session.api.list(listMembers, { params: { workspace_id: workspace.id } }),
+    isSignedId(workspace.id) ? session.chains.of(workspace) : null,
+  ])
+  const byId = new Map(rows.map((row) => [row.user_id, row]))
+  // Rows say of who was signed the name, and whether they accepted.
+  const listed = chain
+    ? [...chain.members.values()].map((member) => ({ ...byId.get(member.user_id), ...member }))
+    : rows
   context.output.table(listed, ['email', 'name', 'role', 'status'])
   return undefined
 }
