@@ -127,7 +127,7 @@ async function work(
   }
   const hint = hintFor(command, added)
   if (hint !== null) context.output.warn(`cloakroom: ${hint}`)
-  if (options.printEnv) context.output.warn(exportLines(added).trimEnd())
+  if (options.printEnv) context.output.warn(...exportLines(added).trimEnd().split('\n'))
   return runChild(command, { env: { ...inherited(context.env), ...added }, masked: {} })
 }
 

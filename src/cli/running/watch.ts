@@ -142,7 +142,7 @@ function refusalBy(check: () => void): string | null {
     check()
     return null
   } catch (error) {
-    return explain(error).message
+    return explain(error).message.replaceAll('\n', '; ')
   }
 }
 
