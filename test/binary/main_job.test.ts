@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { ORIGIN, openPasskey } from '../support/authenticator.ts'
 import { marked } from '../support/canary.ts'
 import { type Program, runProgram, startProgram } from './executable.ts'
 import { type Customer, type Employee, employ, enrol, readAudit } from './independent_client.ts'
@@ -20,7 +21,10 @@ let agent: Employee
 beforeAll(async () => {
   scene = await openScene()
   empty = mkdtempSync(join(tmpdir(), 'cr-empty-'))
-  program = await startProgram({ cwd: empty, env: { ...scene.env, LOG_LEVEL: 'debug' } })
+  program = await startProgram({
+    cwd: empty,
+    env: { ...scene.env, LOG_LEVEL: 'debug', PASSKEY_ORIGINS: ORIGIN },
+  })
 }, 60_000)
 afterAll(async () => {
   program.signal('SIGKILL')
@@ -40,6 +44,20 @@ test('an account is made, and what the server keeps for it opens with its own ke
     ['API_KEY', 1, undefined],
     ['OTHER', 1, undefined],
   ])
+})
+
+test('a passkey is added to it, and logs in', async () => {
+  const key = await openPasskey()
+  const asked = { current_password: customer.password, origin: ORIGIN }
+  const { data: begun } = await customer.call('POST', '/api/auth/passkeys/begin/', asked)
+  const { challenge, user_handle } = begun as Record<'challenge' | 'user_handle', string>
+  const added = { label: 'Laptop', credential: key.create(challenge) }
+  await customer.call('POST', '/api/auth/passkeys/', added)
+  const login = '/api/auth/login/passkey/'
+  const { data: next } = await customer.call('POST', `${login}begin/`, { origin: ORIGIN })
+  const credential = await key.get((next as { challenge: string }).challenge, user_handle)
+  const { data } = await customer.call('POST', login, { credential })
+  expect(data).toMatchObject({ user: { email: customer.email } })
 })
 
 test('an agent calls the API with a credential that only the API sees', async () => {

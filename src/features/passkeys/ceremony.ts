@@ -42,13 +42,10 @@ export async function verifyNew(
   { said, rpId }: Expected,
 ): Promise<(StoredKey & { credentialId: Uint8Array }) | null> {
   const { id, client_data_json: clientDataJSON, attestation_object: attestationObject } = credential
-  const [{ verifyRegistrationResponse }, helpers] = await Promise.all([
-    import('@simplewebauthn/server'),
-    import('@simplewebauthn/server/helpers'),
-  ])
+  const { verifyRegistrationResponse, decodeAttestationObject } = await loadWebAuthn()
   try {
     const attestation = fromBase64Url(attestationObject) ?? new Uint8Array()
-    const statement = helpers.decodeAttestationObject(attestation).get('attStmt')
+    const statement = decodeAttestationObject(attestation).get('attStmt')
     if (statement.get('x5c') !== undefined) return null
     const { verified, registrationInfo } = await verifyRegistrationResponse({
       response: {
@@ -78,7 +75,7 @@ export async function verifyAssertion(
   { publicKey, counter }: StoredKey,
 ): Promise<number | null> {
   const { authenticator_data: authenticatorData, signature, user_handle: userHandle } = rest
-  const { verifyAuthenticationResponse } = await import('@simplewebauthn/server')
+  const { verifyAuthenticationResponse } = await loadWebAuthn()
   try {
     const { verified, authenticationInfo } = await verifyAuthenticationResponse({
       response: {
@@ -97,4 +94,14 @@ export async function verifyAssertion(
   } catch {
     return null
   }
+}
+
+/** It stands on @peculiar/x509, which needs the other one to be there when it is loaded. */
+async function loadWebAuthn() {
+  await import('reflect-metadata')
+  const [server, { decodeAttestationObject }] = await Promise.all([
+    import('@simplewebauthn/server'),
+    import('@simplewebauthn/server/helpers'),
+  ])
+  return { ...server, decodeAttestationObject }
 }
