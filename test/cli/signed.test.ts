@@ -79,6 +79,8 @@ test('what was signed is shown, told in words and compared', async () => {
     fingerprint,
     allowlist: ['api.example.com', 'm0.example', 'm1.example'],
     members: [{ email: 'ada@example.com', role: 'owner', fingerprint: own }],
+    environments: [],
+    tokens: [],
   })
   const log = await ada.must(...inAcme('workspace', 'log'))
   const lines = log.trim().split('\n').slice(1, 4)

@@ -137,6 +137,38 @@ describe('a token', () => {
     expect(await ada.reveal('secrets', 'get', 'ADDED')).toBe('newer')
   })
 
+  test('and each environment is among what verify checks, and what does not hold is named', async () => {
+    const verify = async () => {
+      const { code, out } = await ada.run(['workspace', 'verify', '--json'])
+      return { code, ...JSON.parse(out) }
+    }
+    const whole = await verify()
+    expect(whole).toMatchObject({ code: 0, verdict: 'verified' })
+    expect(whole.environments).toContainEqual({
+      ...{ project: 'billing', environment: 'busy', revision: 2, secrets: 2, fault: null },
+    })
+    const ci = whole.tokens.find(({ label }: { label: string }) => label === 'ci')
+    expect(ci).toMatchObject({ granted_by: 'ada@example.com', verdict: 'verified', why: null })
+
+    const [hash] = await sql()`select value_hash from secrets where key = 'M0'`
+    await sql()`update secrets set value_hash = (select value_hash from secrets where key = 'M1')
+      where key = 'M0'`
+    const [grant] = await sql()`select signature from token_grants where token_id = ${ci.id}`
+    await sql()`update token_grants set signature = ${Buffer.alloc(64)} where token_id = ${ci.id}`
+    const altered = await verify()
+    await sql()`update secrets set value_hash = ${hash?.value_hash} where key = 'M0'`
+    await sql()`update token_grants set signature = ${grant?.signature} where token_id = ${ci.id}`
+    expect(altered).toMatchObject({ code: 1, verdict: 'refused' })
+    expect(altered.why).toEqual([
+      expect.stringMatching(/^billing\/busy: the manifest is refused/),
+      expect.stringContaining(
+        `token ci (${ci.id}), granted by ada@example.com, ${ci.fingerprint}: `,
+      ),
+    ])
+    const said = await ada.must('workspace', 'verify')
+    expect(said).toMatch(/1 member; \d+ environments with manifests; 2 tokens verified/)
+  })
+
   test('goes on after a rekey, and one that nobody granted is named and does not', async () => {
     const issued = await ada.must('workload-token', 'issue', 'written over', '--quiet')
     const other = await ada.must('workload-token', 'issue', 'other', '--quiet')

@@ -1,5 +1,6 @@
 /** What the members of a workspace have signed: whether it holds, what to compare, and who did what. */
 import { UntrustedChain } from '../../../client/signed/chain.ts'
+import { type CheckedToken, checkWorkspace } from '../../../client/signed/verified_workspace.ts'
 import { listAllowlist } from '../../../features/allowlist/contract.ts'
 import { listMembers } from '../../../features/workspaces/contract.ts'
 import {
@@ -15,6 +16,7 @@ import { inWords } from '../../link_in_words.ts'
 import { demandProjectFile } from '../../project_file.ts'
 import type { Session, WorkspaceEntry } from '../../session/session.ts'
 import { CliError } from '../../terminal/cli_error.ts'
+import { counted } from '../../terminal/confirmed.ts'
 import { hashInGroups } from '../../trust/chains.ts'
 
 type Place = { session: Session; workspace: WorkspaceEntry }
@@ -35,12 +37,14 @@ function demandSigned({ id, name }: WorkspaceEntry): void {
 /** 0 where all that the server shows is what was signed, else 1. */
 export const verify: Action = async (context) => {
   const place = await chosen(context)
-  const { workspace } = place
+  const { session, workspace } = place
   demandSigned(workspace)
   try {
-    const chain = await place.session.chains.of(workspace)
-    const faults = workspace.fault ? [workspace.fault.message] : await differences(place, chain)
-    await show(context, workspace, chain, faults)
+    const chain = await session.chains.of(workspace)
+    const work = checkedBy(place, chain)
+    const checked = await context.output.during('reading and verifying everything', work)
+    const faults = [...(await faultsOf(place, chain)), ...faultsIn(checked)]
+    await show(context, workspace, chain, { ...checked, faults })
     return faults.length === 0 ? 0 : 1
   } catch (error) {
     if (!(error instanceof UntrustedChain)) throw error
@@ -49,11 +53,40 @@ export const verify: Action = async (context) => {
   }
 }
 
+type Checked = Awaited<ReturnType<typeof checkWorkspace>>
+
+/** What needs no key is checked of one that does not open, too. */
+function checkedBy({ session, workspace }: Place, chain: Chain): Promise<Checked> {
+  const { shown, id, name } = workspace
+  const signing = { chains: session.chains, workspace, identity: session.identity }
+  const unopened = { id, name, epoch: chain.epoch, key: new Uint8Array(), signing }
+  return checkWorkspace(session.api, shown ?? unopened, chain)
+}
+
+async function faultsOf(place: Place, chain: Chain): Promise<string[]> {
+  const { fault, shown } = place.workspace
+  const keys = shown ? [] : ['its key does not open with your private key']
+  return [...(fault ? [fault.message] : keys), ...(await differences(place, chain))]
+}
+
+function faultsIn({ environments, tokens }: Checked): string[] {
+  const ofTokens = (tokens ?? []).filter(({ verdict }) => verdict === 'refused')
+  return [
+    ...environments.flatMap(({ project, environment, fault }) =>
+      fault ? [`${project}/${environment}: ${fault}`] : [],
+    ),
+    ...ofTokens.map(
+      ({ label, id, granted_by, fingerprint, why }) =>
+        `token ${label} (${id}), granted by ${granted_by ?? 'nobody'}, ${fingerprint}: ${why}`,
+    ),
+  ]
+}
+
 async function show(
   { output }: Context,
   { name }: WorkspaceEntry,
   chain: Chain,
-  faults: readonly string[],
+  { environments, tokens, faults }: Checked & { faults: readonly string[] },
 ): Promise<void> {
   const people = [...chain.members.values()]
   const members = await Promise.all(
@@ -73,12 +106,33 @@ async function show(
     allowlist: [...chain.allowlist].sort(),
   }
   if (output.isJson) {
-    output.record({ ...about, members })
+    output.record({ ...about, members, environments, tokens })
     return
   }
-  output.record({ ...about, allowlist: about.allowlist.join(', ') || '(none)' }, about.verdict)
-  if (!output.isQuiet)
-    output.table(members, ['email', 'role', { field: 'fingerprint', whole: true }])
+  const checked = summaryOf(members.length, { environments, tokens })
+  output.record(
+    { ...about, allowlist: about.allowlist.join(', ') || '(none)', checked },
+    about.verdict,
+  )
+  if (output.isQuiet) return
+  output.table(members, ['email', 'role', { field: 'fingerprint', whole: true }])
+  output.table(environments, ['project', 'environment', 'revision', 'secrets'])
+  if (tokens) output.table(tokens, ['label', 'id', 'granted_by', 'fingerprint', 'verdict'])
+}
+
+function summaryOf(members: number, { environments, tokens }: Checked): string {
+  const written = environments.filter(({ revision }) => revision > 0).length
+  const count = (wanted: CheckedToken['verdict']) =>
+    counted((tokens ?? []).filter(({ verdict }) => verdict === wanted).length, 'token')
+  return [
+    counted(members, 'member'),
+    `${counted(written, 'environment')} with manifests`,
+    ...(tokens
+      ? [
+          `${count('verified')} verified, ${count('refused')} refused, ${count('not granted')} not granted`,
+        ]
+      : ['no tokens, which admins may list only']),
+  ].join('; ')
 }
 
 /** What the server lists otherwise than it was signed. Nothing is done by these lists. */

@@ -1,0 +1,90 @@
+/**
+ * Everything of a signed workspace that a member's client can check: each environment by its manifest, and each token
+ * that lives by its grant and the statements of its envelopes. Bindings are checked by the bearers of tokens.
+ */
+import { listEnvironments, listProjects } from '../../features/projects/contract.ts'
+import type { Chain } from '../../sigchain/index.ts'
+import { type Api, ApiError } from '../api.ts'
+import { readEnvironment } from '../environment.ts'
+import type { OpenWorkspace } from '../vault.ts'
+import { UntrustedChain } from './chain.ts'
+import { leftAs, listTokens, type Token, verifiedOf } from './rekey_tokens.ts'
+
+export type CheckedEnvironment = {
+  project: string
+  environment: string
+  /** 0 where nothing was ever written. */
+  revision: number
+  secrets: number
+  /** Null where it verifies. */
+  fault: string | null
+}
+
+export type CheckedToken = {
+  id: string
+  label: string
+  granted_by: string | null
+  fingerprint: string
+  /** Of those that were never granted, too, which can do nothing. */
+  verdict: 'verified' | 'refused' | 'not granted'
+  why: string | null
+}
+
+/** `tokens` is null for who may not list them. @throws ApiError */
+export async function checkWorkspace(api: Api, workspace: OpenWorkspace, chain: Chain) {
+  const query = { workspace_id: workspace.id }
+  const projects = await api.list(listProjects, { query })
+  const environments: CheckedEnvironment[] = []
+  for (const project of projects) {
+    environments.push(...(await checkProject(api, workspace, project)))
+  }
+  return { environments, tokens: await checkTokens(api, chain, projects) }
+}
+
+type Project = { id: string; name: string }
+
+async function checkProject(api: Api, workspace: OpenWorkspace, project: Project) {
+  const params = { project_id: project.id }
+  const { environments } = await api.call(listEnvironments, { params })
+  const checked = Object.keys(environments).map(async (environment) => {
+    const place = { projectId: project.id, environment, api, workspace }
+    const found = { project: project.name, environment }
+    try {
+      const { stored } = await readEnvironment(place, {})
+      const { revision = 0, rows } = stored ?? {}
+      return { ...found, revision, secrets: rows?.size ?? 0, fault: null }
+    } catch (error) {
+      if (!(error instanceof UntrustedChain)) throw error
+      return { ...found, revision: 0, secrets: 0, fault: reasonOf(error) }
+    }
+  })
+  return Promise.all(checked)
+}
+
+function reasonOf({ cause, message }: UntrustedChain): string {
+  return cause instanceof Error ? cause.message : message
+}
+
+async function checkTokens(
+  api: Api,
+  chain: Chain,
+  projects: readonly Project[],
+): Promise<CheckedToken[] | null> {
+  try {
+    const listed = await listTokens(api, chain.workspaceId, projects)
+    const live = listed.filter(({ status }) => status === 'active')
+    return await Promise.all(live.map((token) => checkToken(chain, token)))
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 403) return null
+    throw error
+  }
+}
+
+async function checkToken(chain: Chain, token: Token): Promise<CheckedToken> {
+  const { refused } = await verifiedOf(token, chain)
+  const why = refused.map(({ message }) => message).join('; ')
+  const { id, label, creator: granted_by, fingerprint } = await leftAs(token, why, chain)
+  const broken = token.grant || token.provisioned.length > 0 ? 'refused' : 'not granted'
+  const verdict = refused.length === 0 ? 'verified' : broken
+  return { id, label, granted_by, fingerprint, verdict, why: why || null }
+}
