@@ -1,4 +1,5 @@
 /** One decision about what a token asked for, under the names of the columns of `audit_logs`. */
+import type { RefusedBy } from '../platform/fault.ts'
 import type { TokenAction } from '../platform/http/endpoint.ts'
 
 /** Complete, or an intent: still without its outcome. */
@@ -22,6 +23,7 @@ export type Entry = {
   injection_style: string | null
   decision: 'allowed' | 'blocked' | 'error'
   reason: string | null
+  refused_by?: RefusedBy | null
   status_code: number | null
   duration_ms: number | null
   redacted: boolean | null
@@ -32,13 +34,14 @@ export type Entry = {
 /** How it ended; of an intent only the decision is known. */
 export type Conclusion = Pick<
   Entry,
-  'decision' | 'reason' | 'status_code' | 'duration_ms' | 'redacted'
+  'decision' | 'reason' | 'refused_by' | 'status_code' | 'duration_ms' | 'redacted'
 >
 
 export type Outcome = {
   id: string
   decision: Entry['decision']
   reason: string | null
+  refused_by?: RefusedBy | null
   status_code: number
   duration_ms: number
   redacted: boolean

@@ -38,6 +38,9 @@ const OWN: readonly Column[] = [
   column('id', 'uuid', ({ entry }) => entry.id),
   column('decision', 'text', ({ conclusion }) => conclusion.decision),
   column('reason', 'text', ({ conclusion }) => conclusion.reason),
+  column('refused_by', 'jsonb', ({ conclusion: { refused_by } }) =>
+    refused_by ? JSON.stringify(refused_by) : null,
+  ),
   column('status_code', 'integer', ({ conclusion }) => conclusion.status_code),
   column('duration_ms', 'integer', ({ conclusion }) => conclusion.duration_ms),
   column('redacted', 'boolean', ({ conclusion }) => conclusion.redacted),
@@ -59,6 +62,7 @@ const WRITE = `with gone as (delete from audit_journal where id = any($1::text::
     or exists (select 1 from audit_journal j where j.id = r.unconfirmed)
     or exists (select 1 from audit_logs l where l.id = r.id))
   on conflict (id) do update set decision = excluded.decision, reason = excluded.reason,
+    refused_by = excluded.refused_by,
     status_code = excluded.status_code, duration_ms = excluded.duration_ms, redacted = excluded.redacted
     where a.status_code is null and excluded.status_code is not null`
 
@@ -137,9 +141,9 @@ function isAlike(one: Entry, other: Entry): boolean {
 /** As PostgreSQL reads arrays. Joined at once where nothing needs care, which takes half as long. */
 function arrayOf(records: readonly Unwritten[], { type, read }: Column): string {
   const values = records.map(read)
-  const write = type === 'text' ? quoted : String
+  const write = type === 'text' || type === 'jsonb' ? quoted : String
   if (values.includes(null)) return `{${values.map(write).join()}}`
-  if (type !== 'text') return `{${values.join()}}`
+  if (write === String) return `{${values.join()}}`
   const isOrdinary = !/["\\]/.test(values.join(''))
   return isOrdinary ? `{"${values.join('","')}"}` : `{${values.map(write).join()}}`
 }

@@ -3,6 +3,7 @@
  * between two of them, and no key be wiped; what is not known yet is read, and they are taken again.
  */
 import { Fault } from '../platform/fault.ts'
+import { mayHoldRequests, overrideAmong } from '../platform/policy_check/override.ts'
 import { Unread, whenRead } from '../platform/unread.ts'
 import { rangeIn, rangesAt } from './answer/part.ts'
 import { checkBytes, checkCounts } from './budget.ts'
@@ -19,7 +20,7 @@ import {
 } from './locations.ts'
 import { OutboundRequest, type Signer } from './outbound_request.ts'
 import { findPlaceholders, injectPlaceholders, type Placeholder } from './placeholders.ts'
-import { checkNotComputed, mayHoldRequests, overrideAmong } from './policy/override.ts'
+import { checkNotComputed } from './policy/computed.ts'
 import {
   domainBlocked,
   namesOf,

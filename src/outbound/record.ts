@@ -2,7 +2,7 @@
  * What is known of one call, or of one delivery, as it grows while the steps are taken: names and ids,
  * never a value. Audit records are made of it in one place for each destination.
  */
-import type { Fault } from '../platform/fault.ts'
+import type { Fault, RefusedBy } from '../platform/fault.ts'
 import { MAX_NAMES } from './budget.ts'
 import type { Placeholder } from './placeholders.ts'
 import { namesOf, type Scope } from './policy/permission.ts'
@@ -13,6 +13,7 @@ import type { Target } from './target.ts'
 export type Conclusion = {
   decision: 'allowed' | 'blocked' | 'error'
   reason: string | null
+  refused_by?: RefusedBy
   status_code: number
   duration_ms: number
   redacted: boolean
@@ -116,19 +117,24 @@ export class CallRecord {
    * Nothing was sent. 403 is the workspace's own word; everything else went wrong. What was decided against
    * stays that when the caller left meanwhile; what failed did so because it left.
    */
-  refusal({ status, code }: Fault, isCallerGone = false): Conclusion {
+  refusal(fault: Fault, isCallerGone = false): Conclusion {
+    const { status } = fault
     if (isCallerGone && status >= 500) return this.abandonment()
     const decision = status === 403 ? 'blocked' : 'error'
-    return { ...this.outcome(status, false), decision, reason: code }
+    return { ...this.outcome(status, false), decision, ...reasonOf(fault) }
   }
 
   /** It had been let through: whatever ended it, and be it the workspace's word, blocked it was not. */
-  failure({ status, code }: Fault, redacted = false): Conclusion {
-    return { ...this.outcome(status, redacted), decision: 'error', reason: code }
+  failure(fault: Fault, redacted = false): Conclusion {
+    return { ...this.outcome(fault.status, redacted), decision: 'error', ...reasonOf(fault) }
   }
 
   /** The caller left before there was an answer: 499, which is never received. */
   abandonment(): Conclusion {
     return { ...this.outcome(499, false), decision: 'error', reason: 'caller_gone' }
   }
+}
+
+function reasonOf({ code, refusedBy }: Fault): Pick<Conclusion, 'reason' | 'refused_by'> {
+  return { reason: code, ...(refusedBy ? { refused_by: refusedBy } : {}) }
 }

@@ -2,6 +2,7 @@
  * The catalogue of everything that can go wrong for a caller: one stable code, one status and one
  * default sentence each (protocol 9). Messages never contain what was submitted.
  */
+import type { PolicyRule } from './policy_check/policy_check.ts'
 
 const catalogue = {
   malformed_json: [400, 'The request body is not acceptable JSON.'],
@@ -64,11 +65,15 @@ export const faultCodes = Object.keys(catalogue) as FaultCode[]
 /** One field that was refused: a dotted path into the body and why, without the value. */
 export type FieldFault = { path: string; message: string }
 
+/** What of a workspace's own rules refused a call: which secret's policy, and which rule of it. */
+export type RefusedBy = { secret: string; rule: PolicyRule }
+
 type FaultDetails = {
   /** Replaces the catalogue's sentence; must not contain submitted values. */
   message?: string | undefined
   fields?: FieldFault[] | undefined
   headers?: Record<string, string> | undefined
+  refusedBy?: RefusedBy | undefined
   cause?: unknown
 }
 
@@ -78,6 +83,7 @@ export class Fault extends Error {
   readonly status: number
   readonly fields: FieldFault[] | undefined
   readonly headers: Record<string, string>
+  readonly refusedBy: RefusedBy | null
 
   constructor(code: FaultCode, details: FaultDetails = {}) {
     super(details.message ?? catalogue[code][1], { cause: details.cause })
@@ -86,6 +92,7 @@ export class Fault extends Error {
     this.status = catalogue[code][0]
     this.fields = details.fields
     this.headers = details.headers ?? {}
+    this.refusedBy = details.refusedBy ?? null
   }
 }
 

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test'
-import { parseTarget, policyPathMatches } from '../../src/outbound/target.ts'
+import { parseTarget } from '../../src/outbound/target.ts'
 import { Fault } from '../../src/platform/fault.ts'
 import { parseDomain } from '../../src/platform/net/domain.ts'
+import { policyPathMatches } from '../../src/platform/policy_check/path.ts'
 
 function messageOf(text: string): string {
   try {

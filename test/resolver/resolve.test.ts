@@ -133,6 +133,7 @@ describe('a call that is permitted', () => {
       injection_style: 'header',
       decision: 'allowed',
       reason: null,
+      refused_by: null,
       status_code: 200,
       duration_ms: expect.any(Number),
       redacted: false,

@@ -1,6 +1,6 @@
 /** Requests inside of a request do not get around a policy that limits methods or paths. */
 import { afterAll, describe, expect, test } from 'bun:test'
-import { isForBatches } from '../../src/outbound/policy/override.ts'
+import { isForBatches } from '../../src/platform/policy_check/override.ts'
 import { employAgent, expectRefused, openStage } from '../support/agent.ts'
 
 const stage = await openStage()

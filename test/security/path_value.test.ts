@@ -3,7 +3,7 @@
  * before it, and whether it would is not told by the answer: that would tell how it begins.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { hasOpenPlaceholder } from '../../src/outbound/target.ts'
+import { hasOpenPlaceholder } from '../../src/platform/policy_check/path.ts'
 import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 

@@ -249,6 +249,13 @@ function objectionTo(targetUrl: string): string {
   }
 }
 
+/** What the record says of a refusal by a policy, from which somebody may propose to allow it. */
+function ruleIn(message: string): unknown {
+  const [, secret] = /secret (\w+)/.exec(message) ?? []
+  const [, rule = expect.stringMatching(/^[a-z_]+$/)] = /\((\w+): /.exec(message) ?? []
+  return { secret, rule }
+}
+
 /**
  * Makes the call and expects the refusal as a whole: status, body, headers, an audit record that says
  * the same, and an upstream to which not one byte was sent.
@@ -277,6 +284,7 @@ export async function expectRefused(
     workspace_id: agent.workspaceId,
     token_id: agent.tokenId,
     registration_id: agent.registrationId,
+    refused_by: code === 'policy_blocked' ? ruleIn(message) : null,
   })
   expect(stage.upstream.bytes).toBe(sent)
   return record ?? {}

@@ -14,7 +14,7 @@ import {
   workspaceId,
 } from '../../platform/http/fields.ts'
 import { line, pagination, timestamp } from '../../platform/http/validate.ts'
-import { method, placedRecord, rangeEnd } from './reported_record.ts'
+import { method, placedRecord, rangeEnd, refusedBy } from './reported_record.ts'
 
 /** The audit names its workspace in the query, always: nothing stands in for it. */
 const workspace = z.strictObject({ workspace_id: workspaceId })
@@ -80,6 +80,7 @@ export const auditRecord = z
       .string()
       .nullable()
       .meta({ examples: [null] }),
+    refused_by: refusedBy.nullable(),
     status_code: integer(200).nullable(),
     duration_ms: z.number().int().nullable(),
     redacted: z.boolean().nullable(),

@@ -29,6 +29,7 @@ export const shown = {
   injection_style: auditLogs.injectionStyle,
   decision: auditLogs.decision,
   reason: auditLogs.reason,
+  refused_by: auditLogs.refusedBy,
   status_code: auditLogs.statusCode,
   duration_ms: auditLogs.durationMs,
   redacted: auditLogs.redacted,

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { environment, projectId, rarelyNeeded } from '../../platform/http/fields.ts'
 import { tokenPattern } from '../../platform/http/token_pattern.ts'
 import { line } from '../../platform/http/validate.ts'
+import { policyRules } from '../../platform/policy_check/policy_check.ts'
 import { readTarget } from './reported_target.ts'
 
 /** The years that both JavaScript and PostgreSQL write with four digits. */
@@ -72,6 +73,14 @@ function joined(example: string, entry: z.ZodType<string, string>) {
   )
 }
 
+/** The secret whose policy refused, and which rule of it. */
+export const refusedBy = z
+  .object({
+    secret: line(128).meta({ examples: ['STRIPE_API_KEY'] }),
+    rule: z.enum(policyRules).meta({ examples: ['allowed_methods'] }),
+  })
+  .meta({ id: 'RefusedBy' })
+
 /** Fields that are not named here are ignored; null is read as absent. */
 const reportedRecord = z.object({
   id: line(64)
@@ -103,6 +112,7 @@ const reportedRecord = z.object({
   injection_style: joined('header', injectionStyle).nullish(),
   decision: z.enum(['allowed', 'blocked', 'error']).nullish(),
   reason: line(200).nullish().meta(rarelyNeeded),
+  refused_by: refusedBy.nullish().meta(rarelyNeeded),
 })
 
 /** A record with its target in the form in which it is stored. */

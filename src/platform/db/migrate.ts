@@ -21,6 +21,7 @@ import signingKeys from '../../../drizzle/0012_signing_keys.sql' with { type: 't
 import signedWorkspaces from '../../../drizzle/0013_signed_workspaces.sql' with { type: 'text' }
 import valueHashes from '../../../drizzle/0014_value_hashes.sql' with { type: 'text' }
 import passkeys from '../../../drizzle/0015_passkeys.sql' with { type: 'text' }
+import refusedBy from '../../../drizzle/0016_refused_by.sql' with { type: 'text' }
 
 type Migration = { name: string; text: string }
 
@@ -42,6 +43,7 @@ export const migrations: readonly Migration[] = [
   { name: '0013_signed_workspaces', text: signedWorkspaces },
   { name: '0014_value_hashes', text: valueHashes },
   { name: '0015_passkeys', text: passkeys },
+  { name: '0016_refused_by', text: refusedBy },
 ]
 
 const ADVISORY_LOCK = 6_021_023_004

@@ -112,6 +112,7 @@ describe('a record', () => {
         environment: 'staging',
         decision: 'blocked',
         reason: 'budget',
+        refused_by: { secret: 'OTHER', rule: 'allowed_locations' },
       }),
     )
     expect(stored).toEqual({
@@ -135,6 +136,7 @@ describe('a record', () => {
       injection_style: 'header,json',
       decision: 'blocked',
       reason: 'budget',
+      refused_by: { secret: 'OTHER', rule: 'allowed_locations' },
       status_code: 201,
       duration_ms: 12,
       redacted: true,

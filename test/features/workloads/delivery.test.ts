@@ -169,6 +169,7 @@ describe('a delivery', () => {
       injectionStyle: 'env',
       decision: 'allowed',
       reason: null,
+      refusedBy: null,
       statusCode: 200,
       durationMs: expect.any(Number),
       redacted: false,

@@ -12,6 +12,7 @@ import {
   uniqueIndex,
   uuid,
 } from 'drizzle-orm/pg-core'
+import type { RefusedBy } from '../../fault.ts'
 import { bytes, createdAt, id, moment } from './columns.ts'
 
 export const auditLogs = pgTable(
@@ -38,6 +39,8 @@ export const auditLogs = pgTable(
     injectionStyle: text(),
     decision: text({ enum: ['allowed', 'blocked', 'error'] }),
     reason: text(),
+    /** Where it was a policy: of which secret, and which rule. */
+    refusedBy: jsonb().$type<RefusedBy>(),
     /** Null until the outcome is known, or for ever where the process died in between. */
     statusCode: integer(),
     durationMs: integer(),

@@ -2,8 +2,7 @@
  * Where frameworks look for another method, host or path than the request's own, where stores of objects
  * look for another object, and where APIs look for further requests: with it a call that a policy lets through would do what the policy forbids.
  */
-import { Fault } from '../../platform/fault.ts'
-import { callMethods } from '../../platform/policy.ts'
+import { callMethods } from '../policy.ts'
 
 /** Names by which a method is overridden, in a header or in the query; `_` is written as `-`. */
 const METHOD_OVERRIDES = [
@@ -76,29 +75,6 @@ export function namesObjectsInBody(
   }
   return null
 }
-
-/**
- * An answer that a store computes from an object by a query in the body (S3 Select, Blob Query of Azure) may be any part
- * of a value, or any form of it, which nobody could recognise.
- *
- * @throws Fault `invalid_target`
- */
-export function checkNotComputed(method: string, search: string): void {
-  if (method !== 'POST') return
-  const parameters = new URLSearchParams(search)
-  const isSelect = parameters.has('select') && parameters.has('select-type')
-  const isQuery = [...parameters].some(
-    ([name, text]) => /^comp$/i.test(name) && /^query$/i.test(text),
-  )
-  if (!isSelect && !isQuery) return
-  throw new Fault('invalid_target', {
-    message: COMPUTED,
-    fields: [{ path: 'target_url', message: COMPUTED }],
-  })
-}
-
-const COMPUTED =
-  'Objects cannot be queried (S3 Select, Blob Query): what that answers cannot be searched for credentials. Fetch the object.'
 
 /** Whether a body of that type has parts, of which each may be a request (Google, OData). */
 export function mayHoldRequests(contentType: string | undefined): boolean {
