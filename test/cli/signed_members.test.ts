@@ -40,6 +40,35 @@ async function signed(): Promise<Record<string, string>> {
   return Object.fromEntries(members.map(({ email, role }) => [email, role]))
 }
 
+/** Writes another key of acme under somebody's name, as who has the server's keys can; returns what undoes it. */
+async function replaceKey(email: string): Promise<() => Promise<unknown>> {
+  const { sql } = app.connection
+  const [row] = await sql`select m.workspace_id, m.user_id, u.public_key, m.encrypted_workspace_key
+    from memberships m join users u on u.id = m.user_id join workspaces w on w.id = m.workspace_id
+    where w.name = 'acme' and u.email = ${email}`
+  const place = { workspaceId: row?.workspace_id, userId: row?.user_id }
+  const recipientPublicKey = new Uint8Array(row?.public_key)
+  const theirs = new Uint8Array(32).fill(9)
+  const envelope = await sealMemberEnvelope({ ...place, recipientPublicKey, epoch: 1 }, theirs)
+  const blob = await sealEnvelope(OuterLayer.parse(app.config.ENCRYPTION_KEY), place, envelope)
+  const put = (bytes: Uint8Array) =>
+    sql`update memberships set encrypted_workspace_key = ${Buffer.from(bytes)}
+      where workspace_id = ${place.workspaceId} and user_id = ${place.userId}`
+  await put(blob)
+  return () => put(row?.encrypted_workspace_key)
+}
+
+/** Nobody who may invite her has signed what the server shows. */
+async function expectNoInvitation(why: string) {
+  const { code, err } = await eve.run(['workspace', 'accept', 'acme'])
+  expect([code, err]).toEqual([5, expect.stringContaining(why)])
+  const { sql } = app.connection
+  const active = await sql`select 1 from memberships m join users u on u.id = m.user_id
+    join workspaces w on w.id = m.workspace_id
+    where w.name = 'acme' and u.email = 'eve@example.com' and m.status = 'active'`
+  expect(active).toHaveLength(0)
+}
+
 test('nobody is invited whose fingerprint was not compared', async () => {
   const asked = await ada.run(inviting('bob@example.com'))
   expect(asked.code).toBe(2)
@@ -65,6 +94,17 @@ test('who has no signing key is told from who was signed with one', async () => 
   await sql`update users set signing_key = ${row?.signing_key} where email = 'eve@example.com'`
 })
 
+test('an invitation that only the database has is not accepted', async () => {
+  const { sql } = app.connection
+  const id = Bun.randomUUIDv7()
+  await sql`insert into memberships (id, workspace_id, user_id, role, status, encrypted_workspace_key)
+    select ${id}, m.workspace_id, u.id, 'admin', 'invited', m.encrypted_workspace_key
+    from memberships m join workspaces w on w.id = m.workspace_id, users u
+    where w.name = 'acme' and u.email = 'eve@example.com'`
+  await expectNoInvitation('by its chain you are no member')
+  await sql`delete from memberships where id = ${id}`
+})
+
 test('several are invited by one link, with their fingerprints in any form', async () => {
   const bobs = (await fingerprintOf(bob)).toUpperCase().replaceAll(' ', '-')
   const eves = (await fingerprintOf(eve)).replaceAll(' ', '')
@@ -79,6 +119,12 @@ test('several are invited by one link, with their fingerprints in any form', asy
     ],
   ])
   expect(await signed()).toMatchObject({ 'bob@example.com': 'member', 'eve@example.com': 'member' })
+})
+
+test('nor is one with another key than the one that the members have', async () => {
+  const putBack = await replaceKey('eve@example.com')
+  await expectNoInvitation('its key is not that of epoch 1')
+  await putBack()
 })
 
 test('an invitation is accepted by who the links name, and met with what to compare', async () => {
@@ -163,6 +209,34 @@ describe('tokens of who is no admin any more', () => {
     const refused = await bob.run([...remove, '--keep-token', String(row?.id)])
     expect([refused.code === 0, await signer()]).toEqual([false, before])
     await ada.must(...here('agent', 'delete', 'adas', '--yes'))
+  })
+
+  test('end or stay in the same way when who signed them is removed', async () => {
+    const { home, cwd } = ada
+    const remove = inAcme('workspace', 'remove', 'bob@example.com')
+    const back = ['--role', 'admin', '--fingerprint', await fingerprintOf(bob)]
+    const bringBack = async () => {
+      await ada.must(...inAcme('workspace', 'invite', 'bob@example.com', ...back))
+      await bob.must('workspace', 'accept', 'acme')
+    }
+    const [named, other] = [await made('named'), await made('other')]
+    const { code, err } = await ada.run([...remove, '--yes', '--keep-token', named.id])
+    expect([code, err]).toEqual([0, expect.stringContaining('bob@example.com signed 2 tokens')])
+    expect([await works(named), await works(other)]).toEqual([true, false])
+    expect(await signed()).not.toHaveProperty('bob@example.com')
+    await bringBack()
+    const [stays, goes] = [await made('stays'), await made('goes')]
+    const removed = await inTerminal(remove, {
+      cwd,
+      env: { HOME: home, SERVICE_SERVER_URL: app.controlPlane },
+      typed: [
+        { when: 'Remove bob@example.com from acme?', type: 'y\r' },
+        { when: 'Keep the agent token stays', type: 'y\r' },
+        { when: 'Keep the agent token goes', type: 'n\r' },
+      ],
+    })
+    expect([removed.code, await works(stays), await works(goes)]).toEqual([0, true, false])
+    await bringBack()
   })
 
   test('and revoking one is a link, so that no database brings it back', async () => {
@@ -250,22 +324,10 @@ test('a terminal shows the fingerprint and asks', async () => {
 })
 
 test('the key is the one that was committed to, whoever can write the database', async () => {
-  const { sql } = app.connection
-  const [row] = await sql`select m.workspace_id, m.user_id, u.public_key, m.encrypted_workspace_key
-    from memberships m join users u on u.id = m.user_id join workspaces w on w.id = m.workspace_id
-    where w.name = 'acme' and u.email = 'ada@example.com'`
-  const place = { workspaceId: row?.workspace_id, userId: row?.user_id }
-  const recipientPublicKey = new Uint8Array(row?.public_key)
-  const theirs = new Uint8Array(32).fill(9)
-  const envelope = await sealMemberEnvelope({ ...place, recipientPublicKey, epoch: 1 }, theirs)
-  const blob = await sealEnvelope(OuterLayer.parse(app.config.ENCRYPTION_KEY), place, envelope)
-  const put = (bytes: Uint8Array) =>
-    sql`update memberships set encrypted_workspace_key = ${Buffer.from(bytes)}
-      where workspace_id = ${place.workspaceId} and user_id = ${place.userId}`
-  await put(blob)
+  const putBack = await replaceKey('ada@example.com')
   const { code, err } = await ada.run(inAcme('project', 'create', 'billing', '--json'))
   const accepted = await ada.run(['workspace', 'accept-key', 'acme', '--yes'])
-  await put(row?.encrypted_workspace_key)
+  await putBack()
   expect([code, JSON.parse(err)]).toMatchObject([5, { error: { code: 'unverified_workspace' } }])
   expect([accepted.code, accepted.err]).toEqual([
     5,
