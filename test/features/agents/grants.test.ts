@@ -329,6 +329,25 @@ describe('a token that the server made', () => {
   })
 })
 
+test('a grant signed again says what the one of before did, whatever the row says by now', async () => {
+  const token = await issue()
+  const { label } = token
+  const { sql } = app.connection
+  const put = (stored: string) => sql`update tokens set label = ${stored} where id = ${token.id}`
+  const grants = async (granted: Granted) => ({ grant: await grantOf(project, token, granted) })
+  await put('another')
+  const why = 'it says something else than before: issue a new token instead'
+  for (const said of ['another', label]) {
+    const body = await grants({ label: said })
+    const call = ['PUT', grantPath(token.id), body] as const
+    await expectRefused(call, 'link_refused', refusal('grant', why))
+  }
+  await put(label)
+  const params = ofToken(token.id)
+  await project.owner.api.call(grantWorkloadToken, { params, body: await grants({ label }) })
+  expect(await expectHolds(token)).toMatchObject({ label })
+})
+
 describe('envelopes', () => {
   test('come with their statements, which hold for the bytes that are stored', async () => {
     const { api } = project.owner

@@ -122,6 +122,27 @@ describe('refused, and nothing is changed or stored:', () => {
     ).toBe(201)
   })
 
+  test('a link of somebody whose account has other keys by now than the chain', async () => {
+    const bob = await workspace.join('admin')
+    const other = await workspace.join('member')
+    const { sql } = app.connection
+    const message =
+      'The link is not signed by the person of this session, with the keys of the account.'
+    for (const column of ['signing_key', 'public_key'] as const) {
+      const putKeyOf = ({ identity }: SignedPerson) =>
+        sql.unsafe(`update users set ${column} = $1 where id = $2`, [
+          Buffer.from(identity[column], 'base64'),
+          bob.userId,
+        ])
+      const domain = `${column.replace('_', '-')}.example`
+      const call = adding([domain], await changed([domain], [], bob), bob)
+      await putKeyOf(other)
+      await expectRefusal(app, call, 'link_refused', { message })
+      await putKeyOf(bob)
+      expect((await app.call(...call)).status).toBe(201)
+    }
+  })
+
   test('a link by somebody whom only a row calls an admin', async () => {
     const eve = await workspace.join('member')
     const { sql } = app.connection

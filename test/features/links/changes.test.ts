@@ -1,5 +1,6 @@
 /** Links are stored with the change that they say, in one order, and as long as both are: one or nothing. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { acceptLink } from '../../../src/features/links/index.ts'
 import { workspaceLinks } from '../../../src/platform/db/schema/index.ts'
 import { type Chain, extend, type SignedText } from '../../../src/sigchain/index.ts'
 import { startTestApp, type TestApp } from '../../support/app.ts'
@@ -68,6 +69,26 @@ test('a change that fails after its link leaves none', async () => {
   expect((await workspace.chain()).seq).toBe(before.seq)
   await sql`drop trigger refuse on allowlist_log`
   expect((await send()).status).toBe(201)
+})
+
+test('a chain that is as long as one may be takes no more', async () => {
+  const { workspaceId } = workspace
+  const chain = await workspace.chain()
+  const body = { add: ['last.example'], remove: [] }
+  const link = await signedBy(ada, chain, { type: 'allowlist.changed', body })
+  const most = 64 * 1_048_576 - link.statement.length
+  const accept = (before: Chain) =>
+    app.connection.db.transaction((tx) => {
+      const changing = { tx, grant: { workspaceId, userId: ada.userId } }
+      return acceptLink(changing, before, link, { type: 'allowlist.changed', body })
+    })
+  for (const full of [{ seq: 100_000 }, { size: most + 1 }]) {
+    await expect(accept({ ...chain, ...full })).rejects.toMatchObject({
+      code: 'link_refused',
+      message: 'The chain is as long as one may be.',
+    })
+  }
+  expect((await accept({ ...chain, size: most }))?.size).toBe(64 * 1_048_576)
 })
 
 test('a link alone counts the policy version up', async () => {
