@@ -7,7 +7,7 @@ import { projectNamed, projectsOf, type WorkspaceScope } from './scope.ts'
 import type { Session } from './session/session.ts'
 import { CliError } from './terminal/cli_error.ts'
 import { type Column, ID } from './terminal/table.ts'
-import { demandKnown, knownOne, type NameList } from './trust/known_names.ts'
+import { knownOne, type NameList } from './trust/known_names.ts'
 
 export type Agent = Awaited<ReturnType<typeof agentsOf>>[number]
 /** Of the versions that tokens get, in signed workspaces and others. */
@@ -45,10 +45,19 @@ export function knownAgent(
   where: string,
 ): Agent {
   const kind = { what: 'agent', where, list: 'agent list' }
-  const agent = knownOne(knownNames, namesOfAgents(workspace), agents, typed, kind)
-  const subject = `the project of the agent ${agent.name}`
-  demandKnown(knownNames, homesOf(workspace), homeOf(agent), subject)
-  return agent
+  return knownOne(knownNames, namesOfAgents(workspace), agents, typed, kind)
+}
+
+/** Before a token is signed for it: that binds the token to the project of the agent. @throws CliError */
+export function demandHome({ session: { knownNames }, workspace }: Place, agent: Agent): void {
+  const [before] = knownNames.idsOf(homesOf(workspace), agent.id)
+  const { id: now } = homeOf(agent)
+  if (before === now) return
+  throw new CliError(
+    'changed_name',
+    `the project of the agent ${agent.name} was ${before} when it was seen before, and the server shows ${now}; nothing was done`,
+    'no agent changes its project: whoever runs the server has to look into it',
+  )
 }
 
 /** Keeps one that was made here; others of the name may be in other projects. */
@@ -75,6 +84,21 @@ export async function agentNamed(
     (agent) => agent.name !== typed || projectId === null || usableIn(agent, projectId),
   )
   return knownAgent(scope, here, typed, `in ${scope.workspace.name}`)
+}
+
+/** @throws CliError for an agent of another project, or of which the server shows another than before */
+export function demandUsable(
+  scope: Place,
+  agent: Agent,
+  project: { id: string; name: string },
+): void {
+  demandHome(scope, agent)
+  if (usableIn(agent, project.id)) return
+  throw new CliError(
+    'not_found',
+    `${agent.name} is an agent of another project than ${project.name}: ${agent.project_id}`,
+    `if that is meant, choose it: cloakroom token issue ${agent.name} -p ${agent.project_id}`,
+  )
 }
 
 /** An agent of that project, or one of the whole workspace. */

@@ -3,8 +3,9 @@
  * workspace and the project of an agent lead where they led before, or nowhere.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { signUp } from '../../src/client/vault.ts'
 import { uuidv8 } from '../../src/platform/crypto/encoding.ts'
-import { openAccount, type Terminal } from '../cli/person.ts'
+import { openAccount, PASSWORD, type Terminal } from '../cli/person.ts'
 import { loggedIn, plainWorkspace } from '../cli/signed_person.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 
@@ -155,6 +156,25 @@ describe('the personal workspace', () => {
   })
 })
 
+test('the plain personal workspace of an older client goes on, and no other takes its place', async () => {
+  const { sql } = app.connection
+  const { workspaceId } = await signUp(app.controlPlane, 'old@example.com', PASSWORD, false)
+  const old = await loggedIn(app, 'old@example.com')
+  await old.must('project', 'create', 'notes')
+  const other = await plainWorkspace(app, 'old@example.com', 'other')
+  await sql`update workspaces set type = 'shared' where id = ${workspaceId}`
+  await sql`update workspaces set type = 'personal' where id = ${other}`
+  await old.must('project', 'create', 'mine')
+  expect(await count('projects', 'workspace_id', workspaceId)).toBe(2)
+  await sql`update memberships set status = 'invited' where workspace_id = ${workspaceId}`
+  const { code, err } = await old.run(['project', 'create', 'theirs', '--json'])
+  expect([code, JSON.parse(err).error.code]).toEqual([5, 'changed_name'])
+  await old.must('workspace', 'accept-name', 'other', '--yes')
+  await old.must('project', 'create', 'theirs')
+  expect(await count('projects', 'workspace_id', other)).toBe(1)
+  old.remove()
+})
+
 describe('a project', () => {
   const inLive = (...args: string[]) => ['-w', live, ...args]
   const idOf = async (name: string) =>
@@ -269,6 +289,7 @@ describe('an agent', () => {
       kind: 'changed_name',
       message: expect.stringContaining(`the project of the agent bot was ${row?.project_id}`),
     })
+    await ada.must(...here('token', 'list', 'bot'))
     await sql`update agents set project_id = ${row?.project_id} where id = ${bot}`
     await ada.must(...here('token', 'issue', 'bot', '--label', other))
   })

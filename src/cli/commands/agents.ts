@@ -15,14 +15,13 @@ import {
 import { uuidv7 } from '../../platform/crypto/encoding.ts'
 import { isSignedId } from '../../sigchain/index.ts'
 import {
-  type Agent,
   agentNamed,
   agentsOf,
+  demandUsable,
   rememberAgent,
   revocationOf,
   tokenColumns,
   tokenNamed,
-  usableIn,
 } from '../agents.ts'
 import type { agentOptions, agentTokenOptions, confirmOptions } from '../catalogue/options.ts'
 import type { Action } from '../command.ts'
@@ -32,7 +31,6 @@ import { projectNames, projectScope, type WorkspaceScope, workspaceScope } from 
 import { keepToken } from '../session/saved_tokens.ts'
 import type { Session } from '../session/session.ts'
 import { demandEnvironment, tokenScope } from '../suggestions.ts'
-import { CliError } from '../terminal/cli_error.ts'
 import { confirmed } from '../terminal/confirmed.ts'
 import { ID, type Row } from '../terminal/table.ts'
 
@@ -50,7 +48,7 @@ export const create: Action<typeof agentOptions> = async (context, [name = ''], 
       params: { workspace_id: workspace.id },
       body: { ...chosenId(workspace, id), name, ...made.body },
     })
-    rememberAgent({ session, workspace }, agent)
+    rememberAgent({ session, workspace }, { ...agent, name, project_id: null })
     const about = { agent: agent.name, id: agent.id, may: capabilities, grants: [] }
     await handOut(context, session, { agent, token: made.text, about }, options)
     context.output.note('it has no grants yet: cloakroom token grant')
@@ -63,7 +61,7 @@ export const create: Action<typeof agentOptions> = async (context, [name = ''], 
     params: { workspace_id: workspace.id, project_id: project.id },
     body: { ...chosenId(workspace, id), name, ...made.body },
   })
-  rememberAgent({ session, workspace }, agent)
+  rememberAgent({ session, workspace }, { ...agent, name, project_id: project.id })
   const grants = [`${project.name}/${environment}`]
   const about = { agent: agent.name, id: agent.id, may: capabilities, grants }
   await handOut(context, session, { agent, token: made.text, about }, options)
@@ -143,7 +141,7 @@ async function liveTokens(scope: WorkspaceScope, agent: { id: string }): Promise
 export const issue: Action<typeof agentTokenOptions> = async (context, [name = ''], options) => {
   const { session, workspace, project, environment } = await tokenScope(context)
   const agent = await agentNamed(context, { session, workspace }, name)
-  demandUsable(agent, project)
+  demandUsable({ session, workspace }, agent, project)
   const scope = {
     kind: 'agent',
     agentId: agent.id,
@@ -157,19 +155,10 @@ export const issue: Action<typeof agentTokenOptions> = async (context, [name = '
     body: made.body,
   })
   const grants = [`${project.name}/${environment}`]
-  const about = { agent: agent.name, id: made.id, may: capabilities, grants }
+  const bound = agent.project_id === null ? 'all' : project.name
+  const about = { agent: agent.name, project: bound, id: made.id, may: capabilities, grants }
   await handOut(context, session, { agent, token: made.text, about }, options)
   return undefined
-}
-
-/** What is signed binds the token to the project of the agent, which the server shows. @throws CliError */
-function demandUsable(agent: Agent, project: { id: string; name: string }): void {
-  if (usableIn(agent, project.id)) return
-  throw new CliError(
-    'not_found',
-    `${agent.name} is an agent of another project than ${project.name}: ${agent.project_id}`,
-    `if that is meant, choose it: cloakroom token issue ${agent.name} -p ${agent.project_id}`,
-  )
 }
 
 export const listTokens: Action = async (context, [name = '']) => {

@@ -9,7 +9,7 @@ import { openLocalBackend } from '../../proxy/local/open.ts'
 import { VaultCache } from '../../proxy/local/vault_snapshot.ts'
 import { openUpload } from '../../proxy/outbox/upload.ts'
 import { remoteBackend } from '../../proxy/remote.ts'
-import { type Agent, agentsOf, knownAgent, usableIn } from '../agents.ts'
+import { type Agent, agentsOf, demandHome, knownAgent, usableIn } from '../agents.ts'
 import type { Context } from '../context.ts'
 import { namedEnvironment, namedProject } from '../resolver_call.ts'
 import { type ProjectScope, projectScope, type WorkspaceScope } from '../scope.ts'
@@ -122,7 +122,9 @@ function placeOf(session: Session, workspaceId: string, projectId: string, envir
 async function agentOf(scope: WorkspaceScope, projectId: string, named: string) {
   try {
     const usable = (await agentsOf(scope)).filter((agent) => usableIn(agent, projectId))
-    return knownAgent(scope, usable, named, 'for this project')
+    const agent = knownAgent(scope, usable, named, 'for this project')
+    demandHome(scope, agent)
+    return agent
   } catch (error) {
     throw notPermitted(error)
   }
@@ -173,7 +175,10 @@ async function agentKnownAs(session: Session, workspaceId: string, agent: string
   const scope = { session, workspace: { id: workspaceId } }
   const agents = await agentsOf(scope)
   const found = agents.find(({ id }) => id === agent) ?? agents.find(({ name }) => name === agent)
-  if (found) return knownAgent(scope, [found], agent, 'of this workspace')
+  if (found) {
+    demandHome(scope, found)
+    return knownAgent(scope, [found], agent, 'of this workspace')
+  }
   // For good: the record is put aside, and the others go on.
   throw new ApiError(409, { error_code: 'conflict' })
 }
