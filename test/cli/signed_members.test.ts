@@ -244,6 +244,9 @@ describe('tokens of who is no admin any more', () => {
     await ada.must(...here('token', 'revoke', 'gone', 'gone'))
     await app.connection.sql`update tokens set revoked_at = null where id = ${token.id}`
     expect(await works(token)).toBe(false)
+    const verified = await ada.run(inAcme('workspace', 'verify'))
+    expect([verified.code, verified.out]).toEqual([1, expect.stringContaining(token.id)])
+    await app.connection.sql`update tokens set revoked_at = now() where id = ${token.id}`
     await ada.must(...here('agent', 'delete', 'kept', '--yes'))
     const told = (await ada.json(...inAcme('workspace', 'log'))) as { what: string }[]
     expect(told.slice(-2).map(({ what }) => what)).toEqual([
