@@ -175,6 +175,19 @@ test('run leaves out what a policy keeps from environments', async () => {
   }
 })
 
+test('run believes no policy that the author of a secret did not store, and what it leaves out is theirs', async () => {
+  const set = ['secrets', 'set', '-e', 'kept']
+  await ada.must(...set, 'HEADER_ONLY=abcdef', '--policy', '{"allowed_locations":["header"]}')
+  await ada.must(...set, 'GIVEN=abcdef')
+  const run = ['run', '-e', 'kept', '--no-mask', '--', 'sh', '-c', 'printf %s "$GIVEN"']
+  expect(await ada.run(run, { reveals: true })).toMatchObject({ code: 0, out: 'abcdef' })
+  await stage.app.connection.sql`update secrets set policy = '{"allowed_locations":[]}'::jsonb
+    where key = 'GIVEN' and environment = 'kept'`
+  const lied = await ada.run(run)
+  expect([lied.code, lied.out]).toEqual([1, ''])
+  expect(lied.err).toContain('GIVEN')
+})
+
 test('run takes the environment before the command, as its help says', async () => {
   await ada.must('secrets', 'set', 'WHERE=elsewhere', '-e', 'staging')
   for (const flag of ['--env', '-e']) {

@@ -179,10 +179,13 @@ export async function openedForMember(
   const own = mine === false ? new Map<string, Entry>() : session.own.of(scope)
   for (const name of kept) own.delete(name)
   if (stored.length === 0 && own.size === 0) return null
-  const meant = stored.filter(({ key }) => !kept.includes(key) && !own.has(key))
+  const meant = stored.filter(({ key }) => !own.has(key))
+  const opened = openedSecrets(scope, meant)
+  // That they open proves their policies: a server cannot keep a value from a program by a policy of its own.
+  for (const name of kept) opened.delete(name)
   sayOwn(output, scope, [...own.keys()])
   return {
-    entries: new Map([...openedSecrets(scope, meant), ...own]),
+    entries: new Map([...opened, ...own]),
     own: new Set(own.keys()),
     withheld: kept,
   }
