@@ -4,12 +4,14 @@ import fc from 'fast-check'
 import { sha256 } from '../../src/platform/crypto/primitives.ts'
 import {
   type Chain,
+  type Change,
   hashOf,
   isSameGrant,
   manifestRoot,
   Refusal,
   replay,
   type SeenManifest,
+  signLink,
   signText,
   verifyEnvelope,
   verifyGrant,
@@ -163,6 +165,45 @@ describe('a manifest after the one that was seen', () => {
     expect(await shown(7 + 2 ** 20, 2, seen)).toBe(true)
     expect(await shown(8 + 2 ** 20, 2, seen)).toBe(false)
   })
+})
+
+test('who comes back under the id of a member, with other keys, has nothing of what that one signed, nor signs for then', async () => {
+  const [founder, first, second] = [await keysOf(0, 0), await keysOf(1, 0), await keysOf(1, 1)]
+  const by = { at: NOW.toISOString(), signer: userId(0) }
+  const admin = (keys: typeof first, email: string) => ({
+    user_id: userId(1),
+    email,
+    signing_key: keys.signing_key,
+    public_key: keys.public_key,
+    role: 'admin' as const,
+  })
+  const history = await historyOf(HERE, [])
+  const said: Change[] = [
+    { ...by, type: 'members.put', body: { members: [admin(first, 'first@x.example')] } },
+    { ...by, type: 'members.removed', body: { user_ids: [userId(1)] } },
+    { ...by, type: 'members.put', body: { members: [admin(second, 'second@x.example')] } },
+  ]
+  for (const change of said) {
+    const chain = await replay(HERE, history.links)
+    history.links.push(await signLink(chain, change, founder.signingKey))
+  }
+  const chain = await replay(HERE, history.links)
+  const holds = async (keys: number, headSeq: number) => {
+    const grant = await signGrant(history, { signer: 1, keys, headSeq })
+    return outcome(verifyGrant(chain, grant, { id: TOKEN }, NOW))
+  }
+  expect(await holds(0, 2)).toBe(false)
+  expect(await holds(1, 2)).toBe(false)
+  expect(await holds(0, 4)).toBe(false)
+  expect(await holds(1, 4)).toBe(true)
+  const stores = async (keys: number, headSeq: number) => {
+    const signed = await signManifest(history, { signer: 1, keys, headSeq }, 1)
+    return outcome(verifyManifest(chain, signed, { ...scope, rows }))
+  }
+  // What was stored stays good, and is not what the other could have signed.
+  expect(await stores(0, 2)).toBe(true)
+  expect(await stores(1, 2)).toBe(false)
+  expect(await stores(0, 4)).toBe(false)
 })
 
 describe('a statement', () => {
