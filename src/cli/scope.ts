@@ -1,10 +1,11 @@
 /** Where a command works: the workspace with its key, the project and the environment. */
 import type { EnvironmentPlace } from '../client/environment.ts'
 import type { OpenWorkspace } from '../client/vault.ts'
+import type { WorkspaceEntry } from '../client/workspaces.ts'
 import { listProjects } from '../features/projects/contract.ts'
 import type { Context } from './context.ts'
 import { demandProjectFile } from './project_file.ts'
-import type { Session, WorkspaceEntry } from './session/session.ts'
+import type { Session } from './session/session.ts'
 import { CliError } from './terminal/cli_error.ts'
 import { demandKnown, knownOne, type NameList } from './trust/known_names.ts'
 

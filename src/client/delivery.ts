@@ -5,7 +5,7 @@
 
 import { listLinksForToken } from '../features/links/contract.ts'
 import { deliverEnvironment } from '../features/workloads/contract.ts'
-import { fromBase64 } from '../platform/crypto/encoding.ts'
+import { fromBase64, readUtf8 } from '../platform/crypto/encoding.ts'
 import { openTokenEnvelope } from '../platform/crypto/envelope.ts'
 import { openSecretValue } from '../platform/crypto/secret_value.ts'
 import { parseToken, sealedToken, tokenPrivateKey } from '../platform/crypto/token.ts'
@@ -110,7 +110,7 @@ function openAll(answer: Answer, tokenId: string, privateKey: Uint8Array): Map<s
         throw new Error(
           `the secret ${name} does not open: it was altered or sealed under another key`,
         )
-      return [name, { value: Buffer.from(opened.reveal()).toString(), policy }]
+      return [name, { value: readUtf8(opened.reveal()), policy }]
     }),
   )
 }

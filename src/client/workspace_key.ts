@@ -30,3 +30,41 @@ export function isKnownKey(workspace: OpenWorkspace, known: KnownKey | undefined
   if (knownKeyOf(workspace).commitment === known.commitment) return true
   throw new UntrustedKey(`the key of ${name} is not the one that was seen before (epoch ${epoch})`)
 }
+
+/** The keys that a client saw. */
+export type KnownWorkspaceKeys = {
+  of(workspaceId: string): KnownKey | undefined
+  /** Remembers a first key, and one of a new epoch, which is said. Returns what speaks against a key. */
+  check(workspace: OpenWorkspace): UntrustedKey | null
+  /** In the place of what was known. */
+  remember(workspace: OpenWorkspace): void
+}
+
+/** Where they are kept. */
+export type KnownKeys = {
+  of(workspaceId: string): KnownKey | undefined
+  /** Asks `change` with what is there by then; nothing is written where it returns undefined. */
+  put(workspaceId: string, change: (before: KnownKey | undefined) => KnownKey | undefined): void
+}
+
+export function knownWorkspaceKeys(
+  { of, put }: KnownKeys,
+  rekeyed: (workspace: OpenWorkspace) => void,
+): KnownWorkspaceKeys {
+  const check = (workspace: OpenWorkspace) => {
+    const before = of(workspace.id)
+    try {
+      if (isKnownKey(workspace, before)) return null
+    } catch (error) {
+      if (error instanceof UntrustedKey) return error
+      throw error
+    }
+    // Another process may know more by now.
+    put(workspace.id, (now) =>
+      (now?.epoch ?? 0) < workspace.epoch ? knownKeyOf(workspace) : undefined,
+    )
+    if (before) rekeyed(workspace)
+    return null
+  }
+  return { of, check, remember: (workspace) => put(workspace.id, () => knownKeyOf(workspace)) }
+}

@@ -1,6 +1,7 @@
 /** Which workspace a command means: by id, by a name that is known, or the one that is meant where none is named. */
 import { type Chains, UntrustedChain } from '../../client/signed/chain.ts'
 import { isFounder } from '../../client/signed/founder.ts'
+import { isActive } from '../../client/workspaces.ts'
 import { type Identity, isSignedId } from '../../sigchain/index.ts'
 import { CliError } from '../terminal/cli_error.ts'
 import { demandKnown, type KnownNames, knownOne, type NameList } from '../trust/known_names.ts'
@@ -15,10 +16,6 @@ type Person = {
 
 export function namesOfWorkspaces({ email }: { email: string }): NameList {
   return `workspaces of ${email.toLowerCase()}`
-}
-
-export function isActive({ status }: { status: string }): boolean {
-  return status === 'active'
 }
 
 /** @throws CliError, UntrustedChain */

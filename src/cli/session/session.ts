@@ -9,18 +9,18 @@ import {
   signChange,
   UntrustedChain,
 } from '../../client/signed/chain.ts'
-import { type OpenWorkspace, openWorkspace } from '../../client/vault.ts'
-import type { UntrustedKey } from '../../client/workspace_key.ts'
-import { listWorkspacesEndpoint } from '../../features/workspaces/contract.ts'
+import type { OpenWorkspace } from '../../client/vault.ts'
+import type { KnownWorkspaceKeys } from '../../client/workspace_key.ts'
+import { isActive, readWorkspaces, type WorkspaceEntry } from '../../client/workspaces.ts'
 import { type Bytes, fromBase64 } from '../../platform/crypto/encoding.ts'
-import { type Identity, identityOf, isSignedId } from '../../sigchain/index.ts'
+import { type Identity, identityOf } from '../../sigchain/index.ts'
 import type { Choice } from '../accounts/choice.ts'
 import type { Names } from '../completion/names.ts'
 import { CliError } from '../terminal/cli_error.ts'
-import { faultOf, type Trust } from '../trust/chains.ts'
+import type { Output } from '../terminal/output.ts'
+import { sayPlain } from '../trust/chains.ts'
 import type { KnownNames } from '../trust/known_names.ts'
-import type { KnownWorkspaceKeys } from '../trust/known_workspace_keys.ts'
-import { choose, isActive, namesOfWorkspaces } from './chosen.ts'
+import { choose, namesOfWorkspaces } from './chosen.ts'
 import { type OwnValues, openOwnValues } from './own_values.ts'
 import { renewing } from './renewal.ts'
 import type { SessionStore, StoredSession } from './session_store.ts'
@@ -51,15 +51,6 @@ export type Session = AccountKeys & {
   store: SessionStore
 }
 
-export type WorkspaceEntry = Awaited<ReturnType<typeof listAll>>[number] & {
-  /** With a key that is trusted. */
-  open: OpenWorkspace | null
-  /** With the key that the server has for this person. */
-  shown: OpenWorkspace | null
-  /** Why that key is not trusted. */
-  fault: UntrustedKey | null
-}
-
 /** What is remembered of the account's workspaces, and where its own values are. */
 type Known = {
   env: Record<string, string | undefined>
@@ -67,7 +58,7 @@ type Known = {
   workspaceKeys: KnownWorkspaceKeys
   knownNames: KnownNames
   chains(api: Api): Chains
-  warn: Trust['warn']
+  warn: Output['warn']
 }
 
 /** @throws CliError where the session is not there, or is not the account's */
@@ -94,27 +85,17 @@ function openSession(
 ): Session {
   const api = learning(renewing(store, stored), names)
   const chains = known.chains(api)
-  const trust = { chains, workspaceKeys, warn }
+  const metPlain = (shown: OpenWorkspace) => sayPlain(shown, warn)
+  const trust = { chains, workspaceKeys, metPlain }
   const privateKey = decode(stored.privateKey)
   const publicKey = decode(stored.publicKey)
-  const workspaces = async () => {
-    const listed = await listAll(api)
-    const active = listed.filter(isActive)
-    knownNames.learn(namesOfWorkspaces(stored), active)
-    const isBesideSigned = active.some(({ id }) => isSignedId(id))
-    return Promise.all(
-      listed.map(async (entry) => {
-        const opened = await openWorkspace(entry, privateKey, publicKey)
-        const signing = { chains, workspace: entry, identity }
-        const shown = opened && isSignedId(entry.id) ? { ...opened, signing } : opened
-        const isUsed = shown && isActive(entry)
-        const fault = isUsed ? await faultOf(shown, trust, isBesideSigned) : null
-        return { ...entry, shown, fault, open: fault ? null : shown }
-      }),
-    )
-  }
   const seed = stored.seed === null ? null : decode(stored.seed)
   const identity = () => signingIdentity(seed)
+  const workspaces = async () => {
+    const entries = await readWorkspaces({ api, trust, identity, privateKey, publicKey })
+    knownNames.learn(namesOfWorkspaces(stored), entries.filter(isActive))
+    return entries
+  }
   const about = { email: stored.email, knownNames, chains, identity }
   const entry = async (named: string | undefined) => choose(about, await workspaces(), named)
   return {
@@ -141,10 +122,6 @@ function openSession(
     stored,
     store,
   }
-}
-
-function listAll(api: Api) {
-  return api.list(listWorkspacesEndpoint, {})
 }
 
 function withKey(entry: WorkspaceEntry): WorkspaceEntry & { open: OpenWorkspace } {

@@ -4,8 +4,7 @@
  */
 import { join } from 'node:path'
 import { z } from 'zod'
-import type { OpenWorkspace } from '../../client/vault.ts'
-import { isKnownKey, type KnownKey, knownKeyOf, UntrustedKey } from '../../client/workspace_key.ts'
+import { type KnownWorkspaceKeys, knownWorkspaceKeys } from '../../client/workspace_key.ts'
 import { changeOwnJson } from '../files/change.ts'
 import { readOwnJson } from '../files/read.ts'
 import { configDirectory } from '../settings.ts'
@@ -27,14 +26,6 @@ const WORDS = {
 type Env = Record<string, string | undefined>
 type Account = { server: string; email: string }
 
-export type KnownWorkspaceKeys = {
-  of(workspaceId: string): KnownKey | undefined
-  /** Remembers a first key, and one of a new epoch, which is said. Returns what speaks against a key. */
-  check(workspace: OpenWorkspace): UntrustedKey | null
-  /** In the place of what was known. */
-  remember(workspace: OpenWorkspace): void
-}
-
 /** Reads the file at each call: another command may have changed it. */
 export function openKnownWorkspaceKeys(
   env: Env,
@@ -43,26 +34,16 @@ export function openKnownWorkspaceKeys(
 ): KnownWorkspaceKeys {
   const path = join(configDirectory(env), 'workspace_keys.json')
   const account = `${server} ${email.toLowerCase()}`
-  const of = (workspaceId: string) => readOwnJson(path, file, WORDS)[account]?.[workspaceId]
-  const put = (workspace: OpenWorkspace, isMeant: (before: KnownKey | undefined) => boolean) =>
-    changeOwnJson(path, file, WORDS, ({ [account]: keys = {}, ...others }) =>
-      isMeant(keys[workspace.id])
-        ? { ...others, [account]: { ...keys, [workspace.id]: knownKeyOf(workspace) } }
-        : undefined,
-    )
-  const check = (workspace: OpenWorkspace) => {
-    const before = of(workspace.id)
-    try {
-      if (isKnownKey(workspace, before)) return null
-    } catch (error) {
-      if (error instanceof UntrustedKey) return error
-      throw error
-    }
-    const { name, epoch } = workspace
-    // Another command may know more by now.
-    put(workspace, (now) => (now?.epoch ?? 0) < epoch)
-    if (before) warn(`the key of ${name} is a new one, of epoch ${epoch}: somebody rekeyed it`)
-    return null
-  }
-  return { of, check, remember: (workspace) => put(workspace, () => true) }
+  return knownWorkspaceKeys(
+    {
+      of: (workspaceId) => readOwnJson(path, file, WORDS)[account]?.[workspaceId],
+      put: (workspaceId, change) =>
+        changeOwnJson(path, file, WORDS, ({ [account]: keys = {}, ...others }) => {
+          const next = change(keys[workspaceId])
+          return next && { ...others, [account]: { ...keys, [workspaceId]: next } }
+        }),
+    },
+    ({ name, epoch }) =>
+      warn(`the key of ${name} is a new one, of epoch ${epoch}: somebody rekeyed it`),
+  )
 }

@@ -10,6 +10,7 @@ export { crc32, uuidv7 } from './native.ts'
 
 const encoder = new TextEncoder()
 const strictDecoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+const looseDecoder = new TextDecoder('utf-8', { ignoreBOM: true })
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const BASE64URL = /^[A-Za-z0-9_-]*={0,2}$/
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
@@ -29,6 +30,11 @@ export function fromUtf8(bytes: Uint8Array): string | null {
   } catch {
     return null
   }
+}
+
+/** The text of bytes that need not be UTF-8: what is none becomes U+FFFD. */
+export function readUtf8(bytes: Uint8Array): string {
+  return looseDecoder.decode(bytes)
 }
 
 /** `a || b || …` of protocol 3. */

@@ -1,11 +1,12 @@
 /** Taking what a name stands for now, in the place of what it stood for. */
+import { isActive } from '../../../client/workspaces.ts'
 import { agentsOf, namesOfAgents } from '../../agents.ts'
 import type { confirmOptions } from '../../catalogue/options.ts'
 import type { Action } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import { oneNamed } from '../../named.ts'
 import { namesOfProjects, projectsOf, usualProject, workspaceScope } from '../../scope.ts'
-import { isActive, namesOfWorkspaces, obvious, usualList } from '../../session/chosen.ts'
+import { namesOfWorkspaces, obvious, usualList } from '../../session/chosen.ts'
 import { confirmed } from '../../terminal/confirmed.ts'
 import type { KnownNames, NameList } from '../../trust/known_names.ts'
 

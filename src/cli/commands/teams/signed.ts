@@ -1,6 +1,8 @@
 /** What the members of a workspace have signed: whether it holds, what to compare, and who did what. */
 import { UntrustedChain } from '../../../client/signed/chain.ts'
+import { hashInGroups } from '../../../client/signed/trust.ts'
 import { type CheckedToken, checkWorkspace } from '../../../client/signed/verified_workspace.ts'
+import type { WorkspaceEntry } from '../../../client/workspaces.ts'
 import { listAllowlist } from '../../../features/allowlist/contract.ts'
 import { listMembers } from '../../../features/workspaces/contract.ts'
 import {
@@ -14,10 +16,9 @@ import type { Action } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import { inWords } from '../../link_in_words.ts'
 import { demandProjectFile } from '../../project_file.ts'
-import type { Session, WorkspaceEntry } from '../../session/session.ts'
+import type { Session } from '../../session/session.ts'
 import { CliError } from '../../terminal/cli_error.ts'
 import { counted } from '../../terminal/confirmed.ts'
-import { hashInGroups } from '../../trust/chains.ts'
 
 type Place = { session: Session; workspace: WorkspaceEntry }
 

@@ -1,0 +1,103 @@
+/** Values sealed for the server, and opened as it stored them: on a client only, the server has ciphertext. */
+import { sealedValue, upsertSecrets } from '../features/secrets/contract.ts'
+import { readUtf8 } from '../platform/crypto/encoding.ts'
+import type { Policy } from '../platform/policy.ts'
+import { ApiError } from './api.ts'
+import { type EnvironmentPlace, openWriter, storing } from './environment.ts'
+import { openSecret, sealSecret } from './vault.ts'
+
+/** Secrets in one request of the server. */
+const BATCH = 500
+/** Characters of ciphertext in one request, whose body may have 4 MiB. */
+const MAX_BATCH_SIZE = 3_000_000
+
+/** Without a policy the server refuses a secret that has one: `null` takes it away. */
+export type Entry = {
+  key: string
+  value: string
+  policy: Policy | null | undefined
+  /** The version that was read, 0 where there was none: another one is not replaced. */
+  expectedVersion?: number | undefined
+}
+
+/** A value that the server would not take. Nothing was sent. */
+export class Unstorable extends Error {
+  constructor(key: string) {
+    super(`${key} is empty or too long to be stored`)
+    this.name = 'Unstorable'
+  }
+}
+
+/** Nothing is sent before it is certain that all of it can be stored. @throws Unstorable, ApiError, UntrustedChain */
+export async function upload(
+  place: EnvironmentPlace,
+  entries: readonly Entry[],
+  mayCreate: boolean,
+) {
+  const { api, projectId, environment } = place
+  const counts = { created: 0, updated: 0, isNewEnvironment: false }
+  const write = openWriter(place)
+  for (const secrets of batchesOf(entries.map((entry) => sealed(place, entry)))) {
+    const body = { project_id: projectId, environment, secrets, create_environment: mayCreate }
+    const writing = write(storing(secrets), (manifest) =>
+      api.call(upsertSecrets, { body: { ...body, manifest } }),
+    )
+    const stored = await writing.catch((error) => {
+      throw withNames(error, secrets)
+    })
+    counts.created += stored.created
+    counts.updated += stored.updated
+    counts.isNewEnvironment ||= stored.created_environment === true
+  }
+  return counts
+}
+
+/** What was refused is told by name: people do not know which one was the third of a request. */
+function withNames(error: unknown, secrets: readonly { key: string }[]): unknown {
+  if (!(error instanceof ApiError)) return error
+  const { status, code: error_code, message, requestId: request_id } = error
+  const fields = error.fields.map((field) => {
+    const [, index] = /^secrets\.(\d+)$/.exec(field.path) ?? []
+    return { ...field, path: secrets[Number(index)]?.key ?? field.path }
+  })
+  return new ApiError(status, { error_code, message, fields, request_id: request_id ?? undefined })
+}
+
+function sealed(
+  { workspace, projectId, environment }: EnvironmentPlace,
+  { key, value, policy, expectedVersion }: Entry,
+) {
+  const at = { projectId, environment, key }
+  const ciphertext = sealSecret(workspace, at, policy ?? null, value)
+  if (!sealedValue.safeParse(ciphertext).success) throw new Unstorable(key)
+  const secret = { key, value: ciphertext, expected_version: expectedVersion }
+  return policy === undefined ? secret : { ...secret, policy }
+}
+
+function* batchesOf<T extends { value: string }>(secrets: readonly T[]): Generator<T[]> {
+  let batch: T[] = []
+  let size = 0
+  for (const secret of secrets) {
+    if (batch.length === BATCH || size + secret.value.length > MAX_BATCH_SIZE) {
+      yield batch
+      batch = []
+      size = 0
+    }
+    batch.push(secret)
+    size += secret.value.length
+  }
+  if (batch.length > 0) yield batch
+}
+
+export type StoredSecret = { key: string; value?: string | undefined; policy?: unknown }
+
+/** The value, or `null` where it does not open at its place with its policy. */
+export function opened(
+  { workspace, projectId, environment }: Omit<EnvironmentPlace, 'api'>,
+  stored: StoredSecret,
+): string | null {
+  const at = { projectId, environment, key: stored.key }
+  const policy = (stored.policy ?? null) as Policy | null
+  const secret = openSecret(workspace, at, policy, stored.value ?? '')
+  return secret && readUtf8(secret.reveal())
+}

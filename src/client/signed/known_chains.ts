@@ -1,0 +1,51 @@
+/** What a client keeps of each signed workspace, wherever it keeps it: a server must show what continues it. */
+import { z } from 'zod'
+import type { KnownChains } from './chain.ts'
+
+const manifest = z.strictObject({
+  revision: z.int(),
+  root: z.string(),
+  headSeq: z.int().optional(),
+})
+export const knownEntry = z.strictObject({
+  first: z.string(),
+  seq: z.int(),
+  head: z.string(),
+  epoch: z.int(),
+  keyCommitment: z.string(),
+  /** What an older version kept: the command line's list of names does now. */
+  names: z.array(z.string()).optional(),
+  /** Project and environment → the newest manifest. */
+  manifests: z.record(z.string(), manifest).default({}),
+})
+export type KnownEntry = z.output<typeof knownEntry>
+
+/** Where it is kept. */
+export type KnownEntries = {
+  of(workspaceId: string): KnownEntry | undefined
+  /** Asks `change` with what is there by then; nothing is written where it returns undefined. */
+  put(workspaceId: string, change: (before: KnownEntry | undefined) => KnownEntry | undefined): void
+}
+
+export function knownChains({ of, put }: KnownEntries): KnownChains {
+  return {
+    of,
+    remember: (workspaceId, { first, seq, head, epoch, keyCommitment }) =>
+      put(workspaceId, (before) =>
+        before && before.seq >= seq
+          ? undefined
+          : { manifests: {}, ...before, first, seq, head, epoch, keyCommitment },
+      ),
+    manifestOf: ({ workspaceId, projectId, environment }) =>
+      of(workspaceId)?.manifests[`${projectId} ${environment}`],
+    rememberManifest: ({ workspaceId, projectId, environment }, { revision, root, headSeq }) =>
+      put(workspaceId, (before) => {
+        const place = `${projectId} ${environment}`
+        if (!before || (before.manifests[place]?.revision ?? 0) >= revision) return undefined
+        return {
+          ...before,
+          manifests: { ...before.manifests, [place]: { revision, root, headSeq } },
+        }
+      }),
+  }
+}

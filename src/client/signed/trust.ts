@@ -1,0 +1,48 @@
+/** Whether the key of a workspace is one to use: by its chain where it is signed, and by what was seen before. */
+import { listLinks } from '../../features/links/contract.ts'
+import { fromBase64Url } from '../../platform/crypto/encoding.ts'
+import { isSignedId } from '../../sigchain/index.ts'
+import { type Api, ApiError } from '../api.ts'
+import type { OpenWorkspace } from '../vault.ts'
+import { type KnownWorkspaceKeys, UntrustedKey } from '../workspace_key.ts'
+import { type ChainNotices, Chains, type KnownChains, UntrustedChain } from './chain.ts'
+
+/** The chains of a session, read by its calls and held against what was seen. */
+export function chainsOf(api: Api, known: KnownChains, notices: ChainNotices): Chains {
+  const readLinks = (workspaceId: string, after: number) =>
+    api.call(listLinks, { params: { workspace_id: workspaceId }, query: { after } })
+  return new Chains(readLinks, known, notices)
+}
+
+/** The hash of a first link, for two people to compare. */
+export function hashInGroups(hash: string): string {
+  return (fromBase64Url(hash)?.toHex().match(/.{4}/g) ?? []).join(' ')
+}
+
+/** What a session knows of the workspaces of its account. */
+export type Trust = {
+  chains: Chains
+  workspaceKeys: KnownWorkspaceKeys
+  /** Told of one that is new and not signed, unlike others: who writes the database may have made it. */
+  metPlain(workspace: OpenWorkspace): void | Promise<void>
+}
+
+/** What speaks against the key of a workspace: one that is refused does not keep another from being used. */
+export async function faultOf(
+  shown: OpenWorkspace,
+  { chains, workspaceKeys, metPlain }: Trust,
+  isBesideSigned: boolean,
+): Promise<UntrustedKey | null> {
+  if (!isSignedId(shown.id)) {
+    if (isBesideSigned && !workspaceKeys.of(shown.id)) await metPlain(shown)
+    return workspaceKeys.check(shown)
+  }
+  try {
+    await chains.requireKey(shown)
+    return null
+  } catch (error) {
+    if (error instanceof UntrustedKey) return error
+    if (!(error instanceof ApiError)) throw error
+    return new UntrustedChain(shown, `its links cannot be read (${error.message})`, error)
+  }
+}

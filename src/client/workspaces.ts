@@ -1,0 +1,45 @@
+/** The workspaces of a person: each with its key where it opens, and used only where that key is trusted. */
+import { listWorkspacesEndpoint } from '../features/workspaces/contract.ts'
+import { type Identity, isSignedId } from '../sigchain/index.ts'
+import type { AccountKeys } from './account/account_keys.ts'
+import type { Api, CallResult } from './api.ts'
+import { faultOf, type Trust } from './signed/trust.ts'
+import { type OpenWorkspace, openWorkspace } from './vault.ts'
+import type { UntrustedKey } from './workspace_key.ts'
+
+export type WorkspaceEntry = CallResult<typeof listWorkspacesEndpoint>[number] & {
+  /** With a key that is trusted. */
+  open: OpenWorkspace | null
+  /** With the key that the server has for this person. */
+  shown: OpenWorkspace | null
+  /** Why that key is not trusted. */
+  fault: UntrustedKey | null
+}
+
+/** Who reads them. `identity` is asked for where something is signed. */
+export type Reader = Pick<AccountKeys, 'privateKey' | 'publicKey'> & {
+  api: Api
+  trust: Trust
+  identity: () => Promise<Identity>
+}
+
+/** Every workspace, invited ones too. */
+export async function readWorkspaces(reader: Reader): Promise<WorkspaceEntry[]> {
+  const { api, trust, identity, privateKey, publicKey } = reader
+  const listed = await api.list(listWorkspacesEndpoint, {})
+  const isBesideSigned = listed.some((entry) => isActive(entry) && isSignedId(entry.id))
+  return Promise.all(
+    listed.map(async (entry) => {
+      const opened = await openWorkspace(entry, privateKey, publicKey)
+      const signing = { chains: trust.chains, workspace: entry, identity }
+      const shown = opened && isSignedId(entry.id) ? { ...opened, signing } : opened
+      const isUsed = shown && isActive(entry)
+      const fault = isUsed ? await faultOf(shown, trust, isBesideSigned) : null
+      return { ...entry, shown, fault, open: fault ? null : shown }
+    }),
+  )
+}
+
+export function isActive({ status }: { status: string }): boolean {
+  return status === 'active'
+}
