@@ -97,6 +97,15 @@ export function openApi(
   }
 }
 
+/** The same calls, each of them within `around`, which may make it again. */
+export function callsWithin(api: Api, around: <T>(call: () => Promise<T>) => Promise<T>): Api {
+  return {
+    call: (endpoint, input) => around(() => api.call(endpoint, input)),
+    list: (endpoint, input) => around(() => api.list(endpoint, input)),
+    whole: (endpoint, input) => around(() => api.whole(endpoint, input)),
+  }
+}
+
 async function* pagesOf(
   read: (query: Parts['query']) => Promise<Received>,
   query: Parts['query'],

@@ -7,7 +7,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 
 /** What is searched; `dump` only where there is PostgreSQL. */
-const sinks = ['log', 'output', 'answer', 'database', 'dump', 'state'] as const
+const sinks = ['log', 'output', 'answer', 'database', 'dump', 'state', 'browser'] as const
 export type Sink = (typeof sinks)[number]
 
 const ROOT = join(import.meta.dir, '..', '..')

@@ -1,5 +1,5 @@
 /** Calls of a session whose tokens are renewed, by this process or another one that shares them. */
-import { type Api, ApiError, openApi } from '../../client/api.ts'
+import { type Api, ApiError, callsWithin, openApi } from '../../client/api.ts'
 import { refresh } from '../../features/accounts/contract.ts'
 import { CliError } from '../terminal/cli_error.ts'
 import type { SessionStore, StoredSession } from './session_store.ts'
@@ -16,11 +16,7 @@ export function renewing(store: SessionStore, stored: StoredSession): Api {
       return act()
     }
   }
-  return {
-    call: (endpoint, input) => renewed(() => direct.call(endpoint, input)),
-    list: (endpoint, input) => renewed(() => direct.list(endpoint, input)),
-    whole: (endpoint, input) => renewed(() => direct.whole(endpoint, input)),
-  }
+  return callsWithin(direct, renewed)
 }
 
 /** Another process may have renewed the session already, or be about to: then its tokens are taken. */

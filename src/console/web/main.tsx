@@ -11,7 +11,19 @@ import { queryClient } from './queries.ts'
 import { router } from './router.tsx'
 
 applyTheme()
-void ask('accounts.state', null)
+
+/** Milliseconds between two words to the worker that somebody works here. */
+const STIR_MS = 10_000
+let stirred = Number.NEGATIVE_INFINITY
+const stir = () => {
+  if (performance.now() - stirred < STIR_MS) return
+  stirred = performance.now()
+  void ask('accounts.stir', null)
+}
+for (const sign of ['pointerdown', 'keydown', 'wheel'] as const) {
+  addEventListener(sign, stir, { passive: true })
+}
+stir()
 
 const root = document.getElementById('root')
 if (root) {

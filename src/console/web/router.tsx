@@ -7,8 +7,10 @@ import {
   createRoute,
   createRouter,
   lazyRouteComponent,
+  redirect,
 } from '@tanstack/react-router'
 import { Gate } from './frame/gate.tsx'
+import { ScreenFailed } from './parts/error_boundary.tsx'
 import { NotFound } from './parts/not_found.tsx'
 
 const root = createRootRoute({ component: Gate, notFoundComponent: NotFound })
@@ -19,7 +21,8 @@ const home = createRoute({
   component: lazyRouteComponent(() => import('./screens/workspaces/index.tsx'), 'Workspaces'),
 })
 
-const start = (['/login', '/register'] as const).map((path) =>
+/** The gate shows these to who is not logged in; who is has nothing to do there. */
+const entrances = (['/login', '/register'] as const).map((path) =>
   createRoute({
     getParentRoute: () => root,
     path,
@@ -27,13 +30,41 @@ const start = (['/login', '/register'] as const).map((path) =>
   }),
 )
 
-export const workspace = createRoute({ getParentRoute: () => root, path: '/w/$workspaceId' })
+const workspace = createRoute({ getParentRoute: () => root, path: '/w/$workspaceId' })
+
+const workspaceHome = createRoute({
+  getParentRoute: () => workspace,
+  path: '/',
+  beforeLoad: ({ params }) => {
+    throw redirect({ to: '/w/$workspaceId/secrets', params })
+  },
+})
+
+const secrets = createRoute({
+  getParentRoute: () => workspace,
+  path: 'secrets',
+  validateSearch: (search): { project?: string; environment?: string } => ({
+    ...texted('project', search),
+    ...texted('environment', search),
+  }),
+  component: lazyRouteComponent(() => import('./screens/secrets/index.tsx'), 'Secrets'),
+})
+
+/** A search parameter that is text, or none. */
+function texted<N extends string>(name: N, search: Record<string, unknown>) {
+  const value = search[name]
+  return (typeof value === 'string' ? { [name]: value } : {}) as { [key in N]?: string }
+}
 
 export const router = createRouter({
-  routeTree: root.addChildren([home, ...start, workspace]),
+  routeTree: root.addChildren([
+    home,
+    ...entrances,
+    workspace.addChildren([workspaceHome, secrets]),
+  ]),
   basepath: '/console',
   defaultPreload: 'intent',
-  scrollRestoration: false,
+  defaultErrorComponent: ({ error, reset }) => <ScreenFailed error={error} again={reset} />,
 })
 
 declare module '@tanstack/react-router' {

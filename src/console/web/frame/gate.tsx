@@ -1,8 +1,13 @@
 /** Who is shown what: the screens to who has unlocked, and the ways in to all others. */
 import { Outlet } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
+import { AskError } from '../keys/ask.ts'
+import type { Failure } from '../keys/messages.ts'
+import { Button } from '../parts/button.tsx'
+import { FailureNote } from '../parts/failure.tsx'
 import { Loading } from '../parts/loading.tsx'
-import { useAccount } from '../queries.ts'
+import { useAccount, useCommand } from '../queries.ts'
+import { texts } from '../texts/index.ts'
 import { Frame } from './frame.tsx'
 import { showRecoveryKey, useRecoveryKey } from './recovery_key.ts'
 
@@ -21,6 +26,7 @@ function Shown() {
   const account = useAccount()
   const recoveryKey = useRecoveryKey()
   if (account === null) return <Loading />
+  if (account.kind === 'away') return <Away failure={account.failure} />
   if (account.kind !== 'open') {
     return <Start lockedAs={account.kind === 'locked' ? account.email : null} />
   }
@@ -32,5 +38,17 @@ function Shown() {
     <Frame email={account.email}>
       <Outlet />
     </Frame>
+  )
+}
+
+function Away({ failure }: { failure: Failure }) {
+  const again = useCommand('accounts.state')
+  return (
+    <main className="start stack">
+      <FailureNote error={new AskError(failure)} />
+      <Button onPress={() => again.mutate(null)} isPending={again.isPending}>
+        {texts.errors.tryAgain}
+      </Button>
+    </main>
   )
 }

@@ -1,20 +1,28 @@
 /** What the worker holds, and for how long. */
 import type { AccountKeys } from '../../../client/account/account_keys.ts'
-import { type Api, openApi } from '../../../client/api.ts'
+import type { Api } from '../../../client/api.ts'
+import { knownSigned } from '../../../client/signed/known_signed.ts'
+import { chainsOf, type Trust } from '../../../client/signed/trust.ts'
+import { knownWorkspaceKeys } from '../../../client/workspace_key.ts'
+import type { Reader } from '../../../client/workspaces.ts'
+import { identityOf } from '../../../sigchain/index.ts'
+import { sessionCalls } from '../session.ts'
 import { Refused } from './failure.ts'
+import { type Memory, openMemory } from './memory.ts'
 import type { AccountState } from './messages.ts'
 
-export type Account = AccountKeys & { email: string; userId: string }
+export type Person = { userId: string; email: string }
 
 export type Held = {
   /** Calls of this session. */
   api: Api
-  /** Who works here, with their keys. @throws Refused `locked` */
-  account(): Account
-  /** In the place of what was held; the page is told. */
-  open(account: Account, access: string): void
-  /** Forgets the keys; the session goes on. */
-  lock(): void
+  memory: Memory
+  /** Who works here, with their keys, and what they know of their workspaces. @throws Refused `locked` */
+  reader(): Reader & Person & AccountKeys
+  /** In the place of what was held; without a time it locks when nobody works for a while. */
+  open(person: Person, keys: AccountKeys, until?: number): void
+  /** Forgets the keys; the session of the person goes on. */
+  lock(person?: Person): void
   /** Forgets all of it. */
   clear(): void
   state(): AccountState
@@ -22,50 +30,82 @@ export type Held = {
   stir(): void
 }
 
-/** Minutes without a command until it locks. */
-const IDLE_MINUTES = 15
+/** Until it locks, without a command of a person. */
+const IDLE_MS = 15 * 60_000
+/** What a timer can count. */
+const LONGEST_MS = 2_147_483_647
+
+type Open = Reader & Person & AccountKeys & { until: number | null }
 
 export async function openHeld(changed: (state: AccountState) => void): Promise<Held> {
-  let account: Account | null = null
-  let session: { email: string; access: string } | null = null
-  let idle: ReturnType<typeof setTimeout> | undefined
+  const memory = await openMemory()
+  let person: Person | null = null
+  let open: Open | null = null
+  let timer: ReturnType<typeof setTimeout> | undefined
   const state = (): AccountState => {
-    if (account) return { kind: 'open', email: account.email, userId: account.userId }
-    return session ? { kind: 'locked', email: session.email } : { kind: 'out' }
+    if (person === null) return { kind: 'out' }
+    if (open === null) return { kind: 'locked', email: person.email }
+    return { kind: 'open', ...person }
   }
   const forget = () => {
-    account?.privateKey.fill(0)
-    account?.seed?.fill(0)
-    account = null
+    clearTimeout(timer)
+    open?.privateKey.fill(0)
+    open?.seed?.fill(0)
+    open = null
   }
-  const lock = () => {
+  const become = (next: Person | null) => {
     forget()
+    person = next
     changed(state())
   }
-  const held: Held = {
-    api: openApi(location.origin, () => session?.access ?? null),
-    account: () => {
-      if (account) return account
+  const stir = () => {
+    clearTimeout(timer)
+    if (!open) return
+    const left = open.until === null ? IDLE_MS : Math.min(open.until - Date.now(), LONGEST_MS)
+    timer = setTimeout(() => become(person), left)
+  }
+  const api = sessionCalls(() => become(null))
+  return {
+    api,
+    memory,
+    reader: () => {
+      if (open) return open
       throw new Refused('locked')
     },
-    open: (next, access) => {
+    open: (next, keys, until) => {
       forget()
-      account = next
-      session = { email: next.email, access }
+      person = next
+      const identity = () => identityFor(keys)
+      const trust = trustOf(api, memory, next)
+      open = { ...next, ...keys, api, trust, identity, until: until ?? null }
       changed(state())
-      held.stir()
+      stir()
     },
-    lock,
-    clear: () => {
-      session = null
-      lock()
-    },
+    lock: (next) => become(next ?? person),
+    clear: () => become(null),
     state,
-    stir: () => {
-      clearTimeout(idle)
-      if (account) idle = setTimeout(lock, IDLE_MINUTES * 60_000)
-    },
+    stir,
   }
-  changed(state())
-  return held
+}
+
+/** @throws Refused for an account that cannot sign */
+async function identityFor({ seed }: AccountKeys) {
+  if (seed !== null) return identityOf(seed)
+  throw new Refused('no_signing_key')
+}
+
+function trustOf(api: Api, memory: Memory, { userId }: Person): Trust {
+  const signed = knownSigned(memory.chains)
+  const keyOf = (workspaceId: string) => `${userId} ${workspaceId}`
+  const { workspaceKeys: kept } = memory
+  const workspaceKeys = knownWorkspaceKeys(
+    {
+      of: (id) => kept.of(keyOf(id)),
+      put: (id, next) =>
+        kept.put(keyOf(id), (before) => (before && before.epoch > next.epoch ? undefined : next)),
+    },
+    () => {},
+  )
+  const chains = chainsOf(api, signed, { met: () => {}, rekeyed: () => {} })
+  return { chains, signed, workspaceKeys }
 }

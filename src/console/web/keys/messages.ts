@@ -24,7 +24,10 @@ export type Progress = { step: string; done?: number }
 
 /** Who works here. */
 export type AccountState =
+  /** Nobody is logged in. */
   | { kind: 'out' }
+  /** Whether somebody is cannot be asked now. */
+  | { kind: 'away'; failure: Failure }
   /** The session is there, the keys are not. */
   | { kind: 'locked'; email: string }
   | { kind: 'open'; email: string; userId: string }

@@ -3,6 +3,7 @@
  * worker's memory. Nothing of them is in what it posts; a value leaves it by `secrets.reveal` alone.
  */
 
+import { state } from './commands/accounts.ts'
 import { commandNamed } from './commands/index.ts'
 import { failureOf } from './failure.ts'
 import { openHeld } from './held.ts'
@@ -10,13 +11,18 @@ import type { FromWorker, ToWorker } from './messages.ts'
 
 const post = (message: FromWorker) => postMessage(message)
 
-const opening = openHeld((account) => post({ account }))
+const opening = openHeld((account) => post({ account })).then(async (held) => {
+  // Who works here is known before anything else is asked.
+  await state(held, null).catch((error) =>
+    post({ account: { kind: 'away', failure: failureOf(error) } }),
+  )
+  return held
+})
 
 self.onmessage = async ({ data }: MessageEvent<ToWorker>) => {
   const { id, name, input } = data
   try {
     const held = await opening
-    held.stir()
     const output = await commandNamed(name)(held, input, (progress) => post({ id, progress }))
     post({ id, output })
   } catch (error) {

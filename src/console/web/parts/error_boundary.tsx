@@ -17,12 +17,16 @@ export class ErrorBoundary extends Component<Props, State> {
   override render(): ReactNode {
     const { error } = this.state
     if (error === null) return this.props.children
-    return (
-      <section className="stack">
-        <h1>{texts.errors.screenFailed}</h1>
-        <FailureNote error={error} />
-        <Button onPress={() => this.setState({ error: null })}>{texts.errors.tryAgain}</Button>
-      </section>
-    )
+    return <ScreenFailed error={error} again={() => this.setState({ error: null })} />
   }
+}
+
+export function ScreenFailed({ error, again }: { error: unknown; again(): void }) {
+  return (
+    <section className="stack">
+      <h1>{texts.errors.screenFailed}</h1>
+      <FailureNote error={error} />
+      <Button onPress={again}>{texts.errors.tryAgain}</Button>
+    </section>
+  )
 }

@@ -4,16 +4,38 @@ import { authKey, deriveMasterKey, userKey } from '../../../../client/account/ke
 import { weaknessOf } from '../../../../client/account/password_strength.ts'
 import { openApi } from '../../../../client/api.ts'
 import { signUp } from '../../../../client/vault.ts'
-import { login, logout, prelogin } from '../../../../features/accounts/contract.ts'
+import {
+  consoleLogin,
+  getMe,
+  listSessions,
+  logout,
+  prelogin,
+  revokeSession,
+} from '../../../../features/accounts/contract.ts'
 import { fromBase64 } from '../../../../platform/crypto/encoding.ts'
-import { Refused } from '../failure.ts'
+import { failureOf, Refused } from '../failure.ts'
 import type { Held } from '../held.ts'
 import type { Progress } from '../messages.ts'
+import { stayUnlocked, stillUnlocked } from '../staying.ts'
 
 type Credentials = { email: string; password: string }
+/** Hours to stay unlocked for, in this browser; without them it locks when nobody works. */
+type Staying = { stayHours?: number }
 type Report = (progress: Progress) => void
 
+/** Who works here, asked of the server; keys that were to stay are there again. */
 export async function state(held: Held, _: null) {
+  if (held.state().kind === 'open') return held.state()
+  try {
+    const { id: userId, email } = await held.api.call(getMe, {})
+    const person = { userId, email }
+    const staying = await stillUnlocked(held.memory, userId)
+    if (staying) held.open(person, staying.keys, staying.until)
+    else held.lock(person)
+  } catch (error) {
+    if (failureOf(error).code !== 'invalid_token') throw error
+    held.clear()
+  }
   return held.state()
 }
 
@@ -23,33 +45,77 @@ export async function weakness(_: Held, { email, password }: Credentials) {
 }
 
 /** Makes the account with its workspace; returns the recovery key, which is shown once. */
-export async function register(_: Held, { email, password }: Credentials, progress: Report) {
+export async function register(held: Held, { email, password }: Credentials, progress: Report) {
   progress({ step: 'keys' })
-  const { recoveryKey } = await signUp(location.origin, email, password)
+  const { recoveryKey, workspaceId, known } = await signUp(location.origin, email, password)
+  if (known) {
+    held.memory.chains.put(
+      workspaceId,
+      (before) => before ?? { ...known, names: [], manifests: {} },
+    )
+  }
   return { recoveryKey }
 }
 
 /** @throws ApiError `invalid_credentials`, Refused `unreadable_keys` */
-export async function logIn(held: Held, { email, password }: Credentials, progress: Report) {
-  const anonymous = openApi(location.origin)
-  const { key_salt, kdf } = await anonymous.call(prelogin, { body: { email } })
+export async function logIn(
+  held: Held,
+  { email, password, stayHours }: Credentials & Staying,
+  progress: Report,
+) {
   progress({ step: 'keys' })
-  const masterKey = await deriveMasterKey(password, fromBase64(key_salt) ?? new Uint8Array(), kdf)
+  const masterKey = await masterKeyOf(email, password)
   progress({ step: 'login' })
-  const answer = await anonymous.call(login, { body: { email, password: authKey(masterKey) } })
+  const body = { email, password: authKey(masterKey) }
+  const answer = await openApi(location.origin).call(consoleLogin, { body })
   const { encrypted_private_key, user } = answer
   const keys = await unwrapKeys('account', userKey(masterKey), encrypted_private_key, user)
   masterKey.fill(0)
   if (!keys) throw new Refused('unreadable_keys')
-  held.open({ ...keys, email: user.email, userId: user.id }, answer.access)
+  const { seed } = keys
+  const stays = stayHours !== undefined && seed !== null
+  const until = stays ? await stayUnlocked(held.memory, user.id, seed, stayHours) : undefined
+  held.open({ email: user.email, userId: user.id }, keys, until)
   return held.state()
 }
 
+/** A log-in with the address that is known, which takes the place of the session. */
+export async function unlock(
+  held: Held,
+  { password, stayHours }: { password: string } & Staying,
+  progress: Report,
+) {
+  const now = held.state()
+  if (now.kind !== 'locked') throw new Refused('session_ended')
+  const sessions = await held.api.list(listSessions, {})
+  const staying = stayHours === undefined ? {} : { stayHours }
+  await logIn(held, { email: now.email, password, ...staying }, progress)
+  const before = sessions.find(({ current }) => current)
+  if (before) await held.api.call(revokeSession, { params: { session_id: before.id } })
+}
+
+async function masterKeyOf(email: string, password: string): Promise<Uint8Array> {
+  const { key_salt, kdf } = await openApi(location.origin).call(prelogin, { body: { email } })
+  return deriveMasterKey(password, fromBase64(key_salt) ?? new Uint8Array(), kdf)
+}
+
 export async function lock(held: Held, _: null) {
+  await forgetStaying(held)
   held.lock()
 }
 
 export async function logOut(held: Held, _: null) {
+  await forgetStaying(held)
   await held.api.call(logout, { body: {} })
   held.clear()
+}
+
+async function forgetStaying(held: Held): Promise<void> {
+  const now = held.state()
+  if (now.kind === 'open') await held.memory.stay(now.userId, undefined)
+}
+
+/** A person did something: the time until it locks begins anew. */
+export async function stir(held: Held, _: null) {
+  held.stir()
 }

@@ -2,8 +2,10 @@
 import type { Held } from '../held.ts'
 import type { Progress } from '../messages.ts'
 import * as accounts from './accounts.ts'
+import * as secrets from './secrets.ts'
+import * as workspaces from './workspaces.ts'
 
-export const areas = { accounts }
+export const areas = { accounts, secrets, workspaces }
 
 type Run = (held: Held, input: unknown, progress: (progress: Progress) => void) => unknown
 

@@ -10,12 +10,20 @@ import { useCommand } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
 
 export default function Start({ lockedAs }: { lockedAs: string | null }) {
-  const isNew = useLocation().pathname.endsWith('/register') && lockedAs === null
+  const isNew = useLocation().pathname.endsWith('/register')
   const words = texts.start
+  if (lockedAs !== null) {
+    return (
+      <main className="start stack">
+        <h1>{words.unlock}</h1>
+        <Unlock email={lockedAs} />
+      </main>
+    )
+  }
   return (
     <main className="start stack">
-      <h1>{lockedAs ? words.unlock : isNew ? words.register : words.logIn}</h1>
-      <Entrance key={String(isNew)} isNew={isNew} lockedAs={lockedAs} />
+      <h1>{isNew ? words.register : words.logIn}</h1>
+      {isNew ? <Register /> : <LogIn />}
       {isNew ? (
         <Link to="/login">{words.haveAccount}</Link>
       ) : (
@@ -25,32 +33,82 @@ export default function Start({ lockedAs }: { lockedAs: string | null }) {
   )
 }
 
-function Entrance({ isNew, lockedAs }: { isNew: boolean; lockedAs: string | null }) {
-  const [email, setEmail] = useState(lockedAs ?? '')
-  const [password, setPassword] = useState('')
+function Register() {
   const register = useCommand('accounts.register')
   const logIn = useCommand('accounts.logIn')
-  const command = isNew && !register.isSuccess ? register : logIn
   const words = texts.start
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    const credentials = { email, password }
-    if (!isNew) return logIn.mutate(credentials)
+  const submit = (credentials: Credentials) =>
     register.mutate(credentials, {
       onSuccess: ({ recoveryKey }) => {
         showRecoveryKey(recoveryKey)
         logIn.mutate(credentials)
       },
     })
+  return (
+    <Entrance
+      email={null}
+      isNew
+      submit={submit}
+      verb={words.register}
+      isPending={register.isPending || logIn.isPending}
+      error={register.error ?? logIn.error}
+    />
+  )
+}
+
+function LogIn() {
+  const { mutate, isPending, error } = useCommand('accounts.logIn')
+  return (
+    <Entrance
+      email={null}
+      submit={mutate}
+      verb={texts.start.logIn}
+      isPending={isPending}
+      error={error}
+    />
+  )
+}
+
+function Unlock({ email }: { email: string }) {
+  const { mutate, isPending, error } = useCommand('accounts.unlock')
+  return (
+    <Entrance
+      email={email}
+      submit={mutate}
+      verb={texts.start.unlock}
+      isPending={isPending}
+      error={error}
+    />
+  )
+}
+
+type Credentials = { email: string; password: string }
+type EntranceProps = {
+  /** Of who is known already. */
+  email: string | null
+  isNew?: boolean
+  verb: string
+  submit(credentials: Credentials): void
+  isPending: boolean
+  error: unknown
+}
+
+function Entrance({ email: known, isNew = false, verb, submit, isPending, error }: EntranceProps) {
+  const [email, setEmail] = useState(known ?? '')
+  const [password, setPassword] = useState('')
+  const words = texts.start
+  const onSubmit = (event: FormEvent) => {
+    event.preventDefault()
+    submit({ email, password })
   }
   return (
-    <Form className="stack" onSubmit={submit}>
+    <Form className="stack" onSubmit={onSubmit}>
       <TextField
         label={words.email}
         type="email"
         autoComplete="username"
         isRequired
-        isReadOnly={lockedAs !== null}
+        isReadOnly={known !== null}
         value={email}
         onChange={setEmail}
       />
@@ -63,11 +121,11 @@ function Entrance({ isNew, lockedAs }: { isNew: boolean; lockedAs: string | null
         onChange={setPassword}
         {...(isNew ? { help: words.passwordHelp } : {})}
       />
-      <Button kind="primary" type="submit" isPending={command.isPending}>
-        {lockedAs ? words.unlock : isNew ? words.register : words.logIn}
+      <Button kind="primary" type="submit" isPending={isPending}>
+        {verb}
       </Button>
-      {command.isPending ? <p role="status">{words.deriving}</p> : null}
-      {command.error ? <FailureNote error={command.error} /> : null}
+      {isPending ? <p role="status">{words.deriving}</p> : null}
+      {error ? <FailureNote error={error} /> : null}
     </Form>
   )
 }

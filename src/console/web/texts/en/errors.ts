@@ -18,6 +18,28 @@ const byCode: Record<string, Words> = {
     said: 'The worker that holds your keys ended.',
     help: 'Reload the page. If it happens again, this browser may be too old.',
   },
+  session_ended: {
+    said: 'The session has ended.',
+    help: 'It expired, or was ended elsewhere, as by a new password. Log in again.',
+  },
+  not_found: {
+    said: 'It is not there, or not for you to see.',
+    help: 'It may have been removed. Go back and look again.',
+  },
+  no_signing_key: {
+    said: 'This account has no signing key, and can sign nothing.',
+    help: 'Give it one with: cloakroom account rotate-keys',
+  },
+  unreadable_workspace: {
+    said: 'The key of this workspace does not open with yours.',
+    help: 'Ask an administrator to invite you anew.',
+  },
+  unreadable_value: {
+    said: 'This value does not open with the key of the workspace.',
+    help: 'It was altered, or sealed under another key. Nobody can use it: set it anew.',
+  },
+  untrusted_chain: { help: 'Nothing is written. Compare with another member before you go on.' },
+  untrusted_key: { help: 'Nothing is written. Compare with another member before you go on.' },
   invalid_credentials: {
     said: 'Address or password is wrong.',
     help: 'Without the password only the recovery key opens the account.',

@@ -1,0 +1,104 @@
+/**
+ * What this browser remembers beyond a page, in IndexedDB: what was seen of chains and of keys of workspaces (hashes,
+ * numbers, names: nothing secret), and the sealed seed of who chose to stay unlocked. Several tabs share it.
+ */
+import type { KnownEntry } from '../../../client/signed/known_signed.ts'
+import type { Kept as KnownKey } from '../../../client/workspace_key.ts'
+
+/** Read at the start, with what other tabs wrote since. */
+type Remembered<V> = {
+  of(id: string): V | undefined
+  all(): readonly V[]
+  /** Asks `change` with what is there; nothing is written where it returns undefined. */
+  put(id: string, change: (before: V | undefined) => V | undefined): void
+}
+
+/** A seed under a key that no script can read, and that the browser keeps. */
+export type StayingKey = {
+  key: CryptoKey
+  nonce: Uint8Array<ArrayBuffer>
+  sealed: ArrayBuffer
+  /** Milliseconds since 1970. */
+  until: number
+}
+
+export type Memory = {
+  chains: Remembered<KnownEntry>
+  workspaceKeys: Remembered<KnownKey>
+  staying(userId: string): Promise<StayingKey | undefined>
+  /** Undefined takes it away. */
+  stay(userId: string, staying: StayingKey | undefined): Promise<void>
+}
+
+const NAME = 'cloakroom'
+const VERSION = 1
+const STORES = ['chains', 'workspaceKeys', 'staying'] as const
+type StoreName = (typeof STORES)[number]
+
+export async function openMemory(): Promise<Memory> {
+  const database = await openDatabase()
+  const [chains, workspaceKeys] = await Promise.all([
+    openStore<KnownEntry>(database, 'chains'),
+    openStore<KnownKey>(database, 'workspaceKeys'),
+  ])
+  return {
+    chains,
+    workspaceKeys,
+    staying: (userId) => get<StayingKey>(database, 'staying', userId),
+    stay: (userId, staying) => write(database, 'staying', userId, () => staying),
+  }
+}
+
+function openDatabase(): Promise<IDBDatabase> {
+  const opening = indexedDB.open(NAME, VERSION)
+  opening.onupgradeneeded = () => {
+    for (const name of STORES) opening.result.createObjectStore(name)
+  }
+  return done(opening)
+}
+
+async function openStore<V>(database: IDBDatabase, name: StoreName): Promise<Remembered<V>> {
+  const store = database.transaction(name).objectStore(name)
+  const [ids, values] = await Promise.all([done(store.getAllKeys()), done(store.getAll())])
+  const known = new Map<string, V>(ids.map((id, index) => [String(id), values[index]]))
+  const channel = new BroadcastChannel(`${NAME} ${name}`)
+  channel.onmessage = async ({ data: id }: MessageEvent<string>) => {
+    const value = await get<V>(database, name, id)
+    if (value !== undefined) known.set(id, value)
+  }
+  return {
+    of: (id) => known.get(id),
+    all: () => [...known.values()],
+    put: (id, change) => {
+      const next = change(known.get(id))
+      if (next === undefined) return
+      known.set(id, next)
+      // Another tab may know more by now: the change is made to what is there.
+      const written = write<V>(database, name, id, (before) => change(before) ?? before)
+      void written.then(() => channel.postMessage(id))
+    },
+  }
+}
+
+async function get<V>(database: IDBDatabase, name: StoreName, id: string): Promise<V | undefined> {
+  return done(database.transaction(name).objectStore(name).get(id))
+}
+
+async function write<V>(
+  database: IDBDatabase,
+  name: StoreName,
+  id: string,
+  change: (before: V | undefined) => V | undefined,
+): Promise<void> {
+  const store = database.transaction(name, 'readwrite').objectStore(name)
+  const next = change(await done(store.get(id)))
+  if (next === undefined) await done(store.delete(id))
+  else await done(store.put(next, id))
+}
+
+function done<T>(request: IDBRequest<T>): Promise<T> {
+  const { promise, resolve, reject } = Promise.withResolvers<T>()
+  request.onsuccess = () => resolve(request.result)
+  request.onerror = () => reject(request.error)
+  return promise
+}

@@ -1,0 +1,54 @@
+/** Workspaces and environments that commands work in, by their ids. */
+import type { EnvironmentPlace } from '../../../client/environment.ts'
+import type { OpenWorkspace } from '../../../client/vault.ts'
+import { readWorkspaces, type WorkspaceEntry } from '../../../client/workspaces.ts'
+import { isSignedId } from '../../../sigchain/index.ts'
+import { Refused } from './failure.ts'
+import type { Held } from './held.ts'
+
+/** Milliseconds for which what was read of a workspace is used again. */
+const FRESH_MS = 10_000
+
+type Read = { at: number; entries: Promise<WorkspaceEntry[]> }
+/** By the chains of a session: another one reads anew. */
+const read = new WeakMap<object, Read>()
+
+export type Place = { workspaceId: string; projectId: string; environment: string }
+
+/** All of the person's, invited ones too; chains are read on. */
+export function workspacesOf(held: Held): Promise<WorkspaceEntry[]> {
+  const reader = held.reader()
+  const { chains } = reader.trust
+  const known = read.get(chains)
+  if (known && Date.now() - known.at < FRESH_MS) return known.entries
+  const entries = readWorkspaces(reader)
+  read.set(chains, { at: Date.now(), entries })
+  entries.catch(() => read.delete(chains))
+  return entries
+}
+
+/** After a change of them. */
+export function forgetWorkspaces(held: Held): void {
+  read.delete(held.reader().trust.chains)
+}
+
+/** With its key. @throws UntrustedKey, UntrustedChain, Refused `not_found`, `unreadable_workspace` */
+export async function workspaceOf(
+  held: Held,
+  workspaceId: string,
+): Promise<WorkspaceEntry & { open: OpenWorkspace }> {
+  const found = (await workspacesOf(held)).find(({ id }) => id === workspaceId)
+  if (found?.status !== 'active') throw new Refused('not_found')
+  if (found.fault) throw found.fault
+  if (!found.open) throw new Refused('unreadable_workspace')
+  if (isSignedId(found.id)) await held.reader().trust.chains.continued(found)
+  return { ...found, open: found.open }
+}
+
+export async function environmentOf(
+  held: Held,
+  { workspaceId, projectId, environment }: Place,
+): Promise<EnvironmentPlace> {
+  const { open: workspace } = await workspaceOf(held, workspaceId)
+  return { api: held.api, workspace, projectId, environment }
+}

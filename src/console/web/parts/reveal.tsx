@@ -1,0 +1,81 @@
+/**
+ * A value that is shown when somebody asks, and hidden again by itself: it is in the page as long as it is seen, and
+ * nowhere else. Copying it does not show it.
+ */
+import { useEffect, useState } from 'react'
+import { texts } from '../texts/index.ts'
+import { Button } from './button.tsx'
+
+const SHOWN_MS = 30_000
+const COPIED_MS = 3_000
+
+type Props = {
+  /** What it is the value of, for who does not see the row. */
+  name: string
+  read: () => Promise<string>
+  onError: (error: unknown) => void
+}
+
+export function Reveal({ name, read, onError }: Props) {
+  const [value, setValue] = useState<string | null>(null)
+  const [isReading, setReading] = useState(false)
+  const [isCopied, setCopied] = useState(false)
+  useEffect(() => {
+    if (!isCopied) return
+    const forget = setTimeout(() => setCopied(false), COPIED_MS)
+    return () => clearTimeout(forget)
+  }, [isCopied])
+  useEffect(() => {
+    if (value === null) return
+    const hide = setTimeout(() => setValue(null), SHOWN_MS)
+    return () => clearTimeout(hide)
+  }, [value])
+  const withValue = async (use: (value: string) => unknown) => {
+    setReading(true)
+    try {
+      await use(await read())
+    } catch (error) {
+      onError(error)
+    } finally {
+      setReading(false)
+    }
+  }
+  const words = texts.common
+  return (
+    <span className="reveal">
+      {value === null ? (
+        <span className="reveal-hidden">••••••••</span>
+      ) : (
+        <code className="reveal-value">{value}</code>
+      )}
+      {value === null ? (
+        <Button
+          kind="quiet"
+          aria-label={words.revealNamed(name)}
+          isPending={isReading}
+          onPress={() => withValue(setValue)}
+        >
+          {words.reveal}
+        </Button>
+      ) : (
+        <Button kind="quiet" aria-label={words.hideNamed(name)} onPress={() => setValue(null)}>
+          {words.hide}
+        </Button>
+      )}
+      <Button
+        kind="quiet"
+        aria-label={words.copyNamed(name)}
+        isPending={isReading}
+        onPress={() =>
+          withValue(async (text) => {
+            await navigator.clipboard.writeText(text)
+            setCopied(true)
+          })
+        }
+      >
+        {words.copy}
+      </Button>
+      <span role="status">{isCopied ? words.copied : ''}</span>
+    </span>
+  )
+}

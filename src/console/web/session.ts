@@ -1,0 +1,42 @@
+/**
+ * Calls of the session that the browser keeps in cookies: no script reads them, the worker of the keys as little as
+ * the page. When its tokens have expired they are renewed, once for all tabs.
+ */
+import { type Api, ApiError, callsWithin, openApi } from '../../client/api.ts'
+import { consoleRefresh, getMe } from '../../features/accounts/contract.ts'
+
+const LOCK = 'cloakroom-session'
+
+const direct = openApi(location.origin)
+
+/** `ended` is called where the session cannot be renewed. */
+export function sessionCalls(ended: () => void): Api {
+  return callsWithin(direct, async (call) => {
+    try {
+      return await call()
+    } catch (error) {
+      if (!isExpired(error)) throw error
+    }
+    try {
+      await navigator.locks.request(LOCK, renew)
+    } catch (error) {
+      if (isExpired(error)) ended()
+      throw error
+    }
+    return call()
+  })
+}
+
+/** Another tab may have done it, while this one waited. */
+async function renew(): Promise<void> {
+  try {
+    await direct.call(getMe, {})
+  } catch (error) {
+    if (!isExpired(error)) throw error
+    await direct.call(consoleRefresh, {})
+  }
+}
+
+function isExpired(error: unknown): boolean {
+  return error instanceof ApiError && error.code === 'invalid_token'
+}
