@@ -1,7 +1,7 @@
 /** What the worker holds, and for how long. */
 import type { AccountKeys } from '../../../client/account/account_keys.ts'
 import type { Api } from '../../../client/api.ts'
-import { knownSigned } from '../../../client/signed/known_signed.ts'
+import { knownChains } from '../../../client/signed/known_chains.ts'
 import { chainsOf, type Trust } from '../../../client/signed/trust.ts'
 import { knownWorkspaceKeys } from '../../../client/workspace_key.ts'
 import type { Reader } from '../../../client/workspaces.ts'
@@ -95,17 +95,12 @@ async function identityFor({ seed }: AccountKeys) {
 }
 
 function trustOf(api: Api, memory: Memory, { userId }: Person): Trust {
-  const signed = knownSigned(memory.chains)
-  const keyOf = (workspaceId: string) => `${userId} ${workspaceId}`
   const { workspaceKeys: kept } = memory
+  const keyOf = (workspaceId: string) => `${userId} ${workspaceId}`
   const workspaceKeys = knownWorkspaceKeys(
-    {
-      of: (id) => kept.of(keyOf(id)),
-      put: (id, next) =>
-        kept.put(keyOf(id), (before) => (before && before.epoch > next.epoch ? undefined : next)),
-    },
+    { of: (id) => kept.of(keyOf(id)), put: (id, change) => kept.put(keyOf(id), change) },
     () => {},
   )
-  const chains = chainsOf(api, signed, { met: () => {}, rekeyed: () => {} })
-  return { chains, signed, workspaceKeys }
+  const chains = chainsOf(api, knownChains(memory.chains), { met: () => {}, rekeyed: () => {} })
+  return { chains, workspaceKeys, metPlain: () => {} }
 }

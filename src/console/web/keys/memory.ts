@@ -2,13 +2,12 @@
  * What this browser remembers beyond a page, in IndexedDB: what was seen of chains and of keys of workspaces (hashes,
  * numbers, names: nothing secret), and the sealed seed of who chose to stay unlocked. Several tabs share it.
  */
-import type { KnownEntry } from '../../../client/signed/known_signed.ts'
-import type { Kept as KnownKey } from '../../../client/workspace_key.ts'
+import type { KnownEntry } from '../../../client/signed/known_chains.ts'
+import type { KnownKey } from '../../../client/workspace_key.ts'
 
 /** Read at the start, with what other tabs wrote since. */
 type Remembered<V> = {
   of(id: string): V | undefined
-  all(): readonly V[]
   /** Asks `change` with what is there; nothing is written where it returns undefined. */
   put(id: string, change: (before: V | undefined) => V | undefined): void
 }
@@ -68,7 +67,6 @@ async function openStore<V>(database: IDBDatabase, name: StoreName): Promise<Rem
   }
   return {
     of: (id) => known.get(id),
-    all: () => [...known.values()],
     put: (id, change) => {
       const next = change(known.get(id))
       if (next === undefined) return

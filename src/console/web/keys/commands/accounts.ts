@@ -49,10 +49,7 @@ export async function register(held: Held, { email, password }: Credentials, pro
   progress({ step: 'keys' })
   const { recoveryKey, workspaceId, known } = await signUp(location.origin, email, password)
   if (known) {
-    held.memory.chains.put(
-      workspaceId,
-      (before) => before ?? { ...known, names: [], manifests: {} },
-    )
+    held.memory.chains.put(workspaceId, (before) => before ?? { ...known, manifests: {} })
   }
   return { recoveryKey }
 }
