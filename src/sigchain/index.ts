@@ -26,7 +26,7 @@ export {
 export { type MemberChange, mayChangeMember } from './member_rules.ts'
 export { Refusal } from './refusal.ts'
 export { hashOf, readText, type SignedText, signText } from './signed_text.ts'
-export { type Chain, emptyChain } from './state.ts'
+export { type Chain, emptyChain, isRekeyDue } from './state.ts'
 export {
   GRANT_GRACE_MS,
   headSeqOf,

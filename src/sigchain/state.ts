@@ -75,3 +75,15 @@ export function copyOf(chain: Chain): Draft {
 export function periodAt({ history }: Chain, userId: string, seq: number): Period | null {
   return history.get(userId)?.findLast(({ since }) => since <= seq) ?? null
 }
+
+/** Whether somebody who had the key of this epoch left, may not store any more, or has new keys since. */
+export function isRekeyDue({ history, epochSince }: Chain): boolean {
+  return [...history.values()].some((periods) =>
+    periods.some(({ since, role, signingKey }, at) => {
+      const before = periods[at - 1]
+      if (since <= epochSince || !before?.role) return false
+      const isReaderNow = role === 'read_only' && before.role !== 'read_only'
+      return role === null || isReaderNow || signingKey !== before.signingKey
+    }),
+  )
+}

@@ -281,6 +281,11 @@ test('an agent for all projects works after a grant', async () => {
     action: 'token.grant_removed',
   })
   expect(await ada.must('audit', 'show', record)).toContain('token.grant_removed')
+  await ada.must('token', 'grant', 'wide', listed?.id ?? '')
+  expect(await ada.run(['token', 'ungrant', 'wide', listed?.id ?? ''])).toMatchObject({
+    code: 0,
+    err: expect.stringContaining('until the token is revoked, or the workspace rekeyed'),
+  })
   expect(await ada.must('audit', 'list', '--action', 'token.issued')).toContain('wide/')
   expect((await ada.run(['audit', 'show', Bun.randomUUIDv7()])).code).toBe(4)
 })

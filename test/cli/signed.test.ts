@@ -76,6 +76,7 @@ test('what was signed is shown, told in words and compared', async () => {
     verdict: 'verified',
     links: 5,
     epoch: 1,
+    rekey_required: '',
     fingerprint,
     allowlist: ['api.example.com', 'm0.example', 'm1.example'],
     members: [{ email: 'ada@example.com', role: 'owner', fingerprint: own }],

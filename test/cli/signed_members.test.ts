@@ -339,6 +339,24 @@ test('the key is the one that was committed to, whoever can write the database',
   expect(await ada.must(...inAcme('project', 'create', 'billing'))).toContain('billing')
 })
 
+test('a rekey that is due is so by the links, also where the server takes its hint back', async () => {
+  const due = async () => {
+    const list = (await ada.json('workspace', 'list')) as { name: string; rekey_required: string }[]
+    const verified = await ada.json(...inAcme('workspace', 'verify'))
+    const { rekey_required } = verified as { rekey_required: string }
+    return [list.find(({ name }) => name === 'acme')?.rekey_required, rekey_required]
+  }
+  await app.connection.sql`update workspaces set rekey_required = false`
+  expect(await due()).toEqual(['yes', 'yes'])
+  await app.connection.sql`create table kept_links as table workspace_links`
+  await app.connection.sql`delete from workspace_links`
+  const list = await ada.must('workspace', 'list')
+  await app.connection.sql`insert into workspace_links select * from kept_links`
+  expect(list.split('\n').find((line) => line.startsWith('acme'))).toContain('unverified')
+  await ada.must(...inAcme('workspace', 'rekey', '--yes'))
+  expect(await due()).toEqual(['', ''])
+})
+
 test('a workspace ends by a link of its owner', async () => {
   await ada.must('workspace', 'delete', 'acme', '--yes')
   expect(await ada.must('workspace', 'list')).not.toContain('acme')

@@ -1,6 +1,13 @@
 /** Rules that random histories rarely meet, each beside what must go on working. */
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { type Chain, type Change, extend, replay, signLink } from '../../src/sigchain/index.ts'
+import {
+  type Chain,
+  type Change,
+  extend,
+  isRekeyDue,
+  replay,
+  signLink,
+} from '../../src/sigchain/index.ts'
 import { historyOf, keysOf, personOf, type Role, userId } from './histories.ts'
 
 const HERE = '01920000-0000-8000-8000-000000000100'
@@ -131,5 +138,32 @@ describe('a refusal', () => {
     await expect(say(chain, 0, remove(1, 0))).rejects.toMatchObject({ reason: 'last_owner' })
     expect(chain).toEqual(before)
     expect((await say(chain, 0, remove(1))).members.size).toBe(2)
+  })
+})
+
+describe('a rekey is due', () => {
+  const readOnly = () => put({ person: 2, keys: 0, role: 'read_only' })
+  const rekey: Said = {
+    type: 'epoch.advanced',
+    body: { epoch: 2, key_commitment: new Uint8Array(32).fill(9).toBase64() },
+  }
+
+  test.each<[string, number, () => Said | Promise<Said>]>([
+    ['when somebody was removed', 0, () => remove(2)],
+    ['when somebody left', 2, () => remove(2)],
+    ['when somebody may only read any more', 0, readOnly],
+    ['when somebody has new keys', 2, () => rotate(2, 1)],
+  ])('%s, until the key is a new one', async (_, signer, change) => {
+    const changed = await say(chain, signer, await change())
+    expect([isRekeyDue(chain), isRekeyDue(changed)]).toEqual([false, true])
+    const next = await say(changed, 0, rekey)
+    expect(isRekeyDue(next)).toBe(false)
+  })
+
+  test('by nothing that gives: who comes, in whatever role, or may do more', async () => {
+    const came = await say(chain, 0, await put({ person: 3, keys: 0, role: 'read_only' }))
+    const rose = await say(came, 0, await put({ person: 3, keys: 0, role: 'member' }))
+    const fell = await say(rose, 0, await put({ person: 1, keys: 0, role: 'member' }))
+    expect([came, rose, fell].map(isRekeyDue)).toEqual([false, false, false])
   })
 })

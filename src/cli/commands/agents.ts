@@ -207,7 +207,10 @@ export const grant: Action = async (context, args) => {
 
 /** Takes the key of the chosen project and environment away again. */
 export const ungrant: Action = async (context, args) => {
-  const { session, project, environment, agent, token, params } = await held(context, args)
+  const { session, workspace, project, environment, agent, token, params } = await held(
+    context,
+    args,
+  )
   const query = { project_id: project.id, environment }
   await session.api.call(unprovisionAgentToken, { params, query })
   const place = `${project.name}/${environment}`
@@ -216,6 +219,10 @@ export const ungrant: Action = async (context, args) => {
     token_id: token.id,
     taken_away: place,
   })
+  if (isSignedId(workspace.id))
+    context.output.note(
+      'Nobody signs that: who writes the database can bring it back until the token is revoked, or the workspace rekeyed.',
+    )
   return undefined
 }
 

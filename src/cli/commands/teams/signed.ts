@@ -9,6 +9,7 @@ import {
   type Chain,
   firstHash,
   identityFingerprint,
+  isRekeyDue,
   isSignedId,
   type Member,
 } from '../../../sigchain/index.ts'
@@ -103,6 +104,7 @@ async function show(
     ...(faults.length > 0 && { why: faults }),
     links: chain.seq,
     epoch: chain.epoch,
+    rekey_required: isRekeyDue(chain) ? 'yes' : '',
     fingerprint: hashInGroups(firstHash(chain)),
     allowlist: [...chain.allowlist].sort(),
   }

@@ -1,5 +1,6 @@
 /** Workspaces: making, naming and ending them, and what one is invited to. */
-import { ownId } from '../../../client/signed/chain.ts'
+import { ApiError } from '../../../client/api.ts'
+import { ownId, UntrustedChain } from '../../../client/signed/chain.ts'
 import { newSignedWorkspace } from '../../../client/signed/new_workspace.ts'
 import type { WorkspaceEntry } from '../../../client/workspaces.ts'
 import { getMe } from '../../../features/accounts/contract.ts'
@@ -13,7 +14,7 @@ import {
   listMembers,
   renameWorkspace,
 } from '../../../features/workspaces/contract.ts'
-import { isSignedId } from '../../../sigchain/index.ts'
+import { isRekeyDue, isSignedId } from '../../../sigchain/index.ts'
 import type { confirmOptions } from '../../catalogue/options.ts'
 import type { Action } from '../../command.ts'
 import type { Context } from '../../context.ts'
@@ -28,17 +29,29 @@ import { remember } from './projects.ts'
 export const list: Action = async (context) => {
   const session = await context.session()
   const workspaces = await session.workspaces()
-  const rows = workspaces.map(({ id, name, type, role, status, epoch, rekey_required }) => ({
-    name,
-    type,
-    role,
-    status,
-    epoch,
-    rekey_required: rekey_required ? 'yes' : '',
-    id,
-  }))
+  const rows = await Promise.all(
+    workspaces.map(async (workspace) => {
+      const { id, name, type, role, status, epoch } = workspace
+      const rekey_required = await rekeyOf(session, workspace)
+      return { name, type, role, status, epoch, rekey_required, id }
+    }),
+  )
   context.output.table(rows, ['name', 'type', 'role', 'status', 'rekey_required', ID])
   return undefined
+}
+
+/** Also by the links: what the server says of it is not signed. */
+async function rekeyOf({ chains }: Session, workspace: WorkspaceEntry): Promise<string> {
+  const { id, status, fault, rekey_required } = workspace
+  if (fault instanceof UntrustedChain) return 'unverified'
+  if (rekey_required) return 'yes'
+  if (!isSignedId(id) || status !== 'active') return ''
+  const chain = await chains.of(workspace).catch((error: unknown) => {
+    if (error instanceof UntrustedChain || error instanceof ApiError) return null
+    throw error
+  })
+  if (chain === null) return 'unverified'
+  return isRekeyDue(chain) ? 'yes' : ''
 }
 
 export const create: Action = async (context, [name = '']) => {
