@@ -4,7 +4,7 @@ import { Fault, invalidField } from '../../platform/fault.ts'
 import type { Grant, ProjectGrant } from '../../platform/grant.ts'
 import { openPager } from '../../platform/http/page.ts'
 import { type Changing, type Route, route } from '../../platform/http/route.ts'
-import { isSignedId, type SignedText } from '../../sigchain/index.ts'
+import { type Chain, isSignedId, type SignedText } from '../../sigchain/index.ts'
 import { acceptLink, type Claim, chainOf, type SignedServices } from '../links/index.ts'
 import {
   deleteAgent,
@@ -109,7 +109,10 @@ async function remove(
   const { projectId } = agent
   const holder = { kind: 'agent', agent, projectId } as const
   const revoked = await revokeTokens(tx, grant, holder)
-  if (link) await acceptLink(changing, await chainOf(changing, services), link, claimOf(revoked))
+  if (link) {
+    const chain = await chainOf(changing, services)
+    await acceptLink(changing, chain, link, claimOf(revoked, chain))
+  }
   audit.record(
     {
       action: 'agent.deleted',
@@ -121,8 +124,12 @@ async function remove(
   )
 }
 
-/** All that were live. Of another version no token is one of a signed workspace. */
-function claimOf(revoked: readonly { id: string }[]): Claim | null {
-  const token_ids = revoked.map(({ id }) => id).filter(isSignedId)
+/**
+ * All that were live, but for those that a link has revoked and a row has not. Of another version no token is one of a
+ * signed workspace.
+ */
+function claimOf(revoked: readonly { id: string }[], chain: Chain | null): Claim | null {
+  const ids = new Set(revoked.map(({ id }) => id).filter(isSignedId))
+  const token_ids = [...ids.difference(chain?.revokedTokens ?? new Set())]
   return token_ids.length > 0 ? { type: 'tokens.revoked', body: { token_ids } } : null
 }

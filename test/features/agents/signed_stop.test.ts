@@ -76,6 +76,15 @@ test('an agent is deleted with a link over all of its live tokens, or without', 
   expect((await app.call(...stopping(other.path))).status).toBe(200)
 })
 
+test('an agent is deleted with a link over what no link has revoked yet, whatever rows come back', async () => {
+  const { path, ids } = await employ(2)
+  const [gone = '', left = ''] = ids
+  await app.call(...stopping(`${path}tokens/${gone}/`, await revoked([gone])))
+  await app.connection.sql`update tokens set revoked_at = null where id = ${gone}`
+  expect((await app.call(...stopping(path, await revoked([left])))).status).toBe(200)
+  expect(await isRevoked(left)).toBe(true)
+})
+
 test('a chain that does not verify stops nothing from being stopped', async () => {
   const { path, id } = await employ(1)
   const { sql } = app.connection
