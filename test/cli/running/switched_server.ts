@@ -7,6 +7,15 @@ export function openSwitch(target: string) {
   const last = new Map<string, string>()
   const replayed = new Map<string, string>()
   let lost: { path: string; then: Mode } | null = null
+  const awaited = new Set<string>()
+  let met = Promise.withResolvers<void>()
+  const meet = async (asked: string) => {
+    const ending = [...awaited].find((each) => asked.endsWith(each))
+    if (ending === undefined) return
+    awaited.delete(ending)
+    if (awaited.size === 0) met.resolve()
+    await met.promise
+  }
   /** What is not asked of the control plane. */
   const instead = (pathname: string) => {
     if (mode === 'hangs') return new Promise<Response>(() => {})
@@ -32,9 +41,10 @@ export function openSwitch(target: string) {
       port,
       hostname: '127.0.0.1',
       idleTimeout: 0,
-      fetch: (request) => {
+      fetch: async (request) => {
         const { pathname, search } = new URL(request.url)
         asked.push(`${request.method} ${pathname}`)
+        await meet(`${request.method} ${pathname}`)
         return instead(pathname) ?? pass(request, `${pathname}${search}`)
       },
     })
@@ -56,6 +66,11 @@ export function openSwitch(target: string) {
         if (isOn) replayed.set(path, kept)
         else replayed.delete(path)
       }
+    },
+    /** None of these, by how method and path end, is answered before all of them are asked for. */
+    together: (endings: readonly string[]) => {
+      met = Promise.withResolvers()
+      for (const ending of endings) awaited.add(ending)
     },
     /** The next answer for a path does not arrive, though the server has done it. */
     lose: (path: string, then: Mode = 'passes') => {

@@ -1,0 +1,64 @@
+/** What a signed workspace costs in requests: each change takes at most one round trip more than in a plain one. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { startTestApp, type TestApp } from '../support/app.ts'
+import type { Terminal } from './person.ts'
+import { openSwitch } from './running/switched_server.ts'
+import { plainWorkspace, signedAccount, signedWorkspace } from './signed_person.ts'
+
+let app: TestApp
+let between: ReturnType<typeof openSwitch>
+let ada: Terminal
+let bob: Terminal
+
+beforeAll(async () => {
+  app = await startTestApp()
+  between = openSwitch(app.controlPlane)
+  const behind = { controlPlane: between.origin, resolver: app.resolver }
+  ada = await signedAccount(behind, 'ada@example.com')
+  bob = await signedAccount(behind, 'bob@example.com')
+  await plainWorkspace(app, 'ada@example.com', 'old')
+  await signedWorkspace(app, 'ada@example.com', 'new')
+  for (const name of ['old', 'new']) {
+    await ada.must('project', 'create', 'api', '-w', name)
+    await ada.must('secrets', 'set', 'FIRST=1', '-w', name, '-p', 'api')
+  }
+})
+afterAll(async () => {
+  for (const person of [ada, bob]) person.remove()
+  await between.close()
+  await app.stop()
+})
+
+async function requestsOf(...args: string[]): Promise<string[]> {
+  const before = between.asked.length
+  await ada.must(...args)
+  return between.asked.slice(before).map((asked) => asked.replaceAll(/[0-9a-f-]{36}/g, 'id'))
+}
+
+const fingerprint = async () => ((await bob.json('whoami')) as { fingerprint: string }).fingerprint
+
+const ADD = ['allowlist', 'add', 'api.example.com']
+const SET = ['secrets', 'set', 'KEY=value', '-p', 'api']
+
+test.each([
+  ['an allowlist change', ADD],
+  ['storing a secret', SET],
+])('%s takes at most one more round trip than in a plain workspace', async (_, args) => {
+  const plain = await requestsOf(...args, '-w', 'old')
+  const signed = await requestsOf(...args, '-w', 'new')
+  expect(signed.filter((asked) => !plain.includes(asked))).toEqual([
+    'GET /api/workspaces/id/links/',
+  ])
+  expect(signed.length).toBe(plain.length + 1)
+})
+
+test('an invitation reads what it needs more beside what it reads anyway', async () => {
+  const args = ['workspace', 'invite', 'bob@example.com']
+  const plain = await requestsOf(...args, '-w', 'old')
+  const compared = ['--fingerprint', await fingerprint()]
+  between.together(['/public-key/', '/members/', '/links/'])
+  const signed = await requestsOf(...args, ...compared, '-w', 'new')
+  const more = signed.filter((asked) => !plain.includes(asked)).sort()
+  expect(more).toEqual(['GET /api/workspaces/id/links/', 'GET /api/workspaces/id/members/'])
+  expect(signed.length).toBe(plain.length + 2)
+})
