@@ -1,5 +1,6 @@
 /** Rules that random histories rarely meet, each beside what must go on working. */
 import { beforeAll, describe, expect, test } from 'bun:test'
+import { toBase64 } from '../../src/platform/crypto/encoding.ts'
 import {
   type Chain,
   type Change,
@@ -7,10 +8,14 @@ import {
   isRekeyDue,
   replay,
   signLink,
+  signText,
+  verifyEnvelope,
+  verifyGrant,
 } from '../../src/sigchain/index.ts'
 import { historyOf, keysOf, personOf, type Role, userId } from './histories.ts'
 
 const HERE = '01920000-0000-8000-8000-000000000100'
+const PROJECT = '01920000-0000-7000-8000-000000000200'
 const TOKEN = '01920000-0000-8000-8000-000000000400'
 const AT = '2026-11-22T00:00:00.000Z'
 
@@ -49,6 +54,35 @@ function remove(...people: number[]): Said {
 async function rotate(person: number, keys: number): Promise<Said> {
   const { signing_key, public_key } = await keysOf(person, keys)
   return { type: 'keys.rotated', body: { signing_key, public_key } }
+}
+
+/** What becomes of a grant and an envelope statement of somebody who knows the newest link. */
+async function grantAndEnvelope(chain: Chain, signer: number): Promise<string[]> {
+  const { signingKey, public_key } = await keysOf(signer, 0)
+  const place = { token_id: TOKEN, project_id: PROJECT, environment: 'production' }
+  const text = {
+    ...place,
+    v: 2,
+    workspace_id: HERE,
+    head: chain.head,
+    signer: userId(signer),
+  } as const
+  const terms = {
+    kind: 'workload',
+    agent_id: null,
+    label: 'ci',
+    public_key,
+    expires_at: null,
+  } as const
+  const grant = await signText('grant', { ...text, ...terms, capabilities: ['read'] }, signingKey)
+  const sealed = { epoch: 1, envelope_sha256: 'A'.repeat(43) }
+  const envelope = await signText('envelope', { ...text, ...sealed }, signingKey)
+  const entry = { tokenId: TOKEN, projectId: PROJECT, environment: 'production', epoch: 1 }
+  const verdicts = await Promise.allSettled([
+    verifyGrant(chain, grant, { id: TOKEN, publicKey: public_key }, new Date(AT)),
+    verifyEnvelope(chain, envelope, { ...entry, envelope: null }),
+  ])
+  return verdicts.map((each) => (each.status === 'rejected' ? each.reason.reason : 'good'))
 }
 
 const isRule = (detail: string) => ({ reason: 'rule', subject: 'link 3', detail })
@@ -120,6 +154,41 @@ describe('keys', () => {
     const allow: Said = { type: 'allowlist.changed', body: { add: ['a.example'], remove: [] } }
     await expect(say(rotated, 1, allow)).rejects.toMatchObject({ reason: 'signature' })
     expect((await say(rotated, 1, allow, 1)).allowlist.has('a.example')).toBe(true)
+  })
+})
+
+describe('without the right to it', () => {
+  const others: Said[] = [
+    { type: 'allowlist.changed', body: { add: ['a.example'], remove: [] } },
+    { type: 'tokens.revoked', body: { token_ids: [TOKEN] } },
+    { type: 'epoch.advanced', body: { epoch: 2, key_commitment: toBase64(new Uint8Array(32)) } },
+    remove(2),
+  ]
+
+  async function expectNone(chain: Chain, person: number, reason: 'right' | 'signer') {
+    const invite = await put({ person: 4, keys: 0, role: 'member' })
+    const end: Said = { type: 'workspace.deleted', body: {} }
+    for (const said of [...others, invite, end])
+      await expect(say(chain, person, said)).rejects.toMatchObject({ reason })
+    expect(await grantAndEnvelope(chain, person)).toEqual([reason, reason])
+  }
+
+  test('who was removed may neither sign nor grant, not even new keys', async () => {
+    for (const said of others) await say(chain, 1, said)
+    expect(await grantAndEnvelope(chain, 1)).toEqual(['good', 'good'])
+    const removed = await say(chain, 0, remove(1))
+    await expectNone(removed, 1, 'signer')
+    await expect(say(removed, 1, await rotate(1, 1))).rejects.toMatchObject({ reason: 'signer' })
+    expect(await grantAndEnvelope(removed, 0)).toEqual(['good', 'good'])
+  })
+
+  test('who may only read may neither sign nor grant, but change their keys, and leave', async () => {
+    const reading = await say(chain, 0, await put({ person: 3, keys: 0, role: 'read_only' }))
+    await expectNone(reading, 3, 'right')
+    const promoted = say(reading, 3, await put({ person: 3, keys: 0, role: 'admin' }))
+    await expect(promoted).rejects.toMatchObject({ reason: 'right' })
+    expect((await say(reading, 3, remove(3))).members.size).toBe(3)
+    expect((await say(reading, 3, await rotate(3, 1))).members.size).toBe(4)
   })
 })
 
