@@ -16,6 +16,7 @@ const METHODS = ['delete', 'get', 'options', 'patch', 'post', 'put']
 
 const REASONS: Record<string, string> = {
   'allowlist.remove_log': 'allowlist remove log reaches it, by the path of any domain',
+  'audit.calls': 'for a page on which a policy is drafted; audit list --credential shows the calls',
   'audit.watch': 'for a page that stays open; audit list shows what there is',
   'auth.console.login': CONSOLE,
   'auth.console.refresh': CONSOLE,

@@ -530,6 +530,10 @@ const auditRows: Record<string, Row> = {
     return { params: { log_id: found?.id }, query: { workspace_id: world.workspaceId } }
   }),
   'audit.summary': row((scene) => ({ query: inWorkspace(scene) })),
+  'audit.calls': row(
+    (scene) => ({ query: { ...inWorkspace(scene), ...inProject(scene), credential: 'KEY' } }),
+    { slots: { 'query.project_id': filter } },
+  ),
   'audit.watch': row((scene) => ({ params: inWorkspace(scene) })),
   'audit.export': row((scene) => ({ query: auditQuery(scene) }), {
     slots: { 'query.project_id': filter },

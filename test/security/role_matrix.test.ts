@@ -138,7 +138,8 @@ const protocol = {
     ...['workspaces.get', 'members.list', 'members.remove', 'allowlist.list', 'allowlist.log'],
     ...['projects.get', 'projects.get_short', 'projects.environments', 'projects.coverage'],
     ...['projects.diff', 'secrets.list', 'secrets.get', 'secrets.versions', 'secrets.deleted'],
-    ...['audit.list', 'audit.get', 'audit.summary', 'audit.watch'],
+    ...['audit.list', 'audit.get', 'audit.summary', 'audit.calls'],
+    'audit.watch',
   ],
   writers: [
     ...['projects.create', 'projects.update', 'projects.update_short'],

@@ -152,6 +152,38 @@ export const summariseAudit = defineEndpoint({
   }),
 })
 
+/** As a draft of a policy is tried out on them: `objectionToRecorded` of src/platform/policy_check. */
+export const summariseCalls = defineEndpoint({
+  name: 'audit.calls',
+  summary: 'Count the newest calls that used a secret by where they went, the most frequent first',
+  method: 'GET',
+  path: '/api/audit/calls/',
+  access: { kind: 'member', permission: 'audit.read', tenant: 'query.workspace_id' },
+  query: workspace.extend({
+    project_id: projectId.optional(),
+    environment: environment.optional(),
+    credential: line(128).meta({ examples: ['STRIPE_API_KEY'] }),
+    since: rangeEnd.default(() => new Date(Date.now() - 7 * 86_400_000)),
+  }),
+  result: z.object({
+    kinds: z.array(
+      z
+        .object({
+          method: text('POST'),
+          target_url: text('https://api.stripe.com/v1/charges'),
+          style: text('header'),
+          decision: z.enum(['allowed', 'blocked', 'error']),
+          count,
+          last_at: timestamp,
+        })
+        .meta({ id: 'CallKind' }),
+    ),
+    calls: count,
+    /** False where there were more calls, or kinds of them, than are told. */
+    is_whole: z.boolean(),
+  }),
+})
+
 export const exportAudit = defineEndpoint({
   name: 'audit.export',
   summary: 'Download audit records as one JSON object per line, newest first',

@@ -5,7 +5,14 @@ import { Download } from '../../platform/http/reply.ts'
 import { type Route, route } from '../../platform/http/route.ts'
 import type { FeatureServices } from '../../platform/services.ts'
 import { endsWithin } from '../../platform/timeout.ts'
-import { exportAudit, getAuditLog, listAuditLogs, summariseAudit } from './contract.ts'
+import { callsOf } from './calls.ts'
+import {
+  exportAudit,
+  getAuditLog,
+  listAuditLogs,
+  summariseAudit,
+  summariseCalls,
+} from './contract.ts'
 import { exportLines } from './export.ts'
 import { positionOf, selectLog, selectLogs } from './queries.ts'
 import { summarise } from './summary.ts'
@@ -35,6 +42,7 @@ export function auditRoutes(services: FeatureServices, flush: () => Promise<void
       return found
     }),
     route(summariseAudit, ({ tx, grant, query }) => summarise(tx, grant, query)),
+    route(summariseCalls, ({ tx, grant, query }) => callsOf(tx, grant, query)),
     route(exportAudit, ({ caller, grant, query }) => {
       const day = new Date(services.clock.now()).toISOString().slice(0, 10)
       return new Download(`audit-${day}.jsonl`, () =>
