@@ -79,7 +79,7 @@ function faultsIn({ environments, tokens }: Checked): string[] {
     ),
     ...ofTokens.map(
       ({ label, id, granted_by, fingerprint, why }) =>
-        `token ${label} (${id}), granted by ${granted_by ?? 'nobody'}, ${fingerprint}: ${why}`,
+        `token ${label} (${id}), which says it was granted by ${granted_by ?? 'nobody'}, ${fingerprint}: ${why}`,
     ),
   ]
 }

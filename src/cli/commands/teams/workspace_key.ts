@@ -27,7 +27,7 @@ export const rekeyAll: Action<typeof rekeyOptions> = async (context, _, options)
   if (!next.signing) session.workspaceKeys.remember(next)
   const done = { epoch: next.epoch, ...counts, left }
   for (const { label, id, creator, fingerprint, reason } of left) {
-    const by = creator === null ? 'without a grant' : `granted by ${creator}`
+    const by = creator === null ? 'without a grant' : `which says it was granted by ${creator}`
     context.output.warn(`not carried over: ${label} (${id}), ${by}, ${fingerprint}: ${reason}`)
   }
   if (left.length > 0)
