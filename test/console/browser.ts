@@ -5,7 +5,7 @@
  */
 import { existsSync } from 'node:fs'
 import axe from 'axe-core'
-import { type Browser, chromium, type Page, type Request } from 'playwright-core'
+import { type Browser, type CDPSession, chromium, type Page, type Request } from 'playwright-core'
 import { signUp } from '../../src/client/vault.ts'
 import { ensureConsole } from '../../src/dev/console.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
@@ -29,6 +29,8 @@ export type Stage = {
 
 export type Visitor = {
   page: Page
+  /** The one session with its tools: at the end of another the browser would drop its authenticators. */
+  tools: CDPSession
   /** Waits for the heading of a screen, and judges it: accessible, and nothing secret in page or storage. */
   sees(heading: string, options?: { reveals?: boolean }): Promise<void>
   /** The same of the screen as it is. */
@@ -37,14 +39,17 @@ export type Visitor = {
   close(): Promise<void>
 }
 
-export async function openStage(env: Record<string, string> = {}): Promise<Stage> {
+/** `at` is an origin of localhost under which the browser finds the server, whatever port that has. */
+export async function openStage(env: Record<string, string> = {}, at?: string): Promise<Stage> {
   if (!existsSync(CHROMIUM)) throw new Error(`these tests need ${CHROMIUM} (Debian: chromium)`)
   await ensureConsole()
-  const [app, browser] = await Promise.all([
-    startTestApp(env),
-    chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] }),
-  ])
-  const origin = app.controlPlane.replace('127.0.0.1', 'localhost')
+  const app = await startTestApp(env)
+  const origin = at ?? app.controlPlane.replace('127.0.0.1', 'localhost')
+  const [host, listening] = [origin, app.controlPlane].map((address) => new URL(address).host)
+  const browser = await chromium.launch({
+    executablePath: CHROMIUM,
+    args: ['--no-sandbox', `--host-resolver-rules=MAP ${host} ${listening}`],
+  })
   const visitor = (path = '') => openVisitor(browser, origin, path)
   return {
     app,
@@ -74,16 +79,18 @@ export async function logIn(page: Page, email: string): Promise<void> {
 async function openVisitor(browser: Browser, origin: string, path: string): Promise<Visitor> {
   const context = await browser.newContext({ permissions: ['clipboard-write'] })
   const page = await context.newPage()
+  const tools = await context.newCDPSession(page)
   const wrong: string[] = []
   watch(page, origin, wrong)
   await page.goto(`${origin}/console/${path}`)
   const judge: Visitor['judge'] = async ({ reveals = false } = {}) => {
     if (!reveals) search('browser', 'the page', await contentOf(page))
     search('browser', 'storage', await storedIn(page))
-    wrong.push(...(await inaccessible(page)))
+    wrong.push(...(await inaccessible(page, tools)))
   }
   return {
     page,
+    tools,
     judge,
     sees: async (heading, options) => {
       const found = page.getByRole('heading', { name: heading, level: 1 })
@@ -160,22 +167,17 @@ async function storedIn(page: Page): Promise<string> {
 }
 
 /** WCAG 2.2 AA as far as axe judges it, but for react-aria's list of what was announced a moment ago. */
-async function inaccessible(page: Page): Promise<string[]> {
-  const session = await page.context().newCDPSession(page)
-  try {
-    await session.send('Runtime.evaluate', { expression: axe.source })
-    const expression = `axe.run({ exclude: '[data-live-announcer]' }, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] }).then(({ violations }) => JSON.stringify(violations))`
-    const { result } = await session.send('Runtime.evaluate', {
-      expression,
-      awaitPromise: true,
-      returnByValue: true,
-    })
-    const violations: axe.Result[] = JSON.parse(String(result.value))
-    return violations.map(
-      ({ id, help, nodes }) =>
-        `${page.url()}: ${id} (${help}) at ${nodes.map(({ html }) => html).join(', ')}`,
-    )
-  } finally {
-    await session.detach()
-  }
+async function inaccessible(page: Page, tools: CDPSession): Promise<string[]> {
+  await tools.send('Runtime.evaluate', { expression: axe.source })
+  const expression = `axe.run({ exclude: '[data-live-announcer]' }, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] }).then(({ violations }) => JSON.stringify(violations))`
+  const { result } = await tools.send('Runtime.evaluate', {
+    expression,
+    awaitPromise: true,
+    returnByValue: true,
+  })
+  const violations: axe.Result[] = JSON.parse(String(result.value))
+  return violations.map(
+    ({ id, help, nodes }) =>
+      `${page.url()}: ${id} (${help}) at ${nodes.map(({ html }) => html).join(', ')}`,
+  )
 }

@@ -30,6 +30,12 @@ const entrances = (['/login', '/register'] as const).map((path) =>
   }),
 )
 
+const account = createRoute({
+  getParentRoute: () => root,
+  path: '/account',
+  component: lazyRouteComponent(() => import('./screens/account/index.tsx'), 'Account'),
+})
+
 const workspace = createRoute({ getParentRoute: () => root, path: '/w/$workspaceId' })
 
 const workspaceHome = createRoute({
@@ -60,6 +66,7 @@ export const router = createRouter({
   routeTree: root.addChildren([
     home,
     ...entrances,
+    account,
     workspace.addChildren([workspaceHome, secrets]),
   ]),
   basepath: '/console',

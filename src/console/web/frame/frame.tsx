@@ -15,7 +15,9 @@ export function Frame({ email, children }: { email: string; children: ReactNode 
           {texts.common.appName}
         </Link>
         <span className="frame-space" />
-        <span className="soft">{email}</span>
+        <Link to="/account" className="soft">
+          {email}
+        </Link>
         <Button kind="quiet" onPress={() => lock.mutate(null)}>
           {texts.common.lock}
         </Button>

@@ -1,11 +1,13 @@
 /** All that people read, in one language: another one is another object of this type. */
+import { account } from './en/account.ts'
 import { common } from './en/common.ts'
 import { errors } from './en/errors.ts'
+import { passkeys } from './en/passkeys.ts'
 import { secrets } from './en/secrets.ts'
 import { start } from './en/start.ts'
 import { workspaces } from './en/workspaces.ts'
 
-export const texts = { common, errors, secrets, start, workspaces }
+export const texts = { account, common, errors, passkeys, secrets, start, workspaces }
 
 /** What a code means, and what helps. */
 export function helpFor(code: string): { said?: string; help?: string } {

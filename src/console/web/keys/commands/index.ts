@@ -2,10 +2,11 @@
 import type { Held } from '../held.ts'
 import type { Progress } from '../messages.ts'
 import * as accounts from './accounts.ts'
+import * as passkeys from './passkeys.ts'
 import * as secrets from './secrets.ts'
 import * as workspaces from './workspaces.ts'
 
-export const areas = { accounts, secrets, workspaces }
+export const areas = { accounts, passkeys, secrets, workspaces }
 
 type Run = (held: Held, input: unknown, progress: (progress: Progress) => void) => unknown
 

@@ -1,6 +1,6 @@
 /** The ways in: register, log in, unlock. */
 import { Link, useLocation } from '@tanstack/react-router'
-import { type FormEvent, useState } from 'react'
+import { type FormEvent, lazy, Suspense, useState } from 'react'
 import { Form } from 'react-aria-components'
 import { showRecoveryKey } from '../../frame/recovery_key.ts'
 import { Button } from '../../parts/button.tsx'
@@ -8,6 +8,8 @@ import { FailureNote } from '../../parts/failure.tsx'
 import { TextField } from '../../parts/text_field.tsx'
 import { useCommand } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
+
+const UsePasskey = lazy(() => import('../../passkeys/use_passkey.tsx'))
 
 export default function Start({ lockedAs }: { lockedAs: string | null }) {
   const isNew = useLocation().pathname.endsWith('/register')
@@ -17,6 +19,7 @@ export default function Start({ lockedAs }: { lockedAs: string | null }) {
       <main className="start stack">
         <h1>{words.unlock}</h1>
         <Unlock email={lockedAs} />
+        <ByPasskey isLocked />
       </main>
     )
   }
@@ -24,12 +27,21 @@ export default function Start({ lockedAs }: { lockedAs: string | null }) {
     <main className="start stack">
       <h1>{isNew ? words.register : words.logIn}</h1>
       {isNew ? <Register /> : <LogIn />}
+      {isNew ? null : <ByPasskey isLocked={false} />}
       {isNew ? (
         <Link to="/login">{words.haveAccount}</Link>
       ) : (
         <Link to="/register">{words.needAccount}</Link>
       )}
     </main>
+  )
+}
+
+function ByPasskey({ isLocked }: { isLocked: boolean }) {
+  return (
+    <Suspense fallback={null}>
+      <UsePasskey isLocked={isLocked} />
+    </Suspense>
   )
 }
 

@@ -44,6 +44,27 @@ const byCode: Record<string, Words> = {
     said: 'Address or password is wrong.',
     help: 'Without the password only the recovery key opens the account.',
   },
+  passkey_stopped: {
+    said: 'No passkey was used.',
+    help: 'It was stopped, took too long, or this device has none for this address.',
+  },
+  passkey_present: { said: 'This device has a passkey of yours already.' },
+  passkey_failed: {
+    said: 'The browser could not use a passkey here.',
+    help: 'The password goes on to work.',
+  },
+  passkey_refused: {
+    said: 'This passkey opens no account here.',
+    help: 'It may have been removed, or was made for another server. Log in with the password.',
+  },
+  passkey_cannot_unlock: {
+    said: 'This passkey does not unlock your keys.',
+    help: 'They may have been replaced since. Unlock with the password, and let the passkey unlock anew in your account.',
+  },
+  passkey_without_prf: {
+    said: 'This passkey cannot unlock: its device, this browser or the account lacks what that takes.',
+    help: 'It goes on to log you in, and the password unlocks.',
+  },
   unreadable_keys: {
     said: 'The keys that the server has for you do not open with this password.',
     help: 'Somebody may have altered them. Nothing was used. Ask the operator of the server.',

@@ -1,0 +1,46 @@
+/** What is done with a passkey from beginning to end, between the server, the authenticator and the worker of the keys. */
+import { ask } from '../keys/ask.ts'
+import type { Input, Output } from '../keys/messages.ts'
+import { createPasskey, evaluate, getPasskey } from './authenticator.ts'
+
+export type Passkey = Output<'passkeys.list'>[number]
+
+export async function addPasskey({ label, password }: { label: string; password: string }) {
+  const made = await createPasskey(await ask('passkeys.begin', { password }))
+  return handing(made, (given) => ask('passkeys.add', { ...given, label }))
+}
+
+export async function logInByPasskey() {
+  const used = await getPasskey(await ask('passkeys.beginLogIn', null))
+  return handing(used, (given) => ask('passkeys.logIn', given))
+}
+
+/** By one of those that can, which were made for this host name. */
+export async function unlockByPasskey(passkeys: readonly Passkey[]) {
+  const { credential, output } = await evaluated(passkeys)
+  const id = passkeys.find((one) => one.credential_id === credential.id)?.id ?? ''
+  const input = { id, credentialId: credential.id, output }
+  return handing(input, (given) => ask('passkeys.unlock', given))
+}
+
+/** For one that only logs in. */
+export async function letPasskeyUnlock(passkey: Passkey, password: string) {
+  const { credential, output } = await evaluated([passkey])
+  const input = { id: passkey.id, credentialId: credential.id, output, password }
+  return handing(input, (given) => ask('passkeys.letUnlock', given))
+}
+
+async function evaluated(passkeys: readonly Passkey[]) {
+  const { input: prf } = await ask('passkeys.prf', null)
+  return evaluate({ rp_id: location.hostname, prf }, passkeys)
+}
+
+/** The worker has a copy as soon as it is asked: that of the page is wiped at once. */
+function handing<I extends Pick<Input<'passkeys.add'>, 'output'>, T>(
+  given: I,
+  hand: (given: I) => Promise<T>,
+): Promise<T> {
+  const handed = hand(given)
+  given.output?.fill(0)
+  return handed
+}

@@ -1,0 +1,36 @@
+/** The button by which a passkey logs in, or unlocks a session that is there. */
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { ask } from '../keys/ask.ts'
+import { Button } from '../parts/button.tsx'
+import { FailureNote } from '../parts/failure.tsx'
+import { texts } from '../texts/index.ts'
+import { hasPasskeys } from './authenticator.ts'
+import { logInByPasskey, unlockByPasskey } from './ceremonies.ts'
+
+export default function UsePasskey({ isLocked }: { isLocked: boolean }) {
+  if (!hasPasskeys()) return null
+  return isLocked ? <Unlock /> : <Ceremony words={texts.passkeys.logIn} run={logInByPasskey} />
+}
+
+/** Nothing for who has none that can. */
+function Unlock() {
+  const { data = [] } = useQuery({
+    queryKey: ['passkeys.toUnlock'],
+    queryFn: () => ask('passkeys.list', null),
+  })
+  const able = data.filter((one) => one.can_unlock && one.rp_id === location.hostname)
+  if (able.length === 0) return null
+  return <Ceremony words={texts.passkeys.unlock} run={() => unlockByPasskey(able)} />
+}
+
+function Ceremony({ words, run }: { words: string; run(): Promise<unknown> }) {
+  const ceremony = useMutation({ mutationFn: run })
+  return (
+    <div className="stack">
+      <Button isPending={ceremony.isPending} onPress={() => ceremony.mutate()}>
+        {words}
+      </Button>
+      {ceremony.error ? <FailureNote error={ceremony.error} /> : null}
+    </div>
+  )
+}

@@ -1,0 +1,78 @@
+/** One's own passkeys: what each can do, a new one, another name, and the end of one. */
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { Form } from 'react-aria-components'
+import { Button } from '../../parts/button.tsx'
+import { FailureNote } from '../../parts/failure.tsx'
+import { Loading } from '../../parts/loading.tsx'
+import { TextField } from '../../parts/text_field.tsx'
+import { hasPasskeys } from '../../passkeys/authenticator.ts'
+import { addPasskey } from '../../passkeys/ceremonies.ts'
+import { useAsk } from '../../queries.ts'
+import { texts } from '../../texts/index.ts'
+import { PasskeyRow } from './passkey_row.tsx'
+
+const words = texts.passkeys
+
+export function Passkeys() {
+  const { data, error } = useAsk('passkeys.list', null)
+  return (
+    <section className="stack" aria-labelledby="passkeys">
+      <h2 id="passkeys">{words.title}</h2>
+      <p className="soft">{words.what}</p>
+      {error ? <FailureNote error={error} /> : null}
+      {data ? null : <Loading />}
+      {data?.length === 0 ? <p>{words.none}</p> : null}
+      {data && data.length > 0 ? (
+        <ul className="plain-list stack">
+          {data.map((passkey) => (
+            <PasskeyRow key={passkey.id} passkey={passkey} />
+          ))}
+        </ul>
+      ) : null}
+      {hasPasskeys() ? <Adding /> : <p className="soft">{words.unavailable}</p>}
+    </section>
+  )
+}
+
+function Adding() {
+  const [label, setLabel] = useState('')
+  const [password, setPassword] = useState('')
+  const client = useQueryClient()
+  const adding = useMutation({
+    mutationFn: addPasskey,
+    onSuccess: () => {
+      setLabel('')
+      setPassword('')
+      return client.invalidateQueries({ queryKey: ['passkeys.list'] })
+    },
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    adding.mutate({ label, password })
+  }
+  return (
+    <Form className="stack" onSubmit={submit}>
+      <TextField
+        label={words.label}
+        help={words.labelHelp}
+        isRequired
+        value={label}
+        onChange={setLabel}
+      />
+      <TextField
+        label={words.password}
+        help={words.passwordHelp}
+        type="password"
+        autoComplete="current-password"
+        isRequired
+        value={password}
+        onChange={setPassword}
+      />
+      <Button type="submit" isPending={adding.isPending}>
+        {words.add}
+      </Button>
+      {adding.error ? <FailureNote error={adding.error} /> : null}
+    </Form>
+  )
+}

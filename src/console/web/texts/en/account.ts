@@ -1,0 +1,4 @@
+/** One's own account. */
+export const account = {
+  title: 'Account',
+}

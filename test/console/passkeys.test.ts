@@ -1,0 +1,161 @@
+/** Passkeys in a real browser, with an authenticator that the browser makes: with a PRF, and without. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import { openStage, PASSWORD, type Stage, type Visitor } from './browser.ts'
+
+const ORIGIN = 'http://localhost:8765'
+
+let stage: Stage
+
+beforeAll(async () => {
+  stage = await openStage({ PASSKEY_ORIGINS: ORIGIN }, ORIGIN)
+})
+afterAll(() => stage.close())
+
+/** A device with a fingerprint reader, which always says yes. */
+async function attach({ tools }: Visitor, hasPrf: boolean) {
+  await tools.send('WebAuthn.enable')
+  const { authenticatorId } = await tools.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      protocol: 'ctap2',
+      ctap2Version: 'ctap2_1',
+      transport: 'internal',
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+      hasPrf,
+    },
+  })
+  return {
+    forget: () => tools.send('WebAuthn.clearCredentials', { authenticatorId }),
+  }
+}
+
+type Seen = { buffer: ArrayBuffer; copy: string }
+
+/** What the authenticator gave to the page, and what it was before anything was done with it. */
+async function watchOutputs(page: Page) {
+  const sent: Buffer[] = []
+  page.context().on('request', (request) => sent.push(request.postDataBuffer() ?? Buffer.alloc(0)))
+  await page.addInitScript(() => {
+    const seen: Seen[] = []
+    Reflect.set(globalThis, 'seenOutputs', seen)
+    const { prototype } = PublicKeyCredential
+    const original = prototype.getClientExtensionResults
+    prototype.getClientExtensionResults = function () {
+      const results = original.call(this)
+      const buffer = results.prf?.results?.first
+      if (buffer instanceof ArrayBuffer) {
+        seen.push({ buffer, copy: String.fromCharCode(...new Uint8Array(buffer)) })
+      }
+      return results
+    }
+  })
+  await page.reload()
+  return async () => {
+    const seen = await page.evaluate(() =>
+      (Reflect.get(globalThis, 'seenOutputs') as Seen[]).map(({ buffer, copy }) => ({
+        left: [...new Uint8Array(buffer)],
+        copy: btoa(copy),
+      })),
+    )
+    const bytes = seen.map(({ copy }) => Buffer.from(copy, 'base64'))
+    const forms = bytes.flatMap((each) => [
+      ...(['hex', 'base64', 'base64url', 'latin1'] as const).map((form) => each.toString(form)),
+      each.join(),
+    ])
+    const all = Buffer.concat(sent).toString('latin1')
+    return { seen, leaked: forms.filter((form) => all.includes(form)) }
+  }
+}
+
+async function addPasskey(page: Page, label: string): Promise<void> {
+  await page.getByLabel('Name').fill(label)
+  await page.getByLabel('Your password').fill(PASSWORD)
+  await page.getByRole('button', { name: 'Add a passkey' }).click()
+  await page.getByText(label, { exact: true }).waitFor()
+}
+
+const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click()
+
+async function logOut({ page, sees }: Visitor): Promise<void> {
+  await press(page, 'Log out')
+  await sees('Log in')
+}
+
+test('one with a PRF is added, logs in and unlocks without the password, and is renamed and removed', async () => {
+  const ada = await stage.person('ada@example.com', 'account')
+  const { page } = ada
+  const device = await attach(ada, true)
+  const outputs = await watchOutputs(page)
+  await ada.sees('Unlock')
+  await page.getByLabel('Password').fill(PASSWORD)
+  await press(page, 'Unlock')
+  await ada.sees('Account')
+  await page.getByText('You have no passkey yet.').waitFor()
+  await addPasskey(page, 'Laptop')
+  await page.getByText('Logs in and unlocks').waitFor()
+  await ada.judge()
+
+  await press(page, 'Lock')
+  await ada.sees('Unlock')
+  await press(page, 'Unlock with a passkey')
+  await ada.sees('Account')
+
+  await logOut(ada)
+  await press(page, 'Use a passkey')
+  await ada.sees('Account')
+  await page.getByText(/last used/).waitFor()
+  const { seen, leaked } = await outputs()
+  expect(new Set(seen.map(({ copy }) => copy)).size).toBe(1)
+  expect(seen.length).toBeGreaterThanOrEqual(3)
+  expect(seen.map(({ left }) => Math.max(...left))).toEqual(seen.map(() => 0))
+  expect(leaked).toEqual([])
+
+  // As after new keys of the account.
+  await stage.app.connection.sql`update passkeys set encrypted_seed = null`
+  await press(page, 'Lock')
+  await ada.sees('Unlock')
+  expect(await page.getByRole('button', { name: 'Unlock with a passkey' }).count()).toBe(0)
+  await page.getByLabel('Password').fill(PASSWORD)
+  await press(page, 'Unlock')
+  await press(page, 'Let it unlock')
+  await page.getByLabel('Your password').first().fill(PASSWORD)
+  await page.getByRole('button', { name: 'Let it unlock' }).last().click()
+  await page.getByText('Logs in and unlocks').waitFor()
+
+  await press(page, 'Rename')
+  await page.getByLabel('Name').first().fill('Phone')
+  await press(page, 'Save')
+  await page.getByText('Phone', { exact: true }).waitFor()
+  await press(page, 'Remove')
+  await page.getByText('Remove Phone?').waitFor()
+  await ada.judge()
+  await page.getByRole('button', { name: 'Remove', exact: true }).last().click()
+  await page.getByText('You have no passkey yet.').waitFor()
+  await logOut(ada)
+  await press(page, 'Use a passkey')
+  await page.getByText('This passkey opens no account here.').waitFor()
+  await device.forget()
+  await press(page, 'Use a passkey')
+  await page.getByText('No passkey was used.').waitFor()
+  await ada.judge()
+  await ada.close()
+})
+
+test('one without a PRF logs in, and the password unlocks', async () => {
+  const bob = await stage.person('bob@example.com', 'account')
+  const { page } = bob
+  await attach(bob, false)
+  await bob.sees('Account')
+  await addPasskey(page, 'Key')
+  await page.getByText('Logs in; the password unlocks').waitFor()
+  await logOut(bob)
+  await press(page, 'Use a passkey')
+  await bob.sees('Unlock')
+  await page.getByLabel('Password').fill(PASSWORD)
+  await press(page, 'Unlock')
+  await bob.sees('Account')
+  await bob.close()
+})
