@@ -51,6 +51,7 @@ export const REMOVED = 'removed.upstream.example'
 export const STRANGE = 'strange.upstream.example'
 
 const environment = 'development'
+const VALUES = 'the values of an environment'
 const DAY_MS = 86_400_000
 const LATER = new Date(Date.now() + 300 * DAY_MS).toISOString()
 
@@ -164,19 +165,13 @@ export async function openWorld(stage: Stage, keepOlder: () => Promise<void>) {
   const others: Record<string, Probe> = {
     'another signed workspace': () => called(stage, untouched.agent.text),
     'a plain workspace': () => called(stage, plain.token),
-    ...named('in another workspace', readingsOf(untouched)),
+    "another workspace's values, as its member reads them": readingsOf(untouched)[VALUES],
   }
   const reading = readingsOf({ ...untouched, helper: target.helper })
-  const elsewhere = named('in another workspace of the same person', {
-    'the values of an environment': reading['the values of an environment'],
-  })
+  const elsewhere: Record<string, Probe> = {
+    'values of another workspace of the same person': reading[VALUES],
+  }
   return { target, neighbour, plain, probes, others, elsewhere }
-}
-
-function named(where: string, probes: Record<string, Probe>): Record<string, Probe> {
-  return Object.fromEntries(
-    Object.entries(probes).map(([name, probe]) => [`${name} ${where}`, probe]),
-  )
 }
 
 let calls = 0
@@ -263,7 +258,7 @@ function readingsOf(target: SignedProject & SignedHistory) {
       return JSON.stringify([[...members.values()], [...allowlist], epoch])
     },
     'the key of the workspace': async () => Buffer.from((await opened()).key).toString('hex'),
-    'the values of an environment': async () => {
+    [VALUES]: async () => {
       const open = await opened()
       const order = { params: { project_id: projectId }, query: { environment } }
       const query = { ...order.query, include: 'value' as const }
