@@ -7,6 +7,7 @@ import { auditRoutes } from '../features/audit/index.ts'
 import type { LiveAudit } from '../features/audit/live.ts'
 import { getResolverHealth } from '../features/health/contract.ts'
 import { healthRoutes } from '../features/health/index.ts'
+import { instanceRoutes } from '../features/instance/index.ts'
 import { listLinksForToken } from '../features/links/contract.ts'
 import { linkRoutes, type SignedServices } from '../features/links/index.ts'
 import { metricsRoutes } from '../features/metrics/index.ts'
@@ -37,6 +38,7 @@ export function controlPlaneRoutes(
   const accounts = openAccountServices(services)
   return [
     ...healthRoutes(services, () => {}),
+    ...instanceRoutes(services),
     ...accountsRoutes(services, accounts),
     ...passkeyRoutes(services, accounts),
     ...workspaceRoutes(services),

@@ -23,6 +23,8 @@ const REASONS: Record<string, string> = {
   'auth.patch_password': 'the same as auth.change_password, for clients that send PATCH',
   'health.get': 'for probes; status asks the one beside it, and health asks on the machine itself',
   'metrics.compute': 'for a scheduler with CRON_SECRET; calculate_metrics does it on the machine',
+  'instance.get': 'for the page of the console that begins',
+  'instance.report': 'for the page of the owner; settings and status say it on the machine',
   'metrics.list': 'figures for the operator, who has calculate_metrics and /metrics',
   'projects.delete': BY_ID,
   'projects.diff': 'secrets diff compares values too, which only a client can',

@@ -558,6 +558,13 @@ const open: Record<string, Row> = {
       ...{ invited: 403, removed: 403, other_owner: 403 },
     },
   }),
+  'instance.report': row(none, {
+    expect: {
+      ...{ admin: 403, member: 403, read_only: 403 },
+      ...{ invited: 403, removed: 403, other_owner: 403 },
+    },
+  }),
+  'instance.get': row(none),
   'docs.page': row(none),
   'docs.document': row(none),
   'docs.script': row(none),

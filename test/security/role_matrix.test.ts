@@ -171,6 +171,7 @@ const allowedRoles: Record<keyof typeof protocol, readonly Role[]> = {
 const roleless = {
   public: [
     ...['health.get', 'health.status', 'health.resolver'],
+    'instance.get',
     ...['docs.page', 'docs.document', 'docs.script', 'docs.style'],
     ...['auth.prelogin', 'auth.register', 'auth.login', 'auth.refresh'],
     ...['auth.recover.begin', 'auth.recover', 'auth.passkey_login.begin', 'auth.passkey_login'],
@@ -186,7 +187,7 @@ const roleless = {
     ...['auth.sessions.list', 'auth.sessions.revoke', 'users.me', 'users.public_key'],
     'users.replace_keys',
     ...['workspaces.list', 'workspaces.create', 'workspaces.accept', 'workspaces.decline'],
-    ...['links.list', 'projects.list', 'metrics.list'],
+    ...['links.list', 'projects.list', 'metrics.list', 'instance.report'],
   ],
   'token that may use': [
     ...forwardCalls.map(({ name }) => name),

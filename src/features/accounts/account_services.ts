@@ -14,6 +14,7 @@ export type AccountServices = {
   outer: OuterLayer
   pepper: Pepper
   registration: Config['REGISTRATION']
+  ownerCode: Config['OWNER_CODE']
   passwords: Passwords
   throttle: PasswordThrottle
   fakeSalt: (email: string) => string
@@ -33,6 +34,7 @@ export function openAccountServices({
     outer,
     pepper,
     registration: config.REGISTRATION,
+    ownerCode: config.OWNER_CODE,
     passwords: openPasswords(pepper),
     throttle: new PasswordThrottle(clock),
     fakeSalt: openFakeSalts(config.SECRET_KEY),

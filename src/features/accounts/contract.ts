@@ -69,6 +69,8 @@ export const register = defineEndpoint({
     kdf: kdf.default(defaultKdf),
     recovery: recovery.optional(),
     workspace: personalWorkspace.optional(),
+    /** OWNER_CODE, where the first account needs it; others do not. */
+    owner_code: givenPassword.meta(rarelyNeeded).optional(),
   }),
   result: z.object({ user, workspace: workspaceShape.nullable() }),
   success: 201,

@@ -2,6 +2,8 @@
  * Makes accounts. The first of an instance owns it; who is first is decided one transaction at a
  * time. The personal workspace comes with an envelope that only its owner opens, or not at all.
  */
+import { timingSafeEqual } from 'node:crypto'
+import { sha256 } from '../../platform/crypto/primitives.ts'
 import type { Database, Transaction } from '../../platform/db/open.ts'
 import type { users } from '../../platform/db/schema/index.ts'
 import { Fault } from '../../platform/fault.ts'
@@ -39,6 +41,7 @@ export async function registerPerson(
     await queueRegistrations(tx)
     await checkOpen(tx, registration)
     const isInstanceOwner = !(await hasUsers(tx))
+    if (isInstanceOwner) checkOwner(services, body.owner_code)
     const user = await insertUser(tx, { ...values, ...identity, isInstanceOwner })
     if (!user) throw await taken(tx, body.email)
     if (!body.workspace) {
@@ -65,6 +68,14 @@ async function checkOpen(
   if (registration === 'open') return
   if (registration === 'first' && !(await hasUsers(db))) return
   throw new Fault('registration_closed')
+}
+
+/** Somebody else may reach a new server before its operator does. */
+function checkOwner({ ownerCode }: AccountServices, presented = ''): void {
+  if (ownerCode === undefined || timingSafeEqual(sha256(presented), sha256(ownerCode))) return
+  throw new Fault('registration_closed', {
+    message: 'The first account owns this server and needs its owner code (OWNER_CODE).',
+  })
 }
 
 async function userValues(

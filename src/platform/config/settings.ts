@@ -151,6 +151,11 @@ export const settings = z.object({
     .enum(['open', 'first', 'closed'])
     .default('open')
     .meta({ about: 'who may register: anybody, only the first account, nobody', example: 'first' }),
+  OWNER_CODE: z.string().min(16, 'must have at least 16 characters').optional().meta({
+    about:
+      'what the first account, which owns the installation, must bring; without it, who registers first',
+    example: 'a line printed by cloakroom keygen',
+  }),
   TRUSTED_PROXIES: key(parseCidrs, 'must be networks such as 10.0.0.0/8, separated by commas')
     .default('')
     .meta({ about: 'networks whose X-Forwarded headers are believed', example: '10.0.0.0/8' }),

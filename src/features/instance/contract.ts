@@ -1,0 +1,50 @@
+import { z } from 'zod'
+import { defineEndpoint } from '../../platform/http/endpoint.ts'
+import { text } from '../../platform/http/fields.ts'
+import { timestamp } from '../../platform/http/validate.ts'
+
+export const getInstance = defineEndpoint({
+  name: 'instance.get',
+  summary: 'Tell whether this installation has an owner yet, and whether one may register',
+  method: 'GET',
+  path: '/api/instance/',
+  access: { kind: 'public' },
+  result: z.object({
+    /** The first account owns the installation. */
+    has_owner: z.boolean(),
+    may_register: z.boolean(),
+    /** Whether the first account needs OWNER_CODE. */
+    needs_owner_code: z.boolean(),
+  }),
+})
+
+export const reportInstance = defineEndpoint({
+  name: 'instance.report',
+  summary: 'Tell what the owner of the installation looks after',
+  method: 'GET',
+  path: '/api/instance/report/',
+  access: { kind: 'session', instanceOwner: true },
+  result: z.object({
+    version: text('0.1.0'),
+    started_at: timestamp,
+    database: z
+      .object({
+        kind: z.enum(['embedded', 'postgresql']),
+        version: text('18.6'),
+        size_bytes: z.number().int(),
+        /** The last one that was applied. */
+        migration: text('0015_passkeys'),
+      })
+      .meta({ id: 'DatabaseReport' }),
+    /** Of the process that answers; nothing of keys. */
+    settings: z
+      .object({
+        registration: z.enum(['open', 'first', 'closed']),
+        workers: z.number().int(),
+        audit_retention_days: z.number().int().nullable(),
+        has_metrics: z.boolean(),
+        keeps_seen_state: z.boolean(),
+      })
+      .meta({ id: 'InstanceSettings' }),
+  }),
+})

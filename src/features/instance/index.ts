@@ -1,0 +1,48 @@
+/** The installation itself: whose it is, and what its owner looks after. Backups are made outside of it. */
+import { sql } from 'drizzle-orm'
+import { version } from '../../../package.json'
+import { type Route, route } from '../../platform/http/route.ts'
+import type { FeatureServices } from '../../platform/services.ts'
+import { hasOwner } from '../accounts/index.ts'
+import { getInstance, reportInstance } from './contract.ts'
+
+export function instanceRoutes({ db, config, clock }: FeatureServices): Route[] {
+  const startedAt = new Date(clock.now())
+  return [
+    route(getInstance, async () => {
+      const has_owner = await hasOwner(db)
+      const { REGISTRATION, OWNER_CODE } = config
+      return {
+        has_owner,
+        may_register: REGISTRATION === 'open' || (REGISTRATION === 'first' && !has_owner),
+        needs_owner_code: !has_owner && OWNER_CODE !== undefined,
+      }
+    }),
+    route(reportInstance, async () => ({
+      version,
+      started_at: startedAt,
+      database: await describeDatabase(
+        db,
+        config.DB_HOST === undefined ? 'embedded' : 'postgresql',
+      ),
+      settings: {
+        registration: config.REGISTRATION,
+        workers: config.WORKERS,
+        audit_retention_days: config.AUDIT_RETENTION_DAYS ?? null,
+        has_metrics: config.ADMIN_PORT !== undefined,
+        keeps_seen_state: config.SIGNED_STATE_FILE !== undefined,
+      },
+    })),
+  ]
+}
+
+type Described = { version: string; size_bytes: number; migration: string }
+
+async function describeDatabase(db: FeatureServices['db'], kind: 'embedded' | 'postgresql') {
+  const [row] = await db.execute<Described>(sql`
+    select split_part(current_setting('server_version'), ' ', 1) as version,
+      pg_database_size(current_database())::float8 as size_bytes,
+      (select name from cloakroom_migrations order by name desc limit 1) as migration`)
+  if (!row) throw new Error('the database says nothing of itself')
+  return { kind, ...row }
+}

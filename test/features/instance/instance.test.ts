@@ -1,0 +1,92 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { version } from '../../../package.json'
+import { register } from '../../../src/features/accounts/contract.ts'
+import { getInstance, reportInstance } from '../../../src/features/instance/contract.ts'
+import { migrations } from '../../../src/platform/db/migrate.ts'
+import { startTestApp, type TestApp } from '../../support/app.ts'
+import { databaseKind } from '../../support/database.ts'
+import { logInAs, newApplicant, registerPerson, registrationOf } from '../../support/people.ts'
+
+const CODE = 'a code that only the operator has'
+
+let app: TestApp
+let coded: TestApp
+beforeAll(async () => {
+  app = await startTestApp({ REGISTRATION: 'first' })
+  coded = await startTestApp({ OWNER_CODE: CODE })
+})
+afterAll(() => Promise.all([app.stop(), coded.stop()]))
+
+test('it tells whether it has an owner yet, and whether one may register', async () => {
+  const tell = () => app.as().call(getInstance, {})
+  expect(await tell()).toEqual({ has_owner: false, may_register: true, needs_owner_code: false })
+  const owner = await registerPerson(app, 'owner')
+  expect(await tell()).toEqual({ has_owner: true, may_register: false, needs_owner_code: false })
+  const report = await owner.api.call(reportInstance, {})
+  expect(report).toEqual({
+    version,
+    started_at: expect.any(String),
+    database: {
+      kind: databaseKind,
+      version: expect.stringMatching(/^\d+\.\d+/),
+      size_bytes: expect.any(Number),
+      migration: migrations.at(-1)?.name ?? '',
+    },
+    settings: {
+      registration: 'first',
+      workers: 1,
+      audit_retention_days: null,
+      has_metrics: false,
+      keeps_seen_state: expect.any(Boolean),
+    },
+  })
+  expect(report.database.size_bytes).toBeGreaterThan(1_000_000)
+  for (const key of [app.config.SECRET_KEY, app.config.ENCRYPTION_KEY])
+    expect(JSON.stringify(report)).not.toContain(key)
+})
+
+describe('with OWNER_CODE', () => {
+  const apply = async (name: string, more: object = {}) => {
+    const applicant = newApplicant(name)
+    const body = { ...(await registrationOf(applicant)), ...more }
+    return { applicant, answer: await coded.call('POST', register.path, { body }) }
+  }
+
+  test('nobody who came first without it owns the server', async () => {
+    for (const more of [{}, { owner_code: 'a code that somebody guessed' }, { owner_code: ' ' }]) {
+      const { answer } = await apply('stranger', more)
+      expect(answer.status).toBe(403)
+      expect(answer.body).toMatchObject({ error_code: 'registration_closed' })
+    }
+    const [{ count } = { count: null }] = await coded.connection.sql`
+      select count(*)::int as count from users`
+    expect(count).toBe(0)
+    expect(await coded.as().call(getInstance, {})).toMatchObject({
+      has_owner: false,
+      needs_owner_code: true,
+    })
+  })
+
+  test('of many with and without it at once one owns it, and the others are people like others', async () => {
+    const answers = await Promise.all(
+      ['a', 'b', 'c', 'd'].map((name, at) => apply(name, at % 2 === 0 ? { owner_code: CODE } : {})),
+    )
+    const made = answers.filter(({ answer }) => answer.status === 201)
+    const owners = made.filter(
+      ({ answer }) =>
+        (answer.body as { data: { user: { is_instance_owner: boolean } } }).data.user
+          .is_instance_owner,
+    )
+    expect(owners).toHaveLength(1)
+    expect(['a', 'c']).toContain(owners[0]?.applicant.email.slice(0, 1) ?? '')
+    const { applicant, answer } = await apply('later')
+    expect(answer.status).toBe(201)
+    const { token } = await logInAs(coded, applicant)
+    const refused = await coded.call('GET', reportInstance.path, { token })
+    expect(refused.status).toBe(403)
+    expect(await coded.as().call(getInstance, {})).toMatchObject({
+      has_owner: true,
+      needs_owner_code: false,
+    })
+  })
+})
