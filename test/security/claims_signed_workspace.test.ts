@@ -1,0 +1,184 @@
+/**
+ * Somebody writes into the database of a running installation, and somebody has a session of the owner's. Each tries to
+ * have a key given to a stranger, a credential sent elsewhere, and a token used that they made.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { randomBytes } from 'node:crypto'
+import { rekey } from '../../src/client/rekey.ts'
+import { Chains } from '../../src/client/signed/chain.ts'
+import type { OpenWorkspace } from '../../src/client/vault.ts'
+import { issueWorkloadToken } from '../../src/features/agents/contract.ts'
+import { addToAllowlist } from '../../src/features/allowlist/contract.ts'
+import { listLinks } from '../../src/features/links/contract.ts'
+import { upsertSecrets } from '../../src/features/secrets/contract.ts'
+import { fromBase64 } from '../../src/platform/crypto/encoding.ts'
+import { formatToken } from '../../src/platform/crypto/token.ts'
+import { agents, tokenGrants } from '../../src/platform/db/schema/index.ts'
+import { type FaultCode, statusOf } from '../../src/platform/fault.ts'
+import { identityOf } from '../../src/sigchain/index.ts'
+import { openMemory } from '../client/signed_place.ts'
+import { API, openStage, resolveAs, type Stage } from '../support/agent.ts'
+import { marked } from '../support/canary.ts'
+import { envelopeFor } from '../support/people.ts'
+import {
+  personOf,
+  type Said,
+  type SignedPerson,
+  signedAccount,
+  signedBy,
+} from '../support/signed.ts'
+import { insertToken } from '../support/signed_rows.ts'
+import {
+  bindingOf,
+  clientMade,
+  type Granted,
+  grantOf,
+  type Minted,
+  manifestOf,
+  mint,
+  type SignedProject,
+  signedProject,
+} from '../support/statements.ts'
+
+const STRANGE = 'strange.upstream.example'
+const VALUE = marked('sk_live_')
+
+let stage: Stage
+let project: SignedProject
+/** The session is the owner's, the keys are not. */
+let thief: SignedPerson
+let granted: Minted & { text: string }
+
+const inWorkspace = () => ({ workspace_id: project.workspaceId })
+const inProject = () => ({ project_id: project.projectId })
+const ofWorkspace = (path: string) => `/api/workspaces/${project.workspaceId}/${path}`
+const sql = () => stage.app.connection.sql
+
+beforeAll(async () => {
+  stage = await openStage({ names: [STRANGE] })
+  project = await signedProject(stage.app)
+  const { api, ...owner } = project.owner
+  thief = { api, ...owner, identity: await identityOf(new Uint8Array(randomBytes(32))) }
+  const secrets = { KEY: project.seal('KEY', VALUE) }
+  const manifest = await manifestOf(project, secrets, 1)
+  const body = { ...inProject(), environment: 'development', secrets, manifest }
+  await api.call(upsertSecrets, { body })
+  const domains = [stage.authorityOf(API)]
+  const link = await project.link('allowlist.changed', { add: domains, remove: [] })
+  await api.call(addToAllowlist, { params: inWorkspace(), body: { domains, link } })
+  const minted = mint()
+  const token = await clientMade(project, minted)
+  await api.call(issueWorkloadToken, { params: inProject(), body: { token } })
+  granted = { ...minted, text: formatToken('wkl', minted.id, minted.secret) }
+}, 60_000)
+afterAll(() => stage.stop())
+
+const call = (token: string, host = API) =>
+  resolveAs(stage.app.resolver, token, {
+    target_url: stage.url('/charges', host),
+    headers: { authorization: 'Bearer SVC_SECRET_KEY' },
+    ...inProject(),
+    environment: 'development',
+  })
+
+/** The token that the owner granted goes on, to the host that the owner allowed. */
+async function expectSent(): Promise<void> {
+  expect(await call(granted.text)).toMatchObject({ status: 200, body: { status_code: 200 } })
+  expect(stage.upstream.received.at(-1)?.header('authorization')).toBe(`Bearer ${VALUE}`)
+}
+
+async function expectNotSent(code: FaultCode, token: string, host?: string): Promise<void> {
+  const { bytes } = stage.upstream
+  const refusal = { status: statusOf(code), body: { error_code: code } }
+  expect(await call(token, host)).toMatchObject(refusal)
+  expect(stage.upstream.bytes).toBe(bytes)
+}
+
+/** What the thief posts is signed by keys of the thief's. */
+async function expectNotTaken(path: string, body: object): Promise<void> {
+  const answer = await stage.app.call('POST', path, { token: thief.token, body })
+  expect(answer).toMatchObject({ status: 422, body: { error_code: 'link_refused' } })
+  expect(JSON.stringify(answer.body)).toContain('its signature is not that of its signer')
+}
+const signed = async (said: Said) => signedBy(thief, await project.chain(), said)
+
+/** The workspace as the owner has it open. */
+function openedByOwner(): OpenWorkspace {
+  const { workspaceId: id, workspaceKey: key, owner } = project
+  const readLinks = (workspace_id: string, after: number) =>
+    owner.api.call(listLinks, { params: { workspace_id }, query: { after } })
+  const chains = new Chains(readLinks, openMemory(), { met: () => {}, rekeyed: () => {} })
+  const workspace = { id, name: 'acme' }
+  const signing = { chains, workspace, identity: async () => owner.identity }
+  return { ...workspace, epoch: 1, key, signing }
+}
+
+describe('In a signed workspace the database cannot lie: neither who writes to it nor who steals a session can make a client or the resolver give a key to a stranger, send a credential to a host that no administrator allowed, or honour a token that none granted.', () => {
+  test('the resolver sends a credential to no host that is only in a row, or that a session added', async () => {
+    const domain = stage.authorityOf(STRANGE)
+    const body = { add: [domain], remove: [] }
+    const link = await signed({ type: 'allowlist.changed', body })
+    await expectNotTaken(ofWorkspace('allowlist/'), { domains: [domain], link })
+    await sql()`insert into allowlist_entries (id, workspace_id, domain)
+      values (${Bun.randomUUIDv7()}, ${project.workspaceId}, ${domain})`
+    await expectNotSent('domain_blocked', granted.text, STRANGE)
+    await expectSent()
+  })
+
+  test('the resolver honours no token that is only rows, or that a session made', async () => {
+    const made = await clientMade(project, mint(), { label: 'of a thief' }, { signer: thief })
+    const path = `/api/projects/${project.projectId}/workload-tokens/`
+    await expectNotTaken(path, { token: made })
+
+    const { workspaceId } = project
+    const { db } = stage.app.connection
+    const agentId = Bun.randomUUIDv7()
+    await db.insert(agents).values({ id: agentId, workspaceId, name: 'made up' })
+    const row = { agentId, capabilities: ['use' as const] }
+    const forged = await insertToken(stage.app, workspaceId, row)
+    await expectNotSent('key_not_provisioned', forged.text)
+    const holder = { ...forged, publicKey: fromBase64(forged.publicKey) ?? new Uint8Array() }
+    const terms: Granted = {
+      ...{ kind: 'agent', agent_id: agentId, label: 'default', capabilities: ['use'] },
+      ...{ project_id: null, environment: null },
+    }
+    const grant = await grantOf(project, holder, terms, { signer: thief })
+    await db.insert(tokenGrants).values({
+      ...{ tokenId: forged.id, workspaceId, statement: grant.statement },
+      signature: Buffer.from(grant.signature, 'base64'),
+      binding: Buffer.from(await bindingOf(project, holder), 'base64'),
+    })
+    await sql()`insert into token_envelopes
+      select (jsonb_populate_record(e, jsonb_build_object('token_id', ${forged.id}::text))).*
+      from token_envelopes e where token_id = ${granted.id}`
+    await expectNotSent('unverified_state', forged.text)
+    await expectSent()
+  })
+
+  test('a client gives the new key to nobody who is a member by a row, or whom a session invited', async () => {
+    const stranger = await signedAccount(stage.app, 'stranger')
+    const member = { ...personOf(stranger), role: 'admin' as const }
+    await expectNotTaken(ofWorkspace('members/'), {
+      ...{ email: stranger.email, role: 'admin' },
+      encrypted_workspace_key: await envelopeFor(stranger, project),
+      link: await signed({ type: 'members.put', body: { members: [member] } }),
+    })
+    await sql()`insert into memberships (id, workspace_id, user_id, role, status, encrypted_workspace_key)
+      select ${Bun.randomUUIDv7()}, workspace_id, ${stranger.userId}, 'admin', 'active',
+        encrypted_workspace_key from memberships where workspace_id = ${project.workspaceId}`
+    const sealedTo = async (userId: string) => {
+      const [row] =
+        await sql()`select encode(encrypted_workspace_key, 'hex') as key from memberships
+        where workspace_id = ${project.workspaceId} and user_id = ${userId}`
+      return row?.key
+    }
+    const { userId } = project.owner
+    const before = [await sealedTo(stranger.userId), await sealedTo(userId)]
+    const asked = () => Promise.reject(new Error('the chain says whose keys they are'))
+    const { members, tokens } = await rekey(project.owner.api, openedByOwner(), asked)
+    expect([members, tokens]).toEqual([1, 1])
+    expect(await sealedTo(stranger.userId)).toBe(before[0])
+    expect(await sealedTo(userId)).not.toBe(before[1])
+    await expectSent()
+  })
+})
