@@ -3,7 +3,7 @@
  * canonical form of host names. A name is stored, compared and dialled in the same form, so that no
  * spelling of a host can be decided differently from the host it reaches.
  */
-import { getPublicSuffix } from 'tldts'
+import { publicSuffixOf } from './public_suffix.ts'
 
 export type Domain = {
   /** Lower case, punycode, no trailing dot; for a wildcard the name below the `*.`. */
@@ -82,8 +82,4 @@ function isWildcardBase(host: string): boolean {
   if (!host.includes('.') || host.length + 2 > MAX_NAME_LENGTH) return false
   const below = `any.${host}`
   return [host, below].every((name) => publicSuffixOf(name) !== name)
-}
-
-function publicSuffixOf(name: string): string | null {
-  return getPublicSuffix(name, { allowPrivateDomains: true })
 }

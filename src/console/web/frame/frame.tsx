@@ -1,31 +1,117 @@
-/** What is around every screen: navigation, workspace, and the ways out. */
-import { Link } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
+/** What is around every screen: navigation, the workspace, the palette of commands, and the ways out. */
+import { Link, useMatch, useNavigate } from '@tanstack/react-router'
+import { type ReactNode, useMemo, useState } from 'react'
 import { Button } from '../parts/button.tsx'
-import { useCommand } from '../queries.ts'
+import { CommandPalette, usePaletteCommands } from '../parts/command_palette.tsx'
+import { ErrorBoundary } from '../parts/error_boundary.tsx'
+import { Menu } from '../parts/menu.tsx'
+import { chooseTheme, chosenTheme, themes } from '../parts/theme.ts'
+import { Toasts } from '../parts/toasts.tsx'
+import { useAsk, useCommand } from '../queries.ts'
 import { texts } from '../texts/index.ts'
+import { areas } from './navigation.ts'
 
-export function Frame({ email, children }: { email: string; children: ReactNode }) {
+type Props = { email: string; children: ReactNode }
+
+export default function Frame({ email, children }: Props) {
   const lock = useCommand('accounts.lock')
-  const logOut = useCommand('accounts.logOut')
+  const words = texts.common
   return (
     <div className="frame">
+      <a className="skip" href="#content">
+        {words.toContent}
+      </a>
       <header className="frame-bar">
         <Link to="/" className="frame-name">
-          {texts.common.appName}
+          {words.appName}
         </Link>
+        <WorkspaceSwitch />
         <span className="frame-space" />
-        <Link to="/account" className="soft">
-          {email}
-        </Link>
-        <Button kind="quiet" onPress={() => lock.mutate(null)}>
-          {texts.common.lock}
-        </Button>
-        <Button kind="quiet" onPress={() => logOut.mutate(null)}>
-          {texts.common.logOut}
-        </Button>
+        <ThemeSwitch />
+        <AccountMenu email={email} />
+        <Button onPress={() => lock.mutate(null)}>{words.lock}</Button>
       </header>
-      <main className="frame-content">{children}</main>
+      <Areas />
+      <main id="content" className="frame-content" tabIndex={-1}>
+        <ErrorBoundary>{children}</ErrorBoundary>
+      </main>
+      <CommandPalette />
+      <Toasts />
     </div>
+  )
+}
+
+/** Null outside of a workspace. */
+function useWorkspaceId(): string | null {
+  const match = useMatch({ from: '/w/$workspaceId', shouldThrow: false })
+  return match?.params.workspaceId ?? null
+}
+
+function WorkspaceSwitch() {
+  const { data = [] } = useAsk('workspaces.list', null)
+  const navigate = useNavigate()
+  const current = useWorkspaceId()
+  const shown = data.find(({ id }) => id === current)
+  const choices = data.map(({ id, name }) => ({
+    id,
+    label: name,
+    act: () => navigate({ to: '/w/$workspaceId', params: { workspaceId: id } }),
+  }))
+  if (choices.length === 0) return null
+  const label = shown?.name ?? texts.common.workspace
+  return (
+    <Menu label={`${label} ▾`} name={`${texts.common.workspace}: ${label}`} choices={choices} />
+  )
+}
+
+function ThemeSwitch() {
+  const [theme, setTheme] = useState(chosenTheme)
+  const words = texts.common
+  const choices = themes.map((id) => ({
+    id,
+    label: words.themes[id],
+    act: () => {
+      chooseTheme(id)
+      setTheme(id)
+    },
+  }))
+  return <Menu label="◐" name={`${words.theme}: ${words.themes[theme]}`} choices={choices} />
+}
+
+function AccountMenu({ email }: { email: string }) {
+  const logOut = useCommand('accounts.logOut')
+  const navigate = useNavigate()
+  const words = texts.common
+  const choices = [
+    { id: 'account', label: words.account, act: () => navigate({ to: '/account' }) },
+    { id: 'out', label: words.logOut, act: () => logOut.mutate(null) },
+  ]
+  return <Menu label={email} name={`${words.account}: ${email}`} choices={choices} />
+}
+
+function Areas() {
+  const workspaceId = useWorkspaceId()
+  const navigate = useNavigate()
+  const commands = useMemo(
+    () =>
+      workspaceId === null
+        ? []
+        : areas.map(({ to, label }) => ({
+            id: to,
+            label,
+            act: () => void navigate({ to, params: { workspaceId } }),
+          })),
+    [workspaceId, navigate],
+  )
+  usePaletteCommands(commands)
+  if (workspaceId === null) return null
+  return (
+    <nav className="frame-areas" aria-label={texts.common.navigation}>
+      {areas.map(({ to, label }) => (
+        <Link key={to} to={to} params={{ workspaceId }} className="frame-area">
+          {label}
+        </Link>
+      ))}
+    </nav>
   )
 }

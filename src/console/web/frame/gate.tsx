@@ -8,9 +8,9 @@ import { FailureNote } from '../parts/failure.tsx'
 import { Loading } from '../parts/loading.tsx'
 import { useAccount, useCommand } from '../queries.ts'
 import { texts } from '../texts/index.ts'
-import { Frame } from './frame.tsx'
 import { showRecoveryKey, useRecoveryKey } from './recovery_key.ts'
 
+const Frame = lazy(() => import('./frame.tsx'))
 const Start = lazy(() => import('../screens/start/index.tsx'))
 const RecoveryKit = lazy(() => import('../screens/start/recovery_kit.tsx'))
 

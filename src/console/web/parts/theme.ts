@@ -1,6 +1,6 @@
 /** Dark or light: as the system says, or as the person chose here. */
 const KEY = 'theme'
-const themes = ['system', 'light', 'dark'] as const
+export const themes = ['system', 'light', 'dark'] as const
 export type Theme = (typeof themes)[number]
 
 export function chosenTheme(): Theme {

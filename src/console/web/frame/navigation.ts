@@ -1,0 +1,4 @@
+/** The areas of a workspace, in the order in which they are shown: a new one is a line here and a route. */
+import { texts } from '../texts/index.ts'
+
+export const areas = [{ to: '/w/$workspaceId/secrets', label: texts.secrets.title }] as const

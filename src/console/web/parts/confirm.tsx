@@ -1,0 +1,77 @@
+/** A button for what cannot be undone: it says what is lost, and where that is much, wants the name typed. */
+import { type ReactNode, useState } from 'react'
+import { texts } from '../texts/index.ts'
+import { Button } from './button.tsx'
+import { Dialog } from './dialog.tsx'
+import { FailureNote } from './failure.tsx'
+import { TextField } from './text_field.tsx'
+
+type Props = {
+  /** What the button says, here and in the question. */
+  verb: string
+  title: string
+  /** What is lost, named. */
+  children: ReactNode
+  /** To be typed before it can be done. */
+  typed?: string
+  onConfirm(): Promise<unknown>
+}
+
+export function Confirm({ verb, title, children, typed, onConfirm }: Props) {
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <>
+      <Button kind="danger" onPress={() => setOpen(true)}>
+        {verb}
+      </Button>
+      <Dialog title={title} isOpen={isOpen} onClose={() => setOpen(false)} isAlert>
+        <Question verb={verb} typed={typed} onConfirm={onConfirm} onClose={() => setOpen(false)}>
+          {children}
+        </Question>
+      </Dialog>
+    </>
+  )
+}
+
+type QuestionProps = Pick<Props, 'verb' | 'children' | 'onConfirm'> & {
+  typed: string | undefined
+  onClose(): void
+}
+
+function Question({ verb, typed, children, onConfirm, onClose }: QuestionProps) {
+  const [text, setText] = useState('')
+  const [error, setError] = useState<unknown>(null)
+  const [isPending, setPending] = useState(false)
+  const act = async () => {
+    setPending(true)
+    try {
+      await onConfirm()
+      onClose()
+    } catch (failure) {
+      setError(failure)
+      setPending(false)
+    }
+  }
+  return (
+    <>
+      {children}
+      {typed === undefined ? null : (
+        <TextField label={texts.common.typeToConfirm(typed)} value={text} onChange={setText} mono />
+      )}
+      {error ? <FailureNote error={error} /> : null}
+      <div className="actions">
+        <Button autoFocus onPress={onClose}>
+          {texts.common.cancel}
+        </Button>
+        <Button
+          kind="danger"
+          isDisabled={typed !== undefined && text !== typed}
+          isPending={isPending}
+          onPress={act}
+        >
+          {verb}
+        </Button>
+      </div>
+    </>
+  )
+}

@@ -1,0 +1,51 @@
+/** A password that is chosen: it says why one is too easy to guess, as the command line does. */
+import { useEffect, useState } from 'react'
+import type { Weakness } from '../../../client/account/password_strength.ts'
+import { ask } from '../keys/ask.ts'
+import { texts } from '../texts/index.ts'
+import { TextField } from './text_field.tsx'
+
+const TYPING_MS = 250
+
+type Props = {
+  label: string
+  help?: string
+  email: string
+  value: string
+  onChange(value: string): void
+  /** Told with each judgement; null for one that is not judged yet. */
+  onJudged(isStrong: boolean | null): void
+}
+
+export function PasswordField({ label, help, email, value, onChange, onJudged }: Props) {
+  const [weakness, setWeakness] = useState<Weakness | null>(null)
+  useEffect(() => {
+    onJudged(null)
+    setWeakness(null)
+    if (value === '') return
+    let isLate = false
+    const judge = setTimeout(async () => {
+      const found = await ask('accounts.weakness', { email, password: value })
+      if (isLate) return
+      setWeakness(found)
+      onJudged(found === null)
+    }, TYPING_MS)
+    return () => {
+      isLate = true
+      clearTimeout(judge)
+    }
+  }, [email, value, onJudged])
+  const advice = weakness ? texts.common.weak(weakness.why, weakness.advice) : undefined
+  return (
+    <TextField
+      label={label}
+      type="password"
+      autoComplete="new-password"
+      isRequired
+      value={value}
+      onChange={onChange}
+      error={advice}
+      {...(help ? { help } : {})}
+    />
+  )
+}
