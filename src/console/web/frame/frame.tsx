@@ -15,6 +15,7 @@ type Props = { email: string; children: ReactNode }
 
 export default function Frame({ email, children }: Props) {
   const lock = useCommand('accounts.lock')
+  const logOut = useCommand('accounts.logOut')
   const words = texts.common
   return (
     <div className="frame">
@@ -28,8 +29,15 @@ export default function Frame({ email, children }: Props) {
         <WorkspaceSwitch />
         <span className="frame-space" />
         <ThemeSwitch />
-        <AccountMenu email={email} />
-        <Button onPress={() => lock.mutate(null)}>{words.lock}</Button>
+        <Link to="/account" className="soft">
+          {email}
+        </Link>
+        <Button kind="quiet" onPress={() => lock.mutate(null)}>
+          {words.lock}
+        </Button>
+        <Button kind="quiet" onPress={() => logOut.mutate(null)}>
+          {words.logOut}
+        </Button>
       </header>
       <Areas />
       <main id="content" className="frame-content" tabIndex={-1}>
@@ -76,17 +84,6 @@ function ThemeSwitch() {
     },
   }))
   return <Menu label="◐" name={`${words.theme}: ${words.themes[theme]}`} choices={choices} />
-}
-
-function AccountMenu({ email }: { email: string }) {
-  const logOut = useCommand('accounts.logOut')
-  const navigate = useNavigate()
-  const words = texts.common
-  const choices = [
-    { id: 'account', label: words.account, act: () => navigate({ to: '/account' }) },
-    { id: 'out', label: words.logOut, act: () => logOut.mutate(null) },
-  ]
-  return <Menu label={email} name={`${words.account}: ${email}`} choices={choices} />
 }
 
 function Areas() {
