@@ -4,18 +4,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createAuthority } from '../../src/cli/demo/certificates.ts'
 import { type BenchCluster, startBenchCluster } from './cluster.ts'
+import { employAgents, type Kind, registerCustomer } from './customer.ts'
 import type { Shot } from './load.ts'
 import { type Names, serveNames } from './names.ts'
 import { startNginx } from './nginx.ts'
 import type { BrokerSettings, UpstreamSettings } from './parts.ts'
 import { partCommand, type Running, startPart, startProcess } from './processes.ts'
-import {
-  benchSettings,
-  employAgents,
-  registerCustomer,
-  serverCommand,
-  startServer,
-} from './server.ts'
+import { benchSettings, serverCommand, startServer } from './server.ts'
 
 const HOST = 'api.bench.example'
 const API_KEY = 'bench_live_9fT2wQm4Zr8Kc1Vx'
@@ -61,7 +56,7 @@ type Ground = {
 
 type Entrant = { launch(): Promise<Launched>; databasePid: number | null }
 type Launched = { shot: Shot; pid: number; stop(): Promise<void> }
-type Variant = 'PostgreSQL' | 'embedded' | 'no audit' | 'the other checkout'
+type Variant = 'PostgreSQL' | 'plain' | 'embedded' | 'no audit' | 'the other checkout'
 /** Of the server's origin and the agents' tokens. */
 type ShotOf = (upstream: string, resolver: string, tokens: readonly string[]) => Shot
 
@@ -72,6 +67,7 @@ const entrants: Record<string, (ground: Ground) => Promise<Entrant>> = {
   'bare broker': enterBareBroker,
   'bare broker, PostgreSQL': (ground) => enterBareBroker(ground, 'recorded'),
   'ours, PostgreSQL': (ground) => enterOurs(ground, 'PostgreSQL', resolving),
+  'ours, PostgreSQL, plain workspace': (ground) => enterOurs(ground, 'plain', resolving),
   'ours, PostgreSQL, forward mode': (ground) => enterOurs(ground, 'PostgreSQL', forwarding),
   'ours, embedded': (ground) => enterOurs(ground, 'embedded', resolving),
   'ours, no audit': (ground) => enterOurs(ground, 'no audit', resolving),
@@ -229,16 +225,17 @@ async function enterOurs(
   let tokens: string[] | null = null
   const launch = async () => {
     const server = await startServer(env, names.within(commandOf(variant, env, options)))
-    const client = variant === 'the other checkout' ? options.against : undefined
-    tokens ??= await employAgents(
-      await registerCustomer(server, client),
-      { API_KEY },
-      domain,
-      TOKENS,
-    )
+    const customer = await registerCustomer(server, kindOf(variant, options))
+    tokens ??= await employAgents(customer, { API_KEY }, domain, TOKENS)
     return { ...server, shot: shotOf(domain, server.resolver, tokens) }
   }
   return { launch, databasePid: variant === 'no audit' ? null : (cluster?.pid ?? null) }
+}
+
+/** Another checkout may be older than signed workspaces. */
+function kindOf(variant: Variant, { against }: FieldOptions): Kind {
+  if (variant === 'the other checkout' && against) return { directory: against }
+  return variant === 'plain' ? 'plain' : 'signed'
 }
 
 function commandOf(

@@ -8,10 +8,11 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { createAuthority } from '../../src/cli/demo/certificates.ts'
 import { startBenchCluster } from './cluster.ts'
+import { employAgents, registerCustomer } from './customer.ts'
 import { applyLoad, type LoadResult, type Shot } from './load.ts'
 import { figure, markdownTable, median } from './measure.ts'
 import { startPart } from './processes.ts'
-import { benchSettings, employAgent, registerCustomer, type Server, startServer } from './server.ts'
+import { benchSettings, type Server, startServer } from './server.ts'
 
 const HOST = 'api.bench.example'
 const API_KEY = 'bench_live_9fT2wQm4Zr8Kc1Vx'
@@ -77,7 +78,8 @@ async function prepare(workers: string, undo: (() => unknown)[]): Promise<Shots>
 
 /** Each of a workspace of its own. */
 async function shotOf(server: Server, domain: string, path: string): Promise<Shot> {
-  const token = await employAgent(await registerCustomer(server), { API_KEY }, domain)
+  const customer = await registerCustomer(server, 'signed')
+  const [token = ''] = await employAgents(customer, { API_KEY }, domain, 1)
   const body = JSON.stringify({
     target_url: `https://${domain}${path}`,
     headers: { Authorization: 'Bearer SVC_SECRET_API_KEY' },

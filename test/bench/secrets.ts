@@ -6,31 +6,37 @@ import { parseArgs } from 'node:util'
 import { authKey, deriveMasterKey } from '../../src/client/account/keys.ts'
 import { openApi } from '../../src/client/api.ts'
 import { login, prelogin } from '../../src/features/accounts/contract.ts'
-import { listSecrets, upsertSecrets } from '../../src/features/secrets/contract.ts'
+import { listSecrets } from '../../src/features/secrets/contract.ts'
 import { deliverEnvironment } from '../../src/features/workloads/contract.ts'
 import { fromBase64 } from '../../src/platform/crypto/encoding.ts'
 import { startBenchCluster } from './cluster.ts'
+import {
+  type Customer,
+  ENVIRONMENT,
+  employAgents,
+  PASSWORD,
+  registerCustomer,
+  storeSecrets,
+} from './customer.ts'
 import { applyLoad, type Shot } from './load.ts'
 import { figure, markdownTable, median, timed } from './measure.ts'
 import { cpuSeconds, startPart } from './processes.ts'
-import {
-  benchSettings,
-  type Customer,
-  ENVIRONMENT,
-  employAgent,
-  PASSWORD,
-  registerCustomer,
-  type Server,
-  sealedSecrets,
-  serverCommand,
-  startServer,
-} from './server.ts'
+import { benchSettings, type Server, serverCommand, startServer } from './server.ts'
 
 const COUNT = 100
+/** Of one request, and of an import of four. */
+const WRITTEN = [500, 2000] as const
+const WRITES = ['new', 'new values']
 const CONCURRENCY = 16
-const NAMES = Array.from({ length: COUNT }, (_, index) => `SECRET_${index}`)
 
-type Subject = { database: string; server: Server; customer: Customer; token: string }
+type Subject = {
+  database: string
+  server: Server
+  customer: Customer
+  token: string
+  /** Where the writes are measured, by turns. */
+  writers: { kind: string; customer: Customer }[]
+}
 
 export async function benchSecrets(args: string[]): Promise<void> {
   const { values } = parseArgs({
@@ -45,6 +51,7 @@ export async function benchSecrets(args: string[]): Promise<void> {
   })
   const rounds = Number(values.rounds)
   const pace = { rounds, seconds: Number(values.seconds), warmSeconds: Number(values.warm) }
+  const wanted = new RegExp(values.only)
   const directory = mkdtempSync(join(tmpdir(), 'cr-bench-secrets-'))
   const cluster = await startBenchCluster()
   const checkouts = [undefined, ...(values.against ? [values.against] : [])]
@@ -64,8 +71,8 @@ export async function benchSecrets(args: string[]): Promise<void> {
         subjects.push(await prepare(`${other}${database}`, server, checkout))
       }
     }
-    if (!values.only) process.stdout.write(`${await benchUpsert(subjects, rounds)}\n\n`)
-    process.stdout.write(`${await benchReads(subjects, pace, new RegExp(values.only))}\n`)
+    if (wanted.test('store')) process.stdout.write(`${await benchWrites(subjects, rounds)}\n\n`)
+    process.stdout.write(`${await benchReads(subjects, pace, wanted)}\n`)
   } finally {
     for (const server of servers) await server.stop()
     await cluster.stop()
@@ -78,35 +85,55 @@ async function prepare(
   server: Server,
   directory: string | undefined,
 ): Promise<Subject> {
-  const customer = await registerCustomer(server, directory)
-  const token = await employAgent(customer, valuesOf('first'), 'api.bench.example')
-  return { database, server, customer, token }
+  const plain = await registerCustomer(server, directory === undefined ? 'plain' : { directory })
+  const signed = directory === undefined ? await registerCustomer(server, 'signed') : null
+  const customer = signed ?? plain
+  const [token = ''] = await employAgents(customer, valuesOf('first'), 'api.bench.example', 1)
+  const kinds = { plain, ...(signed && { signed }) }
+  const writers = Object.entries(kinds).map(([kind, customer]) => ({ kind, customer }))
+  return { database, server, customer, token, writers }
 }
 
-function valuesOf(word: string): Record<string, string> {
-  return Object.fromEntries(NAMES.map((name) => [name, `${word}-${crypto.randomUUID()}`]))
+function valuesOf(word: string, count = COUNT): Record<string, string> {
+  const names = Array.from({ length: count }, (_, index) => `SECRET_${index}`)
+  return Object.fromEntries(names.map((name) => [name, `${word}-${crypto.randomUUID()}`]))
 }
 
-/** New secrets in an environment of their own, then new values for all of them. */
-async function benchUpsert(subjects: readonly Subject[], rounds: number): Promise<string> {
-  const samples = subjects.map(() => ({ create: [] as number[], update: [] as number[] }))
+/** New secrets in an environment of their own, then new values for all of them, sealed and sent by the client. */
+async function benchWrites(subjects: readonly Subject[], rounds: number): Promise<string> {
+  const writers = subjects.flatMap(({ database, writers }) =>
+    writers.map(({ kind, customer }) => ({ name: `${database}, ${kind}`, customer })),
+  )
+  const samples = new Map<string, number[]>()
   for (let round = 0; round < rounds; round += 1) {
-    for (const [index, { customer }] of subjects.entries()) {
-      const { api } = customer.session
-      for (const kind of ['create', 'update'] as const) {
-        const environment = `round-${round}`
-        const body = sealedSecrets(customer, valuesOf(kind), environment)
-        samples[index]?.[kind].push(await timed(() => api.call(upsertSecrets, { body })))
+    // Who comes second finds the server warmer.
+    for (const { name, customer } of round % 2 === 0 ? writers : writers.toReversed()) {
+      for (const [column, took] of await writeAll(customer, round)) {
+        samples.set(`${name}/${column}`, [...(samples.get(`${name}/${column}`) ?? []), took])
       }
     }
   }
-  const head = [`upsert of ${COUNT} secrets, ms`, 'new', 'new values']
-  const rows = subjects.map(({ database }, index) => [
-    database,
-    figure(median(samples[index]?.create ?? [])),
-    figure(median(samples[index]?.update ?? [])),
+  const columns = WRITTEN.flatMap((count) =>
+    ['new', 'new values'].map((kind) => `${count}/${kind}`),
+  )
+  const head = ['secrets stored, ms', ...columns.map((column) => column.replace('/', ' '))]
+  const rows = writers.map(({ name }) => [
+    name,
+    ...columns.map((column) => figure(median(samples.get(`${name}/${column}`) ?? []))),
   ])
   return markdownTable(head, rows)
+}
+
+async function writeAll(customer: Customer, round: number): Promise<[string, number][]> {
+  const times: [string, number][] = []
+  for (const count of WRITTEN) {
+    for (const kind of WRITES) {
+      const values = valuesOf(kind, count)
+      const took = await timed(() => storeSecrets(customer, values, `round-${round}-${count}`))
+      times.push([`${count} ${kind}`, took])
+    }
+  }
+  return times
 }
 
 type Reader = { name: string; shot: Shot; pid: number }

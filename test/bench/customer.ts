@@ -1,0 +1,112 @@
+/** People and agents as the benches employ them: by the client of this checkout, in a signed or a plain workspace. */
+import { randomBytes } from 'node:crypto'
+import { resolve } from 'node:path'
+import type { EnvironmentPlace } from '../../src/client/environment.ts'
+import { upload } from '../../src/client/sealing.ts'
+import { signChange } from '../../src/client/signed/chain.ts'
+import { type KnownEntry, knownChains } from '../../src/client/signed/known_chains.ts'
+import { chainsOf } from '../../src/client/signed/trust.ts'
+import { makeToken } from '../../src/client/tokens.ts'
+import * as ownVault from '../../src/client/vault.ts'
+import { registerAgent } from '../../src/features/agents/contract.ts'
+import { addToAllowlist } from '../../src/features/allowlist/contract.ts'
+import { createProject } from '../../src/features/projects/contract.ts'
+import { identityOf } from '../../src/sigchain/index.ts'
+import type { Server } from './server.ts'
+
+export const ENVIRONMENT = 'development'
+export const PASSWORD = 'a passphrase for benches only'
+
+export type Customer = {
+  session: ownVault.Session
+  workspace: ownVault.OpenWorkspace
+  projectId: string
+}
+
+/** `plain` is what older clients made; with a directory, the client of that checkout registers one. */
+export type Kind = 'signed' | 'plain' | { directory: string }
+
+/** Somebody with a workspace and a project. */
+export async function registerCustomer(server: Server, kind: Kind): Promise<Customer> {
+  const client: typeof ownVault =
+    typeof kind === 'string'
+      ? ownVault
+      : await import(resolve(kind.directory, 'src/client/vault.ts'))
+  const email = `customer-${randomBytes(6).toString('hex')}@example.com`
+  await client.signUp(server.controlPlane, email, PASSWORD, kind === 'signed')
+  const session = await client.logIn(server.controlPlane, email, PASSWORD)
+  const [opened] = session.workspaces
+  if (!opened) throw new Error('no workspace opened')
+  const workspace = kind === 'signed' ? signing(session, opened) : opened
+  const body = { name: 'bench', workspace_id: workspace.id }
+  const project = await session.api.call(createProject, { body })
+  return { session, workspace, projectId: project.id }
+}
+
+/** What a session of the command line adds to a signed workspace; it is remembered in memory. */
+function signing({ api, seed }: ownVault.Session, workspace: ownVault.OpenWorkspace) {
+  if (seed === null) throw new Error('the account cannot sign')
+  const entries = new Map<string, KnownEntry>()
+  const known = knownChains({
+    of: (id) => entries.get(id),
+    put: (id, change) => {
+      const next = change(entries.get(id))
+      if (next) entries.set(id, next)
+    },
+  })
+  const chains = chainsOf(api, known, { met: () => {}, rekeyed: () => {} })
+  return { ...workspace, signing: { chains, workspace, identity: () => identityOf(seed) } }
+}
+
+/** Stores them as the command line does: the manifest of the result goes with each request. */
+export async function storeSecrets(
+  { session: { api }, workspace, projectId }: Customer,
+  values: Readonly<Record<string, string>>,
+  environment = ENVIRONMENT,
+): Promise<void> {
+  const place: EnvironmentPlace = { api, workspace, projectId, environment }
+  const entries = Object.entries(values).map(([key, value]) => ({ key, value, policy: null }))
+  await upload(place, entries, true)
+}
+
+/** Stores the secrets, allows the domain, and returns the tokens of so many agents that may use both. */
+export async function employAgents(
+  customer: Customer,
+  values: Readonly<Record<string, string>>,
+  domain: string,
+  count: number,
+): Promise<string[]> {
+  await storeSecrets(customer, values)
+  await allow(customer, domain)
+  const tokens: string[] = []
+  for (let agent = 0; agent < count; agent += 1) {
+    tokens.push(await employAgent(customer, `bench-agent-${agent}`))
+  }
+  return tokens
+}
+
+async function allow({ session: { api }, workspace }: Customer, domain: string): Promise<void> {
+  const params = { workspace_id: workspace.id }
+  if (workspace.signing === undefined) {
+    await api.call(addToAllowlist, { params, body: { domain } })
+    return
+  }
+  await signChange(
+    workspace.signing,
+    () => ({ type: 'allowlist.changed', body: { add: [domain], remove: [] } }),
+    (link) => api.call(addToAllowlist, { params, body: { domains: [domain], link } }),
+  )
+}
+
+async function employAgent(customer: Customer, name: string): Promise<string> {
+  const { session, workspace, projectId } = customer
+  const id = Bun.randomUUIDv7()
+  const scope = { kind: 'agent', agentId: id, projectId: null, environment: null } as const
+  const places = [{ projectId, environment: ENVIRONMENT }]
+  const made = await makeToken(workspace, scope, { capabilities: ['use', 'read'] }, places)
+  await session.api.call(registerAgent, {
+    params: { workspace_id: workspace.id },
+    body: { ...(workspace.signing && { id }), name, ...made.body },
+  })
+  return made.text
+}
