@@ -154,7 +154,7 @@ export const settings = z.object({
   OWNER_CODE: z.string().min(16, 'must have at least 16 characters').optional().meta({
     about:
       'what the first account, which owns the installation, must bring; without it, who registers first',
-    example: 'a line printed by cloakroom keygen',
+    example: 'a long random string',
   }),
   TRUSTED_PROXIES: key(parseCidrs, 'must be networks such as 10.0.0.0/8, separated by commas')
     .default('')
