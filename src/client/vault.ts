@@ -58,9 +58,16 @@ export type Session = AccountKeys & {
 
 /**
  * Registers an account whose password and keys never leave this process, with a personal workspace. Returns the
- * recovery key as text, and what to keep of the workspace where it is signed.
+ * recovery key as text, and what to keep of the workspace where it is signed. The first account of a server may need its
+ * owner code.
  */
-export async function signUp(origin: string, email: string, password: string, isSigned = true) {
+export async function signUp(
+  origin: string,
+  email: string,
+  password: string,
+  isSigned = true,
+  ownerCode?: string,
+) {
   const { keys, ...account } = await newAccount(email, password)
   const recoveryKey = generateRecoveryKey()
   const userId = uuidv7()
@@ -74,6 +81,7 @@ export async function signUp(origin: string, email: string, password: string, is
       ...(founder && { user_id: userId }),
       recovery: await recoveryOf(recoveryKey, keys),
       workspace: workspace.order,
+      ...(ownerCode === undefined ? {} : { owner_code: ownerCode }),
     },
   })
   const { order, known } = workspace

@@ -244,3 +244,18 @@ test('the completion scripts are acceptable to their shells', async () => {
   expect(await ada.must('completion', 'fish')).toContain('complete -c cloakroom -f -a')
   expect((await ada.run(['completion', 'tcsh'])).code).toBe(2)
 })
+
+test('the first account of a server with an owner code needs it', async () => {
+  const coded = await startTestApp({ OWNER_CODE: 'a code of the operator' })
+  const eve = await openTerminal(coded)
+  const args = ['register', 'eve@example.com', '--password-stdin', '--insecure-storage']
+  const without = await eve.run(args, { stdin: PASSWORD })
+  expect(without.code).not.toBe(0)
+  expect(without.err).toContain('SERVICE_OWNER_CODE')
+  const wrong = { stdin: PASSWORD, env: { SERVICE_OWNER_CODE: 'another' } }
+  expect((await eve.run(args, wrong)).code).toBe(without.code)
+  const right = { stdin: PASSWORD, env: { SERVICE_OWNER_CODE: 'a code of the operator' } }
+  expect((await eve.run(args, right)).code).toBe(0)
+  eve.remove()
+  await coded.stop()
+})

@@ -74,7 +74,8 @@ async function checkOpen(
 function checkOwner({ ownerCode }: AccountServices, presented = ''): void {
   if (ownerCode === undefined || timingSafeEqual(sha256(presented), sha256(ownerCode))) return
   throw new Fault('registration_closed', {
-    message: 'The first account owns this server and needs its owner code (OWNER_CODE).',
+    message:
+      'The first account owns this server and needs its OWNER_CODE: cloakroom register takes it from SERVICE_OWNER_CODE.',
   })
 }
 

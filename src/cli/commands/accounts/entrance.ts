@@ -37,7 +37,8 @@ export const register: Action<typeof entranceOptions> = async (context, [email =
   const server = await context.server()
   const password = await readNewPassword(options, email)
   const place = await placeFor(context, email, options)
-  const { recoveryKey, workspaceId, known } = await signUp(server, email, password)
+  const code = context.env.SERVICE_OWNER_CODE
+  const { recoveryKey, workspaceId, known } = await signUp(server, email, password, true, code)
   if (known) openKnownChains(context.env, server).remember(workspaceId, known)
   openKnownNames(context.env, server).accept(usualList({ email }), '', [workspaceId])
   const entered = await enter(context, place, password)
