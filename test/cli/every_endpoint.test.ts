@@ -12,6 +12,7 @@ const BY_ID = 'the commands take the short form by id, which does the same'
 const FORWARDED =
   'for programs that speak HTTP themselves; call sends the same through resolver.resolve'
 const CONSOLE = 'for the page of the console; a command keeps its tokens itself'
+const PASSKEY = 'a browser asks the authenticator, so the console has it'
 const METHODS = ['delete', 'get', 'options', 'patch', 'post', 'put']
 
 const REASONS: Record<string, string> = {
@@ -19,7 +20,17 @@ const REASONS: Record<string, string> = {
   'audit.calls': 'for a page on which a policy is drafted; audit list --credential shows the calls',
   'audit.watch': 'for a page that stays open; audit list shows what there is',
   'auth.console.login': CONSOLE,
+  'auth.console.passkey_login': CONSOLE,
   'auth.console.refresh': CONSOLE,
+  'auth.passkey_login': PASSKEY,
+  'auth.passkey_login.begin': PASSKEY,
+  'auth.passkeys.add': PASSKEY,
+  'auth.passkeys.begin': PASSKEY,
+  'auth.passkeys.list': PASSKEY,
+  'auth.passkeys.remove': PASSKEY,
+  'auth.passkeys.rename': PASSKEY,
+  'auth.passkeys.seed': PASSKEY,
+  'auth.passkeys.set_seed': PASSKEY,
   'auth.patch_password': 'the same as auth.change_password, for clients that send PATCH',
   'health.get': 'for probes; status asks the one beside it, and health asks on the machine itself',
   'metrics.compute': 'for a scheduler with CRON_SECRET; calculate_metrics does it on the machine',

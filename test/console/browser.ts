@@ -5,7 +5,14 @@
  */
 import { existsSync } from 'node:fs'
 import axe from 'axe-core'
-import { type Browser, type CDPSession, chromium, type Page, type Request } from 'playwright-core'
+import {
+  type Browser,
+  type CDPSession,
+  chromium,
+  type Locator,
+  type Page,
+  type Request,
+} from 'playwright-core'
 import { signUp } from '../../src/client/vault.ts'
 import { ensureConsole } from '../../src/dev/console.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
@@ -73,7 +80,15 @@ export async function logIn(page: Page, email: string): Promise<void> {
   await page.getByLabel('E-mail address').fill(email)
   await page.getByLabel('Password').fill(PASSWORD)
   await page.getByRole('button', { name: 'Log in' }).click()
-  await page.getByRole('button', { name: 'Lock' }).waitFor()
+  await shown(page, page.getByRole('button', { name: 'Lock' }))
+}
+
+/** @throws Error with what is shown instead */
+async function shown(page: Page, expected: Locator): Promise<void> {
+  await expected.waitFor().catch(async () => {
+    const text = await page.locator('body').innerText()
+    throw new Error(`${expected} is not shown, but:\n${text}`)
+  })
 }
 
 async function openVisitor(browser: Browser, origin: string, path: string): Promise<Visitor> {
@@ -94,9 +109,8 @@ async function openVisitor(browser: Browser, origin: string, path: string): Prom
     judge,
     sees: async (heading, options) => {
       const found = page.getByRole('heading', { name: heading, level: 1 })
-      await found.waitFor().catch(async () => {
-        const shown = await page.locator('body').innerText()
-        throw new Error([`no heading ${heading}, but:`, shown, ...wrong].join('\n'))
+      await shown(page, found).catch((error: Error) => {
+        throw new Error([error.message, ...wrong].join('\n'))
       })
       await judge(options)
     },

@@ -19,6 +19,8 @@ export const ofControlPlane: Reason[] = [
   refused(/cursor: is not a cursor of this list/, 'a cursor is text that the server made'),
   refused(/is (given|named) twice|names an? \w+ twice/, 'entries are compared by one field'),
   refused(/current_password: is wrong/, 'it is compared with what is stored'),
+  refused(/is no answer to a challenge/, 'it is compared with what this server signed'),
+  refused(/is none at which this server uses passkeys/, 'it is compared with the configuration'),
   refused(/key_proof: must be the signature/, 'it is verified over other fields'),
   refused(
     /email: must be a valid email|members\.0: must be/,
