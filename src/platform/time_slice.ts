@@ -38,6 +38,8 @@ export async function inSlices<T>(
   }
 }
 
+/** Browsers have timers only. */
 function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve))
+  const isBrowser = typeof setImmediate === 'undefined'
+  return new Promise((resolve) => (isBrowser ? setTimeout : setImmediate)(resolve))
 }
