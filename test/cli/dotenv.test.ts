@@ -10,8 +10,8 @@ import { join } from 'node:path'
 import { parseEnv } from 'node:util'
 import dotenv from 'dotenv'
 import fc from 'fast-check'
-import { parseDotenv, writeDotenvValue } from '../../src/cli/files/dotenv.ts'
 import { readValues } from '../../src/cli/files/formats.ts'
+import { parseDotenv, writeDotenvValue } from '../../src/client/secrets/dotenv.ts'
 import { watched } from '../support/watched.ts'
 import table from './dotenv_cases.json' with { type: 'json' }
 

@@ -1,6 +1,6 @@
 /** Policies are shown in words and changed field by field, without a value being typed again. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { inWords } from '../../src/cli/policies/words.ts'
+import { inWords } from '../../src/client/secrets/policy_in_words.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { marked } from '../support/canary.ts'
 import { openAccount, type Terminal } from './person.ts'

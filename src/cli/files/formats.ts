@@ -3,10 +3,10 @@ import { basename } from 'node:path'
 import { visit } from 'jsonc-parser'
 import { parseDocument } from 'yaml'
 import { z } from 'zod'
+import { parseDotenv, writeDotenvValue } from '../../client/secrets/dotenv.ts'
 import { secretKey } from '../../features/secrets/contract.ts'
 import { fromUtf8 } from '../../platform/crypto/encoding.ts'
 import { CliError } from '../terminal/cli_error.ts'
-import { parseDotenv, writeDotenvValue } from './dotenv.ts'
 import { readNamedFile } from './read.ts'
 
 export type Values = Record<string, string>

@@ -2,12 +2,13 @@
  * The policy that the project file gives to new secrets. Somebody else may have written that file, so it can
  * narrow where values go, and neither let them stand in more places nor make settings of them.
  */
+
+import { inWords } from '../../client/secrets/policy_in_words.ts'
 import { type Policy, policy as policySchema } from '../../platform/policy.ts'
 import type { Context } from '../context.ts'
 import { findProjectFile, PROJECT_FILE, readDefaultPolicy } from '../settings.ts'
 import { CliError } from '../terminal/cli_error.ts'
 import type { Entry } from '../values/sealing.ts'
-import { inWords } from './words.ts'
 
 const NARROWING = ['allowed_domains', 'allowed_methods', 'allowed_paths', 'allowed_headers']
 /** Where values may stand without a policy. */

@@ -1,5 +1,6 @@
 /** References of values (protocol 3.5) where people read and store them: they say which value has some. */
 import { readNamed, readSecrets } from '../../client/environment.ts'
+import { fittingMark } from '../../client/secrets/final_policy.ts'
 import {
   isMarked,
   type Entry as Opened,
@@ -12,7 +13,6 @@ import type { Values } from '../files/formats.ts'
 import { environmentOf, type ProjectScope } from '../scope.ts'
 import { CliError } from '../terminal/cli_error.ts'
 import { type Entry, openedSecrets } from './sealing.ts'
-import { withoutField } from './sensitivity.ts'
 
 /** Values as they are stored, or as programs get them. */
 export type Form = { raw: boolean | undefined }
@@ -92,8 +92,7 @@ export async function marked(
 ): Promise<Entry[]> {
   const final = entries.map((entry): Entry => {
     const { value, policy } = entry
-    if (!value.includes('${'))
-      return isMarked(policy) ? { ...entry, policy: withoutField(policy, 'references') } : entry
+    if (!value.includes('${')) return fittingMark(entry)
     return references ? { ...entry, policy: { ...policy, references: true } } : entry
   })
   const withMark = final.filter(({ policy }) => isMarked(policy))

@@ -1,23 +1,11 @@
-/**
- * What is stored as a secret and what as a setting, which is neither masked nor guarded. New names with
- * values that are settings beyond doubt become settings; what is there stays what it is, unless its new value
- * may be a secret. The policy carries it, so that the ciphertext is bound to it.
- */
-import { isObviousSetting } from '../../client/obvious_setting.ts'
-import { isSensitive, type Policy } from '../../platform/policy.ts'
+/** What people are told, and may say, of which values are stored as secrets and which as settings. */
+import { type Candidate, type Choice, policyFor } from '../../client/secrets/final_policy.ts'
+import { isSensitive } from '../../platform/policy.ts'
 import type { sensitivityOptions } from '../catalogue/options.ts'
 import type { OptionValues } from '../command.ts'
 import type { Context } from '../context.ts'
 import { CliError } from '../terminal/cli_error.ts'
 import type { Entry } from './sealing.ts'
-
-export type Choice = 'sensitive' | 'plain' | 'by value'
-
-/**
- * A value with the policy that it would have otherwise: none where nothing of its name is stored, the one
- * that is stored, or one that this person decided about.
- */
-export type Candidate = Entry & { policyIs: 'new' | 'stored' | 'decided' }
 
 export function choiceOf({ sensitive, plain }: OptionValues<typeof sensitivityOptions>): Choice {
   if (sensitive && plain) throw new CliError('usage', '--sensitive and --plain exclude each other')
@@ -34,7 +22,7 @@ export function classified(
   const [settings, secrets]: [string[], string[]] = [[], []]
   const entries = candidates.map((candidate): Entry => {
     const { key, value, expectedVersion } = candidate
-    const policy = policyOf(candidate, choice)
+    const policy = policyFor(candidate, choice)
     if (choice === 'by value' && isSensitive(policy) !== isSensitive(candidate.policy)) {
       if (isSensitive(policy)) secrets.push(key)
       else settings.push(key)
@@ -50,25 +38,6 @@ export function classified(
     )
   }
   return entries
-}
-
-function policyOf({ key, value, policy, policyIs }: Candidate, choice: Choice): Entry['policy'] {
-  if (choice === 'plain') return { ...policy, sensitive: false }
-  if (choice === 'sensitive') return asSecret(policy)
-  if (policyIs === 'decided') return policy
-  if (isObviousSetting(key, value)) return policyIs === 'new' ? { sensitive: false } : policy
-  return asSecret(policy)
-}
-
-function asSecret(policy: Entry['policy']): Entry['policy'] {
-  return isSensitive(policy) ? policy : withoutField(policy, 'sensitive')
-}
-
-/** A policy that was there, without one of its fields. */
-export function withoutField(policy: Entry['policy'], field: keyof Policy): Policy | null {
-  const { [field]: _, ...others }: Policy = policy ?? {}
-  // Sent as null, which takes the policy away: what is not sent would be refused.
-  return Object.keys(others).length > 0 ? others : null
 }
 
 const MAX_LISTED = 10

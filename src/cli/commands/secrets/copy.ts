@@ -3,6 +3,7 @@
  * here and sealed anew, each with the policy that it opens with.
  */
 import { readNamed, readSecrets } from '../../../client/environment.ts'
+import { changedOf, comparedWith } from '../../../client/secrets/changes.ts'
 import type { Policy } from '../../../platform/policy.ts'
 import { isMarked } from '../../../platform/references.ts'
 import type { copyEnvironmentOptions, copyOptions } from '../../catalogue/options.ts'
@@ -18,7 +19,7 @@ import {
 import { absence, demandEnvironment } from '../../suggestions.ts'
 import { CliError } from '../../terminal/cli_error.ts'
 import { counted } from '../../terminal/confirmed.ts'
-import { changedOf, comparedWith, namesOf, showChanges } from '../../values/changes.ts'
+import { namesOf, showChanges } from '../../values/changes.ts'
 import { tellReferences } from '../../values/references.ts'
 import { type Entry, opened } from '../../values/sealing.ts'
 import { store, storedSecrets, unproven } from '../../values/storing.ts'

@@ -1,7 +1,8 @@
 /** What environments differ in, and what a secret was before. */
 import { timingSafeEqual } from 'node:crypto'
-import { openWriter, readSecrets, storing } from '../../../client/environment.ts'
-import { listVersions, rollBackSecret } from '../../../features/secrets/contract.ts'
+import { readSecrets } from '../../../client/environment.ts'
+import { rollBackTo } from '../../../client/secrets/stored.ts'
+import { listVersions } from '../../../features/secrets/contract.ts'
 import { isSamePolicy } from '../../../platform/crypto/secret_value.ts'
 import { EX_FAILED } from '../../../platform/exit_codes.ts'
 import type { Policy } from '../../../platform/policy.ts'
@@ -11,7 +12,7 @@ import { environmentOf, type ProjectScope, projectScope } from '../../scope.ts'
 import { demandEnvironment, onSecret } from '../../suggestions.ts'
 import { confirmed } from '../../terminal/confirmed.ts'
 import { opened, reveal } from '../../values/sealing.ts'
-import { storedSecrets, unproven } from '../../values/storing.ts'
+import { storedSecrets, throwUnproven, unproven } from '../../values/storing.ts'
 import { versionOf } from '../../values/versions.ts'
 
 /**
@@ -95,8 +96,6 @@ export const rollBack: Action<typeof rollBackOptions> = async (
   options,
 ) => {
   const scope = await projectScope(context)
-  const { session, project, environment } = scope
-  const params = { project_id: project.id, key }
   const earlier = await versionOf(scope, key, version)
   if (opened(scope, earlier) === null) throw unproven([`${key}, version ${version}`])
   const policy = (earlier.policy ?? null) as Policy | null
@@ -110,11 +109,7 @@ export const rollBack: Action<typeof rollBackOptions> = async (
   }
   const by = earlier.created_by_email ?? 'somebody who is gone'
   context.output.note(`${key}: version ${version}, stored ${earlier.created_at} by ${by}`)
-  const write = openWriter(environmentOf(scope))
-  const work = write(storing([earlier]), (manifest) => {
-    const body = { version: earlier.version, policy, manifest }
-    return session.api.call(rollBackSecret, { params, query: { environment }, body })
-  })
+  const work = rollBackTo(environmentOf(scope), earlier).catch(throwUnproven)
   const now = await onSecret(scope, key, work)
   context.output.done(`${key} is back to version ${version}, as version ${now.version}.`, {
     key,

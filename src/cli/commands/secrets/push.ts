@@ -1,14 +1,16 @@
 /** `cloakroom secrets push`: what is new or different in a file goes to the server. */
 import { readSecrets } from '../../../client/environment.ts'
+import { changedOf, comparedWith } from '../../../client/secrets/changes.ts'
+import type { Candidate } from '../../../client/secrets/final_policy.ts'
 import type { pushOptions } from '../../catalogue/options.ts'
 import type { Action } from '../../command.ts'
 import { readValuesOf, type Values } from '../../files/formats.ts'
 import { withDefaults } from '../../policies/defaults.ts'
 import { environmentOf, type ProjectScope, projectScope } from '../../scope.ts'
 import { confirmed } from '../../terminal/confirmed.ts'
-import { changedOf, comparedWith, showChanges } from '../../values/changes.ts'
+import { showChanges } from '../../values/changes.ts'
 import { asStored, marked } from '../../values/references.ts'
-import { type Candidate, choiceOf, classified } from '../../values/sensitivity.ts'
+import { choiceOf, classified } from '../../values/sensitivity.ts'
 import { deleteSecrets, provenSecrets, reportStored, store } from '../../values/storing.ts'
 
 /** Policies of what is there stay, but for what `sensitivity.ts` says. */

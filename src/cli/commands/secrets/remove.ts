@@ -1,15 +1,13 @@
 /** Deleting secrets, and bringing them back. */
-import { openWriter, storing } from '../../../client/environment.ts'
-import { listDeletedSecrets, restoreSecretsEndpoint } from '../../../features/secrets/contract.ts'
+import { provenDeleted, restoreDeleted } from '../../../client/secrets/stored.ts'
+import { listDeletedSecrets } from '../../../features/secrets/contract.ts'
 import type { removeOptions, undeleteOptions } from '../../catalogue/options.ts'
 import type { Action } from '../../command.ts'
-import type { Context } from '../../context.ts'
 import { notFound } from '../../named.ts'
 import { environmentOf, type ProjectScope, projectScope } from '../../scope.ts'
 import { demandSecrets } from '../../suggestions.ts'
 import { confirmed } from '../../terminal/confirmed.ts'
-import { opened } from '../../values/sealing.ts'
-import { deleteSecrets, unproven } from '../../values/storing.ts'
+import { deleteSecrets, throwUnproven } from '../../values/storing.ts'
 import { removeOwn } from './own.ts'
 
 export const remove: Action<typeof removeOptions> = async (context, typed, options) => {
@@ -35,13 +33,10 @@ export function undeleteOf(keys: readonly string[], environment: string): string
   return `cloakroom secrets undelete ${keys.join(' ')} -e ${environment}`
 }
 
-/** Names in one request of the server. */
-const BATCH = 500
-
 /** Without names it shows which there are. */
 export const undelete: Action<typeof undeleteOptions> = async (context, keys, options) => {
   const scope = await projectScope(context)
-  const { session, project, environment } = scope
+  const { project, environment } = scope
   const deleted = await deletedOf(scope)
   if (keys.length === 0 && !options.all) {
     const rows = deleted.map(({ key, version, deleted_at }) => ({ key, version, deleted_at }))
@@ -55,44 +50,17 @@ export const undelete: Action<typeof undeleteOptions> = async (context, keys, op
     throw notFound(missing, known, { what: 'secret', where, list: 'secrets undelete' })
   }
   const chosen = options.all ? known : [...new Set(keys)]
-  const proven = await provenDeleted(context, scope, chosen)
-  const params = { project_id: project.id }
-  const write = openWriter(environmentOf(scope))
-  for (let start = 0; start < chosen.length; start += BATCH) {
-    const batch = chosen.slice(start, start + BATCH)
-    const restored = proven.filter(({ key }) => batch.includes(key))
-    await write(storing(restored), (manifest) => {
-      const body = { environment, keys: batch, manifest }
-      return session.api.call(restoreSecretsEndpoint, { params, body })
-    })
+  const place = environmentOf(scope)
+  const proven = await provenDeleted(place, chosen).catch(throwUnproven)
+  // An older value of the same name opens, too, so it is said which version comes back.
+  for (const { key, version, deleted_at } of proven) {
+    context.output.note(`${key}: version ${version}, deleted ${deleted_at}`)
   }
+  await restoreDeleted(place, proven)
   context.output.done(`${project.name}/${environment}: ${chosen.length} restored.`, {
     restored: chosen,
   })
   return undefined
-}
-
-/**
- * With their ciphertexts, each of which opens here as the value of that name: what is signed is the hash of what
- * was opened. An older value of the same name opens, too, so it is said which version comes back.
- *
- * @throws CliError `unproven_policy`
- */
-async function provenDeleted({ output }: Context, scope: ProjectScope, chosen: readonly string[]) {
-  const { session, project, environment } = scope
-  const listed = await session.api.list(listDeletedSecrets, {
-    params: { project_id: project.id },
-    query: { environment, include: 'value' },
-  })
-  const found = listed.filter(({ key }) => chosen.includes(key))
-  const lost = chosen.filter((name) => {
-    const secret = found.find(({ key }) => key === name)
-    return !secret?.value || opened(scope, { ...secret, value: secret.value }) === null
-  })
-  if (lost.length > 0) throw unproven(lost)
-  for (const { key, version, deleted_at } of found)
-    output.note(`${key}: version ${version}, deleted ${deleted_at}`)
-  return found
 }
 
 export function deletedOf({ session, project, environment }: ProjectScope) {

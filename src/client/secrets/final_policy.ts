@@ -1,0 +1,46 @@
+/**
+ * The policy that a value is stored with. New names with values that are settings beyond doubt become settings,
+ * which are neither masked nor guarded; what is there stays what it is, unless its new value may be a secret. The
+ * policy carries it, so that the ciphertext is bound to it.
+ */
+import { isSensitive, type Policy } from '../../platform/policy.ts'
+import { isMarked } from '../../platform/references.ts'
+import { isObviousSetting } from '../obvious_setting.ts'
+import type { Entry } from '../sealing.ts'
+
+export type Choice = 'sensitive' | 'plain' | 'by value'
+
+/**
+ * A value with the policy that it would have otherwise: none where nothing of its name is stored, the one
+ * that is stored, or one that this person decided about.
+ */
+export type Candidate = Entry & { policyIs: 'new' | 'stored' | 'decided' }
+
+export function policyFor(
+  { key, value, policy, policyIs }: Candidate,
+  choice: Choice,
+): Entry['policy'] {
+  if (choice === 'plain') return { ...policy, sensitive: false }
+  if (choice === 'sensitive') return asSecret(policy)
+  if (policyIs === 'decided') return policy
+  if (isObviousSetting(key, value)) return policyIs === 'new' ? { sensitive: false } : policy
+  return asSecret(policy)
+}
+
+function asSecret(policy: Entry['policy']): Entry['policy'] {
+  return isSensitive(policy) ? policy : withoutField(policy, 'sensitive')
+}
+
+/** A value that has a mark of references keeps it while it can hold one. */
+export function fittingMark(entry: Entry): Entry {
+  const { value, policy } = entry
+  const isOver = isMarked(policy) && !value.includes('${')
+  return isOver ? { ...entry, policy: withoutField(policy, 'references') } : entry
+}
+
+/** A policy that was there, without one of its fields. */
+export function withoutField(policy: Entry['policy'], field: keyof Policy): Policy | null {
+  const { [field]: _, ...others }: Policy = policy ?? {}
+  // Sent as null, which takes the policy away: what is not sent would be refused.
+  return Object.keys(others).length > 0 ? others : null
+}

@@ -1,0 +1,141 @@
+/** What is stored of some names, opened, and what is done to it: taken away, put back, made the newest again. */
+import {
+  deleteSecret,
+  listDeletedSecrets,
+  listVersions,
+  restoreSecretsEndpoint,
+  rollBackSecret,
+} from '../../features/secrets/contract.ts'
+import type { Policy } from '../../platform/policy.ts'
+import { deleting, type EnvironmentPlace, openWriter, readNamed, storing } from '../environment.ts'
+import { opened } from '../sealing.ts'
+
+export type StoredValue = {
+  policy: Policy | null
+  /** `null` where it does not open: then the policy is not the one that it was sealed with. */
+  value: string | null
+  version: number
+}
+
+/** What does not open with the policy beside it, or at its place. Nothing was stored. */
+export class Unproven extends Error {
+  readonly names: readonly string[]
+
+  constructor(names: readonly string[]) {
+    super(
+      `${names.join(', ')}: what is stored does not open with the policy that the server shows; nothing was stored`,
+    )
+    this.name = 'Unproven'
+    this.names = names
+  }
+}
+
+/** Of these names those that are stored in the environment, by name. */
+export async function storedValues(
+  place: EnvironmentPlace,
+  names: readonly string[],
+): Promise<Map<string, StoredValue>> {
+  const secrets = await readNamed(place, new Set(names))
+  return new Map(
+    secrets.map((secret) => {
+      const policy = (secret.policy ?? null) as Policy | null
+      return [secret.key, { policy, value: opened(place, secret), version: secret.version }]
+    }),
+  )
+}
+
+/**
+ * The same for who writes: a policy that the server shows goes into the new ciphertext, so it must be the one
+ * of the old ciphertext, which opens with no other. One that was altered in the database would be made good.
+ *
+ * @throws Unproven
+ */
+export async function provenValues(
+  place: EnvironmentPlace,
+  names: readonly string[],
+): Promise<Map<string, StoredValue & { value: string }>> {
+  const lost: string[] = []
+  const proven = new Map<string, StoredValue & { value: string }>()
+  for (const [key, { value, ...stored }] of await storedValues(place, names)) {
+    if (value === null) lost.push(key)
+    else proven.set(key, { ...stored, value })
+  }
+  if (lost.length > 0) throw new Unproven(lost)
+  return proven
+}
+
+/** Each with its earlier versions; for 7 days it can be restored. @throws ApiError `not_found` */
+export async function deleteStored(place: EnvironmentPlace, key: string): Promise<void> {
+  const { api, projectId, environment } = place
+  const params = { project_id: projectId, key }
+  await openWriter(place)(deleting([key]), (manifest) =>
+    api.call(deleteSecret, { params, query: { environment }, body: { manifest } }),
+  )
+}
+
+/** Newest first, with their ciphertexts. */
+export async function versionsOf({ api, projectId, environment }: EnvironmentPlace, key: string) {
+  const params = { project_id: projectId, key }
+  return api.list(listVersions, { params, query: { environment, include: 'value' } })
+}
+
+type Version = Awaited<ReturnType<typeof versionsOf>>[number] & { key: string }
+
+/**
+ * Makes an earlier value the newest: its ciphertext binds the place and the policy, not the number. So the
+ * policy of then comes back with it, proven by opening it.
+ *
+ * @throws Unproven
+ */
+export async function rollBackTo(place: EnvironmentPlace, earlier: Version) {
+  const { api, projectId, environment } = place
+  const { key, version } = earlier
+  if (opened(place, earlier) === null) throw new Unproven([`${key}, version ${version}`])
+  const policy = (earlier.policy ?? null) as Policy | null
+  const params = { project_id: projectId, key }
+  return openWriter(place)(storing([earlier]), (manifest) => {
+    const body = { version, policy, manifest }
+    return api.call(rollBackSecret, { params, query: { environment }, body })
+  })
+}
+
+/** Names in one request of the server. */
+const BATCH = 500
+
+/**
+ * With their ciphertexts, each of which opens here as the value of that name: what is signed is the hash of what
+ * was opened.
+ *
+ * @throws Unproven
+ */
+export async function provenDeleted(place: EnvironmentPlace, chosen: readonly string[]) {
+  const { api, projectId, environment } = place
+  const listed = await api.list(listDeletedSecrets, {
+    params: { project_id: projectId },
+    query: { environment, include: 'value' },
+  })
+  const found = listed.filter(({ key }) => chosen.includes(key))
+  const lost = chosen.filter((name) => {
+    const secret = found.find(({ key }) => key === name)
+    return !secret?.value || opened(place, { ...secret, value: secret.value }) === null
+  })
+  if (lost.length > 0) throw new Unproven(lost)
+  return found
+}
+
+/** Those that were proven. */
+export async function restoreDeleted(
+  place: EnvironmentPlace,
+  proven: Awaited<ReturnType<typeof provenDeleted>>,
+): Promise<void> {
+  const { api, projectId, environment } = place
+  const params = { project_id: projectId }
+  const write = openWriter(place)
+  for (let start = 0; start < proven.length; start += BATCH) {
+    const batch = proven.slice(start, start + BATCH)
+    const keys = batch.map(({ key }) => key)
+    await write(storing(batch), (manifest) =>
+      api.call(restoreSecretsEndpoint, { params, body: { environment, keys, manifest } }),
+    )
+  }
+}
