@@ -49,12 +49,21 @@ const workspaceHome = createRoute({
 const secrets = createRoute({
   getParentRoute: () => workspace,
   path: 'secrets',
-  validateSearch: (search): { project?: string; environment?: string } => ({
+  validateSearch: (search): SecretsSearch => ({
     ...texted('project', search),
     ...texted('environment', search),
+    ...texted('key', search),
+    ...texted('find', search),
+    ...texted('show', search),
+    ...texted('pane', search),
   }),
   component: lazyRouteComponent(() => import('./screens/secrets/index.tsx'), 'Secrets'),
 })
+
+/** What is looked at: names and no values. */
+type SecretsSearch = {
+  [name in 'project' | 'environment' | 'key' | 'find' | 'show' | 'pane']?: string
+}
 
 /** A search parameter that is text, or none. */
 function texted<N extends string>(name: N, search: Record<string, unknown>) {

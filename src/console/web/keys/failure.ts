@@ -1,5 +1,7 @@
 /** Errors of the worker, in the form in which the page shows them. */
 import { AnswerError, ApiError } from '../../../client/api.ts'
+import { Unstorable } from '../../../client/sealing.ts'
+import { Unproven } from '../../../client/secrets/stored.ts'
 import { UntrustedChain } from '../../../client/signed/chain.ts'
 import { UntrustedKey } from '../../../client/workspace_key.ts'
 import type { Failure } from './messages.ts'
@@ -28,6 +30,8 @@ function codeOf(error: unknown): string {
   if (error instanceof Refused) return error.code
   if (error instanceof UntrustedChain) return 'untrusted_chain'
   if (error instanceof UntrustedKey) return 'untrusted_key'
+  if (error instanceof Unproven) return 'unproven_policy'
+  if (error instanceof Unstorable) return 'unstorable'
   if (error instanceof AnswerError) return 'unusable_answer'
   // What fetch throws where nobody answers.
   if (error instanceof TypeError) return 'unreachable'

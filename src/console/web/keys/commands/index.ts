@@ -3,10 +3,23 @@ import type { Held } from '../held.ts'
 import type { Progress } from '../messages.ts'
 import * as accounts from './accounts.ts'
 import * as passkeys from './passkeys.ts'
+import * as policies from './policies.ts'
+import * as projects from './projects.ts'
 import * as secrets from './secrets.ts'
+import * as transfers from './transfers.ts'
+import * as versions from './versions.ts'
 import * as workspaces from './workspaces.ts'
 
-export const areas = { accounts, passkeys, secrets, workspaces }
+export const areas = {
+  accounts,
+  passkeys,
+  policies,
+  projects,
+  secrets,
+  transfers,
+  versions,
+  workspaces,
+}
 
 type Run = (held: Held, input: unknown, progress: (progress: Progress) => void) => unknown
 

@@ -1,10 +1,17 @@
-/** Secrets: listed without their values, of which one leaves the worker when somebody asks to see it. */
+/** Secrets: shown without their values, of which one leaves the worker when somebody asks to see it. */
 import { readSecret, readSecrets } from '../../../../client/environment.ts'
 import { opened, upload } from '../../../../client/sealing.ts'
-import type { Policy } from '../../../../platform/policy.ts'
+import { fittingMark, policyFor } from '../../../../client/secrets/final_policy.ts'
+import { inWords } from '../../../../client/secrets/policy_in_words.ts'
+import { deleteStored, provenValues } from '../../../../client/secrets/stored.ts'
+import { listEnvironments } from '../../../../features/projects/contract.ts'
+import { isSensitive, type Policy } from '../../../../platform/policy.ts'
 import { Refused } from '../failure.ts'
 import type { Held } from '../held.ts'
+import type { Progress } from '../messages.ts'
 import { environmentOf, type Place } from '../places.ts'
+
+type Project = Omit<Place, 'environment'>
 
 /** In a signed workspace all of it is verified first. @throws UntrustedChain */
 export async function list(held: Held, place: Place) {
@@ -15,6 +22,61 @@ export async function list(held: Held, place: Place) {
     policy: (policy ?? null) as Policy | null,
     updatedAt: updated_at,
   }))
+}
+
+export type Cell = {
+  version: number
+  updatedAt: string
+  policy: Policy | null
+  /** What the policy narrows; empty where it narrows nothing. */
+  words: string
+  isSensitive: boolean
+  /** Cells of one name with the same number hold the same value; null where it does not open. */
+  value: number | null
+}
+export type MatrixRow = { key: string; cells: Record<string, Cell> }
+
+/** In this order, before all others. */
+const USUAL = ['development', 'staging', 'production']
+
+/** All secrets of a project by environment; which values are the same is found here, and values stay here. */
+export async function matrix(held: Held, project: Project) {
+  const params = { project_id: project.projectId }
+  const found = await held.api.call(listEnvironments, { params })
+  const names = Object.keys(found.environments)
+  const others = names.filter((name) => !USUAL.includes(name)).sort()
+  const environments = [...USUAL.filter((name) => names.includes(name)), ...others]
+  const rows = new Map<string, MatrixRow & { values: string[] }>()
+  const read = await Promise.all(environments.map((name) => readAll(held, project, name)))
+  for (const [at, environment] of environments.entries()) {
+    for (const { key, value, ...cell } of read[at] ?? []) {
+      const row = rows.get(key) ?? { key, cells: {}, values: [] }
+      rows.set(key, row)
+      row.cells[environment] = { ...cell, value: numberOf(row.values, value) }
+    }
+  }
+  const sorted = [...rows.values()].sort((one, other) => (one.key < other.key ? -1 : 1))
+  return { environments, rows: sorted.map(({ key, cells }): MatrixRow => ({ key, cells })) }
+}
+
+async function readAll(held: Held, project: Project, environment: string) {
+  const place = await environmentOf(held, { ...project, environment })
+  const secrets = await readSecrets(place, { include: 'value' })
+  return secrets.map((secret) => ({
+    key: secret.key,
+    value: opened(place, secret),
+    version: secret.version,
+    updatedAt: secret.updated_at,
+    policy: (secret.policy ?? null) as Policy | null,
+    words: inWords(secret.policy),
+    isSensitive: isSensitive(secret.policy),
+  }))
+}
+
+function numberOf(values: string[], value: string | null): number | null {
+  if (value === null) return null
+  const known = values.indexOf(value)
+  return known < 0 ? values.push(value) - 1 : known
 }
 
 /** One value, for somebody to look at. @throws Refused `unreadable_value` */
@@ -37,4 +99,36 @@ export async function set(held: Held, { secrets, ...at }: Place & { secrets: Cha
     expectedVersion,
   }))
   return upload(place, entries, true)
+}
+
+type Typed = { key: string; value: string; expectedVersion: number; isSetting: boolean }
+
+/**
+ * One value that somebody typed, under the policy that is there.
+ *
+ * @throws Unstorable, Unproven, ApiError `conflict` where another version is there by now
+ */
+export async function save(held: Held, { key, value, isSetting, ...at }: Place & Typed) {
+  const { expectedVersion, ...where } = at
+  const place = await environmentOf(held, where)
+  const before = (await provenValues(place, [key])).get(key)
+  const candidate = { key, value, policy: before?.policy ?? undefined, expectedVersion }
+  const choice = isSetting ? 'plain' : 'sensitive'
+  const policy = policyFor({ ...candidate, policyIs: 'decided' }, choice)
+  await upload(place, [fittingMark({ ...candidate, policy })], true)
+}
+
+type Named = Place & { keys: readonly string[] }
+
+/** Each with its earlier versions; for 7 days they can be restored. */
+export async function remove(
+  held: Held,
+  { keys, ...at }: Named,
+  progress: (progress: Progress) => void,
+) {
+  const place = await environmentOf(held, at)
+  for (const [done, key] of keys.entries()) {
+    progress({ step: key, done: done / keys.length })
+    await deleteStored(place, key)
+  }
 }

@@ -1,0 +1,44 @@
+/** Policies of secrets: set with the value that is there, and what a secret was used for, to try one out on. */
+import { upload } from '../../../../client/sealing.ts'
+import { provenValues } from '../../../../client/secrets/stored.ts'
+import { summariseCalls } from '../../../../features/audit/contract.ts'
+import type { Policy } from '../../../../platform/policy.ts'
+import type { Held } from '../held.ts'
+import { environmentOf, type Place } from '../places.ts'
+
+/** The fields that narrow. */
+export type Narrowing = Omit<Policy, 'sensitive' | 'references' | 'description'>
+
+type Order = Place & {
+  narrowing: Narrowing
+  description?: string
+  /** Names with the versions that the person saw. */
+  versions: Record<string, number>
+}
+
+/** What else a policy says of its value stays. @throws Unproven, ApiError `conflict` */
+export async function set(held: Held, { narrowing, description, versions, ...at }: Order) {
+  const place = await environmentOf(held, at)
+  const known = await provenValues(place, Object.keys(versions))
+  const entries = [...known].map(([key, { value, policy }]) => {
+    const { sensitive, references, description: before } = policy ?? {}
+    const said = description ?? before
+    const next: Policy = {
+      ...narrowing,
+      ...(sensitive === undefined ? {} : { sensitive }),
+      ...(references === undefined ? {} : { references }),
+      ...(said ? { description: said } : {}),
+    }
+    const isNone = Object.keys(next).length === 0
+    return { key, value, policy: isNone ? null : next, expectedVersion: versions[key] }
+  })
+  await upload(place, entries, false)
+}
+
+/** Of the last 7 days, counted by where they went. */
+export async function calls(held: Held, { workspaceId, projectId, environment, key }: OfSecret) {
+  const query = { workspace_id: workspaceId, project_id: projectId, environment, credential: key }
+  return held.api.call(summariseCalls, { query })
+}
+
+type OfSecret = Place & { key: string }

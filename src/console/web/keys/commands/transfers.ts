@@ -1,0 +1,101 @@
+/**
+ * Many secrets at once: from a `.env` file, or from another environment. What would change is shown by name before
+ * anything is stored, and what changed since it was shown is not replaced.
+ */
+import { readNamed } from '../../../../client/environment.ts'
+import { type Entry, opened, upload } from '../../../../client/sealing.ts'
+import { type Change, comparedWith } from '../../../../client/secrets/changes.ts'
+import { type Dotenv, parseDotenv } from '../../../../client/secrets/dotenv.ts'
+import { fittingMark, policyFor } from '../../../../client/secrets/final_policy.ts'
+import { provenValues, Unproven } from '../../../../client/secrets/stored.ts'
+import { isSensitive, type Policy } from '../../../../platform/policy.ts'
+import type { Held } from '../held.ts'
+import { environmentOf, type Place } from '../places.ts'
+
+/** The text of a `.env` file, or names of another environment of the workspace. */
+export type Source = { text: string } | { from: Place; keys: readonly string[] }
+type Transfer = { to: Place; source: Source }
+
+export type Preview = {
+  /** Lines that cannot be read: then there is nothing else. */
+  problems: Dotenv['problems']
+  /** Names that the file has more than once, of which the last counts. */
+  repeated: string[]
+  rows: { key: string; change: Change; version: number; isSetting: boolean }[]
+}
+
+/** @throws Unproven for what is there already and does not open */
+export async function preview(held: Held, { to, source }: Transfer): Promise<Preview> {
+  const { problems, repeated, compared, versions } = await transferOf(held, to, source)
+  return {
+    problems,
+    repeated,
+    rows: compared.map(({ entry: { key, policy }, change }) => ({
+      key,
+      change,
+      version: versions.get(key) ?? 0,
+      isSetting: !isSensitive(policy),
+    })),
+  }
+}
+
+/**
+ * What the preview showed, and of it only the names that have a version here: the one that was shown.
+ *
+ * @throws Unstorable, Unproven, ApiError `conflict`
+ */
+export async function store(
+  held: Held,
+  { to, source, versions }: Transfer & { versions: Record<string, number> },
+) {
+  const { compared, place } = await transferOf(held, to, source)
+  const entries = compared.flatMap(({ entry, change }): Entry[] => {
+    const expectedVersion = versions[entry.key]
+    return change === 'same' || expectedVersion === undefined ? [] : [{ ...entry, expectedVersion }]
+  })
+  const { created, updated } = await upload(place, entries, true)
+  return { created, updated }
+}
+
+async function transferOf(held: Held, to: Place, source: Source) {
+  const place = await environmentOf(held, to)
+  const { values, problems, replaced } =
+    'text' in source
+      ? parseDotenv(source.text.replace(/^\ufeff/, ''))
+      : { values: new Map<string, string>(), problems: [], replaced: [] }
+  const found = 'text' in source ? null : await entriesFrom(held, source.from, source.keys)
+  const names = found?.map(({ key }) => key) ?? [...values.keys()]
+  const known = await provenValues(place, names)
+  const entries = found ?? [...values].map(([key, value]) => typed(key, value, known.get(key)))
+  const versions = new Map([...known].map(([key, { version }]) => [key, version]))
+  return {
+    place,
+    problems,
+    repeated: [...replaced],
+    versions,
+    compared: comparedWith(known, entries),
+  }
+}
+
+type Known = { policy: Policy | null; value: string }
+
+/** A value of a file under the policy that is there, or the one that a new value gets. */
+function typed(key: string, value: string, before: Known | undefined): Entry {
+  const isKept = before?.value === value
+  const policyIs = before ? (isKept ? 'decided' : 'stored') : 'new'
+  const entry = { key, value, policy: before?.policy ?? undefined }
+  return fittingMark({ ...entry, policy: policyFor({ ...entry, policyIs }, 'by value') })
+}
+
+/** With the policies that they open with. @throws Unproven */
+async function entriesFrom(held: Held, from: Place, keys: readonly string[]): Promise<Entry[]> {
+  const place = await environmentOf(held, from)
+  const secrets = await readNamed(place, new Set(keys))
+  const values = secrets.map((secret) => ({ secret, value: opened(place, secret) }))
+  const lost = values.filter(({ value }) => value === null)
+  if (lost.length > 0) throw new Unproven(lost.map(({ secret }) => secret.key))
+  return values.map(({ secret, value }) => {
+    const policy = (secret.policy ?? null) as Policy | null
+    return { key: secret.key, value: value ?? '', policy }
+  })
+}

@@ -1,0 +1,73 @@
+/** What a secret was before, and what was deleted: listed, looked at, brought back. */
+import { opened } from '../../../../client/sealing.ts'
+import { inWords } from '../../../../client/secrets/policy_in_words.ts'
+import {
+  provenDeleted,
+  restoreDeleted,
+  rollBackTo,
+  storedValues,
+  versionsOf,
+} from '../../../../client/secrets/stored.ts'
+import { listDeletedSecrets } from '../../../../features/secrets/contract.ts'
+import { isSamePolicy } from '../../../../platform/crypto/secret_value.ts'
+import { Refused } from '../failure.ts'
+import type { Held } from '../held.ts'
+import { environmentOf, type Place } from '../places.ts'
+
+type OfSecret = Place & { key: string }
+
+/** Newest first; `value` says what a version has in common with the newest, and whether it opens at all. */
+export async function list(held: Held, { key, ...at }: OfSecret) {
+  const place = await environmentOf(held, at)
+  const [versions, stored] = await Promise.all([versionsOf(place, key), storedValues(place, [key])])
+  const now = stored.get(key)
+  return versions.map((version) => {
+    const value = opened(place, { key, ...version })
+    const isSame = value !== null && value === now?.value
+    return {
+      version: version.version,
+      by: version.created_by_email,
+      createdAt: version.created_at,
+      words: inWords(version.policy),
+      isNow: version.version === now?.version,
+      isReadable: value !== null,
+      isSame: isSame && isSamePolicy(version.policy, now?.policy),
+    }
+  })
+}
+
+/** @throws Refused `not_found`, `unreadable_value` */
+export async function reveal(held: Held, { key, version, ...at }: OfSecret & { version: number }) {
+  const place = await environmentOf(held, at)
+  const value = opened(place, await versionOf(place, key, version))
+  if (value === null) throw new Refused('unreadable_value')
+  return value
+}
+
+/** With the policy of then. @throws Refused `not_found`, Unproven */
+export async function rollBack(
+  held: Held,
+  { key, version, ...at }: OfSecret & { version: number },
+) {
+  const place = await environmentOf(held, at)
+  await rollBackTo(place, await versionOf(place, key, version))
+}
+
+async function versionOf(place: Parameters<typeof versionsOf>[0], key: string, version: number) {
+  const found = (await versionsOf(place, key)).find((each) => each.version === version)
+  if (!found) throw new Refused('not_found')
+  return { key, ...found }
+}
+
+export async function deleted(held: Held, at: Place) {
+  const { api, projectId, environment } = await environmentOf(held, at)
+  const params = { project_id: projectId }
+  const found = await api.list(listDeletedSecrets, { params, query: { environment } })
+  return found.map(({ key, version, deleted_at }) => ({ key, version, deletedAt: deleted_at }))
+}
+
+/** @throws Unproven, ApiError `already_exists` */
+export async function restore(held: Held, { keys, ...at }: Place & { keys: readonly string[] }) {
+  const place = await environmentOf(held, at)
+  await restoreDeleted(place, await provenDeleted(place, keys))
+}
