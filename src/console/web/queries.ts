@@ -23,7 +23,8 @@ export const queryClient = new QueryClient({
       retry: (tries, error) =>
         error instanceof AskError && error.code === 'unreachable' && tries < 2,
     },
-    mutations: { retry: false },
+    // What was sent may be a value that somebody typed.
+    mutations: { retry: false, gcTime: 0 },
   },
 })
 

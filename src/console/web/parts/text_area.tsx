@@ -1,5 +1,12 @@
 /** Several lines of text; `isHidden` covers what is typed, as a password is. */
-import { TextField as AriaTextField, FieldError, Label, Text, TextArea as AriaTextArea, type TextFieldProps } from 'react-aria-components'
+import {
+  TextArea as AriaTextArea,
+  TextField as AriaTextField,
+  FieldError,
+  Label,
+  Text,
+  type TextFieldProps,
+} from 'react-aria-components'
 
 type Props = Omit<TextFieldProps, 'className' | 'style' | 'children'> & {
   label: string

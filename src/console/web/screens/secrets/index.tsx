@@ -1,96 +1,110 @@
-/** The secrets of one environment: an example of a screen that reads, reveals and writes. */
-import { getRouteApi } from '@tanstack/react-router'
-import { type FormEvent, useState } from 'react'
-import { Form } from 'react-aria-components'
-import { ask } from '../../keys/ask.ts'
+/** The secrets of a project by environment: what is missing, differs or is old, and what changes it. */
+import { useMemo, useState } from 'react'
 import { Button } from '../../parts/button.tsx'
+import { EmptyState } from '../../parts/empty_state.tsx'
 import { FailureNote } from '../../parts/failure.tsx'
 import { Loading } from '../../parts/loading.tsx'
-import { Reveal } from '../../parts/reveal.tsx'
-import { TextField } from '../../parts/text_field.tsx'
-import { useAsk, useCommand } from '../../queries.ts'
+import { Menu } from '../../parts/menu.tsx'
+import { Select } from '../../parts/select.tsx'
+import { useAsk } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
+import { Bulk } from './bulk.tsx'
+import { MatrixTable } from './matrix.tsx'
+import { NewProject } from './new_project.tsx'
+import { Panes } from './panes.tsx'
+import { type Matrix, type Project, route, useGo } from './place.ts'
 
-const route = getRouteApi('/w/$workspaceId/secrets')
-
-type Place = { workspaceId: string; projectId: string; environment: string }
+const words = texts.secrets
 
 export function Secrets() {
   const { workspaceId } = route.useParams()
-  const { project, environment = 'development' } = route.useSearch()
+  const { project } = route.useSearch()
   const { data: projects, error } = useAsk('workspaces.projects', { workspaceId })
   if (error) return <FailureNote error={error} />
   if (!projects) return <Loading />
   const chosen = projects.find(({ id }) => id === project) ?? projects[0]
   return (
     <section className="stack">
-      <h1>{texts.secrets.title}</h1>
+      <h1>{words.title}</h1>
       {chosen ? (
-        <Environment place={{ workspaceId, projectId: chosen.id, environment }} />
+        <OfProject
+          key={chosen.id}
+          place={{ workspaceId, projectId: chosen.id }}
+          projects={projects}
+        />
       ) : (
-        <p>{texts.secrets.noProjects}</p>
+        <EmptyState title={words.noProjects} command="cloakroom projects create billing">
+          <p>{words.noProjectsHelp}</p>
+          <NewProject workspaceId={workspaceId} />
+        </EmptyState>
       )}
     </section>
   )
 }
 
-function Environment({ place }: { place: Place }) {
-  const { data, error } = useAsk('secrets.list', place)
-  const [failed, setFailed] = useState<unknown>(null)
-  if (error) return <FailureNote error={error} />
-  if (!data) return <Loading />
+type OfProjectProps = { place: Project; projects: readonly { id: string; name: string }[] }
+
+function OfProject({ place, projects }: OfProjectProps) {
+  const go = useGo()
+  const { data, error } = useAsk('secrets.matrix', place)
+  const panes = ['new', 'import', 'compare', 'deleted', 'environment', 'project'] as const
+  const names = {
+    new: words.add,
+    import: words.import,
+    compare: words.compare,
+    deleted: words.deleted,
+    environment: words.newEnvironment,
+    project: words.newProject,
+  }
+  const [first, second, ...others] = panes.map((id) => ({
+    id,
+    label: names[id],
+    act: () => go({ pane: id, key: undefined }),
+  }))
   return (
     <>
-      <Add place={place} />
-      {failed ? <FailureNote error={failed} /> : null}
-      {data.length === 0 ? <p className="soft">{texts.secrets.none}</p> : null}
-      <ul className="plain-list">
-        {data.map(({ key }) => (
-          <li key={key} className="row">
-            <code>{key}</code>
-            <Reveal
-              name={key}
-              read={() => ask('secrets.reveal', { ...place, key })}
-              onError={setFailed}
-            />
-          </li>
-        ))}
-      </ul>
+      <div className="row">
+        <Select
+          label={words.project}
+          options={projects.map(({ id, name }) => ({ id, label: name }))}
+          value={place.projectId}
+          onChange={(project) => go({ project, key: undefined, pane: undefined })}
+        />
+        {first ? (
+          <Button kind="primary" onPress={first.act}>
+            {first.label}
+          </Button>
+        ) : null}
+        {second ? <Button onPress={second.act}>{second.label}</Button> : null}
+        <Menu label={words.more} choices={others} />
+      </div>
+      {error ? <FailureNote error={error} /> : null}
+      {data ? <Shown place={place} matrix={data} /> : error ? null : <Loading />}
     </>
   )
 }
 
-function Add({ place }: { place: Place }) {
-  const [key, setKey] = useState('')
-  const [value, setValue] = useState('')
-  const set = useCommand('secrets.set', { changes: ['secrets.list'] })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    set.mutate(
-      { ...place, secrets: [{ key, value }] },
-      {
-        onSuccess: () => {
-          setKey('')
-          setValue('')
-        },
-      },
-    )
-  }
+function Shown({ place, matrix }: { place: Project; matrix: Matrix }) {
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
+  const keys = useMemo(() => {
+    const there = new Set(matrix.rows.map(({ key }) => key))
+    return [...selected].filter((key) => there.has(key))
+  }, [matrix, selected])
   return (
-    <Form className="row" onSubmit={submit}>
-      <TextField label={texts.secrets.name} isRequired mono value={key} onChange={setKey} />
-      <TextField
-        label={texts.secrets.value}
-        type="password"
-        autoComplete="off"
-        isRequired
-        value={value}
-        onChange={setValue}
-      />
-      <Button type="submit" isPending={set.isPending}>
-        {texts.secrets.add}
-      </Button>
-      {set.error ? <FailureNote error={set.error} /> : null}
-    </Form>
+    <div className="secrets-panes">
+      <div className="stack">
+        {matrix.rows.length === 0 ? (
+          <EmptyState title={words.none} command="cloakroom secrets push .env">
+            <p>{words.noneHelp}</p>
+          </EmptyState>
+        ) : (
+          <>
+            <Bulk place={place} matrix={matrix} keys={keys} clear={() => setSelected(new Set())} />
+            <MatrixTable matrix={matrix} selected={selected} onSelect={setSelected} />
+          </>
+        )}
+      </div>
+      <Panes place={place} matrix={matrix} keys={keys} />
+    </div>
   )
 }

@@ -38,6 +38,14 @@ const byCode: Record<string, Words> = {
     said: 'This value does not open with the key of the workspace.',
     help: 'It was altered, or sealed under another key. Nobody can use it: set it anew.',
   },
+  conflict: {
+    said: 'Somebody else changed this meanwhile.',
+    help: 'Nothing was stored. What is there now has been read again: look at it, then decide anew.',
+  },
+  unproven_policy: {
+    help: 'Value or policy were altered in the database, or sealed under another key. Store the value anew at a terminal, with the policy that it is to have.',
+  },
+  unstorable: { help: 'Nothing was stored.' },
   untrusted_chain: { help: 'Nothing is written. Compare with another member before you go on.' },
   untrusted_key: { help: 'Nothing is written. Compare with another member before you go on.' },
   invalid_credentials: {

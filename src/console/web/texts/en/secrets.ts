@@ -1,6 +1,5 @@
 /** Secrets: the matrix, editing, files, versions. Policies have their own. */
-const many = (count: number, one: string, other = `${one}s`) =>
-  `${count} ${count === 1 ? one : other}`
+import { dayCount, secretCount } from './counts.ts'
 
 export const secrets = {
   title: 'Secrets',
@@ -22,18 +21,19 @@ export const secrets = {
     unreadable: 'Does not open',
   },
   counted: (shown: number, all: number) =>
-    shown === all ? many(all, 'secret') : `${shown} of ${many(all, 'secret')}`,
+    shown === all ? secretCount(all) : `${shown} of ${secretCount(all)}`,
   legend: 'The same letter in a row is the same value. Values were compared in this browser.',
   matrix: 'Secrets by environment',
   noneShown: 'No secret is like that.',
   missing: 'missing',
   unreadable: 'does not open',
-  setting: 'setting',
+  more: 'More',
+  setting: 'a setting',
   today: 'today',
   days: (days: number) => `${days} d`,
   cellMissing: (key: string, environment: string) => `${key} is missing in ${environment}: set it`,
   cellNamed: (key: string, environment: string, version: number, value: string, days: number) =>
-    `${key} in ${environment}: ${value ? `value ${value}` : 'does not open'}, version ${version}, changed ${days === 0 ? 'today' : `${many(days, 'day')} ago`}`,
+    `${key} in ${environment}: ${value ? `value ${value}` : 'does not open'}, version ${version}, changed ${days === 0 ? 'today' : `${dayCount(days)} ago`}`,
   select: (key: string) => `Select ${key}`,
 
   noProjects: 'This workspace has no project yet',
@@ -47,13 +47,13 @@ export const secrets = {
   environmentName: 'Name of the environment',
   makeEnvironment: 'Make the environment',
   none: 'Nothing is stored here yet',
-  noneHelp: 'Add a secret, or paste a .env file. Values are encrypted in this browser before they are sent.',
+  noneHelp:
+    'Add a secret, or paste a .env file. Values are encrypted in this browser before they are sent.',
 
-  close: 'Close',
   inEnvironment: (key: string, environment: string) => `${key} in ${environment}`,
   isMissing: 'It is not stored in this environment yet.',
   changedAt: (version: number, days: number) =>
-    `Version ${version}, changed ${days === 0 ? 'today' : `${many(days, 'day')} ago`}`,
+    `Version ${version}, changed ${days === 0 ? 'today' : `${dayCount(days)} ago`}`,
   newValue: 'New value',
   valueHelp: 'Multiple lines are taken as they are.',
   showTyped: 'Show what I type',
@@ -63,12 +63,12 @@ export const secrets = {
   tabs: { value: 'Value', versions: 'Versions', policy: 'Policy' },
   remove: 'Delete',
   removeTitle: (count: number, environment: string) =>
-    `Delete ${many(count, 'secret')} from ${environment}?`,
+    `Delete ${secretCount(count)} from ${environment}?`,
   removeLoss: (keys: readonly string[]) =>
     `Lost: ${listed(keys)}, with all earlier versions. Programs and agents that use them fail from now on. For 7 days they can be restored.`,
   removed: (count: number, environment: string) =>
-    `${many(count, 'secret')} deleted from ${environment}.`,
-  restored: (count: number) => `${many(count, 'secret')} restored.`,
+    `${secretCount(count)} deleted from ${environment}.`,
+  restored: (count: number) => `${secretCount(count)} restored.`,
 
   import: 'Paste a .env file',
   importHelp: 'Paste it here, or drop a file on this field. It is read in this browser.',
@@ -92,7 +92,7 @@ export const secrets = {
   clearSelection: 'Clear',
   bulkIn: 'In environment',
   copyTo: 'Copy to …',
-  copyTitle: (count: number, from: string) => `Copy ${many(count, 'secret')} from ${from}`,
+  copyTitle: (count: number, from: string) => `Copy ${secretCount(count)} from ${from}`,
   copyTarget: 'To environment',
   setPolicies: 'Set policy …',
 

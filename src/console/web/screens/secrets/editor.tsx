@@ -1,0 +1,184 @@
+/** One secret in one environment: its value, its versions, its policy. */
+import { type FormEvent, useState } from 'react'
+import { Form } from 'react-aria-components'
+import { SECRET_NAME } from '../../../../platform/secret_name.ts'
+import { ask } from '../../keys/ask.ts'
+import { Button } from '../../parts/button.tsx'
+import { Checkbox } from '../../parts/checkbox.tsx'
+import { FailureNote } from '../../parts/failure.tsx'
+import { Reveal } from '../../parts/reveal.tsx'
+import { Select } from '../../parts/select.tsx'
+import { Tabs } from '../../parts/tabs.tsx'
+import { TextArea } from '../../parts/text_area.tsx'
+import { TextField } from '../../parts/text_field.tsx'
+import { say } from '../../parts/toasts.tsx'
+import { keyOf, useCommand } from '../../queries.ts'
+import { texts } from '../../texts/index.ts'
+import type { PaneProps } from './panes.tsx'
+import { type Cell, CHANGED, daysSince, type Matrix, type Project, useGo } from './place.ts'
+import { PolicyOf } from './policies.tsx'
+import { Remove } from './remove.tsx'
+import { Versions } from './versions.tsx'
+
+const words = texts.secrets
+
+type EditorProps = PaneProps & { name: string; environment: string }
+
+export function Editor({ place, matrix, name, environment }: EditorProps) {
+  const cell = matrix.rows.find(({ key }) => key === name)?.cells[environment]
+  const at = { ...place, environment }
+  const value = <Value place={place} name={name} environment={environment} cell={cell} />
+  if (!cell) return value
+  const ofSecret = { ...at, key: name }
+  return (
+    <>
+      <Tabs
+        label={words.inEnvironment(name, environment)}
+        tabs={[
+          { id: 'value', label: words.tabs.value, content: value },
+          { id: 'versions', label: words.tabs.versions, content: <Versions place={ofSecret} /> },
+          {
+            id: 'policy',
+            label: words.tabs.policy,
+            content: <PolicyOf place={at} name={name} cell={cell} />,
+          },
+        ]}
+      />
+      <div>
+        <Remove place={at} keys={[name]} />
+      </div>
+    </>
+  )
+}
+
+type ValueProps = { place: Project; name: string; environment: string; cell: Cell | undefined }
+
+function Value({ place, name, environment, cell }: ValueProps) {
+  const [failed, setFailed] = useState<unknown>(null)
+  const at = { ...place, environment, key: name }
+  return (
+    <div className="stack">
+      {cell ? (
+        <>
+          <Reveal name={name} read={() => ask('secrets.reveal', at)} onError={setFailed} />
+          {failed ? <FailureNote error={failed} /> : null}
+          <p className="soft small">{words.changedAt(cell.version, daysSince(cell.updatedAt))}</p>
+        </>
+      ) : (
+        <p>{words.isMissing}</p>
+      )}
+      <ValueForm place={place} name={name} environment={environment} cell={cell} />
+    </div>
+  )
+}
+
+function ValueForm({ place, name, environment, cell }: ValueProps) {
+  const [value, setValue] = useState('')
+  const [isShown, setShown] = useState(false)
+  const [isSetting, setSetting] = useState(cell?.isSensitive === false)
+  const save = useSave(place)
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (value === '' || save.isPending) return
+    const expectedVersion = cell?.version ?? 0
+    save.mutate(
+      { ...place, environment, key: name, value, expectedVersion, isSetting },
+      {
+        onSuccess: () => {
+          setValue('')
+          say(words.saved(name, environment))
+        },
+      },
+    )
+  }
+  return (
+    <Form className="stack" onSubmit={submit}>
+      <TextArea
+        label={cell ? words.newValue : words.value}
+        help={words.valueHelp}
+        isHidden={!isShown}
+        value={value}
+        onChange={setValue}
+      />
+      <Checkbox isSelected={isShown} onChange={setShown}>
+        {words.showTyped}
+      </Checkbox>
+      <Checkbox isSelected={isSetting} onChange={setSetting}>
+        {words.isSetting}
+      </Checkbox>
+      {save.error ? <FailureNote error={save.error} /> : null}
+      <div>
+        <Button type="submit" kind="primary" isDisabled={value === ''} isPending={save.isPending}>
+          {words.save}
+        </Button>
+      </div>
+    </Form>
+  )
+}
+
+/** The cell is new at once, and as it was where the server refuses. */
+function useSave(place: Project) {
+  return useCommand('secrets.save', {
+    changes: CHANGED,
+    optimistic: ({ key, environment, expectedVersion, isSetting }) => ({
+      key: keyOf('secrets.matrix', place),
+      update: (before: Matrix): Matrix => {
+        const present = before.rows.find((row) => row.key === key)?.cells[environment]
+        const cell: Cell = {
+          policy: null,
+          words: '',
+          ...present,
+          version: expectedVersion + 1,
+          updatedAt: new Date().toISOString(),
+          isSensitive: !isSetting,
+          value: nextNumber(before, key),
+        }
+        const isNew = !before.rows.some((row) => row.key === key)
+        const rows = isNew ? [...before.rows, { key, cells: {} }] : before.rows
+        return {
+          ...before,
+          rows: rows.map((row) =>
+            row.key === key ? { key, cells: { ...row.cells, [environment]: cell } } : row,
+          ),
+        }
+      },
+    }),
+  })
+}
+
+/** Until the values are compared it is none of the others. */
+function nextNumber({ rows }: Matrix, key: string): number {
+  const cells = Object.values(rows.find((row) => row.key === key)?.cells ?? {})
+  return Math.max(-1, ...cells.map(({ value }) => value ?? -1)) + 1
+}
+
+const NAME = new RegExp(`^${SECRET_NAME}$`)
+
+export function NewSecret({ place, matrix, environment }: PaneProps & { environment: string }) {
+  const [name, setName] = useState('')
+  const go = useGo()
+  const isBad = name !== '' && !NAME.test(name)
+  const cell = matrix.rows.find(({ key }) => key === name)?.cells[environment]
+  return (
+    <div className="stack">
+      <TextField
+        label={words.name}
+        help={words.nameHelp}
+        mono
+        autoComplete="off"
+        value={name}
+        onChange={setName}
+        error={isBad ? words.badName : undefined}
+      />
+      <Select
+        label={words.environment}
+        options={matrix.environments.map((id) => ({ id, label: id }))}
+        value={environment}
+        onChange={(chosen) => go({ environment: chosen }, true)}
+      />
+      {name === '' || isBad ? null : (
+        <Value place={place} name={name} environment={environment} cell={cell} />
+      )}
+    </div>
+  )
+}

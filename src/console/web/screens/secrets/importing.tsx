@@ -1,0 +1,65 @@
+/** A `.env` file, pasted or dropped: read in the worker, shown by name with what it would change, then stored. */
+import { useState } from 'react'
+import { DropZone, FileTrigger, isFileDropItem } from 'react-aria-components'
+import { Button } from '../../parts/button.tsx'
+import { Select } from '../../parts/select.tsx'
+import { TextArea } from '../../parts/text_area.tsx'
+import { texts } from '../../texts/index.ts'
+import type { PaneProps } from './panes.tsx'
+import { useGo } from './place.ts'
+import { Transfer } from './transfer.tsx'
+
+const words = texts.secrets
+
+export function Importing({ place, matrix, environment }: PaneProps & { environment: string }) {
+  const go = useGo()
+  const [text, setText] = useState('')
+  const [isBad, setBad] = useState(false)
+  const take = async (file: Blob | undefined) => {
+    if (!file) return
+    try {
+      setText(new TextDecoder('utf-8', { fatal: true }).decode(await file.arrayBuffer()))
+      setBad(false)
+    } catch {
+      setBad(true)
+    }
+  }
+  return (
+    <div className="stack">
+      <Select
+        label={words.environment}
+        options={matrix.environments.map((id) => ({ id, label: id }))}
+        value={environment}
+        onChange={(chosen) => go({ environment: chosen }, true)}
+      />
+      <DropZone
+        className="drop"
+        aria-label={words.importText}
+        onDrop={async ({ items }) => take(await items.find(isFileDropItem)?.getFile())}
+      >
+        <TextArea
+          label={words.importText}
+          help={words.importHelp}
+          rows={8}
+          isHidden
+          value={text}
+          onChange={setText}
+          error={isBad ? words.notText : undefined}
+        />
+      </DropZone>
+      <FileTrigger onSelect={(files) => void take(files?.[0])}>
+        <Button>{words.chooseFile}</Button>
+      </FileTrigger>
+      <Transfer
+        key={environment}
+        to={{ ...place, environment }}
+        source={{ text }}
+        isEmpty={text.trim() === ''}
+        onDone={() => {
+          setText('')
+          go({ pane: undefined })
+        }}
+      />
+    </div>
+  )
+}

@@ -1,0 +1,81 @@
+/** What secrets stand in: a project, and an environment of it. */
+import { type FormEvent, useState } from 'react'
+import { Form } from 'react-aria-components'
+import { Button } from '../../parts/button.tsx'
+import { FailureNote } from '../../parts/failure.tsx'
+import { TextField } from '../../parts/text_field.tsx'
+import { say } from '../../parts/toasts.tsx'
+import { useCommand } from '../../queries.ts'
+import { texts } from '../../texts/index.ts'
+import { type Project, useGo } from './place.ts'
+
+const words = texts.secrets
+
+export function NewProject({ workspaceId }: { workspaceId: string }) {
+  const go = useGo()
+  const create = useCommand('projects.create', { changes: ['workspaces.projects'] })
+  const make = (name: string) =>
+    create.mutate(
+      { workspaceId, name },
+      {
+        onSuccess: ({ id }) => {
+          say(words.projectMade(name))
+          go({ project: id, pane: undefined, key: undefined })
+        },
+      },
+    )
+  const { error, isPending } = create
+  return (
+    <NameForm label={words.projectName} verb={words.makeProject} {...{ make, error, isPending }} />
+  )
+}
+
+export function NewEnvironment({ projectId }: Project) {
+  const go = useGo()
+  const add = useCommand('projects.addEnvironment', { changes: ['secrets.matrix'] })
+  const make = (name: string) =>
+    add.mutate(
+      { projectId, name },
+      {
+        onSuccess: () => {
+          say(words.projectMade(name))
+          go({ pane: undefined })
+        },
+      },
+    )
+  const { error, isPending } = add
+  return (
+    <NameForm
+      label={words.environmentName}
+      verb={words.makeEnvironment}
+      {...{ make, error, isPending }}
+    />
+  )
+}
+
+type FormProps = {
+  label: string
+  verb: string
+  make(name: string): void
+  error: unknown
+  isPending: boolean
+}
+
+function NameForm({ label, verb, make, error, isPending }: FormProps) {
+  const [name, setName] = useState('')
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    make(name)
+  }
+  return (
+    <Form className="stack" onSubmit={submit}>
+      <TextField label={label} isRequired mono value={name} onChange={setName} />
+      {error ? <FailureNote error={error} /> : null}
+      <div>
+        <Button type="submit" isPending={isPending}>
+          {verb}
+        </Button>
+      </div>
+    </Form>
+  )
+}

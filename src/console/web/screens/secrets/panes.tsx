@@ -1,0 +1,95 @@
+/** What is open beside the matrix: one thing at a time, named by the address. */
+import { type ReactNode, useEffect, useId, useRef } from 'react'
+import { Button } from '../../parts/button.tsx'
+import { texts } from '../../texts/index.ts'
+import { Compare } from './compare.tsx'
+import { Copying } from './copying.tsx'
+import { Deleted } from './deleted.tsx'
+import { Editor, NewSecret } from './editor.tsx'
+import { Importing } from './importing.tsx'
+import { NewEnvironment, NewProject } from './new_project.tsx'
+import { type Matrix, type Project, route, useGo } from './place.ts'
+import { Policies } from './policies.tsx'
+
+const words = texts.secrets
+
+export type PaneProps = { place: Project; matrix: Matrix; keys: readonly string[] }
+
+export function Panes(props: PaneProps) {
+  const { pane, key, environment } = route.useSearch()
+  const { environments } = props.matrix
+  const where = environments.find((name) => name === environment) ?? environments[0] ?? ''
+  if (key !== undefined && where !== '') {
+    return (
+      <Pane key={`${key} ${where}`} title={words.inEnvironment(key, where)}>
+        <Editor {...props} name={key} environment={where} />
+      </Pane>
+    )
+  }
+  const shown = pane === undefined ? undefined : paneOf(pane, props, where)
+  return shown ? (
+    <Pane key={pane} title={shown.title}>
+      {shown.content}
+    </Pane>
+  ) : null
+}
+
+function paneOf(pane: string, props: PaneProps, environment: string) {
+  const { place, keys } = props
+  const count = keys.length
+  const panes: Record<string, { title: string; content: ReactNode }> = {
+    new: { title: words.add, content: <NewSecret {...props} environment={environment} /> },
+    import: { title: words.import, content: <Importing {...props} environment={environment} /> },
+    compare: { title: words.compareTitle, content: <Compare {...props} /> },
+    deleted: {
+      title: words.deletedTitle,
+      content: <Deleted {...props} environment={environment} />,
+    },
+    copy: {
+      title: words.copyTitle(count, environment),
+      content: <Copying {...props} environment={environment} />,
+    },
+    policy: {
+      title: texts.policies.bulkTitle(count, environment),
+      content: <Policies {...props} environment={environment} />,
+    },
+    environment: { title: words.newEnvironment, content: <NewEnvironment {...place} /> },
+    project: { title: words.newProject, content: <NewProject {...place} /> },
+  }
+  const needsKeys = pane === 'copy' || pane === 'policy'
+  return needsKeys && count === 0 ? undefined : panes[pane]
+}
+
+/** Takes the focus as it opens, and gives it back; Escape closes it. */
+function Pane({ title, children }: { title: string; children: ReactNode }) {
+  const go = useGo()
+  const heading = useRef<HTMLHeadingElement>(null)
+  const id = useId()
+  useEffect(() => {
+    const before = document.activeElement
+    heading.current?.focus()
+    return () => {
+      if (before instanceof HTMLElement) before.focus()
+    }
+  }, [])
+  const close = () => go({ pane: undefined, key: undefined })
+  return (
+    <section
+      className="pane stack"
+      aria-labelledby={id}
+      onKeyDown={(event) => {
+        if (event.key === 'Escape') close()
+      }}
+    >
+      <div className="pane-head">
+        <h2 id={id} ref={heading} tabIndex={-1}>
+          {title}
+        </h2>
+        <Button kind="quiet" onPress={close}>
+          {texts.common.close}
+        </Button>
+      </div>
+      {children}
+    </section>
+  )
+}

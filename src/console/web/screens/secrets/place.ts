@@ -1,0 +1,67 @@
+/** Where the screen looks: its address, and what was read of the project. */
+import { getRouteApi } from '@tanstack/react-router'
+import { useCallback } from 'react'
+import type { Output } from '../../keys/messages.ts'
+
+export const route = getRouteApi('/w/$workspaceId/secrets')
+
+export type Matrix = Output<'secrets.matrix'>
+export type MatrixRow = Matrix['rows'][number]
+export type Cell = MatrixRow['cells'][string]
+
+export type Project = { workspaceId: string; projectId: string }
+export type Search = ReturnType<typeof route.useSearch>
+
+/** What changes when secrets do. */
+export const CHANGED = [
+  'secrets.matrix',
+  'secrets.list',
+  'versions.list',
+  'versions.deleted',
+] as const
+
+/** Changes the address; what is undefined is left out of it. */
+export function useGo() {
+  const navigate = route.useNavigate()
+  return useCallback(
+    (change: { [name in keyof Search]?: string | undefined }, replace = false) => {
+      const next = (before: Search) => {
+        const entries = Object.entries({ ...before, ...change })
+        return Object.fromEntries(entries.filter(([, value]) => value !== undefined))
+      }
+      void navigate({ search: next, replace })
+    },
+    [navigate],
+  )
+}
+
+const DAY_MS = 86_400_000
+const OLD_DAYS = 90
+
+export function daysSince(moment: string): number {
+  return Math.max(0, Math.floor((Date.now() - Date.parse(moment)) / DAY_MS))
+}
+
+export function isOld({ updatedAt }: Cell): boolean {
+  return daysSince(updatedAt) >= OLD_DAYS
+}
+
+/** Letters for values that are the same; what comes after Z is counted. */
+export function letterOf(value: number): string {
+  return value < 26 ? String.fromCharCode(65 + value) : String(value + 1)
+}
+
+export const shows = {
+  all: () => true,
+  missing: ({ cells }: MatrixRow, all: number) => Object.keys(cells).length < all,
+  differing: ({ cells }: MatrixRow) => valuesOf(cells).size > 1,
+  same: ({ cells }: MatrixRow, all: number) =>
+    valuesOf(cells).size === 1 && Object.keys(cells).length === all,
+  old: ({ cells }: MatrixRow) => Object.values(cells).some(isOld),
+  unreadable: ({ cells }: MatrixRow) => valuesOf(cells).has(null),
+}
+export type Show = keyof typeof shows
+
+function valuesOf(cells: MatrixRow['cells']): Set<number | null> {
+  return new Set(Object.values(cells).map(({ value }) => value))
+}

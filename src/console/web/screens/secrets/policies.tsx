@@ -1,0 +1,202 @@
+/** The policy of a secret, or of several, with what it would have blocked lately. */
+import { useMemo, useState } from 'react'
+import { inWords } from '../../../../client/secrets/policy_in_words.ts'
+import { callMethods, type Policy, policyLocations } from '../../../../platform/policy.ts'
+import { Button } from '../../parts/button.tsx'
+import { Checkbox, Choices } from '../../parts/checkbox.tsx'
+import { FailureNote } from '../../parts/failure.tsx'
+import { Loading } from '../../parts/loading.tsx'
+import { TextArea } from '../../parts/text_area.tsx'
+import { TextField } from '../../parts/text_field.tsx'
+import { say } from '../../parts/toasts.tsx'
+import { useAsk, useCommand } from '../../queries.ts'
+import { texts } from '../../texts/index.ts'
+import {
+  blockedBy,
+  type Checked,
+  checked,
+  type Draft,
+  draftOf,
+  type Field,
+  listFields,
+} from './draft.ts'
+import type { PaneProps } from './panes.tsx'
+import { type Cell, CHANGED, type Project, useGo } from './place.ts'
+
+const words = texts.policies
+
+type Place = Project & { environment: string }
+
+export function PolicyOf({ place, name, cell }: { place: Place; name: string; cell: Cell }) {
+  return (
+    <PolicyForm
+      key={cell.version}
+      place={place}
+      before={cell.policy}
+      versions={{ [name]: cell.version }}
+      name={name}
+    />
+  )
+}
+
+export function Policies({
+  place,
+  matrix,
+  keys,
+  environment,
+}: PaneProps & { environment: string }) {
+  const go = useGo()
+  const there = matrix.rows.flatMap(({ key, cells }) => {
+    const cell = cells[environment]
+    return cell && keys.includes(key) ? [{ key, cell }] : []
+  })
+  const versions = Object.fromEntries(there.map(({ key, cell }) => [key, cell.version]))
+  return (
+    <>
+      <p className="soft">{words.bulkHelp}</p>
+      <PolicyForm
+        place={{ ...place, environment }}
+        before={there[0]?.cell.policy ?? null}
+        versions={versions}
+        onDone={() => go({ pane: undefined })}
+      />
+    </>
+  )
+}
+
+type FormProps = {
+  place: Place
+  before: Policy | null
+  versions: Record<string, number>
+  /** Of a single secret, whose calls are looked at, and whose description is edited. */
+  name?: string
+  onDone?(): void
+}
+
+function PolicyForm({ place, before, versions, name, onDone }: FormProps) {
+  const [draft, setDraft] = useState<Draft>(() => draftOf(before))
+  const [description, setDescription] = useState(before?.description ?? '')
+  const store = useCommand('policies.set', { changes: CHANGED })
+  const result = useMemo(() => checked(draft), [draft])
+  const act = () => {
+    if (result.policy === null) return
+    const order = { ...place, narrowing: result.policy, versions }
+    const count = Object.keys(versions).length
+    store.mutate(name === undefined ? order : { ...order, description }, {
+      onSuccess: () => {
+        say(words.saved(count))
+        onDone?.()
+      },
+    })
+  }
+  return (
+    <div className="stack">
+      {result.policy ? <p role="status">{words.inWords(inWords(result.policy))}</p> : null}
+      <Fields draft={draft} problems={result.problems} onChange={setDraft} />
+      {name === undefined ? null : (
+        <TextField
+          label={words.description}
+          help={words.descriptionHelp}
+          value={description}
+          onChange={setDescription}
+        />
+      )}
+      {name !== undefined && result.policy ? (
+        <Preview place={{ ...place, key: name }} policy={result.policy} />
+      ) : null}
+      {store.error ? <FailureNote error={store.error} /> : null}
+      <div>
+        <Button
+          kind="primary"
+          isDisabled={result.policy === null}
+          isPending={store.isPending}
+          onPress={act}
+        >
+          {words.save}
+        </Button>
+      </div>
+    </div>
+  )
+}
+
+type FieldsProps = { draft: Draft; problems: Checked['problems']; onChange(draft: Draft): void }
+
+function Fields({ draft, problems, onChange }: FieldsProps) {
+  const options = {
+    allowed_methods: callMethods.map((id) => ({ id, label: id })),
+    allowed_locations: policyLocations.map((id) => ({ id, label: words.places[id] })),
+  }
+  const shown: readonly Field[] = [
+    'allowed_domains',
+    'allowed_methods',
+    'allowed_paths',
+    'allowed_locations',
+    'allowed_headers',
+    'sign_templates',
+  ]
+  return shown.map((field) => {
+    const lines = draft[field]
+    const put = (next: string[] | null) => onChange({ ...draft, [field]: next })
+    const problem = problems?.[field]
+    const listField = listFields.find((name) => name === field)
+    return (
+      <div key={field} className="field">
+        <Checkbox isSelected={lines !== null} onChange={(isOn) => put(isOn ? [] : null)}>
+          {words.limit[field]}
+        </Checkbox>
+        {lines !== null && (field === 'allowed_methods' || field === 'allowed_locations') ? (
+          <Choices
+            label={words.entries[field]}
+            options={options[field]}
+            value={lines}
+            onChange={put}
+          />
+        ) : null}
+        {lines !== null && listField ? (
+          <TextArea
+            label={words.entries[listField]}
+            help={words.help[listField]}
+            rows={2}
+            value={lines.join('\n')}
+            onChange={(text) => put(text.split('\n'))}
+            error={problem ? words.bad(problem.entry, problem.why) : undefined}
+          />
+        ) : null}
+        {lines?.every((line) => line.trim() === '') ? (
+          <p className="help">{words.nothing}</p>
+        ) : null}
+      </div>
+    )
+  })
+}
+
+type PreviewProps = { place: Place & { key: string }; policy: Policy }
+
+function Preview({ place, policy }: PreviewProps) {
+  const { data, error } = useAsk('policies.calls', place)
+  const blocked = useMemo(() => (data ? blockedBy(policy, data) : []), [policy, data])
+  if (error) return <FailureNote error={error} />
+  if (!data) return <Loading />
+  const count = blocked.reduce((sum, kind) => sum + kind.count, 0)
+  return (
+    <section className="note" aria-label={words.preview}>
+      <h3>{words.preview}</h3>
+      {data.calls === 0 ? <p>{words.noCalls}</p> : null}
+      {data.calls > 0 ? (
+        <p role="status">
+          {count === 0 ? words.allPass(data.calls) : words.wouldBlock(count, data.calls)}
+        </p>
+      ) : null}
+      <ul className="plain-list">
+        {blocked.map(({ method, target_url, style, count: times, text }) => (
+          <li key={`${method} ${target_url} ${style}`}>
+            <code>{words.kind(times, method, target_url)}</code>
+            <p className="soft small">{words.objection(text)}</p>
+          </li>
+        ))}
+      </ul>
+      {data.is_whole ? null : <p className="soft small">{words.notWhole}</p>}
+      {data.calls > 0 ? <p className="soft small">{words.notJudged}</p> : null}
+    </section>
+  )
+}
