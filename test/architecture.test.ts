@@ -45,7 +45,7 @@ const rules: Record<string, readonly string[]> = {
   client: ['sigchain', 'platform', contracts],
   platform: [],
   /** Builds and generators: nothing of them is in the executable. */
-  dev: ['server', 'features', 'resolver', 'access', 'platform'],
+  dev: ['console', 'server', 'features', 'resolver', 'access', 'platform'],
 }
 
 /** What runs on a member's machine, or for either side, never sees the database. */
@@ -192,6 +192,15 @@ describe('dependencies', () => {
       database: !withoutDatabase.includes(room),
     }))
     expect(told).toEqual(ruled)
+  })
+
+  test('what runs in the browser is imported by the browser only', () => {
+    const importing = sources.filter(
+      (source) =>
+        !source.path.startsWith('console/web/') &&
+        innerImportsOf(source).some((target) => target.startsWith('console/web/')),
+    )
+    expect(importing.map(({ path }) => path)).toEqual([])
   })
 
   test('only what composes a server imports serve.ts', () => {

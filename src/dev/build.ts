@@ -11,6 +11,7 @@
 import { mkdir } from 'node:fs/promises'
 import { dirname, join, relative, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { openConsole } from '../console/serve.ts'
 import { ensureConsole } from './console.ts'
 import { ensureTemplate } from './template.ts'
 
@@ -78,7 +79,8 @@ async function build(): Promise<void> {
   await buildExecutable(options)
   const place = relative(process.cwd(), options.outfile)
   const megabytes = Math.round(Bun.file(options.outfile).size / 1e6)
-  process.stdout.write(`Built ${place} (${megabytes} MB).\n`)
+  const { hash } = await openConsole()
+  process.stdout.write(`Built ${place} (${megabytes} MB). Its console: SHA-256 ${hash}\n`)
 }
 
 if (import.meta.main) await build()

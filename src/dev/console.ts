@@ -131,7 +131,7 @@ function requireSmall(files: Files, first: readonly string[]): void {
     bytes: brotli(files.get(name) ?? new Uint8Array()).length,
   }))
   const total = sizes.reduce((sum, { bytes }) => sum + bytes, 0)
-  process.stdout.write(
+  process.stderr.write(
     `The console's first load: ${Math.round(total / 1000)} kB of ${FIRST_LOAD_BYTES / 1000}.\n`,
   )
   if (total <= FIRST_LOAD_BYTES) return

@@ -19,7 +19,11 @@ test('a build says what it made, and how large it is', async () => {
   const { size, mode } = statSync(join(place, 'bin', 'cloakroom'))
   expect({ code, stdout }).toEqual({
     code: 0,
-    stdout: `Built bin/cloakroom (${Math.round(size / 1e6)} MB).\n`,
+    stdout: expect.stringMatching(
+      new RegExp(
+        `^Built bin/cloakroom \\(${Math.round(size / 1e6)} MB\\). Its console: SHA-256 [0-9a-f]{64}\n$`,
+      ),
+    ),
   })
   expect(mode & 0o100).toBe(0o100)
   rmSync(place, { recursive: true, force: true })

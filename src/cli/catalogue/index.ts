@@ -2,6 +2,7 @@
 import { command, type Group, type Spec } from '../command.ts'
 import { accountGroups, accountSpecs } from './accounts.ts'
 import { agentGroups } from './agents.ts'
+import { consoleSpecs } from './console.ts'
 import { configOptions, trustOptions } from './options.ts'
 import { proxySpecs } from './proxy.ts'
 import { runningSpecs } from './running.ts'
@@ -53,6 +54,7 @@ export const topLevel: readonly Spec[] = [
   }),
   ...runningSpecs,
   ...proxySpecs,
+  ...consoleSpecs,
 ]
 
 export const groups: readonly Group[] = [

@@ -1,0 +1,17 @@
+/** The web console. */
+import { command, type Spec } from '../command.ts'
+
+export const consoleOptions = [
+  ['--port <number>', 'port on 127.0.0.1; 0 for a free one', '8890'],
+  ['--no-open', 'do not open it in a browser'],
+] as const
+
+export const consoleSpecs: readonly Spec[] = [
+  command({
+    usage: 'console',
+    about: 'the web console from this program, for a server anywhere',
+    examples: ['console', 'console --port 9000 --no-open'],
+    options: consoleOptions,
+    action: async () => (await import('../commands/console.ts')).openInBrowser,
+  }),
+]

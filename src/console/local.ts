@@ -1,0 +1,111 @@
+/**
+ * The console from this machine: a person need not trust the server for code. The files are this executable's, on
+ * loopback; calls of their page, and of no other, are handed on to the server as they are. Cookies of localhost go to
+ * every port: those of this console carry its port in their names, and no others are handed on.
+ */
+import { serverTrust } from '../client/certificates.ts'
+import { consoleCookies } from '../platform/http/console_cookies.ts'
+import { openConsole } from './serve.ts'
+
+export type LocalConsole = { url: string; hash: string; close(): Promise<void> }
+
+/** What a page of ours sends, and what it has use for. */
+const REQUEST_HEADERS = [
+  'accept',
+  'content-type',
+  'last-event-id',
+  'user-agent',
+  'x-cloakroom-console',
+]
+const RESPONSE_HEADERS = [
+  'cache-control',
+  'content-disposition',
+  'content-type',
+  'referrer-policy',
+  'retry-after',
+  'x-content-type-options',
+  'x-request-id',
+]
+const COOKIE = /^__Host-cloakroom-(access|refresh)/
+
+/** For the server at an origin. @throws Error with `code` EADDRINUSE */
+export async function openLocalConsole(origin: string, port: number): Promise<LocalConsole> {
+  const { hash, respond } = await openConsole()
+  const listener: Bun.Server<unknown> = Bun.serve({
+    hostname: '127.0.0.1',
+    port,
+    fetch: (request, server) => {
+      const own = `localhost:${listener.port}`
+      // A name of somebody else's that leads here is no name of ours.
+      if (request.headers.get('host') !== own) return new Response(null, { status: 421 })
+      const { pathname } = new URL(request.url)
+      if (pathname.startsWith('/console')) return files(request, respond)
+      if (pathname === '/') return Response.redirect('/console/', 302)
+      if (!/^\/(api|v1)\//.test(pathname)) return new Response(null, { status: 404 })
+      if (!consoleCookies(request.headers))
+        return refusal(403, 'forbidden', 'Only its page may call this.')
+      // A stream lasts as long as both ends want it to.
+      server.timeout(request, 0)
+      return handOn(request, origin, `-${listener.port}`)
+    },
+  })
+  return {
+    url: `http://localhost:${listener.port}/console/`,
+    hash,
+    close: () => listener.stop(true),
+  }
+}
+
+function files(request: Request, respond: (request: Request) => Response): Response {
+  const isRead = request.method === 'GET' || request.method === 'HEAD'
+  return isRead
+    ? respond(request)
+    : new Response(null, { status: 405, headers: { allow: 'GET, HEAD' } })
+}
+
+async function handOn(request: Request, server: string, suffix: string): Promise<Response> {
+  const { pathname, search } = new URL(request.url)
+  const headers = only(request.headers, REQUEST_HEADERS)
+  headers.set('sec-fetch-site', 'same-origin')
+  headers.set('accept-encoding', 'identity')
+  headers.set('cookie', ownCookies(request.headers.get('cookie') ?? '', suffix))
+  try {
+    const answer = await fetch(`${server}${pathname}${search}`, {
+      ...serverTrust(),
+      method: request.method,
+      headers,
+      body: request.body,
+      redirect: 'manual',
+      signal: request.signal,
+    })
+    const returned = only(answer.headers, RESPONSE_HEADERS)
+    for (const cookie of answer.headers.getSetCookie()) {
+      returned.append('set-cookie', cookie.replace(COOKIE, `$&${suffix}`))
+    }
+    return new Response(answer.body, { status: answer.status, headers: returned })
+  } catch {
+    return refusal(503, 'unavailable', `${server} cannot be reached from this machine.`)
+  }
+}
+
+/** Those of this port, by the names that the server gave them. */
+function ownCookies(header: string, suffix: string): string {
+  const cookies = header.split(/; ?/).map((cookie) => {
+    const [, name, rest] = /^([^=]*)(=.*)$/.exec(cookie) ?? []
+    const isOwn = name !== undefined && COOKIE.test(name) && name.endsWith(suffix)
+    return isOwn ? `${name.slice(0, -suffix.length)}${rest}` : ''
+  })
+  return cookies.filter((cookie) => cookie !== '').join('; ')
+}
+
+function only(headers: Headers, names: readonly string[]): Headers {
+  const found = names.flatMap((name): [string, string][] => {
+    const value = headers.get(name)
+    return value === null ? [] : [[name, value]]
+  })
+  return new Headers(found)
+}
+
+function refusal(status: number, error_code: string, message: string): Response {
+  return Response.json({ status: 'error', error_code, message }, { status })
+}
