@@ -4,6 +4,7 @@
  * the mark of the canary (test/support/canary.ts), for which requests, storage, messages and the page are searched.
  */
 import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import axe from 'axe-core'
 import {
   type Browser,
@@ -19,6 +20,7 @@ import { startTestApp, type TestApp } from '../support/app.ts'
 import { marked, search } from '../support/canary.ts'
 
 const CHROMIUM = '/usr/bin/chromium'
+const PICTURES = join(import.meta.dir, '..', '..', 'docs', 'images', 'console')
 /** Strong by what the product asks for. */
 export const PASSWORD = marked('four unlikely words ')
 
@@ -42,6 +44,8 @@ export type Visitor = {
   sees(heading: string, options?: { reveals?: boolean }): Promise<void>
   /** The same of the screen as it is. */
   judge(options?: { reveals?: boolean }): Promise<void>
+  /** For docs/console.md, where CONSOLE_PICTURES is set: docs/images/console/<name>.png. */
+  picture(name: string): Promise<void>
   /** Ends it. @throws Error for all that went wrong in it */
   close(): Promise<void>
 }
@@ -107,6 +111,11 @@ async function openVisitor(browser: Browser, origin: string, path: string): Prom
     page,
     tools,
     judge,
+    picture: async (name) => {
+      if (process.env.CONSOLE_PICTURES === undefined) return
+      await page.setViewportSize({ width: 1280, height: 800 })
+      await page.screenshot({ path: join(PICTURES, `${name}.png`) })
+    },
     sees: async (heading, options) => {
       const found = page.getByRole('heading', { name: heading, level: 1 })
       await shown(page, found).catch((error: Error) => {

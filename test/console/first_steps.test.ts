@@ -36,6 +36,7 @@ test('registers, keeps the recovery key, and after a reload unlocks to set and s
   await page.getByRole('button', { name: 'Unlock' }).click()
   await page.getByRole('link', { name: 'Personal' }).click()
   await ada.sees('Secrets')
+  await ada.picture('secrets')
 
   const value = marked('sk_live_')
   await page.getByRole('button', { name: 'Add a secret' }).click()
