@@ -162,19 +162,21 @@ export const passkeyLogin = defineEndpoint({
   ...ofPerson,
   path: '/api/auth/login/passkey/',
   access: { kind: 'public', rate: 'login' },
-  body: z.strictObject({
-    credential: z
-      .strictObject({
-        id: credentialId,
-        client_data_json: clientData,
-        authenticator_data: base64Url(4096, 37).meta({
-          examples: [exampleOf('what an authenticator says of itself')],
-        }),
-        signature: base64Url(1024, 1).meta({ examples: [exampleOf('a signature')] }),
-        user_handle: base64Url(64, 1).meta({ examples: [exampleOf('id of the person')] }),
-      })
-      .meta({ id: 'Assertion' }),
-  }),
+  body: z
+    .strictObject({
+      credential: z
+        .strictObject({
+          id: credentialId,
+          client_data_json: clientData,
+          authenticator_data: base64Url(4096, 37).meta({
+            examples: [exampleOf('what an authenticator says of itself, signed')],
+          }),
+          signature: base64Url(1024, 1).meta({ examples: [exampleOf('a signature')] }),
+          user_handle: base64Url(64, 1).meta({ examples: [exampleOf('id of the person')] }),
+        })
+        .meta({ id: 'Assertion' }),
+    })
+    .meta({ id: 'PasskeyLogin' }),
   result: login.result.extend({
     passkey: z.object({
       id: passkeyId,
