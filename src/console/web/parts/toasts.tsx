@@ -1,5 +1,6 @@
 /** What was done, said in passing, with the way back where there is one. */
 import {
+  Text,
   UNSTABLE_Toast as Toast,
   UNSTABLE_ToastContent as ToastContent,
   UNSTABLE_ToastQueue as ToastQueue,
@@ -23,7 +24,9 @@ export function Toasts() {
     <ToastRegion queue={queue} className="toasts" aria-label={texts.common.notices}>
       {({ toast }) => (
         <Toast toast={toast} className="toast">
-          <ToastContent>{toast.content.text}</ToastContent>
+          <ToastContent>
+            <Text slot="title">{toast.content.text}</Text>
+          </ToastContent>
           {toast.content.undo ? (
             <Button
               kind="quiet"
