@@ -13,9 +13,11 @@ const FORWARDED =
   'for programs that speak HTTP themselves; call sends the same through resolver.resolve'
 const CONSOLE = 'for the page of the console; a command keeps its tokens itself'
 const PASSKEY = 'a browser asks the authenticator, so the console has it'
+const GRANT = 'what ends a grant takes the one that is signed anew in the same call'
 const METHODS = ['delete', 'get', 'options', 'patch', 'post', 'put']
 
 const REASONS: Record<string, string> = {
+  'agents.tokens.grant': GRANT,
   'allowlist.remove_log': 'allowlist remove log reaches it, by the path of any domain',
   'audit.calls': 'for a page on which a policy is drafted; audit list --credential shows the calls',
   'audit.watch': 'for a page that stays open; audit list shows what there is',
@@ -44,6 +46,7 @@ const REASONS: Record<string, string> = {
   'projects.invite': 'roles are of the workspace: workspace invite',
   'projects.invite_by_name': 'roles are of the workspace: workspace invite',
   'projects.update': BY_ID,
+  'workload_tokens.grant': GRANT,
   'workload_tokens.unprovision': 'it has one environment only: workload-token revoke',
   'workspaces.get': LISTED,
   ...Object.fromEntries(

@@ -7,7 +7,11 @@ const source = join(import.meta.dir, '../../src')
 
 test('the program of every thread is built into the executable', async () => {
   const started = new Set<string>()
+  // Workers of the page are built by src/dev/console.ts, and start in browsers.
+  const inBrowser = (file: string) =>
+    file.startsWith('console/web/') || file.endsWith('.browser.ts')
   for await (const file of new Glob('**/*.ts').scan({ cwd: source })) {
+    if (inBrowser(file)) continue
     const text = await Bun.file(join(source, file)).text()
     for (const [, path] of text.matchAll(/workerAddress\('([^']+)'\)/g)) started.add(`${path}.ts`)
     const isOther =
