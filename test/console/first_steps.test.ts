@@ -44,6 +44,7 @@ test('registers, keeps the recovery key, and after a reload unlocks to set and s
   const typed = page.getByRole('textbox', { name: /^(New )?value$/i })
   await typed.fill(value)
   await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('STRIPE_KEY is stored in development.').waitFor()
   await page.getByRole('button', { name: 'Show STRIPE_KEY' }).waitFor()
   await ada.judge()
   await page.getByRole('button', { name: 'Show STRIPE_KEY' }).click()

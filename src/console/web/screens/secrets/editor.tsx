@@ -27,26 +27,27 @@ type EditorProps = PaneProps & { name: string; environment: string }
 export function Editor({ place, matrix, name, environment }: EditorProps) {
   const cell = matrix.rows.find(({ key }) => key === name)?.cells[environment]
   const at = { ...place, environment }
-  const value = <Value place={place} name={name} environment={environment} cell={cell} />
-  if (!cell) return value
-  const ofSecret = { ...at, key: name }
+  const missing = <p>{words.isMissing}</p>
+  const contents = {
+    value: <Value place={place} name={name} environment={environment} cell={cell} />,
+    versions: cell ? <Versions place={{ ...at, key: name }} /> : missing,
+    policy: cell ? <PolicyOf place={at} name={name} cell={cell} /> : missing,
+  }
   return (
     <>
       <Tabs
         label={words.inEnvironment(name, environment)}
-        tabs={[
-          { id: 'value', label: words.tabs.value, content: value },
-          { id: 'versions', label: words.tabs.versions, content: <Versions place={ofSecret} /> },
-          {
-            id: 'policy',
-            label: words.tabs.policy,
-            content: <PolicyOf place={at} name={name} cell={cell} />,
-          },
-        ]}
+        tabs={(['value', 'versions', 'policy'] as const).map((id) => ({
+          id,
+          label: words.tabs[id],
+          content: contents[id],
+        }))}
       />
-      <div>
-        <Remove place={at} keys={[name]} />
-      </div>
+      {cell ? (
+        <div>
+          <Remove place={at} keys={[name]} />
+        </div>
+      ) : null}
     </>
   )
 }

@@ -1,6 +1,6 @@
 /** A `.env` file, pasted or dropped: read in the worker, shown by name with what it would change, then stored. */
 import { useState } from 'react'
-import { DropZone, FileTrigger, isFileDropItem } from 'react-aria-components'
+import { FileTrigger } from 'react-aria-components'
 import { Button } from '../../parts/button.tsx'
 import { Select } from '../../parts/select.tsx'
 import { TextArea } from '../../parts/text_area.tsx'
@@ -32,10 +32,16 @@ export function Importing({ place, matrix, environment }: PaneProps & { environm
         value={environment}
         onChange={(chosen) => go({ environment: chosen }, true)}
       />
-      <DropZone
+      {/* biome-ignore lint/a11y/useSemanticElements: a fieldset has no drop of its own. */}
+      <div
         className="drop"
-        aria-label={words.importText}
-        onDrop={async ({ items }) => take(await items.find(isFileDropItem)?.getFile())}
+        role="group"
+        aria-label={words.import}
+        onDragOver={(event) => event.preventDefault()}
+        onDrop={(event) => {
+          event.preventDefault()
+          void take(event.dataTransfer.files[0])
+        }}
       >
         <TextArea
           label={words.importText}
@@ -46,7 +52,7 @@ export function Importing({ place, matrix, environment }: PaneProps & { environm
           onChange={setText}
           error={isBad ? words.notText : undefined}
         />
-      </DropZone>
+      </div>
       <FileTrigger onSelect={(files) => void take(files?.[0])}>
         <Button>{words.chooseFile}</Button>
       </FileTrigger>

@@ -157,14 +157,17 @@ function CellButton({ name, environment, cell, isChosen, onPress }: CellProps) {
     )
   }
   const days = daysSince(cell.updatedAt)
-  const letter = cell.value === null ? '' : letterOf(cell.value)
   return (
     <AriaButton
       className={`cell${cell.value === null ? ' cell-unreadable' : ''}${chosen}`}
-      aria-label={words.cellNamed(name, environment, cell.version, letter, days)}
       onPress={onPress}
     >
-      {letter ? <span className="cell-value">{letter}</span> : `${words.unreadable} `}
+      <span className="unseen">{`${words.inEnvironment(name, environment)}: `}</span>
+      {cell.value === null ? (
+        `${words.unreadable} `
+      ) : (
+        <span className="cell-value">{letterOf(cell.value)}</span>
+      )}
       <span className={isOld(cell) ? 'cell-old' : 'soft'}>
         {`v${cell.version} · ${days === 0 ? words.today : words.days(days)}`}
       </span>

@@ -32,8 +32,6 @@ export const secrets = {
   today: 'today',
   days: (days: number) => `${days} d`,
   cellMissing: (key: string, environment: string) => `${key} is missing in ${environment}: set it`,
-  cellNamed: (key: string, environment: string, version: number, value: string, days: number) =>
-    `${key} in ${environment}: ${value ? `value ${value}` : 'does not open'}, version ${version}, changed ${days === 0 ? 'today' : `${dayCount(days)} ago`}`,
   select: (key: string) => `Select ${key}`,
 
   noProjects: 'This workspace has no project yet',
