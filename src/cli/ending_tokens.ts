@@ -1,6 +1,7 @@
 /** Tokens that end with the rights or keys of the person who signed them: which of them stay is asked before. */
+import { memberNamed } from '../client/members.ts'
 import { type SignedToken, tokensSignedBy } from '../client/signed/kept_tokens.ts'
-import { type Chain, type Identity, isSignedId, type Member } from '../sigchain/index.ts'
+import { type Identity, isSignedId, type Member } from '../sigchain/index.ts'
 import type { Context } from './context.ts'
 import { notFound } from './named.ts'
 import type { WorkspaceScope } from './scope.ts'
@@ -73,12 +74,6 @@ async function asked(found: readonly SignedToken[]): Promise<SignedToken[]> {
     }
   }
   return kept
-}
-
-/** By address or id; null for who is none, which the server then says. */
-export function memberNamed({ members }: Chain, typed: string): Member | null {
-  const email = typed.toLowerCase()
-  return members.get(typed) ?? [...members.values()].find((each) => each.email === email) ?? null
 }
 
 /** What others have signed does not hold. */

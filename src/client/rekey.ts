@@ -4,6 +4,7 @@
  * members' keys are the chain's, and a token is carried over only with a grant that holds.
  */
 import { listEnvironments, listProjects } from '../features/projects/contract.ts'
+import { listDeletedSecrets, listSecrets } from '../features/secrets/contract.ts'
 import { listMembers, rekeyWorkspace } from '../features/workspaces/contract.ts'
 import { fromBase64 } from '../platform/crypto/encoding.ts'
 import { sealMemberEnvelope } from '../platform/crypto/envelope.ts'
@@ -19,7 +20,7 @@ import { type OpenWorkspace, openSecret, sealSecret, signingOf } from './vault.t
 
 type Member = ShownKeys & { user_id: string; email: string }
 
-type Rekeyed = {
+export type Rekeyed = {
   next: OpenWorkspace
   members: number
   tokens: number
@@ -30,7 +31,7 @@ type Rekeyed = {
 
 /**
  * Rekeys a workspace; `approve` is asked about each member's public key before a key is sealed to it, where the
- * server says which these are.
+ * server says which these are. `sealed` hears how much is sealed anew, from 0 to 1.
  *
  * @throws ApiError `epoch_conflict` when another member did it first, Error when a secret does not open
  */
@@ -38,13 +39,14 @@ export async function rekey(
   api: Api,
   workspace: OpenWorkspace,
   approve: (members: readonly Member[]) => Promise<void>,
+  sealed: (done: number) => void = () => {},
 ): Promise<Rekeyed> {
   const next: OpenWorkspace = {
     ...workspace,
     epoch: workspace.epoch + 1,
     key: crypto.getRandomValues(new Uint8Array(32)),
   }
-  const change = { api, workspace, next }
+  const change = { api, workspace, next, sealed }
   const signing = signingOf(workspace)
   if (signing === null) {
     const members = await api.list(listMembers, { params: { workspace_id: workspace.id } })
@@ -61,7 +63,12 @@ export async function rekey(
 /** How the server names a manifest that it misses. */
 const MISSING = /^manifests\.(?<projectId>[0-9a-f-]{36})\.(?<environment>.+)$/
 
-type Change = { api: Api; workspace: OpenWorkspace; next: OpenWorkspace }
+type Change = {
+  api: Api
+  workspace: OpenWorkspace
+  next: OpenWorkspace
+  sealed(done: number): void
+}
 type Signed = Regranting & { link: SignedText }
 
 async function replace(
@@ -159,11 +166,18 @@ async function environmentsOf(
     const filled = Object.entries(environments).filter(
       ([, { secret_count }]) => secret_count > 0 || signed !== null,
     )
-    return Promise.all(
-      filled.map(([environment]) => sealAnew(change, { projectId: id, environment }, signed)),
-    )
+    return filled.map(([environment]) => ({ projectId: id, environment }))
   })
-  return (await Promise.all(perProject)).flat()
+  const places = (await Promise.all(perProject)).flat()
+  let done = 0
+  return Promise.all(
+    places.map(async (place) => {
+      const sealed = await sealAnew(change, place, signed)
+      done += 1
+      change.sealed(done / places.length)
+      return sealed
+    }),
+  )
 }
 
 /** All secrets of an environment under the new key, with their manifest where the workspace is signed. */
@@ -195,4 +209,23 @@ function resealed(
   }
   const value = sealSecret(next, place, bound, opened.reveal())
   return { project_id: projectId, environment, key, value, policy: bound }
+}
+
+/** What the old key alone opens, and a rekey ends for good. */
+export async function endedByRekey(api: Api, workspaceId: string) {
+  const projects = await api.list(listProjects, { query: { workspace_id: workspaceId } })
+  const perProject = projects.map(async ({ id }) => {
+    const params = { project_id: id }
+    const { environments } = await api.call(listEnvironments, { params })
+    const perEnvironment = Object.keys(environments).map(async (environment) => {
+      const query = { environment }
+      const held = await api.list(listSecrets, { params, query })
+      const deleted = await api.list(listDeletedSecrets, { params, query })
+      return { changed: held.filter(({ version }) => version > 1).length, deleted: deleted.length }
+    })
+    return Promise.all(perEnvironment)
+  })
+  const all = (await Promise.all(perProject)).flat()
+  const sum = (what: 'changed' | 'deleted') => all.reduce((total, each) => total + each[what], 0)
+  return { changed: sum('changed'), deleted: sum('deleted') }
 }

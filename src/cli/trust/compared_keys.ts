@@ -2,6 +2,7 @@
  * Keys of those who are invited to a signed workspace. From the link on they are members for everybody, so the
  * fingerprint is compared once, by the person who invites and over another channel than the server.
  */
+import { isSamePerson } from '../../client/members.ts'
 import { identityFingerprint, type Member } from '../../sigchain/index.ts'
 import type { Context } from '../context.ts'
 import { CliError } from '../terminal/cli_error.ts'
@@ -27,12 +28,8 @@ export async function demandComparison(
   }
 }
 
-/** A member keeps address and keys: others come from a server that lies. */
 function demandSame(person: Invited, member: Member): void {
-  const { email, signing_key, public_key } = member
-  const isSame =
-    person.email === email && person.signing_key === signing_key && person.public_key === public_key
-  if (isSame) return
+  if (isSamePerson(person, member)) return
   throw new CliError(
     'unproven_key',
     `the server shows other keys of ${person.email} than those that were signed`,

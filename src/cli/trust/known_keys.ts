@@ -2,12 +2,7 @@
  * Keys of other people, remembered when first seen. The server names the keys that a workspace key is sealed to;
  * changed ones may belong to an attacker in between.
  */
-import {
-  identityFingerprint,
-  Refusal,
-  requireKeyProof,
-  type ShownKeys,
-} from '../../sigchain/index.ts'
+import { identityFingerprint, Refusal, type ShownKeys } from '../../sigchain/index.ts'
 import type { Context } from '../context.ts'
 import type { Session } from '../session/session.ts'
 import { CliError } from '../terminal/cli_error.ts'
@@ -42,14 +37,8 @@ export async function checkKnownKeys(
   if (unknown.length > 0) await session.store.write(session.stored)
 }
 
-/** Who has a signing key has signed address and keys with it. @throws CliError `unproven_key` */
-export async function demandProof(person: KeysOfPerson, proof: string | null): Promise<void> {
-  const { email, signing_key, public_key } = person
-  if (signing_key === null) return
-  await refusing(email, () => requireKeyProof({ signing_key, public_key }, email, proof ?? ''))
-}
-
-async function refusing<T>(email: string, work: () => Promise<T>): Promise<T> {
+/** @throws CliError `unproven_key` for keys that are refused */
+export async function refusing<T>(email: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {

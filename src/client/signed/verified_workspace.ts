@@ -2,8 +2,10 @@
  * Everything of a signed workspace that a member's client can check: each environment by its manifest, and each token
  * that lives by its grant and the statements of its envelopes. Bindings are checked by the bearers of tokens.
  */
+import { listAllowlist } from '../../features/allowlist/contract.ts'
 import { listEnvironments, listProjects } from '../../features/projects/contract.ts'
-import type { Chain } from '../../sigchain/index.ts'
+import { listMembers } from '../../features/workspaces/contract.ts'
+import type { Chain, Member } from '../../sigchain/index.ts'
 import { type Api, ApiError } from '../api.ts'
 import { readEnvironment } from '../environment.ts'
 import type { OpenWorkspace } from '../vault.ts'
@@ -87,4 +89,26 @@ async function checkToken(chain: Chain, token: Token): Promise<CheckedToken> {
   const broken = token.grant || token.provisioned.length > 0 ? 'refused' : 'not granted'
   const verdict = refused.length === 0 ? 'verified' : broken
   return { id, label, granted_by, fingerprint, verdict, why: why || null }
+}
+
+/** What the server lists otherwise than it was signed. Nothing is done by these lists. */
+export async function differencesFrom(api: Api, chain: Chain): Promise<string[]> {
+  const params = { workspace_id: chain.workspaceId }
+  const [members, allowlist] = await Promise.all([
+    api.list(listMembers, { params }),
+    api.list(listAllowlist, { params }),
+  ])
+  const listed = new Set(members.map(identityOfMember))
+  const signed = new Set([...chain.members.values()].map(identityOfMember))
+  const hosts = new Set(allowlist.map(({ domain }) => domain))
+  const people = [...listed.symmetricDifference(signed)].map((identity) => identity.split(' ')[0])
+  return [
+    ...[...new Set(people)].map((email) => `of the member ${email}`),
+    ...[...hosts.symmetricDifference(chain.allowlist)].map((host) => `of the host ${host}`),
+  ].map((what) => `the server's list is not what was signed ${what}`)
+}
+
+function identityOfMember(member: Omit<Member, 'signing_key'> & { signing_key: string | null }) {
+  const { email, user_id, role, signing_key, public_key } = member
+  return [email, user_id, role, signing_key, public_key].join(' ')
 }

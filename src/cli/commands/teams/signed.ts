@@ -1,21 +1,22 @@
 /** What the members of a workspace have signed: whether it holds, what to compare, and who did what. */
 import { UntrustedChain } from '../../../client/signed/chain.ts'
+import { inWords } from '../../../client/signed/link_in_words.ts'
 import { hashInGroups } from '../../../client/signed/trust.ts'
-import { type CheckedToken, checkWorkspace } from '../../../client/signed/verified_workspace.ts'
+import {
+  type CheckedToken,
+  checkWorkspace,
+  differencesFrom,
+} from '../../../client/signed/verified_workspace.ts'
 import type { WorkspaceEntry } from '../../../client/workspaces.ts'
-import { listAllowlist } from '../../../features/allowlist/contract.ts'
-import { listMembers } from '../../../features/workspaces/contract.ts'
 import {
   type Chain,
   firstHash,
   identityFingerprint,
   isRekeyDue,
   isSignedId,
-  type Member,
 } from '../../../sigchain/index.ts'
 import type { Action } from '../../command.ts'
 import type { Context } from '../../context.ts'
-import { inWords } from '../../link_in_words.ts'
 import { demandProjectFile } from '../../project_file.ts'
 import type { Session } from '../../session/session.ts'
 import { CliError } from '../../terminal/cli_error.ts'
@@ -68,7 +69,7 @@ function checkedBy({ session, workspace }: Place, chain: Chain): Promise<Checked
 async function faultsOf(place: Place, chain: Chain): Promise<string[]> {
   const { fault, shown } = place.workspace
   const keys = shown ? [] : ['its key does not open with your private key']
-  return [...(fault ? [fault.message] : keys), ...(await differences(place, chain))]
+  return [...(fault ? [fault.message] : keys), ...(await differencesFrom(place.session.api, chain))]
 }
 
 function faultsIn({ environments, tokens }: Checked): string[] {
@@ -136,28 +137,6 @@ function summaryOf(members: number, { environments, tokens }: Checked): string {
         ]
       : ['no tokens, which admins may list only']),
   ].join('; ')
-}
-
-/** What the server lists otherwise than it was signed. Nothing is done by these lists. */
-async function differences({ session, workspace }: Place, chain: Chain): Promise<string[]> {
-  const params = { workspace_id: workspace.id }
-  const [members, allowlist] = await Promise.all([
-    session.api.list(listMembers, { params }),
-    session.api.list(listAllowlist, { params }),
-  ])
-  const listed = new Set(members.map(identityOfMember))
-  const signed = new Set([...chain.members.values()].map(identityOfMember))
-  const hosts = new Set(allowlist.map(({ domain }) => domain))
-  const people = [...listed.symmetricDifference(signed)].map((identity) => identity.split(' ')[0])
-  return [
-    ...[...new Set(people)].map((email) => `of the member ${email}`),
-    ...[...hosts.symmetricDifference(chain.allowlist)].map((host) => `of the host ${host}`),
-  ].map((what) => `the server's list is not what was signed ${what}`)
-}
-
-function identityOfMember(member: Omit<Member, 'signing_key'> & { signing_key: string | null }) {
-  const { email, user_id, role, signing_key, public_key } = member
-  return [email, user_id, role, signing_key, public_key].join(' ')
 }
 
 export const fingerprint: Action = async (context) => {

@@ -1,13 +1,11 @@
 /** The key of a workspace: a new one for everything, and accepting one that others see. */
 
-import { rekey } from '../../../client/rekey.ts'
+import { endedByRekey, rekey } from '../../../client/rekey.ts'
 import { UntrustedChain } from '../../../client/signed/chain.ts'
 import { knownKeyOf } from '../../../client/workspace_key.ts'
-import { listEnvironments } from '../../../features/projects/contract.ts'
-import { listDeletedSecrets, listSecrets } from '../../../features/secrets/contract.ts'
 import type { confirmOptions, rekeyOptions } from '../../catalogue/options.ts'
 import type { Action } from '../../command.ts'
-import { projectsOf, type WorkspaceScope, workspaceScope } from '../../scope.ts'
+import { type WorkspaceScope, workspaceScope } from '../../scope.ts'
 import { CliError } from '../../terminal/cli_error.ts'
 import { confirmed, counted } from '../../terminal/confirmed.ts'
 import { keyFingerprint } from '../../trust/chains.ts'
@@ -39,24 +37,10 @@ export const rekeyAll: Action<typeof rekeyOptions> = async (context, _, options)
   return undefined
 }
 
-/** What the old key alone opens, counted. */
-async function endsOf(scope: WorkspaceScope): Promise<string> {
-  const { api } = scope.session
-  const perProject = (await projectsOf(scope)).map(async ({ id }) => {
-    const params = { project_id: id }
-    const { environments } = await api.call(listEnvironments, { params })
-    const perEnvironment = Object.keys(environments).map(async (environment) => {
-      const query = { environment }
-      const held = await api.list(listSecrets, { params, query })
-      const deleted = await api.list(listDeletedSecrets, { params, query })
-      return { changed: held.filter(({ version }) => version > 1).length, deleted: deleted.length }
-    })
-    return Promise.all(perEnvironment)
-  })
-  const all = (await Promise.all(perProject)).flat()
-  const sum = (what: 'changed' | 'deleted') => all.reduce((total, each) => total + each[what], 0)
-  const changed = counted(sum('changed'), 'secret')
-  const deleted = counted(sum('deleted'), 'deleted secret')
+async function endsOf({ session: { api }, workspace: { id } }: WorkspaceScope): Promise<string> {
+  const ended = await endedByRekey(api, id)
+  const changed = counted(ended.changed, 'secret')
+  const deleted = counted(ended.deleted, 'deleted secret')
   return `earlier versions (of ${changed}), and restoring what was deleted (${deleted}, and projects)`
 }
 

@@ -2,6 +2,8 @@
 import type { Held } from '../held.ts'
 import type { Progress } from '../messages.ts'
 import * as accounts from './accounts.ts'
+import * as history from './history.ts'
+import * as members from './members.ts'
 import * as passkeys from './passkeys.ts'
 import * as policies from './policies.ts'
 import * as projects from './projects.ts'
@@ -12,6 +14,8 @@ import * as workspaces from './workspaces.ts'
 
 export const areas = {
   accounts,
+  history,
+  members,
   passkeys,
   policies,
   projects,

@@ -1,8 +1,30 @@
-/** Workspaces as they are shown: what their chains say of them, and nothing of their keys. */
+/** Workspaces as they are shown: what their chains say of them, and nothing of their keys; making and ending them. */
+
+import { ownId, signChange, UntrustedChain } from '../../../../client/signed/chain.ts'
+import { knownChains } from '../../../../client/signed/known_chains.ts'
+import { newSignedWorkspace } from '../../../../client/signed/new_workspace.ts'
+import { chainsOf, hashInGroups } from '../../../../client/signed/trust.ts'
+import { listAgents } from '../../../../features/agents/contract.ts'
 import { listProjects } from '../../../../features/projects/contract.ts'
-import { isSignedId } from '../../../../sigchain/index.ts'
+import {
+  acceptInvitation,
+  createWorkspaceEndpoint,
+  declineInvitation,
+  deleteWorkspace,
+  listMembers,
+  renameWorkspace,
+} from '../../../../features/workspaces/contract.ts'
+import {
+  type Chain,
+  firstHash,
+  identityFingerprint,
+  isSignedId,
+} from '../../../../sigchain/index.ts'
+import { Refused } from '../failure.ts'
 import type { Held } from '../held.ts'
-import { workspacesOf } from '../places.ts'
+import { forgetWorkspaces, workspacesOf } from '../places.ts'
+
+type In = { workspaceId: string }
 
 /** `fault` says why one is not used: its key, or its chain, is not what was signed or seen before. */
 export async function list(held: Held, _: null) {
@@ -20,6 +42,139 @@ export async function list(held: Held, _: null) {
   }))
 }
 
-export async function projects(held: Held, { workspaceId }: { workspaceId: string }) {
+export async function projects(held: Held, { workspaceId }: In) {
   return held.api.list(listProjects, { query: { workspace_id: workspaceId } })
+}
+
+/** A signed one; returns its id. */
+export async function create(held: Held, { name }: { name: string }) {
+  const { publicKey, userId, email, identity } = held.reader()
+  const founder = { userId, email, identity: await identity() }
+  const { order, known } = await newSignedWorkspace(publicKey, founder)
+  await held.api.call(createWorkspaceEndpoint, { body: { name, ...order } })
+  held.memory.chains.put(order.id, (before) => before ?? { ...known, manifests: {} })
+  forgetWorkspaces(held)
+  return { id: order.id }
+}
+
+export async function rename(held: Held, { workspaceId, name }: In & { name: string }) {
+  await held.api.call(renameWorkspace, { params: { workspace_id: workspaceId }, body: { name } })
+  forgetWorkspaces(held)
+}
+
+/** What goes with one that is deleted. */
+export async function losses(held: Held, { workspaceId }: In) {
+  const params = { workspace_id: workspaceId }
+  const [lost, agents, people] = await Promise.all([
+    projects(held, { workspaceId }),
+    held.api.list(listAgents, { params }),
+    held.api.list(listMembers, { params }),
+  ])
+  return { projects: lost.map(({ name }) => name), agents: agents.length, people: people.length }
+}
+
+/** For good. @throws ApiError */
+export async function remove(held: Held, { workspaceId }: In) {
+  const { trust, identity } = held.reader()
+  const params = { workspace_id: workspaceId }
+  await signChange(
+    { chains: trust.chains, workspace: await entryOf(held, workspaceId), identity },
+    () => ({ type: 'workspace.deleted', body: {} }),
+    (link) => held.api.call(deleteWorkspace, { params, body: { link } }),
+  )
+  forgetWorkspaces(held)
+}
+
+async function entryOf(held: Held, workspaceId: string) {
+  const found = (await workspacesOf(held)).find(({ id }) => id === workspaceId)
+  if (found) return found
+  throw new Refused('not_found')
+}
+
+/** What a link of an invitation said: which history it is, and who sent it. */
+type Expected = { first: string; inviter: string }
+
+/** An invitation as its links tell it, looked at without being believed yet. @throws UntrustedChain */
+export async function invitation(
+  held: Held,
+  { workspaceId, expected }: In & { expected: Expected | null },
+) {
+  const { userId, email, identity } = held.reader()
+  const own = { email, fingerprint: await identityFingerprint(await identity()) }
+  const found = (await workspacesOf(held)).find(({ id }) => id === workspaceId)
+  if (!found) return { own, found: null }
+  if (!isSignedId(workspaceId)) {
+    if (expected) throw new Refused('other_workspace')
+    return { own, found: { name: found.name, status: found.status, role: found.role, by: null } }
+  }
+  const chain = await unrememberedChain(held, found)
+  if (expected) requireExpected(chain, expected)
+  ownId(chain, found, (await identity()).signing_key)
+  const role = chain.members.get(userId)?.role ?? found.role
+  const by = await Promise.all(
+    [...chain.members.values()]
+      .filter((member) => member.role === 'owner' || member.role === 'admin')
+      .map(async (member) => ({
+        email: member.email,
+        fingerprint: await identityFingerprint(member),
+      })),
+  )
+  const first = hashInGroups(firstHash(chain))
+  return { own, found: { name: found.name, status: found.status, role, by, first } }
+}
+
+/** As the server shows it, held against what is known; nothing of it is kept. */
+function unrememberedChain(held: Held, found: { id: string; name: string }): Promise<Chain> {
+  const { of } = held.memory.chains
+  const known = knownChains({ of, put: () => {} })
+  return chainsOf(held.api, known, { met: () => {}, rekeyed: () => {} }).of(found)
+}
+
+function requireExpected(chain: Chain, { first, inviter }: Expected): void {
+  const people = [...chain.members.values()]
+  const isMember = people.some(({ email }) => email === inviter.toLowerCase())
+  if (firstHash(chain) !== first || !isMember) throw new Refused('other_workspace')
+}
+
+/** @throws UntrustedChain, Refused `other_workspace` */
+export async function accept(
+  held: Held,
+  { workspaceId, expected }: In & { expected: Expected | null },
+) {
+  const found = await entryOf(held, workspaceId)
+  if (isSignedId(workspaceId)) {
+    const { identity, trust } = held.reader()
+    const seen = await unrememberedChain(held, found)
+    if (expected) requireExpected(seen, expected)
+    ownId(seen, found, (await identity()).signing_key)
+    if (found.shown) await trust.chains.requireKey(found.shown)
+  }
+  await held.api.call(acceptInvitation, { params: { workspace_id: workspaceId } })
+  forgetWorkspaces(held)
+}
+
+export async function decline(held: Held, { workspaceId }: In) {
+  const found = await entryOf(held, workspaceId)
+  const { trust, identity } = held.reader()
+  const signingKey = isSignedId(workspaceId) ? (await identity()).signing_key : ''
+  await signChange(
+    { chains: trust.chains, workspace: found, identity },
+    (chain) => ({
+      type: 'members.removed',
+      body: { user_ids: [ownId(chain, found, signingKey)] },
+    }),
+    (link) =>
+      held.api.call(declineInvitation, { params: { workspace_id: workspaceId }, body: { link } }),
+  )
+  forgetWorkspaces(held)
+}
+
+/** What a link for invited people carries, none of it secret. @throws UntrustedChain */
+export async function invitationLink(held: Held, { workspaceId }: In) {
+  const found = await entryOf(held, workspaceId)
+  if (!isSignedId(workspaceId)) throw new Refused('not_signed')
+  if (found.fault instanceof UntrustedChain) throw found.fault
+  const { trust, email } = held.reader()
+  const first = firstHash(await trust.chains.of(found))
+  return { workspace: workspaceId, first, by: email, server: location.origin }
 }

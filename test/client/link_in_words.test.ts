@@ -1,6 +1,6 @@
 /** Links as people read them, one of each type. */
 import { expect, test } from 'bun:test'
-import { inWords } from '../../src/cli/link_in_words.ts'
+import { inWords } from '../../src/client/signed/link_in_words.ts'
 import type { Link } from '../../src/sigchain/index.ts'
 
 const HERE = '01920000-0000-8000-8000-000000000100'

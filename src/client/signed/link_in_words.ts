@@ -1,8 +1,7 @@
 /** The links of a chain as people read them: who changed what, and when. */
-import type { Link } from '../sigchain/index.ts'
-import { counted } from './terminal/confirmed.ts'
+import type { Link } from '../../sigchain/index.ts'
 
-type Told = { seq: number; at: string; by: string; what: string }
+export type Told = { seq: number; at: string; by: string; what: string }
 
 /** Who somebody is: people keep their address, also when they are gone. */
 type People = { emails: Map<string, string>; members: Set<string> }
@@ -34,7 +33,7 @@ function changeOf({ type, body, signer }: Link, people: People): string {
         .filter(Boolean)
         .join('; ')
     case 'tokens.revoked':
-      return `revoked ${counted(body.token_ids.length, 'token')}: ${body.token_ids.join(', ')}`
+      return `revoked ${body.token_ids.length} token${body.token_ids.length === 1 ? '' : 's'}: ${body.token_ids.join(', ')}`
     case 'workspace.deleted':
       return 'deleted the workspace'
   }

@@ -1,0 +1,162 @@
+/**
+ * The people in a workspace: listed, invited, changed and removed. In a signed one each change is a link, and
+ * who is a member with which keys is what its links say.
+ */
+import { getPublicKey } from '../features/accounts/contract.ts'
+import {
+  changeMemberRole,
+  inviteMembersEndpoint,
+  listMembers,
+  removeMember,
+} from '../features/workspaces/contract.ts'
+import { fromBase64 } from '../platform/crypto/encoding.ts'
+import { sealMemberEnvelope } from '../platform/crypto/envelope.ts'
+import type { Role } from '../platform/grant.ts'
+import { type Chain, type Member, requireKeyProof, type SignedText } from '../sigchain/index.ts'
+import { type Api, ApiError } from './api.ts'
+import { type Judge, type Send, signChange } from './signed/chain.ts'
+import { keptBy, type SignedToken } from './signed/kept_tokens.ts'
+import { type OpenWorkspace, signingOf } from './vault.ts'
+
+/** A workspace, and who asks for it. */
+export type Place = { api: Api; workspace: OpenWorkspace }
+
+/** Rows say of who was signed the name, and whether they accepted. */
+export async function readMembers({ api, workspace }: Place) {
+  const [rows, chain] = await Promise.all([
+    api.list(listMembers, { params: { workspace_id: workspace.id } }),
+    signingOf(workspace)?.chains.of(workspace),
+  ])
+  if (!chain) return rows
+  const byId = new Map(rows.map((row) => [row.user_id, row]))
+  return [...chain.members.values()].map((member) => ({ ...byId.get(member.user_id), ...member }))
+}
+
+export type Person = Omit<Member, 'role' | 'signing_key'> & {
+  signing_key: string | null
+  bytes: Uint8Array
+}
+
+/** By their address; null for who has no account here. @throws Refusal for keys that are not theirs */
+export async function readPerson(api: Api, typed: string): Promise<Person | null> {
+  const keys = await api
+    .call(getPublicKey, { params: { email: typed } })
+    .catch((error: unknown) => {
+      if (error instanceof ApiError && error.status === 404) return null
+      throw error
+    })
+  const bytes = fromBase64(keys?.public_key ?? '')
+  if (!keys || !bytes) return null
+  const { user_id, public_key, signing_key, key_proof } = keys
+  const email = typed.toLowerCase()
+  if (signing_key !== null) {
+    await requireKeyProof({ signing_key, public_key }, email, key_proof ?? '')
+  }
+  return { user_id, email, public_key, signing_key, bytes }
+}
+
+/** A member keeps address and keys: others come from a server that lies. */
+export function isSamePerson(person: Omit<Person, 'bytes'>, member: Member): boolean {
+  const { email, signing_key, public_key } = member
+  return (
+    person.email === email && person.signing_key === signing_key && person.public_key === public_key
+  )
+}
+
+/** Who is a member by the server's list, which an invitation's link leaves out. */
+export async function activeMembers({ api, workspace }: Place): Promise<Set<string>> {
+  const signing = signingOf(workspace)
+  if (signing === null) return new Set()
+  const [listed] = await Promise.all([
+    api.list(listMembers, { params: { workspace_id: workspace.id } }),
+    signing.chains.of(workspace),
+  ])
+  const active = listed.filter(({ status }) => status === 'active')
+  return new Set(active.map(({ user_id }) => user_id))
+}
+
+/** Seals the workspace key to people whose keys were compared. */
+export async function invite(
+  place: Place,
+  people: readonly Person[],
+  role: Role,
+  active: ReadonlySet<string>,
+) {
+  const { id, epoch, key } = place.workspace
+  const invites = await Promise.all(
+    people.map(async ({ email, bytes }) => {
+      const to = { workspaceId: id, recipientPublicKey: bytes, epoch }
+      return { email, role, encrypted_workspace_key: await sealMemberEnvelope(to, key) }
+    }),
+  )
+  const invited = people.filter(({ user_id }) => !active.has(user_id))
+  return signed(
+    place,
+    () => linkFor(invited, role),
+    (link) => {
+      const body = { invites, epoch, link }
+      return place.api.call(inviteMembersEndpoint, { params: { workspace_id: id }, body })
+    },
+  )
+}
+
+function linkFor(people: readonly Person[], role: Role) {
+  if (people.length === 0) return null
+  const members = people.map(({ user_id, email, signing_key, public_key }) => ({
+    ...{ user_id, email, public_key, role },
+    signing_key: signing_key ?? '',
+  }))
+  return { type: 'members.put', body: { members } } as const
+}
+
+/** Withdraws an invitation, and lets somebody leave, too. */
+export function remove(place: Place, typed: string, kept: readonly SignedToken[]) {
+  const params = { workspace_id: place.workspace.id, member: typed }
+  return signed(
+    place,
+    (chain) => {
+      const member = memberNamed(chain, typed)
+      return member && { type: 'members.removed', body: { user_ids: [member.user_id] } }
+    },
+    async (link) => {
+      const grants = await grantsWith(link, place, kept)
+      return place.api.call(removeMember, { params, body: { link, grants } })
+    },
+  )
+}
+
+export function changeRole(place: Place, typed: string, role: Role, kept: readonly SignedToken[]) {
+  const params = { workspace_id: place.workspace.id, member: typed }
+  return signed(
+    place,
+    (chain) => {
+      const member = memberNamed(chain, typed)
+      if (member === null || member.role === role) return null
+      return { type: 'members.put', body: { members: [{ ...member, role }] } }
+    },
+    async (link) => {
+      const grants = await grantsWith(link, place, kept)
+      return place.api.call(changeMemberRole, { params, body: { role, link, grants } })
+    },
+  )
+}
+
+/** By address or id; null for who is none, which the server then says. */
+export function memberNamed({ members }: Chain, typed: string): Member | null {
+  const email = typed.toLowerCase()
+  return members.get(typed) ?? [...members.values()].find((each) => each.email === email) ?? null
+}
+
+/** Nothing that was signed ends without a link. */
+function grantsWith(
+  link: SignedText | undefined,
+  { workspace }: Place,
+  kept: readonly SignedToken[],
+) {
+  return link && kept.length > 0 ? keptBy(workspace, kept) : undefined
+}
+
+function signed<T>({ workspace }: Place, judge: Judge, send: Send<T>): Promise<T> {
+  const signing = signingOf(workspace)
+  return signing === null ? send(undefined, null) : signChange(signing, judge, send)
+}

@@ -1,0 +1,42 @@
+/** What the members of a workspace have signed, in words, and whether what the server shows is that. */
+import { UntrustedChain } from '../../../../client/signed/chain.ts'
+import { inWords } from '../../../../client/signed/link_in_words.ts'
+import { hashInGroups } from '../../../../client/signed/trust.ts'
+import { checkWorkspace, differencesFrom } from '../../../../client/signed/verified_workspace.ts'
+import { firstHash, isSignedId } from '../../../../sigchain/index.ts'
+import { Refused } from '../failure.ts'
+import type { Held } from '../held.ts'
+import type { Progress } from '../messages.ts'
+import { workspaceOf, workspacesOf } from '../places.ts'
+
+type In = { workspaceId: string }
+
+/** Also of a workspace that is not trusted: `fault` says why. Null for one that is not signed. */
+export async function read(held: Held, { workspaceId }: In) {
+  if (!isSignedId(workspaceId)) return null
+  const found = (await workspacesOf(held)).find(({ id }) => id === workspaceId)
+  if (!found) throw new Refused('not_found')
+  const { chains } = held.reader().trust
+  try {
+    const chain = await chains.continued(found)
+    const links = inWords(await chains.history(found))
+    const fault = found.fault?.message ?? null
+    return { name: found.name, fault, first: hashInGroups(firstHash(chain)), links }
+  } catch (error) {
+    if (!(error instanceof UntrustedChain)) throw error
+    return { name: found.name, fault: error.message, first: null, links: [] }
+  }
+}
+
+/** Everything that a member can check. @throws UntrustedChain */
+export async function verify(held: Held, at: In, progress: (progress: Progress) => void) {
+  const entry = await workspaceOf(held, at.workspaceId)
+  progress({ step: 'verifying' })
+  const chain = await entry.open.signing?.chains.continued(entry)
+  if (!chain) throw new Refused('not_signed')
+  const [checked, faults] = await Promise.all([
+    checkWorkspace(held.api, entry.open, chain),
+    differencesFrom(held.api, chain),
+  ])
+  return { ...checked, faults, links: chain.seq, epoch: chain.epoch, members: chain.members.size }
+}
