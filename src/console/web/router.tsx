@@ -65,6 +65,26 @@ type SecretsSearch = {
   [name in 'project' | 'environment' | 'key' | 'find' | 'show' | 'pane']?: string
 }
 
+const members = createRoute({
+  getParentRoute: () => workspace,
+  path: 'members',
+  component: lazyRouteComponent(() => import('./screens/members/index.tsx'), 'Members'),
+})
+
+const history = createRoute({
+  getParentRoute: () => workspace,
+  path: 'history',
+  component: lazyRouteComponent(() => import('./screens/history/index.tsx'), 'History'),
+})
+
+/** What a link of an invitation carries stands behind its `#`. */
+const invitation = createRoute({
+  getParentRoute: () => root,
+  path: '/invitation',
+  validateSearch: (search): { workspace?: string } => texted('workspace', search),
+  component: lazyRouteComponent(() => import('./screens/workspaces/invitation.tsx'), 'Invitation'),
+})
+
 /** A search parameter that is text, or none. */
 function texted<N extends string>(name: N, search: Record<string, unknown>) {
   const value = search[name]
@@ -76,7 +96,8 @@ export const router = createRouter({
     home,
     ...entrances,
     account,
-    workspace.addChildren([workspaceHome, secrets]),
+    invitation,
+    workspace.addChildren([workspaceHome, secrets, members, history]),
   ]),
   basepath: '/console',
   defaultPreload: 'intent',

@@ -1,4 +1,8 @@
 /** The areas of a workspace, in the order in which they are shown: a new one is a line here and a route. */
 import { texts } from '../texts/index.ts'
 
-export const areas = [{ to: '/w/$workspaceId/secrets', label: texts.secrets.title }] as const
+export const areas = [
+  { to: '/w/$workspaceId/secrets', label: texts.secrets.title },
+  { to: '/w/$workspaceId/members', label: texts.members.title },
+  { to: '/w/$workspaceId/history', label: texts.history.title },
+] as const

@@ -2,13 +2,26 @@
 import { account } from './en/account.ts'
 import { common } from './en/common.ts'
 import { errors } from './en/errors.ts'
+import { history } from './en/history.ts'
+import { members } from './en/members.ts'
 import { passkeys } from './en/passkeys.ts'
 import { policies } from './en/policies.ts'
 import { secrets } from './en/secrets.ts'
 import { start } from './en/start.ts'
 import { workspaces } from './en/workspaces.ts'
 
-export const texts = { account, common, errors, passkeys, policies, secrets, start, workspaces }
+export const texts = {
+  account,
+  common,
+  errors,
+  history,
+  members,
+  passkeys,
+  policies,
+  secrets,
+  start,
+  workspaces,
+}
 
 /** What a code means, and what helps. */
 export function helpFor(code: string): { said?: string; help?: string } {

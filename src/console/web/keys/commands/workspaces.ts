@@ -101,6 +101,7 @@ export async function invitation(
 ) {
   const { userId, email, identity } = held.reader()
   const own = { email, fingerprint: await identityFingerprint(await identity()) }
+  forgetWorkspaces(held)
   const found = (await workspacesOf(held)).find(({ id }) => id === workspaceId)
   if (!found) return { own, found: null }
   if (!isSignedId(workspaceId)) {

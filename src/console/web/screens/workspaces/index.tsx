@@ -1,27 +1,112 @@
-/** Where a person comes in: their workspaces. */
+/** Where a person comes in: their workspaces and what they are invited to, and making, naming and ending them. */
 import { Link } from '@tanstack/react-router'
+import { type FormEvent, useState } from 'react'
+import { Form } from 'react-aria-components'
+import type { Output } from '../../keys/messages.ts'
+import { Banner } from '../../parts/banner.tsx'
+import { Button } from '../../parts/button.tsx'
 import { FailureNote } from '../../parts/failure.tsx'
 import { Loading } from '../../parts/loading.tsx'
-import { useAsk } from '../../queries.ts'
+import { TextField } from '../../parts/text_field.tsx'
+import { useAsk, useCommand } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
+import { Changes } from './changes.tsx'
+
+const words = texts.workspaces
+
+export type Workspace = Output<'workspaces.list'>[number]
 
 export function Workspaces() {
   const { data, error } = useAsk('workspaces.list', null)
   if (error) return <FailureNote error={error} />
   if (!data) return <Loading />
+  const invited = data.filter(({ status }) => status === 'invited')
+  const mine = data.filter(({ status }) => status !== 'invited')
   return (
     <section className="stack">
-      <h1>{texts.workspaces.title}</h1>
-      <ul>
-        {data.map(({ id, name, fault }) => (
-          <li key={id}>
-            <Link to="/w/$workspaceId/secrets" params={{ workspaceId: id }}>
-              {name}
+      <h1>{words.title}</h1>
+      {invited.length > 0 ? <Invitations invited={invited} /> : null}
+      <ul className="plain-list stack workspaces" aria-label={words.mine}>
+        {mine.map((workspace) => (
+          <Row key={workspace.id} workspace={workspace} />
+        ))}
+      </ul>
+      <Create />
+    </section>
+  )
+}
+
+function Row({ workspace }: { workspace: Workspace }) {
+  const { id, name, role, type, isSigned, fault } = workspace
+  const params = { workspaceId: id }
+  const about = [
+    words.role(texts.members.roles[role]),
+    ...(type === 'personal' ? [words.personal] : []),
+    ...(isSigned ? [] : [words.plain]),
+  ]
+  return (
+    <li className="stack">
+      <div>
+        <Link to="/w/$workspaceId/secrets" params={params}>
+          {name}
+        </Link>{' '}
+        <span className="soft small">{about.join(' · ')}</span>
+      </div>
+      {fault ? (
+        <Banner kind="danger">
+          <p>{words.broken}</p>
+          <p>{fault}</p>
+          <Link to="/w/$workspaceId/history" params={params}>
+            {words.history}
+          </Link>
+        </Banner>
+      ) : null}
+      <Changes workspace={workspace} />
+    </li>
+  )
+}
+
+function Invitations({ invited }: { invited: readonly Workspace[] }) {
+  return (
+    <section className="stack" aria-labelledby="invitations">
+      <h2 id="invitations">{words.invitations}</h2>
+      <ul className="plain-list stack">
+        {invited.map(({ id, name, role }) => (
+          <li key={id} className="row">
+            <span>{words.invited(name, texts.members.roles[role])}</span>
+            <Link to="/invitation" search={{ workspace: id }}>
+              {words.look}
             </Link>
-            {fault ? <p className="note note-danger">{fault}</p> : null}
           </li>
         ))}
       </ul>
+    </section>
+  )
+}
+
+function Create() {
+  const [name, setName] = useState('')
+  const create = useCommand('workspaces.create', { changes: ['workspaces.list'] })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    create.mutate({ name }, { onSuccess: () => setName('') })
+  }
+  return (
+    <section className="stack" aria-labelledby="create">
+      <h2 id="create">{words.create}</h2>
+      <Form className="row" onSubmit={submit}>
+        <TextField
+          label={words.name}
+          help={words.createHelp}
+          isRequired
+          value={name}
+          onChange={setName}
+        />
+        <Button type="submit" isPending={create.isPending}>
+          {words.create}
+        </Button>
+      </Form>
+      {create.error ? <FailureNote error={create.error} /> : null}
     </section>
   )
 }

@@ -48,6 +48,34 @@ const byCode: Record<string, Words> = {
   unstorable: { help: 'Nothing was stored.' },
   untrusted_chain: { help: 'Nothing is written. Compare with another member before you go on.' },
   untrusted_key: { help: 'Nothing is written. Compare with another member before you go on.' },
+  no_account: {
+    said: 'Nobody has an account here under this address.',
+    help: 'Nothing was changed. They register first; then invite them.',
+  },
+  unproven_key: {
+    said: 'The server shows keys that are not theirs.',
+    help: 'Nothing was sealed to them. Whoever runs the server has to look into it.',
+  },
+  no_signing_key_there: {
+    said: 'Their account has no signing key, and a signed workspace needs one.',
+    help: 'They get it with: cloakroom account rotate-keys',
+  },
+  other_fingerprint: {
+    said: 'The keys are not those that you compared.',
+    help: 'Nobody was invited. Look at them again, and compare anew.',
+  },
+  other_workspace: {
+    said: 'This is not the workspace that the link names.',
+    help: 'Its history is another one, or who sent the link is no member. Nothing was accepted. Ask them over another channel.',
+  },
+  not_signed: {
+    said: 'This workspace is not signed.',
+    help: 'Nothing was changed. Do it at a terminal, or make a new workspace, which is signed.',
+  },
+  last_owner: {
+    said: 'A workspace keeps an owner.',
+    help: 'Nothing was changed. Make somebody else its owner first.',
+  },
   invalid_credentials: {
     said: 'Address or password is wrong.',
     help: 'Without the password only the recovery key opens the account.',

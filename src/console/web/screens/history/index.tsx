@@ -1,0 +1,131 @@
+/** What the members of a workspace have signed, newest first, and whether it holds. */
+import { getRouteApi } from '@tanstack/react-router'
+import { useState } from 'react'
+import { ask } from '../../keys/ask.ts'
+import type { Output } from '../../keys/messages.ts'
+import { Banner } from '../../parts/banner.tsx'
+import { Button } from '../../parts/button.tsx'
+import { Copy } from '../../parts/copy.tsx'
+import { EmptyState } from '../../parts/empty_state.tsx'
+import { FailureNote } from '../../parts/failure.tsx'
+import { Loading } from '../../parts/loading.tsx'
+import { Progress } from '../../parts/progress.tsx'
+import { type Column, Table } from '../../parts/table.tsx'
+import { useAsk } from '../../queries.ts'
+import { texts } from '../../texts/index.ts'
+
+const route = getRouteApi('/w/$workspaceId/history')
+const words = texts.history
+
+type Read = NonNullable<Output<'history.read'>>
+type Told = Read['links'][number]
+const moments = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
+
+const columns: readonly Column<Told>[] = [
+  { id: 'seq', header: words.number, cell: ({ seq }) => seq, sortBy: ({ seq }) => seq },
+  { id: 'at', header: words.when, cell: ({ at }) => moments.format(new Date(at)) },
+  { id: 'by', header: words.who, cell: ({ by }) => by, sortBy: ({ by }) => by },
+  { id: 'what', header: words.change, isRowHeader: true, cell: ({ what }) => what },
+]
+
+export function History() {
+  const { workspaceId } = route.useParams()
+  const { data, error } = useAsk('history.read', { workspaceId })
+  if (error) return <FailureNote error={error} />
+  if (data === undefined) return <Loading />
+  return (
+    <section className="stack">
+      <h1>{words.title}</h1>
+      <p className="soft">{words.what}</p>
+      {data === null ? (
+        <EmptyState title={words.notSigned}>
+          <p>{words.notSignedHelp}</p>
+        </EmptyState>
+      ) : (
+        <Signed workspaceId={workspaceId} read={data} />
+      )}
+    </section>
+  )
+}
+
+function Signed({ workspaceId, read }: { workspaceId: string; read: Read }) {
+  const { fault, first, links } = read
+  return (
+    <>
+      {fault ? (
+        <Banner kind="danger">
+          <p>{words.broken}</p>
+          <p>{fault}</p>
+          <p>{words.brokenHelp}</p>
+        </Banner>
+      ) : (
+        <Banner kind="good">{words.verified(links.length)}</Banner>
+      )}
+      {first ? (
+        <p>
+          {words.first}: <Copy text={first} name={texts.members.fingerprint} />
+        </p>
+      ) : null}
+      {fault ? null : <Verify workspaceId={workspaceId} />}
+      <Table
+        label={words.links}
+        columns={columns}
+        rows={links.toReversed()}
+        idOf={({ seq }) => String(seq)}
+      />
+    </>
+  )
+}
+
+type Verified = Output<'history.verify'>
+
+function Verify({ workspaceId }: { workspaceId: string }) {
+  const [state, setState] = useState<{ result?: Verified; error?: unknown; isRunning: boolean }>({
+    isRunning: false,
+  })
+  const verify = async () => {
+    setState({ isRunning: true })
+    try {
+      setState({ result: await ask('history.verify', { workspaceId }), isRunning: false })
+    } catch (error) {
+      setState({ error, isRunning: false })
+    }
+  }
+  return (
+    <>
+      <div>
+        <Button isPending={state.isRunning} onPress={verify}>
+          {words.verify}
+        </Button>
+      </div>
+      {state.isRunning ? <Progress label={words.verifying} /> : null}
+      {state.error ? <FailureNote error={state.error} /> : null}
+      {state.result ? <Result {...state.result} /> : null}
+    </>
+  )
+}
+
+function Result({ members, environments, tokens, faults }: Verified) {
+  const found = [
+    ...faults,
+    ...environments.flatMap(({ project, environment, fault }) =>
+      fault ? [words.environmentFault(`${project}/${environment}`, fault)] : [],
+    ),
+    ...(tokens ?? []).flatMap(({ label, verdict, why }) =>
+      verdict === 'refused' ? [words.tokenFault(label, why ?? '')] : [],
+    ),
+  ]
+  if (found.length === 0) {
+    return <p role="status">{words.all(members, environments.length, tokens?.length ?? null)}</p>
+  }
+  return (
+    <Banner kind="danger">
+      <p>{words.faults}</p>
+      <ul>
+        {found.map((fault) => (
+          <li key={fault}>{fault}</li>
+        ))}
+      </ul>
+    </Banner>
+  )
+}

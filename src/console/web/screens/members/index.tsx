@@ -1,0 +1,96 @@
+/** The people of a workspace: who they are by their keys, inviting, roles, removing, and a new key after it. */
+import { getRouteApi } from '@tanstack/react-router'
+import { useMemo, useState } from 'react'
+import type { Output } from '../../keys/messages.ts'
+import { EmptyState } from '../../parts/empty_state.tsx'
+import { FailureNote } from '../../parts/failure.tsx'
+import { Loading } from '../../parts/loading.tsx'
+import { type Column, Table } from '../../parts/table.tsx'
+import { useAsk } from '../../queries.ts'
+import { texts } from '../../texts/index.ts'
+import { type Ending, EndingDialog } from './ending.tsx'
+import { InvitationLink } from './invitation_link.tsx'
+import { Invite } from './invite.tsx'
+import { Rekey } from './rekey.tsx'
+import { MemberActions, RoleChoice } from './row.tsx'
+
+const route = getRouteApi('/w/$workspaceId/members')
+const words = texts.members
+
+export type Member = Output<'members.list'>['members'][number]
+
+export function Members() {
+  const { workspaceId } = route.useParams()
+  const { data, error } = useAsk('members.list', { workspaceId })
+  const [ending, setEnding] = useState<Ending | null>(null)
+  const columns = useMemo(
+    () => columnsFor(data?.ownRole ?? 'read_only', setEnding),
+    [data?.ownRole],
+  )
+  if (error) return <FailureNote error={error} />
+  if (!data) return <Loading />
+  const { members, ownRole, isSigned, isRekeyDue } = data
+  const manages = ownRole === 'owner' || ownRole === 'admin'
+  return (
+    <section className="stack">
+      <h1>{words.title}</h1>
+      {manages ? <Rekey workspaceId={workspaceId} isSigned={isSigned} isDue={isRekeyDue} /> : null}
+      <Table label={words.title} columns={columns} rows={members} idOf={({ userId }) => userId} />
+      {members.length === 1 ? (
+        <EmptyState title={words.alone} command={words.aloneCommand}>
+          <p>{words.aloneHelp}</p>
+        </EmptyState>
+      ) : null}
+      {manages ? <Invite workspaceId={workspaceId} ownRole={ownRole} members={members} /> : null}
+      {manages && isSigned ? <InvitationLink workspaceId={workspaceId} /> : null}
+      {ending ? (
+        <EndingDialog workspaceId={workspaceId} ending={ending} onClose={() => setEnding(null)} />
+      ) : null}
+    </section>
+  )
+}
+
+function columnsFor(
+  ownRole: Member['role'],
+  end: (ending: Ending) => void,
+): readonly Column<Member>[] {
+  return [
+    {
+      id: 'email',
+      header: words.email,
+      isRowHeader: true,
+      sortBy: ({ email }) => email,
+      cell: ({ email, isOwn }) => (
+        <>
+          {email} {isOwn ? <span className="soft">({words.you})</span> : null}
+        </>
+      ),
+    },
+    {
+      id: 'role',
+      header: words.role,
+      sortBy: ({ role }) => role,
+      cell: (member) => <RoleChoice member={member} ownRole={ownRole} onChoose={end} />,
+    },
+    {
+      id: 'status',
+      header: words.status,
+      cell: ({ status }) => words.statuses[status ?? 'invited'],
+    },
+    {
+      id: 'fingerprint',
+      header: words.fingerprint,
+      cell: ({ fingerprint }) =>
+        fingerprint === null ? (
+          words.unusableKeys
+        ) : (
+          <code className="fingerprint">{fingerprint}</code>
+        ),
+    },
+    {
+      id: 'actions',
+      header: words.actions,
+      cell: (member) => <MemberActions member={member} ownRole={ownRole} onRemove={end} />,
+    },
+  ]
+}

@@ -1,0 +1,95 @@
+/** Naming, leaving and deleting a workspace. */
+import { type FormEvent, useState } from 'react'
+import { Form } from 'react-aria-components'
+import { accountState, ask } from '../../keys/ask.ts'
+import { Button } from '../../parts/button.tsx'
+import { Confirm } from '../../parts/confirm.tsx'
+import { FailureNote } from '../../parts/failure.tsx'
+import { Loading } from '../../parts/loading.tsx'
+import { TextField } from '../../parts/text_field.tsx'
+import { keyOf, queryClient, useAsk, useCommand } from '../../queries.ts'
+import { texts } from '../../texts/index.ts'
+import type { Workspace } from './index.tsx'
+
+const words = texts.workspaces
+
+export function Changes({ workspace }: { workspace: Workspace }) {
+  const [isNaming, setNaming] = useState(false)
+  const { id, name, role, type } = workspace
+  const isShared = type !== 'personal'
+  const listAnew = () => queryClient.invalidateQueries({ queryKey: keyOf('workspaces.list', null) })
+  const leave = async () => {
+    const now = accountState()
+    if (now?.kind !== 'open') return
+    await ask('members.remove', { workspaceId: id, userId: now.userId, keep: [] })
+    await listAnew()
+  }
+  const remove = async () => {
+    await ask('workspaces.remove', { workspaceId: id })
+    await listAnew()
+  }
+  return (
+    <>
+      <div className="row">
+        {role === 'owner' || role === 'admin' ? (
+          <Button kind="quiet" onPress={() => setNaming(!isNaming)}>
+            {words.rename}
+          </Button>
+        ) : null}
+        {isShared && role !== 'owner' ? (
+          <Confirm verb={words.leave} title={words.leave} onConfirm={leave}>
+            <p>{words.leaving(name)}</p>
+          </Confirm>
+        ) : null}
+        {isShared && role === 'owner' ? (
+          <Confirm verb={words.remove} title={words.removing(name)} typed={name} onConfirm={remove}>
+            <Losses workspaceId={id} />
+          </Confirm>
+        ) : null}
+      </div>
+      {isNaming ? <Naming workspace={workspace} done={() => setNaming(false)} /> : null}
+    </>
+  )
+}
+
+function Losses({ workspaceId }: { workspaceId: string }) {
+  const { data, error } = useAsk('workspaces.losses', { workspaceId })
+  if (error) return <FailureNote error={error} />
+  return data ? <p>{words.losses(data.people, data.agents, data.projects)}</p> : <Loading />
+}
+
+function Naming({ workspace: { id, name: before }, done }: { workspace: Workspace; done(): void }) {
+  const [name, setName] = useState(before)
+  const rename = useCommand('workspaces.rename', {
+    changes: ['workspaces.list'],
+    optimistic: (input) => ({
+      key: keyOf('workspaces.list', null),
+      update: (listed: never) =>
+        (listed as Workspace[]).map((each) =>
+          each.id === id ? { ...each, name: input.name } : each,
+        ),
+    }),
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    rename.mutate({ workspaceId: id, name }, { onSuccess: done })
+  }
+  return (
+    <Form className="row" onSubmit={submit}>
+      <TextField
+        label={words.renameTo(before)}
+        isRequired
+        autoFocus
+        value={name}
+        onChange={setName}
+      />
+      <Button type="submit" isPending={rename.isPending}>
+        {texts.common.save}
+      </Button>
+      <Button kind="quiet" onPress={done}>
+        {texts.common.cancel}
+      </Button>
+      {rename.error ? <FailureNote error={rename.error} /> : null}
+    </Form>
+  )
+}
