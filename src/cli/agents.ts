@@ -1,6 +1,5 @@
 /** Finding agents and tokens by what was typed: a name, which is unique where one works, or an id. */
 import { listAgents } from '../features/agents/contract.ts'
-import { type Chain, isSignedId } from '../sigchain/index.ts'
 import type { Context } from './context.ts'
 import { oneNamed } from './named.ts'
 import { projectNamed, projectsOf, type WorkspaceScope } from './scope.ts'
@@ -129,12 +128,6 @@ export function tokenNamed<T extends Token>(all: readonly T[], typed: string, li
     name: token.label,
   }))
   return oneNamed(named, typed, { what: 'token', list })
-}
-
-/** What is signed so that tokens stay revoked, whatever the database says later; null where it was before. */
-export function revocationOf({ revokedTokens }: Chain, ids: readonly string[]) {
-  const token_ids = ids.filter((id) => isSignedId(id) && !revokedTokens.has(id))
-  return token_ids.length > 0 ? ({ type: 'tokens.revoked', body: { token_ids } } as const) : null
 }
 
 /** What a list of tokens shows: the id too where a label does not say which one is meant. */

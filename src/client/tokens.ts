@@ -5,7 +5,9 @@
 import { toBase64, uuidv7, uuidv8 } from '../platform/crypto/encoding.ts'
 import { mintToken, tokenAuth, tokenKeyPair, verifierOf } from '../platform/crypto/token.ts'
 import {
+  type Chain,
   firstHash,
+  isSignedId,
   makeBinding,
   Refusal,
   type SignedText,
@@ -101,6 +103,12 @@ export async function holderOf(
 export function grantOf({ chain }: Pick<Signer, 'chain'>, { id, public_key, grant }: ListedToken) {
   if (!grant) throw new Refusal('form', 'there is none', 'the grant')
   return verifyGrant(chain, grant, { id, publicKey: public_key }, new Date())
+}
+
+/** What is signed so that tokens stay revoked, whatever the database says later; null where it was before. */
+export function revocationOf({ revokedTokens }: Chain, ids: readonly string[]) {
+  const token_ids = ids.filter((id) => isSignedId(id) && !revokedTokens.has(id))
+  return token_ids.length > 0 ? ({ type: 'tokens.revoked', body: { token_ids } } as const) : null
 }
 
 function expiryOf({ expires_in_days: days = USUAL_DAYS }: TokenOrder): string | null {

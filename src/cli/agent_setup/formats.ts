@@ -3,8 +3,8 @@
  * for byte. The outcome is read again; where anything else came out of it, nothing is written.
  */
 import { isDeepStrictEqual } from 'node:util'
+import type { Entry } from '../../client/agent_setup.ts'
 
-export type Entry = Record<string, unknown>
 export type Path = readonly string[]
 
 export type Format = {

@@ -9,7 +9,8 @@ import {
   parse,
   parseTree,
 } from 'jsonc-parser'
-import { type Entry, eolOf, type Format, type Path } from './formats.ts'
+import type { Entry } from '../../client/agent_setup.ts'
+import { eolOf, type Format, type Path } from './formats.ts'
 
 const OPTIONS = { allowTrailingComma: true }
 

@@ -1,91 +1,41 @@
-/**
- * The programs that are told of `cloakroom mcp`: which files each reads, and how it writes a server down. A
- * file never holds a token: the program starts us, and we take it from where the session is.
- */
+/** Where each program that is told of `cloakroom mcp` keeps what is a person's own. */
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { z } from 'zod'
-import type { Entry } from './formats.ts'
+import { type Program, programs } from '../../client/agent_setup.ts'
 
 type Env = Record<string, string | undefined>
 
-export type Tool = {
-  title: string
-  format: 'json' | 'toml'
-  /** Below the folder of the project; the first one that is there, else the first. */
-  project: readonly string[]
-  /** The same of a person's own files. */
+export type Tool = Program & {
+  /** The same as of the project, of a person's own files. */
   user(env: Env): readonly string[]
-  /** Where the servers stand in what the file says. */
-  servers(present: unknown): readonly string[]
-  entry(command: readonly [string, ...string[]]): Entry
+  /** Where the servers stand in what a file says already, if that differs. */
+  serversIn?(present: unknown): readonly string[]
 }
 
-/**
- * What the keyring and the unlocked key are found by. Codex hands on the variables that it is told, and a few
- * more.
- */
-const NEEDED = [
-  'DBUS_SESSION_BUS_ADDRESS',
-  'XDG_RUNTIME_DIR',
-  'XDG_CONFIG_HOME',
-  'SERVICE_PASSPHRASE',
-]
-
-const mcpServers = () => ['mcpServers']
-const stdio: Tool['entry'] = ([command, ...args]) => ({ type: 'stdio', command, args })
 const home = (...path: string[]) => join(homedir(), ...path)
 const configHome = (env: Env) => env.XDG_CONFIG_HOME || home('.config')
 
 export const tools: Readonly<Record<string, Tool>> = {
   'claude-code': {
-    title: 'Claude Code',
-    format: 'json',
-    project: ['.mcp.json'],
+    ...programs['claude-code'],
     user: ({ CLAUDE_CONFIG_DIR }) => [join(CLAUDE_CONFIG_DIR || homedir(), '.claude.json')],
-    servers: mcpServers,
-    entry: stdio,
   },
-  cursor: {
-    title: 'Cursor',
-    format: 'json',
-    project: ['.cursor/mcp.json'],
-    user: () => [home('.cursor', 'mcp.json')],
-    servers: mcpServers,
-    entry: stdio,
-  },
+  cursor: { ...programs.cursor, user: () => [home('.cursor', 'mcp.json')] },
   vscode: {
-    title: 'VS Code',
-    format: 'json',
-    project: ['.vscode/mcp.json'],
+    ...programs.vscode,
     user: (env) => [join(applicationData(env), 'Code', 'User', 'mcp.json')],
-    servers: () => ['servers'],
-    entry: stdio,
   },
   codex: {
-    title: 'Codex',
-    format: 'toml',
-    project: ['.codex/config.toml'],
+    ...programs.codex,
     user: ({ CODEX_HOME }) => [join(CODEX_HOME || home('.codex'), 'config.toml')],
-    servers: () => ['mcp_servers'],
-    entry: ([command, ...args]) => ({ command, args, env_vars: NEEDED }),
   },
-  gemini: {
-    title: 'Gemini CLI',
-    format: 'json',
-    project: ['.gemini/settings.json'],
-    user: () => [home('.gemini', 'settings.json')],
-    servers: mcpServers,
-    entry: ([command, ...args]) => ({ command, args }),
-  },
+  gemini: { ...programs.gemini, user: () => [home('.gemini', 'settings.json')] },
   opencode: {
-    title: 'opencode',
-    format: 'json',
-    project: ['opencode.json', 'opencode.jsonc'],
+    ...programs.opencode,
     user: (env) =>
       ['opencode.json', 'opencode.jsonc'].map((name) => join(configHome(env), 'opencode', name)),
-    servers: opencodeServers,
-    entry: (command) => ({ type: 'local', command }),
+    serversIn: opencodeServers,
   },
 }
 

@@ -1,9 +1,10 @@
 /** `cloakroom agent setup`: has a program start `cloakroom mcp` for an agent, by its own settings file. */
 import { dirname, join, resolve } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
+import { type Entry, fileOf, SERVER_NAME } from '../../client/agent_setup.ts'
 import { fromUtf8 } from '../../platform/crypto/encoding.ts'
 import { TOKEN_PATTERN } from '../../platform/crypto/token.ts'
-import { type Entry, withEntry } from '../agent_setup/formats.ts'
+import { withEntry } from '../agent_setup/formats.ts'
 import { json } from '../agent_setup/json.ts'
 import { toml } from '../agent_setup/toml.ts'
 import { type Tool, toolNames, tools } from '../agent_setup/tools.ts'
@@ -20,9 +21,6 @@ import { findProjectFile, isAddress, type SettingName, settingNames } from '../s
 import { CliError } from '../terminal/cli_error.ts'
 import { confirmed } from '../terminal/confirmed.ts'
 
-/** What the server is called in each file. */
-const NAME = 'cloakroom'
-
 const formats = { json, toml }
 
 type Options = OptionValues<typeof setupOptions>
@@ -34,7 +32,7 @@ export const setUp: Action<typeof setupOptions> = async (context, [name = ''], o
   const path = pathOf(context, tool, options)
   const entry = options.remove ? null : await entryFor(context, tool, options)
   if (entry && options.print) {
-    context.output.raw(alone(tool, entry))
+    context.output.raw(fileOf(tool, entry))
     context.output.note(`It belongs into ${path}`)
     return undefined
   }
@@ -76,12 +74,12 @@ function pathOf({ env, cwd }: Context, tool: Tool, { user }: Options): string {
 
 /** What starts `cloakroom mcp` with the token that this machine keeps. @throws CliError when it keeps none */
 async function entryFor(context: Context, tool: Tool, options: Options): Promise<Entry> {
-  const program = Bun.which(NAME)
+  const program = Bun.which(SERVER_NAME)
   if (program === null)
     context.output.warn('cloakroom is not on the PATH: that program will not find it')
   const own = await agentArguments(context, options)
   // A program of the desktop may have another PATH than the shell; a file of the project is for others too.
-  const command = options.user && program !== null ? resolve(program) : NAME
+  const command = options.user && program !== null ? resolve(program) : SERVER_NAME
   return tool.entry([command, 'mcp', ...own])
 }
 
@@ -149,8 +147,8 @@ function changed(tool: Tool, path: string, entry: Entry | null) {
   try {
     if (text === null) throw new Error('not UTF-8')
     const format = formats[tool.format]
-    const servers = tool.servers(format.parse(text))
-    return withEntry(format, text, [...servers, NAME], entry)
+    const servers = tool.serversIn?.(format.parse(text)) ?? tool.servers
+    return withEntry(format, text, [...servers, SERVER_NAME], entry)
   } catch {
     throw new CliError(
       'invalid_file',
@@ -158,11 +156,6 @@ function changed(tool: Tool, path: string, entry: Entry | null) {
       'correct it, or put in what --print shows',
     )
   }
-}
-
-/** The entry as it stands in a file of its own. */
-function alone({ format, servers }: Tool, entry: Entry): string {
-  return withEntry(formats[format], '', [...servers(undefined), NAME], entry).text
 }
 
 /** Only our own entry: what stands beside it may hold tokens of others. */
@@ -179,6 +172,6 @@ function linesOf(tool: Tool, entry: Entry | null): string[] {
     name,
     /^env(ironment)?$/.test(name) ? Object.keys(value ?? {}) : value,
   ])
-  const text = alone(tool, Object.fromEntries(hidden)).replaceAll(TOKEN_PATTERN, '…')
+  const text = fileOf(tool, Object.fromEntries(hidden)).replaceAll(TOKEN_PATTERN, '…')
   return text.trimEnd().split('\n')
 }

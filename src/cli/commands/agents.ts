@@ -1,25 +1,21 @@
 /** Agents and their tokens. Tokens are made here, so that the server never sees one. */
 
-import { holderOf, makeToken } from '../../client/tokens.ts'
+import { issueToAgent, registerWithToken } from '../../client/issuing.ts'
+import { holderOf, revocationOf } from '../../client/tokens.ts'
 import { grantEnvironment } from '../../client/vault.ts'
 import {
   deleteAgent,
-  issueAgentToken,
   listAgentTokens,
   provisionAgentToken,
-  registerAgent,
-  registerProjectAgent,
   revokeAgentToken,
   unprovisionAgentToken,
 } from '../../features/agents/contract.ts'
-import { uuidv7 } from '../../platform/crypto/encoding.ts'
 import { isSignedId } from '../../sigchain/index.ts'
 import {
   agentNamed,
   agentsOf,
   demandUsable,
   rememberAgent,
-  revocationOf,
   tokenColumns,
   tokenNamed,
 } from '../agents.ts'
@@ -37,40 +33,35 @@ import { ID, type Row } from '../terminal/table.ts'
 /** For the chosen project and environment, or with --all-projects for the whole workspace. */
 export const create: Action<typeof agentOptions> = async (context, [name = ''], options) => {
   const order = orderOf(options)
-  // What a token may do is signed with the agent that it is of.
-  const id = uuidv7()
-  const newAgent = { kind: 'agent', agentId: id } as const
   if (options.allProjects) {
-    const { session, workspace } = await workspaceScope(context)
-    const scope = { ...newAgent, projectId: null, environment: null }
-    const made = await makeToken(workspace.open, scope, order, [])
-    const { agent, capabilities } = await session.api.call(registerAgent, {
-      params: { workspace_id: workspace.id },
-      body: { ...chosenId(workspace, id), name, ...made.body },
-    })
-    rememberAgent({ session, workspace }, { ...agent, name, project_id: null })
-    const about = { agent: agent.name, id: agent.id, may: capabilities, grants: [] }
-    await handOut(context, session, { agent, token: made.text, about }, options)
+    const scope = await workspaceScope(context)
+    const forAll = { environment: null, order, places: [] }
+    await register(context, scope, { name, projectId: null }, { ...forAll, grants: [] }, options)
     context.output.note('it has no grants yet: cloakroom token grant')
     return undefined
   }
-  const { session, workspace, project, environment } = await tokenScope(context)
-  const place = { projectId: project.id, environment }
-  const made = await makeToken(workspace.open, { ...newAgent, ...place }, order, [place])
-  const { agent, capabilities } = await session.api.call(registerProjectAgent, {
-    params: { workspace_id: workspace.id, project_id: project.id },
-    body: { ...chosenId(workspace, id), name, ...made.body },
-  })
-  rememberAgent({ session, workspace }, { ...agent, name, project_id: project.id })
-  const grants = [`${project.name}/${environment}`]
-  const about = { agent: agent.name, id: agent.id, may: capabilities, grants }
-  await handOut(context, session, { agent, token: made.text, about }, options)
+  const { project, environment, ...scope } = await tokenScope(context)
+  const places = [{ projectId: project.id, environment }]
+  const terms = { environment, order, places, grants: [`${project.name}/${environment}`] }
+  await register(context, scope, { name, projectId: project.id }, terms, options)
   return undefined
 }
 
-/** In a plain workspace the server chooses one. */
-function chosenId(workspace: { id: string }, id: string): { id?: string } {
-  return isSignedId(workspace.id) ? { id } : {}
+type NewTerms = Parameters<typeof registerWithToken>[2] & { grants: string[] }
+
+async function register(
+  context: Context,
+  { session, workspace }: WorkspaceScope,
+  asked: { name: string; projectId: string | null },
+  { grants, ...terms }: NewTerms,
+  options: { save: boolean | undefined },
+): Promise<void> {
+  const issuing = { api: session.api, workspace: workspace.open }
+  const { agent, capabilities, text } = await registerWithToken(issuing, asked, terms)
+  const { name, projectId } = asked
+  rememberAgent({ session, workspace }, { ...agent, name, project_id: projectId })
+  const about = { agent: agent.name, id: agent.id, may: capabilities, grants }
+  await handOut(context, session, { agent, token: text, about }, options)
 }
 
 type Issued = { agent: { id: string; name: string }; token: string; about: Row }
@@ -142,22 +133,16 @@ export const issue: Action<typeof agentTokenOptions> = async (context, [name = '
   const { session, workspace, project, environment } = await tokenScope(context)
   const agent = await agentNamed(context, { session, workspace }, name)
   demandUsable({ session, workspace }, agent, project)
-  const scope = {
-    kind: 'agent',
-    agentId: agent.id,
-    projectId: agent.project_id,
+  const issued = await issueToAgent({ api: session.api, workspace: workspace.open }, agent, {
     environment,
-  } as const
-  const places = [{ projectId: project.id, environment }]
-  const made = await makeToken(workspace.open, scope, orderOf(options), places)
-  const { capabilities } = await session.api.call(issueAgentToken, {
-    params: { workspace_id: workspace.id, registration_id: agent.id },
-    body: made.body,
+    order: orderOf(options),
+    places: [{ projectId: project.id, environment }],
   })
   const grants = [`${project.name}/${environment}`]
   const bound = agent.project_id === null ? 'all' : project.name
-  const about = { agent: agent.name, project: bound, id: made.id, may: capabilities, grants }
-  await handOut(context, session, { agent, token: made.text, about }, options)
+  const { id, capabilities: may } = issued
+  const about = { agent: agent.name, project: bound, id, may, grants }
+  await handOut(context, session, { agent, token: issued.text, about }, options)
   return undefined
 }
 

@@ -1,11 +1,11 @@
 /** Where agents of the workspace may send credentials. */
+import { allowlistChange } from '../../client/signed/allowlist.ts'
 import {
   addToAllowlist,
   listAllowlist,
   listAllowlistLog,
   removeFromAllowlist,
 } from '../../features/allowlist/contract.ts'
-import { parseDomain } from '../../platform/net/domain.ts'
 import { isSignedId } from '../../sigchain/index.ts'
 import type { Action } from '../command.ts'
 import { workspaceScope } from '../scope.ts'
@@ -32,10 +32,9 @@ export const list: Action = async (context) => {
 export const add: Action = async (context, domains) => {
   const { session, workspace } = await workspaceScope(context)
   const params = { workspace_id: workspace.id }
-  const asked = canonical(domains)
   const added = await session.sign(
     workspace,
-    ({ allowlist }) => linkFor({ add: asked.filter((domain) => !allowlist.has(domain)) }),
+    (chain) => allowlistChange(chain, { add: domains }),
     (link) => session.api.call(addToAllowlist, { params, body: { domains, link } }),
   )
   context.output.done(
@@ -51,26 +50,14 @@ export const remove: Action = async (context, domains) => {
   const { session, workspace } = await workspaceScope(context)
   for (const domain of domains) {
     const params = { workspace_id: workspace.id, domain }
-    const asked = canonical([domain])
     await session.sign(
       workspace,
-      ({ allowlist }) => linkFor({ remove: asked.filter((each) => allowlist.has(each)) }),
+      (chain) => allowlistChange(chain, { remove: [domain] }),
       (link) => session.api.call(removeFromAllowlist, { params, body: { link } }),
     )
   }
   context.output.done(`Not allowed any more: ${domains.join(', ')}`, { removed: domains })
   return undefined
-}
-
-function linkFor({ add = [], remove = [] }: { add?: string[]; remove?: string[] }) {
-  if (add.length + remove.length === 0) return null
-  return { type: 'allowlist.changed', body: { add, remove } } as const
-}
-
-/** As they are stored, each once; what is none is for the server to refuse. */
-function canonical(domains: readonly string[]): string[] {
-  const parsed = domains.flatMap((domain) => parseDomain(domain)?.text ?? [])
-  return [...new Set(parsed)]
 }
 
 export const log: Action = async (context) => {

@@ -1,16 +1,16 @@
 /** Tokens of containers and CI jobs: one project, one environment each. */
 
 import { ApiError } from '../../client/api.ts'
-import { holderOf, makeToken } from '../../client/tokens.ts'
+import { issueToWorkload } from '../../client/issuing.ts'
+import { holderOf, revocationOf } from '../../client/tokens.ts'
 import { grantEnvironment } from '../../client/vault.ts'
 import {
-  issueWorkloadToken,
   listWorkloadTokens,
   provisionWorkloadToken,
   revokeWorkloadToken,
 } from '../../features/agents/contract.ts'
 import { parseToken, sealedToken } from '../../platform/crypto/token.ts'
-import { revocationOf, tokenColumns, tokenNamed } from '../agents.ts'
+import { tokenColumns, tokenNamed } from '../agents.ts'
 import type { workloadTokenOptions } from '../catalogue/options.ts'
 import type { Action } from '../command.ts'
 import { orderOf, showToken } from '../issued_token.ts'
@@ -27,17 +27,13 @@ export const issue: Action<typeof workloadTokenOptions> = async (
   const { session, workspace, project, environment } = scope
   const place = { projectId: project.id, environment }
   const order = { ...orderOf(options), label }
-  const made = await makeToken(workspace.open, { kind: 'workload', ...place }, order, [place])
-  const issuing = session.api.call(issueWorkloadToken, {
-    params: { project_id: project.id },
-    body: { ...made.body, label, environment },
-  })
-  const { capabilities } = await issuing.catch((error) => {
+  const issuing = issueToWorkload({ api: session.api, workspace: workspace.open }, place, order)
+  const { capabilities, id, text } = await issuing.catch((error) => {
     throw error instanceof ApiError && error.code === 'already_exists' ? taken(scope, label) : error
   })
-  showToken(context, options.sealed ? sealedForm(made.text) : made.text, {
+  showToken(context, options.sealed ? sealedForm(text) : text, {
     label,
-    id: made.id,
+    id,
     may: capabilities,
     grants: [`${project.name}/${environment}`],
   })

@@ -1,0 +1,88 @@
+/**
+ * The programs that are told of `cloakroom mcp`: the file of a project that each reads, and how it writes a server
+ * down. A file never holds a token: the program starts us, and we take it from where the session is, or from
+ * `SERVICE_TOKEN`.
+ */
+import { stringify } from 'smol-toml'
+
+export type Entry = Record<string, unknown>
+
+export type Program = {
+  title: string
+  format: 'json' | 'toml'
+  /** Below the folder of the project; the first one that is there, else the first. */
+  project: readonly string[]
+  /** Where the servers stand in a file of its own. */
+  servers: readonly string[]
+  entry(command: readonly [string, ...string[]]): Entry
+}
+
+/** What the server is called in each file. */
+export const SERVER_NAME = 'cloakroom'
+
+/**
+ * What the keyring and the unlocked key are found by. Codex hands on the variables that it is told, and a few
+ * more.
+ */
+const NEEDED = [
+  'DBUS_SESSION_BUS_ADDRESS',
+  'XDG_RUNTIME_DIR',
+  'XDG_CONFIG_HOME',
+  'SERVICE_PASSPHRASE',
+]
+
+const stdio: Program['entry'] = ([command, ...args]) => ({ type: 'stdio', command, args })
+
+export const programs = {
+  'claude-code': {
+    title: 'Claude Code',
+    format: 'json',
+    project: ['.mcp.json'],
+    servers: ['mcpServers'],
+    entry: stdio,
+  },
+  cursor: {
+    title: 'Cursor',
+    format: 'json',
+    project: ['.cursor/mcp.json'],
+    servers: ['mcpServers'],
+    entry: stdio,
+  },
+  vscode: {
+    title: 'VS Code',
+    format: 'json',
+    project: ['.vscode/mcp.json'],
+    servers: ['servers'],
+    entry: stdio,
+  },
+  codex: {
+    title: 'Codex',
+    format: 'toml',
+    project: ['.codex/config.toml'],
+    servers: ['mcp_servers'],
+    entry: ([command, ...args]) => ({ command, args, env_vars: NEEDED }),
+  },
+  gemini: {
+    title: 'Gemini CLI',
+    format: 'json',
+    project: ['.gemini/settings.json'],
+    servers: ['mcpServers'],
+    entry: ([command, ...args]) => ({ command, args }),
+  },
+  opencode: {
+    title: 'opencode',
+    format: 'json',
+    project: ['opencode.json', 'opencode.jsonc'],
+    servers: ['mcp'],
+    entry: (command) => ({ type: 'local', command }),
+  },
+} satisfies Record<string, Program>
+
+/** The entry as it stands in a file of its own. */
+export function fileOf({ format, servers }: Program, entry: Entry): string {
+  const file = [...servers, SERVER_NAME].reduceRight<Entry>(
+    (inner, key) => ({ [key]: inner }),
+    entry,
+  )
+  return format === 'json' ? `${JSON.stringify(file, null, 2)}\n` : `${stringify(file).trimEnd()}\n`
+}

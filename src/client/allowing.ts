@@ -1,0 +1,124 @@
+/**
+ * What would let a refused call through the next time: exactly one change, read from its record in the audit. A
+ * record is the server's word, so the change is for somebody to look at before they sign it.
+ */
+import { parseDomain } from '../platform/net/domain.ts'
+import { callMethods, type Policy, policyLocations } from '../platform/policy.ts'
+import type { Style } from '../platform/policy_check/policy_check.ts'
+
+/** What a record says of a refused call. */
+export type Refused = {
+  reason: string | null
+  refused_by: { secret: string; rule: string } | null
+  method: string | null
+  target_domain: string | null
+  target_url: string | null
+  target_path: string | null
+  credential_ref: string | null
+  injection_style: string | null
+  project_id: string | null
+  environment: string | null
+  registration_id: string | null
+  token_id: string | null
+}
+
+type Narrowing = 'allowed_domains' | 'allowed_methods' | 'allowed_paths' | 'allowed_locations'
+type At = { projectId: string; environment: string }
+
+export type Allowing =
+  | { kind: 'allowlist'; domain: string }
+  /** One entry more in one list of the secret's policy. */
+  | ({ kind: 'policy'; secret: string; rule: Narrowing; entry: string } & At)
+  /** The key of an environment for an agent's token that has none. */
+  | ({ kind: 'grant'; agentId: string; tokenId: string } & At)
+  /** No single change would: `scope` takes another token, `rule` somebody who looks at the policy. */
+  | { kind: 'none'; why: 'scope' | 'rule' | 'other' }
+
+export function allowingOf(record: Refused): Allowing {
+  switch (record.reason) {
+    case 'domain_blocked':
+      return allowHost(record)
+    case 'policy_blocked':
+      return widenPolicy(record)
+    case 'key_not_provisioned':
+      return grantKey(record)
+    case 'scope_required':
+      return none('scope')
+    default:
+      return none('other')
+  }
+}
+
+function none(why: 'scope' | 'rule' | 'other'): Allowing {
+  return { kind: 'none', why }
+}
+
+/** With its port, where that is not the usual one. */
+function hostOf({ target_url, target_domain }: Refused): string | null {
+  const host = URL.parse(target_url ?? '')?.host ?? target_domain ?? ''
+  return parseDomain(host)?.text ?? null
+}
+
+function allowHost(record: Refused): Allowing {
+  const domain = hostOf(record)
+  return domain === null ? none('other') : { kind: 'allowlist', domain }
+}
+
+function placeOf({ project_id, environment }: Refused): At | null {
+  return project_id && environment ? { projectId: project_id, environment } : null
+}
+
+function widenPolicy(record: Refused): Allowing {
+  const place = placeOf(record)
+  const { refused_by: by } = record
+  if (!by || !place) return none('rule')
+  const missing: Partial<Record<string, string | null>> = {
+    allowed_domains: hostOf(record),
+    allowed_methods: callMethods.find((method) => method === record.method) ?? null,
+    allowed_paths: record.target_path,
+    allowed_locations: locationOf(record, by.secret),
+  }
+  const entry = missing[by.rule]
+  if (!entry) return none('rule')
+  return { kind: 'policy', ...place, secret: by.secret, rule: by.rule as Narrowing, entry }
+}
+
+const SCHEMES: readonly string[] = [
+  'hmac_sha256',
+  'aws_sigv4',
+  'azure_storage',
+  'google_jwt',
+] satisfies Style[]
+
+/** Null where the secret stood in several places, of which the record does not say which was refused. */
+function locationOf({ credential_ref, injection_style }: Refused, secret: string): string | null {
+  const styles = (injection_style ?? '').split(',')
+  const own = (credential_ref ?? '')
+    .split(',')
+    .flatMap((name, index) => (name === secret ? (styles[index] ?? []) : []))
+  const [style = '', another] = own
+  if (another !== undefined) return null
+  const location = SCHEMES.includes(style) ? 'sign' : style
+  return policyLocations.find((known) => known === location) ?? null
+}
+
+function grantKey(record: Refused): Allowing {
+  const place = placeOf(record)
+  const { registration_id: agentId, token_id: tokenId } = record
+  if (!place || !agentId || !tokenId) return none('other')
+  return { kind: 'grant', ...place, agentId, tokenId }
+}
+
+/** Where a value may stand whose policy does not say it (protocol 5.5). */
+const USUAL_LOCATIONS = ['header', 'basic', 'env']
+
+/** The policy with the entry; the same where it is there by now, or nothing is narrowed by that list. */
+export function widened(
+  policy: Policy | null,
+  { rule, entry }: { rule: Narrowing; entry: string },
+): Policy | null {
+  const list: readonly string[] | undefined =
+    policy?.[rule] ?? (rule === 'allowed_locations' ? USUAL_LOCATIONS : undefined)
+  if (list === undefined || list.includes(entry)) return policy
+  return { ...policy, [rule]: [...list, entry] }
+}

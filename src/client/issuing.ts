@@ -1,0 +1,66 @@
+/** Agents with their first token, and further tokens: made here, so that the server never sees one. */
+import {
+  issueAgentToken,
+  issueWorkloadToken,
+  registerAgent,
+  registerProjectAgent,
+} from '../features/agents/contract.ts'
+import { uuidv7 } from '../platform/crypto/encoding.ts'
+import { isSignedId } from '../sigchain/index.ts'
+import type { Api } from './api.ts'
+import type { Place } from './signed/statements.ts'
+import { makeToken, type TokenOrder } from './tokens.ts'
+import type { OpenWorkspace } from './vault.ts'
+
+type Issuing = { api: Api; workspace: OpenWorkspace }
+
+/** Null stands for every environment; `places` are those whose keys the token gets. */
+type Terms = { environment: string | null; order: TokenOrder; places: readonly Place[] }
+
+/** For one project, or with null for the whole workspace. @throws ApiError, UntrustedChain */
+export async function registerWithToken(
+  { api, workspace }: Issuing,
+  { name, projectId }: { name: string; projectId: string | null },
+  { environment, order, places }: Terms,
+) {
+  // What a token may do is signed with the agent that it is of; in a plain workspace the server chooses an id.
+  const id = uuidv7()
+  const scope = { kind: 'agent', agentId: id, projectId, environment } as const
+  const made = await makeToken(workspace, scope, order, places)
+  const body = { ...(isSignedId(workspace.id) ? { id } : {}), name, ...made.body }
+  const params = { workspace_id: workspace.id }
+  const { agent, capabilities } =
+    projectId === null
+      ? await api.call(registerAgent, { params, body })
+      : await api.call(registerProjectAgent, { params: { ...params, project_id: projectId }, body })
+  return { agent, capabilities, id: made.id, text: made.text }
+}
+
+/** @throws ApiError, UntrustedChain */
+export async function issueToAgent(
+  { api, workspace }: Issuing,
+  agent: { id: string; project_id: string | null },
+  { environment, order, places }: Terms,
+) {
+  const { id: agentId, project_id: projectId } = agent
+  const scope = { kind: 'agent', agentId, projectId, environment } as const
+  const made = await makeToken(workspace, scope, order, places)
+  const params = { workspace_id: workspace.id, registration_id: agentId }
+  const { capabilities } = await api.call(issueAgentToken, { params, body: made.body })
+  return { capabilities, id: made.id, text: made.text }
+}
+
+/** Of a container or CI job: one project, one environment. @throws ApiError, UntrustedChain */
+export async function issueToWorkload(
+  { api, workspace }: Issuing,
+  place: Place,
+  order: TokenOrder & { label: string },
+) {
+  const made = await makeToken(workspace, { kind: 'workload', ...place }, order, [place])
+  const { label } = order
+  const { capabilities } = await api.call(issueWorkloadToken, {
+    params: { project_id: place.projectId },
+    body: { ...made.body, label, environment: place.environment },
+  })
+  return { capabilities, id: made.id, text: made.text }
+}

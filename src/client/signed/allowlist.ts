@@ -1,0 +1,41 @@
+/** The allowlist of a signed workspace: what changes it, and who signed each of its entries. */
+import { parseDomain } from '../../platform/net/domain.ts'
+import type { Chain, Link } from '../../sigchain/index.ts'
+import type { Said } from './chain.ts'
+
+type Change = { add?: readonly string[]; remove?: readonly string[] }
+
+/** What is to be signed with the chain as it is; null where it is so already. */
+export function allowlistChange(
+  { allowlist }: Pick<Chain, 'allowlist'>,
+  { add = [], remove = [] }: Change,
+): Said | null {
+  const body = {
+    add: canonical(add).filter((domain) => !allowlist.has(domain)),
+    remove: canonical(remove).filter((domain) => allowlist.has(domain)),
+  }
+  return body.add.length + body.remove.length === 0 ? null : { type: 'allowlist.changed', body }
+}
+
+/** As they are stored, each once; what is none is for the server to refuse. */
+function canonical(domains: readonly string[]): string[] {
+  return [...new Set(domains.flatMap((domain) => parseDomain(domain)?.text ?? []))]
+}
+
+export type Signed = { seq: number; at: string; by: string }
+
+/** With which link each domain was allowed last, from the links of a verified chain. */
+export function whoAllowed(links: readonly Link[]): Map<string, Signed> {
+  const emails = new Map<string, string>()
+  const allowed = new Map<string, Signed>()
+  for (const { type, body, seq, at, signer } of links) {
+    if (type === 'workspace.created') emails.set(body.founder.user_id, body.founder.email)
+    if (type === 'members.put')
+      for (const { user_id, email } of body.members) emails.set(user_id, email)
+    if (type !== 'allowlist.changed') continue
+    for (const domain of body.remove) allowed.delete(domain)
+    for (const domain of body.add)
+      allowed.set(domain, { seq, at, by: emails.get(signer) ?? signer })
+  }
+  return allowed
+}
