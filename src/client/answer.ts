@@ -116,7 +116,8 @@ export async function* download(
   const late = () => new AnswerError(url, 'stopped in the midst of its answer')
   const inTime = <T>(work: Promise<T>) => withTimeout(PIECE_TIMEOUT_MS, work, late)
   try {
-    const { body, headers, status } = await inTime(send(url, { ...init, signal: ended.signal }))
+    const signal = init.signal ? AbortSignal.any([init.signal, ended.signal]) : ended.signal
+    const { body, headers, status } = await inTime(send(url, { ...init, signal }))
     if (!headers.get('content-type')?.startsWith(mediaType)) {
       throw new AnswerError(url, `answered ${status}, but not as Cloakroom does`)
     }

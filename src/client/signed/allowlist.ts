@@ -22,20 +22,22 @@ function canonical(domains: readonly string[]): string[] {
   return [...new Set(domains.flatMap((domain) => parseDomain(domain)?.text ?? []))]
 }
 
-export type Signed = { seq: number; at: string; by: string }
+type Signed = { seq: number; at: string; by: string }
 
 /** With which link each domain was allowed last, from the links of a verified chain. */
 export function whoAllowed(links: readonly Link[]): Map<string, Signed> {
-  const emails = new Map<string, string>()
+  const emails = new Map(links.flatMap(peopleOf).map(({ user_id, email }) => [user_id, email]))
   const allowed = new Map<string, Signed>()
   for (const { type, body, seq, at, signer } of links) {
-    if (type === 'workspace.created') emails.set(body.founder.user_id, body.founder.email)
-    if (type === 'members.put')
-      for (const { user_id, email } of body.members) emails.set(user_id, email)
     if (type !== 'allowlist.changed') continue
     for (const domain of body.remove) allowed.delete(domain)
     for (const domain of body.add)
       allowed.set(domain, { seq, at, by: emails.get(signer) ?? signer })
   }
   return allowed
+}
+
+function peopleOf({ type, body }: Link): readonly { user_id: string; email: string }[] {
+  if (type === 'workspace.created') return [body.founder]
+  return type === 'members.put' ? body.members : []
 }

@@ -85,6 +85,29 @@ const invitation = createRoute({
   component: lazyRouteComponent(() => import('./screens/workspaces/invitation.tsx'), 'Invitation'),
 })
 
+const agents = createRoute({
+  getParentRoute: () => workspace,
+  path: 'agents',
+  component: lazyRouteComponent(() => import('./screens/agents/index.tsx'), 'Agents'),
+})
+
+const live = createRoute({
+  getParentRoute: () => workspace,
+  path: 'live',
+  validateSearch: (search): { show?: string; agent?: string; text?: string } => ({
+    ...texted('show', search),
+    ...texted('agent', search),
+    ...texted('text', search),
+  }),
+  component: lazyRouteComponent(() => import('./screens/live/index.tsx'), 'Live'),
+})
+
+const allowlist = createRoute({
+  getParentRoute: () => workspace,
+  path: 'allowlist',
+  component: lazyRouteComponent(() => import('./screens/allowlist/index.tsx'), 'Allowlist'),
+})
+
 /** A search parameter that is text, or none. */
 function texted<N extends string>(name: N, search: Record<string, unknown>) {
   const value = search[name]
@@ -97,7 +120,7 @@ export const router = createRouter({
     ...entrances,
     account,
     invitation,
-    workspace.addChildren([workspaceHome, secrets, members, history]),
+    workspace.addChildren([workspaceHome, secrets, members, history, agents, live, allowlist]),
   ]),
   basepath: '/console',
   defaultPreload: 'intent',

@@ -3,6 +3,9 @@ import { texts } from '../texts/index.ts'
 
 export const areas = [
   { to: '/w/$workspaceId/secrets', label: texts.secrets.title },
+  { to: '/w/$workspaceId/agents', label: texts.agents.title },
+  { to: '/w/$workspaceId/live', label: texts.live.title },
+  { to: '/w/$workspaceId/allowlist', label: texts.allowlist.title },
   { to: '/w/$workspaceId/members', label: texts.members.title },
   { to: '/w/$workspaceId/history', label: texts.history.title },
 ] as const

@@ -1,8 +1,11 @@
 /** All that people read, in one language: another one is another object of this type. */
 import { account } from './en/account.ts'
+import { agents, newToken, wizard } from './en/agents.ts'
+import { allowlist } from './en/allowlist.ts'
 import { common } from './en/common.ts'
 import { errors } from './en/errors.ts'
 import { history } from './en/history.ts'
+import { live } from './en/live.ts'
 import { members } from './en/members.ts'
 import { passkeys } from './en/passkeys.ts'
 import { policies } from './en/policies.ts'
@@ -12,14 +15,19 @@ import { workspaces } from './en/workspaces.ts'
 
 export const texts = {
   account,
+  agents,
+  allowlist,
   common,
   errors,
   history,
+  live,
   members,
+  newToken,
   passkeys,
   policies,
   secrets,
   start,
+  wizard,
   workspaces,
 }
 

@@ -2,7 +2,10 @@
 import type { Held } from '../held.ts'
 import type { Progress } from '../messages.ts'
 import * as accounts from './accounts.ts'
+import * as agents from './agents.ts'
+import * as allowlist from './allowlist.ts'
 import * as history from './history.ts'
+import * as live from './live.ts'
 import * as members from './members.ts'
 import * as passkeys from './passkeys.ts'
 import * as policies from './policies.ts'
@@ -16,6 +19,9 @@ export const areas = {
   accounts,
   history,
   members,
+  agents,
+  allowlist,
+  live,
   passkeys,
   policies,
   projects,

@@ -1,0 +1,8 @@
+/** What the person is in a workspace; the server has the last word. */
+import { useAsk } from '../queries.ts'
+
+export function useManages(workspaceId: string): boolean | null {
+  const { data } = useAsk('workspaces.list', null)
+  const role = data?.find(({ id }) => id === workspaceId)?.role
+  return data === undefined ? null : role === 'owner' || role === 'admin'
+}

@@ -1,0 +1,235 @@
+/**
+ * Agents, their tokens, and those of workloads. A token is made here and stays here until somebody asks to see it, and
+ * as long as the keys are held: the server has never seen it.
+ */
+import { z } from 'zod'
+import { issueToAgent, issueToWorkload, registerWithToken } from '../../../../client/issuing.ts'
+import { signChange } from '../../../../client/signed/chain.ts'
+import type { Place } from '../../../../client/signed/statements.ts'
+import { grantOf, revocationOf, type TokenOrder } from '../../../../client/tokens.ts'
+import { type OpenWorkspace, signingOf } from '../../../../client/vault.ts'
+import {
+  deleteAgent,
+  listAgents,
+  listAgentTokens,
+  listWorkloadTokens,
+  revokeAgentToken,
+  revokeWorkloadToken,
+} from '../../../../features/agents/contract.ts'
+import { listEnvironments, listProjects } from '../../../../features/projects/contract.ts'
+import { type Chain, isSignedId, Refusal } from '../../../../sigchain/index.ts'
+import { Refused } from '../failure.ts'
+import type { Held } from '../held.ts'
+import { workspaceOf } from '../places.ts'
+
+type Of = { workspaceId: string }
+
+/** Tokens that were made and not put away yet, by the keys that were held then. */
+const made = new WeakMap<object, Map<string, string>>()
+
+/** Every agent, with the name of its project; null for one of the whole workspace. */
+export async function list({ api }: Held, { workspaceId }: Of) {
+  const params = { workspace_id: workspaceId }
+  const [agents, projects] = await Promise.all([
+    api.list(listAgents, { params }),
+    api.list(listProjects, { query: { workspace_id: workspaceId } }),
+  ])
+  const names = new Map(projects.map(({ id, name }) => [id, name]))
+  return agents.map((agent) => ({
+    id: agent.id,
+    name: agent.name,
+    projectId: agent.project_id,
+    project: agent.project_id && (names.get(agent.project_id) ?? null),
+    lastUsedAt: agent.last_used_at,
+  }))
+}
+
+export async function environments({ api }: Held, { projectId }: { projectId: string }) {
+  const { environments } = await api.call(listEnvironments, { params: { project_id: projectId } })
+  return Object.keys(environments)
+}
+
+/** Of an agent, or of the workloads of a project. */
+type Owner = Of & ({ agentId: string } | { projectId: string })
+
+/** With what was signed of each that works, which need not be what its row says. */
+export async function tokens(held: Held, owner: Owner) {
+  const { workspaceId } = owner
+  const { open } = await workspaceOf(held, workspaceId)
+  const [listed, projects, chain] = await Promise.all([
+    tokensOf(held, owner),
+    held.api.list(listProjects, { query: { workspace_id: workspaceId } }),
+    signingOf(open)?.chains.of(open) ?? null,
+  ])
+  const names = new Map(projects.map(({ id, name }) => [id, name]))
+  return Promise.all(
+    listed.map(async (token) => ({
+      id: token.id,
+      label: token.label,
+      status: token.status,
+      environment: token.environment,
+      capabilities: token.capabilities,
+      expiresAt: token.expires_at,
+      lastUsedAt: token.last_used_at,
+      createdAt: token.created_at,
+      keys: token.provisioned.map(({ project_id, environment, epoch }) => ({
+        project: names.get(project_id) ?? null,
+        environment,
+        isOfNow: epoch === open.epoch,
+      })),
+      signed: token.status === 'active' && chain ? await whoGranted(chain, token) : null,
+    })),
+  )
+}
+
+type Token = Awaited<ReturnType<typeof tokensOf>>[number]
+
+function tokensOf({ api }: Held, owner: Owner) {
+  const { workspaceId } = owner
+  if ('projectId' in owner)
+    return api.list(listWorkloadTokens, { params: { project_id: owner.projectId } })
+  const params = { workspace_id: workspaceId, registration_id: owner.agentId }
+  return api.list(listAgentTokens, { params })
+}
+
+/** By whom, or why it does not hold: then the token can do nothing. */
+async function whoGranted(chain: Chain, token: Token) {
+  try {
+    const { signer } = await grantOf({ chain }, token)
+    return { by: chain.members.get(signer)?.email ?? signer, fault: null }
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    return { by: null, fault: error.message }
+  }
+}
+
+/** Whom a new token is for; null stands for every project, or environment. */
+type Holder =
+  | { kind: 'agent'; name: string; projectId: string | null; environment: string | null }
+  | { kind: 'further'; agentId: string; projectId: string | null; environment: string | null }
+  | { kind: 'workload'; label: string; projectId: string; environment: string }
+
+type Order = Of & {
+  holder: Holder
+  capabilities: NonNullable<TokenOrder['capabilities']>
+  /** Null is without end. */
+  days: number | null
+  /** Of a further token. */
+  label?: string
+}
+
+/** Returns which one was made; the token itself is there for `newToken`. @throws ApiError, UntrustedChain */
+export async function issue(held: Held, order: Order) {
+  const { workspaceId, holder, capabilities, days, label } = order
+  const { open: workspace } = await workspaceOf(held, workspaceId)
+  const issuing = { api: held.api, workspace }
+  const terms = {
+    capabilities,
+    expires_in_days: days,
+    ...(label === undefined ? {} : { label }),
+  }
+  const { id, text } = await issueTo(held, issuing, holder, terms)
+  const reader = held.reader()
+  made.set(reader, (made.get(reader) ?? new Map()).set(id, text))
+  return { id }
+}
+
+async function issueTo(
+  held: Held,
+  issuing: { api: Held['api']; workspace: OpenWorkspace },
+  holder: Holder,
+  order: TokenOrder,
+) {
+  const { environment, projectId } = holder
+  if (holder.kind === 'workload') {
+    const { label } = holder
+    const place = { projectId: holder.projectId, environment: holder.environment }
+    return issueToWorkload(issuing, place, { ...order, label })
+  }
+  const places = await placesOf(held, issuing.workspace, { projectId, environment })
+  const terms = { environment, order, places }
+  if (holder.kind === 'agent') return registerWithToken(issuing, holder, terms)
+  return issueToAgent(issuing, { id: holder.agentId, project_id: projectId }, terms)
+}
+
+/** The environments of now whose keys a token of that scope gets. */
+async function placesOf(
+  held: Held,
+  { id }: OpenWorkspace,
+  { projectId, environment }: { projectId: string | null; environment: string | null },
+): Promise<Place[]> {
+  const projects =
+    projectId === null
+      ? await held.api.list(listProjects, { query: { workspace_id: id } })
+      : [{ id: projectId }]
+  const places = await Promise.all(
+    projects.map(async (project) => {
+      const names = await environments(held, { projectId: project.id })
+      return names.map((name) => ({ projectId: project.id, environment: name }))
+    }),
+  )
+  return places.flat().filter((place) => environment === null || place.environment === environment)
+}
+
+/** Where programs find the two listeners, as the operator has set it. */
+export async function addresses(_: Held, __: null) {
+  const answer = await fetch('/api/docs/json', { referrerPolicy: 'no-referrer' })
+  const { paths } = described.parse(await answer.json())
+  return { server: location.origin, resolver: paths['/v1/resolve'].post.servers[0].url }
+}
+
+const servers = z.tuple([z.object({ url: z.string() })])
+const described = z.object({
+  paths: z.object({ '/v1/resolve': z.object({ post: z.object({ servers }) }) }),
+})
+
+/** The text of a token that was just made, for somebody to take along. @throws Refused `not_found` */
+export async function newToken(held: Held, { id }: { id: string }) {
+  const text = made.get(held.reader())?.get(id)
+  if (text === undefined) throw new Refused('not_found')
+  return text
+}
+
+/** The person has it, or does not want it: nobody sees it any more. */
+export async function forgetToken(held: Held, { id }: { id: string }) {
+  made.get(held.reader())?.delete(id)
+}
+
+/** What the server refuses from then on, and in a signed workspace everybody. */
+export async function revoke(held: Held, { tokenId, ...owner }: Owner & { tokenId: string }) {
+  const { workspaceId } = owner
+  await withLink(held, workspaceId, [tokenId], (link) =>
+    'projectId' in owner
+      ? held.api.call(revokeWorkloadToken, {
+          params: { project_id: owner.projectId, token_id: tokenId },
+          body: { link },
+        })
+      : held.api.call(revokeAgentToken, {
+          params: {
+            workspace_id: workspaceId,
+            registration_id: owner.agentId,
+            token_id: tokenId,
+          },
+          body: { link },
+        }),
+  )
+}
+
+/** An agent with all its tokens. */
+export async function remove(held: Held, { workspaceId, agentId }: Of & { agentId: string }) {
+  const listed = isSignedId(workspaceId) ? await tokensOf(held, { workspaceId, agentId }) : []
+  const ids = listed.flatMap(({ id, status }) => (status === 'revoked' ? [] : id))
+  const params = { workspace_id: workspaceId, registration_id: agentId }
+  await withLink(held, workspaceId, ids, (link) =>
+    held.api.call(deleteAgent, { params, body: { link } }),
+  )
+}
+
+type Send = Parameters<typeof signChange<undefined>>[2]
+
+async function withLink(held: Held, workspaceId: string, ids: string[], send: Send) {
+  const { open } = await workspaceOf(held, workspaceId)
+  const signing = signingOf(open)
+  if (signing === null) await send(undefined, null)
+  else await signChange(signing, (chain) => revocationOf(chain, ids), send)
+}

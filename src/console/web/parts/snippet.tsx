@@ -1,0 +1,13 @@
+/** Lines for a file or a terminal, to look at and to copy. */
+import { Copy } from './copy.tsx'
+
+export function Snippet({ text, name }: { text: string; name: string }) {
+  return (
+    <div className="snippet">
+      <pre>
+        <code>{text}</code>
+      </pre>
+      <Copy text={text} name={name} isShown={false} />
+    </div>
+  )
+}

@@ -1,0 +1,137 @@
+/** Agents with their tokens, and those of workloads: what each may do, and the way to end it. */
+import { getRouteApi } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useManages } from '../../frame/manages.ts'
+import { Banner } from '../../parts/banner.tsx'
+import { Button } from '../../parts/button.tsx'
+import { Confirm } from '../../parts/confirm.tsx'
+import { EmptyState } from '../../parts/empty_state.tsx'
+import { FailureNote } from '../../parts/failure.tsx'
+import { Loading } from '../../parts/loading.tsx'
+import { say } from '../../parts/toasts.tsx'
+import { useAsk, useCommand } from '../../queries.ts'
+import { texts } from '../../texts/index.ts'
+import { NewToken } from './new_token.tsx'
+import { Tokens } from './tokens.tsx'
+import { type For, type Made, Wizard } from './wizard.tsx'
+
+const route = getRouteApi('/w/$workspaceId/agents')
+const words = texts.agents
+
+export function Agents() {
+  const { workspaceId } = route.useParams()
+  const manages = useManages(workspaceId)
+  if (manages === null) return <Loading />
+  return (
+    <section className="stack">
+      <h1>{words.title}</h1>
+      <p className="soft">{words.intro}</p>
+      {manages ? <Managed workspaceId={workspaceId} /> : <Banner>{words.onlyAdmins}</Banner>}
+    </section>
+  )
+}
+
+/** Whom a token is being made for, or which one was made just now. */
+type Doing = { making: For } | { made: Made } | null
+
+function Managed({ workspaceId }: { workspaceId: string }) {
+  const { data: agents, error } = useAsk('agents.list', { workspaceId })
+  const { data: projects } = useAsk('workspaces.projects', { workspaceId })
+  const [doing, setDoing] = useState<Doing>(null)
+  if (error) return <FailureNote error={error} />
+  if (!agents || !projects) return <Loading />
+  const done = () => setDoing(null)
+  if (doing && 'made' in doing) return <NewToken made={doing.made} done={done} />
+  if (doing) {
+    return (
+      <Wizard
+        workspaceId={workspaceId}
+        projects={projects}
+        given={doing.making}
+        onMade={(made) => setDoing({ made })}
+        onCancel={done}
+      />
+    )
+  }
+  const make = (
+    <Button kind="primary" onPress={() => setDoing({ making: { kind: 'new' } })}>
+      {words.make}
+    </Button>
+  )
+  return (
+    <>
+      {agents.length > 0 ? <div>{make}</div> : null}
+      {agents.length === 0 ? (
+        <EmptyState title={words.none} command={words.noneCommand}>
+          <p>{words.noneHelp}</p>
+          <div>{make}</div>
+        </EmptyState>
+      ) : null}
+      {agents.map((agent) => (
+        <Agent
+          key={agent.id}
+          workspaceId={workspaceId}
+          agent={agent}
+          onMake={() => setDoing({ making: { kind: 'agent', agent } })}
+        />
+      ))}
+      {projects.length > 0 ? <h2>{words.workloads}</h2> : null}
+      {projects.map(({ id, name }) => (
+        <section key={id} className="card stack" aria-label={words.workloadsOf(name)}>
+          <h3>{name}</h3>
+          <Tokens
+            owner={{ workspaceId, projectId: id }}
+            name={name}
+            project={name}
+            none={words.noWorkloads}
+          />
+        </section>
+      ))}
+    </>
+  )
+}
+
+type Agent = Extract<For, { kind: 'agent' }>['agent']
+
+function Agent({
+  workspaceId,
+  agent,
+  onMake,
+}: {
+  workspaceId: string
+  agent: Agent
+  onMake(): void
+}) {
+  const remove = useCommand('agents.remove', { changes: ['agents.list'] })
+  const { id, name, projectId } = agent
+  const project = projectId === null ? null : (agent.project ?? words.deleted)
+  return (
+    <section className="card stack" aria-label={name}>
+      <div className="card-head">
+        <h2 className="card-title">{name}</h2>
+        <span className="soft">{project ?? words.whole}</span>
+        <span className="space" />
+        <Button onPress={onMake} aria-label={words.makeFor(name)}>
+          {words.make}
+        </Button>
+        <Confirm
+          verb={words.remove}
+          title={words.removeNamed(name)}
+          onConfirm={async () => {
+            await remove.mutateAsync({ workspaceId, agentId: id })
+            say(words.removed(name))
+          }}
+        >
+          <p>{words.removing(name)}</p>
+          <p>{words.noUndo}</p>
+        </Confirm>
+      </div>
+      <Tokens
+        owner={{ workspaceId, agentId: id }}
+        name={name}
+        project={project}
+        none={words.noTokens}
+      />
+    </section>
+  )
+}

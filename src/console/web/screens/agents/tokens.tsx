@@ -1,0 +1,122 @@
+/** The tokens of an agent, or of a project's workloads, in words. */
+
+import type { Input, Output } from '../../keys/messages.ts'
+import { Confirm } from '../../parts/confirm.tsx'
+import { FailureNote } from '../../parts/failure.tsx'
+import { Loading } from '../../parts/loading.tsx'
+import { dateOf } from '../../parts/moments.ts'
+import { say } from '../../parts/toasts.tsx'
+import { keyOf, useAsk, useCommand } from '../../queries.ts'
+import { texts } from '../../texts/index.ts'
+
+const words = texts.agents
+
+type Owner = Input<'agents.tokens'>
+type Token = Output<'agents.tokens'>[number]
+type Props = {
+  owner: Owner
+  /** Whose they are. */
+  name: string
+  /** Null for the whole workspace. */
+  project: string | null
+  none: string
+}
+
+export function Tokens({ none, ...props }: Props) {
+  const { data, error } = useAsk('agents.tokens', props.owner)
+  if (error) return <FailureNote error={error} />
+  if (!data) return <Loading />
+  const ended = data.filter(({ status }) => status !== 'active')
+  const working = data.filter(({ status }) => status === 'active')
+  return (
+    <>
+      {data.length === 0 ? <p className="soft">{none}</p> : null}
+      {working.length > 0 ? <List tokens={working} {...props} /> : null}
+      {ended.length > 0 ? (
+        <details>
+          <summary className="soft">{words.ended(ended.length)}</summary>
+          <List tokens={ended} {...props} />
+        </details>
+      ) : null}
+    </>
+  )
+}
+
+function List({ tokens, ...props }: Omit<Props, 'none'> & { tokens: readonly Token[] }) {
+  return (
+    <ul className="entries">
+      {tokens.map((token) => (
+        <Row key={token.id} token={token} {...props} />
+      ))}
+    </ul>
+  )
+}
+
+function Row({ token, owner, name, project }: Omit<Props, 'none'> & { token: Token }) {
+  const { label, status, signed } = token
+  const isActive = status === 'active'
+  return (
+    <li className="entry">
+      <div className="card-head">
+        <strong>{label}</strong>
+        <span className={isActive ? 'badge badge-good' : 'badge'}>{words.statuses[status]}</span>
+        <span>
+          {words.may(token.capabilities)}, {words.inPlace(project, token.environment)}
+        </span>
+        <span className="space" />
+        {isActive ? <Revoke token={token} owner={owner} name={name} /> : null}
+      </div>
+      <p className="soft small">{timesOf(token)}</p>
+      {isActive ? <Keys token={token} /> : null}
+      {signed?.fault ? <p className="field-error">{words.doesNotHold(signed.fault)}</p> : null}
+    </li>
+  )
+}
+
+function timesOf({ expiresAt, lastUsedAt, createdAt, signed }: Token): string {
+  return [
+    lastUsedAt ? words.used(dateOf(lastUsedAt)) : words.unused,
+    expiresAt ? words.ends(dateOf(expiresAt)) : words.noEnd,
+    words.made(dateOf(createdAt)),
+    signed?.by ? words.signedBy(signed.by) : null,
+  ]
+    .filter(Boolean)
+    .join(' · ')
+}
+
+function Keys({ token: { keys } }: { token: Token }) {
+  if (keys.length === 0) return <p className="small">{words.noKeys}</p>
+  const places = keys.map(({ project, environment, isOfNow }) => {
+    const place = `${project ?? words.deleted}/${environment}`
+    return isOfNow ? place : words.oldKey(place)
+  })
+  return (
+    <p className="soft small">
+      {words.holds} {places.join(', ')}
+    </p>
+  )
+}
+
+function Revoke({ token, owner, name }: { token: Token; owner: Owner; name: string }) {
+  const revoke = useCommand('agents.revoke', {
+    changes: ['agents.tokens', 'agents.list'],
+    optimistic: () => ({
+      key: keyOf('agents.tokens', owner),
+      update: (before: Token[]) =>
+        before.map((each) => (each.id === token.id ? { ...each, status: 'revoked' } : each)),
+    }),
+  })
+  return (
+    <Confirm
+      verb={words.revoke}
+      title={words.revokeNamed(token.label)}
+      onConfirm={async () => {
+        await revoke.mutateAsync({ ...owner, tokenId: token.id })
+        say(words.revoked(token.label))
+      }}
+    >
+      <p>{words.revoking(name, words.may(token.capabilities))}</p>
+      <p>{words.noUndo}</p>
+    </Confirm>
+  )
+}

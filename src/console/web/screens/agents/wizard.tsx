@@ -1,0 +1,241 @@
+/** A new token: for whom, where, what it may do, and for how long, said in one sentence before it is made. */
+import { type FormEvent, useState } from 'react'
+import { Form } from 'react-aria-components'
+import type { Input, Output } from '../../keys/messages.ts'
+import { Banner } from '../../parts/banner.tsx'
+import { Button } from '../../parts/button.tsx'
+import { EmptyState } from '../../parts/empty_state.tsx'
+import { FailureNote } from '../../parts/failure.tsx'
+import { Select } from '../../parts/select.tsx'
+import { TextField } from '../../parts/text_field.tsx'
+import { useAsk, useCommand } from '../../queries.ts'
+import { texts } from '../../texts/index.ts'
+
+const words = texts.wizard
+
+/** Somebody new, or an agent that is there. */
+export type For =
+  | { kind: 'new' }
+  | {
+      kind: 'agent'
+      agent: Pick<Output<'agents.list'>[number], 'id' | 'name' | 'projectId' | 'project'>
+    }
+
+/** What was made, without the token itself. */
+export type Made = { id: string; kind: Draft['kind']; name: string; mayRead: boolean }
+
+type Project = { id: string; name: string }
+
+type Props = {
+  workspaceId: string
+  projects: readonly Project[]
+  given: For
+  onMade(made: Made): void
+  onCancel(): void
+}
+
+/** Stands for every project or environment in a list of choices. */
+const ALL = '*'
+
+const optionsOf = <Id extends string>(labels: Readonly<Record<Id, string>>) =>
+  (Object.keys(labels) as Id[]).map((id) => ({ id, label: labels[id] }))
+
+type May = keyof typeof words.may
+type Days = keyof typeof words.lengths
+
+type Draft = {
+  kind: 'agent' | 'workload'
+  name: string
+  label: string
+  projectId: string
+  environment: string
+  may: May
+  days: Days
+}
+
+function draftFor(given: For, projects: readonly Project[]): Draft {
+  const own = given.kind === 'agent' ? (given.agent.projectId ?? ALL) : undefined
+  return {
+    kind: 'agent',
+    name: given.kind === 'agent' ? given.agent.name : '',
+    label: '',
+    projectId: own ?? projects[0]?.id ?? ALL,
+    environment: '',
+    may: 'use',
+    days: '90',
+  }
+}
+
+export function Wizard({ workspaceId, projects, given, onMade, onCancel }: Props) {
+  const [draft, setDraft] = useState(() => draftFor(given, projects))
+  const issue = useCommand('agents.issue', { changes: ['agents.list', 'agents.tokens'] })
+  const change = (changed: Partial<Draft>) => setDraft((before) => ({ ...before, ...changed }))
+  if (projects.length === 0) {
+    return (
+      <EmptyState title={texts.agents.noProject} command={texts.agents.noProjectCommand}>
+        <div>
+          <Button onPress={onCancel}>{texts.common.cancel}</Button>
+        </div>
+      </EmptyState>
+    )
+  }
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    issue.mutate(orderOf(workspaceId, given, draft), {
+      onSuccess: ({ id }) => {
+        const { kind, name, may } = draft
+        onMade({ id, kind, name, mayRead: may !== 'use' })
+      },
+    })
+  }
+  const project = projects.find(({ id }) => id === draft.projectId)
+  return (
+    <Form className="stack form" onSubmit={submit}>
+      <h2>{given.kind === 'agent' ? texts.agents.makeFor(given.agent.name) : texts.agents.make}</h2>
+      <Holder given={given} draft={draft} change={change} />
+      <Where given={given} draft={draft} change={change} projects={projects} />
+      <Terms draft={draft} change={change} />
+      <Summary draft={draft} project={project?.name ?? null} />
+      <div className="row">
+        <Button
+          kind="primary"
+          type="submit"
+          isPending={issue.isPending}
+          isDisabled={draft.environment === ''}
+        >
+          {words.make}
+        </Button>
+        <Button onPress={onCancel}>{texts.common.cancel}</Button>
+      </div>
+      {issue.error ? <FailureNote error={issue.error} /> : null}
+    </Form>
+  )
+}
+
+type PartProps = { draft: Draft; change(changed: Partial<Draft>): void }
+
+function Holder({ given, draft, change }: PartProps & { given: For }) {
+  if (given.kind === 'agent') {
+    return (
+      <TextField
+        label={words.label}
+        isRequired
+        autoFocus
+        value={draft.label}
+        onChange={(label) => change({ label })}
+      />
+    )
+  }
+  const onKind = (kind: Draft['kind']) => {
+    // A workload has one place, and usually reads.
+    const only =
+      kind === 'workload'
+        ? ({ may: 'use,read', environment: '' } as const)
+        : ({ may: 'use' } as const)
+    change({ kind, ...only })
+  }
+  return (
+    <>
+      <Select
+        label={words.kind}
+        options={optionsOf(words.kinds)}
+        value={draft.kind}
+        onChange={onKind}
+      />
+      <TextField
+        label={words.name}
+        help={words.nameHelp}
+        isRequired
+        autoFocus
+        value={draft.name}
+        onChange={(name) => change({ name })}
+      />
+    </>
+  )
+}
+
+function Where({
+  given,
+  draft,
+  change,
+  projects,
+}: PartProps & { given: For; projects: readonly Project[] }) {
+  const { kind, projectId, environment } = draft
+  const first = projectId === ALL ? (projects[0]?.id ?? '') : projectId
+  const { data: names = [], error } = useAsk('agents.environments', { projectId: first })
+  const all = (label: string) => (kind === 'workload' ? [] : [{ id: ALL, label }])
+  const chosen = projects.map(({ id, name }) => ({ id, label: name }))
+  const places = names.map((name) => ({ id: name, label: name }))
+  return (
+    <>
+      <Select
+        label={words.project}
+        options={[...chosen, ...all(words.everyProject)]}
+        value={projectId}
+        onChange={(id) => change({ projectId: id, environment: '' })}
+        isDisabled={given.kind === 'agent' && given.agent.projectId !== null}
+      />
+      <Select
+        label={words.environment}
+        options={[...places, ...all(words.everyEnvironment)]}
+        value={environment === '' ? null : environment}
+        onChange={(id) => change({ environment: id })}
+      />
+      {error ? <FailureNote error={error} /> : null}
+    </>
+  )
+}
+
+function Terms({ draft, change }: PartProps) {
+  return (
+    <>
+      <Select
+        label={words.capabilities}
+        options={optionsOf(words.may)}
+        value={draft.may}
+        onChange={(may) => change({ may })}
+      />
+      <Select
+        label={words.days}
+        options={optionsOf(words.lengths)}
+        value={draft.days}
+        onChange={(days) => change({ days })}
+      />
+    </>
+  )
+}
+
+function Summary({ draft, project }: { draft: Draft; project: string | null }) {
+  const { name, environment, may, days } = draft
+  if (environment === '') return null
+  const place = texts.agents.inPlace(project, environment === ALL ? null : environment)
+  return (
+    <Banner kind={may === 'use' && days !== 'never' ? 'usual' : 'warning'}>
+      <p>{words.summary(name, place, may.split(','))}</p>
+      {may === 'use' ? null : <p>{words.readingWarning}</p>}
+      {days === 'never' ? <p>{words.endlessWarning}</p> : null}
+    </Banner>
+  )
+}
+
+type Order = Input<'agents.issue'>
+
+function orderOf(workspaceId: string, given: For, draft: Draft): Order {
+  const { name, label, may, days } = draft
+  const environment = draft.environment === ALL ? null : draft.environment
+  const projectId = draft.projectId === ALL ? null : draft.projectId
+  const terms = {
+    workspaceId,
+    capabilities: may.split(',') as Order['capabilities'],
+    days: days === 'never' ? null : Number(days),
+  }
+  if (given.kind === 'agent') {
+    const { id: agentId } = given.agent
+    return { ...terms, label, holder: { kind: 'further', agentId, projectId, environment } }
+  }
+  if (draft.kind === 'workload') {
+    const place = { projectId: draft.projectId, environment: draft.environment }
+    return { ...terms, holder: { kind: 'workload', label: name, ...place } }
+  }
+  return { ...terms, holder: { kind: 'agent', name, projectId, environment } }
+}

@@ -1,0 +1,156 @@
+/** The hosts that agents may reach, with who signed each, and what would break without it. */
+import { getRouteApi } from '@tanstack/react-router'
+import { type FormEvent, useState } from 'react'
+import { Form } from 'react-aria-components'
+import { useManages } from '../../frame/manages.ts'
+import type { Output } from '../../keys/messages.ts'
+import { Banner } from '../../parts/banner.tsx'
+import { Button } from '../../parts/button.tsx'
+import { Confirm } from '../../parts/confirm.tsx'
+import { EmptyState } from '../../parts/empty_state.tsx'
+import { FailureNote } from '../../parts/failure.tsx'
+import { Loading } from '../../parts/loading.tsx'
+import { dateOf } from '../../parts/moments.ts'
+import { TextField } from '../../parts/text_field.tsx'
+import { say } from '../../parts/toasts.tsx'
+import { keyOf, useAsk, useCommand } from '../../queries.ts'
+import { texts } from '../../texts/index.ts'
+
+const route = getRouteApi('/w/$workspaceId/allowlist')
+const words = texts.allowlist
+
+type Listed = Output<'allowlist.list'>
+type Entry = Listed['entries'][number]
+
+export function Allowlist() {
+  const { workspaceId } = route.useParams()
+  const manages = useManages(workspaceId) ?? false
+  const { data, error } = useAsk('allowlist.list', { workspaceId })
+  if (error) return <FailureNote error={error} />
+  if (!data) return <Loading />
+  const entries = [...data.entries].sort((one, other) => one.domain.localeCompare(other.domain))
+  return (
+    <section className="stack">
+      <h1>{words.title}</h1>
+      <p className="soft">
+        {words.intro} {data.isSigned ? words.signed : words.plain}
+      </p>
+      {manages ? <Add workspaceId={workspaceId} /> : <Banner>{words.onlyAdmins}</Banner>}
+      {entries.length === 0 ? <EmptyState title={words.none} command={words.noneCommand} /> : null}
+      <ul className="entries" aria-label={words.list}>
+        {entries.map((entry) => (
+          <Row key={entry.domain} workspaceId={workspaceId} entry={entry} manages={manages} />
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+function Add({ workspaceId }: { workspaceId: string }) {
+  const [domain, setDomain] = useState('')
+  const add = useCommand('allowlist.add', {
+    changes: ['allowlist.list'],
+    optimistic: () => ({
+      key: keyOf('allowlist.list', { workspaceId }),
+      update: (before: Listed): Listed => withEntry(before, domain.trim()),
+    }),
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    add.mutate(
+      { workspaceId, domain: domain.trim() },
+      {
+        onSuccess: ({ isNew }) => {
+          setDomain('')
+          say(isNew ? words.added(domain) : words.present(domain))
+        },
+      },
+    )
+  }
+  return (
+    <Form className="stack form" onSubmit={submit}>
+      <div className="row">
+        <TextField
+          label={words.domain}
+          help={words.domainHelp}
+          isRequired
+          mono
+          value={domain}
+          onChange={setDomain}
+        />
+        <Button kind="primary" type="submit" isPending={add.isPending}>
+          {words.add}
+        </Button>
+      </div>
+      {add.error ? <FailureNote error={add.error} /> : null}
+    </Form>
+  )
+}
+
+/** As it will be, while it is being signed. */
+function withEntry(before: Listed, domain: string): Listed {
+  if (before.entries.some((entry) => entry.domain === domain)) return before
+  const at = new Date().toISOString()
+  return { ...before, entries: [...before.entries, { domain, by: null, at, seq: null }] }
+}
+
+function Row({
+  workspaceId,
+  entry,
+  manages,
+}: {
+  workspaceId: string
+  entry: Entry
+  manages: boolean
+}) {
+  const { domain, by, at, seq } = entry
+  const remove = useCommand('allowlist.remove', {
+    changes: ['allowlist.list'],
+    optimistic: () => ({
+      key: keyOf('allowlist.list', { workspaceId }),
+      update: (before: Listed): Listed => ({
+        ...before,
+        entries: before.entries.filter((each) => each.domain !== domain),
+      }),
+    }),
+  })
+  return (
+    <li className="entry card-head">
+      <code>{domain}</code>
+      <span className="soft small">
+        {words.by(by ?? words.somebody, dateOf(at))}
+        {seq === null ? '' : ` · ${words.link(seq)}`}
+      </span>
+      <span className="space" />
+      {manages ? (
+        <Confirm
+          verb={words.remove}
+          title={words.removeNamed(domain)}
+          onConfirm={async () => {
+            await remove.mutateAsync({ workspaceId, domain })
+            say(words.removed(domain))
+          }}
+        >
+          <Use workspaceId={workspaceId} domain={domain} />
+        </Confirm>
+      ) : null}
+    </li>
+  )
+}
+
+/** What called it lately: that is what would be refused. */
+function Use({ workspaceId, domain }: { workspaceId: string; domain: string }) {
+  const { data, error } = useAsk('allowlist.calls', { workspaceId, domain })
+  if (error) return <FailureNote error={error} />
+  if (!data) return <p role="status">{words.looking}</p>
+  if (data.calls === 0) return <p>{words.unused}</p>
+  const who = [
+    data.agents.length > 0 ? words.agents(data.agents.join(', ')) : '',
+    data.secrets.length > 0 ? words.secrets(data.secrets.join(', ')) : '',
+  ]
+  return (
+    <p>
+      {words.used(data.calls, data.isWhole)} {who.filter(Boolean).join(' ')}. {words.breaks}
+    </p>
+  )
+}

@@ -1,0 +1,67 @@
+/** One call: who, what and with which secrets; of a refused one why, and what would let it through. */
+import { memo, useState } from 'react'
+import { Button } from '../../parts/button.tsx'
+import { timeOf } from '../../parts/moments.ts'
+import { texts } from '../../texts/index.ts'
+import { Proposal } from './proposal.tsx'
+import type { Call } from './stream.ts'
+import { isRefused, outcomeOf, whyOf } from './words.ts'
+
+const words = texts.live
+
+/** What a change in the workspace can have to do with. */
+const ALLOWABLE = ['domain_blocked', 'policy_blocked', 'key_not_provisioned', 'scope_required']
+
+type Props = { workspaceId: string; call: Call }
+
+export const CallRow = memo(function CallRow({ workspaceId, call }: Props) {
+  const [isOpen, setOpen] = useState(false)
+  const why = whyOf(call)
+  const what = whatOf(call)
+  return (
+    <li className="entry stack-tight">
+      <div className="live-line">
+        <time dateTime={call.timestamp} className="soft small">
+          {timeOf(call.timestamp)}
+        </time>
+        <span className={`badge ${badgeOf(call)}`}>{outcomeOf(call)}</span>
+        <strong>{call.agent_id || words.anonymous}</strong>
+        <code>{what}</code>
+        {call.credential_ref ? (
+          <span className="soft">{words.with(call.credential_ref.replaceAll(',', ', '))}</span>
+        ) : null}
+        <span className="space" />
+        {call.duration_ms === null ? null : (
+          <span className="soft small">{words.took(call.duration_ms)}</span>
+        )}
+      </div>
+      {why ? (
+        <div className="live-line">
+          <span>{why}</span>
+          {ALLOWABLE.includes(call.reason ?? '') ? (
+            <Button
+              aria-expanded={isOpen}
+              aria-label={words.allowNamed(what)}
+              onPress={() => setOpen(!isOpen)}
+            >
+              {words.allow}
+            </Button>
+          ) : null}
+        </div>
+      ) : null}
+      {isOpen ? (
+        <Proposal workspaceId={workspaceId} call={call} onClose={() => setOpen(false)} />
+      ) : null}
+    </li>
+  )
+})
+
+function whatOf({ method, target_url, action, resource }: Call): string {
+  if (target_url) return `${method ?? ''} ${target_url}`.trim()
+  return [action, resource?.name].filter(Boolean).join(' ')
+}
+
+function badgeOf(call: Call): string {
+  if (isRefused(call)) return call.decision === 'blocked' ? 'badge-danger' : 'badge-warning'
+  return call.status_code !== null && call.status_code < 400 ? 'badge-good' : ''
+}

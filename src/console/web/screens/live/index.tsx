@@ -1,0 +1,127 @@
+/** Calls as they happen: who, what, how it ended and why, held still while somebody reads, and filtered. */
+import { getRouteApi } from '@tanstack/react-router'
+import { useEffect, useMemo, useState, useSyncExternalStore } from 'react'
+import { AskError } from '../../keys/ask.ts'
+import { Banner } from '../../parts/banner.tsx'
+import { Button } from '../../parts/button.tsx'
+import { EmptyState } from '../../parts/empty_state.tsx'
+import { FailureNote } from '../../parts/failure.tsx'
+import { Select } from '../../parts/select.tsx'
+import { TextField } from '../../parts/text_field.tsx'
+import { texts } from '../../texts/index.ts'
+import { CallRow } from './call_row.tsx'
+import { type Call, LiveCalls, type LiveState } from './stream.ts'
+import { type Filter, isShown, type Shown } from './words.ts'
+
+const route = getRouteApi('/w/$workspaceId/live')
+const words = texts.live
+
+export function Live() {
+  const { workspaceId } = route.useParams()
+  const [tries, setTries] = useState(0)
+  // Another try is another stream.
+  return (
+    <Stream
+      key={`${workspaceId} ${tries}`}
+      workspaceId={workspaceId}
+      again={() => setTries(tries + 1)}
+    />
+  )
+}
+
+function Stream({ workspaceId, again }: { workspaceId: string; again(): void }) {
+  const live = useMemo(() => new LiveCalls(workspaceId), [workspaceId])
+  useEffect(() => {
+    const ended = new AbortController()
+    void live.run(ended.signal)
+    return () => ended.abort()
+  }, [live])
+  const now = useSyncExternalStore(live.subscribe, live.state)
+  const [held, setHeld] = useState<readonly Call[] | null>(null)
+  const calls = held ?? now.calls
+  const heldIds = new Set(held?.map(({ id }) => id))
+  const waiting = held ? now.calls.filter(({ id }) => !heldIds.has(id)).length : 0
+  return (
+    <section className="stack">
+      <h1>{words.title}</h1>
+      <div className="row">
+        <State now={now} again={again} />
+        <Button onPress={() => setHeld(held ? null : now.calls)}>
+          {held ? words.goOn : words.pause}
+        </Button>
+        <span role="status">{waiting > 0 ? words.waiting(waiting) : ''}</span>
+      </div>
+      {now.isGap ? <Banner kind="warning">{words.gap}</Banner> : null}
+      <Filtered workspaceId={workspaceId} calls={calls} />
+    </section>
+  )
+}
+
+function State({ now: { state, code }, again }: { now: LiveState; again(): void }) {
+  if (state !== 'ended') {
+    const kind = { opening: '', open: 'badge-good', waiting: 'badge-warning' }[state]
+    return (
+      <p className={`badge ${kind}`} role="status">
+        {words.states[state]}
+      </p>
+    )
+  }
+  const failure = { code: code ?? '', message: words.states.ended, fields: [], requestId: null }
+  return (
+    <div className="stack">
+      <FailureNote error={new AskError(failure)} />
+      <div>
+        <Button onPress={again}>{words.again}</Button>
+      </div>
+    </div>
+  )
+}
+
+const shownOptions = (Object.keys(words.shown) as Shown[]).map((id) => ({
+  id,
+  label: words.shown[id],
+}))
+
+/** The filter is in the address, so that a link shows the same. */
+function useFilter(): [Filter, (changed: Partial<Filter>) => void] {
+  const { show, agent = '', text = '' } = route.useSearch()
+  const navigate = route.useNavigate()
+  const chosen = shownOptions.find(({ id }) => id === show)?.id ?? 'all'
+  const change = (changed: Partial<Filter>) =>
+    void navigate({ search: (before) => ({ ...before, ...changed }), replace: true })
+  return [{ show: chosen, agent, text }, change]
+}
+
+function Filtered({ workspaceId, calls }: { workspaceId: string; calls: readonly Call[] }) {
+  const [filter, change] = useFilter()
+  const found = calls.filter((call) => isShown(call, filter))
+  return (
+    <>
+      <div className="row">
+        <Select
+          label={words.show}
+          options={shownOptions}
+          value={filter.show}
+          onChange={(show) => change({ show })}
+        />
+        <TextField
+          label={words.agent}
+          value={filter.agent}
+          onChange={(agent) => change({ agent })}
+        />
+        <TextField label={words.text} value={filter.text} onChange={(text) => change({ text })} />
+      </div>
+      {calls.length === 0 ? (
+        <EmptyState title={words.none} command={words.noneCommand}>
+          <p>{words.noneHelp}</p>
+        </EmptyState>
+      ) : null}
+      {calls.length > 0 && found.length === 0 ? <p className="soft">{words.noneFound}</p> : null}
+      <ol className="entries" aria-label={words.list}>
+        {found.map((call) => (
+          <CallRow key={call.id} workspaceId={workspaceId} call={call} />
+        ))}
+      </ol>
+    </>
+  )
+}

@@ -1,0 +1,48 @@
+/** What a record says, in words. */
+import { type FaultCode, faultCodes, messageOf } from '../../../../platform/fault.ts'
+import { texts } from '../../texts/index.ts'
+import type { Call } from './stream.ts'
+
+const { why, decisions, underWay, changed } = texts.live
+
+export type Shown = 'all' | 'refused' | 'changes'
+export type Filter = { show: Shown; agent: string; text: string }
+
+export function isShown(call: Call, { show, agent, text }: Filter): boolean {
+  if (show !== 'changes' && call.source === 'control_plane') return false
+  if (show === 'refused' && !isRefused(call)) return false
+  if (agent !== '' && call.agent_id !== agent) return false
+  const said = [call.target_url, call.credential_ref, call.action, call.resource?.name].join(' ')
+  return said.toLowerCase().includes(text.toLowerCase())
+}
+
+export function isRefused({ decision }: Call): boolean {
+  return decision === 'blocked' || decision === 'error'
+}
+
+export function outcomeOf({ decision, status_code, source }: Call): string {
+  if (source === 'control_plane' && decision === null) return changed
+  if (decision === null || (decision === 'allowed' && status_code === null)) return underWay
+  return decision === 'allowed' ? String(status_code) : decisions[decision]
+}
+
+/** Null where nothing was refused. */
+export function whyOf(call: Call): string | null {
+  const { reason, refused_by: by } = call
+  if (!isRefused(call) || reason === null) return null
+  if (reason === 'domain_blocked') return why.notListed(call.target_domain ?? '')
+  if (reason === 'caller_gone') return why.callerGone
+  if (reason === 'policy_blocked' && by) {
+    const known = {
+      host: call.target_domain ?? '',
+      method: call.method ?? '',
+      path: call.target_path ?? '',
+    }
+    return why.policy(by.secret, why.rules[by.rule](known))
+  }
+  return isFaultCode(reason) ? messageOf(reason) : why.other(reason)
+}
+
+function isFaultCode(code: string): code is FaultCode {
+  return (faultCodes as readonly string[]).includes(code)
+}

@@ -1,0 +1,111 @@
+/** Agents and tokens: the list, the wizard, revoking, and how programs are set up. */
+type Capabilities = readonly string[]
+
+const mayOf = (capabilities: Capabilities) => {
+  const uses = capabilities.includes('use')
+  if (!capabilities.includes('read')) return 'may use secrets in calls, and never sees one'
+  return uses
+    ? 'may use secrets in calls, and read them'
+    : 'may read secrets, and use none in calls'
+}
+
+const placeOf = (project: string | null, environment: string | null) => {
+  if (project === null && environment === null) return 'the whole workspace'
+  if (project === null) return `${environment} of every project`
+  return environment === null ? `all of ${project}` : `${project}/${environment}`
+}
+
+export const agents = {
+  title: 'Agents and tokens',
+  intro:
+    'An agent calls APIs with your secrets without seeing them. What each of its tokens may do is signed by who made it.',
+  onlyAdmins: 'Owners and admins of the workspace make and revoke tokens, and see them.',
+  none: 'No agent has a token yet.',
+  noneHelp: 'Make one, and give it to Claude Code, Cursor, a script or a CI job.',
+  noneCommand: 'cloakroom agent create deploy-bot',
+  agents: 'Agents',
+  workloads: 'Containers and CI jobs',
+  workloadsOf: (project: string) => `Tokens of ${project}`,
+  noWorkloads: 'None yet. A token of a container or CI job is for one environment.',
+  noTokens: 'It has no token.',
+  noProject: 'This workspace has no project yet, and a token is for one.',
+  noProjectCommand: 'cloakroom project create billing',
+  make: 'New token',
+  makeFor: (name: string) => `New token for ${name}`,
+  whole: 'the whole workspace',
+  deleted: 'a project that was deleted',
+  inPlace: placeOf,
+  may: mayOf,
+  statuses: { active: 'works', expired: 'expired', revoked: 'revoked' },
+  ends: (date: string) => `until ${date}`,
+  noEnd: 'without end',
+  used: (date: string) => `last used ${date}`,
+  unused: 'never used',
+  made: (date: string) => `made ${date}`,
+  signedBy: (by: string) => `signed by ${by}`,
+  doesNotHold: (why: string) => `It can do nothing: ${why}.`,
+  holds: 'Has keys of:',
+  noKeys: 'It has the key of no environment, so it can use nothing.',
+  oldKey: (place: string) => `${place} (of an earlier key: give it the new one)`,
+  ended: (count: number) => `${count} that ended`,
+  revoke: 'Revoke',
+  revokeNamed: (label: string) => `Revoke ${label}?`,
+  revoking: (owner: string, may: string) =>
+    `${owner} ${may}. From now on this token is refused everywhere, within a second, and calls under way end.`,
+  noUndo: 'This cannot be undone: who needs a token again gets a new one.',
+  revoked: (label: string) => `${label} is revoked.`,
+  remove: 'Delete the agent',
+  removeNamed: (name: string) => `Delete ${name}?`,
+  removing: (name: string) =>
+    `${name} and all its tokens are refused from now on. What it did stays in the audit.`,
+  removed: (name: string) => `${name} is deleted.`,
+}
+
+export const wizard = {
+  kind: 'For whom',
+  kinds: { agent: 'An agent: Claude Code, a script, a bot', workload: 'A container or CI job' },
+  name: 'Name',
+  nameHelp: 'It stands in the audit beside every call.',
+  label: 'Label of the token',
+  project: 'Project',
+  everyProject: 'Every project of the workspace',
+  environment: 'Environment',
+  everyEnvironment: 'Every environment that is there now',
+  capabilities: 'What may it do',
+  may: {
+    use: 'Use secrets in calls, without seeing them',
+    'use,read': 'Use secrets in calls, and read them',
+    read: 'Read secrets, and use none in calls',
+  },
+  days: 'For how long',
+  lengths: {
+    '1': 'A day',
+    '7': 'A week',
+    '30': 'A month',
+    '90': '90 days',
+    '365': 'A year',
+    never: 'Without end',
+  },
+  summary: (name: string, place: string, capabilities: Capabilities) =>
+    `${name || 'It'} ${mayOf(capabilities)}, in ${place}.`,
+  readingWarning: 'Who reads a secret can take it along: revoking the token does not take it back.',
+  endlessWarning: 'A token without end works until somebody revokes it.',
+  make: 'Make the token',
+}
+
+export const newToken = {
+  title: 'The token',
+  once: 'It was made in this browser, and the server never sees it. Copy it now: when you close this, nobody can show it again.',
+  name: 'the token',
+  close: 'I have it',
+  setUp: 'Set it up',
+  environment: 'In the environment that it starts in',
+  atMachine: 'On a machine where you are logged in, no file and no variable needs a token:',
+  elsewhere: (file: string) =>
+    `On any other machine, this goes into ${file}, beside the variables above:`,
+  call: 'A call. Put in the name of your secret; the value goes in at the resolver:',
+  sdk: 'Base URL and API key are all that most SDKs need:',
+  ci: 'Keep the token as CLOAKROOM_TOKEN among the secrets of the repository. Values go into the environment of one command:',
+  ciUse: 'This token may not read, so a job calls through the resolver with it:',
+  file: 'the file',
+}

@@ -1,0 +1,33 @@
+/** The allowlist: where agents may send credentials. */
+export const allowlist = {
+  title: 'Allowlist',
+  intro: 'Agents reach these hosts and no others, whatever they are told.',
+  signed:
+    'Each entry was signed by who allowed it, and is read from the chain: the server cannot add one.',
+  plain: 'This workspace is not signed: the server says who allowed what.',
+  domain: 'Host',
+  domainHelp: 'api.example.com, *.example.com for one label before it, or api.example.com:8443',
+  add: 'Allow',
+  added: (domain: string) => `${domain} is allowed.`,
+  present: (domain: string) => `${domain} was allowed already.`,
+  none: 'No host is allowed yet, so every call of an agent is refused.',
+  noneCommand: 'cloakroom allowlist add api.example.com',
+  list: 'Hosts that are allowed',
+  by: (by: string, date: string) => `allowed by ${by} on ${date}`,
+  somebody: 'somebody',
+  link: (seq: number) => `link ${seq}`,
+  pending: 'being signed',
+  remove: 'Remove',
+  removeNamed: (domain: string) => `Remove ${domain}?`,
+  looking: 'Looking for what used it lately',
+  unused: 'Nothing called it in the last 7 days.',
+  used: (calls: number, isWhole: boolean) => {
+    const counted = calls === 1 && isWhole ? '1 call' : `${calls} calls`
+    return `${isWhole ? counted : `More than ${calls} calls`} went there in the last 7 days:`
+  },
+  agents: (names: string) => `by ${names}`,
+  secrets: (names: string) => `with ${names}`,
+  breaks: 'From now on such calls are refused.',
+  removed: (domain: string) => `${domain} is not allowed any more.`,
+  onlyAdmins: 'Owners and admins of the workspace change it.',
+}

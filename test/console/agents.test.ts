@@ -1,0 +1,208 @@
+/** Agents, what they may reach, and their calls as they happen, in a real browser. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import { upload } from '../../src/client/sealing.ts'
+import { allowlistChange } from '../../src/client/signed/allowlist.ts'
+import { signChange } from '../../src/client/signed/chain.ts'
+import { signingOf, signUp } from '../../src/client/vault.ts'
+import { addToAllowlist, removeFromAllowlist } from '../../src/features/allowlist/contract.ts'
+import { createProject } from '../../src/features/projects/contract.ts'
+import { marked } from '../support/canary.ts'
+import { logIn, openStage, PASSWORD, type Stage, type Visitor } from './browser.ts'
+import { elsewhere } from './elsewhere.ts'
+
+const EMAIL = 'ada@example.com'
+const HOST = 'api.upstream.example'
+
+let stage: Stage
+let ada: Visitor
+let page: Page
+let there: Awaited<ReturnType<typeof elsewhere>>
+let token = ''
+
+beforeAll(async () => {
+  stage = await openStage()
+  await signUp(stage.app.controlPlane, EMAIL, PASSWORD)
+  there = await elsewhere(stage.app.controlPlane, EMAIL)
+  const { api, workspace } = there
+  const body = { name: 'billing', workspace_id: workspace.id }
+  const { id: projectId } = await api.call(createProject, { body })
+  const place = { api, workspace, projectId, environment: 'production' }
+  const policy = { allowed_methods: ['GET' as const] }
+  const entry = { key: 'STRIPE_KEY', value: marked('sk_live_'), policy, expectedVersion: 0 }
+  await upload(place, [entry], true)
+  ada = await stage.visitor(`w/${workspace.id}/agents`)
+  page = ada.page
+  await logIn(page, EMAIL)
+  page.setDefaultTimeout(8000)
+})
+afterAll(async () => {
+  await ada.close()
+  await stage.close()
+})
+
+const button = (name: string | RegExp) => page.getByRole('button', { name, exact: true })
+const label = (name: string) => page.getByLabel(name, { exact: true })
+const area = (name: string) =>
+  page.getByRole('navigation').getByRole('link', { name, exact: true }).click()
+
+async function choose(of: string, option: string) {
+  await page.getByRole('button', { name: new RegExp(`${of}$`) }).click()
+  await page.getByRole('option', { name: option, exact: true }).click()
+}
+
+async function call(method: string, host = HOST) {
+  const headers = { authorization: 'Bearer SVC_SECRET_STRIPE_KEY' }
+  const body = { target_url: `https://${host}/v1/charges`, method, headers }
+  const answer = await fetch(`${stage.app.resolver}/v1/resolve`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  return String(Reflect.get(Object(await answer.json()), 'error_code'))
+}
+
+async function allowElsewhere(change: { add?: string[]; remove?: string[] }) {
+  const { api, workspace, chains } = there
+  await chains.continued(workspace)
+  const signing = signingOf(workspace)
+  if (!signing) throw new Error('the workspace is not signed')
+  const params = { workspace_id: workspace.id }
+  await signChange(
+    signing,
+    (chain) => allowlistChange(chain, change),
+    async (link) => {
+      const [domain = ''] = change.remove ?? []
+      if (change.add)
+        await api.call(addToAllowlist, { params, body: { domains: change.add, link } })
+      else await api.call(removeFromAllowlist, { params: { ...params, domain }, body: { link } })
+    },
+  )
+}
+
+test('a token is made for an agent, shown when asked, and set up without standing in any text', async () => {
+  await ada.sees('Agents and tokens')
+  await page.getByText('No agent has a token yet').waitFor()
+  await button('New token').click()
+  await label('Name').fill('deploy-bot')
+  await choose('Environment', 'production')
+  await page
+    .getByText('deploy-bot may use secrets in calls, and never sees one, in billing/production.')
+    .waitFor()
+  await ada.judge()
+  await button('Make the token').click()
+  await page.getByRole('heading', { name: 'The token', exact: true }).waitFor()
+  await page.getByRole('tab', { name: 'Claude Code' }).waitFor()
+  await ada.judge()
+  expect(await page.content()).not.toContain('svc_agt_')
+  await button('Show the token').click()
+  token = await page.locator('.reveal-value').innerText()
+  expect(token).toStartWith('svc_agt_')
+  for (const tab of ['Claude Code', 'Cursor', 'curl', 'SDKs', 'CI']) {
+    await page.getByRole('tab', { name: tab, exact: true }).click()
+    await page.getByRole('tabpanel').locator('pre').first().waitFor()
+    expect(await page.locator('pre').allInnerTexts()).not.toContain(token)
+  }
+  await button('Hide the token').click()
+  await button('I have it').click()
+  await page.getByText('may use secrets in calls, and never sees one, billing/production').waitFor()
+  await page.getByText(`signed by ${EMAIL}`).waitFor()
+  await ada.judge()
+  expect(await page.content()).not.toContain(token)
+})
+
+test('a refused call shows as it happens, and what it lacks is allowed by one signed link', async () => {
+  await area('Live requests')
+  await ada.sees('Live requests')
+  await page.getByText('Live', { exact: true }).waitFor()
+  expect(await call('GET')).toBe('domain_blocked')
+  await page.getByText(`${HOST} is not on the allowlist of the workspace.`).waitFor()
+  await ada.judge()
+  await button(/^Allow this/).click()
+  await page.getByText(`${HOST} comes onto the allowlist`).waitFor()
+  const { seq } = await there.chains.continued(there.workspace)
+  await page.getByText(`You sign it as link ${seq + 1} of the workspace's chain.`).waitFor()
+  await ada.judge()
+  await button('Sign and allow').click()
+  await page.getByText('Allowed. The next call goes through.').waitFor()
+  const chain = await there.chains.continued(there.workspace)
+  expect([...chain.allowlist]).toEqual([HOST])
+  expect(chain.seq).toBe(seq + 1)
+  expect(await call('GET')).not.toBe('domain_blocked')
+})
+
+test('a policy that refused gains exactly the one method, and the value stays', async () => {
+  expect(await call('POST')).toBe('policy_blocked')
+  await page.getByText('The policy of STRIPE_KEY does not permit the method POST.').waitFor()
+  await button(/^Allow this: POST/).click()
+  await page.getByText('Methods: GET + POST').waitFor()
+  await ada.judge()
+  await button('Sign and allow').click()
+  await page.getByText('Allowed. The next call goes through.').nth(1).waitFor()
+  expect(await call('POST')).not.toBe('policy_blocked')
+})
+
+test('held still while somebody reads, and filtered by the address', async () => {
+  await button('Pause').click()
+  await call('GET', 'other.example')
+  await page.getByText(/^\d new calls?$/).waitFor()
+  expect(await page.getByText('other.example is not on the allowlist').count()).toBe(0)
+  await button('Go on').click()
+  await page.getByText('other.example is not on the allowlist').waitFor()
+  await label('Host, path or secret').fill('other.example')
+  await page.getByText(`${HOST} is not on the allowlist`).waitFor({ state: 'detached' })
+  expect(page.url()).toContain('text=other.example')
+})
+
+test('a host is allowed and removed by its links, and what used it is said first', async () => {
+  await area('Allowlist')
+  await ada.sees('Allowlist')
+  await page.getByText(`allowed by ${EMAIL}`).waitFor()
+  await label('Host').fill('*.example.com')
+  await button('Allow').click()
+  await page.getByText('*.example.com is allowed.').waitFor()
+  await ada.judge()
+  const row = page.locator('li.entry').filter({ hasText: HOST })
+  await row.getByRole('button', { name: 'Remove' }).click()
+  await page.getByText(/went there in the last 7 days: by deploy-bot with STRIPE_KEY/).waitFor()
+  await ada.judge()
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Remove' }).click()
+  await page.getByText(`${HOST} is not allowed any more.`).waitFor()
+  expect([...(await there.chains.continued(there.workspace)).allowlist]).toEqual(['*.example.com'])
+})
+
+test('two at once: what another person signed meanwhile is read, and signed after', async () => {
+  await allowElsewhere({ add: ['second.example.com'] })
+  await label('Host').fill('third.example.com')
+  await button('Allow').click()
+  await page.getByText('third.example.com is allowed.').waitFor()
+  await page.getByText('second.example.com', { exact: true }).waitFor()
+  await allowElsewhere({ remove: ['third.example.com'] })
+  const row = page.locator('li.entry').filter({ hasText: 'third.example.com' })
+  await row.getByRole('button', { name: 'Remove' }).click()
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Remove' }).click()
+  await row.waitFor({ state: 'detached' })
+})
+
+test('what a server away refuses is said with its code, and the list is as before', async () => {
+  await page.route('**/allowlist/', (route) =>
+    route.request().method() === 'POST'
+      ? route.fulfill({ status: 503, body: '' })
+      : route.continue(),
+  )
+  await label('Host').fill('away.example.com')
+  await button('Allow').click()
+  await page.locator('.note-danger').waitFor()
+  await page.locator('code', { hasText: 'away.example.com' }).waitFor({ state: 'detached' })
+  await page.unroute('**/allowlist/')
+})
+
+test('a token is revoked, refused from then on, and that it cannot be undone is said', async () => {
+  await area('Agents and tokens')
+  await button('Revoke').click()
+  await page.getByText('This cannot be undone').waitFor()
+  await ada.judge()
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Revoke' }).click()
+  await page.getByText('default is revoked.').waitFor()
+  expect(await call('GET')).toBe('invalid_token')
+})
