@@ -139,6 +139,7 @@ test('copies to another environment, compares both by value, deletes, and takes 
   await pane().getByText('other value').waitFor()
   await pane().getByText('only in production').first().waitFor()
   await ada.judge()
+  await ada.picture('secrets')
 
   await button('Delete').click()
   await page.getByText('Lost: DATABASE_URL, with all earlier versions.').waitFor()
@@ -167,4 +168,20 @@ test('of two people who write at once the second is told, and nothing is replace
   await cell(/^STRIPE_KEY in production: B v4/).waitFor()
   await ada.judge({ reveals: true })
   await label('New value').clear()
+})
+
+test('fits a phone, and is worked by keys', async () => {
+  await page.setViewportSize({ width: 390, height: 844 })
+  await ada.judge()
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390)
+  await page.keyboard.press('Escape')
+  await pane().waitFor({ state: 'detached' })
+  await page.keyboard.press('ControlOrMeta+k')
+  await page.keyboard.type('New env')
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Enter')
+  await label('Name of the environment').fill('preview')
+  await page.keyboard.press('Enter')
+  await cell(/^STRIPE_KEY is missing in preview/).waitFor()
+  await page.setViewportSize({ width: 1280, height: 800 })
 })

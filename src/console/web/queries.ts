@@ -19,12 +19,14 @@ export const queryClient = new QueryClient({
   defaultOptions: {
     // A refusal stays one; a server that was away may be back.
     queries: {
+      // The server may be on this machine, and what cannot be reached is said instead of waited for.
+      networkMode: 'always',
       staleTime: STALE_MS,
       retry: (tries, error) =>
         error instanceof AskError && error.code === 'unreachable' && tries < 2,
     },
     // What was sent may be a value that somebody typed.
-    mutations: { retry: false, gcTime: 0 },
+    mutations: { networkMode: 'always', retry: false, gcTime: 0 },
   },
 })
 

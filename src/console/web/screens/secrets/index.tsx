@@ -1,6 +1,7 @@
 /** The secrets of a project by environment: what is missing, differs or is old, and what changes it. */
 import { useMemo, useState } from 'react'
 import { Button } from '../../parts/button.tsx'
+import { usePaletteCommands } from '../../parts/command_palette.tsx'
 import { EmptyState } from '../../parts/empty_state.tsx'
 import { FailureNote } from '../../parts/failure.tsx'
 import { Loading } from '../../parts/loading.tsx'
@@ -47,20 +48,7 @@ type OfProjectProps = { place: Project; projects: readonly { id: string; name: s
 function OfProject({ place, projects }: OfProjectProps) {
   const go = useGo()
   const { data, error } = useAsk('secrets.matrix', place)
-  const panes = ['new', 'import', 'compare', 'deleted', 'environment', 'project'] as const
-  const names = {
-    new: words.add,
-    import: words.import,
-    compare: words.compare,
-    deleted: words.deleted,
-    environment: words.newEnvironment,
-    project: words.newProject,
-  }
-  const [first, second, ...others] = panes.map((id) => ({
-    id,
-    label: names[id],
-    act: () => go({ pane: id, key: undefined }),
-  }))
+  const [first, second, ...others] = usePaneCommands()
   return (
     <>
       <div className="row">
@@ -82,6 +70,31 @@ function OfProject({ place, projects }: OfProjectProps) {
       {data ? <Shown place={place} matrix={data} /> : error ? null : <Loading />}
     </>
   )
+}
+
+const panes = {
+  new: words.add,
+  import: words.import,
+  compare: words.compare,
+  deleted: words.deleted,
+  environment: words.newEnvironment,
+  project: words.newProject,
+}
+
+/** What can be opened beside the matrix, by its buttons and from the palette. */
+function usePaneCommands() {
+  const go = useGo()
+  const commands = useMemo(
+    () =>
+      Object.entries(panes).map(([pane, label]) => ({
+        id: pane,
+        label,
+        act: () => go({ pane, key: undefined }),
+      })),
+    [go],
+  )
+  usePaletteCommands(commands)
+  return commands
 }
 
 function Shown({ place, matrix }: { place: Project; matrix: Matrix }) {

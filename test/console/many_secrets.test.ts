@@ -1,0 +1,74 @@
+/** 2,000 secrets: only rows in sight are in the page. What a press costs until it is painted is reported, not asserted. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { marked } from '../support/canary.ts'
+import { openStage, type Stage, type Visitor } from './browser.ts'
+
+const COUNT = 2_000
+let stage: Stage
+let ada: Visitor
+
+beforeAll(async () => {
+  stage = await openStage()
+  ada = await stage.person('ada@example.com')
+})
+afterAll(async () => {
+  await ada.close()
+  await stage.close()
+})
+
+const nameOf = (index: number) => `KEY_${String(index).padStart(4, '0')}`
+
+test('a file of 2,000 secrets is stored, found, filtered and scrolled with some rows in the page', async () => {
+  const { page } = ada
+  await page.getByRole('link', { name: 'Personal' }).click()
+  await page.getByLabel('Name of the project').fill('large')
+  await page.keyboard.press('Enter')
+  const value = marked('v_')
+  const lines = Array.from({ length: COUNT }, (_, index) => `${nameOf(index)}='${value}${index}'`)
+  await page.getByRole('button', { name: 'Paste a .env file' }).click()
+  await page.getByRole('textbox', { name: 'Lines as NAME=value' }).fill(lines.join('\n'))
+  await page.getByRole('button', { name: 'See what would change' }).click()
+  await page.getByRole('button', { name: `Store ${COUNT}` }).click()
+  await page.getByText(`${COUNT} secrets`).waitFor()
+  await page.evaluate(observe)
+
+  const table = page.getByRole('table', { name: 'Secrets by environment' })
+  expect(await table.getAttribute('aria-rowcount')).toBe(String(COUNT + 1))
+  expect(await table.locator('tbody tr').count()).toBeLessThan(100)
+  const find = page.getByRole('textbox', { name: 'Find by name' })
+  await find.pressSequentially('KEY_19')
+  await page.getByText(`100 of ${COUNT} secrets`).waitFor()
+  await find.clear()
+  await page.getByText(`${COUNT} secrets`, { exact: true }).waitFor()
+  await page.getByRole('button', { name: 'Select all shown' }).click()
+  await page.getByText(`${COUNT} selected`).waitFor()
+  await page.getByRole('button', { name: 'Clear' }).click()
+  await table.getByRole('button', { name: 'Name' }).click()
+  await table.getByRole('button', { name: 'Name' }).click()
+  await page.getByRole('button', { name: new RegExp(`^${nameOf(COUNT - 1)} in`) }).click()
+  await page.locator('section.pane').waitFor()
+  await ada.judge()
+  const times = await page.evaluate(() => Reflect.get(globalThis, 'interactions') as number[])
+  times.sort((one, other) => one - other)
+  expect(times.length).toBeGreaterThan(5)
+  const [middle, worst] = [times[times.length >> 1], times.at(-1)]
+  console.info(
+    `${COUNT} secrets: ${times.length} interactions, median ${middle} ms, worst ${worst} ms to the next paint`,
+  )
+})
+
+/** Runs in the page. Events below 16 ms are not told by the browser. */
+function observe(): void {
+  const times: number[] = []
+  Reflect.set(globalThis, 'interactions', times)
+  const observer = new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) {
+      if (Reflect.get(entry, 'interactionId') > 0) times.push(Math.round(entry.duration))
+    }
+  })
+  observer.observe({
+    type: 'event',
+    durationThreshold: 16,
+    buffered: false,
+  } as PerformanceObserverInit)
+}
