@@ -19,16 +19,24 @@ export function writeRecoveryKey(key: Uint8Array): string {
   return key.toHex().replace(/.{8}(?=.)/g, '$&-')
 }
 
+/** What was typed is no recovery key, whoever's. */
+export class MalformedRecoveryKey extends Error {}
+/** The copy that the server has opens with another key, or to other keys than it names. */
+export class UnreadableCopy extends Error {}
+
+/** @throws MalformedRecoveryKey */
 function readRecoveryKey(text: string): Uint8Array {
   const digits = text.toLowerCase().replace(/[^0-9a-f]/g, '')
-  if (digits.length !== KEY_BYTES * 2) throw new Error('the recovery key has 64 hex digits')
+  if (digits.length !== KEY_BYTES * 2) {
+    throw new MalformedRecoveryKey('the recovery key has 64 hex digits')
+  }
   return Uint8Array.fromHex(digits)
 }
 
 /**
  * Sets a new password for an account; returns the next recovery key as text.
  *
- * @throws ApiError `invalid_credentials` for a wrong key, Error when the stored copy does not open
+ * @throws ApiError `invalid_credentials` for a wrong key, MalformedRecoveryKey, UnreadableCopy
  */
 export async function recoverAccount(
   origin: string,
@@ -41,7 +49,7 @@ export async function recoverAccount(
   const recovery_verifier = recoveryVerifier(key)
   const copy = await api.call(beginRecovery, { body: { email, recovery_verifier } })
   const keys = await unwrapKeys('recovery', key, copy.encrypted_private_key, copy)
-  if (!keys) throw new Error('the private key on the server does not open with this key')
+  if (!keys) throw new UnreadableCopy('the private key on the server does not open with this key')
   const next = generateRecoveryKey()
   const { password: new_password, ...replacement } = await underPassword(newPassword, keys)
   const recovery = await recoveryOf(next, keys)

@@ -3,4 +3,4 @@ import { ask } from './keys/ask.ts'
 import { sessionCalls } from './session.ts'
 
 /** Where the session has ended the worker finds out too, and says so to all screens. */
-export const api = sessionCalls(() => void ask('accounts.state', null))
+export const api = sessionCalls(() => void ask('accounts.check', null).catch(() => {}))

@@ -7,6 +7,7 @@ import {
   createRoute,
   createRouter,
   lazyRouteComponent,
+  Navigate,
   redirect,
 } from '@tanstack/react-router'
 import { Gate } from './frame/gate.tsx'
@@ -22,11 +23,11 @@ const home = createRoute({
 })
 
 /** The gate shows these to who is not logged in; who is has nothing to do there. */
-const entrances = (['/login', '/register'] as const).map((path) =>
+const entrances = (['/login', '/register', '/recover'] as const).map((path) =>
   createRoute({
     getParentRoute: () => root,
     path,
-    component: lazyRouteComponent(() => import('./screens/workspaces/index.tsx'), 'Workspaces'),
+    component: () => <Navigate to="/" replace />,
   }),
 )
 

@@ -28,7 +28,7 @@ function Shown() {
   if (account === null) return <Loading />
   if (account.kind === 'away') return <Away failure={account.failure} />
   if (account.kind !== 'open') {
-    return <Start lockedAs={account.kind === 'locked' ? account.email : null} />
+    return <Start account={account} />
   }
   if (recoveryKey !== null) {
     const kept = () => showRecoveryKey(null)
@@ -45,6 +45,7 @@ function Away({ failure }: { failure: Failure }) {
   const again = useCommand('accounts.state')
   return (
     <main className="start stack">
+      <h1>{texts.start.away}</h1>
       <FailureNote error={new AskError(failure)} />
       <Button onPress={() => again.mutate(null)} isPending={again.isPending}>
         {texts.errors.tryAgain}

@@ -1,4 +1,5 @@
 /** Errors of the worker, in the form in which the page shows them. */
+import { MalformedRecoveryKey, UnreadableCopy } from '../../../client/account/recovery.ts'
 import { AnswerError, ApiError } from '../../../client/api.ts'
 import { Unstorable } from '../../../client/sealing.ts'
 import { Unproven } from '../../../client/secrets/stored.ts'
@@ -26,13 +27,20 @@ export function failureOf(error: unknown): Failure {
   return { code: codeOf(error), message, ...nothing }
 }
 
+const codes = [
+  [UntrustedChain, 'untrusted_chain'],
+  [UntrustedKey, 'untrusted_key'],
+  [Unproven, 'unproven_policy'],
+  [Unstorable, 'unstorable'],
+  [AnswerError, 'unusable_answer'],
+  [MalformedRecoveryKey, 'malformed_recovery_key'],
+  [UnreadableCopy, 'unreadable_copy'],
+] as const
+
 function codeOf(error: unknown): string {
   if (error instanceof Refused) return error.code
-  if (error instanceof UntrustedChain) return 'untrusted_chain'
-  if (error instanceof UntrustedKey) return 'untrusted_key'
-  if (error instanceof Unproven) return 'unproven_policy'
-  if (error instanceof Unstorable) return 'unstorable'
-  if (error instanceof AnswerError) return 'unusable_answer'
+  const known = codes.find(([type]) => error instanceof type)
+  if (known) return known[1]
   // What fetch throws where nobody answers.
   if (error instanceof TypeError) return 'unreachable'
   return 'internal'

@@ -41,11 +41,12 @@ export async function openHeld(changed: (state: AccountState) => void): Promise<
   const memory = await openMemory()
   let person: Person | null = null
   let open: Open | null = null
+  let isEnded = false
   let timer: ReturnType<typeof setTimeout> | undefined
   const state = (): AccountState => {
-    if (person === null) return { kind: 'out' }
+    if (person === null) return { kind: 'out', isEnded }
     if (open === null) return { kind: 'locked', email: person.email }
-    return { kind: 'open', ...person }
+    return { kind: 'open', ...person, until: open.until }
   }
   const forget = () => {
     clearTimeout(timer)
@@ -53,8 +54,9 @@ export async function openHeld(changed: (state: AccountState) => void): Promise<
     open?.seed?.fill(0)
     open = null
   }
-  const become = (next: Person | null) => {
+  const become = (next: Person | null, ended = false) => {
     forget()
+    isEnded = ended
     person = next
     changed(state())
   }
@@ -64,7 +66,7 @@ export async function openHeld(changed: (state: AccountState) => void): Promise<
     const left = open.until === null ? IDLE_MS : Math.min(open.until - Date.now(), LONGEST_MS)
     timer = setTimeout(() => become(person), left)
   }
-  const api = sessionCalls(() => become(null))
+  const api = sessionCalls(() => become(null, isEnded || person !== null))
   return {
     api,
     memory,
@@ -74,6 +76,7 @@ export async function openHeld(changed: (state: AccountState) => void): Promise<
     },
     open: (next, keys, until) => {
       forget()
+      isEnded = false
       person = next
       const identity = () => identityFor(keys)
       const trust = trustOf(api, memory, next)

@@ -24,13 +24,14 @@ export type Progress = { step: string; done?: number }
 
 /** Who works here. */
 export type AccountState =
-  /** Nobody is logged in. */
-  | { kind: 'out' }
+  /** Nobody is logged in; `isEnded` where somebody was, and the server knows the session no more. */
+  | { kind: 'out'; isEnded: boolean }
   /** Whether somebody is cannot be asked now. */
   | { kind: 'away'; failure: Failure }
   /** The session is there, the keys are not. */
   | { kind: 'locked'; email: string }
-  | { kind: 'open'; email: string; userId: string }
+  /** `until` is when the keys are locked at the latest, where the person chose a time; else when nobody works. */
+  | { kind: 'open'; email: string; userId: string; until: number | null }
 
 /** An error as the page can show it. */
 export type Failure = {

@@ -2,6 +2,7 @@
 import { unwrapKeys } from '../../../../client/account/account_keys.ts'
 import { authKey, deriveMasterKey, userKey } from '../../../../client/account/keys.ts'
 import { weaknessOf } from '../../../../client/account/password_strength.ts'
+import { recoverAccount } from '../../../../client/account/recovery.ts'
 import { openApi } from '../../../../client/api.ts'
 import { signUp } from '../../../../client/vault.ts'
 import {
@@ -12,11 +13,13 @@ import {
   prelogin,
   revokeSession,
 } from '../../../../features/accounts/contract.ts'
+import { getInstance } from '../../../../features/instance/contract.ts'
 import { fromBase64 } from '../../../../platform/crypto/encoding.ts'
 import { failureOf, Refused } from '../failure.ts'
 import type { Held } from '../held.ts'
 import type { Progress } from '../messages.ts'
 import { stayUnlocked, stillUnlocked } from '../staying.ts'
+import { demandStrong } from '../strong.ts'
 
 type Credentials = { email: string; password: string }
 /** Hours to stay unlocked for, in this browser; without them it locks when nobody works. */
@@ -39,19 +42,57 @@ export async function state(held: Held, _: null) {
   return held.state()
 }
 
+/** Whether the session is there still: where it is not, all screens hear of it. */
+export async function check(held: Held, _: null) {
+  await held.api.call(getMe, {})
+}
+
+/** What of this installation people meet before they have an account. */
+export async function instance(_: Held, __: null) {
+  return openApi(location.origin).call(getInstance, {})
+}
+
 /** Null for a password that is good enough. */
 export async function weakness(_: Held, { email, password }: Credentials) {
   return weaknessOf(password, [email])
 }
 
-/** Makes the account with its workspace; returns the recovery key, which is shown once. */
-export async function register(held: Held, { email, password }: Credentials, progress: Report) {
+/**
+ * Makes the account with its workspace; returns the recovery key, which is shown once.
+ *
+ * @throws ApiError `registration_closed`, `already_exists`, Refused `weak_password`
+ */
+export async function register(
+  held: Held,
+  { email, password, ownerCode }: Credentials & { ownerCode?: string },
+  progress: Report,
+) {
+  await demandStrong(password, email)
   progress({ step: 'keys' })
-  const { recoveryKey, workspaceId, known } = await signUp(location.origin, email, password)
+  const { recoveryKey, workspaceId, known } = await signUp(
+    location.origin,
+    email,
+    password,
+    true,
+    ownerCode,
+  )
   if (known) {
     held.memory.chains.put(workspaceId, (before) => before ?? { ...known, manifests: {} })
   }
-  return { recoveryKey }
+  return { recoveryKey, workspaceId }
+}
+
+/**
+ * A new password by the recovery key; returns the next one, which is shown once.
+ *
+ * @throws ApiError `invalid_credentials`, MalformedRecoveryKey, UnreadableCopy, Refused `weak_password`
+ */
+export async function recover(
+  _: Held,
+  { email, password, recoveryKey }: Credentials & { recoveryKey: string },
+) {
+  await demandStrong(password, email)
+  return { recoveryKey: await recoverAccount(location.origin, email, recoveryKey, password) }
 }
 
 /** @throws ApiError `invalid_credentials`, Refused `unreadable_keys` */

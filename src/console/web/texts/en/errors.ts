@@ -101,6 +101,15 @@ const byCode: Record<string, Words> = {
     said: 'This passkey cannot unlock: its device, this browser or the account lacks what that takes.',
     help: 'It goes on to log you in, and the password unlocks.',
   },
+  weak_password: { help: 'Nothing was done. Choose another one.' },
+  malformed_recovery_key: {
+    said: 'This is no recovery key.',
+    help: 'It has 64 characters from 0 to 9 and a to f. Nothing was sent.',
+  },
+  unreadable_copy: {
+    said: 'The keys that the server has for you do not open with this recovery key.',
+    help: 'Somebody may have altered them. Nothing was changed. Ask the operator of the server.',
+  },
   unreadable_keys: {
     said: 'The keys that the server has for you do not open with this password.',
     help: 'Somebody may have altered them. Nothing was used. Ask the operator of the server.',

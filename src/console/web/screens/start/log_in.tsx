@@ -1,0 +1,55 @@
+/** Log in, and unlock: by the password or a passkey, and for how long. */
+import { lazy, Suspense, useState } from 'react'
+import { useCommand } from '../../queries.ts'
+import { texts } from '../../texts/index.ts'
+import { Entrance } from './entrance.tsx'
+import { type StayingId, StayingSelect, stayingOf } from './staying_select.tsx'
+
+const UsePasskey = lazy(() => import('../../passkeys/use_passkey.tsx'))
+const words = texts.start
+
+export function LogIn() {
+  const logIn = useCommand('accounts.logIn')
+  const [staying, setStaying] = useState<StayingId>('idle')
+  return (
+    <>
+      <Entrance
+        email={null}
+        verb={words.logIn}
+        submit={(credentials) => logIn.mutate({ ...credentials, ...stayingOf(staying) })}
+        isPending={logIn.isPending}
+        error={logIn.error}
+      >
+        <StayingSelect value={staying} onChange={setStaying} />
+      </Entrance>
+      <ByPasskey isLocked={false} />
+    </>
+  )
+}
+
+export function Unlock({ email }: { email: string }) {
+  const unlock = useCommand('accounts.unlock')
+  const [staying, setStaying] = useState<StayingId>('idle')
+  return (
+    <>
+      <Entrance
+        email={email}
+        verb={words.unlock}
+        submit={({ password }) => unlock.mutate({ password, ...stayingOf(staying) })}
+        isPending={unlock.isPending}
+        error={unlock.error}
+      >
+        <StayingSelect value={staying} onChange={setStaying} />
+      </Entrance>
+      <ByPasskey isLocked />
+    </>
+  )
+}
+
+function ByPasskey({ isLocked }: { isLocked: boolean }) {
+  return (
+    <Suspense fallback={null}>
+      <UsePasskey isLocked={isLocked} />
+    </Suspense>
+  )
+}

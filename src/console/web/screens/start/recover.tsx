@@ -1,0 +1,53 @@
+/** A new password by the recovery key, where the old one is lost. */
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { showRecoveryKey } from '../../frame/recovery_key.ts'
+import { TextField } from '../../parts/text_field.tsx'
+import { useCommand } from '../../queries.ts'
+import { texts } from '../../texts/index.ts'
+import { type Credentials, Entrance } from './entrance.tsx'
+
+const words = texts.start
+
+export function Recover() {
+  const [recoveryKey, setRecoveryKey] = useState('')
+  const recover = useCommand('accounts.recover')
+  const logIn = useCommand('accounts.logIn')
+  const navigate = useNavigate()
+  const submit = (credentials: Credentials) =>
+    recover.mutate(
+      { ...credentials, recoveryKey },
+      {
+        onSuccess: async ({ recoveryKey: next }) => {
+          showRecoveryKey(next)
+          setRecoveryKey('')
+          await logIn.mutateAsync(credentials)
+          await navigate({ to: '/' })
+        },
+      },
+    )
+  return (
+    <>
+      <p>{words.recovering}</p>
+      <Entrance
+        email={null}
+        newPassword={words.newPassword}
+        verb={words.recover}
+        submit={submit}
+        isPending={recover.isPending || logIn.isPending}
+        error={recover.error ?? logIn.error}
+      >
+        <TextField
+          label={words.recoveryKey}
+          help={words.recoveryKeyHelp}
+          autoComplete="off"
+          spellCheck="false"
+          isRequired
+          mono
+          value={recoveryKey}
+          onChange={setRecoveryKey}
+        />
+      </Entrance>
+    </>
+  )
+}

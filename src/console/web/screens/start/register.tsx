@@ -1,0 +1,63 @@
+/** A new account: on a new installation that of its owner. */
+import { useState } from 'react'
+import { showRecoveryKey } from '../../frame/recovery_key.ts'
+import { Banner } from '../../parts/banner.tsx'
+import { FailureNote } from '../../parts/failure.tsx'
+import { TextField } from '../../parts/text_field.tsx'
+import { useAsk, useCommand } from '../../queries.ts'
+import { texts } from '../../texts/index.ts'
+import { type Credentials, Entrance } from './entrance.tsx'
+
+const words = texts.start
+
+export function Register() {
+  const { data: instance, error } = useAsk('accounts.instance', null)
+  const [ownerCode, setOwnerCode] = useState('')
+  const { submit, ...state } = useRegistration(ownerCode)
+  if (error) return <FailureNote error={error} />
+  if (instance && !instance.may_register) return <Banner>{words.closed}</Banner>
+  return (
+    <>
+      {instance && !instance.has_owner ? <Banner>{words.owner}</Banner> : null}
+      <Entrance
+        email={null}
+        newPassword={words.password}
+        verb={words.register}
+        submit={submit}
+        {...state}
+      >
+        {instance?.needs_owner_code ? (
+          <TextField
+            label={words.ownerCode}
+            help={words.ownerCodeHelp}
+            type="password"
+            autoComplete="off"
+            isRequired
+            value={ownerCode}
+            onChange={setOwnerCode}
+          />
+        ) : null}
+      </Entrance>
+    </>
+  )
+}
+
+/** Registers and logs in; the recovery key is shown before all else. */
+function useRegistration(ownerCode: string) {
+  const register = useCommand('accounts.register')
+  const logIn = useCommand('accounts.logIn')
+  const submit = (credentials: Credentials) => {
+    const code = ownerCode === '' ? {} : { ownerCode }
+    register.mutate(
+      { ...credentials, ...code },
+      {
+        onSuccess: async ({ recoveryKey }) => {
+          showRecoveryKey(recoveryKey)
+          await logIn.mutateAsync(credentials)
+        },
+      },
+    )
+  }
+  const isPending = register.isPending || logIn.isPending
+  return { submit, isPending, error: register.error ?? logIn.error }
+}
