@@ -1,16 +1,38 @@
 /** A newcomer's first steps in the console, in a real browser. */
+
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Page } from 'playwright-core'
+import { createAuthority } from '../../src/cli/demo/certificates.ts'
 import { logIn as logInByClient } from '../../src/client/vault.ts'
 import { createProject } from '../../src/features/projects/contract.ts'
 import { marked } from '../support/canary.ts'
+import { databasePlace } from '../support/places.ts'
+import { startUpstream, type Upstream } from '../support/upstream.ts'
+import { watched } from '../support/watched.ts'
 import { openStage, PASSWORD, type Stage } from './browser.ts'
 
+const HOST = 'api.upstream.example'
+
 let stage: Stage
+let upstream: Upstream
 
 beforeAll(async () => {
-  stage = await openStage()
+  const authority = await createAuthority('Test authority')
+  const file = join(databasePlace, 'first-steps.pem')
+  writeFileSync(file, authority.certificate)
+  upstream = await startUpstream(authority, { names: [HOST] })
+  stage = await openStage({
+    RESOLVER_CA_FILE: file,
+    RESOLVER_HOSTS: `${HOST}=127.0.0.1`,
+    RESOLVER_ALLOW_NETWORKS: '127.0.0.1/32',
+  })
 })
-afterAll(() => stage.close())
+afterAll(async () => {
+  await stage.close()
+  await upstream.stop()
+})
 
 test('registers, keeps the recovery key, and after a reload unlocks to set and see a secret', async () => {
   const email = 'ada@example.com'
@@ -24,7 +46,7 @@ test('registers, keeps the recovery key, and after a reload unlocks to set and s
   const recoveryKey = await page.locator('code').innerText()
   expect(recoveryKey).toMatch(/^([0-9a-f]{8}-){7}[0-9a-f]{8}$/)
   await page.getByRole('button', { name: 'I have kept it' }).click()
-  await ada.sees('Workspaces')
+  await ada.sees('First steps')
 
   const { api, workspaces } = await logInByClient(stage.app.controlPlane, email, PASSWORD)
   const workspaceId = workspaces[0]?.id ?? ''
@@ -34,7 +56,8 @@ test('registers, keeps the recovery key, and after a reload unlocks to set and s
   expect(await page.content()).not.toContain(recoveryKey)
   await page.getByLabel('Password').fill(PASSWORD)
   await page.getByRole('button', { name: 'Unlock' }).click()
-  await page.getByRole('link', { name: 'Personal' }).click()
+  await page.getByRole('heading', { name: /Make a project — billing/ }).waitFor()
+  await page.getByRole('link', { name: 'Secrets', exact: true }).click()
   await ada.sees('Secrets')
   await ada.picture('secrets')
 
@@ -62,3 +85,71 @@ test('registers, keeps the recovery key, and after a reload unlocks to set and s
   await ada.sees('Unlock')
   await ada.close()
 })
+
+test('a newcomer gets from an empty workspace to the first call, by the keyboard and with what is copied alone', async () => {
+  const value = marked('ghp_')
+  const grace = await stage.person('grace@example.com')
+  const { page } = grace
+  await page.getByRole('link', { name: 'First steps' }).click()
+  await grace.sees('First steps')
+  const type = async (label: string, text: string) => {
+    const field = page.getByLabel(label, { exact: true })
+    await field.waitFor()
+    expect(await field.evaluate((input) => input === document.activeElement)).toBe(true)
+    await page.keyboard.type(text)
+  }
+  await type('Name of the project', 'billing')
+  await page.keyboard.press('Enter')
+  await type('Name of the secret', 'GITHUB_TOKEN')
+  await page.keyboard.press('Tab')
+  await page.keyboard.type(value)
+  await page.keyboard.press('Enter')
+  await type('Host', '')
+  expect(await page.getByLabel('Host').inputValue()).toBe('api.github.com')
+  await grace.judge()
+  await page.keyboard.press('ControlOrMeta+A')
+  await page.keyboard.type('not a host')
+  await page.keyboard.press('Enter')
+  await page.getByText('validation_error').waitFor()
+  await page.getByLabel('Host').fill(`${HOST}:${upstream.port}`)
+  await page.keyboard.press('Enter')
+  await type('Name of the agent', 'deploy-bot')
+  await page.keyboard.press('Enter')
+  await page.getByText('Waiting for the first call').waitFor()
+  await grace.judge()
+
+  await page.getByRole('button', { name: 'Show the token' }).click()
+  const token = await page.locator('.reveal-value').innerText()
+  await page.getByRole('button', { name: 'Hide the token' }).click()
+  const refused = await call(await shownCall(page), `${token}x`)
+  expect(refused).toContain('invalid_token')
+  await page.getByLabel('Address to call').fill(`https://elsewhere.upstream.example/`)
+  expect(await call(await shownCall(page), token)).toContain('domain_blocked')
+  await page.getByText('elsewhere.upstream.example is not on the allowlist').waitFor()
+  await page.getByLabel('Address to call').fill(`https://${HOST}:${upstream.port}/user`)
+  expect(await call(await shownCall(page), token)).toContain('"status_code":200')
+  await page.getByText('It works').waitFor()
+  await grace.judge()
+  expect(upstream.received.at(-1)?.header('authorization')).toBe(`Bearer ${value}`)
+
+  await page.reload()
+  await page.getByLabel('Password').fill(PASSWORD)
+  await page.keyboard.press('Enter')
+  await page.getByText('nobody can show it again').waitFor()
+  await page.getByRole('button', { name: 'Make another token' }).click()
+  await page.getByRole('button', { name: 'Show the token' }).waitFor()
+  await grace.judge()
+  await grace.close()
+})
+
+/** As the page shows it, for the port of this test. */
+async function shownCall(page: Page): Promise<string> {
+  const text = await page.locator('pre', { hasText: 'curl' }).innerText()
+  return text.replace(/'http[^']*\/v1\/resolve'/, `'${stage.app.resolver}/v1/resolve'`)
+}
+
+async function call(command: string, token: string): Promise<string> {
+  const env = { ...process.env, SERVICE_TOKEN: token }
+  const shell = watched(Bun.spawn(['sh', '-c', command], { env, stdout: 'pipe' }))
+  return new Response(shell.stdout).text()
+}

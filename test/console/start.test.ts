@@ -48,7 +48,7 @@ test('the first account is made with the code of the operator and a strong passw
   expect(await page.getByText(OWNER).count()).toBe(1)
   await page.emulateMedia({ media: 'screen' })
   await press(page, 'I have kept it')
-  await owner.sees('Workspaces')
+  await owner.sees('First steps')
   await press(page, 'Log out')
   await owner.sees('Log in')
   await page.getByRole('link', { name: 'I need an account' }).click()

@@ -47,6 +47,12 @@ const workspaceHome = createRoute({
   },
 })
 
+const firstSteps = createRoute({
+  getParentRoute: () => workspace,
+  path: 'first-steps',
+  component: lazyRouteComponent(() => import('./screens/first_steps/index.tsx'), 'FirstSteps'),
+})
+
 const secrets = createRoute({
   getParentRoute: () => workspace,
   path: 'secrets',
@@ -121,7 +127,16 @@ export const router = createRouter({
     ...entrances,
     account,
     invitation,
-    workspace.addChildren([workspaceHome, secrets, members, history, agents, live, allowlist]),
+    workspace.addChildren([
+      workspaceHome,
+      firstSteps,
+      secrets,
+      members,
+      history,
+      agents,
+      live,
+      allowlist,
+    ]),
   ]),
   basepath: '/console',
   defaultPreload: 'intent',

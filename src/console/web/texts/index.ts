@@ -4,6 +4,7 @@ import { agents, newToken, wizard } from './en/agents.ts'
 import { allowlist } from './en/allowlist.ts'
 import { common } from './en/common.ts'
 import { errors } from './en/errors.ts'
+import { firstSteps } from './en/first_steps.ts'
 import { history } from './en/history.ts'
 import { live } from './en/live.ts'
 import { members } from './en/members.ts'
@@ -19,6 +20,7 @@ export const texts = {
   allowlist,
   common,
   errors,
+  firstSteps,
   history,
   live,
   members,

@@ -4,6 +4,7 @@ import type { Progress } from '../messages.ts'
 import * as accounts from './accounts.ts'
 import * as agents from './agents.ts'
 import * as allowlist from './allowlist.ts'
+import * as first_steps from './first_steps.ts'
 import * as history from './history.ts'
 import * as live from './live.ts'
 import * as members from './members.ts'
@@ -21,6 +22,7 @@ export const areas = {
   members,
   agents,
   allowlist,
+  first_steps,
   live,
   passkeys,
   policies,

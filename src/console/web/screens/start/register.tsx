@@ -1,4 +1,5 @@
 /** A new account: on a new installation that of its owner. */
+import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { showRecoveryKey } from '../../frame/recovery_key.ts'
 import { Banner } from '../../parts/banner.tsx'
@@ -42,18 +43,20 @@ export function Register() {
   )
 }
 
-/** Registers and logs in; the recovery key is shown before all else. */
+/** Registers, logs in and goes to the first steps; the recovery key is shown before those. */
 function useRegistration(ownerCode: string) {
   const register = useCommand('accounts.register')
+  const navigate = useNavigate()
   const logIn = useCommand('accounts.logIn')
   const submit = (credentials: Credentials) => {
     const code = ownerCode === '' ? {} : { ownerCode }
     register.mutate(
       { ...credentials, ...code },
       {
-        onSuccess: async ({ recoveryKey }) => {
+        onSuccess: async ({ recoveryKey, workspaceId }) => {
           showRecoveryKey(recoveryKey)
           await logIn.mutateAsync(credentials)
+          await navigate({ to: '/w/$workspaceId/first-steps', params: { workspaceId } })
         },
       },
     )

@@ -50,6 +50,9 @@ function Row({ workspace }: { workspace: Workspace }) {
         <Link to="/w/$workspaceId/secrets" params={params}>
           {name}
         </Link>{' '}
+        <Link to="/w/$workspaceId/first-steps" params={params} className="soft">
+          {texts.firstSteps.open}
+        </Link>{' '}
         <span className="soft small">{about.join(' · ')}</span>
       </div>
       {fault ? (
