@@ -1,8 +1,9 @@
 /** Policies of secrets in a real browser, and what becomes of the screen when server, session or time end something. */
-import { afterAll, beforeAll, test } from 'bun:test'
-import { auditLogs, sessions } from '../../src/platform/db/schema/index.ts'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import { auditLogs, secrets, sessions } from '../../src/platform/db/schema/index.ts'
 import { marked } from '../support/canary.ts'
-import { openStage, type Stage, type Visitor } from './browser.ts'
+import { openStage, PASSWORD, type Stage, type Visitor } from './browser.ts'
 
 let stage: Stage
 let ada: Visitor
@@ -128,7 +129,29 @@ test('where the server is away nothing is lost, and the same is stored when it i
   await ada.judge()
 })
 
+test('an environment of which the database lost a secret is said to be so, and the others go on', async () => {
+  const { page } = ada
+  await page.getByRole('button', { name: 'OTHER_KEY is missing in staging: set it' }).click()
+  await field('Value').fill(marked('staged_'))
+  await button('Save').click()
+  await page.getByText('OTHER_KEY is stored in staging.').waitFor()
+  await stage.app.connection.db.delete(secrets).where(eq(secrets.environment, 'development'))
+  await page.reload()
+  await field('Password').fill(PASSWORD)
+  await button('Unlock').click()
+  await page.getByText('development is not what members of this workspace signed').waitFor()
+  await page.getByText('untrusted_chain', { exact: true }).waitFor()
+  await page.getByRole('button', { name: /^OTHER_KEY in staging: A v1/ }).waitFor()
+  expect(await page.getByRole('columnheader').allTextContents()).toEqual([
+    'Name',
+    'staging',
+    'production',
+  ])
+  await ada.judge()
+})
+
 test('a session that was ended elsewhere leads to the log-in, and nothing of the screen is left', async () => {
+  await ada.page.getByRole('button', { name: /^OTHER_KEY in staging/ }).click()
   await stage.app.connection.db.delete(sessions)
   await field('New value').fill(marked('typed_too_late_'))
   await button('Save').click()

@@ -1,12 +1,13 @@
 /** Secrets: shown without their values, of which one leaves the worker when somebody asks to see it. */
-import { readSecret, readSecrets } from '../../../../client/environment.ts'
+import { type EnvironmentPlace, readSecret, readSecrets } from '../../../../client/environment.ts'
 import { opened, upload } from '../../../../client/sealing.ts'
 import { fittingMark, policyFor } from '../../../../client/secrets/final_policy.ts'
 import { inWords } from '../../../../client/secrets/policy_in_words.ts'
 import { deleteStored, provenValues } from '../../../../client/secrets/stored.ts'
+import { UntrustedChain } from '../../../../client/signed/chain.ts'
 import { listEnvironments } from '../../../../features/projects/contract.ts'
 import { isSensitive, type Policy } from '../../../../platform/policy.ts'
-import { Refused } from '../failure.ts'
+import { failureOf, Refused } from '../failure.ts'
 import type { Held } from '../held.ts'
 import type { Progress } from '../messages.ts'
 import { environmentOf, type Place } from '../places.ts'
@@ -39,7 +40,10 @@ export type MatrixRow = { key: string; cells: Record<string, Cell> }
 /** In this order, before all others. */
 const USUAL = ['development', 'staging', 'production']
 
-/** All secrets of a project by environment; which values are the same is found here, and values stay here. */
+/**
+ * All secrets of a project by environment; which values are the same is found here, and values stay here. An environment
+ * that is not what members signed is named with why, and nothing of it is shown.
+ */
 export async function matrix(held: Held, project: Project) {
   const params = { project_id: project.projectId }
   const found = await held.api.call(listEnvironments, { params })
@@ -48,21 +52,39 @@ export async function matrix(held: Held, project: Project) {
   const environments = [...USUAL.filter((name) => names.includes(name)), ...others]
   const rows = new Map<string, MatrixRow & { values: string[] }>()
   const read = await Promise.all(environments.map((name) => readAll(held, project, name)))
-  for (const [at, environment] of environments.entries()) {
-    for (const { key, value, ...cell } of read[at] ?? []) {
+  for (const { environment, secrets } of read) {
+    for (const { key, value, ...cell } of secrets) {
       const row = rows.get(key) ?? { key, cells: {}, values: [] }
       rows.set(key, row)
       row.cells[environment] = { ...cell, value: numberOf(row.values, value) }
     }
   }
   const sorted = [...rows.values()].sort((one, other) => (one.key < other.key ? -1 : 1))
-  return { environments, rows: sorted.map(({ key, cells }): MatrixRow => ({ key, cells })) }
+  return {
+    environments: read.flatMap(({ environment, fault }) => (fault === null ? environment : [])),
+    faults: read.flatMap(({ environment, fault }) =>
+      fault === null ? [] : { environment, fault },
+    ),
+    rows: sorted.map(({ key, cells }): MatrixRow => ({ key, cells })),
+  }
 }
 
 async function readAll(held: Held, project: Project, environment: string) {
   const place = await environmentOf(held, { ...project, environment })
-  const secrets = await readSecrets(place, { include: 'value' })
-  return secrets.map((secret) => ({
+  try {
+    const secrets = await readSecrets(place, { include: 'value' })
+    return { environment, fault: null, secrets: secrets.map((secret) => cellOf(place, secret)) }
+  } catch (error) {
+    if (error instanceof UntrustedChain)
+      return { environment, fault: failureOf(error), secrets: [] }
+    throw error
+  }
+}
+
+type Listed = Awaited<ReturnType<typeof readSecrets>>[number]
+
+function cellOf(place: EnvironmentPlace, secret: Listed): Omit<Cell, 'value'> & Opened {
+  return {
     key: secret.key,
     value: opened(place, secret),
     version: secret.version,
@@ -70,8 +92,10 @@ async function readAll(held: Held, project: Project, environment: string) {
     policy: (secret.policy ?? null) as Policy | null,
     words: inWords(secret.policy),
     isSensitive: isSensitive(secret.policy),
-  }))
+  }
 }
+
+type Opened = { key: string; value: string | null }
 
 function numberOf(values: string[], value: string | null): number | null {
   if (value === null) return null

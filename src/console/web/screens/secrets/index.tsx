@@ -1,5 +1,6 @@
 /** The secrets of a project by environment: what is missing, differs or is old, and what changes it. */
 import { useMemo, useState } from 'react'
+import { AskError } from '../../keys/ask.ts'
 import { Button } from '../../parts/button.tsx'
 import { usePaletteCommands } from '../../parts/command_palette.tsx'
 import { EmptyState } from '../../parts/empty_state.tsx'
@@ -67,6 +68,12 @@ function OfProject({ place, projects }: OfProjectProps) {
         <Menu label={words.more} choices={others} />
       </div>
       {error ? <FailureNote error={error} /> : null}
+      {data?.faults.map(({ environment, fault }) => (
+        <div key={environment}>
+          <h2>{words.notVerified(environment)}</h2>
+          <FailureNote error={new AskError(fault)} />
+        </div>
+      ))}
       {data ? <Shown place={place} matrix={data} /> : error ? null : <Loading />}
     </>
   )

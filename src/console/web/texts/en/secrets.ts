@@ -24,6 +24,8 @@ export const secrets = {
     shown === all ? secretCount(all) : `${shown} of ${secretCount(all)}`,
   legend: 'The same letter in a row is the same value. Values were compared in this browser.',
   matrix: 'Secrets by environment',
+  notVerified: (environment: string) =>
+    `${environment} is not what members of this workspace signed, and is left alone`,
   noneShown: 'No secret is like that.',
   missing: 'missing',
   unreadable: 'does not open',
