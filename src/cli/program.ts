@@ -39,7 +39,7 @@ export async function runProgram(
 function reportUsage({ exitCode, code, message }: CommanderError, outcome: Outcome): number {
   if (exitCode === 0) return 0
   const said = code === 'commander.help' ? 'a command is missing' : message.replace(/^error: /, '')
-  const error = new CliError('usage', said, 'add --help for examples')
+  const error = new CliError('usage', said.split('\n'), 'add --help for examples')
   process.stderr.write(outcome.json ? errorText(explain(error), true) : outcome.complaint)
   return error.exitCode
 }

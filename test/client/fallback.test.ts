@@ -11,7 +11,10 @@ const asked: Asked = {
   environment: 'dev',
 }
 const kept = {
-  values: { KEY: { value: 'žluť\n"', isSensitive: true }, MODE: { value: '', isSensitive: false } },
+  values: {
+    PAYMENTS: { value: 'žluť\n"', isSensitive: true },
+    MODE: { value: '', isSensitive: false },
+  },
   fetchedAt: new Date('2026-01-02T03:04:05.678Z'),
 }
 const sealed = sealFallback(holder, asked, kept)
@@ -19,7 +22,7 @@ const open = (text: string, from = holder, at = asked) => openFallback(from, at,
 
 test('it opens to what was sealed, and shows neither names nor values', () => {
   expect(open(sealed)).toEqual(kept)
-  for (const text of ['KEY', 'MODE', 'žluť', Buffer.from('KEY').toString('base64')])
+  for (const text of ['PAYMENTS', '"MODE', 'žluť', Buffer.from('PAYMENTS').toString('base64')])
     expect(sealed).not.toContain(text)
 })
 

@@ -40,7 +40,7 @@ export function explain(error: unknown): Explanation {
   }
   if (error instanceof UnresolvedReference) {
     const hint = 'cloakroom secrets get NAME --raw shows a value as it is stored'
-    return own(new CliError('unresolved_reference', error.message, hint))
+    return own(new CliError('unresolved_reference', error.reasons, hint))
   }
   if (isCancelled(error)) return own(new CliError('cancelled', 'cancelled'))
   if (error instanceof UntrustedCertificate) {

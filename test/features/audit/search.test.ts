@@ -94,22 +94,35 @@ const differencesIn = async (db: Database) =>
     (select term, bucket from (${expected}) as a except select term, bucket from audit_terms)
     union all (select term, bucket from audit_terms except select term, bucket from (${expected}) as b)`)
 
-async function store(
-  db: Database,
-  workspaceId: string,
-  given: readonly Omit<Row, 'id' | 'workspaceId' | 'source' | 'identityLevel'>[],
-) {
-  const made = given.map((row) => ({
+type Given = readonly Omit<Row, 'id' | 'workspaceId' | 'source' | 'identityLevel'>[]
+
+function recorded(workspaceId: string, given: Given) {
+  return given.map((row) => ({
     ...row,
     id: Bun.randomUUIDv7(),
     workspaceId,
     source: 'resolver' as const,
     identityLevel: 'agent' as const,
   }))
+}
+
+async function store(db: Database, workspaceId: string, given: Given) {
+  const made = recorded(workspaceId, given)
   const half = Math.ceil(made.length / 2)
   for (const part of [made.slice(0, half), made.slice(half)])
     if (part.length > 0) await db.insert(auditLogs).values(part)
   return made
+}
+
+/** Into a table of before, which lacks columns that there are now. */
+async function storeBefore(db: Database, workspaceId: string, given: Given) {
+  const columnOf = (key: string) => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+  const made = recorded(workspaceId, given).map((row) =>
+    Object.fromEntries(Object.entries(row).map(([key, value]) => [columnOf(key), value])),
+  )
+  const names = sql.raw(Object.keys(made[0] ?? {}).join(', '))
+  await db.execute(sql`insert into audit_logs (${names})
+    select ${names} from jsonb_populate_recordset(null::audit_logs, ${JSON.stringify(made)}::jsonb)`)
 }
 
 test('any filters list what any reader would find, in order, on pages of any size', async () => {
@@ -186,7 +199,7 @@ test('an upgrade makes what was recorded before findable', async () => {
     () => {},
   )
   await migrate(connection.sql, migrations.slice(0, 10))
-  await store(connection.db, Bun.randomUUIDv7(), fc.sample(rows, 50))
+  await storeBefore(connection.db, Bun.randomUUIDv7(), fc.sample(rows, 50))
   await migrate(connection.sql)
   expect([...(await differencesIn(connection.db))]).toEqual([])
   const [row] = await connection.sql`select count(*)::int as terms from audit_terms`
