@@ -25,12 +25,17 @@ export type Whole<E extends Endpoint> = {
   beside: E['beside'] extends z.ZodType ? z.output<E['beside']> : undefined
 }
 
+/** A part of a list; `next` is the cursor of the part that follows. */
+type Page<E extends Endpoint> = { data: CallResult<E>; next: string | null }
+
 export type Api = {
   /**
    * @throws ApiError for a refusal, AnswerError for what cannot be used
    * @throws TypeError or DOMException when the server cannot be reached
    */
   call<E extends Endpoint>(endpoint: E, input: CallInput<E>): Promise<CallResult<E>>
+  /** One page of a list. */
+  page<E extends Endpoint>(endpoint: E, input: CallInput<E>): Promise<Page<E>>
   /** All pages of a list. */
   list<E extends Endpoint>(endpoint: E, input: CallInput<E>): Promise<CallResult<E>>
   /** The same with what stands beside it. */
@@ -92,6 +97,10 @@ export function openApi(
       const { data } = await request(endpoint, input as Parts)
       return data as CallResult<typeof endpoint>
     },
+    page: async (endpoint, input) => {
+      const { data, next } = await request(endpoint, input as Parts)
+      return { data: data as CallResult<typeof endpoint>, next }
+    },
     list: async (endpoint, input) => (await whole(endpoint, input)).data,
     whole,
   }
@@ -101,6 +110,7 @@ export function openApi(
 export function callsWithin(api: Api, around: <T>(call: () => Promise<T>) => Promise<T>): Api {
   return {
     call: (endpoint, input) => around(() => api.call(endpoint, input)),
+    page: (endpoint, input) => around(() => api.page(endpoint, input)),
     list: (endpoint, input) => around(() => api.list(endpoint, input)),
     whole: (endpoint, input) => around(() => api.whole(endpoint, input)),
   }

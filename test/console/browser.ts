@@ -136,9 +136,10 @@ function watch(page: Page, origin: string, wrong: string[]): void {
   page.on('console', (message) => {
     search('browser', 'a message', message.text())
     // What the server refuses is told once more by the browser; the tests look at what the page makes of it.
-    const isRefusal = /^Failed to load resource: the server responded with a status/.test(
-      message.text(),
-    )
+    const isRefusal =
+      /^Failed to load resource: (the server responded with a status|net::ERR_INTERNET_DISCONNECTED)/.test(
+        message.text(),
+      )
     if (/^(error|warning|assert)$/.test(message.type()) && !isRefusal) {
       wrong.push(`${message.type()}: ${message.text()}`)
     }

@@ -144,6 +144,7 @@ function withKey(entry: WorkspaceEntry): WorkspaceEntry & { open: OpenWorkspace 
 /** What answers say of names is kept for completion. */
 export function learning(api: Api, names: Names): Api {
   return {
+    ...api,
     call: async (endpoint, input) => {
       const answer = await api.call(endpoint, input)
       names.learn(endpoint, input, answer)

@@ -13,6 +13,7 @@ import {
 import { Gate } from './frame/gate.tsx'
 import { ScreenFailed } from './parts/error_boundary.tsx'
 import { NotFound } from './parts/not_found.tsx'
+import type { AuditFilters } from './screens/audit/records.ts'
 
 const root = createRootRoute({ component: Gate, notFoundComponent: NotFound })
 
@@ -84,6 +85,27 @@ const history = createRoute({
   component: lazyRouteComponent(() => import('./screens/history/index.tsx'), 'History'),
 })
 
+const audit = createRoute({
+  getParentRoute: () => workspace,
+  path: 'audit',
+  validateSearch: (search): AuditFilters => ({
+    ...texted('actor', search),
+    ...texted('domain', search),
+    ...texted('credential', search),
+    ...texted('action', search),
+    ...texted('environment', search),
+    ...texted('since', search),
+    ...texted('until', search),
+  }),
+  component: lazyRouteComponent(() => import('./screens/audit/index.tsx'), 'Audit'),
+})
+
+const instance = createRoute({
+  getParentRoute: () => root,
+  path: '/instance',
+  component: lazyRouteComponent(() => import('./screens/instance/index.tsx'), 'Instance'),
+})
+
 /** What a link of an invitation carries stands behind its `#`. */
 const invitation = createRoute({
   getParentRoute: () => root,
@@ -127,11 +149,13 @@ export const router = createRouter({
     ...entrances,
     account,
     invitation,
+    instance,
     workspace.addChildren([
       workspaceHome,
       firstSteps,
       secrets,
       members,
+      audit,
       history,
       agents,
       live,

@@ -7,5 +7,6 @@ export const areas = [
   { to: '/w/$workspaceId/live', label: texts.live.title },
   { to: '/w/$workspaceId/allowlist', label: texts.allowlist.title },
   { to: '/w/$workspaceId/members', label: texts.members.title },
+  { to: '/w/$workspaceId/audit', label: texts.audit.title },
   { to: '/w/$workspaceId/history', label: texts.history.title },
 ] as const

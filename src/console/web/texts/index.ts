@@ -2,10 +2,12 @@
 import { account } from './en/account.ts'
 import { agents, newToken, wizard } from './en/agents.ts'
 import { allowlist } from './en/allowlist.ts'
+import { audit } from './en/audit.ts'
 import { common } from './en/common.ts'
 import { errors } from './en/errors.ts'
 import { firstSteps } from './en/first_steps.ts'
 import { history } from './en/history.ts'
+import { instance } from './en/instance.ts'
 import { live } from './en/live.ts'
 import { members } from './en/members.ts'
 import { passkeys } from './en/passkeys.ts'
@@ -18,6 +20,8 @@ export const texts = {
   account,
   agents,
   allowlist,
+  audit,
+  instance,
   common,
   errors,
   firstSteps,

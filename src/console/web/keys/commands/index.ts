@@ -4,6 +4,7 @@ import type { Progress } from '../messages.ts'
 import * as accounts from './accounts.ts'
 import * as agents from './agents.ts'
 import * as allowlist from './allowlist.ts'
+import * as audit from './audit.ts'
 import * as first_steps from './first_steps.ts'
 import * as history from './history.ts'
 import * as live from './live.ts'
@@ -18,6 +19,7 @@ import * as workspaces from './workspaces.ts'
 
 export const areas = {
   accounts,
+  audit,
   history,
   members,
   agents,

@@ -4,6 +4,7 @@ import { ownId, signChange, UntrustedChain } from '../../../../client/signed/cha
 import { knownChains } from '../../../../client/signed/known_chains.ts'
 import { newSignedWorkspace } from '../../../../client/signed/new_workspace.ts'
 import { chainsOf, hashInGroups } from '../../../../client/signed/trust.ts'
+import type { WorkspaceEntry } from '../../../../client/workspaces.ts'
 import { listAgents } from '../../../../features/agents/contract.ts'
 import { listProjects } from '../../../../features/projects/contract.ts'
 import {
@@ -29,17 +30,31 @@ type In = { workspaceId: string }
 /** `fault` says why one is not used: its key, or its chain, is not what was signed or seen before. */
 export async function list(held: Held, _: null) {
   const entries = await workspacesOf(held)
-  return entries.map(({ id, name, type, status, role, epoch, shown, fault }) => ({
-    id,
-    name,
-    type,
-    status,
-    role,
-    epoch,
-    isSigned: isSignedId(id),
-    isReadable: shown !== null,
-    fault: fault?.message ?? null,
-  }))
+  return Promise.all(
+    entries.map(async (entry) => {
+      const { id, name, type, status, role, epoch, shown } = entry
+      const fault = entry.fault ?? (await chainFaultOf(held, entry))
+      return {
+        ...{ id, name, type, status, role, epoch },
+        isSigned: isSignedId(id),
+        isReadable: shown !== null,
+        fault: fault?.message ?? null,
+      }
+    }),
+  )
+}
+
+/** A key that is known is trusted without the links; a person who looks should hear of those, too. */
+async function chainFaultOf(held: Held, { id, name, status }: WorkspaceEntry) {
+  if (status !== 'active' || !isSignedId(id)) return null
+  const reading = held.reader().trust.chains.of({ id, name })
+  return reading.then(
+    () => null,
+    (error: unknown) => {
+      if (error instanceof UntrustedChain) return error
+      throw error
+    },
+  )
 }
 
 export async function projects(held: Held, { workspaceId }: In) {

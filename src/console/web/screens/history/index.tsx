@@ -31,7 +31,14 @@ const columns: readonly Column<Told>[] = [
 export function History() {
   const { workspaceId } = route.useParams()
   const { data, error } = useAsk('history.read', { workspaceId })
-  if (error) return <FailureNote error={error} />
+  if (error) {
+    return (
+      <section className="stack">
+        <h1>{words.title}</h1>
+        <FailureNote error={error} />
+      </section>
+    )
+  }
   if (data === undefined) return <Loading />
   return (
     <section className="stack">

@@ -27,7 +27,14 @@ export function Members() {
     () => columnsFor(data?.ownRole ?? 'read_only', setEnding),
     [data?.ownRole],
   )
-  if (error) return <FailureNote error={error} />
+  if (error) {
+    return (
+      <section className="stack">
+        <h1>{words.title}</h1>
+        <FailureNote error={error} />
+      </section>
+    )
+  }
   if (!data) return <Loading />
   const { members, ownRole, isSigned, isRekeyDue } = data
   const manages = ownRole === 'owner' || ownRole === 'admin'

@@ -1,7 +1,10 @@
 /** Where a person comes in: their workspaces and what they are invited to, and making, naming and ending them. */
+import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { Form } from 'react-aria-components'
+import { getMe } from '../../../../features/accounts/contract.ts'
+import { api } from '../../api.ts'
 import type { Output } from '../../keys/messages.ts'
 import { Banner } from '../../parts/banner.tsx'
 import { Button } from '../../parts/button.tsx'
@@ -18,7 +21,14 @@ export type Workspace = Output<'workspaces.list'>[number]
 
 export function Workspaces() {
   const { data, error } = useAsk('workspaces.list', null)
-  if (error) return <FailureNote error={error} />
+  if (error) {
+    return (
+      <section className="stack">
+        <h1>{words.title}</h1>
+        <FailureNote error={error} />
+      </section>
+    )
+  }
   if (!data) return <Loading />
   const invited = data.filter(({ status }) => status === 'invited')
   const mine = data.filter(({ status }) => status !== 'invited')
@@ -32,6 +42,7 @@ export function Workspaces() {
         ))}
       </ul>
       <Create />
+      <InstanceLink />
     </section>
   )
 }
@@ -85,6 +96,12 @@ function Invitations({ invited }: { invited: readonly Workspace[] }) {
       </ul>
     </section>
   )
+}
+
+/** For who made the first account. */
+function InstanceLink() {
+  const { data } = useQuery({ queryKey: ['me'], queryFn: () => api.call(getMe, {}) })
+  return data?.is_instance_owner ? <Link to="/instance">{texts.instance.title}</Link> : null
 }
 
 function Create() {

@@ -1,0 +1,102 @@
+/** The audit of a workspace: filters that are in the address, a chart of the days, and the records themselves. */
+import { getRouteApi } from '@tanstack/react-router'
+import { Button } from '../../parts/button.tsx'
+import { EmptyState } from '../../parts/empty_state.tsx'
+import { FailureNote } from '../../parts/failure.tsx'
+import { Loading } from '../../parts/loading.tsx'
+import { type Column, Table } from '../../parts/table.tsx'
+import { texts } from '../../texts/index.ts'
+import { Days } from './days.tsx'
+import { Export } from './export.tsx'
+import { Filters } from './filters.tsx'
+import { type AuditRecord, useRecords } from './records.ts'
+import { Seen } from './seen.tsx'
+
+const route = getRouteApi('/w/$workspaceId/audit')
+const words = texts.audit
+const moments = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
+
+const columns: readonly Column<AuditRecord>[] = [
+  {
+    id: 'when',
+    header: words.when,
+    isRowHeader: true,
+    cell: ({ timestamp }) => moments.format(new Date(timestamp)),
+  },
+  { id: 'actor', header: words.actor, cell: ({ agent_id }) => agent_id },
+  { id: 'action', header: words.action, cell: ({ action, method }) => action ?? method },
+  { id: 'target', header: words.target, cell: targetOf },
+  { id: 'result', header: words.result, cell: resultOf },
+  { id: 'credential', header: words.credential, cell: ({ credential_ref }) => credential_ref },
+]
+
+function targetOf({ action, resource, target_domain, target_path }: AuditRecord): string {
+  if (action !== null) return resource?.name ?? resource?.id ?? ''
+  return `${target_domain ?? ''}${target_path ?? ''}`
+}
+
+function resultOf({ decision, reason, status_code }: AuditRecord) {
+  if (decision === null || decision === 'allowed') return status_code
+  return words.decision(decision, reason)
+}
+
+export function Audit() {
+  const { workspaceId } = route.useParams()
+  const filters = route.useSearch()
+  return (
+    <section className="stack">
+      <h1>{words.title}</h1>
+      <Filters key={JSON.stringify(filters)} filters={filters} />
+      <Days workspaceId={workspaceId} since={filters.since} until={filters.until} />
+      {filters.credential ? (
+        <Seen workspaceId={workspaceId} environment={filters.environment ?? null} />
+      ) : null}
+      <Records />
+    </section>
+  )
+}
+
+function Records() {
+  const { workspaceId } = route.useParams()
+  const filters = route.useSearch()
+  const { data, error, hasNextPage, isFetchingNextPage, fetchNextPage, refetch } = useRecords(
+    workspaceId,
+    filters,
+  )
+  if (error && !data) {
+    return (
+      <>
+        <FailureNote error={error} />
+        <div>
+          <Button onPress={() => refetch()}>{texts.errors.tryAgain}</Button>
+        </div>
+      </>
+    )
+  }
+  if (!data) return <Loading />
+  const more = () => {
+    if (hasNextPage && !isFetchingNextPage) void fetchNextPage()
+  }
+  return (
+    <>
+      <div className="row">
+        <span className="soft" role="status">
+          {words.shown(data.length, !hasNextPage)}
+        </span>
+        <Export workspaceId={workspaceId} filters={filters} />
+      </div>
+      <Table
+        label={words.records}
+        columns={columns}
+        rows={data}
+        idOf={({ id }) => id}
+        onEnd={more}
+        empty={
+          <EmptyState title={words.none} command={words.noneCommand}>
+            <p>{words.noneHelp}</p>
+          </EmptyState>
+        }
+      />
+    </>
+  )
+}

@@ -1,0 +1,44 @@
+/** The audit of a workspace. */
+export const audit = {
+  title: 'Audit',
+  when: 'When',
+  actor: 'Who',
+  action: 'What',
+  target: 'Where',
+  result: 'Outcome',
+  credential: 'Secret',
+  records: 'Audit records',
+  none: 'No record fits.',
+  noneHelp: 'Calls of agents and changes by people are put on record here as they happen.',
+  noneCommand: 'cloakroom audit list',
+  filter: 'Filter',
+  clear: 'Show all',
+  fields: {
+    actor: 'Agent or token',
+    domain: 'Host',
+    credential: 'Secret',
+    action: 'Action',
+    since: 'From day',
+    until: 'To day',
+  },
+  decision: (decision: string, reason: string | null) =>
+    reason === null ? decision : `${decision}: ${reason}`,
+  shown: (count: number, isAll: boolean) =>
+    isAll ? `${count} records, all that fit` : `the newest ${count} records; scroll for more`,
+  chart: 'Requests by day',
+  chartText: (requests: number, blocked: number, errors: number) =>
+    `${requests} requests in this time: ${blocked} blocked, ${errors} failed.`,
+  exporting: 'Export (JSON lines)',
+  exportFailed: 'The export failed. Nothing was changed; try again.',
+  seen: {
+    title: 'Who could have seen this secret',
+    what: 'By the signed history, the grants of tokens that live now, and below by the records of who used or read it.',
+    members: 'People who had the key of the workspace',
+    from: (from: string) => `since ${from}`,
+    between: (from: string, to: string) => `from ${from} to ${to}`,
+    tokens: 'Tokens that live now',
+    mayRead: 'may read values',
+    mayUse: 'may use values in calls, and does not see them',
+    noTokens: 'None.',
+  },
+}
