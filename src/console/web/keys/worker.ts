@@ -1,6 +1,7 @@
 /**
  * The only holder of keys: the seed of the account, and the keys of workspaces and environments, live in this
- * worker's memory. Nothing of them is in what it posts; a value leaves it by `secrets.reveal` alone.
+ * worker's memory. Nothing of them is in what it posts; a value leaves it by `secrets.reveal` alone, and a token that
+ * was just made by `agents.newToken`.
  */
 
 import { state } from './commands/accounts.ts'

@@ -75,7 +75,7 @@ function Managed({ workspaceId }: { workspaceId: string }) {
           onMake={() => setDoing({ making: { kind: 'agent', agent } })}
         />
       ))}
-      {projects.length > 0 ? <h2>{words.workloads}</h2> : null}
+      {projects.length > 0 ? <h2 className="card-title">{words.workloads}</h2> : null}
       {projects.map(({ id, name }) => (
         <section key={id} className="card stack" aria-label={words.workloadsOf(name)}>
           <h3>{name}</h3>

@@ -34,13 +34,13 @@ export function NewToken({ made, done }: { made: Made; done(): void }) {
   }
   return (
     <section className="stack">
-      <h2>{words.title}</h2>
+      <h2 className="card-title">{words.title}</h2>
       <Banner kind="warning">{words.once}</Banner>
       <div>
         <Reveal name={words.name} read={() => ask('agents.newToken', { id })} onError={setFailed} />
       </div>
       {failed ? <FailureNote error={failed} /> : null}
-      <h2>{words.setUp}</h2>
+      <h2 className="card-title">{words.setUp}</h2>
       {error ? <FailureNote error={error} /> : null}
       {addresses ? <SetUp made={made} addresses={addresses} /> : <Loading />}
       <div>

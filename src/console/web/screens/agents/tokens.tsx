@@ -60,9 +60,7 @@ function Row({ token, owner, name, project }: Omit<Props, 'none'> & { token: Tok
       <div className="card-head">
         <strong>{label}</strong>
         <span className={isActive ? 'badge badge-good' : 'badge'}>{words.statuses[status]}</span>
-        <span>
-          {words.may(token.capabilities)}, {words.inPlace(project, token.environment)}
-        </span>
+        <span>{words.summary(token.capabilities, words.inPlace(project, token.environment))}</span>
         <span className="space" />
         {isActive ? <Revoke token={token} owner={owner} name={name} /> : null}
       </div>

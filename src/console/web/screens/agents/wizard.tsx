@@ -91,7 +91,9 @@ export function Wizard({ workspaceId, projects, given, onMade, onCancel }: Props
   const project = projects.find(({ id }) => id === draft.projectId)
   return (
     <Form className="stack form" onSubmit={submit}>
-      <h2>{given.kind === 'agent' ? texts.agents.makeFor(given.agent.name) : texts.agents.make}</h2>
+      <h2 className="card-title">
+        {given.kind === 'agent' ? texts.agents.makeFor(given.agent.name) : texts.agents.make}
+      </h2>
       <Holder given={given} draft={draft} change={change} />
       <Where given={given} draft={draft} change={change} projects={projects} />
       <Terms draft={draft} change={change} />
@@ -173,7 +175,7 @@ function Where({
         options={[...chosen, ...all(words.everyProject)]}
         value={projectId}
         onChange={(id) => change({ projectId: id, environment: '' })}
-        isDisabled={given.kind === 'agent' && given.agent.projectId !== null}
+        isDisabled={given.kind === 'agent'}
       />
       <Select
         label={words.environment}

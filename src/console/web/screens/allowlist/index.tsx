@@ -68,7 +68,7 @@ function Add({ workspaceId }: { workspaceId: string }) {
     )
   }
   return (
-    <Form className="stack form" onSubmit={submit}>
+    <Form className="stack" onSubmit={submit}>
       <div className="row">
         <TextField
           label={words.domain}
@@ -77,6 +77,7 @@ function Add({ workspaceId }: { workspaceId: string }) {
           mono
           value={domain}
           onChange={setDomain}
+          error={add.error?.fields[0]?.message}
         />
         <Button kind="primary" type="submit" isPending={add.isPending}>
           {words.add}

@@ -52,7 +52,7 @@ function Stream({ workspaceId, again }: { workspaceId: string; again(): void }) 
         <span role="status">{waiting > 0 ? words.waiting(waiting) : ''}</span>
       </div>
       {now.isGap ? <Banner kind="warning">{words.gap}</Banner> : null}
-      <Filtered workspaceId={workspaceId} calls={calls} />
+      <Filtered workspaceId={workspaceId} calls={calls} isOpen={now.state === 'open'} />
     </section>
   )
 }
@@ -92,7 +92,9 @@ function useFilter(): [Filter, (changed: Partial<Filter>) => void] {
   return [{ show: chosen, agent, text }, change]
 }
 
-function Filtered({ workspaceId, calls }: { workspaceId: string; calls: readonly Call[] }) {
+type Listed = { workspaceId: string; calls: readonly Call[]; isOpen: boolean }
+
+function Filtered({ workspaceId, calls, isOpen }: Listed) {
   const [filter, change] = useFilter()
   const found = calls.filter((call) => isShown(call, filter))
   return (
@@ -111,7 +113,7 @@ function Filtered({ workspaceId, calls }: { workspaceId: string; calls: readonly
         />
         <TextField label={words.text} value={filter.text} onChange={(text) => change({ text })} />
       </div>
-      {calls.length === 0 ? (
+      {calls.length === 0 && isOpen ? (
         <EmptyState title={words.none} command={words.noneCommand}>
           <p>{words.noneHelp}</p>
         </EmptyState>

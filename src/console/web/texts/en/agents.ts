@@ -36,6 +36,7 @@ export const agents = {
   deleted: 'a project that was deleted',
   inPlace: placeOf,
   may: mayOf,
+  summary: (capabilities: Capabilities, place: string) => `${mayOf(capabilities)}, in ${place}`,
   statuses: { active: 'works', expired: 'expired', revoked: 'revoked' },
   ends: (date: string) => `until ${date}`,
   noEnd: 'without end',
@@ -87,7 +88,7 @@ export const wizard = {
     never: 'Without end',
   },
   summary: (name: string, place: string, capabilities: Capabilities) =>
-    `${name || 'It'} ${mayOf(capabilities)}, in ${place}.`,
+    `${name || 'It'} ${agents.summary(capabilities, place)}.`,
   readingWarning: 'Who reads a secret can take it along: revoking the token does not take it back.',
   endlessWarning: 'A token without end works until somebody revokes it.',
   make: 'Make the token',
