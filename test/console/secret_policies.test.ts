@@ -97,6 +97,25 @@ test('several secrets get one policy at once', async () => {
   await button('Clear').click()
 })
 
+test('of several that are deleted those before a failure are said, and can be taken back', async () => {
+  const { page } = ada
+  await button('Select all shown').click()
+  await page.route('**/STRIPE_KEY/**', (route) =>
+    route.request().method() === 'DELETE' ? route.abort() : route.continue(),
+  )
+  await button('Delete').click()
+  await page.locator('.dialog').getByRole('button', { name: 'Delete' }).click()
+  await page.getByText('The server cannot be reached.').waitFor()
+  await page.getByText('1 secret deleted from development.').waitFor()
+  await page.unrouteAll()
+  await button('Cancel').click()
+  await page.getByText('1 secret', { exact: true }).waitFor()
+  await stripe().waitFor()
+  await button('Undo').click()
+  await page.getByRole('button', { name: /^OTHER_KEY in development/ }).waitFor()
+  await button('Clear').click()
+})
+
 test('a value that is shown is hidden again after 30 seconds', async () => {
   const { page } = ada
   await stripe().click()

@@ -144,7 +144,7 @@ export async function save(held: Held, { key, value, isSetting, ...at }: Place &
 
 type Named = Place & { keys: readonly string[] }
 
-/** Each with its earlier versions; for 7 days they can be restored. */
+/** Each with its earlier versions; for 7 days they can be restored. Those before one that fails are deleted. */
 export async function remove(
   held: Held,
   { keys, ...at }: Named,
@@ -153,6 +153,11 @@ export async function remove(
   const place = await environmentOf(held, at)
   for (const [done, key] of keys.entries()) {
     progress({ step: key, done: done / keys.length })
-    await deleteStored(place, key)
+    try {
+      await deleteStored(place, key)
+    } catch (error) {
+      return { removed: keys.slice(0, done), failure: failureOf(error) }
+    }
   }
+  return { removed: keys, failure: null }
 }

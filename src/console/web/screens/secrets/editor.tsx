@@ -87,6 +87,8 @@ function ValueForm({ place, name, environment, cell }: ValueProps) {
       {
         onSuccess: () => {
           setValue('')
+          // What was sent is kept as long as it is shown here.
+          save.reset()
           say(words.saved(name, environment))
         },
       },

@@ -1,4 +1,5 @@
 /** Deleting, which names what is lost, and can be taken back as long as the notice is there, and for 7 days. */
+import { AskError } from '../../keys/ask.ts'
 import { Confirm } from '../../parts/confirm.tsx'
 import { say } from '../../parts/toasts.tsx'
 import { useCommand } from '../../queries.ts'
@@ -15,10 +16,15 @@ export function Remove({ place, keys, onDone }: Props) {
   const restore = useCommand('versions.restore', { changes: CHANGED })
   const { environment } = place
   const act = async () => {
-    await remove.mutateAsync({ ...place, keys })
+    const { removed, failure } = await remove.mutateAsync({ ...place, keys })
+    const count = removed.length
     const undo = () =>
-      restore.mutate({ ...place, keys }, { onSuccess: () => say(words.restored(keys.length)) })
-    say(words.removed(keys.length, environment), undo)
+      restore.mutate(
+        { ...place, keys: removed },
+        { onSuccess: () => say(words.restored(count)), onError: () => say(words.notRestored) },
+      )
+    if (count > 0) say(words.removed(count, environment), undo)
+    if (failure) throw new AskError(failure)
     onDone?.()
     go({ key: undefined })
   }

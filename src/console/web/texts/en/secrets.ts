@@ -68,6 +68,7 @@ export const secrets = {
     `Lost: ${listed(keys)}, with all earlier versions. Programs and agents that use them fail from now on. For 7 days they can be restored.`,
   removed: (count: number, environment: string) =>
     `${secretCount(count)} deleted from ${environment}.`,
+  notRestored: 'They were not restored. Look among the deleted.',
   restored: (count: number) => `${secretCount(count)} restored.`,
 
   import: 'Paste a .env file',
