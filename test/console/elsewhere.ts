@@ -8,8 +8,8 @@ import { identityOf } from '../../src/sigchain/index.ts'
 import { PASSWORD } from './browser.ts'
 
 /** Their personal workspace, opened, with its verified chain. */
-export async function elsewhere(server: string, email: string) {
-  const { api, seed, privateKey, publicKey } = await logIn(server, email, PASSWORD)
+export async function elsewhere(server: string, email: string, password = PASSWORD) {
+  const { api, seed, privateKey, publicKey } = await logIn(server, email, password)
   if (seed === null) throw new Error('the account cannot sign')
   const chains = chainsOf(api, knownChains(memory<KnownEntry>()), { met() {}, rekeyed() {} })
   const workspaceKeys = knownWorkspaceKeys(memory<KnownKey>(), () => {})

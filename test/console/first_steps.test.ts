@@ -130,6 +130,7 @@ test('a newcomer gets from an empty workspace to the first call, by the keyboard
   expect(await call(await shownCall(page), token)).toContain('"status_code":200')
   await page.getByText('It works').waitFor()
   await grace.judge()
+  await grace.picture('first-steps')
   expect(upstream.received.at(-1)?.header('authorization')).toBe(`Bearer ${value}`)
 
   await page.reload()

@@ -34,6 +34,7 @@ test('the first account is made with the code of the operator and a strong passw
   await page.getByText('It is not strong enough').waitFor()
   await page.getByLabel('Owner code').fill('no-such-code-at-all')
   await owner.judge()
+  await owner.picture('register')
   await press(page, 'Make an account')
   await page.getByText('weak_password').waitFor()
   await page.getByLabel('Password', { exact: true }).fill(PASSWORD)

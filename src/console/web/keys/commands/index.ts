@@ -5,6 +5,7 @@ import * as accounts from './accounts.ts'
 import * as agents from './agents.ts'
 import * as allowlist from './allowlist.ts'
 import * as audit from './audit.ts'
+import * as credentials from './credentials.ts'
 import * as first_steps from './first_steps.ts'
 import * as history from './history.ts'
 import * as live from './live.ts'
@@ -12,6 +13,7 @@ import * as members from './members.ts'
 import * as passkeys from './passkeys.ts'
 import * as policies from './policies.ts'
 import * as projects from './projects.ts'
+import * as rotation from './rotation.ts'
 import * as secrets from './secrets.ts'
 import * as transfers from './transfers.ts'
 import * as versions from './versions.ts'
@@ -24,11 +26,13 @@ export const areas = {
   members,
   agents,
   allowlist,
+  credentials,
   first_steps,
   live,
   passkeys,
   policies,
   projects,
+  rotation,
   secrets,
   transfers,
   versions,

@@ -101,6 +101,11 @@ const byCode: Record<string, Words> = {
     said: 'This passkey cannot unlock: its device, this browser or the account lacks what that takes.',
     help: 'It goes on to log you in, and the password unlocks.',
   },
+  account_stays: { help: 'Nothing was deleted.' },
+  not_confirmed: {
+    said: 'What was typed is not your address.',
+    help: 'Nothing was done. Type it as it stands there.',
+  },
   weak_password: { help: 'Nothing was done. Choose another one.' },
   malformed_recovery_key: {
     said: 'This is no recovery key.',

@@ -1,0 +1,54 @@
+/** What opens one's account: password, recovery key, sessions; and its end. */
+import { ApiError } from '../../../../client/api.ts'
+import {
+  endAccount,
+  type Holder,
+  replacePassword,
+  replaceRecoveryKey,
+} from '../../../../client/credentials.ts'
+import { listSessions, revokeSession } from '../../../../features/accounts/contract.ts'
+import { Refused } from '../failure.ts'
+import type { Held } from '../held.ts'
+import { demandStrong } from '../strong.ts'
+
+/** Newest first. */
+export async function sessions({ api }: Held, _: null) {
+  return api.list(listSessions, {})
+}
+
+/** What is gone by now is as it was to be. */
+export async function endSessions({ api }: Held, { ids }: { ids: readonly string[] }) {
+  for (const id of ids) await api.call(revokeSession, { params: { session_id: id } })
+}
+
+/** Ends all other sessions. @throws ApiError `validation_error` for a wrong password, Refused `weak_password` */
+export async function changePassword(
+  held: Held,
+  { current, password }: { current: string; password: string },
+) {
+  const holder = holderOf(held)
+  await demandStrong(password, holder.email)
+  await replacePassword(holder, current, password)
+}
+
+/** Returns the next key, which is shown once. @throws ApiError `validation_error` for a wrong password */
+export async function newRecoveryKey(held: Held, { current }: { current: string }) {
+  return { recoveryKey: await replaceRecoveryKey(holderOf(held), current) }
+}
+
+/** @throws ApiError `last_owner`, `validation_error` for a wrong password, Refused `account_stays` */
+export async function deleteAccount(held: Held, { current }: { current: string }) {
+  const { userId } = held.reader()
+  await endAccount(holderOf(held), current).catch((error: unknown) => {
+    // The sentence says what keeps it, such as an installation that would have no owner.
+    const isKept = error instanceof ApiError && error.code === 'conflict'
+    throw isKept ? new Refused('account_stays', error.message) : error
+  })
+  await held.memory.stay(userId, undefined)
+  held.clear()
+}
+
+function holderOf(held: Held): Holder {
+  const { email, privateKey, publicKey, seed } = held.reader()
+  return { api: held.api, server: location.origin, email, privateKey, publicKey, seed }
+}

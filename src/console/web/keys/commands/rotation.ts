@@ -1,0 +1,94 @@
+/** New keys of the account, where the old ones may be known to others. */
+import { writeRecoveryKey } from '../../../../client/account/recovery.ts'
+import {
+  isTaken,
+  type NextKeys,
+  newKeys,
+  ownTokens,
+  type Rotated,
+  rotateKeys,
+  UnknownOutcome,
+} from '../../../../client/account/rotation.ts'
+import type { OpenWorkspace } from '../../../../client/vault.ts'
+import { Refused } from '../failure.ts'
+import type { Held } from '../held.ts'
+import type { Progress } from '../messages.ts'
+import { forgetWorkspaces, workspacesOf } from '../places.ts'
+
+/** What ends with the keys, in all workspaces, but for what is kept. @throws UntrustedChain */
+export async function tokens(held: Held, _: null) {
+  const { held: found, left } = await tokensOf(held)
+  return {
+    found: found.map(({ token, grant, places }) => ({
+      id: token.id,
+      label: grant.label,
+      environments: places.map(({ environment }) => environment),
+    })),
+    left,
+  }
+}
+
+/**
+ * Returns the next recovery key, which is shown once. Where the answer was lost it is valid if the server took the new
+ * keys, which then come with the next log-in.
+ *
+ * @throws ApiError `validation_error` for a wrong password, UntrustedChain, Refused `unreadable_workspace`
+ */
+export async function rotate(
+  held: Held,
+  { current, keep }: { current: string; keep: readonly string[] },
+  progress: (progress: Progress) => void,
+) {
+  const { userId, email } = held.reader()
+  progress({ step: 'reading' })
+  const { held: found, left } = await tokensOf(held)
+  const kept = found.filter(({ token }) => keep.includes(token.id))
+  const next = await newKeys()
+  const holder = { api: held.api, server: location.origin, email }
+  progress({ step: 'sealing' })
+  const work = rotateKeys(holder, current, next, () => openAll(held), kept)
+  const { rotated, isCertain } = await work.then(
+    (all) => ({ rotated: all, isCertain: true }),
+    (error: unknown) => outcomeOf(held, next, error),
+  )
+  if (isCertain) {
+    // What stayed unlocked was the old seed.
+    await held.memory.stay(userId, undefined)
+    held.open({ userId, email }, next.keys)
+  }
+  return {
+    isCertain,
+    recoveryKey: writeRecoveryKey(next.recoveryKey),
+    rekey: rotated.map(({ workspace: { id, name } }) => ({ id, name })),
+    granted: rotated.flatMap((each) => each.granted),
+    left: [...left, ...rotated.flatMap((each) => each.left)],
+  }
+}
+
+/** What the server shows after a lost answer. */
+async function outcomeOf(
+  { api }: Held,
+  { keys }: NextKeys,
+  error: unknown,
+): Promise<{ rotated: Rotated[]; isCertain: boolean }> {
+  if (!(error instanceof UnknownOutcome)) throw error
+  const isCertain = await isTaken(api, keys.publicKey).catch(() => false)
+  return { rotated: error.rotated, isCertain }
+}
+
+async function tokensOf(held: Held) {
+  const workspaces = await openAll(held)
+  const each = await Promise.all(workspaces.map((one) => ownTokens(held.api, one)))
+  return { held: each.flatMap((one) => one.held), left: each.flatMap(({ left }) => left) }
+}
+
+/** Invited ones too: what is left out could not be opened any more. */
+async function openAll(held: Held): Promise<OpenWorkspace[]> {
+  forgetWorkspaces(held)
+  const entries = await workspacesOf(held)
+  return entries.map(({ shown, fault }) => {
+    if (fault) throw fault
+    if (shown) return shown
+    throw new Refused('unreadable_workspace')
+  })
+}
