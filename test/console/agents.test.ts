@@ -24,7 +24,7 @@ let token = ''
 let projectId = ''
 
 beforeAll(async () => {
-  stage = await openStage()
+  stage = await openStage({ SERVICE_RESOLVER_URL: 'https://resolver.example.com' })
   await signUp(stage.app.controlPlane, EMAIL, PASSWORD)
   there = await elsewhere(stage.app.controlPlane, EMAIL)
   const { api, workspace } = there
@@ -37,7 +37,7 @@ beforeAll(async () => {
   ada = await stage.visitor(`w/${workspace.id}/agents`)
   page = ada.page
   await logIn(page, EMAIL)
-  page.setDefaultTimeout(8000)
+  page.setDefaultTimeout(20_000)
 })
 afterAll(async () => {
   await ada.close()
@@ -98,6 +98,10 @@ test('a token is made for an agent, shown when asked, and set up without standin
   await page.getByRole('tab', { name: 'Claude Code' }).waitFor()
   await ada.judge()
   expect(await page.content()).not.toContain('svc_agt_')
+  await page.getByText('export SERVICE_RESOLVER_URL=https://resolver.example.com').waitFor()
+  await page
+    .getByText('token issue deploy-bot -p billing -e production --label claude-code --save')
+    .waitFor()
   await button('Show the token').click()
   token = await page.locator('.reveal-value').innerText()
   expect(token).toStartWith('svc_agt_')
@@ -228,11 +232,11 @@ test('a token of a CI job says what reading means, and goes into the environment
   await label('Name').fill('nightly')
   await choose('Environment', 'production')
   await page.getByText('Who reads a secret can take it along').waitFor()
-  await button('Make the token').click()
+  await button('Make the token').press('Enter')
   await page.getByRole('tab', { name: 'CI', exact: true }).click()
   await page.getByText('cloakroom run -- npm test').waitFor()
   await ada.judge()
-  await button('I have it').click()
+  await button('I have it').press('Enter')
   const workloads = page.getByRole('region', { name: 'Tokens of billing' })
   await workloads.getByText('may use secrets in calls, and read them').waitFor()
   await workloads.getByRole('button', { name: 'Revoke' }).click()

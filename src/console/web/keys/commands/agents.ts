@@ -174,12 +174,20 @@ async function placesOf(
 /** Where programs find the two listeners, as the operator has set it. */
 export async function addresses(_: Held, __: null) {
   const answer = await fetch('/api/docs/json', { referrerPolicy: 'no-referrer' })
-  const { paths } = described.parse(await answer.json())
-  return { server: location.origin, resolver: paths['/v1/resolve'].post.servers[0].url }
+  const { servers, paths } = described.parse(await answer.json())
+  const [{ url: resolver }] = paths['/v1/resolve'].post.servers
+  const isUnset = ({ url }: { url: string }) => URL.parse(url)?.hostname === 'localhost'
+  return {
+    // By `cloakroom console` the page comes from elsewhere than the server.
+    server: isUnset(servers[0]) ? location.origin : servers[0].url,
+    resolver,
+    isUnknown: isUnset({ url: resolver }) && location.hostname !== 'localhost',
+  }
 }
 
 const servers = z.tuple([z.object({ url: z.string() })])
 const described = z.object({
+  servers,
   paths: z.object({ '/v1/resolve': z.object({ post: z.object({ servers }) }) }),
 })
 

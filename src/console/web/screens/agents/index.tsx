@@ -11,9 +11,10 @@ import { Loading } from '../../parts/loading.tsx'
 import { say } from '../../parts/toasts.tsx'
 import { useAsk, useCommand } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
+import type { For, Made } from './draft.ts'
 import { NewToken } from './new_token.tsx'
 import { Tokens } from './tokens.tsx'
-import { type For, type Made, Wizard } from './wizard.tsx'
+import { Wizard } from './wizard.tsx'
 
 const route = getRouteApi('/w/$workspaceId/agents')
 const words = texts.agents

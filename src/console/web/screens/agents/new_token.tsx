@@ -10,6 +10,7 @@ import { Snippet } from '../../parts/snippet.tsx'
 import { Tabs } from '../../parts/tabs.tsx'
 import { useAsk } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
+import type { Made } from './draft.ts'
 import {
   type Addresses,
   ci,
@@ -20,7 +21,6 @@ import {
   sdk,
   variables,
 } from './set_up.ts'
-import type { Made } from './wizard.tsx'
 
 const words = texts.newToken
 
@@ -71,7 +71,7 @@ function SetUp({ made, addresses }: Props) {
     label: program.title,
     content: (
       <div className="stack">
-        <Told text={commandFor(id, name)} why={words.atMachine} />
+        <Told text={commandFor(id, made)} why={words.atMachine} />
         <File path={program.project[0] ?? ''} text={fileFor(program, resolver)} />
       </div>
     ),
@@ -79,6 +79,7 @@ function SetUp({ made, addresses }: Props) {
   return (
     <>
       <p>{words.environment}</p>
+      {addresses.isUnknown ? <Banner kind="warning">{words.unknown}</Banner> : null}
       <Snippet text={variables(addresses)} name={words.environment} />
       <Tabs
         label={words.setUp}

@@ -1,7 +1,10 @@
 /** What is put where so that a program uses a token. None of it holds the token: that is in a variable. */
 import { fileOf, type Program, programs } from '../../../../client/agent_setup.ts'
 
-export type Addresses = { server: string; resolver: string }
+export type Addresses = { server: string; resolver: string; isUnknown: boolean }
+
+/** Null stands for every project, or environment. */
+type Holder = { name: string; project: string | null; environment: string | null }
 
 /** For a program on a machine of nobody's session; null where it hands no variables on. */
 export function fileFor(program: Program, resolver: string): string | null {
@@ -16,9 +19,11 @@ function quoted(text: string): string {
   return /^[\w.@%+:,/-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
 }
 
-export function commandFor(id: string, agent: string): string {
-  const name = quoted(agent)
-  return `cloakroom token issue ${name} --label ${id} --save\ncloakroom agent setup ${id} --agent ${name}`
+export function commandFor(id: string, { project, environment, ...holder }: Holder): string {
+  const name = quoted(holder.name)
+  const at = [project && `-p ${quoted(project)}`, environment && `-e ${quoted(environment)}`]
+  const issue = [`cloakroom token issue ${name}`, ...at, `--label ${id} --save`]
+  return `${issue.filter(Boolean).join(' ')}\ncloakroom agent setup ${id} --agent ${name}`
 }
 
 export function variables({ server, resolver }: Addresses): string {

@@ -1,7 +1,6 @@
 /** A new token: for whom, where, what it may do, and for how long, said in one sentence before it is made. */
 import { type FormEvent, useState } from 'react'
 import { Form } from 'react-aria-components'
-import type { Input, Output } from '../../keys/messages.ts'
 import { Banner } from '../../parts/banner.tsx'
 import { Button } from '../../parts/button.tsx'
 import { EmptyState } from '../../parts/empty_state.tsx'
@@ -10,21 +9,9 @@ import { Select } from '../../parts/select.tsx'
 import { TextField } from '../../parts/text_field.tsx'
 import { useAsk, useCommand } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
+import { ALL, type Draft, draftFor, type For, type Made, orderOf, type Project } from './draft.ts'
 
 const words = texts.wizard
-
-/** Somebody new, or an agent that is there. */
-export type For =
-  | { kind: 'new' }
-  | {
-      kind: 'agent'
-      agent: Pick<Output<'agents.list'>[number], 'id' | 'name' | 'projectId' | 'project'>
-    }
-
-/** What was made, without the token itself. */
-export type Made = { id: string; kind: Draft['kind']; name: string; mayRead: boolean }
-
-type Project = { id: string; name: string }
 
 type Props = {
   workspaceId: string
@@ -34,37 +21,8 @@ type Props = {
   onCancel(): void
 }
 
-/** Stands for every project or environment in a list of choices. */
-const ALL = '*'
-
 const optionsOf = <Id extends string>(labels: Readonly<Record<Id, string>>) =>
   (Object.keys(labels) as Id[]).map((id) => ({ id, label: labels[id] }))
-
-type May = keyof typeof words.may
-type Days = keyof typeof words.lengths
-
-type Draft = {
-  kind: 'agent' | 'workload'
-  name: string
-  label: string
-  projectId: string
-  environment: string
-  may: May
-  days: Days
-}
-
-function draftFor(given: For, projects: readonly Project[]): Draft {
-  const own = given.kind === 'agent' ? (given.agent.projectId ?? ALL) : undefined
-  return {
-    kind: 'agent',
-    name: given.kind === 'agent' ? given.agent.name : '',
-    label: '',
-    projectId: own ?? projects[0]?.id ?? ALL,
-    environment: '',
-    may: 'use',
-    days: '90',
-  }
-}
 
 export function Wizard({ workspaceId, projects, given, onMade, onCancel }: Props) {
   const [draft, setDraft] = useState(() => draftFor(given, projects))
@@ -79,16 +37,24 @@ export function Wizard({ workspaceId, projects, given, onMade, onCancel }: Props
       </EmptyState>
     )
   }
+  const project = projects.find(({ id }) => id === draft.projectId)
   const submit = (event: FormEvent) => {
     event.preventDefault()
     issue.mutate(orderOf(workspaceId, given, draft), {
       onSuccess: ({ id }) => {
         const { kind, name, may } = draft
-        onMade({ id, kind, name, mayRead: may !== 'use' })
+        const environment = draft.environment === ALL ? null : draft.environment
+        onMade({
+          id,
+          kind,
+          name,
+          mayRead: may !== 'use',
+          project: project?.name ?? null,
+          environment,
+        })
       },
     })
   }
-  const project = projects.find(({ id }) => id === draft.projectId)
   return (
     <Form className="stack form" onSubmit={submit}>
       <h2 className="card-title">
@@ -218,26 +184,4 @@ function Summary({ draft, project }: { draft: Draft; project: string | null }) {
       {days === 'never' ? <p>{words.endlessWarning}</p> : null}
     </Banner>
   )
-}
-
-type Order = Input<'agents.issue'>
-
-function orderOf(workspaceId: string, given: For, draft: Draft): Order {
-  const { name, label, may, days } = draft
-  const environment = draft.environment === ALL ? null : draft.environment
-  const projectId = draft.projectId === ALL ? null : draft.projectId
-  const terms = {
-    workspaceId,
-    capabilities: may.split(',') as Order['capabilities'],
-    days: days === 'never' ? null : Number(days),
-  }
-  if (given.kind === 'agent') {
-    const { id: agentId } = given.agent
-    return { ...terms, label, holder: { kind: 'further', agentId, projectId, environment } }
-  }
-  if (draft.kind === 'workload') {
-    const place = { projectId: draft.projectId, environment: draft.environment }
-    return { ...terms, holder: { kind: 'workload', label: name, ...place } }
-  }
-  return { ...terms, holder: { kind: 'agent', name, projectId, environment } }
 }

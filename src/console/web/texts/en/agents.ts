@@ -101,6 +101,8 @@ export const newToken = {
   close: 'I have it',
   setUp: 'Set it up',
   environment: 'In the environment that it starts in',
+  unknown:
+    'The operator has not said where the resolver is reached (SERVICE_RESOLVER_URL): put its address in the place of localhost.',
   atMachine: 'On a machine where you are logged in, no file and no variable needs a token:',
   elsewhere: (file: string) =>
     `On any other machine, this goes into ${file}, beside the variables above:`,

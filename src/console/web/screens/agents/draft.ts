@@ -1,0 +1,72 @@
+/** A token as it is put together, and the order that comes of it. */
+import type { Input, Output } from '../../keys/messages.ts'
+import type { texts } from '../../texts/index.ts'
+
+type Words = typeof texts.wizard
+
+/** Somebody new, or an agent that is there. */
+export type For =
+  | { kind: 'new' }
+  | {
+      kind: 'agent'
+      agent: Pick<Output<'agents.list'>[number], 'id' | 'name' | 'projectId' | 'project'>
+    }
+
+/** What was made, without the token itself. */
+export type Made = { id: string; kind: Draft['kind']; name: string; mayRead: boolean } & {
+  project: string | null
+  environment: string | null
+}
+
+export type Project = { id: string; name: string }
+
+/** Stands for every project or environment in a list of choices. */
+export const ALL = '*'
+
+type May = keyof Words['may']
+type Days = keyof Words['lengths']
+
+export type Draft = {
+  kind: 'agent' | 'workload'
+  name: string
+  label: string
+  projectId: string
+  environment: string
+  may: May
+  days: Days
+}
+
+export function draftFor(given: For, projects: readonly Project[]): Draft {
+  const own = given.kind === 'agent' ? (given.agent.projectId ?? ALL) : undefined
+  return {
+    kind: 'agent',
+    name: given.kind === 'agent' ? given.agent.name : '',
+    label: '',
+    projectId: own ?? projects[0]?.id ?? ALL,
+    environment: '',
+    may: 'use',
+    days: '90',
+  }
+}
+
+type Order = Input<'agents.issue'>
+
+export function orderOf(workspaceId: string, given: For, draft: Draft): Order {
+  const { name, label, may, days } = draft
+  const environment = draft.environment === ALL ? null : draft.environment
+  const projectId = draft.projectId === ALL ? null : draft.projectId
+  const terms = {
+    workspaceId,
+    capabilities: may.split(',') as Order['capabilities'],
+    days: days === 'never' ? null : Number(days),
+  }
+  if (given.kind === 'agent') {
+    const { id: agentId } = given.agent
+    return { ...terms, label, holder: { kind: 'further', agentId, projectId, environment } }
+  }
+  if (draft.kind === 'workload') {
+    const place = { projectId: draft.projectId, environment: draft.environment }
+    return { ...terms, holder: { kind: 'workload', label: name, ...place } }
+  }
+  return { ...terms, holder: { kind: 'agent', name, projectId, environment } }
+}
