@@ -1,7 +1,7 @@
 /** The audit and the page of the installation's owner in the console. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import { openStage, type Stage, type Visitor } from './browser.ts'
+import { openStage, PASSWORD, type Stage, type Visitor } from './browser.ts'
 
 let stage: Stage
 let ada: Visitor
@@ -12,6 +12,17 @@ beforeAll(async () => {
 })
 afterAll(() => stage.close())
 
+/** Ten a day, as if an agent had made them. */
+async function callsOfAWeek() {
+  await stage.app.connection.sql`
+    insert into audit_logs select (jsonb_populate_record(created, jsonb_build_object(
+      'id', gen_random_uuid(), 'timestamp', now() - n * interval '144 minutes', 'source', 'resolver',
+      'action', null, 'agent_id', 'deploy-bot', 'identity_level', 'agent', 'decision', 'allowed',
+      'method', 'POST', 'status_code', 200, 'target_domain', 'api.stripe.com',
+      'target_path', '/v1/charges', 'credential_ref', 'PAYMENTS_KEY'))).*
+    from audit_logs as created, generate_series(1, 70) as n where action = 'workspace.created'`
+}
+
 test('records are filtered by the address, exported, and say who could have seen a secret', async () => {
   const { page } = ada
   await ada.sees('Workspaces')
@@ -19,6 +30,14 @@ test('records are filtered by the address, exported, and say who could have seen
   await page.getByRole('navigation').getByRole('link', { name: 'Audit' }).click()
   await ada.sees('Audit')
   await page.getByRole('cell', { name: 'workspace.created' }).waitFor()
+  await ada.judge()
+  await callsOfAWeek()
+  await page.reload()
+  await page.getByLabel('Password').fill(PASSWORD)
+  await page.getByRole('button', { name: 'Unlock' }).click()
+  await page.getByText('70 requests in this time').waitFor()
+  await page.locator('canvas').waitFor()
+  await page.getByRole('cell', { name: 'api.stripe.com/v1/charges' }).first().waitFor()
   await ada.judge()
   await ada.picture('audit')
 

@@ -45,11 +45,14 @@ export function Chart({ label, text, days, lines }: Props) {
 }
 
 function draw(element: HTMLElement, days: readonly string[], lines: readonly Line[]): Plot {
-  const style = getComputedStyle(element)
-  const colour = (name: string) => style.getPropertyValue(`--chart-${name}`)
+  // A canvas takes no variables and no light-dark().
+  const colour = (name: string) => {
+    element.style.color = `var(--${name})`
+    return getComputedStyle(element).color
+  }
   const axis = {
-    stroke: colour('ink'),
-    grid: { stroke: colour('grid'), width: 1 },
+    stroke: colour('ink-soft'),
+    grid: { stroke: colour('border'), width: 1 },
     ticks: { show: false },
   }
   const series = lines.map(({ label, tone }) => ({

@@ -24,7 +24,9 @@ export const audit = {
   decision: (decision: string, reason: string | null) =>
     reason === null ? decision : `${decision}: ${reason}`,
   shown: (count: number, isAll: boolean) =>
-    isAll ? `${count} records, all that fit` : `the newest ${count} records; scroll for more`,
+    isAll
+      ? `${count === 1 ? 'one record' : `${count} records`}, all that fit`
+      : `the newest ${count} records; scroll for more`,
   chart: 'Requests by day',
   chartText: (requests: number, blocked: number, errors: number) =>
     `${requests} requests in this time: ${blocked} blocked, ${errors} failed.`,

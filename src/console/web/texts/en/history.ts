@@ -1,7 +1,7 @@
 /** The signed history of a workspace. */
 export const history = {
   title: 'History',
-  what: 'Each change of members, hosts and keys is signed by who made it, and names the one before. The server cannot add, change or leave out any of them unseen.',
+  what: 'Each change of members, hosts and keys is signed by who made it, and names the one before. The server can add and change none, and leave out none that another follows. It can withhold the newest, until this browser has seen it.',
   number: 'No.',
   when: 'When',
   who: 'Who',
