@@ -112,12 +112,13 @@ export class ChainCache {
   }
 }
 
-/** Whether a link of so many characters can follow. */
+/** Whether a link of so many characters can follow, and leaves what is reserved. */
 export function hasRoomFor(
   { seq, size }: Pick<Chain, 'seq' | 'size'>,
   characters: number,
+  reserved = { links: 0, size: 0 },
 ): boolean {
-  return seq < MAX_LINKS && size + characters <= MAX_SIZE
+  return seq < MAX_LINKS - reserved.links && size + characters <= MAX_SIZE - reserved.size
 }
 
 async function readAll(read: ReadLinks, after: number): Promise<SignedText[]> {

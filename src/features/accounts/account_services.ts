@@ -20,7 +20,11 @@ export type AccountServices = {
   fakeSalt: (email: string) => string
   /** Asking for public keys tells who is registered: so often per person, as for log-ins. */
   lookUps: RateLimiter
+  /** New keys of an account: each takes a link of every signed workspace, also of others'. */
+  rotations: RateLimiter
 }
+
+const ROTATIONS = { count: 10, seconds: 86_400 }
 
 export function openAccountServices({
   db,
@@ -39,5 +43,6 @@ export function openAccountServices({
     throttle: new PasswordThrottle(clock),
     fakeSalt: openFakeSalts(config.SECRET_KEY),
     lookUps: new RateLimiter(config.RATE_LOGIN, clock),
+    rotations: new RateLimiter(ROTATIONS, clock),
   }
 }

@@ -43,6 +43,8 @@ export async function giveNewKeys(
     await updateCredentials(tx, user.id, proof, values)
     await dropSeedCopies(tx, user.id)
     await revokeAllSessions(tx, user.id, { except: caller.sessionId })
+    // Last: what others overtake, or refuse, takes nothing of it.
+    services.rotations.take(user.id)
   })
 }
 

@@ -31,6 +31,10 @@ export type Claim = {
   }
 }[Link['type']]
 
+/** What only links may take that end something. */
+const RESERVED = { links: 1_000, size: 2 * 1_048_576 }
+const NONE = { links: 0, size: 0 }
+
 /** What has links that are not committed yet, by the transaction: no cache may see them. */
 const uncommitted = new WeakMap<Reading, Set<string>>()
 
@@ -99,7 +103,8 @@ async function append(
   link: SignedText,
   claim: Claim | null,
 ): Promise<Chain> {
-  if (!hasRoomFor(before, link.statement.length))
+  const reserved = claim && endsSomething(before, userId, claim) ? NONE : RESERVED
+  if (!hasRoomFor(before, link.statement.length, reserved))
     throw refused('The chain is as long as one may be.')
   const chain = await extended(before, link)
   const said = readLink(link)
@@ -114,6 +119,15 @@ async function append(
   uncommitted.set(tx, new Set(uncommitted.get(tx)).add(workspaceId))
   await insertLink(tx, workspaceId, chain.seq, link)
   return chain
+}
+
+/** By it a nearly full chain still ends what must end. Administrators take of it what they sign, and who leaves one link. */
+function endsSomething({ members }: Chain, signer: string, { type, body }: Claim): boolean {
+  if (type === 'members.removed' && body.user_ids.join() === signer) return true
+  const role = members.get(signer)?.role
+  if (role !== 'owner' && role !== 'admin') return false
+  if (type === 'members.put') return body.members.every(({ user_id: id }) => members.has(id))
+  return type === 'allowlist.changed' ? body.add.length === 0 : true
 }
 
 async function extended(before: Chain, link: SignedText): Promise<Chain> {

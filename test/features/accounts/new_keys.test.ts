@@ -180,6 +180,22 @@ describe('is refused, and nothing is written', () => {
   })
 })
 
+test('new keys are given ten times a day: each takes a link of every signed workspace', async () => {
+  let fay = await registerPerson(app, 'fay')
+  const next = async () => {
+    const { changed, body } = await newKeys(fay, [fay])
+    const answer = await send(fay, body)
+    if (answer.status === 200) fay = { ...fay, ...changed }
+    return answer
+  }
+  for (let count = 0; count < 10; count += 1) expect((await next()).status).toBe(200)
+  const refused = await writesNothing(app, next)
+  expect(refused).toMatchObject({ status: 429, body: { error_code: 'rate_limited' } })
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(60)
+  const bob = await registerPerson(app, 'bob2')
+  expect((await send(bob, (await newKeys(bob, [bob])).body)).status).toBe(200)
+})
+
 test('an envelope of another epoch is refused', async () => {
   const dan = await registerPerson(app, 'dan')
   const { body } = await newKeys(dan, [dan])

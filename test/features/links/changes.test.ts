@@ -1,15 +1,19 @@
 /** Links are stored with the change that they say, in one order, and as long as both are: one or nothing. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { acceptLink } from '../../../src/features/links/index.ts'
+import { acceptLink, type Claim } from '../../../src/features/links/index.ts'
+import { toBase64 } from '../../../src/platform/crypto/encoding.ts'
 import { workspaceLinks } from '../../../src/platform/db/schema/index.ts'
-import { type Chain, extend, type SignedText } from '../../../src/sigchain/index.ts'
+import { type Chain, extend, identityOf, type SignedText } from '../../../src/sigchain/index.ts'
 import { startTestApp, type TestApp } from '../../support/app.ts'
 import { preparedDatabase, type TestDatabase } from '../../support/database.ts'
 import {
+  personOf,
+  type Said,
   type SignedPerson,
   type SignedWorkspace,
   signedAccount,
   signedBy,
+  signedId,
   signedWorkspace,
   storedLinks,
 } from '../../support/signed.ts'
@@ -74,13 +78,13 @@ test('a change that fails after its link leaves none', async () => {
 test('a chain that is as long as one may be takes no more', async () => {
   const { workspaceId } = workspace
   const chain = await workspace.chain()
-  const body = { add: ['last.example'], remove: [] }
-  const link = await signedBy(ada, chain, { type: 'allowlist.changed', body })
+  const said = { type: 'tokens.revoked' as const, body: { token_ids: [signedId()] } }
+  const link = await signedBy(ada, chain, said)
   const most = 64 * 1_048_576 - link.statement.length
   const accept = (before: Chain) =>
     app.connection.db.transaction((tx) => {
       const changing = { tx, grant: { workspaceId, userId: ada.userId } }
-      return acceptLink(changing, before, link, { type: 'allowlist.changed', body })
+      return acceptLink(changing, before, link, said)
     })
   for (const full of [{ seq: 100_000 }, { size: most + 1 }]) {
     await expect(accept({ ...chain, ...full })).rejects.toMatchObject({
@@ -89,6 +93,46 @@ test('a chain that is as long as one may be takes no more', async () => {
     })
   }
   expect((await accept({ ...chain, size: most }))?.size).toBe(64 * 1_048_576)
+})
+
+test('rotations of a member who only reads leave a chain room for what ends something', async () => {
+  const { workspaceId } = workspace
+  const reader = await workspace.join('read_only')
+  const chain = await workspace.chain()
+  const [seed, token] = [crypto.getRandomValues(new Uint8Array(32)), signedId()]
+  const { signing_key, public_key } = await identityOf(seed)
+  const rotated: Claim = { type: 'keys.rotated', body: { signing_key, public_key } }
+  const removed: Claim = { type: 'members.removed', body: { user_ids: [reader.userId] } }
+  const members = [{ ...personOf(reader), role: 'member' as const }]
+  const advanced = { epoch: 2, key_commitment: toBase64(seed) }
+  const accept = async (signer: SignedPerson, said: Claim, size: number) => {
+    const link = await signedBy(signer, chain, said as Said)
+    const { db } = app.connection
+    const rolledBack = new Error('rolled back')
+    const found = db.transaction(async (tx) => {
+      const changing = { tx, grant: { workspaceId, userId: signer.userId } }
+      await acceptLink(changing, { ...chain, size }, link, said)
+      throw rolledBack
+    })
+    return found.catch((error) => (error === rolledBack ? 'taken' : error.message))
+  }
+  const full = 'The chain is as long as one may be.'
+  const nearly = 63 * 1_048_576
+  const adds: Claim = { type: 'allowlist.changed', body: { add: ['more.example'], remove: [] } }
+  expect(await accept(reader, rotated, 1_048_576)).toBe('taken')
+  expect(await accept(reader, rotated, nearly)).toBe(full)
+  expect(await accept(ada, adds, nearly)).toBe(full)
+  const ending: Claim[] = [
+    rotated,
+    removed,
+    { type: 'members.put', body: { members } },
+    { type: 'tokens.revoked', body: { token_ids: [token] } },
+    { type: 'epoch.advanced', body: advanced },
+    { type: 'workspace.deleted', body: {} },
+  ]
+  for (const said of ending)
+    expect([said.type, await accept(ada, said, nearly)]).toEqual([said.type, 'taken'])
+  expect(await accept(reader, removed, nearly)).toBe('taken')
 })
 
 test('a link alone counts the policy version up', async () => {
