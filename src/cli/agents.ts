@@ -1,4 +1,5 @@
 /** Finding agents and tokens by what was typed: a name, which is unique where one works, or an id. */
+import { holderOf } from '../client/tokens.ts'
 import { listAgents } from '../features/agents/contract.ts'
 import type { Context } from './context.ts'
 import { oneNamed } from './named.ts'
@@ -6,7 +7,7 @@ import { projectNamed, projectsOf, type WorkspaceScope } from './scope.ts'
 import type { Session } from './session/session.ts'
 import { CliError } from './terminal/cli_error.ts'
 import { type Column, ID } from './terminal/table.ts'
-import { knownOne, type NameList } from './trust/known_names.ts'
+import { demandNew, knownOne, type NameList } from './trust/known_names.ts'
 
 export type Agent = Awaited<ReturnType<typeof agentsOf>>[number]
 /** Of the versions that tokens get, in signed workspaces and others. */
@@ -62,6 +63,7 @@ export function demandHome({ session: { knownNames }, workspace }: Place, agent:
 /** Keeps one that was made here; others of the name may be in other projects. */
 export function rememberAgent({ session: { knownNames }, workspace }: Place, agent: Agent): void {
   const list = namesOfAgents(workspace)
+  demandNew(knownNames, list, agent)
   knownNames.accept(list, agent.name, [agent.id, ...knownNames.idsOf(list, agent.name)])
   knownNames.learn(homesOf(workspace), [homeOf(agent)])
 }
@@ -128,6 +130,23 @@ export function tokenNamed<T extends Token>(all: readonly T[], typed: string, li
     name: token.label,
   }))
   return oneNamed(named, typed, { what: 'token', list })
+}
+
+/**
+ * The same; in a signed workspace a label is the one that was granted with the token, to its owner.
+ *
+ * @throws CliError, UntrustedChain
+ */
+export async function grantedToken<T extends Token & Parameters<typeof holderOf>[1]>(
+  { workspace }: WorkspaceScope,
+  owner: Parameters<typeof holderOf>[2],
+  all: readonly T[],
+  typed: string,
+  list: string,
+): Promise<T> {
+  const token = tokenNamed(all, typed, list)
+  if (token.id !== typed) await holderOf(workspace.open, token, owner)
+  return token
 }
 
 /** What a list of tokens shows: the id too where a label does not say which one is meant. */

@@ -27,13 +27,14 @@ export async function registerWithToken(
   const id = uuidv7()
   const scope = { kind: 'agent', agentId: id, projectId, environment } as const
   const made = await makeToken(workspace, scope, order, places)
-  const body = { ...(isSignedId(workspace.id) ? { id } : {}), name, ...made.body }
+  const own = isSignedId(workspace.id) ? { id } : {}
+  const body = { ...own, name, ...made.body }
   const params = { workspace_id: workspace.id }
   const { agent, capabilities } =
     projectId === null
       ? await api.call(registerAgent, { params, body })
       : await api.call(registerProjectAgent, { params: { ...params, project_id: projectId }, body })
-  return { agent, capabilities, id: made.id, text: made.text }
+  return { agent: { ...agent, ...own }, capabilities, id: made.id, text: made.text }
 }
 
 /** @throws ApiError, UntrustedChain */

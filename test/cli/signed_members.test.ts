@@ -256,6 +256,39 @@ describe('tokens of who is no admin any more', () => {
   })
 })
 
+test('a token is the one that was granted under its label, and not the one whose row has it', async () => {
+  const { sql } = app.connection
+  const issue = async (...args: string[]) => ((await ada.json(...args)) as { id: string }).id
+  const bot = inAcme('-p', 'shop')
+  await ada.run(inAcme('project', 'create', 'shop'))
+  await ada.must(...bot, 'secrets', 'set', 'KEY=value')
+  await ada.must(...bot, 'agent', 'create', 'swapped', '--label', 'one')
+  await issue(...bot, 'token', 'issue', 'swapped', '--label', 'two')
+  await issue(...bot, 'workload-token', 'issue', 'one-ci')
+  const last = await issue(...bot, 'workload-token', 'issue', 'two-ci')
+  const swap = () => sql`update tokens set label = replace(case when label like 'one%'
+    then replace(label, 'one', 'x-two') else replace(label, 'two', 'x-one') end, 'x-', '')
+    where label in ('one', 'two', 'one-ci', 'two-ci')`
+  await swap()
+  for (const revoke of [
+    ['token', 'revoke', 'swapped', 'one'],
+    ['workload-token', 'revoke', 'one-ci'],
+  ])
+    expect(await ada.run([...bot, ...revoke, '--json'])).toMatchObject({
+      code: 5,
+      err: expect.stringContaining('unverified_workspace'),
+    })
+  const verified = await ada.run(inAcme('workspace', 'verify'))
+  expect([verified.code, verified.out]).toEqual([
+    1,
+    expect.stringContaining('the server calls it one-ci'),
+  ])
+  await ada.must(...bot, 'workload-token', 'revoke', last)
+  await swap()
+  await ada.must(...bot, 'token', 'revoke', 'swapped', 'one')
+  await ada.must(...bot, 'workload-token', 'revoke', 'one-ci')
+})
+
 test('a role that only the database has gives no right to sign', async () => {
   const { sql } = app.connection
   await sql`update memberships m set role = 'admin', status = 'active' from users u

@@ -217,6 +217,44 @@ describe('a project', () => {
     await ada.shell('rm .cloakroom.json')
   })
 
+  test('that was just made is none that this machine knows, whatever the server answers', async () => {
+    const { sql } = app.connection
+    const [known, hidden] = [await idOf('known'), await idOf('hidden')]
+    const lying = Bun.serve({
+      hostname: '127.0.0.1',
+      port: 0,
+      fetch: async (request) => {
+        const { pathname, search } = new URL(request.url)
+        const real = await fetch(`${app.controlPlane}${pathname}${search}`, request)
+        const text = await real.text()
+        const isCreated = request.method === 'POST' && pathname === '/api/projects/'
+        const told = isCreated ? text.replace(/"id":"[^"]*"/, `"id":"${known}"`) : text
+        return new Response(told, {
+          status: real.status,
+          headers: { 'content-type': 'application/json' },
+        })
+      },
+    })
+    const victim = await loggedIn({ ...app, controlPlane: lying.url.origin }, 'ada@example.com')
+    await victim.must('project', 'list', ...inLive())
+    const { code, err } = await victim.run(['project', 'create', 'fresh', ...inLive(), '--json'])
+    expect([code, JSON.parse(err.trim().split('\n').at(-1) ?? '').error]).toMatchObject([
+      5,
+      { code: 'changed_name', message: expect.stringContaining(`${known}, which is known here`) },
+    ])
+    victim.remove()
+    await lying.stop(true)
+    await sql`update projects set name = 'away' where id = ${hidden}`
+    expect(await refused('init', 'hidden', ...inLive())).toMatchObject({
+      kind: 'changed_name',
+      message: expect.stringContaining(`hidden was ${hidden} when it was seen before`),
+    })
+    await ada.must(...inLive('project', 'accept-name', 'hidden', '--yes'))
+    await ada.must('init', 'hidden', ...inLive())
+    await ada.must('init', 'another', ...inLive())
+    await ada.shell('rm .cloakroom.json')
+  })
+
   test('that takes the place of the only one is not meant where none is named', async () => {
     const solo = ['-w', ((await ada.json('workspace', 'create', 'solo')) as { id: string }).id]
     await ada.must('project', 'create', 'first', ...solo)

@@ -12,12 +12,13 @@ import {
 } from '../../features/agents/contract.ts'
 import { isSignedId } from '../../sigchain/index.ts'
 import {
+  type Agent,
   agentNamed,
   agentsOf,
   demandUsable,
+  grantedToken,
   rememberAgent,
   tokenColumns,
-  tokenNamed,
 } from '../agents.ts'
 import type { agentOptions, agentTokenOptions, confirmOptions } from '../catalogue/options.ts'
 import type { Action } from '../command.ts'
@@ -162,7 +163,7 @@ export const listTokens: Action = async (context, [name = '']) => {
 export const revoke: Action = async (context, [name = '', typed = '']) => {
   const scope = await workspaceScope(context)
   const agent = await agentNamed(context, scope, name)
-  const token = tokenNamed(await tokensOf(scope, agent), typed, `token list ${agent.name}`)
+  const token = await tokenOfAgent(scope, agent, typed)
   const params = { workspace_id: scope.workspace.id, registration_id: agent.id, token_id: token.id }
   const { session, workspace } = scope
   await session.sign(
@@ -215,13 +216,18 @@ export const ungrant: Action = async (context, args) => {
 async function held(context: Context, [name = '', typed = '']: string[]) {
   const scope = await projectScope(context)
   const agent = await agentNamed(context, scope, name)
-  const token = tokenNamed(await tokensOf(scope, agent), typed, `token list ${agent.name}`)
+  const token = await tokenOfAgent(scope, agent, typed)
   const params = {
     workspace_id: scope.workspace.id,
     registration_id: agent.id,
     token_id: token.id,
   }
   return { ...scope, agent, token, params }
+}
+
+async function tokenOfAgent(scope: WorkspaceScope, { id, name }: Agent, typed: string) {
+  const all = await tokensOf(scope, { id })
+  return grantedToken(scope, { agentId: id }, all, typed, `token list ${name}`)
 }
 
 function tokensOf({ session, workspace }: WorkspaceScope, agent: { id: string }) {

@@ -10,7 +10,7 @@ import {
   revokeWorkloadToken,
 } from '../../features/agents/contract.ts'
 import { parseToken, sealedToken } from '../../platform/crypto/token.ts'
-import { tokenColumns, tokenNamed } from '../agents.ts'
+import { grantedToken, tokenColumns } from '../agents.ts'
 import type { workloadTokenOptions } from '../catalogue/options.ts'
 import type { Action } from '../command.ts'
 import { orderOf, showToken } from '../issued_token.ts'
@@ -63,7 +63,7 @@ export const list: Action = async (context) => {
 
 export const revoke: Action = async (context, [typed = '']) => {
   const scope = await projectScope(context)
-  const token = tokenNamed(await tokensOf(scope), typed, 'workload-token list')
+  const token = await tokenOf(scope, typed)
   const params = { project_id: scope.project.id, token_id: token.id }
   const { session, workspace } = scope
   await session.sign(
@@ -78,7 +78,7 @@ export const revoke: Action = async (context, [typed = '']) => {
 export const grant: Action = async (context, [typed = '']) => {
   const scope = await projectScope(context)
   const { session, workspace, project } = scope
-  const token = tokenNamed(await tokensOf(scope), typed, 'workload-token list')
+  const token = await tokenOf(scope, typed)
   const holder = await holderOf(workspace.open, token, { projectId: project.id })
   const environment = token.environment ?? ''
   const envelope = await grantEnvironment(workspace.open, holder, project.id, environment)
@@ -91,6 +91,11 @@ export const grant: Action = async (context, [typed = '']) => {
     granted: `${project.name}/${environment}`,
   })
   return undefined
+}
+
+async function tokenOf(scope: ProjectScope, typed: string) {
+  const owner = { projectId: scope.project.id }
+  return grantedToken(scope, owner, await tokensOf(scope), typed, 'workload-token list')
 }
 
 function tokensOf({ session, project }: ProjectScope) {

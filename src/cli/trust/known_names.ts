@@ -35,6 +35,8 @@ const WORDS = {
 
 export type KnownNames = {
   idsOf(list: NameList, name: string): readonly string[]
+  /** Where it is known, and by which name. */
+  placesOf(id: string): readonly { list: string; name: string }[]
   /** Keeps the names of which nothing was known. */
   learn(list: NameList, seen: readonly Named[]): void
   /** In the place of what the name stood for. */
@@ -59,6 +61,12 @@ export function openKnownNames(
     idsOf: (list, name) =>
       readOwnJson(path, file, WORDS)[server]?.[list]?.find((known) => known.name === name)?.ids ??
       [],
+    placesOf: (id) =>
+      Object.entries(readOwnJson(path, file, WORDS)[server] ?? {}).flatMap(([list, known]) =>
+        known
+          .filter(({ ids }) => !/^(default|home) /.test(list) && ids.includes(id))
+          .map(({ name }) => ({ list, name })),
+      ),
     learn: (list, seen) =>
       change((lists) => {
         const { [list]: known = [] } = lists
@@ -119,6 +127,26 @@ export function demandKnown(
     'changed_name',
     `${subject} was ${ids.map(inWords).join(' or ')} when it was seen before, and the server shows ${inWords(id)}; nothing was done`,
     `who renamed it? The id says which one is meant; if it is the new one: cloakroom ${what} accept-name ${id}`,
+  )
+}
+
+/** What the server says it just made is none that is known, and no project takes the name of another. @throws CliError `changed_name` */
+export function demandNew(known: KnownNames, list: NameList, { id, name }: Named): void {
+  const other = known.placesOf(id).find((place) => place.list !== list || place.name !== name)
+  if (other) {
+    throw new CliError(
+      'changed_name',
+      `the server says that ${name} was made as ${id}, which is ${other.name} here; it is not used`,
+      'whoever runs the server has to look into it',
+    )
+  }
+  const before = known.idsOf(list, name)
+  // Agents of one name may be in several projects.
+  if (!list.startsWith('projects') || before.length === 0 || before.includes(id)) return
+  throw new CliError(
+    'changed_name',
+    `${name} was ${before.map(inWords).join(' or ')} when it was seen before, and the one that was made now is ${inWords(id)}; it is not used`,
+    `was that one deleted? If the new one is meant: cloakroom project accept-name ${id}`,
   )
 }
 

@@ -8,6 +8,7 @@ import { listMembers } from '../../features/workspaces/contract.ts'
 import type { Chain, Member } from '../../sigchain/index.ts'
 import { type Api, ApiError } from '../api.ts'
 import { readEnvironment } from '../environment.ts'
+import { grantOf } from '../tokens.ts'
 import type { OpenWorkspace } from '../vault.ts'
 import { UntrustedChain } from './chain.ts'
 import { leftAs, listTokens, type Token, verifiedOf } from './rekey_tokens.ts'
@@ -84,10 +85,12 @@ async function checkTokens(
 
 async function checkToken(chain: Chain, token: Token): Promise<CheckedToken> {
   const { refused } = await verifiedOf(token, chain)
-  const why = refused.map(({ message }) => message).join('; ')
-  const { id, label, creator: granted_by, fingerprint } = await leftAs(token, why, chain)
+  const label = refused.length === 0 ? (await grantOf({ chain }, token)).label : token.label
+  const other = label === token.label ? [] : [`the server calls it ${token.label}`]
+  const why = [...refused.map(({ message }) => message), ...other].join('; ')
+  const { id, creator: granted_by, fingerprint } = await leftAs(token, why, chain)
   const broken = token.grant || token.provisioned.length > 0 ? 'refused' : 'not granted'
-  const verdict = refused.length === 0 ? 'verified' : broken
+  const verdict = why === '' ? 'verified' : broken
   return { id, label, granted_by, fingerprint, verdict, why: why || null }
 }
 

@@ -25,6 +25,7 @@ import { findProjectFile, PROJECT_FILE, readProjectFile, updateFile } from '../.
 import { CliError } from '../../terminal/cli_error.ts'
 import { confirmed, countedAll } from '../../terminal/confirmed.ts'
 import { ID } from '../../terminal/table.ts'
+import { demandNew } from '../../trust/known_names.ts'
 import { openTrustedFolders } from '../../trust/trusted_folders.ts'
 
 /** Makes or chooses a project for this directory and writes the project file. */
@@ -212,7 +213,10 @@ async function findProject(scope: WorkspaceScope, named: string) {
 
 async function create(scope: WorkspaceScope, name: string) {
   const body = { name, workspace_id: scope.workspace.id }
-  return remembered(scope, await scope.session.api.call(createProject, { body }))
+  const project = await scope.session.api.call(createProject, { body })
+  const made = { id: project.id, name }
+  demandNew(scope.session.knownNames, namesOfProjects(scope.workspace), made)
+  return remembered(scope, made)
 }
 
 /** What was named here is what the name stands for. */

@@ -58,10 +58,10 @@ export const create: Action = async (context, [name = '']) => {
   const session = await context.session()
   const { order, known } = await newSignedWorkspace(session.publicKey, await founderOf(session))
   const body = { name, ...order }
-  const workspace = await session.api.call(createWorkspaceEndpoint, { body })
+  await session.api.call(createWorkspaceEndpoint, { body })
   openKnownChains(context.env, session.server).remember(order.id, known)
   session.knownNames.accept(namesOfWorkspaces(session), name, [order.id])
-  context.output.record({ id: workspace.id, name: workspace.name }, workspace.id)
+  context.output.record({ id: order.id, name }, order.id)
   return undefined
 }
 
