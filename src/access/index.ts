@@ -43,7 +43,7 @@ export function openAccess(
   { sql, trail }: { sql: postgres.Sql; trail: AuditTrail },
 ): Access {
   const reader = openReader(sql)
-  const chains = new ChainCache(new SeenStates({ file: config.SIGNED_STATE_FILE, log }))
+  const chains = new ChainCache(new SeenStates({ file: config.SIGNED_STATE_FILE, log, clock }))
   const verifier = new Verifier({ chains, log, clock })
   return {
     tokens: new TokenCache(reader, clock, pepper),

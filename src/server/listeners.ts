@@ -13,6 +13,7 @@ import { type ActivityLog, stamping } from '../features/metrics/activity.ts'
 import { referenceRoutes } from '../features/reference/index.ts'
 import { workloadRoutes } from '../features/workloads/index.ts'
 import { openIdentity } from '../identity/index.ts'
+import type { SignedNote } from '../platform/db/signed_notes.ts'
 import { hostCheck } from '../platform/http/host.ts'
 import { RateLimiter } from '../platform/http/rate.ts'
 import type { Surface } from '../platform/http/reply.ts'
@@ -38,8 +39,9 @@ export function openListeners(services: FeatureServices, parts: Parts) {
   const socket = { hostname, shared: WORKERS > 1 }
   const { resolver, access, activity, onChange, onRequest } = parts
   const identity = stamping(openIdentity(services), activity)
-  const shared = { ...sharedServices(services), identity, onChange, onRequest }
   const { chains } = access
+  const onSigned = (note: SignedNote) => chains.seen.see(note.name, note)
+  const shared = { ...sharedServices(services), identity, onChange, onSigned, onRequest }
   const live = new LiveAudit(services)
   const routes = controlPlaneRoutes(
     { ...services, chains },

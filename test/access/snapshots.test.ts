@@ -166,7 +166,7 @@ test('snapshots of signed workspaces make room for one another, the least used f
     const known = { workspaceId, policyVersion: 1, epoch: 1, allowlist: [] }
     const snapshot = emptySnapshot(known, emptyChain(workspaceId))
     const hashes = new Map(Array.from({ length: names }, (_, at) => [`K${at}`, NO_BYTES]))
-    snapshot.signed?.environments.set('e', { hashes, manifest: null })
+    snapshot.signed?.environments.set('e', { hashes, manifest: null, revision: 0 })
     return [workspaceId, { snapshot }]
   }
   const [oldest, empty, older, newest] = [

@@ -5,22 +5,40 @@
  */
 import { Database } from 'bun:sqlite'
 import { closeSync, openSync } from 'node:fs'
+import { type Clock, systemClock } from '../../platform/clock.ts'
 import { ConfigError } from '../../platform/config/config.ts'
 import { describeError, type Log } from '../../platform/log.ts'
+import { type Granted, placeNameOf } from '../snapshots/snapshot.ts'
 
 /** A chain: number and hash of its newest link. A manifest: its revision, its root, and the link that it names. */
 export type SeenState = { number: number; hash: string; head: number }
 
-type Options = { file?: string | undefined; log?: Log | undefined }
+type Options = { file?: string | undefined; log?: Log | undefined; clock?: Clock }
+
+/** By which name the newest manifest of an environment is kept; a chain is by its workspace's id. */
+export function seenName(workspaceId: string, place: Granted): string {
+  return `${workspaceId}/${placeNameOf(place)}`
+}
+
+/** Milliseconds after which what others keep in the file is looked for. */
+const LOOK_MS = 1_000
 
 export class SeenStates {
   readonly #database: Database
   readonly #log: Log | undefined
+  readonly #clock: Clock
+  #kept = 0
 
   /** @throws ConfigError for a file that cannot be used */
-  constructor({ file, log }: Options = {}) {
+  constructor({ file, log, clock = systemClock }: Options = {}) {
     this.#log = log
+    this.#clock = clock
     this.#database = file === undefined ? opened('') : openedFile(file)
+  }
+
+  /** While it stays the same, nothing newer was seen: it grows with what is kept here, and each second. */
+  get era(): number {
+    return this.#kept + Math.floor(this.#clock.now() / LOOK_MS)
   }
 
   get(name: string): SeenState | undefined {
@@ -32,6 +50,7 @@ export class SeenStates {
 
   /** Keeps what is newer than all that was seen, by whichever process. A disk that is full keeps nobody from working. */
   see(name: string, { number, hash, head }: SeenState): void {
+    this.#kept += 1
     try {
       this.#database.query(KEEP).run(name, number, hash, head)
     } catch (error) {

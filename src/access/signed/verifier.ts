@@ -25,12 +25,14 @@ import {
 import {
   type Granted,
   placeNameOf,
+  type Snapshot,
   type VerifiedEnvironment,
   type VerifiedToken,
 } from '../snapshots/snapshot.ts'
 import type { LiveToken } from '../tokens.ts'
 import type { ChainCache } from './chains.ts'
 import { Refusals } from './refusals.ts'
+import { seenName } from './seen_states.ts'
 
 export class Verifier {
   readonly chains: ChainCache
@@ -89,8 +91,19 @@ export class Verifier {
 
   /** The newest manifest of an environment that was seen: to be asked for before the stored one is read. */
   seenAt(workspaceId: string, place: Granted): SeenManifest | undefined {
-    const seen = this.chains.seen.get(nameOf(workspaceId, place))
+    const seen = this.chains.seen.get(seenName(workspaceId, place))
     return seen && { revision: seen.number, root: seen.hash, headSeq: seen.head }
+  }
+
+  /** Whether something newer was seen since of what a snapshot was verified by: by who changed it, or elsewhere. */
+  isBehind({ workspaceId, signed }: Snapshot, compared: { era: number }): boolean {
+    const { seen } = this.chains
+    if (!signed || signed.chain instanceof Fault || compared.era === seen.era) return false
+    compared.era = seen.era
+    const isNewer = (name: string, number: number) => (seen.get(name)?.number ?? 0) > number
+    if (isNewer(workspaceId, signed.chain.seq)) return true
+    const verified = [...signed.environments]
+    return verified.some(([place, { revision }]) => isNewer(`${workspaceId}/${place}`, revision))
   }
 
   /**
@@ -105,14 +118,16 @@ export class Verifier {
     manifest: SignedText | null,
   ): Promise<VerifiedEnvironment> {
     const hashes = await hashesOf(secrets)
+    let revision = 0
     if (manifest) {
       const found = await verifyManifest(chain, manifest, { ...place, rows: hashes })
       const { revision: number, root: hash, headSeq: head } = found
+      revision = number
       if (number > (place.seen?.revision ?? 0))
-        this.chains.seen.see(nameOf(chain.workspaceId, place), { number, hash, head })
+        this.chains.seen.see(seenName(chain.workspaceId, place), { number, hash, head })
     } else if (place.seen) throw new Refusal('revision', 'now there is none', 'the manifest')
     else if (secrets.length > 0) throw new Refusal('root', 'there is none', 'the manifest')
-    return { hashes, manifest }
+    return { hashes, manifest, revision }
   }
 }
 
@@ -177,8 +192,4 @@ export function requireNamed(
 
 function isSame(one: Uint8Array | undefined, other: Uint8Array): boolean {
   return one !== undefined && Buffer.from(other).equals(one)
-}
-
-function nameOf(workspaceId: string, place: Granted): string {
-  return `${workspaceId}/${placeNameOf(place)}`
 }

@@ -43,6 +43,8 @@ export type VerifiedToken = {
 export type VerifiedEnvironment = {
   hashes: ReadonlyMap<string, Uint8Array<ArrayBuffer>>
   manifest: SignedText | null
+  /** Of the manifest; 0 without one. */
+  revision: number
 }
 
 /** What of a signed workspace was verified: its chain, or why it was refused; the rest on demand. */

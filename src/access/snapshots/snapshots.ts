@@ -29,7 +29,7 @@ import { type NumberedLink, SnapshotParts } from './snapshot_parts.ts'
 export { type SealedEnvelope, type Snapshot, StaleSnapshot }
 
 /** A read that is shared, and what came of it. */
-type Reading = { read: Promise<Snapshot>; snapshot: Snapshot | null }
+type Reading = { read: Promise<Snapshot>; snapshot: Snapshot | null; era: number }
 
 const MAX_SNAPSHOTS = 1000
 
@@ -50,17 +50,17 @@ export class SnapshotCache {
 
   /** The snapshot of a workspace, where it has been read. */
   known(workspaceId: string): Snapshot | null {
-    const snapshot = this.#snapshots.get(workspaceId)?.snapshot ?? null
+    const snapshot = this.#current(workspaceId)?.snapshot ?? null
     if (snapshot) this.#counts.hits += 1
     return snapshot
   }
 
   /** The snapshot of a workspace; requests that come at once share one read. */
   async of(workspaceId: string): Promise<Snapshot> {
-    const known = this.#snapshots.get(workspaceId)
+    const known = this.#current(workspaceId)
     this.#counts[known ? 'hits' : 'misses'] += 1
     if (known) return known.read
-    const reading: Reading = { read: this.#parts.workspace(workspaceId), snapshot: null }
+    const reading: Reading = { read: this.#parts.workspace(workspaceId), snapshot: null, era: -1 }
     this.#snapshots.set(workspaceId, reading)
     try {
       reading.snapshot = await reading.read
@@ -69,6 +69,13 @@ export class SnapshotCache {
       if (this.#snapshots.get(workspaceId) === reading) this.forget(workspaceId)
       throw error
     }
+  }
+
+  /** What is kept, unless something newer was seen of the workspace since: the database need not say so. */
+  #current(workspaceId: string): Reading | undefined {
+    const kept = this.#snapshots.get(workspaceId)
+    if (!kept?.snapshot || !this.#verifier.isBehind(kept.snapshot, kept)) return kept
+    this.forget(workspaceId)
   }
 
   /** Makes the next `of` read anew. */

@@ -6,6 +6,7 @@
 import canonicalize from 'canonicalize'
 import { type ChainCache, hasRoomFor } from '../../access/signed/chains.ts'
 import type { Database, Reading, Transaction } from '../../platform/db/open.ts'
+import { noteSigned } from '../../platform/db/signed_notes.ts'
 import { Fault } from '../../platform/fault.ts'
 import { UnreadBefore } from '../../platform/unread.ts'
 import {
@@ -118,6 +119,8 @@ async function append(
     )
   uncommitted.set(tx, new Set(uncommitted.get(tx)).add(workspaceId))
   await insertLink(tx, workspaceId, chain.seq, link)
+  const { seq, head } = chain
+  noteSigned(tx, { name: workspaceId, number: seq, hash: head, head: seq })
   return chain
 }
 

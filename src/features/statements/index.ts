@@ -9,4 +9,4 @@ export {
   selectGrant,
   storeGrant,
 } from './grants.ts'
-export { acceptManifest, judgeManifest, selectManifest } from './manifests.ts'
+export { acceptManifest, judgeManifest, noteOf, selectManifest } from './manifests.ts'

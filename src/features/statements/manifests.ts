@@ -4,10 +4,12 @@
  */
 import { and, eq, sql } from 'drizzle-orm'
 import { unverified } from '../../access/signed/chains.ts'
+import { seenName } from '../../access/signed/seen_states.ts'
 import { toBase64 } from '../../platform/crypto/encoding.ts'
 import { preparedList } from '../../platform/db/list.ts'
 import type { Reading, Transaction } from '../../platform/db/open.ts'
 import { manifests, secrets } from '../../platform/db/schema/index.ts'
+import { noteSigned, type SignedNote } from '../../platform/db/signed_notes.ts'
 import { Fault } from '../../platform/fault.ts'
 import type { ProjectGrant } from '../../platform/grant.ts'
 import {
@@ -47,12 +49,13 @@ export async function acceptManifest(
   const headSeq = current && storedHeadSeq(chain, current)
   const rows = await readHashes(tx, grant, environment)
   const place = { projectId, environment }
-  const { revision } = await judgeManifest(
+  const verified = await judgeManifest(
     { userId, chain },
     { signed, path: 'manifest' },
     { place, headSeq, revisionOf: () => current?.revision, rowsOf: () => rows },
   )
-  await storeManifest(tx, { workspaceId, ...place, revision }, signed)
+  await storeManifest(tx, { workspaceId, ...place, revision: verified.revision }, signed)
+  noteSigned(tx, noteOf(workspaceId, verified))
 }
 
 type EnvironmentPlace = { projectId: string; environment: string }
@@ -86,6 +89,15 @@ export async function judgeManifest(
     requireWriterNow(chain, verified)
     return verified
   })
+}
+
+/** To be noted with what is stored of it. */
+export function noteOf(
+  workspaceId: string,
+  { project_id: projectId, environment, ...text }: Awaited<ReturnType<typeof judgeManifest>>,
+): SignedNote {
+  const { revision: number, root: hash, headSeq: head } = text
+  return { name: seenName(workspaceId, { projectId, environment }), number, hash, head }
 }
 
 type Place = { workspaceId: string; projectId: string; environment: string; revision: number }

@@ -15,6 +15,7 @@ import {
   tokenEnvelopes,
   workspaces,
 } from '../../platform/db/schema/index.ts'
+import { noteSigned } from '../../platform/db/signed_notes.ts'
 import type { Grant } from '../../platform/grant.ts'
 import { storeGrant } from '../statements/index.ts'
 import type { RekeyBody } from './contract.ts'
@@ -125,10 +126,11 @@ export async function replaceSigned(
   tx: Transaction,
   { workspaceId }: Rekey,
   held: Holdings,
-  { grants, manifests: sent }: SignedRekey,
+  { grants, manifests: sent, notes }: SignedRekey,
 ): Promise<void> {
   for (const { tokenId, ...grant } of grants)
     if (held.tokens.get(tokenId)?.live) await storeGrant(tx, { workspaceId, tokenId }, grant)
+  for (const note of notes) noteSigned(tx, note)
   await tx.delete(manifests).where(eq(manifests.workspaceId, workspaceId))
   for (const portion of portions(sent, ({ statement }) => statement.length)) {
     const rows = portion.map(({ signature, ...manifest }) => ({

@@ -8,12 +8,19 @@ import type { Bytes } from '../../platform/crypto/encoding.ts'
 import { sha256 } from '../../platform/crypto/primitives.ts'
 import type { Reading } from '../../platform/db/open.ts'
 import { manifests, tokenGrants } from '../../platform/db/schema/index.ts'
+import type { SignedNote } from '../../platform/db/signed_notes.ts'
 import { Fault } from '../../platform/fault.ts'
 import type { Grant } from '../../platform/grant.ts'
 import { TimeSlice } from '../../platform/time_slice.ts'
 import { type Chain, extend, Refusal, type SignedText } from '../../sigchain/index.ts'
 import type { SignedServices } from '../links/index.ts'
-import { acceptEnvelope, judgeManifest, refused, requireSameGrant } from '../statements/index.ts'
+import {
+  acceptEnvelope,
+  judgeManifest,
+  noteOf,
+  refused,
+  requireSameGrant,
+} from '../statements/index.ts'
 import type { RekeyBody } from './contract.ts'
 import type { HeldSecret, Holdings } from './rekey_holdings.ts'
 
@@ -28,6 +35,7 @@ export type SignedRekey = {
   head: string
   grants: { tokenId: string; signed: SignedText; path: string }[]
   manifests: (Place & SignedText & { revision: number })[]
+  notes: SignedNote[]
 }
 
 export function keepHash(hashes: Hashes, secret: HeldSecret, ciphertext: Uint8Array): Bytes {
@@ -67,6 +75,7 @@ export async function judgeSigned(
   const grants = await judgeTokens({ db, sender }, held, body)
   const revisions = await readRevisions(db, workspaceId, held)
   const sent: SignedRekey['manifests'] = []
+  const notes: SignedNote[] = []
   const slice = new TimeSlice()
   for (const [index, signed] of (body.manifests ?? []).entries()) {
     const path = `manifests.${index}`
@@ -76,6 +85,7 @@ export async function judgeSigned(
     const place = { projectId: text.project_id, environment: text.environment }
     if (!revisions.delete(environmentOf(place))) throw refused(path, 'there is none to follow')
     sent.push({ ...place, ...signed, revision: text.revision })
+    notes.push(noteOf(workspaceId, text))
     if (slice.isSpent) await slice.next()
   }
   const missing = [...revisions.keys()].slice(0, 100)
@@ -86,7 +96,7 @@ export async function judgeSigned(
     }))
     throw new Fault('link_required', { fields })
   }
-  return { head: chain.head, grants, manifests: sent }
+  return { head: chain.head, grants, manifests: sent, notes }
 }
 
 function requirePlain({ manifests: sent = [], tokens }: RekeyBody): void {

@@ -69,7 +69,10 @@ function listeningBus(options: Options & Surroundings): Bus {
     subscribe: (channel, subscriber) => {
       listeners.push(new Subscription({ ...options, channel, subscriber }))
     },
-    publish: () => {},
+    // Here at once, whatever the triggers say; others hear of it by them.
+    publish: (channel, payload) => {
+      for (const listener of listeners) listener.hear(channel, payload)
+    },
     close: async () => {
       await Promise.all(listeners.map((listener) => listener.close()))
     },
@@ -92,6 +95,10 @@ class Subscription {
     this.#client = this.#listen()
     this.#timer = setInterval(() => this.#check(), options.pulseMs)
     this.#timer.unref()
+  }
+
+  hear(channel: string, payload: string): void {
+    if (channel === this.#options.channel) this.#options.subscriber.onNotice(payload)
   }
 
   async close(): Promise<void> {

@@ -7,6 +7,7 @@
 
 import { isUnwilling, unavailableFault } from '../db/errors.ts'
 import type { Reading, Transaction } from '../db/open.ts'
+import { transactNoting } from '../db/signed_notes.ts'
 import { Fault, invalidField } from '../fault.ts'
 import { type Caller, type Grant, RoleDenied } from '../grant.ts'
 import { describeError, type Log } from '../log.ts'
@@ -84,7 +85,7 @@ async function actWithGrant(
   context: RequestContext,
   act: Act,
 ): Promise<unknown> {
-  const { identity, db, onChange } = services
+  const { identity, db, onChange, onSigned } = services
   const { request } = context
   if (endpoint.body && !namedInBody(tenant, request)) {
     await identity.authorise(db, caller, permission, resourceOf(tenant, context, undefined))
@@ -110,7 +111,7 @@ async function actWithGrant(
   const reads = endpoint.method === 'GET'
   const { result, changed } = await (reads
     ? actIn(db)
-    : transactWhenRead(() => db.transaction(actIn)))
+    : transactWhenRead(() => transactNoting(db, actIn, onSigned)))
   if (changed !== undefined && !reads) onChange?.(changed)
   return result
 }
@@ -140,7 +141,7 @@ async function actWithoutGrant(
       const audit = new Recorder()
       return recorded(services, endpoint, { tx, audit }, () => change(tx, audit))
     }
-    const result = await transactWhenRead(() => services.db.transaction(act))
+    const result = await transactWhenRead(() => transactNoting(services.db, act, services.onSigned))
     isRecorded = true
     return result
   }

@@ -3,6 +3,7 @@
  * contract's type, so that none touches a tenant without a grant.
  */
 import type { Database, Reading, Transaction } from '../db/open.ts'
+import type { SignedNote } from '../db/signed_notes.ts'
 import type { Caller, Grant, GrantOf, ResourceRef } from '../grant.ts'
 import type { Log } from '../log.ts'
 import type { ConsoleCookies } from './console_cookies.ts'
@@ -166,6 +167,8 @@ export type Services = {
   cronSecret?: string | undefined
   /** Called after each transaction in which something of a workspace changed, or may have. */
   onChange?: ((workspaceId: string) => void) | undefined
+  /** Called with what members signed and a transaction stored, after its commit. */
+  onSigned?: ((note: SignedNote) => void) | undefined
   /** Called after each response. */
   onRequest?: ((surface: Surface, request: ServedRequest) => void) | undefined
   log: Log
