@@ -289,6 +289,22 @@ test('a token is the one that was granted under its label, and not the one whose
   await ada.must(...bot, 'workload-token', 'revoke', 'one-ci')
 })
 
+test.each([
+  ['project', ['project', 'delete', 'ending', '--yes']],
+  ['environment', ['env', 'delete', 'development', '-p', 'ending', '--yes']],
+])('tokens that end with their %s are revoked by links', async (_, command) => {
+  await ada.run(inAcme('project', 'create', 'ending'))
+  const here = inAcme('-p', 'ending')
+  await ada.must(...here, 'secrets', 'set', 'KEY=value')
+  const { id: ci } = (await ada.json(...here, 'workload-token', 'issue', 'ci')) as { id: string }
+  await ada.must(...here, 'agent', 'create', `bot-${_}`)
+  const tokens = (await ada.json(...here, 'token', 'list', `bot-${_}`)) as { id: string }[]
+  await ada.must(...inAcme(...command))
+  const told = (await ada.json(...inAcme('workspace', 'log'))) as { what: string }[]
+  const revoked = told.slice(-2).map(({ what }) => what)
+  for (const { id } of [{ id: ci }, ...tokens]) expect(revoked).toContain(`revoked 1 token: ${id}`)
+})
+
 test('a role that only the database has gives no right to sign', async () => {
   const { sql } = app.connection
   await sql`update memberships m set role = 'admin', status = 'active' from users u

@@ -28,7 +28,7 @@ import { projectNames, projectScope, type WorkspaceScope, workspaceScope } from 
 import { keepToken } from '../session/saved_tokens.ts'
 import type { Session } from '../session/session.ts'
 import { demandEnvironment, tokenScope } from '../suggestions.ts'
-import { confirmed } from '../terminal/confirmed.ts'
+import { confirmed, counted } from '../terminal/confirmed.ts'
 import { ID, type Row } from '../terminal/table.ts'
 
 /** For the chosen project and environment, or with --all-projects for the whole workspace. */
@@ -117,7 +117,10 @@ export const remove: Action<typeof confirmOptions> = async (context, [name = '']
   )
   session.knownNames.forget(agent.id)
   await keepToken(scope.session, agent.id, null)
-  context.output.done(`Deleted ${agent.name}; its tokens are refused from now on.`, {
+  const ended = isSignedId(workspace.id)
+    ? `, and revoked ${counted(live.length, 'token')}.`
+    : '; its tokens are refused from now on.'
+  context.output.done(`Deleted ${agent.name}${ended}`, {
     deleted: agent.name,
     id: agent.id,
   })

@@ -8,6 +8,7 @@ import {
 import type { confirmOptions } from '../../catalogue/options.ts'
 import type { Action } from '../../command.ts'
 import { demandProjectFile } from '../../project_file.ts'
+import { revokeTokensOf } from '../../revoking.ts'
 import { environmentOf, type ProjectScope, projectScope } from '../../scope.ts'
 import { demandEnvironment } from '../../suggestions.ts'
 import { confirmed, counted } from '../../terminal/confirmed.ts'
@@ -49,6 +50,7 @@ export const remove: Action<typeof confirmOptions> = async (context, [name = '']
   const { secrets, tokens } = await write(emptying, (manifest) =>
     session.api.call(deleteEnvironment, { params, body: { manifest } }),
   )
+  await revokeTokensOf(scope, { projectId: project.id, environment: name })
   // What was deleted on purpose before is not to come back with them.
   const names = before.length > 0 ? held : ['--all']
   const back = secrets > 0 ? `; for 7 days: ${undeleteOf(names, name)}` : ''

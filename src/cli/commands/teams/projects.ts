@@ -13,6 +13,7 @@ import { bindFolder } from '../../accounts/registry.ts'
 import type { confirmOptions } from '../../catalogue/options.ts'
 import type { Action } from '../../command.ts'
 import type { Context } from '../../context.ts'
+import { revokeTokensOf } from '../../revoking.ts'
 import {
   chosenWorkspace,
   namesOfProjects,
@@ -100,6 +101,7 @@ export const remove: Action<typeof confirmOptions> = async (context, [name = '']
     const lost = await lossOf(scope, project)
     return `Delete ${project.name}${lost}? For 7 days an admin can restore project and secrets, not agents and tokens.`
   })
+  await revokeTokensOf(scope, { projectId: project.id })
   await scope.session.api.call(deleteProjectShort, { params: { project: project.id } })
   scope.session.knownNames.forget(project.id)
   context.output.done(
