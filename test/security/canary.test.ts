@@ -84,7 +84,7 @@ test('a whole run in which no marked secret was on its way fails', async () => {
   const { code, said, failed, lastLine } = await run(['test/run.ts', '--whole', CHILD])
   expect({ code, failed, lastLine }).toEqual({
     code: 1,
-    failed: [...failures(postgresql), `canary: ${blind}`].sort(),
+    failed: [...failures(postgresql), 'canary: blind (browser)', `canary: ${blind}`].sort(),
     lastLine: `${postgresql ? 16 : 8} passed, all of these failed`,
   })
   expect(said).toContain(blind)
@@ -94,7 +94,7 @@ test('of a run in which there was nothing to search, each place is named', async
   const place = mkdtempSync(join(tmpdir(), 'cr-searched-'))
   const env = { CANARY_SEARCHED: place, TEST_DATABASE: 'embedded' }
   expect(await run(['test', CHILD, '-t', '^nothing$'], env)).toMatchObject({ code: 0, said: [] })
-  const nothing = ['log', 'output', 'answer', 'database', 'state']
+  const nothing = ['log', 'output', 'answer', 'database', 'state', 'browser']
   const unseen = 'no marked secret arrived at an API'
   expect(blindSpots(place, 'embedded')).toEqual([...nothing, unseen])
   expect(blindSpots(place, 'postgresql').sort()).toEqual([...nothing, 'dump', unseen].sort())

@@ -13,7 +13,9 @@ import type { FaultCode, FieldFault } from '../../src/platform/fault.ts'
 import type { Endpoint } from '../../src/platform/http/endpoint.ts'
 import { exampleOfForm } from '../../src/platform/http/fields.ts'
 import { identityOf } from '../../src/sigchain/index.ts'
+import { addTo, sealedSeed } from '../features/passkeys/support.ts'
 import { callJson, startTestApp, type TestApp } from '../support/app.ts'
+import { ORIGIN, openPasskey } from '../support/authenticator.ts'
 import { type Call, contentOf } from '../support/failure.ts'
 import { envelopeFor, logInAs, type Person, registrationOf } from '../support/people.ts'
 import {
@@ -62,7 +64,7 @@ const asAgents = (agent_id: string): Granted => ({
 })
 
 beforeAll(async () => {
-  app = await startTestApp({ RATE_API: '100000/1' })
+  app = await startTestApp({ RATE_API: '100000/1', RATE_LOGIN: '1000/1', PASSKEY_ORIGINS: ORIGIN })
   project = await signedProject(app)
   owner = project.owner
   thief = { ...owner, identity: await identityOf(new Uint8Array(randomBytes(32))) }
@@ -117,8 +119,8 @@ type Made = Request | Promise<Request>
 type Verdict =
   /** Refused without a signature, and with one by the thief's own key. */
   | { signed: () => Made; forged?: () => object | Promise<object>; says?: () => Said }
-  /** Asks for the password. */
-  | { password: () => Made }
+  /** Asks for the password, or for an answer to a challenge that only the password gets. */
+  | { password: () => Made; at?: string }
   /** Takes something away, or gives what can do nothing: no signed text is added. */
   | { stops: () => Made }
   /** Changes nothing that is trusted, for this reason. */
@@ -170,6 +172,14 @@ const bare = async (token: Minted) => {
   return [entry]
 }
 
+const WRONG: Record<string, string> = {
+  current_password: 'is wrong',
+  credential: 'is no answer to a challenge that this session was given',
+}
+const ofPasskey = async (person: Person = owner) => ({
+  passkey_id: String((await addTo(app, person)).shown.id),
+})
+
 const verdicts: Record<string, Verdict> = {
   'auth.logout': {
     free: async () => ({ by: { ...owner, ...(await logInAs(app, owner)) } }),
@@ -183,6 +193,34 @@ const verdicts: Record<string, Verdict> = {
       return { params: { session_id: data.find(({ current }) => current)?.id ?? '' } }
     },
     because: 'it ends a session',
+  },
+  // Of somebody else: an account has only so many wrong passwords.
+  'auth.passkeys.begin': {
+    password: () => ({
+      by: guest,
+      body: { current_password: 'not the password', origin: ORIGIN },
+    }),
+  },
+  'auth.passkeys.add': {
+    password: async () => ({
+      body: { label: 'Mine', credential: (await openPasskey()).create('a challenge of nobody') },
+    }),
+    at: 'credential',
+  },
+  'auth.passkeys.rename': {
+    free: async () => ({ params: await ofPasskey(), body: { label: 'Another' } }),
+    because: 'it is what a list calls a passkey',
+  },
+  'auth.passkeys.remove': {
+    free: async () => ({ params: await ofPasskey() }),
+    because: 'it takes a way to log in away, and the password stays',
+  },
+  'auth.passkeys.set_seed': {
+    password: async () => ({
+      by: guest,
+      params: await ofPasskey(guest),
+      body: { current_password: 'not the password', encrypted_seed: sealedSeed() },
+    }),
   },
   'auth.change_password': password(newPassword),
   'auth.patch_password': password(newPassword),
@@ -453,8 +491,9 @@ describe('an access token alone', () => {
       })
     } else if ('password' in verdict) {
       test(`is asked for the password by ${name}`, async () => {
-        const wrong = [{ path: 'current_password', message: 'is wrong' }]
-        await expectRefused(callOf(name, await verdict.password()), 'validation_error', wrong)
+        const { password, at = 'current_password' } = verdict
+        const wrong = [{ path: at, message: WRONG[at] ?? '' }]
+        await expectRefused(callOf(name, await password()), 'validation_error', wrong)
       })
     } else if ('free' in verdict) {
       test(`may call ${name}: ${verdict.because}`, async () => {

@@ -8,6 +8,7 @@ import { derive } from '../../../src/client/account/argon2_worker.ts'
 import { utf8 } from '../../../src/platform/crypto/encoding.ts'
 import * as browser from '../../../src/platform/crypto/native.browser.ts'
 import { crc32 } from '../../../src/platform/crypto/native.ts'
+import { watched } from '../../support/watched.ts'
 
 const FILES = [
   ...['published_vectors', 'protocol_vectors', 'frozen_vectors', 'secret_value', 'envelope'],
@@ -17,9 +18,11 @@ const FILES = [
 test('keeps every vector and every property of the crypto of servers', async () => {
   const paths = FILES.map((name) => join(import.meta.dir, `${name}.test.ts`))
   const preload = fileURLToPath(new URL('./browser_half.ts', import.meta.url))
-  const child = Bun.spawn([process.execPath, 'test', '--preload', preload, ...paths], {
-    stdio: ['ignore', 'ignore', 'pipe'],
-  })
+  const child = watched(
+    Bun.spawn([process.execPath, 'test', '--preload', preload, ...paths], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+    }),
+  )
   const said = await new Response(child.stderr).text()
   const failed = said.split('\n').filter((line) => /\(fail\)|^error/.test(line))
   expect([await child.exited, failed]).toEqual([0, []])
