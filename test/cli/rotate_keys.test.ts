@@ -63,6 +63,32 @@ test('new keys sign and open everything, and the other machine must log in again
   for (const person of [ada, other, again]) person.remove()
 })
 
+test('account rows of before the rotation are refused at login where the newer keys were seen', async () => {
+  const { sql } = app.connection
+  const gina = await signedAccount(app, 'gina@example.com')
+  const login = () =>
+    gina.run(['login', 'gina@example.com', '--password-stdin', '--insecure-storage'], {
+      stdin: `${PASSWORD}\n`,
+    })
+  await sql`create table users_before as select * from users where email = 'gina@example.com'`
+  expect(await rotate(gina)).toMatchObject({ code: 0 })
+  await gina.must('logout')
+  const columns = await sql`select column_name as name from information_schema.columns
+    where table_name = 'users' and column_name not in ('id', 'email')`
+  const names = columns.map(({ name }) => `"${name}"`).join(', ')
+  await sql`create table users_after as select * from users where email = 'gina@example.com'`
+  const put = (table: string) =>
+    sql.unsafe(`update users u set (${names}) = (select ${names} from ${table}) from ${table} t
+      where u.id = t.id`)
+  await put('users_before')
+  const refused = await login()
+  expect([refused.code, refused.err]).toEqual([5, expect.stringContaining('were replaced before')])
+  await put('users_after')
+  expect(await login()).toMatchObject({ code: 0 })
+  await sql`drop table users_before, users_after`
+  gina.remove()
+})
+
 describe('a lost answer', () => {
   const KEYS = '/api/users/me/keys/'
   const RECOVERY = /\b[0-9a-f]{8}(-[0-9a-f]{8}){7}\b/

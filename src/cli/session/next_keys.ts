@@ -8,6 +8,7 @@ import { writeRecoveryKey } from '../../client/account/recovery.ts'
 import { isTaken, type NextKeys, nextKeysOf } from '../../client/account/rotation.ts'
 import { fromBase64, toBase64 } from '../../platform/crypto/encoding.ts'
 import { CliError } from '../terminal/cli_error.ts'
+import { learnKeys } from '../trust/known_names.ts'
 import type { Holder, OwnValues } from './own_values.ts'
 import type { Session } from './session.ts'
 import type { StoredSession } from './session_store.ts'
@@ -31,13 +32,14 @@ export async function keepNext(session: Keeper, next: NextKeys | null): Promise<
 
 /** With the person's own values, which are sealed to the keys of before. */
 export async function takeNext(
-  session: Keeper & Pick<Session, 'own' | 'server'>,
+  session: Keeper & Pick<Session, 'own' | 'server' | 'email' | 'knownNames'>,
   { keys }: NextKeys,
   warn: Warn,
 ): Promise<void> {
   const { own, server } = session
   const [privateKey, publicKey] = [toBase64(keys.privateKey), toBase64(keys.publicKey)]
   reseal(own, { server, publicKey, privateKey: keys.privateKey }, warn)
+  learnKeys(session.knownNames, session.email, publicKey, session.stored.publicKey)
   await change(session, { privateKey, publicKey, seed: toBase64(keys.seed), next: null })
 }
 

@@ -17,12 +17,14 @@ type Named = { id: string; name: string }
 
 /**
  * Of an account, or of a workspace: what has names. `default` says what is meant where nothing is named, under an empty
- * name, and `home` the project of each agent, under its id.
+ * name, and `home` the project of each agent, under its id; `keys of` an account are its public
+ * keys, the newest first.
  */
 export type NameList =
   | `${'' | 'default '}workspaces of ${string}`
   | `${'' | 'default '}projects of ${string}`
   | `${'' | 'home '}agents of ${string}`
+  | `keys of ${string}`
 
 const entry = z.strictObject({ name: z.string(), ids: z.array(z.string()) })
 /** Server → list → names; several agents may have one, in different projects. */
@@ -128,6 +130,21 @@ export function demandKnown(
     `${subject} was ${ids.map(inWords).join(' or ')} when it was seen before, and the server shows ${inWords(id)}; nothing was done`,
     `who renamed it? The id says which one is meant; if it is the new one: cloakroom ${what} accept-name ${id}`,
   )
+}
+
+/** Of an account: keys that others have replaced do not come back. @throws CliError `changed_key` */
+export function learnKeys(known: KnownNames, email: string, ...newer: readonly string[]): void {
+  const list: NameList = `keys of ${email.toLowerCase()}`
+  const [newest, ...older] = known.idsOf(list, '')
+  const [now = ''] = newer
+  if (older.includes(now)) {
+    throw new CliError(
+      'changed_key',
+      `the server shows keys of ${email} that were replaced before; nothing was kept`,
+      'whoever runs the server has to look into it: was it restored from a backup?',
+    )
+  }
+  if (newest !== now) known.accept(list, '', [...newer, ...(newest ? [newest] : []), ...older])
 }
 
 /** What the server says it just made is none that is known, and no project takes the name of another. @throws CliError `changed_name` */

@@ -19,7 +19,7 @@ import type { SessionStore } from '../../session/session_store.ts'
 import { globalFile, updateFile } from '../../settings.ts'
 import { askSecret } from '../../terminal/prompts.ts'
 import { openKnownChains } from '../../trust/known_chains.ts'
-import { openKnownNames } from '../../trust/known_names.ts'
+import { learnKeys, openKnownNames } from '../../trust/known_names.ts'
 import { readNewPassword, readPassword, showRecoveryKey } from './passwords.ts'
 
 type EntranceOptions = OptionValues<typeof entranceOptions>
@@ -104,6 +104,7 @@ async function enter(
 ): Promise<Entered> {
   const { server } = account
   const session = await logIn(server, account.email, password)
+  learnKeys(openKnownNames(context.env, server), session.email, toBase64(session.publicKey))
   const before = await store.read().catch(() => null)
   const isSame = before?.email === session.email && before.server === server
   const isNew = before !== null && before.publicKey !== toBase64(session.publicKey)
