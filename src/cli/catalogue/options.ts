@@ -55,7 +55,8 @@ export const inviteOptions = [
 const keepToken = ['--keep-token <token...>', 'a token that is to stay, by id'] as const
 export const removeMemberOptions = [keepToken, yes] as const
 export const roleOptions = [keepToken] as const
-export const rotateKeysOptions = [keepToken, ...deleteAccountOptions] as const
+const without = ['--without <workspace...>', 'a workspace that is gone, by id'] as const
+export const rotateKeysOptions = [keepToken, without, ...deleteAccountOptions] as const
 export const rekeyOptions = [acceptChanged, yes] as const
 
 /** Instead of telling settings from secrets by value. */

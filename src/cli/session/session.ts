@@ -5,6 +5,7 @@ import type { Api } from '../../client/api.ts'
 import {
   type Chains,
   type Judge,
+  ownId,
   type Send,
   signChange,
   UntrustedChain,
@@ -13,7 +14,7 @@ import type { OpenWorkspace } from '../../client/vault.ts'
 import type { KnownWorkspaceKeys } from '../../client/workspace_key.ts'
 import { isActive, readWorkspaces, type WorkspaceEntry } from '../../client/workspaces.ts'
 import { type Bytes, fromBase64 } from '../../platform/crypto/encoding.ts'
-import { type Identity, identityOf } from '../../sigchain/index.ts'
+import { type Identity, identityOf, isSignedId } from '../../sigchain/index.ts'
 import type { Choice } from '../accounts/choice.ts'
 import type { Names } from '../completion/names.ts'
 import { CliError } from '../terminal/cli_error.ts'
@@ -122,6 +123,21 @@ function openSession(
     stored,
     store,
   }
+}
+
+/** Somebody's own removal: it takes no key of the workspace. @throws ApiError, CliError, UntrustedChain */
+export async function signOwnRemoval<T>(
+  { identity, sign }: Session,
+  workspace: { id: string; name: string },
+  send: Send<T>,
+): Promise<T> {
+  if (!isSignedId(workspace.id)) return send(undefined, null)
+  const { signing_key } = await identity()
+  const judge: Judge = (chain) => ({
+    type: 'members.removed',
+    body: { user_ids: [ownId(chain, workspace, signing_key)] },
+  })
+  return sign(workspace, judge, send)
 }
 
 function withKey(entry: WorkspaceEntry): WorkspaceEntry & { open: OpenWorkspace } {

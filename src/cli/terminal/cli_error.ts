@@ -48,6 +48,7 @@ export const cliErrors = {
     EX_REFUSED,
     'what the server shows of a workspace is not what its members signed',
   ],
+  hidden_workspace: [EX_REFUSED, 'the server does not show a workspace that you were a member of'],
   still_member: [EX_REFUSED, 'the account is a member of signed workspaces'],
   not_signed: [EX_REFUSED, 'the workspace is not signed, so there is nothing to check'],
   unproven_key: [

@@ -39,6 +39,8 @@ export type KnownNames = {
   idsOf(list: NameList, name: string): readonly string[]
   /** Where it is known, and by which name. */
   placesOf(id: string): readonly { list: string; name: string }[]
+  /** Ids of all that has a name there, with it. */
+  allOf(list: NameList): readonly Named[]
   /** Keeps the names of which nothing was known. */
   learn(list: NameList, seen: readonly Named[]): void
   /** In the place of what the name stood for. */
@@ -68,6 +70,10 @@ export function openKnownNames(
         known
           .filter(({ ids }) => !/^(default|home) /.test(list) && ids.includes(id))
           .map(({ name }) => ({ list, name })),
+      ),
+    allOf: (list) =>
+      (readOwnJson(path, file, WORDS)[server]?.[list] ?? []).flatMap(({ name, ids }) =>
+        ids.map((id) => ({ id, name })),
       ),
     learn: (list, seen) =>
       change((lists) => {

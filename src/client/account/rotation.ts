@@ -70,7 +70,7 @@ export async function isTaken(api: Api, publicKey: Uint8Array): Promise<boolean>
 }
 
 /**
- * `open` reads all workspaces of the account, invited ones too, with their keys. Of the tokens that one granted, `kept`
+ * `open` reads all workspaces that the account is a member of, with their keys. Of the tokens that one granted, `kept`
  * stay.
  *
  * @throws ApiError `validation_error` for a wrong password, UntrustedChain, UnknownOutcome

@@ -44,14 +44,14 @@ export async function leaveAll(leaving: Leaving, outer: OuterLayer): Promise<boo
   return places.length > 0
 }
 
-/** Leaving a signed workspace takes a link of its own; a personal one without others goes as a whole. */
+/** Leaving a signed workspace takes a link of its own, unlike an invitation; a personal one without others goes as a whole. */
 async function requireUnsigned(
   { tx }: Leaving,
   places: readonly WorkspaceOfPerson[],
 ): Promise<void> {
   const signed: Place[] = []
   for (const place of places) {
-    if (!isSignedId(place.id)) continue
+    if (!isSignedId(place.id) || place.status === 'invited') continue
     const goes =
       place.type === 'personal' && (await countMembers(tx, { workspaceId: place.id })) === 1
     if (!goes) signed.push(place)

@@ -27,9 +27,12 @@ export function invitationRoutes(services: SignedServices): Route[] {
         const { workspace_id: workspaceId } = params
         await lockWorkspaceRow(tx, workspaceId)
         if (!(await declineOwn(tx, caller, workspaceId))) throw new Fault('not_found')
-        const changing = { tx, grant: { workspaceId, userId: caller.userId } }
-        const chain = await chainOf(changing, services)
-        await acceptLink(changing, chain, link, removalOf(chain, caller.userId))
+        // Declining is always possible: a stranger may have signed what cannot be read or followed.
+        if (link) {
+          const changing = { tx, grant: { workspaceId, userId: caller.userId } }
+          const chain = await chainOf(changing, services)
+          await acceptLink(changing, chain, link, removalOf(chain, caller.userId))
+        }
         await requireRekey(tx, workspaceId)
         record(audit, caller, workspaceId, 'member.declined')
         return undefined

@@ -1,6 +1,7 @@
 /**
- * What becomes of the workspaces of a person who gets new keys: in each of them, invited or member, their envelope is
- * replaced, a signed one takes the link that says so, and all need a rekey, since the old key may be known to others.
+ * What becomes of the workspaces of a person who gets new keys: in each of them their envelope is replaced, a signed one
+ * takes the link that says so, and all need a rekey, since the old key may be known to others. Invitations may be left
+ * out: strangers send them, with whatever is in them.
  */
 import { and, eq, sql } from 'drizzle-orm'
 import type { Transaction } from '../../platform/db/open.ts'
@@ -74,9 +75,11 @@ export async function replaceOwn(
   const { userId, email } = caller
   const named = new Set(locked.map(({ workspace_id: id }) => id))
   const own = await selectOwn(tx, caller)
-  const missing = [...own].filter((id) => !named.has(id))
+  const missing = [...own].flatMap(([id, status]) =>
+    status === 'active' && !named.has(id) ? [id] : [],
+  )
   refuse(missing.map((id) => ({ path: `workspaces.${id}`, message: 'is missing' })))
-  if (own.size < named.size) throw new Fault('not_found')
+  if (![...named].every((id) => own.has(id))) throw new Fault('not_found')
   for (const { workspace_id: workspaceId, link, ...entry } of locked) {
     if ((entry.epoch ?? entry.current) !== entry.current) throw new Fault('epoch_conflict')
     const changing = { tx, grant: { workspaceId, userId } }
@@ -100,12 +103,12 @@ function rotationOf(chain: Chain | null, userId: string, keys: PublicIdentity): 
   return chain?.members.has(userId) ? { type: 'keys.rotated', body: keys } : null
 }
 
-async function selectOwn(tx: Transaction, { userId }: Caller): Promise<Set<string>> {
+async function selectOwn(tx: Transaction, { userId }: Caller) {
   const rows = await tx
-    .select({ id: memberships.workspaceId })
+    .select({ id: memberships.workspaceId, status: memberships.status })
     .from(memberships)
     .where(eq(memberships.userId, userId))
-  return new Set(rows.map(({ id }) => id))
+  return new Map(rows.map(({ id, status }) => [id, status]))
 }
 
 async function storeEnvelope(

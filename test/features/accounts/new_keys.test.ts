@@ -158,9 +158,10 @@ describe('is refused, and nothing is written', () => {
     await refuses({ ...body, signing_key, public_key }, refusal('validation_error', { fields }))
   })
 
-  test('without one of the workspaces, also one that only invites', async () => {
+  test('without one of the workspaces that the person is in', async () => {
     const team = await openTeam(app)
     await team.invite(carol, 'member')
+    await app.call('POST', `/api/workspaces/${team.workspaceId}/accept/`, { token: carol.token })
     await refuses(body, refusedField(`workspaces.${team.workspaceId}`, 'is missing'))
     const missing = [carol.workspaceId, team.workspaceId].sort()
     const answer = await send(carol, { ...body, workspaces: [] })

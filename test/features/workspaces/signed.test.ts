@@ -143,7 +143,6 @@ describe('an invitation', () => {
   })
 
   test('is declined with a link of the invited', async () => {
-    await expectRefusal(app, declining(bob), 'link_required')
     const byAda = await removed([bob])
     const message =
       'The link is not signed by the person of this session, with the keys of the account.'
@@ -156,6 +155,15 @@ describe('an invitation', () => {
       body: { link },
     })
     expect(await roleOf(bob)).toBeUndefined()
+  })
+
+  test('that a stranger sent is declined without a link, too', async () => {
+    const vic = await signedAccount(app, 'vic')
+    await workspace.invite(vic, 'admin')
+    expect((await app.call(...declining(vic))).status).toBe(200)
+    await expectRefusal(app, declining(vic), 'not_found')
+    expect((await app.call(...removing(vic, await removed([vic])))).status).toBe(200)
+    expect(await roleOf(vic)).toBeUndefined()
   })
 })
 

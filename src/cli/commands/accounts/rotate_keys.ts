@@ -10,10 +10,13 @@ import {
   UnknownOutcome,
 } from '../../../client/account/rotation.ts'
 import type { OpenWorkspace } from '../../../client/vault.ts'
+import { isActive } from '../../../client/workspaces.ts'
+import { isSignedId } from '../../../sigchain/index.ts'
 import type { rotateKeysOptions } from '../../catalogue/options.ts'
 import type { Action } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import { keptAmong } from '../../ending_tokens.ts'
+import { namesOfWorkspaces } from '../../session/chosen.ts'
 import { keepNext, nextOf, takeNext, warnRecoveryKey } from '../../session/next_keys.ts'
 import type { Session } from '../../session/session.ts'
 import { CliError } from '../../terminal/cli_error.ts'
@@ -26,10 +29,13 @@ type Tokens = Awaited<ReturnType<typeof ownTokens>>
 export const rotate: Action<typeof rotateKeysOptions> = async (context, _, options) => {
   const session = await context.session()
   const { email, server } = session
+  const gone = options.without ?? []
+  await demandAll(session, gone)
   await confirmed(
     options,
     `Replace the keys of ${email} at ${server}? All other sessions end, the earlier recovery key is worth nothing any more, passkeys log in and no longer unlock, and what you granted tokens in signed workspaces ends unless kept.`,
   )
+  const invitations = (await session.workspaces()).filter((one) => !isActive(one))
   const tokens = await tokensOf(session)
   const kept = await keptAmong(context, email, tokens.held, options)
   const password = await readPassword(options)
@@ -45,6 +51,12 @@ export const rotate: Action<typeof rotateKeysOptions> = async (context, _, optio
       throw error
     })
   await takeNext(session, next, context.output.warn)
+  for (const id of gone) session.knownNames.forget(id)
+  for (const { name } of invitations) {
+    context.output.warn(
+      `the invitation to ${name} is for the old keys: decline it, and ask to be removed and invited anew`,
+    )
+  }
   report(context, session, rotated, tokens, writeRecoveryKey(next.recoveryKey))
   return undefined
 }
@@ -100,16 +112,30 @@ async function tokensOf(session: Session): Promise<Tokens> {
   return { held: each.flatMap(({ held }) => held), left: each.flatMap(({ left }) => left) }
 }
 
-/** All of them, invited ones too: what is left out could not be opened any more. @throws CliError */
+/** A server that hides one would keep the old keys in force there. @throws CliError */
+async function demandAll(session: Session, gone: readonly string[]): Promise<void> {
+  const shown = (await session.workspaces()).filter(isActive).map(({ id }) => id)
+  const known = session.knownNames.allOf(namesOfWorkspaces(session))
+  const hidden = known.find(({ id }) => isSignedId(id) && !shown.includes(id) && !gone.includes(id))
+  if (hidden === undefined) return
+  const { id, name } = hidden
+  throw new CliError(
+    'hidden_workspace',
+    `you were a member of ${name} (${id}), and the server does not show it: your old keys would stay in force there; nothing was changed`,
+    `if you left it, were removed, or it was deleted: cloakroom account rotate-keys --without ${id}`,
+  )
+}
+
+/** Without invitations: anybody sends them. What else is left out could not be opened any more. @throws CliError */
 async function openAll(session: Session): Promise<OpenWorkspace[]> {
-  const entries = await session.workspaces()
+  const entries = (await session.workspaces()).filter(isActive)
   return entries.map(({ name, shown, fault }) => {
     if (fault) throw fault
     if (shown) return shown
     throw new CliError(
       'unreadable_workspace',
       `the key of ${name} does not open with your private key; nothing was changed`,
-      'leave or decline it first, or ask an admin to invite you anew',
+      `leave it first (cloakroom workspace remove ${session.email} -w ${name}), or ask an admin to invite you anew`,
     )
   })
 }

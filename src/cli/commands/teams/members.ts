@@ -8,14 +8,16 @@ import {
   readPerson,
   remove as removeFrom,
 } from '../../../client/members.ts'
+import { removeMember } from '../../../features/workspaces/contract.ts'
 import { type Role, roles } from '../../../platform/grant.ts'
 import { isSignedId } from '../../../sigchain/index.ts'
 import type { inviteOptions, removeMemberOptions, roleOptions } from '../../catalogue/options.ts'
 import type { Action, OptionValues } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import { keepTokensOf } from '../../ending_tokens.ts'
+import { demandProjectFile } from '../../project_file.ts'
 import { type WorkspaceScope, workspaceScope } from '../../scope.ts'
-import type { Session } from '../../session/session.ts'
+import { type Session, signOwnRemoval } from '../../session/session.ts'
 import { CliError } from '../../terminal/cli_error.ts'
 import { confirmed } from '../../terminal/confirmed.ts'
 import { demandComparison } from '../../trust/compared_keys.ts'
@@ -93,6 +95,7 @@ export const remove: Action<typeof removeMemberOptions> = async (
   [email = ''],
   options,
 ) => {
+  if (await left(context, email, options)) return undefined
   const scope = await workspaceScope(context)
   await confirmed(options, `Remove ${email} from ${scope.workspace.name}?`)
   const kept = await keepTokensOf(context, scope, email, options)
@@ -102,6 +105,27 @@ export const remove: Action<typeof removeMemberOptions> = async (
     { removed: email, rekey_required: true },
   )
   return undefined
+}
+
+/** Leaving takes no key, so that one which does not open keeps nobody in. False for who removes somebody else. */
+async function left(
+  context: Context,
+  email: string,
+  options: OptionValues<typeof removeMemberOptions>,
+): Promise<boolean> {
+  const session = await context.session()
+  if (email.toLowerCase() !== session.email.toLowerCase()) return false
+  demandProjectFile(context, 'workspace')
+  const workspace = await session.entry(context.settings.workspace?.value)
+  const { id, name } = workspace
+  await confirmed(options, `Leave ${name}?`)
+  const params = { workspace_id: id, member: email }
+  await signOwnRemoval(session, workspace, (link) =>
+    session.api.call(removeMember, { params, body: { link } }),
+  )
+  session.knownNames.forget(id)
+  context.output.done(`You have left ${name}.`, { removed: email, rekey_required: true })
+  return true
 }
 
 export const role: Action<typeof roleOptions> = async (context, [email = '', given], options) => {

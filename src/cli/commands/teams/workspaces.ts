@@ -1,6 +1,6 @@
 /** Workspaces: making, naming and ending them, and what one is invited to. */
 import { ApiError } from '../../../client/api.ts'
-import { ownId, UntrustedChain } from '../../../client/signed/chain.ts'
+import { ownId, type Send, UntrustedChain } from '../../../client/signed/chain.ts'
 import { newSignedWorkspace } from '../../../client/signed/new_workspace.ts'
 import type { WorkspaceEntry } from '../../../client/workspaces.ts'
 import { getMe } from '../../../features/accounts/contract.ts'
@@ -20,7 +20,8 @@ import type { Action } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import { oneNamed } from '../../named.ts'
 import { namesOfWorkspaces } from '../../session/chosen.ts'
-import type { Session } from '../../session/session.ts'
+import { type Session, signOwnRemoval } from '../../session/session.ts'
+import { CliError } from '../../terminal/cli_error.ts'
 import { confirmed, counted, countedAll } from '../../terminal/confirmed.ts'
 import { ID } from '../../terminal/table.ts'
 import { openKnownChains } from '../../trust/known_chains.ts'
@@ -117,6 +118,13 @@ export const removeAll: Action<typeof confirmOptions> = async (context, [named =
 export const accept: Action = async (context, [named = '']) => {
   const { session, found } = await invitation(context, named)
   if (isSignedId(found.id)) await demandSignedInvitation(session, found)
+  if (found.shown === null) {
+    throw new CliError(
+      'unreadable_workspace',
+      `the key of ${found.name} does not open with your private key; nothing was accepted`,
+      `ask to be invited anew, or decline: cloakroom workspace decline ${found.name}`,
+    )
+  }
   await session.api.call(acceptInvitation, { params: { workspace_id: found.id } })
   const { name, id } = found
   context.output.done(`You are a member of ${name}.`, { accepted: name, id })
@@ -133,18 +141,23 @@ async function demandSignedInvitation(session: Session, { shown, ...found }: Wor
 export const decline: Action = async (context, [named = '']) => {
   const { session, found } = await invitation(context, named)
   const { name, id } = found
-  const { signing_key } = isSignedId(id) ? await session.identity() : { signing_key: '' }
-  await session.sign(
-    found,
-    (chain) => ({
-      type: 'members.removed',
-      body: { user_ids: [ownId(chain, found, signing_key)] },
-    }),
-    (link) => session.api.call(declineInvitation, { params: { workspace_id: id }, body: { link } }),
-  )
+  const send: Send<undefined> = (link) =>
+    session.api.call(declineInvitation, { params: { workspace_id: id }, body: { link } })
+  await signOwnRemoval(session, found, send).catch((error: unknown) => {
+    if (!isUnsigned(error)) throw error
+    // What a stranger signed need not be followed in order to decline it.
+    return send(undefined, null)
+  })
   context.output.done(`Declined ${name}.`, { declined: name, id })
   return undefined
 }
+
+function isUnsigned(error: unknown): boolean {
+  if (error instanceof ApiError) return UNSIGNED.includes(error.code)
+  return error instanceof UntrustedChain || error instanceof CliError
+}
+
+const UNSIGNED = ['link_refused', 'unverified_state', 'link_required']
 
 async function invitation(context: Context, named: string) {
   const session = await context.session()

@@ -10,6 +10,7 @@ import {
   UnknownOutcome,
 } from '../../../../client/account/rotation.ts'
 import type { OpenWorkspace } from '../../../../client/vault.ts'
+import { isActive } from '../../../../client/workspaces.ts'
 import { Refused } from '../failure.ts'
 import type { Held } from '../held.ts'
 import type { Progress } from '../messages.ts'
@@ -82,10 +83,10 @@ async function tokensOf(held: Held) {
   return { held: each.flatMap((one) => one.held), left: each.flatMap(({ left }) => left) }
 }
 
-/** Invited ones too: what is left out could not be opened any more. */
+/** Without invitations: anybody sends them. What else is left out could not be opened any more. */
 async function openAll(held: Held): Promise<OpenWorkspace[]> {
   forgetWorkspaces(held)
-  const entries = await workspacesOf(held)
+  const entries = (await workspacesOf(held)).filter(isActive)
   return entries.map(({ shown, fault }) => {
     if (fault) throw fault
     if (shown) return shown
