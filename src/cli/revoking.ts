@@ -1,4 +1,6 @@
-/** Revoking by links, which outlast the database, what ends with a project or an environment. */
+/** Revoking tokens by links, which outlast the database. */
+import { ApiError } from '../client/api.ts'
+import type { Send } from '../client/signed/chain.ts'
 import { revocationOf } from '../client/tokens.ts'
 import {
   listAgentTokens,
@@ -8,27 +10,49 @@ import {
   revokeWorkloadToken,
 } from '../features/agents/contract.ts'
 import { isSignedId } from '../sigchain/index.ts'
+import type { Context } from './context.ts'
 import type { WorkspaceScope } from './scope.ts'
+
+/**
+ * Ends these tokens. Where the server takes no link, as at the end of a chain that is full, it takes the call without one:
+ * stopping is always allowed (protocol 12.1).
+ */
+export async function revoking(
+  { output }: Pick<Context, 'output'>,
+  { session, workspace }: WorkspaceScope,
+  ids: readonly string[],
+  send: (link?: Parameters<Send<unknown>>[0]) => Promise<unknown>,
+): Promise<void> {
+  try {
+    await session.sign(workspace, (chain) => revocationOf(chain, ids), send)
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== 'link_refused') throw error
+    await send()
+    output.warn(
+      'the server took no signature for it: only its database says that it ended, and who writes that can take it back',
+    )
+  }
+}
 
 type Ending = { projectId: string; environment?: string }
 type Listed = { environment: string | null }
 
 /** Those that the server lists and that end with it: of a project all, else those of the environment alone. */
 export async function revokeTokensOf(
-  { session, workspace }: WorkspaceScope,
+  context: Pick<Context, 'output'>,
+  scope: WorkspaceScope,
   { projectId: project_id, environment }: Ending,
 ): Promise<void> {
+  const { session, workspace } = scope
   if (!isSignedId(workspace.id)) return
   const { api } = session
   const workspace_id = workspace.id
   // Also those that the database calls revoked: it may take that back.
   const isEnding = (token: Listed) => (environment ?? token.environment) === token.environment
-  const revocation = (id: string) => (chain: Parameters<typeof revocationOf>[0]) =>
-    revocationOf(chain, [id])
   const workloads = await api.list(listWorkloadTokens, { params: { project_id } })
   for (const { id: token_id } of workloads.filter(isEnding)) {
     const params = { project_id, token_id }
-    await session.sign(workspace, revocation(token_id), (link) =>
+    await revoking(context, scope, [token_id], (link) =>
       api.call(revokeWorkloadToken, { params, body: { link } }),
     )
   }
@@ -37,7 +61,7 @@ export async function revokeTokensOf(
     const tokens = await api.list(listAgentTokens, { params: place })
     for (const { id: token_id } of tokens.filter(isEnding)) {
       const params = { ...place, token_id }
-      await session.sign(workspace, revocation(token_id), (link) =>
+      await revoking(context, scope, [token_id], (link) =>
         api.call(revokeAgentToken, { params, body: { link } }),
       )
     }

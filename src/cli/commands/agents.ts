@@ -1,7 +1,7 @@
 /** Agents and their tokens. Tokens are made here, so that the server never sees one. */
 
 import { issueToAgent, registerWithToken } from '../../client/issuing.ts'
-import { holderOf, revocationOf } from '../../client/tokens.ts'
+import { holderOf } from '../../client/tokens.ts'
 import { grantEnvironment } from '../../client/vault.ts'
 import {
   deleteAgent,
@@ -24,6 +24,7 @@ import type { agentOptions, agentTokenOptions, confirmOptions } from '../catalog
 import type { Action } from '../command.ts'
 import type { Context } from '../context.ts'
 import { orderOf, showToken } from '../issued_token.ts'
+import { revoking } from '../revoking.ts'
 import { projectNames, projectScope, type WorkspaceScope, workspaceScope } from '../scope.ts'
 import { keepToken } from '../session/saved_tokens.ts'
 import type { Session } from '../session/session.ts'
@@ -110,10 +111,8 @@ export const remove: Action<typeof confirmOptions> = async (context, [name = '']
   const params = { workspace_id: scope.workspace.id, registration_id: agent.id }
   const { session, workspace } = scope
   const live = isSignedId(workspace.id) ? await liveTokens(scope, agent) : []
-  await session.sign(
-    workspace,
-    (chain) => revocationOf(chain, live),
-    (link) => session.api.call(deleteAgent, { params, body: { link } }),
+  await revoking(context, scope, live, (link) =>
+    session.api.call(deleteAgent, { params, body: { link } }),
   )
   session.knownNames.forget(agent.id)
   await keepToken(scope.session, agent.id, null)
@@ -168,11 +167,8 @@ export const revoke: Action = async (context, [name = '', typed = '']) => {
   const agent = await agentNamed(context, scope, name)
   const token = await tokenOfAgent(scope, agent, typed)
   const params = { workspace_id: scope.workspace.id, registration_id: agent.id, token_id: token.id }
-  const { session, workspace } = scope
-  await session.sign(
-    workspace,
-    (chain) => revocationOf(chain, [token.id]),
-    (link) => session.api.call(revokeAgentToken, { params, body: { link } }),
+  await revoking(context, scope, [token.id], (link) =>
+    scope.session.api.call(revokeAgentToken, { params, body: { link } }),
   )
   context.output.done('Revoked; it is refused from now on.', { revoked: token.id })
   return undefined

@@ -2,7 +2,7 @@
 
 import { ApiError } from '../../client/api.ts'
 import { issueToWorkload } from '../../client/issuing.ts'
-import { holderOf, revocationOf } from '../../client/tokens.ts'
+import { holderOf } from '../../client/tokens.ts'
 import { grantEnvironment } from '../../client/vault.ts'
 import {
   listWorkloadTokens,
@@ -14,6 +14,7 @@ import { grantedToken, tokenColumns } from '../agents.ts'
 import type { workloadTokenOptions } from '../catalogue/options.ts'
 import type { Action } from '../command.ts'
 import { orderOf, showToken } from '../issued_token.ts'
+import { revoking } from '../revoking.ts'
 import { type ProjectScope, projectScope } from '../scope.ts'
 import { tokenScope } from '../suggestions.ts'
 import { CliError } from '../terminal/cli_error.ts'
@@ -65,11 +66,8 @@ export const revoke: Action = async (context, [typed = '']) => {
   const scope = await projectScope(context)
   const token = await tokenOf(scope, typed)
   const params = { project_id: scope.project.id, token_id: token.id }
-  const { session, workspace } = scope
-  await session.sign(
-    workspace,
-    (chain) => revocationOf(chain, [token.id]),
-    (link) => session.api.call(revokeWorkloadToken, { params, body: { link } }),
+  await revoking(context, scope, [token.id], (link) =>
+    scope.session.api.call(revokeWorkloadToken, { params, body: { link } }),
   )
   context.output.done('Revoked; it is refused from now on.', { revoked: token.id })
   return undefined

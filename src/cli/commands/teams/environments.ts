@@ -50,7 +50,7 @@ export const remove: Action<typeof confirmOptions> = async (context, [name = '']
   const { secrets, tokens } = await write(emptying, (manifest) =>
     session.api.call(deleteEnvironment, { params, body: { manifest } }),
   )
-  await revokeTokensOf(scope, { projectId: project.id, environment: name })
+  await revokeTokensOf(context, scope, { projectId: project.id, environment: name })
   // What was deleted on purpose before is not to come back with them.
   const names = before.length > 0 ? held : ['--all']
   const back = secrets > 0 ? `; for 7 days: ${undeleteOf(names, name)}` : ''

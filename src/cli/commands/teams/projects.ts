@@ -101,7 +101,7 @@ export const remove: Action<typeof confirmOptions> = async (context, [name = '']
     const lost = await lossOf(scope, project)
     return `Delete ${project.name}${lost}? For 7 days an admin can restore project and secrets, not agents and tokens.`
   })
-  await revokeTokensOf(scope, { projectId: project.id })
+  await revokeTokensOf(context, scope, { projectId: project.id })
   await scope.session.api.call(deleteProjectShort, { params: { project: project.id } })
   scope.session.knownNames.forget(project.id)
   context.output.done(
