@@ -2,7 +2,7 @@
 import type { FieldFault } from '../../../platform/fault.ts'
 import type { areas } from './commands/index.ts'
 
-type Areas = typeof areas
+type Areas = { [A in keyof typeof areas]: Awaited<ReturnType<(typeof areas)[A]>> }
 /** A command as the page calls it, such as `secrets.set`. */
 export type CommandName = {
   [A in keyof Areas]: `${A}.${Extract<keyof Areas[A], string>}`

@@ -24,7 +24,8 @@ self.onmessage = async ({ data }: MessageEvent<ToWorker>) => {
   const { id, name, input } = data
   try {
     const held = await opening
-    const output = await commandNamed(name)(held, input, (progress) => post({ id, progress }))
+    const run = await commandNamed(name)
+    const output = await run(held, input, (progress) => post({ id, progress }))
     post({ id, output })
   } catch (error) {
     post({ id, failure: failureOf(error) })
