@@ -45,7 +45,6 @@ let owner: SignedPerson
 /** Who has the owner's session, and keys of their own. */
 let thief: SignedPerson
 let member: SignedPerson
-let invited: SignedPerson
 let guest: SignedPerson
 let agentId: string
 let agentToken: Minted
@@ -69,8 +68,6 @@ beforeAll(async () => {
   owner = project.owner
   thief = { ...owner, identity: await identityOf(new Uint8Array(randomBytes(32))) }
   member = await project.join('member')
-  invited = await signedAccount(app, 'invited')
-  await project.invite(invited, 'member')
   guest = await signedAccount(app, 'guest')
   for (const domain of ['api.example.com', 'log']) {
     const link = await project.link('allowlist.changed', { add: [domain], remove: [] })
@@ -255,10 +252,13 @@ const verdicts: Record<string, Verdict> = {
     () => said('workspace.deleted', {}),
     () => ({ params: inWorkspace() }),
   ),
-  'workspaces.decline': link(
-    () => said('members.removed', { user_ids: [invited.userId] }),
-    () => ({ params: inWorkspace(), by: invited }),
-  ),
+  'workspaces.decline': {
+    stops: async () => {
+      const person = await signedAccount(app, 'declining')
+      await project.invite(person, 'read_only')
+      return { params: inWorkspace(), by: person }
+    },
+  },
   'workspaces.rekey': link(
     () => said('epoch.advanced', { epoch: 2, key_commitment: exampleOfForm.publicKey }),
     async () => ({
