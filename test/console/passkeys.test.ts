@@ -106,7 +106,7 @@ test('one with a PRF is added, logs in and unlocks without the password, and is 
   await logOut(ada)
   await press(page, 'Use a passkey')
   await ada.sees('Account')
-  await page.getByText(/last used/).waitFor()
+  await page.getByText(/^Added .*last used/).waitFor()
   const { seen, leaked } = await outputs()
   expect(new Set(seen.map(({ copy }) => copy)).size).toBe(1)
   expect(seen.length).toBeGreaterThanOrEqual(3)
