@@ -135,6 +135,30 @@ test('a workspace whose links were written past the server says so, and refuses 
   await eve.close()
 })
 
+test('who has no account yet makes one behind the link, and arrives at the invitation', async () => {
+  const ann = await stage.person('ann@example.com')
+  await make(ann, 'Crew')
+  await openWorkspace(ann, 'Crew')
+  await area(ann.page, 'Members')
+  await ann.page.getByRole('button', { name: 'Make the link' }).click()
+  const link = await ann.page.locator('code', { hasText: '/console/invitation#' }).innerText()
+  await ann.close()
+
+  const hal = await stage.visitor(link.split('/console/')[1] ?? '')
+  await hal.page.getByRole('link', { name: 'I need an account' }).click()
+  await hal.sees('Make an account')
+  await hal.page.getByLabel('E-mail address').fill('hal@example.com')
+  await hal.page.getByLabel('Password').fill(PASSWORD)
+  await hal.page.getByRole('button', { name: 'Make an account' }).click()
+  await hal.sees('Your recovery key', { reveals: true })
+  await hal.page.getByRole('button', { name: 'I have kept it' }).click()
+  await hal.sees('Invitation')
+  await hal.page.getByText('You are not invited to it yet.').waitFor()
+  await hal.page.locator('code', { hasText: 'hal@example.com' }).waitFor()
+  await hal.judge()
+  await hal.close()
+})
+
 test('an invitation whose link names another history is refused', async () => {
   const fay = await stage.person('fay@example.com')
   const gus = await stage.person('gus@example.com')
@@ -155,7 +179,7 @@ test('an invitation whose link names another history is refused', async () => {
   await Promise.all([fay.close(), gus.close()])
 })
 
-test('what somebody else changed meanwhile is read again, and a server that is away is said', async () => {
+test('a server that is away is said, and the same button asks again', async () => {
   const kim = await stage.person('kim@example.com')
   await make(kim, 'Both')
   await openWorkspace(kim, 'Both')

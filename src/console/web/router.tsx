@@ -9,11 +9,13 @@ import {
   lazyRouteComponent,
   Navigate,
   redirect,
+  useLocation,
 } from '@tanstack/react-router'
 import { Gate } from './frame/gate.tsx'
 import { ScreenFailed } from './parts/error_boundary.tsx'
 import { NotFound } from './parts/not_found.tsx'
 import type { AuditFilters } from './screens/audit/records.ts'
+import { readLink } from './screens/workspaces/link.ts'
 
 const root = createRootRoute({ component: Gate, notFoundComponent: NotFound })
 
@@ -23,12 +25,23 @@ const home = createRoute({
   component: lazyRouteComponent(() => import('./screens/workspaces/index.tsx'), 'Workspaces'),
 })
 
+/** Who came by the link of an invitation goes on to it. */
+function Entered() {
+  // By itself: who is drawn anew by each change of the address would go on for ever.
+  const hash = useLocation({ select: (location) => location.hash })
+  return readLink(hash) ? (
+    <Navigate to="/invitation" hash={hash} replace />
+  ) : (
+    <Navigate to="/" replace />
+  )
+}
+
 /** The gate shows these to who is not logged in; who is has nothing to do there. */
 const entrances = (['/login', '/register', '/recover'] as const).map((path) =>
   createRoute({
     getParentRoute: () => root,
     path,
-    component: () => <Navigate to="/" replace />,
+    component: Entered,
   }),
 )
 

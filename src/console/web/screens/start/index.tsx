@@ -12,7 +12,8 @@ const words = texts.start
 type Props = { account: Extract<AccountState, { kind: 'out' | 'locked' }> }
 
 export default function Start({ account }: Props) {
-  const { pathname } = useLocation()
+  // Behind the `#` may be the link of an invitation.
+  const { pathname, hash } = useLocation()
   if (account.kind === 'locked') {
     return (
       <main className="start stack">
@@ -31,7 +32,7 @@ export default function Start({ account }: Props) {
         {[logIn, ...ways]
           .filter((other) => other !== way)
           .map(({ path, link }) => (
-            <Link key={path} to={path}>
+            <Link key={path} to={path} hash={hash}>
               {link}
             </Link>
           ))}

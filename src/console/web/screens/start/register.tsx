@@ -1,5 +1,5 @@
 /** A new account: on a new installation that of its owner. */
-import { useNavigate } from '@tanstack/react-router'
+import { useLocation, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { showRecoveryKey } from '../../frame/recovery_key.ts'
 import { Banner } from '../../parts/banner.tsx'
@@ -7,6 +7,7 @@ import { FailureNote } from '../../parts/failure.tsx'
 import { TextField } from '../../parts/text_field.tsx'
 import { useAsk, useCommand } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
+import { readLink } from '../workspaces/link.ts'
 import { type Credentials, Entrance } from './entrance.tsx'
 
 const words = texts.start
@@ -43,10 +44,11 @@ export function Register() {
   )
 }
 
-/** Registers, logs in and goes to the first steps; the recovery key is shown before those. */
+/** Registers, logs in and goes to the first steps, or to an invitation; the recovery key is shown before those. */
 function useRegistration(ownerCode: string) {
   const register = useCommand('accounts.register')
   const navigate = useNavigate()
+  const { hash } = useLocation()
   const logIn = useCommand('accounts.logIn')
   const submit = (credentials: Credentials) => {
     const code = ownerCode === '' ? {} : { ownerCode }
@@ -56,7 +58,8 @@ function useRegistration(ownerCode: string) {
         onSuccess: async ({ recoveryKey, workspaceId }) => {
           showRecoveryKey(recoveryKey)
           await logIn.mutateAsync(credentials)
-          await navigate({ to: '/w/$workspaceId/first-steps', params: { workspaceId } })
+          if (!readLink(hash))
+            await navigate({ to: '/w/$workspaceId/first-steps', params: { workspaceId } })
         },
       },
     )
