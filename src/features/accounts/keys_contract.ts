@@ -2,7 +2,6 @@
 import { z } from 'zod'
 import { defineEndpoint } from '../../platform/http/endpoint.ts'
 import { exampleOfForm, publicKey, signingKey, workspaceId } from '../../platform/http/fields.ts'
-import { base64 } from '../../platform/http/validate.ts'
 import { keptGrants } from '../agents/contract.ts'
 import { link, linkFaults } from '../links/contract.ts'
 import { encryptedWorkspaceKey } from '../workspaces/contract.ts'

@@ -4,17 +4,15 @@ import {
   and,
   arrayContains,
   asc,
-  desc,
   eq,
   gt,
   inArray,
-  lt,
   type SQL,
   sql,
 } from 'drizzle-orm'
 import { preparedList } from '../../platform/db/list.ts'
 import type { Reading, Transaction } from '../../platform/db/open.ts'
-import { projects, secrets, secretVersions, users } from '../../platform/db/schema/index.ts'
+import { projects, secrets, secretVersions } from '../../platform/db/schema/index.ts'
 import type { ProjectGrant } from '../../platform/grant.ts'
 import { isSignedId } from '../../sigchain/index.ts'
 

@@ -1,30 +1,12 @@
 /** Several lines of text; `isHidden` covers what is typed, as a password is. */
-import {
-  TextArea as AriaTextArea,
-  TextField as AriaTextField,
-  FieldError,
-  Label,
-  Text,
-  type TextFieldProps,
-} from 'react-aria-components'
+import { TextArea as AriaTextArea } from 'react-aria-components'
+import { Labelled, type LabelledProps } from './labelled.tsx'
 
-type Props = Omit<TextFieldProps, 'className' | 'style' | 'children'> & {
-  label: string
-  help?: string
-  error?: string | undefined
-  rows?: number
-  isHidden?: boolean
-}
+type Props = LabelledProps & { rows?: number; isHidden?: boolean }
 
-export function TextArea({ label, help, error, rows = 3, isHidden = false, ...props }: Props) {
+export function TextArea({ rows = 3, isHidden = false, ...props }: Props) {
   return (
-    <AriaTextField
-      className="field"
-      validationBehavior="aria"
-      isInvalid={error !== undefined}
-      {...props}
-    >
-      <Label>{label}</Label>
+    <Labelled {...props}>
       <AriaTextArea
         className={isHidden ? 'input mono input-hidden' : 'input mono'}
         rows={rows}
@@ -32,12 +14,6 @@ export function TextArea({ label, help, error, rows = 3, isHidden = false, ...pr
         autoComplete="off"
         autoCapitalize="off"
       />
-      {help ? (
-        <Text slot="description" className="help">
-          {help}
-        </Text>
-      ) : null}
-      <FieldError className="field-error">{error}</FieldError>
-    </AriaTextField>
+    </Labelled>
   )
 }

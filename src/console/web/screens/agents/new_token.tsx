@@ -55,7 +55,7 @@ export function NewToken({ made, done }: { made: Made; done(): void }) {
 type Props = { made: Made; addresses: Addresses }
 
 function SetUp({ made, addresses }: Props) {
-  const { kind, name, mayRead } = made
+  const { kind, mayRead } = made
   const { resolver } = addresses
   const others = [
     { id: 'curl', label: 'curl', content: <Told text={curl} why={words.call} /> },
