@@ -4,7 +4,7 @@
  * address, whoever wrote the file.
  */
 import { dirname } from 'node:path'
-import { faultOfAddress } from '../client/address.ts'
+import { faultOfAddress } from '../client/http/address.ts'
 import { type AddressName, findProjectFile, type Settings } from './settings.ts'
 import { CliError } from './terminal/cli_error.ts'
 import { openTrustedFolders, type TrustedFolders } from './trust/trusted_folders.ts'

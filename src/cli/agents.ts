@@ -1,5 +1,5 @@
 /** Finding agents and tokens by what was typed: a name, which is unique where one works, or an id. */
-import { holderOf } from '../client/tokens.ts'
+import { holderOf } from '../client/agents/tokens.ts'
 import { listAgents } from '../features/agents/contract.ts'
 import type { Context } from './context.ts'
 import { oneNamed } from './named.ts'

@@ -1,5 +1,5 @@
 /** What every command is given: its settings, its output, and the session when it asks for it. */
-import type { Api } from '../client/api.ts'
+import type { Api } from '../client/http/api.ts'
 import { conflictLine, withAliases } from '../platform/config/aliases.ts'
 import { type Accounts, openAccounts, settingsWith } from './accounts/index.ts'
 import { openAddress } from './addresses.ts'

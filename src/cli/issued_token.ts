@@ -1,5 +1,5 @@
 /** What all ways of issuing a token have in common. */
-import type { TokenOrder } from '../client/tokens.ts'
+import type { TokenOrder } from '../client/agents/tokens.ts'
 import type { tokenOptions } from './catalogue/options.ts'
 import type { OptionValues } from './command.ts'
 import type { Context } from './context.ts'

@@ -1,11 +1,18 @@
 /** What the commands that use a token have in common: the token, its environment, and a call. */
-import { AnswerError, ApiError, type CallInput, type CallResult, openApi } from '../client/api.ts'
+
 import {
   type DeliveryMemory,
   fetchEnvironment,
   type Scope,
   type SealedEnvironment,
-} from '../client/delivery.ts'
+} from '../client/delivery/delivery.ts'
+import {
+  AnswerError,
+  ApiError,
+  type CallInput,
+  type CallResult,
+  openApi,
+} from '../client/http/api.ts'
 import { fromBase64 } from '../platform/crypto/encoding.ts'
 import { parseToken } from '../platform/crypto/token.ts'
 import { isUuid } from '../platform/http/validate.ts'

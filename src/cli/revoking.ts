@@ -1,7 +1,8 @@
 /** Revoking tokens by links, which outlast the database. */
-import { ApiError } from '../client/api.ts'
+
+import { revocationOf } from '../client/agents/tokens.ts'
+import { ApiError } from '../client/http/api.ts'
 import type { Send } from '../client/signed/chain.ts'
-import { revocationOf } from '../client/tokens.ts'
 import {
   listAgentTokens,
   listProjectAgents,

@@ -1,5 +1,5 @@
 /** Hints for a secret or an environment that is not there: names, never values. */
-import { ApiError } from '../client/api.ts'
+import { ApiError } from '../client/http/api.ts'
 import { listEnvironments, showCoverage } from '../features/projects/contract.ts'
 import type { Context } from './context.ts'
 import { nearNames, notFound } from './named.ts'

@@ -1,6 +1,7 @@
 /** What commands for people do with a token in place of a session: names and values, as far as it may. */
-import { ApiError, openApi } from '../client/api.ts'
-import { InvalidToken, type SealedEnvironment } from '../client/delivery.ts'
+
+import { InvalidToken, type SealedEnvironment } from '../client/delivery/delivery.ts'
+import { ApiError, openApi } from '../client/http/api.ts'
 import { getToken } from '../features/workloads/contract.ts'
 import type { Capability } from '../platform/capability.ts'
 import { parseToken } from '../platform/crypto/token.ts'

@@ -9,7 +9,7 @@ import { fromBase64 } from '../platform/crypto/encoding.ts'
 import { type AccountKeys, underPassword } from './account/account_keys.ts'
 import { authKey, deriveMasterKey, generateRecoveryKey } from './account/keys.ts'
 import { recoveryOf, writeRecoveryKey } from './account/recovery.ts'
-import { type Api, openApi } from './api.ts'
+import { type Api, openApi } from './http/api.ts'
 
 export type Holder = AccountKeys & { api: Api; server: string; email: string }
 

@@ -5,7 +5,7 @@
  */
 import { getSecret, listSecrets } from '../features/secrets/contract.ts'
 import { type Chain, manifestRoot, Refusal, type Rows, type SignedText } from '../sigchain/index.ts'
-import { type Api, ApiError, type CallInput, type CallResult } from './api.ts'
+import { type Api, ApiError, type CallInput, type CallResult } from './http/api.ts'
 import { type Chains, type Signing, UntrustedChain } from './signed/chain.ts'
 import { rowsOf, type Stored, verifyStored } from './signed/manifests.ts'
 import { type Place, signManifest } from './signed/statements.ts'

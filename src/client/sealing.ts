@@ -2,8 +2,8 @@
 import { sealedValue, upsertSecrets } from '../features/secrets/contract.ts'
 import { readUtf8 } from '../platform/crypto/encoding.ts'
 import type { Policy } from '../platform/policy.ts'
-import { ApiError } from './api.ts'
 import { type EnvironmentPlace, openWriter, storing } from './environment.ts'
+import { ApiError } from './http/api.ts'
 import { openSecret, sealSecret } from './vault.ts'
 
 /** Secrets in one request of the server. */

@@ -2,7 +2,7 @@
 import { listWorkspacesEndpoint } from '../features/workspaces/contract.ts'
 import { type Identity, isSignedId } from '../sigchain/index.ts'
 import type { AccountKeys } from './account/account_keys.ts'
-import type { Api, CallResult } from './api.ts'
+import type { Api, CallResult } from './http/api.ts'
 import { faultOf, type Trust } from './signed/trust.ts'
 import { type OpenWorkspace, openWorkspace } from './vault.ts'
 import type { UntrustedKey } from './workspace_key.ts'

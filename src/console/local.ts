@@ -3,7 +3,7 @@
  * loopback; calls of their page, and of no other, are handed on to the server as they are. Cookies of localhost go to
  * every port: those of this console carry its port in their names, and no others are handed on.
  */
-import { serverTrust } from '../client/certificates.ts'
+import { serverTrust } from '../client/http/certificates.ts'
 import { consoleCookies } from '../platform/http/console_cookies.ts'
 import { openConsole } from './serve.ts'
 

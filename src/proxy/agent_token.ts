@@ -4,8 +4,8 @@
  * can do nothing but report.
  */
 
-import type { Api } from '../client/api.ts'
-import { makeToken } from '../client/tokens.ts'
+import { makeToken } from '../client/agents/tokens.ts'
+import type { Api } from '../client/http/api.ts'
 import type { OpenWorkspace } from '../client/vault.ts'
 import { issueAgentToken, revokeAgentToken } from '../features/agents/contract.ts'
 import { parseToken, sealedToken } from '../platform/crypto/token.ts'

@@ -1,12 +1,12 @@
 /** People and agents as the benches employ them: by the client of this checkout, in a signed or a plain workspace. */
 import { randomBytes } from 'node:crypto'
 import { resolve } from 'node:path'
+import { makeToken } from '../../src/client/agents/tokens.ts'
 import type { EnvironmentPlace } from '../../src/client/environment.ts'
 import { upload } from '../../src/client/sealing.ts'
 import { signChange } from '../../src/client/signed/chain.ts'
 import { type KnownEntry, knownChains } from '../../src/client/signed/known_chains.ts'
 import { chainsOf } from '../../src/client/signed/trust.ts'
-import { makeToken } from '../../src/client/tokens.ts'
 import * as ownVault from '../../src/client/vault.ts'
 import { registerAgent } from '../../src/features/agents/contract.ts'
 import { addToAllowlist } from '../../src/features/allowlist/contract.ts'

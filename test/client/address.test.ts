@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { faultOfAddress } from '../../src/client/address.ts'
+import { faultOfAddress } from '../../src/client/http/address.ts'
 
 const encrypted = [
   'https://vault.example.com',

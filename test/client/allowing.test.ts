@@ -1,6 +1,6 @@
 /** What would let a refused call through: exactly one change, or none. */
 import { expect, test } from 'bun:test'
-import { allowingOf, type Refused, widened } from '../../src/client/allowing.ts'
+import { allowingOf, type Refused, widened } from '../../src/client/agents/allowing.ts'
 
 const place = { projectId: 'p', environment: 'production' }
 const call: Refused = {

@@ -1,6 +1,6 @@
 /** What a client believes of a signed workspace whose server lies, and how it signs beside others. */
 import { beforeEach, describe, expect, test } from 'bun:test'
-import { ApiError } from '../../src/client/api.ts'
+import { ApiError } from '../../src/client/http/api.ts'
 import {
   Chains,
   type KnownChain,

@@ -1,6 +1,5 @@
 /** Environments of a signed workspace, as a client reads and writes them beside others and under a lying server. */
 import { beforeEach, describe, expect, test } from 'bun:test'
-import { ApiError } from '../../src/client/api.ts'
 import {
   deleting,
   openWriter,
@@ -9,6 +8,7 @@ import {
   readSecrets,
   storing,
 } from '../../src/client/environment.ts'
+import { ApiError } from '../../src/client/http/api.ts'
 import { UntrustedChain } from '../../src/client/signed/chain.ts'
 import { signManifest } from '../../src/client/signed/statements.ts'
 import { type OpenWorkspace, signerOf } from '../../src/client/vault.ts'

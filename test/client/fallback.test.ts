@@ -1,7 +1,12 @@
 /** A fallback opens for the one who sealed it, where it was sealed, and as it was sealed. */
 import { describe, expect, test } from 'bun:test'
 import { createDecipheriv, hkdfSync } from 'node:crypto'
-import { type Asked, type Holder, openFallback, sealFallback } from '../../src/client/fallback.ts'
+import {
+  type Asked,
+  type Holder,
+  openFallback,
+  sealFallback,
+} from '../../src/client/delivery/fallback.ts'
 
 const holder: Holder = { id: 'token-1', secret: new Uint8Array(32).fill(7) }
 const asked: Asked = {

@@ -1,7 +1,7 @@
 /** A server that is none of ours, or a hostile one, costs a client neither its memory nor its time. */
 import { afterAll, beforeEach, expect, test } from 'bun:test'
-import { download } from '../../src/client/answer.ts'
-import { AnswerError, ApiError, openApi } from '../../src/client/api.ts'
+import { download } from '../../src/client/http/answer.ts'
+import { AnswerError, ApiError, openApi } from '../../src/client/http/api.ts'
 import { getMe } from '../../src/features/accounts/contract.ts'
 import { listAllowlist } from '../../src/features/allowlist/contract.ts'
 import { exportAudit, listAuditLogs } from '../../src/features/audit/contract.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { createHmac, randomBytes } from 'node:crypto'
 import fc from 'fast-check'
-import { isObviousSetting } from '../../src/client/obvious_setting.ts'
+import { isObviousSetting } from '../../src/client/delivery/obvious_setting.ts'
 
 const settings: Record<string, string[]> = {
   PORT: ['8080', '443', '0'],

@@ -1,6 +1,7 @@
 /** A signed workspace, and a server of one of its environments that stores and shows what it is told. */
-import { type Api, ApiError } from '../../src/client/api.ts'
+
 import type { EnvironmentPlace } from '../../src/client/environment.ts'
+import { type Api, ApiError } from '../../src/client/http/api.ts'
 import type { Said } from '../../src/client/signed/chain.ts'
 import {
   Chains,

@@ -1,7 +1,8 @@
 /** What a client signs of tokens, secrets and a new key is what the server takes, and what others verify. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
-import { fetchEnvironment } from '../../src/client/delivery.ts'
+import { holderOf, makeToken } from '../../src/client/agents/tokens.ts'
+import { fetchEnvironment } from '../../src/client/delivery/delivery.ts'
 import {
   deleting,
   emptying,
@@ -12,7 +13,6 @@ import {
 } from '../../src/client/environment.ts'
 import { rekey } from '../../src/client/rekey.ts'
 import { Chains } from '../../src/client/signed/chain.ts'
-import { holderOf, makeToken } from '../../src/client/tokens.ts'
 import {
   grantEnvironment,
   type OpenWorkspace,

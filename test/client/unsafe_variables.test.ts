@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { unsafeReason } from '../../src/client/unsafe_variables.ts'
+import { unsafeReason } from '../../src/client/delivery/unsafe_variables.ts'
 
 const unsafe = `
   LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT LD_ANYTHING DYLD_INSERT_LIBRARIES GCONV_PATH GLIBC_TUNABLES

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { version } from '../../package.json'
-import { openApi } from '../../src/client/api.ts'
+import { openApi } from '../../src/client/http/api.ts'
 import { getResolverHealth } from '../../src/features/health/contract.ts'
 
 test('every request of the client says its version', async () => {

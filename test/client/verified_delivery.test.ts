@@ -1,8 +1,8 @@
 /** A sealed delivery is checked by its bearer with nothing but the token. */
 import { beforeEach, expect, test } from 'bun:test'
+import { makeToken } from '../../src/client/agents/tokens.ts'
 import { signManifest } from '../../src/client/signed/statements.ts'
 import { type SealedAnswer, verifyDelivery } from '../../src/client/signed/verified_delivery.ts'
-import { makeToken } from '../../src/client/tokens.ts'
 import { grantEnvironment, type OpenWorkspace, signerOf } from '../../src/client/vault.ts'
 import { toBase64 } from '../../src/platform/crypto/encoding.ts'
 import { parseToken, tokenKeyPair } from '../../src/platform/crypto/token.ts'

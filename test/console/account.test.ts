@@ -1,7 +1,7 @@
 /** One's own account in a real browser: password, sessions, recovery key, new keys, and its end. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { registerWithToken } from '../../src/client/issuing.ts'
+import { registerWithToken } from '../../src/client/agents/issuing.ts'
 import { logIn as logInByClient } from '../../src/client/vault.ts'
 import { createProject } from '../../src/features/projects/contract.ts'
 import { getToken } from '../../src/features/workloads/contract.ts'

@@ -1,7 +1,7 @@
 /** Agents, what they may reach, and their calls as they happen, in a real browser. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { registerWithToken } from '../../src/client/issuing.ts'
+import { registerWithToken } from '../../src/client/agents/issuing.ts'
 import { upload } from '../../src/client/sealing.ts'
 import { allowlistChange } from '../../src/client/signed/allowlist.ts'
 import { signChange } from '../../src/client/signed/chain.ts'

@@ -15,7 +15,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ApiError } from '../../src/client/api.ts'
+import { ApiError } from '../../src/client/http/api.ts'
 import { CallRecord, type Conclusion } from '../../src/outbound/record.ts'
 import { Fault } from '../../src/platform/fault.ts'
 import { OUTBOX_FILE } from '../../src/proxy/outbox/database.ts'

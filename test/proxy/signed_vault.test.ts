@@ -1,7 +1,7 @@
 /** What the local way decides by in a signed workspace: what was signed, whatever the server's rows say. */
 import { beforeEach, expect, test } from 'bun:test'
-import type { Api } from '../../src/client/api.ts'
 import { openWriter, storing } from '../../src/client/environment.ts'
+import type { Api } from '../../src/client/http/api.ts'
 import type { OpenWorkspace } from '../../src/client/vault.ts'
 import { upsertSecrets } from '../../src/features/secrets/contract.ts'
 import { VaultCache } from '../../src/proxy/local/vault_snapshot.ts'

@@ -1,6 +1,6 @@
 /** How long the local backend believes what it knows: by a clock that the test moves. */
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
-import { ApiError } from '../../src/client/api.ts'
+import { ApiError } from '../../src/client/http/api.ts'
 import { listAuditLogs } from '../../src/features/audit/contract.ts'
 import { deleteSecret } from '../../src/features/secrets/contract.ts'
 import type { FaultCode } from '../../src/platform/fault.ts'

@@ -4,7 +4,7 @@
  * refusal, and nothing else is sent; others go on; and put back, it works again.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { ApiError } from '../../src/client/api.ts'
+import { ApiError } from '../../src/client/http/api.ts'
 import { UntrustedKey } from '../../src/client/workspace_key.ts'
 import { Refusal } from '../../src/sigchain/index.ts'
 import { openStage, type Stage } from '../support/agent.ts'

@@ -3,11 +3,11 @@
  * and a plain one beside it; and all that can be asked of the first, as its callers and clients ask it.
  */
 
-import { openApi } from '../../src/client/api.ts'
-import { fetchEnvironment } from '../../src/client/delivery.ts'
+import { grantOf as grantShown } from '../../src/client/agents/tokens.ts'
+import { fetchEnvironment } from '../../src/client/delivery/delivery.ts'
+import { openApi } from '../../src/client/http/api.ts'
 import { Chains } from '../../src/client/signed/chain.ts'
 import { rowsOf, verifyStored } from '../../src/client/signed/manifests.ts'
-import { grantOf as grantShown } from '../../src/client/tokens.ts'
 import { openSecret, openWorkspace } from '../../src/client/vault.ts'
 import { getPublicKey } from '../../src/features/accounts/contract.ts'
 import {

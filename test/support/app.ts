@@ -1,6 +1,6 @@
 /** The whole application in this process on free ports, over the database under test. */
 
-import { type Api, openApi } from '../../src/client/api.ts'
+import { type Api, openApi } from '../../src/client/http/api.ts'
 import type { Lookup } from '../../src/outbound/connection/address_lookup.ts'
 import { type Config, readConfig } from '../../src/platform/config/config.ts'
 import { Pepper } from '../../src/platform/crypto/pepper.ts'

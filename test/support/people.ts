@@ -12,7 +12,7 @@ import {
   wrapForRecovery,
   wrapPrivateKey,
 } from '../../src/client/account/keys.ts'
-import type { Api } from '../../src/client/api.ts'
+import type { Api } from '../../src/client/http/api.ts'
 import { login, register } from '../../src/features/accounts/contract.ts'
 import { toBase64 } from '../../src/platform/crypto/encoding.ts'
 import { sealMemberEnvelope } from '../../src/platform/crypto/envelope.ts'

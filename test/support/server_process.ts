@@ -1,6 +1,6 @@
 /** `cloakroom serve` as a process of its own, for what a test must not do to itself: signals, memory, environment. */
 import { join } from 'node:path'
-import { openApi } from '../../src/client/api.ts'
+import { openApi } from '../../src/client/http/api.ts'
 import type { TestApp } from './app.ts'
 import { watched } from './watched.ts'
 

@@ -3,7 +3,7 @@
  * for byte. The outcome is read again; where anything else came out of it, nothing is written.
  */
 import { isDeepStrictEqual } from 'node:util'
-import type { Entry } from '../../client/agent_setup.ts'
+import type { Entry } from '../../client/agents/agent_setup.ts'
 
 export type Path = readonly string[]
 

@@ -9,7 +9,7 @@ import {
   parse,
   parseTree,
 } from 'jsonc-parser'
-import type { Entry } from '../../client/agent_setup.ts'
+import type { Entry } from '../../client/agents/agent_setup.ts'
 import { eolOf, type Format, type Path } from './formats.ts'
 
 const OPTIONS = { allowTrailingComma: true }

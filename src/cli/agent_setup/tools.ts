@@ -2,7 +2,7 @@
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { type Program, programs } from '../../client/agent_setup.ts'
+import { type Program, programs } from '../../client/agents/agent_setup.ts'
 
 type Env = Record<string, string | undefined>
 

@@ -1,7 +1,7 @@
 /** `cloakroom agent setup`: has a program start `cloakroom mcp` for an agent, by its own settings file. */
 import { dirname, join, resolve } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { type Entry, fileOf, SERVER_NAME } from '../../client/agent_setup.ts'
+import { type Entry, fileOf, SERVER_NAME } from '../../client/agents/agent_setup.ts'
 import { fromUtf8 } from '../../platform/crypto/encoding.ts'
 import { TOKEN_PATTERN } from '../../platform/crypto/token.ts'
 import { withEntry } from '../agent_setup/formats.ts'

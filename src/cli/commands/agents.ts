@@ -1,7 +1,7 @@
 /** Agents and their tokens. Tokens are made here, so that the server never sees one. */
 
-import { issueToAgent, registerWithToken } from '../../client/issuing.ts'
-import { holderOf } from '../../client/tokens.ts'
+import { issueToAgent, registerWithToken } from '../../client/agents/issuing.ts'
+import { holderOf } from '../../client/agents/tokens.ts'
 import { grantEnvironment } from '../../client/vault.ts'
 import {
   deleteAgent,

@@ -1,7 +1,7 @@
 /** Reading the audit. */
 
-import { download } from '../../client/answer.ts'
-import { urlOf } from '../../client/api.ts'
+import { download } from '../../client/http/answer.ts'
+import { urlOf } from '../../client/http/api.ts'
 import {
   exportAudit,
   getAuditLog,

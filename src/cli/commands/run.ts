@@ -1,5 +1,5 @@
 /** `cloakroom run`: an environment for one command, decrypted here and given to that command only. */
-import { unsafeReason } from '../../client/unsafe_variables.ts'
+import { unsafeReason } from '../../client/delivery/unsafe_variables.ts'
 import type { runOptions } from '../catalogue/options.ts'
 import type { Action, OptionValues } from '../command.ts'
 import type { Context } from '../context.ts'

@@ -1,8 +1,8 @@
 /** Tokens of containers and CI jobs: one project, one environment each. */
 
-import { ApiError } from '../../client/api.ts'
-import { issueToWorkload } from '../../client/issuing.ts'
-import { holderOf } from '../../client/tokens.ts'
+import { issueToWorkload } from '../../client/agents/issuing.ts'
+import { holderOf } from '../../client/agents/tokens.ts'
+import { ApiError } from '../../client/http/api.ts'
 import { grantEnvironment } from '../../client/vault.ts'
 import {
   listWorkloadTokens,

@@ -1,5 +1,5 @@
 /** Names for completion: what is remembered at once, and what the server says when it answers in time. */
-import { type Api, openApi } from '../../client/api.ts'
+import { type Api, openApi } from '../../client/http/api.ts'
 import { listAgents } from '../../features/agents/contract.ts'
 import { listEnvironments, listProjects, showCoverage } from '../../features/projects/contract.ts'
 import { listMembers, listWorkspacesEndpoint } from '../../features/workspaces/contract.ts'

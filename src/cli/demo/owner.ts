@@ -1,8 +1,8 @@
 /** The demo's person, whose workspace is signed: what they make and allow goes with signatures of theirs. */
 
+import { makeToken } from '../../client/agents/tokens.ts'
 import { openWriter, storing } from '../../client/environment.ts'
 import { Chains, type KnownChains, type Signing, signChange } from '../../client/signed/chain.ts'
-import { makeToken } from '../../client/tokens.ts'
 import { logIn, type OpenWorkspace, type Session, sealSecret, signUp } from '../../client/vault.ts'
 import { registerAgent, revokeAgentToken } from '../../features/agents/contract.ts'
 import { addToAllowlist } from '../../features/allowlist/contract.ts'

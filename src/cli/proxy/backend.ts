@@ -1,6 +1,6 @@
 /** Whose credentials a proxy uses and under whose name: an agent's token, or the person logged in. */
 import { join } from 'node:path'
-import { ApiError } from '../../client/api.ts'
+import { ApiError } from '../../client/http/api.ts'
 import type { OpenWorkspace } from '../../client/vault.ts'
 import { parseToken } from '../../platform/crypto/token.ts'
 import { issueRunToken, type RunToken } from '../../proxy/agent_token.ts'

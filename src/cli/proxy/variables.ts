@@ -1,5 +1,5 @@
 /** The variables of a command behind the proxy: a stand-in under the name of each credential, and settings. */
-import { unsafeReason } from '../../client/unsafe_variables.ts'
+import { unsafeReason } from '../../client/delivery/unsafe_variables.ts'
 import type { Backend, Credential } from '../../proxy/backend.ts'
 import { StandIns, unshaped, withStandIns } from '../../proxy/stand_ins/index.ts'
 

@@ -3,9 +3,14 @@
  * refuses is not away: what was revoked is not used again by way of the file.
  */
 import { dirname } from 'node:path'
-import { LateAnswer } from '../../client/answer.ts'
-import { ApiError } from '../../client/api.ts'
-import { type Kept, openFallback, sealFallback, WrongFallback } from '../../client/fallback.ts'
+import {
+  type Kept,
+  openFallback,
+  sealFallback,
+  WrongFallback,
+} from '../../client/delivery/fallback.ts'
+import { LateAnswer } from '../../client/http/answer.ts'
+import { ApiError } from '../../client/http/api.ts'
 import { withTimeout } from '../../platform/timeout.ts'
 import { demandInside, readNamedFile } from '../files/read.ts'
 import { demandReplaceable, replaceFile } from '../files/replace.ts'

@@ -6,7 +6,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { isObviousSetting } from '../../client/obvious_setting.ts'
+import { isObviousSetting } from '../../client/delivery/obvious_setting.ts'
 import { type Binding, newSalt, openText, sealText } from '../../client/sealed_text.ts'
 import { lp } from '../../platform/crypto/encoding.ts'
 import type { Entry } from '../../platform/references.ts'

@@ -1,5 +1,5 @@
 /** Calls of a session whose tokens are renewed, by this process or another one that shares them. */
-import { type Api, ApiError, callsWithin, openApi } from '../../client/api.ts'
+import { type Api, ApiError, callsWithin, openApi } from '../../client/http/api.ts'
 import { refresh } from '../../features/accounts/contract.ts'
 import { CliError } from '../terminal/cli_error.ts'
 import type { SessionStore, StoredSession } from './session_store.ts'

@@ -1,7 +1,7 @@
 /** A logged-in person on this machine: calls that renew their tokens, and workspaces that open. */
 
 import type { AccountKeys } from '../../client/account/account_keys.ts'
-import type { Api } from '../../client/api.ts'
+import type { Api } from '../../client/http/api.ts'
 import {
   type Chains,
   type Judge,

@@ -1,7 +1,8 @@
 /** From any error to what is said of it and the exit code. A stack is only shown with --debug. */
-import { AnswerError, ApiError, NO_CODE } from '../../client/api.ts'
-import { UntrustedCertificate } from '../../client/certificates.ts'
-import { InvalidToken } from '../../client/delivery.ts'
+
+import { InvalidToken } from '../../client/delivery/delivery.ts'
+import { AnswerError, ApiError, NO_CODE } from '../../client/http/api.ts'
+import { UntrustedCertificate } from '../../client/http/certificates.ts'
 import { UntrustedChain } from '../../client/signed/chain.ts'
 import {
   EX_AUTH,

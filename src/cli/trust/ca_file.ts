@@ -1,5 +1,5 @@
 /** `--ca-file`: the authority that signed the certificate of one's own server. */
-import { trustAuthorities } from '../../client/certificates.ts'
+import { trustAuthorities } from '../../client/http/certificates.ts'
 import { readNamedFile } from '../files/read.ts'
 import { CliError } from '../terminal/cli_error.ts'
 

@@ -1,5 +1,5 @@
 /** The chains of signed workspaces, with what a person at a terminal should hear of them. */
-import type { Api } from '../../client/api.ts'
+import type { Api } from '../../client/http/api.ts'
 import type { Chains, KnownChains } from '../../client/signed/chain.ts'
 import { chainsOf, hashInGroups } from '../../client/signed/trust.ts'
 import type { OpenWorkspace } from '../../client/vault.ts'

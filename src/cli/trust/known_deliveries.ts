@@ -5,7 +5,7 @@
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
-import type { DeliveryMemory } from '../../client/delivery.ts'
+import type { DeliveryMemory } from '../../client/delivery/delivery.ts'
 import { changeOwnJson } from '../files/change.ts'
 import { readOwnJson } from '../files/read.ts'
 import { configDirectory } from '../settings.ts'

@@ -1,8 +1,9 @@
 /** An environment for a program, opened here: by a token where there is one, else by the session. */
-import { openApi } from '../../client/api.ts'
-import { type DeliveryMemory, InvalidToken, type Scope } from '../../client/delivery.ts'
+
+import { type DeliveryMemory, InvalidToken, type Scope } from '../../client/delivery/delivery.ts'
+import type { Asked, Holder, SeenDelivery } from '../../client/delivery/fallback.ts'
 import { readSecrets } from '../../client/environment.ts'
-import type { Asked, Holder, SeenDelivery } from '../../client/fallback.ts'
+import { openApi } from '../../client/http/api.ts'
 import { getVersion } from '../../features/workloads/contract.ts'
 import { toBase64 } from '../../platform/crypto/encoding.ts'
 import { parseToken, sealedToken } from '../../platform/crypto/token.ts'

@@ -1,6 +1,6 @@
 /** The recovery key: a second way to the private key, shown once, used once. */
 import { beginRecovery, recover } from '../../features/accounts/contract.ts'
-import { openApi } from '../api.ts'
+import { openApi } from '../http/api.ts'
 import { type AccountKeys, underPassword, unwrapKeys, wrapKeys } from './account_keys.ts'
 import { generateRecoveryKey, recoveryVerifier } from './keys.ts'
 

@@ -16,7 +16,7 @@ import {
   type SignedText,
   signLink,
 } from '../../sigchain/index.ts'
-import { type Api, ApiError, NO_CODE, openApi } from '../api.ts'
+import { type Api, ApiError, NO_CODE, openApi } from '../http/api.ts'
 import { ownId } from '../signed/chain.ts'
 import { type SignedToken, signedAgain, tokensSignedBy } from '../signed/kept_tokens.ts'
 import { type LeftToken, leftAs } from '../signed/rekey_tokens.ts'

@@ -5,7 +5,7 @@
  */
 import { isSensitive, type Policy } from '../../platform/policy.ts'
 import { isMarked } from '../../platform/references.ts'
-import { isObviousSetting } from '../obvious_setting.ts'
+import { isObviousSetting } from '../delivery/obvious_setting.ts'
 import type { Entry } from '../sealing.ts'
 
 export type Choice = 'sensitive' | 'plain' | 'by value'

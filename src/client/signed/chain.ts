@@ -21,7 +21,7 @@ import {
   type SignedText,
   signLink,
 } from '../../sigchain/index.ts'
-import { ApiError } from '../api.ts'
+import { ApiError } from '../http/api.ts'
 import type { OpenWorkspace } from '../vault.ts'
 import { UntrustedKey } from '../workspace_key.ts'
 

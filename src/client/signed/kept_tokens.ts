@@ -4,8 +4,8 @@
  */
 import { listProjects } from '../../features/projects/contract.ts'
 import { type Chain, Refusal, type TokenGrant } from '../../sigchain/index.ts'
-import type { Api } from '../api.ts'
-import { grantOf } from '../tokens.ts'
+import { grantOf } from '../agents/tokens.ts'
+import type { Api } from '../http/api.ts'
 import { grantedBy, type OpenWorkspace, signerOf } from '../vault.ts'
 import {
   type LeftToken,

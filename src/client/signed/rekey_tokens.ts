@@ -6,8 +6,8 @@ import { listAgents, listAgentTokens, listWorkloadTokens } from '../../features/
 import { fromBase64 } from '../../platform/crypto/encoding.ts'
 import { fingerprint } from '../../platform/crypto/fingerprint.ts'
 import { type Chain, Refusal, type SignedText, verifyEnvelope } from '../../sigchain/index.ts'
-import type { Api, CallResult } from '../api.ts'
-import { grantOf } from '../tokens.ts'
+import { grantOf } from '../agents/tokens.ts'
+import type { Api, CallResult } from '../http/api.ts'
 import { grantedBy, type OpenWorkspace } from '../vault.ts'
 import type { Signer } from './statements.ts'
 

@@ -2,7 +2,7 @@
 import { listLinks } from '../../features/links/contract.ts'
 import { fromBase64Url } from '../../platform/crypto/encoding.ts'
 import { isSignedId } from '../../sigchain/index.ts'
-import { type Api, ApiError } from '../api.ts'
+import { type Api, ApiError } from '../http/api.ts'
 import type { OpenWorkspace } from '../vault.ts'
 import { type KnownWorkspaceKeys, UntrustedKey } from '../workspace_key.ts'
 import { type ChainNotices, Chains, type KnownChains, UntrustedChain } from './chain.ts'

@@ -12,8 +12,8 @@ import {
   useLocation,
 } from '@tanstack/react-router'
 import { Gate } from './frame/gate.tsx'
-import { ScreenFailed } from './parts/error_boundary.tsx'
-import { NotFound } from './parts/not_found.tsx'
+import { ScreenFailed } from './parts/states/error_boundary.tsx'
+import { NotFound } from './parts/states/not_found.tsx'
 import type { AuditFilters } from './screens/audit/records.ts'
 import { readLink } from './screens/workspaces/link.ts'
 

@@ -2,7 +2,7 @@
  * Calls of the session that the browser keeps in cookies: no script reads them, the worker of the keys as little as
  * the page. When its tokens have expired they are renewed, once for all tabs.
  */
-import { type Api, ApiError, callsWithin, openApi } from '../../client/api.ts'
+import { type Api, ApiError, callsWithin, openApi } from '../../client/http/api.ts'
 import { consoleRefresh, getMe } from '../../features/accounts/contract.ts'
 
 const LOCK = 'cloakroom-session'

@@ -1,5 +1,5 @@
 /** Which domains values may go to. */
-import type { Api } from '../../client/api.ts'
+import type { Api } from '../../client/http/api.ts'
 import { type OpenWorkspace, signerOf, signingOf } from '../../client/vault.ts'
 import { listAllowlist } from '../../features/allowlist/contract.ts'
 import { type Domain, parseDomain } from '../../platform/net/domain.ts'

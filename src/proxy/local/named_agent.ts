@@ -1,5 +1,5 @@
 /** The agent that `--agent` named: what is done in its name ends when it is removed. */
-import { type Api, ApiError } from '../../client/api.ts'
+import { type Api, ApiError } from '../../client/http/api.ts'
 import { getAgent } from '../../features/agents/contract.ts'
 
 export type NamedAgent = { id: string; name: string }

@@ -7,8 +7,9 @@
  * Ciphertexts are read when there are others than before: ids and versions tell, and reading those is no
  * reading of values, which the audit would note.
  */
-import { type Api, ApiError } from '../../client/api.ts'
+
 import { readSecrets } from '../../client/environment.ts'
+import { type Api, ApiError } from '../../client/http/api.ts'
 import type { OpenWorkspace } from '../../client/vault.ts'
 import { UntrustedKey } from '../../client/workspace_key.ts'
 import { type Guard, type NamedBytes, prepareGuardInSteps } from '../../leak_guard/index.ts'

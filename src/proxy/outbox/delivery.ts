@@ -3,7 +3,7 @@
  * growing intervals; a record that it refuses for good is put aside, so that it does not hold up the others.
  */
 import { appendFile } from 'node:fs/promises'
-import { ApiError } from '../../client/api.ts'
+import { ApiError } from '../../client/http/api.ts'
 import { endsWithin } from '../../platform/timeout.ts'
 import type { Notice } from '../backend.ts'
 import type { Outbox, Owner, StoredRecord } from './outbox.ts'

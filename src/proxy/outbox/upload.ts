@@ -1,7 +1,7 @@
 /** POST /api/internal/audit/logs/, as the person, or as the agent that a segment names (protocol 8). */
 
-import { exchange } from '../../client/answer.ts'
-import { type Api, ApiError } from '../../client/api.ts'
+import { exchange } from '../../client/http/answer.ts'
+import { type Api, ApiError } from '../../client/http/api.ts'
 import { getMe } from '../../features/accounts/contract.ts'
 import { recordAuditLogs } from '../../features/audit/contract.ts'
 import type { Upload } from './delivery.ts'

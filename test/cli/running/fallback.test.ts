@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { openFallback, sealFallback } from '../../../src/client/fallback.ts'
+import { openFallback, sealFallback } from '../../../src/client/delivery/fallback.ts'
 import { parseToken } from '../../../src/platform/crypto/token.ts'
 import { startTestApp, type TestApp } from '../../support/app.ts'
 import { marked } from '../../support/canary.ts'

@@ -1,6 +1,6 @@
 /** Starts a server in a process of its own, and asks it what requests have cost. */
 import { join } from 'node:path'
-import { openApi } from '../../../src/client/api.ts'
+import { openApi } from '../../../src/client/http/api.ts'
 import type { TestApp } from '../app.ts'
 import { watched } from '../watched.ts'
 import type { Cost } from './probe.ts'

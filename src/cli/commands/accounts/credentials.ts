@@ -1,6 +1,7 @@
 /** What the password of an account is asked for: `password change`, `recovery new` and `account delete`. */
-import { ApiError } from '../../../client/api.ts'
+
 import { endAccount, replacePassword, replaceRecoveryKey } from '../../../client/credentials.ts'
+import { ApiError } from '../../../client/http/api.ts'
 import { forgetAccount } from '../../accounts/registry.ts'
 import type { deleteAccountOptions, passwordOptions } from '../../catalogue/options.ts'
 import type { Action, OptionValues } from '../../command.ts'

@@ -1,5 +1,5 @@
 /** How an account gets off this machine, and what goes with it. */
-import { openApi } from '../../../client/api.ts'
+import { openApi } from '../../../client/http/api.ts'
 import { logout } from '../../../features/accounts/contract.ts'
 import { getToken } from '../../../features/workloads/contract.ts'
 import { fromBase64 } from '../../../platform/crypto/encoding.ts'

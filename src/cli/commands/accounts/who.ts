@@ -1,6 +1,6 @@
 /** Who works here and with what: whoami and status. */
 import { ownFingerprint } from '../../../client/account/account_keys.ts'
-import { openApi } from '../../../client/api.ts'
+import { openApi } from '../../../client/http/api.ts'
 import { getMe } from '../../../features/accounts/contract.ts'
 import { getStatus } from '../../../features/health/contract.ts'
 import type { tokenOption } from '../../catalogue/options.ts'

@@ -1,5 +1,5 @@
 /** Workspaces: making, naming and ending them, and what one is invited to. */
-import { ApiError } from '../../../client/api.ts'
+import { ApiError } from '../../../client/http/api.ts'
 import { ownId, type Send, UntrustedChain } from '../../../client/signed/chain.ts'
 import { newSignedWorkspace } from '../../../client/signed/new_workspace.ts'
 import type { WorkspaceEntry } from '../../../client/workspaces.ts'

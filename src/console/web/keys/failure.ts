@@ -1,6 +1,6 @@
 /** Errors of the worker, in the form in which the page shows them. */
 import { MalformedRecoveryKey, UnreadableCopy } from '../../../client/account/recovery.ts'
-import { AnswerError, ApiError } from '../../../client/api.ts'
+import { AnswerError, ApiError } from '../../../client/http/api.ts'
 import { Unstorable } from '../../../client/sealing.ts'
 import { Unproven } from '../../../client/secrets/stored.ts'
 import { UntrustedChain } from '../../../client/signed/chain.ts'

@@ -1,6 +1,6 @@
 /** What the worker holds, and for how long. */
 import type { AccountKeys } from '../../../client/account/account_keys.ts'
-import type { Api } from '../../../client/api.ts'
+import type { Api } from '../../../client/http/api.ts'
 import { knownChains } from '../../../client/signed/known_chains.ts'
 import { chainsOf, type Trust } from '../../../client/signed/trust.ts'
 import { knownWorkspaceKeys } from '../../../client/workspace_key.ts'

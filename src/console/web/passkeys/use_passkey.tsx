@@ -2,7 +2,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { ask } from '../keys/ask.ts'
 import { Button } from '../parts/button.tsx'
-import { FailureNote } from '../parts/failure.tsx'
+import { FailureNote } from '../parts/states/failure.tsx'
 import { texts } from '../texts/index.ts'
 import { hasPasskeys } from './authenticator.ts'
 import { logInByPasskey, unlockByPasskey } from './ceremonies.ts'

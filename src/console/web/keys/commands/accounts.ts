@@ -3,7 +3,7 @@ import { unwrapKeys } from '../../../../client/account/account_keys.ts'
 import { authKey, deriveMasterKey, userKey } from '../../../../client/account/keys.ts'
 import { weaknessOf } from '../../../../client/account/password_strength.ts'
 import { recoverAccount } from '../../../../client/account/recovery.ts'
-import { openApi } from '../../../../client/api.ts'
+import { openApi } from '../../../../client/http/api.ts'
 import { signUp } from '../../../../client/vault.ts'
 import {
   consoleLogin,

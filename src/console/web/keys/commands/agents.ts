@@ -3,10 +3,14 @@
  * as long as the keys are held: the server has never seen it.
  */
 import { z } from 'zod'
-import { issueToAgent, issueToWorkload, registerWithToken } from '../../../../client/issuing.ts'
+import {
+  issueToAgent,
+  issueToWorkload,
+  registerWithToken,
+} from '../../../../client/agents/issuing.ts'
+import { grantOf, revocationOf, type TokenOrder } from '../../../../client/agents/tokens.ts'
 import { signChange } from '../../../../client/signed/chain.ts'
 import type { Place } from '../../../../client/signed/statements.ts'
-import { grantOf, revocationOf, type TokenOrder } from '../../../../client/tokens.ts'
 import { type OpenWorkspace, signingOf } from '../../../../client/vault.ts'
 import {
   deleteAgent,

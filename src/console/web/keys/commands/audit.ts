@@ -1,6 +1,7 @@
 /** Who could have seen a secret, as far as signatures say it: people by the links, tokens by their grants. */
+
+import { grantOf } from '../../../../client/agents/tokens.ts'
 import { listTokens, verifiedOf } from '../../../../client/signed/rekey_tokens.ts'
-import { grantOf } from '../../../../client/tokens.ts'
 import { listProjects } from '../../../../features/projects/contract.ts'
 import { type Chain, type Link, Refusal } from '../../../../sigchain/index.ts'
 import { Refused } from '../failure.ts'

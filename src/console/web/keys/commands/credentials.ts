@@ -1,11 +1,12 @@
 /** What opens one's account: password, recovery key, sessions; and its end. */
-import { ApiError } from '../../../../client/api.ts'
+
 import {
   endAccount,
   type Holder,
   replacePassword,
   replaceRecoveryKey,
 } from '../../../../client/credentials.ts'
+import { ApiError } from '../../../../client/http/api.ts'
 import { listSessions, revokeSession } from '../../../../features/accounts/contract.ts'
 import { Refused } from '../failure.ts'
 import type { Held } from '../held.ts'

@@ -4,10 +4,10 @@ import {
   allowingOf,
   type Refused as RefusedCall,
   widened,
-} from '../../../../client/allowing.ts'
+} from '../../../../client/agents/allowing.ts'
+import { holderOf } from '../../../../client/agents/tokens.ts'
 import { readSecret } from '../../../../client/environment.ts'
 import { opened, upload } from '../../../../client/sealing.ts'
-import { holderOf } from '../../../../client/tokens.ts'
 import { grantEnvironment, signingOf } from '../../../../client/vault.ts'
 import { listAgentTokens, provisionAgentToken } from '../../../../features/agents/contract.ts'
 import type { Policy } from '../../../../platform/policy.ts'

@@ -4,8 +4,8 @@
  */
 import type { AccountKeys } from '../../../../client/account/account_keys.ts'
 import { PRF_INPUT, unwrapByPasskey, wrapForPasskey } from '../../../../client/account/passkeys.ts'
-import { ApiError, openApi } from '../../../../client/api.ts'
 import { proofOf } from '../../../../client/credentials.ts'
+import { ApiError, openApi } from '../../../../client/http/api.ts'
 import { getMe } from '../../../../features/accounts/contract.ts'
 import {
   addPasskey,

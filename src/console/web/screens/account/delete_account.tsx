@@ -1,7 +1,7 @@
 /** The end of the account, which names what is lost and wants the address typed. */
 import { useState } from 'react'
 import { AskError } from '../../keys/ask.ts'
-import { TextField } from '../../parts/text_field.tsx'
+import { TextField } from '../../parts/fields/text_field.tsx'
 import { useAsk, useCommand } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
 import { Section, WithPassword } from './section.tsx'

@@ -1,7 +1,7 @@
 /** Another password, which ends all other sessions. */
 import { useState } from 'react'
-import { PasswordField } from '../../parts/password_field.tsx'
-import { say } from '../../parts/toasts.tsx'
+import { PasswordField } from '../../parts/fields/password_field.tsx'
+import { say } from '../../parts/overlays/toasts.tsx'
 import { useCommand } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
 import { Section, WithPassword } from './section.tsx'

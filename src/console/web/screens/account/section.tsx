@@ -2,8 +2,8 @@
 import { type FormEvent, type ReactNode, useId, useState } from 'react'
 import { Form } from 'react-aria-components'
 import { Button } from '../../parts/button.tsx'
-import { FailureNote } from '../../parts/failure.tsx'
-import { TextField } from '../../parts/text_field.tsx'
+import { TextField } from '../../parts/fields/text_field.tsx'
+import { FailureNote } from '../../parts/states/failure.tsx'
 import { texts } from '../../texts/index.ts'
 
 type SectionProps = { title: string; what: string; children: ReactNode }

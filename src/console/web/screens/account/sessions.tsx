@@ -2,9 +2,9 @@
 
 import type { Output } from '../../keys/messages.ts'
 import { Button } from '../../parts/button.tsx'
-import { FailureNote } from '../../parts/failure.tsx'
-import { Loading } from '../../parts/loading.tsx'
 import { dateOf } from '../../parts/moments.ts'
+import { FailureNote } from '../../parts/states/failure.tsx'
+import { Loading } from '../../parts/states/loading.tsx'
 import { keyOf, useAsk, useCommand } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
 import { Section } from './section.tsx'

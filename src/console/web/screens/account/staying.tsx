@@ -1,5 +1,5 @@
 /** Until when the keys stay open in this browser, and the end of that. */
-import { Banner } from '../../parts/banner.tsx'
+import { Banner } from '../../parts/states/banner.tsx'
 import { texts } from '../../texts/index.ts'
 
 const moments = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })

@@ -1,5 +1,5 @@
 /** What is put where so that a program uses a token. None of it holds the token: that is in a variable. */
-import { fileOf, type Program, programs } from '../../../../client/agent_setup.ts'
+import { fileOf, type Program, programs } from '../../../../client/agents/agent_setup.ts'
 
 export type Addresses = { server: string; resolver: string; isUnknown: boolean }
 

@@ -1,11 +1,11 @@
 /** The tokens of an agent, or of a project's workloads, in words. */
 
 import type { Input, Output } from '../../keys/messages.ts'
-import { Confirm } from '../../parts/confirm.tsx'
-import { FailureNote } from '../../parts/failure.tsx'
-import { Loading } from '../../parts/loading.tsx'
 import { dateOf } from '../../parts/moments.ts'
-import { say } from '../../parts/toasts.tsx'
+import { Confirm } from '../../parts/overlays/confirm.tsx'
+import { say } from '../../parts/overlays/toasts.tsx'
+import { FailureNote } from '../../parts/states/failure.tsx'
+import { Loading } from '../../parts/states/loading.tsx'
 import { keyOf, useAsk, useCommand } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
 

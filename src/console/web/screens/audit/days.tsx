@@ -4,7 +4,7 @@ import { useMemo } from 'react'
 import { summariseAudit } from '../../../../features/audit/contract.ts'
 import { api } from '../../api.ts'
 import { Chart, type Line } from '../../parts/chart.tsx'
-import { FailureNote } from '../../parts/failure.tsx'
+import { FailureNote } from '../../parts/states/failure.tsx'
 import { texts } from '../../texts/index.ts'
 
 const words = texts.audit

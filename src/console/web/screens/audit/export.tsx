@@ -1,7 +1,7 @@
 /** All records that fit, as a file: one JSON object per line. */
 import { useMutation } from '@tanstack/react-query'
-import { download } from '../../../../client/answer.ts'
-import { urlOf } from '../../../../client/api.ts'
+import { download } from '../../../../client/http/answer.ts'
+import { urlOf } from '../../../../client/http/api.ts'
 import { exportAudit, listAuditLogs } from '../../../../features/audit/contract.ts'
 import { api } from '../../api.ts'
 import { Button } from '../../parts/button.tsx'

@@ -3,7 +3,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { Form } from 'react-aria-components'
 import { Button } from '../../parts/button.tsx'
-import { TextField } from '../../parts/text_field.tsx'
+import { TextField } from '../../parts/fields/text_field.tsx'
 import { texts } from '../../texts/index.ts'
 import type { AuditFilters } from './records.ts'
 

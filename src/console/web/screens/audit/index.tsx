@@ -1,9 +1,9 @@
 /** The audit of a workspace: filters that are in the address, a chart of the days, and the records themselves. */
 import { getRouteApi } from '@tanstack/react-router'
 import { Button } from '../../parts/button.tsx'
-import { EmptyState } from '../../parts/empty_state.tsx'
-import { FailureNote } from '../../parts/failure.tsx'
-import { Loading } from '../../parts/loading.tsx'
+import { EmptyState } from '../../parts/states/empty_state.tsx'
+import { FailureNote } from '../../parts/states/failure.tsx'
+import { Loading } from '../../parts/states/loading.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
 import { texts } from '../../texts/index.ts'
 import { Days } from './days.tsx'

@@ -1,6 +1,6 @@
 /** Records of the audit, a page after the other, as the table comes to its end. */
 import { useInfiniteQuery } from '@tanstack/react-query'
-import type { CallResult } from '../../../../client/api.ts'
+import type { CallResult } from '../../../../client/http/api.ts'
 import { listAuditLogs } from '../../../../features/audit/contract.ts'
 import { api } from '../../api.ts'
 

@@ -1,6 +1,6 @@
 /** Who could have seen the secret that is looked for: people and tokens that had a key to it. */
-import { FailureNote } from '../../parts/failure.tsx'
-import { Loading } from '../../parts/loading.tsx'
+import { FailureNote } from '../../parts/states/failure.tsx'
+import { Loading } from '../../parts/states/loading.tsx'
 import { useAsk } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
 

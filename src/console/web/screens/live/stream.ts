@@ -1,8 +1,8 @@
 /** The calls of a workspace as they happen: what was there, then what comes, over one stream that is opened again. */
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import type { z } from 'zod'
-import { download } from '../../../../client/answer.ts'
-import { ApiError, urlOf } from '../../../../client/api.ts'
+import { download } from '../../../../client/http/answer.ts'
+import { ApiError, urlOf } from '../../../../client/http/api.ts'
 import { getMe } from '../../../../features/accounts/contract.ts'
 import { auditRecord, listAuditLogs, watchAudit } from '../../../../features/audit/contract.ts'
 import { api } from '../../api.ts'

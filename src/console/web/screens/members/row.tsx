@@ -2,7 +2,7 @@
 import type { Role } from '../../../../platform/grant.ts'
 import { mayChangeMember } from '../../../../sigchain/member_rules.ts'
 import { Button } from '../../parts/button.tsx'
-import { Menu } from '../../parts/menu.tsx'
+import { Menu } from '../../parts/overlays/menu.tsx'
 import { texts } from '../../texts/index.ts'
 import type { Ending } from './ending.tsx'
 import type { Member } from './index.tsx'

@@ -1,6 +1,6 @@
 /** What can be done with the names that are selected, in one environment. */
 import { Button } from '../../parts/button.tsx'
-import { Select } from '../../parts/select.tsx'
+import { Select } from '../../parts/fields/select.tsx'
 import { texts } from '../../texts/index.ts'
 import { type Matrix, type Project, route, useGo } from './place.ts'
 import { Remove } from './remove.tsx'

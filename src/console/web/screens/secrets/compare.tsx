@@ -1,10 +1,10 @@
 /** Two environments side by side. Which values differ was found in the worker; they are shown one by one. */
 import { useMemo, useState } from 'react'
 import { ask } from '../../keys/ask.ts'
-import { EmptyState } from '../../parts/empty_state.tsx'
-import { FailureNote } from '../../parts/failure.tsx'
+import { Select } from '../../parts/fields/select.tsx'
 import { Reveal } from '../../parts/reveal.tsx'
-import { Select } from '../../parts/select.tsx'
+import { EmptyState } from '../../parts/states/empty_state.tsx'
+import { FailureNote } from '../../parts/states/failure.tsx'
 import { texts } from '../../texts/index.ts'
 import type { PaneProps } from './panes.tsx'
 import type { Cell, MatrixRow } from './place.ts'

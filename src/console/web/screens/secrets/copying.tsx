@@ -1,6 +1,6 @@
 /** The selected secrets from one environment to another: opened and sealed anew in the worker. */
 import { useState } from 'react'
-import { Select } from '../../parts/select.tsx'
+import { Select } from '../../parts/fields/select.tsx'
 import { texts } from '../../texts/index.ts'
 import type { PaneProps } from './panes.tsx'
 import { useGo } from './place.ts'

@@ -2,10 +2,10 @@
 import { useDeferredValue, useEffect, useMemo, useState } from 'react'
 import { Button as AriaButton } from 'react-aria-components'
 import { Button } from '../../parts/button.tsx'
-import { Checkbox } from '../../parts/checkbox.tsx'
-import { Select } from '../../parts/select.tsx'
+import { Checkbox } from '../../parts/fields/checkbox.tsx'
+import { Select } from '../../parts/fields/select.tsx'
+import { TextField } from '../../parts/fields/text_field.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
-import { TextField } from '../../parts/text_field.tsx'
 import { texts } from '../../texts/index.ts'
 import {
   type Cell,

@@ -1,7 +1,7 @@
 /** Deleting, which names what is lost, and can be taken back as long as the notice is there, and for 7 days. */
 import { AskError } from '../../keys/ask.ts'
-import { Confirm } from '../../parts/confirm.tsx'
-import { say } from '../../parts/toasts.tsx'
+import { Confirm } from '../../parts/overlays/confirm.tsx'
+import { say } from '../../parts/overlays/toasts.tsx'
 import { useCommand } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
 import { CHANGED, type Project, useGo } from './place.ts'

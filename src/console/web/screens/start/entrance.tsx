@@ -2,9 +2,9 @@
 import { type FormEvent, type ReactNode, useState } from 'react'
 import { Form } from 'react-aria-components'
 import { Button } from '../../parts/button.tsx'
-import { FailureNote } from '../../parts/failure.tsx'
-import { PasswordField } from '../../parts/password_field.tsx'
-import { TextField } from '../../parts/text_field.tsx'
+import { PasswordField } from '../../parts/fields/password_field.tsx'
+import { TextField } from '../../parts/fields/text_field.tsx'
+import { FailureNote } from '../../parts/states/failure.tsx'
 import { texts } from '../../texts/index.ts'
 
 export type Credentials = { email: string; password: string }

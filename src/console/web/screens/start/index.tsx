@@ -1,7 +1,7 @@
 /** The ways in: register, log in, unlock, recover. */
 import { Link, useLocation } from '@tanstack/react-router'
 import type { AccountState } from '../../keys/messages.ts'
-import { Banner } from '../../parts/banner.tsx'
+import { Banner } from '../../parts/states/banner.tsx'
 import { texts } from '../../texts/index.ts'
 import { LogIn, Unlock } from './log_in.tsx'
 import { Recover } from './recover.tsx'

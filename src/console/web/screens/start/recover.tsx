@@ -2,7 +2,7 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { showRecoveryKey } from '../../frame/recovery_key.ts'
-import { TextField } from '../../parts/text_field.tsx'
+import { TextField } from '../../parts/fields/text_field.tsx'
 import { useCommand } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
 import { type Credentials, Entrance } from './entrance.tsx'

@@ -1,5 +1,5 @@
 /** How long the keys stay unlocked in this browser: until nobody works, or to an end that is chosen. */
-import { Select } from '../../parts/select.tsx'
+import { Select } from '../../parts/fields/select.tsx'
 import { texts } from '../../texts/index.ts'
 
 const HOURS = { idle: undefined, day: 8, week: 168 }

@@ -1,7 +1,7 @@
 /** Ctrl+K (⌘K): what can be done from here, found by typing. Screens add what they can do while they are shown. */
 import { useEffect, useState } from 'react'
 import { Autocomplete, Input, Menu, MenuItem, SearchField, useFilter } from 'react-aria-components'
-import { texts } from '../texts/index.ts'
+import { texts } from '../../texts/index.ts'
 import { Dialog } from './dialog.tsx'
 
 export type PaletteCommand = { id: string; label: string; act(): void }

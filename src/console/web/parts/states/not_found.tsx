@@ -1,6 +1,6 @@
 /** An address of the page that there is not. */
 import { Link } from '@tanstack/react-router'
-import { texts } from '../texts/index.ts'
+import { texts } from '../../texts/index.ts'
 
 export function NotFound() {
   return (

@@ -1,7 +1,7 @@
 /** Nothing is here yet: what would be, and how to get it, with the command that does the same at a terminal. */
 import type { ReactNode } from 'react'
-import { texts } from '../texts/index.ts'
-import { Copy } from './copy.tsx'
+import { texts } from '../../texts/index.ts'
+import { Copy } from '../copy.tsx'
 
 type Props = { title: string; children?: ReactNode; command?: string }
 

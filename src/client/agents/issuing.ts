@@ -4,13 +4,13 @@ import {
   issueWorkloadToken,
   registerAgent,
   registerProjectAgent,
-} from '../features/agents/contract.ts'
-import { uuidv7 } from '../platform/crypto/encoding.ts'
-import { isSignedId } from '../sigchain/index.ts'
-import type { Api } from './api.ts'
-import type { Place } from './signed/statements.ts'
+} from '../../features/agents/contract.ts'
+import { uuidv7 } from '../../platform/crypto/encoding.ts'
+import { isSignedId } from '../../sigchain/index.ts'
+import type { Api } from '../http/api.ts'
+import type { Place } from '../signed/statements.ts'
+import type { OpenWorkspace } from '../vault.ts'
 import { makeToken, type TokenOrder } from './tokens.ts'
-import type { OpenWorkspace } from './vault.ts'
 
 type Issuing = { api: Api; workspace: OpenWorkspace }
 

@@ -1,7 +1,7 @@
 /** A screen that fails says so, and leaves the others alone. */
 import { Component, type ReactNode } from 'react'
-import { texts } from '../texts/index.ts'
-import { Button } from './button.tsx'
+import { texts } from '../../texts/index.ts'
+import { Button } from '../button.tsx'
 import { FailureNote } from './failure.tsx'
 
 type Props = { children: ReactNode }

@@ -1,8 +1,8 @@
 /** A password that is chosen: it says why one is too easy to guess, as the command line does. */
 import { useEffect, useState } from 'react'
-import type { Weakness } from '../../../client/account/password_strength.ts'
-import { ask } from '../keys/ask.ts'
-import { texts } from '../texts/index.ts'
+import type { Weakness } from '../../../../client/account/password_strength.ts'
+import { ask } from '../../keys/ask.ts'
+import { texts } from '../../texts/index.ts'
 import { TextField } from './text_field.tsx'
 
 const TYPING_MS = 250

@@ -1,5 +1,5 @@
 /** How a request to a server leaves this process; `transport.browser.ts` says it of a page. */
-import { version } from '../../package.json'
+import { version } from '../../../package.json'
 import { serverTrust } from './certificates.ts'
 
 export { connectionFault } from './certificates.ts'

@@ -2,9 +2,9 @@
  * What would let a refused call through the next time: exactly one change, read from its record in the audit. A
  * record is the server's word, so the change is for somebody to look at before they sign it.
  */
-import { parseDomain } from '../platform/net/domain.ts'
-import { callMethods, type Policy, policyLocations } from '../platform/policy.ts'
-import type { Style } from '../platform/policy_check/policy_check.ts'
+import { parseDomain } from '../../platform/net/domain.ts'
+import { callMethods, type Policy, policyLocations } from '../../platform/policy.ts'
+import type { Style } from '../../platform/policy_check/policy_check.ts'
 
 /** What a record says of a refused call. */
 export type Refused = {

@@ -3,17 +3,17 @@
  * token that only authenticates, and the values are opened here with the part that stayed here.
  */
 
-import { listLinksForToken } from '../features/links/contract.ts'
-import { deliverEnvironment } from '../features/workloads/contract.ts'
-import { fromBase64, readUtf8 } from '../platform/crypto/encoding.ts'
-import { openTokenEnvelope } from '../platform/crypto/envelope.ts'
-import { openSecretValue } from '../platform/crypto/secret_value.ts'
-import { parseToken, sealedToken, tokenPrivateKey } from '../platform/crypto/token.ts'
-import type { Policy } from '../platform/policy.ts'
-import type { Entry } from '../platform/references.ts'
-import { openApi } from './api.ts'
-import type { Place } from './signed/statements.ts'
-import { type Seen, type SeenBefore, verifyDelivery } from './signed/verified_delivery.ts'
+import { listLinksForToken } from '../../features/links/contract.ts'
+import { deliverEnvironment } from '../../features/workloads/contract.ts'
+import { fromBase64, readUtf8 } from '../../platform/crypto/encoding.ts'
+import { openTokenEnvelope } from '../../platform/crypto/envelope.ts'
+import { openSecretValue } from '../../platform/crypto/secret_value.ts'
+import { parseToken, sealedToken, tokenPrivateKey } from '../../platform/crypto/token.ts'
+import type { Policy } from '../../platform/policy.ts'
+import type { Entry } from '../../platform/references.ts'
+import { openApi } from '../http/api.ts'
+import type { Place } from '../signed/statements.ts'
+import { type Seen, type SeenBefore, verifyDelivery } from '../signed/verified_delivery.ts'
 
 export type SealedEnvironment = {
   workspaceId: string

@@ -4,8 +4,8 @@
  * What does not open with that, and there, is refused and never replaced.
  */
 import { z } from 'zod'
-import { lp } from '../platform/crypto/encoding.ts'
-import { type Binding, newSalt, openText, sealText } from './sealed_text.ts'
+import { lp } from '../../platform/crypto/encoding.ts'
+import { type Binding, newSalt, openText, sealText } from '../sealed_text.ts'
 
 /** Who may open it: the id of a token, or the public key of an account, with the secret that stays there. */
 export type Holder = { id: string; secret: Uint8Array }

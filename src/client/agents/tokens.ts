@@ -2,8 +2,8 @@
  * Tokens that are made here: the server receives what checks one and the keys sealed to it, and never the
  * token. In a signed workspace what it may do is signed, and its own secret vouches for the chain.
  */
-import { toBase64, uuidv7, uuidv8 } from '../platform/crypto/encoding.ts'
-import { mintToken, tokenAuth, tokenKeyPair, verifierOf } from '../platform/crypto/token.ts'
+import { toBase64, uuidv7, uuidv8 } from '../../platform/crypto/encoding.ts'
+import { mintToken, tokenAuth, tokenKeyPair, verifierOf } from '../../platform/crypto/token.ts'
 import {
   type Chain,
   firstHash,
@@ -13,10 +13,10 @@ import {
   type SignedText,
   type TokenGrant,
   verifyGrant,
-} from '../sigchain/index.ts'
-import { UntrustedChain } from './signed/chain.ts'
-import { type Place, type Signer, signGrant } from './signed/statements.ts'
-import { grantEnvironment, type OpenWorkspace, signerOf } from './vault.ts'
+} from '../../sigchain/index.ts'
+import { UntrustedChain } from '../signed/chain.ts'
+import { type Place, type Signer, signGrant } from '../signed/statements.ts'
+import { grantEnvironment, type OpenWorkspace, signerOf } from '../vault.ts'
 
 /** Where there is nothing, the usual is meant. */
 export type TokenOrder = {

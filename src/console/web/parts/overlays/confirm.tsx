@@ -1,10 +1,10 @@
 /** A button for what cannot be undone: it says what is lost, and where that is much, wants the name typed. */
 import { type ReactNode, useState } from 'react'
-import { texts } from '../texts/index.ts'
-import { Button } from './button.tsx'
+import { texts } from '../../texts/index.ts'
+import { Button } from '../button.tsx'
+import { TextField } from '../fields/text_field.tsx'
+import { FailureNote } from '../states/failure.tsx'
 import { Dialog } from './dialog.tsx'
-import { FailureNote } from './failure.tsx'
-import { TextField } from './text_field.tsx'
 
 type Props = {
   /** What the button says, here and in the question. */

@@ -6,8 +6,8 @@ import {
   UNSTABLE_ToastQueue as ToastQueue,
   UNSTABLE_ToastRegion as ToastRegion,
 } from 'react-aria-components'
-import { texts } from '../texts/index.ts'
-import { Button } from './button.tsx'
+import { texts } from '../../texts/index.ts'
+import { Button } from '../button.tsx'
 
 type Said = { text: string; undo?: (() => void) | undefined }
 

@@ -1,6 +1,6 @@
 /** What went wrong, in words, with its code and what to do about it. */
-import { AskError } from '../keys/ask.ts'
-import { helpFor, texts } from '../texts/index.ts'
+import { AskError } from '../../keys/ask.ts'
+import { helpFor, texts } from '../../texts/index.ts'
 
 export function FailureNote({ error }: { error: unknown }) {
   const { said, help } = wordsOf(error)
