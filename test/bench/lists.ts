@@ -38,7 +38,7 @@ export async function benchLists(args: string[]): Promise<void> {
     const pageOf = async (filters: Filters, limit: number, daysAgo: number) => {
       const timestamp = new Date(Date.now() - daysAgo * DAY_MS).toISOString()
       const after = daysAgo === 0 ? null : { timestamp, id: workspaceId }
-      return selectLogs(connection.db, grant, filters, { after, limit })
+      return selectLogs(connection.db, grant, filters, { after, limit, order: 'newest' })
     }
     const table: string[][] = []
     for (const [name, filters] of Object.entries(filtersOf())) {

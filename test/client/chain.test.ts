@@ -6,6 +6,7 @@ import {
   type KnownChain,
   type KnownChains,
   ownId,
+  type Said,
   signChange,
   UntrustedChain,
 } from '../../src/client/signed/chain.ts'
@@ -223,9 +224,25 @@ describe('signing', () => {
     expect(served).toHaveLength(4)
   })
 
+  test('what seemed to need no link is signed after all where somebody else has undone it', async () => {
+    const ours = opened()
+    expect(await allow(ours, 'c.example')).toBe('taken')
+    const remove: Said = { type: 'allowlist.changed', body: { add: [], remove: ['c.example'] } }
+    const signing = { chains: opened(), workspace: HERE, identity: async () => identity }
+    await signChange(signing, () => remove, take)
+    const demanding = async (link: SignedText | undefined) => {
+      if (link === undefined) throw new ApiError(422, { error_code: 'link_required' })
+      return take(link)
+    }
+    expect(await allow(ours, 'c.example', demanding)).toBe('taken')
+    expect((await opened().of(HERE)).allowlist.has('c.example')).toBe(true)
+  })
+
   test('a conflict that no link explains is told, and so is one without end', async () => {
     const conflict = () => Promise.reject(new ApiError(409, { error_code: 'conflict' }))
     await expect(allow(opened(), 'c.example', conflict)).rejects.toThrow(ApiError)
+    const required = () => Promise.reject(new ApiError(422, { error_code: 'link_required' }))
+    await expect(allow(opened(), 'c.example', required)).rejects.toThrow(ApiError)
     let tries = 0
     const late = async () => {
       tries += 1

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { marked } from '../support/canary.ts'
 import { openStage, type Stage, type Visitor } from './browser.ts'
+import { interactionsOf, observe } from './interactions.ts'
 
 const COUNT = 2_000
 let stage: Stage
@@ -48,27 +49,9 @@ test('a file of 2,000 secrets is stored, found, filtered and scrolled with some 
   await page.getByRole('button', { name: new RegExp(`^${nameOf(COUNT - 1)} in`) }).click()
   await page.locator('section.pane').waitFor()
   await ada.judge()
-  const times = await page.evaluate(() => Reflect.get(globalThis, 'interactions') as number[])
-  times.sort((one, other) => one - other)
-  expect(times.length).toBeGreaterThan(5)
-  const [middle, worst] = [times[times.length >> 1], times.at(-1)]
+  const { count, median, worst } = await interactionsOf(page)
+  expect(count).toBeGreaterThan(5)
   console.info(
-    `${COUNT} secrets: ${times.length} interactions, median ${middle} ms, worst ${worst} ms to the next paint`,
+    `${COUNT} secrets: ${count} interactions, median ${median} ms, worst ${worst} ms to the next paint`,
   )
 })
-
-/** Runs in the page. Events below 16 ms are not told by the browser. */
-function observe(): void {
-  const times: number[] = []
-  Reflect.set(globalThis, 'interactions', times)
-  const observer = new PerformanceObserver((list) => {
-    for (const entry of list.getEntries()) {
-      if (Reflect.get(entry, 'interactionId') > 0) times.push(Math.round(entry.duration))
-    }
-  })
-  observer.observe({
-    type: 'event',
-    durationThreshold: 16,
-    buffered: false,
-  } as PerformanceObserverInit)
-}

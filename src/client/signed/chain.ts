@@ -205,7 +205,7 @@ export async function signChange<T>(signing: Signing, judge: Judge, send: Send<T
     try {
       return await attempt(signing, chain, judge, send)
     } catch (error) {
-      if (!(error instanceof ApiError) || error.code !== 'conflict') throw error
+      if (!isOvertaken(error)) throw error
       const next = await chains.continued(workspace)
       // A conflict with something else than another link.
       if (next.seq === chain.seq) throw error
@@ -213,6 +213,11 @@ export async function signChange<T>(signing: Signing, judge: Judge, send: Send<T
     }
   }
   return attempt(signing, chain, judge, send)
+}
+
+/** Somebody signed in the meantime: on the chain of before it was the wrong link, or seemed to need none. */
+function isOvertaken(error: unknown): boolean {
+  return error instanceof ApiError && ['conflict', 'link_required'].includes(error.code)
 }
 
 async function attempt<T>(

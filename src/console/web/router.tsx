@@ -109,6 +109,7 @@ const audit = createRoute({
     ...texted('environment', search),
     ...texted('since', search),
     ...texted('until', search),
+    ...(search.order === 'oldest' ? { order: 'oldest' } : {}),
   }),
   component: lazyRouteComponent(() => import('./screens/audit/index.tsx'), 'Audit'),
 })

@@ -98,11 +98,15 @@ export const auditRecord = z
 
 export const listAuditLogs = defineEndpoint({
   name: 'audit.list',
-  summary: 'List the audit records of a workspace, newest first',
+  summary: 'List the audit records of a workspace, from either end',
   method: 'GET',
   path: '/api/audit/logs/',
   access: { kind: 'member', permission: 'audit.read', tenant: 'query.workspace_id' },
-  query: pagination.extend({ workspace_id: workspaceId, ...filters }),
+  query: pagination.extend({
+    workspace_id: workspaceId,
+    ...filters,
+    order: z.enum(['newest', 'oldest']).default('newest'),
+  }),
   result: z.array(auditRecord),
   paged: true,
 })

@@ -61,7 +61,7 @@ function readPage(
 ) {
   return db.transaction(async (tx) => {
     const grant = await authorise(tx, caller, 'audit.export', { workspaceId })
-    return selectLogs(tx, grant, filters, { after, limit: PAGE })
+    return selectLogs(tx, grant, filters, { after, limit: PAGE, order: 'newest' })
   })
 }
 

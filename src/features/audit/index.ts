@@ -25,13 +25,15 @@ export function auditRoutes(services: FeatureServices, flush: () => Promise<void
   const pager = openPager(services.config)
   const routes = [
     route(listAuditLogs, async ({ tx, grant, query }) => {
-      const [timestamp, id] = pager.start('audit', query.cursor) ?? []
+      const { limit, order, cursor } = query
+      const list = `audit ${order}`
+      const [timestamp, id] = pager.start(list, cursor) ?? []
       const after = timestamp !== undefined && id !== undefined ? { timestamp, id } : null
-      const rows = await selectLogs(tx, grant, query, { after, limit: query.limit })
+      const rows = await selectLogs(tx, grant, query, { after, limit, order })
       return pager.cut(
-        'audit',
+        list,
         rows,
-        query.limit,
+        limit,
         (row) => Object.values(positionOf(row)),
         (row) => row,
       )

@@ -1,12 +1,12 @@
 /** Which records of the audit are meant, and what of them is shown. */
-import { and, desc, eq, gte, lt, or, type SQL, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, gte, lt, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import { auditLogs } from '../../platform/db/schema/index.ts'
 import { isUuid } from '../../platform/http/validate.ts'
 import type { Filters } from './contract.ts'
 
 /** The sort key of the last record that was read. */
 export type Position = { timestamp: string; id: string }
-export type Page = { after: Position | null; limit: number }
+export type Page = { after: Position | null; limit: number; order: 'newest' | 'oldest' }
 
 export const shown = {
   id: auditLogs.id,
@@ -38,7 +38,14 @@ export const shown = {
   client_id: auditLogs.clientId,
 }
 
-export const newestFirst = [desc(auditLogs.timestamp), desc(auditLogs.id)]
+/** By the sort key of what is read. */
+export function sorted(
+  { timestamp, id }: Record<keyof Position, SQLWrapper>,
+  { order }: Page,
+): SQL[] {
+  const by = order === 'newest' ? desc : asc
+  return [by(timestamp), by(id)]
+}
 
 export function matches(workspaceId: string, filters: Filters): SQL | undefined {
   const { since, until } = filters

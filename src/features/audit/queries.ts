@@ -4,12 +4,12 @@ import type { Reading } from '../../platform/db/open.ts'
 import { auditLogs } from '../../platform/db/schema/index.ts'
 import type { Grant } from '../../platform/grant.ts'
 import type { Filters } from './contract.ts'
-import { matches, newestFirst, type Page, type Position, shown } from './matching.ts'
+import { matches, type Page, type Position, shown, sorted } from './matching.ts'
 import { selectByTerms, termsOf } from './search.ts'
 
 type Read = Grant<'audit.read' | 'audit.export'>
 
-/** One record more than the page holds, newest first. */
+/** One record more than the page holds. */
 export async function selectLogs(tx: Reading, { workspaceId }: Read, filters: Filters, page: Page) {
   const terms = termsOf(workspaceId, filters)
   if (terms.length > 0) return selectByTerms(tx, terms, workspaceId, filters, page)
@@ -17,14 +17,15 @@ export async function selectLogs(tx: Reading, { workspaceId }: Read, filters: Fi
     .select(shown)
     .from(auditLogs)
     .where(and(matches(workspaceId, filters), isAfter(page)))
-    .orderBy(...newestFirst)
+    .orderBy(...sorted(auditLogs, page))
     .limit(page.limit + 1)
 }
 
-function isAfter({ after }: Page): SQL | undefined {
+function isAfter({ after, order }: Page): SQL | undefined {
   const { timestamp, id } = auditLogs
   if (after === null) return undefined
-  return sql`(${timestamp}, ${id}) < (${after.timestamp}::timestamptz, ${after.id}::uuid)`
+  const isFurther = order === 'newest' ? sql`<` : sql`>`
+  return sql`(${timestamp}, ${id}) ${isFurther} (${after.timestamp}::timestamptz, ${after.id}::uuid)`
 }
 
 /** The sort key of a record, where a next page would start. */

@@ -1,13 +1,13 @@
 /**
  * The records of a filter, in time that does not grow with the audit: the buckets in which all its terms occur
- * are read from new to old, some at a time, and of each bucket its newest records.
+ * are read in the order of the list, some at a time, and of each bucket its first records.
  */
-import { and, desc, eq, type SQL, sql } from 'drizzle-orm'
+import { and, eq, type SQL, sql } from 'drizzle-orm'
 import { isInBucket, reaches, termOf } from '../../audit/terms.ts'
 import type { Reading } from '../../platform/db/open.ts'
 import { auditLogs } from '../../platform/db/schema/index.ts'
 import type { Filters } from './contract.ts'
-import { matches, newestFirst, type Page, shown } from './matching.ts'
+import { matches, type Page, shown, sorted } from './matching.ts'
 
 /** Buckets in the first statement: a frequent value fills a page from a few. */
 const FEW = 16
@@ -49,23 +49,25 @@ export function selectByTerms(
     const ordered = await rarestFirst(tx, terms)
     const which = and(matches(workspaceId, filters), isAfter(page))
     const found: Awaited<ReturnType<typeof selectIn>> = []
-    let before: string | undefined
+    let last: string | undefined
     for (let count = FEW; ; count = MANY) {
-      const buckets = await selectBuckets(tx, ordered, bounds(filters, page, before), count)
+      const buckets = await selectBuckets(tx, ordered, bounds(filters, page, last), page, count)
       const left = page.limit + 1 - found.length
-      found.push(...(await selectIn(tx, buckets, which, left)))
-      before = buckets.at(-1)
+      found.push(...(await selectIn(tx, buckets, which, { ...page, limit: left })))
+      last = buckets.at(-1)
       if (found.length > page.limit || buckets.length < count) return found
     }
   })
 }
 
 /** Not as a comparison of rows, from which an index would begin: that would be in another bucket. */
-function isAfter({ after }: Page): SQL | undefined {
+function isAfter({ after, order }: Page): SQL | undefined {
   const { timestamp, id } = auditLogs
   if (after === null) return undefined
   const moment = sql`${after.timestamp}::timestamptz`
-  return sql`(${timestamp} < ${moment} or (${timestamp} = ${moment} and ${id} < ${after.id}::uuid))`
+  const isFurther = order === 'newest' ? sql`<` : sql`>`
+  return sql`(${timestamp} ${isFurther} ${moment}
+    or (${timestamp} = ${moment} and ${id} ${isFurther} ${after.id}::uuid))`
 }
 
 async function rarestFirst(tx: Reading, terms: readonly SQL[]): Promise<readonly SQL[]> {
@@ -81,20 +83,28 @@ async function rarestFirst(tx: Reading, terms: readonly SQL[]): Promise<readonly
   return terms.toSorted((a, b) => countOf(a) - countOf(b))
 }
 
-function bounds({ since, until }: Filters, { after }: Page, before: string | undefined) {
+function bounds(
+  { since, until }: Filters,
+  { after, order }: Page,
+  last: string | undefined,
+): SQL | undefined {
+  const isNewest = order === 'newest'
+  const begin =
+    after && (isNewest ? sql`bucket <= ${after.timestamp}::timestamptz` : reaches(after.timestamp))
   return and(
     since === undefined ? undefined : reaches(since),
     until === undefined ? undefined : sql`bucket < ${until.toISOString()}::timestamptz`,
-    after === null ? undefined : sql`bucket <= ${after.timestamp}::timestamptz`,
-    before === undefined ? undefined : sql`bucket < ${before}::timestamptz`,
+    begin ?? undefined,
+    last === undefined ? undefined : sql`bucket ${isNewest ? sql`<` : sql`>`} ${last}::timestamptz`,
   )
 }
 
-/** Newest first, as texts of the database; what was written by several statements is there several times. */
+/** In the order of the list, as texts of the database; what was written by several statements is there several times. */
 async function selectBuckets(
   tx: Reading,
   [rarest, ...others]: readonly SQL[],
   within: SQL | undefined,
+  { order }: Page,
   count: number,
 ): Promise<string[]> {
   const occur = others.map(
@@ -106,17 +116,17 @@ async function selectBuckets(
   const rows = await tx.execute<{ text: string }>(sql`
     select bucket::text as text from audit_terms t
     where ${and(sql`term = ${rarest}`, within, ...occur)}
-    order by bucket desc limit ${count}`)
+    order by bucket ${order === 'newest' ? sql`desc` : sql`asc`} limit ${count}`)
   return rows.map(({ text }) => text)
 }
 
-function selectIn(tx: Reading, buckets: readonly string[], which: SQL | undefined, count: number) {
+function selectIn(tx: Reading, buckets: readonly string[], which: SQL | undefined, page: Page) {
   const ofEach = tx
     .select({ id: auditLogs.id, timestamp: auditLogs.timestamp })
     .from(auditLogs)
     .where(and(which, isInBucket))
-    .orderBy(...newestFirst)
-    .limit(count)
+    .orderBy(...sorted(auditLogs, page))
+    .limit(page.limit)
     .as('of_each')
   const keys = tx
     .select({ id: ofEach.id, timestamp: ofEach.timestamp })
@@ -125,12 +135,12 @@ function selectIn(tx: Reading, buckets: readonly string[], which: SQL | undefine
         from json_array_elements_text(${JSON.stringify([...new Set(buckets)])}::text::json)) as buckets`,
     )
     .crossJoinLateral(ofEach)
-    .orderBy(desc(ofEach.timestamp), desc(ofEach.id))
-    .limit(count)
+    .orderBy(...sorted(ofEach, page))
+    .limit(page.limit)
     .as('keys')
   return tx
     .select(shown)
     .from(keys)
     .innerJoin(auditLogs, eq(auditLogs.id, keys.id))
-    .orderBy(desc(keys.timestamp), desc(keys.id))
+    .orderBy(...sorted(keys, page))
 }

@@ -145,6 +145,20 @@ describe('the list', () => {
     for (const limit of [1, 7, 19, 40, 41]) expect(await list({ ...march, limit })).toEqual(all)
   })
 
+  test('begins at the oldest record where that is asked for, and pages go on from there', async () => {
+    for (const filter of [march, { ...march, agent_id: 'bot', status_code: 200 }]) {
+      const oldest = (await list(filter)).toReversed()
+      for (const limit of [3, 100]) {
+        expect(await list({ ...filter, order: 'oldest', limit })).toEqual(oldest)
+      }
+    }
+    const one = { workspace_id: workspaceId, limit: 1 }
+    const { next } = await reader.api.page(listAuditLogs, { query: { ...one, order: 'oldest' } })
+    expect(
+      reader.api.page(listAuditLogs, { query: { ...one, cursor: next ?? '' } }),
+    ).rejects.toThrow('cursor')
+  })
+
   test('records of one moment are cut between pages without loss', async () => {
     const moment = { timestamp: new Date('2026-04-01T00:00:00Z') }
     await app.connection.db

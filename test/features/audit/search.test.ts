@@ -133,7 +133,8 @@ test('any filters list what any reader would find, in order, on pages of any siz
       fc.array(rows, { maxLength: 60 }),
       fc.array(filters, { minLength: 4, maxLength: 4 }),
       fc.integer({ min: 1, max: 20 }),
-      async (given, askedFor, limit) => {
+      fc.constantFrom('newest', 'oldest'),
+      async (given, askedFor, limit, first) => {
         const all = await store(db, workspaceId, given)
         const order = ({ timestamp, id }: Row) => `${timestamp.toISOString()} ${id}`
         all.sort((a, b) => (order(a) < order(b) ? 1 : -1))
@@ -144,10 +145,10 @@ test('any filters list what any reader would find, in order, on pages of any siz
               ([, value]) => value !== undefined,
             ),
           )
-          const query = { workspace_id: workspaceId, limit, ...known }
+          const query = { workspace_id: workspaceId, limit, order: first, ...known }
           const found = await team.owner.api.list(listAuditLogs, { query })
-          const meant = all.filter((row) => isMeant(row, known))
-          expect(found.map(({ id }) => id)).toEqual(meant.map(({ id }) => id))
+          const meant = all.filter((row) => isMeant(row, known)).map(({ id }) => id)
+          expect(found.map(({ id }) => id)).toEqual(first === 'oldest' ? meant.reverse() : meant)
         }
         await db.delete(auditLogs).where(eq(auditLogs.source, 'resolver'))
         expect([...(await differencesIn(db))]).toEqual([])

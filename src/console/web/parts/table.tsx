@@ -11,7 +11,7 @@ import {
   useTable,
 } from '@tanstack/react-table'
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { type ReactNode, useMemo, useRef } from 'react'
+import { type KeyboardEvent, type ReactNode, useMemo, useRef } from 'react'
 
 export type Column<Row> = {
   id: string
@@ -21,6 +21,8 @@ export type Column<Row> = {
   sortBy?(row: Row): string | number
   /** It names the row. */
   isRowHeader?: boolean
+  /** On one line, whatever the other columns need. */
+  isShort?: boolean
 }
 
 type Props<Row> = {
@@ -33,6 +35,10 @@ type Props<Row> = {
   empty?: ReactNode
   /** Called when the last rows come into sight: the next page is read. */
   onEnd?(): void
+  /** Called for the End key where the last rows are far from being read. */
+  onJump?: (() => void) | undefined
+  /** On a phone each row is a card, with the column's name beside each cell. */
+  isCards?: boolean
 }
 
 const ROW_HEIGHT = 40
@@ -44,28 +50,9 @@ const features = tableFeatures({
   sortFns: { alphanumeric: sortFn_alphanumeric },
 })
 
-export function Table<Row extends object>({
-  label,
-  columns,
-  rows,
-  idOf,
-  empty,
-  onEnd,
-}: Props<Row>) {
-  const defined = useMemo(
-    () =>
-      columns.map(({ id, header, cell, sortBy }) => ({
-        id,
-        header,
-        accessorFn: (row: Row) => sortBy?.(row) ?? '',
-        cell: ({ row }: { row: { original: Row } }) => cell(row.original),
-        enableSorting: sortBy !== undefined,
-        sortFn: 'alphanumeric' as const,
-      })),
-    [columns],
-  )
-  const table = useTable({ features, columns: defined, data: rows, getRowId: idOf })
-  const shown = table.getRowModel().rows
+export function Table<Row extends object>(props: Props<Row>) {
+  const { label, columns, rows, empty, onEnd, onJump, isCards = false } = props
+  const { table, shown } = useSorted(props)
   const scroller = useRef<HTMLElement>(null)
   const virtual = useVirtualizer({
     count: shown.length,
@@ -80,15 +67,25 @@ export function Table<Row extends object>({
   const seen = virtual.getVirtualItems()
   const above = seen[0]?.start ?? 0
   const below = virtual.getTotalSize() - (seen.at(-1)?.end ?? 0)
-  const named = new Map(columns.map((column) => [column.id, column]))
+  const headers = table.getHeaderGroups()[0]?.headers ?? []
+  const jump = (event: KeyboardEvent) => {
+    if (event.key !== 'End' || !onJump) return
+    event.preventDefault()
+    onJump()
+  }
+  // What scrolls must be reachable by keys.
+  const scrolling = { ref: scroller, onKeyDown: jump, tabIndex: 0 }
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keys.
-    <section ref={scroller} className="table-scroller" aria-label={label} tabIndex={0}>
-      <table className="table" aria-label={label} aria-rowcount={shown.length + 1}>
+    <section className="table-scroller" aria-label={label} {...scrolling}>
+      <table
+        className={isCards ? 'table table-cards' : 'table'}
+        aria-label={label}
+        aria-rowcount={shown.length + 1}
+      >
         <thead>
           <tr>
-            {table.getHeaderGroups()[0]?.headers.map(({ column }) => (
-              <Header key={column.id} column={column} text={named.get(column.id)?.header ?? ''} />
+            {headers.map(({ column }, at) => (
+              <Header key={column.id} column={column} text={columns[at]?.header ?? ''} />
             ))}
           </tr>
         </thead>
@@ -96,22 +93,12 @@ export function Table<Row extends object>({
           {above > 0 ? <Gap height={above} columns={columns.length} /> : null}
           {seen.map(({ index, key }) => {
             const row = shown[index]
+            const place = { ref: virtual.measureElement, 'data-index': index }
             return row ? (
-              <tr
-                key={key}
-                ref={virtual.measureElement}
-                data-index={index}
-                aria-rowindex={index + 2}
-              >
-                {columns.map(({ id, cell, isRowHeader }) =>
-                  isRowHeader ? (
-                    <th key={id} scope="row">
-                      {cell(row.original)}
-                    </th>
-                  ) : (
-                    <td key={id}>{cell(row.original)}</td>
-                  ),
-                )}
+              <tr key={key} {...place} aria-rowindex={index + 2}>
+                {columns.map((column) => (
+                  <Cell key={column.id} column={column} row={row.original} />
+                ))}
               </tr>
             ) : null
           })}
@@ -120,6 +107,23 @@ export function Table<Row extends object>({
       </table>
     </section>
   )
+}
+
+function useSorted<Row extends object>({ columns, rows, idOf }: Props<Row>) {
+  const defined = useMemo(
+    () =>
+      columns.map(({ id, header, cell, sortBy }) => ({
+        id,
+        header,
+        accessorFn: (row: Row) => sortBy?.(row) ?? '',
+        cell: ({ row }: { row: { original: Row } }) => cell(row.original),
+        enableSorting: sortBy !== undefined,
+        sortFn: 'alphanumeric' as const,
+      })),
+    [columns],
+  )
+  const table = useTable({ features, columns: defined, data: rows, getRowId: idOf })
+  return { table, shown: table.getRowModel().rows }
 }
 
 type AnyColumn = Pick<
@@ -145,6 +149,18 @@ function Header({ column, text }: { column: AnyColumn; text: string }) {
         text
       )}
     </th>
+  )
+}
+
+function Cell<Row>({ column, row }: { column: Column<Row>; row: Row }) {
+  const { header, cell, isRowHeader, isShort } = column
+  const about = { 'data-name': header, className: isShort ? 'table-short' : undefined }
+  return isRowHeader ? (
+    <th scope="row" {...about}>
+      {cell(row)}
+    </th>
+  ) : (
+    <td {...about}>{cell(row)}</td>
   )
 }
 

@@ -8,7 +8,9 @@ import { texts } from '../../texts/index.ts'
 import type { AuditFilters } from './records.ts'
 
 const words = texts.audit
-const fields = ['actor', 'domain', 'credential', 'action', 'since', 'until'] as const
+const fields = [
+  ...(['actor', 'domain', 'credential', 'environment', 'action', 'since', 'until'] as const),
+]
 
 export function Filters({ filters }: { filters: AuditFilters }) {
   const [typed, setTyped] = useState(filters)

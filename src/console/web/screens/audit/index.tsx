@@ -1,5 +1,5 @@
 /** The audit of a workspace: filters that are in the address, a chart of the days, and the records themselves. */
-import { getRouteApi } from '@tanstack/react-router'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { Button } from '../../parts/button.tsx'
 import { EmptyState } from '../../parts/states/empty_state.tsx'
 import { FailureNote } from '../../parts/states/failure.tsx'
@@ -21,6 +21,7 @@ const columns: readonly Column<AuditRecord>[] = [
     id: 'when',
     header: words.when,
     isRowHeader: true,
+    isShort: true,
     cell: ({ timestamp }) => moments.format(new Date(timestamp)),
   },
   { id: 'actor', header: words.actor, cell: ({ agent_id }) => agent_id },
@@ -59,6 +60,7 @@ export function Audit() {
 function Records() {
   const { workspaceId } = route.useParams()
   const filters = route.useSearch()
+  const navigate = useNavigate()
   const { data, error, hasNextPage, isFetchingNextPage, fetchNextPage, refetch } = useRecords(
     workspaceId,
     filters,
@@ -77,12 +79,23 @@ function Records() {
   const more = () => {
     if (hasNextPage && !isFetchingNextPage) void fetchNextPage()
   }
+  const { order, ...others } = filters
+  const isNewest = order === undefined
+  const turn = () =>
+    void navigate({
+      from: '/w/$workspaceId/audit',
+      to: '/w/$workspaceId/audit',
+      search: isNewest ? { ...others, order: 'oldest' } : others,
+    })
   return (
     <>
       <div className="row">
         <span className="soft" role="status">
-          {words.shown(data.length, !hasNextPage)}
+          {words.shown(data.length, !hasNextPage, isNewest)}
         </span>
+        <Button kind="quiet" onPress={turn}>
+          {isNewest ? words.toOldest : words.toNewest}
+        </Button>
         <Export workspaceId={workspaceId} filters={filters} />
       </div>
       <Table
@@ -91,6 +104,8 @@ function Records() {
         rows={data}
         idOf={({ id }) => id}
         onEnd={more}
+        onJump={hasNextPage ? turn : undefined}
+        isCards
         empty={
           <EmptyState title={words.none} command={words.noneCommand}>
             <p>{words.noneHelp}</p>

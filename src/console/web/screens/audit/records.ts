@@ -15,12 +15,14 @@ export type AuditFilters = {
   environment?: string
   since?: string
   until?: string
+  /** The newest first, unless said. */
+  order?: 'oldest'
 }
 
 const PAGE = 500
 
-/** As the server names them. */
-export function queryOf(workspaceId: string, { actor, ...filters }: AuditFilters) {
+/** As the server names them, without the order. */
+export function filtersOf(workspaceId: string, { actor, order: _, ...filters }: AuditFilters) {
   return { workspace_id: workspaceId, ...filters, ...(actor ? { agent_id: actor } : {}) }
 }
 
@@ -29,12 +31,20 @@ export function useRecords(workspaceId: string, filters: AuditFilters) {
     queryKey: ['audit', workspaceId, filters],
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam: cursor }) => {
-      const query = { ...queryOf(workspaceId, filters), limit: PAGE }
+      const order = filters.order ?? ('newest' as const)
+      const query = { ...filtersOf(workspaceId, filters), limit: PAGE, order }
       return api.page(listAuditLogs, { query: cursor ? { ...query, cursor } : query })
     },
     getNextPageParam: ({ next }) => next,
-    select: ({ pages }) => pages.flatMap(({ data }) => data),
+    select: recordsOf,
     // All pages of a long list would be read anew.
     refetchOnWindowFocus: false,
+    // Who comes back begins at its first page.
+    gcTime: 0,
   })
+}
+
+/** By itself, so that the same pages are the same list. */
+function recordsOf({ pages }: { pages: readonly { data: AuditRecord[] }[] }): AuditRecord[] {
+  return pages.flatMap(({ data }) => data)
 }

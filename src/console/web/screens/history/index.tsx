@@ -23,7 +23,7 @@ const moments = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeSt
 
 const columns: readonly Column<Told>[] = [
   { id: 'seq', header: words.number, cell: ({ seq }) => seq, sortBy: ({ seq }) => seq },
-  { id: 'at', header: words.when, cell: ({ at }) => moments.format(new Date(at)) },
+  { id: 'at', header: words.when, isShort: true, cell: ({ at }) => moments.format(new Date(at)) },
   { id: 'by', header: words.who, cell: ({ by }) => by, sortBy: ({ by }) => by },
   { id: 'what', header: words.change, isRowHeader: true, cell: ({ what }) => what },
 ]
@@ -79,6 +79,7 @@ function Signed({ workspaceId, read }: { workspaceId: string; read: Read }) {
         columns={columns}
         rows={links.toReversed()}
         idOf={({ seq }) => String(seq)}
+        isCards
       />
     </>
   )

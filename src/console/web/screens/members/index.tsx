@@ -42,7 +42,13 @@ export function Members() {
     <section className="stack">
       <h1>{words.title}</h1>
       {manages ? <Rekey workspaceId={workspaceId} isSigned={isSigned} isDue={isRekeyDue} /> : null}
-      <Table label={words.title} columns={columns} rows={members} idOf={({ userId }) => userId} />
+      <Table
+        label={words.title}
+        columns={columns}
+        rows={members}
+        idOf={({ userId }) => userId}
+        isCards
+      />
       {members.length === 1 ? (
         <EmptyState title={words.alone} command={words.aloneCommand}>
           <p>{words.aloneHelp}</p>

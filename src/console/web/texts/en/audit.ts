@@ -17,20 +17,23 @@ export const audit = {
     actor: 'Agent or token',
     domain: 'Host',
     credential: 'Secret',
+    environment: 'Environment',
     action: 'Action',
     since: 'From day',
     until: 'To day',
   },
   decision: (decision: string, reason: string | null) =>
     reason === null ? decision : `${decision}: ${reason}`,
-  shown: (count: number, isAll: boolean) =>
+  shown: (count: number, isAll: boolean, isNewest: boolean) =>
     isAll
-      ? `${count === 1 ? 'one record' : `${count} records`}, all that fit`
-      : `the newest ${count} records; scroll for more`,
+      ? `All records that fit: ${count}.`
+      : `The ${isNewest ? 'newest' : 'oldest'} ${count} records; scroll for more, or press End for the other end.`,
+  toOldest: 'To the oldest',
+  toNewest: 'To the newest',
   chart: 'Requests by day',
   chartText: (requests: number, blocked: number, errors: number) =>
     `${requests} requests in this time: ${blocked} blocked, ${errors} failed.`,
-  exporting: 'Export (JSON lines)',
+  exporting: { jsonl: 'Export (JSON lines)', csv: 'Export (CSV)' },
   exportFailed: 'The export failed. Nothing was changed; try again.',
   seen: {
     title: 'Who could have seen this secret',
