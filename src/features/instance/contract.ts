@@ -5,7 +5,8 @@ import { timestamp } from '../../platform/http/validate.ts'
 
 export const getInstance = defineEndpoint({
   name: 'instance.get',
-  summary: 'Tell whether this installation has an owner yet, and whether one may register',
+  summary:
+    'Tell whether this installation has an owner yet, whether one may register, and where it is reached',
   method: 'GET',
   path: '/api/instance/',
   access: { kind: 'public' },
@@ -15,6 +16,13 @@ export const getInstance = defineEndpoint({
     may_register: z.boolean(),
     /** Whether the first account needs OWNER_CODE. */
     needs_owner_code: z.boolean(),
+    /** Of the two listeners, as the operator has set them; on localhost where nothing is set. */
+    addresses: z
+      .object({
+        server: text('https://cloakroom.example.com'),
+        resolver: text('https://resolver.example.com'),
+      })
+      .meta({ id: 'InstanceAddresses' }),
   }),
 })
 

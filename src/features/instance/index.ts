@@ -1,6 +1,7 @@
 /** The installation itself: whose it is, and what its owner looks after. Backups are made outside of it. */
 import { sql } from 'drizzle-orm'
 import { version } from '../../../package.json'
+import { addressesOf } from '../../platform/config/addresses.ts'
 import { type Route, route } from '../../platform/http/route.ts'
 import type { FeatureServices } from '../../platform/services.ts'
 import { hasOwner } from '../accounts/index.ts'
@@ -16,6 +17,7 @@ export function instanceRoutes({ db, config, clock }: FeatureServices): Route[] 
         has_owner,
         may_register: REGISTRATION === 'open' || (REGISTRATION === 'first' && !has_owner),
         needs_owner_code: !has_owner && OWNER_CODE !== undefined,
+        addresses: addressesOf(config),
       }
     }),
     route(reportInstance, async () => ({

@@ -2,6 +2,7 @@
 import stylePath from 'swagger-ui-dist/swagger-ui.css' with { type: 'file' }
 import scriptPath from 'swagger-ui-dist/swagger-ui-bundle.js' with { type: 'file' }
 import { version } from '../../../package.json'
+import { addressesOf } from '../../platform/config/addresses.ts'
 import type { Config } from '../../platform/config/config.ts'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
 import type { Surface } from '../../platform/http/reply.ts'
@@ -45,13 +46,11 @@ export function referenceRoutes(
 
 async function render(
   listener: Surface,
-  { SERVICE_SERVER_URL, SERVICE_RESOLVER_URL, PORT, RESOLVER_PORT }: Config,
+  config: Config,
   surfaces: readonly Documented[],
 ): Promise<Reference> {
-  const addresses: Addresses = {
-    'control-plane': SERVICE_SERVER_URL ?? `http://localhost:${PORT}`,
-    resolver: SERVICE_RESOLVER_URL ?? `http://localhost:${RESOLVER_PORT}`,
-  }
+  const { server, resolver } = addressesOf(config)
+  const addresses: Addresses = { 'control-plane': server, resolver }
   const own = surfaces.filter(({ surface }) => surface === listener)
   return renderReference({
     document: openApiDocument(surfaces, version, addresses),

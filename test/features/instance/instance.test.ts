@@ -8,20 +8,32 @@ import { databaseKind } from '../../support/database.ts'
 import { logInAs, newApplicant, registerPerson, registrationOf } from '../../support/people.ts'
 
 const CODE = 'a code that only the operator has'
+const RESOLVER = 'https://resolver.example.com'
 
 let app: TestApp
 let coded: TestApp
 beforeAll(async () => {
-  app = await startTestApp({ REGISTRATION: 'first' })
+  app = await startTestApp({ REGISTRATION: 'first', SERVICE_RESOLVER_URL: RESOLVER })
   coded = await startTestApp({ OWNER_CODE: CODE })
 })
 afterAll(() => Promise.all([app.stop(), coded.stop()]))
 
 test('it tells whether it has an owner yet, and whether one may register', async () => {
   const tell = () => app.as().call(getInstance, {})
-  expect(await tell()).toEqual({ has_owner: false, may_register: true, needs_owner_code: false })
+  const addresses = { server: 'http://localhost:0', resolver: RESOLVER }
+  expect(await tell()).toEqual({
+    has_owner: false,
+    may_register: true,
+    needs_owner_code: false,
+    addresses,
+  })
   const owner = await registerPerson(app, 'owner')
-  expect(await tell()).toEqual({ has_owner: true, may_register: false, needs_owner_code: false })
+  expect(await tell()).toEqual({
+    has_owner: true,
+    may_register: false,
+    needs_owner_code: false,
+    addresses,
+  })
   const report = await owner.api.call(reportInstance, {})
   expect(report).toEqual({
     version,

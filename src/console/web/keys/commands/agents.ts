@@ -2,7 +2,6 @@
  * Agents, their tokens, and those of workloads. A token is made here and stays here until somebody asks to see it, and
  * as long as the keys are held: the server has never seen it.
  */
-import { z } from 'zod'
 import {
   issueToAgent,
   issueToWorkload,
@@ -20,6 +19,7 @@ import {
   revokeAgentToken,
   revokeWorkloadToken,
 } from '../../../../features/agents/contract.ts'
+import { getInstance } from '../../../../features/instance/contract.ts'
 import { listEnvironments, listProjects } from '../../../../features/projects/contract.ts'
 import { type Chain, isSignedId, Refusal } from '../../../../sigchain/index.ts'
 import { Refused } from '../failure.ts'
@@ -176,24 +176,18 @@ async function placesOf(
 }
 
 /** Where programs find the two listeners, as the operator has set it. */
-export async function addresses(_: Held, __: null) {
-  const answer = await fetch('/api/docs/json', { referrerPolicy: 'no-referrer' })
-  const { servers, paths } = described.parse(await answer.json())
-  const [{ url: resolver }] = paths['/v1/resolve'].post.servers
-  const isUnset = ({ url }: { url: string }) => URL.parse(url)?.hostname === 'localhost'
+export async function addresses({ api }: Held, _: null) {
+  const {
+    addresses: { server, resolver },
+  } = await api.call(getInstance, {})
+  const isUnset = (url: string) => URL.parse(url)?.hostname === 'localhost'
   return {
     // By `cloakroom console` the page comes from elsewhere than the server.
-    server: isUnset(servers[0]) ? location.origin : servers[0].url,
+    server: isUnset(server) ? location.origin : server,
     resolver,
-    isUnknown: isUnset({ url: resolver }) && location.hostname !== 'localhost',
+    isUnknown: isUnset(resolver) && location.hostname !== 'localhost',
   }
 }
-
-const servers = z.tuple([z.object({ url: z.string() })])
-const described = z.object({
-  servers,
-  paths: z.object({ '/v1/resolve': z.object({ post: z.object({ servers }) }) }),
-})
 
 /** The text of a token that was just made, for somebody to take along. @throws Refused `not_found` */
 export async function newToken(held: Held, { id }: { id: string }) {
