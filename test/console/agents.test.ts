@@ -105,7 +105,7 @@ test('a token is made for an agent, shown when asked, and set up without standin
   await button('Show the token').click()
   token = await page.locator('.reveal-value').innerText()
   expect(token).toStartWith('svc_agt_')
-  for (const tab of ['Claude Code', 'Cursor', 'curl', 'SDKs', 'CI']) {
+  for (const tab of ['Claude Code', 'Cursor', 'curl', 'SDKs', 'GitHub Actions', 'GitLab CI']) {
     await page.getByRole('tab', { name: tab, exact: true }).click()
     await page.getByRole('tabpanel').locator('pre').first().waitFor()
     expect(await page.locator('pre').allInnerTexts()).not.toContain(token)
@@ -233,8 +233,9 @@ test('a token of a CI job says what reading means, and goes into the environment
   await choose('Environment', 'production')
   await page.getByText('Who reads a secret can take it along').waitFor()
   await button('Make the token').press('Enter')
-  await page.getByRole('tab', { name: 'CI', exact: true }).click()
-  await page.getByText('cloakroom run -- npm test').waitFor()
+  await page.getByText('cloakroom run -- ./deploy.sh').waitFor()
+  await page.getByRole('tab', { name: 'GitHub Actions' }).click()
+  await page.getByText('::add-mask::').waitFor()
   await ada.judge()
   await button('I have it').press('Enter')
   const workloads = page.getByRole('region', { name: 'Tokens of billing' })

@@ -4,6 +4,7 @@
  */
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
+import { curl, githubActions, gitlabCi, sdks } from '../../src/client/agents/set_up_texts.ts'
 import { type Agent, employAgent, openStage, type Stage } from '../support/agent.ts'
 import { marked } from '../support/canary.ts'
 import { newestRecord } from '../support/forward.ts'
@@ -20,8 +21,16 @@ const KEYS = {
 }
 const docs = await Bun.file(join(ROOT, 'docs/sdks.md')).text()
 const examples = new Map(
-  [...docs.matchAll(/```ts (\S+)\n(.*?)```/gs)].map(([, name = '', text = '']) => [name, text]),
+  [...docs.matchAll(/```(ts|py|sh) (\S+)\n(.*?)```/gs)].map(
+    ([, language = '', name = '', text = '']) => [name, { language, text }],
+  ),
 )
+/** What runs a text. Debian's Python has requests. */
+const programs: Record<string, string[]> = {
+  ts: [process.execPath, '-e'],
+  py: ['/usr/bin/python3', '-c'],
+  sh: ['sh', '-ec'],
+}
 
 let stage: Stage
 let agent: Agent
@@ -39,23 +48,29 @@ afterEach(() => {
   stage.upstream.received.length = 0
 })
 
-/** What the example prints. The upstream of the test has a port of its own; nothing else is changed. */
-async function run(name: string): Promise<{ out: string; err: string; code: number }> {
-  const text = examples.get(name) ?? ''
-  expect(text.trim().split('\n').length).toBe(5)
+type Run = { out: string; err: string; code: number }
+
+/** What the example prints. */
+async function run(name: string): Promise<Run> {
+  const { language, text } = examples.get(name) ?? { language: '', text: '' }
+  if (language !== 'sh') expect(text.trim().split('\n').length).toBe(5)
+  return runText(programs[language] ?? [], text, { SERVICE_RESOLVER_URL: stage.app.resolver })
+}
+
+/** The upstream of the test has a port of its own; nothing else is changed. */
+async function runText(program: string[], text: string, env: Record<string, string>): Promise<Run> {
   const code = HOSTS.reduce(
     (given, host) =>
-      given.replaceAll(`/v1/forward/${host}`, `/v1/forward/${stage.authorityOf(host)}`),
+      given.replaceAll(
+        new RegExp(`(/v1/forward/|"https://)${host}`, 'g'),
+        (_, before) => `${before}${stage.authorityOf(host)}`,
+      ),
     text,
   )
   const child = watched(
-    Bun.spawn([process.execPath, '-e', code], {
+    Bun.spawn([...program, code], {
       cwd: ROOT,
-      env: {
-        PATH: process.env.PATH ?? '',
-        SERVICE_TOKEN: agent.token,
-        SERVICE_RESOLVER_URL: stage.app.resolver,
-      },
+      env: { PATH: process.env.PATH ?? '', SERVICE_TOKEN: agent.token, ...env },
       stderr: 'pipe',
     }),
   )
@@ -234,6 +249,56 @@ test('stripe: a charge, as a form', async () => {
   )
 })
 
+const ADA = json({ login: 'ada' })
+
+test.each(['requests', 'fetch'])('%s: a call of forward mode', async (name) => {
+  stage.upstream.on('/user', ADA)
+  await expectPrinted(name, 'ada\n')
+  await expectCredential(
+    'authorization',
+    `Bearer ${KEYS.GITHUB_TOKEN}`,
+    'GITHUB_TOKEN',
+    'api.github.com',
+  )
+})
+
+/** What `/v1/resolve` says of the call. */
+async function expectResolved({ out, err, code }: Run) {
+  expect({ err, code }).toEqual({ err: '', code: 0 })
+  expect(JSON.parse(out)).toMatchObject({ status_code: 200 })
+  await expectCredential(
+    'authorization',
+    `Bearer ${KEYS.GITHUB_TOKEN}`,
+    'GITHUB_TOKEN',
+    'api.github.com',
+  )
+}
+
+test('curl: a call as one document', async () => {
+  stage.upstream.on('/user', ADA)
+  await expectResolved(await run('curl'))
+})
+
+type Step = { env: Record<string, string>; run: string }
+type Workflow = { jobs: { deploy: { steps: Step[] } } }
+type Job = { deploy: { variables: Record<string, string>; script: string[] } }
+
+test('a job of a token that may not read calls through the resolver, at GitHub and at GitLab', async () => {
+  stage.upstream.on('/user', ADA)
+  const addresses = { server: stage.app.controlPlane, resolver: stage.app.resolver }
+  const [step] = (Bun.YAML.parse(githubActions(addresses, false)) as Workflow).jobs.deploy.steps
+  const { SERVICE_TOKEN, ...env } = step?.env ?? {}
+  expect(SERVICE_TOKEN).toContain('secrets.SERVICE_TOKEN')
+  await expectResolved(await runText(['bash', '-eo', 'pipefail', '-c'], step?.run ?? '', env))
+  const { variables, script } = (Bun.YAML.parse(gitlabCi(addresses, false)) as Job).deploy
+  await expectResolved(await runText(['sh', '-ec'], script.join('\n'), variables))
+})
+
+test('what the console shows of SDKs is what stands here', () => {
+  expect(examples.get('curl')?.text).toBe(curl)
+  for (const { id, text } of sdks) expect(examples.get(id)?.text).toBe(text)
+})
+
 test('an error of the API is the SDK’s error, with the API’s own request id', async () => {
   stage.upstream.on(
     '/v1/chat/completions',
@@ -256,6 +321,9 @@ test('every example of the page is run here, with the SDK as its makers publish 
     'anthropic',
     'github',
     'stripe',
+    'requests',
+    'fetch',
+    'curl',
   ])
   const packages = [
     import.meta.resolve('openai'),

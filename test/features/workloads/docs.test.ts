@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { githubActions, gitlabCi } from '../../../src/client/agents/set_up_texts.ts'
 import { grantEnvironment, type OpenWorkspace, sealSecret } from '../../../src/client/vault.ts'
 import {
   issueWorkloadToken,
@@ -163,6 +164,11 @@ test('the job for GitLab has the values in the commands that follow', async () =
   const { out, err, code } = await run(['bash', script], { reveals: true })
   expect({ err, code }).toEqual({ err: '', code: 0 })
   expect(JSON.parse(out)).toMatchObject(values)
+})
+
+test('the texts of the console for CI are those of the page', () => {
+  const addresses = { server: 'https://cloakroom.example.com', resolver: '' }
+  expect(blocks('yaml')).toEqual([githubActions(addresses, true), gitlabCi(addresses, true)])
 })
 
 test('the token is in no argument that other processes can read', () => {

@@ -13,7 +13,7 @@ export type For =
     }
 
 /** What was made, without the token itself. */
-export type Made = { id: string; kind: Draft['kind']; name: string; mayRead: boolean } & {
+export type Made = { id: string; kind: Draft['kind']; name: string; may: readonly string[] } & {
   project: string | null
   environment: string | null
 }
@@ -51,13 +51,17 @@ export function draftFor(given: For, projects: readonly Project[]): Draft {
 
 type Order = Input<'agents.issue'>
 
+export function mayOf({ may }: Draft): Order['capabilities'] {
+  return may.split(',') as Order['capabilities']
+}
+
 export function orderOf(workspaceId: string, given: For, draft: Draft): Order {
-  const { name, label, may, days } = draft
+  const { name, label, days } = draft
   const environment = draft.environment === ALL ? null : draft.environment
   const projectId = draft.projectId === ALL ? null : draft.projectId
   const terms = {
     workspaceId,
-    capabilities: may.split(',') as Order['capabilities'],
+    capabilities: mayOf(draft),
     days: days === 'never' ? null : Number(days),
   }
   if (given.kind === 'agent') {

@@ -1,7 +1,7 @@
 /** Agents with their tokens, and those of workloads: what each may do, and the way to end it. */
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
-import { useManages } from '../../frame/manages.ts'
+import { useIsMember, useManages } from '../../frame/manages.ts'
 import { Button } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/overlays/confirm.tsx'
 import { say } from '../../parts/overlays/toasts.tsx'
@@ -9,6 +9,7 @@ import { Banner } from '../../parts/states/banner.tsx'
 import { EmptyState } from '../../parts/states/empty_state.tsx'
 import { FailureNote } from '../../parts/states/failure.tsx'
 import { Loading } from '../../parts/states/loading.tsx'
+import { NotFound } from '../../parts/states/not_found.tsx'
 import { useAsk, useCommand } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
 import type { For, Made } from './draft.ts'
@@ -22,7 +23,9 @@ const words = texts.agents
 export function Agents() {
   const { workspaceId } = route.useParams()
   const manages = useManages(workspaceId)
+  const isMember = useIsMember(workspaceId)
   if (manages === null) return <Loading />
+  if (isMember === false) return <NotFound />
   return (
     <section className="stack">
       <h1>{words.title}</h1>

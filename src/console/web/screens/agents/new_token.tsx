@@ -1,5 +1,17 @@
 /** A token that was just made: shown when somebody asks, copied without being shown, and how programs take it. */
 import { useState } from 'react'
+import { programs } from '../../../../client/agents/agent_setup.ts'
+import {
+  type Addresses,
+  commandFor,
+  curl,
+  fileFor,
+  githubActions,
+  gitlabCi,
+  run,
+  sdks,
+  variables,
+} from '../../../../client/agents/set_up_texts.ts'
 import { ask } from '../../keys/ask.ts'
 import { Button } from '../../parts/button.tsx'
 import { Reveal } from '../../parts/reveal.tsx'
@@ -11,16 +23,6 @@ import { Tabs } from '../../parts/tabs.tsx'
 import { useAsk } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
 import type { Made } from './draft.ts'
-import {
-  type Addresses,
-  ci,
-  commandFor,
-  curl,
-  fileFor,
-  mcpPrograms,
-  sdk,
-  variables,
-} from './set_up.ts'
 
 const words = texts.newToken
 
@@ -52,21 +54,27 @@ export function NewToken({ made, done }: { made: Made; done(): void }) {
   )
 }
 
-type Props = { made: Made; addresses: Addresses }
+type Props = { made: Made; addresses: Addresses & { isUnknown: boolean } }
 
 function SetUp({ made, addresses }: Props) {
-  const { kind, mayRead } = made
-  const { resolver } = addresses
-  const others = [
-    { id: 'curl', label: 'curl', content: <Told text={curl} why={words.call} /> },
-    { id: 'sdk', label: 'SDKs', content: <Told text={sdk} why={words.sdk} /> },
-    {
-      id: 'ci',
-      label: 'CI',
-      content: <Told text={ci(addresses, mayRead)} why={mayRead ? words.ci : words.ciUse} />,
-    },
-  ]
-  const tabs = mcpPrograms.map(([id, program]) => ({
+  const ofJobs = jobTabs(made, addresses)
+  const ofCalls = made.may.includes('use') ? callTabs() : []
+  const tabs =
+    made.kind === 'workload'
+      ? [...ofJobs, ...ofCalls]
+      : [...(ofCalls.length > 0 ? mcpTabs(made, addresses) : []), ...ofCalls, ...ofJobs]
+  return (
+    <>
+      <p>{words.environment}</p>
+      {addresses.isUnknown ? <Banner kind="warning">{words.unknown}</Banner> : null}
+      <Snippet text={variables(addresses)} name={words.environment} />
+      {tabs.length > 0 ? <Tabs label={words.setUp} tabs={tabs} /> : <p>{words.severalPlaces}</p>}
+    </>
+  )
+}
+
+function mcpTabs(made: Made, { resolver }: Addresses) {
+  return Object.entries(programs).map(([id, program]) => ({
     id,
     label: program.title,
     content: (
@@ -76,17 +84,51 @@ function SetUp({ made, addresses }: Props) {
       </div>
     ),
   }))
-  return (
-    <>
-      <p>{words.environment}</p>
-      {addresses.isUnknown ? <Banner kind="warning">{words.unknown}</Banner> : null}
-      <Snippet text={variables(addresses)} name={words.environment} />
-      <Tabs
-        label={words.setUp}
-        tabs={kind === 'workload' ? others.reverse() : [...tabs, ...others]}
-      />
-    </>
+}
+
+function callTabs() {
+  const sdk = sdks.map(({ id, label, text }) => <Told key={id} text={text} why={label} />)
+  return [
+    { id: 'curl', label: 'curl', content: <Told text={curl} why={words.call} /> },
+    {
+      id: 'sdk',
+      label: 'SDKs',
+      content: (
+        <div className="stack">
+          <p>{words.sdk}</p>
+          {sdk}
+        </div>
+      ),
+    },
+  ]
+}
+
+/** Values are delivered of one environment; who may not read calls instead. */
+function jobTabs({ may, project, environment }: Made, addresses: Addresses) {
+  const isDelivered = may.includes('read') && project !== null && environment !== null
+  if (!isDelivered && !may.includes('use')) return []
+  const why = isDelivered ? words.ci : words.ciUse
+  const jobs = (text: string, where: string) => (
+    <div className="stack">
+      <p>{where}</p>
+      <Told text={text} why={why} />
+    </div>
   )
+  return [
+    ...(isDelivered
+      ? [{ id: 'run', label: 'cloakroom run', content: <Told text={run} why={words.run} /> }]
+      : []),
+    {
+      id: 'github',
+      label: 'GitHub Actions',
+      content: jobs(githubActions(addresses, isDelivered), words.github),
+    },
+    {
+      id: 'gitlab',
+      label: 'GitLab CI',
+      content: jobs(gitlabCi(addresses, isDelivered), words.gitlab),
+    },
+  ]
 }
 
 function File({ path, text }: { path: string; text: string | null }) {

@@ -9,7 +9,16 @@ import { EmptyState } from '../../parts/states/empty_state.tsx'
 import { FailureNote } from '../../parts/states/failure.tsx'
 import { useAsk, useCommand } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
-import { ALL, type Draft, draftFor, type For, type Made, orderOf, type Project } from './draft.ts'
+import {
+  ALL,
+  type Draft,
+  draftFor,
+  type For,
+  type Made,
+  mayOf,
+  orderOf,
+  type Project,
+} from './draft.ts'
 
 const words = texts.wizard
 
@@ -42,13 +51,13 @@ export function Wizard({ workspaceId, projects, given, onMade, onCancel }: Props
     event.preventDefault()
     issue.mutate(orderOf(workspaceId, given, draft), {
       onSuccess: ({ id }) => {
-        const { kind, name, may } = draft
+        const { kind, name } = draft
         const environment = draft.environment === ALL ? null : draft.environment
         onMade({
           id,
           kind,
           name,
-          mayRead: may !== 'use',
+          may: mayOf(draft),
           project: project?.name ?? null,
           environment,
         })

@@ -26,14 +26,24 @@ export function Allowlist() {
   const { workspaceId } = route.useParams()
   const manages = useManages(workspaceId) ?? false
   const { data, error } = useAsk('allowlist.list', { workspaceId })
-  if (error) return <FailureNote error={error} />
-  if (!data) return <Loading />
-  const entries = [...data.entries].sort((one, other) => one.domain.localeCompare(other.domain))
   return (
     <section className="stack">
       <h1>{words.title}</h1>
+      {error ? <FailureNote error={error} /> : null}
+      {data ? <Hosts workspaceId={workspaceId} manages={manages} listed={data} /> : null}
+      {data || error ? null : <Loading />}
+    </section>
+  )
+}
+
+type HostsProps = { workspaceId: string; manages: boolean; listed: Listed }
+
+function Hosts({ workspaceId, manages, listed }: HostsProps) {
+  const entries = [...listed.entries].sort((one, other) => one.domain.localeCompare(other.domain))
+  return (
+    <>
       <p className="soft">
-        {words.intro} {data.isSigned ? words.signed : words.plain}
+        {words.intro} {listed.isSigned ? words.signed : words.plain}
       </p>
       {manages ? <Add workspaceId={workspaceId} /> : <Banner>{words.onlyAdmins}</Banner>}
       {entries.length === 0 ? <EmptyState title={words.none} command={words.noneCommand} /> : null}
@@ -42,7 +52,7 @@ export function Allowlist() {
           <Row key={entry.domain} workspaceId={workspaceId} entry={entry} manages={manages} />
         ))}
       </ul>
-    </section>
+    </>
   )
 }
 

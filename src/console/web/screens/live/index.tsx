@@ -92,11 +92,30 @@ function useFilter(): [Filter, (changed: Partial<Filter>) => void] {
   return [{ show: chosen, agent, text }, change]
 }
 
+function Nothing({ isFiltered, all }: { isFiltered: boolean; all(): void }) {
+  if (isFiltered) {
+    return (
+      <EmptyState title={words.noneFound}>
+        <div>
+          <Button onPress={all}>{words.showAll}</Button>
+        </div>
+      </EmptyState>
+    )
+  }
+  return (
+    <EmptyState title={words.none} command={words.noneCommand}>
+      <p>{words.noneHelp}</p>
+    </EmptyState>
+  )
+}
+
 type Listed = { workspaceId: string; calls: readonly Call[]; isOpen: boolean }
 
 function Filtered({ workspaceId, calls, isOpen }: Listed) {
   const [filter, change] = useFilter()
   const found = calls.filter((call) => isShown(call, filter))
+  const isFiltered = filter.show !== 'all' || filter.agent !== '' || filter.text !== ''
+  const all = () => change({ show: 'all', agent: '', text: '' })
   return (
     <>
       <div className="row">
@@ -113,12 +132,7 @@ function Filtered({ workspaceId, calls, isOpen }: Listed) {
         />
         <TextField label={words.text} value={filter.text} onChange={(text) => change({ text })} />
       </div>
-      {calls.length === 0 && isOpen ? (
-        <EmptyState title={words.none} command={words.noneCommand}>
-          <p>{words.noneHelp}</p>
-        </EmptyState>
-      ) : null}
-      {calls.length > 0 && found.length === 0 ? <p className="soft">{words.noneFound}</p> : null}
+      {found.length === 0 && isOpen ? <Nothing isFiltered={isFiltered} all={all} /> : null}
       <ol className="entries" aria-label={words.list}>
         {found.map((call) => (
           <CallRow key={call.id} workspaceId={workspaceId} call={call} />

@@ -108,7 +108,13 @@ export const newToken = {
     `On any other machine, this goes into ${file}, beside the variables above:`,
   call: 'A call. Put in the name of your secret; the value goes in at the resolver:',
   sdk: 'Base URL and API key are all that most SDKs need:',
-  ci: 'Keep the token as CLOAKROOM_TOKEN among the secrets of the repository. Values go into the environment of one command:',
-  ciUse: 'This token may not read, so a job calls through the resolver with it:',
+  run: 'Where the command line is installed, one program starts with the values in its environment:',
+  github: 'Keep the token as SERVICE_TOKEN among the secrets of the repository.',
+  gitlab: 'Keep the token as SERVICE_TOKEN, masked, among the variables of the project.',
+  ci: 'The values go into the environment of what follows:',
+  ciUse:
+    'Values are delivered to tokens that may read, of one environment. With this one a job calls through the resolver:',
+  severalPlaces:
+    'It reads several environments: a program names the one that it wants in each request for values.',
   file: 'the file',
 }

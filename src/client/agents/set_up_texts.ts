@@ -1,0 +1,149 @@
+/**
+ * What is put where so that a program uses a token: shown by the console, and the examples of docs/sdks.md and
+ * docs/delivery.md. No text holds a token: it is in `SERVICE_TOKEN`, or beside the session.
+ */
+import { fileOf, type Program } from './agent_setup.ts'
+
+export type Addresses = { server: string; resolver: string }
+
+/** Null stands for every project, or environment. */
+type Holder = { name: string; project: string | null; environment: string | null }
+
+/** For a program on a machine where nobody is logged in; null where it hands no variables on. */
+export function fileFor(program: Program, resolver: string): string | null {
+  if (program.format === 'toml') return null
+  return fileOf(program, program.entry(['cloakroom', 'mcp', '--resolver', resolver]))
+}
+
+/** One word of a shell. */
+function quoted(text: string): string {
+  return /^[\w.@%+:,/-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
+}
+
+/** For a machine where somebody is logged in. */
+export function commandFor(id: string, { project, environment, ...holder }: Holder): string {
+  const name = quoted(holder.name)
+  const at = [project && `-p ${quoted(project)}`, environment && `-e ${quoted(environment)}`]
+  const issue = [`cloakroom token issue ${name}`, ...at, `--label ${id} --save`]
+  return `${issue.filter(Boolean).join(' ')}\ncloakroom agent setup ${id} --agent ${name}\n`
+}
+
+export function variables({ server, resolver }: Addresses): string {
+  return [
+    'export SERVICE_TOKEN=',
+    `export SERVICE_SERVER_URL=${quoted(server)}`,
+    `export SERVICE_RESOLVER_URL=${quoted(resolver)}`,
+    '',
+  ].join('\n')
+}
+
+/** No argument has the token: other processes can read those. */
+export const curl = `printf 'header = "Authorization: Bearer %s"\\n' "$SERVICE_TOKEN" |
+  curl --config - -sS --fail-with-body "$SERVICE_RESOLVER_URL/v1/resolve" \\
+    -H 'Content-Type: application/json' \\
+    -d '{
+      "target_url": "https://api.github.com/user",
+      "method": "GET",
+      "headers": {"Authorization": "Bearer SVC_SECRET_GITHUB_TOKEN"}
+    }'
+`
+
+type Sdk = { id: string; label: string; text: string }
+
+export const sdks: readonly Sdk[] = [
+  {
+    id: 'openai',
+    label: 'OpenAI, TypeScript',
+    text: `import OpenAI from 'openai'
+const { SERVICE_RESOLVER_URL, SERVICE_TOKEN } = process.env
+const openai = new OpenAI({ baseURL: \`\${SERVICE_RESOLVER_URL}/v1/forward/api.openai.com/v1\`, apiKey: \`\${SERVICE_TOKEN}.SVC_SECRET_OPENAI_KEY\` })
+const answer = await openai.chat.completions.create({ model: 'gpt-5', messages: [{ role: 'user', content: 'Hello' }] })
+console.log(answer.choices[0]?.message.content)
+`,
+  },
+  {
+    id: 'anthropic',
+    label: 'Anthropic, TypeScript',
+    text: `import Anthropic from '@anthropic-ai/sdk'
+const { SERVICE_RESOLVER_URL, SERVICE_TOKEN } = process.env
+const anthropic = new Anthropic({ baseURL: \`\${SERVICE_RESOLVER_URL}/v1/forward/api.anthropic.com\`, apiKey: \`\${SERVICE_TOKEN}.SVC_SECRET_ANTHROPIC_KEY\` })
+const answer = anthropic.messages.stream({ model: 'claude-sonnet-5-5', max_tokens: 64, messages: [{ role: 'user', content: 'Hello' }] })
+answer.on('text', (text) => console.log(text)) && (await answer.finalMessage())
+`,
+  },
+  {
+    id: 'fetch',
+    label: 'fetch, TypeScript',
+    text: `const { SERVICE_RESOLVER_URL, SERVICE_TOKEN } = process.env
+const url = \`\${SERVICE_RESOLVER_URL}/v1/forward/api.github.com/user\`
+const headers = { authorization: \`Bearer \${SERVICE_TOKEN}.SVC_SECRET_GITHUB_TOKEN\` }
+const answer = await fetch(url, { headers })
+console.log((await answer.json()).login)
+`,
+  },
+  {
+    id: 'requests',
+    label: 'requests, Python',
+    text: `import os, requests
+url = os.environ["SERVICE_RESOLVER_URL"] + "/v1/forward/api.github.com/user"
+key = os.environ["SERVICE_TOKEN"] + ".SVC_SECRET_GITHUB_TOKEN"
+answer = requests.get(url, headers={"Authorization": f"Bearer {key}"})
+print(answer.json()["login"])
+`,
+  },
+]
+
+const ask = `answer=$(
+  printf 'header = "Authorization: Bearer %s"\\n' "$SERVICE_TOKEN" |
+    curl --config - --request POST --fail-with-body --silent --show-error \\
+      --max-time 30 --retry 5 "$SERVICE_SERVER_URL/api/workloads/env/"
+) || { echo "no secrets: $answer" >&2; exit 1; }
+`
+
+const mask = `printf '%s' "$answer" |
+  jq -r '.secrets[] | select(length >= 8) | split("\\n")[] | select(. != "") | "::add-mask::\\(.)"'
+printf '%s' "$answer" |
+  jq -r --arg mark "$(cat /proc/sys/kernel/random/uuid)" \\
+    '.secrets | to_entries[] | "\\(.key)<<\\($mark)\\n\\(.value)\\n\\($mark)"' >>"$GITHUB_ENV"
+`
+
+const exported = `exports=$(printf '%s' "$answer" | jq -r '.secrets | to_entries[] | "export \\(.key)=\\(.value | @sh)"')
+eval "$exports"
+unset answer exports
+`
+
+const indented = (text: string, by: number) => text.replace(/^(?=.)/gm, ' '.repeat(by))
+
+/** For one command that gets the values of one environment. */
+export const run = 'cloakroom run -- ./deploy.sh\n'
+
+/** With the values in the environment of what follows, or, by a token that may not read, with one call. */
+export function githubActions({ server, resolver }: Addresses, mayRead: boolean): string {
+  const [title, address, script] = mayRead
+    ? ['Secrets from Cloakroom', `SERVICE_SERVER_URL: ${server}`, ask + mask]
+    : ['A call through Cloakroom', `SERVICE_RESOLVER_URL: ${resolver}`, curl]
+  return `jobs:
+  deploy:
+    runs-on: ubuntu-latest
+    steps:
+      - name: ${title}
+        env:
+          ${address}
+          SERVICE_TOKEN: \${{ secrets.SERVICE_TOKEN }}
+        run: |
+${indented(script, 10)}${mayRead ? '      - run: ./deploy.sh\n' : ''}`
+}
+
+/** The token is a masked variable of the project there. */
+export function gitlabCi({ server, resolver }: Addresses, mayRead: boolean): string {
+  const address = mayRead ? `SERVICE_SERVER_URL: ${server}` : `SERVICE_RESOLVER_URL: ${resolver}`
+  return `deploy:
+  image: alpine:3
+  variables:
+    ${address}
+  before_script:
+    - apk add --no-cache curl jq
+  script:
+    - |
+${indented(mayRead ? ask + exported : curl, 6)}${mayRead ? '    - ./deploy.sh\n' : ''}`
+}
