@@ -111,7 +111,7 @@ test('of several that are deleted those before a failure are said, and can be ta
   await button('Cancel').click()
   await page.getByText('1 secret', { exact: true }).waitFor()
   await stripe().waitFor()
-  await button('Undo').click()
+  await page.getByRole('button', { name: /^Undo/ }).click()
   await page.getByRole('button', { name: /^OTHER_KEY in development/ }).waitFor()
   await button('Clear').click()
 })

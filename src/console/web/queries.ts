@@ -10,6 +10,7 @@ import {
   useQueryClient,
 } from '@tanstack/react-query'
 import { useSyncExternalStore } from 'react'
+import { watchAway } from './away.ts'
 import { AskError, accountState, ask, onAccountChange } from './keys/ask.ts'
 import type { CommandName, Input, Output } from './keys/messages.ts'
 
@@ -29,6 +30,8 @@ export const queryClient = new QueryClient({
     mutations: { networkMode: 'always', retry: false, gcTime: 0 },
   },
 })
+
+watchAway(queryClient)
 
 onAccountChange(() => {
   if (accountState()?.kind !== 'open') queryClient.clear()

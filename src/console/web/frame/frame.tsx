@@ -1,15 +1,19 @@
 /** What is around every screen: navigation, the workspace, the palette of commands, and the ways out. */
-import { Link, useMatch, useNavigate } from '@tanstack/react-router'
-import { type ReactNode, useMemo, useState } from 'react'
+import { Link, useLocation, useMatch, useNavigate } from '@tanstack/react-router'
+import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
+import { useLandmark } from 'react-aria/useLandmark'
+import { useAway } from '../away.ts'
+import type { Output } from '../keys/messages.ts'
 import { Button } from '../parts/button.tsx'
 import { CommandPalette, usePaletteCommands } from '../parts/overlays/command_palette.tsx'
 import { Menu } from '../parts/overlays/menu.tsx'
 import { Toasts } from '../parts/overlays/toasts.tsx'
+import { Banner } from '../parts/states/banner.tsx'
 import { ErrorBoundary } from '../parts/states/error_boundary.tsx'
 import { chooseTheme, chosenTheme, themes } from '../parts/theme.ts'
 import { useAsk, useCommand } from '../queries.ts'
 import { texts } from '../texts/index.ts'
-import { areas } from './navigation.ts'
+import { areas, everywhere } from './navigation.ts'
 
 type Props = { email: string; children: ReactNode }
 
@@ -28,8 +32,9 @@ export default function Frame({ email, children }: Props) {
         </Link>
         <WorkspaceSwitch />
         <span className="frame-space" />
+        <CommandPalette />
         <ThemeSwitch />
-        <Link to="/account" className="soft">
+        <Link to="/account" className="soft frame-who">
           {email}
         </Link>
         <Button kind="quiet" onPress={() => lock.mutate(null)}>
@@ -40,12 +45,21 @@ export default function Frame({ email, children }: Props) {
         </Button>
       </header>
       <Areas />
-      <main id="content" className="frame-content" tabIndex={-1}>
-        <ErrorBoundary>{children}</ErrorBoundary>
-      </main>
-      <CommandPalette />
+      <Content>{children}</Content>
       <Toasts />
     </div>
+  )
+}
+
+function Content({ children }: { children: ReactNode }) {
+  const ref = useRef<HTMLElement>(null)
+  const { landmarkProps } = useLandmark({ role: 'main' }, ref)
+  const isAway = useAway()
+  return (
+    <main {...landmarkProps} ref={ref} id="content" className="frame-content" tabIndex={-1}>
+      <div role="status">{isAway ? <Banner kind="warning">{texts.errors.away}</Banner> : null}</div>
+      <ErrorBoundary>{children}</ErrorBoundary>
+    </main>
   )
 }
 
@@ -55,16 +69,23 @@ function useWorkspaceId(): string | null {
   return match?.params.workspaceId ?? null
 }
 
+const NO_WORKSPACES: Output<'workspaces.list'> = []
+
 function WorkspaceSwitch() {
-  const { data = [] } = useAsk('workspaces.list', null)
+  const { data = NO_WORKSPACES } = useAsk('workspaces.list', null)
   const navigate = useNavigate()
   const current = useWorkspaceId()
   const shown = data.find(({ id }) => id === current)
-  const choices = data.map(({ id, name }) => ({
-    id,
-    label: name,
-    act: () => navigate({ to: '/w/$workspaceId', params: { workspaceId: id } }),
-  }))
+  const choices = useMemo(
+    () =>
+      data.map(({ id, name }) => ({
+        id,
+        label: name,
+        act: () => void navigate({ to: '/w/$workspaceId', params: { workspaceId: id } }),
+      })),
+    [data, navigate],
+  )
+  usePaletteCommands(choices)
   if (choices.length === 0) return null
   const label = shown?.name ?? texts.common.workspace
   return (
@@ -90,20 +111,27 @@ function Areas() {
   const workspaceId = useWorkspaceId()
   const navigate = useNavigate()
   const commands = useMemo(
-    () =>
-      workspaceId === null
-        ? []
-        : areas.map(({ to, label }) => ({
-            id: to,
-            label,
-            act: () => void navigate({ to, params: { workspaceId } }),
-          })),
+    () => [
+      ...everywhere.map(({ to, label }) => ({ id: to, label, act: () => void navigate({ to }) })),
+      ...(workspaceId === null ? [] : areas).map(({ to, label }) => ({
+        id: to,
+        label,
+        act: () => void navigate({ to, params: { workspaceId: workspaceId ?? '' } }),
+      })),
+    ],
     [workspaceId, navigate],
   )
   usePaletteCommands(commands)
+  const ref = useRef<HTMLElement>(null)
+  const { landmarkProps } = useLandmark({ role: 'navigation' }, ref)
+  const path = useLocation({ select: ({ pathname }) => pathname })
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another area is another one to be in sight.
+  useEffect(() => {
+    ref.current?.querySelector('[aria-current=page]')?.scrollIntoView({ inline: 'center' })
+  }, [path])
   if (workspaceId === null) return null
   return (
-    <nav className="frame-areas" aria-label={texts.common.navigation}>
+    <nav {...landmarkProps} ref={ref} className="frame-areas" aria-label={texts.common.navigation}>
       {areas.map(({ to, label }) => (
         <Link key={to} to={to} params={{ workspaceId }} className="frame-area">
           {label}

@@ -1,13 +1,15 @@
 /** Who is shown what: the screens to who has unlocked, and the ways in to all others. */
 import { Outlet } from '@tanstack/react-router'
-import { lazy, Suspense } from 'react'
-import { AskError } from '../keys/ask.ts'
+import { lazy, Suspense, useEffect } from 'react'
+import { AGAIN_MS } from '../away.ts'
+import { AskError, ask } from '../keys/ask.ts'
 import type { Failure } from '../keys/messages.ts'
 import { Button } from '../parts/button.tsx'
 import { FailureNote } from '../parts/states/failure.tsx'
 import { Loading } from '../parts/states/loading.tsx'
 import { useAccount, useCommand } from '../queries.ts'
 import { texts } from '../texts/index.ts'
+import { useArrival } from './arrival.ts'
 import { showRecoveryKey, useRecoveryKey } from './recovery_key.ts'
 
 const Frame = lazy(() => import('./frame.tsx'))
@@ -25,6 +27,7 @@ export function Gate() {
 function Shown() {
   const account = useAccount()
   const recoveryKey = useRecoveryKey()
+  useArrival(`${account?.kind} ${recoveryKey !== null}`)
   if (account === null) return <Loading />
   if (account.kind === 'away') return <Away failure={account.failure} />
   if (account.kind !== 'open') {
@@ -43,6 +46,10 @@ function Shown() {
 
 function Away({ failure }: { failure: Failure }) {
   const again = useCommand('accounts.state')
+  useEffect(() => {
+    const asking = setInterval(() => void ask('accounts.state', null).catch(() => {}), AGAIN_MS)
+    return () => clearInterval(asking)
+  }, [])
   return (
     <main className="start stack">
       <h1>{texts.start.away}</h1>

@@ -10,3 +10,8 @@ export const areas = [
   { to: '/w/$workspaceId/audit', label: texts.audit.title },
   { to: '/w/$workspaceId/history', label: texts.history.title },
 ] as const
+
+export const everywhere = [
+  { to: '/', label: texts.workspaces.title },
+  { to: '/account', label: texts.account.title },
+] as const

@@ -1,10 +1,10 @@
 /** Errors of the worker, in the form in which the page shows them. */
 import { MalformedRecoveryKey, UnreadableCopy } from '../../../client/account/recovery.ts'
-import { AnswerError, ApiError } from '../../../client/http/api.ts'
 import { Unstorable } from '../../../client/sealing.ts'
 import { Unproven } from '../../../client/secrets/stored.ts'
 import { UntrustedChain } from '../../../client/signed/chain.ts'
 import { UntrustedKey } from '../../../client/workspace_key.ts'
+import { callFailure } from './call_failure.ts'
 import type { Failure } from './messages.ts'
 
 /** A refusal of our own: the page has the words for its code. */
@@ -18,13 +18,10 @@ export class Refused extends Error {
 }
 
 export function failureOf(error: unknown): Failure {
-  const nothing = { fields: [], requestId: null }
-  if (error instanceof ApiError) {
-    const { code, message, fields, requestId } = error
-    return { code, message, fields, requestId }
-  }
+  const failure = callFailure(error)
+  if (failure) return failure
   const message = error instanceof Error ? error.message : String(error)
-  return { code: codeOf(error), message, ...nothing }
+  return { code: codeOf(error), message, fields: [], requestId: null }
 }
 
 const codes = [
@@ -32,16 +29,11 @@ const codes = [
   [UntrustedKey, 'untrusted_key'],
   [Unproven, 'unproven_policy'],
   [Unstorable, 'unstorable'],
-  [AnswerError, 'unusable_answer'],
   [MalformedRecoveryKey, 'malformed_recovery_key'],
   [UnreadableCopy, 'unreadable_copy'],
 ] as const
 
 function codeOf(error: unknown): string {
   if (error instanceof Refused) return error.code
-  const known = codes.find(([type]) => error instanceof type)
-  if (known) return known[1]
-  // What fetch throws where nobody answers.
-  if (error instanceof TypeError) return 'unreachable'
-  return 'internal'
+  return codes.find(([type]) => error instanceof type)?.[1] ?? 'internal'
 }

@@ -2,6 +2,7 @@
 import { useEffect, useState } from 'react'
 import { Autocomplete, Input, Menu, MenuItem, SearchField, useFilter } from 'react-aria-components'
 import { texts } from '../../texts/index.ts'
+import { Button } from '../button.tsx'
 import { Dialog } from './dialog.tsx'
 
 export type PaletteCommand = { id: string; label: string; act(): void }
@@ -33,32 +34,37 @@ export function CommandPalette() {
   const words = texts.common
   const close = () => setOpen(false)
   return (
-    <Dialog title={words.palette} isOpen={isOpen} onClose={close}>
-      <Autocomplete filter={contains}>
-        <SearchField aria-label={words.paletteFind} autoFocus className="field">
-          <Input className="input" placeholder={words.paletteFind} />
-        </SearchField>
-        <Menu
-          aria-label={words.palette}
-          className="choices"
-          renderEmptyState={() => <p className="soft">{words.paletteNothing}</p>}
-        >
-          {[...added].flat().map(({ id, label, act }) => (
-            <MenuItem
-              key={id}
-              id={id}
-              textValue={label}
-              className="choice"
-              onAction={() => {
-                close()
-                act()
-              }}
-            >
-              {label}
-            </MenuItem>
-          ))}
-        </Menu>
-      </Autocomplete>
-    </Dialog>
+    <>
+      <Button kind="quiet" aria-keyshortcuts="Control+K Meta+K" onPress={() => setOpen(true)}>
+        {words.paletteOpen}
+      </Button>
+      <Dialog title={words.palette} isOpen={isOpen} onClose={close}>
+        <Autocomplete filter={contains}>
+          <SearchField aria-label={words.paletteFind} autoFocus className="field">
+            <Input className="input" placeholder={words.paletteFind} />
+          </SearchField>
+          <Menu
+            aria-label={words.palette}
+            className="choices"
+            renderEmptyState={() => <p className="soft">{words.paletteNothing}</p>}
+          >
+            {[...added].flat().map(({ id, label, act }) => (
+              <MenuItem
+                key={id}
+                id={id}
+                textValue={label}
+                className="choice"
+                onAction={() => {
+                  close()
+                  act()
+                }}
+              >
+                {label}
+              </MenuItem>
+            ))}
+          </Menu>
+        </Autocomplete>
+      </Dialog>
+    </>
   )
 }

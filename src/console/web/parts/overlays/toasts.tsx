@@ -1,4 +1,8 @@
-/** What was done, said in passing, with the way back where there is one. */
+/**
+ * What was done, said in passing, with the way back where there is one. It stays while it is pointed at or has the
+ * focus; F6 leads to it and back.
+ */
+import { useSyncExternalStore } from 'react'
 import {
   Text,
   UNSTABLE_Toast as Toast,
@@ -19,17 +23,29 @@ export function say(text: string, undo?: () => void): void {
   queue.add({ text, undo }, { timeout: SHOWN_MS })
 }
 
+/** Names of buttons are said without what stands around them, so no two of them are the same. */
+function placeOf(key: string): number {
+  return queue.visibleToasts.findIndex((toast) => toast.key === key) + 1
+}
+
 export function Toasts() {
+  const isEmpty = useSyncExternalStore(
+    (listener) => queue.subscribe(listener),
+    () => queue.visibleToasts.length === 0,
+  )
+  // A region that is in the page before it has something to say is not found by F6.
+  if (isEmpty) return null
   return (
     <ToastRegion queue={queue} className="toasts" aria-label={texts.common.notices}>
       {({ toast }) => (
         <Toast toast={toast} className="toast">
-          <ToastContent>
+          <ToastContent className="toast-text">
             <Text slot="title">{toast.content.text}</Text>
           </ToastContent>
           {toast.content.undo ? (
             <Button
               kind="quiet"
+              aria-label={texts.common.undoOf(placeOf(toast.key))}
               onPress={() => {
                 toast.content.undo?.()
                 queue.close(toast.key)
@@ -38,7 +54,7 @@ export function Toasts() {
               {texts.common.undo}
             </Button>
           ) : null}
-          <Button kind="quiet" slot="close" aria-label={texts.common.close}>
+          <Button kind="quiet" slot="close" aria-label={texts.common.closeOf(placeOf(toast.key))}>
             ×
           </Button>
         </Toast>

@@ -17,6 +17,8 @@ export const common = {
   notFound: 'There is nothing at this address',
   toStart: 'To your workspaces',
   undo: 'Undo',
+  undoOf: (notice: number) => `Undo, notice ${notice}`,
+  closeOf: (notice: number) => `Close notice ${notice}`,
   notices: 'Notices',
   typeToConfirm: (name: string) => `Type ${name} to confirm`,
   atTerminal: 'At a terminal:',

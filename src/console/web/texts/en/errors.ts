@@ -124,6 +124,7 @@ const byCode: Record<string, Words> = {
 export const errors = {
   byCode,
   internal: { said: 'Something went wrong in this page.' },
+  away: 'The server does not answer. What stands here was read before; it is asked again by itself.',
   screenFailed: 'This screen failed',
   tryAgain: 'Try again',
 }

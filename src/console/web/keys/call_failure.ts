@@ -1,0 +1,18 @@
+/** What calls of the server fail with, in the form in which the page shows it; null for what is no failure of a call. */
+import { AnswerError, ApiError } from '../../../client/http/api.ts'
+import type { Failure } from './messages.ts'
+
+export function callFailure(error: unknown): Failure | null {
+  if (error instanceof ApiError) {
+    const { code, message, fields, requestId } = error
+    return { code, message, fields, requestId }
+  }
+  if (error instanceof AnswerError) return failed('unusable_answer', error)
+  // What fetch throws where nobody answers.
+  if (error instanceof TypeError) return failed('unreachable', error)
+  return null
+}
+
+function failed(code: string, { message }: Error): Failure {
+  return { code, message, fields: [], requestId: null }
+}
