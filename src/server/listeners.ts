@@ -97,7 +97,14 @@ function sharedServices({
     storeChanges,
     storeDenial,
     checkHost: hostCheck(config.ALLOWED_HOSTS),
-    networkOf: networkNamer(trusted),
+    networkOf: networkNamer(trusted, (peer) =>
+      log.warning(
+        'forwarded by a peer that is not in TRUSTED_PROXIES: limits count its clients as one',
+        {
+          peer,
+        },
+      ),
+    ),
     originOf: originNamer(trusted),
     limits: {
       register: new RateLimiter(config.RATE_REGISTER, clock),

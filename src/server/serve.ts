@@ -11,6 +11,7 @@ import { claimPorts, PortsTaken } from './claim_ports.ts'
 import { enterCleanEnvironment } from './clean_environment.ts'
 import { readOwnKeys } from './own_keys.ts'
 import { readyText } from './ready_text.ts'
+import { tellServiceManager } from './service_manager.ts'
 import { WorkerFailed } from './supervisor.ts'
 import { reportReady, superviseWorkers, workerIndex, workerStopped } from './workers.ts'
 
@@ -47,6 +48,7 @@ async function serveUntilStopped(config: Config, notices: readonly string[]): Pr
   })
   const stopped = worker === null ? toldToStop(log) : workerStopped()
   await announce(app, worker, notices)
+  if (worker === null) await tellServiceManager('READY=1', log)
   const code = await Promise.race([failed.promise, stopped.then(() => 0)])
   await app.stop()
   log.info('stopped', { code })
@@ -71,6 +73,7 @@ function toldToStop(log: Log): Promise<void> {
       if (asked) process.exit(1)
       asked = true
       log.info('stopping', { signal })
+      void tellServiceManager('STOPPING=1', log)
       resolve()
     })
   }

@@ -11,6 +11,7 @@ import { type Log, openLog } from '../platform/log.ts'
 import { claimPorts } from './claim_ports.ts'
 import { ownCommand } from './clean_environment.ts'
 import { type Origins, readyText } from './ready_text.ts'
+import { tellServiceManager } from './service_manager.ts'
 import { Supervisor, type Worker } from './supervisor.ts'
 
 /** Which worker a process is, from 0; set together with a channel to the supervisor. */
@@ -39,6 +40,7 @@ export async function superviseWorkers(config: Config): Promise<number> {
       if (asked) process.exit(1)
       asked = true
       log.info('stopping', { signal })
+      void tellServiceManager('STOPPING=1', log)
       stopped.resolve()
     })
   }
@@ -46,6 +48,7 @@ export async function superviseWorkers(config: Config): Promise<number> {
   const started = supervisor.start().then((places) => {
     const told = { ...merged(places), location, consoleHash, workers: config.WORKERS }
     process.stdout.write(readyText(told))
+    return tellServiceManager('READY=1', log)
   })
   await Promise.race([started, stopped.promise])
   await stopped.promise

@@ -5,10 +5,22 @@
  */
 import { type CidrList, isIn, parseAddress } from './cidr.ts'
 
-/** Builds the function that names a request's network; `trusted` are our own proxies. */
-export function networkNamer(trusted: CidrList): (request: Request, peer: string | null) => string {
+/**
+ * Builds the function that names a request's network; `trusted` are our own proxies. The first peer that
+ * forwards without being one is named to `onStranger`.
+ */
+export function networkNamer(
+  trusted: CidrList,
+  onStranger: (peer: string) => void = () => {},
+): (request: Request, peer: string | null) => string {
+  let isNamed = false
   return (request, peer) => {
-    const hops = (request.headers.get('x-forwarded-for') ?? '').split(',').map((hop) => hop.trim())
+    const forwarded = request.headers.get('x-forwarded-for')
+    if (forwarded !== null && peer !== null && !isNamed && !isTrusted(peer, trusted)) {
+      isNamed = true
+      onStranger(peer)
+    }
+    const hops = (forwarded ?? '').split(',').map((hop) => hop.trim())
     let client = peer ?? 'unknown'
     while (hops.length > 0 && isTrusted(client, trusted)) client = hops.pop() || client
     return networkOf(client)

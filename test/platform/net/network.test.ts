@@ -65,3 +65,15 @@ describe('the origin that the caller sees', () => {
       expect(originOf(request('https'), peer)).toBe('http://r.example:8080')
   })
 })
+
+test('a peer that forwards without being trusted is named once', () => {
+  const strangers: string[] = []
+  const nameOf = networkNamer(parseCidrs('10.0.0.0/8'), (peer) => strangers.push(peer))
+  const forwarded = new Request('http://a/', { headers: { 'x-forwarded-for': '203.0.113.1' } })
+  nameOf(new Request('http://a/'), '192.0.2.1')
+  nameOf(forwarded, '10.0.0.1')
+  expect(strangers).toEqual([])
+  nameOf(forwarded, '192.0.2.1')
+  nameOf(forwarded, '192.0.2.2')
+  expect(strangers).toEqual(['192.0.2.1'])
+})
