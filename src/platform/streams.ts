@@ -21,6 +21,19 @@ export async function* chunksOf(
   for (let read = await reader.read(); !read.done; read = await reader.read()) yield read.value
 }
 
+/** Where not every browser iterates over a stream itself; who wants no more of it cancels it. */
+export async function* piecesOf(
+  body: ReadableStream<Uint8Array> | null,
+): AsyncGenerator<Uint8Array, void> {
+  if (body === null) return
+  const reader = body.getReader()
+  try {
+    yield* chunksOf(reader)
+  } finally {
+    await reader.cancel().catch(() => {})
+  }
+}
+
 /** Resolves when there is room again, or the stream has closed. */
 export function hasRoom(stream: Writable): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()

@@ -19,7 +19,7 @@ import { ensureConsole } from '../../src/dev/console.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { marked, search } from '../support/canary.ts'
 
-const CHROMIUM = '/usr/bin/chromium'
+export const CHROMIUM = '/usr/bin/chromium'
 const PICTURES = join(import.meta.dir, '..', '..', 'docs', 'images', 'console')
 /** Strong by what the product asks for. */
 export const PASSWORD = marked('four unlikely words ')

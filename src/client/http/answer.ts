@@ -9,6 +9,7 @@ import type { FieldFault } from '../../platform/fault.ts'
 import { readCapped } from '../../platform/http/capped_body.ts'
 import type { Endpoint } from '../../platform/http/endpoint.ts'
 import { validateLarge } from '../../platform/http/validation/validate_large.ts'
+import { piecesOf } from '../../platform/streams.ts'
 import { withTimeout } from '../../platform/timeout.ts'
 import { asSent, connectionFault } from './transport.ts'
 
@@ -93,7 +94,7 @@ async function receive(endpoint: Endpoint, url: string, init: RequestInit): Prom
   const { status } = response
   const limit = endpoint.paged || endpoint.access.kind === 'token' ? LARGE_LIMIT : USUAL_LIMIT
   const bytes = await readCapped(
-    response.body,
+    piecesOf(response.body),
     limit,
     () => new AnswerError(url, `answered ${status} with more than ${limit / MIB} MiB`),
   )
@@ -144,7 +145,9 @@ async function send(url: string, init: RequestInit): Promise<Response> {
 }
 
 async function refusalOf(url: string, { status, body }: Response): Promise<ApiError> {
-  const bytes = await readCapped(body, REFUSAL_LIMIT, () => new Error('too much')).catch(() => null)
+  const bytes = await readCapped(piecesOf(body), REFUSAL_LIMIT, () => new Error('too much')).catch(
+    () => null,
+  )
   const told = refusal.safeParse(bytes && parse(bytes))
   if (told.success) return new ApiError(status, told.data)
   const leadsAway = status >= 300 && status < 400

@@ -6,19 +6,24 @@
 
 import { state } from './commands/accounts.ts'
 import { commandNamed } from './commands/index.ts'
+import { ensureCurves } from './curves.ts'
 import { failureOf } from './failure.ts'
 import { openHeld } from './held.ts'
 import type { FromWorker, ToWorker } from './messages.ts'
 
 const post = (message: FromWorker) => postMessage(message)
 
-const opening = openHeld((account) => post({ account })).then(async (held) => {
+const opening = open()
+
+async function open() {
+  await ensureCurves()
+  const held = await openHeld((account) => post({ account }))
   // Who works here is known before anything else is asked.
   await state(held, null).catch((error) =>
     post({ account: { kind: 'away', failure: failureOf(error) } }),
   )
   return held
-})
+}
 
 self.onmessage = async ({ data }: MessageEvent<ToWorker>) => {
   const { id, name, input } = data
