@@ -133,11 +133,13 @@ describe('dependencies', () => {
     expect(circles).toEqual([])
   })
 
-  test('nothing outside src/ is imported but migrations, package.json, the database template and the built console', () => {
+  test('nothing outside src/ is imported but migrations, package.json with its lock, the database template and the built console', () => {
     const outside = sources.flatMap((source) => innerImportsOf(source).filter(isOutside))
     const odd = outside.filter(
       (path) =>
-        !/^\.\.\/(drizzle\/|package\.json$|dist\/(pgdata\.tar\.gz|console\.tar)$)/.test(path),
+        !/^\.\.\/(drizzle\/|package\.json$|bun\.lock$|dist\/(pgdata\.tar\.gz|console\.tar)$)/.test(
+          path,
+        ),
     )
     expect(odd).toEqual([])
   })

@@ -27,12 +27,16 @@ export type BuildOptions = {
   outfile: string
   /** Such as `bun-linux-arm64`; the platform of this process if absent. */
   target?: Bun.Build.CompileTarget
+  /** The runtime of that platform; downloaded by Bun if absent. */
+  runtime?: string
   plugins?: Bun.BunPlugin[]
 }
 
 /** @throws {AggregateError} with what the bundler complains about. */
 export async function buildExecutable(options: BuildOptions): Promise<void> {
-  await Promise.all([ensureTemplate(), ensureConsole()])
+  // One after the other: the template is made with the clock stopped.
+  await ensureTemplate()
+  await ensureConsole()
   await mkdir(dirname(options.outfile), { recursive: true })
   await Bun.build({
     entrypoints: [options.entry, ...THREADS],
@@ -48,6 +52,7 @@ export async function buildExecutable(options: BuildOptions): Promise<void> {
     compile: {
       outfile: options.outfile,
       ...(options.target === undefined ? {} : { target: options.target }),
+      ...(options.runtime === undefined ? {} : { executablePath: options.runtime }),
       autoloadDotenv: false,
       autoloadBunfig: false,
       execArgv: ['--'],

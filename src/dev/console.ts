@@ -8,6 +8,7 @@
 import { mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
+import { archiveOf } from './archive.ts'
 import { browserFiles, withoutLanguages } from './browser_files.ts'
 
 const ROOT = join(import.meta.dir, '..', '..')
@@ -16,7 +17,12 @@ const ARCHIVE = join(ROOT, 'dist', 'console.tar')
 const STAMP = join(ROOT, 'dist', 'console.stamp')
 /** What a change of makes another bundle. */
 const INPUTS = ['src/console/web', 'src/client', 'src/sigchain', 'src/platform', 'src/features']
-const SINGLE_INPUTS = ['bun.lock', 'src/dev/console.ts', 'src/dev/browser_files.ts']
+const SINGLE_INPUTS = [
+  'bun.lock',
+  'src/dev/console.ts',
+  'src/dev/browser_files.ts',
+  'src/dev/archive.ts',
+]
 
 /** Bytes on the wire until the first screen, by Brotli, with the worker of the keys and without Argon2. */
 export const FIRST_LOAD_BYTES = 250_000
@@ -159,7 +165,7 @@ async function writeArchive(files: Files): Promise<void> {
   ])
   const temporary = `${ARCHIVE}.${process.pid}`
   await mkdir(join(ROOT, 'dist'), { recursive: true })
-  await Bun.write(temporary, await new Bun.Archive(Object.fromEntries(entries)).bytes())
+  await Bun.write(temporary, await archiveOf(Object.fromEntries(entries)))
   await rename(temporary, ARCHIVE)
 }
 

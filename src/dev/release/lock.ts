@@ -1,0 +1,80 @@
+/** bun.lock: which packages there are, at which version, with which hash, and what each needs. */
+import { z } from 'zod'
+import lockFile from '../../../bun.lock'
+
+const names = z.record(z.string(), z.string()).optional()
+const needs = z.looseObject({
+  dependencies: names,
+  optionalDependencies: names,
+  peerDependencies: names,
+  optionalPeers: z.array(z.string()).optional(),
+})
+/** `name@version`, the registry (empty for the usual one), what it needs, the hash of its archive. */
+const entry = z.tuple([z.string(), z.string(), needs, z.string().startsWith('sha512-')])
+const schema = z.looseObject({
+  lockfileVersion: z.number(),
+  configVersion: z.number(),
+  packages: z.record(z.string(), entry),
+})
+
+export type Package = {
+  /** Where it is in the lock: its name, behind those of the packages that have it for themselves. */
+  key: string
+  name: string
+  version: string
+  /** SHA-512 of its archive, as in `integrity` of npm. */
+  integrity: string
+  needs: string[]
+}
+
+const lock = schema.parse(lockFile)
+
+/** @throws Error for a package that is not in the lock */
+export function packageAt(key: string): Package {
+  const found = lock.packages[key]
+  if (!found) throw new Error(`${key} is not in bun.lock`)
+  const [id, , needs, integrity] = found
+  const split = id.lastIndexOf('@')
+  const { dependencies, optionalDependencies, peerDependencies, optionalPeers = [] } = needs
+  const peers = Object.keys(peerDependencies ?? {}).filter((name) => !optionalPeers.includes(name))
+  const needed = [...Object.keys({ ...dependencies, ...optionalDependencies }), ...peers]
+  return {
+    key,
+    name: id.slice(0, split),
+    version: id.slice(split + 1),
+    integrity,
+    needs: needed.flatMap((name) => resolve(name, key) ?? []),
+  }
+}
+
+/** As `require` looks: in the package's own folder, then in those around it. Optional ones may be absent. */
+function resolve(name: string, from: string): string | null {
+  const parents = from.split('/')
+  while (parents.length > 0) {
+    const nested = [...parents, name].join('/')
+    if (nested in lock.packages) return nested
+    parents.pop()
+  }
+  return name in lock.packages ? name : null
+}
+
+/** These packages and all that they need. */
+export function closureOf(roots: readonly string[]): Package[] {
+  const reached = new Set(roots)
+  const packages: Package[] = []
+  for (const key of reached) {
+    const found = packageAt(key)
+    packages.push(found)
+    for (const next of found.needs) reached.add(next)
+  }
+  return packages.sort((one, other) => (one.key < other.key ? -1 : 1))
+}
+
+/** A lock with these packages only, for a folder of their own. */
+export function lockOf(folder: string, keys: readonly string[]): string {
+  const dependencies = Object.fromEntries(keys.map((key) => [key, packageAt(key).version]))
+  const packages = Object.fromEntries(keys.map((key) => [key, lock.packages[key]]))
+  const { lockfileVersion, configVersion } = lock
+  const workspaces = { '': { name: folder, dependencies } }
+  return JSON.stringify({ lockfileVersion, configVersion, workspaces, packages }, null, 2)
+}

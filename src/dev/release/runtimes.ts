@@ -1,0 +1,38 @@
+/**
+ * Bun's runtimes of other platforms. `bun build --target` would download them without a look at their hashes; as
+ * packages of npm they are in bun.lock, through the package `bun`, and `bun install` compares.
+ */
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { lockOf, packageAt } from './lock.ts'
+import type { Target } from './targets.ts'
+
+const NAME = 'runtimes'
+
+/** Installs them into a folder; returns where the runtime of a target is. @throws Error for one with another hash */
+export async function installRuntimes(
+  targets: readonly Target[],
+  folder: string,
+  lock = lockOf(NAME, keysOf(targets)),
+): Promise<(target: Target) => string> {
+  const dependencies = Object.fromEntries(
+    keysOf(targets).map((key) => [key, packageAt(key).version]),
+  )
+  await mkdir(folder, { recursive: true })
+  await Bun.write(join(folder, 'package.json'), JSON.stringify({ name: NAME, dependencies }))
+  await Bun.write(join(folder, 'bun.lock'), lock)
+  const options = ['--frozen-lockfile', '--ignore-scripts', '--os=*', '--cpu=*']
+  // What is in a cache already is not compared again.
+  const env = { ...process.env, BUN_INSTALL_CACHE_DIR: join(folder, 'cache') }
+  const installed = await Bun.$`${process.execPath} install ${options}`
+    .cwd(folder)
+    .env(env)
+    .quiet()
+    .nothrow()
+  if (installed.exitCode !== 0) throw new Error(installed.stderr.toString())
+  return ({ runtime, program }) => join(folder, 'node_modules', runtime, 'bin', program)
+}
+
+function keysOf(targets: readonly Target[]): string[] {
+  return targets.map(({ runtime }) => runtime)
+}

@@ -1,0 +1,41 @@
+/** What a release makes executables for. */
+
+export type Target = {
+  /** As install.sh and the names of files say it. */
+  name: string
+  /** The package of npm that holds Bun's runtime for it, and the name of the file in its bin folder. */
+  runtime: string
+  program: 'bun' | 'bun.exe'
+  /** As Debian calls it; only what Debian has. */
+  debian?: 'amd64' | 'arm64'
+}
+
+export const TARGETS: readonly Target[] = [
+  { name: 'linux-x64', runtime: '@oven/bun-linux-x64', program: 'bun', debian: 'amd64' },
+  { name: 'linux-x64-musl', runtime: '@oven/bun-linux-x64-musl', program: 'bun' },
+  { name: 'linux-arm64', runtime: '@oven/bun-linux-aarch64', program: 'bun', debian: 'arm64' },
+  { name: 'linux-arm64-musl', runtime: '@oven/bun-linux-aarch64-musl', program: 'bun' },
+  { name: 'darwin-arm64', runtime: '@oven/bun-darwin-aarch64', program: 'bun' },
+  { name: 'darwin-x64', runtime: '@oven/bun-darwin-x64', program: 'bun' },
+  { name: 'windows-x64', runtime: '@oven/bun-windows-x64', program: 'bun.exe' },
+]
+
+/** The executable's name before it is compressed. */
+export function fileOf({ name, program }: Target): string {
+  return `cloakroom-${name}${program === 'bun.exe' ? '.exe' : ''}`
+}
+
+/** Nothing on Windows opens a `.gz` by itself. */
+export function publishedOf(target: Target): string {
+  return target.program === 'bun.exe' ? fileOf(target) : `${fileOf(target)}.gz`
+}
+
+/** @throws Error for a name that is not in the table */
+export function targetsNamed(names: readonly string[]): readonly Target[] {
+  return names.map((name) => {
+    const target = TARGETS.find((candidate) => candidate.name === name)
+    if (target) return target
+    const known = TARGETS.map((candidate) => candidate.name).join(', ')
+    throw new Error(`there is no target ${name}; known are ${known}`)
+  })
+}
