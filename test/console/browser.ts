@@ -18,6 +18,7 @@ import { signUp } from '../../src/client/vault.ts'
 import { ensureConsole } from '../../src/dev/console.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { marked, search } from '../support/canary.ts'
+import { preparedDatabase } from '../support/database.ts'
 
 export const CHROMIUM = '/usr/bin/chromium'
 const PICTURES = join(import.meta.dir, '..', '..', 'docs', 'images', 'console')
@@ -31,6 +32,9 @@ export type Stage = {
   browser: Browser
   /** A browser of its own, with nothing in it, at an address below /console/. */
   visitor(path?: string): Promise<Visitor>
+  /** Ends the server as a process that is stopped does, and starts it anew: same address, same data. */
+  stop(): Promise<void>
+  start(): Promise<void>
   /** Has registered, outside the browser, and logged in by the screens. */
   person(email: string, path?: string): Promise<Visitor>
   close(): Promise<void>
@@ -54,7 +58,9 @@ export type Visitor = {
 export async function openStage(env: Record<string, string> = {}, at?: string): Promise<Stage> {
   if (!existsSync(CHROMIUM)) throw new Error(`these tests need ${CHROMIUM} (Debian: chromium)`)
   await ensureConsole()
-  const app = await startTestApp(env)
+  const database = await preparedDatabase()
+  let app = await startTestApp(env, { database })
+  const { port } = new URL(app.controlPlane)
   const origin = at ?? app.controlPlane.replace('127.0.0.1', 'localhost')
   const [host, listening] = [origin, app.controlPlane].map((address) => new URL(address).host)
   const browser = await chromium.launch({
@@ -63,10 +69,16 @@ export async function openStage(env: Record<string, string> = {}, at?: string): 
   })
   const visitor = (path = '') => openVisitor(browser, origin, path)
   return {
-    app,
+    get app() {
+      return app
+    },
     origin,
     browser,
     visitor,
+    stop: () => app.stop(),
+    start: async () => {
+      app = await startTestApp({ ...env, PORT: port }, { database })
+    },
     person: async (email, path = '') => {
       await signUp(app.controlPlane, email, PASSWORD)
       const opened = await visitor(path)
@@ -76,6 +88,7 @@ export async function openStage(env: Record<string, string> = {}, at?: string): 
     close: async () => {
       await browser.close()
       await app.stop()
+      database.remove()
     },
   }
 }
@@ -137,7 +150,7 @@ function watch(page: Page, origin: string, wrong: string[]): void {
     search('browser', 'a message', message.text())
     // What the server refuses is told once more by the browser; the tests look at what the page makes of it.
     const isRefusal =
-      /^Failed to load resource: (the server responded with a status|net::ERR_INTERNET_DISCONNECTED)/.test(
+      /^Failed to load resource: (the server responded with a status|net::ERR_(INTERNET_DISCONNECTED|CONNECTION_REFUSED|CONNECTION_RESET|EMPTY_RESPONSE|INCOMPLETE_CHUNKED_ENCODING))/.test(
         message.text(),
       )
     if (/^(error|warning|assert)$/.test(message.type()) && !isRefusal) {

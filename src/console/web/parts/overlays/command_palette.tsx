@@ -24,7 +24,7 @@ export function CommandPalette() {
   const { contains } = useFilter({ sensitivity: 'base' })
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
-      if (event.key !== 'k' || !(event.ctrlKey || event.metaKey)) return
+      if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey)) return
       event.preventDefault()
       setOpen((open) => !open)
     }

@@ -1,0 +1,256 @@
+/** What holds of every screen: it is in the table below, or the first test fails. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import { registerWithToken } from '../../src/client/agents/issuing.ts'
+import { upload } from '../../src/client/sealing.ts'
+import { signUp } from '../../src/client/vault.ts'
+import { createProject } from '../../src/features/projects/contract.ts'
+import { marked } from '../support/canary.ts'
+import { logIn, openStage, PASSWORD, type Stage, type Visitor } from './browser.ts'
+import { elsewhere } from './elsewhere.ts'
+
+/** By the address that the router knows: who sees it, and under which heading. */
+const screens = [
+  { route: '/login', who: 'nobody', heading: 'Log in' },
+  { route: '/register', who: 'nobody', heading: 'Make an account' },
+  { route: '/recover', who: 'nobody', heading: 'Recover your account' },
+  { route: '/', who: 'ada', heading: 'Workspaces' },
+  { route: '/account', who: 'ada', heading: 'Account' },
+  { route: '/invitation', who: 'ada', heading: 'Invitation' },
+  { route: '/instance', who: 'ada', heading: 'Instance' },
+  { route: '/w/$workspaceId/first-steps', who: 'ada', heading: 'First steps' },
+  { route: '/w/$workspaceId/secrets', who: 'ada', heading: 'Secrets' },
+  { route: '/w/$workspaceId/agents', who: 'ada', heading: 'Agents and tokens' },
+  { route: '/w/$workspaceId/live', who: 'ada', heading: 'Live requests' },
+  { route: '/w/$workspaceId/allowlist', who: 'ada', heading: 'Allowlist' },
+  { route: '/w/$workspaceId/members', who: 'ada', heading: 'Members' },
+  { route: '/w/$workspaceId/audit', who: 'ada', heading: 'Audit' },
+  { route: '/w/$workspaceId/history', who: 'ada', heading: 'History' },
+] as const
+/** These lead on to another one. */
+const redirects = ['/w/$workspaceId']
+
+function named(name: string) {
+  const screen = screens.find(({ route }) => route.endsWith(`/${name}`))
+  if (!screen) throw new Error(`there is no screen ${name}`)
+  return screen
+}
+
+const EMAIL = 'ada@example.com'
+
+let stage: Stage
+let visitors: Record<(typeof screens)[number]['who'], Visitor>
+let there: Awaited<ReturnType<typeof elsewhere>>
+
+beforeAll(async () => {
+  stage = await openStage()
+  await signUp(stage.app.controlPlane, EMAIL, PASSWORD)
+  there = await elsewhere(stage.app.controlPlane, EMAIL)
+  const { api, workspace } = there
+  const { id: projectId } = await api.call(createProject, {
+    body: { name: 'billing', workspace_id: workspace.id },
+  })
+  const place = { api, workspace, projectId, environment: 'production' }
+  const secret = { key: 'STRIPE_KEY', value: marked('sk_'), policy: null, expectedVersion: 0 }
+  await upload(place, [secret], true)
+  const terms = { environment: 'production', order: {}, places: [] }
+  await registerWithToken({ api, workspace }, { name: 'deploy-bot', projectId }, terms)
+  const [ada, nobody] = await Promise.all([stage.visitor('account'), stage.visitor('login')])
+  await logIn(ada.page, EMAIL)
+  visitors = { ada, nobody }
+})
+afterAll(async () => {
+  await Promise.all(Object.values(visitors).map((visitor) => visitor.close()))
+  await stage.close()
+})
+
+/** Without loading the page anew, which would lock it. */
+async function open({ route, who, heading }: (typeof screens)[number]): Promise<Visitor> {
+  const visitor = visitors[who]
+  const { page } = visitor
+  const address = route.replace('$workspaceId', there.workspace.id)
+  await page.evaluate((to) => Reflect.get(globalThis, '__TSR_ROUTER__').navigate({ to }), address)
+  await page.getByRole('heading', { name: heading, level: 1, exact: true }).waitFor()
+  await page.waitForFunction(() => document.querySelector('.loading') === null)
+  return visitor
+}
+
+test('every address of the router is in the table', async () => {
+  const routes = await visitors.nobody.page.evaluate(() =>
+    Object.keys(Reflect.get(globalThis, '__TSR_ROUTER__').routesByPath),
+  )
+  const known = [...screens.map(({ route }) => route), ...redirects]
+  expect(routes.sort()).toEqual(known.sort())
+})
+
+describe.each(screens)('$route', (screen) => {
+  test('is accessible in dark and light, wide and on a phone, where nothing moves sideways', async () => {
+    const { page, judge } = await open(screen)
+    for (const width of [1280, 390]) {
+      await page.setViewportSize({ width, height: 844 })
+      for (const colorScheme of ['dark', 'light'] as const) {
+        await page.emulateMedia({ colorScheme })
+        await judge()
+      }
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width)
+      const content = page.locator('#content, main').first()
+      expect(await content.evaluate((main) => main.scrollWidth - main.clientWidth)).toBe(0)
+    }
+    await page.setViewportSize({ width: 1280, height: 844 })
+    expect(await page.title()).toBe(`${screen.heading} · Cloakroom`)
+  })
+
+  test('is reached by Tab in all its parts, each with its focus in sight, and is left again', async () => {
+    const { page } = await open(screen)
+    await page.evaluate(watchFocus)
+    const count = await page.evaluate(() => Reflect.get(globalThis, 'controls').length)
+    expect(count).toBeGreaterThan(2)
+    // A field of a date has several stops in it; and past the last part it begins anew.
+    for (let presses = 0; presses < 2 * count; presses += 1) await page.keyboard.press('Tab')
+    expect(await page.evaluate(() => Reflect.get(globalThis, 'report')())).toEqual([])
+  })
+})
+
+/** Runs in the page: what can be pressed or filled in, and what is wrong with the focus as it comes there. */
+function watchFocus(): void {
+  const isShown = (element: HTMLElement) => element.checkVisibility({ visibilityProperty: true })
+  const found = document.querySelectorAll<HTMLElement>(
+    'a[href], button, input, textarea, [tabindex]',
+  )
+  const controls = [...found].filter(
+    (element) => isShown(element) && element.tabIndex >= 0 && !element.matches(':disabled'),
+  )
+  const reached = new Set<EventTarget | null>()
+  const wrong: string[] = []
+  const look = ({ target }: FocusEvent) => {
+    if (!(target instanceof HTMLElement)) return
+    reached.add(target)
+    // Of a control that is drawn by its label, the label shows the focus.
+    const shown = target.closest<HTMLElement>('label') ?? target
+    const isMarked = [shown, ...shown.querySelectorAll('*')].some(
+      (element) => getComputedStyle(element).outlineStyle !== 'none',
+    )
+    if (!isMarked) wrong.push(`no focus to be seen: ${target.outerHTML}`)
+    const { left, top, width, height } = shown.getBoundingClientRect()
+    const above = document.elementFromPoint(left + width / 2, top + Math.min(height / 2, 8))
+    if (!above || !(shown.contains(above) || above.contains(shown)))
+      wrong.push(`covered or out of sight: ${target.outerHTML} by ${above?.outerHTML}`)
+  }
+  if (document.activeElement instanceof HTMLElement) document.activeElement.blur()
+  Reflect.set(globalThis, 'controls', controls)
+  addEventListener('focusin', look)
+  Reflect.set(globalThis, 'report', () => {
+    removeEventListener('focusin', look)
+    const missed = controls.filter((control) => control.isConnected && !reached.has(control))
+    return [...wrong, ...missed.map(({ outerHTML }) => `not reached: ${outerHTML}`)]
+  })
+}
+
+const focused = (page: Page) =>
+  page.evaluate(
+    () => document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.textContent,
+  )
+
+test('the way past the navigation, the palette, menus and dialogs give the focus back', async () => {
+  const { page } = await open(named('agents'))
+  await page.evaluate(
+    () => document.activeElement instanceof HTMLElement && document.activeElement.blur(),
+  )
+  await page.getByRole('link', { name: 'To the content' }).press('Enter')
+  expect(await page.evaluate(() => document.activeElement?.id)).toBe('content')
+  await page.keyboard.press('Tab')
+  expect(await focused(page)).toBe('New token')
+  // As with the lock of the capitals on.
+  await page.keyboard.press('Control+K')
+  await page.getByRole('dialog').waitFor()
+  await page.keyboard.press('Escape')
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  expect(await focused(page)).toBe('New token')
+  const remove = page.getByRole('button', { name: 'Delete the agent' })
+  await remove.press('Enter')
+  await page.getByRole('alertdialog').waitFor()
+  await page.keyboard.press('Escape')
+  await page.getByRole('alertdialog').waitFor({ state: 'detached' })
+  expect(await focused(page)).toBe('Delete the agent')
+  await page.getByRole('button', { name: /^Theme/ }).press('Enter')
+  await page.getByRole('menu').waitFor()
+  await page.keyboard.press('Escape')
+  expect(await focused(page)).toStartWith('Theme')
+})
+
+test('another screen takes the focus with its heading, and the palette leads anywhere', async () => {
+  const { page } = await open(named('agents'))
+  await page.getByRole('button', { name: 'Commands' }).press('Enter')
+  await page.keyboard.type('workspaces')
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: 'Workspaces', level: 1 }).waitFor()
+  await page.waitForFunction(() => document.activeElement?.textContent === 'Workspaces')
+})
+
+test('what is said in passing covers nothing, waits while it has the focus, and F6 leads there', async () => {
+  const { page, judge } = await open(named('allowlist'))
+  await page.clock.install()
+  const host = page.getByRole('textbox', { name: 'Host' })
+  for (const name of ['one', 'two']) {
+    await host.fill(`${name}.example.com`)
+    await page.keyboard.press('Enter')
+    await page.getByText(`${name}.example.com is allowed.`).waitFor()
+  }
+  await judge()
+  const overlaps = await page.evaluate(() => {
+    const notices = document.querySelector('.toasts')?.getBoundingClientRect()
+    return document.querySelector('.frame')?.getBoundingClientRect().bottom !== notices?.top
+  })
+  expect(overlaps).toBe(false)
+  await page.keyboard.press('F6')
+  const notices = page.getByRole('region', { name: 'Notices' })
+  expect(await notices.evaluate((region) => region === document.activeElement)).toBe(true)
+  await page.clock.fastForward(20_000)
+  for (const notice of [1, 2]) {
+    await notices.getByRole('button', { name: 'Close notice 1' }).press('Enter')
+    expect(await notices.getByRole('alertdialog').count()).toBe(2 - notice)
+  }
+})
+
+describe('a server that is away', () => {
+  test('is said on every screen, takes nothing that was read or typed, and is asked again until it is back', async () => {
+    const { page } = await open(named('members'))
+    const email = page.getByLabel('E-mail address')
+    await email.fill('bob@example.com')
+    await stage.stop()
+    await page.getByRole('button', { name: 'Look at their keys' }).click()
+    const said = page.getByText('The server does not answer.')
+    await said.waitFor()
+    await page.getByText('unreachable', { exact: true }).first().waitFor()
+    expect(await email.inputValue()).toBe('bob@example.com')
+    await page.getByRole('rowheader', { name: EMAIL }).waitFor()
+    for (const screen of screens.filter(({ who }) => who === 'ada')) {
+      await open(screen)
+      expect(await said.isVisible()).toBe(true)
+    }
+    await visitors.ada.judge()
+    await stage.start()
+    await said.waitFor({ state: 'detached' })
+    await page.getByText('unreachable', { exact: true }).waitFor({ state: 'detached' })
+    await open(named('members'))
+    await page.getByRole('rowheader', { name: EMAIL }).waitFor()
+  }, 60_000)
+
+  test.each([
+    { status: 500, contentType: 'application/json', body: '{"error_code":"internal_error"}' },
+    { status: 503, contentType: 'application/json', body: '{"error_code":"unavailable"}' },
+    { status: 502, contentType: 'text/html', body: '<h1>Bad gateway</h1>' },
+  ])('or answers $status $contentType: what is read anew stays as it was read', async (answer) => {
+    const { page } = await open(named('members'))
+    await page.route('**/api/**', (route) => route.fulfill(answer))
+    // What was read is old enough to be read again.
+    await page.clock.install({ time: Date.now() + 60_000 })
+    await open(named('audit'))
+    await open(named('members'))
+    await page.getByText('The server does not answer.').waitFor()
+    await page.getByRole('rowheader', { name: EMAIL }).waitFor()
+    await page.unroute('**/api/**')
+    await page.getByText('The server does not answer.').waitFor({ state: 'detached' })
+  })
+})
