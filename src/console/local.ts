@@ -4,7 +4,7 @@
  * every port: those of this console carry its port in their names, and no others are handed on.
  */
 import { serverTrust } from '../client/http/certificates.ts'
-import { consoleCookies } from '../platform/http/console_cookies.ts'
+import { ATTRIBUTES, consoleCookies } from '../platform/http/console_cookies.ts'
 import { openConsole } from './serve.ts'
 
 export type LocalConsole = { url: string; hash: string; close(): Promise<void> }
@@ -23,10 +23,13 @@ const RESPONSE_HEADERS = [
   'content-type',
   'referrer-policy',
   'retry-after',
-  'x-content-type-options',
   'x-request-id',
 ]
 const COOKIE = /^__Host-cloakroom-(access|refresh)/
+/** Of the two that the server sets: name, value and seconds. All else that it may ask of a browser is not its own to ask. */
+const SET_COOKIE = /^(__Host-cloakroom-(?:access|refresh))=([\w.~+/=-]*);.*Max-Age=(\d+)$/
+/** What the page reads; a page or a script of the server's would be one of this origin. */
+const DATA = /^(application\/(json|x-ndjson)|text\/event-stream)(;|$)/
 
 /** For the server at an origin. @throws Error with `code` EADDRINUSE */
 export async function openLocalConsole(origin: string, port: number): Promise<LocalConsole> {
@@ -78,9 +81,16 @@ async function handOn(request: Request, server: string, suffix: string): Promise
       redirect: 'manual',
       signal: request.signal,
     })
+    if (!DATA.test(answer.headers.get('content-type') ?? 'application/json')) {
+      await answer.body?.cancel()
+      return refusal(502, 'unavailable', `${server} sent what is no answer of Cloakroom's.`)
+    }
     const returned = only(answer.headers, RESPONSE_HEADERS)
+    returned.set('x-content-type-options', 'nosniff')
     for (const cookie of answer.headers.getSetCookie()) {
-      returned.append('set-cookie', cookie.replace(COOKIE, `$&${suffix}`))
+      const [, name, value, seconds] = SET_COOKIE.exec(cookie) ?? []
+      if (name === undefined) continue
+      returned.append('set-cookie', `${name}${suffix}=${value}; ${ATTRIBUTES}; Max-Age=${seconds}`)
     }
     return new Response(answer.body, { status: answer.status, headers: returned })
   } catch {

@@ -92,6 +92,41 @@ test('refuses other pages, other names that lead to it, and what is not of the A
   expect((await fetch(`${origin}/metrics`, { headers: ofConsole() })).status).toBe(404)
 })
 
+test('hands back data and its own two cookies, whatever the server sends', async () => {
+  const lying = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: ({ url }) => {
+      const headers = new Headers({ 'content-type': new URL(url).searchParams.get('type') ?? '' })
+      const ours = 'Path=/; Secure; HttpOnly; SameSite=Strict; Max-Age=60'
+      for (const cookie of [
+        `__Host-cloakroom-access=good; ${ours}`,
+        `__Host-cloakroom-refresh=a; Domain=localhost; Max-Age=60; Secure; Path=/api`,
+        `__Host-cloakroom-access-9999=another; ${ours}`,
+        'sid=other; Domain=localhost',
+      ]) {
+        headers.append('set-cookie', cookie)
+      }
+      return new Response('{}', { headers })
+    },
+  })
+  const console_ = await openLocalConsole(`http://127.0.0.1:${lying.port}`, 0)
+  const { origin: here, port } = new URL(console_.url)
+  const ask = (type: string) =>
+    fetch(`${here}/api/x/?type=${encodeURIComponent(type)}`, { headers: ofConsole() })
+  const answer = await ask('application/json')
+  const kept = 'Path=/; Secure; HttpOnly; SameSite=Strict; Max-Age=60'
+  expect(answer.status).toBe(200)
+  expect(answer.headers.getSetCookie()).toEqual([`__Host-cloakroom-access-${port}=good; ${kept}`])
+  expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
+  for (const type of ['text/html', 'text/javascript', 'application/json-seq', 'image/svg+xml']) {
+    expect((await ask(type)).status).toBe(502)
+  }
+  expect((await ask('text/event-stream')).status).toBe(200)
+  await console_.close()
+  await lying.stop(true)
+})
+
 test('says that the server cannot be reached', async () => {
   const away = await openLocalConsole('http://127.0.0.1:1', 0)
   const answer = await fetch(`${new URL(away.url).origin}/api/users/me/`, { headers: ofConsole() })

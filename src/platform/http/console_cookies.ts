@@ -7,7 +7,7 @@
 /** A form cannot send it, and a page of another origin only after a preflight, which is refused. */
 const MARK = 'x-cloakroom-console'
 const NAMES = { access: '__Host-cloakroom-access', refresh: '__Host-cloakroom-refresh' } as const
-const ATTRIBUTES = 'Path=/; Secure; HttpOnly; SameSite=Strict'
+export const ATTRIBUTES = 'Path=/; Secure; HttpOnly; SameSite=Strict'
 
 /** What the page's cookies hold; null for what they lack. */
 export type ConsoleCookies = { access: string | null; refresh: string | null }

@@ -54,29 +54,40 @@ export function Editor({ place, matrix, name, environment }: EditorProps) {
 
 type ValueProps = { place: Project; name: string; environment: string; cell: Cell | undefined }
 
-function Value({ place, name, environment, cell }: ValueProps) {
-  const [failed, setFailed] = useState<unknown>(null)
-  const at = { ...place, environment, key: name }
+function Value(props: ValueProps) {
+  const { name, environment, cell } = props
   return (
     <div className="stack">
+      {/* What is shown of one secret is never shown under the name of another. */}
       {cell ? (
-        <>
-          <Reveal name={name} read={() => ask('secrets.reveal', at)} onError={setFailed} />
-          {failed ? <FailureNote error={failed} /> : null}
-          <p className="soft small">{words.changedAt(cell.version, daysSince(cell.updatedAt))}</p>
-        </>
+        <Stored key={`${name} ${environment}`} {...props} cell={cell} />
       ) : (
         <p>{words.isMissing}</p>
       )}
-      <ValueForm place={place} name={name} environment={environment} cell={cell} />
+      <ValueForm {...props} />
     </div>
+  )
+}
+
+function Stored({ place, name, environment, cell }: ValueProps & { cell: Cell }) {
+  const [failed, setFailed] = useState<unknown>(null)
+  const at = { ...place, environment, key: name }
+  return (
+    <>
+      <Reveal name={name} read={() => ask('secrets.reveal', at)} onError={setFailed} />
+      {failed ? <FailureNote error={failed} /> : null}
+      <p className="soft small">{words.changedAt(cell.version, daysSince(cell.updatedAt))}</p>
+    </>
   )
 }
 
 function ValueForm({ place, name, environment, cell }: ValueProps) {
   const [value, setValue] = useState('')
   const [isShown, setShown] = useState(false)
-  const [isSetting, setSetting] = useState(cell?.isSensitive === false)
+  const at = `${name} ${environment}`
+  const [chosen, setChosen] = useState({ at, isSetting: cell?.isSensitive === false })
+  // What was chosen for one secret is not chosen for another whose name is typed then.
+  const isSetting = chosen.at === at ? chosen.isSetting : cell?.isSensitive === false
   const save = useSave(place)
   const submit = (event: FormEvent) => {
     event.preventDefault()
@@ -106,7 +117,7 @@ function ValueForm({ place, name, environment, cell }: ValueProps) {
       <Checkbox isSelected={isShown} onChange={setShown}>
         {words.showTyped}
       </Checkbox>
-      <Checkbox isSelected={isSetting} onChange={setSetting}>
+      <Checkbox isSelected={isSetting} onChange={(is) => setChosen({ at, isSetting: is })}>
         {words.isSetting}
       </Checkbox>
       {save.error ? <FailureNote error={save.error} /> : null}
