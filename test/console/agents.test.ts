@@ -3,11 +3,8 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { registerWithToken } from '../../src/client/agents/issuing.ts'
 import { upload } from '../../src/client/sealing.ts'
-import { allowlistChange } from '../../src/client/signed/allowlist.ts'
-import { signChange } from '../../src/client/signed/chain.ts'
-import { signingOf, signUp } from '../../src/client/vault.ts'
+import { signUp } from '../../src/client/vault.ts'
 import { listSessions, revokeSession } from '../../src/features/accounts/contract.ts'
-import { addToAllowlist, removeFromAllowlist } from '../../src/features/allowlist/contract.ts'
 import { createProject } from '../../src/features/projects/contract.ts'
 import { marked } from '../support/canary.ts'
 import { logIn, openStage, PASSWORD, type Stage, type Visitor } from './browser.ts'
@@ -63,24 +60,6 @@ async function call(method: string, host = HOST, bearer = token) {
     body: JSON.stringify(body),
   })
   return String(Reflect.get(Object(await answer.json()), 'error_code'))
-}
-
-async function allowElsewhere(change: { add?: string[]; remove?: string[] }) {
-  const { api, workspace, chains } = there
-  await chains.continued(workspace)
-  const signing = signingOf(workspace)
-  if (!signing) throw new Error('the workspace is not signed')
-  const params = { workspace_id: workspace.id }
-  await signChange(
-    signing,
-    (chain) => allowlistChange(chain, change),
-    async (link) => {
-      const [domain = ''] = change.remove ?? []
-      if (change.add)
-        await api.call(addToAllowlist, { params, body: { domains: change.add, link } })
-      else await api.call(removeFromAllowlist, { params: { ...params, domain }, body: { link } })
-    },
-  )
 }
 
 test('a token is made for an agent, shown when asked, and set up without standing in any text', async () => {
@@ -160,7 +139,7 @@ test('a token without the key of its environment gets it, sealed to it and signe
   expect(await call('GET', HOST, made.text)).toBe('key_not_provisioned')
   const row = page.locator('li.entry').filter({ hasText: 'bare' })
   await row.getByRole('button', { name: 'Allow this' }).click()
-  await row.getByText('The token gets the key of production.').waitFor()
+  await row.getByText('The token default of bare gets the key of billing/production.').waitFor()
   await ada.judge()
   await row.getByRole('button', { name: 'Sign and allow' }).click()
   await row.getByText('Allowed. The next call goes through.').waitFor()
@@ -177,52 +156,6 @@ test('held still while somebody reads, and filtered by the address', async () =>
   await label('Host, path or secret').fill('other.example')
   await page.getByText(`${HOST} is not on the allowlist`).waitFor({ state: 'detached' })
   expect(page.url()).toContain('text=other.example')
-})
-
-test('a host is allowed and removed by its links, and what used it is said first', async () => {
-  await area('Allowlist')
-  await ada.sees('Allowlist')
-  await page.getByText(`allowed by ${EMAIL}`).waitFor()
-  await label('Host').fill('*.example.com')
-  await button('Allow').click()
-  await page.getByText('*.example.com is allowed.').waitFor()
-  await ada.judge()
-  const row = page.locator('li.entry').filter({ hasText: HOST })
-  await row.getByRole('button', { name: 'Remove' }).click()
-  await page
-    .getByText(/went there in the last 7 days: by (?=.*deploy-bot).* with STRIPE_KEY/)
-    .waitFor()
-  await ada.judge()
-  await page.getByRole('alertdialog').getByRole('button', { name: 'Remove' }).click()
-  await page.getByText(`${HOST} is not allowed any more.`).waitFor()
-  expect([...(await there.chains.continued(there.workspace)).allowlist]).toEqual(['*.example.com'])
-})
-
-test('two at once: what another person signed meanwhile is read, and signed after', async () => {
-  await allowElsewhere({ add: ['second.example.com'] })
-  await label('Host').fill('third.example.com')
-  await button('Allow').click()
-  await page.getByText('third.example.com is allowed.').waitFor()
-  await page.getByText('second.example.com', { exact: true }).waitFor()
-  await ada.picture('allowlist')
-  await allowElsewhere({ remove: ['third.example.com'] })
-  const row = page.locator('li.entry').filter({ hasText: 'third.example.com' })
-  await row.getByRole('button', { name: 'Remove' }).click()
-  await page.getByRole('alertdialog').getByRole('button', { name: 'Remove' }).click()
-  await row.waitFor({ state: 'detached' })
-})
-
-test('what a server away refuses is said with its code, and the list is as before', async () => {
-  await page.route('**/allowlist/', (route) =>
-    route.request().method() === 'POST'
-      ? route.fulfill({ status: 503, body: '' })
-      : route.continue(),
-  )
-  await label('Host').fill('away.example.com')
-  await button('Allow').click()
-  await page.locator('.note-danger').waitFor()
-  await page.locator('code', { hasText: 'away.example.com' }).waitFor({ state: 'detached' })
-  await page.unroute('**/allowlist/')
 })
 
 test('a token of a CI job says what reading means, and goes into the environment of one command', async () => {

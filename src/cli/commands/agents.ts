@@ -1,12 +1,10 @@
 /** Agents and their tokens. Tokens are made here, so that the server never sees one. */
 
 import { issueToAgent, registerWithToken } from '../../client/agents/issuing.ts'
-import { holderOf } from '../../client/agents/tokens.ts'
-import { grantEnvironment } from '../../client/vault.ts'
+import { giveKeys } from '../../client/agents/provisioning.ts'
 import {
   deleteAgent,
   listAgentTokens,
-  provisionAgentToken,
   revokeAgentToken,
   unprovisionAgentToken,
 } from '../../features/agents/contract.ts'
@@ -178,10 +176,10 @@ export const revoke: Action = async (context, [name = '', typed = '']) => {
 export const grant: Action = async (context, args) => {
   const scope = await held(context, args)
   await demandEnvironment(scope)
-  const { workspace, session, project, environment, agent, token, params } = scope
-  const holder = await holderOf(workspace.open, token, { agentId: agent.id })
-  const envelope = await grantEnvironment(workspace.open, holder, project.id, environment)
-  await session.api.call(provisionAgentToken, { params, body: [envelope] })
+  const { workspace, session, project, environment, agent, token } = scope
+  const giving = { api: session.api, workspace: workspace.open }
+  const place = { projectId: project.id, environment }
+  await giveKeys(giving, { agentId: agent.id }, token, [place])
   context.output.done(`${agent.name} may use ${project.name}/${environment}.`, {
     agent: agent.name,
     token_id: token.id,

@@ -1,14 +1,9 @@
 /** Tokens of containers and CI jobs: one project, one environment each. */
 
 import { issueToWorkload } from '../../client/agents/issuing.ts'
-import { holderOf } from '../../client/agents/tokens.ts'
+import { giveKeys } from '../../client/agents/provisioning.ts'
 import { ApiError } from '../../client/http/api.ts'
-import { grantEnvironment } from '../../client/vault.ts'
-import {
-  listWorkloadTokens,
-  provisionWorkloadToken,
-  revokeWorkloadToken,
-} from '../../features/agents/contract.ts'
+import { listWorkloadTokens, revokeWorkloadToken } from '../../features/agents/contract.ts'
 import { parseToken, sealedToken } from '../../platform/crypto/token.ts'
 import { grantedToken, tokenColumns } from '../agents.ts'
 import type { workloadTokenOptions } from '../catalogue/options.ts'
@@ -77,13 +72,10 @@ export const grant: Action = async (context, [typed = '']) => {
   const scope = await projectScope(context)
   const { session, workspace, project } = scope
   const token = await tokenOf(scope, typed)
-  const holder = await holderOf(workspace.open, token, { projectId: project.id })
   const environment = token.environment ?? ''
-  const envelope = await grantEnvironment(workspace.open, holder, project.id, environment)
-  await session.api.call(provisionWorkloadToken, {
-    params: { project_id: project.id, token_id: token.id },
-    body: [envelope],
-  })
+  const owner = { projectId: project.id }
+  const giving = { api: session.api, workspace: workspace.open }
+  await giveKeys(giving, owner, token, [{ ...owner, environment }])
   context.output.done(`It may use ${project.name}/${environment}.`, {
     token_id: token.id,
     granted: `${project.name}/${environment}`,

@@ -2,6 +2,7 @@
 import {
   issueAgentToken,
   issueWorkloadToken,
+  MOST_TOKEN_ENVELOPES,
   registerAgent,
   registerProjectAgent,
 } from '../../features/agents/contract.ts'
@@ -10,12 +11,22 @@ import { isSignedId } from '../../sigchain/index.ts'
 import type { Api } from '../http/api.ts'
 import type { Place } from '../signed/statements.ts'
 import type { OpenWorkspace } from '../vault.ts'
+import { provision } from './provisioning.ts'
 import { makeToken, type TokenOrder } from './tokens.ts'
 
 type Issuing = { api: Api; workspace: OpenWorkspace }
 
 /** Null stands for every environment; `places` are those whose keys the token gets. */
 type Terms = { environment: string | null; order: TokenOrder; places: readonly Place[] }
+
+/** What issuing does not take, for a call of its own. */
+function furtherOf(places: readonly Place[]): readonly Place[] {
+  return places.slice(MOST_TOKEN_ENVELOPES)
+}
+
+function holderMade({ id, body }: Awaited<ReturnType<typeof makeToken>>) {
+  return { id, publicKey: body.token.public_key }
+}
 
 /** For one project, or with null for the whole workspace. @throws ApiError, UntrustedChain */
 export async function registerWithToken(
@@ -26,7 +37,7 @@ export async function registerWithToken(
   // What a token may do is signed with the agent that it is of; in a plain workspace the server chooses an id.
   const id = uuidv7()
   const scope = { kind: 'agent', agentId: id, projectId, environment } as const
-  const made = await makeToken(workspace, scope, order, places)
+  const made = await makeToken(workspace, scope, order, places.slice(0, MOST_TOKEN_ENVELOPES))
   const own = isSignedId(workspace.id) ? { id } : {}
   const body = { ...own, name, ...made.body }
   const params = { workspace_id: workspace.id }
@@ -34,6 +45,8 @@ export async function registerWithToken(
     projectId === null
       ? await api.call(registerAgent, { params, body })
       : await api.call(registerProjectAgent, { params: { ...params, project_id: projectId }, body })
+  const agentId = own.id ?? agent.id
+  await provision({ api, workspace }, { agentId }, holderMade(made), furtherOf(places))
   return { agent: { ...agent, ...own }, capabilities, id: made.id, text: made.text }
 }
 
@@ -45,9 +58,10 @@ export async function issueToAgent(
 ) {
   const { id: agentId, project_id: projectId } = agent
   const scope = { kind: 'agent', agentId, projectId, environment } as const
-  const made = await makeToken(workspace, scope, order, places)
+  const made = await makeToken(workspace, scope, order, places.slice(0, MOST_TOKEN_ENVELOPES))
   const params = { workspace_id: workspace.id, registration_id: agentId }
   const { capabilities } = await api.call(issueAgentToken, { params, body: made.body })
+  await provision({ api, workspace }, { agentId }, holderMade(made), furtherOf(places))
   return { capabilities, id: made.id, text: made.text }
 }
 

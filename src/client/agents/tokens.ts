@@ -72,31 +72,36 @@ export async function makeToken(
   return { id, text, body: { token: { ...token, grant, binding } } }
 }
 
-type ListedToken = { id: string; public_key: string; grant?: SignedText | null | undefined }
+export type ListedToken = { id: string; public_key: string; grant?: SignedText | null | undefined }
 
 /** Of whose token it is shown: an agent's, or of the workloads of a project. */
-type Owner = { agentId: string } | { projectId: string }
+export type TokenOwner = { agentId: string } | { projectId: string }
 
-/** What a token is sealed to: in a signed workspace by its grant, which is that owner's. @throws UntrustedChain */
+/**
+ * What a token is sealed to: in a signed workspace by its grant, which is that owner's, and says where it may be used.
+ *
+ * @throws UntrustedChain
+ */
 export async function holderOf(
   workspace: OpenWorkspace,
   token: ListedToken & { label: string },
-  owner: Owner,
+  owner: TokenOwner,
 ) {
   const signer = await signerOf(workspace)
-  if (signer === null) return { id: token.id, publicKey: token.public_key }
+  const holder = { id: token.id, publicKey: token.public_key }
+  if (signer === null) return { ...holder, scope: null }
   try {
-    const { agent_id, project_id, label } = await grantOf(signer, token)
+    const { agent_id, project_id, environment, label } = await grantOf(signer, token)
     const isOwned =
       'agentId' in owner
         ? agent_id === owner.agentId
         : agent_id === null && project_id === owner.projectId
     if (!isOwned || label !== token.label)
       throw new Refusal('mismatch', 'it was granted to another', 'the grant')
+    return { ...holder, scope: { projectId: project_id, environment } }
   } catch (error) {
     throw error instanceof Refusal ? new UntrustedChain(workspace, error.message, error) : error
   }
-  return { id: token.id, publicKey: token.public_key }
 }
 
 /** @throws Refusal */

@@ -37,6 +37,22 @@ export function whoAllowed(links: readonly Link[]): Map<string, Signed> {
   return allowed
 }
 
+/**
+ * What a server lists that nobody signed, which lets no call through, and what it leaves out, which still does. What
+ * somebody changed while it was read is neither: `before` is the list as it was signed then.
+ */
+export function misstated(
+  before: ReadonlySet<string>,
+  allowed: ReadonlyMap<string, Signed>,
+  rows: readonly { domain: string }[],
+) {
+  const listed = new Set(rows.map(({ domain }) => domain))
+  return {
+    unsigned: [...listed].filter((domain) => !before.has(domain) && !allowed.has(domain)),
+    leftOut: [...before].filter((domain) => allowed.has(domain) && !listed.has(domain)),
+  }
+}
+
 function peopleOf({ type, body }: Link): readonly { user_id: string; email: string }[] {
   if (type === 'workspace.created') return [body.founder]
   return type === 'members.put' ? body.members : []

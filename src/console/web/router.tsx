@@ -131,6 +131,7 @@ const invitation = createRoute({
 const agents = createRoute({
   getParentRoute: () => workspace,
   path: 'agents',
+  validateSearch: (search): { make?: string } => texted('make', search),
   component: lazyRouteComponent(() => import('./screens/agents/index.tsx'), 'Agents'),
 })
 

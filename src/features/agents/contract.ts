@@ -24,8 +24,8 @@ import {
   workloadOrder,
 } from './shapes.ts'
 
-/** For the contracts of what ends grants. */
-export { keptGrants } from './shapes.ts'
+/** For the contracts of what ends grants, and for who gives a token more than one call takes. */
+export { keptGrants, MOST_TOKEN_ENVELOPES } from './shapes.ts'
 
 const agentsPath = '/api/workspaces/{workspace_id}/agents/'
 const agentPath = `${agentsPath}{registration_id}/` as const

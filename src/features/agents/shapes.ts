@@ -20,7 +20,8 @@ import {
 } from '../../platform/http/fields.ts'
 import { base64, timestamp, title } from '../../platform/http/validate.ts'
 
-const MAX_ENVELOPES = 500
+/** In one call. */
+export const MOST_TOKEN_ENVELOPES = 500
 const MAX_KEPT = 1000
 const ENVELOPE_BYTES = 81
 const KEY_BYTES = 32
@@ -48,7 +49,7 @@ const tokenEnvelope = z
 
 export const tokenEnvelopes = z
   .array(tokenEnvelope)
-  .max(MAX_ENVELOPES)
+  .max(MOST_TOKEN_ENVELOPES)
   .superRefine((list, context) => {
     const seen = new Set<string>()
     for (const [index, { project_id, environment }] of list.entries()) {

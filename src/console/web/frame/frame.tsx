@@ -13,7 +13,7 @@ import { ErrorBoundary } from '../parts/states/error_boundary.tsx'
 import { chooseTheme, chosenTheme, themes } from '../parts/theme.ts'
 import { useAsk, useCommand } from '../queries.ts'
 import { texts } from '../texts/index.ts'
-import { areas, everywhere } from './navigation.ts'
+import { areas, begun, everywhere } from './navigation.ts'
 
 type Props = { email: string; children: ReactNode }
 
@@ -117,6 +117,11 @@ function Areas() {
         id: to,
         label,
         act: () => void navigate({ to, params: { workspaceId: workspaceId ?? '' } }),
+      })),
+      ...(workspaceId === null ? [] : begun).map(({ id, label, to, search }) => ({
+        id,
+        label,
+        act: () => void navigate({ to, params: { workspaceId: workspaceId ?? '' }, search }),
       })),
     ],
     [workspaceId, navigate],

@@ -13,6 +13,7 @@ import type { Place } from '../../../../client/signed/statements.ts'
 import { type OpenWorkspace, signingOf } from '../../../../client/vault.ts'
 import {
   deleteAgent,
+  getAgent,
   listAgents,
   listAgentTokens,
   listWorkloadTokens,
@@ -25,6 +26,14 @@ import { type Chain, isSignedId, Refusal } from '../../../../sigchain/index.ts'
 import { Refused } from '../failure.ts'
 import type { Held } from '../held.ts'
 import { workspaceOf } from '../places.ts'
+import {
+  environmentsOf,
+  type Owner,
+  placesOf,
+  projectNames,
+  type Token,
+  tokensOf,
+} from '../tokens.ts'
 
 type Of = { workspaceId: string }
 
@@ -32,13 +41,11 @@ type Of = { workspaceId: string }
 const made = new WeakMap<object, Map<string, string>>()
 
 /** Every agent, with the name of its project; null for one of the whole workspace. */
-export async function list({ api }: Held, { workspaceId }: Of) {
-  const params = { workspace_id: workspaceId }
-  const [agents, projects] = await Promise.all([
-    api.list(listAgents, { params }),
-    api.list(listProjects, { query: { workspace_id: workspaceId } }),
+export async function list(held: Held, { workspaceId }: Of) {
+  const [agents, names] = await Promise.all([
+    held.api.list(listAgents, { params: { workspace_id: workspaceId } }),
+    projectNames(held, workspaceId),
   ])
-  const names = new Map(projects.map(({ id, name }) => [id, name]))
   return agents.map((agent) => ({
     id: agent.id,
     name: agent.name,
@@ -48,24 +55,19 @@ export async function list({ api }: Held, { workspaceId }: Of) {
   }))
 }
 
-export async function environments({ api }: Held, { projectId }: { projectId: string }) {
-  const { environments } = await api.call(listEnvironments, { params: { project_id: projectId } })
-  return Object.keys(environments)
+export function environments(held: Held, { projectId }: { projectId: string }) {
+  return environmentsOf(held, projectId)
 }
-
-/** Of an agent, or of the workloads of a project. */
-type Owner = Of & ({ agentId: string } | { projectId: string })
 
 /** With what was signed of each that works, which need not be what its row says. */
 export async function tokens(held: Held, owner: Owner) {
   const { workspaceId } = owner
   const { open } = await workspaceOf(held, workspaceId)
-  const [listed, projects, chain] = await Promise.all([
+  const [listed, names, chain] = await Promise.all([
     tokensOf(held, owner),
-    held.api.list(listProjects, { query: { workspace_id: workspaceId } }),
+    projectNames(held, workspaceId),
     signingOf(open)?.chains.of(open) ?? null,
   ])
-  const names = new Map(projects.map(({ id, name }) => [id, name]))
   return Promise.all(
     listed.map(async (token) => ({
       id: token.id,
@@ -84,16 +86,6 @@ export async function tokens(held: Held, owner: Owner) {
       signed: token.status === 'active' && chain ? await whoGranted(chain, token) : null,
     })),
   )
-}
-
-type Token = Awaited<ReturnType<typeof tokensOf>>[number]
-
-function tokensOf({ api }: Held, owner: Owner) {
-  const { workspaceId } = owner
-  if ('projectId' in owner)
-    return api.list(listWorkloadTokens, { params: { project_id: owner.projectId } })
-  const params = { workspace_id: workspaceId, registration_id: owner.agentId }
-  return api.list(listAgentTokens, { params })
 }
 
 /** By whom, or why it does not hold: then the token can do nothing. */
@@ -156,24 +148,8 @@ async function issueTo(
   return issueToAgent(issuing, { id: holder.agentId, project_id: projectId }, terms)
 }
 
-/** The environments of now whose keys a token of that scope gets. */
-async function placesOf(
-  held: Held,
-  { id }: OpenWorkspace,
-  { projectId, environment }: { projectId: string | null; environment: string | null },
-): Promise<Place[]> {
-  const projects =
-    projectId === null
-      ? await held.api.list(listProjects, { query: { workspace_id: id } })
-      : [{ id: projectId }]
-  const places = await Promise.all(
-    projects.map(async (project) => {
-      const names = await environments(held, { projectId: project.id })
-      return names.map((name) => ({ projectId: project.id, environment: name }))
-    }),
-  )
-  return places.flat().filter((place) => environment === null || place.environment === environment)
-}
+/** They go into files that people copy: nothing else than an address may stand in one. */
+const ADDRESS = /^https?:\/\/[\w.:\-[\]]+(\/[\w.~%/-]*)?$/
 
 /** Where programs find the two listeners, as the operator has set it. */
 export async function addresses({ api }: Held, _: null) {
@@ -181,6 +157,7 @@ export async function addresses({ api }: Held, _: null) {
     addresses: { server, resolver },
   } = await api.call(getInstance, {})
   const isUnset = (url: string) => URL.parse(url)?.hostname === 'localhost'
+  for (const url of [server, resolver]) if (!ADDRESS.test(url)) throw new Refused('no_address')
   return {
     // By `cloakroom console` the page comes from elsewhere than the server.
     server: isUnset(server) ? location.origin : server,

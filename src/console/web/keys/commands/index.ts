@@ -10,6 +10,7 @@ export const areas = {
   audit: () => import('./audit.ts'),
   credentials: () => import('./credentials.ts'),
   first_steps: () => import('./first_steps.ts'),
+  grants: () => import('./grants.ts'),
   history: () => import('./history.ts'),
   live: () => import('./live.ts'),
   members: () => import('./members.ts'),

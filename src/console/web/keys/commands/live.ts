@@ -5,32 +5,49 @@ import {
   type Refused as RefusedCall,
   widened,
 } from '../../../../client/agents/allowing.ts'
+import { giveKeys, isWithin, lackingKeys } from '../../../../client/agents/provisioning.ts'
 import { holderOf } from '../../../../client/agents/tokens.ts'
 import { readSecret } from '../../../../client/environment.ts'
 import { opened, upload } from '../../../../client/sealing.ts'
-import { grantEnvironment, signingOf } from '../../../../client/vault.ts'
-import { listAgentTokens, provisionAgentToken } from '../../../../features/agents/contract.ts'
+import { type OpenWorkspace, signingOf } from '../../../../client/vault.ts'
+import { getAgent } from '../../../../features/agents/contract.ts'
 import type { Policy } from '../../../../platform/policy.ts'
 import { Refused } from '../failure.ts'
 import type { Held } from '../held.ts'
 import { environmentOf, workspaceOf } from '../places.ts'
+import { projectNames, tokenOf } from '../tokens.ts'
 import * as allowlist from './allowlist.ts'
 
 type Of = { workspaceId: string }
 
+type Proposed = {
+  change: Allowing
+  isDone: boolean
+  version: number | null
+  link: number | null
+  before: readonly string[] | null
+  to: { label: string; agent: string; project: string; environment: string } | null
+}
+
+const NOTHING = { isDone: false, version: null, link: null, before: null, to: null }
+
 /** The change, with what it is made to as it is now; nothing is done. */
-export async function propose(held: Held, { workspaceId, call }: Of & { call: RefusedCall }) {
+export async function propose(
+  held: Held,
+  { workspaceId, call }: Of & { call: RefusedCall },
+): Promise<Proposed> {
   const change = allowingOf(call)
   const { open } = await workspaceOf(held, workspaceId)
   const chain = await signingOf(open)?.chains.continued(open)
   if (change.kind === 'policy') {
     const { policy, version } = await secretOf(held, workspaceId, change)
     const isDone = widened(policy, change) === policy
-    return { change, isDone, version, link: null, before: policy?.[change.rule] ?? null }
+    return { ...NOTHING, change, isDone, version, before: policy?.[change.rule] ?? null }
   }
+  if (change.kind === 'grant') return proposeGrant(held, open, change)
   const isDone = change.kind === 'allowlist' && chain?.allowlist.has(change.domain) === true
   const link = change.kind === 'allowlist' && chain ? chain.seq + 1 : null
-  return { change, isDone, link, version: null, before: null }
+  return { ...NOTHING, change, isDone, link }
 }
 
 /** Exactly what was shown. @throws ApiError `conflict` where the secret is another by now */
@@ -70,20 +87,33 @@ async function widen(held: Held, workspaceId: string, change: Widening, version:
   await upload(place, [entry], false)
 }
 
+type Granting = Extract<Allowing, { kind: 'grant' }>
+
+/** A record can name any token and any environment: only what was signed for that one is proposed. */
+async function proposeGrant(held: Held, open: OpenWorkspace, change: Granting) {
+  const { agentId, tokenId, environment } = change
+  const token = await tokenOf(held, { workspaceId: open.id, agentId }, tokenId)
+  const { scope } = await holderOf(open, token, { agentId })
+  if (scope !== null && !isWithin(scope, change)) {
+    return { ...NOTHING, change: { kind: 'none', why: 'scope' } as const }
+  }
+  const params = { workspace_id: open.id, registration_id: agentId }
+  const [projects, { name: agent }] = await Promise.all([
+    projectNames(held, open.id),
+    held.api.call(getAgent, { params }),
+  ])
+  const project = projects.get(change.projectId) ?? change.projectId
+  const isDone = lackingKeys(open, token, [change]).length === 0
+  return { ...NOTHING, change, isDone, to: { label: token.label, agent, project, environment } }
+}
+
 async function grant(
   held: Held,
   workspaceId: string,
-  { agentId, tokenId, projectId, environment }: Extract<Allowing, { kind: 'grant' }>,
+  { agentId, tokenId, projectId, environment }: Granting,
 ) {
   const { open } = await workspaceOf(held, workspaceId)
-  const params = { workspace_id: workspaceId, registration_id: agentId }
-  const tokens = await held.api.list(listAgentTokens, { params })
-  const token = tokens.find(({ id }) => id === tokenId)
-  if (token?.status !== 'active') throw new Refused('not_found')
-  const holder = await holderOf(open, token, { agentId })
-  const envelope = await grantEnvironment(open, holder, projectId, environment)
-  await held.api.call(provisionAgentToken, {
-    params: { ...params, token_id: tokenId },
-    body: [envelope],
-  })
+  const token = await tokenOf(held, { workspaceId, agentId }, tokenId)
+  const giving = { api: held.api, workspace: open }
+  await giveKeys(giving, { agentId }, token, [{ projectId, environment }])
 }

@@ -17,19 +17,28 @@ type Props = {
   onConfirm(): Promise<unknown>
 }
 
-export function Confirm({ verb, title, children, typed, onConfirm }: Props) {
+export function Confirm(props: Props) {
   const [isOpen, setOpen] = useState(false)
   return (
     <>
       <Button kind="danger" onPress={() => setOpen(true)}>
-        {verb}
+        {props.verb}
       </Button>
-      <Dialog title={title} isOpen={isOpen} onClose={() => setOpen(false)} isAlert>
-        <Question verb={verb} typed={typed} onConfirm={onConfirm} onClose={() => setOpen(false)}>
-          {children}
-        </Question>
-      </Dialog>
+      <ConfirmDialog {...props} isOpen={isOpen} onClose={() => setOpen(false)} />
     </>
+  )
+}
+
+type DialogProps = Props & { isOpen: boolean; onClose(): void }
+
+/** The question alone, for a button of another kind. */
+export function ConfirmDialog({ verb, title, children, typed, onConfirm, ...shown }: DialogProps) {
+  return (
+    <Dialog title={title} {...shown} isAlert>
+      <Question verb={verb} typed={typed} onConfirm={onConfirm} onClose={shown.onClose}>
+        {children}
+      </Question>
+    </Dialog>
   )
 }
 

@@ -2,6 +2,7 @@
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useIsMember, useManages } from '../../frame/manages.ts'
+import { NEW } from '../../frame/navigation.ts'
 import { Button } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/overlays/confirm.tsx'
 import { say } from '../../parts/overlays/toasts.tsx'
@@ -35,30 +36,35 @@ export function Agents() {
   )
 }
 
-/** Whom a token is being made for, or which one was made just now. */
-type Doing = { making: For } | { made: Made } | null
-
 function Managed({ workspaceId }: { workspaceId: string }) {
   const { data: agents, error } = useAsk('agents.list', { workspaceId })
   const { data: projects } = useAsk('workspaces.projects', { workspaceId })
-  const [doing, setDoing] = useState<Doing>(null)
+  const { make: maker } = route.useSearch()
+  const navigate = route.useNavigate()
+  const [made, setMade] = useState<Made | null>(null)
   if (error) return <FailureNote error={error} />
   if (!agents || !projects) return <Loading />
-  const done = () => setDoing(null)
-  if (doing && 'made' in doing) return <NewToken made={doing.made} done={done} />
-  if (doing) {
+  if (made) return <NewToken made={made} done={() => setMade(null)} />
+  const given = givenBy(maker, agents)
+  const toList = () => void navigate({ search: {} })
+  if (given) {
     return (
       <Wizard
+        key={maker}
         workspaceId={workspaceId}
         projects={projects}
-        given={doing.making}
-        onMade={(made) => setDoing({ made })}
-        onCancel={done}
+        given={given}
+        onMade={(token) => {
+          setMade(token)
+          toList()
+        }}
+        onCancel={toList}
       />
     )
   }
+  const makeFor = (make: string) => void navigate({ search: { make } })
   const make = (
-    <Button kind="primary" onPress={() => setDoing({ making: { kind: 'new' } })}>
+    <Button kind="primary" onPress={() => makeFor(NEW)}>
       {words.make}
     </Button>
   )
@@ -76,7 +82,7 @@ function Managed({ workspaceId }: { workspaceId: string }) {
           key={agent.id}
           workspaceId={workspaceId}
           agent={agent}
-          onMake={() => setDoing({ making: { kind: 'agent', agent } })}
+          onMake={() => makeFor(agent.id)}
         />
       ))}
       {projects.length > 0 ? <h2 className="card-title">{words.workloads}</h2> : null}
@@ -93,6 +99,13 @@ function Managed({ workspaceId }: { workspaceId: string }) {
       ))}
     </>
   )
+}
+
+/** Whom a token is being made for, by the address. */
+function givenBy(maker: string | undefined, agents: readonly Agent[]): For | null {
+  if (maker === NEW) return { kind: 'new' }
+  const agent = agents.find(({ id }) => id === maker)
+  return agent ? { kind: 'agent', agent } : null
 }
 
 type Agent = Extract<For, { kind: 'agent' }>['agent']

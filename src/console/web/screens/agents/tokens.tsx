@@ -2,12 +2,12 @@
 
 import type { Input, Output } from '../../keys/messages.ts'
 import { dateOf } from '../../parts/moments.ts'
-import { Confirm } from '../../parts/overlays/confirm.tsx'
-import { say } from '../../parts/overlays/toasts.tsx'
 import { FailureNote } from '../../parts/states/failure.tsx'
 import { Loading } from '../../parts/states/loading.tsx'
-import { keyOf, useAsk, useCommand } from '../../queries.ts'
+import { useAsk } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
+import { Keys } from './keys.tsx'
+import { Revoke } from './revoke.tsx'
 
 const words = texts.agents
 
@@ -62,10 +62,10 @@ function Row({ token, owner, name, project }: Omit<Props, 'none'> & { token: Tok
         <span className={isActive ? 'badge badge-good' : 'badge'}>{words.statuses[status]}</span>
         <span>{words.summary(token.capabilities, words.inPlace(project, token.environment))}</span>
         <span className="space" />
-        {isActive ? <Revoke token={token} owner={owner} name={name} /> : null}
+        {isActive ? <Revoke tokenId={token.id} label={label} owner={owner} name={name} /> : null}
       </div>
       <p className="soft small">{timesOf(token)}</p>
-      {isActive ? <Keys token={token} /> : null}
+      {isActive && !signed?.fault ? <Keys token={token} owner={owner} /> : null}
       {signed?.fault ? <p className="field-error">{words.doesNotHold(signed.fault)}</p> : null}
     </li>
   )
@@ -80,41 +80,4 @@ function timesOf({ expiresAt, lastUsedAt, createdAt, signed }: Token): string {
   ]
     .filter(Boolean)
     .join(' · ')
-}
-
-function Keys({ token: { keys } }: { token: Token }) {
-  if (keys.length === 0) return <p className="small">{words.noKeys}</p>
-  const places = keys.map(({ project, environment, isOfNow }) => {
-    const place = `${project ?? words.deleted}/${environment}`
-    return isOfNow ? place : words.oldKey(place)
-  })
-  return (
-    <p className="soft small">
-      {words.holds} {places.join(', ')}
-    </p>
-  )
-}
-
-function Revoke({ token, owner, name }: { token: Token; owner: Owner; name: string }) {
-  const revoke = useCommand('agents.revoke', {
-    changes: ['agents.tokens', 'agents.list'],
-    optimistic: () => ({
-      key: keyOf('agents.tokens', owner),
-      update: (before: Token[]) =>
-        before.map((each) => (each.id === token.id ? { ...each, status: 'revoked' } : each)),
-    }),
-  })
-  return (
-    <Confirm
-      verb={words.revoke}
-      title={words.revokeNamed(token.label)}
-      onConfirm={async () => {
-        await revoke.mutateAsync({ ...owner, tokenId: token.id })
-        say(words.revoked(token.label))
-      }}
-    >
-      <p>{words.revoking(name, words.may(token.capabilities))}</p>
-      <p>{words.noUndo}</p>
-    </Confirm>
-  )
 }

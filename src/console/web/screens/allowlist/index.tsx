@@ -52,7 +52,30 @@ function Hosts({ workspaceId, manages, listed }: HostsProps) {
           <Row key={entry.domain} workspaceId={workspaceId} entry={entry} manages={manages} />
         ))}
       </ul>
+      <Misstated listed={listed} />
     </>
+  )
+}
+
+/** What the server says otherwise than the links: it is shown, and counts for nothing. */
+function Misstated({ listed: { unsigned, leftOut } }: { listed: Listed }) {
+  const lists = [
+    [words.unsigned, unsigned],
+    [words.leftOut, leftOut],
+  ] as const
+  return lists.map(([said, domains]) =>
+    domains.length === 0 ? null : (
+      <Banner key={said} kind="warning">
+        <p>{said}</p>
+        <ul>
+          {domains.map((domain) => (
+            <li key={domain}>
+              <code>{domain}</code>
+            </li>
+          ))}
+        </ul>
+      </Banner>
+    ),
   )
 }
 
@@ -117,13 +140,6 @@ function Row({
   const { domain, by, at, seq } = entry
   const remove = useCommand('allowlist.remove', {
     changes: ['allowlist.list'],
-    optimistic: () => ({
-      key: keyOf('allowlist.list', { workspaceId }),
-      update: (before: Listed): Listed => ({
-        ...before,
-        entries: before.entries.filter((each) => each.domain !== domain),
-      }),
-    }),
   })
   return (
     <li className="entry card-head">

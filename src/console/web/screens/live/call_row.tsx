@@ -1,8 +1,10 @@
 /** One call: who, what and with which secrets; of a refused one why, and what would let it through. */
 import { memo, useState } from 'react'
+import { useManages } from '../../frame/manages.ts'
 import { Button } from '../../parts/button.tsx'
 import { timeOf } from '../../parts/moments.ts'
 import { texts } from '../../texts/index.ts'
+import { RevokeQuestion } from '../agents/revoke.tsx'
 import { Proposal } from './proposal.tsx'
 import type { Call } from './stream.ts'
 import { isRefused, outcomeOf, whyOf } from './words.ts'
@@ -34,10 +36,12 @@ export const CallRow = memo(function CallRow({ workspaceId, call }: Props) {
         {call.duration_ms === null ? null : (
           <span className="soft small">{words.took(call.duration_ms)}</span>
         )}
+        <RevokeItsToken workspaceId={workspaceId} call={call} />
       </div>
       {why ? (
         <div className="live-line">
           <span>{why}</span>
+          {call.source === 'client' ? <span className="soft">{words.reported}</span> : null}
           {ALLOWABLE.includes(call.reason ?? '') ? (
             <Button
               aria-expanded={isOpen}
@@ -55,6 +59,33 @@ export const CallRow = memo(function CallRow({ workspaceId, call }: Props) {
     </li>
   )
 })
+
+function RevokeItsToken({ workspaceId, call }: Props) {
+  const manages = useManages(workspaceId)
+  const [isOpen, setOpen] = useState(false)
+  const { token_id: tokenId, agent_id: name } = call
+  const owner = ownerOf(workspaceId, call)
+  if (!manages || !tokenId || !owner) return null
+  const question = { owner, tokenId, name, label: words.itsToken }
+  return (
+    <>
+      <Button
+        kind="quiet"
+        aria-label={texts.agents.revokeOf(words.itsToken, name)}
+        onPress={() => setOpen(true)}
+      >
+        {texts.agents.revoke}
+      </Button>
+      {isOpen ? <RevokeQuestion {...question} onClose={() => setOpen(false)} /> : null}
+    </>
+  )
+}
+
+/** Of an agent, or of a project's workloads. */
+function ownerOf(workspaceId: string, { registration_id, project_id }: Call) {
+  if (registration_id) return { workspaceId, agentId: registration_id }
+  return project_id ? { workspaceId, projectId: project_id } : null
+}
 
 function whatOf({ method, target_url, action, resource }: Call): string {
   if (target_url) return `${method ?? ''} ${target_url}`.trim()

@@ -74,7 +74,11 @@ function refusedOf(call: Call) {
   }
 }
 
-function Shown({ proposed: { change, link, version, before } }: { proposed: Proposed }): ReactNode {
+function Shown({
+  proposed: { change, link, version, before, to },
+}: {
+  proposed: Proposed
+}): ReactNode {
   switch (change.kind) {
     case 'allowlist':
       return (
@@ -101,7 +105,7 @@ function Shown({ proposed: { change, link, version, before } }: { proposed: Prop
     case 'grant':
       return (
         <p>
-          <strong>{words.toToken(change.environment)}</strong> {words.toTokenMeans}
+          {to ? <strong>{words.toToken(to)}</strong> : null} {words.toTokenMeans}
         </p>
       )
     default:

@@ -66,9 +66,10 @@ export class LiveCalls {
     let code = 'unreachable'
     try {
       if (this.#lastId === null) await this.#readFirst()
+      const heard: Call[] = []
       const parser = createParser({
         onEvent: (event) => {
-          code = this.#hear(event) ?? code
+          code = this.#hear(event, heard) ?? code
         },
       })
       const decoder = new TextDecoder()
@@ -76,6 +77,8 @@ export class LiveCalls {
         if (!wasOpen) this.#become({ state: 'open', code: null })
         wasOpen = true
         parser.feed(decoder.decode(bytes, { stream: true }))
+        // Once for all that came together, however many these are.
+        if (heard.length > 0) this.#show(heard.splice(0))
       }
     } catch (error) {
       code = await this.#codeOf(error)
@@ -107,13 +110,13 @@ export class LiveCalls {
   }
 
   /** Returns why the stream ends, where it says so. */
-  #hear({ event, id, data }: EventSourceMessage): string | null {
+  #hear({ event, id, data }: EventSourceMessage, heard: Call[]): string | null {
     if (event === 'gap') this.#become({ isGap: true })
     if (event === 'end') return String(Reflect.get(Object(JSON.parse(data)), 'error_code'))
     if (event !== undefined) return null
     const { success, data: call } = auditRecord.safeParse(JSON.parse(data))
     if (id !== undefined) this.#lastId = id
-    if (success) this.#show([call])
+    if (success) heard.push(call)
     return null
   }
 

@@ -47,12 +47,28 @@ export const agents = {
   doesNotHold: (why: string) => `It can do nothing: ${why}.`,
   holds: 'Has keys of:',
   noKeys: 'It has the key of no environment, so it can use nothing.',
-  oldKey: (place: string) => `${place} (of an earlier key: give it the new one)`,
+  oldKey: (place: string) =>
+    `${place} (of a key of before the rekey, which opens nothing any more)`,
+  giveKeys: 'Keys that it lacks',
+  giveKeysTo: (label: string) => `Keys that ${label} lacks`,
+  lacksNone: 'It has the key of every environment that it may use.',
+  lacks: 'It may use these environments, and has no key of them, so its calls there are refused:',
+  lacksOld: 'the workspace was rekeyed, and what it has is of before',
+  lacksNew: 'made after the token, or taken from it, or left out by a rekey',
+  giving:
+    'Each key is sealed to this token, and signed by you. It may then use every secret there.',
+  give: (count: number) => (count === 1 ? 'Give it the key' : `Give it ${count} keys`),
+  given: (label: string, count: number) =>
+    count === 1 ? `${label} has the key.` : `${label} has ${count} keys more.`,
   ended: (count: number) => `${count} that ended`,
   revoke: 'Revoke',
+  revokeSome: 'Revoke a token…',
   revokeNamed: (label: string) => `Revoke ${label}?`,
-  revoking: (owner: string, may: string) =>
-    `${owner} ${may}. From now on this token is refused everywhere, within a second, and calls under way end.`,
+  revokeOf: (label: string, owner: string) => `Revoke ${label} of ${owner}`,
+  looking: 'Looking which one it is',
+  endedBefore: 'It does not work any more: it has ended, or was revoked.',
+  revoking: (owner: string, label: string, may: string) =>
+    `With ${label}, ${owner} ${may}. From now on this token is refused everywhere, within a second, and calls under way end.`,
   noUndo: 'This cannot be undone: who needs a token again gets a new one.',
   revoked: (label: string) => `${label} is revoked.`,
   remove: 'Delete the agent',

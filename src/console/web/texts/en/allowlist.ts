@@ -17,6 +17,10 @@ export const allowlist = {
   somebody: 'somebody',
   link: (seq: number) => `link ${seq}`,
   pending: 'being signed',
+  unsigned:
+    'The server lists these, and nobody signed them. No call goes there, and here they count for nothing. Who looks after the server should hear of it.',
+  leftOut:
+    'The server leaves these out of its list. They were signed, so agents reach them until somebody removes them.',
   remove: 'Remove',
   removeNamed: (domain: string) => `Remove ${domain}?`,
   looking: 'Looking for what used it lately',

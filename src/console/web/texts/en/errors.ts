@@ -26,6 +26,10 @@ const byCode: Record<string, Words> = {
     said: 'It is not there, or not for you to see.',
     help: 'It may have been removed. Go back and look again.',
   },
+  no_address: {
+    said: 'What the server gives as its address is none.',
+    help: 'Ask who runs it for its SERVICE_SERVER_URL and SERVICE_RESOLVER_URL.',
+  },
   no_signing_key: {
     said: 'This account has no signing key, and can sign nothing.',
     help: 'Give it one with: cloakroom account rotate-keys',

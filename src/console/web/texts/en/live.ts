@@ -27,6 +27,7 @@ export const live = {
   underWay: 'under way',
   decisions: { allowed: 'allowed', blocked: 'refused', error: 'failed' },
   took: (ms: number) => `${ms} ms`,
+  itsToken: 'the token',
   anonymous: 'somebody without a token',
   changed: 'a change',
   with: (secrets: string) => `with ${secrets}`,
@@ -48,6 +49,8 @@ export const live = {
     callerGone: 'The caller left before there was an answer.',
     other: (code: string) => `It ended with ${code}.`,
   },
+  reported:
+    'Reported by who made the call: the server did not see it. Look twice before you allow anything for it.',
   allow: 'Allow this',
   allowNamed: (what: string) => `Allow this: ${what}`,
   change: 'This is the whole change:',
@@ -66,7 +69,8 @@ export const live = {
   usual: 'the usual ones',
   version: (version: number) =>
     `The value stays as it is; it is sealed anew with the policy and signed, as version ${version + 1}.`,
-  toToken: (place: string) => `The token gets the key of ${place}.`,
+  toToken: (to: { label: string; agent: string; project: string; environment: string }) =>
+    `The token ${to.label} of ${to.agent} gets the key of ${to.project}/${to.environment}.`,
   toTokenMeans: 'It may then use every secret there, as far as its scope goes.',
   isDone: 'That is so by now: the next call goes through.',
   sign: 'Sign and allow',

@@ -1,0 +1,89 @@
+/** The keys of environments, given to tokens that are there. */
+import {
+  MOST_TOKEN_ENVELOPES,
+  provisionAgentToken,
+  provisionWorkloadToken,
+} from '../../features/agents/contract.ts'
+import { type Api, ApiError } from '../http/api.ts'
+import type { Place } from '../signed/statements.ts'
+import { grantedBy, type OpenWorkspace, signerOf } from '../vault.ts'
+import { holderOf, type ListedToken, type TokenOwner } from './tokens.ts'
+
+type Giving = { api: Api; workspace: OpenWorkspace }
+
+/** Null stands for every project, or environment. */
+type Scope = { projectId: string | null; environment: string | null }
+
+export function isWithin(scope: Scope, { projectId, environment }: Place): boolean {
+  const isOf = (own: string | null, other: string) => own === null || own === other
+  return isOf(scope.projectId, projectId) && isOf(scope.environment, environment)
+}
+
+/**
+ * Of environments that it was granted: where that is signed, no server is asked.
+ *
+ * @throws ApiError `validation_error` for another one, UntrustedChain where the grant does not hold
+ */
+export async function giveKeys(
+  giving: Giving,
+  owner: TokenOwner,
+  token: ListedToken & { label: string },
+  places: readonly Place[],
+): Promise<void> {
+  const { scope, ...holder } = await holderOf(giving.workspace, token, owner)
+  const outside = places.find((place) => scope !== null && !isWithin(scope, place))
+  if (outside) {
+    const message = `${outside.environment} is outside the scope of the token ${token.label}`
+    throw new ApiError(422, { error_code: 'validation_error', message })
+  }
+  await provision(giving, owner, holder, places)
+}
+
+/** In calls of as many as one takes. */
+export async function provision(
+  { api, workspace }: Giving,
+  owner: TokenOwner,
+  holder: { id: string; publicKey: string },
+  places: readonly Place[],
+): Promise<void> {
+  const signer = await signerOf(workspace)
+  for (let from = 0; from < places.length; from += MOST_TOKEN_ENVELOPES) {
+    const some = places.slice(from, from + MOST_TOKEN_ENVELOPES)
+    const body = await Promise.all(some.map((place) => grantedBy(signer, workspace, holder, place)))
+    await send(api, workspace.id, owner, holder.id, body)
+  }
+}
+
+type Envelopes = Awaited<ReturnType<typeof grantedBy>>[]
+
+function send(
+  api: Api,
+  workspace_id: string,
+  owner: TokenOwner,
+  token_id: string,
+  body: Envelopes,
+) {
+  if ('projectId' in owner) {
+    const params = { project_id: owner.projectId, token_id }
+    return api.call(provisionWorkloadToken, { params, body })
+  }
+  const params = { workspace_id, registration_id: owner.agentId, token_id }
+  return api.call(provisionAgentToken, { params, body })
+}
+
+type Provisioned = { project_id: string; environment: string; epoch: number }
+
+/** Of the environments of its scope those whose key of now it has not, and whether it had one before a rekey. */
+export function lackingKeys<P extends Place>(
+  { epoch }: Pick<OpenWorkspace, 'epoch'>,
+  { provisioned }: { provisioned: readonly Provisioned[] },
+  places: readonly P[],
+): (P & { hadEarlier: boolean })[] {
+  return places.flatMap((place) => {
+    const own = provisioned.find(
+      ({ project_id, environment }) =>
+        project_id === place.projectId && environment === place.environment,
+    )
+    return own?.epoch === epoch ? [] : [{ ...place, hadEarlier: own !== undefined }]
+  })
+}

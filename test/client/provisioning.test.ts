@@ -1,0 +1,46 @@
+/** Keys of environments for a token that is there. */
+import { expect, test } from 'bun:test'
+import { lackingKeys, provision } from '../../src/client/agents/provisioning.ts'
+import type { Api } from '../../src/client/http/api.ts'
+import type { OpenWorkspace } from '../../src/client/vault.ts'
+import { toBase64 } from '../../src/platform/crypto/encoding.ts'
+import { mintToken, tokenKeyPair } from '../../src/platform/crypto/token.ts'
+
+const workspace: OpenWorkspace = {
+  id: Bun.randomUUIDv7(),
+  name: 'acme',
+  epoch: 2,
+  key: new Uint8Array(32).fill(1),
+}
+const { id, secret } = mintToken('agt')
+const holder = { id, publicKey: toBase64(tokenKeyPair(id, secret).publicKey) }
+const projectId = Bun.randomUUIDv7()
+const placesOf = (count: number) =>
+  Array.from({ length: count }, (_, at) => ({ projectId, environment: `env-${at}` }))
+
+test('more environments than one call takes are given in several, each once and in order', async () => {
+  const calls: string[][] = []
+  const api = {
+    call: async (_: unknown, { body }: { body: { environment: string }[] }) => {
+      calls.push(body.map(({ environment }) => environment))
+    },
+  } as unknown as Api
+  const places = placesOf(501)
+  await provision({ api, workspace }, { agentId: Bun.randomUUIDv7() }, holder, places)
+  expect(calls.map(({ length }) => length)).toEqual([500, 1])
+  expect(calls.flat()).toEqual(places.map(({ environment }) => environment))
+  await provision({ api, workspace }, { projectId }, holder, [])
+  expect(calls).toHaveLength(2)
+})
+
+test('a key of before a rekey is lacking like one that was never given, and says so', () => {
+  const places = placesOf(3)
+  const provisioned = [
+    { project_id: projectId, environment: 'env-0', epoch: 2 },
+    { project_id: projectId, environment: 'env-1', epoch: 1 },
+  ]
+  expect(lackingKeys(workspace, { provisioned }, places)).toEqual([
+    { projectId, environment: 'env-1', hadEarlier: true },
+    { projectId, environment: 'env-2', hadEarlier: false },
+  ])
+})

@@ -1,0 +1,124 @@
+/** The hosts that agents may reach, in a real browser: who signed each, and what a server says otherwise. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { registerWithToken } from '../../src/client/agents/issuing.ts'
+import { allowlistChange } from '../../src/client/signed/allowlist.ts'
+import { signChange } from '../../src/client/signed/chain.ts'
+import { signingOf } from '../../src/client/vault.ts'
+import { addToAllowlist, removeFromAllowlist } from '../../src/features/allowlist/contract.ts'
+import { PASSWORD } from './browser.ts'
+import { EMAIL, HOST, openEmployer } from './employer.ts'
+
+let employer: Awaited<ReturnType<typeof openEmployer>>
+
+beforeAll(async () => {
+  employer = await openEmployer('allowlist')
+})
+afterAll(async () => {
+  await employer.ada.close()
+  await employer.stage.close()
+})
+
+async function allowElsewhere(change: { add?: string[]; remove?: string[] }) {
+  const { api, workspace, chains } = employer.there
+  await chains.continued(workspace)
+  const signing = signingOf(workspace)
+  if (!signing) throw new Error('the workspace is not signed')
+  const params = { workspace_id: workspace.id }
+  await signChange(
+    signing,
+    (chain) => allowlistChange(chain, change),
+    async (link) => {
+      const [domain = ''] = change.remove ?? []
+      if (change.add)
+        await api.call(addToAllowlist, { params, body: { domains: change.add, link } })
+      else await api.call(removeFromAllowlist, { params: { ...params, domain }, body: { link } })
+    },
+  )
+}
+
+const rowOf = (domain: string) => employer.page.locator('li.entry').filter({ hasText: domain })
+const listed = async () => [
+  ...(await employer.there.chains.continued(employer.there.workspace)).allowlist,
+]
+
+test('a host is allowed and removed by its links, and what used it is said first', async () => {
+  const { ada, page, there, projectId, label, button, answer, call } = employer
+  await ada.sees('Allowlist')
+  await page.getByText('No host is allowed yet').waitFor()
+  await ada.judge()
+  await allowElsewhere({ add: [HOST] })
+  const places = [{ projectId, environment: 'production' }]
+  const terms = { environment: 'production', order: {}, places }
+  const { text } = await registerWithToken(there, { name: 'deploy-bot', projectId }, terms)
+  await call({ token: text })
+  await label('Host').fill('*.example.com')
+  await button('Allow').click()
+  await page.getByText('*.example.com is allowed.').waitFor()
+  await rowOf(HOST).getByText(`allowed by ${EMAIL}`).waitFor()
+  await rowOf('*.example.com').getByText('link 3').waitFor()
+  await ada.judge()
+  await rowOf(HOST).getByRole('button', { name: 'Remove' }).click()
+  await page
+    .getByText('1 call went there in the last 7 days: by deploy-bot with STRIPE_KEY')
+    .waitFor()
+  await ada.judge()
+  await answer('Remove')
+  await page.getByText(`${HOST} is not allowed any more.`).waitFor()
+  expect(await listed()).toEqual(['*.example.com'])
+  expect(await call({ token: text })).toBe('domain_blocked')
+})
+
+test('two at once: what another person signed meanwhile is read, and signed after', async () => {
+  const { ada, page, label, button, answer } = employer
+  await allowElsewhere({ add: ['second.example.com'] })
+  await label('Host').fill('third.example.com')
+  await button('Allow').click()
+  await page.getByText('third.example.com is allowed.').waitFor()
+  await page.getByText('second.example.com', { exact: true }).waitFor()
+  await ada.picture('allowlist')
+  await allowElsewhere({ remove: ['third.example.com'] })
+  await rowOf('third.example.com').getByRole('button', { name: 'Remove' }).click()
+  await answer('Remove')
+  await rowOf('third.example.com').waitFor({ state: 'detached' })
+})
+
+test('a host that only the server lists is shown as such and allows nothing, and one that it hides is there', async () => {
+  const { ada, page, there, stage, area } = employer
+  const { sql } = stage.app.connection
+  const { id } = there.workspace
+  await sql`update allowlist_entries set domain = 'evil.example'
+    where workspace_id = ${id} and domain = 'second.example.com'`
+  await area('Live requests')
+  await page.reload()
+  await page.getByLabel('Password').fill(PASSWORD)
+  await page.getByRole('button', { name: 'Unlock' }).click()
+  await area('Allowlist')
+  const unsigned = page.getByRole('note').filter({ hasText: 'nobody signed them' })
+  await unsigned.getByText('evil.example').waitFor()
+  const leftOut = page.getByRole('note').filter({ hasText: 'leaves these out' })
+  await leftOut.getByText('second.example.com').waitFor()
+  expect(await rowOf('evil.example').count()).toBe(0)
+  expect(await rowOf('second.example.com').count()).toBe(1)
+  await ada.judge()
+  await sql`update allowlist_entries set domain = 'second.example.com'
+    where workspace_id = ${id} and domain = 'evil.example'`
+})
+
+test('what a server that is away refuses is said with its code, and the list is as before', async () => {
+  const { page, label, button, answer } = employer
+  await page.route('**/allowlist/**', (route) =>
+    ['POST', 'DELETE'].includes(route.request().method())
+      ? route.fulfill({ status: 503, body: '' })
+      : route.continue(),
+  )
+  await label('Host').fill('away.example.com')
+  await button('Allow').click()
+  await page.locator('.note-danger').waitFor()
+  await page.locator('code', { hasText: 'away.example.com' }).waitFor({ state: 'detached' })
+  await rowOf('second.example.com').getByRole('button', { name: 'Remove' }).click()
+  await answer('Remove')
+  await page.getByRole('alertdialog').getByRole('alert').waitFor()
+  await answer('Cancel')
+  await rowOf('second.example.com').waitFor()
+  await page.unroute('**/allowlist/**')
+})
