@@ -24,19 +24,28 @@ afterAll(async () => {
 
 const health = () => `${origin}/api/users/me/`
 
-test('serves the files that the server serves, and says the same hash', async () => {
-  for (const path of ['/console/', '/console/SHA256SUMS', '/console/w/any/secrets']) {
-    const [here, there] = await Promise.all([
-      fetch(`${origin}${path}`),
-      fetch(`${app.controlPlane}${path}`),
-    ])
-    expect(await here.text()).toBe(await there.text())
-    expect(here.headers.get('content-security-policy')).toContain("default-src 'none'")
+test('serves the files that the server serves, under the same headers, and says the same hash', async () => {
+  const sums = await (await fetch(`${origin}/console/SHA256SUMS`)).text()
+  const names = sums
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.slice(66))
+  for (const name of ['', 'SHA256SUMS', 'w/any/secrets', 'assets/gone.js', ...names]) {
+    const [here, there] = await Promise.all(
+      [origin, app.controlPlane].map((server) => fetch(`${server}/console/${name}`)),
+    )
+    expect(await here?.text()).toBe((await there?.text()) ?? '')
+    expect([here?.status, headersOf(here)]).toEqual([there?.status, headersOf(there)])
   }
-  const sums = await (await fetch(`${origin}/console/SHA256SUMS`)).bytes()
   expect(new Bun.CryptoHasher('sha256').update(sums).digest('hex')).toBe(local.hash)
   expect((await fetch(`${origin}/console/`, { method: 'POST' })).status).toBe(405)
 })
+
+/** But for what belongs to one answer. */
+function headersOf(answer: Response | undefined) {
+  const own = ['date', 'x-request-id', 'content-length', 'transfer-encoding', 'connection']
+  return Object.fromEntries([...(answer?.headers ?? [])].filter(([name]) => !own.includes(name)))
+}
 
 test('hands on calls of its own page, with cookies of its own port only', async () => {
   const answer = await fetch(health(), { headers: ofConsole() })
@@ -52,7 +61,9 @@ test('hands on calls of its own page, with cookies of its own port only', async 
     headers: named(`__Host-cloakroom-access-${port}`),
   })
   expect(await own.text()).toContain(workspaceId)
-  for (const name of ['__Host-cloakroom-access', `__Host-cloakroom-access-${port}0`]) {
+  const neighbour = String(Number(port) ^ 1)
+  for (const end of ['', `-${port}0`, `-${neighbour}`]) {
+    const name = `__Host-cloakroom-access${end}`
     expect((await fetch(health(), { headers: named(name) })).status).toBe(401)
   }
 })
@@ -125,6 +136,34 @@ test('hands back data and its own two cookies, whatever the server sends', async
   expect((await ask('text/event-stream')).status).toBe(200)
   await console_.close()
   await lying.stop(true)
+})
+
+test('hands on what its page sends and no more, and follows no answer elsewhere', async () => {
+  const asked: Headers[] = []
+  const server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    fetch: ({ headers }) => {
+      asked.push(headers)
+      return new Response(null, { status: 302, headers: { location: `${app.controlPlane}/api/` } })
+    },
+  })
+  const other = await openLocalConsole(server.url.origin, 0)
+  const own = { authorization: 'Bearer x', 'x-forwarded-for': '10.0.0.1', referer: 'http://a/' }
+  const answer = await fetch(`${new URL(other.url).origin}/api/users/me/`, {
+    headers: { ...ofConsole(), ...own, cookie: 'other=1' },
+    redirect: 'manual',
+  })
+  expect([answer.status, answer.headers.get('location')]).toEqual([302, null])
+  expect(asked).toHaveLength(1)
+  for (const name of Object.keys(own)) expect(asked[0]?.has(name)).toBe(false)
+  expect(asked[0]?.get('cookie') ?? '').toBe('')
+  await Promise.all([other.close(), server.stop(true)])
+})
+
+test('listens on one address of this machine', async () => {
+  const { port } = new URL(origin)
+  await expect(fetch(`http://127.0.0.2:${port}/console/`)).rejects.toThrow()
 })
 
 test('says that the server cannot be reached', async () => {

@@ -1,7 +1,7 @@
 /** The harness itself: what the tests of the console rely on to fail. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { takeLeaks } from '../support/canary.ts'
-import { openStage, PASSWORD, type Stage } from './browser.ts'
+import { openStage, PASSWORD, type Stage, type Visitor } from './browser.ts'
 
 let stage: Stage
 
@@ -54,16 +54,120 @@ test('a script of text does not run, neither in the page nor in a worker of anot
   expect(await close().catch((error) => String(error))).toContain('trusted')
 })
 
-test('the canary sees requests of the worker, storage and the page', async () => {
+async function shownPage() {
+  const visitor = await stage.visitor('login')
+  await visitor.page.getByRole('heading', { level: 1 }).waitFor()
+  return visitor
+}
+
+/** Run in the page, each with the password, which has the mark. */
+const leaks: { where: string; place: string; leak: (text: string) => unknown }[] = [
+  { where: 'localStorage', place: 'storage', leak: (text) => localStorage.setItem('kept', text) },
+  {
+    where: 'sessionStorage',
+    place: 'storage',
+    leak: (text) => sessionStorage.setItem('kept', text),
+  },
+  {
+    where: 'the address',
+    place: 'storage',
+    leak: (text) => history.replaceState(null, '', `#${text.replaceAll(' ', '.')}`),
+  },
+  {
+    where: 'a cookie',
+    place: 'storage',
+    leak: (text) => {
+      // biome-ignore lint/suspicious/noDocumentCookie: as careless code would.
+      document.cookie = `kept=${text}`
+    },
+  },
+  {
+    where: 'IndexedDB',
+    place: 'storage',
+    leak: (text) =>
+      new Promise((resolve) => {
+        const opening = indexedDB.open('careless')
+        opening.onupgradeneeded = () => opening.result.createObjectStore('kept').put({ text }, 1)
+        opening.onsuccess = () => {
+          opening.result.close()
+          resolve(null)
+        }
+      }),
+  },
+  { where: 'a message', place: 'a message', leak: (text) => console.info(text) },
+  {
+    where: 'the address of a request',
+    place: 'GET /console/a',
+    leak: (text) => fetch(`/console/a?${text.replaceAll(' ', '.')}`),
+  },
+  {
+    where: 'a header of a request',
+    place: 'GET /console/b',
+    leak: (text) => fetch('/console/b', { headers: { 'x-note': text } }),
+  },
+]
+
+describe('the canary', () => {
+  let visitor: Visitor
+  beforeAll(async () => {
+    visitor = await shownPage()
+  })
+  afterEach(async () => {
+    await visitor.page.evaluate(forget)
+    takeLeaks()
+  })
+  afterAll(() => visitor.close())
+
+  test.each(leaks)('sees $where', async ({ place, leak }) => {
+    await visitor.page.evaluate(leak, PASSWORD)
+    await visitor.judge()
+    expect(takeLeaks().join()).toContain(place)
+  })
+
+  test('sees nothing where nothing is', async () => {
+    await visitor.judge()
+    expect(takeLeaks()).toEqual([])
+  })
+})
+
+/** Runs in the page: undoes each of them. */
+function forget() {
+  localStorage.clear()
+  sessionStorage.clear()
+  history.replaceState(null, '', '#')
+  // biome-ignore lint/suspicious/noDocumentCookie: as careless code would.
+  document.cookie = 'kept=; max-age=0'
+  return new Promise((resolve) => {
+    indexedDB.deleteDatabase('careless').onsuccess = resolve
+  })
+}
+
+test.each([
+  { what: 'a warning', act: () => console.warn('careful'), said: 'warning: careful' },
+  {
+    what: 'what is not accessible',
+    act: () => document.documentElement.removeAttribute('lang'),
+    said: 'html-has-lang',
+  },
+])('$what fails the test', async ({ act, said }) => {
+  const { page, judge, close } = await shownPage()
+  await page.evaluate(act)
+  await judge()
+  expect(await close().catch((error) => String(error))).toContain(said)
+})
+
+test('another origin fails the test also where the policy has nothing against it', async () => {
+  const { page, close } = await stage.visitor('login')
+  await page.evaluate((address) => location.assign(address), stage.app.controlPlane)
+  await page.waitForURL(`${stage.app.controlPlane}/**`)
+  expect(await close().catch((error) => String(error))).toContain(`asked ${stage.app.controlPlane}`)
+})
+
+test('the canary sees requests of the worker, and the page', async () => {
   const { page, judge, close } = await stage.visitor('login')
   await page.getByLabel('Password').fill(PASSWORD)
   await judge()
   expect(takeLeaks().join()).toContain('the page')
-  await page.evaluate((text) => localStorage.setItem('kept', text), PASSWORD)
-  await page.getByLabel('Password').clear()
-  await judge()
-  expect(takeLeaks().join()).toContain('storage')
-  await page.evaluate(() => localStorage.clear())
   // The address goes to the server as it is: a mark in it is seen in what the worker sends.
   await page.getByLabel('E-mail address').fill(`${PASSWORD.replaceAll(' ', '.')}@example.com`)
   await page.getByLabel('Password').fill('x')
