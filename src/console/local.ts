@@ -1,8 +1,11 @@
 /**
  * The console from this machine: a person need not trust the server for code. The files are this executable's, on
- * loopback; calls of their page, and of no other, are handed on to the server as they are. Cookies of localhost go to
- * every port: those of this console carry its port in their names, and no others are handed on.
+ * loopback; calls of their page, and of no other, are handed on to the server as they are. What the browser keeps of a
+ * page (keys that stay open, passkeys, cookies) belongs to its host name, so each server has one of its own. Cookies go to
+ * every port of it: those of this console carry its port in their names, and no others are handed on.
  */
+import { createHash } from 'node:crypto'
+import { networkInterfaces } from 'node:os'
 import { serverTrust } from '../client/http/certificates.ts'
 import { ATTRIBUTES, consoleCookies } from '../platform/http/console_cookies.ts'
 import { openConsole } from './serve.ts'
@@ -31,31 +34,53 @@ const SET_COOKIE = /^(__Host-cloakroom-(?:access|refresh))=([\w.~+/=-]*);.*Max-A
 /** What the page reads; a page or a script of the server's would be one of this origin. */
 const DATA = /^(application\/(json|x-ndjson)|text\/event-stream)(;|$)/
 
+/** The name on loopback (RFC 6761, section 6.3) of the console for the server at an origin. */
+function localName(server: string): string {
+  return `cloakroom-${createHash('sha256').update(server).digest('hex').slice(0, 32)}.localhost`
+}
+
 /** For the server at an origin. @throws Error with `code` EADDRINUSE */
-export async function openLocalConsole(origin: string, port: number): Promise<LocalConsole> {
+export async function openLocalConsole(server: string, port: number): Promise<LocalConsole> {
   const { hash, respond } = await openConsole()
-  const listener: Bun.Server<unknown> = Bun.serve({
-    hostname: '127.0.0.1',
-    port,
-    fetch: (request, server) => {
-      const own = `localhost:${listener.port}`
-      // A name of somebody else's that leads here is no name of ours.
-      if (request.headers.get('host') !== own) return new Response(null, { status: 421 })
-      const { pathname } = new URL(request.url)
-      if (pathname.startsWith('/console')) return files(request, respond)
-      if (pathname === '/') return Response.redirect('/console/', 302)
-      if (!/^\/(api|v1)\//.test(pathname)) return new Response(null, { status: 404 })
-      if (!consoleCookies(request.headers))
-        return refusal(403, 'forbidden', 'Only its page may call this.')
-      // A stream lasts as long as both ends want it to.
-      server.timeout(request, 0)
-      return handOn(request, origin, `-${listener.port}`)
-    },
+  const name = localName(server)
+  const listeners = listenOnLoopback(port, async (request, listener) => {
+    const own = `${name}:${listener.port}`
+    // A name of somebody else's that leads here is no name of ours.
+    if (request.headers.get('host') !== own) return new Response(null, { status: 421 })
+    const { pathname } = new URL(request.url)
+    if (pathname.startsWith('/console')) return files(request, respond)
+    if (pathname === '/') return Response.redirect('/console/', 302)
+    if (!/^\/(api|v1)\//.test(pathname)) return new Response(null, { status: 404 })
+    if (!consoleCookies(request.headers))
+      return refusal(403, 'forbidden', 'Only its page may call this.')
+    // A stream lasts as long as both ends want it to.
+    listener.timeout(request, 0)
+    return handOn(request, server, `-${listener.port}`)
   })
   return {
-    url: `http://localhost:${listener.port}/console/`,
+    url: `http://${name}:${listeners[0]?.port}/console/`,
     hash,
-    close: () => listener.stop(true),
+    close: async () => void (await Promise.all(listeners.map((listener) => listener.stop(true)))),
+  }
+}
+
+type Listener = Bun.Server<unknown>
+type Respond = (request: Request, listener: Listener) => Promise<Response>
+
+/**
+ * On both addresses of loopback: browsers try ::1 first, and who listened there alone would be the console to them.
+ *
+ * @throws Error with `code` EADDRINUSE where another program has one of them
+ */
+function listenOnLoopback(port: number, fetch: Respond): Listener[] {
+  const first = Bun.serve({ hostname: '127.0.0.1', port, fetch })
+  const addresses = Object.values(networkInterfaces()).flatMap((all) => all ?? [])
+  if (!addresses.some(({ address }) => address === '::1')) return [first]
+  try {
+    return [first, Bun.serve({ hostname: '::1', port: first.port ?? port, fetch })]
+  } catch (error) {
+    void first.stop(true)
+    throw error
   }
 }
 

@@ -30,8 +30,8 @@ export type Stage = {
   /** `http://localhost:…`: cookies and passkeys need that name, or TLS. */
   origin: string
   browser: Browser
-  /** A browser of its own, with nothing in it, at an address below /console/. */
-  visitor(path?: string): Promise<Visitor>
+  /** A browser of its own, with nothing in it, at an address below /console/; of another origin where one is given. */
+  visitor(path?: string, from?: string): Promise<Visitor>
   /** Ends the server as a process that is stopped does, and starts it anew: same address, same data. */
   stop(): Promise<void>
   start(): Promise<void>
@@ -67,7 +67,7 @@ export async function openStage(env: Record<string, string> = {}, at?: string): 
     executablePath: CHROMIUM,
     args: ['--no-sandbox', `--host-resolver-rules=MAP ${host} ${listening}`],
   })
-  const visitor = (path = '') => openVisitor(browser, origin, path)
+  const visitor = (path = '', from = origin) => openVisitor(browser, from, path)
   return {
     get app() {
       return app

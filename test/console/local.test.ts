@@ -5,7 +5,7 @@ import { type LocalConsole, openLocalConsole } from '../../src/console/local.ts'
 import { ensureConsole } from '../../src/dev/console.ts'
 import { startTestApp, type TestApp } from '../support/app.ts'
 import { ofConsole } from '../support/console.ts'
-import { PASSWORD } from './browser.ts'
+import { logIn, openStage, PASSWORD } from './browser.ts'
 
 let app: TestApp
 let local: LocalConsole
@@ -22,23 +22,103 @@ afterAll(async () => {
   await app.stop()
 })
 
+/** As a browser does, whatever else on this machine resolves such names. */
+function ask(
+  url: string,
+  { headers = {}, ...init }: RequestInit & { headers?: Record<string, string> } = {},
+) {
+  const { host, port, pathname, search } = new URL(url)
+  return fetch(`http://127.0.0.1:${port}${pathname}${search}`, {
+    ...init,
+    headers: { host, ...headers },
+  })
+}
+
 const health = () => `${origin}/api/users/me/`
 
+test('has a name of its own for each server, which browsers take for another site', async () => {
+  const [same, other] = await Promise.all([
+    openLocalConsole(app.controlPlane, 0),
+    openLocalConsole('https://vault.example.com', 0),
+  ])
+  expect(new URL(local.url).hostname).toMatch(/^cloakroom-[0-9a-f]{32}\.localhost$/)
+  expect(new URL(same.url).hostname).toBe(new URL(local.url).hostname)
+  // SHA-256 of the server's origin, so that whoever runs the server can work it out.
+  expect(new URL(other.url).hostname).toBe('cloakroom-740fb1a54f2c48896751269cd2e2d140.localhost')
+  await Promise.all([same.close(), other.close()])
+})
+
+test('is on both addresses of loopback, or on none', async () => {
+  const { host, port } = new URL(local.url)
+  for (const address of ['127.0.0.1', '[::1]']) {
+    const answer = await fetch(`http://${address}:${port}/console/`, { headers: { host } })
+    expect(answer.status).toBe(200)
+  }
+  const squatter = Bun.serve({ hostname: '::1', port: 0, fetch: () => new Response('mine') })
+  const taken = squatter.port ?? 0
+  await expect(openLocalConsole(app.controlPlane, taken)).rejects.toMatchObject({
+    code: 'EADDRINUSE',
+  })
+  await squatter.stop(true)
+  // Nothing of the one that failed is left on the other address.
+  const opened = await openLocalConsole(app.controlPlane, taken)
+  await opened.close()
+})
+
+test('a browser keeps the session, the keys and passkeys for that name', async () => {
+  const stage = await openStage()
+  const server = stage.app.controlPlane
+  const console_ = await openLocalConsole(server, 0)
+  const { origin: here, hostname, port: own } = new URL(console_.url)
+  await signUp(server, 'named@example.com', PASSWORD)
+  const { page, tools, close } = await stage.visitor('', here)
+  await logIn(page, 'named@example.com')
+  await page.getByRole('link', { name: 'Personal' }).click()
+  await page.getByRole('heading', { name: 'Secrets', level: 1 }).waitFor()
+  const cookies = await page.context().cookies(here)
+  expect(cookies.map(({ name, domain }) => [name, domain]).sort()).toEqual([
+    [`__Host-cloakroom-access-${own}`, hostname],
+    [`__Host-cloakroom-refresh-${own}`, hostname],
+  ])
+  expect(await page.context().cookies(`http://localhost:${own}`)).toEqual([])
+  await tools.send('WebAuthn.enable')
+  await tools.send('WebAuthn.addVirtualAuthenticator', {
+    options: { protocol: 'ctap2', transport: 'internal', automaticPresenceSimulation: true },
+  })
+  const madeFor = (id: string) =>
+    page.evaluate(async (rp) => {
+      const challenge = new Uint8Array(32)
+      const user = { id: challenge, name: 'ada', displayName: 'Ada' }
+      const pubKeyCredParams = [-7, -257].map((alg) => ({ type: 'public-key' as const, alg }))
+      const publicKey = { challenge, rp: { id: rp, name: rp }, user, pubKeyCredParams }
+      return await navigator.credentials.create({ publicKey }).then(
+        (made) => made?.type,
+        (error: Error) => error.name,
+      )
+    }, id)
+  expect(await madeFor(hostname)).toBe('public-key')
+  expect(await madeFor(`cloakroom-${'0'.repeat(32)}.localhost`)).toBe('SecurityError')
+  await close()
+  await console_.close()
+  await stage.close()
+})
+
 test('serves the files that the server serves, under the same headers, and says the same hash', async () => {
-  const sums = await (await fetch(`${origin}/console/SHA256SUMS`)).text()
+  const sums = await (await ask(`${origin}/console/SHA256SUMS`)).text()
   const names = sums
     .trimEnd()
     .split('\n')
     .map((line) => line.slice(66))
   for (const name of ['', 'SHA256SUMS', 'w/any/secrets', 'assets/gone.js', ...names]) {
-    const [here, there] = await Promise.all(
-      [origin, app.controlPlane].map((server) => fetch(`${server}/console/${name}`)),
-    )
+    const [here, there] = await Promise.all([
+      ask(`${origin}/console/${name}`),
+      fetch(`${app.controlPlane}/console/${name}`),
+    ])
     expect(await here?.text()).toBe((await there?.text()) ?? '')
     expect([here?.status, headersOf(here)]).toEqual([there?.status, headersOf(there)])
   }
   expect(new Bun.CryptoHasher('sha256').update(sums).digest('hex')).toBe(local.hash)
-  expect((await fetch(`${origin}/console/`, { method: 'POST' })).status).toBe(405)
+  expect((await ask(`${origin}/console/`, { method: 'POST' })).status).toBe(405)
 })
 
 /** But for what belongs to one answer. */
@@ -48,7 +128,7 @@ function headersOf(answer: Response | undefined) {
 }
 
 test('hands on calls of its own page, with cookies of its own port only', async () => {
-  const answer = await fetch(health(), { headers: ofConsole() })
+  const answer = await ask(health(), { headers: ofConsole() })
   expect([answer.status, (await answer.json()).error_code]).toEqual([401, 'invalid_token'])
   const { port } = new URL(origin)
   const email = 'local@example.com'
@@ -57,14 +137,14 @@ test('hands on calls of its own page, with cookies of its own port only', async 
     .body
   const { access } = (token as { data: { access: string } }).data
   const named = (name: string) => ({ ...ofConsole(), cookie: `${name}=${access}; other=1` })
-  const own = await fetch(`${origin}/api/workspaces/`, {
+  const own = await ask(`${origin}/api/workspaces/`, {
     headers: named(`__Host-cloakroom-access-${port}`),
   })
   expect(await own.text()).toContain(workspaceId)
   const neighbour = String(Number(port) ^ 1)
   for (const end of ['', `-${port}0`, `-${neighbour}`]) {
     const name = `__Host-cloakroom-access${end}`
-    expect((await fetch(health(), { headers: named(name) })).status).toBe(401)
+    expect((await ask(health(), { headers: named(name) })).status).toBe(401)
   }
 })
 
@@ -79,7 +159,7 @@ async function credentials(email: string) {
 test('a log-in sets cookies that carry the port', async () => {
   const email = 'cookies@example.com'
   await signUp(app.controlPlane, email, PASSWORD)
-  const answer = await fetch(`${origin}/api/auth/console/login/`, {
+  const answer = await ask(`${origin}/api/auth/console/login/`, {
     method: 'POST',
     headers: { ...ofConsole(), 'content-type': 'application/json' },
     body: JSON.stringify(await credentials(email)),
@@ -94,13 +174,14 @@ test('refuses other pages, other names that lead to it, and what is not of the A
   const other = { ...ofConsole(), origin: 'https://elsewhere.example' }
   const bare = { 'sec-fetch-site': 'same-origin' }
   for (const headers of [other, bare, { ...ofConsole(), 'sec-fetch-site': 'cross-site' }]) {
-    expect((await fetch(health(), { headers })).status).toBe(403)
+    expect((await ask(health(), { headers })).status).toBe(403)
   }
-  for (const host of ['rebound.example', '127.0.0.1:1', `127.0.0.1:${new URL(origin).port}`]) {
-    expect((await fetch(health(), { headers: { ...ofConsole(), host } })).status).toBe(421)
-    expect((await fetch(`${origin}/console/`, { headers: { host } })).status).toBe(421)
+  const { port } = new URL(origin)
+  for (const host of ['rebound.example', `127.0.0.1:${port}`, `localhost:${port}`]) {
+    expect((await ask(health(), { headers: { ...ofConsole(), host } })).status).toBe(421)
+    expect((await ask(`${origin}/console/`, { headers: { host } })).status).toBe(421)
   }
-  expect((await fetch(`${origin}/metrics`, { headers: ofConsole() })).status).toBe(404)
+  expect((await ask(`${origin}/metrics`, { headers: ofConsole() })).status).toBe(404)
 })
 
 test('hands back data and its own two cookies, whatever the server sends', async () => {
@@ -123,17 +204,17 @@ test('hands back data and its own two cookies, whatever the server sends', async
   })
   const console_ = await openLocalConsole(`http://127.0.0.1:${lying.port}`, 0)
   const { origin: here, port } = new URL(console_.url)
-  const ask = (type: string) =>
-    fetch(`${here}/api/x/?type=${encodeURIComponent(type)}`, { headers: ofConsole() })
-  const answer = await ask('application/json')
+  const askFor = (type: string) =>
+    ask(`${here}/api/x/?type=${encodeURIComponent(type)}`, { headers: ofConsole() })
+  const answer = await askFor('application/json')
   const kept = 'Path=/; Secure; HttpOnly; SameSite=Strict; Max-Age=60'
   expect(answer.status).toBe(200)
   expect(answer.headers.getSetCookie()).toEqual([`__Host-cloakroom-access-${port}=good; ${kept}`])
   expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
   for (const type of ['text/html', 'text/javascript', 'application/json-seq', 'image/svg+xml']) {
-    expect((await ask(type)).status).toBe(502)
+    expect((await askFor(type)).status).toBe(502)
   }
-  expect((await ask('text/event-stream')).status).toBe(200)
+  expect((await askFor('text/event-stream')).status).toBe(200)
   await console_.close()
   await lying.stop(true)
 })
@@ -150,7 +231,7 @@ test('hands on what its page sends and no more, and follows no answer elsewhere'
   })
   const other = await openLocalConsole(server.url.origin, 0)
   const own = { authorization: 'Bearer x', 'x-forwarded-for': '10.0.0.1', referer: 'http://a/' }
-  const answer = await fetch(`${new URL(other.url).origin}/api/users/me/`, {
+  const answer = await ask(`${new URL(other.url).origin}/api/users/me/`, {
     headers: { ...ofConsole(), ...own, cookie: 'other=1' },
     redirect: 'manual',
   })
@@ -168,7 +249,7 @@ test('listens on one address of this machine', async () => {
 
 test('says that the server cannot be reached', async () => {
   const away = await openLocalConsole('http://127.0.0.1:1', 0)
-  const answer = await fetch(`${new URL(away.url).origin}/api/users/me/`, { headers: ofConsole() })
+  const answer = await ask(`${new URL(away.url).origin}/api/users/me/`, { headers: ofConsole() })
   expect([answer.status, (await answer.json()).error_code]).toEqual([503, 'unavailable'])
   await away.close()
 })

@@ -2,7 +2,7 @@
 import { command, type Spec } from '../command.ts'
 
 export const consoleOptions = [
-  ['--port <number>', 'port on 127.0.0.1; 0 for a free one', '8890'],
+  ['--port <number>', 'port on loopback; 0 for a free one', '8890'],
   ['--no-open', 'do not open it in a browser'],
 ] as const
 

@@ -8,7 +8,7 @@ import { list } from './forms.ts'
 export const passkeyOrigins = list
   .refine(
     (origins) => origins.every(isOrigin),
-    'must be origins such as https://vault.example.com, or http://localhost:8890, separated by commas',
+    'must be origins such as https://vault.example.com, or http://localhost:8000, separated by commas',
   )
   .default([])
 

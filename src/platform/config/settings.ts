@@ -193,7 +193,7 @@ export const settings = z.object({
   PASSKEY_ORIGINS: passkeyOrigins.meta({
     about:
       'origins of pages on which people may use passkeys, https or localhost; without it that of SERVICE_SERVER_URL, if it is such a one',
-    example: 'https://vault.example.com,http://localhost:8890',
+    example: 'https://vault.example.com',
   }),
   RESOLVER_CA_FILE: z.string().min(1).optional().meta({
     about: 'PEM file of certificate authorities trusted besides the built-in ones',

@@ -30,7 +30,7 @@ function isOfOwnPage(headers: Headers): boolean {
 function isOwn(origin: string, headers: Headers): boolean {
   const host = headers.get('host')?.toLowerCase()
   if (host === undefined) return false
-  const isHere = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/.test(host)
+  const isHere = /^(([\w-]+\.)*localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/.test(host)
   return origin === `https://${host}` || (isHere && origin === `http://${host}`)
 }
 
