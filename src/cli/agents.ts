@@ -1,5 +1,6 @@
 /** Finding agents and tokens by what was typed: a name, which is unique where one works, or an id. */
 import { holderOf } from '../client/agents/tokens.ts'
+import type { NameList } from '../client/known_names.ts'
 import { listAgents } from '../features/agents/contract.ts'
 import type { Context } from './context.ts'
 import { oneNamed } from './named.ts'
@@ -7,7 +8,7 @@ import { projectNamed, projectsOf, type WorkspaceScope } from './scope.ts'
 import type { Session } from './session/session.ts'
 import { CliError } from './terminal/cli_error.ts'
 import { type Column, ID } from './terminal/table.ts'
-import { demandNew, knownOne, type NameList } from './trust/known_names.ts'
+import { demandNew, knownOne } from './trust/known_names.ts'
 
 export type Agent = Awaited<ReturnType<typeof agentsOf>>[number]
 /** Of the versions that tokens get, in signed workspaces and others. */

@@ -1,5 +1,6 @@
 /** Where a command works: the workspace with its key, the project and the environment. */
 import type { EnvironmentPlace } from '../client/environment.ts'
+import type { NameList } from '../client/known_names.ts'
 import type { OpenWorkspace } from '../client/vault.ts'
 import type { WorkspaceEntry } from '../client/workspaces.ts'
 import { listProjects } from '../features/projects/contract.ts'
@@ -7,7 +8,7 @@ import type { Context } from './context.ts'
 import { demandProjectFile } from './project_file.ts'
 import type { Session } from './session/session.ts'
 import { CliError } from './terminal/cli_error.ts'
-import { demandKnown, knownOne, type NameList } from './trust/known_names.ts'
+import { demandKnown, knownOne } from './trust/known_names.ts'
 
 export type WorkspaceScope = {
   session: Session

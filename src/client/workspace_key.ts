@@ -4,6 +4,8 @@
  * under such a key is not closed to it. So no other key is taken for an epoch that is known, and none of an
  * earlier one. The first key, and that of a new epoch, are believed.
  */
+import { fromBase64 } from '../platform/crypto/encoding.ts'
+import { fingerprint } from '../platform/crypto/fingerprint.ts'
 import { keyCommitment } from '../platform/crypto/key_commitment.ts'
 import type { OpenWorkspace } from './vault.ts'
 
@@ -16,6 +18,11 @@ export class UntrustedKey extends Error {
 
 export function knownKeyOf({ id, epoch, key }: OpenWorkspace): KnownKey {
   return { epoch, commitment: keyCommitment(id, epoch, key) }
+}
+
+/** For two members of a plain workspace to compare. */
+export function keyFingerprint({ commitment }: KnownKey): Promise<string> {
+  return fingerprint(fromBase64(commitment) ?? new Uint8Array())
 }
 
 /** Whether the key is the one of before. @throws UntrustedKey for one that must not follow it */

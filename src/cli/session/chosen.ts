@@ -1,10 +1,12 @@
 /** Which workspace a command means: by id, by a name that is known, or the one that is meant where none is named. */
+
+import type { KnownNames, NameList } from '../../client/known_names.ts'
 import { type Chains, UntrustedChain } from '../../client/signed/chain.ts'
 import { isFounder } from '../../client/signed/founder.ts'
 import { isActive } from '../../client/workspaces.ts'
 import { type Identity, isSignedId } from '../../sigchain/index.ts'
 import { CliError } from '../terminal/cli_error.ts'
-import { demandKnown, type KnownNames, knownOne, type NameList } from '../trust/known_names.ts'
+import { demandKnown, knownOne } from '../trust/known_names.ts'
 
 type Entry = { id: string; name: string; type: string; role: string; status: string }
 type Person = {

@@ -2,6 +2,7 @@
 
 import type { AccountKeys } from '../../client/account/account_keys.ts'
 import type { Api } from '../../client/http/api.ts'
+import type { KnownNames } from '../../client/known_names.ts'
 import {
   type Chains,
   type Judge,
@@ -20,7 +21,6 @@ import type { Names } from '../completion/names.ts'
 import { CliError } from '../terminal/cli_error.ts'
 import type { Output } from '../terminal/output.ts'
 import { sayPlain } from '../trust/chains.ts'
-import type { KnownNames } from '../trust/known_names.ts'
 import { choose, namesOfWorkspaces } from './chosen.ts'
 import { type OwnValues, openOwnValues } from './own_values.ts'
 import { renewing } from './renewal.ts'

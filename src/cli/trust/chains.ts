@@ -3,9 +3,7 @@ import type { Api } from '../../client/http/api.ts'
 import type { Chains, KnownChains } from '../../client/signed/chain.ts'
 import { chainsOf, hashInGroups } from '../../client/signed/trust.ts'
 import type { OpenWorkspace } from '../../client/vault.ts'
-import { type KnownKey, knownKeyOf } from '../../client/workspace_key.ts'
-import { fromBase64 } from '../../platform/crypto/encoding.ts'
-import { fingerprint } from '../../platform/crypto/fingerprint.ts'
+import { keyFingerprint, knownKeyOf } from '../../client/workspace_key.ts'
 import type { Output } from '../terminal/output.ts'
 
 export function openChains(api: Api, known: KnownChains, warn: Warn): Chains {
@@ -28,9 +26,4 @@ export async function sayPlain(shown: OpenWorkspace, warn: Warn): Promise<void> 
     `${name} is new to this machine, and not signed, unlike others of yours. The fingerprint of its key: ${await keyFingerprint(knownKeyOf(shown))}`,
     `Compare it with another member: cloakroom workspace accept-key ${name}`,
   )
-}
-
-/** For two members of a plain workspace to compare. */
-export function keyFingerprint({ commitment }: KnownKey): Promise<string> {
-  return fingerprint(fromBase64(commitment) ?? new Uint8Array())
 }

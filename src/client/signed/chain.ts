@@ -24,6 +24,7 @@ import {
 import { ApiError } from '../http/api.ts'
 import type { OpenWorkspace } from '../vault.ts'
 import { UntrustedKey } from '../workspace_key.ts'
+import type { ChainNotices, Named } from './chain_notices.ts'
 
 /** What a client keeps of a chain. */
 export type KnownChain = {
@@ -47,13 +48,6 @@ type EnvironmentPlace = { workspaceId: string; projectId: string; environment: s
 /** Files that older clients wrote do not have the number of the link that it names. */
 export type KnownManifest = SeenManifest
 
-/** Something that a person should hear. */
-export type ChainNotices = {
-  /** Its first link is believed: nothing was known of the workspace. */
-  met(workspace: Named, first: string): void
-  rekeyed(workspace: Named, epoch: number): void
-}
-
 /** What the server shows is not what was signed. */
 export class UntrustedChain extends UntrustedKey {
   constructor({ name }: Named, why: string, cause?: unknown) {
@@ -61,7 +55,6 @@ export class UntrustedChain extends UntrustedKey {
   }
 }
 
-type Named = { id: string; name: string }
 /** Links after a number, at most `LINKS_AT_ONCE`. */
 export type ReadLinks = (workspaceId: string, after: number) => Promise<readonly SignedText[]>
 
@@ -149,7 +142,10 @@ export class Chains {
       if (known !== undefined) requireContinues(chain, known)
       if (known?.head !== chain.head) this.#known.remember(workspace.id, knownOf(chain))
       if (known === undefined) this.#notices.met(workspace, firstHash(chain))
-      else if (known.epoch < chain.epoch) this.#notices.rekeyed(workspace, chain.epoch)
+      else if (known.seq < chain.seq) {
+        if (known.epoch < chain.epoch) this.#notices.rekeyed(workspace, chain.epoch)
+        this.#notices.went?.(workspace, read.map(readLink), before, known.seq)
+      }
       return chain
     } catch (error) {
       if (!(error instanceof Refusal)) throw error

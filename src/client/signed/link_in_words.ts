@@ -1,14 +1,15 @@
 /** The links of a chain as people read them: who changed what, and when. */
-import type { Link } from '../../sigchain/index.ts'
+import type { Chain, Link } from '../../sigchain/index.ts'
 
 export type Told = { seq: number; at: string; by: string; what: string }
 
 /** Who somebody is: people keep their address, also when they are gone. */
 type People = { emails: Map<string, string>; members: Set<string> }
 
-/** In the order of the chain, from its first link on. */
-export function inWords(links: readonly Link[]): Told[] {
+/** In the order of the chain, from its first link on or from those that follow `before`. */
+export function inWords(links: readonly Link[], before?: Chain): Told[] {
   const people: People = { emails: new Map(), members: new Set() }
+  for (const member of before?.members.values() ?? []) learn(people, member)
   return links.map((link) => {
     const what = changeOf(link, people)
     return { seq: link.seq, at: link.at, by: people.emails.get(link.signer) ?? link.signer, what }

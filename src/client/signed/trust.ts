@@ -5,7 +5,8 @@ import { isSignedId } from '../../sigchain/index.ts'
 import { type Api, ApiError } from '../http/api.ts'
 import type { OpenWorkspace } from '../vault.ts'
 import { type KnownWorkspaceKeys, UntrustedKey } from '../workspace_key.ts'
-import { type ChainNotices, Chains, type KnownChains, UntrustedChain } from './chain.ts'
+import { Chains, type KnownChains, UntrustedChain } from './chain.ts'
+import type { ChainNotices } from './chain_notices.ts'
 
 /** The chains of a session, read by its calls and held against what was seen. */
 export function chainsOf(api: Api, known: KnownChains, notices: ChainNotices): Chains {

@@ -9,9 +9,9 @@ import {
   rotateKeys,
   UnknownOutcome,
 } from '../../../client/account/rotation.ts'
+import { hiddenWorkspaces } from '../../../client/known_names.ts'
 import type { OpenWorkspace } from '../../../client/vault.ts'
 import { isActive } from '../../../client/workspaces.ts'
-import { isSignedId } from '../../../sigchain/index.ts'
 import type { rotateKeysOptions } from '../../catalogue/options.ts'
 import type { Action } from '../../command.ts'
 import type { Context } from '../../context.ts'
@@ -114,9 +114,11 @@ async function tokensOf(session: Session): Promise<Tokens> {
 
 /** A server that hides one would keep the old keys in force there. @throws CliError */
 async function demandAll(session: Session, gone: readonly string[]): Promise<void> {
-  const shown = (await session.workspaces()).filter(isActive).map(({ id }) => id)
-  const known = session.knownNames.allOf(namesOfWorkspaces(session))
-  const hidden = known.find(({ id }) => isSignedId(id) && !shown.includes(id) && !gone.includes(id))
+  const shown = (await session.workspaces()).filter(isActive)
+  const list = namesOfWorkspaces(session)
+  const hidden = hiddenWorkspaces(session.knownNames, list, shown).find(
+    ({ id }) => !gone.includes(id),
+  )
   if (hidden === undefined) return
   const { id, name } = hidden
   throw new CliError(

@@ -1,4 +1,6 @@
 /** Taking what a name stands for now, in the place of what it stood for. */
+
+import type { KnownNames, NameList } from '../../../client/known_names.ts'
 import { isActive } from '../../../client/workspaces.ts'
 import { agentsOf, namesOfAgents } from '../../agents.ts'
 import type { confirmOptions } from '../../catalogue/options.ts'
@@ -8,7 +10,6 @@ import { oneNamed } from '../../named.ts'
 import { namesOfProjects, projectsOf, usualProject, workspaceScope } from '../../scope.ts'
 import { namesOfWorkspaces, obvious, usualList } from '../../session/chosen.ts'
 import { confirmed } from '../../terminal/confirmed.ts'
-import type { KnownNames, NameList } from '../../trust/known_names.ts'
 
 type Confirm = typeof confirmOptions
 

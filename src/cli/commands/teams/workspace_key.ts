@@ -2,13 +2,12 @@
 
 import { endedByRekey, rekey } from '../../../client/rekey.ts'
 import { UntrustedChain } from '../../../client/signed/chain.ts'
-import { knownKeyOf } from '../../../client/workspace_key.ts'
+import { keyFingerprint, knownKeyOf } from '../../../client/workspace_key.ts'
 import type { confirmOptions, rekeyOptions } from '../../catalogue/options.ts'
 import type { Action } from '../../command.ts'
 import { type WorkspaceScope, workspaceScope } from '../../scope.ts'
 import { CliError } from '../../terminal/cli_error.ts'
 import { confirmed, counted } from '../../terminal/confirmed.ts'
-import { keyFingerprint } from '../../trust/chains.ts'
 import { checkKnownKeys } from '../../trust/known_keys.ts'
 
 export const rekeyAll: Action<typeof rekeyOptions> = async (context, _, options) => {

@@ -1,6 +1,6 @@
 /** What is around every screen: navigation, the workspace, the palette of commands, and the ways out. */
 import { Link, useLocation, useMatch, useNavigate } from '@tanstack/react-router'
-import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
+import { lazy, type ReactNode, Suspense, useEffect, useMemo, useRef, useState } from 'react'
 import { useLandmark } from 'react-aria/useLandmark'
 import { useAway } from '../away.ts'
 import type { Output } from '../keys/messages.ts'
@@ -16,6 +16,8 @@ import { texts } from '../texts/index.ts'
 import { areas, begun, everywhere } from './navigation.ts'
 
 type Props = { email: string; children: ReactNode }
+
+const ChangedNames = lazy(() => import('./changed_names.tsx'))
 
 export default function Frame({ email, children }: Props) {
   const lock = useCommand('accounts.lock')
@@ -58,6 +60,9 @@ function Content({ children }: { children: ReactNode }) {
   return (
     <main {...landmarkProps} ref={ref} id="content" className="frame-content" tabIndex={-1}>
       <div role="status">{isAway ? <Banner kind="warning">{texts.errors.away}</Banner> : null}</div>
+      <Suspense>
+        <ChangedNames />
+      </Suspense>
       <ErrorBoundary>{children}</ErrorBoundary>
     </main>
   )

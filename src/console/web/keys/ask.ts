@@ -10,6 +10,7 @@ import type {
   Progress,
   ToWorker,
 } from './messages.ts'
+import { addNotice } from './notices.ts'
 
 /** A refusal, with its code, or what went wrong. */
 export class AskError extends Error {
@@ -77,7 +78,12 @@ function start(): Worker {
 function hear(message: FromWorker): void {
   if ('account' in message) {
     account = message.account
+    if (account.kind !== 'open') addNotice(null)
     for (const listener of listeners) listener()
+    return
+  }
+  if ('notice' in message) {
+    addNotice(message.notice)
     return
   }
   const asked = pending.get(message.id)

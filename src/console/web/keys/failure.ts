@@ -1,5 +1,6 @@
 /** Errors of the worker, in the form in which the page shows them. */
 import { MalformedRecoveryKey, UnreadableCopy } from '../../../client/account/recovery.ts'
+import { ChangedName } from '../../../client/known_names.ts'
 import { Unstorable } from '../../../client/sealing.ts'
 import { Unproven } from '../../../client/secrets/stored.ts'
 import { UntrustedChain } from '../../../client/signed/chain.ts'
@@ -26,6 +27,7 @@ export function failureOf(error: unknown): Failure {
 
 const codes = [
   [UntrustedChain, 'untrusted_chain'],
+  [ChangedName, 'changed_name'],
   [UntrustedKey, 'untrusted_key'],
   [Unproven, 'unproven_policy'],
   [Unstorable, 'unstorable'],

@@ -2,14 +2,16 @@
 import type { AccountKeys } from '../../../client/account/account_keys.ts'
 import type { Api } from '../../../client/http/api.ts'
 import { knownChains } from '../../../client/signed/known_chains.ts'
-import { chainsOf, type Trust } from '../../../client/signed/trust.ts'
-import { knownWorkspaceKeys } from '../../../client/workspace_key.ts'
+import { inWords } from '../../../client/signed/link_in_words.ts'
+import { chainsOf, hashInGroups, type Trust } from '../../../client/signed/trust.ts'
+import { keyFingerprint, knownKeyOf, knownWorkspaceKeys } from '../../../client/workspace_key.ts'
 import type { Reader } from '../../../client/workspaces.ts'
 import { identityOf } from '../../../sigchain/index.ts'
 import { sessionCalls } from '../session.ts'
 import { Refused } from './failure.ts'
 import { type Memory, openMemory } from './memory.ts'
-import type { AccountState } from './messages.ts'
+import type { AccountState, Notice } from './messages.ts'
+import { Names } from './names.ts'
 
 export type Person = { userId: string; email: string }
 
@@ -17,6 +19,8 @@ export type Held = {
   /** Calls of this session. */
   api: Api
   memory: Memory
+  /** What names stood for, for who works here. */
+  names: Names
   /** Who works here, with their keys, and what they know of their workspaces. @throws Refused `locked` */
   reader(): Reader & Person & AccountKeys
   /** In the place of what was held; without a time it locks when nobody works for a while. */
@@ -37,7 +41,10 @@ const LONGEST_MS = 2_147_483_647
 
 type Open = Reader & Person & AccountKeys & { until: number | null }
 
-export async function openHeld(changed: (state: AccountState) => void): Promise<Held> {
+export async function openHeld(
+  changed: (state: AccountState) => void,
+  notify: (notice: Notice) => void,
+): Promise<Held> {
   const memory = await openMemory()
   let person: Person | null = null
   let open: Open | null = null
@@ -66,10 +73,12 @@ export async function openHeld(changed: (state: AccountState) => void): Promise<
     const left = open.until === null ? IDLE_MS : Math.min(open.until - Date.now(), LONGEST_MS)
     timer = setTimeout(() => become(person), left)
   }
-  const api = sessionCalls(() => become(null, isEnded || person !== null))
+  const names = new Names(memory, () => open?.userId ?? null, notify)
+  const api = names.over(sessionCalls(() => become(null, isEnded || person !== null)))
   return {
     api,
     memory,
+    names,
     reader: () => {
       if (open) return open
       throw new Refused('locked')
@@ -79,7 +88,8 @@ export async function openHeld(changed: (state: AccountState) => void): Promise<
       isEnded = false
       person = next
       const identity = () => identityFor(keys)
-      const trust = trustOf(api, memory, next)
+      names.reset()
+      const trust = trustOf(api, memory, next, notify)
       open = { ...next, ...keys, api, trust, identity, until: until ?? null }
       changed(state())
       stir()
@@ -97,13 +107,40 @@ async function identityFor({ seed }: AccountKeys) {
   throw new Refused('no_signing_key')
 }
 
-function trustOf(api: Api, memory: Memory, { userId }: Person): Trust {
+/** Changes of people and their keys, of which somebody should hear whoever signed them. */
+const ABOUT_PEOPLE = new Set(['members.put', 'members.removed', 'keys.rotated'])
+
+function trustOf(
+  api: Api,
+  memory: Memory,
+  { userId }: Person,
+  notify: (notice: Notice) => void,
+): Trust {
   const { workspaceKeys: kept } = memory
   const keyOf = (workspaceId: string) => `${userId} ${workspaceId}`
   const workspaceKeys = knownWorkspaceKeys(
     { of: (id) => kept.of(keyOf(id)), put: (id, change) => kept.put(keyOf(id), change) },
-    () => {},
+    ({ epoch, ...workspace }) => notify({ ...about(workspace), kind: 'rekeyed', epoch }),
   )
-  const chains = chainsOf(api, knownChains(memory.chains), { met: () => {}, rekeyed: () => {} })
-  return { chains, workspaceKeys, metPlain: () => {} }
+  const chains = chainsOf(api, knownChains(memory.chains), {
+    met: (workspace, first) =>
+      notify({ ...about(workspace), kind: 'met', fingerprint: hashInGroups(first) }),
+    rekeyed: (workspace, epoch) => notify({ ...about(workspace), kind: 'rekeyed', epoch }),
+    went: (workspace, links, before, seq) => {
+      const told = inWords(links, before)
+      const changes = told.filter((each, at) => {
+        return each.seq > seq && ABOUT_PEOPLE.has(links[at]?.type ?? '')
+      })
+      if (changes.length > 0) notify({ ...about(workspace), kind: 'people', changes })
+    },
+  })
+  const metPlain: Trust['metPlain'] = async (workspace) => {
+    const fingerprint = await keyFingerprint(knownKeyOf(workspace))
+    notify({ ...about(workspace), kind: 'plain', fingerprint })
+  }
+  return { chains, workspaceKeys, metPlain }
+}
+
+function about({ id, name }: { id: string; name: string }) {
+  return { workspaceId: id, workspace: name }
 }

@@ -2,6 +2,7 @@
  * What this browser remembers beyond a page, in IndexedDB: what was seen of chains and of keys of workspaces (hashes,
  * numbers, names: nothing secret), and the sealed seed of who chose to stay unlocked. Several tabs share it.
  */
+import type { NameLists } from '../../../client/known_names.ts'
 import type { KnownEntry } from '../../../client/signed/known_chains.ts'
 import type { KnownKey } from '../../../client/workspace_key.ts'
 
@@ -24,25 +25,29 @@ export type StayingKey = {
 export type Memory = {
   chains: Remembered<KnownEntry>
   workspaceKeys: Remembered<KnownKey>
+  /** Of each user, what names stood for. */
+  names: Remembered<NameLists>
   staying(userId: string): Promise<StayingKey | undefined>
   /** Undefined takes it away. */
   stay(userId: string, staying: StayingKey | undefined): Promise<void>
 }
 
 const NAME = 'cloakroom'
-const VERSION = 1
-const STORES = ['chains', 'workspaceKeys', 'staying'] as const
+const VERSION = 2
+const STORES = ['chains', 'workspaceKeys', 'staying', 'names'] as const
 type StoreName = (typeof STORES)[number]
 
 export async function openMemory(): Promise<Memory> {
   const database = await openDatabase()
-  const [chains, workspaceKeys] = await Promise.all([
+  const [chains, workspaceKeys, names] = await Promise.all([
     openStore<KnownEntry>(database, 'chains'),
     openStore<KnownKey>(database, 'workspaceKeys'),
+    openStore<NameLists>(database, 'names'),
   ])
   return {
     chains,
     workspaceKeys,
+    names,
     staying: (userId) => get<StayingKey>(database, 'staying', userId),
     stay: (userId, staying) => write(database, 'staying', userId, () => staying),
   }
@@ -51,7 +56,10 @@ export async function openMemory(): Promise<Memory> {
 function openDatabase(): Promise<IDBDatabase> {
   const opening = indexedDB.open(NAME, VERSION)
   opening.onupgradeneeded = () => {
-    for (const name of STORES) opening.result.createObjectStore(name)
+    const { result } = opening
+    for (const name of STORES) {
+      if (!result.objectStoreNames.contains(name)) result.createObjectStore(name)
+    }
   }
   return done(opening)
 }

@@ -33,6 +33,15 @@ export type AccountState =
   /** `until` is when the keys are locked at the latest, where the person chose a time; else when nobody works. */
   | { kind: 'open'; email: string; userId: string; until: number | null }
 
+/** What a person should hear of a workspace. */
+export type Notice = { workspaceId: string; workspace: string } & (
+  | { kind: 'met' | 'plain'; fingerprint: string }
+  | { kind: 'rekeyed'; epoch: number }
+  /** A name that stood for others; the id is that of what has it now. */
+  | { kind: 'name'; list: string; id: string; name: string; before: readonly string[] }
+  | { kind: 'people'; changes: readonly { at: string; by: string; what: string }[] }
+)
+
 /** An error as the page can show it. */
 export type Failure = {
   code: string
@@ -47,3 +56,4 @@ export type FromWorker =
   | { id: number; failure: Failure }
   | { id: number; progress: Progress }
   | { account: AccountState }
+  | { notice: Notice }

@@ -21,13 +21,13 @@ export function workspacesOf(held: Held): Promise<WorkspaceEntry[]> {
   const { chains } = reader.trust
   const known = read.get(chains)
   if (known && Date.now() - known.at < FRESH_MS) return known.entries
-  const entries = readWorkspaces(reader)
+  const entries = readWorkspaces(reader).then((listed) => held.names.ofWorkspaces(listed))
   read.set(chains, { at: Date.now(), entries })
   entries.catch(() => read.delete(chains))
   return entries
 }
 
-/** After a change of them. */
+/** After a change of them, or of what is known of them. */
 export function forgetWorkspaces(held: Held): void {
   read.delete(held.reader().trust.chains)
 }
@@ -50,5 +50,6 @@ export async function environmentOf(
   { workspaceId, projectId, environment }: Place,
 ): Promise<EnvironmentPlace> {
   const { open: workspace } = await workspaceOf(held, workspaceId)
+  held.names.demand(projectId)
   return { api: held.api, workspace, projectId, environment }
 }

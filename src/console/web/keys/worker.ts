@@ -17,7 +17,10 @@ const opening = open()
 
 async function open() {
   await ensureCurves()
-  const held = await openHeld((account) => post({ account }))
+  const held = await openHeld(
+    (account) => post({ account }),
+    (notice) => post({ notice }),
+  )
   // Who works here is known before anything else is asked.
   await state(held, null).catch((error) =>
     post({ account: { kind: 'away', failure: failureOf(error) } }),

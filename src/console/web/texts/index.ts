@@ -10,6 +10,7 @@ import { history } from './en/history.ts'
 import { instance } from './en/instance.ts'
 import { live } from './en/live.ts'
 import { members } from './en/members.ts'
+import { notices } from './en/notices.ts'
 import { passkeys } from './en/passkeys.ts'
 import { policies } from './en/policies.ts'
 import { secrets } from './en/secrets.ts'
@@ -29,6 +30,7 @@ export const texts = {
   live,
   members,
   newToken,
+  notices,
   passkeys,
   policies,
   secrets,

@@ -14,6 +14,7 @@ export const areas = {
   history: () => import('./history.ts'),
   live: () => import('./live.ts'),
   members: () => import('./members.ts'),
+  names: () => import('./names.ts'),
   passkeys: () => import('./passkeys.ts'),
   policies: () => import('./policies.ts'),
   projects: () => import('./projects.ts'),

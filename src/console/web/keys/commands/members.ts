@@ -127,6 +127,7 @@ export async function changeRole(held: Held, { role, ...change }: Change & { rol
 export async function remove(held: Held, change: Change) {
   const { place } = await placeOf(held, change)
   await removeFrom(place, change.userId, await keptOf(held, change))
+  if (change.userId === held.reader().userId) held.names.forget(change.workspaceId)
   forgetWorkspaces(held)
 }
 

@@ -86,7 +86,10 @@ async function tokensOf(held: Held) {
 /** Without invitations: anybody sends them. What else is left out could not be opened any more. */
 async function openAll(held: Held): Promise<OpenWorkspace[]> {
   forgetWorkspaces(held)
-  const entries = (await workspacesOf(held)).filter(isActive)
+  const listed = await workspacesOf(held)
+  // A server that hides one would keep the old keys in force there.
+  if (held.names.hidden(listed).length > 0) throw new Refused('hidden_workspace')
+  const entries = listed.filter(isActive)
   return entries.map(({ shown, fault }) => {
     if (fault) throw fault
     if (shown) return shown

@@ -67,6 +67,7 @@ export async function create(held: Held, { name }: { name: string }) {
   const founder = { userId, email, identity: await identity() }
   const { order, known } = await newSignedWorkspace(publicKey, founder)
   await held.api.call(createWorkspaceEndpoint, { body: { name, ...order } })
+  held.names.noteWorkspace({ id: order.id, name })
   held.memory.chains.put(order.id, (before) => before ?? { ...known, manifests: {} })
   forgetWorkspaces(held)
   return { id: order.id }
@@ -74,6 +75,7 @@ export async function create(held: Held, { name }: { name: string }) {
 
 export async function rename(held: Held, { workspaceId, name }: In & { name: string }) {
   await held.api.call(renameWorkspace, { params: { workspace_id: workspaceId }, body: { name } })
+  held.names.renamed({ id: workspaceId, name })
   forgetWorkspaces(held)
 }
 

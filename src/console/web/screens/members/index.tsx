@@ -8,6 +8,7 @@ import { Loading } from '../../parts/states/loading.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
 import { useAsk } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
+import { Notices } from '../workspaces/notices.tsx'
 import { type Ending, EndingDialog } from './ending.tsx'
 import { InvitationLink } from './invitation_link.tsx'
 import { Invite } from './invite.tsx'
@@ -41,6 +42,7 @@ export function Members() {
   return (
     <section className="stack">
       <h1>{words.title}</h1>
+      <Notices workspaceId={workspaceId} />
       {manages ? <Rekey workspaceId={workspaceId} isSigned={isSigned} isDue={isRekeyDue} /> : null}
       <Table
         label={words.title}

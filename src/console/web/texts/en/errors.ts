@@ -50,6 +50,13 @@ const byCode: Record<string, Words> = {
     help: 'Value or policy were altered in the database, or sealed under another key. Store the value anew at a terminal, with the policy that it is to have.',
   },
   unstorable: { help: 'Nothing was stored.' },
+  changed_name: {
+    help: 'Nothing was done. Both ids are shown above: accept the new one there if it is the one you mean.',
+  },
+  hidden_workspace: {
+    said: 'The server does not show a workspace that you were a member of: your old keys would stay in force there.',
+    help: 'Nothing was changed. Your workspaces name it; say there if you left it, or it was deleted.',
+  },
   untrusted_chain: { help: 'Nothing is written. Compare with another member before you go on.' },
   untrusted_key: { help: 'Nothing is written. Compare with another member before you go on.' },
   no_account: {

@@ -1,0 +1,148 @@
+/**
+ * Which workspace, project or agent a name stood for when it was seen first. Names are not signed: who may rename, or
+ * writes the database, could lead a person who chooses by name to another place. So a name that is known stands for
+ * what it stood for, until the person accepts another. A new name of what is known is learned.
+ */
+import { z } from 'zod'
+import { isSignedId } from '../sigchain/index.ts'
+import { UntrustedKey } from './workspace_key.ts'
+
+export type Named = { id: string; name: string }
+
+/**
+ * Of an account, or of a workspace: what has names. `default` says what is meant where nothing is named, under an empty
+ * name, and `home` the project of each agent, under its id; `keys of` an account are its public
+ * keys, the newest first.
+ */
+export type NameList =
+  | `${'' | 'default '}workspaces of ${string}`
+  | `${'' | 'default '}projects of ${string}`
+  | `${'' | 'home '}agents of ${string}`
+  | `keys of ${string}`
+
+const entry = z.strictObject({ name: z.string(), ids: z.array(z.string()) })
+/** List → names; several agents may have one, in different projects. */
+export const nameLists = z.record(z.string(), z.array(entry))
+export type NameLists = z.output<typeof nameLists>
+
+/** Where it is kept, for one server. */
+export type NameStore = {
+  read(): NameLists
+  /** Asks `act` with what is there by then; nothing is written where it returns undefined. */
+  change(act: (lists: NameLists) => NameLists | undefined): void
+}
+
+export type KnownNames = {
+  idsOf(list: NameList, name: string): readonly string[]
+  /** Where it is known, and by which name. */
+  placesOf(id: string): readonly { list: string; name: string }[]
+  /** Ids of all that has a name there, with it. */
+  allOf(list: NameList): readonly Named[]
+  /** Keeps the names of which nothing was known. */
+  learn(list: NameList, seen: readonly Named[]): void
+  /** In the place of what the name stood for. */
+  accept(list: NameList, name: string, ids: readonly string[]): void
+  /** Of what this person has deleted. */
+  forget(id: string): void
+}
+
+/** Reads what is kept at each call: another process may have changed it. */
+export function knownNames({ read, change }: NameStore): KnownNames {
+  return {
+    idsOf: (list, name) => read()[list]?.find((known) => known.name === name)?.ids ?? [],
+    placesOf: (id) =>
+      Object.entries(read()).flatMap(([list, known]) =>
+        known
+          .filter(({ ids }) => !/^(default|home) /.test(list) && ids.includes(id))
+          .map(({ name }) => ({ list, name })),
+      ),
+    allOf: (list) =>
+      (read()[list] ?? []).flatMap(({ name, ids }) => ids.map((id) => ({ id, name }))),
+    learn: (list, seen) =>
+      change((lists) => {
+        const { [list]: known = [] } = lists
+        const before = new Set(known.map(({ name }) => name))
+        const unknown = Map.groupBy(
+          seen.filter(({ name }) => !before.has(name)),
+          ({ name }) => name,
+        )
+        if (unknown.size === 0) return undefined
+        const learned = [...unknown].map(([name, all]) => ({ name, ids: all.map(({ id }) => id) }))
+        return { ...lists, [list]: [...known, ...learned] }
+      }),
+    accept: (list, name, ids) =>
+      change((lists) => {
+        const others = lists[list]?.filter((known) => known.name !== name) ?? []
+        return { ...lists, [list]: [...others, { name, ids: [...new Set(ids)] }] }
+      }),
+    forget: (id) =>
+      change((lists) => {
+        const left = Object.entries(lists).map(([list, known]) => [list, without(known, id)])
+        return Object.fromEntries(left)
+      }),
+  }
+}
+
+function without(known: NameLists[string], gone: string) {
+  return known
+    .map(({ name, ids }) => ({ name, ids: ids.filter((id) => id !== gone) }))
+    .filter(({ ids }) => ids.length > 0)
+}
+
+/** A name stands for something else than before, or what was just made is something else. */
+export class ChangedName extends UntrustedKey {
+  readonly list: NameList
+  readonly named: Named
+  /** What the name stood for; nothing where it is the id that is taken. */
+  readonly before: readonly string[]
+
+  constructor(message: string, list: NameList, named: Named, before: readonly string[]) {
+    super(message)
+    this.list = list
+    // Nothing of a key that may stand beside it.
+    this.named = { id: named.id, name: named.name }
+    this.before = before
+  }
+}
+
+/** `subject` is what was meant, in words; null where the name stands for what it stood for. */
+export function changedName(
+  known: KnownNames,
+  list: NameList,
+  named: Named,
+  subject: string,
+): ChangedName | null {
+  const before = known.idsOf(list, named.name)
+  if (before.includes(named.id)) return null
+  const message = `${subject} was ${before.map(inWords).join(' or ')} when it was seen before, and the server shows ${inWords(named.id)}`
+  return new ChangedName(message, list, named, before)
+}
+
+/** What the server says it just made is none that is known, and no project takes the name of another. */
+export function takenName(known: KnownNames, list: NameList, named: Named): ChangedName | null {
+  const { id, name } = named
+  const other = known.placesOf(id).find((place) => place.list !== list || place.name !== name)
+  if (other) {
+    const message = `the server says that ${name} was made as ${id}, which is ${other.name} here`
+    return new ChangedName(message, list, named, [])
+  }
+  const before = known.idsOf(list, name)
+  // Agents of one name may be in several projects.
+  if (!list.startsWith('projects') || before.length === 0 || before.includes(id)) return null
+  const message = `${name} was ${before.map(inWords).join(' or ')} when it was seen before, and the one that was made now is ${inWords(id)}`
+  return new ChangedName(message, list, named, before)
+}
+
+function inWords(id: string): string {
+  return isSignedId(id) ? `${id} (signed)` : id
+}
+
+/** Signed workspaces of before that the server does not show: keys would stay in force there. */
+export function hiddenWorkspaces(
+  known: KnownNames,
+  list: NameList,
+  shown: readonly { id: string }[],
+): Named[] {
+  const ids = new Set(shown.map(({ id }) => id))
+  return known.allOf(list).filter(({ id }) => isSignedId(id) && !ids.has(id))
+}

@@ -1,0 +1,58 @@
+/** Names that stand for something else than before: refused on all screens, and accepted here. */
+import { ask } from '../keys/ask.ts'
+import type { Notice } from '../keys/messages.ts'
+import { dismissNotice, useNotices } from '../keys/notices.ts'
+import { Confirm } from '../parts/overlays/confirm.tsx'
+import { Banner } from '../parts/states/banner.tsx'
+import { queryClient, useAsk } from '../queries.ts'
+import { texts } from '../texts/index.ts'
+
+const words = texts.notices
+type Changed = Extract<Notice, { kind: 'name' }>
+
+export default function ChangedNames() {
+  const changed = useNotices().filter((notice) => notice.kind === 'name')
+  return changed.map((notice) => (
+    <Banner key={notice.id} kind="danger">
+      <Accept notice={notice} />
+    </Banner>
+  ))
+}
+
+function Accept({ notice }: { notice: Changed }) {
+  const { id, name, before, list, workspaceId } = notice
+  const { data = [] } = useAsk('workspaces.list', null)
+  const kind = words.kinds[kindOf(list)]
+  const place = data.find((each) => each.id === workspaceId && each.id !== id)?.name ?? null
+  const accept = async () => {
+    await ask('names.accept', { id })
+    dismissNotice(notice)
+    await queryClient.invalidateQueries()
+  }
+  return (
+    <div className="stack">
+      <p>{words.changed(kind, name, place)}</p>
+      <dl className="facts">
+        <dt>{words.before}</dt>
+        <dd>
+          <code>{before.join(', ')}</code>
+        </dd>
+        <dt>{words.now}</dt>
+        <dd>
+          <code>{id}</code>
+        </dd>
+      </dl>
+      <p className="soft">{words.changedHelp}</p>
+      <div>
+        <Confirm verb={words.accept} title={words.accepting(name)} onConfirm={accept}>
+          <p>{words.acceptWhat(kind, name)}</p>
+        </Confirm>
+      </div>
+    </div>
+  )
+}
+
+function kindOf(list: string): keyof typeof words.kinds {
+  if (list.startsWith('workspaces')) return 'workspace'
+  return list.startsWith('projects') ? 'project' : 'agent'
+}
