@@ -46,6 +46,16 @@ const serverCommands: Record<string, ServerCommand> = {
     async (given) =>
       (await import('../server/calculate_metrics.ts')).runCalculateMetrics(given?.days ?? DAYS),
   ),
+  'self-check': serverCommand(
+    'tell whether the server would work on this machine with these settings; exit code 0, 1 or 78',
+    [],
+    async (_, json) => (await import('./commands/self_check.ts')).runSelfCheck(json),
+  ),
+  version: serverCommand(
+    'print the version, with --json all that tells this program from others',
+    [],
+    async (_, json) => (await import('./commands/version.ts')).runVersion(json),
+  ),
   settings: serverCommand(
     'print every setting of the server with its meaning, default and an example',
     [],

@@ -12,14 +12,14 @@ import type { HeaderPair } from '../headers.ts'
 import type { OutboundRequest, WireRequest } from '../outbound_request.ts'
 import { type Owner, SessionPool } from './session_pool.ts'
 
-export type Fetcher = {
+export type Fetcher<Request = OutboundRequest> = {
   /**
    * The upstream's response, its body not yet read, over a connection of the owner's own. It counts as
    * used until the deadline's work has ended.
    *
    * @throws Fault `upstream_*`
    */
-  fetch(request: OutboundRequest, owner: Owner, deadline: Deadline): Promise<Response>
+  fetch(request: Request, owner: Owner, deadline: Deadline): Promise<Response>
   close(): void
 }
 
@@ -29,7 +29,9 @@ export const NOTHING_OLDER =
   constants.SSL_OP_NO_TLSv1 | constants.SSL_OP_NO_TLSv1_1 | constants.SSL_OP_NO_TLSv1_2
 
 /** `authorities`: PEM certificates trusted besides the built-in ones. */
-export function openFetcher(authorities: string | undefined): Fetcher {
+export function openFetcher(
+  authorities: string | undefined,
+): Fetcher<Pick<OutboundRequest, 'reveal'>> {
   const ca = trusted(authorities)
   const sessions = new SessionPool({
     open: (host) => new Bun.FetchSession({ tls: tlsFor(host, ca) }),

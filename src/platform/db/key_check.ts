@@ -13,8 +13,13 @@ export async function checkEncryptionKey(db: Database, outer: OuterLayer): Promi
     .insert(instance)
     .values({ keyCheck: await outer.sealCheck() })
     .onConflictDoNothing()
+  await requireEncryptionKey(db, outer)
+}
+
+/** The same without making the proof where there is none yet. @throws ConfigError */
+export async function requireEncryptionKey(db: Database, outer: OuterLayer): Promise<void> {
   const [row] = await db.select({ keyCheck: instance.keyCheck }).from(instance)
-  if (row && (await outer.openCheck(row.keyCheck))) return
+  if (!row || (await outer.openCheck(row.keyCheck))) return
   throw new ConfigError([
     'ENCRYPTION_KEY: does not open the data in this database (restore the key that it was made with; to rotate, put the new key before the old one, separated by a comma)',
   ])

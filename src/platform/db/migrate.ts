@@ -70,6 +70,17 @@ export async function migrate(
   })
 }
 
+/** How many a start would apply, `null` if the database has no tables yet. @throws Error as `migrate` */
+export async function pendingMigrations(sql: postgres.Sql): Promise<number | null> {
+  const [row] = await sql<{ found: boolean }[]>`
+    select to_regclass('cloakroom_migrations') is not null as found`
+  if (!row?.found) return null
+  const applied = await sql<{ name: string; sha256: string }[]>`
+    select name, sha256 from cloakroom_migrations order by name`
+  checkHistory(applied, migrations)
+  return migrations.length - applied.length
+}
+
 function checkHistory(
   applied: readonly { name: string; sha256: string }[],
   list: readonly Migration[],

@@ -124,7 +124,7 @@ test('a runtime that is not the one of bun.lock is refused', async () => {
     integrity,
     `sha512-${'A'.repeat(86)}==`,
   )
-  expect(installRuntimes(targets, join(place, 'runtimes'), lock)).rejects.toThrow(
+  await expect(installRuntimes(targets, join(place, 'runtimes'), lock)).rejects.toThrow(
     'Integrity check failed',
   )
 }, 60_000)

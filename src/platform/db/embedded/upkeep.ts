@@ -7,7 +7,7 @@
 /** Four segments of 16 MiB: `max_wal_size`, which nothing else checks. */
 const SEGMENTS_PER_CHECKPOINT = 4
 /** Enough for the log of what is under way, a checkpoint, and a shutdown. */
-const RESERVE_BYTES = 96 * 1024 * 1024
+export const RESERVE_BYTES = 96 * 1024 * 1024
 /** Writes are accepted again only well above the reserve, so that the state does not flap. */
 const RELIEF_BYTES = RESERVE_BYTES + 32 * 1024 * 1024
 const LOOK_EVERY_MS = 250

@@ -1,0 +1,52 @@
+/** Whether the database is reached, is of this version or an earlier one, and opens under the key. Nothing is written. */
+import { existsSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Config } from '../../platform/config/config.ts'
+import { OuterLayer } from '../../platform/crypto/outer_layer.ts'
+import { CLUSTER } from '../../platform/db/embedded/data_directory.ts'
+import { DataDirectoryError } from '../../platform/db/embedded/open.ts'
+import { requireEncryptionKey } from '../../platform/db/key_check.ts'
+import { pendingMigrations } from '../../platform/db/migrate.ts'
+import { type Connection, openDatabase } from '../../platform/db/open.ts'
+import { awaitServer } from '../../platform/db/reach.ts'
+import { openLog } from '../../platform/log.ts'
+import { Failed } from './check.ts'
+
+/** @throws Error with what is wrong */
+export async function checkDatabase(config: Config): Promise<string> {
+  const cluster = join(config.DATA_DIR, CLUSTER)
+  if (config.DB_HOST === undefined && !existsSync(cluster))
+    return 'embedded: there is none yet, the first start makes it'
+  // Another user's start would leave files that the server cannot read.
+  if (config.DB_HOST === undefined && statSync(cluster).uid !== process.getuid?.())
+    throw new Failed('not looked at: it belongs to another user')
+  try {
+    return await withDatabase(config, (connection) => describe(connection, config))
+  } catch (error) {
+    if (!(error instanceof DataDirectoryError) || error.problem !== 'in_use') throw error
+    return 'embedded: a server uses it (cloakroom health asks that one)'
+  }
+}
+
+async function describe({ sql, db, location }: Connection, config: Config): Promise<string> {
+  const pending = await pendingMigrations(sql)
+  if (pending === null) return `${location}: without tables, the first start makes them`
+  if (pending === 0) await requireEncryptionKey(db, OuterLayer.parse(config.ENCRYPTION_KEY))
+  const state =
+    pending === 0 ? 'opens under ENCRYPTION_KEY' : `the next start migrates it (${pending})`
+  return `${location}: ${state}`
+}
+
+/** It is tried once. */
+export async function withDatabase<T>(
+  config: Config,
+  use: (connection: Connection) => Promise<T>,
+): Promise<T> {
+  await awaitServer({ ...config, DB_WAIT_SECONDS: 0 }, openLog('error'))
+  const connection = await openDatabase(config, () => undefined)
+  try {
+    return await use(connection)
+  } finally {
+    await connection.close()
+  }
+}
