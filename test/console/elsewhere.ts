@@ -17,10 +17,10 @@ export async function elsewhere(server: string, email: string, password = PASSWO
   const reader = { api, trust, identity: () => identityOf(seed), privateKey, publicKey }
   const [entry] = await readWorkspaces(reader)
   if (!entry?.open) throw new Error('no workspace opens')
-  return { api, workspace: entry.open, chains }
+  return { api, workspace: entry.open, chains, reader, email }
 }
 
-function memory<V>() {
+export function memory<V>() {
   const kept = new Map<string, V>()
   return {
     of: (id: string) => kept.get(id),

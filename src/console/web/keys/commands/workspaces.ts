@@ -1,6 +1,6 @@
 /** Workspaces as they are shown: what their chains say of them, and nothing of their keys; making and ending them. */
 
-import { ownId, signChange, UntrustedChain } from '../../../../client/signed/chain.ts'
+import { knownOf, ownId, signChange, UntrustedChain } from '../../../../client/signed/chain.ts'
 import { knownChains } from '../../../../client/signed/known_chains.ts'
 import { newSignedWorkspace } from '../../../../client/signed/new_workspace.ts'
 import { chainsOf, hashInGroups } from '../../../../client/signed/trust.ts'
@@ -138,7 +138,8 @@ export async function invitation(
       })),
   )
   const first = hashInGroups(firstHash(chain))
-  return { own, found: { name: found.name, status: found.status, role, by, first } }
+  const { name, status } = found
+  return { own, found: { name, status, role, by, first, seen: firstHash(chain) } }
 }
 
 /** As the server shows it, held against what is known; nothing of it is kept. */
@@ -154,18 +155,26 @@ function requireExpected(chain: Chain, { first, inviter }: Expected): void {
   if (firstHash(chain) !== first || !isMember) throw new Refused('other_workspace')
 }
 
-/** @throws UntrustedChain, Refused `other_workspace` */
+/**
+ * `seen` is the first link that was shown. One chain is compared with it and with the link, remembered, and has the key
+ * of the workspace in it: whatever is read later must continue it.
+ *
+ * @throws UntrustedChain, Refused `other_workspace`, `unreadable_workspace`
+ */
 export async function accept(
   held: Held,
-  { workspaceId, expected }: In & { expected: Expected | null },
+  { workspaceId, expected, seen }: In & { expected: Expected | null; seen: string | null },
 ) {
   const found = await entryOf(held, workspaceId)
   if (isSignedId(workspaceId)) {
     const { identity, trust } = held.reader()
-    const seen = await unrememberedChain(held, found)
-    if (expected) requireExpected(seen, expected)
-    ownId(seen, found, (await identity()).signing_key)
-    if (found.shown) await trust.chains.requireKey(found.shown)
+    const chain = await unrememberedChain(held, found)
+    if (firstHash(chain) !== seen) throw new Refused('other_workspace')
+    if (expected) requireExpected(chain, expected)
+    ownId(chain, found, (await identity()).signing_key)
+    if (!found.shown) throw new Refused('unreadable_workspace')
+    held.memory.chains.put(workspaceId, (before) => before ?? { ...knownOf(chain), manifests: {} })
+    await trust.chains.requireKey(found.shown)
   }
   await held.api.call(acceptInvitation, { params: { workspace_id: workspaceId } })
   forgetWorkspaces(held)

@@ -95,7 +95,7 @@ function Found({
       ) : null}
       {by !== null && !expected ? <Banner kind="warning">{words.unchecked}</Banner> : null}
       {by === null ? null : <Facts first={found.first ?? ''} by={by} />}
-      <Answer workspaceId={workspaceId} expected={expected} />
+      <Answer workspaceId={workspaceId} expected={expected} seen={found.seen ?? null} />
     </>
   )
 }
@@ -119,7 +119,9 @@ function Facts({ first, by }: { first: string; by: readonly Admin[] }) {
   )
 }
 
-function Answer({ workspaceId, expected }: { workspaceId: string; expected: Expected }) {
+type AnswerProps = { workspaceId: string; expected: Expected; seen: string | null }
+
+function Answer({ workspaceId, expected, seen }: AnswerProps) {
   const navigate = useNavigate()
   const changes = ['workspaces.list', 'workspaces.invitation'] as const
   const accept = useCommand('workspaces.accept', { changes })
@@ -132,7 +134,7 @@ function Answer({ workspaceId, expected }: { workspaceId: string; expected: Expe
         <Button
           kind="primary"
           isPending={accept.isPending}
-          onPress={() => accept.mutate({ workspaceId, expected }, { onSuccess: open })}
+          onPress={() => accept.mutate({ workspaceId, expected, seen }, { onSuccess: open })}
         >
           {words.accept}
         </Button>

@@ -1,0 +1,130 @@
+/** Accepting an invitation, by a server that shows one history to be compared and another to be remembered. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { invite, readPerson } from '../../src/client/members.ts'
+import { type KnownEntry, knownChains } from '../../src/client/signed/known_chains.ts'
+import { chainsOf } from '../../src/client/signed/trust.ts'
+import { signUp } from '../../src/client/vault.ts'
+import { accept, invitation } from '../../src/console/web/keys/commands/workspaces.ts'
+import type { Held } from '../../src/console/web/keys/held.ts'
+import { Names } from '../../src/console/web/keys/names.ts'
+import { listLinks } from '../../src/features/links/contract.ts'
+import { keyCommitment } from '../../src/platform/crypto/key_commitment.ts'
+import {
+  type Change,
+  emptyChain,
+  extend,
+  firstHash,
+  identityOf,
+  type SignedText,
+  signLink,
+} from '../../src/sigchain/index.ts'
+import { startTestApp, type TestApp } from '../support/app.ts'
+import { elsewhere, memory } from './elsewhere.ts'
+
+const PASSWORD = 'four unlikely words'
+const AT = '2026-11-22T00:00:00.000Z'
+let app: TestApp
+
+beforeAll(async () => {
+  app = await startTestApp()
+})
+afterAll(() => app.stop())
+
+async function person(email: string) {
+  await signUp(app.controlPlane, email, PASSWORD)
+  return elsewhere(app.controlPlane, email, PASSWORD)
+}
+
+/** What the console's worker holds, with what it remembers. `read` stands for the server's list of links. */
+function heldBy(
+  { api, reader, email }: Awaited<ReturnType<typeof person>>,
+  userId: string,
+  read: (links: SignedText[], workspaceId?: string) => SignedText[],
+) {
+  const chains = memory<KnownEntry>()
+  const lying: typeof api = {
+    ...api,
+    call: async (endpoint, input) => {
+      const answer = await api.call(endpoint, input)
+      return (
+        endpoint.name === listLinks.name
+          ? read(
+              answer as SignedText[],
+              (input as { params?: { workspace_id?: string } }).params?.workspace_id,
+            )
+          : answer
+      ) as typeof answer
+    },
+  }
+  const trust = {
+    ...reader.trust,
+    chains: chainsOf(lying, knownChains(chains), { met() {}, rekeyed() {} }),
+  }
+  const own = { ...reader, api: lying, trust, userId, email }
+  const names = new Names(
+    { names: memory() } as unknown as Held['memory'],
+    () => userId,
+    () => {},
+  )
+  const held = { api: lying, memory: { chains }, names, reader: () => own }
+  return { held: held as unknown as Held, chains, trust }
+}
+
+test('the history that was compared is the one that is remembered, whatever is shown after it', async () => {
+  const bob = await person('bob@example.com')
+  const ada = await person('ada@example.com')
+  const found = await readPerson(bob.api, 'ada@example.com')
+  if (!found) throw new Error('there is no such account')
+  await invite({ api: bob.api, workspace: bob.workspace }, [found], 'member', new Set())
+  const { id: workspaceId, key } = bob.workspace
+  const genuine = await bob.chains.continued(bob.workspace)
+
+  // Of the same workspace and key, founded by the server under Bob's address.
+  const forger = await identityOf(new Uint8Array(32).fill(9))
+  const { signing_key, public_key } = forger
+  const [signer = ''] = [...genuine.members.keys()]
+  const founder = { user_id: signer, email: 'bob@example.com', signing_key, public_key }
+  const guest = genuine.members.get(found.user_id)
+  if (!guest) throw new Error('nobody was invited')
+  const key_commitment = keyCommitment(workspaceId, 1, key)
+  const changes: Change[] = [
+    { type: 'workspace.created', body: { founder, epoch: 1, key_commitment }, at: AT, signer },
+    { type: 'members.put', body: { members: [guest] }, at: AT, signer },
+  ]
+  const forged: SignedText[] = []
+  let chain = emptyChain(workspaceId)
+  for (const change of changes) {
+    const link = await signLink(chain, change, forger.signingKey)
+    chain = await extend(chain, [link])
+    forged.push(link)
+  }
+
+  let reads = 0
+  const { held, chains, trust } = heldBy(ada, found.user_id, (links, id) => {
+    if (id !== workspaceId) return links
+    reads += 1
+    return reads <= 2 ? links : forged
+  })
+  const expected = { first: firstHash(genuine), inviter: 'bob@example.com' }
+  const shown = await invitation(held, { workspaceId, expected })
+  const seen = shown.found?.seen ?? null
+  expect(seen).toBe(expected.first)
+  await accept(held, { workspaceId, expected, seen })
+  expect(chains.of(workspaceId)?.head).toBe(genuine.head)
+  const later = trust.chains.of({ id: workspaceId, name: 'Personal' })
+  expect(later).rejects.toThrow('is not what its members signed')
+})
+
+test('without a link, what is accepted is what was shown', async () => {
+  const cyd = await person('cyd@example.com')
+  const dan = await person('dan@example.com')
+  const found = await readPerson(cyd.api, 'dan@example.com')
+  if (!found) throw new Error('there is no such account')
+  await invite({ api: cyd.api, workspace: cyd.workspace }, [found], 'member', new Set())
+  const { id: workspaceId } = cyd.workspace
+  const { held } = heldBy(dan, found.user_id, (links) => links)
+  const other = accept(held, { workspaceId, expected: null, seen: 'A'.repeat(43) })
+  expect(other).rejects.toMatchObject({ code: 'other_workspace' })
+  const shown = await invitation(held, { workspaceId, expected: null })
+  await accept(held, { workspaceId, expected: null, seen: shown.found?.seen ?? null })
+})
