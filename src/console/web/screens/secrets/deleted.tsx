@@ -50,7 +50,10 @@ function DeletedList({ place }: { place: PaneProps['place'] & { environment: str
           <li key={key} className="row">
             <code>{key}</code>
             <span className="soft">
-              {`v${version} · ${daysSince(deletedAt) === 0 ? words.today : words.days(daysSince(deletedAt))}`}
+              {words.inShort(
+                version,
+                daysSince(deletedAt) === 0 ? words.today : words.days(daysSince(deletedAt)),
+              )}
             </span>
             <Button
               aria-label={words.restoreNamed(key)}

@@ -169,7 +169,7 @@ function CellButton({ name, environment, cell, isChosen, onPress }: CellProps) {
         <span className="cell-value">{letterOf(cell.value)}</span>
       )}
       <span className={isOld(cell) ? 'cell-old' : 'soft'}>
-        {`v${cell.version} · ${days === 0 ? words.today : words.days(days)}`}
+        {words.inShort(cell.version, days === 0 ? words.today : words.days(days))}
       </span>
     </AriaButton>
   )

@@ -23,7 +23,6 @@ export const agents = {
   none: 'No agent has a token yet.',
   noneHelp: 'Make one, and give it to Claude Code, Cursor, a script or a CI job.',
   noneCommand: 'cloakroom agent create deploy-bot',
-  agents: 'Agents',
   workloads: 'Containers and CI jobs',
   workloadsOf: (project: string) => `Tokens of ${project}`,
   noWorkloads: 'None yet. A token of a container or CI job is for one environment.',

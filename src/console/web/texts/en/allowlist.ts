@@ -16,7 +16,6 @@ export const allowlist = {
   by: (by: string, date: string) => `allowed by ${by} on ${date}`,
   somebody: 'somebody',
   link: (seq: number) => `link ${seq}`,
-  pending: 'being signed',
   unsigned:
     'The server lists these, and nobody signed them. No call goes there, and here they count for nothing. Who looks after the server should hear of it.',
   leftOut:

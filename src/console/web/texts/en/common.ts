@@ -32,7 +32,5 @@ export const common = {
   workspace: 'Workspace',
   theme: 'Theme',
   themes: { system: 'As the system', light: 'Light', dark: 'Dark' },
-  account: 'Account',
-  instance: 'Instance',
   toContent: 'To the content',
 }

@@ -1,7 +1,6 @@
 /** Live requests: who called what, how it ended, and what would let it through. */
 export const live = {
   title: 'Live requests',
-  intro: 'Calls of agents as they happen, and why one was refused.',
   states: {
     opening: 'Connecting',
     open: 'Live',
@@ -31,7 +30,6 @@ export const live = {
   anonymous: 'somebody without a token',
   changed: 'a change',
   with: (secrets: string) => `with ${secrets}`,
-  by: (token: string) => `token ${token}`,
   why: {
     notListed: (host: string) => `${host} is not on the allowlist of the workspace.`,
     policy: (secret: string, what: string) => `The policy of ${secret} does not permit ${what}.`,

@@ -53,7 +53,6 @@ export const members = {
     lost: (email: string) =>
       `${email} can read nothing of this workspace from now on. What they read before they may have copied: rekey afterwards, and renew what matters.`,
     left: 'You can read nothing of this workspace from now on. Only an invitation brings you back.',
-    reading: 'Looking for tokens that end with it',
     noTokens: 'No token ends with it.',
     tokens: (count: number) =>
       count === 1

@@ -52,6 +52,7 @@ export const secrets = {
 
   inEnvironment: (key: string, environment: string) => `${key} in ${environment}`,
   isMissing: 'It is not stored in this environment yet.',
+  inShort: (version: number, when: string) => `v${version} · ${when}`,
   changedAt: (version: number, days: number) =>
     `Version ${version}, changed ${days === 0 ? 'today' : `${dayCount(days)} ago`}`,
   newValue: 'New value',

@@ -1,6 +1,5 @@
 /** First run, registering, logging in, unlocking. */
 export const start = {
-  title: 'Cloakroom',
   register: 'Make an account',
   logIn: 'Log in',
   unlock: 'Unlock',

@@ -6,7 +6,6 @@ export const workspaces = {
   role: (role: string) => `You are ${role} of it`,
   personal: 'personal',
   plain: 'not signed',
-  more: (name: string) => `More about ${name}`,
   create: 'Make a workspace',
   createHelp: 'For a team: signed from its first link on, with you as its owner.',
   rename: 'Rename',

@@ -1,0 +1,133 @@
+/** All that people read stands in the catalogue, so that it can be translated whole; and all of it is read somewhere. */
+import { expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { parseSync } from 'oxc-parser'
+import { texts } from '../../src/console/web/texts/index.ts'
+
+const WEB = join(import.meta.dir, '..', '..', 'src', 'console', 'web')
+/** Attributes that are read to people, or shown to them. */
+const READ =
+  /^(aria-(label|description|roledescription|valuetext)|title|placeholder|alt|label|help|name|verb|caption)$/
+/** The product and what stands for itself: signs, names of formats. */
+const WITHOUT_LETTERS = /^[^\p{Letter}]*$/u
+
+type Node = { type: string; [field: string]: unknown }
+type File = { name: string; program: Node }
+
+const files: File[] = []
+for await (const name of new Bun.Glob('**/*.{ts,tsx}').scan(WEB)) {
+  if (name.startsWith('texts/') || name.endsWith('.d.ts')) continue
+  const { program } = parseSync(name, await Bun.file(join(WEB, name)).text())
+  files.push({ name, program: program as unknown as Node })
+}
+
+const isNode = (value: unknown): value is Node =>
+  typeof value === 'object' && value !== null && typeof Reflect.get(value, 'type') === 'string'
+
+function childrenOf(node: Node): Node[] {
+  return Object.values(node)
+    .flatMap((value) => (Array.isArray(value) ? value : [value]))
+    .filter(isNode)
+}
+
+function* within(node: Node): Generator<Node> {
+  yield node
+  for (const child of childrenOf(node)) yield* within(child)
+}
+
+/** What an expression may come to as text: both ways of a choice, and what stands between the parts of a template. */
+function literals(node: unknown): string[] {
+  if (!isNode(node)) return []
+  if (node.type === 'Literal') return typeof node.value === 'string' ? [node.value] : []
+  if (node.type === 'TemplateElement') return [String(Reflect.get(Object(node.value), 'cooked'))]
+  const parts = {
+    ConditionalExpression: [node.consequent, node.alternate],
+    LogicalExpression: [node.left, node.right],
+    BinaryExpression: node.operator === '+' ? [node.left, node.right] : [],
+    TemplateLiteral: [node.quasis, node.expressions].flat(),
+    JSXExpressionContainer: [node.expression],
+  }[node.type]
+  return (parts ?? []).flatMap(literals)
+}
+
+function shown(node: Node): string[] {
+  if (node.type === 'JSXText') return [String(node.value)]
+  if (node.type === 'JSXElement' || node.type === 'JSXFragment')
+    return [node.children].flat().filter(isNode).flatMap(literals)
+  if (node.type !== 'JSXAttribute') return []
+  const name = String(Reflect.get(Object(node.name), 'name'))
+  return READ.test(name) && !isOfForm(node) ? literals(node.value) : []
+}
+
+/** `name` of a field is for the browser. */
+function isOfForm({ name, value }: Node): boolean {
+  const text = literals(value)[0] ?? ''
+  return Reflect.get(Object(name), 'name') === 'name' && /^[a-z-]+$/.test(text)
+}
+
+test('no screen has words of its own', () => {
+  const found = files.flatMap(({ name, program }) =>
+    [...within(program)]
+      .flatMap(shown)
+      .filter((text) => !WITHOUT_LETTERS.test(text))
+      .map((text) => `${name}: ${text.trim()}`),
+  )
+  expect(found).toEqual([])
+})
+
+/** `texts.members.invite` as a path, by the names that stand for parts of the catalogue in a file. */
+function pathOf(node: unknown, named: ReadonlyMap<string, string[]>): string[] {
+  if (!isNode(node)) return []
+  if (node.type === 'Identifier') return named.get(String(node.name)) ?? []
+  if (node.type !== 'MemberExpression' || node.computed) return []
+  const property = String(Reflect.get(Object(node.property), 'name'))
+  return pathOf(node.object, named).map((path) => `${path}.${property}`)
+}
+
+/** Constants that stand for a part: where they are made nothing is read yet. */
+function namesIn(program: Node): Map<string, string[]> {
+  const named = new Map([['texts', ['texts']]])
+  for (const node of within(program)) {
+    if (node.type !== 'VariableDeclarator' || !isNode(node.id)) continue
+    const paths = pathOf(node.init, named)
+    if (paths.length === 0 || node.id.type !== 'Identifier') continue
+    const name = String(node.id.name)
+    named.set(name, [...(named.get(name) ?? []), ...paths])
+  }
+  return named
+}
+
+function* readIn(node: Node, named: ReadonlyMap<string, string[]>): Generator<string> {
+  if (/^(Import|TSType|TSInterface)/.test(node.type)) return
+  if (node.type === 'VariableDeclarator' && isNode(node.id)) {
+    const paths = pathOf(node.init, named)
+    if (node.id.type === 'ObjectPattern') {
+      const keys = [node.id.properties].flat().filter(isNode).map(nameOfKey)
+      yield* paths.flatMap((path) => keys.map((key) => `${path}.${key}`))
+    }
+    if (paths.length > 0) return
+  }
+  const paths = pathOf(node, named)
+  yield* paths
+  if (paths.length === 0) for (const child of childrenOf(node)) yield* readIn(child, named)
+}
+
+function nameOfKey({ key }: Node): string {
+  return String(Reflect.get(Object(key), 'name'))
+}
+
+function leavesOf(value: unknown, path: string): string[] {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return [path]
+  return Object.entries(value).flatMap(([key, inner]) => leavesOf(inner, `${path}.${key}`))
+}
+
+test('every text is read somewhere', () => {
+  const read = new Set(files.flatMap(({ program }) => [...readIn(program, namesIn(program))]))
+  // What is handed on as a part, or looked up in it, may be read whole.
+  const isRead = (leaf: string) =>
+    leaf.split('.').some((_, index, parts) => read.has(parts.slice(0, index + 1).join('.')))
+  // Codes are looked up as they come (texts/index.ts).
+  const leaves = leavesOf(texts, 'texts').filter((leaf) => !leaf.startsWith('texts.errors.byCode'))
+  expect(leaves.length).toBeGreaterThan(500)
+  expect(leaves.filter((leaf) => !isRead(leaf))).toEqual([])
+})
