@@ -11,6 +11,7 @@ import { resolverHealthRoutes } from '../features/health/index.ts'
 import { tokenLinkRoutes } from '../features/links/index.ts'
 import { type ActivityLog, stamping } from '../features/metrics/activity.ts'
 import { referenceRoutes } from '../features/reference/index.ts'
+import { securityContactRoutes } from '../features/security_contact/index.ts'
 import { workloadRoutes } from '../features/workloads/index.ts'
 import { openIdentity } from '../identity/index.ts'
 import type { SignedNote } from '../platform/db/signed_notes.ts'
@@ -51,6 +52,7 @@ export function openListeners(services: FeatureServices, parts: Parts) {
   const ofTokens = [...workloadRoutes(access), ...tokenLinkRoutes(access, services)]
   const reference = (listener: Surface) =>
     referenceRoutes(listener, services.config, () => documented(routes))
+  const securityContact = securityContactRoutes(services.config, services.clock)
   const control = serve({
     ...shared,
     surface: 'control-plane',
@@ -58,6 +60,7 @@ export function openListeners(services: FeatureServices, parts: Parts) {
       ...routes,
       ...reference('control-plane'),
       ...consoleRoutes(),
+      ...securityContact,
       ...ingestionRoutes(services, reporterOf(shared, access)),
       ...ofTokens,
     ],
@@ -70,6 +73,7 @@ export function openListeners(services: FeatureServices, parts: Parts) {
       ...resolver.routes,
       ...ofTokens,
       ...reference('resolver'),
+      ...securityContact,
     ],
   })
   return {

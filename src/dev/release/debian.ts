@@ -7,7 +7,7 @@ import type { Source } from './source.ts'
 const ROOT = join(import.meta.dir, '..', '..', '..')
 const PACKAGING = join(ROOT, 'packaging')
 const UNIT = 'usr/lib/systemd/system/cloakroom.service'
-const SETTINGS = 'etc/cloakroom/cloakroom.env'
+const SETTINGS = 'etc/cloakroom.env'
 const COPYRIGHT = 'usr/share/doc/cloakroom/copyright'
 const MAINTAINER = 'Cloakroom <noreply@cloakroom.invalid>'
 /** What the runtime asks for. */
@@ -36,13 +36,32 @@ export async function makeDebianPackage(contents: Contents): Promise<string> {
 async function layOut(tree: string, contents: Contents): Promise<void> {
   const copied = (path: string) => Bun.file(join(PACKAGING, path)).bytes()
   await put(tree, 'usr/bin/cloakroom', 0o755, await Bun.file(contents.executable).bytes())
-  await put(tree, UNIT, 0o644, await copied('systemd/cloakroom.service'))
-  await put(tree, SETTINGS, 0o600, await copied('debian/cloakroom.env'))
+  await put(
+    tree,
+    UNIT,
+    0o644,
+    unitOf(await Bun.file(join(ROOT, 'docs/deploy/cloakroom.service')).text()),
+  )
+  await put(tree, SETTINGS, 0o600, await copied('debian/settings.env'))
   await put(tree, COPYRIGHT, 0o644, await Bun.file(join(ROOT, 'LICENSE')).bytes())
   for (const script of ['postinst', 'prerm', 'postrm'])
     await put(tree, `DEBIAN/${script}`, 0o755, await copied(`debian/${script}`))
   await put(tree, 'DEBIAN/conffiles', 0o644, `/${SETTINGS}\n`)
   await put(tree, 'DEBIAN/control', 0o644, controlOf(contents))
+}
+
+/** That of the documentation: the program is elsewhere, and the user is made by the package. @throws Error */
+function unitOf(documented: string): string {
+  const changes: [from: string, to: string][] = [
+    [documented.slice(0, documented.indexOf('[Unit]')), ''],
+    ['/usr/local/bin/cloakroom', '/usr/bin/cloakroom'],
+    ['# A user for this unit alone; one of this name that exists is taken.\n', ''],
+    ['DynamicUser=yes\n', ''],
+  ]
+  return changes.reduce((text, [from, to]) => {
+    if (!text.includes(from)) throw new Error(`cloakroom.service has no ${from}`)
+    return text.replace(from, to)
+  }, documented)
 }
 
 async function put(tree: string, path: string, mode: number, content: string | Uint8Array) {

@@ -190,6 +190,17 @@ export const settings = z.object({
     about: 'the address at which clients reach the resolver, for the OpenAPI document',
     example: 'https://resolver.example.com',
   }),
+  SECURITY_CONTACT: list
+    .refine(
+      (addresses) => addresses.every((text) => /^(mailto:|https:\/\/|tel:)[!-~]+$/.test(text)),
+      'must be addresses that begin with mailto:, https:// or tel:, separated by commas',
+    )
+    .default([])
+    .meta({
+      about:
+        'whom people report holes of this installation to, in /.well-known/security.txt; without it there is none',
+      example: 'mailto:security@example.com',
+    }),
   PASSKEY_ORIGINS: passkeyOrigins.meta({
     about:
       'origins of pages on which people may use passkeys, https or localhost; without it that of SERVICE_SERVER_URL, if it is such a one',

@@ -1,0 +1,149 @@
+/**
+ * The package for Debian, installed for real: by dpkg in a copy of this system (an overlay in a mount namespace of its
+ * own, which is gone with its last process), with the life of a package told by a script, and read back here.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import project from '../../package.json' with { type: 'json' }
+import { makeDebianPackage } from '../../src/dev/release/debian.ts'
+import { executable } from '../binary/executable.ts'
+import { watched } from '../support/watched.ts'
+
+const place = mkdtempSync(join(tmpdir(), 'cr-debian-'))
+const SOURCE = { commit: null, time: new Date('2026-01-02T03:04:05Z') }
+const ARCHITECTURES: Record<string, string> = { x64: 'amd64', arm64: 'arm64' }
+let file: string
+
+beforeAll(async () => {
+  const architecture = ARCHITECTURES[process.arch] ?? process.arch
+  const contents = { architecture, source: SOURCE, folder: place }
+  file = await makeDebianPackage({ ...contents, executable: await executable() })
+}, 120_000)
+
+afterAll(() => rmSync(place, { recursive: true, force: true }))
+
+async function run(command: string[]) {
+  const child = watched(Bun.spawn(command, { stdout: 'pipe', stderr: 'pipe' }))
+  const [stdout, stderr] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ])
+  return { code: await child.exited, stdout, stderr }
+}
+
+/** A namespace and an overlay are root's. */
+const canMount = (await run(['unshare', '--mount', 'true'])).code === 0
+if (!canMount && process.env.CI) throw new Error('the package cannot be installed: not root')
+if (!canMount) process.stdout.write('!! THE DEBIAN PACKAGE WAS NOT INSTALLED: that needs root !!\n')
+
+/** Runs a script of the shell in the copy; each line that it says behind `>> name` becomes a list by that name. */
+async function inCopy(script: string): Promise<Record<string, string[]>> {
+  for (const name of ['up', 'work', 'root']) mkdirSync(join(place, name))
+  writeFileSync(join(place, 'script'), script)
+  const mount = `mount -t overlay overlay -o "lowerdir=/,upperdir=$1/up,workdir=$1/work" "$1/root"
+    cp "$1/script" "$1/${file}" "$1/root/root/" && mount -t proc proc "$1/root/proc" &&
+    mount --rbind /dev "$1/root/dev" && mount -t tmpfs tmp "$1/root/tmp" && mount -t tmpfs run "$1/root/run" &&
+    exec chroot "$1/root" sh /root/script`
+  const { code, stdout, stderr } = await run([
+    ...['unshare', '--mount', '--pid', '--fork', '--kill-child'],
+    ...['sh', '-ec', mount, 'sh', place],
+  ])
+  if (code !== 0) throw new Error(`${stdout}\n${stderr}`)
+  const said: Record<string, string[]> = {}
+  for (const part of stdout.split(/^>> /m).slice(1)) {
+    const [name = '', ...lines] = part.trimEnd().split('\n')
+    said[name] = lines
+  }
+  return said
+}
+
+const LIFE = `
+set -u
+export PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive
+quietly() { "$@" >/root/log 2>&1 || { cat /root/log; exit 1; }; }
+! getent passwd cloakroom >/dev/null || exit 1
+
+quietly dpkg -i /root/PACKAGE
+echo '>> version'; cloakroom --version
+echo '>> user'; getent passwd cloakroom | cut -d : -f 1,6,7
+echo '>> modes'; stat -c '%n %a %U' /usr/bin/cloakroom /etc/cloakroom.env /var/lib/cloakroom
+echo '>> owner of the unit'; dpkg -S /usr/lib/systemd/system/cloakroom.service
+echo '>> enabled'; ls /etc/systemd/system/multi-user.target.wants 2>/dev/null | grep cloakroom
+echo '>> self-check'
+cd /var/lib/cloakroom
+as_cloakroom="setpriv --reuid cloakroom --regid cloakroom --clear-groups env -i DATA_DIR=/var/lib/cloakroom"
+$as_cloakroom cloakroom self-check | cut -c 1-16
+echo '>> unit'; systemd-analyze verify /usr/lib/systemd/system/cloakroom.service 2>&1
+systemd-analyze security --offline=true --no-pager --threshold=20 /usr/lib/systemd/system/cloakroom.service >/dev/null; echo $?
+
+echo 'PORT=9000' >/etc/cloakroom.env
+quietly dpkg -i --force-confdef --force-confold /root/PACKAGE
+echo '>> settings after the next version'; cat /etc/cloakroom.env
+
+echo secret >/var/lib/cloakroom/data; chown cloakroom: /var/lib/cloakroom/data
+quietly dpkg --remove cloakroom
+echo '>> after remove'; ls /usr/bin/cloakroom /etc/cloakroom.env /var/lib/cloakroom/data 2>/dev/null
+dpkg --purge cloakroom >/dev/null 2>/root/said
+echo '>> after purge with data'; ls /etc/cloakroom.env /var/lib/cloakroom/data 2>/dev/null; getent passwd cloakroom | cut -d : -f 1
+echo '>> what purge says'; cat /root/said
+
+quietly dpkg -i /root/PACKAGE
+rm /var/lib/cloakroom/data
+quietly dpkg --purge cloakroom
+echo '>> after purge without data'; ls -d /var/lib/cloakroom 2>/dev/null; getent passwd cloakroom
+echo '>> end'
+`
+
+test('it says what it is and needs', async () => {
+  const { stdout } = await run(['dpkg-deb', '--field', join(place, file)])
+  expect(stdout).toStartWith(`Package: cloakroom\nVersion: ${project.version}\nArchitecture: `)
+  expect(stdout).toContain('Depends: libc6 (>= 2.17), passwd\n')
+})
+
+if (canMount) {
+  describe('installed', () => {
+    let said: Record<string, string[]>
+    beforeAll(async () => {
+      said = await inCopy(LIFE.replaceAll('PACKAGE', file))
+    }, 120_000)
+
+    test('there is a user, a folder of its own, settings for root only, and a unit that is not started', () => {
+      expect(said.version).toEqual([project.version])
+      expect(said.user).toEqual(['cloakroom:/var/lib/cloakroom:/usr/sbin/nologin'])
+      expect(said.modes).toEqual([
+        '/usr/bin/cloakroom 755 root',
+        '/etc/cloakroom.env 600 root',
+        '/var/lib/cloakroom 700 cloakroom',
+      ])
+      expect(said['owner of the unit']).toEqual([
+        'cloakroom: /usr/lib/systemd/system/cloakroom.service',
+      ])
+      expect(said.enabled).toEqual([])
+      expect(said.unit).toEqual(['0'])
+    })
+
+    test('its user finds all well', () => {
+      expect(said['self-check']?.map((line) => line.trimEnd())).toEqual(
+        ['settings', 'vectors', 'tls', 'files', 'database', 'clock', 'limits'].map(
+          (name) => `ok      ${name}`,
+        ),
+      )
+    })
+
+    test('settings that were changed outlive the next version', () => {
+      expect(said['settings after the next version']).toEqual(['PORT=9000'])
+    })
+
+    test('remove takes the program, purge the settings, and neither the data of people', () => {
+      expect(said['after remove']).toEqual(['/etc/cloakroom.env', '/var/lib/cloakroom/data'])
+      expect(said['after purge with data']).toEqual(['/var/lib/cloakroom/data', 'cloakroom'])
+      expect(said['what purge says']?.join()).toContain('/var/lib/cloakroom is kept')
+    })
+
+    test('purge without data leaves nothing', () => {
+      expect(said['after purge without data']).toEqual([])
+    })
+  })
+}
