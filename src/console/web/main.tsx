@@ -4,7 +4,7 @@ import { QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
-import { ask } from './keys/ask.ts'
+import { accountState, ask } from './keys/ask.ts'
 import { ErrorBoundary } from './parts/states/error_boundary.tsx'
 import { applyTheme } from './parts/theme.ts'
 import { queryClient } from './queries.ts'
@@ -24,6 +24,15 @@ for (const sign of ['pointerdown', 'keydown', 'wheel'] as const) {
   addEventListener(sign, stir, { passive: true })
 }
 stir()
+
+/** Milliseconds after which a page that is seen asks whether its session was ended elsewhere. */
+const CHECK_MS = 60_000
+const check = () => {
+  if (document.visibilityState !== 'visible' || accountState()?.kind !== 'open') return
+  void ask('accounts.check', null).catch(() => {})
+}
+addEventListener('visibilitychange', check)
+setInterval(check, CHECK_MS)
 
 const root = document.getElementById('root')
 if (root) {

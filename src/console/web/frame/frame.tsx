@@ -4,24 +4,23 @@ import { lazy, type ReactNode, Suspense, useEffect, useMemo, useRef, useState } 
 import { useLandmark } from 'react-aria/useLandmark'
 import { useAway } from '../away.ts'
 import type { Output } from '../keys/messages.ts'
-import { Button } from '../parts/button.tsx'
 import { CommandPalette, usePaletteCommands } from '../parts/overlays/command_palette.tsx'
 import { Menu } from '../parts/overlays/menu.tsx'
 import { Toasts } from '../parts/overlays/toasts.tsx'
 import { Banner } from '../parts/states/banner.tsx'
 import { ErrorBoundary } from '../parts/states/error_boundary.tsx'
 import { chooseTheme, chosenTheme, themes } from '../parts/theme.ts'
-import { useAsk, useCommand } from '../queries.ts'
+import { useAsk } from '../queries.ts'
 import { texts } from '../texts/index.ts'
+import { Ending } from './ending.tsx'
 import { areas, begun, everywhere } from './navigation.ts'
+import { WaysOut } from './ways_out.tsx'
 
 type Props = { email: string; children: ReactNode }
 
 const ChangedNames = lazy(() => import('./changed_names.tsx'))
 
 export default function Frame({ email, children }: Props) {
-  const lock = useCommand('accounts.lock')
-  const logOut = useCommand('accounts.logOut')
   const words = texts.common
   return (
     <div className="frame">
@@ -39,12 +38,7 @@ export default function Frame({ email, children }: Props) {
         <Link to="/account" className="soft frame-who">
           {email}
         </Link>
-        <Button kind="quiet" onPress={() => lock.mutate(null)}>
-          {words.lock}
-        </Button>
-        <Button kind="quiet" onPress={() => logOut.mutate(null)}>
-          {words.logOut}
-        </Button>
+        <WaysOut />
       </header>
       <Areas />
       <Content>{children}</Content>
@@ -59,7 +53,10 @@ function Content({ children }: { children: ReactNode }) {
   const isAway = useAway()
   return (
     <main {...landmarkProps} ref={ref} id="content" className="frame-content" tabIndex={-1}>
-      <div role="status">{isAway ? <Banner kind="warning">{texts.errors.away}</Banner> : null}</div>
+      <div role="status">
+        {isAway ? <Banner kind="warning">{texts.errors.away}</Banner> : null}
+        <Ending />
+      </div>
       <Suspense>
         <ChangedNames />
       </Suspense>

@@ -1,41 +1,22 @@
-/** What the worker holds, and for how long. */
+/** What the worker holds, and for how long. Tabs of one browser lock together. */
 import type { AccountKeys } from '../../../client/account/account_keys.ts'
 import type { Api } from '../../../client/http/api.ts'
-import { knownChains } from '../../../client/signed/known_chains.ts'
-import { inWords } from '../../../client/signed/link_in_words.ts'
-import { chainsOf, hashInGroups, type Trust } from '../../../client/signed/trust.ts'
-import { keyFingerprint, knownKeyOf, knownWorkspaceKeys } from '../../../client/workspace_key.ts'
 import type { Reader } from '../../../client/workspaces.ts'
-import { identityOf } from '../../../sigchain/index.ts'
+import { type Deadline, deadlineIn } from '../deadline.ts'
 import { sessionCalls } from '../session.ts'
 import { Refused } from './failure.ts'
 import { type Memory, openMemory } from './memory.ts'
-import type { AccountState, Notice } from './messages.ts'
+import type { AccountState, LockedBy, Notice } from './messages.ts'
 import { Names } from './names.ts'
+import { openTabs, type Word } from './tabs.ts'
+import { identityFor, trustOf } from './trust.ts'
 
 export type Person = { userId: string; email: string }
 
-export type Held = {
-  /** Calls of this session. */
-  api: Api
-  memory: Memory
-  /** What names stood for, for who works here. */
-  names: Names
-  /** Who works here, with their keys, and what they know of their workspaces. @throws Refused `locked` */
-  reader(): Reader & Person & AccountKeys
-  /** In the place of what was held; without a time it locks when nobody works for a while. */
-  open(person: Person, keys: AccountKeys, until?: number): void
-  /** Forgets the keys; the session of the person goes on. */
-  lock(person?: Person): void
-  /** Forgets all of it. */
-  clear(): void
-  state(): AccountState
-  /** Somebody works: the time until it locks begins anew. */
-  stir(): void
-}
-
-/** Until it locks, without a command of a person. */
+/** Until it locks, without a sign of a person. */
 const IDLE_MS = 15 * 60_000
+/** Before it locks, it is said. */
+const WARNING_MS = 60_000
 /** What a timer can count. */
 const LONGEST_MS = 2_147_483_647
 
@@ -45,102 +26,187 @@ export async function openHeld(
   changed: (state: AccountState) => void,
   notify: (notice: Notice) => void,
 ): Promise<Held> {
-  const memory = await openMemory()
-  let person: Person | null = null
-  let open: Open | null = null
-  let isEnded = false
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const state = (): AccountState => {
-    if (person === null) return { kind: 'out', isEnded }
-    if (open === null) return { kind: 'locked', email: person.email }
-    return { kind: 'open', ...person, until: open.until }
+  return new Held(await openMemory(), changed, notify)
+}
+
+export class Held {
+  /** Calls of this session. */
+  readonly api: Api
+  readonly memory: Memory
+  /** What names stood for, for who works here. */
+  readonly names: Names
+  readonly #notify: (notice: Notice) => void
+  readonly #changed: (state: AccountState) => void
+  readonly #tellTabs: (word: Word) => void
+  #person: Person | null = null
+  #open: Open | null = null
+  #deadline: Deadline = deadlineIn(0)
+  #isEnding = false
+  #isEnded = false
+  #lockedBy: LockedBy = null
+  #timer: ReturnType<typeof setTimeout> | undefined
+
+  constructor(
+    memory: Memory,
+    changed: (state: AccountState) => void,
+    notify: (notice: Notice) => void,
+  ) {
+    this.memory = memory
+    this.#changed = changed
+    this.#notify = notify
+    this.names = new Names(memory, () => this.#open?.userId ?? null, notify)
+    this.#tellTabs = openTabs((word) => this.#hear(word))
+    const calls = sessionCalls(() => this.#leave(this.#isEnded || this.#person !== null))
+    this.api = this.names.over(calls)
   }
-  const forget = () => {
-    clearTimeout(timer)
-    open?.privateKey.fill(0)
-    open?.seed?.fill(0)
-    open = null
+
+  /** Who works here, with their keys, and what they know of their workspaces. @throws Refused `locked` */
+  reader(): Reader & Person & AccountKeys {
+    this.expire()
+    if (this.#open) return this.#open
+    throw new Refused('locked')
   }
-  const become = (next: Person | null, ended = false) => {
-    forget()
-    isEnded = ended
-    person = next
-    changed(state())
+
+  /** In the place of what was held; without a time it locks when nobody works for a while. */
+  open(person: Person, keys: AccountKeys, until?: number): void {
+    this.#forget()
+    this.#isEnded = false
+    this.#person = person
+    const identity = () => identityFor(keys)
+    this.names.reset()
+    const trust = trustOf(this.api, this.memory, person, this.#notify)
+    const { api } = this
+    this.#open = { ...person, ...keys, api, trust, identity, until: until ?? null }
+    this.#tell({ kind: 'in' })
+    this.stayUntil(until ?? null)
   }
-  const stir = () => {
-    clearTimeout(timer)
-    if (!open) return
-    const left = open.until === null ? IDLE_MS : Math.min(open.until - Date.now(), LONGEST_MS)
-    timer = setTimeout(() => become(person), left)
+
+  /** Another end of the time; null for when nobody works. */
+  stayUntil(until: number | null): void {
+    this.#stayUntil(until)
+    this.#tell({ kind: 'stays', until })
   }
-  const names = new Names(memory, () => open?.userId ?? null, notify)
-  const api = names.over(sessionCalls(() => become(null, isEnded || person !== null)))
-  return {
-    api,
-    memory,
-    names,
-    reader: () => {
-      if (open) return open
-      throw new Refused('locked')
-    },
-    open: (next, keys, until) => {
-      forget()
-      isEnded = false
-      person = next
-      const identity = () => identityFor(keys)
-      names.reset()
-      const trust = trustOf(api, memory, next, notify)
-      open = { ...next, ...keys, api, trust, identity, until: until ?? null }
-      changed(state())
-      stir()
-    },
-    lock: (next) => become(next ?? person),
-    clear: () => become(null),
-    state,
-    stir,
+
+  /** The session is there, the keys are not. */
+  meet(person: Person): void {
+    this.#isEnded = false
+    this.#become(person)
+    this.#tell({ kind: 'in' })
+  }
+
+  /** Forgets the keys, in all tabs; the session of the person goes on. */
+  lock(by: LockedBy = null): void {
+    this.lockOthers(by)
+    this.#become(this.#person, by)
+  }
+
+  /** Other tabs, which may hold keys of before. */
+  lockOthers(by: LockedBy = null): void {
+    this.#tell({ kind: 'locked', by })
+  }
+
+  /** Forgets all of it, in all tabs. */
+  clear(): void {
+    this.#leave(this.#isEnded && this.#person === null)
+  }
+
+  state(): AccountState {
+    if (this.#person === null) return { kind: 'out', isEnded: this.#isEnded }
+    const { email } = this.#person
+    if (this.#open === null) return { kind: 'locked', email, by: this.#lockedBy }
+    const { userId, until } = this.#open
+    return { kind: 'open', email, userId, until, isEnding: this.#isEnding }
+  }
+
+  /** Somebody works: the time until it locks begins anew, in all tabs, if it was not over. */
+  stir(): void {
+    this.expire()
+    if (!this.#open) return
+    this.#stirred()
+    this.#tell({ kind: 'stirred' })
+    if (this.#open.until !== null) void this.memory.touch(this.#open.userId)
+  }
+
+  /** Locks if the time is over: a timer does not run while a machine sleeps. */
+  expire(): void {
+    if (!this.#open || this.#deadline.left() > 0) return
+    const { until, userId } = this.#open
+    if (until !== null) void this.memory.stay(userId, undefined)
+    this.lock(until === null ? 'idle' : 'time')
+  }
+
+  #stayUntil(until: number | null): void {
+    if (!this.#open) return
+    this.#open.until = until
+    this.#deadline = deadlineIn(until === null ? IDLE_MS : until - Date.now())
+    this.#isEnding = false
+    this.#changed(this.state())
+    this.#wait()
+  }
+
+  #stirred(): void {
+    if (this.#open?.until === null) this.#deadline = deadlineIn(IDLE_MS)
+    this.#wait()
+  }
+
+  #wait(): void {
+    clearTimeout(this.#timer)
+    this.expire()
+    if (!this.#open) return
+    const left = this.#deadline.left()
+    const isEnding = left <= WARNING_MS
+    const next = Math.min(isEnding ? left : left - WARNING_MS, LONGEST_MS)
+    this.#timer = setTimeout(() => this.#wait(), next)
+    if (isEnding === this.#isEnding) return
+    this.#isEnding = isEnding
+    this.#changed(this.state())
+  }
+
+  #leave(isEnded: boolean): void {
+    if (this.#person) void this.memory.stay(this.#person.userId, undefined)
+    this.#tell({ kind: 'out', isEnded })
+    this.#isEnded = isEnded
+    this.#become(null)
+  }
+
+  #become(person: Person | null, by: LockedBy = null): void {
+    this.#forget()
+    this.#person = person
+    this.#lockedBy = by
+    this.#changed(this.state())
+  }
+
+  #forget(): void {
+    clearTimeout(this.#timer)
+    this.#open?.privateKey.fill(0)
+    this.#open?.seed?.fill(0)
+    this.#open = null
+    this.#isEnding = false
+  }
+
+  #tell(word: DistributiveOmit<Word, 'userId'>): void {
+    if (this.#person) this.#tellTabs({ ...word, userId: this.#person.userId })
+  }
+
+  #hear(word: Word): void {
+    const isOurs = word.userId === this.#person?.userId
+    if (word.kind === 'in') {
+      // The cookies are those of somebody else now.
+      if (this.#person && !isOurs) this.#end(true)
+      return
+    }
+    if (!isOurs) return
+    if (word.kind === 'out') this.#end(word.isEnded)
+    if (!this.#open) return
+    if (word.kind === 'stirred') this.#stirred()
+    if (word.kind === 'stays') this.#stayUntil(word.until)
+    if (word.kind === 'locked') this.#become(this.#person, word.by ?? 'tab')
+  }
+
+  #end(isEnded: boolean): void {
+    this.#isEnded = isEnded
+    this.#become(null)
   }
 }
 
-/** @throws Refused for an account that cannot sign */
-async function identityFor({ seed }: AccountKeys) {
-  if (seed !== null) return identityOf(seed)
-  throw new Refused('no_signing_key')
-}
-
-/** Changes of people and their keys, of which somebody should hear whoever signed them. */
-const ABOUT_PEOPLE = new Set(['members.put', 'members.removed', 'keys.rotated'])
-
-function trustOf(
-  api: Api,
-  memory: Memory,
-  { userId }: Person,
-  notify: (notice: Notice) => void,
-): Trust {
-  const { workspaceKeys: kept } = memory
-  const keyOf = (workspaceId: string) => `${userId} ${workspaceId}`
-  const workspaceKeys = knownWorkspaceKeys(
-    { of: (id) => kept.of(keyOf(id)), put: (id, change) => kept.put(keyOf(id), change) },
-    ({ epoch, ...workspace }) => notify({ ...about(workspace), kind: 'rekeyed', epoch }),
-  )
-  const chains = chainsOf(api, knownChains(memory.chains), {
-    met: (workspace, first) =>
-      notify({ ...about(workspace), kind: 'met', fingerprint: hashInGroups(first) }),
-    rekeyed: (workspace, epoch) => notify({ ...about(workspace), kind: 'rekeyed', epoch }),
-    went: (workspace, links, before, seq) => {
-      const told = inWords(links, before)
-      const changes = told.filter((each, at) => {
-        return each.seq > seq && ABOUT_PEOPLE.has(links[at]?.type ?? '')
-      })
-      if (changes.length > 0) notify({ ...about(workspace), kind: 'people', changes })
-    },
-  })
-  const metPlain: Trust['metPlain'] = async (workspace) => {
-    const fingerprint = await keyFingerprint(knownKeyOf(workspace))
-    notify({ ...about(workspace), kind: 'plain', fingerprint })
-  }
-  return { chains, workspaceKeys, metPlain }
-}
-
-function about({ id, name }: { id: string; name: string }) {
-  return { workspaceId: id, workspace: name }
-}
+type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never

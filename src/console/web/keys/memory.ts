@@ -18,8 +18,12 @@ export type StayingKey = {
   key: CryptoKey
   nonce: Uint8Array<ArrayBuffer>
   sealed: ArrayBuffer
+  /** Of who it is: the server says so too, and both must be the same. */
+  email: string
   /** Milliseconds since 1970. */
   until: number
+  /** The latest time at which somebody worked: an earlier one now is a clock that was put back. */
+  seen: number
 }
 
 export type Memory = {
@@ -30,6 +34,8 @@ export type Memory = {
   staying(userId: string): Promise<StayingKey | undefined>
   /** Undefined takes it away. */
   stay(userId: string, staying: StayingKey | undefined): Promise<void>
+  /** Somebody works. */
+  touch(userId: string): Promise<void>
 }
 
 const NAME = 'cloakroom'
@@ -39,6 +45,7 @@ type StoreName = (typeof STORES)[number]
 
 export async function openMemory(): Promise<Memory> {
   const database = await openDatabase()
+  await forgetExpired(database)
   const [chains, workspaceKeys, names] = await Promise.all([
     openStore<KnownEntry>(database, 'chains'),
     openStore<KnownKey>(database, 'workspaceKeys'),
@@ -50,6 +57,10 @@ export async function openMemory(): Promise<Memory> {
     names,
     staying: (userId) => get<StayingKey>(database, 'staying', userId),
     stay: (userId, staying) => write(database, 'staying', userId, () => staying),
+    touch: (userId) =>
+      write<StayingKey>(database, 'staying', userId, (kept) =>
+        kept ? { ...kept, seen: Math.max(kept.seen, Date.now()) } : kept,
+      ),
   }
 }
 
@@ -62,6 +73,20 @@ function openDatabase(): Promise<IDBDatabase> {
     }
   }
   return done(opening)
+}
+
+/** Milliseconds by which a clock is set right now and then. */
+const CLOCK_SLACK_MS = 5 * 60_000
+
+/** Of anybody who stayed unlocked here, and by either clock. */
+async function forgetExpired(database: IDBDatabase): Promise<void> {
+  const store = database.transaction('staying', 'readwrite').objectStore('staying')
+  const [ids, kept] = await Promise.all([done(store.getAllKeys()), done(store.getAll())])
+  const now = Date.now()
+  for (const [index, { until, seen }] of kept.entries()) {
+    if (now < until && now > seen - CLOCK_SLACK_MS) continue
+    await done(store.delete(ids[index] ?? ''))
+  }
 }
 
 async function openStore<V>(database: IDBDatabase, name: StoreName): Promise<Remembered<V>> {

@@ -22,6 +22,12 @@ export type Output<N extends CommandName> =
 /** Long work: what is being done, and how much of it is done already, from 0 to 1 where that is known. */
 export type Progress = { step: string; done?: number }
 
+/**
+ * Why the keys are locked: nobody worked, a chosen time was over, it was said in another tab, the server could not be
+ * reached to end the session; null where it was said here.
+ */
+export type LockedBy = 'idle' | 'time' | 'tab' | 'unreached' | null
+
 /** Who works here. */
 export type AccountState =
   /** Nobody is logged in; `isEnded` where somebody was, and the server knows the session no more. */
@@ -29,9 +35,12 @@ export type AccountState =
   /** Whether somebody is cannot be asked now. */
   | { kind: 'away'; failure: Failure }
   /** The session is there, the keys are not. */
-  | { kind: 'locked'; email: string }
-  /** `until` is when the keys are locked at the latest, where the person chose a time; else when nobody works. */
-  | { kind: 'open'; email: string; userId: string; until: number | null }
+  | { kind: 'locked'; email: string; by: LockedBy }
+  /**
+   * `until` is when the keys are locked at the latest, where the person chose a time; else when nobody works.
+   * `isEnding` in the minute before that.
+   */
+  | { kind: 'open'; email: string; userId: string; until: number | null; isEnding: boolean }
 
 /** What a person should hear of a workspace. */
 export type Notice = { workspaceId: string; workspace: string } & (

@@ -6,47 +6,75 @@ import type { AccountKeys } from '../../../client/account/account_keys.ts'
 import { utf8 } from '../../../platform/crypto/encoding.ts'
 import { randomBytes } from '../../../platform/crypto/random.ts'
 import { identityOf } from '../../../sigchain/index.ts'
+import type { Held, Person } from './held.ts'
 import type { Memory } from './memory.ts'
 
 const HOUR_MS = 3_600_000
 
-/** @throws RangeError for an account without a seed, whose keys are of before */
-export async function stayUnlocked(
+/** Hours to stay unlocked for, in this browser; without them it locks when nobody works. */
+export type Staying = { stayHours?: number }
+
+/** Opens, and stays unlocked where that was chosen; what was chosen before is over. */
+export async function openFor(
+  held: Held,
+  person: Person,
+  keys: AccountKeys,
+  { stayHours }: Staying,
+): Promise<void> {
+  const until = await stay(held.memory, person, keys, stayHours)
+  held.open(person, keys, until)
+}
+
+/** Another time for keys that are open. @throws Refused `locked` */
+export async function stayFor(held: Held, { stayHours }: Staying): Promise<void> {
+  const { userId, email, ...keys } = held.reader()
+  held.stayUntil((await stay(held.memory, { userId, email }, keys, stayHours)) ?? null)
+}
+
+/** An account without a seed, whose keys are of before, does not stay. */
+async function stay(
   memory: Memory,
-  userId: string,
-  seed: Uint8Array<ArrayBuffer>,
-  hours: number,
-) {
+  { userId, email }: Person,
+  { seed }: AccountKeys,
+  hours: number | undefined,
+): Promise<number | undefined> {
+  if (hours === undefined || seed === null) {
+    await memory.stay(userId, undefined)
+    return undefined
+  }
   const key = await crypto.subtle.generateKey({ name: 'AES-GCM', length: 256 }, false, [
     'encrypt',
     'decrypt',
   ])
   const nonce = randomBytes(12)
-  const until = Date.now() + hours * HOUR_MS
-  const sealed = await crypto.subtle.encrypt(parameters(nonce, userId, until), key, seed)
-  await memory.stay(userId, { key, nonce, sealed, until })
+  const seen = Date.now()
+  const until = seen + hours * HOUR_MS
+  const sealed = await crypto.subtle.encrypt(parameters(nonce, { userId, email }, until), key, seed)
+  await memory.stay(userId, { key, nonce, sealed, email, until, seen })
   return until
 }
 
-/** Null where the person did not choose it, or it has expired. */
+/** Null where the person did not choose it, it has expired, or it is not for this address. */
 export async function stillUnlocked(
   memory: Memory,
-  userId: string,
+  person: Person,
 ): Promise<{ keys: AccountKeys; until: number } | null> {
-  const staying = await memory.staying(userId)
+  const staying = await memory.staying(person.userId)
   if (staying === undefined) return null
   const { key, nonce, sealed, until } = staying
-  if (until <= Date.now()) {
-    await memory.stay(userId, undefined)
-    return null
-  }
-  const seed = new Uint8Array(
-    await crypto.subtle.decrypt(parameters(nonce, userId, until), key, sealed),
-  )
+  const opened = await crypto.subtle
+    .decrypt(parameters(nonce, person, until), key, sealed)
+    .catch(() => null)
+  if (opened === null) return null
+  const seed = new Uint8Array(opened)
   const { privateKey, public_key } = await identityOf(seed)
   return { keys: { seed, privateKey, publicKey: Uint8Array.fromBase64(public_key) }, until }
 }
 
-function parameters(nonce: Uint8Array<ArrayBuffer>, userId: string, until: number) {
-  return { name: 'AES-GCM', iv: nonce, additionalData: utf8(`${userId} ${until}`) }
+function parameters(
+  nonce: Uint8Array<ArrayBuffer>,
+  { userId, email }: Person,
+  until: number,
+): AesGcmParams {
+  return { name: 'AES-GCM', iv: nonce, additionalData: utf8(`${userId} ${email} ${until}`) }
 }

@@ -1,24 +1,31 @@
 /** A text to take along, such as a command. */
 import { useState } from 'react'
-import { texts } from '../texts/index.ts'
+import { helpFor, texts } from '../texts/index.ts'
 import { Button } from './button.tsx'
 
-type Props = { text: string; name: string; isShown?: boolean }
+type Props = {
+  text: string
+  name: string
+  isShown?: boolean
+  isSecret?: boolean
+}
 
-export function Copy({ text, name, isShown = true }: Props) {
-  const [isCopied, setCopied] = useState(false)
-  const copy = async () => {
-    await navigator.clipboard.writeText(text)
-    setCopied(true)
-  }
+export function Copy({ text, name, isShown = true, isSecret = false }: Props) {
+  const [said, setSaid] = useState('')
+  const words = texts.common
+  const copy = () =>
+    navigator.clipboard.writeText(text).then(
+      () => setSaid(isSecret ? words.copiedSecret : words.copied),
+      () => setSaid(helpFor('not_copied').said ?? ''),
+    )
   return (
     <span className="copy">
       {isShown ? <code className="copy-text">{text}</code> : null}
-      <Button kind="quiet" aria-label={texts.common.copyNamed(name)} onPress={copy}>
-        {texts.common.copy}
+      <Button kind="quiet" aria-label={words.copyNamed(name)} onPress={copy}>
+        {words.copy}
       </Button>
       <span role="status" className="soft">
-        {isCopied ? texts.common.copied : ''}
+        {said}
       </span>
     </span>
   )

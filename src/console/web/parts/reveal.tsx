@@ -1,13 +1,16 @@
 /**
- * A value that is shown when somebody asks, and hidden again by itself: it is in the page as long as it is seen, and
- * nowhere else. Copying it does not show it.
+ * A value that is shown when somebody asks, and hidden again by itself, or when they turn away: it is in the page as
+ * long as it is seen, and nowhere else. Copying it does not show it.
  */
 import { useEffect, useState } from 'react'
+import { deadlineIn } from '../deadline.ts'
+import { AskError } from '../keys/ask.ts'
 import { texts } from '../texts/index.ts'
 import { Button } from './button.tsx'
 
 const SHOWN_MS = 30_000
-const COPIED_MS = 3_000
+const LOOK_MS = 1_000
+const COPIED_MS = 10_000
 
 type Props = {
   /** What it is the value of, for who does not see the row. */
@@ -27,8 +30,17 @@ export function Reveal({ name, read, onError }: Props) {
   }, [isCopied])
   useEffect(() => {
     if (value === null) return
-    const hide = setTimeout(() => setValue(null), SHOWN_MS)
-    return () => clearTimeout(hide)
+    const hide = () => setValue(null)
+    const deadline = deadlineIn(SHOWN_MS)
+    // Again and again: one long timer would go on where it was when a machine wakes up.
+    const looking = setInterval(() => deadline.left() > 0 || hide(), LOOK_MS)
+    addEventListener('blur', hide)
+    document.addEventListener('visibilitychange', hide)
+    return () => {
+      clearInterval(looking)
+      removeEventListener('blur', hide)
+      document.removeEventListener('visibilitychange', hide)
+    }
   }, [value])
   const withValue = async (use: (value: string) => unknown) => {
     setReading(true)
@@ -68,14 +80,16 @@ export function Reveal({ name, read, onError }: Props) {
         isPending={isReading}
         onPress={() =>
           withValue(async (text) => {
-            await navigator.clipboard.writeText(text)
+            await navigator.clipboard.writeText(text).catch(() => {
+              throw new AskError({ code: 'not_copied', message: '', fields: [], requestId: null })
+            })
             setCopied(true)
           })
         }
       >
         {words.copy}
       </Button>
-      <span role="status">{isCopied ? words.copied : ''}</span>
+      <span role="status">{isCopied ? words.copiedSecret : ''}</span>
     </span>
   )
 }

@@ -4,23 +4,24 @@ import type { Input, Output } from '../keys/messages.ts'
 import { createPasskey, evaluate, getPasskey } from './authenticator.ts'
 
 export type Passkey = Output<'passkeys.list'>[number]
+export type Staying = Input<'accounts.stay'>
 
 export async function addPasskey({ label, password }: { label: string; password: string }) {
   const made = await createPasskey(await ask('passkeys.begin', { password }))
   return handing(made, (given) => ask('passkeys.add', { ...given, label }))
 }
 
-export async function logInByPasskey() {
+export async function logInByPasskey(staying: Staying) {
   const used = await getPasskey(await ask('passkeys.beginLogIn', null))
-  return handing(used, (given) => ask('passkeys.logIn', given))
+  return handing(used, (given) => ask('passkeys.logIn', { ...given, ...staying }))
 }
 
 /** By one of those that can, which were made for this host name. */
-export async function unlockByPasskey(passkeys: readonly Passkey[]) {
+export async function unlockByPasskey(passkeys: readonly Passkey[], staying: Staying) {
   const { credential, output } = await evaluated(passkeys)
   const id = passkeys.find((one) => one.credential_id === credential.id)?.id ?? ''
   const input = { id, credentialId: credential.id, output }
-  return handing(input, (given) => ask('passkeys.unlock', given))
+  return handing(input, (given) => ask('passkeys.unlock', { ...given, ...staying }))
 }
 
 /** For one that only logs in. */

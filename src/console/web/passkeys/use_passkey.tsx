@@ -5,22 +5,25 @@ import { Button } from '../parts/button.tsx'
 import { FailureNote } from '../parts/states/failure.tsx'
 import { texts } from '../texts/index.ts'
 import { hasPasskeys } from './authenticator.ts'
-import { logInByPasskey, unlockByPasskey } from './ceremonies.ts'
+import { logInByPasskey, type Staying, unlockByPasskey } from './ceremonies.ts'
 
-export default function UsePasskey({ isLocked }: { isLocked: boolean }) {
+type Props = { isLocked: boolean; staying: Staying }
+
+export default function UsePasskey({ isLocked, staying }: Props) {
   if (!hasPasskeys()) return null
-  return isLocked ? <Unlock /> : <Ceremony words={texts.passkeys.logIn} run={logInByPasskey} />
+  if (isLocked) return <Unlock staying={staying} />
+  return <Ceremony words={texts.passkeys.logIn} run={() => logInByPasskey(staying)} />
 }
 
 /** Nothing for who has none that can. */
-function Unlock() {
+function Unlock({ staying }: { staying: Staying }) {
   const { data = [] } = useQuery({
     queryKey: ['passkeys.toUnlock'],
     queryFn: () => ask('passkeys.list', null),
   })
   const able = data.filter((one) => one.can_unlock && one.rp_id === location.hostname)
   if (able.length === 0) return null
-  return <Ceremony words={texts.passkeys.unlock} run={() => unlockByPasskey(able)} />
+  return <Ceremony words={texts.passkeys.unlock} run={() => unlockByPasskey(able, staying)} />
 }
 
 function Ceremony({ words, run }: { words: string; run(): Promise<unknown> }) {

@@ -18,12 +18,10 @@ import { fromBase64 } from '../../../../platform/crypto/encoding.ts'
 import { failureOf, Refused } from '../failure.ts'
 import type { Held } from '../held.ts'
 import type { Progress } from '../messages.ts'
-import { stayUnlocked, stillUnlocked } from '../staying.ts'
+import { openFor, type Staying, stayFor, stillUnlocked } from '../staying.ts'
 import { demandStrong } from '../strong.ts'
 
 type Credentials = { email: string; password: string }
-/** Hours to stay unlocked for, in this browser; without them it locks when nobody works. */
-type Staying = { stayHours?: number }
 type Report = (progress: Progress) => void
 
 /** Who works here, asked of the server; keys that were to stay are there again. */
@@ -32,9 +30,9 @@ export async function state(held: Held, _: null) {
   try {
     const { id: userId, email } = await held.api.call(getMe, {})
     const person = { userId, email }
-    const staying = await stillUnlocked(held.memory, userId)
+    const staying = await stillUnlocked(held.memory, person)
     if (staying) held.open(person, staying.keys, staying.until)
-    else held.lock(person)
+    else held.meet(person)
   } catch (error) {
     if (failureOf(error).code !== 'invalid_token') throw error
     held.clear()
@@ -42,8 +40,9 @@ export async function state(held: Held, _: null) {
   return held.state()
 }
 
-/** Whether the session is there still: where it is not, all screens hear of it. */
+/** Whether the session is there still, and the time is not over: where it is not, all screens hear of it. */
 export async function check(held: Held, _: null) {
+  held.expire()
   await held.api.call(getMe, {})
 }
 
@@ -95,10 +94,10 @@ export async function recover(
   return { recoveryKey: await recoverAccount(location.origin, email, recoveryKey, password) }
 }
 
-/** @throws ApiError `invalid_credentials`, Refused `unreadable_keys` */
+/** @throws ApiError `invalid_credentials`, Refused `unreadable_keys`, `other_account` */
 export async function logIn(
   held: Held,
-  { email, password, stayHours }: Credentials & Staying,
+  { email, password, ...staying }: Credentials & Staying,
   progress: Report,
 ) {
   progress({ step: 'keys' })
@@ -107,26 +106,24 @@ export async function logIn(
   const body = { email, password: authKey(masterKey) }
   const answer = await openApi(location.origin).call(consoleLogin, { body })
   const { encrypted_private_key, user } = answer
+  // What is signed names this address: that which was typed, whatever the server says.
+  if (user.email !== email.toLowerCase()) throw new Refused('other_account')
   const keys = await unwrapKeys('account', userKey(masterKey), encrypted_private_key, user)
   masterKey.fill(0)
   if (!keys) throw new Refused('unreadable_keys')
-  const { seed } = keys
-  const stays = stayHours !== undefined && seed !== null
-  const until = stays ? await stayUnlocked(held.memory, user.id, seed, stayHours) : undefined
-  held.open({ email: user.email, userId: user.id }, keys, until)
+  await openFor(held, { email: user.email, userId: user.id }, keys, staying)
   return held.state()
 }
 
 /** A log-in with the address that is known, which takes the place of the session. */
 export async function unlock(
   held: Held,
-  { password, stayHours }: { password: string } & Staying,
+  { password, ...staying }: { password: string } & Staying,
   progress: Report,
 ) {
   const now = held.state()
   if (now.kind !== 'locked') throw new Refused('session_ended')
   const sessions = await held.api.list(listSessions, {})
-  const staying = stayHours === undefined ? {} : { stayHours }
   await logIn(held, { email: now.email, password, ...staying }, progress)
   const before = sessions.find(({ current }) => current)
   if (before) await held.api.call(revokeSession, { params: { session_id: before.id } })
@@ -138,19 +135,29 @@ async function masterKeyOf(email: string, password: string): Promise<Uint8Array>
 }
 
 export async function lock(held: Held, _: null) {
-  await forgetStaying(held)
-  held.lock()
+  await locked(held)
 }
 
+/** Keys are forgotten, whatever the server says to the end of the session. */
 export async function logOut(held: Held, _: null) {
-  await forgetStaying(held)
-  await held.api.call(logout, { body: {} })
+  await locked(held)
+  try {
+    await held.api.call(logout, { body: {} })
+  } catch (error) {
+    if (failureOf(error).code !== 'invalid_token') return held.lock('unreached')
+  }
   held.clear()
 }
 
-async function forgetStaying(held: Held): Promise<void> {
+async function locked(held: Held): Promise<void> {
   const now = held.state()
+  held.lock()
   if (now.kind === 'open') await held.memory.stay(now.userId, undefined)
+}
+
+/** How long the keys that are open stay so. */
+export async function stay(held: Held, staying: Staying) {
+  await stayFor(held, staying)
 }
 
 /** A person did something: the time until it locks begins anew. */

@@ -39,13 +39,11 @@ export async function newRecoveryKey(held: Held, { current }: { current: string 
 
 /** @throws ApiError `last_owner`, `validation_error` for a wrong password, Refused `account_stays` */
 export async function deleteAccount(held: Held, { current }: { current: string }) {
-  const { userId } = held.reader()
   await endAccount(holderOf(held), current).catch((error: unknown) => {
     // The sentence says what keeps it, such as an installation that would have no owner.
     const isKept = error instanceof ApiError && error.code === 'conflict'
     throw isKept ? new Refused('account_stays', error.message) : error
   })
-  await held.memory.stay(userId, undefined)
   held.clear()
 }
 

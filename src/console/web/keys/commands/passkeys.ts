@@ -23,6 +23,7 @@ import type { InputOf } from '../../../../platform/http/endpoint.ts'
 import { identityOf, type ShownKeys } from '../../../../sigchain/index.ts'
 import { Refused } from '../failure.ts'
 import type { Held } from '../held.ts'
+import { openFor, type Staying } from '../staying.ts'
 
 /** 32 bytes of an authenticator's PRF for `PRF_INPUT`; null from one without. */
 type Prf = { output: Bytes | null }
@@ -92,7 +93,10 @@ export async function beginLogIn(_: Held, __: null) {
  *
  * @throws Refused `passkey_refused`
  */
-export async function logIn(held: Held, { credential, output }: Prf & { credential: Assertion }) {
+export async function logIn(
+  held: Held,
+  { credential, output, ...staying }: Prf & Staying & { credential: Assertion },
+) {
   const { user, passkey } = await openApi(location.origin)
     .call(consolePasskeyLogin, { body: { credential } })
     .catch((error: unknown) => {
@@ -101,20 +105,23 @@ export async function logIn(held: Held, { credential, output }: Prf & { credenti
     })
   const person = { userId: user.id, email: user.email }
   const keys = await openSeed(user, credential.id, passkey.encrypted_seed, output)
-  if (keys) held.open(person, keys)
-  else held.lock(person)
+  if (keys) await openFor(held, person, keys, staying)
+  else held.meet(person)
   return held.state()
 }
 
 /** @throws Refused `passkey_cannot_unlock` */
-export async function unlock(held: Held, { id, credentialId, output }: Prf & One) {
+export async function unlock(
+  held: Held,
+  { id, credentialId, output, ...staying }: Prf & One & Staying,
+) {
   const [user, { encrypted_seed }] = await Promise.all([
     held.api.call(getMe, {}),
     held.api.call(getPasskeySeed, { params: { passkey_id: id } }),
   ])
   const keys = await openSeed(user, credentialId, encrypted_seed, output)
   if (!keys) throw new Refused('passkey_cannot_unlock')
-  held.open({ userId: user.id, email: user.email }, keys)
+  await openFor(held, { userId: user.id, email: user.email }, keys, staying)
   return held.state()
 }
 

@@ -55,6 +55,7 @@ export async function rotate(
   if (isCertain) {
     // What stayed unlocked was the old seed.
     await held.memory.stay(userId, undefined)
+    held.lockOthers()
     held.open({ userId, email }, next.keys)
   }
   return {

@@ -18,6 +18,7 @@ export default function Start({ account }: Props) {
     return (
       <main className="start stack">
         <h1>{words.unlock}</h1>
+        {account.by ? <Banner kind="warning">{words.locked[account.by]}</Banner> : null}
         <Unlock email={account.email} />
       </main>
     )

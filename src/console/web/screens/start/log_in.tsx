@@ -22,7 +22,7 @@ export function LogIn() {
       >
         <StayingSelect value={staying} onChange={setStaying} />
       </Entrance>
-      <ByPasskey isLocked={false} />
+      <ByPasskey isLocked={false} staying={staying} />
     </>
   )
 }
@@ -41,15 +41,17 @@ export function Unlock({ email }: { email: string }) {
       >
         <StayingSelect value={staying} onChange={setStaying} />
       </Entrance>
-      <ByPasskey isLocked />
+      <ByPasskey isLocked staying={staying} />
     </>
   )
 }
 
-function ByPasskey({ isLocked }: { isLocked: boolean }) {
+type Props = { isLocked: boolean; staying: StayingId }
+
+function ByPasskey({ isLocked, staying }: Props) {
   return (
     <Suspense fallback={null}>
-      <UsePasskey isLocked={isLocked} />
+      <UsePasskey isLocked={isLocked} staying={stayingOf(staying)} />
     </Suspense>
   )
 }

@@ -42,7 +42,7 @@ export default function RecoveryKit({ email, recoveryKey, onKept }: Props) {
       </ol>
       <div className="row no-print">
         <Button onPress={() => print()}>{words.print}</Button>
-        <Copy text={recoveryKey} name={words.title} isShown={false} />
+        <Copy text={recoveryKey} name={words.title} isShown={false} isSecret />
         <Button kind="primary" onPress={onKept}>
           {words.kept}
         </Button>

@@ -17,6 +17,12 @@ export function stayingOf(id: StayingId): { stayHours?: number } {
   return stayHours === undefined ? {} : { stayHours }
 }
 
+/** What was chosen, as far as the end tells. */
+export function stayingAt(until: number | null): StayingId {
+  if (until === null) return 'idle'
+  return until - Date.now() > HOURS.day * 3_600_000 ? 'week' : 'day'
+}
+
 type Props = { value: StayingId; onChange(id: StayingId): void }
 
 export function StayingSelect({ value, onChange }: Props) {

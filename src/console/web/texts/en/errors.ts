@@ -126,6 +126,14 @@ const byCode: Record<string, Words> = {
     said: 'The keys that the server has for you do not open with this recovery key.',
     help: 'Somebody may have altered them. Nothing was changed. Ask the operator of the server.',
   },
+  not_copied: {
+    said: 'The browser let nothing be copied.',
+    help: 'Show it, and copy it by hand.',
+  },
+  other_account: {
+    said: 'The server answered for another address than the one that you typed.',
+    help: 'Nothing was opened. Look at the address of the server, and ask its operator.',
+  },
   unreadable_keys: {
     said: 'The keys that the server has for you do not open with this password.',
     help: 'Somebody may have altered them. Nothing was used. Ask the operator of the server.',

@@ -15,6 +15,13 @@ export const start = {
   otherWays: 'Other ways in',
   ended:
     'Your session has ended: it expired, or was ended elsewhere, as by a new password. What was not saved here was not done. Log in again to go on.',
+  locked: {
+    idle: 'Locked after 15 minutes without use. What was not saved was not done.',
+    time: 'Locked: the time for which you kept the keys open is over.',
+    tab: 'Locked in another tab of this browser.',
+    unreached:
+      'Your keys are locked, but the server could not be told that your session ends. Unlock and log out again, or end it in your account from elsewhere.',
+  },
   away: 'The server does not answer as it should',
   closed:
     'Nobody can register on this installation now. Ask its operator (the setting is REGISTRATION).',

@@ -1,0 +1,19 @@
+/** In the last minute before the keys are locked: what was typed and not saved is lost with the screen. */
+import { Button } from '../parts/button.tsx'
+import { Banner } from '../parts/states/banner.tsx'
+import { useAccount, useCommand } from '../queries.ts'
+import { texts } from '../texts/index.ts'
+
+const words = texts.common.ending
+
+export function Ending() {
+  const account = useAccount()
+  const stay = useCommand('accounts.stay')
+  if (account?.kind !== 'open' || !account.isEnding) return null
+  return (
+    <Banner kind="warning">
+      <p>{account.until === null ? words.idle : words.time}</p>
+      <Button onPress={() => stay.mutate({})}>{words.goOn}</Button>
+    </Banner>
+  )
+}

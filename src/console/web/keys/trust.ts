@@ -1,0 +1,56 @@
+/** What the worker knows of workspaces beforehand, and what it notices of them. */
+import type { AccountKeys } from '../../../client/account/account_keys.ts'
+import type { Api } from '../../../client/http/api.ts'
+import { knownChains } from '../../../client/signed/known_chains.ts'
+import { inWords } from '../../../client/signed/link_in_words.ts'
+import { chainsOf, hashInGroups, type Trust } from '../../../client/signed/trust.ts'
+import { keyFingerprint, knownKeyOf, knownWorkspaceKeys } from '../../../client/workspace_key.ts'
+import { identityOf } from '../../../sigchain/index.ts'
+import { Refused } from './failure.ts'
+import type { Person } from './held.ts'
+import type { Memory } from './memory.ts'
+import type { Notice } from './messages.ts'
+
+/** @throws Refused for an account that cannot sign */
+export async function identityFor({ seed }: AccountKeys) {
+  if (seed !== null) return identityOf(seed)
+  throw new Refused('no_signing_key')
+}
+
+/** Changes of people and their keys, of which somebody should hear whoever signed them. */
+const ABOUT_PEOPLE = new Set(['members.put', 'members.removed', 'keys.rotated'])
+
+export function trustOf(
+  api: Api,
+  memory: Memory,
+  { userId }: Person,
+  notify: (notice: Notice) => void,
+): Trust {
+  const { workspaceKeys: kept } = memory
+  const keyOf = (workspaceId: string) => `${userId} ${workspaceId}`
+  const workspaceKeys = knownWorkspaceKeys(
+    { of: (id) => kept.of(keyOf(id)), put: (id, change) => kept.put(keyOf(id), change) },
+    ({ epoch, ...workspace }) => notify({ ...about(workspace), kind: 'rekeyed', epoch }),
+  )
+  const chains = chainsOf(api, knownChains(memory.chains), {
+    met: (workspace, first) =>
+      notify({ ...about(workspace), kind: 'met', fingerprint: hashInGroups(first) }),
+    rekeyed: (workspace, epoch) => notify({ ...about(workspace), kind: 'rekeyed', epoch }),
+    went: (workspace, links, before, seq) => {
+      const told = inWords(links, before)
+      const changes = told.filter((each, at) => {
+        return each.seq > seq && ABOUT_PEOPLE.has(links[at]?.type ?? '')
+      })
+      if (changes.length > 0) notify({ ...about(workspace), kind: 'people', changes })
+    },
+  })
+  const metPlain: Trust['metPlain'] = async (workspace) => {
+    const fingerprint = await keyFingerprint(knownKeyOf(workspace))
+    notify({ ...about(workspace), kind: 'plain', fingerprint })
+  }
+  return { chains, workspaceKeys, metPlain }
+}
+
+function about({ id, name }: { id: string; name: string }) {
+  return { workspaceId: id, workspace: name }
+}
