@@ -18,7 +18,7 @@ import {
 } from '../platform/grant.ts'
 import type { Permission } from '../platform/http/endpoint.ts'
 import { isUuid } from '../platform/http/validate.ts'
-import { permits } from './roles.ts'
+import { permits } from '../platform/roles.ts'
 
 /** @throws Fault `not_found`, `forbidden`, `validation_error` when no workspace is active */
 export async function authorise<P extends Permission>(

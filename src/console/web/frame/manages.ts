@@ -1,4 +1,6 @@
-/** What the person is in a workspace; the server has the last word. */
+/** What the person is in a workspace; the server has the last word, and judges by the same matrix of roles. */
+import type { Permission } from '../../../platform/http/endpoint.ts'
+import { permits } from '../../../platform/roles.ts'
 import { useAsk } from '../queries.ts'
 
 /** Whether they are in such a workspace at all. */
@@ -7,8 +9,14 @@ export function useIsMember(workspaceId: string): boolean | null {
   return data?.some(({ id }) => id === workspaceId) ?? null
 }
 
-export function useManages(workspaceId: string): boolean | null {
+/** Whether their role lets them do what needs the permission; null as long as it is not known. */
+export function useMay(workspaceId: string, permission: Permission): boolean | null {
   const { data } = useAsk('workspaces.list', null)
-  const role = data?.find(({ id }) => id === workspaceId)?.role
-  return data === undefined ? null : role === 'owner' || role === 'admin'
+  if (data === undefined) return null
+  const role = data.find(({ id }) => id === workspaceId)?.role
+  return role !== undefined && permits(role, permission)
+}
+
+export function useManages(workspaceId: string): boolean | null {
+  return useMay(workspaceId, 'agent.manage')
 }

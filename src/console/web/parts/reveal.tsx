@@ -2,7 +2,7 @@
  * A value that is shown when somebody asks, and hidden again by itself, or when they turn away: it is in the page as
  * long as it is seen, and nowhere else. Copying it does not show it.
  */
-import { useEffect, useState } from 'react'
+import { useCallback, useEffect, useState } from 'react'
 import { deadlineIn } from '../deadline.ts'
 import { AskError } from '../keys/ask.ts'
 import { texts } from '../texts/index.ts'
@@ -28,20 +28,8 @@ export function Reveal({ name, read, onError }: Props) {
     const forget = setTimeout(() => setCopied(false), COPIED_MS)
     return () => clearTimeout(forget)
   }, [isCopied])
-  useEffect(() => {
-    if (value === null) return
-    const hide = () => setValue(null)
-    const deadline = deadlineIn(SHOWN_MS)
-    // Again and again: one long timer would go on where it was when a machine wakes up.
-    const looking = setInterval(() => deadline.left() > 0 || hide(), LOOK_MS)
-    addEventListener('blur', hide)
-    document.addEventListener('visibilitychange', hide)
-    return () => {
-      clearInterval(looking)
-      removeEventListener('blur', hide)
-      document.removeEventListener('visibilitychange', hide)
-    }
-  }, [value])
+  const hide = useCallback(() => setValue(null), [])
+  useHiding(value !== null, hide)
   const withValue = async (use: (value: string) => unknown) => {
     setReading(true)
     try {
@@ -70,7 +58,7 @@ export function Reveal({ name, read, onError }: Props) {
           {words.reveal}
         </Button>
       ) : (
-        <Button kind="quiet" aria-label={words.hideNamed(name)} onPress={() => setValue(null)}>
+        <Button kind="quiet" aria-label={words.hideNamed(name)} onPress={hide}>
           {words.hide}
         </Button>
       )}
@@ -92,4 +80,21 @@ export function Reveal({ name, read, onError }: Props) {
       <span role="status">{isCopied ? words.copiedSecret : ''}</span>
     </span>
   )
+}
+
+/** Hides what is shown: after a while, or when somebody turns away. */
+export function useHiding(isShown: boolean, hide: () => void): void {
+  useEffect(() => {
+    if (!isShown) return
+    const deadline = deadlineIn(SHOWN_MS)
+    // Again and again: one long timer would go on where it was when a machine wakes up.
+    const looking = setInterval(() => deadline.left() > 0 || hide(), LOOK_MS)
+    addEventListener('blur', hide)
+    document.addEventListener('visibilitychange', hide)
+    return () => {
+      clearInterval(looking)
+      removeEventListener('blur', hide)
+      document.removeEventListener('visibilitychange', hide)
+    }
+  }, [isShown, hide])
 }

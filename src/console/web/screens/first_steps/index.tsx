@@ -1,11 +1,12 @@
 /** From an empty workspace to the first call of an agent, one thing after the other. */
 import { getRouteApi } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { useManages } from '../../frame/manages.ts'
+import { useIsMember, useManages } from '../../frame/manages.ts'
 import type { Output } from '../../keys/messages.ts'
 import { Banner } from '../../parts/states/banner.tsx'
 import { FailureNote } from '../../parts/states/failure.tsx'
 import { Loading } from '../../parts/states/loading.tsx'
+import { NotFound } from '../../parts/states/not_found.tsx'
 import { useAsk } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
 import { FirstCall } from './call.tsx'
@@ -27,6 +28,8 @@ export function FirstSteps() {
   const { workspaceId } = route.useParams()
   const { data: progress, error } = useAsk('first_steps.progress', { workspaceId })
   const isManager = useManages(workspaceId)
+  const isMember = useIsMember(workspaceId)
+  if (isMember === false) return <NotFound />
   return (
     <section className="stack steps">
       <h1>{words.title}</h1>

@@ -8,7 +8,7 @@ import { Loading } from '../../parts/states/loading.tsx'
 import { useAsk, useCommand } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
 import type { PaneProps } from './panes.tsx'
-import { CHANGED, daysSince, useGo } from './place.ts'
+import { CHANGED, daysSince, useGo, useMayHere } from './place.ts'
 
 const words = texts.secrets
 
@@ -30,6 +30,7 @@ export function Deleted({ place, matrix, environment }: PaneProps & { environmen
 
 function DeletedList({ place }: { place: PaneProps['place'] & { environment: string } }) {
   const { data, error } = useAsk('versions.deleted', place)
+  const writes = useMayHere('secret.write')
   const restore = useCommand('versions.restore', { changes: CHANGED })
   if (error) return <FailureNote error={error} />
   if (!data) return <Loading />
@@ -55,13 +56,15 @@ function DeletedList({ place }: { place: PaneProps['place'] & { environment: str
                 daysSince(deletedAt) === 0 ? words.today : words.days(daysSince(deletedAt)),
               )}
             </span>
-            <Button
-              aria-label={words.restoreNamed(key)}
-              isPending={restore.isPending}
-              onPress={() => act(key)}
-            >
-              {words.restore}
-            </Button>
+            {writes ? (
+              <Button
+                aria-label={words.restoreNamed(key)}
+                isPending={restore.isPending}
+                onPress={() => act(key)}
+              >
+                {words.restore}
+              </Button>
+            ) : null}
           </li>
         ))}
       </ul>

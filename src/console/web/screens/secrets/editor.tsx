@@ -12,12 +12,13 @@ import { say } from '../../parts/overlays/toasts.tsx'
 import { Reveal } from '../../parts/reveal.tsx'
 import { FailureNote } from '../../parts/states/failure.tsx'
 import { Tabs } from '../../parts/tabs.tsx'
-import { keyOf, useCommand } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
+import { taken } from './carried.ts'
 import type { PaneProps } from './panes.tsx'
-import { type Cell, CHANGED, daysSince, type Matrix, type Project, useGo } from './place.ts'
+import { type Cell, daysSince, type Project, useGo, useMayHere } from './place.ts'
 import { PolicyOf } from './policies.tsx'
 import { Remove } from './remove.tsx'
+import { useSave } from './save.ts'
 import { Versions } from './versions.tsx'
 
 const words = texts.secrets
@@ -26,6 +27,7 @@ type EditorProps = PaneProps & { name: string; environment: string }
 
 export function Editor({ place, matrix, name, environment }: EditorProps) {
   const cell = matrix.rows.find(({ key }) => key === name)?.cells[environment]
+  const writes = useMayHere('secret.write')
   const at = { ...place, environment }
   const missing = <p>{words.isMissing}</p>
   const contents = {
@@ -43,7 +45,7 @@ export function Editor({ place, matrix, name, environment }: EditorProps) {
           content: contents[id],
         }))}
       />
-      {cell ? (
+      {cell && writes ? (
         <div>
           <Remove place={at} keys={[name]} />
         </div>
@@ -56,6 +58,7 @@ type ValueProps = { place: Project; name: string; environment: string; cell: Cel
 
 function Value(props: ValueProps) {
   const { name, environment, cell } = props
+  const writes = useMayHere('secret.write')
   return (
     <div className="stack">
       {/* What is shown of one secret is never shown under the name of another. */}
@@ -64,7 +67,7 @@ function Value(props: ValueProps) {
       ) : (
         <p>{words.isMissing}</p>
       )}
-      <ValueForm {...props} />
+      {writes ? <ValueForm {...props} /> : null}
     </div>
   )
 }
@@ -82,7 +85,7 @@ function Stored({ place, name, environment, cell }: ValueProps & { cell: Cell })
 }
 
 function ValueForm({ place, name, environment, cell }: ValueProps) {
-  const [value, setValue] = useState('')
+  const [value, setValue] = useState(() => taken(name, environment))
   const [isShown, setShown] = useState(false)
   const at = `${name} ${environment}`
   const [chosen, setChosen] = useState({ at, isSetting: cell?.isSensitive === false })
@@ -128,42 +131,6 @@ function ValueForm({ place, name, environment, cell }: ValueProps) {
       </div>
     </Form>
   )
-}
-
-/** The cell is new at once, and as it was where the server refuses. */
-function useSave(place: Project) {
-  return useCommand('secrets.save', {
-    changes: CHANGED,
-    optimistic: ({ key, environment, expectedVersion, isSetting }) => ({
-      key: keyOf('secrets.matrix', place),
-      update: (before: Matrix): Matrix => {
-        const present = before.rows.find((row) => row.key === key)?.cells[environment]
-        const cell: Cell = {
-          policy: null,
-          words: '',
-          ...present,
-          version: expectedVersion + 1,
-          updatedAt: new Date().toISOString(),
-          isSensitive: !isSetting,
-          value: nextNumber(before, key),
-        }
-        const isNew = !before.rows.some((row) => row.key === key)
-        const rows = isNew ? [...before.rows, { key, cells: {} }] : before.rows
-        return {
-          ...before,
-          rows: rows.map((row) =>
-            row.key === key ? { key, cells: { ...row.cells, [environment]: cell } } : row,
-          ),
-        }
-      },
-    }),
-  })
-}
-
-/** Until the values are compared it is none of the others. */
-function nextNumber({ rows }: Matrix, key: string): number {
-  const cells = Object.values(rows.find((row) => row.key === key)?.cells ?? {})
-  return Math.max(-1, ...cells.map(({ value }) => value ?? -1)) + 1
 }
 
 const NAME = new RegExp(`^${SECRET_NAME}$`)

@@ -1,5 +1,6 @@
 /** The secrets of a project by environment: what is missing, differs or is old, and what changes it. */
 import { useMemo, useState } from 'react'
+import { useMay } from '../../frame/manages.ts'
 import { AskError } from '../../keys/ask.ts'
 import { Button } from '../../parts/button.tsx'
 import { Select } from '../../parts/fields/select.tsx'
@@ -14,41 +15,51 @@ import { Bulk } from './bulk.tsx'
 import { MatrixTable } from './matrix.tsx'
 import { NewProject } from './new_project.tsx'
 import { Panes } from './panes.tsx'
-import { type Matrix, type Project, route, useGo } from './place.ts'
+import { type Matrix, type Project, route, useGo, useMayHere } from './place.ts'
 
 const words = texts.secrets
 
 export function Secrets() {
   const { workspaceId } = route.useParams()
-  const { project } = route.useSearch()
   const { data: projects, error } = useAsk('workspaces.projects', { workspaceId })
-  if (error) return <FailureNote error={error} />
-  if (!projects) return <Loading />
-  const chosen = projects.find(({ id }) => id === project) ?? projects[0]
   return (
     <section className="stack">
       <h1>{words.title}</h1>
-      {chosen ? (
-        <OfProject
-          key={chosen.id}
-          place={{ workspaceId, projectId: chosen.id }}
-          projects={projects}
-        />
-      ) : (
-        <EmptyState title={words.noProjects} command="cloakroom projects create billing">
-          <p>{words.noProjectsHelp}</p>
-          <NewProject workspaceId={workspaceId} />
-        </EmptyState>
-      )}
+      {error ? <FailureNote error={error} /> : null}
+      {projects ? <Chosen workspaceId={workspaceId} projects={projects} /> : null}
+      {error || projects ? null : <Loading />}
     </section>
   )
 }
 
-type OfProjectProps = { place: Project; projects: readonly { id: string; name: string }[] }
+type Projects = readonly { id: string; name: string }[]
 
-function OfProject({ place, projects }: OfProjectProps) {
+function Chosen({ workspaceId, projects }: { workspaceId: string; projects: Projects }) {
+  const { project } = route.useSearch()
+  const mayMake = useMayHere('project.write')
+  const chosen = projects.find(({ id }) => id === project) ?? projects[0]
+  return chosen ? (
+    <OfProject
+      key={chosen.id}
+      workspaceId={workspaceId}
+      projectId={chosen.id}
+      projects={projects}
+    />
+  ) : (
+    <EmptyState title={words.noProjects} command="cloakroom projects create billing">
+      <p>{words.noProjectsHelp}</p>
+      {mayMake ? <NewProject workspaceId={workspaceId} /> : <p>{words.readOnly}</p>}
+    </EmptyState>
+  )
+}
+
+type OfProjectProps = Project & { projects: Projects }
+
+function OfProject({ workspaceId, projectId, projects }: OfProjectProps) {
+  const place = useMemo(() => ({ workspaceId, projectId }), [workspaceId, projectId])
   const go = useGo()
   const { data, error } = useAsk('secrets.matrix', place)
+  const mayWrite = useMay(place.workspaceId, 'secret.write')
   const [first, second, ...others] = usePaneCommands()
   return (
     <>
@@ -65,8 +76,11 @@ function OfProject({ place, projects }: OfProjectProps) {
           </Button>
         ) : null}
         {second ? <Button onPress={second.act}>{second.label}</Button> : null}
-        <Menu label={words.more} choices={others} />
+        {others.length > 0 ? (
+          <Menu label={words.more} name={words.moreName} choices={others} />
+        ) : null}
       </div>
+      {mayWrite === false ? <p className="note">{words.readOnly}</p> : null}
       {error ? <FailureNote error={error} /> : null}
       {data?.faults.map(({ environment, fault }) => (
         <div key={environment}>
@@ -79,32 +93,29 @@ function OfProject({ place, projects }: OfProjectProps) {
   )
 }
 
-const panes = {
-  new: words.add,
-  import: words.import,
-  compare: words.compare,
-  deleted: words.deleted,
-  environment: words.newEnvironment,
-  project: words.newProject,
-}
-
-/** What can be opened beside the matrix, by its buttons and from the palette. */
+/** What can be opened beside the matrix, by its buttons and from the palette, as far as the person may. */
 function usePaneCommands() {
   const go = useGo()
-  const commands = useMemo(
-    () =>
-      Object.entries(panes).map(([pane, label]) => ({
-        id: pane,
-        label,
-        act: () => go({ pane, key: undefined }),
-      })),
-    [go],
-  )
+  const [writes, makes] = [useMayHere('secret.write'), useMayHere('project.write')]
+  const commands = useMemo(() => {
+    const panes = {
+      ...(writes ? { new: words.add, import: words.import } : {}),
+      compare: words.compare,
+      deleted: words.deleted,
+      ...(makes ? { environment: words.newEnvironment, project: words.newProject } : {}),
+    }
+    return Object.entries(panes).map(([pane, label]) => ({
+      id: pane,
+      label,
+      act: () => go({ pane, key: undefined }),
+    }))
+  }, [go, writes, makes])
   usePaletteCommands(commands)
   return commands
 }
 
 function Shown({ place, matrix }: { place: Project; matrix: Matrix }) {
+  const writes = useMayHere('secret.write')
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
   const keys = useMemo(() => {
     const there = new Set(matrix.rows.map(({ key }) => key))
@@ -114,13 +125,16 @@ function Shown({ place, matrix }: { place: Project; matrix: Matrix }) {
     <div className="secrets-panes">
       <div className="stack">
         {matrix.rows.length === 0 ? (
-          <EmptyState title={words.none} command="cloakroom secrets push .env">
-            <p>{words.noneHelp}</p>
+          <EmptyState
+            title={words.none}
+            {...(writes ? { command: 'cloakroom secrets push .env' } : {})}
+          >
+            {writes ? <p>{words.noneHelp}</p> : null}
           </EmptyState>
         ) : (
           <>
             <Bulk place={place} matrix={matrix} keys={keys} clear={() => setSelected(new Set())} />
-            <MatrixTable matrix={matrix} selected={selected} onSelect={setSelected} />
+            <MatrixTable place={place} matrix={matrix} selected={selected} onSelect={setSelected} />
           </>
         )}
       </div>

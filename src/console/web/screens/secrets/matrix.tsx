@@ -1,23 +1,22 @@
 /** Names by environments. A cell says which value it holds by a letter, which version, and how old it is. */
 import { useDeferredValue, useEffect, useMemo, useState } from 'react'
-import { Button as AriaButton } from 'react-aria-components'
 import { Button } from '../../parts/button.tsx'
 import { Checkbox } from '../../parts/fields/checkbox.tsx'
 import { Select } from '../../parts/fields/select.tsx'
 import { TextField } from '../../parts/fields/text_field.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
 import { texts } from '../../texts/index.ts'
+import { MatrixCell } from './cell.tsx'
+import { type Edits, useEdits } from './edits.ts'
 import {
-  type Cell,
-  daysSince,
-  isOld,
-  letterOf,
   type Matrix,
   type MatrixRow,
+  type Project,
   route,
   type Show,
   shows,
   useGo,
+  useMayHere,
 } from './place.ts'
 
 const words = texts.secrets
@@ -26,12 +25,13 @@ const TYPING_MS = 300
 const showIds = Object.keys(shows) as Show[]
 
 type Props = {
+  place: Project
   matrix: Matrix
   selected: ReadonlySet<string>
   onSelect(keys: ReadonlySet<string>): void
 }
 
-export function MatrixTable({ matrix, selected, onSelect }: Props) {
+export function MatrixTable({ place, matrix, selected, onSelect }: Props) {
   const search = route.useSearch()
   const go = useGo()
   const show = showIds.find((id) => id === search.show) ?? 'all'
@@ -43,7 +43,9 @@ export function MatrixTable({ matrix, selected, onSelect }: Props) {
       shows[show](row, all) && row.key.toLowerCase().includes(sought)
     return matrix.rows.filter(isShown)
   }, [matrix, show, sought])
-  const columns = useColumns(matrix, selected, onSelect)
+  const writes = useMayHere('secret.write')
+  const edits = useEdits(place, matrix)
+  const columns = useColumns({ matrix, selected, onSelect, edits: writes ? edits : null })
   return (
     <>
       <div className="row">
@@ -54,9 +56,11 @@ export function MatrixTable({ matrix, selected, onSelect }: Props) {
           value={show}
           onChange={(id) => go({ show: id === 'all' ? undefined : id }, true)}
         />
-        <Button kind="quiet" onPress={() => onSelect(new Set(rows.map(({ key }) => key)))}>
-          {words.selectShown}
-        </Button>
+        {writes ? (
+          <Button kind="quiet" onPress={() => onSelect(new Set(rows.map(({ key }) => key)))}>
+            {words.selectShown}
+          </Button>
+        ) : null}
         <span className="soft" role="status">
           {words.counted(rows.length, matrix.rows.length)}
         </span>
@@ -68,7 +72,9 @@ export function MatrixTable({ matrix, selected, onSelect }: Props) {
         idOf={keyOfRow}
         empty={<p className="soft">{words.noneShown}</p>}
       />
-      <p className="soft small">{words.legend}</p>
+      <p className="soft small">
+        {writes ? `${words.legend} ${words.legendWriting}` : words.legend}
+      </p>
     </>
   )
 }
@@ -87,13 +93,10 @@ function useFind(start: string) {
   return [find, setFind] as const
 }
 
-function useColumns(
-  { environments }: Matrix,
-  selected: Props['selected'],
-  onSelect: Props['onSelect'],
-) {
+type ColumnProps = Omit<Props, 'place'> & { edits: Edits | null }
+
+function useColumns({ matrix: { environments }, selected, onSelect, edits }: ColumnProps) {
   const { key: chosen, environment: where } = route.useSearch()
-  const go = useGo()
   return useMemo((): Column<MatrixRow>[] => {
     const toggle = (key: string) => {
       const next = new Set(selected)
@@ -105,15 +108,18 @@ function useColumns(
       header: words.name,
       isRowHeader: true,
       sortBy: keyOfRow,
-      cell: ({ key }) => (
-        <Checkbox
-          name={words.select(key)}
-          isSelected={selected.has(key)}
-          onChange={() => toggle(key)}
-        >
+      cell: ({ key }) =>
+        edits ? (
+          <Checkbox
+            name={words.select(key)}
+            isSelected={selected.has(key)}
+            onChange={() => toggle(key)}
+          >
+            <code>{key}</code>
+          </Checkbox>
+        ) : (
           <code>{key}</code>
-        </Checkbox>
-      ),
+        ),
     }
     const byEnvironment = environments.map(
       (environment): Column<MatrixRow> => ({
@@ -121,56 +127,16 @@ function useColumns(
         header: environment,
         sortBy: ({ cells }) => cells[environment]?.updatedAt ?? '',
         cell: ({ key, cells }) => (
-          <CellButton
+          <MatrixCell
             name={key}
             environment={environment}
             cell={cells[environment]}
             isChosen={key === chosen && environment === where}
-            onPress={() => go({ key, environment, pane: undefined })}
+            edits={edits}
           />
         ),
       }),
     )
     return [name, ...byEnvironment]
-  }, [environments, selected, onSelect, chosen, where, go])
-}
-
-type CellProps = {
-  name: string
-  environment: string
-  cell: Cell | undefined
-  isChosen: boolean
-  onPress(): void
-}
-
-function CellButton({ name, environment, cell, isChosen, onPress }: CellProps) {
-  const chosen = isChosen ? ' cell-chosen' : ''
-  if (!cell) {
-    return (
-      <AriaButton
-        className={`cell cell-missing${chosen}`}
-        aria-label={words.cellMissing(name, environment)}
-        onPress={onPress}
-      >
-        {words.missing}
-      </AriaButton>
-    )
-  }
-  const days = daysSince(cell.updatedAt)
-  return (
-    <AriaButton
-      className={`cell${cell.value === null ? ' cell-unreadable' : ''}${chosen}`}
-      onPress={onPress}
-    >
-      <span className="unseen">{`${words.inEnvironment(name, environment)}: `}</span>
-      {cell.value === null ? (
-        `${words.unreadable} `
-      ) : (
-        <span className="cell-value">{letterOf(cell.value)}</span>
-      )}
-      <span className={isOld(cell) ? 'cell-old' : 'soft'}>
-        {words.inShort(cell.version, days === 0 ? words.today : words.days(days))}
-      </span>
-    </AriaButton>
-  )
+  }, [environments, selected, onSelect, chosen, where, edits])
 }

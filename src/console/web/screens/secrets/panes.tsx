@@ -8,16 +8,20 @@ import { Deleted } from './deleted.tsx'
 import { Editor, NewSecret } from './editor.tsx'
 import { Importing } from './importing.tsx'
 import { NewEnvironment, NewProject } from './new_project.tsx'
-import { type Matrix, type Project, route, useGo } from './place.ts'
+import { type Matrix, type Project, route, useGo, useMayHere } from './place.ts'
 import { Policies } from './policies.tsx'
 
 const words = texts.secrets
 
 export type PaneProps = { place: Project; matrix: Matrix; keys: readonly string[] }
 
+/** What needs no more than reading. */
+const READING = new Set(['compare', 'deleted'])
+
 export function Panes(props: PaneProps) {
   const { pane, key, environment } = route.useSearch()
   const { environments } = props.matrix
+  const writes = useMayHere('secret.write')
   const where = environments.find((name) => name === environment) ?? environments[0] ?? ''
   if (key !== undefined && where !== '') {
     return (
@@ -26,7 +30,8 @@ export function Panes(props: PaneProps) {
       </Pane>
     )
   }
-  const shown = pane === undefined ? undefined : paneOf(pane, props, where)
+  const isOpen = pane !== undefined && (writes || READING.has(pane))
+  const shown = isOpen ? paneOf(pane, props, where) : undefined
   return shown ? (
     <Pane key={pane} title={shown.title}>
       {shown.content}
@@ -68,8 +73,11 @@ function Pane({ title, children }: { title: string; children: ReactNode }) {
   useEffect(() => {
     const before = document.activeElement
     heading.current?.focus()
+    // On a phone the pane opens above the table.
+    heading.current?.scrollIntoView({ block: 'nearest' })
     return () => {
-      if (before instanceof HTMLElement) before.focus()
+      // Not where somebody works elsewhere by now.
+      if (before instanceof HTMLElement && document.activeElement === document.body) before.focus()
     }
   }, [])
   const close = () => go({ pane: undefined, key: undefined })

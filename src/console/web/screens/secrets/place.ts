@@ -1,6 +1,8 @@
 /** Where the screen looks: its address, and what was read of the project. */
 import { getRouteApi } from '@tanstack/react-router'
 import { useCallback } from 'react'
+import type { Permission } from '../../../../platform/http/endpoint.ts'
+import { useMay } from '../../frame/manages.ts'
 import type { Output } from '../../keys/messages.ts'
 
 export const route = getRouteApi('/w/$workspaceId/secrets')
@@ -33,6 +35,12 @@ export function useGo() {
     },
     [navigate],
   )
+}
+
+/** Whether the person's role in this workspace lets them; not before it is known. */
+export function useMayHere(permission: Permission): boolean {
+  const { workspaceId } = route.useParams()
+  return useMay(workspaceId, permission) ?? false
 }
 
 const DAY_MS = 86_400_000

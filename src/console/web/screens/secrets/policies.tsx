@@ -21,13 +21,15 @@ import {
   listFields,
 } from './draft.ts'
 import type { PaneProps } from './panes.tsx'
-import { type Cell, CHANGED, type Project, useGo } from './place.ts'
+import { type Cell, CHANGED, type Project, useGo, useMayHere } from './place.ts'
 
 const words = texts.policies
 
 type Place = Project & { environment: string }
 
 export function PolicyOf({ place, name, cell }: { place: Place; name: string; cell: Cell }) {
+  const writes = useMayHere('secret.write')
+  if (!writes) return <p>{words.inWords(cell.words)}</p>
   return (
     <PolicyForm
       key={cell.version}

@@ -9,7 +9,7 @@ import { FailureNote } from '../../parts/states/failure.tsx'
 import { Loading } from '../../parts/states/loading.tsx'
 import { useAsk, useCommand } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
-import { CHANGED } from './place.ts'
+import { CHANGED, useMayHere } from './place.ts'
 
 const words = texts.secrets
 
@@ -34,6 +34,7 @@ export function Versions({ place }: { place: Place }) {
 function OneVersion({ place, version: shown }: { place: Place; version: Version }) {
   const { version, by, createdAt, words: policy, isNow, isReadable, isSame } = shown
   const [failed, setFailed] = useState<unknown>(null)
+  const writes = useMayHere('secret.write')
   const rollBack = useCommand('versions.rollBack', { changes: CHANGED })
   const name = `${place.key}, ${words.version} ${version}`
   const act = async () => {
@@ -60,7 +61,7 @@ function OneVersion({ place, version: shown }: { place: Place; version: Version 
         <p className="soft">{words.unreadable}</p>
       )}
       {failed ? <FailureNote error={failed} /> : null}
-      {isReadable && !isNow && !isSame ? (
+      {writes && isReadable && !isNow && !isSame ? (
         <div>
           <Confirm
             verb={words.rollBack}

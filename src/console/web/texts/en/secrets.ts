@@ -23,13 +23,21 @@ export const secrets = {
   counted: (shown: number, all: number) =>
     shown === all ? secretCount(all) : `${shown} of ${secretCount(all)}`,
   legend: 'The same letter in a row is the same value. Values were compared in this browser.',
+  legendWriting:
+    'Enter, F2 or a double click on a cell types a value into it; Space or a click opens what there is of it.',
+  readOnly:
+    'Your role in this workspace is read-only: you see everything, and change nothing. An owner or admin can give you another role.',
+  newValueOf: (key: string, environment: string) => `New value of ${key} in ${environment}`,
+  showIn: (key: string, environment: string) => `Show ${key} in ${environment} (F2)`,
+  fieldHelp: 'Enter stores, Tab stores and goes on, Esc gives up.',
   matrix: 'Secrets by environment',
   notVerified: (environment: string) =>
     `${environment} is not what members of this workspace signed, and is left alone`,
   noneShown: 'No secret is like that.',
   missing: 'missing',
   unreadable: 'does not open',
-  more: 'More',
+  more: 'More ▾',
+  moreName: 'More',
   setting: 'a setting',
   today: 'today',
   days: (days: number) => `${days} d`,

@@ -1,7 +1,7 @@
 /** The permission matrix as data (protocol 10). */
 
-import type { Role } from '../platform/grant.ts'
-import type { Permission } from '../platform/http/endpoint.ts'
+import type { Role } from './grant.ts'
+import type { Permission } from './http/endpoint.ts'
 
 const everyone = ['owner', 'admin', 'member', 'read_only'] as const
 const writers = ['owner', 'admin', 'member'] as const

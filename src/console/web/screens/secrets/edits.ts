@@ -1,0 +1,96 @@
+/** What is being typed into cells of the matrix. It outlives the row that scrolls out of sight, and a refusal. */
+import { useCallback, useMemo, useRef, useState } from 'react'
+import { AskError } from '../../keys/ask.ts'
+import { say } from '../../parts/overlays/toasts.tsx'
+import { texts } from '../../texts/index.ts'
+import { carry } from './carried.ts'
+import { type Cell, type Matrix, type Project, useGo } from './place.ts'
+import { useSave } from './save.ts'
+
+const words = texts.secrets
+
+export type At = { key: string; environment: string }
+/** Of one cell. Its text is written by the field, and read when it is stored: nothing is drawn anew for a key. */
+export type Edit = {
+  text: string
+  /** What the person saw when they began, which nothing else may have replaced; null: what they see now. */
+  version: number | null
+  /** The field takes the focus, once. */
+  takesFocus: boolean
+  error: unknown
+}
+
+export type Edits = ReturnType<typeof useEdits>
+
+export function idOf({ key, environment }: At): string {
+  return `${environment} ${key}`
+}
+
+export function atOf(id: string): At {
+  const [environment = '', key = ''] = id.split(' ')
+  return { key, environment }
+}
+
+export function useEdits(place: Project, { rows }: Matrix) {
+  const { mutateAsync, reset } = useSave(place)
+  const go = useGo()
+  const [open, setOpen] = useState<ReadonlyMap<string, Edit>>(new Map())
+  /** The cell that takes the focus as its field goes. */
+  const focus = useRef<string | null>(null)
+  const put = useCallback((at: At, edit: Edit | null) => {
+    setOpen((before) => {
+      const next = new Map(before)
+      if (edit) next.set(idOf(at), edit)
+      else next.delete(idOf(at))
+      return next
+    })
+  }, [])
+  const begin = useCallback(
+    (at: At) => {
+      const version = rows.find(({ key }) => key === at.key)?.cells[at.environment]?.version ?? 0
+      put(at, { text: '', version, takesFocus: true, error: null })
+    },
+    [put, rows],
+  )
+  const end = useCallback(
+    (at: At) => {
+      focus.current = idOf(at)
+      put(at, null)
+    },
+    [put],
+  )
+  const store = useCallback(
+    async (at: At, cell: Cell | undefined, { text, version }: Edit) => {
+      put(at, null)
+      const expectedVersion = version ?? cell?.version ?? 0
+      const isSetting = cell?.isSensitive === false
+      try {
+        await mutateAsync({
+          ...place,
+          ...at,
+          ...{ value: text, expectedVersion, isSetting },
+        })
+        say(words.saved(at.key, at.environment))
+      } catch (error) {
+        const isOlder = error instanceof AskError && error.code === 'conflict'
+        const takesFocus = document.activeElement?.getAttribute('data-cell') === idOf(at)
+        put(at, { text, version: isOlder ? null : version, takesFocus, error })
+      }
+      // Else the page would keep what was sent.
+      reset()
+    },
+    [put, mutateAsync, reset, place],
+  )
+  const toPane = useCallback(
+    ({ key, environment }: At, text: string) => {
+      carry(key, environment, text)
+      put({ key, environment }, null)
+      go({ key, environment, pane: undefined })
+    },
+    [put, go],
+  )
+  return useMemo(
+    () => ({ place, open, focus, begin, end, put, store, toPane }),
+    [place, open, begin, end, put, store, toPane],
+  )
+}

@@ -1,0 +1,39 @@
+/** One value that was typed: shown at once, stored, and taken back where the server refuses. */
+import { keyOf, useCommand } from '../../queries.ts'
+import { type Cell, CHANGED, type Matrix, type Project } from './place.ts'
+
+/** The cell is new at once, and as it was where the server refuses. */
+export function useSave(place: Project) {
+  return useCommand('secrets.save', {
+    changes: CHANGED,
+    optimistic: ({ key, environment, expectedVersion, isSetting }) => ({
+      key: keyOf('secrets.matrix', place),
+      update: (before: Matrix): Matrix => {
+        const present = before.rows.find((row) => row.key === key)?.cells[environment]
+        const cell: Cell = {
+          policy: null,
+          words: '',
+          ...present,
+          version: expectedVersion + 1,
+          updatedAt: new Date().toISOString(),
+          isSensitive: !isSetting,
+          value: nextNumber(before, key),
+        }
+        const isNew = !before.rows.some((row) => row.key === key)
+        const rows = isNew ? [...before.rows, { key, cells: {} }] : before.rows
+        return {
+          ...before,
+          rows: rows.map((row) =>
+            row.key === key ? { key, cells: { ...row.cells, [environment]: cell } } : row,
+          ),
+        }
+      },
+    }),
+  })
+}
+
+/** Until the values are compared it is none of the others. */
+function nextNumber({ rows }: Matrix, key: string): number {
+  const cells = Object.values(rows.find((row) => row.key === key)?.cells ?? {})
+  return Math.max(-1, ...cells.map(({ value }) => value ?? -1)) + 1
+}
