@@ -102,6 +102,14 @@ test('a team: invited with a compared fingerprint, joined by a link, promoted, r
   ]) {
     await ada.page.getByRole('rowheader', { name: what }).waitFor()
   }
+  const find = ada.page.getByLabel('Find a change')
+  await find.fill('removed bob')
+  await ada.page.getByText('1 of 5 changes').waitFor()
+  const hash = await ada.page.locator('td code').first().getAttribute('title')
+  await find.fill(hash ?? 'none')
+  await ada.page.getByText('1 of 5 changes').waitFor()
+  expect(hash).toMatch(/^[\w-]{43}$/)
+  await find.clear()
   await ada.page.getByRole('button', { name: 'Verify everything' }).click()
   await ada.page.getByText('Verified: one member').waitFor()
   await ada.judge()
@@ -127,11 +135,26 @@ test('a workspace whose links were written past the server says so, and refuses 
   await area(eve.page, 'History')
   await eve.sees('History')
   await eve.page.getByText('What the server shows is not what was signed.').waitFor()
+  const refusal = eve.page.getByRole('alert').filter({ hasText: 'Nothing is read from it or' })
+  const screens = await eve.page.getByRole('navigation').getByRole('link').allInnerTexts()
+  expect(screens).toHaveLength(7)
+  for (const screen of screens) {
+    await area(eve.page, screen)
+    await eve.sees(screen)
+    await refusal.waitFor()
+  }
   await eve.judge()
   await eve.page.getByRole('link', { name: 'Cloakroom' }).click()
   await eve.sees('Workspaces')
   await eve.page.getByText('Nothing is read from it or written to it:').waitFor()
   await eve.judge()
+  const row = eve.page.getByRole('listitem').filter({ hasText: 'Broken' })
+  await row.getByRole('button', { name: 'Rename' }).click()
+  await row.getByLabel('New name of Broken').fill('Other')
+  await row.getByRole('button', { name: 'Save' }).click()
+  await eve.page.getByText('untrusted_chain').waitFor()
+  const [named] = await sql`select name from workspaces where id = ${id}`
+  expect(named).toMatchObject({ name: 'Broken' })
   await eve.close()
 })
 

@@ -44,6 +44,8 @@ export const reportInstance = defineEndpoint({
         migration: text('0015_passkeys'),
       })
       .meta({ id: 'DatabaseReport' }),
+    /** The newest that is recorded; null where none is. */
+    last_backup: z.object({ at: timestamp }).meta({ id: 'LastBackup' }).nullable(),
     /** Of the process that answers; nothing of keys. */
     settings: z
       .object({

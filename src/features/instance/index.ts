@@ -27,6 +27,8 @@ export function instanceRoutes({ db, config, clock }: FeatureServices): Route[] 
         db,
         config.DB_HOST === undefined ? 'embedded' : 'postgresql',
       ),
+      // Backups are made outside of it, and nothing records them yet.
+      last_backup: null,
       settings: {
         registration: config.REGISTRATION,
         workers: config.WORKERS,

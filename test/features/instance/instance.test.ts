@@ -44,6 +44,7 @@ test('it tells whether it has an owner yet, and whether one may register', async
       size_bytes: expect.any(Number),
       migration: migrations.at(-1)?.name ?? '',
     },
+    last_backup: null,
     settings: {
       registration: 'first',
       workers: 1,

@@ -1,4 +1,5 @@
-/** Names that stand for something else than before: refused on all screens, and accepted here. */
+/** What is refused on all screens of a workspace: names that stand for something else, and a history that does not hold. */
+import { Link } from '@tanstack/react-router'
 import { ask } from '../keys/ask.ts'
 import type { Notice } from '../keys/messages.ts'
 import { dismissNotice, useNotices } from '../keys/notices.ts'
@@ -10,13 +11,31 @@ import { texts } from '../texts/index.ts'
 const words = texts.notices
 type Changed = Extract<Notice, { kind: 'name' }>
 
-export default function ChangedNames() {
+export default function Refusals({ workspaceId }: { workspaceId: string | null }) {
   const changed = useNotices().filter((notice) => notice.kind === 'name')
+  const { data = [] } = useAsk('workspaces.list', null)
+  const fault = data.find(({ id }) => id === workspaceId)?.fault ?? null
+  // The name says what there is to say.
+  if (fault !== null && !changed.some(({ id }) => id === workspaceId)) {
+    return <Broken workspaceId={workspaceId ?? ''} fault={fault} />
+  }
   return changed.map((notice) => (
     <Banner key={notice.id} kind="danger">
       <Accept notice={notice} />
     </Banner>
   ))
+}
+
+function Broken({ workspaceId, fault }: { workspaceId: string; fault: string }) {
+  return (
+    <Banner kind="danger">
+      <p>{texts.workspaces.broken}</p>
+      <p>{fault}</p>
+      <Link to="/w/$workspaceId/history" params={{ workspaceId }}>
+        {texts.workspaces.history}
+      </Link>
+    </Banner>
+  )
 }
 
 function Accept({ notice }: { notice: Changed }) {

@@ -1,7 +1,10 @@
 /** What is around every screen: navigation, the workspace, the palette of commands, and the ways out. */
+import { useQuery } from '@tanstack/react-query'
 import { Link, useLocation, useMatch, useNavigate } from '@tanstack/react-router'
 import { lazy, type ReactNode, Suspense, useEffect, useMemo, useRef, useState } from 'react'
 import { useLandmark } from 'react-aria/useLandmark'
+import { getMe } from '../../../features/accounts/contract.ts'
+import { api } from '../api.ts'
 import { useAway } from '../away.ts'
 import type { Output } from '../keys/messages.ts'
 import { CommandPalette, usePaletteCommands } from '../parts/overlays/command_palette.tsx'
@@ -18,7 +21,7 @@ import { WaysOut } from './ways_out.tsx'
 
 type Props = { email: string; children: ReactNode }
 
-const ChangedNames = lazy(() => import('./changed_names.tsx'))
+const Refusals = lazy(() => import('./changed_names.tsx'))
 
 export default function Frame({ email, children }: Props) {
   const words = texts.common
@@ -34,6 +37,7 @@ export default function Frame({ email, children }: Props) {
         <WorkspaceSwitch />
         <span className="frame-space" />
         <CommandPalette />
+        <InstanceLink />
         <ThemeSwitch />
         <Link to="/account" className="soft frame-who">
           {email}
@@ -51,6 +55,7 @@ function Content({ children }: { children: ReactNode }) {
   const ref = useRef<HTMLElement>(null)
   const { landmarkProps } = useLandmark({ role: 'main' }, ref)
   const isAway = useAway()
+  const workspaceId = useWorkspaceId()
   return (
     <main {...landmarkProps} ref={ref} id="content" className="frame-content" tabIndex={-1}>
       <div role="status">
@@ -58,10 +63,21 @@ function Content({ children }: { children: ReactNode }) {
         <Ending />
       </div>
       <Suspense>
-        <ChangedNames />
+        <Refusals workspaceId={workspaceId} />
       </Suspense>
       <ErrorBoundary>{children}</ErrorBoundary>
     </main>
+  )
+}
+
+/** For who made the first account. */
+function InstanceLink() {
+  const { data } = useQuery({ queryKey: ['me'], queryFn: () => api.call(getMe, {}) })
+  if (!data?.is_instance_owner) return null
+  return (
+    <Link to="/instance" className="soft">
+      {texts.instance.title}
+    </Link>
   )
 }
 

@@ -1,9 +1,14 @@
 /** Who could have seen a secret, as far as signatures say it: people by the links, tokens by their grants. */
 
-import { grantOf } from '../../../../client/agents/tokens.ts'
 import { listTokens, verifiedOf } from '../../../../client/signed/rekey_tokens.ts'
 import { listProjects } from '../../../../features/projects/contract.ts'
-import { type Chain, type Link, Refusal } from '../../../../sigchain/index.ts'
+import {
+  type Chain,
+  type Link,
+  Refusal,
+  type TokenGrant,
+  verifyGrant,
+} from '../../../../sigchain/index.ts'
 import { Refused } from '../failure.ts'
 import type { Held } from '../held.ts'
 import { workspaceOf } from '../places.ts'
@@ -22,9 +27,20 @@ export async function seen(
     held.api.list(listProjects, { query: { workspace_id: workspaceId } }),
   ])
   const listed = await listTokens(held.api, workspaceId, projects)
-  const live = listed.filter(({ status }) => status === 'active')
-  const tokens = await Promise.all(live.map((token) => tokenIn(chain, token, environment)))
-  return { people: peopleIn(chain, links), tokens: tokens.flat() }
+  const tokens = await Promise.all(
+    listed.map((token) => tokenIn({ chain, links, token, environment })),
+  )
+  return { people: peopleIn(chain, links), rekeys: rekeysIn(chain, links), tokens: tokens.flat() }
+}
+
+/** From each on, who had left before has no key to what is stored. */
+function rekeysIn({ history }: Chain, links: readonly Link[]) {
+  const emails = emailsIn(links)
+  return links.flatMap(({ type, body, at, signer }) =>
+    type === 'epoch.advanced' && history.has(signer)
+      ? [{ at, epoch: body.epoch, by: emails.get(signer) ?? signer }]
+      : [],
+  )
 }
 
 /** Each time that somebody had the key of the workspace; `to` is null where that goes on. */
@@ -54,16 +70,47 @@ function emailsIn(links: readonly Link[]): Map<string, string> {
 }
 
 type Token = Awaited<ReturnType<typeof listTokens>>[number]
+type Looked = {
+  chain: Chain
+  links: readonly Link[]
+  token: Token
+  environment: string | null
+}
 
-async function tokenIn(chain: Chain, token: Token, environment: string | null) {
-  const grant = await grantOf({ chain }, token).catch((error: unknown) => {
-    if (error instanceof Refusal) return null
-    throw error
-  })
-  if (grant === null) return []
+/** One that lives or lived, by its grant: from when on it was granted, and what ended it. */
+async function tokenIn({ chain, links, token, environment }: Looked) {
+  const { id, grant, public_key: publicKey, label } = token
+  if (!grant) return []
+  // As it was before it ended.
+  const before = { ...chain, revokedTokens: new Set<string>() }
+  const text = await verifyGrant(before, grant, { id, publicKey }, new Date(0)).catch(refusedAsText)
+  if (typeof text === 'string') {
+    return [{ id, label, environments: [], mayRead: null, after: null, to: null, fault: text }]
+  }
+  const isLive = token.status === 'active'
   const { places } = await verifiedOf(token, chain)
-  const named = [...new Set(places.map((place) => place.environment))]
-  if (environment !== null && !named.includes(environment)) return []
-  const mayRead = grant.capabilities.some((capability) => capability === 'read')
-  return [{ id: token.id, label: grant.label, environments: named, mayRead }]
+  const named = isLive ? [...new Set(places.map((place) => place.environment))] : scopeOf(text)
+  const isMeant = environment === null || named === null || named.includes(environment)
+  if (!isMeant || named?.length === 0) return []
+  const revoked = links.find(
+    ({ type, body }) => type === 'tokens.revoked' && body.token_ids.includes(id),
+  )
+  return [
+    {
+      ...{ id, label: text.label, environments: named ?? [], fault: null },
+      mayRead: text.capabilities.some((capability) => capability === 'read'),
+      after: links[(chain.positions.get(text.head) ?? 0) - 1]?.at ?? null,
+      to: revoked?.at ?? text.expires_at,
+    },
+  ]
+}
+
+/** Null stands for every environment. */
+function scopeOf({ environment }: TokenGrant): string[] | null {
+  return environment === null ? null : [environment]
+}
+
+function refusedAsText(error: unknown): string {
+  if (error instanceof Refusal) return error.message
+  throw error
 }

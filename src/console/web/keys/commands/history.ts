@@ -19,7 +19,9 @@ export async function read(held: Held, { workspaceId }: In) {
   const { chains } = held.reader().trust
   try {
     const chain = await chains.continued(found)
-    const links = inWords(await chains.history(found))
+    const hashes = [...chain.positions.keys()]
+    const told = inWords(await chains.history(found))
+    const links = told.map((each, at) => ({ ...each, hash: hashes[at] ?? '' }))
     const fault = found.fault?.message ?? null
     return { name: found.name, fault, first: hashInGroups(firstHash(chain)), links }
   } catch (error) {

@@ -23,7 +23,7 @@ import {
 } from '../../../../sigchain/index.ts'
 import { Refused } from '../failure.ts'
 import type { Held } from '../held.ts'
-import { forgetWorkspaces, workspacesOf } from '../places.ts'
+import { forgetWorkspaces, workspaceOf, workspacesOf } from '../places.ts'
 
 type In = { workspaceId: string }
 
@@ -74,6 +74,7 @@ export async function create(held: Held, { name }: { name: string }) {
 }
 
 export async function rename(held: Held, { workspaceId, name }: In & { name: string }) {
+  await workspaceOf(held, workspaceId)
   await held.api.call(renameWorkspace, { params: { workspace_id: workspaceId }, body: { name } })
   held.names.renamed({ id: workspaceId, name })
   forgetWorkspaces(held)

@@ -1,4 +1,5 @@
 /** Who could have seen the secret that is looked for: people and tokens that had a key to it. */
+import type { Output } from '../../keys/messages.ts'
 import { FailureNote } from '../../parts/states/failure.tsx'
 import { Loading } from '../../parts/states/loading.tsx'
 import { useAsk } from '../../queries.ts'
@@ -31,18 +32,37 @@ export function Seen({ workspaceId, environment }: Props) {
               </li>
             ))}
           </ul>
+          {data.rekeys.length > 0 ? <h3>{words.rekeys}</h3> : null}
+          <ul>
+            {data.rekeys.map(({ epoch, at, by }) => (
+              <li key={epoch}>{words.rekey(epoch, dateOf(at), by)}</li>
+            ))}
+          </ul>
           <h3>{words.tokens}</h3>
           {data.tokens.length === 0 ? <p>{words.noTokens}</p> : null}
           <ul>
-            {data.tokens.map(({ id, label, environments, mayRead }) => (
-              <li key={id}>
-                {label} <code>{id}</code> ({environments.join(', ')}):{' '}
-                {mayRead ? words.mayRead : words.mayUse}
+            {data.tokens.map((token) => (
+              <li key={token.id}>
+                {token.label} <code>{token.id}</code>{' '}
+                <span className="soft">{aboutToken(token)}</span>
               </li>
             ))}
           </ul>
+          <p className="soft">{words.unknown}</p>
         </>
       ) : null}
     </section>
   )
+}
+
+type Token = Output<'audit.seen'>['tokens'][number]
+
+function aboutToken({ environments, mayRead, after, to, fault }: Token): string {
+  if (fault !== null) return words.doesNotHold(fault)
+  return [
+    environments.length === 0 ? words.everyEnvironment : environments.join(', '),
+    mayRead ? words.mayRead : words.mayUse,
+    ...(after === null ? [] : [words.after(dateOf(after))]),
+    ...(to === null ? [] : [words.until(dateOf(to))]),
+  ].join('; ')
 }

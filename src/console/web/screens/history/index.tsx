@@ -1,10 +1,11 @@
 /** What the members of a workspace have signed, newest first, and whether it holds. */
 import { getRouteApi } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useDeferredValue, useMemo, useState } from 'react'
 import { ask } from '../../keys/ask.ts'
 import type { Output } from '../../keys/messages.ts'
 import { Button } from '../../parts/button.tsx'
 import { Copy } from '../../parts/copy.tsx'
+import { TextField } from '../../parts/fields/text_field.tsx'
 import { Banner } from '../../parts/states/banner.tsx'
 import { EmptyState } from '../../parts/states/empty_state.tsx'
 import { FailureNote } from '../../parts/states/failure.tsx'
@@ -14,6 +15,8 @@ import { type Column, Table } from '../../parts/table.tsx'
 import { useAsk } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
 
+/** Fewer would be found in words. */
+const HASH_LETTERS = 6
 const route = getRouteApi('/w/$workspaceId/history')
 const words = texts.history
 
@@ -26,6 +29,11 @@ const columns: readonly Column<Told>[] = [
   { id: 'at', header: words.when, isShort: true, cell: ({ at }) => moments.format(new Date(at)) },
   { id: 'by', header: words.who, cell: ({ by }) => by, sortBy: ({ by }) => by },
   { id: 'what', header: words.change, isRowHeader: true, cell: ({ what }) => what },
+  {
+    id: 'hash',
+    header: words.hash,
+    cell: ({ hash }) => <code title={hash}>{hash.slice(0, 12)}</code>,
+  },
 ]
 
 export function History() {
@@ -74,15 +82,41 @@ function Signed({ workspaceId, read }: { workspaceId: string; read: Read }) {
         </p>
       ) : null}
       {fault ? null : <Verify workspaceId={workspaceId} />}
+      <Links links={links} />
+    </>
+  )
+}
+
+function Links({ links }: Pick<Read, 'links'>) {
+  const [find, setFind] = useState('')
+  const sought = useDeferredValue(find).trim().toLowerCase()
+  const rows = useMemo(
+    () => links.filter((link) => isFound(link, sought)).toReversed(),
+    [links, sought],
+  )
+  return (
+    <>
+      <TextField label={words.find} help={words.findHelp} value={find} onChange={setFind} />
+      <p className="soft" role="status">
+        {words.shown(rows.length, links.length)}
+      </p>
       <Table
         label={words.links}
         columns={columns}
-        rows={links.toReversed()}
+        rows={rows}
         idOf={({ seq }) => String(seq)}
+        empty={<p>{words.nothingFound}</p>}
         isCards
       />
     </>
   )
+}
+
+/** By what it says, who signed it, its number, or the beginning of its hash in either spelling. */
+function isFound({ seq, by, what, hash }: Told, sought: string): boolean {
+  if (String(seq) === sought) return true
+  if (`${by} ${what}`.toLowerCase().includes(sought)) return true
+  return sought.length >= HASH_LETTERS && hash.toLowerCase().startsWith(sought)
 }
 
 type Verified = Output<'history.verify'>

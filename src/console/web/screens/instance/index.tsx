@@ -66,8 +66,14 @@ function Shown({ data, error, again }: ShownProps) {
       <Metrics />
       <section className="stack" aria-labelledby="backups">
         <h2 id="backups">{words.backups}</h2>
+        <p>
+          {data.last_backup === null
+            ? words.noBackup
+            : words.lastBackup(moments.format(new Date(data.last_backup.at)))}
+        </p>
         <p>{words.backupText}</p>
         <h2>{words.upgrade}</h2>
+        <p>{words.current(data.version, data.database.migration)}</p>
         <p>{words.upgradeText}</p>
         <p className="soft">{words.docs}</p>
       </section>

@@ -1,10 +1,7 @@
 /** Where a person comes in: their workspaces and what they are invited to, and making, naming and ending them. */
-import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { Form } from 'react-aria-components'
-import { getMe } from '../../../../features/accounts/contract.ts'
-import { api } from '../../api.ts'
 import type { Output } from '../../keys/messages.ts'
 import { Button } from '../../parts/button.tsx'
 import { TextField } from '../../parts/fields/text_field.tsx'
@@ -44,7 +41,6 @@ export function Workspaces() {
         ))}
       </ul>
       <Create />
-      <InstanceLink />
     </section>
   )
 }
@@ -98,12 +94,6 @@ function Invitations({ invited }: { invited: readonly Workspace[] }) {
       </ul>
     </section>
   )
-}
-
-/** For who made the first account. */
-function InstanceLink() {
-  const { data } = useQuery({ queryKey: ['me'], queryFn: () => api.call(getMe, {}) })
-  return data?.is_instance_owner ? <Link to="/instance">{texts.instance.title}</Link> : null
 }
 
 function Create() {

@@ -123,7 +123,8 @@ type AnswerProps = { workspaceId: string; expected: Expected; seen: string | nul
 
 function Answer({ workspaceId, expected, seen }: AnswerProps) {
   const navigate = useNavigate()
-  const changes = ['workspaces.list', 'workspaces.invitation'] as const
+  // The invitation itself is left as it was: who reads it anew here would not be led on.
+  const changes = ['workspaces.list'] as const
   const accept = useCommand('workspaces.accept', { changes })
   const decline = useCommand('workspaces.decline', { changes })
   const open = () => void navigate({ to: '/w/$workspaceId', params: { workspaceId } })

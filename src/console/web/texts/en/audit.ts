@@ -37,13 +37,21 @@ export const audit = {
   exportFailed: 'The export failed. Nothing was changed; try again.',
   seen: {
     title: 'Who could have seen this secret',
-    what: 'By the signed history, the grants of tokens that live now, and below by the records of who used or read it.',
+    what: 'By the signed history and the grants of tokens; below are the records of who used or read it.',
     members: 'People who had the key of the workspace',
     from: (from: string) => `since ${from}`,
     between: (from: string, to: string) => `from ${from} to ${to}`,
-    tokens: 'Tokens that live now',
+    rekeys: 'New keys: who had left before has none for what is stored since',
+    rekey: (epoch: number, at: string, by: string) => `epoch ${epoch}, ${at}, by ${by}`,
+    tokens: 'Tokens, of before too',
     mayRead: 'may read values',
     mayUse: 'may use values in calls, and does not see them',
     noTokens: 'None.',
+    everyEnvironment: 'every environment',
+    after: (at: string) => `granted after ${at}`,
+    until: (at: string) => `until ${at}`,
+    doesNotHold: (why: string) => `its grant does not hold (any more): ${why}`,
+    unknown:
+      'It cannot know what somebody copied while they had the key, tokens that the server does not list, and who had a member’s keys, a token’s text or the server’s memory.',
   },
 }

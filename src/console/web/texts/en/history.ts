@@ -7,6 +7,11 @@ export const history = {
   who: 'Who',
   change: 'Change',
   links: 'Signed changes',
+  hash: 'Hash',
+  find: 'Find a change',
+  findHelp: 'By what it says, who signed it, its number, or the beginning of its hash.',
+  shown: (count: number, all: number) => `${count} of ${all} changes, each verified.`,
+  nothingFound: 'No change is like that.',
   notSigned: 'This workspace is not signed.',
   notSignedHelp:
     'What the server shows of it is believed. Workspaces that are made now are signed.',

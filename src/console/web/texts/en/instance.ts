@@ -40,7 +40,11 @@ export const instance = {
   backups: 'Backups',
   backupText:
     'A backup is a copy of the database with the two keys of the server, which are kept elsewhere. The console makes none: values in it are sealed, and only the machine of the server can copy it whole.',
+  noBackup: 'No backup is recorded by this instance.',
+  lastBackup: (at: string) => `The newest backup that is recorded is of ${at}.`,
   upgrade: 'Upgrade',
+  current: (version: string, migration: string) =>
+    `This is version ${version}. Its database is up to date (${migration}); no migration is pending.`,
   upgradeText:
     'A new version is another executable or image in the place of this one. Make a backup first: the database is brought up to date as it starts, and older versions do not go back.',
   docs: 'Both are in docs/operations.md, step by step.',
