@@ -36,6 +36,8 @@ function named(name: string) {
   return screen
 }
 
+/** As long as the page waits at most until it asks again whether the server is back. */
+const AGAIN_MS = 5_000
 const EMAIL = 'ada@example.com'
 
 let stage: Stage
@@ -234,6 +236,7 @@ describe('a server that is away', () => {
     }
     await visitors.ada.judge()
     await stage.start()
+    await page.clock.fastForward(AGAIN_MS)
     await said.waitFor({ state: 'detached' })
     await page.getByText('unreachable', { exact: true }).waitFor({ state: 'detached' })
     await open(named('members'))
@@ -254,6 +257,7 @@ describe('a server that is away', () => {
     await page.getByText('The server does not answer.').waitFor()
     await page.getByRole('rowheader', { name: EMAIL }).waitFor()
     await page.unroute('**/api/**')
+    await page.clock.fastForward(AGAIN_MS)
     await page.getByText('The server does not answer.').waitFor({ state: 'detached' })
   })
 })

@@ -49,7 +49,7 @@ export const agents = {
   oldKey: (place: string) =>
     `${place} (of a key of before the rekey, which opens nothing any more)`,
   giveKeys: 'Keys that it lacks',
-  giveKeysTo: (label: string) => `Keys that ${label} lacks`,
+  giveKeysTo: (label: string) => `Keys that it lacks: ${label}`,
   lacksNone: 'It has the key of every environment that it may use.',
   lacks: 'It may use these environments, and has no key of them, so its calls there are refused:',
   lacksOld: 'the workspace was rekeyed, and what it has is of before',
