@@ -7,9 +7,15 @@ import { FailureNote } from '../../parts/states/failure.tsx'
 import { Loading } from '../../parts/states/loading.tsx'
 import { keyOf, useAsk, useCommand } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
+import { browserOf } from './program.ts'
 import { Section } from './section.tsx'
 
 const words = texts.account.sessions
+
+function nameOf(userAgent: string): string {
+  const known = browserOf(userAgent)
+  return known ? words.browser(known.browser, known.system) : userAgent || words.unknown
+}
 
 type Listed = Output<'credentials.sessions'>
 
@@ -31,7 +37,7 @@ export function Sessions() {
         {data?.map(({ id, user_agent, current, created_at, last_used_at }) => (
           <li key={id} className="entry row">
             <span>
-              {user_agent || words.unknown}{' '}
+              <span title={user_agent}>{nameOf(user_agent)}</span>{' '}
               {current ? <strong className="badge badge-good">{words.current}</strong> : null}
               <br />
               <span className="soft small">
@@ -41,7 +47,7 @@ export function Sessions() {
             {current ? null : (
               <Button
                 kind="danger"
-                aria-label={words.endNamed(user_agent)}
+                aria-label={words.endNamed(nameOf(user_agent))}
                 onPress={() => end.mutate({ ids: [id] })}
               >
                 {words.end}

@@ -4,15 +4,25 @@
 export type InvitationLink = { server: string; workspace: string; first: string; by: string }
 
 const FIELDS = ['server', 'workspace', 'first', 'by'] as const
+/** What is shown of a link is no sentence that somebody wrote into it. */
+const FORMS: InvitationLinkForms = {
+  server: (text) => URL.parse(text)?.origin === text,
+  workspace: (text) => /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/.test(text),
+  first: (text) => /^[\w-]{43}$/.test(text),
+  by: (text) => text.length <= 254 && /^[!-?A-~]+@[\da-z.-]+$/.test(text),
+}
+type InvitationLinkForms = Record<keyof InvitationLink, (text: string) => boolean>
 
 export function linkOf(link: InvitationLink): string {
   const fields = new URLSearchParams(FIELDS.map((name) => [name, link[name]]))
   return `${new URL(link.server).origin}/console/invitation#${fields}`
 }
 
-/** Null for one that is not whole. */
+/** Null for one that is not whole, or not of this form. */
 export function readLink(fragment: string): InvitationLink | null {
   const fields = new URLSearchParams(fragment.replace(/^#/, ''))
   const [server, workspace, first, by] = FIELDS.map((name) => fields.get(name) || null)
-  return server && workspace && first && by ? { server, workspace, first, by } : null
+  if (!(server && workspace && first && by)) return null
+  const link = { server, workspace, first, by }
+  return FIELDS.every((name) => FORMS[name](link[name])) ? link : null
 }

@@ -20,6 +20,8 @@ export const account = {
     what: 'Where you are logged in. One that ends has no keys any more; what it showed, it has shown.',
     current: 'this one',
     unknown: 'an unnamed program',
+    browser: (browser: string, system: string | null) =>
+      system === null ? browser : `${browser} on ${system}`,
     dates: (since: string, used: string) => `since ${since} · last used ${used}`,
     end: 'End',
     endNamed: (name: string) => `End the session of ${name}`,

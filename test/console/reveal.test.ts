@@ -1,0 +1,62 @@
+/** A value that is shown: for how long, and what ends it before. The clock of the page is the test's. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { marked } from '../support/canary.ts'
+import { openStage, type Stage, type Visitor } from './browser.ts'
+
+const VALUE = marked('sk_live_')
+let stage: Stage
+let ada: Visitor
+
+beforeAll(async () => {
+  stage = await openStage()
+  ada = await stage.person('ada@example.com')
+})
+afterAll(async () => {
+  await ada.close()
+  await stage.close()
+})
+
+test('a value is hidden after 30 seconds, in a tab that slept too, and when somebody turns away; a copy is said to stay', async () => {
+  const { page } = ada
+  const press = (name: string) => page.getByRole('button', { name, exact: true }).click()
+  const value = page.getByText(VALUE)
+  const isHidden = async () => {
+    await value.waitFor({ state: 'detached' })
+    await ada.judge()
+  }
+  const show = async () => {
+    await press('Show KEY')
+    await value.waitFor()
+  }
+  await page.getByRole('link', { name: 'Personal' }).click()
+  await page.getByLabel('Name of the project').fill('web')
+  await page.keyboard.press('Enter')
+  await press('Add a secret')
+  await page.getByRole('textbox', { name: 'Name', exact: true }).fill('KEY')
+  await page.getByRole('textbox', { name: 'Value', exact: true }).fill(VALUE)
+  await press('Save')
+  await page.getByRole('button', { name: /^KEY in development/ }).click()
+  await page.clock.install()
+  await show()
+  await page.clock.runFor(28_000)
+  expect(await value.count()).toBe(1)
+  await page.clock.runFor(3_000)
+  await isHidden()
+
+  await show()
+  await page.clock.setSystemTime(Date.now() + 3_600_000)
+  await isHidden()
+
+  await show()
+  await page.evaluate(() => dispatchEvent(new Event('blur')))
+  await isHidden()
+
+  await press('Copy KEY')
+  await page.getByText('It stays in the clipboard until you copy something else').waitFor()
+  await page.evaluate(() =>
+    Object.defineProperty(navigator.clipboard, 'writeText', { value: () => Promise.reject() }),
+  )
+  await press('Copy KEY')
+  await page.getByText('The browser let nothing be copied').waitFor()
+  await ada.judge()
+})
