@@ -5,6 +5,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { createAuthority } from '../../src/cli/demo/certificates.ts'
+import { upload } from '../../src/client/sealing.ts'
 import { logIn as logInByClient } from '../../src/client/vault.ts'
 import { createProject } from '../../src/features/projects/contract.ts'
 import { marked } from '../support/canary.ts'
@@ -12,6 +13,7 @@ import { databasePlace } from '../support/places.ts'
 import { startUpstream, type Upstream } from '../support/upstream.ts'
 import { watched } from '../support/watched.ts'
 import { openStage, PASSWORD, type Stage } from './browser.ts'
+import { elsewhere } from './elsewhere.ts'
 
 const HOST = 'api.upstream.example'
 
@@ -141,6 +143,21 @@ test('a newcomer gets from an empty workspace to the first call, by the keyboard
   await page.getByRole('button', { name: 'Show the token' }).waitFor()
   await grace.judge()
   await grace.close()
+})
+
+test('a secret of another environment than development is one, too', async () => {
+  const lin = await stage.person('lin@example.com')
+  const { api, workspace } = await elsewhere(stage.app.controlPlane, 'lin@example.com')
+  const body = { name: 'billing', workspace_id: workspace.id }
+  const { id: projectId } = await api.call(createProject, { body })
+  const place = { api, workspace, projectId, environment: 'production' }
+  await upload(place, [{ key: 'STRIPE_KEY', value: marked('sk_'), policy: undefined }], true)
+  await lin.page.goto(`${stage.origin}/console/w/${workspace.id}/first-steps`)
+  await lin.page.getByLabel('Password').fill(PASSWORD)
+  await lin.page.keyboard.press('Enter')
+  await lin.page.getByRole('heading', { name: /Store a secret — STRIPE_KEY/ }).waitFor()
+  await lin.judge()
+  await lin.close()
 })
 
 /** As the page shows it, for the port of this test. */

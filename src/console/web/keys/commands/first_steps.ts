@@ -1,5 +1,5 @@
 /** How far somebody is on the way to the first call of an agent: what there is of each thing that it takes. */
-import { listProjects } from '../../../../features/projects/contract.ts'
+import { listEnvironments, listProjects } from '../../../../features/projects/contract.ts'
 import type { Held } from '../held.ts'
 import * as agents from './agents.ts'
 import * as allowlist from './allowlist.ts'
@@ -7,7 +7,7 @@ import * as secrets from './secrets.ts'
 
 type Of = { workspaceId: string }
 
-/** Where the first secret goes. */
+/** Where the first secret goes, if there is none anywhere. */
 const ENVIRONMENT = 'development'
 
 /** The first of each; what is verified elsewhere is verified here too. @throws UntrustedChain */
@@ -18,16 +18,26 @@ export async function progress(held: Held, { workspaceId }: Of) {
     agents.list(held, { workspaceId }),
   ])
   const [project] = projects
-  const place = project && { workspaceId, projectId: project.id, environment: ENVIRONMENT }
+  const environment = project ? await filledIn(held, project.id) : ENVIRONMENT
+  const place = project && { workspaceId, projectId: project.id, environment }
   const stored = place ? await secrets.list(held, place) : []
   const usable = everyAgent.filter(
     ({ projectId }) => projectId === null || projectId === project?.id,
   )
   return {
     project: project ? { id: project.id, name: project.name } : null,
-    environment: ENVIRONMENT,
+    environment,
     secret: stored[0]?.key ?? null,
     host: entries[0]?.domain ?? null,
     agent: usable[0] ?? null,
   }
+}
+
+/** The environment that has secrets: the usual one, or else the first. */
+async function filledIn({ api }: Held, project_id: string): Promise<string> {
+  const { environments } = await api.call(listEnvironments, { params: { project_id } })
+  const filled = Object.entries(environments).flatMap(([name, { secret_count }]) =>
+    secret_count > 0 ? name : [],
+  )
+  return filled.includes(ENVIRONMENT) ? ENVIRONMENT : (filled[0] ?? ENVIRONMENT)
 }
