@@ -40,16 +40,18 @@ export function memory<V>() {
   }
 }
 
-/** A signed workspace of that name, of somebody who has an account; returns its id. */
-export async function shared(server: string, email: string, name: string): Promise<string> {
+/** A workspace of that name, of somebody who has an account; returns its id. */
+export async function shared(
+  server: string,
+  email: string,
+  name: string,
+  isSigned = true,
+): Promise<string> {
   const { api, seed, publicKey } = await logIn(server, email, PASSWORD)
   if (seed === null) throw new Error('the account cannot sign')
   const { id: userId } = await api.call(getMe, {})
-  const { order } = await newWorkspace(publicKey, {
-    userId,
-    email,
-    identity: await identityOf(seed),
-  })
+  const founder = { userId, email, identity: await identityOf(seed) }
+  const { order } = await newWorkspace(publicKey, isSigned ? founder : null)
   await api.call(createWorkspaceEndpoint, { body: { name, ...order } })
   return order.id
 }

@@ -5,17 +5,19 @@ import { signUp } from '../../src/client/vault.ts'
 import { createProject } from '../../src/features/projects/contract.ts'
 import { marked } from '../support/canary.ts'
 import { logIn, openStage, PASSWORD } from './browser.ts'
-import { elsewhere } from './elsewhere.ts'
+import { elsewhere, shared } from './elsewhere.ts'
 
 export const EMAIL = 'ada@example.com'
+export const WORKSPACE = 'Acme'
 export const HOST = 'api.upstream.example'
 export const RESOLVER = 'https://resolver.example.com'
 
-/** Her workspace is signed unless said otherwise; its project is `billing`. */
-export async function openEmployer(path: string, isSigned = true) {
+/** Her workspace Acme is signed; its project is `billing`. */
+export async function openEmployer(path: string) {
   const stage = await openStage({ SERVICE_RESOLVER_URL: RESOLVER })
-  await signUp(stage.app.controlPlane, EMAIL, PASSWORD, isSigned)
-  const there = await elsewhere(stage.app.controlPlane, EMAIL)
+  await signUp(stage.app.controlPlane, EMAIL, PASSWORD)
+  await shared(stage.app.controlPlane, EMAIL, WORKSPACE)
+  const there = await elsewhere(stage.app.controlPlane, EMAIL, PASSWORD, WORKSPACE)
   const { api, workspace } = there
   const body = { name: 'billing', workspace_id: workspace.id }
   const { id: projectId } = await api.call(createProject, { body })

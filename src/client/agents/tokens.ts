@@ -91,17 +91,30 @@ export async function holderOf(
   const holder = { id: token.id, publicKey: token.public_key }
   if (signer === null) return { ...holder, scope: null }
   try {
-    const { agent_id, project_id, environment, label } = await grantOf(signer, token)
-    const isOwned =
-      'agentId' in owner
-        ? agent_id === owner.agentId
-        : agent_id === null && project_id === owner.projectId
-    if (!isOwned || label !== token.label)
-      throw new Refusal('mismatch', 'it was granted to another', 'the grant')
+    const { project_id, environment, label } = await grantTo(signer, token, owner)
+    if (label !== token.label) throw notIts()
     return { ...holder, scope: { projectId: project_id, environment } }
   } catch (error) {
     throw error instanceof Refusal ? new UntrustedChain(workspace, error.message, error) : error
   }
+}
+
+const notIts = () => new Refusal('mismatch', 'it was granted to another', 'the grant')
+
+/** The grant of a token that is that owner's. @throws Refusal */
+export async function grantTo(
+  signer: Pick<Signer, 'chain'>,
+  token: ListedToken,
+  owner: TokenOwner,
+) {
+  const grant = await grantOf(signer, token)
+  const { agent_id, project_id } = grant
+  const isOwned =
+    'agentId' in owner
+      ? agent_id === owner.agentId
+      : agent_id === null && project_id === owner.projectId
+  if (!isOwned) throw notIts()
+  return grant
 }
 
 /** @throws Refusal */

@@ -7,8 +7,9 @@ import {
   issueToWorkload,
   registerWithToken,
 } from '../../../../client/agents/issuing.ts'
-import { grantOf, revocationOf, type TokenOrder } from '../../../../client/agents/tokens.ts'
+import { grantTo, revocationOf, type TokenOrder } from '../../../../client/agents/tokens.ts'
 import { signChange } from '../../../../client/signed/chain.ts'
+import { verifiedOf } from '../../../../client/signed/rekey_tokens.ts'
 import type { Place } from '../../../../client/signed/statements.ts'
 import { type OpenWorkspace, signingOf } from '../../../../client/vault.ts'
 import {
@@ -59,44 +60,70 @@ export function environments(held: Held, { projectId }: { projectId: string }) {
   return environmentsOf(held, projectId)
 }
 
-/** With what was signed of each that works, which need not be what its row says. */
+/** In a signed workspace by what was signed, which need not be what its row says. */
 export async function tokens(held: Held, owner: Owner) {
-  const { workspaceId } = owner
-  const { open } = await workspaceOf(held, workspaceId)
-  const [listed, names, chain] = await Promise.all([
+  const { open } = await workspaceOf(held, owner.workspaceId)
+  const [listed, names] = await Promise.all([
     tokensOf(held, owner),
-    projectNames(held, workspaceId),
-    signingOf(open)?.chains.of(open) ?? null,
+    projectNames(held, owner.workspaceId),
   ])
+  // Read on after the rows: of a token that was revoked meanwhile both say so.
+  const chain = (await signingOf(open)?.chains.continued(open)) ?? null
   return Promise.all(
-    listed.map(async (token) => ({
-      id: token.id,
-      label: token.label,
-      status: token.status,
-      environment: token.environment,
-      capabilities: token.capabilities,
-      expiresAt: token.expires_at,
-      lastUsedAt: token.last_used_at,
-      createdAt: token.created_at,
-      keys: token.provisioned.map(({ project_id, environment, epoch }) => ({
-        project: names.get(project_id) ?? null,
-        environment,
-        isOfNow: epoch === open.epoch,
-      })),
-      signed: token.status === 'active' && chain ? await whoGranted(chain, token) : null,
-    })),
+    listed.map(async (token) => {
+      const { provisioned, projectId, ...terms } = await termsOf(chain, owner, token)
+      return {
+        id: token.id,
+        lastUsedAt: token.last_used_at,
+        createdAt: token.created_at,
+        ...terms,
+        /** Of which it is by what was signed; undefined where the row is believed. */
+        project: projectId && (names.get(projectId) ?? projectId),
+        keys: provisioned.map(({ project_id, environment, epoch }) => ({
+          project: names.get(project_id) ?? null,
+          environment,
+          isOfNow: epoch === open.epoch,
+        })),
+      }
+    }),
   )
 }
 
-/** By whom, or why it does not hold: then the token can do nothing. */
-async function whoGranted(chain: Chain, token: Token) {
+/** What a token may do, where and until when; and by whom, or why that does not hold: then it can do nothing. */
+async function termsOf(chain: Chain | null, owner: Owner, token: Token) {
+  const { label, status, environment, capabilities, expires_at: expiresAt, provisioned } = token
+  const row = { label, status, environment, capabilities, expiresAt, provisioned }
+  const believed = { ...row, projectId: undefined, by: null, fault: null, differs: false }
+  if (!chain) return believed
   try {
-    const { signer } = await grantOf({ chain }, token)
-    return { by: chain.members.get(signer)?.email ?? signer, fault: null }
+    const grant = await grantTo({ chain }, token, owner)
+    const { places } = await verifiedOf(token, chain)
+    const signed = {
+      label: grant.label,
+      status: 'active' as const,
+      environment: grant.environment,
+      capabilities: [...grant.capabilities],
+      expiresAt: grant.expires_at,
+      provisioned: places,
+    }
+    const by = chain.members.get(grant.signer)?.email ?? grant.signer
+    const differs = saidBy(row) !== saidBy(signed)
+    return { ...signed, projectId: grant.project_id, by, fault: null, differs }
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
-    return { by: null, fault: error.message }
+    return status === 'active' ? { ...believed, provisioned: [], fault: error.message } : believed
   }
+}
+
+type Terms = Pick<Token, 'label' | 'status' | 'environment' | 'provisioned'> & {
+  capabilities: readonly string[]
+  expiresAt: string | null
+}
+
+function saidBy({ label, status, environment, capabilities, expiresAt, provisioned }: Terms) {
+  const until = expiresAt && Date.parse(expiresAt)
+  const may = [...capabilities].sort()
+  return JSON.stringify([label, status, environment, may, until, provisioned.length])
 }
 
 /** Whom a new token is for; null stands for every project, or environment. */

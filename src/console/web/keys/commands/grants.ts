@@ -1,6 +1,6 @@
 /** The keys of environments that a token has not. */
 import { giveKeys, lackingKeys } from '../../../../client/agents/provisioning.ts'
-import { grantOf } from '../../../../client/agents/tokens.ts'
+import { grantTo } from '../../../../client/agents/tokens.ts'
 import type { Place } from '../../../../client/signed/statements.ts'
 import { type OpenWorkspace, signingOf } from '../../../../client/vault.ts'
 import { getAgent } from '../../../../features/agents/contract.ts'
@@ -30,7 +30,7 @@ async function scopeOf(held: Held, open: OpenWorkspace, owner: Owner, token: Tok
   const { environment } = token
   const chain = await signingOf(open)?.chains.of(open)
   if (chain) {
-    const granted = await grantOf({ chain }, token)
+    const granted = await grantTo({ chain }, token, owner)
     return { projectId: granted.project_id, environment: granted.environment }
   }
   if ('projectId' in owner) return { projectId: owner.projectId, environment }

@@ -53,30 +53,32 @@ function List({ tokens, ...props }: Omit<Props, 'none'> & { tokens: readonly Tok
 }
 
 function Row({ token, owner, name, project }: Omit<Props, 'none'> & { token: Token }) {
-  const { label, status, signed } = token
+  const { label, status, fault, differs } = token
+  const place = token.project === undefined ? project : token.project
   const isActive = status === 'active'
   return (
     <li className="entry">
       <div className="card-head">
         <strong>{label}</strong>
         <span className={isActive ? 'badge badge-good' : 'badge'}>{words.statuses[status]}</span>
-        <span>{words.summary(token.capabilities, words.inPlace(project, token.environment))}</span>
+        <span>{words.summary(token.capabilities, words.inPlace(place, token.environment))}</span>
         <span className="space" />
         {isActive ? <Revoke tokenId={token.id} label={label} owner={owner} name={name} /> : null}
       </div>
       <p className="soft small">{timesOf(token)}</p>
-      {isActive && !signed?.fault ? <Keys token={token} owner={owner} /> : null}
-      {signed?.fault ? <p className="field-error">{words.doesNotHold(signed.fault)}</p> : null}
+      {isActive && !fault ? <Keys token={token} owner={owner} /> : null}
+      {fault ? <p className="field-error">{words.doesNotHold(fault)}</p> : null}
+      {differs ? <p className="field-error">{words.differs}</p> : null}
     </li>
   )
 }
 
-function timesOf({ expiresAt, lastUsedAt, createdAt, signed }: Token): string {
+function timesOf({ expiresAt, lastUsedAt, createdAt, by }: Token): string {
   return [
     lastUsedAt ? words.used(dateOf(lastUsedAt)) : words.unused,
     expiresAt ? words.ends(dateOf(expiresAt)) : words.noEnd,
     words.made(dateOf(createdAt)),
-    signed?.by ? words.signedBy(signed.by) : null,
+    by ? words.signedBy(by) : null,
   ]
     .filter(Boolean)
     .join(' · ')

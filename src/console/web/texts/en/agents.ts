@@ -44,12 +44,14 @@ export const agents = {
   made: (date: string) => `made ${date}`,
   signedBy: (by: string) => `signed by ${by}`,
   doesNotHold: (why: string) => `It can do nothing: ${why}.`,
+  differs:
+    'The server says otherwise of it. What is shown is what was signed, and that alone counts; who looks after the server should hear of it.',
   holds: 'Has keys of:',
   noKeys: 'It has the key of no environment, so it can use nothing.',
   oldKey: (place: string) =>
     `${place} (of a key of before the rekey, which opens nothing any more)`,
-  giveKeys: 'Keys that it lacks',
-  giveKeysTo: (label: string) => `Keys that it lacks: ${label}`,
+  giveKeys: 'Missing keys',
+  giveKeysTo: (label: string) => `Missing keys of ${label}`,
   lacksNone: 'It has the key of every environment that it may use.',
   lacks: 'It may use these environments, and has no key of them, so its calls there are refused:',
   lacksOld: 'the workspace was rekeyed, and what it has is of before',

@@ -1,0 +1,204 @@
+/** Calls as they happen, and what would let a refused one through, in a real browser. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { registerWithToken } from '../../src/client/agents/issuing.ts'
+import { listSessions, revokeSession } from '../../src/features/accounts/contract.ts'
+import { listAuditLogs } from '../../src/features/audit/contract.ts'
+import { PASSWORD } from './browser.ts'
+import { HOST, openEmployer } from './employer.ts'
+
+let employer: Awaited<ReturnType<typeof openEmployer>>
+let token = ''
+
+beforeAll(async () => {
+  employer = await openEmployer('live')
+  token = await employed('deploy-bot')
+})
+afterAll(async () => {
+  await employer.ada.close()
+  await employer.stage.close()
+})
+
+async function employed(name: string, places = true) {
+  const { there, projectId } = employer
+  const place = { projectId, environment: 'production' }
+  const terms = { environment: 'production', order: {}, places: places ? [place] : [] }
+  return (await registerWithToken(there, { name, projectId }, terms)).text
+}
+
+const entryOf = (text: string | RegExp) =>
+  employer.page.locator('li.entry').filter({ hasText: text })
+
+test('a refused call shows as it happens, and what it lacks is allowed by one signed link', async () => {
+  const { ada, page, there, button, call } = employer
+  await ada.sees('Live requests')
+  await page.getByText('Live', { exact: true }).waitFor()
+  await page.getByText('Nothing was called yet.').waitFor()
+  await ada.judge()
+  expect(await call({ token })).toBe('domain_blocked')
+  await page.getByText(`${HOST} is not on the allowlist of the workspace.`).waitFor()
+  await ada.judge()
+  await button(/^Allow this/).click()
+  await page.getByText(`${HOST} comes onto the allowlist`).waitFor()
+  const { seq } = await there.chains.continued(there.workspace)
+  await page.getByText(`You sign it as link ${seq + 1} of the workspace's chain.`).waitFor()
+  await ada.judge()
+  await button('Sign and allow').click()
+  await page.getByText('Allowed. The next call goes through.').waitFor()
+  const chain = await there.chains.continued(there.workspace)
+  expect([...chain.allowlist]).toEqual([HOST])
+  expect(chain.seq).toBe(seq + 1)
+  expect(await call({ token })).not.toBe('domain_blocked')
+})
+
+test('a policy that refused gains exactly the one method, and the value stays', async () => {
+  const { ada, page, button, call } = employer
+  expect(await call({ token, method: 'POST' })).toBe('policy_blocked')
+  await page.getByText('The policy of STRIPE_KEY does not permit the method POST.').waitFor()
+  await button(/^Allow this: POST/).click()
+  await page.getByText('Methods: GET + POST').waitFor()
+  await ada.judge()
+  await ada.picture('live')
+  await button('Sign and allow').click()
+  await page.getByText('Allowed. The next call goes through.').nth(1).waitFor()
+  expect(await call({ token, method: 'POST' })).not.toBe('policy_blocked')
+})
+
+test('a token without the key of its environment gets it, sealed to it and signed', async () => {
+  const { ada, call } = employer
+  const bare = await employed('bare', false)
+  expect(await call({ token: bare })).toBe('key_not_provisioned')
+  const row = entryOf('bare')
+  await row.getByRole('button', { name: 'Allow this' }).click()
+  await row.getByText('The token default of bare gets the key of billing/production.').waitFor()
+  await ada.judge()
+  await row.getByRole('button', { name: 'Sign and allow' }).click()
+  await row.getByText('Allowed. The next call goes through.').waitFor()
+  expect(await call({ token: bare })).toBe('upstream_unreachable')
+})
+
+test('a record that names an environment beside the grant proposes no key', async () => {
+  const { call, stage, page } = employer
+  expect(await call({ token: await employed('narrow', false) })).toBe('key_not_provisioned')
+  await entryOf('narrow').waitFor()
+  const { sql } = stage.app.connection
+  await sql`update audit_logs set environment = 'development' where agent_id = 'narrow'`
+  await page.reload()
+  await unlock()
+  await entryOf('narrow').getByRole('button', { name: 'Allow this' }).click()
+  await entryOf('narrow').getByText('What a token may do is signed once').waitFor()
+})
+
+async function unlock() {
+  const { page, button } = employer
+  await page.getByLabel('Password').fill(PASSWORD)
+  await button('Unlock').click()
+  await page.getByText('Live', { exact: true }).waitFor()
+}
+
+test('held still while somebody reads, and filtered by the address', async () => {
+  const { page, button, label, call } = employer
+  await button('Pause').click()
+  await call({ token, host: 'other.example' })
+  await page.getByText(/^\d new calls?$/).waitFor()
+  expect(await page.getByText('other.example is not on the allowlist').count()).toBe(0)
+  await button('Go on').click()
+  await page.getByText('other.example is not on the allowlist').waitFor()
+  await label('Host, path or secret').fill('other.example')
+  await page
+    .getByText(/is not on the allowlist/)
+    .first()
+    .waitFor()
+  await entryOf('narrow').waitFor({ state: 'detached' })
+  expect(page.url()).toContain('text=other.example')
+  await label('Host, path or secret').fill('nowhere')
+  await button('Show all calls').click()
+  await entryOf('narrow').waitFor()
+})
+
+test('a connection that breaks goes on by itself, without a call lost or shown twice', async () => {
+  const { ada, page, call } = employer
+  const paths = Array.from({ length: 10 }, (_, at) => `/break/${at}`)
+  for (const path of paths.slice(0, 5)) await call({ token, path })
+  const seen = await newest()
+  const event = `id: ${seen.id}\ndata: ${JSON.stringify(seen)}\n\n`
+  await page.route('**/live/', (route) => route.fulfill({ status: 503, body: '' }))
+  await page.route(
+    '**/live/',
+    (route) => route.fulfill({ contentType: 'text/event-stream', body: event }),
+    { times: 1 },
+  )
+  await page.reload()
+  await page.getByLabel('Password').fill(PASSWORD)
+  await employer.button('Unlock').click()
+  await page.getByText('Not connected. It is tried again by itself').waitFor()
+  await ada.judge()
+  for (const path of paths.slice(5)) await call({ token, path })
+  await page.unroute('**/live/')
+  await entryOf('/break/9').waitFor()
+  for (const path of paths) expect(await entryOf(path).count()).toBe(1)
+})
+
+test('on a phone: a call is looked at, allowed and its token revoked by touch', async () => {
+  const { ada, page, button, answer, call } = employer
+  await page.setViewportSize({ width: 390, height: 844 })
+  await call({ token, host: `${'long-'.repeat(10)}name.example` })
+  const row = entryOf('long-')
+  await row.getByRole('button', { name: 'Allow this' }).click()
+  await row.getByText('You sign it as link').waitFor()
+  await ada.judge()
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390)
+  await row.getByRole('button', { name: 'Sign and allow' }).click()
+  await row.getByText('Allowed. The next call goes through.').waitFor()
+  await row.getByRole('button', { name: 'Revoke the token of deploy-bot' }).click()
+  await page.getByText('With default, deploy-bot may use secrets in calls').waitFor()
+  await page.getByText('This cannot be undone').waitFor()
+  await ada.judge()
+  await answer('Revoke')
+  await page.getByText('the token is revoked.').waitFor()
+  expect(await call({ token })).toBe('invalid_token')
+  await button('Pause').waitFor()
+  await page.setViewportSize({ width: 1280, height: 800 })
+})
+
+test('of very many calls the newest 500 are kept, and shown once', async () => {
+  const { page } = employer
+  const record = await newest()
+  const first = BigInt(`0x${record.id.replaceAll('-', '')}`)
+  const many = Array.from({ length: 12_000 }, (_, at) => {
+    const hex = (first + BigInt(at + 1)).toString(16).padStart(32, '0')
+    const id = hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+    return `id: ${id}\ndata: ${JSON.stringify({ ...record, id, target_url: `https://many.example/${at}` })}\n\n`
+  })
+  await page.route('**/live/', (route) =>
+    route.fulfill({ contentType: 'text/event-stream', body: many.join('') }),
+  )
+  await page.reload()
+  await page.getByLabel('Password').fill(PASSWORD)
+  await employer.button('Unlock').click()
+  await entryOf('/11999').waitFor()
+  expect(await page.locator('li.entry').count()).toBe(500)
+  expect(await entryOf('many.example/11500').count()).toBe(1)
+  await page.unroute('**/live/')
+})
+
+async function newest(): Promise<{ id: string }> {
+  const { api, workspace } = employer.there
+  const records = await api.call(listAuditLogs, { query: { workspace_id: workspace.id } })
+  const record = records.find(({ source }) => source === 'resolver')
+  if (!record) throw new Error('nothing was called')
+  return { ...record, id: records[0]?.id ?? '' }
+}
+
+test('a session that ended elsewhere asks to log in', async () => {
+  const { page, area, there } = employer
+  await area('Allowlist')
+  const sessions = await there.api.list(listSessions, {})
+  for (const { id, current } of sessions)
+    if (!current) await there.api.call(revokeSession, { params: { session_id: id } })
+  await area('Live requests')
+  await page
+    .getByText('The session has ended.')
+    .or(page.getByRole('heading', { name: 'Log in' }))
+    .first()
+    .waitFor()
+})

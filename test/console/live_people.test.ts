@@ -1,0 +1,79 @@
+/** What an admin, a developer and somebody in a workspace that is not signed can do about a refused call. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { registerWithToken } from '../../src/client/agents/issuing.ts'
+import { signUp } from '../../src/client/vault.ts'
+import { createProject } from '../../src/features/projects/contract.ts'
+import { logIn, PASSWORD, type Visitor } from './browser.ts'
+import { elsewhere, joined, shared } from './elsewhere.ts'
+import { EMAIL, openEmployer, WORKSPACE } from './employer.ts'
+
+let employer: Awaited<ReturnType<typeof openEmployer>>
+let path = ''
+
+beforeAll(async () => {
+  employer = await openEmployer('live')
+  const { there, projectId, call } = employer
+  path = `w/${there.workspace.id}/live`
+  const terms = { environment: 'production', order: {}, places: [] }
+  const { text } = await registerWithToken(there, { name: 'team-bot', projectId }, terms)
+  expect(await call({ token: text, host: 'team.example' })).toBe('domain_blocked')
+})
+afterAll(async () => {
+  await employer.ada.close()
+  await employer.stage.close()
+})
+
+async function enter(email: string, role: 'admin' | 'member') {
+  const { stage } = employer
+  await signUp(stage.app.controlPlane, email, PASSWORD)
+  await joined(stage.app.controlPlane, WORKSPACE, EMAIL, email, role)
+  const visitor = await stage.visitor(path)
+  await logIn(visitor.page, email)
+  const row = await opened(visitor, 'team.example')
+  return { row, ...visitor }
+}
+
+async function opened({ page }: Pick<Visitor, 'page'>, host: string) {
+  const row = page.locator('li.entry').filter({ hasText: host })
+  await row.getByRole('button', { name: 'Allow this' }).click()
+  return row
+}
+
+test('a developer is told what an admin types, and revokes nothing', async () => {
+  const { row, judge, close } = await enter('lin@example.com', 'member')
+  await row.getByText('cloakroom allowlist add team.example').waitFor()
+  expect(await row.getByRole('button', { name: 'Revoke' }).count()).toBe(0)
+  await judge()
+  await close()
+})
+
+test('an admin who is no owner allows it, signed by them', async () => {
+  const { row, judge, close } = await enter('grace@example.com', 'admin')
+  await row.getByRole('button', { name: 'Sign and allow' }).click()
+  await row.getByText('Allowed. The next call goes through.').waitFor()
+  await judge()
+  await close()
+  const { chains, workspace } = employer.there
+  expect([...(await chains.continued(workspace)).allowlist]).toContain('team.example')
+})
+
+test('in a plain workspace it is the same change, without a link', async () => {
+  const { stage, ada, page } = employer
+  await shared(stage.app.controlPlane, EMAIL, 'Old', false)
+  const old = await elsewhere(stage.app.controlPlane, EMAIL, PASSWORD, 'Old')
+  const body = { name: 'billing', workspace_id: old.workspace.id }
+  const { id: projectId } = await old.api.call(createProject, { body })
+  const terms = { environment: 'production', order: {}, places: [] }
+  const { text } = await registerWithToken(old, { name: 'old-bot', projectId }, terms)
+  await employer.call({ token: text, host: 'old.example' })
+  await page.goto(`${stage.origin}/console/w/${old.workspace.id}/live`)
+  await page.getByLabel('Password').fill(PASSWORD)
+  await employer.button('Unlock').click()
+  const row = await opened(ada, 'old.example')
+  await row.getByText('old.example comes onto the allowlist').waitFor()
+  expect(await row.getByText('You sign it as link').count()).toBe(0)
+  await ada.judge()
+  await row.getByRole('button', { name: 'Sign and allow' }).click()
+  await row.getByText('Allowed. The next call goes through.').waitFor()
+  expect(await employer.call({ token: text, host: 'old.example' })).not.toBe('domain_blocked')
+})
