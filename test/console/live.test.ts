@@ -190,12 +190,11 @@ async function newest(): Promise<{ id: string }> {
 }
 
 test('a session that ended elsewhere asks to log in', async () => {
-  const { page, area, there } = employer
-  await area('Allowlist')
+  const { page, there } = employer
+  await page.getByText('Live', { exact: true }).waitFor()
   const sessions = await there.api.list(listSessions, {})
   for (const { id, current } of sessions)
     if (!current) await there.api.call(revokeSession, { params: { session_id: id } })
-  await area('Live requests')
   await page
     .getByText('The session has ended.')
     .or(page.getByRole('heading', { name: 'Log in' }))
