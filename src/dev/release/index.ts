@@ -10,6 +10,7 @@ import { copyFile, mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
 import { dirname, join, relative, resolve } from 'node:path'
 import { parseArgs, promisify } from 'node:util'
 import { gzip } from 'node:zlib'
+import { unsign } from 'macho-unsign'
 import { openConsole } from '../../console/serve.ts'
 import { buildExecutable } from '../build.ts'
 import { hasDpkg, makeDebianPackage } from './debian.ts'
@@ -60,15 +61,22 @@ async function makeExecutables(targets: readonly Target[], place: Place): Promis
   const runtimeOf = await installRuntimes(targets, join(place.work, 'runtimes'))
   const published: Promise<string[]>[] = []
   for (const target of targets) {
-    await buildExecutable({
-      entry: join(ROOT, 'src', 'main.ts'),
-      outfile: join(place.work, fileOf(target)),
-      target: `bun-${target.runtime.replace('@oven/bun-', '')}` as Bun.Build.CompileTarget,
-      runtime: runtimeOf(target),
-    })
+    await buildFor(target, join(place.work, fileOf(target)), runtimeOf(target))
     published.push(publish(target, place))
   }
   return (await Promise.all(published)).flat()
+}
+
+/** An executable of one platform. macOS starts one without a signature on x64, and kills one whose signature is wrong. */
+export async function buildFor(target: Target, outfile: string, runtime: string): Promise<void> {
+  await buildExecutable({
+    entry: join(ROOT, 'src', 'main.ts'),
+    outfile,
+    target: `bun-${target.runtime.replace('@oven/bun-', '')}` as Bun.Build.CompileTarget,
+    runtime,
+  })
+  const unsigned = target.hasStaleSignature && unsign(await Bun.file(outfile).arrayBuffer())
+  if (unsigned) await Bun.write(outfile, unsigned)
 }
 
 async function publish(target: Target, { work, folder, source }: Place): Promise<string[]> {

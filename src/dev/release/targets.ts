@@ -8,6 +8,8 @@ export type Target = {
   program: 'bun' | 'bun.exe'
   /** As Debian calls it; only what Debian has. */
   debian?: 'amd64' | 'arm64'
+  /** Bun signs anew for macOS on arm64 only; on x64 its own signature would stay, which fits no longer. */
+  hasStaleSignature?: true
 }
 
 export const TARGETS: readonly Target[] = [
@@ -16,7 +18,12 @@ export const TARGETS: readonly Target[] = [
   { name: 'linux-arm64', runtime: '@oven/bun-linux-aarch64', program: 'bun', debian: 'arm64' },
   { name: 'linux-arm64-musl', runtime: '@oven/bun-linux-aarch64-musl', program: 'bun' },
   { name: 'darwin-arm64', runtime: '@oven/bun-darwin-aarch64', program: 'bun' },
-  { name: 'darwin-x64', runtime: '@oven/bun-darwin-x64', program: 'bun' },
+  {
+    name: 'darwin-x64',
+    runtime: '@oven/bun-darwin-x64',
+    program: 'bun',
+    hasStaleSignature: true,
+  },
   { name: 'windows-x64', runtime: '@oven/bun-windows-x64', program: 'bun.exe' },
 ]
 
