@@ -82,3 +82,15 @@ test('the fingerprint is that of both keys, or of the public key alone', async (
   expect(await ownFingerprint(keys)).toMatch(/^([a-z2-7]{4} ){5}[a-z2-7]{4}$/)
   expect(await ownFingerprint(former)).toMatch(/^([0-9a-f]{4} ){15}[0-9a-f]{4}$/)
 })
+
+test('a seed that was wiped meanwhile, or is another, is never sealed', async () => {
+  const key = new Uint8Array(32).fill(1)
+  for (const seed of [new Uint8Array(32), new Uint8Array(32).fill(9)]) {
+    for (const copy of ['account', 'recovery'] as const) {
+      await expect(wrapKeys(copy, key, { ...keys, seed })).rejects.toThrow(
+        'not that of the account',
+      )
+    }
+  }
+  expect(await wrapKeys('account', key, keys)).toBeString()
+})

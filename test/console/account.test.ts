@@ -76,6 +76,25 @@ test('another password is taken with the one of now, and if it is strong', async
   expect(refused).toBe('invalid_credentials')
 })
 
+test('a change that runs when the keys are locked is made of the keys, and not of what was wiped', async () => {
+  const cy = await stage.person('cy@example.com', 'account')
+  await cy.page.getByRole('button', { name: 'Change the password' }).click()
+  await cy.page.getByLabel('Current password').fill(PASSWORD)
+  await cy.page.getByLabel('New password').fill(NEXT_PASSWORD)
+  const sent = cy.page.waitForRequest((request) => request.url().endsWith('/prelogin/'))
+  await cy.page.getByRole('button', { name: 'Take the new password' }).click()
+  await sent
+  await cy.page.getByRole('button', { name: 'Lock', exact: true }).click()
+  await cy.page.getByRole('heading', { name: 'Unlock', level: 1 }).waitFor()
+  let opened = await logInByClient(server(), 'cy@example.com', NEXT_PASSWORD).catch(() => null)
+  while (opened === null) {
+    await Bun.sleep(200)
+    opened = await logInByClient(server(), 'cy@example.com', NEXT_PASSWORD).catch(() => null)
+  }
+  expect(opened.seed?.some((byte) => byte !== 0)).toBe(true)
+  await cy.close()
+})
+
 test('the recovery key is made anew, and shown once', async () => {
   await press('Make a new recovery key')
   await label('Current password').fill(NEXT_PASSWORD)

@@ -5,7 +5,13 @@
  */
 import { type Bytes, fromBase64, toBase64 } from '../../platform/crypto/encoding.ts'
 import { randomBytes } from '../../platform/crypto/random.ts'
-import { identityFingerprint, identityOf, proveKeys, type ShownKeys } from '../../sigchain/index.ts'
+import {
+  type Identity,
+  identityFingerprint,
+  identityOf,
+  proveKeys,
+  type ShownKeys,
+} from '../../sigchain/index.ts'
 import { type SeedCopy, unwrapSeed, wrapSeed } from './account_seed.ts'
 import {
   authKey,
@@ -60,7 +66,7 @@ export async function underPassword(password: string, keys: AccountKeys) {
   }
 }
 
-/** Under the user key, or the recovery key. */
+/** Under the user key, or the recovery key. @throws Error for a seed that does not give the public key */
 export async function wrapKeys(
   copy: SeedCopy,
   key: Uint8Array,
@@ -68,7 +74,14 @@ export async function wrapKeys(
 ): Promise<string> {
   const { wrap, seedKey } = copies[copy]
   if (seed === null) return wrap(key, privateKey, publicKey)
-  return wrapSeed(seedKey(key), copy, seed, await identityOf(seed))
+  return wrapSeed(seedKey(key), copy, seed, await identityBehind(seed, publicKey))
+}
+
+/** A copy of another seed would open nothing, which would be found out when it is needed. @throws Error */
+export async function identityBehind(seed: Bytes, publicKey: Uint8Array): Promise<Identity> {
+  const identity = await identityOf(seed)
+  if (identity.public_key === toBase64(publicKey)) return identity
+  throw new Error('the seed is not that of the account')
 }
 
 /** Null where the copy does not open, or gives other keys than the server names. */

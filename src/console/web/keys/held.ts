@@ -45,6 +45,9 @@ export class Held {
   #isEnded = false
   #lockedBy: LockedBy = null
   #timer: ReturnType<typeof setTimeout> | undefined
+  #running = 0
+  /** Of what was locked while commands ran. */
+  #leftKeys: AccountKeys[] = []
 
   constructor(
     memory: Memory,
@@ -65,6 +68,17 @@ export class Held {
     this.expire()
     if (this.#open) return this.#open
     throw new Refused('locked')
+  }
+
+  /** Keys that a command holds are wiped when it is done: it would go on with zeros, and seal those. */
+  async while(command: () => unknown): Promise<unknown> {
+    this.#running += 1
+    try {
+      return await command()
+    } finally {
+      this.#running -= 1
+      this.#wipe()
+    }
   }
 
   /** In the place of what was held; without a time it locks when nobody works for a while. */
@@ -178,10 +192,18 @@ export class Held {
 
   #forget(): void {
     clearTimeout(this.#timer)
-    this.#open?.privateKey.fill(0)
-    this.#open?.seed?.fill(0)
+    if (this.#open) this.#leftKeys.push(this.#open)
     this.#open = null
     this.#isEnding = false
+    this.#wipe()
+  }
+
+  #wipe(): void {
+    if (this.#running > 0) return
+    for (const { privateKey, seed } of this.#leftKeys.splice(0)) {
+      privateKey.fill(0)
+      seed?.fill(0)
+    }
   }
 
   #tell(word: DistributiveOmit<Word, 'userId'>): void {

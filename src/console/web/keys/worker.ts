@@ -33,7 +33,7 @@ self.onmessage = async ({ data }: MessageEvent<ToWorker>) => {
   try {
     const held = await opening
     const run = await commandNamed(name)
-    const output = await run(held, input, (progress) => post({ id, progress }))
+    const output = await held.while(() => run(held, input, (progress) => post({ id, progress })))
     post({ id, output })
   } catch (error) {
     post({ id, failure: failureOf(error) })

@@ -2,7 +2,7 @@
  * Passkeys. The page asks the authenticator, since a worker cannot, and hands on what it gives: the output of its PRF
  * opens or seals a copy of the seed here, and is wiped.
  */
-import type { AccountKeys } from '../../../../client/account/account_keys.ts'
+import { type AccountKeys, identityBehind } from '../../../../client/account/account_keys.ts'
 import { PRF_INPUT, unwrapByPasskey, wrapForPasskey } from '../../../../client/account/passkeys.ts'
 import { proofOf } from '../../../../client/credentials.ts'
 import { ApiError, openApi } from '../../../../client/http/api.ts'
@@ -20,7 +20,7 @@ import {
 } from '../../../../features/passkeys/contract.ts'
 import { type Bytes, fromBase64, fromBase64Url } from '../../../../platform/crypto/encoding.ts'
 import type { InputOf } from '../../../../platform/http/endpoint.ts'
-import { identityOf, type ShownKeys } from '../../../../sigchain/index.ts'
+import type { ShownKeys } from '../../../../sigchain/index.ts'
 import { Refused } from '../failure.ts'
 import type { Held } from '../held.ts'
 import { openFor, type Staying } from '../staying.ts'
@@ -127,11 +127,12 @@ export async function unlock(
 
 /** Null in an account without a seed. */
 async function sealSeed(held: Held, credentialId: string, output: Bytes): Promise<string | null> {
-  const { seed, userId } = held.reader()
+  const { seed, publicKey, userId } = held.reader()
   try {
     if (seed === null) return null
     const copy = { userId, credentialId: decoded(credentialId) }
-    return wrapForPasskey(output, copy, seed, await identityOf(seed))
+    // Awaited here: what comes of the authenticator is wiped below.
+    return await wrapForPasskey(output, copy, seed, await identityBehind(seed, publicKey))
   } finally {
     output.fill(0)
   }
