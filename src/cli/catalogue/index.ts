@@ -7,6 +7,7 @@ import { configOptions, trustOptions } from './options.ts'
 import { proxySpecs } from './proxy.ts'
 import { runningSpecs } from './running.ts'
 import { secretGroups } from './secrets.ts'
+import { serverSpecs } from './server.ts'
 import { teamGroups } from './teams.ts'
 
 export const topLevel: readonly Spec[] = [
@@ -55,6 +56,7 @@ export const topLevel: readonly Spec[] = [
   ...runningSpecs,
   ...proxySpecs,
   ...consoleSpecs,
+  ...serverSpecs,
 ]
 
 export const groups: readonly Group[] = [

@@ -5,18 +5,22 @@
  *
  * DATA_DIR/cloakroom.lock   held for the life of the process; also the mark that the directory is ours
  * DATA_DIR/postgres         PostgreSQL's data directory
- * DATA_DIR/postgres.new-…   a template that is being extracted, or was when the process was killed
+ * DATA_DIR/postgres.new-…   a template that is being extracted or a backup that is being restored, or was
+ *                           when the process was killed
  */
 
 import { Database } from 'bun:sqlite'
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { finishReplacement } from './replace_cluster.ts'
 import { extractTemplate, NEW_CLUSTER_PREFIX } from './template_archive.ts'
 
 /** SECRET_KEY and ENCRYPTION_KEY of the embedded mode (server/own_keys.ts). */
 export const KEYS_FILE = 'keys.env'
 
 const LOCK = 'cloakroom.lock'
+/** A backup that is made for another process, which is given it when it is whole (server/backup). */
+export const SPOOL_PREFIX = 'backup.new-'
 export const CLUSTER = 'postgres'
 /** The only data format that this build opens: PGlite 0.5.16 is PostgreSQL 18. */
 const POSTGRES_MAJOR = '18'
@@ -61,16 +65,34 @@ export async function claimDataDirectory(
   dataDir: string,
   log: (message: string) => void,
 ): Promise<DataDirectory> {
+  const { root, release } = lockDataDirectory(dataDir, log)
+  try {
+    const cluster = join(root, CLUSTER)
+    if (!listNames(root).includes(CLUSTER)) await fill(root, cluster, log)
+    checkCluster(root, cluster)
+    removePidFile(root, cluster)
+    return { root, cluster, release }
+  } catch (error) {
+    release()
+    throw error
+  }
+}
+
+/**
+ * Takes the directory as it is, after what was interrupted in it was finished or removed.
+ * @throws {DataDirectoryError}
+ */
+export function lockDataDirectory(
+  dataDir: string,
+  log: (message: string) => void,
+): Pick<DataDirectory, 'root' | 'release'> {
   const root = resolve(dataDir)
   prepareRoot(root)
   const lock = takeLock(root)
   try {
     removeLeftovers(root, log)
-    const cluster = join(root, CLUSTER)
-    if (!listNames(root).includes(CLUSTER)) await fill(root, cluster, log)
-    checkCluster(root, cluster)
-    removePidFile(root, cluster)
-    return { root, cluster, release: () => lock.close() }
+    finishReplacement(root, CLUSTER)
+    return { root, release: () => lock.close() }
   } catch (error) {
     lock.close()
     throw error
@@ -124,8 +146,8 @@ function explainLock(root: string, error: unknown): DataDirectoryError {
 
 function removeLeftovers(root: string, log: (message: string) => void): void {
   for (const name of listNames(root)) {
-    if (!name.startsWith(NEW_CLUSTER_PREFIX)) continue
-    log(`Removing ${join(root, name)}, left by a start that was interrupted.`)
+    if (!name.startsWith(NEW_CLUSTER_PREFIX) && !name.startsWith(SPOOL_PREFIX)) continue
+    log(`Removing ${join(root, name)}, left by what was interrupted.`)
     rmSync(join(root, name), { recursive: true, force: true })
   }
 }

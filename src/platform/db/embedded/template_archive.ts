@@ -45,7 +45,7 @@ async function findTemplate(): Promise<string> {
   return template.default
 }
 
-function syncTree(path: string): void {
+export function syncTree(path: string): void {
   for (const entry of readdirSync(path, { withFileTypes: true })) {
     const child = join(path, entry.name)
     if (entry.isDirectory()) syncTree(child)
@@ -54,7 +54,7 @@ function syncTree(path: string): void {
   syncPath(path)
 }
 
-function syncPath(path: string): void {
+export function syncPath(path: string): void {
   const descriptor = openSync(path, 'r')
   try {
     fsyncSync(descriptor)

@@ -1,0 +1,31 @@
+/** What the operator of a server does beside it. */
+import { command, type Spec } from '../command.ts'
+
+export const backupOptions = [
+  ['--recipient <recipient...>', 'encrypt to a public key of age (age1…), or to several'],
+] as const
+export const restoreOptions = [
+  ['--identity <path>', 'file with the private key of age, as age-keygen writes it'],
+  ['--force', 'put it in place of the database that is there, which is kept beside'],
+] as const
+
+export const serverSpecs: readonly Spec[] = [
+  command({
+    usage: 'backup <path>',
+    about: 'write the database of the server to a file, also while it runs',
+    examples: ['backup /backups/cloakroom.backup', 'backup --recipient age1… cloakroom.backup'],
+    options: backupOptions,
+    action: async () => (await import('../commands/backup.ts')).backup,
+  }),
+  command({
+    usage: 'restore <path>',
+    about: 'make the database of the server from such a file, while it is stopped',
+    examples: [
+      'restore /backups/cloakroom.backup',
+      'restore --identity key.txt cloakroom.backup',
+      'restore --force cloakroom.backup',
+    ],
+    options: restoreOptions,
+    action: async () => (await import('../commands/backup.ts')).restoreBackup,
+  }),
+]

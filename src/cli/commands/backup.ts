@@ -1,0 +1,69 @@
+/** `cloakroom backup` and `cloakroom restore`: for who runs a server, with its settings. */
+
+import { EX_CONFIG } from '../../platform/exit_codes.ts'
+import {
+  type backUp,
+  ConfigError,
+  identitiesIn,
+  problemIn,
+  serverConfig,
+} from '../../server/backup/index.ts'
+import type { backupOptions, restoreOptions } from '../catalogue/server.ts'
+import type { Action } from '../command.ts'
+import { CliError } from '../terminal/cli_error.ts'
+
+type Sums = Awaited<ReturnType<typeof backUp>>
+
+export const backup: Action<typeof backupOptions> = ({ output }, [file = ''], options) =>
+  explained(async () => {
+    const { backUp: make } = await import('../../server/backup/index.ts')
+    const recipients = options.recipient ?? []
+    const sums = await output.during('backing up', make(serverConfig(), { file, recipients }))
+    const how = recipients.length > 0 ? 'encrypted' : 'not encrypted'
+    output.done(`backed up ${countOf(sums)} to ${file}, ${how}`, {
+      file,
+      encrypted: recipients.length > 0,
+      tables: sums,
+    })
+    output.note('the keys of the server are not in it: keep them apart')
+  })
+
+export const restoreBackup: Action<typeof restoreOptions> = ({ output }, [file = ''], options) =>
+  explained(async () => {
+    const { restore } = await import('../../server/backup/index.ts')
+    const identities = options.identity === undefined ? [] : await identitiesIn(options.identity)
+    const given = { file, identities, force: options.force === true }
+    const { header, sums, place, kept } = await output.during(
+      'restoring',
+      restore(serverConfig(), given),
+    )
+    const { created_at, version } = header
+    output.done(`restored ${countOf(sums)} of ${created_at} to ${place}`, {
+      file,
+      place,
+      created_at,
+      version,
+      kept,
+      tables: sums,
+    })
+    if (kept !== null) output.note(`what was there before is kept in ${kept}`)
+  })
+
+function countOf(sums: Sums): string {
+  const rows = Object.values(sums).reduce((sum, { rows }) => sum + rows, 0)
+  return `${rows} rows of ${Object.keys(sums).length} tables`
+}
+
+async function explained(work: () => Promise<void>): Promise<number> {
+  try {
+    await work()
+    return 0
+  } catch (error) {
+    if (error instanceof ConfigError) {
+      process.stderr.write(error.problems.map((problem) => `cloakroom: ${problem}\n`).join(''))
+      return EX_CONFIG
+    }
+    const problem = problemIn(error)
+    throw problem === null ? error : new CliError(problem.code, problem.message)
+  }
+}

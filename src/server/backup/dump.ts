@@ -1,0 +1,84 @@
+/** The lines of a backup, of one moment: what is written meanwhile is in it whole or not at all. */
+import type { Sql, TransactionSql } from 'postgres'
+import { version } from '../../../package.json'
+import { FORMAT, type Header, keysIn, type Sums, sealOf } from './format.ts'
+import { makeTextsExact, rowsOf, type Table, Tally, tablesOf } from './rows.ts'
+
+type Source = { sql: Sql; encryptionKey: string; now: () => number }
+
+/** What is under the outer layer: the id of its key is behind a byte of version (protocol 3.4). */
+const SEALED = {
+  instance: ['key_check'],
+  memberships: ['encrypted_workspace_key'],
+  passkeys: ['encrypted_seed'],
+  secrets: ['value'],
+  secret_versions: ['value'],
+  deleted_secrets: ['value'],
+  deleted_secret_versions: ['value'],
+  token_envelopes: ['envelope'],
+  users: ['encrypted_private_key', 'recovery_private_key'],
+} as const
+
+export type Dumped = { header: Header; sums: Sums }
+
+/** Hands the lines on in order; the next are read when these were taken. */
+export async function dump(
+  { sql, encryptionKey, now }: Source,
+  take: (text: string) => Promise<void>,
+): Promise<Dumped> {
+  const [primary] = keysIn(encryptionKey)
+  if (!primary) throw new Error('there is no key')
+  return await sql.begin('isolation level repeatable read read only', async (tx) => {
+    await makeTextsExact(tx)
+    const tables = await tablesOf(tx)
+    const header = await headerOf(tx, { tables, primary: primary.id, now })
+    const hasher = new Bun.CryptoHasher('sha256')
+    const put = async (text: string) => {
+      hasher.update(text)
+      await take(text)
+    }
+    await put(line(header))
+    const sums: Sums = {}
+    for (const table of tables) {
+      await put(line({ table: table.name }))
+      const tally = new Tally()
+      for await (const rows of rowsOf(tx, table))
+        await put(rows.map((row) => tally.add(row)).join(''))
+      sums[table.name] = tally.sum()
+    }
+    await put(line({ sums }))
+    await take(line(sealOf(hasher.digest('hex'), primary)))
+    return { header, sums }
+  })
+}
+
+type Made = { tables: readonly Table[]; primary: string; now: () => number }
+
+async function headerOf(tx: TransactionSql, { tables, primary, now }: Made): Promise<Header> {
+  const migrations = await tx<Header['migrations']>`
+    select name, sha256 from cloakroom_migrations order by name`
+  const used = await usedKeys(tx)
+  return {
+    format: FORMAT,
+    version,
+    created_at: new Date(now()).toISOString(),
+    migrations: migrations.map(({ name, sha256 }) => ({ name, sha256 })),
+    keys: [primary, ...used.filter((id) => id !== primary)],
+    tables: tables.map(({ name, columns }) => ({ name, columns })),
+  }
+}
+
+async function usedKeys(tx: TransactionSql): Promise<string[]> {
+  const parts = Object.entries(SEALED).flatMap(([table, columns]) =>
+    columns.map(
+      (column) =>
+        `select encode(substring(${column} from 2 for 4), 'hex') as id from ${table} where ${column} is not null`,
+    ),
+  )
+  const rows = await tx.unsafe<{ id: string }[]>(`${parts.join(' union ')} order by id`)
+  return rows.map(({ id }) => id)
+}
+
+function line(content: object): string {
+  return `${JSON.stringify(content)}\n`
+}

@@ -1,0 +1,69 @@
+/** `cloakroom backup`: by the process that has the embedded database, or straight from the database. */
+import { createWriteStream, existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { type Config, ConfigError } from '../../platform/config/config.ts'
+import { CLUSTER } from '../../platform/db/embedded/data_directory.ts'
+import { DataDirectoryError } from '../../platform/db/embedded/open.ts'
+import { openDatabase } from '../../platform/db/open.ts'
+import { prepareDatabase } from '../../platform/db/prepare.ts'
+import { awaitServer } from '../../platform/db/reach.ts'
+import { openLog } from '../../platform/log.ts'
+import { dump } from './dump.ts'
+import { encrypterFor, writeLines, writeWhole } from './file.ts'
+import type { Sums } from './format.ts'
+import { askForBackup } from './local_socket.ts'
+import { BackupProblem } from './problem.ts'
+
+type Wanted = { file: string; recipients: readonly string[] }
+
+/** @throws BackupProblem, ConfigError, DataDirectoryError; then there is no file */
+export async function backUp(config: Config, { file, recipients }: Wanted): Promise<Sums> {
+  const encrypter = encrypterFor(recipients)
+  return await writeWhole(file, async (part) => {
+    const asked = config.DB_HOST ? null : await receive(config.DATA_DIR, { part, recipients })
+    if (asked) return asked
+    return await withDatabase(config, async (source) => {
+      const { sums } = await writeLines(part, encrypter, (take) => dump(source, take))
+      return sums
+    })
+  })
+}
+
+async function receive(
+  dataDir: string,
+  { part, recipients }: { part: string; recipients: readonly string[] },
+): Promise<Sums | null> {
+  // A socket that nobody listens on was left by a process that was killed.
+  const answer = await askForBackup(dataDir, recipients).catch(() => null)
+  if (answer === null) return null
+  if (!answer.ok || answer.body === null)
+    throw new BackupProblem('failed', `the server made no backup: ${await answer.text()}`)
+  await pipeline(Readable.from(answer.body), createWriteStream(part, { flags: 'wx', mode: 0o600 }))
+  if (Bun.file(part).size !== Number(answer.headers.get('x-bytes')))
+    throw new BackupProblem('failed', 'the server ended in the middle of the backup')
+  return JSON.parse(answer.headers.get('x-summary') ?? '{}') as Sums
+}
+
+async function withDatabase<T>(
+  config: Config,
+  work: (source: Parameters<typeof dump>[0]) => Promise<T>,
+): Promise<T> {
+  if (config.DB_HOST === undefined && !existsSync(join(config.DATA_DIR, CLUSTER)))
+    throw new ConfigError([
+      'DATA_DIR: there is no database (set it, or DB_HOST, as for the server)',
+    ])
+  const log = openLog(config.LOG_LEVEL)
+  await awaitServer(config, log)
+  const connection = await openDatabase(config, () => process.exit(1)).catch((error: unknown) => {
+    if (!(error instanceof DataDirectoryError) || error.problem !== 'in_use') throw error
+    throw new BackupProblem('failed', `${error.message} It does not answer at its socket.`, error)
+  })
+  try {
+    await prepareDatabase(connection, config, log)
+    return await work({ sql: connection.sql, encryptionKey: config.ENCRYPTION_KEY, now: Date.now })
+  } finally {
+    await connection.close()
+  }
+}

@@ -1,0 +1,10 @@
+/** Why a backup, a restore or a move was not done: one line for people, under a code of the command line. */
+export class BackupProblem extends Error {
+  readonly code: 'invalid_file' | 'file_exists' | 'usage' | 'failed'
+
+  constructor(code: BackupProblem['code'], message: string, cause?: unknown) {
+    super(message, { cause })
+    this.name = 'BackupProblem'
+    this.code = code
+  }
+}

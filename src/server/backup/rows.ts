@@ -1,0 +1,148 @@
+/**
+ * Rows as text and back, exactly: each row is the text that PostgreSQL itself makes of it, and reads. So
+ * microseconds, bytes, JSON as it was written and arrays need no code of ours, and both databases have the
+ * same text for the same row.
+ */
+import type { TransactionSql } from 'postgres'
+
+export type Table = {
+  name: string
+  /** Names and types in their order: rows fit only where these are the same. */
+  columns: string
+  /** An order that both databases agree on, whatever their collation. */
+  order: string
+}
+
+/** How many rows the database is asked for at a time. */
+const ROWS_AT_ONCE = 200
+
+/** Outside of the schema's rows: a restored database gets it by migrating. */
+const MIGRATIONS = 'cloakroom_migrations'
+
+/** Of one transaction: what the text of a row depends on, and no limit on its statements. */
+export async function makeTextsExact(tx: TransactionSql): Promise<void> {
+  await tx.unsafe(`set local timezone = 'UTC'; set local datestyle = 'ISO, YMD';
+    set local intervalstyle = 'postgres'; set local bytea_output = 'hex';
+    set local extra_float_digits = 1; set local statement_timeout = 0;
+    set local idle_in_transaction_session_timeout = 0`)
+}
+
+/** Our tables, each behind those that its rows refer to. */
+export async function tablesOf(tx: TransactionSql): Promise<Table[]> {
+  const tables = await tx<Table[]>`
+    select c.relname as name,
+      (select string_agg(quote_ident(attname) || ' ' || format_type(atttypid, atttypmod), ', ' order by attnum)
+        from pg_attribute where attrelid = c.oid and attnum > 0 and not attisdropped) as columns,
+      coalesce((select string_agg('t.' || quote_ident(attname)
+          || case when attcollation = 0 then '' else ' collate "C"' end, ', ' order by place)
+        from pg_index i cross join unnest(i.indkey::int2[]) with ordinality as part(number, place)
+        join pg_attribute a on a.attrelid = c.oid and a.attnum = part.number
+        where i.indrelid = c.oid and i.indisprimary), 't::text collate "C"') as "order"
+    from pg_class c
+    where c.relkind = 'r' and c.relnamespace = current_schema()::regnamespace and c.relname <> ${MIGRATIONS}
+    order by c.relname collate "C"`
+  const references = await tx<{ from: string; to: string }[]>`
+    select conrelid::regclass::text as "from", confrelid::regclass::text as "to" from pg_constraint
+    where contype = 'f' and conrelid <> confrelid and connamespace = current_schema()::regnamespace`
+  return inOrder([...tables], references)
+}
+
+function inOrder(
+  tables: readonly Table[],
+  references: readonly { from: string; to: string }[],
+): Table[] {
+  const ordered: Table[] = []
+  const isDone = (name: string) => ordered.some((table) => table.name === name)
+  while (ordered.length < tables.length) {
+    const next = tables.find(
+      ({ name }) =>
+        !isDone(name) && references.every(({ from, to }) => from !== name || isDone(to)),
+    )
+    if (!next) throw new Error('tables refer to each other in a circle')
+    ordered.push(next)
+  }
+  return ordered
+}
+
+/** All rows of a table, some at a time. */
+export async function* rowsOf(tx: TransactionSql, table: Table): AsyncGenerator<string[]> {
+  const query = `select t::text as row from ${quoted(table.name)} t order by ${table.order}`
+  for await (const rows of tx.unsafe<{ row: string }[]>(query).cursor(ROWS_AT_ONCE))
+    yield rows.map(({ row }) => row)
+}
+
+/** Rows in the text that `rowsOf` gives. */
+export async function insertRows(tx: TransactionSql, { name }: Table, rows: string[]) {
+  await tx.unsafe(
+    `insert into ${quoted(name)} select (made.r).* from json_array_elements_text($1::text::json) as line
+      cross join lateral (select line::${quoted(name)} as r offset 0) made`,
+    [JSON.stringify(rows)],
+  )
+}
+
+/** Runs the work while no trigger counts or announces what is put in: that was done when it was made. */
+export async function withoutTriggers(
+  tx: TransactionSql,
+  tables: readonly Table[],
+  work: () => Promise<void>,
+): Promise<void> {
+  const alter = async (how: string) => {
+    for (const { name } of tables)
+      await tx.unsafe(`alter table ${quoted(name)} ${how} trigger user`)
+  }
+  await alter('disable')
+  await work()
+  await alter('enable')
+}
+
+/** The first table that has a row. */
+export async function findRows(
+  tx: TransactionSql,
+  tables: readonly Table[],
+): Promise<string | null> {
+  for (const { name } of tables) {
+    const [row] = await tx.unsafe(`select 1 from ${quoted(name)} limit 1`)
+    if (row) return name
+  }
+  return null
+}
+
+/** Whether rows of one fit into the other. */
+export function areSame(some: readonly Shape[], others: readonly Shape[]): boolean {
+  const shape = (tables: readonly Shape[]) =>
+    JSON.stringify(tables.map(({ name, columns }) => [name, columns]))
+  return shape(some) === shape(others)
+}
+
+type Shape = Pick<Table, 'name' | 'columns'>
+
+function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`
+}
+
+/** Counts rows and hashes them in their order. */
+export class Tally {
+  rows = 0
+  readonly #hasher = new Bun.CryptoHasher('sha256')
+
+  /** @returns the row as a line. */
+  add(row: string): string {
+    const line = `${JSON.stringify(row)}\n`
+    this.rows += 1
+    this.#hasher.update(line)
+    return line
+  }
+
+  sum(): Sum {
+    return { rows: this.rows, sha256: this.#hasher.copy().digest('hex') }
+  }
+}
+
+/** What a table held: two with the same hold the same. */
+export type Sum = { rows: number; sha256: string }
+
+export async function sumOf(tx: TransactionSql, table: Table): Promise<Sum> {
+  const tally = new Tally()
+  for await (const rows of rowsOf(tx, table)) for (const row of rows) tally.add(row)
+  return tally.sum()
+}
