@@ -8,6 +8,10 @@ export const restoreOptions = [
   ['--identity <path>', 'file with the private key of age, as age-keygen writes it'],
   ['--force', 'put it in place of the database that is there, which is kept beside'],
 ] as const
+export const moveOptions = [
+  ['--to <target>', 'postgres://user@host:port/database, or a directory for the embedded database'],
+  ['--dry-run', 'only look: read and count everything, and see whether the target would take it'],
+] as const
 
 export const serverSpecs: readonly Spec[] = [
   command({
@@ -27,5 +31,16 @@ export const serverSpecs: readonly Spec[] = [
     ],
     options: restoreOptions,
     action: async () => (await import('../commands/backup.ts')).restoreBackup,
+  }),
+  command({
+    usage: 'move',
+    about: 'take the database of the stopped server to PostgreSQL, or back',
+    examples: [
+      'move --to postgres://cloakroom@db.internal/cloakroom --dry-run',
+      'move --to postgres://cloakroom@db.internal/cloakroom',
+      'move --to /var/lib/cloakroom',
+    ],
+    options: moveOptions,
+    action: async () => (await import('../commands/backup.ts')).moveDatabase,
   }),
 ]

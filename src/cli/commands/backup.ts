@@ -1,4 +1,4 @@
-/** `cloakroom backup` and `cloakroom restore`: for who runs a server, with its settings. */
+/** `cloakroom backup`, `cloakroom restore` and `cloakroom move`: for who runs a server, with its settings. */
 
 import { EX_CONFIG } from '../../platform/exit_codes.ts'
 import {
@@ -8,7 +8,7 @@ import {
   problemIn,
   serverConfig,
 } from '../../server/backup/index.ts'
-import type { backupOptions, restoreOptions } from '../catalogue/server.ts'
+import type { backupOptions, moveOptions, restoreOptions } from '../catalogue/server.ts'
 import type { Action } from '../command.ts'
 import { CliError } from '../terminal/cli_error.ts'
 
@@ -47,6 +47,21 @@ export const restoreBackup: Action<typeof restoreOptions> = ({ output }, [file =
       tables: sums,
     })
     if (kept !== null) output.note(`what was there before is kept in ${kept}`)
+  })
+
+export const moveDatabase: Action<typeof moveOptions> = ({ output }, _, options) =>
+  explained(async () => {
+    const { to, dryRun = false } = options
+    if (to === undefined) throw new CliError('usage', 'where to? add --to')
+    const { move } = await import('../../server/backup/index.ts')
+    const { sums, place } = await output.during('moving', move(serverConfig(), { to, dryRun }))
+    const what = `${countOf(sums)} to ${place}`
+    output.done(dryRun ? `would move ${what}` : `moved ${what}, each table compared`, {
+      place,
+      dry_run: dryRun,
+      tables: sums,
+    })
+    if (!dryRun) output.note('the old database is as it was; the new one needs the same keys')
   })
 
 function countOf(sums: Sums): string {

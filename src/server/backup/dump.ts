@@ -55,17 +55,22 @@ export async function dump(
 type Made = { tables: readonly Table[]; primary: string; now: () => number }
 
 async function headerOf(tx: TransactionSql, { tables, primary, now }: Made): Promise<Header> {
-  const migrations = await tx<Header['migrations']>`
-    select name, sha256 from cloakroom_migrations order by name`
   const used = await usedKeys(tx)
   return {
     format: FORMAT,
     version,
     created_at: new Date(now()).toISOString(),
-    migrations: migrations.map(({ name, sha256 }) => ({ name, sha256 })),
+    migrations: await appliedIn(tx),
     keys: [primary, ...used.filter((id) => id !== primary)],
     tables: tables.map(({ name, columns }) => ({ name, columns })),
   }
+}
+
+/** The schema of the database. */
+export async function appliedIn(tx: TransactionSql): Promise<Header['migrations']> {
+  const rows = await tx<Header['migrations']>`
+    select name, sha256 from cloakroom_migrations order by name`
+  return [...rows]
 }
 
 async function usedKeys(tx: TransactionSql): Promise<string[]> {

@@ -10,6 +10,7 @@ import { BackupProblem } from './problem.ts'
 
 export { identitiesIn } from './file.ts'
 export { backUp } from './make.ts'
+export { move } from './move.ts'
 export { restore } from './restore.ts'
 export { BackupProblem, ConfigError }
 

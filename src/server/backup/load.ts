@@ -32,6 +32,7 @@ export async function load(
     const tables = await emptyTables(tx)
     if (!areSame(tables, expected))
       throw new BackupProblem('failed', 'the tables of the database are not those of this schema')
+    await tx.unsafe(`delete from ${OWN}`)
     await withoutTriggers(tx, tables, async () => {
       const byName = new Map(tables.map((table) => [table.name, table]))
       const { sums } = await supply(async (name, rows) => {
@@ -58,6 +59,5 @@ export async function emptyTables(tx: TransactionSql) {
   )
   if (used !== null)
     throw new BackupProblem('failed', `the database is not empty: there are rows in ${used}`)
-  if (tables.some(({ name }) => name === OWN)) await tx.unsafe(`delete from ${OWN}`)
   return tables
 }

@@ -46,9 +46,11 @@ async function receive(
   return JSON.parse(answer.headers.get('x-summary') ?? '{}') as Sums
 }
 
-async function withDatabase<T>(
+/** @param inUse what to say where another process has it */
+export async function withDatabase<T>(
   config: Config,
   work: (source: Parameters<typeof dump>[0]) => Promise<T>,
+  inUse = 'It does not answer at its socket.',
 ): Promise<T> {
   if (config.DB_HOST === undefined && !existsSync(join(config.DATA_DIR, CLUSTER)))
     throw new ConfigError([
@@ -58,7 +60,7 @@ async function withDatabase<T>(
   await awaitServer(config, log)
   const connection = await openDatabase(config, () => process.exit(1)).catch((error: unknown) => {
     if (!(error instanceof DataDirectoryError) || error.problem !== 'in_use') throw error
-    throw new BackupProblem('failed', `${error.message} It does not answer at its socket.`, error)
+    throw new BackupProblem('failed', `${error.message} ${inUse}`, error)
   })
   try {
     await prepareDatabase(connection, config, log)
