@@ -11,7 +11,7 @@ import type { AccountServices } from './account_services.ts'
 import type { login } from './contract.ts'
 import { provePassword } from './credentials.ts'
 import { findUserByEmail, lockUser, showUser, type User, updateCredentials } from './queries.ts'
-import { startSession } from './sessions.ts'
+import { type Opener, startSession } from './sessions.ts'
 import { defaultKdf } from './shapes.ts'
 import { openWrappedKey } from './wrapped_keys.ts'
 
@@ -37,7 +37,7 @@ export async function logIn(
   const renewed = passwords.isOlder(user.passwordHash)
     ? { passwordHash: await passwords.hash(user.id, secret) }
     : null
-  return openSession(services, { user, userAgent }, async (tx) => {
+  return openSession(services, { user, userAgent, passkeyId: null }, async (tx) => {
     // A password that was changed since it was checked must not open a session any more.
     const isValid = await lockUser(tx, user.id, proof)
     if (isValid && renewed) await updateCredentials(tx, user.id, proof, renewed)
@@ -53,7 +53,7 @@ export async function logIn(
  */
 export async function openSession(
   { db, outer, pepper }: AccountServices,
-  { user, userAgent }: { user: User; userAgent: string },
+  { user, ...opener }: { user: User } & Omit<Opener, 'userId'>,
   admits: (tx: Transaction) => Promise<boolean>,
 ) {
   const column = 'users.encrypted_private_key'
@@ -61,7 +61,7 @@ export async function openSession(
   const workspaces = await listWorkspaces(db, outer, user.id)
   const tokens = await db.transaction(async (tx) => {
     if (!(await admits(tx))) throw new Fault('invalid_credentials')
-    return startSession({ tx, pepper }, user.id, userAgent)
+    return startSession({ tx, pepper }, { userId: user.id, ...opener })
   })
   return {
     ...tokens,

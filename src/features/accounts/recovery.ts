@@ -38,8 +38,9 @@ export async function recoverAccount(
   await services.db.transaction(async (tx) => {
     // The same key may have recovered the account in the meantime: then it is spent.
     if (!(await updateCredentials(tx, user.id, proof, values))) throw refusal()
-    await revokeAllSessions(tx, user.id)
+    // First these: who removes one passkey locks in the same order, it and then its sessions.
     await deletePasskeys(tx, user.id)
+    await revokeAllSessions(tx, user.id)
   })
 }
 

@@ -32,15 +32,18 @@ export type SessionTokens = { access: string; refresh: string; expires_at: Date 
 /** A transaction, and the key that rows of sessions are made under. */
 type Within = { tx: Transaction; pepper: Pepper }
 
+/** Whose a session is, and what opened it: a session of a passkey ends with that. */
+export type Opener = { userId: string; userAgent: string; passkeyId: string | null }
+
 /** Opens a session; the person's dead ones are swept away. */
 export async function startSession(
   { tx, pepper }: Within,
-  userId: string,
-  userAgent: string,
+  { userId, userAgent, passkeyId }: Opener,
 ): Promise<SessionTokens> {
   await deleteDeadSessions(tx, userId)
   const sessionId = Bun.randomUUIDv7()
-  await tx.insert(sessions).values({ id: sessionId, userId, userAgent: printable(userAgent) })
+  const row = { id: sessionId, userId, passkeyId, userAgent: printable(userAgent) }
+  await tx.insert(sessions).values(row)
   return issueTokens({ tx, pepper }, { sessionId, userId })
 }
 

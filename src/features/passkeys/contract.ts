@@ -114,7 +114,7 @@ export const renamePasskey = defineEndpoint({
 
 export const removePasskey = defineEndpoint({
   name: 'auth.passkeys.remove',
-  summary: 'Remove a passkey; sessions that it opened stay',
+  summary: 'Remove a passkey, and end the sessions that it opened',
   method: 'DELETE',
   ...ofPerson,
   path: '/api/auth/passkeys/{passkey_id}/',

@@ -40,7 +40,7 @@ export async function logInByPasskey(
   const user = await getUser(accounts.db, passkey.userId)
   const session = await openSession(
     accounts,
-    { user, userAgent },
+    { user, userAgent, passkeyId: passkey.id },
     async (tx) => (await spend(tx, challenge)) && (await countUse(tx, passkey, used)),
   ).catch((error: unknown) => {
     throw error instanceof Fault && error.code === 'invalid_credentials' ? refusal() : error

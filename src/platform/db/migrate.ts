@@ -22,6 +22,7 @@ import signedWorkspaces from '../../../drizzle/0013_signed_workspaces.sql' with 
 import valueHashes from '../../../drizzle/0014_value_hashes.sql' with { type: 'text' }
 import passkeys from '../../../drizzle/0015_passkeys.sql' with { type: 'text' }
 import refusedBy from '../../../drizzle/0016_refused_by.sql' with { type: 'text' }
+import sessionPasskeys from '../../../drizzle/0017_session_passkeys.sql' with { type: 'text' }
 
 type Migration = { name: string; text: string }
 
@@ -44,6 +45,7 @@ export const migrations: readonly Migration[] = [
   { name: '0014_value_hashes', text: valueHashes },
   { name: '0015_passkeys', text: passkeys },
   { name: '0016_refused_by', text: refusedBy },
+  { name: '0017_session_passkeys', text: sessionPasskeys },
 ]
 
 const ADVISORY_LOCK = 6_021_023_004

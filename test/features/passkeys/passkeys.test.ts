@@ -12,7 +12,9 @@ import {
 import { startTestApp, type TestApp } from '../../support/app.ts'
 import { ORIGIN, openPasskey } from '../../support/authenticator.ts'
 import { cookiesOf, ofConsole } from '../../support/console.ts'
+import { EventReader } from '../../support/events.ts'
 import { type Person, registerPerson } from '../../support/people.ts'
+import { openTeam } from '../../support/teams.ts'
 import { alike, refusal, refusedField, said } from '../accounts/support.ts'
 import { addTo, begin, LOGIN, logInWith, OWN, sealedSeed } from './support.ts'
 
@@ -184,6 +186,37 @@ describe('its owner', () => {
     await ada.api.call(removePasskey, { params: { passkey_id: added.shown.id } })
     expect(said(await logInWith(app, added))).toEqual(REFUSED)
   })
+
+  test('removes it, and the sessions that it opened end with what they have open; others go on', async () => {
+    const { workspaceId, owner } = await openTeam(app)
+    const [lost, kept] = [await addTo(app, owner), await addTo(app, owner)]
+    const opened = async (added: typeof lost) =>
+      dataOf(await logInWith(app, added)) as { access: string; refresh: string }
+    const [ending, other] = [await opened(lost), await opened(kept)]
+    const get = (token: string) => app.call('GET', '/api/users/me/', { token })
+    expect((await get(ending.access)).status).toBe(200)
+    const live = await fetch(`${app.controlPlane}/api/workspaces/${workspaceId}/live/`, {
+      headers: { authorization: `Bearer ${ending.access}` },
+    })
+    await owner.api.call(removePasskey, { params: { passkey_id: lost.shown.id } })
+    const end = await new EventReader(live).find(({ event }) => event === 'end')
+    expect(end).toMatchObject({ data: { error_code: 'invalid_token' } })
+    expect(said(await get(ending.access))).toEqual(refusal('invalid_token'))
+    const refresh = (token: string) =>
+      app.call('POST', '/api/auth/refresh/', { body: { refresh: token } })
+    expect(said(await refresh(ending.refresh))).toEqual(refusal('invalid_token'))
+    for (const token of [owner.token, other.access]) expect((await get(token)).status).toBe(200)
+    expect((await refresh(other.refresh)).status).toBe(200)
+  })
+
+  test('removes the one that opened the calling session, which ends as well', async () => {
+    const added = await addTo(app, ada)
+    const token = String(dataOf(await logInWith(app, added)).access)
+    const removed = await app.call('DELETE', `${OWN}${added.shown.id}/`, { token })
+    expect(removed.status).toBe(200)
+    const answer = await app.call('GET', '/api/users/me/', { token })
+    expect(said(answer)).toEqual(refusal('invalid_token'))
+  })
 })
 
 describe('where no origin is configured', () => {
@@ -208,8 +241,28 @@ describe('where no origin is configured', () => {
 
 test('the host of a request does not name the page', async () => {
   const body = { current_password: ada.password, origin: 'https://evil.example' }
-  const headers = { host: 'evil.example', origin: 'https://evil.example' }
-  const answer = await app.call('POST', `${OWN}begin/`, { token: ada.token, body, headers })
-  expect(answer.status).toBeGreaterThanOrEqual(400)
-  await ada.api.call(beginPasskey, { body: { ...body, origin: ORIGIN } })
+  const host = { host: 'evil.example', origin: 'https://evil.example' }
+  const named = { token: ada.token, body, headers: host }
+  expect((await app.call('POST', `${OWN}begin/`, named)).status).toBeGreaterThanOrEqual(400)
+  const headers = {
+    origin: 'https://evil.example',
+    'x-forwarded-host': 'evil.example',
+    'x-forwarded-proto': 'https',
+    forwarded: 'host=evil.example;proto=https',
+  }
+  const message = 'is none at which this server uses passkeys: see PASSKEY_ORIGINS'
+  const ask = (path: string, asked: object) =>
+    app.call('POST', path, { token: ada.token, headers, body: asked })
+  expect(said(await ask(`${LOGIN}begin/`, { origin: body.origin }))).toEqual(
+    refusedField('origin', message),
+  )
+  expect(said(await ask(`${OWN}begin/`, body))).toEqual(refusedField('origin', message))
+  const rightOrigin = { ...body, origin: ORIGIN }
+  for (const [path, asked] of [
+    [`${LOGIN}begin/`, { origin: ORIGIN }],
+    [`${OWN}begin/`, rightOrigin],
+  ] as const) {
+    expect(dataOf(await ask(path, asked))).toMatchObject({ rp_id: 'vault.example.com' })
+  }
+  await ada.api.call(beginPasskey, { body: rightOrigin })
 })

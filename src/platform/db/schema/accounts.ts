@@ -43,12 +43,14 @@ export const sessions = pgTable(
     userId: uuid()
       .notNull()
       .references(() => users.id, { onDelete: 'cascade' }),
+    /** What opened it, if that was a passkey: it ends with that. */
+    passkeyId: uuid().references(() => passkeys.id, { onDelete: 'cascade' }),
     userAgent: text().notNull().default(''),
     revokedAt: moment(),
     lastUsedAt: createdAt(),
     createdAt: createdAt(),
   },
-  (table) => [index().on(table.userId)],
+  (table) => [index().on(table.userId), index().on(table.passkeyId)],
 )
 
 export const sessionTokens = pgTable(

@@ -21,7 +21,7 @@ export const passkeys = {
   save: 'Save',
   remove: 'Remove',
   removing: (label: string) =>
-    `Remove ${label}? It will log nobody in any more. Sessions that it opened stay: end them in the list of sessions. Your device may go on to offer it until you remove it there too.`,
+    `Remove ${label}? It will log nobody in any more, and every session that it opened ends, this one too if it did. Your device may go on to offer it until you remove it there too.`,
   unavailable:
     'This browser offers no passkeys here: they need https, or localhost, and an address with a name.',
 }
