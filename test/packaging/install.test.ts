@@ -264,6 +264,20 @@ test('beside the files it needs no option, and no root: it installs into the hom
   expect(stdout).toContain(`${place}/.local/bin is not in PATH`)
 })
 
+test('as it is published, one command is all: it is piped into a shell and knows where it came from', async () => {
+  const server = serve()
+  const script = readFileSync(SCRIPT, 'utf8')
+  const published = script.replace("published=''", `published='${server.url.origin}'`)
+  expect(published).not.toBe(script)
+  writeFileSync(join(from, 'install.sh'), published)
+  fake('id', 'echo 1000')
+  const line = `curl -fsSL ${server.url.origin}/install.sh | sh`
+  const { code, stdout } = await install({ shell: ['sh', '-c'], script: line, args: [] })
+  await server.stop(true)
+  expect(code).toBe(0)
+  expect(stdout).toContain(`as ${place}/.local/bin/cloakroom.`)
+})
+
 test('a script that was cut off anywhere does nothing', async () => {
   const whole = readFileSync(SCRIPT, 'utf8')
   const script = join(place, 'cut.sh')
