@@ -58,7 +58,8 @@ async function serve({ cert, key }: Certificate, version: SecureVersion) {
   const range = { minVersion: version, maxVersion: version }
   const server = createServer({ cert, key, ...range }, (socket) => {
     socket.on('error', () => undefined)
-    socket.end(ANSWER)
+    // Not before the request: the client would take it for the end of the connection.
+    socket.once('data', () => socket.end(ANSWER))
   })
   // A client that refuses is what is wanted.
   server.on('tlsClientError', () => undefined)

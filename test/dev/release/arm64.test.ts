@@ -34,14 +34,10 @@ if (isPossible) {
       return JSON.parse(await new Response(child.stdout).text())
     }
     const version = await run('version')
-    const checks: { check: string; ok: boolean }[] = await run('self-check')
+    const checks: { check: string; ok: boolean; said: string }[] = await run('self-check')
     expect(version).toMatchObject({ platform: 'linux', architecture: 'arm64', bun: Bun.version })
-    expect(checks.map(({ check, ok }) => [check, ok])).toEqual(
-      ['settings', 'vectors', 'tls', 'files', 'database', 'clock', 'limits'].map((name) => [
-        name,
-        true,
-      ]),
-    )
+    expect(checks.filter(({ ok }) => !ok)).toEqual([])
+    expect(checks).toHaveLength(7)
   }, 120_000)
 } else {
   test('it is started wherever that can be had', () => {
