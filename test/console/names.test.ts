@@ -1,9 +1,11 @@
 /** Names, people and keys that are others than this browser saw before: it says so, and does nothing until told. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { registerWithToken } from '../../src/client/agents/issuing.ts'
 import { invite, readPerson, remove } from '../../src/client/members.ts'
 import { createProject } from '../../src/features/projects/contract.ts'
 import { openStage, PASSWORD, type Stage, type Visitor } from './browser.ts'
 import { elsewhere } from './elsewhere.ts'
+import { askWorker } from './worker_clock.ts'
 
 let stage: Stage
 
@@ -57,9 +59,17 @@ test('a project under the name of another is not read, and nothing is stored in 
   const bob = await stage.person('bob@example.com')
   const { page } = bob
   const { api, workspace } = await elsewhere(stage.app.controlPlane, 'bob@example.com')
-  for (const name of ['web', 'side']) {
-    await api.call(createProject, { body: { name, workspace_id: workspace.id } })
-  }
+  const [, side = ''] = await Promise.all(
+    ['web', 'side'].map(async (name) => {
+      const body = { name, workspace_id: workspace.id }
+      return (await api.call(createProject, { body })).id
+    }),
+  )
+  const { agent, id: tokenId } = await registerWithToken(
+    { api, workspace },
+    { name: 'bot', projectId: null },
+    { environment: null, order: { label: 'bot', capabilities: ['use'] }, places: [] },
+  )
   await page.goto(`${stage.origin}/console/w/${workspace.id}/secrets?project=web`)
   await unlock(bob)
   await page.getByText('side').first().waitFor()
@@ -70,6 +80,10 @@ test('a project under the name of another is not read, and nothing is stored in 
   await unlock(bob)
   await page.getByText('The project web of Personal is not the one').waitFor()
   await bob.judge()
+  // Keys for it are given in a list of places, of which each counts.
+  const places = [{ projectId: side, environment: 'development' }]
+  const given = { workspaceId: workspace.id, agentId: agent.id, tokenId, places }
+  expect(await askWorker(page, 'grants.give', given)).toBe('changed_name')
   await page.getByRole('button', { name: /Project$/ }).click()
   await page.getByRole('option', { name: 'web', exact: true }).click()
   await page.getByText('when it was seen before, and the server shows').first().waitFor()

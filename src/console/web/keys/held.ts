@@ -120,8 +120,8 @@ export class Held {
   }
 
   /** Forgets all of it, in all tabs. */
-  clear(): void {
-    this.#leave(this.#isEnded && this.#person === null)
+  clear(isEnded = this.#isEnded && this.#person === null): void {
+    this.#leave(isEnded)
   }
 
   state(): AccountState {

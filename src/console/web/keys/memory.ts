@@ -34,6 +34,8 @@ export type Memory = {
   staying(userId: string): Promise<StayingKey | undefined>
   /** Undefined takes it away. */
   stay(userId: string, staying: StayingKey | undefined): Promise<void>
+  /** Of anybody: a profile has one session, and with it they end. Whether there were any. */
+  stayNobody(): Promise<boolean>
   /** Somebody works. */
   touch(userId: string): Promise<void>
 }
@@ -57,6 +59,12 @@ export async function openMemory(): Promise<Memory> {
     names,
     staying: (userId) => get<StayingKey>(database, 'staying', userId),
     stay: (userId, staying) => write(database, 'staying', userId, () => staying),
+    stayNobody: async () => {
+      const store = database.transaction('staying', 'readwrite').objectStore('staying')
+      const kept = await done(store.count())
+      await done(store.clear())
+      return kept > 0
+    },
     touch: (userId) =>
       write<StayingKey>(database, 'staying', userId, (kept) =>
         kept ? { ...kept, seen: Math.max(kept.seen, Date.now()) } : kept,

@@ -137,9 +137,9 @@ export class Names {
     this.#known.accept(list, made.name, [made.id, ...before])
   }
 
-  #demandPlaces({ method }: Endpoint, { params = {}, body = {} }: Sent): void {
+  #demandPlaces({ method }: Endpoint, { params = {}, body }: Sent): void {
     if (method === 'GET') return
-    for (const id of [params.project_id, params.registration_id, body.project_id]) this.demand(id)
+    for (const id of [params.registration_id, ...projectsIn([params, body])]) this.demand(id)
   }
 
   #hear({ name }: Endpoint, { params, query, body }: Sent, answer: unknown): void {
@@ -165,6 +165,14 @@ export class Names {
       for (const id of ids) this.forget(id)
     },
   }
+}
+
+/** Wherever in the input they stand: keys are given in lists of places. */
+function projectsIn(input: unknown): string[] {
+  if (typeof input !== 'object' || input === null) return []
+  return Object.entries(input).flatMap(([name, value]) =>
+    name === 'project_id' && typeof value === 'string' ? [value] : projectsIn(value),
+  )
 }
 
 /** A signed agent has the id that was signed. */

@@ -35,7 +35,9 @@ export async function state(held: Held, _: null) {
     else held.meet(person)
   } catch (error) {
     if (failureOf(error).code !== 'invalid_token') throw error
-    held.clear()
+    const wasThere = await held.memory.stayNobody()
+    if (wasThere) held.clear(true)
+    else held.clear()
   }
   return held.state()
 }

@@ -1,0 +1,40 @@
+/** A session that ended while no tab was open: what stayed unlocked ends with it when the console runs again. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { listSessions, revokeSession } from '../../src/features/accounts/contract.ts'
+import { openStage, type Stage } from './browser.ts'
+import { elsewhere } from './elsewhere.ts'
+
+let stage: Stage
+beforeAll(async () => {
+  stage = await openStage()
+})
+afterAll(() => stage.close())
+
+test('keys that stayed open are forgotten, and it is said that the session ended', async () => {
+  const ada = await stage.person('ada@example.com', 'account')
+  const { page } = ada
+  await page.getByRole('button', { name: /Keep the keys open/ }).click()
+  await page.getByRole('option', { name: 'For 8 hours' }).click()
+  await page.getByText('Your keys stay open in this browser until').waitFor()
+  const kept = () =>
+    page.evaluate(async () => {
+      const done = <T>(request: IDBRequest<T>) =>
+        new Promise<T>((resolve) => {
+          request.onsuccess = () => resolve(request.result)
+        })
+      const database = await done(indexedDB.open('cloakroom'))
+      const rows = await done(database.transaction('staying').objectStore('staying').count())
+      database.close()
+      return rows
+    })
+  expect(await kept()).toBe(1)
+  await page.goto(`${stage.origin}/console/SHA256SUMS`)
+  const { api } = await elsewhere(stage.app.controlPlane, 'ada@example.com')
+  for (const { id, current } of await api.list(listSessions, {})) {
+    if (!current) await api.call(revokeSession, { params: { session_id: id } })
+  }
+  await page.goto(`${stage.origin}/console/`)
+  await page.getByText('Your session has ended').first().waitFor()
+  expect(await kept()).toBe(0)
+  await ada.close()
+})
