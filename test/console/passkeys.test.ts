@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { openStage, PASSWORD, type Stage, type Visitor } from './browser.ts'
+import { askWorker } from './worker_clock.ts'
 
 const ORIGIN = 'http://localhost:8765'
 
@@ -158,4 +159,74 @@ test('one without a PRF logs in, and the password unlocks', async () => {
   await press(page, 'Unlock')
   await bob.sees('Account')
   await bob.close()
+})
+
+/** What the server says to a log-in by passkey, with something else in it. */
+async function lying(page: Page, user: object): Promise<void> {
+  await page.route('**/api/auth/console/login/passkey/', async (route) => {
+    // The name under which the browser finds it is the browser's alone.
+    const url = route.request().url().replace(ORIGIN, stage.app.controlPlane)
+    const headers = { ...route.request().headers(), host: new URL(ORIGIN).host }
+    const response = await route.fetch({ url, headers })
+    const { data, ...rest } = await response.json()
+    await route.fulfill({
+      response,
+      json: { ...rest, data: { ...data, user: { ...data.user, ...user } } },
+    })
+  })
+}
+
+test('a server that names another person at a log-in by passkey opens nothing under their address', async () => {
+  const eve = await stage.person('eve@example.com', 'account')
+  const { page } = eve
+  await stage.person('mallory@example.com').then((mallory) => mallory.close())
+  await attach(eve, true)
+  await eve.sees('Account')
+  await addPasskey(page, 'Laptop')
+  await page.getByText('Logs in and unlocks').waitFor()
+  await logOut(eve)
+  for (const user of [{ email: 'mallory@example.com' }, { id: crypto.randomUUID() }]) {
+    await lying(page, user)
+    const answered = page.waitForResponse('**/api/auth/console/login/passkey/')
+    await press(page, 'Use a passkey')
+    await answered
+    await page.locator('[data-pending]').waitFor({ state: 'detached' })
+    await page.getByText('The server answered for another address').waitFor()
+    expect(await askWorker(page, 'workspaces.list')).toBe('locked')
+    await page.unroute('**/api/auth/console/login/passkey/')
+  }
+  await press(page, 'Use a passkey')
+  await eve.sees('Account')
+  await eve.close()
+})
+
+test('where the server has no passkeys none are offered, neither to log in nor in the account', async () => {
+  const elsewhere = await openStage()
+  try {
+    const dan = await elsewhere.person('dan@example.com', 'account')
+    await dan.page.getByText('There are no passkeys here').waitFor()
+    expect(await dan.page.getByRole('button', { name: 'Add a passkey' }).count()).toBe(0)
+    await logOut(dan)
+    await dan.page.waitForLoadState('networkidle')
+    expect(await dan.page.getByRole('button', { name: 'Use a passkey' }).count()).toBe(0)
+    await dan.close()
+  } finally {
+    await elsewhere.close()
+  }
+})
+
+test('a passkey that is removed ends the session that it opened, on the page too', async () => {
+  const finn = await stage.person('finn@example.com', 'account')
+  const { page } = finn
+  await attach(finn, true)
+  await finn.sees('Account')
+  await addPasskey(page, 'Laptop')
+  await logOut(finn)
+  await press(page, 'Use a passkey')
+  await finn.sees('Account')
+  await press(page, 'Remove')
+  await page.getByText('every session that it opened ends').waitFor()
+  await page.getByRole('button', { name: 'Remove', exact: true }).last().click()
+  await finn.sees('Log in')
+  await finn.close()
 })

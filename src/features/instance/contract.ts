@@ -23,6 +23,8 @@ export const getInstance = defineEndpoint({
         resolver: text('https://resolver.example.com'),
       })
       .meta({ id: 'InstanceAddresses' }),
+    /** Of the pages on which people may use passkeys; none where the operator has set none. */
+    passkey_origins: z.array(text('https://cloakroom.example.com')),
   }),
 })
 

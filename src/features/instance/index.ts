@@ -2,6 +2,7 @@
 import { sql } from 'drizzle-orm'
 import { version } from '../../../package.json'
 import { addressesOf } from '../../platform/config/addresses.ts'
+import { relyingParties } from '../../platform/config/passkey_origins.ts'
 import { type Route, route } from '../../platform/http/route.ts'
 import type { FeatureServices } from '../../platform/services.ts'
 import { hasOwner } from '../accounts/index.ts'
@@ -18,6 +19,7 @@ export function instanceRoutes({ db, config, clock }: FeatureServices): Route[] 
         may_register: REGISTRATION === 'open' || (REGISTRATION === 'first' && !has_owner),
         needs_owner_code: !has_owner && OWNER_CODE !== undefined,
         addresses: addressesOf(config),
+        passkey_origins: [...relyingParties(config).keys()],
       }
     }),
     route(reportInstance, async () => ({

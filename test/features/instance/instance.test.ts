@@ -12,9 +12,11 @@ const RESOLVER = 'https://resolver.example.com'
 
 let app: TestApp
 let coded: TestApp
+const PASSKEY_ORIGINS = 'https://vault.example.com,http://localhost:8765'
+
 beforeAll(async () => {
   app = await startTestApp({ REGISTRATION: 'first', SERVICE_RESOLVER_URL: RESOLVER })
-  coded = await startTestApp({ OWNER_CODE: CODE })
+  coded = await startTestApp({ OWNER_CODE: CODE, PASSKEY_ORIGINS })
 })
 afterAll(() => Promise.all([app.stop(), coded.stop()]))
 
@@ -26,6 +28,7 @@ test('it tells whether it has an owner yet, and whether one may register', async
     may_register: true,
     needs_owner_code: false,
     addresses,
+    passkey_origins: [],
   })
   const owner = await registerPerson(app, 'owner')
   expect(await tell()).toEqual({
@@ -33,6 +36,7 @@ test('it tells whether it has an owner yet, and whether one may register', async
     may_register: false,
     needs_owner_code: false,
     addresses,
+    passkey_origins: [],
   })
   const report = await owner.api.call(reportInstance, {})
   expect(report).toEqual({
@@ -77,6 +81,7 @@ describe('with OWNER_CODE', () => {
     expect(await coded.as().call(getInstance, {})).toMatchObject({
       has_owner: false,
       needs_owner_code: true,
+      passkey_origins: PASSKEY_ORIGINS.split(','),
     })
   })
 

@@ -3,9 +3,11 @@
  * expires or somebody locks. Who can run code in this origin can use it as long, and not take it away.
  */
 import type { AccountKeys } from '../../../client/account/account_keys.ts'
+import { getPublicKey } from '../../../features/accounts/contract.ts'
 import { utf8 } from '../../../platform/crypto/encoding.ts'
 import { randomBytes } from '../../../platform/crypto/random.ts'
-import { identityOf } from '../../../sigchain/index.ts'
+import { identityOf, requireKeyProof } from '../../../sigchain/index.ts'
+import { Refused } from './failure.ts'
 import type { Held, Person } from './held.ts'
 import type { Memory } from './memory.ts'
 
@@ -14,15 +16,33 @@ const HOUR_MS = 3_600_000
 /** Hours to stay unlocked for, in this browser; without them it locks when nobody works. */
 export type Staying = { stayHours?: number }
 
-/** Opens, and stays unlocked where that was chosen; what was chosen before is over. */
+/**
+ * Opens, and stays unlocked where that was chosen; what was chosen before is over.
+ *
+ * @throws Refused `other_account`
+ */
 export async function openFor(
   held: Held,
   person: Person,
   keys: AccountKeys,
   { stayHours }: Staying,
 ): Promise<void> {
+  await requireOwnAddress(held, person, keys)
   const until = await stay(held.memory, person, keys, stayHours)
   held.open(person, keys, until)
+}
+
+/** What is signed from now on names this address: its keys must have signed that it is theirs, which no server can. */
+async function requireOwnAddress(
+  { api }: Held,
+  { email }: Person,
+  { seed }: AccountKeys,
+): Promise<void> {
+  if (seed === null) return
+  const { key_proof } = await api.call(getPublicKey, { params: { email } })
+  await requireKeyProof(await identityOf(seed), email, key_proof ?? '').catch(() => {
+    throw new Refused('other_account')
+  })
 }
 
 /** Another time for keys that are open. @throws Refused `locked` */

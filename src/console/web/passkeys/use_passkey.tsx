@@ -4,13 +4,14 @@ import { ask } from '../keys/ask.ts'
 import { Button } from '../parts/button.tsx'
 import { FailureNote } from '../parts/states/failure.tsx'
 import { texts } from '../texts/index.ts'
-import { hasPasskeys } from './authenticator.ts'
 import { logInByPasskey, type Staying, unlockByPasskey } from './ceremonies.ts'
+import { usePasskeysHere } from './here.ts'
 
 type Props = { isLocked: boolean; staying: Staying }
 
 export default function UsePasskey({ isLocked, staying }: Props) {
-  if (!hasPasskeys()) return null
+  const isHere = usePasskeysHere()
+  if (!isHere) return null
   if (isLocked) return <Unlock staying={staying} />
   return <Ceremony words={texts.passkeys.logIn} run={() => logInByPasskey(staying)} />
 }

@@ -18,7 +18,13 @@ import {
   renamePasskey,
   setPasskeySeed,
 } from '../../../../features/passkeys/contract.ts'
-import { type Bytes, fromBase64, fromBase64Url } from '../../../../platform/crypto/encoding.ts'
+import {
+  type Bytes,
+  fromBase64,
+  fromBase64Url,
+  toBase64Url,
+  uuidToBytes,
+} from '../../../../platform/crypto/encoding.ts'
 import type { InputOf } from '../../../../platform/http/endpoint.ts'
 import type { ShownKeys } from '../../../../sigchain/index.ts'
 import { Refused } from '../failure.ts'
@@ -91,7 +97,7 @@ export async function beginLogIn(_: Held, __: null) {
 /**
  * Unlocked by a passkey that can; with another one the session waits for the password.
  *
- * @throws Refused `passkey_refused`
+ * @throws Refused `passkey_refused`, `other_account`
  */
 export async function logIn(
   held: Held,
@@ -103,6 +109,10 @@ export async function logIn(
       const isRefused = error instanceof ApiError && error.code === 'invalid_credentials'
       throw isRefused ? new Refused('passkey_refused') : error
     })
+  // Whose it is the authenticator says, whatever the server does.
+  if (credential.user_handle !== toBase64Url(uuidToBytes(user.id))) {
+    throw new Refused('other_account')
+  }
   const person = { userId: user.id, email: user.email }
   const keys = await openSeed(user, credential.id, passkey.encrypted_seed, output)
   if (keys) await openFor(held, person, keys, staying)
@@ -110,7 +120,7 @@ export async function logIn(
   return held.state()
 }
 
-/** @throws Refused `passkey_cannot_unlock` */
+/** @throws Refused `passkey_cannot_unlock`, `other_account` */
 export async function unlock(
   held: Held,
   { id, credentialId, output, ...staying }: Prf & One & Staying,

@@ -6,8 +6,8 @@ import { Button } from '../../parts/button.tsx'
 import { TextField } from '../../parts/fields/text_field.tsx'
 import { FailureNote } from '../../parts/states/failure.tsx'
 import { Loading } from '../../parts/states/loading.tsx'
-import { hasPasskeys } from '../../passkeys/authenticator.ts'
 import { addPasskey } from '../../passkeys/ceremonies.ts'
+import { usePasskeysHere } from '../../passkeys/here.ts'
 import { useAsk } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
 import { PasskeyRow } from './passkey_row.tsx'
@@ -16,6 +16,7 @@ const words = texts.passkeys
 
 export function Passkeys() {
   const { data, error } = useAsk('passkeys.list', null)
+  const isHere = usePasskeysHere()
   return (
     <section className="stack" aria-labelledby="passkeys">
       <h2 id="passkeys">{words.title}</h2>
@@ -30,7 +31,8 @@ export function Passkeys() {
           ))}
         </ul>
       ) : null}
-      {hasPasskeys() ? <Adding /> : <p className="soft">{words.unavailable}</p>}
+      {isHere ? <Adding /> : null}
+      {isHere === false ? <p className="soft">{words.unavailable}</p> : null}
     </section>
   )
 }

@@ -131,7 +131,7 @@ const byCode: Record<string, Words> = {
     help: 'Show it, and copy it by hand.',
   },
   other_account: {
-    said: 'The server answered for another address than the one that you typed.',
+    said: 'The server answered for another address than the one that you typed, or that your keys are for.',
     help: 'Nothing was opened. Look at the address of the server, and ask its operator.',
   },
   unreadable_keys: {

@@ -23,5 +23,5 @@ export const passkeys = {
   removing: (label: string) =>
     `Remove ${label}? It will log nobody in any more, and every session that it opened ends, this one too if it did. Your device may go on to offer it until you remove it there too.`,
   unavailable:
-    'This browser offers no passkeys here: they need https, or localhost, and an address with a name.',
+    'There are no passkeys here: they need https, or localhost, an address with a name, and a server that is set up for them at this address.',
 }
