@@ -19,7 +19,7 @@ import { prepareDatabase } from '../platform/db/prepare.ts'
 import { describeError, type Log } from '../platform/log.ts'
 import type { FeatureServices } from '../platform/services.ts'
 import { openResolver } from '../resolver/index.ts'
-import { serveBackups } from './backup/local_socket.ts'
+import { backupJobs } from './backup/schedule.ts'
 import { openListeners } from './listeners.ts'
 import { adminPortOf, configuredPorts } from './ports.ts'
 
@@ -104,7 +104,7 @@ async function compose(
     scheduleUpkeep(services, config.AUDIT_RETENTION_DAYS),
     scheduleProjectUpkeep(services),
     scheduleMetrics(services),
-    serveBackups({ connection, config, log, now: clock.now }),
+    ...backupJobs({ ...services, connection, observe: watch?.instruments.onBackup }),
   ]
   return {
     connection,

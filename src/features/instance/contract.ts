@@ -46,8 +46,10 @@ export const reportInstance = defineEndpoint({
         migration: text('0015_passkeys'),
       })
       .meta({ id: 'DatabaseReport' }),
-    /** The newest that is recorded; null where none is. */
+    /** The newest by the clock; null where there is none. */
     last_backup: z.object({ at: timestamp }).meta({ id: 'LastBackup' }).nullable(),
+    /** When one by the clock last failed, unless one succeeded since. */
+    backup_failed_at: timestamp.nullable(),
     /** Of the process that answers; nothing of keys. */
     settings: z
       .object({

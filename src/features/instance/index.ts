@@ -1,8 +1,9 @@
-/** The installation itself: whose it is, and what its owner looks after. Backups are made outside of it. */
+/** The installation itself: whose it is, and what its owner looks after. */
 import { sql } from 'drizzle-orm'
 import { version } from '../../../package.json'
 import { addressesOf } from '../../platform/config/addresses.ts'
 import { relyingParties } from '../../platform/config/passkey_origins.ts'
+import { instance } from '../../platform/db/schema/index.ts'
 import { type Route, route } from '../../platform/http/route.ts'
 import type { FeatureServices } from '../../platform/services.ts'
 import { hasOwner } from '../accounts/index.ts'
@@ -29,8 +30,7 @@ export function instanceRoutes({ db, config, clock }: FeatureServices): Route[] 
         db,
         config.DB_HOST === undefined ? 'embedded' : 'postgresql',
       ),
-      // Backups are made outside of it, and nothing records them yet.
-      last_backup: null,
+      ...(await describeBackups(db)),
       settings: {
         registration: config.REGISTRATION,
         workers: config.WORKERS,
@@ -40,6 +40,15 @@ export function instanceRoutes({ db, config, clock }: FeatureServices): Route[] 
       },
     })),
   ]
+}
+
+async function describeBackups(db: FeatureServices['db']) {
+  const { backedUpAt: at, backupFailedAt: failedAt } = instance
+  const [row] = await db.select({ at, failedAt }).from(instance)
+  return {
+    last_backup: row?.at ? { at: row.at } : null,
+    backup_failed_at: row?.failedAt ?? null,
+  }
 }
 
 type Described = { version: string; size_bytes: number; migration: string }

@@ -8,6 +8,7 @@ import type { ServedRequest } from '../../platform/http/route.ts'
 
 export type Instruments = TrailObserver & {
   onRequest(listener: string, request: ServedRequest): void
+  onBackup(outcome: 'made' | 'failed'): void
 }
 
 /** Seconds: from a reply out of memory to the longest deadline of a call. */
@@ -31,7 +32,14 @@ export function openInstruments(registry: Registry): Instruments {
     buckets: SECONDS,
     registers,
   })
+  const backups = new Counter({
+    name: 'cloakroom_backups_total',
+    help: 'Backups by the clock.',
+    labelNames: ['outcome'],
+    registers,
+  })
   return {
+    onBackup: (outcome) => backups.inc({ outcome }),
     onRequest: (listener, { method, route, status, duration_ms }) => {
       const place = {
         listener,

@@ -7,6 +7,7 @@ import { z } from 'zod'
 import { OuterLayer } from '../crypto/outer_layer.ts'
 import { Pepper, secretKeysOf } from '../crypto/pepper.ts'
 import { parseCidrs } from '../net/cidr.ts'
+import { backupSettings } from './backup_settings.ts'
 import { HOST_NAME, key, list, number, port, succeeds } from './forms.ts'
 import { passkeyOrigins } from './passkey_origins.ts'
 import { publicUrl } from './public_url.ts'
@@ -223,6 +224,7 @@ export const settings = z.object({
     about: 'how long the resolver keeps an opened environment key; 0 keeps none',
     example: '0',
   }),
+  ...backupSettings,
   AUDIT_RETENTION_DAYS: number('a number of days', 1, 36_500).optional().meta({
     about: 'days that audit records are kept; without it they are kept for ever',
     example: '365',

@@ -23,6 +23,7 @@ import valueHashes from '../../../drizzle/0014_value_hashes.sql' with { type: 't
 import passkeys from '../../../drizzle/0015_passkeys.sql' with { type: 'text' }
 import refusedBy from '../../../drizzle/0016_refused_by.sql' with { type: 'text' }
 import sessionPasskeys from '../../../drizzle/0017_session_passkeys.sql' with { type: 'text' }
+import backups from '../../../drizzle/0018_backups.sql' with { type: 'text' }
 
 type Migration = { name: string; text: string }
 
@@ -46,6 +47,7 @@ export const migrations: readonly Migration[] = [
   { name: '0015_passkeys', text: passkeys },
   { name: '0016_refused_by', text: refusedBy },
   { name: '0017_session_passkeys', text: sessionPasskeys },
+  { name: '0018_backups', text: backups },
 ]
 
 const ADVISORY_LOCK = 6_021_023_004

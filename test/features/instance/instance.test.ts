@@ -49,6 +49,7 @@ test('it tells whether it has an owner yet, and whether one may register', async
       migration: migrations.at(-1)?.name ?? '',
     },
     last_backup: null,
+    backup_failed_at: null,
     settings: {
       registration: 'first',
       workers: 1,

@@ -1,10 +1,15 @@
 /** One row about this installation. */
-import { pgTable, smallint } from 'drizzle-orm/pg-core'
-import { bytes, createdAt } from './columns.ts'
+import { bigint, pgTable, smallint } from 'drizzle-orm/pg-core'
+import { bytes, createdAt, moment } from './columns.ts'
 
 export const instance = pgTable('instance', {
   id: smallint().primaryKey().default(1),
   /** A known text under ENCRYPTION_KEY: proves at start that the key opens the data. */
   keyCheck: bytes().notNull(),
   createdAt: createdAt(),
+  /** Of the newest backup by the clock that a process took upon itself: minutes since 1970. */
+  backupMinute: bigint({ mode: 'number' }),
+  backedUpAt: moment(),
+  /** Unless one succeeded since. */
+  backupFailedAt: moment(),
 })

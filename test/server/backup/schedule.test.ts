@@ -1,0 +1,92 @@
+/** Backups by the clock: one of several processes makes each, the oldest go, a failure is told everywhere. */
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { reportInstance } from '../../../src/features/instance/contract.ts'
+import { ConfigError, readConfig } from '../../../src/platform/config/config.ts'
+import { openLog } from '../../../src/platform/log.ts'
+import { backUpByClock } from '../../../src/server/backup/schedule.ts'
+import { startTestApp, type TestApp } from '../../support/app.ts'
+import { type Person, registerPerson } from '../../support/people.ts'
+import { KEYS, operate, scratch } from './support.ts'
+
+const files = scratch()
+const folder = files.at('backups')
+const MINUTE_MS = 60_000
+
+let app: TestApp
+let owner: Person
+const outcomes: string[] = []
+
+beforeAll(async () => {
+  app = await startTestApp({ BACKUP_DIR: folder, BACKUP_SCHEDULE: '0 0 1 1 *', BACKUP_KEEP: '2' })
+  owner = await registerPerson(app)
+}, 60_000)
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+afterAll(async () => {
+  await app.stop()
+  files.remove()
+})
+
+function backUp(place = folder) {
+  const { connection, config, clock } = app
+  const log = openLog('debug', (line) => app.logs.push(line))
+  const observe = (outcome: string) => outcomes.push(outcome)
+  return backUpByClock({ connection, config, clock, log, observe }, place)
+}
+
+const report = () => owner.api.call(reportInstance, {})
+
+test('of several processes one makes it, and it can be restored', async () => {
+  app.clock.advance(MINUTE_MS)
+  const made = await Promise.all([backUp(), backUp(), backUp()])
+  expect(made.filter(Boolean)).toHaveLength(1)
+  const [name = '', ...more] = readdirSync(folder)
+  expect(more).toEqual([])
+  expect(await report()).toMatchObject({
+    last_backup: { at: expect.any(String) },
+    backup_failed_at: null,
+  })
+  const place = { DATA_DIR: files.at('restored') }
+  expect(await operate(place, 'restore', join(folder, name))).toMatchObject({ code: 0 })
+}, 60_000)
+
+test('as many as BACKUP_KEEP stay, and what others put there', async () => {
+  mkdirSync(folder)
+  writeFileSync(join(folder, 'notes.txt'), '')
+  writeFileSync(join(folder, 'cloakroom-20200101T000000Z.backup.part'), '')
+  const made: string[] = []
+  for (let round = 0; round < 4; round += 1) {
+    app.clock.advance(MINUTE_MS)
+    expect(await backUp()).toBeTrue()
+    made.push(...readdirSync(folder).filter((name) => !made.includes(name)))
+  }
+  const left = readdirSync(folder).sort()
+  expect(left).toEqual([
+    ...made.filter((name) => name.startsWith('cloakroom-')).slice(-2),
+    'notes.txt',
+  ])
+})
+
+test('a failure is in the log, in the figures and in the report, until one succeeds', async () => {
+  app.clock.advance(MINUTE_MS)
+  writeFileSync(folder, 'a file where the folder should be')
+  outcomes.splice(0)
+  expect(await backUp()).toBeFalse()
+  expect(outcomes).toEqual(['failed'])
+  expect(app.logs.join()).toContain('"message":"backup failed"')
+  expect(await report()).toMatchObject({ backup_failed_at: expect.any(String) })
+  rmSync(folder)
+  app.clock.advance(MINUTE_MS)
+  expect(await backUp()).toBeTrue()
+  expect(outcomes).toEqual(['failed', 'made'])
+  expect(await report()).toMatchObject({ backup_failed_at: null })
+  expect(existsSync(folder)).toBeTrue()
+})
+
+test('a wrong pattern or recipient stops the start', () => {
+  const read = (env: Record<string, string>) => () => readConfig({ ...KEYS, ...env }, () => KEYS)
+  expect(read({ BACKUP_SCHEDULE: 'daily at noon' })).toThrow(ConfigError)
+  expect(read({ BACKUP_RECIPIENTS: 'AGE-SECRET-KEY-1X' })).toThrow(ConfigError)
+  expect(read({ BACKUP_SCHEDULE: '0 */6 * * *', BACKUP_RECIPIENTS: 'age1abc' })).not.toThrow()
+})
