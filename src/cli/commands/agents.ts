@@ -1,5 +1,6 @@
 /** Agents and their tokens. Tokens are made here, so that the server never sees one. */
 
+import { endTokens } from '../../client/agents/ending.ts'
 import { issueToAgent, registerWithToken } from '../../client/agents/issuing.ts'
 import { giveKeys } from '../../client/agents/provisioning.ts'
 import {
@@ -22,7 +23,7 @@ import type { agentOptions, agentTokenOptions, confirmOptions } from '../catalog
 import type { Action } from '../command.ts'
 import type { Context } from '../context.ts'
 import { orderOf, showToken } from '../issued_token.ts'
-import { revoking } from '../revoking.ts'
+import { endingIn } from '../revoking.ts'
 import { projectNames, projectScope, type WorkspaceScope, workspaceScope } from '../scope.ts'
 import { keepToken } from '../session/saved_tokens.ts'
 import type { Session } from '../session/session.ts'
@@ -109,7 +110,7 @@ export const remove: Action<typeof confirmOptions> = async (context, [name = '']
   const params = { workspace_id: scope.workspace.id, registration_id: agent.id }
   const { session, workspace } = scope
   const live = isSignedId(workspace.id) ? await liveTokens(scope, agent) : []
-  await revoking(context, scope, live, (link) =>
+  await endTokens(endingIn(context, scope), live, (link) =>
     session.api.call(deleteAgent, { params, body: { link } }),
   )
   session.knownNames.forget(agent.id)
@@ -165,7 +166,7 @@ export const revoke: Action = async (context, [name = '', typed = '']) => {
   const agent = await agentNamed(context, scope, name)
   const token = await tokenOfAgent(scope, agent, typed)
   const params = { workspace_id: scope.workspace.id, registration_id: agent.id, token_id: token.id }
-  await revoking(context, scope, [token.id], (link) =>
+  await endTokens(endingIn(context, scope), [token.id], (link) =>
     scope.session.api.call(revokeAgentToken, { params, body: { link } }),
   )
   context.output.done('Revoked; it is refused from now on.', { revoked: token.id })

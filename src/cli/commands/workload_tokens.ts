@@ -1,5 +1,6 @@
 /** Tokens of containers and CI jobs: one project, one environment each. */
 
+import { endTokens } from '../../client/agents/ending.ts'
 import { issueToWorkload } from '../../client/agents/issuing.ts'
 import { giveKeys } from '../../client/agents/provisioning.ts'
 import { ApiError } from '../../client/http/api.ts'
@@ -9,7 +10,7 @@ import { grantedToken, tokenColumns } from '../agents.ts'
 import type { workloadTokenOptions } from '../catalogue/options.ts'
 import type { Action } from '../command.ts'
 import { orderOf, showToken } from '../issued_token.ts'
-import { revoking } from '../revoking.ts'
+import { endingIn } from '../revoking.ts'
 import { type ProjectScope, projectScope } from '../scope.ts'
 import { tokenScope } from '../suggestions.ts'
 import { CliError } from '../terminal/cli_error.ts'
@@ -61,7 +62,7 @@ export const revoke: Action = async (context, [typed = '']) => {
   const scope = await projectScope(context)
   const token = await tokenOf(scope, typed)
   const params = { project_id: scope.project.id, token_id: token.id }
-  await revoking(context, scope, [token.id], (link) =>
+  await endTokens(endingIn(context, scope), [token.id], (link) =>
     scope.session.api.call(revokeWorkloadToken, { params, body: { link } }),
   )
   context.output.done('Revoked; it is refused from now on.', { revoked: token.id })

@@ -41,11 +41,12 @@ export function useAccount() {
   return useSyncExternalStore(onAccountChange, accountState)
 }
 
-/** What a command returns, kept under its name and input. */
-export function useAsk<N extends CommandName>(name: N, input: Input<N>) {
+/** What a command returns, kept under its name and input; with a time of 0 it is read anew where it is shown. */
+export function useAsk<N extends CommandName>(name: N, input: Input<N>, staleTime = STALE_MS) {
   return useQuery<Output<N>, AskError>({
     queryKey: keyOf(name, input),
     queryFn: () => ask(name, input),
+    staleTime,
   })
 }
 

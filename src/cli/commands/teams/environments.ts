@@ -1,14 +1,11 @@
 /** Environments of a project. */
-import { emptying, openWriter, readSecrets } from '../../../client/environment.ts'
-import {
-  createEnvironment,
-  deleteEnvironment,
-  listEnvironments,
-} from '../../../features/projects/contract.ts'
+import { deleteEnvironment } from '../../../client/agents/ending.ts'
+import { readSecrets } from '../../../client/environment.ts'
+import { createEnvironment, listEnvironments } from '../../../features/projects/contract.ts'
 import type { confirmOptions } from '../../catalogue/options.ts'
 import type { Action } from '../../command.ts'
 import { demandProjectFile } from '../../project_file.ts'
-import { revokeTokensOf } from '../../revoking.ts'
+import { endingIn } from '../../revoking.ts'
 import { environmentOf, type ProjectScope, projectScope } from '../../scope.ts'
 import { demandEnvironment } from '../../suggestions.ts'
 import { confirmed, counted } from '../../terminal/confirmed.ts'
@@ -37,7 +34,7 @@ export const create: Action = async (context, [name = '']) => {
 
 export const remove: Action<typeof confirmOptions> = async (context, [name = ''], options) => {
   const scope = { ...(await projectScope(context)), environment: name }
-  const { session, project } = scope
+  const { project } = scope
   await demandEnvironment(scope)
   const held = await heldIn(scope)
   const before = await deletedOf(scope)
@@ -45,12 +42,8 @@ export const remove: Action<typeof confirmOptions> = async (context, [name = '']
     options,
     `Delete ${name} from ${project.name}${lossOf(held)}? For 7 days secrets can be restored; tokens of ${name} alone are revoked.`,
   )
-  const params = { project_id: project.id, environment: name }
-  const write = openWriter(environmentOf(scope))
-  const { secrets, tokens } = await write(emptying, (manifest) =>
-    session.api.call(deleteEnvironment, { params, body: { manifest } }),
-  )
-  await revokeTokensOf(context, scope, { projectId: project.id, environment: name })
+  const place = { projectId: project.id, environment: name }
+  const { secrets, tokens } = await deleteEnvironment(endingIn(context, scope), place)
   // What was deleted on purpose before is not to come back with them.
   const names = before.length > 0 ? held : ['--all']
   const back = secrets > 0 ? `; for 7 days: ${undeleteOf(names, name)}` : ''

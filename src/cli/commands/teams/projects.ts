@@ -1,10 +1,10 @@
 /** Projects, and the project file that remembers one. */
 import { join } from 'node:path'
+import { deleteProject } from '../../../client/agents/ending.ts'
 import { listProjectAgents, listWorkloadTokens } from '../../../features/agents/contract.ts'
 import { listAuditLogs } from '../../../features/audit/contract.ts'
 import {
   createProject,
-  deleteProjectShort,
   listEnvironments,
   restoreProject,
   updateProjectShort,
@@ -13,7 +13,7 @@ import { bindFolder } from '../../accounts/registry.ts'
 import type { confirmOptions } from '../../catalogue/options.ts'
 import type { Action } from '../../command.ts'
 import type { Context } from '../../context.ts'
-import { revokeTokensOf } from '../../revoking.ts'
+import { endingIn } from '../../revoking.ts'
 import {
   chosenWorkspace,
   namesOfProjects,
@@ -101,8 +101,7 @@ export const remove: Action<typeof confirmOptions> = async (context, [name = '']
     const lost = await lossOf(scope, project)
     return `Delete ${project.name}${lost}? For 7 days an admin can restore project and secrets, not agents and tokens.`
   })
-  await revokeTokensOf(context, scope, { projectId: project.id })
-  await scope.session.api.call(deleteProjectShort, { params: { project: project.id } })
+  await deleteProject(endingIn(context, scope), project.id)
   scope.session.knownNames.forget(project.id)
   context.output.done(
     `Deleted ${project.name}; for 7 days: cloakroom project restore ${project.name}`,

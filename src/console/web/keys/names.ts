@@ -160,10 +160,7 @@ export class Names {
       this.#note(`agents of ${heard.workspaceId}`, madeOf(heard)),
     'agents.delete': ({ params }) => this.forget(params?.registration_id ?? ''),
     'workspaces.delete': ({ workspaceId }) => this.forget(workspaceId),
-    'projects.delete': ({ params, workspaceId }) => {
-      const ids = this.#known.idsOf(`projects of ${workspaceId}`, params?.project_name ?? '')
-      for (const id of ids) this.forget(id)
-    },
+    'projects.delete_short': ({ params }) => this.forget(params?.project ?? ''),
   }
 }
 

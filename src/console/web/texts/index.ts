@@ -13,6 +13,7 @@ import { members } from './en/members.ts'
 import { notices } from './en/notices.ts'
 import { passkeys } from './en/passkeys.ts'
 import { policies } from './en/policies.ts'
+import { removing } from './en/removing.ts'
 import { secrets } from './en/secrets.ts'
 import { start } from './en/start.ts'
 import { workspaces } from './en/workspaces.ts'
@@ -33,6 +34,7 @@ export const texts = {
   notices,
   passkeys,
   policies,
+  removing,
   secrets,
   start,
   wizard,

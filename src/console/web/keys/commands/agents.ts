@@ -2,28 +2,24 @@
  * Agents, their tokens, and those of workloads. A token is made here and stays here until somebody asks to see it, and
  * as long as the keys are held: the server has never seen it.
  */
+import { endTokens } from '../../../../client/agents/ending.ts'
 import {
   issueToAgent,
   issueToWorkload,
   registerWithToken,
 } from '../../../../client/agents/issuing.ts'
-import { grantTo, revocationOf, type TokenOrder } from '../../../../client/agents/tokens.ts'
-import { signChange } from '../../../../client/signed/chain.ts'
+import { grantTo, type TokenOrder } from '../../../../client/agents/tokens.ts'
 import { verifiedOf } from '../../../../client/signed/rekey_tokens.ts'
-import type { Place } from '../../../../client/signed/statements.ts'
 import { type OpenWorkspace, signingOf } from '../../../../client/vault.ts'
 import {
   deleteAgent,
-  getAgent,
   listAgents,
-  listAgentTokens,
-  listWorkloadTokens,
   revokeAgentToken,
   revokeWorkloadToken,
 } from '../../../../features/agents/contract.ts'
 import { getInstance } from '../../../../features/instance/contract.ts'
-import { listEnvironments, listProjects } from '../../../../features/projects/contract.ts'
 import { type Chain, isSignedId, Refusal } from '../../../../sigchain/index.ts'
+import { ending } from '../ending.ts'
 import { Refused } from '../failure.ts'
 import type { Held } from '../held.ts'
 import { workspaceOf } from '../places.ts'
@@ -206,22 +202,24 @@ export async function forgetToken(held: Held, { id }: { id: string }) {
 }
 
 /** What the server refuses from then on, and in a signed workspace everybody. */
-export async function revoke(held: Held, { tokenId, ...owner }: Owner & { tokenId: string }) {
+export function revoke(held: Held, { tokenId, ...owner }: Owner & { tokenId: string }) {
   const { workspaceId } = owner
-  await withLink(held, workspaceId, [tokenId], (link) =>
-    'projectId' in owner
-      ? held.api.call(revokeWorkloadToken, {
-          params: { project_id: owner.projectId, token_id: tokenId },
-          body: { link },
-        })
-      : held.api.call(revokeAgentToken, {
-          params: {
-            workspace_id: workspaceId,
-            registration_id: owner.agentId,
-            token_id: tokenId,
-          },
-          body: { link },
-        }),
+  return ending(held, workspaceId, (by) =>
+    endTokens(by, [tokenId], (link) =>
+      'projectId' in owner
+        ? held.api.call(revokeWorkloadToken, {
+            params: { project_id: owner.projectId, token_id: tokenId },
+            body: { link },
+          })
+        : held.api.call(revokeAgentToken, {
+            params: {
+              workspace_id: workspaceId,
+              registration_id: owner.agentId,
+              token_id: tokenId,
+            },
+            body: { link },
+          }),
+    ),
   )
 }
 
@@ -230,16 +228,7 @@ export async function remove(held: Held, { workspaceId, agentId }: Of & { agentI
   const listed = isSignedId(workspaceId) ? await tokensOf(held, { workspaceId, agentId }) : []
   const ids = listed.flatMap(({ id, status }) => (status === 'revoked' ? [] : id))
   const params = { workspace_id: workspaceId, registration_id: agentId }
-  await withLink(held, workspaceId, ids, (link) =>
-    held.api.call(deleteAgent, { params, body: { link } }),
+  return ending(held, workspaceId, (by) =>
+    endTokens(by, ids, (link) => held.api.call(deleteAgent, { params, body: { link } })),
   )
-}
-
-type Send = Parameters<typeof signChange<undefined>>[2]
-
-async function withLink(held: Held, workspaceId: string, ids: string[], send: Send) {
-  const { open } = await workspaceOf(held, workspaceId)
-  const signing = signingOf(open)
-  if (signing === null) await send(undefined, null)
-  else await signChange(signing, (chain) => revocationOf(chain, ids), send)
 }

@@ -1,7 +1,22 @@
-/** Projects and their environments, which are made without a key. */
-import { createEnvironment, createProject } from '../../../../features/projects/contract.ts'
+/** Projects and their environments, which are made without a key, and end with the tokens that belong to them. */
+import {
+  deleteEnvironment,
+  deleteProject,
+  type Ending,
+  isNotFound,
+} from '../../../../client/agents/ending.ts'
+import {
+  createEnvironment,
+  createProject,
+  listEnvironments,
+} from '../../../../features/projects/contract.ts'
+import { callFailure } from '../call_failure.ts'
+import { ending } from '../ending.ts'
+import { Refused } from '../failure.ts'
 import type { Held } from '../held.ts'
-import { workspaceOf } from '../places.ts'
+import { type Place, workspaceOf } from '../places.ts'
+import { environmentsOf, projectNames } from '../tokens.ts'
+import { list, tokens } from './agents.ts'
 
 /** @throws ApiError `already_exists`, UntrustedChain */
 export async function create(
@@ -19,4 +34,84 @@ export async function addEnvironment(
   { projectId, name }: { projectId: string; name: string },
 ) {
   await held.api.call(createEnvironment, { params: { project_id: projectId }, body: { name } })
+}
+
+type Project = Omit<Place, 'environment'>
+
+/** What goes with a project, by environment: secrets, and tokens by the name of their agent; those of workloads have none. */
+export async function losses(held: Held, { workspaceId, projectId }: Project) {
+  const [{ environments }, agents] = await Promise.all([
+    held.api.call(listEnvironments, { params: { project_id: projectId } }),
+    list(held, { workspaceId }),
+  ])
+  const owners = agents.filter((agent) => agent.projectId === projectId)
+  const listed = await Promise.all([
+    tokens(held, { workspaceId, projectId }).then((all) => ended(null, all)),
+    ...owners.map(async ({ id, name }) =>
+      ended(name, await tokens(held, { workspaceId, agentId: id })),
+    ),
+  ])
+  return {
+    environments: Object.entries(environments).map(([name, { secret_count }]) => ({
+      name,
+      secrets: secret_count,
+    })),
+    agents: owners.map(({ name }) => name),
+    tokens: listed.flat(),
+  }
+}
+
+function ended(agent: string | null, listed: Awaited<ReturnType<typeof tokens>>) {
+  return listed
+    .filter(({ status }) => status === 'active')
+    .map(({ label, environment }) => ({ agent, label, environment }))
+}
+
+/** @throws Refused `unfinished`, ApiError, UntrustedChain */
+export function remove(held: Held, { workspaceId, projectId }: Project) {
+  return removing(
+    held,
+    { workspaceId, projectId },
+    {
+      act: (by) => deleteProject(by, projectId),
+      isThere: async () => (await projectNames(held, workspaceId)).has(projectId),
+    },
+  )
+}
+
+/** @throws Refused `unfinished`, ApiError, UntrustedChain */
+export function removeEnvironment(held: Held, { environment, ...project }: Place) {
+  const { projectId } = project
+  return removing(held, project, {
+    act: (by) => deleteEnvironment(by, { projectId, environment }),
+    isThere: async () => (await environmentsOf(held, projectId)).includes(environment),
+  })
+}
+
+type Removal = { act(by: Ending): Promise<unknown>; isThere(): Promise<boolean> }
+
+/** `wasGone` says that somebody else was faster. */
+async function removing(
+  held: Held,
+  { workspaceId, projectId }: Project,
+  { act, isThere }: Removal,
+) {
+  held.names.demand(projectId)
+  try {
+    return { wasGone: false, ...(await ending(held, workspaceId, act)) }
+  } catch (error) {
+    // What was sent last may be done, and what came before it is.
+    if (UNANSWERED.includes(callFailure(error)?.code ?? '')) throw new Refused('unfinished')
+    if (!isNotFound(error) || (await orAbsent(isThere()))) throw error
+    return { wasGone: true, isUnsigned: false }
+  }
+}
+
+const UNANSWERED = ['unreachable', 'unusable_answer']
+
+async function orAbsent(there: Promise<boolean>): Promise<boolean> {
+  return there.catch((error: unknown) => {
+    if (isNotFound(error)) return false
+    throw error
+  })
 }

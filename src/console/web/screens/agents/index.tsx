@@ -135,8 +135,9 @@ function Agent({
           verb={words.remove}
           title={words.removeNamed(name)}
           onConfirm={async () => {
-            await remove.mutateAsync({ workspaceId, agentId: id })
+            const { isUnsigned } = await remove.mutateAsync({ workspaceId, agentId: id })
             say(words.removed(name))
+            if (isUnsigned) say(words.unsigned)
           }}
         >
           <p>{words.removing(name)}</p>

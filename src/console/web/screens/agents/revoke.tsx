@@ -48,8 +48,9 @@ export function RevokeQuestion({
       isOpen
       onClose={onClose}
       onConfirm={async () => {
-        await revoke.mutateAsync({ ...owner, tokenId })
+        const { isUnsigned } = await revoke.mutateAsync({ ...owner, tokenId })
         say(words.revoked(label))
+        if (isUnsigned) say(words.unsigned)
       }}
     >
       <WhatEnds owner={owner} tokenId={tokenId} name={name} />

@@ -16,6 +16,7 @@ import { MatrixTable } from './matrix.tsx'
 import { NewProject } from './new_project.tsx'
 import { Panes } from './panes.tsx'
 import { type Matrix, type Project, route, useGo, useMayHere } from './place.ts'
+import { Removing } from './removing.tsx'
 
 const words = texts.secrets
 
@@ -88,6 +89,7 @@ function OfProject({ workspaceId, projectId, projects }: OfProjectProps) {
           <FailureNote error={new AskError(fault)} />
         </div>
       ))}
+      <Removing place={place} name={projects.find(({ id }) => id === projectId)?.name ?? ''} />
       {data ? <Shown place={place} matrix={data} /> : error ? null : <Loading />}
     </>
   )
@@ -97,19 +99,27 @@ function OfProject({ workspaceId, projectId, projects }: OfProjectProps) {
 function usePaneCommands() {
   const go = useGo()
   const [writes, makes] = [useMayHere('secret.write'), useMayHere('project.write')]
+  const deletes = useMayHere('project.delete')
   const commands = useMemo(() => {
     const panes = {
       ...(writes ? { new: words.add, import: words.import } : {}),
       compare: words.compare,
       deleted: words.deleted,
       ...(makes ? { environment: words.newEnvironment, project: words.newProject } : {}),
+      ...(deletes
+        ? {
+            'delete-environment': texts.removing.environment,
+            'delete-project': texts.removing.project,
+          }
+        : {}),
     }
     return Object.entries(panes).map(([pane, label]) => ({
       id: pane,
       label,
       act: () => go({ pane, key: undefined }),
+      isDanger: pane.startsWith('delete-'),
     }))
-  }, [go, writes, makes])
+  }, [go, writes, makes, deletes])
   usePaletteCommands(commands)
   return commands
 }

@@ -72,6 +72,8 @@ export const agents = {
     `With ${label}, ${owner} ${may}. From now on this token is refused everywhere, within a second, and calls under way end.`,
   noUndo: 'This cannot be undone: who needs a token again gets a new one.',
   revoked: (label: string) => `${label} is revoked.`,
+  unsigned:
+    'The server took no signature for it: only its database says so, and who writes that can take it back.',
   remove: 'Delete the agent',
   removeNamed: (name: string) => `Delete ${name}?`,
   removing: (name: string) =>

@@ -1,4 +1,4 @@
-/** Numbers of things. */
+/** Numbers of things, and lists of names. */
 const counter =
   (one: string, other = `${one}s`) =>
   (count: number) =>
@@ -7,3 +7,11 @@ const counter =
 export const secretCount = counter('secret')
 export const dayCount = counter('day')
 export const callCount = counter('call')
+
+const MAX_LISTED = 10
+
+/** The first of them. */
+export function listed(names: readonly string[]): string {
+  const shown = names.slice(0, MAX_LISTED).join(', ')
+  return names.length > MAX_LISTED ? `${shown} and ${names.length - MAX_LISTED} more` : shown
+}

@@ -44,7 +44,11 @@ const byCode: Record<string, Words> = {
   },
   conflict: {
     said: 'Somebody else changed this meanwhile.',
-    help: 'Nothing was stored. What is there now has been read again: look at it, then decide anew.',
+    help: 'It was left as they made it, and has been read again: look at it, then decide anew.',
+  },
+  unfinished: {
+    said: 'The server went away before it was deleted.',
+    help: 'Tokens that end with it may have ended already. Do it again once the server is back: what is done stays done.',
   },
   unproven_policy: {
     help: 'Value or policy were altered in the database, or sealed under another key. Store the value anew at a terminal, with the policy that it is to have.',

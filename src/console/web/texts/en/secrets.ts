@@ -1,5 +1,5 @@
 /** Secrets: the matrix, editing, files, versions. Policies have their own. */
-import { dayCount, secretCount } from './counts.ts'
+import { dayCount, listed, secretCount } from './counts.ts'
 
 export const secrets = {
   title: 'Secrets',
@@ -135,11 +135,4 @@ export const secrets = {
   onlyIn: (environment: string) => `only in ${environment}`,
   otherValue: 'other value',
   otherPolicy: 'other policy',
-}
-
-const MAX_LISTED = 10
-
-function listed(names: readonly string[]): string {
-  const shown = names.slice(0, MAX_LISTED).join(', ')
-  return names.length > MAX_LISTED ? `${shown} and ${names.length - MAX_LISTED} more` : shown
 }

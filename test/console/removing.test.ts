@@ -1,0 +1,177 @@
+/** Projects and environments that are deleted in a real browser, with the tokens that end with them. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { deleteEnvironment, deleteProject, type Ending } from '../../src/client/agents/ending.ts'
+import { issueToWorkload, registerWithToken } from '../../src/client/agents/issuing.ts'
+import { upload } from '../../src/client/sealing.ts'
+import { signChange } from '../../src/client/signed/chain.ts'
+import { checkWorkspace, differencesFrom } from '../../src/client/signed/verified_workspace.ts'
+import { signUp } from '../../src/client/vault.ts'
+import {
+  createEnvironment,
+  createProject,
+  listProjects,
+} from '../../src/features/projects/contract.ts'
+import { marked } from '../support/canary.ts'
+import { logIn, openStage, PASSWORD, type Stage, type Visitor } from './browser.ts'
+import { elsewhere, joined, shared } from './elsewhere.ts'
+
+const [ADA, BOB] = ['ada@example.com', 'bob@example.com']
+let stage: Stage
+let ada: Visitor
+let page: Visitor['page']
+let there: Awaited<ReturnType<typeof elsewhere>>
+
+beforeAll(async () => {
+  stage = await openStage()
+  const { controlPlane: server } = stage.app
+  await signUp(server, ADA, PASSWORD)
+  await shared(server, ADA, 'Acme')
+  there = await elsewhere(server, ADA, PASSWORD, 'Acme')
+  ada = await stage.visitor(`w/${there.workspace.id}/secrets`)
+  page = ada.page
+  page.setDefaultTimeout(20_000)
+})
+afterAll(async () => {
+  await ada.close()
+  await stage.close()
+})
+
+/** With a secret in two environments. */
+async function project(name: string, { api, workspace } = there) {
+  const body = { name, workspace_id: workspace.id }
+  const { id: projectId } = await api.call(createProject, { body })
+  for (const environment of ['development', 'production']) {
+    const entry = { key: 'KEY', value: marked(environment), policy: undefined }
+    await upload({ api, workspace, projectId, environment }, [entry], true)
+  }
+  return projectId
+}
+
+async function withTokens(projectId: string, name: string) {
+  const environment = 'production'
+  const places = [{ projectId, environment }]
+  const agent = await registerWithToken(
+    there,
+    { name, projectId },
+    { environment, order: {}, places },
+  )
+  const ci = await issueToWorkload(there, { projectId, environment }, { label: `${name}-ci` })
+  return [agent.id, ci.id]
+}
+
+const projects = () => there.api.list(listProjects, { query: { workspace_id: there.workspace.id } })
+
+/** Those that a link ended, read anew; what the server shows is what was signed. */
+async function endedByLinks() {
+  const { api, workspace } = there
+  const chain = await there.chains.continued(workspace)
+  await checkWorkspace(api, workspace, chain)
+  expect(await differencesFrom(api, chain)).toEqual([])
+  return [...chain.revokedTokens.keys()]
+}
+
+const by = (): Ending => ({
+  api: there.api,
+  workspace: there.workspace,
+  sign: (judge, send) => signChange({ ...there, identity: there.reader.identity }, judge, send),
+  unsigned: () => {},
+})
+const dialog = () => page.locator('.dialog')
+const said = (text: string) => page.locator('.toast').getByText(text).first().waitFor()
+const answer = () => dialog().getByRole('button', { name: 'Delete', exact: true }).click()
+
+async function more(choice: string) {
+  await page.getByRole('button', { name: 'More', exact: true }).click()
+  await page.getByRole('menuitem', { name: choice }).click()
+  await dialog().waitFor()
+}
+
+async function choose(of: string, option: string) {
+  await page.getByRole('button', { name: new RegExp(`${of}$`) }).click()
+  await page.getByRole('option', { name: option, exact: true }).click()
+}
+
+test('an environment is deleted with its secrets and tokens, whose ends are signed', async () => {
+  const billing = await project('billing')
+  await project('other')
+  const tokens = await withTokens(billing, 'bot')
+  await logIn(page, ADA)
+  await more('Delete the environment…')
+  await choose('Environment', 'production')
+  await dialog().getByText('production, with 1 secret').waitFor()
+  await dialog().getByText('These tokens end for good: bot-ci, default of bot.').waitFor()
+  await ada.judge()
+  await answer()
+  await said('production is deleted.')
+  await page.getByRole('button', { name: /^KEY in production/ }).waitFor({ state: 'detached' })
+  expect(await endedByLinks()).toEqual(expect.arrayContaining(tokens))
+})
+
+test('a project wants its name typed; a server that is away leaves it to be done again', async () => {
+  const [billing] = await projects()
+  const tokens = await withTokens(billing?.id ?? '', 'late')
+  await more('Delete the project…')
+  await dialog().getByText('Lost: 1 secret').waitFor()
+  await dialog().getByText('These agents are deleted: bot, late.').waitFor()
+  await dialog().getByText('These tokens end for good: late-ci, default of late.').waitFor()
+  const verb = dialog().getByRole('button', { name: 'Delete', exact: true })
+  expect(await verb.isDisabled()).toBe(true)
+  await dialog().getByRole('textbox').fill('billing')
+  await ada.judge()
+  const asked = (url: URL) => url.pathname === `/api/projects/${billing?.id}/`
+  await page.route(asked, (route) => route.abort())
+  await answer()
+  await dialog().getByText('The server went away before it was deleted.').waitFor()
+  await page.unroute(asked)
+  await answer()
+  await said('billing is deleted.')
+  await dialog().waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'other Project' }).waitFor()
+  expect(await endedByLinks()).toEqual(expect.arrayContaining(tokens))
+  await page.getByRole('link', { name: 'History', exact: true }).click()
+  await ada.sees('History')
+  await page.getByText(`revoked 1 token: ${tokens[0]}`).waitFor()
+  await page.getByRole('link', { name: 'Secrets', exact: true }).click()
+})
+
+test('what somebody else has deleted meanwhile is said to be gone', async () => {
+  const [other] = await projects()
+  const projectId = other?.id ?? ''
+  const body = { name: 'canary' }
+  await there.api.call(createEnvironment, { params: { project_id: projectId }, body })
+  await more('Delete the environment…')
+  await choose('Environment', 'canary')
+  await deleteEnvironment(by(), { projectId, environment: 'canary' })
+  await answer()
+  await said('canary was gone already: somebody else has deleted it.')
+  await more('Delete the project…')
+  await dialog().getByRole('textbox').fill('other')
+  await deleteProject(by(), projectId)
+  await answer()
+  await said('other was gone already: somebody else has deleted it.')
+  await page.getByText('This workspace has no project yet').waitFor()
+  await endedByLinks()
+})
+
+test('in a workspace that is not signed too; who may not delete is offered nothing', async () => {
+  const { controlPlane: server } = stage.app
+  const id = await shared(server, ADA, 'Loose', false)
+  await project('loose', await elsewhere(server, ADA, PASSWORD, 'Loose'))
+  await project('kept')
+  await signUp(server, BOB, PASSWORD)
+  await joined(server, 'Acme', ADA, BOB, 'member')
+  const bob = await stage.visitor(`w/${there.workspace.id}/secrets`)
+  await logIn(bob.page, BOB)
+  await bob.page.getByRole('button', { name: 'More', exact: true }).click()
+  await bob.page.getByRole('menuitem', { name: 'New environment' }).waitFor()
+  expect(await bob.page.getByRole('menuitem', { name: /^Delete the/ }).count()).toBe(0)
+  await bob.close()
+  await page.goto(`${stage.origin}/console/w/${id}/secrets`)
+  await page.getByLabel('Password').fill(PASSWORD)
+  await page.keyboard.press('Enter')
+  await more('Delete the project…')
+  await dialog().getByText('No token ends with it.').waitFor()
+  await dialog().getByRole('textbox').fill('loose')
+  await answer()
+  await page.getByText('This workspace has no project yet').waitFor()
+})
