@@ -97,6 +97,25 @@ test('several secrets get one policy at once', async () => {
   await button('Clear').click()
 })
 
+test('a policy that the value does not open under is not taken for its own', async () => {
+  const { page } = ada
+  const { db } = stage.app.connection
+  const other = eq(secrets.key, 'OTHER_KEY')
+  const [row] = await db.select({ policy: secrets.policy }).from(secrets).where(other)
+  const turned = async (policy: typeof secrets.$inferInsert.policy) => {
+    await db.update(secrets).set({ policy }).where(other)
+    await page.reload()
+    await page.getByLabel('Password').fill(PASSWORD)
+    await button('Unlock').click()
+  }
+  await turned({ sensitive: false })
+  await page.getByRole('button', { name: /^OTHER_KEY in development.*does not open/i }).click()
+  expect(await page.getByRole('checkbox', { name: /^A setting/ }).isChecked()).toBe(false)
+  await page.getByRole('button', { name: 'Close', exact: true }).first().click()
+  await turned(row?.policy ?? null)
+  await page.getByRole('button', { name: /^OTHER_KEY in development: A v2/ }).waitFor()
+})
+
 test('of several that are deleted those before a failure are said, and can be taken back', async () => {
   const { page } = ada
   await button('Select all shown').click()

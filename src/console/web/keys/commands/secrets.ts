@@ -84,14 +84,17 @@ async function readAll(held: Held, project: Project, environment: string) {
 type Listed = Awaited<ReturnType<typeof readSecrets>>[number]
 
 function cellOf(place: EnvironmentPlace, secret: Listed): Omit<Cell, 'value'> & Opened {
+  const value = opened(place, secret)
+  // A value opens under its own policy only: one that it does not open under is the server's word.
+  const policy = value === null ? null : ((secret.policy ?? null) as Policy | null)
   return {
     key: secret.key,
-    value: opened(place, secret),
+    value,
     version: secret.version,
     updatedAt: secret.updated_at,
-    policy: (secret.policy ?? null) as Policy | null,
-    words: inWords(secret.policy),
-    isSensitive: isSensitive(secret.policy),
+    policy,
+    words: inWords(policy),
+    isSensitive: isSensitive(policy),
   }
 }
 
