@@ -14,7 +14,7 @@ import {
   type TestDatabase,
 } from '../../support/database.ts'
 import { openProject, type ProjectTeam } from '../../support/project.ts'
-import { operate, scratch } from './support.ts'
+import { operate, scratch, start } from './support.ts'
 
 const VALUE = marked('sk_live_backup_1')
 
@@ -79,6 +79,22 @@ test('a server that runs is backed up, and what is restored serves the same', as
 }, 60_000)
 
 if (databaseKind === 'embedded') {
+  test('killed in the middle of a restore, what was there is whole', async () => {
+    const place = await preparedDatabase()
+    others.push(place)
+    const { DATA_DIR = '' } = place.env
+    const before = readFileSync(join(DATA_DIR, 'postgres/global/pg_control'))
+    const child = start(place.env, 'restore', '--force', whole)
+    while (!readdirSync(DATA_DIR).some((name) => name.startsWith('postgres.new-')))
+      await Bun.sleep(1)
+    child.kill('SIGKILL')
+    await child.exited
+    expect(readFileSync(join(DATA_DIR, 'postgres/global/pg_control'))).toEqual(before)
+    const again = await restore(place, '--force', whole)
+    expect(again).toMatchObject({ code: 0 })
+    expect(readdirSync(DATA_DIR).filter((name) => name.startsWith('postgres.new-'))).toEqual([])
+  }, 60_000)
+
   test('a database that is there is replaced with --force only, and kept beside', async () => {
     const place = await preparedDatabase()
     others.push(place)
