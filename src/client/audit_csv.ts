@@ -39,10 +39,12 @@ export function csvLine(record: AuditRecord): string {
   return cells.join(',') + LINE_END
 }
 
+/** What a spreadsheet calculates, at the beginning of a cell, also where cells end at semicolons or tabs. */
+const FORMULA = /(^|[;\t])(\s*)(?=[=+\-@\t\r\n|%＝＋－＠])/g
+
 /** Text that a spreadsheet would calculate begins with an apostrophe. */
 export function csvCell(value: Cell): string {
   const text = String(value ?? '')
-  const inert =
-    typeof value === 'string' && /^[\s]*[=+\-@\t\r\n|%＝＋－＠]/.test(text) ? `'${text}` : text
+  const inert = typeof value === 'string' ? text.replace(FORMULA, "$1'$2") : text
   return /[",\r\n]|^'/.test(inert) ? `"${inert.replaceAll('"', '""')}"` : inert
 }

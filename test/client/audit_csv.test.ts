@@ -18,6 +18,14 @@ test.each([
   expect(csvCell(text)).toStartWith(`"'`)
 })
 
+test.each([
+  ['https://x.example/;=1+1;', "https://x.example/;'=1+1;"],
+  ['A; =1', "A;' =1"],
+  ['b\t@SUM(A1)', "b\t'@SUM(A1)"],
+])('%j is text where cells end at semicolons or tabs', (text, expected) => {
+  expect(csvCell(text)).toBe(expected)
+})
+
 test('what is no formula stays as it is, and numbers stay numbers', () => {
   expect(['deploy-bot', 'a=b', 404, -1, true, null, undefined].map(csvCell)).toEqual([
     ...['deploy-bot', 'a=b', '404', '-1', 'true', '', ''],

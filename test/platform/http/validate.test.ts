@@ -11,6 +11,7 @@ import {
   pagination,
   parsePart,
   timestamp,
+  title,
   uuid,
 } from '../../../src/platform/http/validate.ts'
 import { jsonSchemaOf } from '../../../src/platform/openapi/json_schema.ts'
@@ -225,4 +226,24 @@ test('a page has 1 to 500 entries, 100 unless asked for', () => {
   for (const limit of ['0', '501', '-1', '1.5', 'many', '', ' ', '1e400', 'Infinity', 'NaN'])
     expect([limit, accepts(pagination, { limit })]).toEqual([limit, false])
   expect(accepts(pagination, { offset: '1' })).toBe(false)
+})
+
+describe('a name that people call something by', () => {
+  const name = title(100)
+  test.each([
+    'acme\u200b',
+    'ac\u2060me',
+    '\u00a0acme',
+    'acme\ufe0f',
+    '\u3164',
+    'ac\u034fme',
+    ' acme',
+    'acme ',
+  ])('has nothing in it that nobody sees: %j', (text) =>
+    expect(name.safeParse(text).success).toBe(false),
+  )
+  test.each(['acme', 'Ünï çödé', '日本', '❤️ team', '👩‍💻 dev', '👍🏽 ok', 'عربى'])(
+    'may be %j',
+    (text) => expect(name.parse(text)).toBe(text),
+  )
 })

@@ -45,7 +45,10 @@ export async function state(held: Held, _: null) {
 /** Whether the session is there still, and the time is not over: where it is not, all screens hear of it. */
 export async function check(held: Held, _: null) {
   held.expire()
-  await held.api.call(getMe, {})
+  const { id } = await held.api.call(getMe, {})
+  const now = held.state()
+  // Another port of the host can put its own cookies in the place of ours.
+  if (now.kind === 'open' && now.userId !== id) held.clear(true)
 }
 
 /** What of this installation people meet before they have an account. */
