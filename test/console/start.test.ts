@@ -27,7 +27,7 @@ async function enter(page: Page, email: string, password: string): Promise<void>
 }
 
 test('the first account is made with the code of the operator and a strong password, and keeps a kit', async () => {
-  const owner = await stage.visitor('register')
+  const owner = await stage.visitor()
   const { page } = owner
   await page.getByText('This installation is new').waitFor()
   await enter(page, OWNER, 'password1234')

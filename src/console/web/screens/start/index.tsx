@@ -2,6 +2,8 @@
 import { Link, useLocation } from '@tanstack/react-router'
 import type { AccountState } from '../../keys/messages.ts'
 import { Banner } from '../../parts/states/banner.tsx'
+import { Loading } from '../../parts/states/loading.tsx'
+import { useAsk } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
 import { LogIn, Unlock } from './log_in.tsx'
 import { Recover } from './recover.tsx'
@@ -12,8 +14,6 @@ const words = texts.start
 type Props = { account: Extract<AccountState, { kind: 'out' | 'locked' }> }
 
 export default function Start({ account }: Props) {
-  // Behind the `#` may be the link of an invitation.
-  const { pathname, hash } = useLocation()
   if (account.kind === 'locked') {
     return (
       <main className="start stack">
@@ -23,11 +23,21 @@ export default function Start({ account }: Props) {
       </main>
     )
   }
-  const way = ways.find(({ path }) => pathname.endsWith(path)) ?? logIn
+  return <WaysIn isEnded={account.isEnded} />
+}
+
+function WaysIn({ isEnded }: { isEnded: boolean }) {
+  // Behind the `#` may be the link of an invitation.
+  const { pathname, hash } = useLocation()
+  const { data: instance, error } = useAsk('accounts.instance', null)
+  const named = [logIn, ...ways].find(({ path }) => pathname.endsWith(path))
+  if (!named && !instance && !error) return <Loading />
+  // Nobody can log in to a new installation.
+  const way = named ?? (instance?.has_owner === false ? register : logIn)
   return (
     <main className="start stack">
       <h1>{way.title}</h1>
-      {account.isEnded ? <Banner kind="warning">{words.ended}</Banner> : null}
+      {isEnded ? <Banner kind="warning">{words.ended}</Banner> : null}
       <way.Screen />
       <nav className="row" aria-label={words.otherWays}>
         {[logIn, ...ways]
@@ -48,7 +58,13 @@ const logIn = {
   link: words.haveAccount,
   Screen: LogIn,
 } as const
+const register = {
+  path: '/register',
+  title: words.register,
+  link: words.needAccount,
+  Screen: Register,
+} as const
 const ways = [
-  { path: '/register', title: words.register, link: words.needAccount, Screen: Register },
+  register,
   { path: '/recover', title: words.recover, link: words.lostPassword, Screen: Recover },
 ] as const
