@@ -65,12 +65,15 @@ test('records are filtered by the address, exported, and say who could have seen
 
 test('its owner sees the state of the installation, and nobody else', async () => {
   const { page } = ada
+  await stage.app.connection.sql`update instance set backup_failed_at = now()`
   await page.getByRole('link', { name: 'Cloakroom' }).click()
   await ada.sees('Workspaces')
   await page.getByRole('link', { name: 'Instance' }).click()
   await ada.sees('Instance')
   await page.getByText('Newest migration').waitFor()
   await page.getByText('No backup is recorded by this instance.').waitFor()
+  await page.getByText(/^The backup of .* failed\./).waitFor()
+  await page.getByText('cloakroom backup FILE').waitFor()
   await page.getByRole('heading', { name: 'By day' }).waitFor()
   await ada.judge()
   await ada.picture('instance')

@@ -6,6 +6,7 @@ import { getHealth } from '../../../../features/health/contract.ts'
 import { reportInstance } from '../../../../features/instance/contract.ts'
 import { api } from '../../api.ts'
 import { Button } from '../../parts/button.tsx'
+import { Snippet } from '../../parts/snippet.tsx'
 import { Banner } from '../../parts/states/banner.tsx'
 import { EmptyState } from '../../parts/states/empty_state.tsx'
 import { FailureNote } from '../../parts/states/failure.tsx'
@@ -71,7 +72,13 @@ function Shown({ data, error, again }: ShownProps) {
             ? words.noBackup
             : words.lastBackup(moments.format(new Date(data.last_backup.at)))}
         </p>
+        {data.backup_failed_at === null ? null : (
+          <Banner kind="warning">
+            {words.backupFailed(moments.format(new Date(data.backup_failed_at)))}
+          </Banner>
+        )}
         <p>{words.backupText}</p>
+        <Snippet text={words.backupCommand} name={words.backups} />
         <h2>{words.upgrade}</h2>
         <p>{words.current(data.version, data.database.migration)}</p>
         <p>{words.upgradeText}</p>

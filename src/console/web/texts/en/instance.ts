@@ -39,9 +39,12 @@ export const instance = {
   noMetricsHelp: 'They are computed once a day; that can be done at once on the admin listener.',
   backups: 'Backups',
   backupText:
-    'A backup is a copy of the database with the two keys of the server, which are kept elsewhere. The console makes none: values in it are sealed, and only the machine of the server can copy it whole.',
+    'A backup has the database, and not the two keys of the server, which are kept elsewhere. It is made on the machine of the server, at once by this line, or by the clock where BACKUP_DIR is set:',
+  backupCommand: 'cloakroom backup FILE',
   noBackup: 'No backup is recorded by this instance.',
   lastBackup: (at: string) => `The newest backup that is recorded is of ${at}.`,
+  backupFailed: (at: string) =>
+    `The backup of ${at} failed. The log of the server says why; nothing older was removed for it.`,
   upgrade: 'Upgrade',
   current: (version: string, migration: string) =>
     `This is version ${version}. Its database is up to date (${migration}); no migration is pending.`,
