@@ -16,8 +16,8 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { watched } from '../support/watched.ts'
 
-const PACKAGING = join(import.meta.dir, '..', '..', 'packaging')
-const SCRIPT = join(PACKAGING, 'install.sh')
+const SCRIPTS = join(import.meta.dir, '..', '..', 'src', 'dev', 'release')
+const SCRIPT = join(SCRIPTS, 'install.sh')
 const SHELLS = [['dash'], ['busybox', 'sh'], ['bash', '--posix']]
 
 const place = mkdtempSync(join(tmpdir(), 'cr-install-'))
@@ -290,7 +290,7 @@ test('a script that was cut off anywhere does nothing', async () => {
 
 test('shellcheck has nothing to say of the scripts', async () => {
   const scripts = ['install.sh', 'debian/postinst', 'debian/prerm', 'debian/postrm']
-  const paths = scripts.map((name) => join(PACKAGING, name))
+  const paths = scripts.map((name) => join(SCRIPTS, name))
   const { exitCode, stdout } = await Bun.$`shellcheck ${paths}`.quiet().nothrow()
   expect({ exitCode, stdout: stdout.toString() }).toEqual({ exitCode: 0, stdout: '' })
 })

@@ -5,7 +5,7 @@ import project from '../../../package.json' with { type: 'json' }
 import type { Source } from './source.ts'
 
 const ROOT = join(import.meta.dir, '..', '..', '..')
-const PACKAGING = join(ROOT, 'packaging')
+const SCRIPTS = import.meta.dir
 const UNIT = 'usr/lib/systemd/system/cloakroom.service'
 const SETTINGS = 'etc/cloakroom.env'
 const COPYRIGHT = 'usr/share/doc/cloakroom/copyright'
@@ -34,7 +34,7 @@ export async function makeDebianPackage(contents: Contents): Promise<string> {
 }
 
 async function layOut(tree: string, contents: Contents): Promise<void> {
-  const copied = (path: string) => Bun.file(join(PACKAGING, path)).bytes()
+  const copied = (path: string) => Bun.file(join(SCRIPTS, path)).bytes()
   await put(tree, 'usr/bin/cloakroom', 0o755, await Bun.file(contents.executable).bytes())
   await put(
     tree,

@@ -99,7 +99,7 @@ async function describe(targets: readonly Target[], place: Place): Promise<strin
 }
 
 async function writeInstaller(folder: string, url: string | null): Promise<string> {
-  const text = await Bun.file(join(ROOT, 'packaging', 'install.sh')).text()
+  const text = await Bun.file(join(import.meta.dir, 'install.sh')).text()
   await Bun.write(
     join(folder, 'install.sh'),
     text.replace("published=''", `published='${url ?? ''}'`),
