@@ -154,6 +154,8 @@ export class Names {
       this.#learn(`projects of ${workspaceId}`, 'project', answer as Named[]),
     'agents.list': ({ workspaceId, answer }) =>
       this.#learn(`agents of ${workspaceId}`, 'agent', answer as Named[]),
+    'agents.get': ({ workspaceId, answer }) =>
+      this.#learn(`agents of ${workspaceId}`, 'agent', [answer as Named]),
     'projects.create': (heard) => this.#note(`projects of ${heard.workspaceId}`, madeOf(heard)),
     'agents.register': (heard) => this.#note(`agents of ${heard.workspaceId}`, madeOf(heard)),
     'agents.register_in_project': (heard) =>

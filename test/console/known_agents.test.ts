@@ -1,0 +1,37 @@
+/** Names that the worker of the console keeps, by the calls that it hears. */
+import { expect, test } from 'bun:test'
+import type { Api } from '../../src/client/http/api.ts'
+import type { Memory } from '../../src/console/web/keys/memory.ts'
+import { Names } from '../../src/console/web/keys/names.ts'
+import { getAgent, listAgents, provisionAgentToken } from '../../src/features/agents/contract.ts'
+
+test('an agent that is read alone under the name of another gets no keys', async () => {
+  let kept = {}
+  const names = {
+    of: () => kept,
+    put: (_: string, change: (before: object) => object | undefined) => {
+      kept = change(kept) ?? kept
+    },
+  }
+  const known = new Names(
+    { names } as unknown as Memory,
+    () => 'ada',
+    () => {},
+  )
+  const bot = { id: 'a', name: 'bot' }
+  let shown = bot
+  const served = {
+    list: async () => [bot, { id: 'b', name: 'deployer' }],
+    call: async () => shown,
+  }
+  const api = known.over(served as unknown as Api)
+  const agent = { workspace_id: 'w', registration_id: 'a' }
+  const give = () =>
+    api.call(provisionAgentToken, { params: { ...agent, token_id: 't' }, body: [] as never })
+  await api.list(listAgents, { params: { workspace_id: 'w' } })
+  await api.call(getAgent, { params: agent })
+  await give()
+  shown = { id: 'a', name: 'deployer' }
+  await api.call(getAgent, { params: agent })
+  await expect(give()).rejects.toThrow('deployer')
+})
