@@ -83,7 +83,7 @@ async function importedByClients(): Promise<Set<string>> {
       for (const [, names = ''] of text.matchAll(
         /import (?!type)\{([^}]*)\} from '[^']*contract\.ts'/g,
       ))
-        for (const name of names.split(',')) imported.add(name.trim())
+        for (const name of names.split(',')) imported.add(name.trim().replace(/ as .*/, ''))
     }
   }
   return imported

@@ -55,7 +55,10 @@ const UNSEEN =
 export function title(max: number) {
   return line(max)
     .refine((text) => !STEPS_ASIDE.test(text), 'must not look like a step in a path')
-    .refine((text) => !UNSEEN.test(text), 'must not have characters that nobody sees')
+    .refine(
+      (text) => UNFIT.test(text) || text.trim() === '' || !UNSEEN.test(text),
+      'must not have characters that nobody sees',
+    )
 }
 
 /** RFC 5321, section 4.5.3.1.3: a path has 256 octets, two of them angle brackets. */
