@@ -29,15 +29,15 @@ export function urlFor(secret: string, domain: string): string {
   return `https://${host}${known?.host === domain ? known.path : '/'}`
 }
 
-/** For a shell that holds the token in SERVICE_TOKEN. */
+/** For a shell that holds the token in SERVICE_TOKEN. No argument has it: other processes can read those. */
 export function curlFor(resolver: string, secret: string, url: string): string {
   const { header = 'Authorization', value = 'Bearer ' } = knownBy(secret) ?? {}
   const call = { target_url: url, headers: { [header]: `${value}SVC_SECRET_${secret}` } }
   return [
-    `curl -sS ${quoted(`${resolver}/v1/resolve`)} \\`,
-    '  -H "Authorization: Bearer $SERVICE_TOKEN" \\',
-    "  -H 'Content-Type: application/json' \\",
-    `  -d ${quoted(JSON.stringify(call))}`,
+    `printf 'header = "Authorization: Bearer %s"\\n' "$SERVICE_TOKEN" |`,
+    `  curl --config - -sS ${quoted(`${resolver}/v1/resolve`)} \\`,
+    "    -H 'Content-Type: application/json' \\",
+    `    -d ${quoted(JSON.stringify(call))}`,
   ].join('\n')
 }
 
