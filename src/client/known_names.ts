@@ -4,6 +4,7 @@
  * what it stood for, until the person accepts another. A new name of what is known is learned.
  */
 import { z } from 'zod'
+import { appearance } from '../platform/appearance.ts'
 import { isSignedId } from '../sigchain/index.ts'
 import { UntrustedKey } from './workspace_key.ts'
 
@@ -49,7 +50,10 @@ export type KnownNames = {
 /** Reads what is kept at each call: another process may have changed it. */
 export function knownNames({ read, change }: NameStore): KnownNames {
   return {
-    idsOf: (list, name) => read()[list]?.find((known) => known.name === name)?.ids ?? [],
+    idsOf: (list, name) => {
+      const seen = appearance(name)
+      return read()[list]?.find((known) => appearance(known.name) === seen)?.ids ?? []
+    },
     placesOf: (id) =>
       Object.entries(read()).flatMap(([list, known]) =>
         known
@@ -61,9 +65,9 @@ export function knownNames({ read, change }: NameStore): KnownNames {
     learn: (list, seen) =>
       change((lists) => {
         const { [list]: known = [] } = lists
-        const before = new Set(known.map(({ name }) => name))
+        const before = new Set(known.map(({ name }) => appearance(name)))
         const unknown = Map.groupBy(
-          seen.filter(({ name }) => !before.has(name)),
+          seen.filter(({ name }) => !before.has(appearance(name))),
           ({ name }) => name,
         )
         if (unknown.size === 0) return undefined
@@ -72,7 +76,8 @@ export function knownNames({ read, change }: NameStore): KnownNames {
       }),
     accept: (list, name, ids) =>
       change((lists) => {
-        const others = lists[list]?.filter((known) => known.name !== name) ?? []
+        const seen = appearance(name)
+        const others = lists[list]?.filter((known) => appearance(known.name) !== seen) ?? []
         return { ...lists, [list]: [...others, { name, ids: [...new Set(ids)] }] }
       }),
     forget: (id) =>

@@ -78,6 +78,8 @@ test('a token of a CI job says what reading means, and goes into the environment
   await page.getByText('With nightly, billing may use secrets in calls').waitFor()
   await answer('Revoke')
   await agent('Tokens of billing').getByText('1 that ended').waitFor()
+  await page.setViewportSize({ width: 1280, height: 800 })
+  await ada.picture('agents')
 })
 
 test('a token that lacks keys says why, and gets those of its scope and no others', async () => {
@@ -154,7 +156,6 @@ test('another token of an agent, and its end, on a phone: by keys and by touch',
   await page.getByText('default is revoked.').waitFor()
   expect(await call({ token })).toBe('invalid_token')
   await page.setViewportSize({ width: 1280, height: 800 })
-  await ada.picture('agents')
 })
 
 /** With nothing that the page has kept. */

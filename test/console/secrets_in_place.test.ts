@@ -111,6 +111,7 @@ test('what the server refuses is as it was, and what was typed stays: somebody e
   await ada.judge({ reveals: true })
   await typed.press('Enter')
   await cell(/^STRIPE_KEY in production: . v2/).waitFor()
+  await page.getByText('STRIPE_KEY is stored in production.').first().waitFor()
 
   await page.keyboard.press('Enter')
   await page.keyboard.type(marked('away_'))

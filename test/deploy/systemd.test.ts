@@ -15,6 +15,11 @@ afterAll(() => {
   rmSync(directory, { recursive: true, force: true })
 })
 
+const KEYS = {
+  SECRET_KEY: 'a-key-of-this-test-and-of-no-server',
+  ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64url'),
+}
+
 /** Output and exit code. */
 async function run(...command: string[]): Promise<{ text: string; code: number }> {
   const child = watched(Bun.spawn(command, { stdout: 'pipe', stderr: 'pipe' }))
@@ -65,7 +70,7 @@ test('systemd is told when it serves, and when it stops', async () => {
   }
   await until('listening')
   const database = await freshDatabase()
-  const server = await startServer({ ...database.env, NOTIFY_SOCKET: socket })
+  const server = await startServer({ ...database.env, ...KEYS, NOTIFY_SOCKET: socket })
   await until('READY=1')
   expect(heard).toContain(`MAINPID=${server.pid}`)
   expect(heard).not.toContain('STOPPING=1')
@@ -77,7 +82,11 @@ test('systemd is told when it serves, and when it stops', async () => {
 
 test('a start goes on where systemd cannot be told', async () => {
   const database = await freshDatabase()
-  const server = await startServer({ ...database.env, NOTIFY_SOCKET: join(directory, 'nobody') })
+  const server = await startServer({
+    ...database.env,
+    ...KEYS,
+    NOTIFY_SOCKET: join(directory, 'nobody'),
+  })
   while (!server.output().includes('systemd was not told')) await Bun.sleep(20)
   expect((await fetch(`${server.controlPlane}/api/status/`)).status).toBe(200)
   server.kill('SIGTERM')

@@ -153,8 +153,9 @@ if (databaseKind === 'postgresql') {
 
     test.each(changes)('the other one drops what it had cached: %s', async (_, act) => {
       const agent = await employ()
-      expect((await askOther(agent)()).status).toBe(200)
-      expect(await entriesOf(other.app, 'keys')).toBeGreaterThan(0)
+      // A notice of what was just made may come after the first call, and empties the cache once more.
+      do expect((await askOther(agent)()).status).toBe(200)
+      while ((await entriesOf(other.app, 'keys')) === 0)
       await act(agent, stage)
       await expectEmptied(other.app)
     })

@@ -37,3 +37,11 @@ export async function weaknessOf(
   const why = feedback.warning ?? 'it is too easy to guess.'
   return { why, advice: feedback.suggestions.join(' ') }
 }
+
+/** For a page; a command has its advice on a line of its own. */
+export function inSentences({ why, advice }: Weakness): string {
+  const texts = [why, advice].filter((text) => text !== '')
+  return texts
+    .map((text) => text.charAt(0).toUpperCase() + text.slice(1).replace(/\.?$/, '.'))
+    .join(' ')
+}

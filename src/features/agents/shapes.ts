@@ -18,7 +18,7 @@ import {
   text,
   tokenId,
 } from '../../platform/http/fields.ts'
-import { base64, timestamp, title } from '../../platform/http/validate.ts'
+import { base64, properName, timestamp, title } from '../../platform/http/validate.ts'
 
 /** In one call. */
 export const MOST_TOKEN_ENVELOPES = 500
@@ -27,7 +27,7 @@ const ENVELOPE_BYTES = 81
 const KEY_BYTES = 32
 const MAX_EPOCH = 65_535
 
-const agentName = title(100).meta({ examples: ['deploy-bot'] })
+const agentName = properName(100).meta({ examples: ['deploy-bot'] })
 
 /** The server opens token envelopes itself, so they must have its form (protocol 3.2). */
 const sealedKey = base64(ENVELOPE_BYTES, ENVELOPE_BYTES)

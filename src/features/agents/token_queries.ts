@@ -1,5 +1,6 @@
 /** The tokens' rows and their envelopes. Every statement names the workspace and the holder. */
 import { and, asc, eq, inArray, isNull, type SQL, sql } from 'drizzle-orm'
+import { appearance } from '../../platform/appearance.ts'
 import type { Capability } from '../../platform/capability.ts'
 import type { Reading, Transaction } from '../../platform/db/open.ts'
 import { projects, tokenEnvelopes, tokenGrants, tokens } from '../../platform/db/schema/index.ts'
@@ -51,14 +52,6 @@ export async function isLabelTaken(tx: Transaction, grant: Manage, holder: Holde
   const working = and(isOf(grant, holder), isActive)
   const found = await tx.select({ label: tokens.label }).from(tokens).where(working)
   return found.some((taken) => appearance(taken.label) === appearance(label))
-}
-
-/** The same for labels that look alike: compatible characters, invisible ones, space around them. */
-function appearance(label: string): string {
-  return label
-    .normalize('NFKC')
-    .replace(/\p{Default_Ignorable_Code_Point}/gu, '')
-    .trim()
 }
 
 /** One row more than the page holds, oldest first, each with what it is provisioned for. */

@@ -1,7 +1,7 @@
 /** What the contracts of workspaces, and of those who invite to them or show them, have in common. */
 import { z } from 'zod'
 import { exampleOfForm, id, role, text } from '../../platform/http/fields.ts'
-import { base64, email, timestamp, title } from '../../platform/http/validate.ts'
+import { base64, email, properName, timestamp } from '../../platform/http/validate.ts'
 import { link } from '../links/contract.ts'
 
 /** Bytes; envelopes of other clients may be larger than ours (protocol 3.2). */
@@ -12,7 +12,7 @@ export const encryptedWorkspaceKey = base64(MAX_ENVELOPE_BYTES, 1).meta({
   examples: [exampleOfForm.envelope],
 })
 
-export const workspaceName = title(100).meta({ examples: ['Platform'] })
+export const workspaceName = properName(100).meta({ examples: ['Platform'] })
 
 /** A workspace as one of its members sees it. */
 export const workspaceShape = z

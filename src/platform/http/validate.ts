@@ -47,18 +47,21 @@ export function line(max: number, min = 1) {
 /** What a program that puts a name into a path would be led astray by. */
 const STEPS_ASIDE = /^\.{1,2}$|%2f|%5c/i
 
+/** A line by which people call something, of at most `max` characters. */
+export function title(max: number) {
+  return line(max).refine((text) => !STEPS_ASIDE.test(text), 'must not look like a step in a path')
+}
+
 /** What nobody sees, so that one name would read as another; what joins the parts of an emoji is let through there. */
 const UNSEEN =
   /(?<!\p{Extended_Pictographic}|\p{Emoji_Modifier}|\ufe0f)(?:\u200d|\ufe0f)|(?!\u200d|\ufe0f)\p{Default_Ignorable_Code_Point}|(?! )\p{Zs}|^ | $/u
 
-/** A line by which people call something, of at most `max` characters. */
-export function title(max: number) {
-  return line(max)
-    .refine((text) => !STEPS_ASIDE.test(text), 'must not look like a step in a path')
-    .refine(
-      (text) => UNFIT.test(text) || text.trim() === '' || !UNSEEN.test(text),
-      'must not have characters that nobody sees',
-    )
+/** A title of something that is chosen by it, so that no two look the same. */
+export function properName(max: number) {
+  return title(max).refine(
+    (text) => UNFIT.test(text) || text.trim() === '' || !UNSEEN.test(text),
+    'must not have characters that nobody sees',
+  )
 }
 
 /** RFC 5321, section 4.5.3.1.3: a path has 256 octets, two of them angle brackets. */

@@ -10,8 +10,8 @@ import {
   line,
   pagination,
   parsePart,
+  properName,
   timestamp,
-  title,
   uuid,
 } from '../../../src/platform/http/validate.ts'
 import { jsonSchemaOf } from '../../../src/platform/openapi/json_schema.ts'
@@ -229,7 +229,7 @@ test('a page has 1 to 500 entries, 100 unless asked for', () => {
 })
 
 describe('a name that people call something by', () => {
-  const name = title(100)
+  const name = properName(100)
   test.each([
     'acme\u200b',
     'ac\u2060me',

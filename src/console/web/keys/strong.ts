@@ -1,9 +1,9 @@
 /** A password that is chosen, wherever that is: one that is easily guessed is taken nowhere. */
-import { weaknessOf } from '../../../client/account/password_strength.ts'
+import { inSentences, weaknessOf } from '../../../client/account/password_strength.ts'
 import { Refused } from './failure.ts'
 
 /** @throws Refused `weak_password` */
 export async function demandStrong(password: string, email: string): Promise<void> {
   const found = await weaknessOf(password, [email])
-  if (found) throw new Refused('weak_password', `${found.why} ${found.advice}`.trim())
+  if (found) throw new Refused('weak_password', inSentences(found))
 }

@@ -18,6 +18,8 @@ type Props = {
 }
 
 const HEIGHT = 160
+/** Seconds. */
+const DAY = 86_400
 
 export function Chart({ label, text, days, lines }: Props) {
   const place = useRef<HTMLDivElement>(null)
@@ -68,7 +70,11 @@ function draw(element: HTMLElement, days: readonly string[], lines: readonly Lin
     height: HEIGHT,
     series: [{}, ...series],
     axes: [axis, { ...axis, size: 56 }],
-    scales: { y: { range: (_, __, most) => [0, Math.max(1, most)] } },
+    scales: {
+      // A single day would be a point at the edge of years.
+      x: { range: (_, min, max) => (min === max ? [min - DAY, max + DAY] : [min, max]) },
+      y: { range: (_, __, most) => [0, Math.max(1, most)] },
+    },
     legend: { show: false },
     cursor: { show: false },
   }

@@ -1,7 +1,7 @@
 /** Coming in, unlocking and locking. */
 import { unwrapKeys } from '../../../../client/account/account_keys.ts'
 import { authKey, deriveMasterKey, userKey } from '../../../../client/account/keys.ts'
-import { weaknessOf } from '../../../../client/account/password_strength.ts'
+import { inSentences, weaknessOf } from '../../../../client/account/password_strength.ts'
 import { recoverAccount } from '../../../../client/account/recovery.ts'
 import { openApi } from '../../../../client/http/api.ts'
 import { signUp } from '../../../../client/vault.ts'
@@ -56,9 +56,10 @@ export async function instance(_: Held, __: null) {
   return openApi(location.origin).call(getInstance, {})
 }
 
-/** Null for a password that is good enough. */
+/** Why a password is not good enough; null for one that is. */
 export async function weakness(_: Held, { email, password }: Credentials) {
-  return weaknessOf(password, [email])
+  const found = await weaknessOf(password, [email])
+  return found && inSentences(found)
 }
 
 /**

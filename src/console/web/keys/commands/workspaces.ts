@@ -178,6 +178,8 @@ export async function accept(
     await trust.chains.requireKey(found.shown)
   }
   await held.api.call(acceptInvitation, { params: { workspace_id: workspaceId } })
+  // The person has seen whose it is; others of this name stay what they are.
+  held.names.renamed(found)
   forgetWorkspaces(held)
 }
 

@@ -1,6 +1,5 @@
 /** A password that is chosen: it says why one is too easy to guess, as the command line does. */
 import { useEffect, useState } from 'react'
-import type { Weakness } from '../../../../client/account/password_strength.ts'
 import { ask } from '../../keys/ask.ts'
 import { texts } from '../../texts/index.ts'
 import { TextField } from './text_field.tsx'
@@ -18,7 +17,7 @@ type Props = {
 }
 
 export function PasswordField({ label, help, email, value, onChange, onJudged }: Props) {
-  const [weakness, setWeakness] = useState<Weakness | null>(null)
+  const [weakness, setWeakness] = useState<string | null>(null)
   useEffect(() => {
     onJudged(null)
     setWeakness(null)
@@ -35,7 +34,7 @@ export function PasswordField({ label, help, email, value, onChange, onJudged }:
       clearTimeout(judge)
     }
   }, [email, value, onJudged])
-  const advice = weakness ? texts.common.weak(weakness.why, weakness.advice) : undefined
+  const advice = weakness ? texts.common.weak(weakness) : undefined
   return (
     <TextField
       label={label}

@@ -28,9 +28,9 @@ export function FirstCall({ workspaceId, progress }: StepProps) {
   if (!addresses) return <Loading />
   return (
     <>
-      <Token workspaceId={workspaceId} progress={progress} />
       <p>{words.keep}</p>
       <Snippet text="read -rs SERVICE_TOKEN && export SERVICE_TOKEN" name={words.keepName} />
+      <Token workspaceId={workspaceId} progress={progress} />
       <TextField label={words.url} mono value={url} onChange={setUrl} />
       <p>{words.copy}</p>
       <Snippet text={curlFor(addresses.resolver, secret ?? '', url)} name={words.copyName} />

@@ -31,6 +31,15 @@ export function atOf(id: string): At {
   return { key, environment }
 }
 
+/** What was begun in the same cell meanwhile stays, with the reason beside it. */
+function reopened(open: ReadonlyMap<string, Edit>, id: string, refused: Edit) {
+  const newer = open.get(id)
+  const { error } = refused
+  const isOlder = error instanceof AskError && error.code === 'conflict'
+  const again = isOlder ? { ...refused, version: null } : refused
+  return new Map(open).set(id, newer ? { ...newer, error } : again)
+}
+
 export function useEdits(place: Project, { rows }: Matrix) {
   const { mutateAsync, reset } = useSave(place)
   const go = useGo()
@@ -72,9 +81,8 @@ export function useEdits(place: Project, { rows }: Matrix) {
         })
         say(words.saved(at.key, at.environment))
       } catch (error) {
-        const isOlder = error instanceof AskError && error.code === 'conflict'
         const takesFocus = document.activeElement?.getAttribute('data-cell') === idOf(at)
-        put(at, { text, version: isOlder ? null : version, takesFocus, error })
+        setOpen((before) => reopened(before, idOf(at), { text, version, takesFocus, error }))
       }
       // Else the page would keep what was sent.
       reset()

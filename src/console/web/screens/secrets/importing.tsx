@@ -2,6 +2,7 @@
 import { useState } from 'react'
 import { FileTrigger } from 'react-aria-components'
 import { Button } from '../../parts/button.tsx'
+import { Checkbox } from '../../parts/fields/checkbox.tsx'
 import { Select } from '../../parts/fields/select.tsx'
 import { TextArea } from '../../parts/fields/text_area.tsx'
 import { texts } from '../../texts/index.ts'
@@ -14,6 +15,7 @@ const words = texts.secrets
 export function Importing({ place, matrix, environment }: PaneProps & { environment: string }) {
   const go = useGo()
   const [text, setText] = useState('')
+  const [isShown, setShown] = useState(false)
   const [isBad, setBad] = useState(false)
   const take = async (file: Blob | undefined) => {
     if (!file) return
@@ -47,12 +49,15 @@ export function Importing({ place, matrix, environment }: PaneProps & { environm
           label={words.importText}
           help={words.importHelp}
           rows={8}
-          isHidden
+          isHidden={!isShown}
           value={text}
           onChange={setText}
           error={isBad ? words.notText : undefined}
         />
       </div>
+      <Checkbox isSelected={isShown} onChange={setShown}>
+        {words.showTyped}
+      </Checkbox>
       <FileTrigger onSelect={(files) => void take(files?.[0])}>
         <Button>{words.chooseFile}</Button>
       </FileTrigger>

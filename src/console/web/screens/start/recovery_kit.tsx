@@ -35,6 +35,7 @@ export default function RecoveryKit({ email, recoveryKey, onKept }: Props) {
       <p>
         <code className="kit-key">{recoveryKey}</code>
       </p>
+      <h2>{words.useTitle}</h2>
       <ol className="kit-use">
         {words.use(`${location.origin}/console/recover`).map((step) => (
           <li key={step}>{step}</li>

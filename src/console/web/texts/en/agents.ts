@@ -115,7 +115,7 @@ export const wizard = {
 
 export const newToken = {
   title: 'The token',
-  once: 'It was made in this browser, and the server never sees it. Copy it now: when you close this, nobody can show it again.',
+  once: 'It was made in this browser, and was not sent anywhere. Copy it now: when you close this, nobody can show it again.',
   name: 'the token',
   close: 'I have it',
   setUp: 'Set it up',

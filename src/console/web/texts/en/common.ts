@@ -30,7 +30,7 @@ export const common = {
   typeToConfirm: (name: string) => `Type ${name} to confirm`,
   atTerminal: 'At a terminal:',
   theCommand: 'the command',
-  weak: (why: string, advice: string) => `It is not strong enough: ${why} ${advice}`.trim(),
+  weak: (reason: string) => `It is not strong enough. ${reason}`,
   palette: 'Commands',
   paletteFind: 'What do you want to do?',
   paletteNothing: 'Nothing of that name can be done here.',

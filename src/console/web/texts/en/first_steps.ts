@@ -15,7 +15,7 @@ export const firstSteps = {
     },
     secret: {
       title: 'Store a secret',
-      why: 'It is sealed here, in this browser: the server never sees it.',
+      why: 'It is sealed here, in this browser. The server opens it for a call of a token that may use it, and never for who stored or reads its database.',
       name: 'Name of the secret',
       help: 'Such as GITHUB_TOKEN or STRIPE_API_KEY.',
       value: 'Value',

@@ -48,6 +48,7 @@ export const start = {
     account: 'Account',
     server: 'Server',
     made: 'Made',
+    useTitle: 'If you lose your password',
     use: (address: string) => [
       `Open ${address}, or run: cloakroom recover`,
       'Type your address and this key, and choose a new password.',

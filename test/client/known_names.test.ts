@@ -1,0 +1,36 @@
+/** What a name stood for: one that looks the same is the same name. */
+import { expect, test } from 'bun:test'
+import { changedName, knownNames, type NameLists } from '../../src/client/known_names.ts'
+
+const list = 'workspaces of ada'
+
+function kept() {
+  let lists: NameLists = {}
+  return knownNames({
+    read: () => lists,
+    change: (act) => {
+      lists = act(lists) ?? lists
+    },
+  })
+}
+
+test.each(['acme\u200b', 'ac\u2060me', '\u00a0acme', 'acme\ufe0f', 'acme ', 'ａcme'])(
+  '%j is refused under another id where acme is known, until it is accepted',
+  (name) => {
+    const known = kept()
+    known.learn(list, [{ id: 'one', name: 'acme' }])
+    known.learn(list, [{ id: 'two', name }])
+    expect(changedName(known, list, { id: 'two', name }, name)?.before).toEqual(['one'])
+    expect(changedName(known, list, { id: 'one', name: 'acme' }, 'acme')).toBeNull()
+    known.accept(list, name, ['two'])
+    expect(changedName(known, list, { id: 'two', name }, name)).toBeNull()
+    expect(changedName(known, list, { id: 'one', name: 'acme' }, 'acme')?.before).toEqual(['two'])
+  },
+)
+
+test('another name is another', () => {
+  const known = kept()
+  known.learn(list, [{ id: 'one', name: 'acme' }])
+  known.learn(list, [{ id: 'two', name: 'Acme' }])
+  expect(changedName(known, list, { id: 'two', name: 'Acme' }, 'Acme')).toBeNull()
+})
