@@ -18,6 +18,7 @@ import { texts } from '../texts/index.ts'
 import { Ending } from './ending.tsx'
 import { areas, begun, everywhere } from './navigation.ts'
 import { WaysOut } from './ways_out.tsx'
+import { workspaceLabel } from './workspace_label.ts'
 
 type Props = { email: string; children: ReactNode }
 
@@ -96,16 +97,16 @@ function WorkspaceSwitch() {
   const shown = data.find(({ id }) => id === current)
   const choices = useMemo(
     () =>
-      data.map(({ id, name }) => ({
-        id,
-        label: name,
-        act: () => void navigate({ to: '/w/$workspaceId', params: { workspaceId: id } }),
+      data.map((each) => ({
+        id: each.id,
+        label: workspaceLabel(each, data),
+        act: () => void navigate({ to: '/w/$workspaceId', params: { workspaceId: each.id } }),
       })),
     [data, navigate],
   )
   usePaletteCommands(choices)
   if (choices.length === 0) return null
-  const label = shown?.name ?? texts.common.workspace
+  const label = shown ? workspaceLabel(shown, data) : texts.common.workspace
   return (
     <Menu label={`${label} ▾`} name={`${texts.common.workspace}: ${label}`} choices={choices} />
   )

@@ -1,0 +1,12 @@
+/** What a workspace is called in a menu, where another one may have the same name. */
+import type { Output } from '../keys/messages.ts'
+import { texts } from '../texts/index.ts'
+
+type Listed = Pick<Output<'workspaces.list'>[number], 'id' | 'name' | 'role'>
+
+export function workspaceLabel({ id, name, role }: Listed, all: readonly Listed[]): string {
+  const alike = all.filter((other) => other.name === name)
+  if (alike.length < 2) return name
+  const isOnlyOfRole = alike.filter((other) => other.role === role).length === 1
+  return `${name} · ${isOnlyOfRole ? texts.members.roles[role] : id.slice(-6)}`
+}
