@@ -161,6 +161,23 @@ describe('a server that shows something else', () => {
     ])
   })
 
+  test('its rows do not say who allowed a host, and what they say otherwise is warned of', async () => {
+    const { sql } = app.connection
+    const list = inAcme('allowlist', 'list', '--json')
+    const before = await ada.run(list)
+    await sql`update allowlist_entries set added_by = null, added_at = '2001-01-01'`
+    expect(await ada.run(list)).toEqual(before)
+    expect(JSON.parse(before.out)).toContainEqual(
+      expect.objectContaining({ domain: 'm1.example', added_by_email: 'ada@example.com' }),
+    )
+    await sql`update allowlist_entries set domain = 'evil.example' where domain = 'm1.example'`
+    const { out, err } = await ada.run(list)
+    await sql`update allowlist_entries set domain = 'm1.example' where domain = 'evil.example'`
+    expect(out).toBe(before.out)
+    expect(err).toContain('nobody signed (no call goes there): evil.example')
+    expect(err).toContain('members signed (agents reach it): m1.example')
+  })
+
   test('its rows allow no host and give nobody a role in what is listed', async () => {
     const { sql } = app.connection
     const hosts = async () =>

@@ -1,5 +1,5 @@
 /** Where agents of the workspace may send credentials. */
-import { allowlistChange } from '../../client/signed/allowlist.ts'
+import { allowlistChange, signedAllowlist } from '../../client/signed/allowlist.ts'
 import {
   addToAllowlist,
   listAllowlist,
@@ -8,25 +8,37 @@ import {
 } from '../../features/allowlist/contract.ts'
 import { isSignedId } from '../../sigchain/index.ts'
 import type { Action } from '../command.ts'
-import { workspaceScope } from '../scope.ts'
+import type { Context } from '../context.ts'
+import { type WorkspaceScope, workspaceScope } from '../scope.ts'
 
 export const list: Action = async (context) => {
   const { session, workspace } = await workspaceScope(context)
-  const [rows, chain] = await Promise.all([
-    session.api.list(listAllowlist, { params: { workspace_id: workspace.id } }),
-    isSignedId(workspace.id) ? session.chains.of(workspace) : null,
-  ])
-  const byDomain = new Map(rows.map((row) => [row.domain, row]))
-  // Rows say of what was signed who added it and when.
-  const entries = chain
-    ? [...chain.allowlist].map((domain) => ({ ...byDomain.get(domain), domain }))
-    : rows
+  const read = () => session.api.list(listAllowlist, { params: { workspace_id: workspace.id } })
+  const entries = isSignedId(workspace.id)
+    ? await signedEntries(context, { session, workspace }, read)
+    : await read()
   context.output.table(entries, [
     'domain',
     { field: 'added_by_email', title: 'added by' },
     'added_at',
   ])
   return undefined
+}
+
+/** As they were signed, with a warning where the server's list says otherwise. */
+async function signedEntries(
+  { output }: Context,
+  { session, workspace }: WorkspaceScope,
+  read: () => Promise<readonly { domain: string }[]>,
+) {
+  const { entries, unsigned, leftOut } = await signedAllowlist(session.chains, workspace, read)
+  for (const [what, domains] of [
+    ['lists, and nobody signed (no call goes there)', unsigned],
+    ['leaves out, and members signed (agents reach it)', leftOut],
+  ] as const) {
+    if (domains.length > 0) output.warn(`The server ${what}: ${domains.join(', ')}`)
+  }
+  return entries.map(({ domain, by, at }) => ({ domain, added_by_email: by, added_at: at }))
 }
 
 export const add: Action = async (context, domains) => {

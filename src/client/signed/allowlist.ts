@@ -1,7 +1,8 @@
 /** The allowlist of a signed workspace: what changes it, and who signed each of its entries. */
 import { parseDomain } from '../../platform/net/domain.ts'
 import type { Chain, Link } from '../../sigchain/index.ts'
-import type { Said } from './chain.ts'
+import type { Chains, Said } from './chain.ts'
+import type { Named } from './chain_notices.ts'
 
 type Change = { add?: readonly string[]; remove?: readonly string[] }
 
@@ -22,10 +23,23 @@ function canonical(domains: readonly string[]): string[] {
   return [...new Set(domains.flatMap((domain) => parseDomain(domain)?.text ?? []))]
 }
 
+/** What is allowed as it was signed, and what the server's rows, read by `list`, say otherwise. @throws UntrustedChain */
+export async function signedAllowlist(
+  chains: Chains,
+  workspace: Named,
+  list: () => Promise<readonly { domain: string }[]>,
+) {
+  const { allowlist: before } = await chains.of(workspace)
+  const rows = await list()
+  const allowed = whoAllowed(await chains.history(workspace))
+  const entries = [...allowed].map(([domain, signed]) => ({ domain, ...signed }))
+  return { entries, ...misstated(before, allowed, rows) }
+}
+
 type Signed = { seq: number; at: string; by: string }
 
 /** With which link each domain was allowed last, from the links of a verified chain. */
-export function whoAllowed(links: readonly Link[]): Map<string, Signed> {
+function whoAllowed(links: readonly Link[]): Map<string, Signed> {
   const emails = new Map(links.flatMap(peopleOf).map(({ user_id, email }) => [user_id, email]))
   const allowed = new Map<string, Signed>()
   for (const { type, body, seq, at, signer } of links) {
@@ -41,7 +55,7 @@ export function whoAllowed(links: readonly Link[]): Map<string, Signed> {
  * What a server lists that nobody signed, which lets no call through, and what it leaves out, which still does. What
  * somebody changed while it was read is neither: `before` is the list as it was signed then.
  */
-export function misstated(
+function misstated(
   before: ReadonlySet<string>,
   allowed: ReadonlyMap<string, Signed>,
   rows: readonly { domain: string }[],

@@ -1,5 +1,5 @@
 /** Where agents may send: what was signed, where the workspace is, and what its rows say where it is not. */
-import { allowlistChange, misstated, whoAllowed } from '../../../../client/signed/allowlist.ts'
+import { allowlistChange, signedAllowlist } from '../../../../client/signed/allowlist.ts'
 import { signChange } from '../../../../client/signed/chain.ts'
 import { signingOf } from '../../../../client/vault.ts'
 import {
@@ -17,17 +17,12 @@ type Of = { workspaceId: string }
 export async function list(held: Held, { workspaceId }: Of) {
   const { open } = await workspaceOf(held, workspaceId)
   const signing = signingOf(open)
-  const before = await signing?.chains.of(open)
-  const rows = await held.api.list(listAllowlist, { params: { workspace_id: workspaceId } })
-  if (signing && before) {
-    const allowed = whoAllowed(await signing.chains.history(open))
-    const entries = [...allowed].map(([domain, signed]) => ({ domain, ...signed }))
-    return {
-      isSigned: true,
-      entries: entries as Entry[],
-      ...misstated(before.allowlist, allowed, rows),
-    }
+  const read = () => held.api.list(listAllowlist, { params: { workspace_id: workspaceId } })
+  if (signing) {
+    const { entries, ...misstated } = await signedAllowlist(signing.chains, open, read)
+    return { isSigned: true, entries: entries as Entry[], ...misstated }
   }
+  const rows = await read()
   const entries = rows.map(({ domain, added_by_email: by, added_at: at }): Entry => {
     return { domain, by, at, seq: null }
   })
