@@ -4,7 +4,7 @@ import { invite, readPerson } from '../../src/client/members.ts'
 import { type KnownEntry, knownChains } from '../../src/client/signed/known_chains.ts'
 import { chainsOf } from '../../src/client/signed/trust.ts'
 import { signUp } from '../../src/client/vault.ts'
-import { accept, invitation } from '../../src/console/web/keys/commands/workspaces.ts'
+import { accept, decline, invitation } from '../../src/console/web/keys/commands/workspaces.ts'
 import type { Held } from '../../src/console/web/keys/held.ts'
 import { Names } from '../../src/console/web/keys/names.ts'
 import { listLinks } from '../../src/features/links/contract.ts'
@@ -127,4 +127,21 @@ test('without a link, what is accepted is what was shown', async () => {
   expect(other).rejects.toMatchObject({ code: 'other_workspace' })
   const shown = await invitation(held, { workspaceId, expected: null })
   await accept(held, { workspaceId, expected: null, seen: shown.found?.seen ?? null })
+})
+
+test('a history that is declined is not remembered, and one that nobody may follow is declined all the same', async () => {
+  const eve = await person('eve@example.com')
+  const fay = await person('fay@example.com')
+  const found = await readPerson(eve.api, 'fay@example.com')
+  if (!found) throw new Error('there is no such account')
+  const { id: workspaceId } = eve.workspace
+  const invited = () =>
+    invite({ api: eve.api, workspace: eve.workspace }, [found], 'member', new Set())
+  for (const read of [(links: SignedText[]) => links, (links: SignedText[]) => links.slice(1)]) {
+    await invited()
+    const { held, chains } = heldBy(fay, found.user_id, read)
+    await decline(held, { workspaceId })
+    expect(chains.of(workspaceId)).toBeUndefined()
+    expect((await invitation(held, { workspaceId, expected: null })).found).toBeNull()
+  }
 })

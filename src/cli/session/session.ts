@@ -125,21 +125,6 @@ function openSession(
   }
 }
 
-/** Somebody's own removal: it takes no key of the workspace. @throws ApiError, CliError, UntrustedChain */
-export async function signOwnRemoval<T>(
-  { identity, sign }: Session,
-  workspace: { id: string; name: string },
-  send: Send<T>,
-): Promise<T> {
-  if (!isSignedId(workspace.id)) return send(undefined, null)
-  const { signing_key } = await identity()
-  const judge: Judge = (chain) => ({
-    type: 'members.removed',
-    body: { user_ids: [ownId(chain, workspace, signing_key)] },
-  })
-  return sign(workspace, judge, send)
-}
-
 function withKey(entry: WorkspaceEntry): WorkspaceEntry & { open: OpenWorkspace } {
   if (entry.open) return { ...entry, open: entry.open }
   if (entry.fault instanceof UntrustedChain) throw entry.fault

@@ -73,6 +73,12 @@ export class Chains {
     this.#notices = notices
   }
 
+  /** The same, of which nothing is kept and nobody hears. */
+  unremembering(): Chains {
+    const known = { ...this.#known, remember: () => {}, rememberManifest: () => {} }
+    return new Chains(this.#readLinks, known, { met: () => {}, rekeyed: () => {} })
+  }
+
   /** To its end, as that was when it was asked for first. @throws UntrustedChain */
   of(workspace: Named): Promise<Chain> {
     return this.#read.get(workspace.id) ?? this.continued(workspace)

@@ -8,6 +8,7 @@ import {
   readPerson,
   remove as removeFrom,
 } from '../../../client/members.ts'
+import { signOwnRemoval } from '../../../client/signed/own_removal.ts'
 import { removeMember } from '../../../features/workspaces/contract.ts'
 import { type Role, roles } from '../../../platform/grant.ts'
 import { isSignedId } from '../../../sigchain/index.ts'
@@ -17,7 +18,7 @@ import type { Context } from '../../context.ts'
 import { keepTokensOf } from '../../ending_tokens.ts'
 import { demandProjectFile } from '../../project_file.ts'
 import { type WorkspaceScope, workspaceScope } from '../../scope.ts'
-import { type Session, signOwnRemoval } from '../../session/session.ts'
+import type { Session } from '../../session/session.ts'
 import { CliError } from '../../terminal/cli_error.ts'
 import { confirmed } from '../../terminal/confirmed.ts'
 import { demandComparison } from '../../trust/compared_keys.ts'
@@ -120,7 +121,8 @@ async function left(
   const { id, name } = workspace
   await confirmed(options, `Leave ${name}?`)
   const params = { workspace_id: id, member: email }
-  await signOwnRemoval(session, workspace, (link) =>
+  const { chains, identity } = session
+  await signOwnRemoval({ chains, workspace, identity }, (link) =>
     session.api.call(removeMember, { params, body: { link } }),
   )
   session.knownNames.forget(id)

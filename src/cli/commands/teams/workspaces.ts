@@ -1,7 +1,8 @@
 /** Workspaces: making, naming and ending them, and what one is invited to. */
 import { ApiError } from '../../../client/http/api.ts'
-import { ownId, type Send, UntrustedChain } from '../../../client/signed/chain.ts'
+import { ownId, UntrustedChain } from '../../../client/signed/chain.ts'
 import { newSignedWorkspace } from '../../../client/signed/new_workspace.ts'
+import { signDecline } from '../../../client/signed/own_removal.ts'
 import type { WorkspaceEntry } from '../../../client/workspaces.ts'
 import { getMe } from '../../../features/accounts/contract.ts'
 import { listAgents } from '../../../features/agents/contract.ts'
@@ -20,7 +21,7 @@ import type { Action } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import { oneNamed } from '../../named.ts'
 import { namesOfWorkspaces } from '../../session/chosen.ts'
-import { type Session, signOwnRemoval } from '../../session/session.ts'
+import type { Session } from '../../session/session.ts'
 import { CliError } from '../../terminal/cli_error.ts'
 import { confirmed, counted, countedAll } from '../../terminal/confirmed.ts'
 import { ID } from '../../terminal/table.ts'
@@ -141,23 +142,13 @@ async function demandSignedInvitation(session: Session, { shown, ...found }: Wor
 export const decline: Action = async (context, [named = '']) => {
   const { session, found } = await invitation(context, named)
   const { name, id } = found
-  const send: Send<undefined> = (link) =>
-    session.api.call(declineInvitation, { params: { workspace_id: id }, body: { link } })
-  await signOwnRemoval(session, found, send).catch((error: unknown) => {
-    if (!isUnsigned(error)) throw error
-    // What a stranger signed need not be followed in order to decline it.
-    return send(undefined, null)
-  })
+  const { chains, identity } = session
+  await signDecline({ chains, workspace: found, identity }, (link) =>
+    session.api.call(declineInvitation, { params: { workspace_id: id }, body: { link } }),
+  )
   context.output.done(`Declined ${name}.`, { declined: name, id })
   return undefined
 }
-
-function isUnsigned(error: unknown): boolean {
-  if (error instanceof ApiError) return UNSIGNED.includes(error.code)
-  return error instanceof UntrustedChain || error instanceof CliError
-}
-
-const UNSIGNED = ['link_refused', 'unverified_state', 'link_required']
 
 async function invitation(context: Context, named: string) {
   const session = await context.session()

@@ -1,9 +1,9 @@
 /** Workspaces as they are shown: what their chains say of them, and nothing of their keys; making and ending them. */
 
 import { knownOf, ownId, signChange, UntrustedChain } from '../../../../client/signed/chain.ts'
-import { knownChains } from '../../../../client/signed/known_chains.ts'
 import { newSignedWorkspace } from '../../../../client/signed/new_workspace.ts'
-import { chainsOf, hashInGroups } from '../../../../client/signed/trust.ts'
+import { signDecline } from '../../../../client/signed/own_removal.ts'
+import { hashInGroups } from '../../../../client/signed/trust.ts'
 import type { WorkspaceEntry } from '../../../../client/workspaces.ts'
 import { listAgents } from '../../../../features/agents/contract.ts'
 import { listProjects } from '../../../../features/projects/contract.ts'
@@ -126,7 +126,7 @@ export async function invitation(
     if (expected) throw new Refused('other_workspace')
     return { own, found: { name: found.name, status: found.status, role: found.role, by: null } }
   }
-  const chain = await unrememberedChain(held, found)
+  const chain = await held.reader().trust.chains.unremembering().of(found)
   if (expected) requireExpected(chain, expected)
   ownId(chain, found, (await identity()).signing_key)
   const role = chain.members.get(userId)?.role ?? found.role
@@ -141,13 +141,6 @@ export async function invitation(
   const first = hashInGroups(firstHash(chain))
   const { name, status } = found
   return { own, found: { name, status, role, by, first, seen: firstHash(chain) } }
-}
-
-/** As the server shows it, held against what is known; nothing of it is kept. */
-function unrememberedChain(held: Held, found: { id: string; name: string }): Promise<Chain> {
-  const { of } = held.memory.chains
-  const known = knownChains({ of, put: () => {} })
-  return chainsOf(held.api, known, { met: () => {}, rekeyed: () => {} }).of(found)
 }
 
 function requireExpected(chain: Chain, { first, inviter }: Expected): void {
@@ -169,7 +162,7 @@ export async function accept(
   const found = await entryOf(held, workspaceId)
   if (isSignedId(workspaceId)) {
     const { identity, trust } = held.reader()
-    const chain = await unrememberedChain(held, found)
+    const chain = await trust.chains.unremembering().of(found)
     if (firstHash(chain) !== seen) throw new Refused('other_workspace')
     if (expected) requireExpected(chain, expected)
     ownId(chain, found, (await identity()).signing_key)
@@ -186,15 +179,8 @@ export async function accept(
 export async function decline(held: Held, { workspaceId }: In) {
   const found = await entryOf(held, workspaceId)
   const { trust, identity } = held.reader()
-  const signingKey = isSignedId(workspaceId) ? (await identity()).signing_key : ''
-  await signChange(
-    { chains: trust.chains, workspace: found, identity },
-    (chain) => ({
-      type: 'members.removed',
-      body: { user_ids: [ownId(chain, found, signingKey)] },
-    }),
-    (link) =>
-      held.api.call(declineInvitation, { params: { workspace_id: workspaceId }, body: { link } }),
+  await signDecline({ chains: trust.chains, workspace: found, identity }, (link) =>
+    held.api.call(declineInvitation, { params: { workspace_id: workspaceId }, body: { link } }),
   )
   forgetWorkspaces(held)
 }
