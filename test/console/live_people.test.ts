@@ -50,7 +50,7 @@ test('a developer is told what an admin types, and revokes nothing', async () =>
 test('an admin who is no owner allows it, signed by them', async () => {
   const { row, judge, close } = await enter('grace@example.com', 'admin')
   await row.getByRole('button', { name: 'Sign and allow' }).click()
-  await row.getByText('Allowed. The next call goes through.').waitFor()
+  await row.getByText('Allowed: this no longer stops a call.').waitFor()
   await judge()
   await close()
   const { chains, workspace } = employer.there
@@ -74,6 +74,6 @@ test('in a plain workspace it is the same change, without a link', async () => {
   expect(await row.getByText('You sign it as link').count()).toBe(0)
   await ada.judge()
   await row.getByRole('button', { name: 'Sign and allow' }).click()
-  await row.getByText('Allowed. The next call goes through.').waitFor()
+  await row.getByText('Allowed: this no longer stops a call.').waitFor()
   expect(await employer.call({ token: text, host: 'old.example' })).not.toBe('domain_blocked')
 })

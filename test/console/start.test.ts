@@ -100,6 +100,25 @@ test('stays unlocked for a chosen time, also over a reload, until somebody locks
   await owner.sees('Unlock')
   await page.reload()
   await owner.sees('Unlock')
+  await owner.judge()
+  await owner.close()
+})
+
+test.each([
+  ['I lost my password', 'Recover your account'],
+  ['Log out', 'Log in'],
+])('who cannot unlock ends the session: %s', async (way, heading) => {
+  const owner = await stage.visitor('login')
+  const { page } = owner
+  await enter(page, OWNER, NEXT_PASSWORD)
+  await press(page, 'Log in')
+  await owner.sees('Workspaces')
+  await page.reload()
+  await owner.sees('Unlock')
+  await press(page, way)
+  await owner.sees(heading)
+  await page.reload()
+  await owner.sees(heading)
   await owner.close()
 })
 

@@ -1,5 +1,8 @@
 /** Log in, and unlock: by the password or a passkey, and for how long. */
+import { useNavigate } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
+import { Button } from '../../parts/button.tsx'
+import { FailureNote } from '../../parts/states/failure.tsx'
 import { useCommand } from '../../queries.ts'
 import { texts } from '../../texts/index.ts'
 import { Entrance } from './entrance.tsx'
@@ -42,7 +45,30 @@ export function Unlock({ email }: { email: string }) {
         <StayingSelect value={staying} onChange={setStaying} />
       </Entrance>
       <ByPasskey isLocked staying={staying} />
+      <OtherWays />
     </>
+  )
+}
+
+/** For who cannot unlock, or is somebody else: they end the session, and its keys stay closed. */
+function OtherWays() {
+  const logOut = useCommand('accounts.logOut')
+  const navigate = useNavigate()
+  const leaveFor = (to: '/login' | '/recover') =>
+    logOut.mutateAsync(null).then(
+      () => navigate({ to, hash: true }),
+      () => {},
+    )
+  return (
+    <nav className="row" aria-label={words.otherWays}>
+      <Button kind="quiet" onPress={() => leaveFor('/login')}>
+        {texts.common.logOut}
+      </Button>
+      <Button kind="quiet" onPress={() => leaveFor('/recover')}>
+        {words.lostPassword}
+      </Button>
+      {logOut.error ? <FailureNote error={logOut.error} /> : null}
+    </nav>
   )
 }
 

@@ -70,9 +70,9 @@ export const live = {
   toToken: (to: { label: string; agent: string; project: string; environment: string }) =>
     `The token ${to.label} of ${to.agent} gets the key of ${to.project}/${to.environment}.`,
   toTokenMeans: 'It may then use every secret there, as far as its scope goes.',
-  isDone: 'That is so by now: the next call goes through.',
+  isDone: 'That is so by now: this no longer stops a call.',
   sign: 'Sign and allow',
-  done: 'Allowed. The next call goes through.',
+  done: 'Allowed: this no longer stops a call. Should something else stop the next one, it stands here, too.',
   nothing: {
     scope: 'What a token may do is signed once, and cannot be changed: make a new token that may.',
     rule: 'No single entry would permit it. Look at the policy of the secret.',
