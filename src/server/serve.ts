@@ -19,9 +19,13 @@ export async function runServe(): Promise<number> {
   enterCleanEnvironment()
   try {
     const notices: string[] = []
-    const config = readConfig(process.env, (dataDir) =>
-      readOwnKeys(dataDir, (text) => notices.push(text)),
+    const warnings: string[] = []
+    const config = readConfig(
+      process.env,
+      (dataDir) => readOwnKeys(dataDir, (text) => notices.push(text)),
+      (line) => warnings.push(line),
     )
+    if (workerIndex() === null) for (const line of warnings) openLog(config.LOG_LEVEL).warning(line)
     const isSupervisor = config.WORKERS > 1 && workerIndex() === null
     if (isSupervisor) process.exit(await superviseWorkers(config))
     return await serveUntilStopped(config, notices)

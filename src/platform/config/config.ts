@@ -5,13 +5,14 @@
 import { join } from 'node:path'
 import { z } from 'zod'
 import { conflictLine, withAliases } from './aliases.ts'
+import { fileVariableOf, withSecretFiles } from './secret_files.ts'
 import { settings } from './settings.ts'
 
 export type { Rate } from './rate.ts'
 
 type Parsed = z.output<typeof settings>
 type Variable = keyof Parsed
-type Meta = { about: string; example: string; required?: true }
+type Meta = { about: string; example: string; required?: true; secret?: true }
 
 /** Settings as the process uses them: the two keys are present, made by `fillKeys` where they may be. */
 export type Config = Parsed & { SECRET_KEY: string; ENCRYPTION_KEY: string }
@@ -32,24 +33,30 @@ export type OwnKeys = { SECRET_KEY: string; ENCRYPTION_KEY: string }
 
 /**
  * Reads the environment. `ownKeys` is called only in embedded mode and only if a key is missing;
- * it returns the keys kept in DATA_DIR.
+ * it returns the keys kept in DATA_DIR. `warn` is told what does not stop a start.
  *
  * @throws ConfigError with every problem found
  */
 export function readConfig(
   env: Record<string, string | undefined>,
   ownKeys: (dataDir: string) => OwnKeys,
+  warn: (line: string) => void = () => {},
 ): Config {
-  const { env: named, conflicts } = withAliases(env)
+  const { env: byName, conflicts } = withAliases(env)
   const contradicting = variables().filter((name) => conflicts.includes(name))
   if (contradicting.length > 0) throw new ConfigError(contradicting.map(conflictLine))
+  const files = withSecretFiles(byName, variables().filter(isSecret))
+  if (files.problems.length > 0) throw new ConfigError(files.problems)
+  for (const line of files.warnings) warn(line)
+  const named = files.env
   const given = Object.fromEntries(
     variables().flatMap((name) =>
       named[name] === undefined || named[name] === '' ? [] : [[name, named[name]]],
     ),
   )
   const parsed = settings.safeParse(given)
-  if (!parsed.success) throw new ConfigError(parsed.error.issues.map(problemLine))
+  if (!parsed.success)
+    throw new ConfigError(parsed.error.issues.map((issue) => problemLine(issue, files.paths)))
   const missing = missingVariables(parsed.data, new Set(Object.keys(given)))
   if (missing.length > 0) throw new ConfigError(missing)
   const contradictions = [...workerProblems(parsed.data), ...portProblems(parsed.data)]
@@ -69,8 +76,8 @@ export function readConfig(
 /** A Markdown table of all variables, for docs/operations.md. */
 export function documentConfig(): string {
   const rows = describeConfig().map(
-    ({ name, about, fallback, required, example }) =>
-      `| \`${name}\` | ${about} | ${fallback && `\`${fallback}\``} | ${required ? 'yes' : ''} | \`${example}\` |`,
+    ({ name, about, fallback, required, example, file }) =>
+      `| \`${name}\`${file ? ` or \`${file}\`` : ''} | ${about} | ${fallback && `\`${fallback}\``} | ${required ? 'yes' : ''} | \`${example}\` |`,
   )
   return [
     '| variable | meaning | default | required in production | example |',
@@ -82,8 +89,9 @@ export function documentConfig(): string {
 /** Every variable with its meaning, default and an example. */
 export function describeConfig() {
   return variables().map((name) => {
-    const { about, example, required } = metaOf(name)
-    return { name, about, fallback: defaultOf(name), required: required ?? false, example }
+    const { about, example, required = false } = metaOf(name)
+    const file = isSecret(name) ? fileVariableOf(name) : null
+    return { name, about, fallback: defaultOf(name), required, example, file }
   })
 }
 
@@ -93,6 +101,10 @@ function variables(): Variable[] {
 
 function metaOf(name: Variable): Meta {
   return settings.shape[name].meta() as unknown as Meta
+}
+
+function isSecret(name: Variable): boolean {
+  return metaOf(name).secret ?? false
 }
 
 function defaultOf(name: Variable): string {
@@ -146,10 +158,15 @@ function portProblems(parsed: Parsed): string[] {
   ]
 }
 
-/** Variable, what is wrong with its value, an example. */
-export function problemLine(issue: z.core.$ZodIssue): string {
+/** Variable, what is wrong with its value, an example; where it was in one of `files`, that file. */
+export function problemLine(
+  issue: z.core.$ZodIssue,
+  files: ReadonlyMap<string, string> = new Map(),
+): string {
   const name = String(issue.path[0]) as Variable
-  return `${name}: ${complaintOf(issue)} (example: ${metaOf(name).example})`
+  const path = files.get(name)
+  const origin = path === undefined ? name : `${fileVariableOf(name)}: ${path}`
+  return `${origin}: ${complaintOf(issue)} (example: ${metaOf(name).example})`
 }
 
 function complaintOf(issue: z.core.$ZodIssue): string {

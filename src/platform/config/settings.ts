@@ -1,6 +1,6 @@
 /**
  * Every variable of the environment, declared once with its meaning and an example: what config.ts
- * validates by, and what the table in docs/operations.md is made from.
+ * validates by, and what the table in docs/operations.md is made from. What is `secret` may be in a file.
  */
 import { isIP } from 'node:net'
 import { z } from 'zod'
@@ -32,6 +32,7 @@ export const settings = z.object({
         'what passwords, passkeys, sessions and tokens are stored under, and the key of cursors; a comma-separated list rotates: the first makes, all are tried',
       example: 'a line printed by cloakroom keygen',
       required: true,
+      secret: true,
     }),
   SECRET_KEY_LOST: list
     .refine(
@@ -54,11 +55,13 @@ export const settings = z.object({
         'the outer layer over everything sealed; a comma-separated list rotates: the first encrypts, all decrypt',
       example: 'a line printed by cloakroom keygen',
       required: true,
+      secret: true,
     }),
   CRON_SECRET: z.string().min(16, 'must have at least 16 characters').optional().meta({
     about: 'bearer token of the internal metrics endpoint',
     example: 'a line printed by cloakroom keygen',
     required: true,
+    secret: true,
   }),
   ALLOWED_HOSTS: list
     .refine(
@@ -98,10 +101,12 @@ export const settings = z.object({
     .min(1)
     .optional()
     .meta({ about: 'PostgreSQL role', example: 'cloakroom', required: true }),
-  DB_PASSWORD: z
-    .string()
-    .optional()
-    .meta({ about: 'password of that role', example: 'a long random string', required: true }),
+  DB_PASSWORD: z.string().optional().meta({
+    about: 'password of that role',
+    example: 'a long random string',
+    required: true,
+    secret: true,
+  }),
   DB_SSLMODE: z
     .enum(['disable', 'allow', 'prefer', 'require', 'verify-full'])
     .default('prefer')
@@ -156,6 +161,7 @@ export const settings = z.object({
     about:
       'what the first account, which owns the installation, must bring; without it, who registers first',
     example: 'a long random string',
+    secret: true,
   }),
   TRUSTED_PROXIES: key(parseCidrs, 'must be networks such as 10.0.0.0/8, separated by commas')
     .default('')

@@ -70,5 +70,5 @@ function readNetworking(env: LocalOptions['env']) {
   )
   const parsed = networking.safeParse(given)
   if (parsed.success) return parsed.data
-  throw new ConfigError(parsed.error.issues.map(problemLine))
+  throw new ConfigError(parsed.error.issues.map((issue) => problemLine(issue)))
 }

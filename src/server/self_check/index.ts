@@ -26,11 +26,13 @@ export async function runSelfCheck(
   json = false,
 ): Promise<number> {
   enterCleanEnvironment()
-  const config = readSettings(process.env)
+  const warnings: string[] = []
+  const config = readSettings(process.env, (line) => warnings.push(line))
   const results = await runChecks([
     {
       name: 'settings',
-      run: () => (config instanceof ConfigError ? Promise.reject(config) : 'valid'),
+      run: () =>
+        config instanceof ConfigError ? Promise.reject(config) : ['valid', ...warnings].join('\n'),
     },
     { name: 'vectors', run: () => checkVectors() },
     { name: 'tls', run: async () => checkTls(await certificate()) },
@@ -54,11 +56,11 @@ function checksOf(config: Config): Check[] {
 }
 
 /** A start would make keys that are missing; this does not. */
-function readSettings(env: NodeJS.ProcessEnv): Config | ConfigError {
+function readSettings(env: NodeJS.ProcessEnv, warn: (line: string) => void): Config | ConfigError {
+  const ownKeys = (dataDir: string) =>
+    existsSync(join(dataDir, KEYS_FILE)) ? readOwnKeys(dataDir, () => undefined) : NO_KEYS
   try {
-    return readConfig(env, (dataDir) =>
-      existsSync(join(dataDir, KEYS_FILE)) ? readOwnKeys(dataDir, () => undefined) : NO_KEYS,
-    )
+    return readConfig(env, ownKeys, warn)
   } catch (error) {
     if (error instanceof ConfigError) return error
     throw error

@@ -1,0 +1,80 @@
+/**
+ * Secrets from files: `SECRET_KEY_FILE` names the file that holds what `SECRET_KEY` would say, as Docker and Kubernetes
+ * mount them. Each is read once. What is said of a file names variable and path, and nothing of what is in it.
+ */
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
+import { fromUtf8 } from '../crypto/encoding.ts'
+
+type Env = Record<string, string | undefined>
+
+export type FilledEnv = {
+  env: Env
+  problems: readonly string[]
+  warnings: readonly string[]
+  /** Where the values came from: `SECRET_KEY` to its path. */
+  paths: ReadonlyMap<string, string>
+}
+
+const MAX_BYTES = 65_536
+const OTHERS_WRITE = 0o002
+const OTHERS_READ = 0o004
+
+/** The variable that names the file of another. */
+export function fileVariableOf(name: string): string {
+  return `${name}_FILE`
+}
+
+/** The environment with the secrets of `names` that are in files. An empty variable is not set. */
+export function withSecretFiles(env: Env, names: readonly string[]): FilledEnv {
+  const filled: Env = { ...env }
+  const problems: string[] = []
+  const warnings: string[] = []
+  const paths = new Map<string, string>()
+  for (const name of names) {
+    const variable = fileVariableOf(name)
+    const path = env[variable]
+    if (!path) continue
+    const read = env[name] ? `must not be set beside ${name}: unset one of them` : readSecret(path)
+    if (typeof read === 'string') {
+      problems.push(`${variable}: ${read} (example: /run/secrets/${name.toLowerCase()})`)
+      continue
+    }
+    filled[name] = read.value
+    paths.set(name, path)
+    if (read.isReadable)
+      warnings.push(`${variable}: every user of this machine can read ${path} (chmod o-r)`)
+  }
+  return { env: filled, problems, warnings, paths }
+}
+
+/** The value without one line break at its end; a text says what is wrong with the file. */
+function readSecret(path: string): { value: string; isReadable: boolean } | string {
+  try {
+    // Without O_NONBLOCK the opening of a pipe waits for its writer.
+    const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
+    try {
+      return secretIn(file, path)
+    } finally {
+      closeSync(file)
+    }
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? `${error.code}` : 'no reason is known'
+    return `${path} cannot be read (${code})`
+  }
+}
+
+function secretIn(file: number, path: string): { value: string; isReadable: boolean } | string {
+  const found = fstatSync(file)
+  if (!found.isFile()) return `${path} must be a regular file`
+  const mode = process.platform === 'win32' ? 0 : found.mode
+  if (mode & OTHERS_WRITE) return `${path} can be written by every user: chmod o-w ${path}`
+  const bytes = Buffer.alloc(MAX_BYTES + 1)
+  const length = readSync(file, bytes, 0, bytes.length, 0)
+  if (length > MAX_BYTES) return `${path} must have at most ${MAX_BYTES} bytes`
+  const text = fromUtf8(bytes.subarray(0, length))
+  bytes.fill(0)
+  if (text === null || text.includes('\0')) return `${path} must be text in UTF-8`
+  const value = text.replace(/\r?\n$/, '')
+  if (value === '') return `${path} must not be empty`
+  return { value, isReadable: (mode & OTHERS_READ) !== 0 }
+}
