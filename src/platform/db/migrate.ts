@@ -62,16 +62,22 @@ export async function migrate(
   sql: postgres.Sql,
   list: readonly Migration[] = migrations,
 ): Promise<number> {
-  return await sql.begin(async (tx) => {
-    await tx`select pg_advisory_xact_lock(${ADVISORY_LOCK})`
-    await tx`create table if not exists cloakroom_migrations (
-      name text primary key, sha256 text not null, applied_at timestamptz not null default now())`
-    const applied = await tx<{ name: string; sha256: string }[]>`
-      select name, sha256 from cloakroom_migrations order by name`
-    checkHistory(applied, list)
-    for (const migration of list.slice(applied.length)) await apply(tx, migration)
-    return list.length - applied.length
-  })
+  return await sql.begin(async (tx) => await migrateIn(tx, list))
+}
+
+/** The same in a transaction that does more. */
+export async function migrateIn(
+  tx: postgres.TransactionSql,
+  list: readonly Migration[] = migrations,
+): Promise<number> {
+  await tx`select pg_advisory_xact_lock(${ADVISORY_LOCK})`
+  await tx`create table if not exists cloakroom_migrations (
+    name text primary key, sha256 text not null, applied_at timestamptz not null default now())`
+  const applied = await tx<{ name: string; sha256: string }[]>`
+    select name, sha256 from cloakroom_migrations order by name`
+  checkHistory(applied, list)
+  for (const migration of list.slice(applied.length)) await apply(tx, migration)
+  return list.length - applied.length
 }
 
 /** How many a start would apply, `null` if the database has no tables yet. @throws Error as `migrate` */

@@ -86,3 +86,8 @@ async function openLocal(config: Config, onFailure: (reason: string) => void): P
 function wrap(sql: postgres.Sql) {
   return { sql, db: drizzle(sql, { schema, casing: 'snake_case' }) }
 }
+
+/** What speaks within a transaction that was begun without drizzle, which asks for the options of the client. */
+export function databaseIn(tx: postgres.TransactionSql, { options }: postgres.Sql): Database {
+  return wrap(Object.assign(tx, { options }) as unknown as postgres.Sql).db
+}

@@ -5,7 +5,7 @@ import { Pepper } from '../crypto/pepper.ts'
 import type { Log } from '../log.ts'
 import { checkEncryptionKey } from './key_check.ts'
 import { migrate } from './migrate.ts'
-import type { Connection } from './open.ts'
+import type { Connection, Database } from './open.ts'
 import { checkSecretKey } from './secret_key_check.ts'
 
 type Keys = Pick<Config, 'ENCRYPTION_KEY' | 'SECRET_KEY' | 'SECRET_KEY_LOST'>
@@ -13,11 +13,20 @@ type Keys = Pick<Config, 'ENCRYPTION_KEY' | 'SECRET_KEY' | 'SECRET_KEY_LOST'>
 /** @throws ConfigError when ENCRYPTION_KEY does not open the data, or SECRET_KEY did not make it */
 export async function prepareDatabase(
   { sql, db }: Connection,
-  { ENCRYPTION_KEY, SECRET_KEY, SECRET_KEY_LOST: lost }: Keys,
+  keys: Keys,
   log: Log,
 ): Promise<{ outer: OuterLayer; pepper: Pepper }> {
   const applied = await migrate(sql)
   if (applied > 0) log.info('migrated', { applied })
+  return await checkKeys(db, keys, log)
+}
+
+/** @throws ConfigError */
+export async function checkKeys(
+  db: Database,
+  { ENCRYPTION_KEY, SECRET_KEY, SECRET_KEY_LOST: lost }: Keys,
+  log: Log,
+): Promise<{ outer: OuterLayer; pepper: Pepper }> {
   const pepper = Pepper.parse(SECRET_KEY)
   await checkSecretKey(db, { pepper, lost }, log)
   const outer = OuterLayer.parse(ENCRYPTION_KEY)

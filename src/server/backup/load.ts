@@ -1,6 +1,10 @@
 /** Puts rows into an empty database: all of them, proven by their sums, or none. */
-import type { Sql, TransactionSql } from 'postgres'
-import { migrate, migrations } from '../../platform/db/migrate.ts'
+import type { TransactionSql } from 'postgres'
+import type { Config } from '../../platform/config/config.ts'
+import { migrateIn, migrations } from '../../platform/db/migrate.ts'
+import { type Connection, databaseIn } from '../../platform/db/open.ts'
+import { checkKeys } from '../../platform/db/prepare.ts'
+import { openLog } from '../../platform/log.ts'
 import type { Dumped } from './dump.ts'
 import type { Header } from './format.ts'
 import { BackupProblem } from './problem.ts'
@@ -20,17 +24,20 @@ const OWN = 'instance'
 
 type Contents = Pick<Header, 'tables' | 'migrations'>
 
-/** @param supply hands over all rows, and returns what they were */
+/**
+ * @param supply hands over all rows, and returns what they were
+ * @throws ConfigError when the keys are not those of the rows; then nothing is changed
+ */
 export async function load(
-  sql: Sql,
-  { tables: expected, migrations: applied }: Contents,
+  { sql }: Connection,
+  { config, contents }: { config: Config; contents: Contents },
   supply: (take: TakeRows) => Promise<Pick<Dumped, 'sums'>>,
 ): Promise<void> {
-  await migrate(sql, migrations.slice(0, applied.length))
   await sql.begin(async (tx) => {
     await makeTextsExact(tx)
+    await migrateIn(tx, migrations.slice(0, contents.migrations.length))
     const tables = await emptyTables(tx)
-    if (!areSame(tables, expected))
+    if (!areSame(tables, contents.tables))
       throw new BackupProblem('failed', 'the tables of the database are not those of this schema')
     await tx.unsafe(`delete from ${OWN}`)
     await withoutTriggers(tx, tables, async () => {
@@ -46,8 +53,9 @@ export async function load(
           throw new BackupProblem('failed', `${table.name} did not arrive as it was sent`)
       }
     })
+    await migrateIn(tx)
+    await checkKeys(databaseIn(tx, sql), config, openLog(config.LOG_LEVEL))
   })
-  await migrate(sql)
 }
 
 /** @throws BackupProblem for a database that is somebody's */

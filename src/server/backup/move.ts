@@ -5,7 +5,6 @@ import type { Sql, TransactionSql } from 'postgres'
 import type { Config } from '../../platform/config/config.ts'
 import { CLUSTER } from '../../platform/db/embedded/data_directory.ts'
 import { type Connection, openDatabase } from '../../platform/db/open.ts'
-import { prepareDatabase } from '../../platform/db/prepare.ts'
 import { awaitServer } from '../../platform/db/reach.ts'
 import { openLog } from '../../platform/log.ts'
 import { appliedIn } from './dump.ts'
@@ -45,7 +44,7 @@ async function moveFrom(
     }
     if (dryRun) await supply(async () => {})
     const contents = { tables, migrations: await appliedIn(tx) }
-    const fill = ({ sql }: Connection) => load(sql, contents, supply)
+    const fill = (connection: Connection) => load(connection, { config: target, contents }, supply)
     const place = await (dryRun ? lookAt(target) : putInto(target, fill))
     return { sums, place }
   })
@@ -73,7 +72,6 @@ async function putInto(target: Config, fill: (connection: Connection) => Promise
   if (target.DB_HOST === undefined) return (await intoDirectory(target, false, fill)).place
   return await withServer(target, async (connection) => {
     await fill(connection)
-    await prepareDatabase(connection, target, openLog(target.LOG_LEVEL))
     return connection.location
   })
 }

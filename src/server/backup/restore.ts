@@ -6,7 +6,6 @@ import { CLUSTER, lockDataDirectory } from '../../platform/db/embedded/data_dire
 import { replaceCluster } from '../../platform/db/embedded/replace_cluster.ts'
 import { NEW_CLUSTER_PREFIX } from '../../platform/db/embedded/template_archive.ts'
 import { type Connection, openDatabase } from '../../platform/db/open.ts'
-import { prepareDatabase } from '../../platform/db/prepare.ts'
 import { awaitServer } from '../../platform/db/reach.ts'
 import { openLog } from '../../platform/log.ts'
 import { linesOf } from './file.ts'
@@ -28,8 +27,8 @@ export async function restore(config: Config, given: Given): Promise<Restored> {
   const read: typeof readBackup = (_, key, take) =>
     readBackup(linesOf(given.file, given.identities), key, take)
   const verified = await read(linesOf(given.file, given.identities), ENCRYPTION_KEY)
-  const fill = ({ sql }: Connection) =>
-    load(sql, verified.header, async (take) => {
+  const fill = (connection: Connection) =>
+    load(connection, { config, contents: verified.header }, async (take) => {
       const again = await read(linesOf(given.file, given.identities), ENCRYPTION_KEY, take)
       if (again.digest !== verified.digest)
         throw new BackupProblem('failed', 'the file changed while it was read')
@@ -48,7 +47,6 @@ async function intoServer(config: Config, fill: (connection: Connection) => Prom
   const connection = await openDatabase(config, () => process.exit(1))
   try {
     await fill(connection)
-    await prepareDatabase(connection, config, log)
     return { place: connection.location, kept: null }
   } finally {
     await connection.close()
@@ -75,7 +73,6 @@ export async function intoDirectory(
       const connection = await openDatabase(place, () => process.exit(1))
       try {
         await fill(connection)
-        await prepareDatabase(connection, config, log)
       } finally {
         await connection.close()
       }
