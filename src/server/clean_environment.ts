@@ -1,8 +1,11 @@
 /**
  * The runtime reads some variables before any code of ours runs. The server therefore starts itself
- * once more, same process id, with an environment in which nothing bends outbound calls, and with
- * settings of the runtime's that only the environment can hold.
+ * once more, under the same process id where the system can do that, with an environment in which nothing
+ * bends outbound calls, and with settings of the runtime's that only the environment can hold.
  */
+
+import { spawnSync } from 'node:child_process'
+import { isCompiled } from '../platform/compiled.ts'
 
 export const runtimeSettings = {
   /** Without it, 256 fetches at a time. */
@@ -33,11 +36,15 @@ export function cleanEnvironment(env: Record<string, string | undefined>): Recor
 export function enterCleanEnvironment(): void {
   const settings = Object.entries(runtimeSettings)
   if (settings.every(([name, value]) => process.env[name] === value)) return
-  process.execve?.(process.execPath, ownCommand(), cleanEnvironment(process.env))
+  const env = cleanEnvironment(process.env)
+  if (process.platform !== 'win32') process.execve?.(process.execPath, ownCommand(), env)
+  // Windows has no exec: there a second process serves, and this one ends with it.
+  const [program = '', ...args] = ownCommand()
+  const { status } = spawnSync(program, args, { env, stdio: 'inherit' })
+  process.exit(status ?? 1)
 }
 
 /** The command line that starts this very program once more, compiled or from source. */
 export function ownCommand(): string[] {
-  const compiled = import.meta.path.startsWith('/$bunfs/')
-  return [process.execPath, ...process.argv.slice(compiled ? 2 : 1)]
+  return [process.execPath, ...process.argv.slice(isCompiled ? 2 : 1)]
 }

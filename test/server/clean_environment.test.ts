@@ -1,5 +1,11 @@
 import { expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { cleanEnvironment } from '../../src/server/clean_environment.ts'
+import { watched } from '../support/watched.ts'
+
+const MODULE = join(import.meta.dir, '../../src/server/clean_environment.ts')
 
 test('a server keeps its compiled code while it rests, whatever the environment says', () => {
   const given = {
@@ -15,4 +21,24 @@ test('a server keeps its compiled code while it rests, whatever the environment 
     BUN_CONFIG_MAX_HTTP_REQUESTS: '65535',
     BUN_JSC_forceCodeBlockLiveness: '1',
   })
+})
+
+test('on Windows, which has no exec, a second process serves, and its exit code is that of the first', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'cr-clean-'))
+  const script = join(folder, 'program.ts')
+  writeFileSync(
+    script,
+    `Object.defineProperty(process, 'platform', { value: 'win32' })
+    const { enterCleanEnvironment } = await import(${JSON.stringify(MODULE)})
+    enterCleanEnvironment()
+    console.log(process.argv.slice(2).join(), process.env.HTTPS_PROXY)
+    process.exit(7)`,
+  )
+  const env = { PATH: process.env.PATH ?? '', HTTPS_PROXY: 'http://127.0.0.1:9' }
+  const child = watched(
+    Bun.spawn([process.execPath, script, 'serve', '--now'], { env, stdout: 'pipe' }),
+  )
+  expect(await new Response(child.stdout).text()).toBe('serve,--now undefined\n')
+  expect(await child.exited).toBe(7)
+  rmSync(folder, { recursive: true })
 })

@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process'
 import { connect } from 'node:net'
 import { z } from 'zod'
+import { isCompiled } from '../../platform/compiled.ts'
 import type { SealingKey } from '../session/session_seal.ts'
 import { CliError } from '../terminal/cli_error.ts'
 import type { Order, Question } from './agent.ts'
@@ -46,7 +47,6 @@ export async function unlock(env: Env, { salt, key }: SealingKey, until: Date): 
 
 /** A process of its own, without a terminal, and without a core file should it crash. */
 async function startAgent(order: Order): Promise<void> {
-  const isCompiled = import.meta.path.startsWith('/$bunfs/')
   const own = [process.execPath, ...(isCompiled ? [] : [Bun.main]), AGENT_COMMAND]
   const child = spawn('/bin/sh', ['-c', 'ulimit -c 0; exec "$0" "$@"', ...own], {
     detached: true,
