@@ -1,0 +1,76 @@
+/** autocannon, one instance for each kind: so many connections with one request at a time each, or a rate. */
+import autocannon from 'autocannon'
+import { percentile } from '../bench/measure.ts'
+import type { Traffic } from './traffic.ts'
+
+type Answer = { seconds: number; tookMs: number }
+
+/** What became of the requests of one kind. */
+export class Tally {
+  readonly answers: Answer[] = []
+  /** By status from 400 on, or by the error of a connection. */
+  readonly failures = new Map<string, number>()
+
+  get failed(): number {
+    return [...this.failures.values()].reduce((sum, count) => sum + count, 0)
+  }
+
+  fail(code: string): void {
+    this.failures.set(code, (this.failures.get(code) ?? 0) + 1)
+  }
+
+  /** Milliseconds, of the answers in a stretch of the run, or of all. */
+  latency(percent: number, from = 0, to = Number.POSITIVE_INFINITY): number {
+    const within = this.answers.filter(({ seconds }) => seconds >= from && seconds < to)
+    return percentile(
+      within.map(({ tookMs }) => tookMs),
+      percent,
+    )
+  }
+}
+
+export type Pace = { connections: number; perSecond?: number | undefined; seconds: number }
+
+/** Autocannon's own histogram corrects for requests that a rate left unsent; here counts what was sent. */
+export async function generate(traffic: Traffic, pace: Pace, tally: Tally): Promise<void> {
+  const { connections, perSecond, seconds } = pace
+  const began = performance.now()
+  const { promise, resolve } = Promise.withResolvers<unknown>()
+  const instance = autocannon(
+    {
+      url: traffic.origin,
+      requests: traffic.requests,
+      connections,
+      duration: seconds,
+      ...(perSecond === undefined ? {} : { overallRate: perSecond }),
+    },
+    resolve,
+  )
+  instance.on('response', (_client, status, _bytes, tookMs) => {
+    tally.answers.push({ seconds: (performance.now() - began) / 1000, tookMs })
+    if (status >= 400) tally.fail(String(status))
+  })
+  instance.on('reqError', (error: Error & { code?: string }) =>
+    tally.fail(error.code ?? error.message),
+  )
+  await promise
+}
+
+/** Streams of what happens live, held open; returns how many events came. */
+export async function watch(
+  url: string,
+  authorization: string,
+  signal: AbortSignal,
+): Promise<{ events: number }> {
+  const seen = { events: 0 }
+  const answer = await fetch(url, { headers: { authorization }, signal })
+  if (!answer.ok || !answer.body) throw new Error(`the live stream answers ${answer.status}`)
+  const count = async (body: ReadableStream<Uint8Array>) => {
+    for await (const text of body.pipeThrough(
+      new TextDecoderStream() as never,
+    ) as AsyncIterable<string>)
+      seen.events += text.split('\ndata:').length - 1
+  }
+  count(answer.body).catch(() => {})
+  return seen
+}

@@ -1,0 +1,182 @@
+/**
+ * The kinds of requests, as the load generator (autocannon) takes them: what it sends, and what it keeps of an
+ * answer for the next one.
+ */
+import type autocannon from 'autocannon'
+import { authKey, deriveMasterKey } from '../../src/client/account/keys.ts'
+import { openApi } from '../../src/client/http/api.ts'
+import { upload } from '../../src/client/sealing.ts'
+import { login, prelogin, refresh } from '../../src/features/accounts/contract.ts'
+import { listAuditLogs } from '../../src/features/audit/contract.ts'
+import { getSecret, listSecrets, upsertSecrets } from '../../src/features/secrets/contract.ts'
+import { deliverEnvironment } from '../../src/features/workloads/contract.ts'
+import { fromBase64 } from '../../src/platform/crypto/encoding.ts'
+import type { Endpoint } from '../../src/platform/http/endpoint.ts'
+import { type Customer, ENVIRONMENT, PASSWORD } from '../bench/customer.ts'
+import type { Server } from '../bench/server.ts'
+import { SECRETS, type Subject } from './subject.ts'
+
+type Request = autocannon.Request
+export type Traffic = { origin: string; requests: Request[] }
+
+/** Requests per second beside the kind that is driven as fast as it goes. */
+export const rates = {
+  resolve: 200,
+  'resolve, cold key': 2,
+  'deliver 100': 5,
+  'list 100 names': 10,
+  'list 100 values': 2,
+  'read a secret': 10,
+  'write a secret': 5,
+  'audit page': 5,
+  'log in': 1,
+  refresh: 1,
+}
+export type Kind = keyof typeof rates
+export const kinds = Object.keys(rates) as Kind[]
+
+/** As many tokens as rest for longer than a key is kept. */
+export function coldTokensFor(keptSeconds: number): number {
+  return Math.ceil(rates['resolve, cold key'] * keptSeconds * 1.25)
+}
+
+const traffics: Record<Kind, (subject: Subject) => Traffic | Promise<Traffic>> = {
+  resolve: (subject) => calls(subject, subject.hotTokens),
+  'resolve, cold key': (subject) => calls(subject, subject.coldTokens),
+  'deliver 100': delivery,
+  'list 100 names': (subject) => reading(subject, listPath(subject, '')),
+  'list 100 values': (subject) => reading(subject, listPath(subject, '&include=value')),
+  'read a secret': (subject) => reading(subject, secretPath(subject)),
+  'write a secret': writing,
+  'audit page': auditPage,
+  'log in': loggingIn,
+  refresh: refreshing,
+}
+
+export async function trafficOf(kind: Kind, subject: Subject): Promise<Traffic> {
+  return await traffics[kind](subject)
+}
+
+/** The tokens one after the other. */
+function calls({ server, upstream }: Subject, tokens: readonly string[]): Traffic {
+  const body = JSON.stringify({
+    target_url: `${upstream}/v1/charges`,
+    headers: { Authorization: 'Bearer SVC_SECRET_API_KEY' },
+  })
+  let count = 0
+  const setupRequest = (request: Request) => ({
+    ...request,
+    headers: headersOf(tokens[count++ % tokens.length]),
+  })
+  return {
+    origin: server.resolver,
+    requests: [{ method: 'POST', path: '/v1/resolve', body, setupRequest }],
+  }
+}
+
+function delivery({ server, caller, hotTokens }: Subject): Traffic {
+  const body = { project_id: caller.projectId, environment: ENVIRONMENT }
+  return { origin: server.controlPlane, requests: [post(deliverEnvironment, body, hotTokens[0])] }
+}
+
+function reading({ server, writer }: Subject, path: string): Traffic {
+  return { origin: server.controlPlane, requests: [as(writer, { method: 'GET', path })] }
+}
+
+/** By the newest session: one lasts for 15 minutes. */
+function as({ session }: Customer, request: Request): Request {
+  const setupRequest = (built: Request) => ({ ...built, headers: headersOf(session.access) })
+  return { ...request, setupRequest }
+}
+
+function listPath({ writer }: Subject, more: string): string {
+  const path = listSecrets.path.replace('{project_id}', writer.projectId)
+  return `${path}?environment=${ENVIRONMENT}&limit=${SECRETS}${more}`
+}
+
+function secretPath({ writer }: Subject): string {
+  const path = getSecret.path.replace('{project_id}', writer.projectId)
+  return `${path.replace('{key}', 'SECRET_7')}?environment=${ENVIRONMENT}`
+}
+
+/** Sealed before, by the client, which is not what is measured. */
+async function writing({ server, writer }: Subject): Promise<Traffic> {
+  const requests: Request[] = []
+  for (let index = 0; index < SECRETS; index += 1) {
+    const body = await sealedBody(writer, `SECRET_${index}`)
+    requests.push(as(writer, post(upsertSecrets, body)))
+  }
+  return { origin: server.controlPlane, requests }
+}
+
+/** What `upload` would send. */
+async function sealedBody({ workspace, projectId }: Customer, key: string): Promise<unknown> {
+  let sent: unknown
+  const call = async (_endpoint: unknown, input: { body?: unknown }) => {
+    sent = input.body
+    return { created: 0, updated: 1 }
+  }
+  const api = { ...openApi('http://127.0.0.1:1'), call } as ReturnType<typeof openApi>
+  const entry = { key, value: `load-${crypto.randomUUID()}`, policy: null }
+  await upload({ api, workspace, projectId, environment: ENVIRONMENT }, [entry], true)
+  return sent
+}
+
+function auditPage({ server, caller }: Subject): Traffic {
+  const path = `${listAuditLogs.path}?workspace_id=${caller.workspace.id}&limit=100`
+  return { origin: server.controlPlane, requests: [as(caller, { method: 'GET', path })] }
+}
+
+async function loggingIn({ server, caller, writer }: Subject): Promise<Traffic> {
+  const requests: Request[] = []
+  for (const { session } of [caller, writer]) {
+    const body = await credentialsOf(server, session.email)
+    const onResponse = keep(({ access }) => {
+      session.access = access
+    })
+    requests.push({ ...post(login, body), onResponse })
+  }
+  return { origin: server.controlPlane, requests }
+}
+
+/** Each answer has the token of the next request: for one connection. */
+async function refreshing({ server, writer }: Subject): Promise<Traffic> {
+  const body = await credentialsOf(server, writer.session.email)
+  let token = (await openApi(server.controlPlane).call(login, { body })).refresh
+  const setupRequest = (request: Request) => ({
+    ...request,
+    body: JSON.stringify({ refresh: token }),
+  })
+  const onResponse = keep((next) => {
+    token = next.refresh
+  })
+  return {
+    origin: server.controlPlane,
+    requests: [{ ...post(refresh, {}), setupRequest, onResponse }],
+  }
+}
+
+async function credentialsOf({ controlPlane }: Server, email: string) {
+  const { key_salt, kdf } = await openApi(controlPlane).call(prelogin, { body: { email } })
+  const masterKey = await deriveMasterKey(PASSWORD, fromBase64(key_salt) ?? new Uint8Array(), kdf)
+  return { email, password: authKey(masterKey) }
+}
+
+type Tokens = { access: string; refresh: string }
+
+function keep(use: (tokens: Tokens) => void) {
+  return (status: number, body: string) => {
+    if (status === 200) use((JSON.parse(body) as { data: Tokens }).data)
+  }
+}
+
+function post({ path }: Endpoint, body: unknown, token?: string): Request {
+  return { method: 'POST', path, headers: headersOf(token), body: JSON.stringify(body) }
+}
+
+function headersOf(token?: string): Record<string, string> {
+  return {
+    'content-type': 'application/json',
+    ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+  }
+}
