@@ -1,7 +1,7 @@
 /** Files of secrets as people have them: dotenv, JSON, YAML, and the exports of Doppler and Infisical. */
 import { basename } from 'node:path'
 import { visit } from 'jsonc-parser'
-import { parseDocument } from 'yaml'
+import { LineCounter, parseDocument, type Scalar, visit as visitYaml } from 'yaml'
 import { z } from 'zod'
 import { parseDotenv, writeDotenvValue } from '../../client/secrets/dotenv.ts'
 import { secretKey } from '../../features/secrets/contract.ts'
@@ -81,25 +81,48 @@ function decode(name: string, bytes: Uint8Array): string {
 function parse(name: string, text: string, isJson: boolean): unknown {
   try {
     if (!isJson) return parseYaml(name, text)
-    const value: unknown = JSON.parse(text)
     refuseRepeated(name, text)
-    return value
+    return JSON.parse(text, exactly)
   } catch (error) {
     if (error instanceof CliError) throw error
     throw new CliError('invalid_file', `${name} cannot be read as ${isJson ? 'JSON' : 'YAML'}`)
   }
 }
 
-/** @throws CliError for a name that is there twice, which the runtime's parser takes the last value of */
+/** No number that is another text than what is written, such as 1.0 and 1e3: it is refused as what is no text. */
+function exactly(_: string, value: unknown, context?: { source?: string }): unknown {
+  return typeof value === 'number' && String(value) !== context?.source ? null : value
+}
+
+/**
+ * Every value as it is written: `True` and dates are texts.
+ *
+ * @throws CliError for a name that is there twice, and for a value that could be meant in another way
+ */
 function parseYaml(file: string, text: string): unknown {
-  const document = parseDocument(text, { merge: true, logLevel: 'error' })
+  const lineCounter = new LineCounter()
+  const document = parseDocument(text, { merge: true, logLevel: 'error', lineCounter })
   const [error] = document.errors
   if (error?.code === 'DUPLICATE_KEY') {
     const [, name = 'a name'] = /^["']?(\w+)/.exec(text.slice(error.pos[0])) ?? []
     throw isTwice(file, error.linePos?.[0].line ?? 1, name)
   }
   if (error) throw error
+  visitYaml(document, {
+    Scalar(_, node) {
+      const why = reasonAgainstScalar(node)
+      const { line } = lineCounter.linePos(node.range?.[0] ?? 0)
+      if (why !== null) throw noTexts(`: ${file}, line ${line} has ${why}`)
+      if (typeof node.value === 'boolean') node.value = node.source
+    },
+  })
   return document.toJS()
+}
+
+function reasonAgainstScalar({ value, source, tag }: Scalar): string | null {
+  if (tag !== undefined && tag !== 'tag:yaml.org,2002:str') return 'a tag that has no meaning here'
+  if (value === null) return 'a name without a value'
+  return typeof value === 'number' && String(value) !== source ? 'a number that needs quotes' : null
 }
 
 function isTwice(file: string, line: number, name: string): CliError {
@@ -138,9 +161,8 @@ function fromDotenv(name: string, text: string, note: Note): [string, string][] 
 
 /** Of other numbers, digits are lost before they arrive here: they need quotes. */
 const scalar = z.union([z.string(), z.int(), z.boolean()]).transform(String)
-const flatRecord = z.record(z.string(), scalar)
 /** Doppler's `secrets download --format json` without flattening. */
-const doppler = z.record(z.string(), z.looseObject({ computed: scalar }))
+const doppler = z.looseObject({ computed: scalar }).transform(({ computed }) => computed)
 /** Infisical's export, and its older name for the same. */
 const infisical = z.array(
   z.union([
@@ -150,24 +172,43 @@ const infisical = z.array(
 )
 
 function fromData(data: unknown): [string, string][] {
-  const wrapped = z.looseObject({ secrets: z.unknown() }).safeParse(data)
-  const inner =
-    wrapped.success && typeof wrapped.data.secrets === 'object' ? wrapped.data.secrets : data
+  const inner = unwrapped(data)
   const list = infisical.safeParse(inner)
   if (list.success) {
     return list.data.map((entry) =>
       'secretKey' in entry ? [entry.secretKey, entry.secretValue] : [entry.key, entry.value],
     ) as [string, string][]
   }
-  const flat = flatRecord.safeParse(inner)
-  if (flat.success) return Object.entries(flat.data)
-  const nested = doppler.safeParse(inner)
-  if (nested.success) {
-    return Object.entries(nested.data).map(([key, { computed }]) => [key, computed])
+  const named = entriesIn(inner, scalar) ?? entriesIn(inner, doppler)
+  if (named === null) throw noTexts()
+  return named
+}
+
+/** What exports have under `secrets`. @throws CliError where names beside it would be lost */
+function unwrapped(data: unknown): unknown {
+  const { secrets = null, ...others }: Record<string, unknown> = Object(data)
+  if (typeof secrets !== 'object' || secrets === null) return data
+  const beside = Object.keys(others)
+  if (beside.length === 0) return secrets
+  throw noTexts(`: it has ${beside.join(', ')} beside \`secrets\`, which would be lost`)
+}
+
+/** All of its names, or `null` where a value is of another form. */
+function entriesIn(inner: unknown, form: z.ZodType<string>): [string, string][] | null {
+  if (typeof inner !== 'object' || inner === null || Array.isArray(inner)) return null
+  const entries: [string, string][] = []
+  for (const [name, value] of Object.entries(inner)) {
+    const { success, data } = form.safeParse(value)
+    if (!success) return null
+    entries.push([name, data])
   }
-  throw new CliError(
+  return entries
+}
+
+function noTexts(why = ''): CliError {
+  return new CliError(
     'invalid_file',
-    'the file must hold names with text values',
+    `the file must hold names with text values${why}`,
     'see: cloakroom secrets set --help',
   )
 }

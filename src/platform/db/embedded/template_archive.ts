@@ -11,9 +11,12 @@ import {
   readdirSync,
   renameSync,
   rmSync,
+  statSync,
 } from 'node:fs'
 import { chmod } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+
+const isWindows = process.platform === 'win32'
 
 /** Directories of this name are unfinished, whenever the lock of DATA_DIR is free. */
 export const NEW_CLUSTER_PREFIX = 'postgres.new-'
@@ -54,8 +57,10 @@ export function syncTree(path: string): void {
   syncPath(path)
 }
 
+/** Windows flushes what is open for writing, and so no folder, whose entries it keeps by itself. */
 export function syncPath(path: string): void {
-  const descriptor = openSync(path, 'r')
+  if (isWindows && statSync(path).isDirectory()) return
+  const descriptor = openSync(path, isWindows ? 'r+' : 'r')
   try {
     fsyncSync(descriptor)
   } finally {

@@ -1,0 +1,78 @@
+/** Files of JSON and YAML: what is in them is stored as it is written, or refused; nothing is lost on the way. */
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { readValues, writeValues } from '../../src/cli/files/formats.ts'
+
+const read = (name: string, text: string) => readValues(name, new TextEncoder().encode(text))
+
+const EXACT = ['0', '42', '-7', '9007199254740991', 'true', 'false']
+const WORDS = ['yes', 'No', 'on', 'True', 'FALSE', '2026-11-23', '12:30:00', '1_000', '08:00']
+const NUMBERS = ['1e3', '1.0', '-0', '0.10', '12345678901234567890']
+const OTHER = ['007', '+5', '.5', '0x10', '0o17', '.inf', '.NaN', '1E3']
+
+test.each([...EXACT, ...WORDS])('YAML: %s stays what it is', (text) => {
+  expect(read('a.yaml', `A: ${text}\nB: "${text}"\n`)).toEqual({ A: text, B: text })
+})
+test.each(EXACT)('JSON: %s stays what it is', (text) => {
+  expect(read('a.json', `{"A":${text},"B":"${text}"}`)).toEqual({ A: text, B: text })
+})
+test.each([...NUMBERS, ...OTHER])('YAML: %s is refused, and taken in quotes', (text) => {
+  expect(() => read('a.yaml', `A: x\nB: ${text}\n`)).toThrow(
+    'line 2 has a number that needs quotes',
+  )
+  expect(read('a.yaml', `B: '${text}'\n`)).toEqual({ B: text })
+})
+test.each(NUMBERS)('JSON: %s is refused, and taken in quotes', (text) => {
+  expect(() => read('a.json', `{"A":${text}}`)).toThrow('names with text values')
+  expect(read('a.json', `{"A":"${text}"}`)).toEqual({ A: text })
+})
+
+describe('refused, since something would be lost', () => {
+  test.each([
+    ['a.json', '{"secrets":{"A":"1"},"B":"2"}', 'B beside `secrets`'],
+    ['a.json', '{"secrets":[{"key":"A","value":"1"}],"imports":[]}', 'imports beside `secrets`'],
+    ['a.yaml', 'secrets:\n  A: x\nB: y\n', 'B beside `secrets`'],
+    ['a.json', '{"__proto__":"x","A":"y"}', '__proto__ cannot be the name'],
+    ['a.yaml', 'A:\n', 'line 1 has a name without a value'],
+    ['a.yaml', 'A: x\nB: ~\n', 'line 2 has a name without'],
+    ['a.yaml', 'A: null\n', 'without a value'],
+    ['a.json', '{"A":null}', 'names with text values'],
+    ['a.yaml', 'A: !!binary aGk=\n', 'a tag that has no meaning here'],
+    ['a.yaml', 'A: !vault x\n', 'a tag that has no meaning here'],
+    ['a.yaml', 'A7: x\n7: x\n', '7 cannot be the name'],
+    ['a.yaml', '1e3: x\n', 'needs quotes'],
+    ['a.yaml', '---\nA: 1\n---\nB: 2\n', 'cannot be read as YAML'],
+    ['a.yaml', 'A: [x]\n', 'names with text values'],
+  ])('%s %s', (name, text, why) => {
+    expect(() => read(name, text)).toThrow(why)
+  })
+})
+
+test('what goes on being read: `secrets` alone, names like words, a secret of that name, anchors, merges, quoted nothing', () => {
+  expect(read('a.json', '{"secrets":{"A":"1"}}')).toEqual({ A: '1' })
+  expect(read('a.json', '{"secrets":[{"key":"A","value":"1"}]}')).toEqual({ A: '1' })
+  expect(read('a.json', '{"secrets":"x","B":"2"}')).toEqual({ secrets: 'x', B: '2' })
+  expect(read('a.yaml', 'A: &a hi\nB: *a\nC: !!str 5\n')).toEqual({ A: 'hi', B: 'hi', C: '5' })
+  expect(read('a.yaml', 'True: x\nNo: y\n')).toEqual({ True: 'x', No: 'y' })
+  expect(read('a.yaml', 'A: "null"\nB: "~"\n')).toEqual({ A: 'null', B: '~' })
+})
+
+test('no name of a file that we write is passed over when it is read', () => {
+  const name = fc.oneof(
+    fc.constantFrom('secrets', 'key', 'computed', 'value'),
+    fc.stringMatching(/^[A-Z_]{1,8}$/),
+  )
+  const values = fc.uniqueArray(fc.tuple(name, fc.string()), {
+    minLength: 1,
+    selector: ([key]) => key,
+  })
+  fc.assert(
+    fc.property(values, (entries) => {
+      const values = Object.fromEntries(entries)
+      for (const format of ['json', 'yaml'] as const) {
+        const given = read(`a.${format}`, writeValues(format, values))
+        expect(Object.entries(given).sort()).toEqual([...entries].sort())
+      }
+    }),
+  )
+})
