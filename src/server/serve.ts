@@ -4,6 +4,7 @@ import { openConsole } from '../console/serve.ts'
 import { type Config, ConfigError, readConfig } from '../platform/config/config.ts'
 import { DataDirectoryError } from '../platform/db/embedded/open.ts'
 import { awaitServer, ServerUnreachable } from '../platform/db/reach.ts'
+import { SchemaError } from '../platform/db/schema_error.ts'
 import { EX_CONFIG } from '../platform/exit_codes.ts'
 import { describeError, type Log, openLog } from '../platform/log.ts'
 import { type App, startApp } from './app.ts'
@@ -104,6 +105,10 @@ function explain(error: unknown): number {
   if (error instanceof ConfigError || error instanceof PortsTaken) {
     process.stderr.write(error.problems.map((problem) => `cloakroom: ${problem}\n`).join(''))
     return error instanceof ConfigError ? EX_CONFIG : 1
+  }
+  if (error instanceof SchemaError) {
+    process.stderr.write(`cloakroom: ${error.code}: ${error.message}\n`)
+    return EX_CONFIG
   }
   // It has said why, in a line of its own.
   if (error instanceof WorkerFailed) return error.code

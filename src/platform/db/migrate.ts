@@ -3,6 +3,9 @@
  * kill leaves the old schema or the new one. An advisory lock makes starting processes wait for each
  * other. drizzle's own migrator reads from disk and skips files older than the newest applied one
  * without a word, which is why this short one exists.
+ *
+ * Processes of before go on serving meanwhile. A migration that waited for a table of theirs would stop all who come
+ * behind it, so it waits for two seconds, gives up and tries again.
  */
 import type postgres from 'postgres'
 import initial from '../../../drizzle/0000_initial.sql' with { type: 'text' }
@@ -24,8 +27,14 @@ import passkeys from '../../../drizzle/0015_passkeys.sql' with { type: 'text' }
 import refusedBy from '../../../drizzle/0016_refused_by.sql' with { type: 'text' }
 import sessionPasskeys from '../../../drizzle/0017_session_passkeys.sql' with { type: 'text' }
 import backups from '../../../drizzle/0018_backups.sql' with { type: 'text' }
+import { AlteredHistory, NewerSchema, SchemaInUse } from './schema_error.ts'
 
-type Migration = { name: string; text: string }
+export type Migration = {
+  name: string
+  text: string
+  /** A version that does not know it cannot use the schema any more (docs/upgrading.md). */
+  breaksOlder?: true
+}
 
 /** In the order of drizzle/meta/_journal.json; a test compares both. */
 export const migrations: readonly Migration[] = [
@@ -52,17 +61,41 @@ export const migrations: readonly Migration[] = [
 
 const ADVISORY_LOCK = 6_021_023_004
 const SEPARATOR = '--> statement-breakpoint'
+/** lock_not_available, deadlock_detected. */
+const MEANWHILE_LOCKED = new Set(['55P03', '40P01'])
+const LOCK_WAIT_MS = 2_000
+const PAUSE_MS = 1_000
+const TRIES = 60
+
+type Options = {
+  /** Told of each time that somebody else's transaction was in the way. */
+  onWait?: () => void
+  tries?: number
+  pause?: () => Promise<void>
+}
 
 /**
- * Brings the schema up to date and returns how many migrations were applied.
+ * Brings the schema up to date and returns how many migrations were applied. One that is up to date is only read.
  *
- * @throws Error when an applied migration's text has changed, or the database is of a later version
+ * @throws SchemaError
  */
 export async function migrate(
   sql: postgres.Sql,
   list: readonly Migration[] = migrations,
+  { onWait, tries = TRIES, pause = () => Bun.sleep(PAUSE_MS) }: Options = {},
 ): Promise<number> {
-  return await sql.begin(async (tx) => await migrateIn(tx, list))
+  const applied = await appliedIn(sql)
+  if (applied && pendingOf(applied, list).length === 0) return 0
+  for (let left = tries - 1; ; left -= 1) {
+    try {
+      return await sql.begin((tx) => migrateIn(tx, list))
+    } catch (error) {
+      if (!MEANWHILE_LOCKED.has(codeOf(error))) throw error
+      if (left <= 0) throw new SchemaInUse(error)
+      onWait?.()
+      await pause()
+    }
+  }
 }
 
 /** The same in a transaction that does more. */
@@ -71,44 +104,68 @@ export async function migrateIn(
   list: readonly Migration[] = migrations,
 ): Promise<number> {
   await tx`select pg_advisory_xact_lock(${ADVISORY_LOCK})`
+  await tx.unsafe(`set local lock_timeout = ${LOCK_WAIT_MS}`)
   await tx`create table if not exists cloakroom_migrations (
     name text primary key, sha256 text not null, applied_at timestamptz not null default now())`
-  const applied = await tx<{ name: string; sha256: string }[]>`
-    select name, sha256 from cloakroom_migrations order by name`
-  checkHistory(applied, list)
-  for (const migration of list.slice(applied.length)) await apply(tx, migration)
-  return list.length - applied.length
+  await tx`alter table cloakroom_migrations
+    add column if not exists keeps_older boolean not null default false`
+  const pending = pendingOf((await appliedIn(tx)) ?? [], list)
+  for (const migration of pending) await apply(tx, migration)
+  return pending.length
 }
 
-/** How many a start would apply, `null` if the database has no tables yet. @throws Error as `migrate` */
+/** How many a start would apply, `null` if the database has no tables yet. @throws SchemaError */
 export async function pendingMigrations(sql: postgres.Sql): Promise<number | null> {
+  const applied = await appliedIn(sql)
+  return applied && pendingOf(applied, migrations).length
+}
+
+type Applied = {
+  name: string
+  sha256: string
+  /** Said by who applied it: versions that do not know it may go on using the schema. */
+  keepsOlder: boolean
+}
+
+/** In their order; `null` if the database has no tables yet. */
+export async function appliedIn(
+  sql: postgres.Sql | postgres.TransactionSql,
+): Promise<Applied[] | null> {
   const [row] = await sql<{ found: boolean }[]>`
     select to_regclass('cloakroom_migrations') is not null as found`
   if (!row?.found) return null
-  const applied = await sql<{ name: string; sha256: string }[]>`
-    select name, sha256 from cloakroom_migrations order by name`
-  checkHistory(applied, migrations)
-  return migrations.length - applied.length
+  // The column came later than the table.
+  return await sql<Applied[]>`
+    select name, sha256, coalesce((to_jsonb(m) ->> 'keeps_older')::boolean, false) as "keepsOlder"
+    from cloakroom_migrations m order by name`
 }
 
-function checkHistory(
-  applied: readonly { name: string; sha256: string }[],
-  list: readonly Migration[],
-): void {
+/** Those that are not applied. @throws SchemaError */
+export function pendingOf(
+  applied: readonly Applied[],
+  list: readonly Migration[] = migrations,
+): readonly Migration[] {
   for (const [index, { name, sha256 }] of applied.entries()) {
     const known = list[index]
-    if (!known) throw new Error(`the database was migrated by a later version (${name})`)
-    if (known.name !== name || hash(known) !== sha256) {
-      throw new Error(`migration ${name} differs from the one that was applied`)
-    }
+    if (known && (known.name !== name || hash(known) !== sha256)) throw new AlteredHistory(name)
   }
+  const later = applied.slice(list.length)
+  const breaking = later.find(({ keepsOlder }) => !keepsOlder)
+  if (breaking) throw new NewerSchema(breaking.name, list.at(-1)?.name)
+  return list.slice(applied.length)
 }
 
 async function apply(tx: postgres.TransactionSql, migration: Migration): Promise<void> {
-  for (const statement of migration.text.split(SEPARATOR)) await tx.unsafe(statement)
-  await tx`insert into cloakroom_migrations (name, sha256) values (${migration.name}, ${hash(migration)})`
+  const { name, text, breaksOlder = false } = migration
+  for (const statement of text.split(SEPARATOR)) await tx.unsafe(statement)
+  await tx`insert into cloakroom_migrations (name, sha256, keeps_older)
+    values (${name}, ${hash(migration)}, ${!breaksOlder})`
 }
 
 function hash({ text }: Migration): string {
   return new Bun.CryptoHasher('sha256').update(text).digest('hex')
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : ''
 }

@@ -4,7 +4,7 @@ import { OuterLayer } from '../crypto/outer_layer.ts'
 import { Pepper } from '../crypto/pepper.ts'
 import type { Log } from '../log.ts'
 import { checkEncryptionKey } from './key_check.ts'
-import { migrate } from './migrate.ts'
+import { migrate, migrations } from './migrate.ts'
 import type { Connection, Database } from './open.ts'
 import { checkSecretKey } from './secret_key_check.ts'
 
@@ -16,7 +16,8 @@ export async function prepareDatabase(
   keys: Keys,
   log: Log,
 ): Promise<{ outer: OuterLayer; pepper: Pepper }> {
-  const applied = await migrate(sql)
+  const onWait = () => log.warning('a migration waits for other transactions')
+  const applied = await migrate(sql, migrations, { onWait })
   if (applied > 0) log.info('migrated', { applied })
   return await checkKeys(db, keys, log)
 }

@@ -5,6 +5,7 @@ import { type Config, ConfigError, readConfig } from '../../platform/config/conf
 import { KEYS_FILE } from '../../platform/db/embedded/data_directory.ts'
 import { DataDirectoryError } from '../../platform/db/embedded/open.ts'
 import { ServerUnreachable } from '../../platform/db/reach.ts'
+import { SchemaError } from '../../platform/db/schema_error.ts'
 import { readOwnKeys } from '../own_keys.ts'
 import { BackupProblem } from './problem.ts'
 
@@ -29,5 +30,7 @@ export function problemIn(error: unknown): BackupProblem | null {
   if (error instanceof BackupProblem) return error
   if (error instanceof DataDirectoryError || error instanceof ServerUnreachable)
     return new BackupProblem('failed', error.message, error)
+  if (error instanceof SchemaError)
+    return new BackupProblem('failed', `${error.code}: ${error.message}`, error)
   return null
 }

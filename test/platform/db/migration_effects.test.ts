@@ -1,0 +1,126 @@
+/**
+ * Migrations are applied while processes of before serve (docs/upgrading.md). What takes as long as a table is large, or
+ * may break those processes, is found here, so that it is decided on and not overlooked.
+ */
+import { describe, expect, test } from 'bun:test'
+import { migrations } from '../../../src/platform/db/migrate.ts'
+import { type Effect, effectsOf } from '../../../src/platform/db/migration_effects.ts'
+
+/**
+ * Works through a table that was there: writers of it, or all, wait. Accepted because the table was small then, or
+ * because nothing but a window would do; `cloakroom upgrade --check` says so of what is pending.
+ */
+const ACCEPTED_LONG: Record<string, string[]> = {
+  '0002_audit_indexes': ['makes an index of audit_logs', 'copies rows of audit_logs'],
+  '0005_capabilities': ['changes rows of tokens', 'adds a condition to tokens'],
+  '0006_corrections': ['makes an index of audit_logs'],
+  '0007_audit_journal': ['makes an index of audit_logs', 'makes a unique index of audit_logs'],
+  '0009_deleted_secrets': [
+    'changes rows of deleted_secrets',
+    'checks a key of deleted_secrets',
+    'makes an index of deleted_secrets',
+  ],
+  '0010_audit_terms': ['copies rows of audit_logs'],
+  '0017_session_passkeys': ['checks a key of sessions', 'makes an index of sessions'],
+}
+
+/** May break processes of before, and was found not to, or the versions of then had to be stopped anyway. */
+const ACCEPTED_BREAKING: Record<string, string[]> = {}
+
+/** The first version that promises a rolling restart has all before this. */
+const FIRST_PROMISED = '0019'
+
+test('a migration that works through a table in use is one that was decided on', () => {
+  expect(found(({ isLong }) => isLong)).toEqual(ACCEPTED_LONG)
+})
+
+test('a migration that may break processes of before says so, or was decided on', () => {
+  const promised = found(
+    ({ mayBreakOlder }) => mayBreakOlder,
+    (name) => name >= FIRST_PROMISED,
+  )
+  expect(promised).toEqual(ACCEPTED_BREAKING)
+})
+
+function found(
+  is: (effect: Effect) => boolean,
+  counts: (name: string) => boolean = () => true,
+): Record<string, string[]> {
+  const entries = migrations
+    .filter(({ name, breaksOlder }) => counts(name) && !breaksOlder)
+    .map(({ name, text }) => ({ name, does: effectsOf(text).filter(is) }))
+    .map(({ name, does }) => ({ name, does: [...new Set(does.map((effect) => effect.does))] }))
+  return Object.fromEntries(
+    entries.filter(({ does }) => does.length > 0).map(({ name, does }) => [name, does]),
+  )
+}
+
+describe('what a statement does', () => {
+  const cases: [
+    statement: string,
+    does: string,
+    blocks: string,
+    isLong: boolean,
+    breaks: boolean,
+  ][] = [
+    ['create table a (id uuid)', 'makes a', 'nobody', false, false],
+    ['CREATE UNLOGGED TABLE "a" (id uuid)', 'makes a', 'nobody', false, false],
+    ['ALTER TABLE "a" ADD COLUMN "b" text;', 'adds a column to a', 'everybody', false, false],
+    [
+      "alter table a add column b text[] default '{}' not null",
+      'adds a column to a',
+      'everybody',
+      false,
+      false,
+    ],
+    ['alter table a add column b text not null', 'demands a column of a', 'everybody', true, true],
+    [
+      'alter table a add column b uuid default gen_random_uuid()',
+      'fills a column of a',
+      'everybody',
+      true,
+      true,
+    ],
+    ['alter table a alter column b type bigint', 'rewrites a', 'everybody', true, true],
+    ['alter table a alter column b set data type bigint', 'rewrites a', 'everybody', true, true],
+    ['alter table a alter column b set not null', 'demands a column of a', 'everybody', true, true],
+    ['alter table a drop column b', 'takes a column from a', 'everybody', false, true],
+    ['alter table a rename column b to c', 'renames in a', 'everybody', false, true],
+    ['drop table a', 'drops a', 'everybody', false, true],
+    ['create index i on a using btree (b)', 'makes an index of a', 'writers', true, false],
+    ['create unique index i on a (b)', 'makes a unique index of a', 'writers', true, true],
+    [
+      'alter table a add constraint c check (b > 0)',
+      'adds a condition to a',
+      'everybody',
+      true,
+      true,
+    ],
+    ['update a set b = 1', 'changes rows of a', 'writers', true, true],
+    ['insert into b select * from a', 'copies rows of a', 'writers', true, false],
+    [
+      'create trigger t after insert on a for each row execute function f()',
+      'adds a trigger to a',
+      'everybody',
+      false,
+      true,
+    ],
+    ['vacuum full a', 'vacuum full a', 'everybody', true, true],
+  ]
+  test.each(cases)('%s', (statement, does, blocks, isLong, mayBreakOlder) => {
+    expect(effectsOf(statement)).toMatchObject([{ does, blocks, isLong, mayBreakOlder }])
+  })
+
+  test('what is done to a table that the same migration makes costs nobody anything', () => {
+    const text = 'create table a (id uuid);--> statement-breakpoint\ncreate index i on a (id);'
+    expect(effectsOf(text).map(({ does }) => does)).toEqual(['makes a'])
+  })
+
+  test('a statement in a comment or in the body of a function is none', () => {
+    const body =
+      'create function f() returns trigger language plpgsql as $$ begin drop table a; end $$'
+    expect(effectsOf(`-- drop table a;\n${body}`).map(({ does }) => does)).toEqual([
+      'makes a function',
+    ])
+  })
+})
