@@ -1,0 +1,59 @@
+/**
+ * Databases as versions of before left them: for each schema that landed the rows that the code of then wrote, and what
+ * must go on working with them. `bun run fixture` makes those that are missing (making/index.ts).
+ */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+export const DIRECTORY = join(import.meta.dir, 'fixtures')
+const SUFFIX = '.json.zst'
+
+/** The API that agents called. */
+export const HOST = 'api.upgrade.example'
+
+/** What was done, and with what it is used again. */
+export type Story = {
+  password: string
+  people: string[]
+  recoveryKey: string
+  /** Plaintext by name: the project `shop` of the first person, environment development. */
+  secrets: Record<string, string>
+  agentToken: string
+  revokedToken: string
+  workloadToken: string
+  /** What the version of then could not do. */
+  skipped: string[]
+}
+
+export type Fixture = {
+  /** Name of the newest migration. */
+  schema: string
+  /** Whose code wrote the rows. */
+  commit: string
+  keys: { SECRET_KEY: string; ENCRYPTION_KEY: string }
+  /** The port that the API had: the allowlist names it. */
+  port: number
+  migrations: { name: string; sha256: string }[]
+  story: Story
+  /** Count of rows by table. */
+  counts: Record<string, number>
+  /** SQL that puts the rows into the tables of that schema. */
+  rows: string
+}
+
+/** Names of the schemas of which there is one, in their order. */
+export function fixtureNames(): string[] {
+  return readdirSync(DIRECTORY)
+    .filter((name) => name.endsWith(SUFFIX))
+    .map((name) => name.slice(0, -SUFFIX.length))
+    .sort()
+}
+
+export function pathOf(schema: string): string {
+  return join(DIRECTORY, `${schema}${SUFFIX}`)
+}
+
+export function readFixture(schema: string): Fixture {
+  const bytes = Bun.zstdDecompressSync(readFileSync(pathOf(schema)))
+  return JSON.parse(new TextDecoder().decode(bytes)) as Fixture
+}
