@@ -71,7 +71,7 @@ test('the image is built by the Bun of the lockfile and has nothing but the exec
   const lines = final.split('\n')
   expect(lines.filter((line) => /^(RUN|ADD)\b/.test(line))).toEqual([])
   expect(lines.filter((line) => line.startsWith('COPY')).length).toBe(2)
-  expect(lines).toContain('USER nonroot')
+  expect(lines).toContain('USER 65532:65532')
   expect(lines).toContain('EXPOSE 8000 8080')
   expect(lines.join('\n')).toMatch(/^HEALTHCHECK .* CMD \["cloakroom", "health"\]$/m)
   const [, volume] = /^VOLUME (\S+)$/m.exec(final) ?? []
