@@ -60,7 +60,10 @@ export async function startFront(
 }
 
 /** Replaces what must be there, so that the example is what is tested. */
-function replaced(text: string, changes: readonly (readonly [from: string, to: string])[]): string {
+export function replaced(
+  text: string,
+  changes: readonly (readonly [from: string, to: string])[],
+): string {
   return changes.reduce((given, [from, to]) => {
     if (!given.includes(from)) throw new Error(`the example has no ${from}`)
     return given.replaceAll(from, to)

@@ -139,17 +139,28 @@ async function loggingIn({ server, caller, writer }: Subject): Promise<Traffic> 
   return { origin: server.controlPlane, requests }
 }
 
-/** Each answer has the token of the next request: for one connection. */
+/** Each answer has the token of the next request: for one connection. Without an answer there is a new session. */
 async function refreshing({ server, writer }: Subject): Promise<Traffic> {
   const body = await credentialsOf(server, writer.session.email)
-  let token = (await openApi(server.controlPlane).call(login, { body })).refresh
+  const begin = async () => (await openApi(server.controlPlane).call(login, { body })).refresh
+  let token = await begin()
   const setupRequest = (request: Request) => ({
     ...request,
     body: JSON.stringify({ refresh: token }),
   })
-  const onResponse = keep((next) => {
+  const goOn = keep((next) => {
     token = next.refresh
   })
+  const onResponse = (status: number, answer: string) => {
+    goOn(status, answer)
+    if (status >= 400)
+      begin().then(
+        (fresh) => {
+          token = fresh
+        },
+        () => {},
+      )
+  }
   return {
     origin: server.controlPlane,
     requests: [{ ...post(refresh, {}), setupRequest, onResponse }],

@@ -8,6 +8,7 @@ import { OuterLayer } from '../crypto/outer_layer.ts'
 import { Pepper, secretKeysOf } from '../crypto/pepper.ts'
 import { parseCidrs } from '../net/cidr.ts'
 import { backupSettings } from './backup_settings.ts'
+import { databaseSettings } from './database_settings.ts'
 import { HOST_NAME, key, list, number, port, succeeds } from './forms.ts'
 import { passkeyOrigins } from './passkey_origins.ts'
 import { publicUrl } from './public_url.ts'
@@ -75,46 +76,7 @@ export const settings = z.object({
       example: 'vault.example.com,localhost',
       required: true,
     }),
-  DB_HOST: z
-    .string()
-    .trim()
-    .refine(
-      (text) => text.startsWith('/') || isIP(text) > 0 || /^[\w.-]+$/.test(text),
-      'must be a host name, an address or the directory of a socket; a port goes into DB_PORT',
-    )
-    .optional()
-    .meta({
-      about: 'PostgreSQL host or socket directory; without it the embedded database is used',
-      example: 'db.internal',
-      required: true,
-    }),
-  DB_PORT: number('a port number', 1, 65_535)
-    .default(5432)
-    .meta({ about: 'PostgreSQL port', example: '5432' }),
-  DB_NAME: z
-    .string()
-    .min(1)
-    .optional()
-    .meta({ about: 'PostgreSQL database', example: 'cloakroom', required: true }),
-  DB_USER: z
-    .string()
-    .min(1)
-    .optional()
-    .meta({ about: 'PostgreSQL role', example: 'cloakroom', required: true }),
-  DB_PASSWORD: z.string().optional().meta({
-    about: 'password of that role',
-    example: 'a long random string',
-    required: true,
-    secret: true,
-  }),
-  DB_SSLMODE: z
-    .enum(['disable', 'allow', 'prefer', 'require', 'verify-full'])
-    .default('prefer')
-    .meta({ about: 'TLS towards PostgreSQL', example: 'verify-full' }),
-  DB_WAIT_SECONDS: number('a whole number of seconds', 0, 3600).default(60).meta({
-    about: 'how long a start keeps trying to reach PostgreSQL; 0 tries once',
-    example: '300',
-  }),
+  ...databaseSettings,
   DATA_DIR: z.string().min(1).default('cloakroom-data').meta({
     about: 'directory of the embedded database and its keys',
     example: '/var/lib/cloakroom',

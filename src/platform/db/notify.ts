@@ -2,7 +2,7 @@
  * Notices between processes, and within one. They spare reads and wipe keys early, nothing more: no
  * decision may depend on one arriving, because a connection that breaks loses what was sent meanwhile.
  */
-import postgres from 'postgres'
+import type postgres from 'postgres'
 import { describeError, type Log } from '../log.ts'
 import type { Connection } from './open.ts'
 
@@ -15,6 +15,8 @@ export type Subscriber = {
   onGap(): void
 }
 
+type Listening = Pick<Connection, 'kind' | 'sql' | 'connectBesides'>
+
 export type Bus = {
   subscribe(channel: string, subscriber: Subscriber): void
   /** To be called after the commit of what the database's triggers announce. */
@@ -25,24 +27,17 @@ export type Bus = {
 type Options = {
   /** Milliseconds: at most two of them pass before a connection that hears nothing is replaced. */
   pulseMs: number
-  /** A connection besides the pool. */
-  connect: () => postgres.Sql
 }
 
 const PULSE_MS = 5_000
 
 /** Over PostgreSQL's LISTEN, or within this process for the embedded database, which has no other. */
 export function openBus(
-  { kind, sql }: Pick<Connection, 'kind' | 'sql'>,
+  { kind, sql, connectBesides }: Listening,
   log: Log,
-  { pulseMs = PULSE_MS, connect = () => besides(sql) }: Partial<Options> = {},
+  { pulseMs }: Options = { pulseMs: PULSE_MS },
 ): Bus {
-  return kind === 'embedded' ? localBus() : listeningBus({ sql, log, pulseMs, connect })
-}
-
-/** The driver takes what it made of its options, as its own `listen` does; only its types do not. */
-function besides({ options }: postgres.Sql): postgres.Sql {
-  return postgres({ ...options, max: 1 } as never)
+  return kind === 'embedded' ? localBus() : listeningBus({ sql, log, pulseMs, connectBesides })
 }
 
 function localBus(): Bus {
@@ -79,7 +74,7 @@ function listeningBus(options: Options & Surroundings): Bus {
   }
 }
 
-type Surroundings = { sql: postgres.Sql; log: Log }
+type Surroundings = Omit<Listening, 'kind'> & { log: Log }
 type SubscriptionOptions = Options & Surroundings & { channel: string; subscriber: Subscriber }
 
 class Subscription {
@@ -107,8 +102,8 @@ class Subscription {
   }
 
   #listen(): postgres.Sql {
-    const { connect, channel, subscriber } = this.#options
-    const client = connect()
+    const { connectBesides, channel, subscriber } = this.#options
+    const client = connectBesides()
     const hear = (payload: string) => {
       this.#hasHeard = true
       if (payload !== '') subscriber.onNotice(payload)

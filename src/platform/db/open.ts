@@ -19,6 +19,8 @@ export type Connection = {
   kind: 'postgresql' | 'embedded'
   /** Where the data is, for people: no password in it. */
   location: string
+  /** A connection besides the pool, with a session of its own also where that is behind a pooler. */
+  connectBesides(): postgres.Sql
   close(): Promise<void>
 }
 
@@ -56,15 +58,21 @@ export function serverOptions(config: Config, host: string) {
     user: config.DB_USER ?? '',
     ...(config.DB_PASSWORD === undefined ? {} : { password: config.DB_PASSWORD }),
     ssl: config.DB_SSLMODE === 'disable' ? false : config.DB_SSLMODE,
+    // A pooler in transaction mode gives each transaction to any session, which has not prepared its statements.
+    prepare: config.DB_LISTEN_HOST === undefined,
   } as const
 }
 
 function openServer(config: Config, host: string): Connection {
-  const sql = postgres({ ...serverOptions(config, host), max: POOL_SIZE })
+  const options = serverOptions(config, host)
+  const sql = postgres({ ...options, max: POOL_SIZE })
+  const { DB_LISTEN_HOST, DB_LISTEN_PORT } = config
+  const itself = DB_LISTEN_HOST === undefined ? {} : { host: DB_LISTEN_HOST, port: DB_LISTEN_PORT }
   return {
     ...wrap(sql),
     kind: 'postgresql',
     location: `${config.DB_NAME} on ${host}:${config.DB_PORT}`,
+    connectBesides: () => postgres({ ...options, ...itself, max: 1 }),
     close: () => sql.end({ timeout: 5 }),
   }
 }
@@ -76,6 +84,9 @@ async function openLocal(config: Config, onFailure: (reason: string) => void): P
     ...wrap(sql),
     kind: 'embedded',
     location: embedded.directory,
+    connectBesides: () => {
+      throw new Error('the embedded database has one connection')
+    },
     close: async () => {
       await sql.end({ timeout: 5 })
       await embedded.close()

@@ -15,13 +15,11 @@ async function open(pulseMs: number) {
   const clients: postgres.Sql[] = []
   const logs: string[] = []
   const log = openLog('debug', (line) => logs.push(line))
-  const bus = openBus({ kind: 'postgresql', sql }, log, {
-    pulseMs,
-    connect: () => {
-      clients.push(connect())
-      return clients.at(-1) as postgres.Sql
-    },
-  })
+  const connectBesides = () => {
+    clients.push(connect())
+    return clients.at(-1) as postgres.Sql
+  }
+  const bus = openBus({ kind: 'postgresql', sql, connectBesides }, log, { pulseMs })
   const heard: string[] = []
   let gaps = 0
   bus.subscribe(CHANNEL, { onNotice: (payload) => heard.push(payload), onGap: () => gaps++ })

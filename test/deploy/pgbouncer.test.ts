@@ -1,0 +1,239 @@
+/** Cloakroom behind the real PgBouncer in transaction mode, as docs/deploy/pgbouncer.ini has it. */
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { chownSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import postgres from 'postgres'
+import { listAuditLogs } from '../../src/features/audit/contract.ts'
+import { readConfig } from '../../src/platform/config/config.ts'
+import { openBus, POLICY_CHANGES } from '../../src/platform/db/notify.ts'
+import { openDatabase, serverOptions } from '../../src/platform/db/open.ts'
+import { openLog } from '../../src/platform/log.ts'
+import { type Agent, API, employAgent, openStage, resolveAs, type Stage } from '../support/agent.ts'
+import { startTestApp, type TestApp } from '../support/app.ts'
+import { marked } from '../support/canary.ts'
+import { databaseKind, preparedDatabase, sharedCluster } from '../support/database.ts'
+import { watched } from '../support/watched.ts'
+import { replaced } from './fronts.ts'
+
+const PORT = 6432
+const SESSIONS = 3
+/** A pool that the servers do not use. */
+const APART = 'apart'
+const value = marked('pooled_')
+const PASSWORD = 'of the pooler'
+
+type Pooler = { directory: string; stop(): Promise<void> }
+
+/** On a unix socket; the rest of the example is as it is. @throws Error where it is not installed */
+async function startPooler(database: string, socketDir: string): Promise<Pooler> {
+  const program = Bun.which('pgbouncer', { PATH: `${process.env.PATH}:/usr/sbin` })
+  if (!program) throw new Error('pgbouncer is not installed')
+  const directory = mkdtempSync(join(tmpdir(), 'cr-pooler-'))
+  const example = readFileSync(join(import.meta.dir, '../../docs/deploy/pgbouncer.ini'), 'utf8')
+  const users = join(directory, 'userlist.txt')
+  const to = `host=${socketDir} dbname=${database}`
+  const text = replaced(example, [
+    [
+      'cloakroom = host=127.0.0.1 port=5432 dbname=cloakroom',
+      `${database} = ${to}\n${APART} = ${to} pool_size=2`,
+    ],
+    ['listen_addr = 127.0.0.1', 'listen_addr ='],
+    ['unix_socket_dir =', `unix_socket_dir = ${directory}`],
+    ['/etc/pgbouncer/userlist.txt', users],
+    ['default_pool_size = 20', `default_pool_size = ${SESSIONS}\nadmin_users = cloakroom`],
+  ])
+  writeFileSync(users, `"cloakroom" "${PASSWORD}"\n`)
+  writeFileSync(join(directory, 'pgbouncer.ini'), text)
+  // It refuses to run as root, as PostgreSQL does, whose directory belongs to whom it runs as.
+  const { uid, gid } = statSync(socketDir)
+  const owner = process.getuid?.() === 0 ? { uid, gid } : {}
+  if (process.getuid?.() === 0) chownSync(directory, uid, gid)
+  const child = watched(
+    Bun.spawn([program, join(directory, 'pgbouncer.ini')], {
+      stdin: 'ignore',
+      stdout: 'pipe',
+      stderr: 'pipe',
+      cwd: directory,
+      ...owner,
+    }),
+  )
+  const errors = new Response(child.stderr).text()
+  const sql = adminOf(directory)
+  for (;;) {
+    const isThere = await sql
+      .unsafe('show version')
+      .simple()
+      .then(
+        () => true,
+        () => false,
+      )
+    if (isThere) break
+    if (child.exitCode !== null) throw new Error(`pgbouncer ended: ${await errors}`)
+    await Bun.sleep(20)
+  }
+  await sql.end()
+  return {
+    directory,
+    stop: async () => {
+      child.kill('SIGINT')
+      await child.exited
+      rmSync(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+function adminOf(directory: string) {
+  return postgres({
+    host: directory,
+    port: PORT,
+    database: 'pgbouncer',
+    user: 'cloakroom',
+    password: PASSWORD,
+    max: 1,
+    fetch_types: false,
+  })
+}
+
+if (databaseKind === 'postgresql') {
+  describe('behind pgbouncer in transaction mode', () => {
+    let pooler: Pooler
+    let pooled: Record<string, string>
+    let itself: Record<string, string>
+    let stage: Stage
+    let other: TestApp
+    let agent: Agent
+
+    beforeAll(async () => {
+      const { env } = await preparedDatabase()
+      const { socketDir } = await sharedCluster()
+      pooler = await startPooler(env.DB_NAME ?? '', socketDir)
+      pooled = { ...env, DB_HOST: pooler.directory, DB_PORT: String(PORT), DB_PASSWORD: PASSWORD }
+      itself = { DB_LISTEN_HOST: socketDir }
+      stage = await openStage({ env: { ...pooled, ...itself } })
+      const resolving = {
+        RESOLVER_ALLOW_NETWORKS: '127.0.0.1/32',
+        RESOLVER_CA_FILE: stage.caFile,
+        RESOLVER_HOSTS: `${API}=127.0.0.1`,
+      }
+      const database = { env: { ...pooled, ...itself }, remove: () => {} }
+      other = await startTestApp(resolving, { database })
+      agent = await employAgent(stage, { secrets: { API_KEY: value } })
+    }, 60_000)
+
+    afterAll(async () => {
+      await other?.stop()
+      await stage?.stop()
+      await pooler?.stop()
+    })
+
+    const call = (app: TestApp) =>
+      agent.resolve(
+        {
+          target_url: stage.url('/charges'),
+          headers: { Authorization: 'Bearer SVC_SECRET_API_KEY' },
+        },
+        app.resolver,
+      )
+
+    test('two processes serve people and agents over fewer sessions than they have connections', async () => {
+      const apps = Array.from({ length: 60 }, (_, index) => (index % 2 ? other : stage.app))
+      const answers = await Promise.all(
+        apps.map(async (app, index) => {
+          if (index % 3 === 0) await agent.store('API_KEY', value)
+          if (index % 3 === 1)
+            await app.as(agent.person.token).list(listAuditLogs, {
+              query: { workspace_id: agent.workspaceId },
+            })
+          return (await call(app)).status
+        }),
+      )
+      expect(answers).toEqual(Array(60).fill(200))
+      const admin = adminOf(pooler.directory)
+      const pools = await admin.unsafe('show pools').simple()
+      await admin.end()
+      const { cl_active, cl_waiting, sv_active, sv_idle, sv_used, pool_mode } = pools.find(
+        ({ database }) => database === pooled.DB_NAME,
+      ) as Record<string, string>
+      expect(pool_mode).toBe('transaction')
+      expect(Number(sv_active) + Number(sv_idle) + Number(sv_used)).toBeLessThanOrEqual(SESSIONS)
+      expect(Number(cl_active) + Number(cl_waiting)).toBeGreaterThan(SESSIONS)
+      const loud = [...stage.app.logs, ...other.logs].filter((line) =>
+        /"level":"(warning|error)"/.test(line),
+      )
+      expect(loud).toEqual([])
+    })
+
+    test('a token that is revoked at one process is refused by the other at once', async () => {
+      const token = await agent.issue()
+      await agent.provision(token)
+      const body = { target_url: stage.url('/charges'), headers: {} }
+      expect((await resolveAs(other.resolver, token.text, body)).status).toBe(200)
+      await agent.revoke(token.id)
+      expect((await resolveAs(other.resolver, token.text, body)).status).toBe(401)
+    })
+
+    test('notices of a change arrive, from sessions of PostgreSQL itself', async () => {
+      const connection = await openDatabase(configOf({ ...pooled, ...itself }), () => {})
+      const bus = openBus(
+        connection,
+        openLog('error', () => {}),
+      )
+      const heard = Promise.withResolvers<string>()
+      const ready = Promise.withResolvers<void>()
+      bus.subscribe(POLICY_CHANGES, { onNotice: heard.resolve, onGap: ready.resolve })
+      await ready.promise
+      await agent.allow('another.example.com')
+      expect(await heard.promise).toBe(agent.workspaceId)
+      await bus.close()
+      await connection.close()
+    })
+
+    /** The same statement twice from one connection, in one and then in the other of two sessions. */
+    async function askTwice(env: Record<string, string>): Promise<unknown[]> {
+      const config = configOf({ ...pooled, ...env, DB_NAME: APART })
+      const options = { ...serverOptions(config, pooler.directory), max: 1 }
+      const clients = [postgres(options), postgres(options), postgres(options)] as const
+      const [asking, ...others] = clients
+      // Outside of a transaction the driver would try again without a word.
+      const ask = () =>
+        asking.begin(
+          async (tx) => (await tx`select pg_backend_pid() as pid, ${7}::int as seven`)[0],
+        )
+      // A transaction keeps its session.
+      const take = async (sql: postgres.Sql) => {
+        await sql.unsafe('begin')
+        return (await sql.unsafe('select pg_backend_pid() as pid'))[0]?.pid
+      }
+      try {
+        const first = await ask()
+        if ((await take(others[0])) !== first?.pid) {
+          expect(await take(others[1])).toBe(first?.pid)
+          await others[0].unsafe('rollback')
+        }
+        const second = await ask()
+        expect(second?.pid).not.toBe(first?.pid)
+        return [first?.seven, second?.seven]
+      } finally {
+        for (const client of clients) await client.end()
+      }
+    }
+
+    test('with DB_LISTEN_HOST a statement works in a session that has not seen it before', async () => {
+      expect(await askTwice(itself)).toEqual([7, 7])
+    })
+
+    test('without it a transaction fails in a session that has not prepared its statement', async () => {
+      await expect(askTwice({})).rejects.toMatchObject({ code: '26000' })
+    })
+  })
+}
+
+function configOf(env: Record<string, string>) {
+  const keys = {
+    SECRET_KEY: 'test-secret-key-test-secret-key-test',
+    ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64url'),
+  }
+  return readConfig({ ...keys, ...env }, () => keys)
+}
