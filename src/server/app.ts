@@ -19,8 +19,9 @@ import { prepareDatabase } from '../platform/db/prepare.ts'
 import { describeError, type Log } from '../platform/log.ts'
 import type { FeatureServices } from '../platform/services.ts'
 import { openResolver } from '../resolver/index.ts'
-import { backupJobs } from './backup/schedule.ts'
+import { scheduleBackups } from './backup/schedule.ts'
 import { openListeners } from './listeners.ts'
+import { answerOperators } from './operators.ts'
 import { adminPortOf, configuredPorts } from './ports.ts'
 
 export type App = {
@@ -69,9 +70,8 @@ async function compose(
   options: { log: Log; clock: Clock; lookup: Lookup | undefined; worker: number },
 ): Promise<App> {
   const { log, clock, lookup, worker } = options
-  const { db } = connection
   const keys = await prepareDatabase(connection, config, log)
-  const services: FeatureServices = { db, ...keys, clock, config, log }
+  const services: FeatureServices = { db: connection.db, ...keys, clock, config, log }
   const watch = openWatch({ ...config, ADMIN_PORT: adminPortOf(config, worker) })
   const trail = new AuditTrail(connection.sql, log, watch?.instruments)
   await trail.adopt(null)
@@ -104,7 +104,8 @@ async function compose(
     scheduleUpkeep(services, config.AUDIT_RETENTION_DAYS),
     scheduleProjectUpkeep(services),
     scheduleMetrics(services),
-    ...backupJobs({ ...services, connection, observe: watch?.instruments.onBackup }),
+    scheduleBackups({ ...services, connection, observe: watch?.instruments.onBackup }),
+    answerOperators({ ...services, connection, now: clock.now }),
   ]
   return {
     connection,

@@ -154,7 +154,7 @@ if (databaseKind === 'postgresql') {
       for (let round = 0; round < 5; round += 1) {
         const before = answers.length
         await admin`select pg_terminate_backend(pid) from pg_stat_activity
-        where application_name = 'cloakroom' and pid <> pg_backend_pid()`
+        where application_name like 'cloakroom%' and pid <> pg_backend_pid()`
         while (answers.length < before + 40) await Bun.sleep(5)
       }
       ended = true

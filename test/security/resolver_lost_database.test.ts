@@ -36,7 +36,7 @@ if (databaseKind === 'postgresql') {
       const answered = upsert()
       // Asked outside of this transaction, which would see the same list again and again.
       const waiting = () => admin`select pid from pg_stat_activity where datname = ${database}
-      and application_name = 'cloakroom' and wait_event_type = 'Lock' and xact_start is not null`
+      and application_name like 'cloakroom%' and wait_event_type = 'Lock' and xact_start is not null`
       let [backend] = await waiting()
       for (; !backend; [backend] = await waiting()) await Bun.sleep(5)
       await tx`select pg_terminate_backend(${backend.pid})`

@@ -12,6 +12,11 @@ export const moveOptions = [
   ['--to <target>', 'postgres://user@host:port/database, or a directory for the embedded database'],
   ['--dry-run', 'only look: read and count everything, and see whether the target would take it'],
 ] as const
+export const rekeyOuterOptions = [
+  ['--batch <count>', 'rows at a time', '100'],
+  ['--pause <milliseconds>', 'between two batches, where the database has other work', '0'],
+  ['--dry-run', 'only look: read and open everything, and write nothing'],
+] as const
 
 export const serverSpecs: readonly Spec[] = [
   command({
@@ -42,5 +47,12 @@ export const serverSpecs: readonly Spec[] = [
     ],
     options: moveOptions,
     action: async () => (await import('../commands/backup.ts')).moveDatabase,
+  }),
+  command({
+    usage: 'rekey-outer',
+    about: 'put what the server sealed under the first key of ENCRYPTION_KEY, while it runs',
+    examples: ['rekey-outer --dry-run', 'rekey-outer', 'rekey-outer --batch 50 --pause 200'],
+    options: rekeyOuterOptions,
+    action: async () => (await import('../commands/rekey_outer.ts')).rekey,
   }),
 ]

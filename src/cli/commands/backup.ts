@@ -1,16 +1,9 @@
 /** `cloakroom backup`, `cloakroom restore` and `cloakroom move`: for who runs a server, with its settings. */
-
-import { EX_CONFIG } from '../../platform/exit_codes.ts'
-import {
-  type backUp,
-  ConfigError,
-  identitiesIn,
-  problemIn,
-  serverConfig,
-} from '../../server/backup/index.ts'
+import { type backUp, identitiesIn } from '../../server/backup/index.ts'
 import type { backupOptions, moveOptions, restoreOptions } from '../catalogue/server.ts'
 import type { Action } from '../command.ts'
 import { CliError } from '../terminal/cli_error.ts'
+import { explained, serverConfig } from './operator.ts'
 
 type Sums = Awaited<ReturnType<typeof backUp>>
 
@@ -26,6 +19,7 @@ export const backup: Action<typeof backupOptions> = ({ output }, [file = ''], op
       tables: sums,
     })
     output.note('the keys of the server are not in it: keep them apart')
+    return 0
   })
 
 export const restoreBackup: Action<typeof restoreOptions> = ({ output }, [file = ''], options) =>
@@ -47,6 +41,7 @@ export const restoreBackup: Action<typeof restoreOptions> = ({ output }, [file =
       tables: sums,
     })
     if (kept !== null) output.note(`what was there before is kept in ${kept}`)
+    return 0
   })
 
 export const moveDatabase: Action<typeof moveOptions> = ({ output }, _, options) =>
@@ -62,23 +57,10 @@ export const moveDatabase: Action<typeof moveOptions> = ({ output }, _, options)
       tables: sums,
     })
     if (!dryRun) output.note('the old database is as it was; the new one needs the same keys')
+    return 0
   })
 
 function countOf(sums: Sums): string {
   const rows = Object.values(sums).reduce((sum, { rows }) => sum + rows, 0)
   return `${rows} rows of ${Object.keys(sums).length} tables`
-}
-
-async function explained(work: () => Promise<void>): Promise<number> {
-  try {
-    await work()
-    return 0
-  } catch (error) {
-    if (error instanceof ConfigError) {
-      process.stderr.write(error.problems.map((problem) => `cloakroom: ${problem}\n`).join(''))
-      return EX_CONFIG
-    }
-    const problem = problemIn(error)
-    throw problem === null ? error : new CliError(problem.code, problem.message)
-  }
 }

@@ -4,17 +4,8 @@
  * a blob moved to another row or column does not open. It protects no plaintext by itself.
  */
 import { LruMap } from '../lru.ts'
-import {
-  type Bytes,
-  concat,
-  fromBase64Url,
-  fromUtf8,
-  lp,
-  u32be,
-  utf8,
-  uuidToBytes,
-} from './encoding.ts'
-import { sha256 } from './primitives.ts'
+import { type Bytes, concat, fromUtf8, lp, u32be, utf8, uuidToBytes } from './encoding.ts'
+import { KEY_ID_BYTES, outerKeysIn } from './outer_keys.ts'
 
 /** The column constants of protocol 3.4; they name the protocol's columns, not those of a schema. */
 export type OuterColumn =
@@ -48,8 +39,6 @@ type Sealed = { parameters: AesGcmParams; subkey: CryptoKey; ciphertext: Bytes }
 type OuterKey = { id: Bytes; base: Promise<CryptoKey> }
 
 const VERSION = 1
-const KEY_BYTES = 32
-const KEY_ID_BYTES = 4
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 const HEADER_BYTES = 1 + KEY_ID_BYTES + NONCE_BYTES
@@ -75,24 +64,13 @@ export class OuterLayer {
     this.#keys = [primary, ...others]
   }
 
-  /**
-   * Reads ENCRYPTION_KEY: keys of 32 bytes in URL-safe base64, separated by commas; the first
-   * encrypts, all decrypt. Throws an Error that names the entry but never shows it.
-   */
+  /** Reads ENCRYPTION_KEY. @throws Error that names the entry but never shows it */
   static parse(encryptionKey: string): OuterLayer {
-    const keys = encryptionKey.split(',').map((entry, index) => {
-      const bytes = fromBase64Url(entry.trim())
-      if (bytes?.length !== KEY_BYTES) {
-        throw new Error(`entry ${index + 1} is not 32 bytes of URL-safe base64`)
-      }
-      return { id: sha256(bytes).slice(0, KEY_ID_BYTES), base: importBase(bytes) }
-    })
-    const [primary, ...others] = keys
+    const [primary, ...others] = outerKeysIn(encryptionKey).map(({ id, bytes }) => ({
+      id: Uint8Array.fromHex(id),
+      base: importBase(bytes),
+    }))
     if (!primary) throw new Error('there is no key')
-    // Two keys with one id would make it a matter of luck which of them opens a blob.
-    if (new Set(keys.map((key) => key.id.toHex())).size < keys.length) {
-      throw new Error('two entries are the same key or have the same key id')
-    }
     return new OuterLayer(primary, others)
   }
 

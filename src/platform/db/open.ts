@@ -6,6 +6,7 @@ import { drizzle, type PostgresJsDatabase } from 'drizzle-orm/postgres-js'
 import postgres from 'postgres'
 import type { Config } from '../config/config.ts'
 import { openEmbedded } from './embedded/open.ts'
+import { nameWithKeys } from './live_keys.ts'
 import * as schema from './schema/index.ts'
 
 export type Database = PostgresJsDatabase<typeof schema>
@@ -26,7 +27,6 @@ export type Connection = {
 
 const COMMON = {
   onnotice: () => {},
-  connection: { application_name: 'cloakroom' },
   /** Seconds. */
   connect_timeout: 5,
   /**
@@ -52,6 +52,7 @@ export async function openDatabase(
 export function serverOptions(config: Config, host: string) {
   return {
     ...COMMON,
+    connection: { application_name: nameWithKeys(config.ENCRYPTION_KEY) },
     host,
     port: config.DB_PORT,
     database: config.DB_NAME ?? '',

@@ -1,23 +1,12 @@
 /** The lines of a backup, of one moment: what is written meanwhile is in it whole or not at all. */
 import type { Sql, TransactionSql } from 'postgres'
 import { version } from '../../../package.json'
-import { FORMAT, type Header, keysIn, type Sums, sealOf } from './format.ts'
+import { outerKeysIn } from '../../platform/crypto/outer_keys.ts'
+import { KEY_CHECK, SEALED, sealedUnder } from '../../platform/db/schema/sealed.ts'
+import { FORMAT, type Header, type Sums, sealOf } from './format.ts'
 import { makeTextsExact, rowsOf, type Table, Tally, tablesOf } from './rows.ts'
 
 type Source = { sql: Sql; encryptionKey: string; now: () => number }
-
-/** What is under the outer layer: the id of its key is behind a byte of version (protocol 3.4). */
-const SEALED = {
-  instance: ['key_check'],
-  memberships: ['encrypted_workspace_key'],
-  passkeys: ['encrypted_seed'],
-  secrets: ['value'],
-  secret_versions: ['value'],
-  deleted_secrets: ['value'],
-  deleted_secret_versions: ['value'],
-  token_envelopes: ['envelope'],
-  users: ['encrypted_private_key', 'recovery_private_key'],
-} as const
 
 export type Dumped = { header: Header; sums: Sums }
 
@@ -26,8 +15,7 @@ export async function dump(
   { sql, encryptionKey, now }: Source,
   take: (text: string) => Promise<void>,
 ): Promise<Dumped> {
-  const [primary] = keysIn(encryptionKey)
-  if (!primary) throw new Error('there is no key')
+  const [primary] = outerKeysIn(encryptionKey)
   return await sql.begin('isolation level repeatable read read only', async (tx) => {
     await makeTextsExact(tx)
     const tables = await tablesOf(tx)
@@ -74,11 +62,9 @@ export async function appliedIn(tx: TransactionSql): Promise<Header['migrations'
 }
 
 async function usedKeys(tx: TransactionSql): Promise<string[]> {
-  const parts = Object.entries(SEALED).flatMap(([table, columns]) =>
-    columns.map(
-      (column) =>
-        `select encode(substring(${column} from 2 for 4), 'hex') as id from ${table} where ${column} is not null`,
-    ),
+  const parts = [...SEALED, KEY_CHECK].map(
+    ({ table, column }) =>
+      `select ${sealedUnder(column)} as id from ${table} where ${column} is not null`,
   )
   const rows = await tx.unsafe<{ id: string }[]>(`${parts.join(' union ')} order by id`)
   return rows.map(({ id }) => id)

@@ -11,7 +11,8 @@
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { z } from 'zod'
-import { hkdf, sha256 } from '../../platform/crypto/primitives.ts'
+import { type OuterKeyEntry, outerKeysIn } from '../../platform/crypto/outer_keys.ts'
+import { hkdf } from '../../platform/crypto/primitives.ts'
 import { BackupProblem } from './problem.ts'
 
 export const FORMAT = 'cloakroom backup 1'
@@ -42,19 +43,9 @@ export const sealShape = z.strictObject({ sha256: hash, mac: hash })
 export type Header = z.output<typeof headerShape>
 export type Sums = z.output<typeof sumsShape>['sums']
 
-type Key = { id: string; bytes: Uint8Array }
-
-/** The keys of ENCRYPTION_KEY, which configuration has checked. */
-export function keysIn(encryptionKey: string): Key[] {
-  return encryptionKey.split(',').map((text) => {
-    const bytes = Uint8Array.fromBase64(text.trim(), { alphabet: 'base64url' })
-    return { id: sha256(bytes).slice(0, 4).toHex(), bytes }
-  })
-}
-
 /** @throws BackupProblem unless all keys that the backup needs are given */
-export function keyOf({ keys }: Pick<Header, 'keys'>, encryptionKey: string): Key {
-  const given = keysIn(encryptionKey)
+export function keyOf({ keys }: Pick<Header, 'keys'>, encryptionKey: string): OuterKeyEntry {
+  const given = outerKeysIn(encryptionKey)
   const missing = keys.filter((id) => !given.some((key) => key.id === id))
   const first = given.find(({ id }) => id === keys[0])
   if (missing.length === 0 && first) return first
@@ -64,12 +55,16 @@ export function keyOf({ keys }: Pick<Header, 'keys'>, encryptionKey: string): Ke
   )
 }
 
-export function sealOf(digest: string, { bytes }: Key): z.output<typeof sealShape> {
+export function sealOf(digest: string, { bytes }: OuterKeyEntry): z.output<typeof sealShape> {
   const key = hkdf(bytes, new Uint8Array(), 'cloakroom/v1/backup')
   return { sha256: digest, mac: createHmac('sha256', key).update(digest).digest('hex') }
 }
 
-export function isSealed(seal: z.output<typeof sealShape>, digest: string, key: Key): boolean {
+export function isSealed(
+  seal: z.output<typeof sealShape>,
+  digest: string,
+  key: OuterKeyEntry,
+): boolean {
   const right = sealOf(digest, key)
   return (
     seal.sha256 === digest &&

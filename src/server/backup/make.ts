@@ -10,10 +10,10 @@ import { openDatabase } from '../../platform/db/open.ts'
 import { prepareDatabase } from '../../platform/db/prepare.ts'
 import { awaitServer } from '../../platform/db/reach.ts'
 import { openLog } from '../../platform/log.ts'
+import { askServer } from '../operator_socket.ts'
 import { dump } from './dump.ts'
 import { encrypterFor, writeLines, writeWhole } from './file.ts'
 import type { Sums } from './format.ts'
-import { askForBackup } from './local_socket.ts'
 import { BackupProblem } from './problem.ts'
 
 type Wanted = { file: string; recipients: readonly string[] }
@@ -35,8 +35,7 @@ async function receive(
   dataDir: string,
   { part, recipients }: { part: string; recipients: readonly string[] },
 ): Promise<Sums | null> {
-  // A socket that nobody listens on was left by a process that was killed.
-  const answer = await askForBackup(dataDir, recipients).catch(() => null)
+  const answer = await askServer(dataDir, 'backup', { recipients })
   if (answer === null) return null
   if (!answer.ok || answer.body === null)
     throw new BackupProblem('failed', `the server made no backup: ${await answer.text()}`)

@@ -63,7 +63,7 @@ async function supplyTable(tx: TransactionSql, table: Table, take: TakeRows) {
 async function demandRest(tx: TransactionSql): Promise<void> {
   const [others] = await tx<{ count: number }[]>`
     select count(*)::int as count from pg_stat_activity
-    where datname = current_database() and application_name = 'cloakroom' and pid <> pg_backend_pid()`
+    where datname = current_database() and application_name like 'cloakroom%' and pid <> pg_backend_pid()`
   if (others && others.count > 0)
     throw new BackupProblem('failed', `A server uses the database. ${NOT_RUNNING}`)
 }

@@ -8,7 +8,6 @@ import type { Connection } from '../../platform/db/open.ts'
 import { describeError, type Log } from '../../platform/log.ts'
 import { dump } from './dump.ts'
 import { encrypterFor, writeLines, writeWhole } from './file.ts'
-import { serveBackups } from './local_socket.ts'
 
 type Surroundings = {
   connection: Connection
@@ -24,14 +23,8 @@ const MINUTE_MS = 60_000
 const OURS = /^cloakroom-\d{8}T\d{6}Z\.backup$/
 const OUR_PART = /^cloakroom-\d{8}T\d{6}Z\.backup\.part$/
 
-/** What a server does for backups while it runs: those that are asked for, and those by the clock. */
-export function backupJobs(surroundings: Surroundings): ({ stop(): void } | null)[] {
-  const { now } = surroundings.clock
-  return [serveBackups({ ...surroundings, now }), scheduleBackups(surroundings)]
-}
-
 /** `null` without BACKUP_DIR. @throws BackupProblem for a recipient that is none */
-function scheduleBackups(surroundings: Surroundings): { stop(): void } | null {
+export function scheduleBackups(surroundings: Surroundings): { stop(): void } | null {
   const { BACKUP_DIR, BACKUP_SCHEDULE, BACKUP_RECIPIENTS, ROLE } = surroundings.config
   if (BACKUP_DIR === undefined || ROLE === 'resolver') return null
   encrypterFor(BACKUP_RECIPIENTS)

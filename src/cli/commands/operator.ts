@@ -1,0 +1,23 @@
+/** What the commands of an operator share: the settings of the server, and what is said where these are wrong. */
+import { EX_CONFIG } from '../../platform/exit_codes.ts'
+import { ConfigError, problemIn } from '../../server/backup/index.ts'
+import { RekeyProblem } from '../../server/rekey_outer/index.ts'
+import { CliError } from '../terminal/cli_error.ts'
+
+export { serverConfig } from '../../server/backup/index.ts'
+
+export async function explained(
+  work: () => Promise<number | undefined>,
+): Promise<number | undefined> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof ConfigError) {
+      process.stderr.write(error.problems.map((problem) => `cloakroom: ${problem}\n`).join(''))
+      return EX_CONFIG
+    }
+    if (error instanceof RekeyProblem) throw new CliError('failed', error.message)
+    const problem = problemIn(error)
+    throw problem === null ? error : new CliError(problem.code, problem.message)
+  }
+}

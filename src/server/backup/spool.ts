@@ -1,0 +1,64 @@
+/**
+ * A backup by the process that has the embedded database. It is made whole in DATA_DIR first, so that a slow
+ * reader never holds the database up.
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { z } from 'zod'
+import { SPOOL_PREFIX } from '../../platform/db/embedded/data_directory.ts'
+import { describeError } from '../../platform/log.ts'
+import { type Handler, notUnderstood, type Surroundings } from '../operator_socket.ts'
+import { dump } from './dump.ts'
+import { encrypterFor, writeLines } from './file.ts'
+import { BackupProblem } from './problem.ts'
+
+const request = z.strictObject({ recipients: z.array(z.string().max(3000)).max(100) })
+
+export function backupHandler({ connection, config, log, now }: Surroundings): Handler {
+  let last: Promise<unknown> = Promise.resolve()
+  const spool = async (recipients: readonly string[]): Promise<Response> => {
+    const folder = mkdtempSync(join(resolve(config.DATA_DIR), SPOOL_PREFIX))
+    const remove = () => rmSync(folder, { recursive: true, force: true })
+    const file = join(folder, 'backup')
+    try {
+      const source = { sql: connection.sql, encryptionKey: config.ENCRYPTION_KEY, now }
+      const made = await writeLines(file, encrypterFor(recipients), (take) => dump(source, take))
+      // Removed while it is open: it lives as long as it is read.
+      return new Response(readAndForget(file, remove), {
+        headers: { 'x-bytes': `${Bun.file(file).size}`, 'x-summary': JSON.stringify(made.sums) },
+      })
+    } catch (error) {
+      remove()
+      throw error
+    }
+  }
+  return async (body) => {
+    const parsed = request.safeParse(body)
+    if (!parsed.success) return notUnderstood()
+    // One after the other: each holds the database up.
+    const mine = last.then(() => spool(parsed.data.recipients))
+    last = mine.catch(() => {})
+    return await mine.catch((error: unknown) => {
+      log.error('backup failed', describeError(error))
+      const why = error instanceof BackupProblem ? error.message : 'see the log of the server'
+      return new Response(why, { status: 500 })
+    })
+  }
+}
+
+function readAndForget(file: string, remove: () => void): ReadableStream<Uint8Array> {
+  const reader = Bun.file(file).stream().getReader()
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { done, value } = await reader.read()
+      if (value) controller.enqueue(value)
+      if (!done) return
+      remove()
+      controller.close()
+    },
+    async cancel() {
+      remove()
+      await reader.cancel()
+    },
+  })
+}
