@@ -101,9 +101,7 @@ async function compose(
   ports.push(...origins.flatMap((origin) => (origin ? [Number(new URL(origin).port)] : [])))
   const jobs = [
     scheduleVacuum(connection, log),
-    scheduleUpkeep(services, config.AUDIT_RETENTION_DAYS),
-    scheduleProjectUpkeep(services),
-    scheduleMetrics(services),
+    ...(config.ROLE === 'resolver' && connection.kind === 'postgresql' ? [] : upkeepOf(services)),
     scheduleBackups({ ...services, connection, observe: watch?.instruments.onBackup }),
     answerOperators({ ...services, connection, now: clock.now }),
   ]
@@ -124,6 +122,15 @@ async function compose(
       access.chains.seen.close()
     },
   }
+}
+
+/** What a resolver on PostgreSQL leaves to the control plane, whose rows it touches. */
+function upkeepOf(services: FeatureServices): { stop(): void }[] {
+  return [
+    scheduleUpkeep(services, services.config.AUDIT_RETENTION_DAYS),
+    scheduleProjectUpkeep(services),
+    scheduleMetrics(services),
+  ]
 }
 
 /** The embedded database has no background processes that would vacuum it. */

@@ -127,6 +127,8 @@ function reasonOf(error: unknown): string {
     return `the data directory cannot be written (${code}): check DATA_DIR`
   if (/^E?CONN|^CONNECT/.test(code))
     return `the database cannot be reached (${code}): check DB_HOST and DB_PORT`
+  if (code === '42501' && error instanceof Error)
+    return `DB_USER lacks a privilege: ${error.message} (docs/database-users.md; after an upgrade, postgresql_roles.sql is run again)`
   if (/^28|^3D/.test(code))
     return `the database refuses us (${code}): check DB_NAME, DB_USER and DB_PASSWORD`
   const { error: name, cause, at } = describeError(error)

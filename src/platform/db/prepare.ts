@@ -3,23 +3,43 @@ import type { Config } from '../config/config.ts'
 import { OuterLayer } from '../crypto/outer_layer.ts'
 import { Pepper } from '../crypto/pepper.ts'
 import type { Log } from '../log.ts'
-import { checkEncryptionKey } from './key_check.ts'
-import { migrate, migrations } from './migrate.ts'
+import { checkEncryptionKey, requireEncryptionKey } from './key_check.ts'
+import { migrate, migrations, pendingMigrations } from './migrate.ts'
 import type { Connection, Database } from './open.ts'
+import { OlderSchema } from './schema_error.ts'
 import { checkSecretKey } from './secret_key_check.ts'
 
 type Keys = Pick<Config, 'ENCRYPTION_KEY' | 'SECRET_KEY' | 'SECRET_KEY_LOST'>
 
-/** @throws ConfigError when ENCRYPTION_KEY does not open the data, or SECRET_KEY did not make it */
+type OpenedKeys = { outer: OuterLayer; pepper: Pepper }
+
+/**
+ * A resolver on PostgreSQL only looks: its user may write nothing of this, and read no accounts.
+ *
+ * @throws ConfigError when ENCRYPTION_KEY does not open the data, or SECRET_KEY did not make it; SchemaError
+ */
 export async function prepareDatabase(
-  { sql, db }: Connection,
-  keys: Keys,
+  { sql, db, kind }: Connection,
+  { ROLE, ...keys }: Keys & Pick<Config, 'ROLE'>,
   log: Log,
-): Promise<{ outer: OuterLayer; pepper: Pepper }> {
+): Promise<OpenedKeys> {
+  if (ROLE === 'resolver' && kind === 'postgresql') {
+    const pending = await pendingMigrations(sql)
+    if (pending !== 0) throw new OlderSchema(pending)
+    return await requireKeys(db, keys, log)
+  }
   const onWait = () => log.warning('a migration waits for other transactions')
   const applied = await migrate(sql, migrations, { onWait })
   if (applied > 0) log.info('migrated', { applied })
   return await checkKeys(db, keys, log)
+}
+
+async function requireKeys(db: Database, keys: Keys, log: Log): Promise<OpenedKeys> {
+  const pepper = Pepper.parse(keys.SECRET_KEY)
+  await checkSecretKey(db, { pepper, lost: keys.SECRET_KEY_LOST, of: 'tokens' }, log)
+  const outer = OuterLayer.parse(keys.ENCRYPTION_KEY)
+  await requireEncryptionKey(db, outer)
+  return { outer, pepper }
 }
 
 /** @throws ConfigError */
@@ -27,9 +47,9 @@ export async function checkKeys(
   db: Database,
   { ENCRYPTION_KEY, SECRET_KEY, SECRET_KEY_LOST: lost }: Keys,
   log: Log,
-): Promise<{ outer: OuterLayer; pepper: Pepper }> {
+): Promise<OpenedKeys> {
   const pepper = Pepper.parse(SECRET_KEY)
-  await checkSecretKey(db, { pepper, lost }, log)
+  await checkSecretKey(db, { pepper, lost, of: 'all' }, log)
   const outer = OuterLayer.parse(ENCRYPTION_KEY)
   await checkEncryptionKey(db, outer)
   return { outer, pepper }

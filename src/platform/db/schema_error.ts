@@ -16,6 +16,18 @@ export class NewerSchema extends SchemaError {
   }
 }
 
+/** A resolver of this version waits for what only a control plane does. */
+export class OlderSchema extends SchemaError {
+  readonly code = 'older_schema'
+
+  constructor(pending: number | null) {
+    const lacks = pending === null ? 'has no tables yet' : `lacks ${pending} migrations`
+    super(
+      `the database ${lacks}, and a resolver does not migrate: start a control plane of ${version} first`,
+    )
+  }
+}
+
 /** What was applied is not what this executable has under that name. */
 export class AlteredHistory extends SchemaError {
   readonly code = 'altered_schema'

@@ -20,18 +20,18 @@ type Remainder = {
 }
 
 /**
- * `lost` are the ids of keys that were given up.
+ * `lost` are the ids of keys that were given up; of `tokens` alone where nothing else may be read.
  *
  * @throws ConfigError that says what would end
  */
 export async function checkSecretKey(
   db: Database,
-  { pepper, lost }: { pepper: Pepper; lost: readonly string[] },
+  { pepper, lost, of }: { pepper: Pepper; lost: readonly string[]; of: 'all' | 'tokens' },
   log: Log,
 ): Promise<void> {
   const [current, ...older] = pepper.keyIds
   const known = new Set([current, ...older, ...lost])
-  const remainders = await countByKey(db)
+  const remainders = await countByKey(db, of)
   const unknown = remainders.filter(({ keyId }) => !known.has(keyId))
   if (unknown.length > 0) throw new ConfigError(unknown.map(problem))
   for (const key of older) {
@@ -51,7 +51,7 @@ function nothingOf(keyId: string): Remainder {
 }
 
 /** The id of a key is in front of a MAC, and behind a password's hash (protocol 4). */
-async function countByKey(db: Database): Promise<Remainder[]> {
+async function countByKey(db: Database, of: 'all' | 'tokens'): Promise<Remainder[]> {
   const rows = await db.execute<Remainder>(sql`
     select key as "keyId",
       count(*) filter (where what = 'password')::float8 as passwords,
@@ -60,6 +60,15 @@ async function countByKey(db: Database): Promise<Remainder[]> {
       count(*) filter (where what = 'session')::float8 as sessions,
       count(*) filter (where what = 'token')::float8 as tokens
     from (
+      ${of === 'all' ? sql`${OF_PEOPLE} union all` : sql``}
+      select 'token' as what, encode(substring(verifier from 1 for 4), 'hex') as key from tokens
+      where revoked_at is null and (expires_at is null or expires_at > now())
+    ) made
+    group by key order by key`)
+  return [...rows]
+}
+
+const OF_PEOPLE = sql`
       select 'password' as what, right(password_hash, 8) as key from users
       union all
       select 'recovery', right(recovery_verifier_hash, 8) from users
@@ -70,11 +79,4 @@ async function countByKey(db: Database): Promise<Remainder[]> {
       select 'session', encode(substring(t.verifier from 1 for 4), 'hex')
       from session_tokens t join sessions s on s.id = t.session_id
       where t.kind = 'refresh' and t.rotated_at is null and t.expires_at > now()
-        and s.revoked_at is null
-      union all
-      select 'token', encode(substring(verifier from 1 for 4), 'hex') from tokens
-      where revoked_at is null and (expires_at is null or expires_at > now())
-    ) made
-    group by key order by key`)
-  return [...rows]
-}
+        and s.revoked_at is null`

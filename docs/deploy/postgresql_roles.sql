@@ -1,0 +1,89 @@
+-- Three users of one database (docs/database-users.md): who owns and migrates it, the control plane, the resolver.
+-- PostgreSQL 14 or later. To be run as a superuser, or the administrator that a provider gives, in the database:
+--
+--   psql -d cloakroom -f postgresql_roles.sql
+--
+-- It may be run again at any time, and is after each upgrade: a new table is nobody's but the owner's and the
+-- control plane's until then. It sets no passwords: \password cloakroom_resolver
+\set ON_ERROR_STOP on
+BEGIN;
+
+DO $$
+DECLARE
+  name text;
+BEGIN
+  FOREACH name IN ARRAY ARRAY['cloakroom_owner', 'cloakroom_control', 'cloakroom_resolver'] LOOP
+    IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = name) THEN
+      EXECUTE format('CREATE ROLE %I LOGIN', name);
+    END IF;
+    EXECUTE format('GRANT CONNECT ON DATABASE %I TO %I', current_database(), name);
+  END LOOP;
+  EXECUTE format('REVOKE ALL ON DATABASE %I FROM PUBLIC', current_database());
+END
+$$;
+
+REVOKE ALL ON SCHEMA public FROM PUBLIC;
+REVOKE ALL ON ALL TABLES IN SCHEMA public FROM PUBLIC, cloakroom_control, cloakroom_resolver;
+GRANT USAGE, CREATE ON SCHEMA public TO cloakroom_owner;
+GRANT USAGE ON SCHEMA public TO cloakroom_control, cloakroom_resolver;
+
+-- What is there already was made by another user perhaps; what belongs to an extension stays.
+DO $$
+DECLARE
+  one record;
+BEGIN
+  FOR one IN
+    SELECT format('TABLE %s', oid::regclass) AS what, oid, 'pg_class'::regclass AS class
+    FROM pg_class
+    WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition
+      AND relowner <> 'cloakroom_owner'::regrole
+    UNION ALL
+    SELECT format('FUNCTION %s', oid::regprocedure), oid, 'pg_proc'::regclass
+    FROM pg_proc
+    WHERE pronamespace = 'public'::regnamespace AND proowner <> 'cloakroom_owner'::regrole
+  LOOP
+    IF NOT EXISTS (SELECT FROM pg_depend WHERE classid = one.class AND objid = one.oid AND deptype = 'e') THEN
+      EXECUTE format('ALTER %s OWNER TO cloakroom_owner', one.what);
+    END IF;
+  END LOOP;
+END
+$$;
+
+-- The control plane: all rows, and no change of the schema.
+GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO cloakroom_control;
+ALTER DEFAULT PRIVILEGES FOR ROLE cloakroom_owner IN SCHEMA public
+  GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO cloakroom_control;
+REVOKE INSERT, UPDATE, DELETE ON cloakroom_migrations FROM cloakroom_control;
+
+-- The resolver: by table and column, why is said in docs/database-users.md. A test compares the two.
+GRANT SELECT ON cloakroom_migrations TO cloakroom_resolver;
+GRANT SELECT (key_check) ON instance TO cloakroom_resolver;
+GRANT SELECT (id, name, epoch, policy_version), UPDATE (updated_at) ON workspaces TO cloakroom_resolver;
+GRANT SELECT (workspace_id, domain) ON allowlist_entries TO cloakroom_resolver;
+GRANT SELECT (id, workspace_id, name) ON projects TO cloakroom_resolver;
+GRANT SELECT (workspace_id, project_id, environment, key, value, policy) ON secrets TO cloakroom_resolver;
+GRANT SELECT (id, name) ON agents TO cloakroom_resolver;
+GRANT SELECT (id, workspace_id, kind, agent_id, project_id, environment, label, capabilities, verifier,
+  public_key, expires_at, revoked_at, last_used_at, created_at), UPDATE (last_used_at) ON tokens
+  TO cloakroom_resolver;
+GRANT SELECT (token_id, workspace_id, project_id, environment, epoch, envelope, statement, signature)
+  ON token_envelopes TO cloakroom_resolver;
+GRANT SELECT (workspace_id, seq, statement, signature) ON workspace_links TO cloakroom_resolver;
+GRANT SELECT (token_id, workspace_id, statement, signature, binding) ON token_grants TO cloakroom_resolver;
+GRANT SELECT (workspace_id, project_id, environment, statement, signature) ON manifests TO cloakroom_resolver;
+GRANT SELECT, INSERT, DELETE ON audit_journal TO cloakroom_resolver;
+GRANT INSERT, SELECT (id, decision, reason, refused_by, status_code, duration_ms, redacted),
+  UPDATE (decision, reason, refused_by, status_code, duration_ms, redacted) ON audit_logs TO cloakroom_resolver;
+GRANT INSERT, SELECT (id, intent), UPDATE (intent) ON audit_refused TO cloakroom_resolver;
+GRANT INSERT ON audit_deltas, audit_terms TO cloakroom_resolver;
+
+-- From PostgreSQL 17 on who is not the owner may vacuum; before, autovacuum alone does it.
+DO $$
+BEGIN
+  IF current_setting('server_version_num')::int >= 170000 THEN
+    EXECUTE 'GRANT MAINTAIN ON audit_journal TO cloakroom_control, cloakroom_resolver';
+    EXECUTE 'GRANT MAINTAIN ON audit_deltas TO cloakroom_control';
+  END IF;
+END
+$$;
+COMMIT;

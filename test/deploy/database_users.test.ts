@@ -1,0 +1,310 @@
+/**
+ * docs/deploy/postgresql_roles.sql on a real PostgreSQL: the resolver's user does what a resolver does and nothing
+ * else, the control plane's changes no schema. docs/database-users.md is the list of what the resolver may.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import postgres from 'postgres'
+import type { Entry } from '../../src/audit/entry.ts'
+import { storeRefused } from '../../src/audit/write_records.ts'
+import { type Agent, employAgent, openStage, resolveAs, type Stage } from '../support/agent.ts'
+import { callJson, startTestApp, type TestApp } from '../support/app.ts'
+import { databaseKind, sharedCluster, type TestDatabase } from '../support/database.ts'
+import { forwardAs } from '../support/forward.ts'
+import { databaseVariables } from '../support/prepared.ts'
+import { answerOf } from '../support/upstream.ts'
+
+const ROLES_FILE = join(import.meta.dir, '../../docs/deploy/postgresql_roles.sql')
+const PAGE = join(import.meta.dir, '../../docs/database-users.md')
+
+if (databaseKind === 'postgresql') {
+  let socketDir: string
+  let database: string
+  let stage: Stage
+  let resolver: TestApp
+  let agent: Agent
+  /** As each of the three users. */
+  let owner: postgres.Sql
+  let control: postgres.Sql
+  let asResolver: postgres.Sql
+
+  const variables = (user: string) => ({ ...databaseVariables(socketDir, database), DB_USER: user })
+  const given = (user: string): TestDatabase => ({ env: variables(user), remove: () => {} })
+  const connect = (user: string) =>
+    postgres({ host: socketDir, user, database, max: 2, onnotice: () => {} })
+
+  async function applyRoles(): Promise<void> {
+    const { bin } = await sharedCluster()
+    const child = Bun.spawn(
+      [
+        join(bin, 'psql'),
+        '-qX',
+        '-h',
+        socketDir,
+        '-U',
+        'cloakroom',
+        '-d',
+        database,
+        '-f',
+        ROLES_FILE,
+      ],
+      { stdout: 'pipe', stderr: 'pipe' },
+    )
+    const [out, complaints] = await Promise.all([
+      new Response(child.stdout).text(),
+      new Response(child.stderr).text(),
+    ])
+    expect({ code: await child.exited, out, complaints }).toEqual({
+      code: 0,
+      out: expect.any(String),
+      complaints: expect.not.stringContaining('ERROR'),
+    })
+  }
+
+  beforeAll(async () => {
+    const { socketDir: place, createDatabase } = await sharedCluster()
+    socketDir = place
+    database = await createDatabase()
+    // Tables that another user made: the file gives them to the owner.
+    await (await startTestApp({}, { database: given('cloakroom') })).stop()
+    await applyRoles()
+    const rates = { RATE_TOKEN: '100000/1', RATE_API: '100000/1' }
+    stage = await openStage({ env: { ...variables('cloakroom_control'), ...rates } })
+    resolver = await startTestApp(
+      {
+        ROLE: 'resolver',
+        ADMIN_PORT: '0',
+        RESOLVER_ALLOW_NETWORKS: '127.0.0.1/32',
+        RESOLVER_CA_FILE: stage.caFile,
+        RESOLVER_HOSTS: `${new URL(stage.url('/')).hostname}=127.0.0.1`,
+        ...rates,
+      },
+      { database: given('cloakroom_resolver') },
+    )
+    agent = await employAgent(stage, {
+      secrets: { KEY: 'the value of a key' },
+      capabilities: ['use', 'read'],
+    })
+    owner = connect('cloakroom_owner')
+    control = connect('cloakroom_control')
+    asResolver = connect('cloakroom_resolver')
+  }, 60_000)
+  afterAll(async () => {
+    for (const sql of [owner, control, asResolver]) await sql?.end()
+    await resolver?.stop()
+    await stage?.stop()
+  })
+
+  const call = () => ({ target_url: stage.url('/'), headers: { 'X-Key': 'SVC_SECRET_KEY' } })
+  const bearer = () => ({ headers: { authorization: `Bearer ${agent.token}` } })
+
+  describe("the resolver's database user", () => {
+    test('does all that a resolver does: calls, forwarding, delivery, lists, links, health, figures', async () => {
+      const { resolver: origin } = resolver
+      expect((await resolveAs(origin, agent.token, call())).status).toBe(200)
+      const app = { ...stage.app, resolver: origin }
+      const headers = { 'x-key': 'SVC_SECRET_KEY' }
+      const forwarded = await forwardAs({ ...stage, app }, agent, '/', { headers })
+      expect(forwarded.status).toBe(200)
+      const environment = { project_id: agent.projectId, environment: agent.environment }
+      const delivered = await callJson(origin, 'POST', '/api/workloads/env/', {
+        token: agent.token,
+        body: environment,
+      })
+      expect(delivered.status).toBe(200)
+      for (const path of [
+        '/healthz',
+        '/v1/allowlist',
+        '/v1/credentials/',
+        '/v1/links/',
+        '/v1/shapes/',
+        '/api/workloads/version/',
+        '/api/workloads/token/',
+      ])
+        expect([path, (await fetch(`${origin}${path}`, bearer())).status]).toEqual([path, 200])
+      const figures = await (await fetch(`${resolver.admin}/metrics`)).text()
+      expect(figures).toContain('cloakroom_database_up 1')
+      expect(problemsIn(resolver)).toEqual([])
+    })
+
+    test('puts on record what tokens did, before and after, and what the database will not take', async () => {
+      const held = Promise.withResolvers<void>()
+      stage.upstream.on('/held', async (_, wire) => {
+        await held.promise
+        wire.write(answerOf(200, {}, 'late'))
+      })
+      const slow = resolveAs(resolver.resolver, agent.token, {
+        ...call(),
+        target_url: stage.url('/held'),
+      })
+      const recorded = async () => {
+        await resolver.flushAudit()
+        const rows = await owner`select status_code from audit_logs where target_path = '/held'`
+        return rows.map(({ status_code }) => status_code)
+      }
+      while ((await recorded()).length === 0) await Bun.sleep(5)
+      expect(await recorded()).toEqual([null])
+      held.resolve()
+      expect((await slow).status).toBe(200)
+      expect(await recorded()).toEqual([200])
+      const [token] = await owner`select last_used_at from tokens where id = ${agent.tokenId}`
+      expect(token?.last_used_at).not.toBeNull()
+      expect(problemsIn(resolver)).toEqual([])
+      const entry = { id: Bun.randomUUIDv7() } as Entry
+      const refused = { entry, conclusion: entry, unconfirmed: null }
+      await storeRefused(asResolver, refused, { code: '22021', emptied: [Bun.randomUUIDv7()] })
+      expect(await owner`select 1 from audit_refused where id = ${entry.id}`).toHaveLength(1)
+    })
+
+    test('hears of a revoke, and obeys it without hearing', async () => {
+      const other = await agent.issue()
+      await agent.provision(other)
+      expect((await resolveAs(resolver.resolver, other.text, call())).status).toBe(200)
+      await agent.revoke(other.id)
+      expect((await resolveAs(resolver.resolver, other.text, call())).status).toBe(401)
+      expect(problemsIn(resolver)).toEqual([])
+    })
+
+    const refused = [
+      'select email from users',
+      'select id from sessions',
+      'select verifier from session_tokens',
+      'select credential_id from passkeys',
+      'select encrypted_workspace_key from memberships',
+      'select value from secret_versions',
+      'select agent_id from audit_logs',
+      'delete from audit_logs',
+      "update audit_logs set agent_id = 'another'",
+      'update audit_logs set timestamp = now()',
+      'truncate audit_logs',
+      'update tokens set revoked_at = null',
+      'update tokens set expires_at = null',
+      "update tokens set verifier = ''",
+      'insert into tokens (id) values (gen_random_uuid())',
+      'delete from tokens',
+      'update token_envelopes set epoch = 1',
+      'update secrets set policy = null',
+      "insert into allowlist_entries (id, workspace_id, domain) select gen_random_uuid(), id, 'evil.example' from workspaces",
+      'update workspaces set policy_version = 1',
+      'delete from audit_deltas',
+      'delete from cloakroom_migrations',
+      'create table mine (id int)',
+      'alter table users add column mine int',
+      'alter table audit_logs disable trigger all',
+      'set role cloakroom_owner',
+      'copy users to stdout',
+    ]
+    test.each(refused)('PostgreSQL refuses it: %s', async (statement) => {
+      const code = await asResolver.unsafe(statement).then(
+        () => 'done',
+        (error) => error.code,
+      )
+      expect(code).toBe('42501')
+    })
+
+    test('each table of the schema has its decision in docs/database-users.md, and no other', async () => {
+      expect(await decisionsIn(owner)).toEqual(decisionsOf(readFileSync(PAGE, 'utf8')))
+    })
+  })
+
+  describe("the control plane's user", () => {
+    test('is no superuser, and PostgreSQL refuses it a change of the schema', async () => {
+      const [role] =
+        await control`select rolsuper, rolcreatedb, rolcreaterole from pg_roles where rolname = current_user`
+      expect({ ...role }).toEqual({ rolsuper: false, rolcreatedb: false, rolcreaterole: false })
+      for (const statement of [
+        'create table mine (id int)',
+        'alter table users add column mine int',
+        'drop table users',
+      ])
+        await expect(control.unsafe(statement)).rejects.toMatchObject({ code: '42501' })
+      expect((await callJson(stage.app.controlPlane, 'GET', '/api/status/health/')).status).toBe(
+        200,
+      )
+      expect(problemsIn(stage.app)).toEqual([])
+    })
+  })
+
+  describe('postgresql_roles.sql', () => {
+    test('may be run again, also after an upgrade with a new table', async () => {
+      const before = await decisionsIn(owner)
+      await owner`create table of_a_later_version (id int)`
+      await owner`alter table users add column of_a_later_version int`
+      await expect(asResolver`select * from of_a_later_version`).rejects.toMatchObject({
+        code: '42501',
+      })
+      expect(await control`select * from of_a_later_version`).toHaveLength(0)
+      await applyRoles()
+      await expect(asResolver`select * from of_a_later_version`).rejects.toMatchObject({
+        code: '42501',
+      })
+      expect(await control`select * from of_a_later_version`).toHaveLength(0)
+      await owner`drop table of_a_later_version`
+      await owner`alter table users drop column of_a_later_version`
+      expect(await decisionsIn(owner)).toEqual(before)
+      expect((await resolveAs(resolver.resolver, agent.token, call())).status).toBe(200)
+    })
+  })
+
+  describe('an older schema', () => {
+    test('a resolver does not migrate it: it says to start the control plane, which does', async () => {
+      const { createDatabase } = await sharedCluster()
+      const empty = { ...databaseVariables(socketDir, await createDatabase()) }
+      const start = (env: Record<string, string>) =>
+        startTestApp(env, { database: { env: empty, remove: () => {} } })
+      await expect(start({ ROLE: 'resolver' })).rejects.toThrow(
+        /no tables yet.*start a control plane/,
+      )
+      const sql = postgres({
+        host: socketDir,
+        user: 'cloakroom',
+        database: empty.DB_NAME ?? '',
+        max: 1,
+      })
+      expect(await sql`select 1 from pg_class where relname = 'cloakroom_migrations'`).toHaveLength(
+        0,
+      )
+      await (await start({ ROLE: 'control-plane' })).stop()
+      await (await start({ ROLE: 'resolver' })).stop()
+      await sql`delete from cloakroom_migrations where name = (select max(name) from cloakroom_migrations)`
+      await expect(start({ ROLE: 'resolver' })).rejects.toThrow(/lacks 1 migrations/)
+      await sql.end()
+    })
+  })
+}
+
+function problemsIn({ logs }: TestApp): string[] {
+  return logs.filter((line) => /"level":"(warning|error)"/.test(line))
+}
+
+/** By table: privileges, with columns where it is not all of them. */
+async function decisionsIn(sql: postgres.Sql): Promise<Record<string, string>> {
+  const rows = await sql<{ table: string; may: string }[]>`
+    select c.relname as "table", coalesce(string_agg(p.what, ', ' order by p.what), '') as may
+    from pg_class c left join lateral (
+      select privilege || case when count(*) filter (where not allowed) = 0 then ''
+        else ' (' || string_agg(name, ', ' order by name) filter (where allowed) || ')' end as what
+      from (values ('SELECT'), ('INSERT'), ('UPDATE')) as privileges(privilege)
+      cross join lateral (select attname as name, has_column_privilege('cloakroom_resolver', c.oid, attnum, privilege) as allowed
+        from pg_attribute where attrelid = c.oid and attnum > 0 and not attisdropped) as columns
+      group by privilege having bool_or(allowed)
+      union all
+      select privilege from unnest(array['DELETE', 'TRUNCATE', 'REFERENCES', 'TRIGGER']) as privilege
+      where has_table_privilege('cloakroom_resolver', c.oid, privilege)
+    ) as p on true
+    where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') group by 1 order by 1`
+  return Object.fromEntries(rows.map(({ table, may }) => [table, may]))
+}
+
+/** Rows of the table that begins with "| table |"; of a dash nothing. */
+function decisionsOf(page: string): Record<string, string> {
+  const [, rows = ''] = page.split(/^\| table \|.*\n\|[-|]+\n/m)
+  const cells = rows.split('\n').flatMap((row) => {
+    const [, table, may] = /^\| `(\w+)` \| ([^|]*) \|/.exec(row) ?? []
+    return table === undefined || may === undefined
+      ? []
+      : [[table, may === '–' ? '' : may.replaceAll('`', '')]]
+  })
+  return Object.fromEntries(cells)
+}
