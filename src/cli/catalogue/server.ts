@@ -17,6 +17,9 @@ export const rekeyOuterOptions = [
   ['--pause <milliseconds>', 'between two batches, where the database has other work', '0'],
   ['--dry-run', 'only look: read and open everything, and write nothing'],
 ] as const
+export const upgradeOptions = [
+  ['--check', 'look, and write nothing: a start does the upgrade itself'],
+] as const
 
 export const serverSpecs: readonly Spec[] = [
   command({
@@ -54,5 +57,12 @@ export const serverSpecs: readonly Spec[] = [
     examples: ['rekey-outer --dry-run', 'rekey-outer', 'rekey-outer --batch 50 --pause 200'],
     options: rekeyOuterOptions,
     action: async () => (await import('../commands/rekey_outer.ts')).rekey,
+  }),
+  command({
+    usage: 'upgrade',
+    about: 'tell what the next start of this program will do to the database; exit code 0, 1 or 2',
+    examples: ['upgrade --check', 'upgrade --check --json'],
+    options: upgradeOptions,
+    action: async () => (await import('../commands/upgrade.ts')).upgrade,
   }),
 ]

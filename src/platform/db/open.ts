@@ -5,6 +5,7 @@
 import { drizzle, type PostgresJsDatabase } from 'drizzle-orm/postgres-js'
 import postgres from 'postgres'
 import type { Config } from '../config/config.ts'
+import { announcedName } from './announced.ts'
 import { openEmbedded } from './embedded/open.ts'
 import { nameWithKeys } from './live_keys.ts'
 import * as schema from './schema/index.ts'
@@ -73,7 +74,8 @@ function openServer(config: Config, host: string): Connection {
     ...wrap(sql),
     kind: 'postgresql',
     location: `${config.DB_NAME} on ${host}:${config.DB_PORT}`,
-    connectBesides: () => postgres({ ...options, ...itself, max: 1 }),
+    connectBesides: () =>
+      postgres({ ...options, ...itself, max: 1, connection: { application_name: announcedName } }),
     close: () => sql.end({ timeout: 5 }),
   }
 }

@@ -25,7 +25,10 @@ const ACCEPTED_LONG: Record<string, string[]> = {
 }
 
 /** May break processes of before, and was found not to, or the versions of then had to be stopped anyway. */
-const ACCEPTED_BREAKING: Record<string, string[]> = {}
+const ACCEPTED_BREAKING: Record<string, string[]> = {
+  // Only who says so to its session gets something else from it.
+  '0019_resealing': ['replaces the function bump_policy_version'],
+}
 
 /** The first version that promises a rolling restart has all before this. */
 const FIRST_PROMISED = '0019'

@@ -18,7 +18,7 @@ import { extractTemplate, NEW_CLUSTER_PREFIX } from './template_archive.ts'
 /** SECRET_KEY and ENCRYPTION_KEY of the embedded mode (server/own_keys.ts). */
 export const KEYS_FILE = 'keys.env'
 
-const LOCK = 'cloakroom.lock'
+export const LOCK = 'cloakroom.lock'
 /** A backup that is made for another process, which is given it when it is whole (server/backup). */
 export const SPOOL_PREFIX = 'backup.new-'
 export const CLUSTER = 'postgres'

@@ -1,0 +1,212 @@
+/** `cloakroom upgrade --check`: says what a start would do, and writes nothing. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { version } from '../../package.json'
+import { migrate, migrations } from '../../src/platform/db/migrate.ts'
+import { EX_CONFIG } from '../../src/platform/exit_codes.ts'
+import type { Report } from '../../src/server/upgrade_check/report.ts'
+import { conclude, type Facts, linesOf } from '../../src/server/upgrade_check/report.ts'
+import { operate } from '../server/backup/support.ts'
+import { startTestApp } from '../support/app.ts'
+import { databaseKind, freshDatabase, type TestDatabase } from '../support/database.ts'
+import { readFixture } from './fixture.ts'
+import { change, configOf, restored } from './restored.ts'
+
+const fixture = readFixture('0016_refused_by')
+const NEWEST = migrations.at(-1)?.name ?? ''
+let database: TestDatabase
+
+beforeAll(async () => {
+  database = await restored(fixture)
+})
+
+afterAll(() => database.remove())
+
+async function check(env: Record<string, string> = {}) {
+  const { code, out, err } = await operate(
+    { ...fixture.keys, ...database.env, ...env },
+    ...['upgrade', '--check', '--json'],
+  )
+  return { code, err, report: (out === '' ? null : JSON.parse(out)) as Report }
+}
+
+/** Everything that a write would change. */
+function stateOf(directory: string): string[] {
+  return readdirSync(directory, { recursive: true, encoding: 'utf8' })
+    .sort()
+    .map((name) => {
+      const { size, mtimeMs, ino } = statSync(join(directory, name))
+      return `${name} ${size} ${mtimeMs} ${ino}`
+    })
+}
+
+describe('of a database of before', () => {
+  test('it names what is pending, what that does and who waits, and writes not a byte', async () => {
+    const { DATA_DIR } = database.env
+    const before = DATA_DIR ? stateOf(DATA_DIR) : []
+    const { code, report } = await check()
+    expect(DATA_DIR ? stateOf(DATA_DIR) : []).toEqual(before)
+    expect(report.schema).toEqual({ database: '0016_refused_by', program: NEWEST })
+    expect(report.pending.map(({ name }) => name)).toEqual(
+      migrations.slice(17).map(({ name }) => name),
+    )
+    expect(report.pending[0]).toEqual({
+      name: '0017_session_passkeys',
+      does: ['adds a column to sessions', 'checks a key of sessions', 'makes an index of sessions'],
+      blocks: 'everybody',
+      works_through: [{ table: 'sessions', bytes: expect.any(Number) }],
+      breaks_older: false,
+    })
+    expect(report.problems).toEqual([])
+    expect(report.warnings).toEqual(['make a backup first: none by the clock is known'])
+    expect({ code, verdict: report.verdict }).toEqual({ code: 1, verdict: 1 })
+  })
+
+  test('a backup of today in BACKUP_DIR leaves nothing to be seen to: 0', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'cr-backups-'))
+    const name = new Date().toISOString().replaceAll(/[-:]|\.\d+/g, '')
+    writeFileSync(join(directory, `cloakroom-${name}.backup`), '')
+    const { code, report } = await check({ BACKUP_DIR: directory })
+    rmSync(directory, { recursive: true })
+    expect({ code, warnings: report.warnings }).toEqual({ code: 0, warnings: [] })
+  })
+
+  test('a key that does not open the data is found before a start finds it: 2', async () => {
+    const ENCRYPTION_KEY = Buffer.alloc(32, 9).toString('base64url')
+    const { code, report } = await check({ ENCRYPTION_KEY })
+    expect(code).toBe(2)
+    expect(report.problems).toEqual([
+      expect.stringContaining('ENCRYPTION_KEY: does not open the data'),
+    ])
+  })
+
+  test('settings that a start would refuse are 78, and without --check nothing is looked at', async () => {
+    expect((await check({ PORT: 'eighty' })).code).toBe(EX_CONFIG)
+    const { code, err } = await operate({ ...fixture.keys, ...database.env }, 'upgrade')
+    expect({ code, err }).toMatchObject({ code: 2, err: expect.stringContaining('add --check') })
+  })
+
+  test('a start does what was said, and then nothing is pending: 0', async () => {
+    const app = await startTestApp(fixture.keys, { database })
+    let running = await check()
+    // It says its version as soon as it listens for notices.
+    while (databaseKind === 'postgresql' && running.report.processes.length === 0)
+      running = await check()
+    if (databaseKind === 'embedded')
+      expect(running).toMatchObject({
+        code: 2,
+        report: { problems: ['a server uses DATA_DIR: stop it first'] },
+      })
+    else
+      expect(running.report.processes).toEqual([{ version: `${version} ${NEWEST}`, processes: 1 }])
+    await app.stop()
+    const { code, report } = await check()
+    expect({ code, report }).toMatchObject({
+      code: 0,
+      report: { schema: { database: NEWEST, program: NEWEST }, pending: [], warnings: [] },
+    })
+  })
+
+  test('a later schema that shuts this version out is 2, with its code', async () => {
+    await change(configOf(fixture, database), async ({ sql }) => {
+      const later = { name: '9999_later', text: 'select 1', breaksOlder: true as const }
+      await migrate(sql, [...migrations, later])
+    })
+    const { code, report } = await check()
+    expect(code).toBe(2)
+    expect(report.problems).toEqual([expect.stringMatching(/^newer_schema: .*9999_later/)])
+  })
+})
+
+test('where there is no database yet there is nothing to do, and none is made', async () => {
+  const empty = await freshDatabase()
+  const { DATA_DIR } = empty.env
+  if (DATA_DIR !== undefined) mkdirSync(DATA_DIR)
+  const { code, report } = await check({ ...empty.env, ...fixture.keys })
+  expect({ code, schema: report.schema.database }).toEqual({ code: 0, schema: null })
+  if (DATA_DIR !== undefined) expect(readdirSync(DATA_DIR)).toEqual([])
+  empty.remove()
+})
+
+describe('what follows from what was found', () => {
+  const MIB = 1024 * 1024
+  const now = Date.parse('2026-11-23T12:00:00Z')
+  const facts: Facts = {
+    schema: { database: '0018_backups', program: '0019_next' },
+    pending: [
+      {
+        name: '0019_next',
+        does: ['makes an index of audit_logs'],
+        blocks: 'writers',
+        works_through: [{ table: 'audit_logs', bytes: 900 * MIB }],
+        breaks_older: true,
+      },
+    ],
+    space: { needed_bytes: 1800 * MIB, free_bytes: 500 * MIB },
+    backup: { newest: '2026-11-22T10:00:00Z' },
+    processes: [{ version: null, processes: 2 }],
+    problems: [],
+  }
+
+  test('a large table, a full disk, an old backup and processes of before are each said', () => {
+    const report = conclude(facts, now)
+    expect(report.verdict).toBe(1)
+    expect(report.warnings).toEqual([
+      'choose a quiet hour: 0019_next works through audit_logs (900 MiB), and who writes to it waits',
+      'stop the other processes first: those of before cannot use 0019_next',
+      '500 MiB are free, and 1800 MiB may be needed',
+      'make a backup first: the newest by the clock is 26 hours old',
+    ])
+    expect(linesOf(report, now)).toContain('processes   2 of a version that does not say which\n')
+  })
+
+  test('none of it where nothing is pending', () => {
+    expect(conclude({ ...facts, pending: [] }, now)).toMatchObject({ verdict: 0, warnings: [] })
+  })
+
+  test('docs/upgrading.md shows what is printed', () => {
+    const does = [
+      'adds a column to sessions',
+      'checks a key of sessions',
+      'makes an index of sessions',
+    ]
+    const shown = conclude(
+      {
+        ...facts,
+        schema: { database: '0016_refused_by', program: '0018_backups' },
+        pending: [
+          {
+            name: '0017_session_passkeys',
+            does,
+            blocks: 'everybody',
+            works_through: [],
+            breaks_older: false,
+          },
+          {
+            name: '0018_backups',
+            does: ['adds a column to instance'],
+            blocks: 'everybody',
+            works_through: [],
+            breaks_older: false,
+          },
+        ],
+        space: { needed_bytes: 97 * MIB, free_bytes: 21_034 * MIB },
+        backup: { newest: null },
+        processes: [{ version: '0.1.0 0016_refused_by', processes: 2 }],
+      },
+      now,
+    )
+    const page = readFileSync(join(import.meta.dir, '../../docs/upgrading.md'), 'utf8')
+    expect(page).toContain(`\`\`\`\n${linesOf(shown, now)}\`\`\``)
+  })
+})
