@@ -36,9 +36,30 @@ export async function prepareDirectory(): Promise<string> {
   return directory
 }
 
-export async function prepareCluster({ socketDir, createDatabase }: Cluster): Promise<void> {
-  const name = await createDatabase({ name: PREPARED })
-  await prepare(databaseVariables(socketDir, name))
+export async function prepareCluster(cluster: Cluster): Promise<void> {
+  const name = await cluster.createDatabase({ name: PREPARED })
+  await prepare(databaseVariables(cluster.socketDir, name))
+  if (process.env.TEST_AUDIT === 'partitioned') await partitionAudit(cluster, name)
+}
+
+/** As an operator does it. */
+export async function partitionAudit({ bin, socketDir }: Cluster, name: string): Promise<void> {
+  const file = join(import.meta.dir, '../../docs/deploy/audit_partitions.sql')
+  const options = [
+    '-h',
+    socketDir,
+    '-U',
+    'cloakroom',
+    '-d',
+    name,
+    '-v',
+    'ON_ERROR_STOP=1',
+    '-qf',
+    file,
+  ]
+  const psql = Bun.spawn([join(bin, 'psql'), ...options], { stdout: 'ignore', stderr: 'pipe' })
+  const errors = await new Response(psql.stderr).text()
+  if ((await psql.exited) !== 0) throw new Error(errors)
 }
 
 /** What selects a database of a cluster. */

@@ -101,8 +101,8 @@ export async function expireLogs(db: Database, days: number): Promise<number> {
 
 async function deleteBatch(tx: Transaction, days: number): Promise<number> {
   const deleted = await tx.execute(sql`
-    delete from audit_logs where ctid = any (array(
-      select ctid from audit_logs where recorded_at < now() - make_interval(days => ${days}::int)
+    delete from audit_logs where id = any (array(
+      select id from audit_logs where recorded_at < now() - make_interval(days => ${days}::int)
       limit ${BATCH}))
     returning 1`)
   return deleted.length
